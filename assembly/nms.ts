@@ -1,0 +1,211 @@
+/**
+ * Greedy non-maximum suppression over candidates in order.
+ *
+ * Kept boxes stand in blocks of four, in columns, and the blocks of one label hang together in a chain, so that
+ * a candidate meets only boxes of its own class, four at a time:
+ *
+ *     chains[label & 255] -> | x1 x1 x1 x1 | y1 ... | x2 ... | y2 ... | area ... | next label count |  -> ...
+ *
+ * Unused places of a block have infinite area: their IoU is 0 whatever the candidate.
+ * Suppression across classes is the same with one label for all. It stops when enough are kept.
+ */
+import {
+  CHAINS,
+  FLAG_CLAMP_AFTER,
+  FLAG_CLAMP_CENTRE,
+  FLAG_NMS_ALL,
+  FLAG_NMS_CLASS,
+  FLAG_SUPPRESS_EQUAL,
+  KEPT_BYTES,
+  KEPT_COUNT,
+  KEPT_LABEL,
+  KEPT_NEXT,
+  P_BOXES,
+  P_CHAINS,
+  P_DETECTIONS,
+  P_DET_BOXES,
+  P_DET_LABELS,
+  P_DET_SCORES,
+  P_DET_SOURCES,
+  P_FLAGS,
+  P_IOU,
+  P_KEPT,
+  P_LABELS,
+  P_MAX_DETECTIONS,
+  P_OFFSET_X,
+  P_OFFSET_Y,
+  P_ORDER,
+  P_ORDERED,
+  P_SCALE_X,
+  P_SCALE_Y,
+  P_SCORES,
+  P_SHIFT_X,
+  P_SHIFT_Y,
+  P_SOURCES,
+  P_VISITED,
+} from "../src/abi";
+import { clamp } from "./box";
+import { flt, int, ptr, setInt } from "./word";
+
+export function nms(plan: usize): i32 {
+  const n = int(plan, P_ORDERED);
+  const max = int(plan, P_MAX_DETECTIONS);
+  const flags = int(plan, P_FLAGS);
+  const order = ptr(plan, P_ORDER);
+  const boxes = ptr(plan, P_BOXES);
+  const labels = ptr(plan, P_LABELS);
+  const chains = ptr(plan, P_CHAINS);
+  const iou = flt(plan, P_IOU);
+  const equal = (flags & FLAG_SUPPRESS_EQUAL) != 0;
+  const offsetX = flt(plan, P_OFFSET_X);
+  const offsetY = flt(plan, P_OFFSET_Y);
+  const suppress = (flags & (FLAG_NMS_CLASS | FLAG_NMS_ALL)) != 0;
+  let free = ptr(plan, P_KEPT);
+  let kept = 0;
+  let i = 0;
+  if (suppress) memory.fill(chains, 0, CHAINS << 2);
+  for (; i < n && kept < max; i++) {
+    const c = <usize>load<u32>(order + (<usize>i << 2));
+    if (suppress) {
+      const box = boxes + (c << 4);
+      const x1 = load<f32>(box);
+      const y1 = load<f32>(box, 4);
+      const x2 = load<f32>(box, 8);
+      const y2 = load<f32>(box, 12);
+      const area = positive(x2 - x1 + offsetX) * positive(y2 - y1 + offsetY);
+      const label = flags & FLAG_NMS_ALL ? 0 : load<i32>(labels + (c << 2));
+      const chain = chains + (<usize>(label & (CHAINS - 1)) << 2);
+      let block = <usize>load<u32>(chain);
+      let hit = false;
+      let room: usize = 0;
+      for (; block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
+        if (load<i32>(block, KEPT_LABEL) != label) continue;
+        if (overlaps(block, x1, y1, x2, y2, area, iou, equal, offsetX, offsetY)) {
+          hit = true;
+          break;
+        }
+        // only the newest block of a label, the first in the chain, can have room
+        if (load<i32>(block, KEPT_COUNT) < 4) room = block;
+      }
+      if (hit) continue;
+      if (room == 0) {
+        room = free;
+        free += KEPT_BYTES;
+        for (let k: usize = 0; k < 64; k += 4) store<f32>(room + k, 0);
+        for (let k: usize = 64; k < 80; k += 4) store<f32>(room + k, Infinity);
+        store<u32>(room, load<u32>(chain), KEPT_NEXT);
+        store<i32>(room, label, KEPT_LABEL);
+        store<i32>(room, 0, KEPT_COUNT);
+        store<u32>(chain, <u32>room);
+      }
+      const count = load<i32>(room, KEPT_COUNT);
+      const place = room + (<usize>count << 2);
+      store<f32>(place, x1);
+      store<f32>(place, y1, 16);
+      store<f32>(place, x2, 32);
+      store<f32>(place, y2, 48);
+      store<f32>(place, area, 64);
+      store<i32>(room, count + 1, KEPT_COUNT);
+    }
+    detect(plan, c, kept, flags);
+    kept++;
+  }
+  setInt(plan, P_VISITED, i);
+  setInt(plan, P_DETECTIONS, kept);
+  return kept;
+}
+
+// @ts-ignore: decorator
+@inline
+function positive(x: f32): f32 {
+  return x > 0 ? x : 0;
+}
+
+/** Whether any of the four boxes of a block suppresses this one: intersection > iou * union, without a division. */
+// @ts-ignore: decorator
+@inline
+function overlaps(
+  block: usize,
+  x1: f32,
+  y1: f32,
+  x2: f32,
+  y2: f32,
+  area: f32,
+  iou: f32,
+  equal: bool,
+  offsetX: f32,
+  offsetY: f32,
+): bool {
+  if (ASC_FEATURE_SIMD) {
+    const zero = f32x4.splat(0);
+    let w = f32x4.sub(
+      f32x4.pmin(f32x4.splat(x2), v128.load(block, 32)),
+      f32x4.pmax(f32x4.splat(x1), v128.load(block)),
+    );
+    let h = f32x4.sub(
+      f32x4.pmin(f32x4.splat(y2), v128.load(block, 48)),
+      f32x4.pmax(f32x4.splat(y1), v128.load(block, 16)),
+    );
+    w = f32x4.pmax(zero, f32x4.add(w, f32x4.splat(offsetX)));
+    h = f32x4.pmax(zero, f32x4.add(h, f32x4.splat(offsetY)));
+    const shared = f32x4.mul(w, h);
+    const union = f32x4.sub(f32x4.add(f32x4.splat(area), v128.load(block, 64)), shared);
+    const limit = f32x4.mul(f32x4.splat(iou), union);
+    const hit = equal
+      ? v128.and(f32x4.ge(shared, limit), f32x4.gt(union, zero))
+      : f32x4.gt(shared, limit);
+    return v128.any_true(hit);
+  } else {
+    for (let k: usize = 0; k < 16; k += 4) {
+      const at = block + k;
+      const right = load<f32>(at, 32);
+      const left = load<f32>(at);
+      const bottom = load<f32>(at, 48);
+      const top = load<f32>(at, 16);
+      const w = positive((right < x2 ? right : x2) - (x1 < left ? left : x1) + offsetX);
+      const h = positive((bottom < y2 ? bottom : y2) - (y1 < top ? top : y1) + offsetY);
+      const shared = w * h;
+      const union = area + load<f32>(at, 64) - shared;
+      const limit = iou * union;
+      if (equal ? shared >= limit && union > 0 : shared > limit) return true;
+    }
+    return false;
+  }
+}
+
+/** Writes candidate `c` as detection `d`, in the frame's coordinates. */
+function detect(plan: usize, c: usize, d: i32, flags: i32): void {
+  const box = ptr(plan, P_BOXES) + (c << 4);
+  const scaleX = flt(plan, P_SCALE_X);
+  const scaleY = flt(plan, P_SCALE_Y);
+  const shiftX = flt(plan, P_SHIFT_X);
+  const shiftY = flt(plan, P_SHIFT_Y);
+  let x1: f32 = load<f32>(box) * scaleX + shiftX;
+  let y1: f32 = load<f32>(box, 4) * scaleY + shiftY;
+  let x2: f32 = load<f32>(box, 8) * scaleX + shiftX;
+  let y2: f32 = load<f32>(box, 12) * scaleY + shiftY;
+  if (flags & FLAG_CLAMP_AFTER) {
+    x1 = clamp(x1);
+    y1 = clamp(y1);
+    x2 = clamp(x2);
+    y2 = clamp(y2);
+  } else if (flags & FLAG_CLAMP_CENTRE) {
+    const cx = clamp((x1 + x2) * <f32>0.5);
+    const cy = clamp((y1 + y2) * <f32>0.5);
+    const w = clamp(x2 - x1) * <f32>0.5;
+    const h = clamp(y2 - y1) * <f32>0.5;
+    x1 = cx - w;
+    y1 = cy - h;
+    x2 = cx + w;
+    y2 = cy + h;
+  }
+  const i = <usize>d << 2;
+  const out = ptr(plan, P_DET_BOXES) + (i << 2);
+  store<f32>(out, x1);
+  store<f32>(out, y1, 4);
+  store<f32>(out, x2, 8);
+  store<f32>(out, y2, 12);
+  store<f32>(ptr(plan, P_DET_SCORES) + i, load<f32>(ptr(plan, P_SCORES) + (c << 2)));
+  store<i32>(ptr(plan, P_DET_LABELS) + i, load<i32>(ptr(plan, P_LABELS) + (c << 2)));
+  store<i32>(ptr(plan, P_DET_SOURCES) + i, load<i32>(ptr(plan, P_SOURCES) + (c << 2)));
+}

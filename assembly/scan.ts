@@ -1,0 +1,723 @@
+/**
+ * Scores -> candidates.
+ *
+ * Cells go by in blocks of 1,024. A *gate* over the raw values picks the cells that may hold something, without
+ * converting or classifying anything; `admit` then does the exact work for those few: class, score, box.
+ * The gate may let too many through but never too few, so engines agree whatever their gates look like.
+ */
+import {
+  BLOCK,
+  FLAG_MULTI_LABEL,
+  FN_NONE,
+  FN_SOFTMAX,
+  HEAD_WORDS,
+  H_CELLS,
+  H_CHECK,
+  H_CLASSES,
+  H_CLASS_BASE,
+  H_CLASS_GATES,
+  H_CLASS_LIST,
+  H_COUNT,
+  H_COUNT_TYPE,
+  H_GATE,
+  H_INDEX,
+  H_LABEL,
+  H_LABELS,
+  H_LABEL_CELL,
+  H_LABEL_SCALE,
+  H_LABEL_TYPE,
+  H_LABEL_ZERO,
+  H_MARKER,
+  H_MARKER_CELL,
+  H_OBJ,
+  H_OBJ_CELL,
+  H_OBJ_FN,
+  H_OBJ_GATE,
+  H_OBJ_SCALE,
+  H_OBJ_TYPE,
+  H_OBJ_ZERO,
+  H_RULE,
+  H_SCORE,
+  H_SCORE_CELL,
+  H_SCORE_CHANNEL,
+  H_SCORE_FN,
+  H_SCORE_GATE,
+  H_SCORE_SCALE,
+  H_SCORE_TYPE,
+  H_SCORE_ZERO,
+  H_SOFT,
+  H_SOFT_COUNT,
+  H_SOURCE,
+  P_BLOCK,
+  P_BOXES,
+  P_CANDIDATES,
+  P_CAPACITY,
+  P_FLAGS,
+  P_HEAD0,
+  P_HEADS,
+  P_LABELS,
+  P_NOT_FINITE,
+  P_OUT_OF_RANGE,
+  P_OVERFLOW,
+  P_SCORES,
+  P_SOURCES,
+  RULE_CLASS,
+  RULE_OBJECTNESS,
+  RULE_PRODUCT,
+  TYPE_F16,
+  TYPE_F32,
+  TYPE_I16,
+  TYPE_I8,
+  TYPE_U8,
+} from "../src/abi";
+import { exp, power } from "../src/exp";
+import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
+import { f16, finite, key, lowest, size, value } from "./value";
+import { flt, int, ptr, setInt } from "./word";
+
+export function scan(plan: usize): i32 {
+  setInt(plan, P_CANDIDATES, 0);
+  setInt(plan, P_OVERFLOW, 0);
+  setInt(plan, P_NOT_FINITE, 0);
+  setInt(plan, P_OUT_OF_RANGE, 0);
+  let head = ptr(plan, P_HEAD0);
+  for (let i = int(plan, P_HEADS); i > 0; i--) {
+    scanHead(plan, head);
+    head += HEAD_WORDS << 2;
+  }
+  return int(plan, P_CANDIDATES);
+}
+
+function scanHead(plan: usize, head: usize): void {
+  const maxima = ptr(plan, P_BLOCK);
+  const list = maxima + (BLOCK << 2) + 16;
+  const cells = validCells(head);
+  const objectness = ptr(head, H_OBJ) != 0;
+  const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
+  // with the maximum of a cell at hand its class is the first that equals it, no need to look at the others
+  const known = !objectness && int(head, H_SCORE_FN) != FN_SOFTMAX && int(head, H_CLASSES) > 1;
+  for (let from = 0; from < cells; from += BLOCK) {
+    const n = min(BLOCK, cells - from);
+    let count: i32;
+    if (type == TYPE_F32) count = gate<f32, f32>(head, from, n, maxima, list);
+    else if (type == TYPE_F16) count = gate<f16, i32>(head, from, n, maxima, list);
+    else if (type == TYPE_I8) count = gate<i8, i32>(head, from, n, maxima, list);
+    else if (type == TYPE_U8) count = gate<u8, i32>(head, from, n, maxima, list);
+    else if (type == TYPE_I16) count = gate<i16, i32>(head, from, n, maxima, list);
+    else count = gate<i32, i32>(head, from, n, maxima, list);
+    for (let i = 0; i < count; i++) {
+      admit(plan, head, load<i32>(list + (<usize>i << 2)), from, known ? maxima : 0);
+    }
+  }
+}
+
+/** Rows before the end marker (SSD DetectionOutput) or up to the stated number (TFLite post-process). */
+function validCells(head: usize): i32 {
+  let cells = int(head, H_CELLS);
+  const count = ptr(head, H_COUNT);
+  if (count != 0) {
+    const n = value(int(head, H_COUNT_TYPE), count, 1, 0);
+    // a number that is no count leaves all rows in: their scores still gate
+    if (n >= 0 && n < <f32>cells) cells = <i32>n;
+  }
+  const marker = ptr(head, H_MARKER);
+  if (marker != 0) {
+    const type = int(head, H_SCORE_TYPE);
+    const step = ptr(head, H_MARKER_CELL);
+    for (let i = 0; i < cells; i++) {
+      if (value(type, marker + <usize>i * step, 1, 0) == -1) return i;
+    }
+  }
+  return cells;
+}
+
+/** Writes the rows in [from, from + n) that may pass to `list` and returns how many. */
+function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: usize): i32 {
+  const objectness = ptr(head, H_OBJ);
+  if (objectness != 0) {
+    const step = ptr(head, H_OBJ_CELL);
+    return pass<T, K>(objectness + <usize>from * step, step, rawGate<K>(head, H_OBJ_GATE), from, n, list);
+  }
+  if (int(head, H_SCORE_FN) == FN_SOFTMAX) return passAll(from, n, list);
+  const step = ptr(head, H_SCORE_CELL);
+  const at = ptr(head, H_SCORE) + <usize>from * step;
+  const rawest = rawGate<K>(head, H_SCORE_GATE);
+  const classes = int(head, H_CLASSES);
+  if (classes == 1) return pass<T, K>(at, step, rawest, from, n, list);
+  if (fast<T>() && step == size<T>()) {
+    planeMaxima<T, K>(head, at, n, maxima, rawest);
+    return pass<T, K>(maxima, size<T>(), rawest, from, n, list);
+  }
+  return passRows<T, K>(head, at, step, classes, rawest, from, n, list);
+}
+
+/** Types with vector loops of their own; i16 and i32, which exporters rarely write, go through the plain ones. */
+// @ts-ignore: decorator
+@inline
+function fast<T>(): bool {
+  return isReference<T>() || isFloat<T>() || sizeof<T>() == 1;
+}
+
+// @ts-ignore: decorator
+@inline
+function rawGate<K>(head: usize, word: i32): K {
+  if (isFloat<K>()) return <K>flt(head, word);
+  else return <K>int(head, word);
+}
+
+function passAll(from: i32, n: i32, list: usize): i32 {
+  for (let i = 0; i < n; i++) store<i32>(list + (<usize>i << 2), from + i);
+  return n;
+}
+
+/** One column of values against the gate. */
+function pass<T, K>(at: usize, step: usize, gate: K, from: i32, n: i32, list: usize): i32 {
+  let to = list;
+  let i = 0;
+  if (ASC_FEATURE_SIMD) {
+    if (fast<T>() && step == size<T>()) {
+      const lanes = 16 / <i32>size<T>();
+      const wanted = splatGate<T, K>(gate);
+      for (; i + lanes <= n; i += lanes) {
+        let mask = passing<T>(v128.load(at), wanted);
+        at += 16;
+        while (mask != 0) {
+          store<i32>(to, from + i + ctz(mask));
+          to += 4;
+          mask &= mask - 1;
+        }
+      }
+    }
+  }
+  // no branch on the value: the row is always written, and counts only if it passes
+  for (; i < n; i++) {
+    store<i32>(to, from + i);
+    to += (<usize>(key<T, K>(at) >= gate)) << 2;
+    at += step;
+  }
+  return <i32>((to - list) >> 2);
+}
+
+/** The gate in every lane of the element's own type. */
+// @ts-ignore: decorator
+@inline
+function splatGate<T, K>(gate: K): v128 {
+  if (isReference<T>()) return i16x8.splat(<i16>min(<i32>gate, 0x7fff));
+  else if (isFloat<T>()) return f32x4.splat(<f32>gate);
+  else if (sizeof<T>() == 1) {
+    if (isSigned<T>()) return i8x16.splat(<i8>max(min(<i32>gate, 127), -128));
+    else return i8x16.splat(<i8>max(min(<i32>gate, 255), 0));
+  } else if (sizeof<T>() == 2) return i16x8.splat(<i16>max(min(<i32>gate, 32767), -32768));
+  else return i32x4.splat(<i32>gate);
+}
+
+/** Bit i: element i is at or above the gate. Lane types are those of `T`. */
+// @ts-ignore: decorator
+@inline
+function passing<T>(v: v128, wanted: v128): i32 {
+  if (isReference<T>()) {
+    // f16 bits in sign-fixed order; a NaN that passes here is turned away by `admit`
+    return i16x8.bitmask(i16x8.ge_s(halfOrder(v), wanted));
+  } else if (isFloat<T>()) return i32x4.bitmask(f32x4.ge(v, wanted));
+  else if (sizeof<T>() == 1) {
+    if (isSigned<T>()) return i8x16.bitmask(i8x16.ge_s(v, wanted));
+    else return i8x16.bitmask(i8x16.ge_u(v, wanted));
+  } else if (sizeof<T>() == 2) return i16x8.bitmask(i16x8.ge_s(v, wanted));
+  else return i32x4.bitmask(i32x4.ge_s(v, wanted));
+}
+
+// @ts-ignore: decorator
+@inline
+function halfOrder(v: v128): v128 {
+  return v128.xor(v, v128.and(i16x8.shr_s(v, 15), i16x8.splat(0x7fff)));
+}
+
+/** Lane-wise maximum. For f32 `acc < v ? v : acc`: a NaN in `v` leaves `acc`, and `f32x4.max` is twice as slow. */
+// @ts-ignore: decorator
+@inline
+function larger<T>(acc: v128, v: v128): v128 {
+  if (isReference<T>()) return i16x8.max_s(acc, v);
+  else if (isFloat<T>()) return f32x4.pmax(acc, v);
+  else if (sizeof<T>() == 1) return isSigned<T>() ? i8x16.max_s(acc, v) : i8x16.max_u(acc, v);
+  else if (sizeof<T>() == 2) return i16x8.max_s(acc, v);
+  else return i32x4.max_s(acc, v);
+}
+
+// @ts-ignore: decorator
+@inline
+function lowestLanes<T>(): v128 {
+  if (isReference<T>()) return i16x8.splat(i16.MIN_VALUE);
+  else if (isFloat<T>()) return f32x4.splat(-Infinity);
+  else if (sizeof<T>() == 1) return isSigned<T>() ? i8x16.splat(i8.MIN_VALUE) : i8x16.splat(0);
+  else if (sizeof<T>() == 2) return i16x8.splat(i16.MIN_VALUE);
+  else return i32x4.splat(i32.MIN_VALUE);
+}
+
+// @ts-ignore: decorator
+@inline
+function classAt(list: usize, i: i32, step: usize): usize {
+  return (list != 0 ? <usize>load<u32>(list + (<usize>i << 2)) : <usize>i) * step;
+}
+
+/**
+ * Maximum over the class planes for a block of cells:
+ *
+ *     plane 0  ====block====......      maxima[i] = max over classes of plane[class][i]
+ *     plane 1  ====block====......      eight planes go by for each load and store of the maxima,
+ *     ...                               which stay in the first-level cache
+ *
+ * f16: where the gate is positive the raw bits do as signed integers, since a negative number then is just
+ * "below"; otherwise they are brought into order first. Maxima have the element's own type.
+ */
+function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: K): void {
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const classes = int(head, H_CLASSES);
+  const list = ptr(head, H_CLASS_LIST);
+  let c = 0;
+  if (ASC_FEATURE_SIMD) {
+    const bytes = (<usize>n * size<T>() + 15) & ~15;
+    const low = lowestLanes<T>();
+    let ordered = false;
+    if (isReference<T>()) ordered = <i32>gate <= 0;
+    for (let i: usize = 0; i < bytes; i += 16) v128.store(maxima + i, low);
+    if (!ordered) {
+      for (; c + 8 <= classes; c += 8) {
+        const p0 = at + classAt(list, c, step);
+        const p1 = at + classAt(list, c + 1, step);
+        const p2 = at + classAt(list, c + 2, step);
+        const p3 = at + classAt(list, c + 3, step);
+        const p4 = at + classAt(list, c + 4, step);
+        const p5 = at + classAt(list, c + 5, step);
+        const p6 = at + classAt(list, c + 6, step);
+        const p7 = at + classAt(list, c + 7, step);
+        for (let i: usize = 0; i < bytes; i += 16) {
+          let m = v128.load(maxima + i);
+          m = larger<T>(m, v128.load(p0 + i));
+          m = larger<T>(m, v128.load(p1 + i));
+          m = larger<T>(m, v128.load(p2 + i));
+          m = larger<T>(m, v128.load(p3 + i));
+          m = larger<T>(m, v128.load(p4 + i));
+          m = larger<T>(m, v128.load(p5 + i));
+          m = larger<T>(m, v128.load(p6 + i));
+          m = larger<T>(m, v128.load(p7 + i));
+          v128.store(maxima + i, m);
+        }
+      }
+    }
+    for (; c < classes; c++) {
+      const p = at + classAt(list, c, step);
+      for (let i: usize = 0; i < bytes; i += 16) {
+        let v = v128.load(p + i);
+        if (isReference<T>()) {
+          if (ordered) v = halfOrder(v);
+        }
+        v128.store(maxima + i, larger<T>(v128.load(maxima + i), v));
+      }
+    }
+    if (isReference<T>()) {
+      // `pass` brings raw bits into order; doing it twice gives the raw bits back
+      if (ordered) {
+        for (let i: usize = 0; i < bytes; i += 16) v128.store(maxima + i, halfOrder(v128.load(maxima + i)));
+      }
+    }
+  } else {
+    // four planes a step, the running maximum in a register
+    const bytes = <usize>n * size<T>();
+    const p = at + classAt(list, 0, step);
+    for (let i: usize = 0; i < bytes; i += size<T>()) {
+      if (isReference<T>()) store<u16>(maxima + i, <u16>max(halfKeyAt(p + i), -32768));
+      else {
+        const v = load<T>(p + i);
+        // a NaN in the first plane must not hide the others
+        store<T>(maxima + i, v == v ? v : <T>lowest<K>());
+      }
+    }
+    for (c = 1; c + 4 <= classes; c += 4) {
+      const p0 = at + classAt(list, c, step);
+      const p1 = at + classAt(list, c + 1, step);
+      const p2 = at + classAt(list, c + 2, step);
+      const p3 = at + classAt(list, c + 3, step);
+      for (let i: usize = 0; i < bytes; i += size<T>()) {
+        let m = maximum<T, K>(maxima + i);
+        m = above<K>(m, key<T, K>(p0 + i));
+        m = above<K>(m, key<T, K>(p1 + i));
+        m = above<K>(m, key<T, K>(p2 + i));
+        m = above<K>(m, key<T, K>(p3 + i));
+        setMaximum<T, K>(maxima + i, m);
+      }
+    }
+    for (; c < classes; c++) {
+      const p0 = at + classAt(list, c, step);
+      for (let i: usize = 0; i < bytes; i += size<T>()) {
+        setMaximum<T, K>(maxima + i, above<K>(maximum<T, K>(maxima + i), key<T, K>(p0 + i)));
+      }
+    }
+    if (isReference<T>()) {
+      for (let i: usize = 0; i < bytes; i += 2) {
+        const k = <i32>load<i16>(maxima + i);
+        store<u16>(maxima + i, <u16>(k ^ ((k >> 31) & 0x7fff)));
+      }
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function halfKeyAt(at: usize): i32 {
+  return key<f16, i32>(at);
+}
+
+// @ts-ignore: decorator
+@inline
+function above<K>(a: K, b: K): K {
+  return b > a ? b : a;
+}
+
+/** Maxima of f16 are kept as keys while they grow, and become bits again at the end. */
+// @ts-ignore: decorator
+@inline
+function maximum<T, K>(at: usize): K {
+  if (isReference<T>()) return <K>(<i32>load<i16>(at));
+  else return <K>load<T>(at);
+}
+
+// @ts-ignore: decorator
+@inline
+function setMaximum<T, K>(at: usize, m: K): void {
+  if (isReference<T>()) store<u16>(at, <u16>max(<i32>m, -32768));
+  else store<T>(at, <T>m);
+}
+
+/** Cells whose classes stand next to each other (rows), or nowhere near each other. */
+function passRows<T, K>(
+  head: usize,
+  at: usize,
+  step: usize,
+  classes: i32,
+  gate: K,
+  from: i32,
+  n: i32,
+  list: usize,
+): i32 {
+  let to = list;
+  const channel = ptr(head, H_SCORE_CHANNEL);
+  const classList = ptr(head, H_CLASS_LIST);
+  if (ASC_FEATURE_SIMD) {
+    const lanes = 16 / <i32>size<T>();
+    if (fast<T>() && channel == size<T>() && classList == 0 && classes >= lanes) {
+      const wanted = splatGate<T, K>(gate);
+      const last = (<usize>classes - <usize>lanes) * size<T>();
+      for (let i = 0; i < n; i++) {
+        let found: i32 = 0;
+        let m = rowMaximum<T>(at, last);
+        if (isReference<T>()) found = i16x8.bitmask(i16x8.ge_s(m, wanted));
+        else found = passing<T>(m, wanted);
+        store<i32>(to, from + i);
+        to += (<usize>(found != 0)) << 2;
+        at += step;
+      }
+      return <i32>((to - list) >> 2);
+    }
+  }
+  for (let i = 0; i < n; i++) {
+    for (let c = 0; c < classes; c++) {
+      if (key<T, K>(at + classAt(classList, c, channel)) >= gate) {
+        store<i32>(to, from + i);
+        to += 4;
+        break;
+      }
+    }
+    at += step;
+  }
+  return <i32>((to - list) >> 2);
+}
+
+/** Maxima of a row in lanes; the last load overlaps the one before it. f16 comes out in order. */
+// @ts-ignore: decorator
+@inline
+function rowMaximum<T>(at: usize, last: usize): v128 {
+  let m = lowestLanes<T>();
+  let o = m;
+  let i: usize = 0;
+  for (; i + 32 <= last; i += 32) {
+    m = larger<T>(m, inOrder<T>(v128.load(at + i)));
+    o = larger<T>(o, inOrder<T>(v128.load(at + i, 16)));
+  }
+  for (; i < last; i += 16) m = larger<T>(m, inOrder<T>(v128.load(at + i)));
+  m = larger<T>(m, inOrder<T>(v128.load(at + last)));
+  return larger<T>(m, o);
+}
+
+// @ts-ignore: decorator
+@inline
+function inOrder<T>(v: v128): v128 {
+  if (isReference<T>()) return halfOrder(v);
+  else return v;
+}
+
+/** The exact work for one cell that passed the gate. */
+function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): void {
+  const rule = int(head, H_RULE);
+  let o: f32 = 1;
+  const objectness = ptr(head, H_OBJ);
+  if (objectness != 0) {
+    o = value(
+      int(head, H_OBJ_TYPE),
+      objectness + <usize>row * ptr(head, H_OBJ_CELL),
+      flt(head, H_OBJ_SCALE),
+      flt(head, H_OBJ_ZERO),
+    );
+    const fn = int(head, H_OBJ_FN);
+    if (fn != FN_NONE) o = activate(fn, o);
+    else if (o > flt(head, H_CHECK) && finite(o)) return outOfRange(plan);
+    if (rule == RULE_OBJECTNESS) {
+      emit(plan, head, row, int(head, H_CLASS_BASE), o, flt(head, H_GATE));
+      return;
+    }
+  }
+
+  const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const fn = int(head, H_SCORE_FN);
+  const scale = flt(head, H_SCORE_SCALE);
+  const zero = flt(head, H_SCORE_ZERO);
+  const type = int(head, H_SCORE_TYPE);
+
+  if (ptr(head, H_LABEL) != 0) {
+    const label = value(
+      int(head, H_LABEL_TYPE),
+      ptr(head, H_LABEL) + <usize>row * ptr(head, H_LABEL_CELL),
+      flt(head, H_LABEL_SCALE),
+      flt(head, H_LABEL_ZERO),
+    );
+    let s = value(type, at, scale, zero);
+    if (fn != FN_NONE) s = activate(fn, s);
+    else if (s > flt(head, H_CHECK) && finite(s)) return outOfRange(plan);
+    if (!(s >= flt(head, H_GATE))) return;
+    // a label that no i32 holds: nothing can be said about this row
+    if (!(label > -2147483000 && label < 2147483000)) {
+      setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + 1);
+      return;
+    }
+    emitLabel(plan, head, row, <i32>label + int(head, H_CLASS_BASE), s);
+    return;
+  }
+
+  const classes = int(head, H_CLASSES);
+  const base = int(head, H_CLASS_BASE);
+  const classList = ptr(head, H_CLASS_LIST);
+  const gates = ptr(head, H_CLASS_GATES);
+
+  let top: f32 = 0;
+  let sum: f64 = 1;
+  if (fn == FN_SOFTMAX) {
+    const soft = ptr(head, H_SOFT) + <usize>row * ptr(head, H_SCORE_CELL);
+    const logits = int(head, H_SOFT_COUNT);
+    top = -Infinity;
+    for (let i = 0; i < logits; i++) {
+      const x = value(type, soft + <usize>i * step, scale, zero);
+      if (x > top) top = x;
+    }
+    // p <= e^(best - top): most background cells end here, before any exp
+    let best: f32 = -Infinity;
+    for (let i = 0; i < classes; i++) {
+      const x = value(type, at + classAt(classList, i, step), scale, zero);
+      if (x > best) best = x;
+    }
+    if (!(best - top >= flt(head, H_SCORE_GATE))) return;
+    sum = 0;
+    for (let i = 0; i < logits; i++) {
+      const x = value(type, soft + <usize>i * step, scale, zero);
+      // a NaN logit counts for nothing
+      if (x == x) sum += exp(<f64>(x - top));
+    }
+  }
+
+  if (gates != 0 || int(plan, P_FLAGS) & FLAG_MULTI_LABEL) {
+    const multi = (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) != 0;
+    let best: f32 = -Infinity;
+    let bestLabel = -1;
+    for (let i = 0; i < classes; i++) {
+      const p = at + classAt(classList, i, step);
+      if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) continue;
+      const s = convert(head, fn, value(type, p, scale, zero), top, sum);
+      if (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s)) return outOfRange(plan);
+      const score = combine(rule, o, s);
+      const smallest = gates != 0 ? load<f32>(gates + (<usize>i << 2)) : flt(head, H_GATE);
+      if (!(score >= smallest)) continue;
+      const label = base + (classList != 0 ? load<i32>(classList + (<usize>i << 2)) : i);
+      if (multi) emitKept(plan, head, row, label, score);
+      else if (score > best) {
+        best = score;
+        bestLabel = label;
+      }
+    }
+    if (bestLabel >= 0) emitKept(plan, head, row, bestLabel, best);
+    return;
+  }
+
+  let best: i32;
+  if (type == TYPE_F32) best = bestClass<f32, f32>(head, at, step, classes, classList, maxima, row - from);
+  else if (type == TYPE_F16) best = bestClass<f16, i32>(head, at, step, classes, classList, maxima, row - from);
+  else if (type == TYPE_I8) best = bestClass<i8, i32>(head, at, step, classes, classList, maxima, row - from);
+  else if (type == TYPE_U8) best = bestClass<u8, i32>(head, at, step, classes, classList, maxima, row - from);
+  else if (type == TYPE_I16) best = bestClass<i16, i32>(head, at, step, classes, classList, maxima, row - from);
+  else best = bestClass<i32, i32>(head, at, step, classes, classList, maxima, row - from);
+  if (best < 0) return;
+  const label = classList != 0 ? load<i32>(classList + (<usize>best << 2)) : best;
+  const raw = value(type, at + <usize>label * step, scale, zero);
+  const s = convert(head, fn, raw, top, sum);
+  if (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s)) return outOfRange(plan);
+  emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
+}
+
+/** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */
+function emitLabel(plan: usize, head: usize, row: i32, label: i32, score: f32): void {
+  const labels = int(head, H_LABELS);
+  if (labels != 0) {
+    const list = ptr(head, H_CLASS_LIST);
+    const gates = ptr(head, H_CLASS_GATES);
+    let i = 0;
+    while (i < labels && (list != 0 ? load<i32>(list + (<usize>i << 2)) : i) != label) i++;
+    if (i == labels) {
+      if (list != 0) return;
+    } else if (gates != 0 && !(score >= load<f32>(gates + (<usize>i << 2)))) return;
+  }
+  emitKept(plan, head, row, label, score);
+}
+
+function passesRaw(head: usize, type: i32, at: usize): bool {
+  if (type == TYPE_F32) return load<f32>(at) >= flt(head, H_SCORE_GATE);
+  let k: i32;
+  if (type == TYPE_F16) k = key<f16, i32>(at);
+  else if (type == TYPE_U8) k = <i32>load<u8>(at);
+  else if (type == TYPE_I8) k = <i32>load<i8>(at);
+  else if (type == TYPE_I16) k = <i32>load<i16>(at);
+  else k = load<i32>(at);
+  return k >= int(head, H_SCORE_GATE);
+}
+
+function outOfRange(plan: usize): void {
+  setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + 1);
+}
+
+// @ts-ignore: decorator
+@inline
+function convert(head: usize, fn: i32, raw: f32, top: f32, sum: f64): f32 {
+  if (fn == FN_NONE) return raw;
+  if (fn == FN_SOFTMAX) return raw == raw ? <f32>(exp(<f64>(raw - top)) / sum) : raw;
+  return activate(fn, raw);
+}
+
+// @ts-ignore: decorator
+@inline
+function combine(rule: i32, o: f32, s: f32): f32 {
+  if (rule == RULE_CLASS) return s;
+  if (rule == RULE_PRODUCT) return o * s;
+  return <f32>(power(<f64>o, 0.6) * power(<f64>s, 0.4));
+}
+
+/** First of the classes with the largest value; -1 where every value is NaN or none can pass. */
+function bestClass<T, K>(
+  head: usize,
+  at: usize,
+  step: usize,
+  classes: i32,
+  classList: usize,
+  maxima: usize,
+  column: i32,
+): i32 {
+  if (fast<T>() && maxima != 0 && ptr(head, H_SCORE_CELL) == size<T>()) {
+    const m = key<T, K>(maxima + <usize>column * size<T>());
+    if (m > lowest<K>()) {
+      for (let i = 0; i < classes; i++) {
+        if (key<T, K>(at + classAt(classList, i, step)) == m) return i;
+      }
+    }
+    // f16 with a NaN among the classes: the careful way below
+  }
+  if (ASC_FEATURE_SIMD) {
+    const lanes = 16 / <i32>size<T>();
+    if (fast<T>() && step == size<T>() && classList == 0 && classes >= lanes) {
+      const last = (<usize>classes - <usize>lanes) * size<T>();
+      const m = spreadMaximum<T>(rowMaximum<T>(at, last));
+      if (int(head, H_SCORE_FN) != FN_SOFTMAX && passing<T>(inOrder<T>(m), splatGate<T, K>(rawGate<K>(head, H_SCORE_GATE))) == 0) {
+        if (!isReference<T>()) return -1;
+      }
+      for (let i: usize = 0; i < last; i += 16) {
+        const mask = equal<T>(inOrder<T>(v128.load(at + i)), m);
+        if (mask != 0) {
+          if (isReference<T>()) {
+            if (i16x8.extract_lane_s(m, 0) > 0x7c00) break; // a NaN on top: the careful way below
+          }
+          return <i32>(i / size<T>()) + ctz(mask);
+        }
+      }
+      let careful = false;
+      if (isReference<T>()) careful = i16x8.extract_lane_s(m, 0) > 0x7c00;
+      if (!careful) {
+        const mask = equal<T>(inOrder<T>(v128.load(at + last)), m);
+        return mask != 0 ? classes - lanes + ctz(mask) : -1;
+      }
+    }
+  }
+  let best = lowest<K>();
+  let found = -1;
+  for (let i = 0; i < classes; i++) {
+    const k = key<T, K>(at + classAt(classList, i, step));
+    if (k > best) {
+      best = k;
+      found = i;
+    }
+  }
+  return found;
+}
+
+// @ts-ignore: decorator
+@inline
+function equal<T>(a: v128, b: v128): i32 {
+  if (isReference<T>()) return i16x8.bitmask(i16x8.eq(a, b));
+  else if (isFloat<T>()) return i32x4.bitmask(f32x4.eq(a, b));
+  else if (sizeof<T>() == 1) return i8x16.bitmask(i8x16.eq(a, b));
+  else if (sizeof<T>() == 2) return i16x8.bitmask(i16x8.eq(a, b));
+  else return i32x4.bitmask(i32x4.eq(a, b));
+}
+
+/** The largest lane in every lane. */
+// @ts-ignore: decorator
+@inline
+function spreadMaximum<T>(m: v128): v128 {
+  m = larger<T>(m, v128.shuffle<u8>(m, m, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+  m = larger<T>(m, v128.shuffle<u8>(m, m, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+  if (size<T>() <= 2) m = larger<T>(m, v128.shuffle<u8>(m, m, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  if (size<T>() == 1) m = larger<T>(m, v128.shuffle<u8>(m, m, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+  return m;
+}
+
+function emit(plan: usize, head: usize, row: i32, label: i32, score: f32, gate: f32): void {
+  // also turns NaN away
+  if (score >= gate) emitKept(plan, head, row, label, score);
+}
+
+/** Appends a candidate whose score has passed. */
+function emitKept(plan: usize, head: usize, row: i32, label: i32, score: f32): void {
+  const at = int(plan, P_CANDIDATES);
+  if (at >= int(plan, P_CAPACITY)) {
+    setInt(plan, P_OVERFLOW, int(plan, P_OVERFLOW) + 1);
+    return;
+  }
+  const index = ptr(head, H_INDEX);
+  const cell = index != 0 ? load<i32>(index + (<usize>row << 2)) : row;
+  const i = <usize>at;
+  const fate = finite(score)
+    ? box(head, row, cell, int(plan, P_FLAGS), ptr(plan, P_BOXES) + (i << 4))
+    : BOX_NOT_FINITE;
+  if (fate != BOX_OK) {
+    if (fate == BOX_NOT_FINITE) setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + 1);
+    return;
+  }
+  store<f32>(ptr(plan, P_SCORES) + (i << 2), score);
+  store<i32>(ptr(plan, P_LABELS) + (i << 2), label);
+  store<i32>(ptr(plan, P_SOURCES) + (i << 2), int(head, H_SOURCE) + cell);
+  setInt(plan, P_CANDIDATES, at + 1);
+}

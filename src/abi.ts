@@ -1,0 +1,165 @@
+/**
+ * The kernel's binary interface, written once and read by both compilers (asc and tsc).
+ *
+ * The host writes one *image*: plan blocks, head records, tables and tensor slots in one linear memory.
+ * Every engine works on that image and on nothing else. Words are 4 bytes, little-endian; addresses are
+ * byte addresses, 16-aligned unless said otherwise; address 0 means "not there". `layout.ts` draws the map.
+ *
+ * The verbs: `abiVersion() -> i32`, and with the address of a plan block `scan(plan) -> candidates`,
+ * `sort(plan) -> ordered`, `nms(plan) -> detections`, `decode(plan) -> detections` (the three in a row).
+ */
+
+export const ABI_VERSION = 1;
+
+// ---- Plan block: one per image of a batch, and one more for gathered input ------------------------------
+export const P_HEADS = 0; //           number of head records
+export const P_HEAD0 = 1; //           address of the first; they lie one after the other
+export const P_CAPACITY = 2; //        rows of the candidate columns
+export const P_SCORES = 3; //          f32[capacity]
+export const P_LABELS = 4; //          i32[capacity]
+export const P_SOURCES = 5; //         u32[capacity]: number of the (head, anchor, cell) it came from
+export const P_BOXES = 6; //           f32[capacity][4]: x1 y1 x2 y2, normalised to the network input
+export const P_ORDER = 7; //           u32[capacity]: candidate rows, best first
+export const P_SPARE = 8; //           u32[capacity]: scratch of the sort
+export const P_COUNTS = 9; //          u32[6144]: scratch of the sort (digit counts)
+export const P_BLOCK = 10; //          scratch of the scan: one block of maxima, then one block of cell numbers
+export const P_CHAINS = 11; //         u32[256]: scratch of nms, first kept block of each label
+export const P_KEPT = 12; //           scratch of nms: kept blocks, see KEPT_*
+export const P_DET_BOXES = 13; //      f32[maxDetections][4], in the frame's coordinates
+export const P_DET_SCORES = 14; //     f32[maxDetections]
+export const P_DET_LABELS = 15; //     i32[maxDetections]
+export const P_DET_SOURCES = 16; //    u32[maxDetections]
+export const P_MAX_CANDIDATES = 17; // at most so many candidates go into nms
+export const P_MAX_DETECTIONS = 18;
+export const P_IOU = 19; //            f32
+export const P_FLAGS = 20; //          FLAG_*
+export const P_OFFSET_X = 21; //       f32, added to widths in areas (pixelOffset / input width)
+export const P_OFFSET_Y = 22;
+export const P_SCALE_X = 23; //        f32: detection x = box x * scale + shift (letterbox undo)
+export const P_SCALE_Y = 24;
+export const P_SHIFT_X = 25;
+export const P_SHIFT_Y = 26;
+// written by the kernel
+export const P_CANDIDATES = 27; //     after scan
+export const P_OVERFLOW = 28; //       candidates that found no room (multi-label plans only)
+export const P_NOT_FINITE = 29; //     candidates dropped because box, score or label was not finite
+export const P_OUT_OF_RANGE = 30; //   candidates whose probability was outside [0, 1]
+export const P_ORDERED = 31; //        after sort
+export const P_DETECTIONS = 32; //     after nms
+export const P_VISITED = 33; //        candidates that nms looked at before it had enough
+export const PLAN_WORDS = 36;
+
+export const FLAG_NMS_CLASS = 1; //      suppression within a class
+export const FLAG_NMS_ALL = 2; //        suppression across classes; neither flag: none
+export const FLAG_SUPPRESS_EQUAL = 4; // suppress at IoU == threshold too
+export const FLAG_CLAMP_BEFORE = 8;
+export const FLAG_CLAMP_AFTER = 16;
+export const FLAG_CLAMP_CENTRE = 32;
+export const FLAG_MULTI_LABEL = 64;
+
+// ---- Head record: one per (tensor, anchor) that is scanned -----------------------------------------------
+export const H_CELLS = 0; //        cells to scan
+export const H_RULE = 1; //         RULE_*: how objectness and class make a score
+export const H_GATE = 2; //         f32: smallest score that passes
+export const H_SOURCE = 3; //       source number of cell 0
+export const H_INDEX = 4; //        gathered input: address of u32 cell numbers; 0: row i is cell i
+
+export const H_SCORE_TYPE = 5; //   TYPE_*
+export const H_SCORE = 6; //        address of class 0 of cell 0
+export const H_SCORE_CHANNEL = 7; // bytes from class to class
+export const H_SCORE_CELL = 8; //   bytes from cell to cell
+export const H_SCORE_SCALE = 9; //  f32
+export const H_SCORE_ZERO = 10; //  f32
+export const H_SCORE_FN = 11; //    FN_NONE, FN_SIGMOID or FN_SOFTMAX
+export const H_SCORE_GATE = 12; //  smallest raw value that can pass: f32 bits, or an integer key
+export const H_CLASSES = 13; //     classes looked at
+export const H_CLASS_BASE = 14; //  label of class 0
+export const H_CLASS_LIST = 15; //  u32[classes]: which classes; 0: 0, 1, 2, ...
+export const H_CLASS_GATES = 16; // f32[classes]: smallest score per class; 0: H_GATE for all
+export const H_SOFT = 17; //        softmax: address of the first logit of cell 0
+export const H_SOFT_COUNT = 18; //  softmax: number of logits
+
+export const H_OBJ_TYPE = 19;
+export const H_OBJ = 20; //         address of the objectness of cell 0; 0: none
+export const H_OBJ_CELL = 21;
+export const H_OBJ_SCALE = 22;
+export const H_OBJ_ZERO = 23;
+export const H_OBJ_FN = 24;
+export const H_OBJ_GATE = 25;
+
+export const H_LABEL_TYPE = 26; //  class number given by a column of its own
+export const H_LABEL = 27;
+export const H_LABEL_CELL = 28;
+export const H_LABEL_SCALE = 29;
+export const H_LABEL_ZERO = 30;
+
+export const H_MARKER = 31; //      f32 or f16 column whose value -1 ends the list (SSD DetectionOutput); type: H_SCORE_TYPE
+export const H_MARKER_CELL = 32;
+export const H_COUNT = 33; //       address of a number of valid cells (TFLite post-process), f32
+export const H_COUNT_TYPE = 34;
+
+export const H_KIND = 35; //        KIND_*
+export const H_BOX_TYPE = 36;
+export const H_BOX_CELL = 37; //    bytes from cell to cell
+export const H_BOX_0 = 38; //       addresses of the four box channels of cell 0: x y w h, or x1 y1 x2 y2, or l t r b
+export const H_BOX_1 = 39;
+export const H_BOX_2 = 40;
+export const H_BOX_3 = 41;
+export const H_BOX_SCALE = 42;
+export const H_BOX_ZERO = 43;
+export const H_BIN = 44; //         distance: bytes from bin to bin
+export const H_BINS = 45; //        distance: bins of a distribution; 0: the distance itself
+export const H_GRID_W = 46; //      cells in a row of the grid
+export const H_XY_FN = 47; //       FN_* on x and y
+export const H_XY_SCALE = 48; //    f32: centre = (column + scale * f(x) + bias) * H_KX
+export const H_XY_BIAS = 49;
+export const H_WH_FN = 50; //       FN_* on w and h
+export const H_W = 51; //           f32: width = f(w) * H_W (anchor width, normalised)
+export const H_H = 52;
+export const H_KX = 53; //          f32: to normalised coordinates
+export const H_KY = 54;
+export const H_TABLE = 55; //       prior: f32[cells][4]: cx cy w h, normalised
+export const H_V0 = 56; //          prior: factors on the four box channels (variances)
+export const H_V1 = 57;
+export const H_V2 = 58;
+export const H_V3 = 59;
+export const H_CHECK = 60; //       f32: a probability above this is out of range; +Infinity: no check
+export const H_LABELS = 61; //      label column: entries of H_CLASS_LIST and H_CLASS_GATES; 0: all labels, H_GATE
+export const HEAD_WORDS = 64;
+
+export const KIND_GRID = 0; //      centre from the cell, size from an anchor (YOLOv2..v7) or the stride (YOLOX)
+export const KIND_DISTANCE = 1; //  left, top, right, bottom from the centre of the cell, in cells
+export const KIND_PRIOR = 2; //     offsets against a prior box (SSD)
+export const KIND_CENTRE = 3; //    plain cx cy w h
+export const KIND_CORNERS = 4; //   plain x1 y1 x2 y2
+export const KIND_TOPLEFT = 5; //   plain x1 y1 w h
+
+export const RULE_CLASS = 0; //     the class score; objectness, where there is one, only gates
+export const RULE_PRODUCT = 1; //   objectness x class
+export const RULE_OBJECTNESS = 2; // one class and no class channel
+export const RULE_POWER = 3; //     objectness^0.6 x class^0.4 (FastestDet)
+
+export const FN_NONE = 0;
+export const FN_SIGMOID = 1;
+export const FN_SOFTMAX = 2;
+export const FN_TANH = 3;
+export const FN_EXP = 4;
+export const FN_SQUARE = 5; //      (2 w)^2 of a w that is a probability already
+export const FN_SQUARE_SIGMOID = 6; // (2 sigmoid(w))^2
+
+export const TYPE_F32 = 0;
+export const TYPE_F16 = 1;
+export const TYPE_I8 = 2;
+export const TYPE_U8 = 3;
+export const TYPE_I16 = 4;
+export const TYPE_I32 = 5;
+
+// ---- Scratch -----------------------------------------------------------------------------------------------
+/** Cells per block of the scan: 1,024 f32 maxima are 4 KiB and stay in the first-level cache. */
+export const BLOCK = 1024;
+/** Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
+export const KEPT_NEXT = 80;
+export const KEPT_LABEL = 84;
+export const KEPT_COUNT = 88;
+export const KEPT_BYTES = 96;
+export const CHAINS = 256;

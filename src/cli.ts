@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+/** The `boxwright` command. All that it does is in `cli/run.ts`, which tests call without a process. */
+import { run } from "./cli/run.ts";
+
+// A reader that has seen enough (`| head`) closes the pipe; that is no error.
+process.stdout.on("error", (e: NodeJS.ErrnoException) => {
+  if (e.code !== "EPIPE") throw e;
+});
+
+process.exitCode = await run(process.argv.slice(2), {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+});

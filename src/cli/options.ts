@@ -1,0 +1,263 @@
+/** Words of the command line -> options of the library. Usage errors are found here; what a value means is the library's. */
+import { readFile } from "node:fs/promises";
+import { elementType, readTensors } from "../files.ts";
+import { show } from "../safetensors.ts";
+import type { DecoderOptions } from "../options.ts";
+import type { NamedTensor, TensorHead } from "../safetensors.ts";
+
+/** Wrong usage: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+const text = { type: "string" } as const;
+const flag = { type: "boolean" } as const;
+
+export const NETWORK = {
+  family: text,
+  classes: text,
+  labels: text,
+  "input-size": text,
+  anchors: text,
+  masks: text,
+  strides: text,
+  "scale-xy": text,
+  activation: text,
+  "box-format": text,
+  coordinates: text,
+  background: text,
+  variances: text,
+  scales: text,
+  priors: text,
+  "prior-format": text,
+  reading: text,
+  role: { type: "string", multiple: true },
+  conventions: text,
+  confidence: text,
+  iou: text,
+  max: text,
+  keep: text,
+  engine: text,
+  only: text,
+} as const;
+
+export const FRAME = { photo: text, "image-size": text, resize: text } as const;
+
+export const COMMANDS = {
+  decode: { ...NETWORK, ...FRAME, json: flag, help: { ...flag, short: "h" } },
+  draw: {
+    ...NETWORK,
+    ...FRAME,
+    out: { type: "string", multiple: true },
+    detections: text,
+    index: text,
+    font: text,
+    width: text,
+    help: { ...flag, short: "h" },
+  },
+  inspect: { ...NETWORK, json: flag, help: { ...flag, short: "h" } },
+} as const;
+
+export type Values = Record<string, string | boolean | string[] | undefined>;
+
+const got = (option: string, value: unknown, expected: string) =>
+  new UsageError(`--${option}: got ${show(value)}, expected ${expected}`);
+
+export function numberOf(
+  values: Values,
+  option: string,
+  low = -Infinity,
+  high = Infinity,
+): number | undefined {
+  const value = values[option];
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (value === "" || !(number >= low && number <= high)) {
+    const range =
+      low === -Infinity
+        ? "a number"
+        : high === Infinity
+          ? `a number of ${low} or more`
+          : `a number from ${low} to ${high}`;
+    throw got(option, value, range);
+  }
+  return number;
+}
+
+export function wholeOf(values: Values, option: string, low: number): number | undefined {
+  const number = numberOf(values, option, low, 2 ** 31 - 1);
+  if (number !== undefined && !Number.isInteger(number)) throw got(option, values[option], "a whole number");
+  return number;
+}
+
+function numbersOf(values: Values, option: string): number[] | undefined {
+  const value = values[option] as string | undefined;
+  if (value === undefined) return undefined;
+  const numbers = value
+    .split(/[\s,]+/)
+    .filter((w) => w !== "")
+    .map(Number);
+  if (numbers.length === 0 || !numbers.every(Number.isFinite))
+    throw got(option, value, "numbers separated by commas");
+  return numbers;
+}
+
+export function sizeOf(values: Values, option: string): [number, number] | undefined {
+  const value = values[option] as string | undefined;
+  if (value === undefined) return undefined;
+  const match = /^([1-9]\d{0,5})x([1-9]\d{0,5})$/i.exec(value);
+  if (!match) throw got(option, value, "WxH, for instance 640x480");
+  return [Number(match[1]), Number(match[2])];
+}
+
+export function listOf(values: Values, option: string): string[] | undefined {
+  const value = values[option] as string | undefined;
+  return value
+    ?.split(",")
+    .map((w) => w.trim())
+    .filter((w) => w !== "");
+}
+
+/** Names one a line, or separated by commas where no such file exists. */
+export async function labelsOf(values: Values): Promise<string[] | undefined> {
+  const value = values["labels"] as string | undefined;
+  if (value === undefined) return undefined;
+  const file = await readFile(value, "utf8").catch(() => null);
+  if (file === null && !value.includes(","))
+    throw got("labels", value, "a file that can be read, or names separated by commas");
+  if (file === null) return listOf(values, "labels");
+  const lines = file
+    .replace(/^\ufeff/, "")
+    .split(/\r?\n/)
+    .map((l) => l.trim());
+  while (lines.length > 0 && lines[lines.length - 1] === "") lines.pop(); // an empty line in between is a class without a name
+  return lines;
+}
+
+function rolesOf(values: Values): Record<string, string | string[]> | undefined {
+  const words = values["role"] as string[] | undefined;
+  if (!words) return undefined;
+  const roles: Record<string, string | string[]> = {};
+  for (const word of words) {
+    const [, part, name] = /^(boxes|scores|objectness|labels|priors|count)=(.+)$/.exec(word) ?? [];
+    if (!part)
+      throw got("role", word, "PART=NAME with a part of boxes, scores, objectness, labels, priors, count");
+    const before = roles[part];
+    roles[part] = before === undefined ? name : [...(Array.isArray(before) ? before : [before]), name];
+  }
+  return roles;
+}
+
+function masksOf(values: Values): unknown {
+  const value = values["masks"] as string | undefined;
+  if (value === undefined) return undefined;
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw got("masks", value, `JSON, for instance {"side26":[0,1,2],"side13":[3,4,5]}`);
+  }
+}
+
+async function priorsOf(values: Values): Promise<Float32Array | undefined> {
+  const file = values["priors"] as string | undefined;
+  if (file === undefined) return undefined;
+  const list = await readTensors(file);
+  if (list.length !== 1 || !(list[0].data instanceof Float32Array))
+    throw got(
+      "priors",
+      file,
+      `a file with one f32 tensor, not ${list.map((t) => `${t.name} (${t.type})`).join(", ")}`,
+    );
+  return list[0].data;
+}
+
+/** Arguments of `createDecoder` and `inspect`. */
+export interface Setup {
+  /** A config file's text, typed options, or nothing. */
+  config: unknown;
+  options: DecoderOptions;
+}
+
+/** `file`: the text of a config file, if there is one. The library checks the values; here they only get their types. */
+export async function setupOf(values: Values, file: string | undefined): Promise<Setup> {
+  const scaleXY = numbersOf(values, "scale-xy");
+  const labels = await labelsOf(values);
+  const background = values["background"];
+  const options = defined({
+    engine: values["engine"],
+    family: values["family"],
+    // Names in a file are one per class, so their number need not be repeated.
+    classes: wholeOf(values, "classes", 1) ?? (file === undefined ? labels?.length : undefined),
+    labels,
+    inputSize: sizeOf(values, "input-size"),
+    strides: numbersOf(values, "strides"),
+    scaleXY: scaleXY?.length === 1 ? scaleXY[0] : scaleXY,
+    activation: values["activation"],
+    reading: values["reading"],
+    boxFormat: values["box-format"],
+    coordinates: values["coordinates"],
+    background: background === "none" ? false : wholeOf(values, "background", 0),
+    variances: numbersOf(values, "variances"),
+    scales: numbersOf(values, "scales"),
+    priors: await priorsOf(values),
+    priorFormat: values["prior-format"],
+    roles: rolesOf(values),
+    conventions: values["conventions"],
+    confidenceThreshold: numberOf(values, "confidence", 0, 1),
+    iouThreshold: numberOf(values, "iou", 0, 1),
+    maxDetections: wholeOf(values, "max", 1),
+    keep: listOf(values, "keep")?.map((word) => (/^\d+$/.test(word) ? Number(word) : word)),
+  }) as DecoderOptions;
+  const anchors = defined({ anchors: numbersOf(values, "anchors"), anchorMasks: masksOf(values) });
+  if (file !== undefined) {
+    const wrong = ["anchors", "masks"].find((option) => values[option] !== undefined);
+    if (wrong) throw new UsageError(`--${wrong}: got it beside a config file, expected one of the two`);
+    return { config: file, options };
+  }
+  // A family makes it a config; shapes to inspect need none.
+  const { family, classes } = options;
+  return {
+    config:
+      family === undefined ? undefined : defined({ family, classes, strides: options.strides, ...anchors }),
+    options,
+  };
+}
+
+const defined = (object: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+
+/** The tensors of --only, in its order; all of them without. */
+export function selected<T extends { name: string }>(tensors: T[], values: Values): T[] {
+  const names = listOf(values, "only");
+  return (
+    names?.map((name) => {
+      const found = tensors.find((t) => t.name === name);
+      if (!found) throw got("only", name, `one of ${tensors.map((t) => t.name).join(", ")}`);
+      return found;
+    }) ?? tensors
+  );
+}
+
+/** `name:1x84x8400:f32:0.004,128`, all but the shape optional; null for what is no such thing (a file, then). */
+export function parseShape(word: string, index: number): TensorHead | null {
+  const match =
+    /^(?:(.+):)?(\d+(?:x\d+)+|\d+)(?::([a-z]\w*))?(?::(-?[\d.e+-]+)(?:,(-?\d+(?:\.\d+)?))?)?$/i.exec(word);
+  if (!match) return null;
+  const [, name, dims, spelling, scale, zeroPoint] = match;
+  const type = elementType(spelling ?? "f32");
+  if (!type)
+    throw new UsageError(
+      `${word}: got type ${show(spelling)}, expected f32, f16, u8, i8, i16, u16, i32, u32, i64 or f64`,
+    );
+  const head: TensorHead = { name: name ?? `output${index}`, dims: dims.split(/x/i).map(Number), type };
+  if (scale !== undefined) {
+    if (!(Number(scale) > 0 && Number(scale) < Infinity))
+      throw new UsageError(`${word}: got scale ${show(scale)}, expected a positive number`);
+    head.scale = Number(scale);
+    head.zeroPoint = Number(zeroPoint ?? 0);
+  }
+  return head;
+}
+
+/** A tensor without its data: what `inspect` looks at. */
+export const headOf = ({ data: _, ...head }: NamedTensor): TensorHead => head;

@@ -1,0 +1,132 @@
+/**
+ * Room 1: unknown JSON -> Config. Knows no tensors; what only the tensors can tell stays `null` here.
+ */
+import { readArchive } from "./config/archive.ts";
+import { readNnConfig } from "./config/nn-config.ts";
+import { readOptions } from "./config/options.ts";
+import { Reader, isObject } from "./config/reader.ts";
+import type { Conventions, ConventionSet } from "./conventions.ts";
+import type { Activation, Family } from "./families.ts";
+
+/** Anchors of one output layer. Which layer it is: `side` (its width), or `output` (its name), or its rank by size. */
+export interface AnchorSet {
+  /** Width of the output layer (`sideN` of an NN_config). */
+  readonly side: number | null;
+  /** Name of the output tensor (NN Archive: anchors[i] belongs to yolo_outputs[i]). */
+  readonly output: string | null;
+  /** [width, height] pairs, in input pixels (YOLOv2: in cells). */
+  readonly anchors: readonly (readonly [number, number])[];
+}
+
+/** What a file says beforehand of one output tensor. */
+export interface OutputSpec {
+  readonly name: string;
+  readonly dims: readonly number[] | null;
+  readonly type: string | null;
+  /** Storage order letters as the file writes them; a hint, never trusted alone. */
+  readonly order: string | null;
+  /** Quantised outputs: real = (raw - zeroPoint) * scale. */
+  readonly scale?: number;
+  readonly zeroPoint?: number;
+}
+
+/** Which output plays which part, by name. A value is a name, or names from the largest map to the smallest. */
+export interface Roles {
+  readonly boxes?: string | readonly string[];
+  readonly scores?: string | readonly string[];
+  readonly objectness?: string | readonly string[];
+  readonly labels?: string;
+  readonly priors?: string;
+  readonly count?: string;
+}
+
+export interface Config {
+  /** Where it came from. */
+  readonly source: "NN_config" | "nn_config" | "nn-archive" | "options";
+  /** `null` where the file says neither; the host then decodes, as for "raw". */
+  readonly outputFormat: "detection" | "raw" | null;
+  /** False: the file names no family ("raw" and nothing else), so there is nothing to decode; `note` says so. */
+  readonly decodes: boolean;
+  readonly note: string | null;
+
+  /** The kind of network the file names; "yolo" leaves the head rule open, see `settleFamily`. */
+  readonly kind: "yolo" | "ssd" | null;
+  /** A family stated outright (typed options). */
+  readonly family: Family | null;
+  /** NN Archive `subtype`, as written. */
+  readonly subtype: string | null;
+  /** `model.model_name` or the archive's `model.metadata.name`: evidence for the head rule. */
+  readonly modelName: string | null;
+
+  readonly classes: number | null;
+  readonly labels: readonly string[] | null;
+  /** [width, height] of the network input in pixels. */
+  readonly inputSize: readonly [number, number] | null;
+  /** One value for all classes, or one per class. */
+  readonly confidenceThreshold: number | readonly number[];
+  readonly iouThreshold: number;
+  readonly maxDetections: number;
+
+  /** `[]`: the file says there are none (left-top-right-bottom distances); `null`: it says nothing. */
+  readonly anchorSets: readonly AnchorSet[] | null;
+  /** Pixels per cell, from the largest map to the smallest. */
+  readonly strides: readonly number[] | null;
+  readonly scaleXY: number | readonly number[] | null;
+  readonly activation: Activation | null;
+  readonly reading: string | null;
+  readonly boxFormat: "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw" | null;
+  readonly coordinates: "pixels" | "normalised" | null;
+  readonly priors: Float32Array | null;
+  /** Class column that means "nothing here", `false` for none. */
+  readonly background: number | false | null;
+  /** Factors on (x, y, w, h) of a prior-based box: variances 0.1,0.1,0.2,0.2 or the inverse of scales 10,10,5,5. */
+  readonly variances: readonly [number, number, number, number] | null;
+  /** The factors came as TensorFlow-style `scales`: box channels are then ty tx th tw. */
+  readonly scalesGiven: boolean;
+  /** How the rows of `priors` are written; `null`: corners where variances go with them, centre and size else. */
+  readonly priorFormat: "xyxy" | "cxcywh" | "cycxhw" | null;
+  /** Class names or numbers to look for; `null`: all. */
+  readonly keep: readonly (string | number)[] | null;
+  readonly outputs: readonly OutputSpec[] | null;
+  /** Names of the outputs that belong to the detection head; other outputs are left alone. */
+  readonly headOutputs: readonly string[] | null;
+  readonly roles: Roles | null;
+  readonly conventions: ConventionSet;
+  /** Single rules over the set. */
+  readonly rules: Partial<Conventions>;
+}
+
+/**
+ * Reads a config: parsed JSON or its text, an `NN_config` or `nn_config` file, an NN Archive `config.json`, or typed
+ * options `{family, classes, inputSize, ...}`. Unknown keys are ignored. Nothing at all (`undefined`, `null`, `{}`)
+ * reads as output_format "raw": a config that decodes nothing and says so.
+ * @throws ConfigError with every problem at once, each with its path.
+ */
+export function parseConfig(json: unknown): Config {
+  const r = new Reader();
+  let root: unknown = json;
+  if (typeof json === "string") {
+    try {
+      root = JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json);
+    } catch (e) {
+      r.say("", `got text that is not JSON (${e instanceof Error ? e.message : String(e)}), expected an NN_config, an NN Archive config.json or typed options`);
+    }
+    r.done();
+  }
+  if (root !== undefined && root !== null && !isObject(root)) {
+    r.wrong("", root, "an object: NN_config, nn_config, NN Archive config.json or typed options");
+    r.done();
+  }
+  const o = isObject(root) ? root : {};
+  const keys = Object.keys(o);
+  const spelled = keys.find((k) => k.toLowerCase() === "nn_config");
+  let config: Config;
+  if (spelled !== undefined) {
+    const key = spelled === "nn_config" ? "nn_config" : "NN_config";
+    config = readNnConfig(r, spelled === key ? o : { ...o, [key]: o[spelled] }, key);
+  } else if (isObject(o.model) && (Array.isArray(o.model.heads) || o.model.heads === null || "outputs" in o.model || "config_version" in o)) config = readArchive(r, o);
+  else if (keys.length === 0 || ("mappings" in o && !("family" in o))) config = readNnConfig(r, o, "NN_config");
+  else config = readOptions(r, o);
+  r.done();
+  return config;
+}

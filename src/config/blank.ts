@@ -1,0 +1,39 @@
+import type { Config } from "../config.ts";
+
+/** A config that says nothing; the formats fill in what their files say. */
+export function blank(source: Config["source"]): Config {
+  return {
+    source,
+    outputFormat: null,
+    decodes: true,
+    note: null,
+    kind: null,
+    family: null,
+    subtype: null,
+    modelName: null,
+    classes: null,
+    labels: null,
+    inputSize: null,
+    confidenceThreshold: 0.5,
+    iouThreshold: 0.5,
+    maxDetections: 300,
+    anchorSets: null,
+    strides: null,
+    scaleXY: null,
+    activation: null,
+    reading: null,
+    boxFormat: null,
+    coordinates: null,
+    priors: null,
+    priorFormat: null,
+    background: null,
+    variances: null,
+    scalesGiven: false,
+    keep: null,
+    outputs: null,
+    headOutputs: null,
+    roles: null,
+    conventions: "depthai",
+    rules: {},
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * The rules on which published decoders disagree, as explicit fields with named sets.
+ * Sources: the table in README ("Conventions") names the decoder that documents each.
+ */
+
+export interface Conventions {
+  /** Score of a candidate where there is objectness: objectness x class, or the class alone (objectness then only gates). */
+  readonly score: "product" | "class";
+  /** A value passes the confidence threshold when it is above it, or also when it equals it. */
+  readonly gate: ">" | ">=";
+  /** Boxes suppress each other within a class, across all classes, or not at all. `null`: as the head needs (end-to-end heads: not at all). */
+  readonly nms: "class" | "all" | "none";
+  /** A box is suppressed when its IoU with a kept one is above the threshold, or also when it equals it. */
+  readonly suppress: ">" | ">=";
+  /** Added to width and height in areas and overlaps, in input pixels (the legacy +1 of inclusive pixel corners). */
+  readonly pixelOffset: 0 | 1;
+  /**
+   * `"before"`: corners clamped to the network input before suppression, empty boxes dropped;
+   * `"after"`: corners clamped to the image at the end; `"centre"`: cx, cy, w, h each clamped to 0..1 at the end; `"none"`.
+   */
+  readonly clamp: "none" | "before" | "after" | "centre";
+  /** Every class over the threshold makes a candidate, not only the best of a cell. */
+  readonly multiLabel: boolean;
+  /** At most so many candidates, the best, go into suppression; 0: no such cap. */
+  readonly maxCandidates: number;
+  /** At most so many detections come out. */
+  readonly maxDetections: number;
+  /** Class numbers of SSD scores count the background column (its labels then do too), or leave it out. */
+  readonly countBackground: boolean;
+}
+
+const ultralytics: Conventions = {
+  score: "product",
+  gate: ">",
+  nms: "class",
+  suppress: ">",
+  pixelOffset: 0,
+  clamp: "after",
+  multiLabel: false,
+  maxCandidates: 30000,
+  maxDetections: 300,
+  countBackground: true,
+};
+
+export const CONVENTIONS = {
+  ultralytics,
+  depthai: { ...ultralytics, gate: ">=", nms: "all", suppress: ">=", clamp: "before", maxCandidates: 0 },
+  "depthai-nodes": { ...ultralytics, score: "class", pixelOffset: 1, clamp: "centre", maxCandidates: 3000 },
+  gen1: { ...ultralytics, gate: ">=", nms: "all", clamp: "none", multiLabel: true, maxCandidates: 0 },
+  opencv: { ...ultralytics, clamp: "none", maxCandidates: 0 },
+  tflite: { ...ultralytics, gate: ">=", nms: "all", clamp: "none", maxCandidates: 0, maxDetections: 10, countBackground: false },
+} as const satisfies Record<string, Conventions>;
+
+export type ConventionSet = keyof typeof CONVENTIONS;

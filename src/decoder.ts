@@ -1,0 +1,331 @@
+/** createDecoder(): the one file that walks all rooms, config -> plan -> image -> engine -> detections. */
+import * as A from "./abi.ts";
+import { checkProbabilities, checkUnits, looksActivated, outOfRange } from "./check.ts";
+import { type Config, parseConfig } from "./config.ts";
+import { type Description, describeConfig, describePlan } from "./describe.ts";
+import { type Detection, Detections } from "./detections.ts";
+import { type Engine, type EngineName, chooseEngine, makeEngine } from "./engine.ts";
+import { TensorError } from "./errors.ts";
+import { gatherRows } from "./gather.ts";
+import { type SlotArray, type Thresholds, slotView, writeAffine, writePlan, writeThresholds } from "./image.ts";
+import { type Layout, layoutOf } from "./layout.ts";
+import { type Frame, affineOf, checkFrame } from "./letterbox.ts";
+import { type DecoderOptions, withOptions } from "./options.ts";
+import { type Plan, makePlan } from "./plan.ts";
+import { type TensorInput, type TensorSpec, show, specOf } from "./tensor.ts";
+import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
+
+/** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
+export type Outputs = readonly TensorInput[] | { readonly [name: string]: TensorInput };
+
+/** One tensor's place in the decoder's memory. */
+export interface Slot {
+  /** Write the tensor here, then call `decode()` without arguments: nothing is copied. f16 as bits. */
+  readonly data: SlotArray;
+  readonly dims: readonly number[];
+  readonly type: string;
+}
+
+export interface Stats {
+  /** Calls of `decode`. */
+  readonly frames: number;
+  /** Candidates of the last frame, over all its images. */
+  readonly candidates: number;
+  /** Of the last frame: candidates that a cap left out, and candidates whose box or score was not finite. */
+  readonly dropped: { readonly capped: number; readonly notFinite: number };
+  /** Bytes of memory held. */
+  readonly bytes: number;
+  /** Plans made so far: more than one means that shapes changed and slots were made anew. */
+  readonly plans: number;
+}
+
+/** Thresholds for `Decoder.update`. */
+export interface Update {
+  /** 0..1, or one per class. */
+  readonly confidenceThreshold?: number | readonly number[];
+  /** 0..1. */
+  readonly iouThreshold?: number;
+  /** Up to the bound given at creation. */
+  readonly maxDetections?: number;
+}
+
+/** Turns output tensors of one network into detections. Made by `createDecoder`. */
+export interface Decoder {
+  /** Which engine runs. */
+  readonly engine: EngineName;
+  readonly config: Config;
+  readonly stats: Stats;
+  /** Tensor slots by name; empty until the shapes are known. */
+  readonly slots: { readonly [name: string]: Slot };
+  /**
+   * Decodes one frame. Without outputs: what stands in the slots. A batch gives one `Detections` per image, as an
+   * array. The result is overwritten by the next call.
+   * @throws TensorError where the outputs do not fit the config, with got and expected.
+   */
+  decode<R extends Detections | readonly Detections[] = Detections>(outputs?: Outputs | TensorInput, frame?: Frame): R;
+  /** Changes thresholds between frames, without a rebuild. */
+  update(thresholds: Update): void;
+  /** The plan in words and as JSON: what each tensor is taken for, and why. */
+  describe(): Description;
+}
+
+/**
+ * Makes a decoder from a config: parsed JSON or its text (NN_config, nn_config, NN Archive config.json), or typed
+ * options. Compiles the kernel off the main thread where the runtime can.
+ * @throws ConfigError with every problem of the config at once.
+ */
+export async function createDecoder(config: unknown, options: DecoderOptions = {}): Promise<Decoder> {
+  const wanted = options.engine ?? "auto";
+  if (hasWebAssembly() && wanted !== "ts") {
+    const kind = wanted === "scalar" || (wanted === "auto" && !hasSimd()) ? "scalar" : "simd";
+    // a refusal is met again, and answered, when the engine is chosen
+    await compileKernelAsync(kind).catch(() => undefined);
+  }
+  return createDecoderSync(config, options);
+}
+
+/** `createDecoder` without a promise. */
+export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
+  const wanted = options.engine ?? "auto";
+  if (!["auto", "simd", "scalar", "ts"].includes(wanted))
+    throw new RangeError(`engine: got ${show(wanted)}, expected "auto", "simd", "scalar" or "ts"`);
+  return new TensorDecoder(withOptions(parseConfig(config), options), chooseEngine(wanted));
+}
+
+/** Everything that belongs to one set of shapes. */
+interface Workspace {
+  readonly plan: Plan;
+  readonly layout: Layout;
+  readonly engine: Engine;
+  readonly slots: readonly SlotArray[];
+  readonly detections: readonly Detections[];
+}
+
+class TensorDecoder implements Decoder {
+  readonly config: Config;
+  readonly engine: EngineName;
+  readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0, plans: 0 };
+  slots: { readonly [name: string]: Slot } = {};
+  #work: Workspace | null = null;
+  /** Shapes were given beforehand: others throw. */
+  #fixed = false;
+  #thresholds: Thresholds;
+  /** The whole of the scores was looked at; units of the first candidates too. */
+  #checkedScores = false;
+  #checkedUnits = false;
+  #frame: Frame | undefined;
+  readonly #notes: string[] = [];
+
+  constructor(config: Config, engine: EngineName) {
+    this.config = config;
+    this.engine = engine;
+    this.#thresholds = { confidence: config.confidenceThreshold, iou: config.iouThreshold, maxDetections: config.maxDetections };
+    if (config.decodes && config.outputs !== null && config.outputs.length > 0 && config.outputs.every((o) => o.dims !== null)) {
+      const specs = config.outputs.map((o) =>
+        specOf(o.name, {
+          dims: o.dims as readonly number[],
+          ...(o.type === null ? {} : { type: o.type }),
+          ...(o.scale === undefined ? {} : { scale: o.scale }),
+          ...(o.zeroPoint === undefined ? {} : { zeroPoint: o.zeroPoint }),
+          ...(o.order === null || config.source === "nn-archive" ? {} : { order: o.order }),
+        }),
+      );
+      this.#build(specs, () => null);
+      this.#fixed = true;
+    }
+  }
+
+  decode<R extends Detections | readonly Detections[] = Detections>(outputs?: Outputs | TensorInput, frame?: Frame): R {
+    let plan = 0;
+    if (outputs === undefined) {
+      if (this.#work === null) throw new TensorError("got no outputs, expected them at the first decode: slots exist once the shapes are known");
+    } else plan = this.#fill(outputs);
+    const work = this.#work as Workspace;
+    const { engine, layout } = work;
+    const { i32 } = engine.memory;
+    if (frame !== this.#frame) this.#setFrame(work, frame);
+    if (!this.#checkedScores && plan === 0) this.#checkScores(work);
+
+    const { stats } = this;
+    stats.frames++;
+    stats.candidates = 0;
+    stats.dropped.capped = 0;
+    stats.dropped.notFinite = 0;
+    for (let image = 0; image < work.detections.length; image++) {
+      const at = plan === 0 ? layout.plans[image] : plan;
+      work.detections[image].length = engine.decode(at);
+      const p = at >> 2;
+      const candidates = i32[p + A.P_CANDIDATES];
+      stats.candidates += candidates;
+      stats.dropped.capped += i32[p + A.P_OVERFLOW] + candidates - i32[p + A.P_VISITED];
+      stats.dropped.notFinite += i32[p + A.P_NOT_FINITE];
+      if (i32[p + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
+      if (!this.#checkedUnits && candidates > 0) {
+        checkUnits(engine.memory, work.plan, at);
+        this.#checkedUnits = true;
+      }
+    }
+    return (work.detections.length === 1 ? work.detections[0] : work.detections) as R;
+  }
+
+  update(u: Update): void {
+    const t = this.#thresholds;
+    const next = {
+      confidence: u.confidenceThreshold ?? t.confidence,
+      iou: u.iouThreshold ?? t.iou,
+      maxDetections: u.maxDetections ?? t.maxDetections,
+    };
+    const unit = (x: unknown): boolean => typeof x === "number" && x >= 0 && x <= 1;
+    if (typeof next.confidence === "number" ? !unit(next.confidence) : !next.confidence.every(unit))
+      throw new RangeError(`confidenceThreshold: got ${show(next.confidence)}, expected 0..1, or an array of such, one per class`);
+    const classes = this.#work?.plan.classes ?? this.config.classes;
+    if (typeof next.confidence !== "number" && classes !== null && next.confidence.length !== classes)
+      throw new RangeError(`confidenceThreshold: got ${next.confidence.length} values, expected ${classes}, one per class`);
+    if (!unit(next.iou)) throw new RangeError(`iouThreshold: got ${show(next.iou)}, expected 0..1`);
+    if (!Number.isInteger(next.maxDetections) || next.maxDetections < 1 || next.maxDetections > this.config.maxDetections)
+      throw new RangeError(`maxDetections: got ${show(next.maxDetections)}, expected 1..${this.config.maxDetections}, the bound given at creation`);
+    this.#thresholds = next;
+    if (this.#work !== null) writeThresholds(this.#work.engine.memory, this.#work.plan, this.#work.layout, next);
+  }
+
+  describe(): Description {
+    const t = this.#thresholds;
+    const config = { ...this.config, confidenceThreshold: t.confidence, iouThreshold: t.iou };
+    if (this.#work === null) return describeConfig(config);
+    return describePlan(config, { ...this.#work.plan, notes: [...this.#work.plan.notes, ...this.#notes] });
+  }
+
+  /** Brings a caller's arrays into memory. Returns the plan block to run, 0 for the slots' own. */
+  #fill(outputs: Outputs | TensorInput): number {
+    const given = "dims" in outputs && "data" in outputs && !Array.isArray(outputs) ? [outputs as TensorInput] : (outputs as Outputs);
+    if (this.#work === null || !this.#fits(this.#work, given)) this.#replan(given);
+    const work = this.#work as Workspace;
+    if (work.plan.gather !== null && this.#checkedScores) {
+      const at = gatherRows(work.engine.memory, work.plan, work.layout, (i) => tensorAt(given, work.plan.tensors[i].name, i).data, work.slots);
+      if (at !== 0) return at;
+    }
+    for (let i = 0; i < work.slots.length; i++) copyInto(work.slots[i], tensorAt(given, work.plan.tensors[i].name, i).data);
+    return 0;
+  }
+
+  /** Whether the tensors are those of the plan; allocates nothing. */
+  #fits(work: Workspace, outputs: Outputs): boolean {
+    const { tensors } = work.plan;
+    for (let i = 0; i < tensors.length; i++) {
+      const spec = tensors[i];
+      const t = tensorAt(outputs, spec.name, i) as TensorInput | undefined;
+      if (t === undefined || t === null) return false;
+      const { dims } = t;
+      if (dims === undefined || dims.length !== spec.dims.length) return false;
+      for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
+      if (t.data?.length !== work.slots[i].length) return false;
+      if (t.scale !== undefined && t.scale !== spec.scale && spec.type !== "f32" && spec.type !== "f16") return false;
+      // another array type may mean another element type: the slow way looks closer
+      if (t.data.constructor !== work.slots[i].constructor && specOf(spec.name, t).type !== spec.type) return false;
+    }
+    return true;
+  }
+
+  #replan(outputs: Outputs): void {
+    const names = Array.isArray(outputs) ? null : Object.keys(outputs);
+    const known = this.config.outputs;
+    const tensors: { name: string; t: TensorInput }[] =
+      names === null
+        ? (outputs as readonly TensorInput[]).map((t, i) => ({ name: (this.#fixed ? known?.[i]?.name : undefined) ?? `output${i}`, t }))
+        : names.map((name) => ({ name, t: (outputs as { readonly [name: string]: TensorInput })[name] }));
+    if (tensors.length === 0) throw new TensorError("got no tensors, expected the outputs of the network");
+    const specs = tensors.map(({ name, t }) => {
+      const beforehand = known?.find((o) => o.name === name);
+      // a scale given beforehand holds for data that comes without one
+      return specOf(name, { ...withScale(t, beforehand), data: t?.data, dims: t?.dims });
+    });
+    if (this.#fixed && this.#work !== null) {
+      for (const s of this.#work.plan.tensors) {
+        const got = specs.find((x) => x.name === s.name);
+        const where = `tensor "${s.name}"`;
+        if (got === undefined) throw new TensorError(`${where}: got outputs ${specs.map((x) => x.name).join(", ")}, expected it among them`);
+        if (got.dims.join() !== s.dims.join())
+          throw new TensorError(`${where}: got dims [${got.dims.join(",")}], expected [${s.dims.join(",")}] as given beforehand`);
+      }
+    }
+    this.#build(specs, (i) => tensors[i].t.data as ArrayLike<number>);
+  }
+
+  #build(specs: readonly TensorSpec[], valuesOf: (index: number) => ArrayLike<number> | null): void {
+    const plan = makePlan(this.config, specs, valuesOf);
+    const layout = layoutOf(plan);
+    const engine = makeEngine(this.engine, layout.bytes);
+    const m = engine.memory;
+    writePlan(m, plan, layout);
+    writeThresholds(m, plan, layout, this.#thresholds);
+    writeAffine(m, layout, { scaleX: 1, scaleY: 1, shiftX: 0, shiftY: 0 });
+    const slots = plan.tensors.map((s, i) => slotView(m, s, layout.slots[i]));
+    const detections = layout.detections.map(
+      (d) =>
+        new Detections(
+          new Float32Array(m.buffer, d.boxes, plan.maxDetections * 4),
+          new Float32Array(m.buffer, d.scores, plan.maxDetections),
+          new Int32Array(m.buffer, d.labels, plan.maxDetections),
+          new Uint32Array(m.buffer, d.sources, plan.maxDetections),
+          this.config.labels,
+        ),
+    );
+    this.#work = { plan, layout, engine, slots, detections };
+    this.slots = Object.fromEntries(plan.tensors.map((s, i) => [s.name, { data: slots[i], dims: s.dims, type: s.type }]));
+    this.#checkedScores = false;
+    this.#checkedUnits = false;
+    this.#frame = undefined;
+    this.#notes.length = 0;
+    this.stats.bytes = m.buffer.byteLength;
+    this.stats.plans++;
+  }
+
+  #checkScores(work: Workspace): void {
+    checkProbabilities(work.engine.memory, work.plan, work.layout);
+    if (looksActivated(work.engine.memory, work.plan, work.layout))
+      this.#notes.push('every score already lies in 0..1: if the network applies the sigmoid itself, say activation: "sigmoid"');
+    this.#checkedScores = true;
+  }
+
+  #setFrame(work: Workspace, frame: Frame | undefined): void {
+    const m = work.engine.memory;
+    if (frame === undefined) writeAffine(m, work.layout, { scaleX: 1, scaleY: 1, shiftX: 0, shiftY: 0 });
+    else {
+      checkFrame(frame);
+      const size = work.plan.inputSize;
+      if (size === null && frame.resize !== "stretch")
+        throw new TensorError(`frame: got resize "${frame.resize}" and no input size, expected inputSize: [width, height] to undo it`);
+      writeAffine(m, work.layout, affineOf(frame, size ?? [1, 1]));
+    }
+    // a frame that is changed in place would go unseen, so only the very same frozen one is skipped
+    this.#frame = frame !== undefined && Object.isFrozen(frame) ? frame : undefined;
+  }
+}
+
+function tensorAt(outputs: Outputs, name: string, index: number): TensorInput {
+  if (!Array.isArray(outputs)) return (outputs as { readonly [name: string]: TensorInput })[name];
+  // tensors of a bare array are named by their place, and a plan may leave some of them alone
+  const place = /^output(\d+)$/.exec(name);
+  return outputs[place === null ? index : Number(place[1])];
+}
+
+function withScale(t: TensorInput, known: { scale?: number; zeroPoint?: number; type?: string | null; order?: string | null } | undefined): Partial<TensorInput> {
+  if (t === null || typeof t !== "object" || known === undefined) return t ?? {};
+  return {
+    ...(t.type === undefined ? {} : { type: t.type }),
+    ...((t.order ?? known.order) === null || (t.order ?? known.order) === undefined ? {} : { order: (t.order ?? known.order) as string }),
+    ...((t.scale ?? known.scale) === undefined ? {} : { scale: (t.scale ?? known.scale) as number }),
+    ...((t.zeroPoint ?? known.zeroPoint) === undefined ? {} : { zeroPoint: (t.zeroPoint ?? known.zeroPoint) as number }),
+  };
+}
+
+function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
+  const from = data as Float32Array;
+  if (from.buffer === slot.buffer && from.byteOffset === slot.byteOffset) return;
+  const kind = Object.prototype.toString.call(data);
+  if (kind === "[object Float16Array]") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));
+  else if (kind.startsWith("[object Big")) for (let i = 0; i < from.length; i++) slot[i] = Number(from[i]);
+  else slot.set(from);
+}
+
+export type { Detection };

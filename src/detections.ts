@@ -1,0 +1,88 @@
+/** Room 5: detections as columns, and as objects for those who iterate. */
+
+/** One box with its label. Coordinates are normalised: 0..1 across the image (or the network input, without a frame). */
+export interface Detection {
+  readonly class_id: number;
+  /** The config's label, or the class number as text where it has none. */
+  readonly label: string;
+  readonly confidence: number;
+  readonly x_min: number;
+  readonly y_min: number;
+  readonly x_max: number;
+  readonly y_max: number;
+}
+
+/**
+ * Detections of one image, best first. The columns are views made once, `maxDetections` rows long, of which the
+ * first `length` count; the next `decode` overwrites them. `copy()` to keep.
+ */
+export class Detections implements Iterable<Detection> {
+  /** How many rows count. */
+  length = 0;
+  /** x_min, y_min, x_max, y_max of each row. */
+  readonly boxes: Float32Array;
+  readonly scores: Float32Array;
+  readonly classIds: Int32Array;
+  /**
+   * Where each came from: cells are numbered head by head, anchor by anchor, row by row
+   * (`describe().json.heads` gives each head's first number).
+   */
+  readonly sources: Uint32Array;
+  readonly #labels: readonly string[] | null;
+
+  constructor(boxes: Float32Array, scores: Float32Array, classIds: Int32Array, sources: Uint32Array, labels: readonly string[] | null) {
+    this.boxes = boxes;
+    this.scores = scores;
+    this.classIds = classIds;
+    this.sources = sources;
+    this.#labels = labels;
+  }
+
+  /** Row `i` as an object, `undefined` past the end; negative counts from the end. */
+  at(i: number): Detection | undefined {
+    const row = i < 0 ? this.length + i : i;
+    if (!(row >= 0 && row < this.length)) return undefined;
+    const class_id = this.classIds[row];
+    const b = row * 4;
+    return {
+      class_id,
+      label: this.#labels?.[class_id] ?? String(class_id),
+      confidence: this.scores[row],
+      x_min: this.boxes[b],
+      y_min: this.boxes[b + 1],
+      x_max: this.boxes[b + 2],
+      y_max: this.boxes[b + 3],
+    };
+  }
+
+  *[Symbol.iterator](): Iterator<Detection> {
+    for (let i = 0; i < this.length; i++) yield this.at(i) as Detection;
+  }
+
+  toArray(): Detection[] {
+    return [...this];
+  }
+
+  /** The rows that count, in memory of their own. */
+  copy(): Detections {
+    const n = this.length;
+    const c = new Detections(
+      this.boxes.slice(0, n * 4),
+      this.scores.slice(0, n),
+      this.classIds.slice(0, n),
+      this.sources.slice(0, n),
+      this.#labels,
+    );
+    c.length = n;
+    return c;
+  }
+
+  toJSON(): Detection[] {
+    return this.toArray();
+  }
+}
+
+/** Box of a detection in pixels of an image of that size: x multiplied by the width, y by the height. */
+export function toPixels(d: Detection, width: number, height: number): Detection {
+  return { ...d, x_min: d.x_min * width, y_min: d.y_min * height, x_max: d.x_max * width, y_max: d.y_max * height };
+}

@@ -1,0 +1,46 @@
+/** Room 4: what an engine is, and the choice of one. */
+import { baselineEngine } from "./baseline.ts";
+import type { Memory } from "./memory.ts";
+import { memoryOf } from "./memory.ts";
+import { type WasmKind, compileKernel, hasSimd, hasWebAssembly, wasmEngine } from "./wasm.ts";
+
+export type EngineName = "simd" | "scalar" | "ts";
+
+/** The kernel's verbs over one memory image; `plan` is the address of a plan block. Counts come back, never errors. */
+export interface Engine {
+  readonly name: EngineName;
+  readonly memory: Memory;
+  scan(plan: number): number;
+  sort(plan: number): number;
+  nms(plan: number): number;
+  decode(plan: number): number;
+}
+
+/** Bytes of a WebAssembly page. */
+export const PAGE = 65536;
+
+/**
+ * `auto`: vectors if the engine validates the real binary, else plain WebAssembly, else TypeScript. A page whose
+ * Content-Security-Policy forbids compiling, or a runtime that refuses at the last step, gets TypeScript too.
+ */
+export function chooseEngine(wanted: EngineName | "auto"): EngineName {
+  if (wanted !== "auto") return wanted;
+  if (!hasWebAssembly()) return "ts";
+  for (const kind of ["simd", "scalar"] as const satisfies readonly WasmKind[]) {
+    if (kind === "simd" && !hasSimd()) continue;
+    try {
+      compileKernel(kind);
+      return kind;
+    } catch {
+      // refused: the next one down
+    }
+  }
+  return "ts";
+}
+
+/** An engine over fresh memory of at least `bytes`. Throws where a named engine cannot run here. */
+export function makeEngine(name: EngineName, bytes: number): Engine {
+  if (name === "ts") return baselineEngine(memoryOf(new ArrayBuffer(Math.ceil(bytes / 16) * 16)));
+  if (!hasWebAssembly()) throw new Error(`engine "${name}": got a runtime without WebAssembly, expected one; use engine "ts" or "auto"`);
+  return wasmEngine(name, Math.ceil(bytes / PAGE));
+}

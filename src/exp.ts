@@ -1,0 +1,111 @@
+/**
+ * exp and its kin, compiled by asc (f64) and by tsc (number) from this one file: only + - * / and floor,
+ * which IEEE 754 rounds alike everywhere, so all engines get the same bits.
+ *
+ * Accuracy: relative error below 1e-11 before the caller rounds to f32, a thousandth of an f32 step.
+ */
+
+const LOG2E = 1.4426950408889634;
+const LN2_HIGH = 0.693147180369123816490;
+const LN2_LOW = 1.90821492927058770002e-10;
+
+/**
+ * e^x for x that ends in an f32: arguments are clamped to [-150, 130], beyond which an f32 is 0 or infinite
+ * anyway; NaN gives NaN.
+ *
+ * x = k ln2 + r with |r| <= ln2 / 2; a Taylor polynomial of degree 10 gives e^r (remainder r^11/11! < 2.2e-13),
+ * 2^k is built from its binary digits since neither language offers ldexp.
+ */
+export function exp(x: number): number {
+  if (!(x > -150.0)) return x == x ? 0.0 : x;
+  if (x > 130.0) return 1.0e56;
+  const k = Math.floor(x * LOG2E + 0.5);
+  const r = x - k * LN2_HIGH - k * LN2_LOW;
+  const r2 = r * r;
+  // Estrin's scheme: half the chain of Horner's, and the same result in both languages as the order is written out
+  const p01 = 1.0 + r;
+  const p23 = 0.5 + r * 0.16666666666666666;
+  const p45 = 0.041666666666666664 + r * 0.008333333333333333;
+  const p67 = 0.001388888888888889 + r * 0.0001984126984126984;
+  const p89 = 0.0000248015873015873 + r * 0.0000027557319223985893;
+  const r4 = r2 * r2;
+  const p03 = p01 + r2 * p23;
+  const p47 = p45 + r2 * p67;
+  const p810 = p89 + r2 * 2.755731922398589e-7;
+  let y = p03 + r4 * (p47 + r4 * p810);
+  let n = k < 0.0 ? -k : k;
+  let two = 1.0;
+  if (n >= 128.0) {
+    two *= 3.402823669209385e38;
+    n -= 128.0;
+  }
+  if (n >= 64.0) {
+    two *= 18446744073709552000.0;
+    n -= 64.0;
+  }
+  if (n >= 32.0) {
+    two *= 4294967296.0;
+    n -= 32.0;
+  }
+  if (n >= 16.0) {
+    two *= 65536.0;
+    n -= 16.0;
+  }
+  if (n >= 8.0) {
+    two *= 256.0;
+    n -= 8.0;
+  }
+  if (n >= 4.0) {
+    two *= 16.0;
+    n -= 4.0;
+  }
+  if (n >= 2.0) {
+    two *= 4.0;
+    n -= 2.0;
+  }
+  if (n >= 1.0) two *= 2.0;
+  y = k < 0.0 ? y / two : y * two;
+  return y;
+}
+
+/** 1 / (1 + e^-x). */
+export function sigmoid(x: number): number {
+  return 1.0 / (1.0 + exp(-x));
+}
+
+/** tanh x = 1 - 2 / (e^2x + 1). */
+export function tanh(x: number): number {
+  return 1.0 - 2.0 / (exp(2.0 * x) + 1.0);
+}
+
+/**
+ * Natural logarithm of a positive finite number, 2^-1074 and up; used only for `power`.
+ * x = m 2^k with m in [sqrt(1/2), sqrt(2)), then ln m = 2 atanh((m - 1) / (m + 1)) as a series.
+ */
+export function log(x: number): number {
+  let m = x;
+  let k = 0.0;
+  while (m < 0.00390625) {
+    m *= 256.0;
+    k -= 8.0;
+  }
+  while (m < 0.7071067811865476) {
+    m *= 2.0;
+    k -= 1.0;
+  }
+  while (m >= 1.4142135623730951) {
+    m *= 0.5;
+    k += 1.0;
+  }
+  const s = (m - 1.0) / (m + 1.0);
+  const z = s * s;
+  const series =
+    1.0 + z * (0.3333333333333333 + z * (0.2 + z * (0.14285714285714285 + z * (0.1111111111111111 + z * (0.09090909090909091 + z * 0.07692307692307693)))));
+  return 2.0 * s * series + k * 0.6931471805599453;
+}
+
+/** x^y for 0 <= x <= 4, y > 0 (a probability to a fixed power); anything that is not positive gives 0, NaN gives NaN. */
+export function power(x: number, y: number): number {
+  if (!(x > 0.0)) return x == x ? 0.0 : x;
+  return exp(y * log(x < 4.0 ? x : 4.0));
+}

@@ -1,0 +1,166 @@
+/**
+ * Tensor files and network configs from disk, for the command line and the tests; Node only. The parsers themselves
+ * (`files/`) are pure: bytes in, tensors out.
+ */
+import { readFile } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { TensorError } from "./errors.ts";
+import { packingOf, readArchiveConfig } from "./files/archive.ts";
+import { isTensorList, parseBin, parseTensorList, parseTensorSpec } from "./files/bin.ts";
+import { isNpy, parseNpy } from "./files/npy.ts";
+import { isZip, parseNpz } from "./files/npz.ts";
+import { isRecord, readSafetensors, show } from "./safetensors.ts";
+import type { BinSpec } from "./files/bin.ts";
+import type { NamedTensor } from "./safetensors.ts";
+
+export { packingOf, readArchiveConfig } from "./files/archive.ts";
+export { elementType, isTensorList, parseBin, parseTensorList } from "./files/bin.ts";
+export { parseNpy } from "./files/npy.ts";
+export { parseNpz } from "./files/npz.ts";
+export { readSafetensors, writeSafetensors } from "./safetensors.ts";
+export type { ElementType, NamedTensor, TensorData } from "./safetensors.ts";
+
+/** Formats that say themselves what they hold; a `.bin` does not and needs its JSON. `name` names a lone .npy tensor. */
+export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
+  if (isNpy(bytes)) return [parseNpy(bytes, tensorName(name))];
+  if (isZip(bytes)) return parseNpz(bytes, name);
+  return readSafetensors(bytes, name).tensors;
+}
+
+/** What a path on the command line turned out to be. */
+export type Input =
+  { kind: "config"; path: string; text: string } | { kind: "tensors"; path: string; tensors: NamedTensor[] };
+
+/** Reads a config, an NN Archive, or tensors; which of them is told by content first, by the ending where bytes cannot tell. */
+export async function readInput(path: string): Promise<Input> {
+  const plain = path.replace(/\.gz$/i, "");
+  const extension = extname(plain).toLowerCase();
+  if (extension === ".bin" || extension === ".raw") return tensors(path, [await readBin(path)]);
+  const bytes = await bytesOf(path);
+  if (isTar(plain, bytes)) return { kind: "config", path, text: await readArchiveConfig(bytes, path) };
+  if (extension === ".json") {
+    const text = decodeText(bytes, path);
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      json = undefined; // parseConfig says what is wrong with it
+    }
+    return isTensorList(json) ? tensors(path, await readList(json, path)) : { kind: "config", path, text };
+  }
+  return tensors(path, parseTensors(bytes, path));
+}
+
+/** All tensors of the files, in order; a name that two files claim is an error, since roles go by name. */
+export async function readTensors(...paths: string[]): Promise<NamedTensor[]> {
+  const inputs = await Promise.all(paths.map(readInput));
+  const wrong = inputs.find((i) => i.kind === "config");
+  if (wrong) throw new TensorError(`${wrong.path}: got a network's config, expected tensors`);
+  return mergeTensors(inputs);
+}
+
+export function mergeTensors(inputs: readonly Input[]): NamedTensor[] {
+  const from = new Map<string, string>();
+  const out: NamedTensor[] = [];
+  for (const input of inputs) {
+    if (input.kind !== "tensors") continue;
+    for (const tensor of input.tensors) {
+      const before = from.get(tensor.name);
+      if (before !== undefined)
+        throw new TensorError(
+          `got tensor ${show(tensor.name)} in ${before} and again in ${input.path}, expected each name once`,
+        );
+      from.set(tensor.name, input.path);
+      out.push(tensor);
+    }
+  }
+  return out;
+}
+
+const tensors = (path: string, list: NamedTensor[]): Input => ({ kind: "tensors", path, tensors: list });
+
+const tensorName = (path: string): string =>
+  basename(path)
+    .replace(/\.gz$/i, "")
+    .replace(/\.(npy|bin|raw)$/i, "");
+
+const isTar = (plain: string, bytes: Uint8Array): boolean =>
+  /\.(tar|tgz|txz|tar\.xz|nnarchive)$/i.test(plain) || packingOf(bytes) !== null;
+
+const decodeText = (bytes: Uint8Array, path: string): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new TensorError(`${path}: got text that is not UTF-8, expected JSON`);
+  }
+};
+
+const unzipped = promisify(gunzip);
+/** A typed array cannot be longer on the smallest of our runtimes, and a small file that unpacks to more is hostile. */
+const LARGEST = 2 ** 31 - 1;
+
+/** The file's bytes; `x.gz` is unpacked unless it is an archive, which is unpacked as far as needed. A missing `x` may stand there as `x.gz`. */
+async function bytesOf(path: string): Promise<Uint8Array> {
+  if (/\.(tar\.gz|tgz)$/i.test(path)) return load(path);
+  const bytes = await load(path).catch(async (e: unknown) => {
+    if (path.endsWith(".gz")) throw e;
+    return load(`${path}.gz`).catch(() => {
+      throw e;
+    });
+  });
+  if (packingOf(bytes) !== "gz") return bytes;
+  try {
+    return await unzipped(bytes, { maxOutputLength: LARGEST });
+  } catch (e) {
+    throw new TensorError(`${path}: got damaged gzip data, expected a whole file: ${(e as Error).message}`);
+  }
+}
+
+async function load(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (e) {
+    const code = (e as NodeJS.ErrnoException).code;
+    const why =
+      code === "ENOENT" ? "no such file" : code === "EISDIR" ? "a folder" : (code ?? (e as Error).message);
+    throw new TensorError(`${path}: got ${why}, expected a file that can be read`);
+  }
+}
+
+async function readList(json: unknown, path: string): Promise<NamedTensor[]> {
+  const specs = parseTensorList(json, path);
+  return Promise.all(
+    specs.map(async (spec) => parseBin(await bytesOf(join(dirname(path), spec.file)), spec)),
+  );
+}
+
+/** The description of a lone .bin: `x.bin.json` or `x.json` for it alone, or a list in its folder that names it. */
+async function readBin(path: string): Promise<NamedTensor> {
+  const plain = path.replace(/\.gz$/i, "");
+  const stem = plain.slice(0, -extname(plain).length);
+  const own = [`${plain}.json`, `${stem}.json`];
+  const lists = ["tensors.json", "meta.json", "fixture.json"].map((name) => join(dirname(path), name));
+  for (const beside of [...own, ...lists]) {
+    const bytes = await readFile(beside).catch(() => null);
+    if (!bytes) continue;
+    const spec = specFor(bytes, beside, basename(plain), own.includes(beside));
+    if (spec) return parseBin(await bytesOf(path), spec);
+  }
+  throw new TensorError(
+    `${path}: got raw data with no JSON beside it that says what it is, expected ${basename(own[0])} or ${basename(own[1])} with {"dtype": "float32", "shape": [1, 84, 8400]}`,
+  );
+}
+
+function specFor(bytes: Uint8Array, path: string, file: string, alone: boolean): BinSpec | null {
+  let json: unknown;
+  try {
+    json = JSON.parse(decodeText(bytes, path));
+  } catch {
+    throw new TensorError(`${path}: got text that is not JSON, expected the description of ${file}`);
+  }
+  if (isTensorList(json))
+    return parseTensorList(json, path).find((s) => s.file.replace(/\.gz$/i, "") === file) ?? null;
+  return alone && isRecord(json) ? parseTensorSpec(json, path, file) : null;
+}

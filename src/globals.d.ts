@@ -1,0 +1,17 @@
+/** The part of WebAssembly that the package uses: neither the ES nor the Node library types declare it, and "dom" would let the DOM in. */
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: BufferSource);
+  }
+  class Memory {
+    constructor(descriptor: { initial: number; maximum?: number });
+    readonly buffer: ArrayBuffer;
+  }
+  class Instance {
+    constructor(module: Module, imports?: Record<string, Record<string, unknown>>);
+    readonly exports: Record<string, unknown>;
+  }
+  function validate(bytes: BufferSource): boolean;
+  function compile(bytes: BufferSource): Promise<Module>;
+}
+type BufferSource = ArrayBufferView<ArrayBuffer> | ArrayBuffer;

@@ -1,0 +1,25 @@
+/** Public names. */
+export { type Config, parseConfig } from "./config.ts";
+export { CONVENTIONS, type Conventions, type ConventionSet } from "./conventions.ts";
+export { type Decoder, type Outputs, type Slot, type Stats, type Update, createDecoder, createDecoderSync } from "./decoder.ts";
+export type { Description } from "./describe.ts";
+export { type Detection, Detections, toPixels } from "./detections.ts";
+export type { EngineName } from "./engine.ts";
+export { ConfigError, type ConfigProblem, TensorError } from "./errors.ts";
+export { FAMILIES, type Activation, type Family } from "./families.ts";
+export { type Inspection, inspect } from "./inspect.ts";
+export type { Frame } from "./letterbox.ts";
+export { type NmsOptions, nms } from "./nms.ts";
+export type { DecoderOptions } from "./options.ts";
+export type { Plan } from "./plan.ts";
+export {
+  type CaffePriorLayer,
+  type SsdAnchorOptions,
+  blazefaceAnchors,
+  caffePriors,
+  ssdAnchors,
+  ssdMobilenetAnchors,
+  ultrafacePriors,
+} from "./priors.ts";
+export type { Head, Reading, ReadingName } from "./reading.ts";
+export type { ElementType, TensorData, TensorInput, TensorSpec, TensorSpecInput } from "./tensor.ts";

@@ -1,0 +1,164 @@
+/**
+ * Prior boxes (anchors, default boxes) of the standard SSD layouts, for networks whose export leaves them out.
+ * All return f32 rows, normalised to the network input; the row order is that of the networks' own outputs:
+ * layer by layer, row by row, cell by cell, box by box.
+ */
+
+export interface SsdAnchorOptions {
+  /** [width, height] of the network input in pixels. */
+  readonly inputSize: readonly [number, number];
+  /** Pixels per cell of each layer; layers of equal stride in a row share their cells (MediaPipe). */
+  readonly strides: readonly number[];
+  readonly minScale: number;
+  readonly maxScale: number;
+  /** Width / height of the boxes of a cell, besides the one between two scales. */
+  readonly aspectRatios?: readonly number[];
+  /** Ratio of the extra box at the geometric mean of this scale and the next; 0: none. */
+  readonly interpolatedRatio?: number;
+  /** The lowest layer has three boxes only: 0.1 (ratio 1) and its own scale at ratios 2 and 1/2. */
+  readonly reduceLowest?: boolean;
+  /** Width and height 1 for all boxes (BlazeFace). */
+  readonly fixedSize?: boolean;
+  /** Centre inside a cell, in cells. */
+  readonly offset?: number;
+}
+
+/**
+ * Anchors as MediaPipe's SsdAnchorsCalculator and TensorFlow's multiple_grid_anchor_generator define them:
+ * scale_k = min + (max - min) k / (layers - 1); per cell the ratios at scale_k and one box at sqrt(scale_k scale_k+1).
+ * @returns rows [xcenter, ycenter, width, height], 0..1.
+ */
+export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
+  const { inputSize, strides, minScale, maxScale } = options;
+  const ratios = options.aspectRatios ?? [1, 2, 0.5, 3, 1 / 3];
+  const interpolated = options.interpolatedRatio ?? 1;
+  const offset = options.offset ?? 0.5;
+  const scaleOf = (k: number): number =>
+    strides.length === 1 ? (minScale + maxScale) / 2 : minScale + ((maxScale - minScale) * k) / (strides.length - 1);
+  const out: number[] = [];
+  let layer = 0;
+  while (layer < strides.length) {
+    const sizes: [number, number][] = [];
+    let last = layer;
+    for (; last < strides.length && strides[last] === strides[layer]; last++) {
+      const scale = scaleOf(last);
+      const next = last === strides.length - 1 ? 1 : scaleOf(last + 1);
+      const boxes: [number, number][] =
+        last === 0 && options.reduceLowest === true
+          ? [
+              [0.1, 1],
+              [scale, 2],
+              [scale, 0.5],
+            ]
+          : [...ratios.map((r): [number, number] => [scale, r]), ...(interpolated > 0 ? [[Math.sqrt(scale * next), interpolated] as [number, number]] : [])];
+      for (const [s, r] of boxes) sizes.push(options.fixedSize === true ? [1, 1] : [s * Math.sqrt(r), s / Math.sqrt(r)]);
+    }
+    const w = Math.ceil(inputSize[0] / strides[layer]);
+    const h = Math.ceil(inputSize[1] / strides[layer]);
+    for (let y = 0; y < h; y++) {
+      for (let x = 0; x < w; x++) {
+        for (const [bw, bh] of sizes) out.push((x + offset) / w, (y + offset) / h, bw, bh);
+      }
+    }
+    layer = last;
+  }
+  return Float32Array.from(out);
+}
+
+/**
+ * Anchors of SSD-MobileNet v1 and v2 as TensorFlow's detection API trains them (1,917 for 300x300).
+ * @returns rows [ycenter, xcenter, height, width], the order in which those networks store theirs.
+ */
+export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300, 300]): Float32Array {
+  const xywh = ssdAnchors({ inputSize, strides: [16, 32, 64, 128, 256, 512], minScale: 0.2, maxScale: 0.95, reduceLowest: true });
+  for (let i = 0; i < xywh.length; i += 4) {
+    const [x, y, w, h] = xywh.subarray(i, i + 4);
+    xywh.set([y, x, h, w], i);
+  }
+  return xywh;
+}
+
+/** Anchors of BlazeFace: 896 for the short range (128x128, strides 8, 16, 16, 16), 2,304 for the full range (192x192, stride 4). */
+export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 128]): Float32Array {
+  const full = inputSize[0] === 192;
+  return ssdAnchors({
+    inputSize,
+    strides: full ? [4] : [8, 16, 16, 16],
+    minScale: 0.1484375,
+    maxScale: 0.75,
+    aspectRatios: [1],
+    interpolatedRatio: full ? 0 : 1,
+    fixedSize: true,
+  });
+}
+
+/** Priors of UltraFace (version-RFB and version-slim): sizes 10,16,24 / 32,48 / 64,96 / 128,192,256 px at strides 8, 16, 32, 64. */
+export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240]): Float32Array {
+  const sizes = [
+    [10, 16, 24],
+    [32, 48],
+    [64, 96],
+    [128, 192, 256],
+  ];
+  const out: number[] = [];
+  [8, 16, 32, 64].forEach((stride, k) => {
+    const w = Math.ceil(inputSize[0] / stride);
+    const h = Math.ceil(inputSize[1] / stride);
+    for (let y = 0; y < h; y++) {
+      for (let x = 0; x < w; x++) {
+        for (const s of sizes[k])
+          out.push(clip(((x + 0.5) * stride) / inputSize[0]), clip(((y + 0.5) * stride) / inputSize[1]), clip(s / inputSize[0]), clip(s / inputSize[1]));
+      }
+    }
+  });
+  return Float32Array.from(out);
+}
+
+const clip = (x: number): number => Math.min(1, Math.max(0, x));
+
+export interface CaffePriorLayer {
+  /** Cells of the layer. */
+  readonly width: number;
+  readonly height: number;
+  /** Pixels. */
+  readonly minSize: number;
+  readonly maxSize?: number;
+  readonly aspectRatios?: readonly number[];
+  /** Add 1 / ratio for every ratio. */
+  readonly flip?: boolean;
+  /** Pixels per cell; by default input / cells. */
+  readonly step?: number;
+  readonly offset?: number;
+}
+
+/**
+ * Priors of Caffe's PriorBox layers: min_size, sqrt(min_size max_size), then min_size at each ratio.
+ * @returns rows [x_min, y_min, x_max, y_max], 0..1, not clipped.
+ */
+export function caffePriors(inputSize: readonly [number, number], layers: readonly CaffePriorLayer[]): Float32Array {
+  const out: number[] = [];
+  for (const l of layers) {
+    const sizes: [number, number][] = [[l.minSize, l.minSize]];
+    if (l.maxSize !== undefined) {
+      const s = Math.sqrt(l.minSize * l.maxSize);
+      sizes.push([s, s]);
+    }
+    for (const r of l.aspectRatios ?? []) {
+      for (const ratio of l.flip === true ? [r, 1 / r] : [r]) {
+        if (Math.abs(ratio - 1) > 1e-6) sizes.push([l.minSize * Math.sqrt(ratio), l.minSize / Math.sqrt(ratio)]);
+      }
+    }
+    const stepX = l.step ?? inputSize[0] / l.width;
+    const stepY = l.step ?? inputSize[1] / l.height;
+    const offset = l.offset ?? 0.5;
+    for (let y = 0; y < l.height; y++) {
+      for (let x = 0; x < l.width; x++) {
+        const cx = (x + offset) * stepX;
+        const cy = (y + offset) * stepY;
+        for (const [w, h] of sizes)
+          out.push((cx - w / 2) / inputSize[0], (cy - h / 2) / inputSize[1], (cx + w / 2) / inputSize[0], (cy + h / 2) / inputSize[1]);
+      }
+    }
+  }
+  return Float32Array.from(out);
+}

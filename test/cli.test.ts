@@ -1,0 +1,521 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HELP } from "../src/cli/help.ts";
+import { COMMANDS, parseShape } from "../src/cli/options.ts";
+import { run } from "../src/cli/run.ts";
+import { table } from "../src/cli/table.ts";
+import { imageInfo } from "../src/draw.ts";
+import { writeSafetensors } from "../src/files.ts";
+import type { Detection } from "../src/index.ts";
+
+const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+const expected = (network: string, photo: string) =>
+  (
+    JSON.parse(readFileSync(fixture(`${network}/${photo}/expected.json`), "utf8")) as {
+      detections: Detection[];
+    }
+  ).detections;
+
+async function boxwright(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  let out = "";
+  let err = "";
+  const code = await run(argv, { out: (t) => void (out += t), err: (t) => void (err += t) });
+  return { code, out, err };
+}
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "boxwright-cli-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const yolo = (photo: string) => [
+  fixture("yolo-fastest-1.1/config.json"),
+  fixture(`yolo-fastest-1.1/${photo}/meta.json`),
+  "--activation",
+  "logits",
+  "--conventions",
+  "opencv",
+];
+const ssd = (photo: string) => [
+  fixture("mobilenet-ssd/config.json"),
+  fixture(`mobilenet-ssd/${photo}/meta.json`),
+];
+
+function expectSame(got: Detection[], want: Detection[]) {
+  const sorted = (list: Detection[]) => [...list].sort((a, b) => b.confidence - a.confidence);
+  expect(got).toHaveLength(want.length);
+  sorted(got).forEach((d, i) => {
+    const w = sorted(want)[i];
+    expect(d.class_id).toBe(w.class_id);
+    for (const key of ["confidence", "x_min", "y_min", "x_max", "y_max"] as const)
+      expect(d[key]).toBeCloseTo(w[key], 4);
+  });
+}
+
+interface Printed {
+  output_format: string;
+  detections: Detection[];
+}
+const json = (out: string) => JSON.parse(out) as Printed;
+
+describe("help and usage", () => {
+  test("--help, help, -h, and per command", async () => {
+    for (const argv of [["--help"], ["-h"], ["help"]])
+      expect(await boxwright(...argv)).toEqual({ code: 0, out: HELP[""], err: "" });
+    for (const command of Object.keys(COMMANDS)) {
+      expect(await boxwright(command, "--help")).toEqual({ code: 0, out: HELP[command], err: "" });
+      expect(await boxwright("help", command)).toEqual({ code: 0, out: HELP[command], err: "" });
+      expect(await boxwright(command, "--bogus", "-h")).toMatchObject({ code: 2 });
+    }
+  });
+
+  test("every option is in the help of its command, and the other way round", () => {
+    for (const [command, options] of Object.entries(COMMANDS)) {
+      const told = new Set([...HELP[command].matchAll(/^ {2}--([a-z-]+)/gm)].map((m) => m[1]));
+      const known = new Set(Object.keys(options).filter((o) => o !== "help"));
+      expect({ command, told: [...told].sort() }).toEqual({ command, told: [...known].sort() });
+    }
+  });
+
+  test("--version", async () => {
+    expect(await boxwright("--version")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+    });
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ["no command", [], /got no command, expected decode, draw or inspect\nTry: boxwright --help/],
+    ["another command", ["detect"], /got command "detect"/],
+    ["a name like a method", ["constructor"], /got command "constructor"/],
+    ["an unknown option", ["decode", "--colour"], /'--colour'/],
+    ["a missing value", ["decode", "--iou"], /'--iou/],
+    [
+      "no config",
+      ["decode", fixture("files/c.npy")],
+      /got no config, expected a config file or archive, or --family/,
+    ],
+    ["no tensors", ["decode", fixture("mobilenet-ssd/config.json")], /got no tensors/],
+    [
+      "two configs",
+      ["decode", fixture("mobilenet-ssd/config.json"), fixture("yolo-fastest-1.1/config.json")],
+      /got the configs .* expected one/,
+    ],
+    [
+      "a number that is none",
+      ["decode", ...ssd("coffee"), "--iou", "x"],
+      /--iou: got "x", expected a number from 0 to 1/,
+    ],
+    [
+      "a threshold beyond 1",
+      ["decode", ...ssd("coffee"), "--confidence", "50"],
+      /--confidence: got "50", expected a number from 0 to 1/,
+    ],
+    [
+      "half a detection",
+      ["decode", ...ssd("coffee"), "--max", "1.5"],
+      /--max: got "1.5", expected a whole number/,
+    ],
+    [
+      "a size that is none",
+      ["decode", ...ssd("coffee"), "--input-size", "640"],
+      /--input-size: got "640", expected WxH/,
+    ],
+    [
+      "anchors beside a config",
+      ["decode", ...ssd("coffee"), "--anchors", "3,4"],
+      /--anchors: got it beside a config file, expected one of the two/,
+    ],
+    [
+      "labels that are none",
+      ["decode", ...ssd("coffee"), "--labels", "nofile.txt"],
+      /--labels: got "nofile.txt"/,
+    ],
+    [
+      "a tensor that is not there",
+      ["decode", ...ssd("coffee"), "--only", "x"],
+      /--only: got "x", expected one of detection_out/,
+    ],
+    [
+      "a way to resize that is none",
+      ["decode", ...ssd("coffee"), "--image-size", "9x9", "--resize", "crop"],
+      /--resize: got "crop", expected stretch, letterbox/,
+    ],
+    ["--resize alone", ["decode", ...ssd("coffee"), "--resize", "letterbox"], /--resize: got it alone/],
+    [
+      "a size other than the photo's",
+      ["decode", ...ssd("coffee"), "--photo", fixture("photos/coffee.jpg"), "--image-size", "9x9"],
+      /--image-size: got 9x9, expected 600x400/,
+    ],
+    ["no photo", ["draw", ...ssd("coffee")], /--photo: got nothing/],
+    [
+      "a picture of another kind",
+      ["draw", ...ssd("coffee"), "--photo", fixture("photos/coffee.jpg"), "--out", "x.gif"],
+      /--out: got "x.gif", expected a name that ends in .svg or .png/,
+    ],
+    [
+      "an image the batch has not",
+      ["draw", ...ssd("coffee"), "--photo", fixture("photos/coffee.jpg"), "--index", "1"],
+      /--index: got 1, expected below 1/,
+    ],
+    [
+      "a role that is none",
+      ["decode", "--family", "ssd", "--role", "x", fixture("files/c.npy")],
+      /--role: got "x", expected PART=NAME/,
+    ],
+    [
+      "masks that are none",
+      ["decode", "--family", "yolov3", "--masks", "{", fixture("files/c.npy")],
+      /--masks: got "\{", expected JSON/,
+    ],
+    [
+      "anchors that are none",
+      ["decode", "--family", "yolov3", "--anchors", "1,x", fixture("files/c.npy")],
+      /--anchors: got "1,x", expected numbers/,
+    ],
+    [
+      "priors that are none",
+      ["decode", "--family", "ssd", "--priors", fixture("files/stored.npz"), fixture("files/c.npy")],
+      /--priors: .* expected a file with one f32 tensor, not boxes \(f32\), scores \(f16\), ids \(i64\)/,
+    ],
+    ["nothing to inspect", ["inspect"], /got nothing to look at/],
+    ["a type that is none", ["inspect", "a:1x2:complex"], /got type "complex", expected f32/],
+    ["a name twice", ["inspect", "a:1x2", "a:1x3"], /got tensor "a" twice/],
+    [
+      "detections beside tensors",
+      ["draw", "x.npy", "--detections", "d.json", "--photo", fixture("photos/coffee.jpg")],
+      /--detections: got it beside x.npy/,
+    ],
+  ])("%s: exit code 2", async (_, argv, message) => {
+    const { code, out, err } = await boxwright(...argv);
+    expect(err).toMatch(message);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(/^boxwright: /);
+    expect(err).not.toMatch(/^ {4}at /m);
+  });
+});
+
+describe("decode", () => {
+  test.each(["astronaut", "chelsea", "coffee"])(
+    "raw YOLO maps of %s, described by a config file",
+    async (photo) => {
+      const { code, out, err } = await boxwright("decode", ...yolo(photo), "--json");
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      expect(json(out).output_format).toBe("detection");
+      expectSame(json(out).detections, expected("yolo-fastest-1.1", photo));
+    },
+  );
+
+  test.each(["astronaut", "chelsea", "coffee"])("SSD output of %s", async (photo) => {
+    const { code, out } = await boxwright("decode", ...ssd(photo), "--json", "--conventions", "opencv");
+    expect(code).toBe(0);
+    const want = expected("mobilenet-ssd", photo);
+    expectSame(json(out).detections, want);
+    expect(
+      json(out)
+        .detections.map((d) => d.label)
+        .sort(),
+    ).toEqual(want.map((d) => d.label).sort());
+  });
+
+  test.each(["simd", "scalar", "ts"])("as a table, engine %s", async (engine) => {
+    const { code, out } = await boxwright("decode", ...ssd("coffee"), "--engine", engine);
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^label +class +confidence +x_min +y_min +x_max +y_max\ncup +47 +0\.7852 .*\ndining table +67 +0\.5977 /,
+    );
+    expect(out).toMatch(new RegExp(`\n2 detections, engine ${engine}, [\\d.]+ ms`));
+  });
+
+  test("with the photo's size, pixels stand beside", async () => {
+    const { out } = await boxwright("decode", ...ssd("coffee"), "--photo", fixture("photos/coffee.jpg"));
+    expect(out).toMatch(/pixels \(x, y, width, height\)\ncup .* 167, 17, 256, 297\n/);
+    expect((await boxwright("decode", ...ssd("coffee"), "--image-size", "600x400")).out).toContain(
+      "167, 17, 256, 297",
+    );
+  });
+
+  test("a letterboxed photo is undone", async () => {
+    const plain = json((await boxwright("decode", ...yolo("coffee"), "--json")).out).detections;
+    const { out } = await boxwright(
+      "decode",
+      ...yolo("coffee"),
+      "--json",
+      "--image-size",
+      "600x400",
+      "--resize",
+      "letterbox-topleft",
+    );
+    const boxed = json(out).detections;
+    // 600x400 fills the upper two thirds of the square
+    boxed.forEach((d, i) => expect(d.y_min).toBeCloseTo(plain[i].y_min * 1.5, 2));
+  });
+
+  test("thresholds, classes and names are set over the config", async () => {
+    const count = async (...more: string[]) =>
+      json((await boxwright("decode", ...ssd("coffee"), "--json", ...more)).out).detections.map(
+        (d) => d.label,
+      );
+    expect(await count("--confidence", "0.7")).toEqual(["cup"]);
+    expect(await count("--max", "1")).toEqual(["cup"]);
+    expect(await count("--keep", "dining table")).toEqual(["dining table"]);
+    expect(await count("--keep", "47")).toEqual(["cup"]);
+    const names = join(folder, "names.txt");
+    await writeFile(names, Array.from({ length: 91 }, (_, i) => `thing ${i}`).join("\r\n") + "\r\n");
+    expect(await count("--labels", names)).toEqual(["thing 47", "thing 67"]);
+    expect(await count("--labels", names, "--keep", "thing 67")).toEqual(["thing 67"]);
+  });
+
+  test("without a config: family and the rest as options", async () => {
+    const argv = [
+      "decode",
+      "--family",
+      "yolov3",
+      "--labels",
+      fixture("labels/coco80.txt"),
+      "--input-size",
+      "320x320",
+      "--anchors",
+      "12,18,37,49,52,132,115,73,119,199,242,238",
+      "--masks",
+      '{"side20":[0,1,2],"side10":[3,4,5]}',
+    ];
+    const { code, out, err } = await boxwright(
+      ...argv,
+      "--confidence",
+      "0.26",
+      "--iou",
+      "0.45",
+      "--conventions",
+      "opencv",
+      fixture("yolo-fastest-1.1/coffee/meta.json"),
+      "--json",
+    );
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expectSame(json(out).detections, expected("yolo-fastest-1.1", "coffee"));
+    expect(json(out).detections[0].label).toBe("cup");
+  });
+
+  test("nothing found is said, not an error", async () => {
+    const { code, out } = await boxwright("decode", ...ssd("coffee"), "--confidence", "1");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^0 detections, engine /);
+  });
+});
+
+describe("draw", () => {
+  test("SVG and PNG of one decode", async () => {
+    const svg = join(folder, "a.svg");
+    const png = join(folder, "a.png");
+    const { code, out, err } = await boxwright(
+      "draw",
+      ...ssd("coffee"),
+      "--photo",
+      fixture("photos/coffee.jpg"),
+      "--out",
+      svg,
+      "--out",
+      png,
+      "--width",
+      "300",
+    );
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toBe(`${svg}: 2 detections\n${png}: 2 detections\n`);
+    const text = await readFile(svg, "utf8");
+    expect(text).toContain(">cup 79%</text>");
+    expect(text).toContain(">dining table 60%</text>");
+    expect(imageInfo(new Uint8Array(await readFile(png)))).toMatchObject({ width: 300, height: 200 });
+  });
+
+  test("detections that decode has printed", async () => {
+    const list = join(folder, "d.json");
+    const svg = join(folder, "b.svg");
+    await writeFile(list, (await boxwright("decode", ...ssd("chelsea"), "--json")).out);
+    const { code } = await boxwright(
+      "draw",
+      "--detections",
+      list,
+      "--photo",
+      fixture("photos/chelsea.png"),
+      "--out",
+      svg,
+    );
+    expect(code).toBe(0);
+    expect(await readFile(svg, "utf8")).toContain(">cat 64%</text>");
+    await writeFile(list, JSON.stringify([json(await readFile(list, "utf8")), { detections: [] }]));
+    expect(
+      (
+        await boxwright(
+          "draw",
+          "--detections",
+          list,
+          "--photo",
+          fixture("photos/chelsea.png"),
+          "--out",
+          svg,
+          "--index",
+          "1",
+        )
+      ).out,
+    ).toContain("0 detections");
+    await writeFile(list, '"no list"');
+    expect(
+      await boxwright("draw", "--detections", list, "--photo", fixture("photos/chelsea.png")),
+    ).toMatchObject({ code: 2 });
+  });
+
+  test.each<[string, string[], RegExp]>([
+    [
+      "a photo that is none",
+      ["--photo", fixture("README.md")],
+      /README.md: got a file that begins with .*, expected a PNG or JPEG/,
+    ],
+    ["a photo that is not there", ["--photo", "/no/photo.png"], /ENOENT.*\/no\/photo.png/],
+    [
+      "a folder that is not there",
+      ["--photo", fixture("photos/coffee.jpg"), "--out", "/no/such/x.svg"],
+      /ENOENT.*\/no\/such\/x.svg/,
+    ],
+  ])("%s: exit code 1, no stack", async (_, argv, message) => {
+    const { code, err } = await boxwright("draw", ...ssd("coffee"), ...argv);
+    expect(code).toBe(1);
+    expect(err).toMatch(message);
+    expect(err).not.toMatch(/^ {4}at /m);
+  });
+});
+
+describe("inspect", () => {
+  test("a config with its tensors", async () => {
+    const { code, out } = await boxwright("inspect", ...yolo("coffee"));
+    expect(code).toBe(0);
+    expect(out).toContain("raw_conv_120");
+    expect(out).toContain("raw_conv_129");
+  });
+
+  test("a config alone, an archive, a shape alone", async () => {
+    for (const words of [
+      [fixture("yolo-fastest-1.1/config.json")],
+      [fixture("files/nnarchive.tar.xz")],
+      ["output0:1x84x8400:f32"],
+    ]) {
+      const { code, out, err } = await boxwright("inspect", ...words);
+      expect({ words, code, err }).toEqual({ words, code: 0, err: "" });
+      expect(out.length).toBeGreaterThan(40);
+    }
+  });
+
+  test("--json prints JSON", async () => {
+    expect(JSON.parse((await boxwright("inspect", ...ssd("coffee"), "--json")).out)).toBeTypeOf("object");
+  });
+
+  test("words for shapes", () => {
+    expect(parseShape("output0:1x84x8400:f32", 0)).toEqual({
+      name: "output0",
+      dims: [1, 84, 8400],
+      type: "f32",
+    });
+    expect(parseShape("1x84x8400", 3)).toEqual({ name: "output3", dims: [1, 84, 8400], type: "f32" });
+    expect(parseShape("Call:0:1x6:uint8:0.5,128", 0)).toEqual({
+      name: "Call:0",
+      dims: [1, 6],
+      type: "u8",
+      scale: 0.5,
+      zeroPoint: 128,
+    });
+    expect(parseShape("a:2x2:i8:1e-3", 0)).toEqual({
+      name: "a",
+      dims: [2, 2],
+      type: "i8",
+      scale: 0.001,
+      zeroPoint: 0,
+    });
+    expect(parseShape("a.npy", 0)).toBeNull();
+    expect(parseShape("C:\\1x2.npy", 0)).toBeNull();
+    expect(() => parseShape("a:2x2:i8:-1", 0)).toThrow(/expected a positive number/);
+  });
+});
+
+describe("what cannot be decoded: exit code 1, the library's message as it is, no stack", () => {
+  const refused = async (...argv: string[]) => {
+    const { code, out, err } = await boxwright(...argv);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^boxwright: /);
+    expect(err).not.toMatch(/^ {4}at /m);
+    return err;
+  };
+
+  test("a config that is no JSON, or of another network", async () => {
+    const config = join(folder, "bad.json");
+    await writeFile(config, "{nonsense");
+    await refused("decode", config, fixture("mobilenet-ssd/coffee/meta.json"));
+    await writeFile(
+      config,
+      JSON.stringify({ NN_config: { output_format: "detection", NN_family: "segmentation" } }),
+    );
+    expect(await refused("decode", config, fixture("mobilenet-ssd/coffee/meta.json"))).toContain("NN_family");
+  });
+
+  test("tensors that do not fit the config", async () => {
+    const file = join(folder, "t.safetensors");
+    await writeFile(
+      file,
+      writeSafetensors([{ name: "t", type: "f32", dims: [1, 3, 3], data: new Float32Array(9) }]),
+    );
+    await refused("decode", fixture("yolo-fastest-1.1/config.json"), file);
+  });
+
+  test("a shape that can be read in two ways: the readings are listed", async () => {
+    const err = await refused(
+      "inspect",
+      "--family",
+      "yolov8",
+      "--classes",
+      "80",
+      "--input-size",
+      "640x640",
+      "output0:1x84x84",
+    );
+    expect(err).toMatch(/\[1,84,84\].*2 ways/);
+  });
+
+  test("files that are not there, or cut", async () => {
+    expect(await refused("decode", fixture("mobilenet-ssd/config.json"), "absent.npy")).toBe(
+      "boxwright: absent.npy: got no such file, expected a file that can be read\n",
+    );
+    const cut = join(folder, "cut.npy");
+    await writeFile(cut, (await readFile(fixture("files/c.npy"))).subarray(0, 200));
+    expect(await refused("decode", fixture("mobilenet-ssd/config.json"), cut)).toMatch(
+      /got 72 bytes of data, expected 96/,
+    );
+  });
+});
+
+test("table: numbers to the right, words to the left, wide characters counted", () => {
+  expect(
+    table(
+      ["word", "n"],
+      [
+        ["a", "1.5"],
+        ["猫", "-10"],
+      ],
+    ),
+  ).toBe("word    n\na     1.5\n猫    -10\n");
+});
+
+test.skipIf(!existsSync(new URL("../dist/cli.mjs", import.meta.url)))(
+  "the built command runs in a process of its own",
+  async () => {
+    const { execFileSync } = await import("node:child_process");
+    const cli = fileURLToPath(new URL("../dist/cli.mjs", import.meta.url));
+    expect(execFileSync(process.execPath, [cli, "--help"], { encoding: "utf8" })).toBe(HELP[""]);
+    const out = execFileSync(process.execPath, [cli, "decode", ...ssd("coffee"), "--json"], {
+      encoding: "utf8",
+    });
+    expectSame(json(out).detections, expected("mobilenet-ssd", "coffee"));
+  },
+);
