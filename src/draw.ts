@@ -147,8 +147,23 @@ const COLOURS = [
   "#8c9eff", "#e8d44d", "#d84315", "#1de9b6", "#c77dff", "#64b5f6", "#f48fb1", "#7cb342", "#ffab91", "#26c6da",
 ];
 
+/** The colour a class has wherever no other class of the same picture has it. */
 export const colourOf = (classId: number): string =>
   COLOURS[Math.abs(Math.trunc(classId)) % COLOURS.length] ?? COLOURS[0];
+
+/** Colours of the classes in one picture: each its own as long as there are enough. */
+function coloursOf(detections: readonly Drawn[]): Map<number, string> {
+  const colours = new Map<number, string>();
+  const free = new Set(COLOURS);
+  const ids = [...new Set(detections.map((d) => d.class_id))].sort((a, b) => a - b);
+  for (const id of ids) {
+    let at = COLOURS.indexOf(colourOf(id));
+    if (free.size > 0) while (!free.has(COLOURS[at])) at = (at + 1) % COLOURS.length;
+    colours.set(id, COLOURS[at]);
+    free.delete(COLOURS[at]);
+  }
+  return colours;
+}
 
 /** Black or white, whichever stands out more by the WCAG contrast ratio. */
 function inkOn(colour: string): "#000" | "#fff" {
@@ -207,9 +222,10 @@ export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options:
   // The best scores are placed first and drawn last: they get the best place, and stand on top.
   const best = [...detections].map(checked).sort((a, b) => b.confidence - a.confidence);
   const placed: Area[] = [];
+  const colours = coloursOf(best);
   const marks = best.map((d) => {
     const box = boxArea(d, width, height, stroke);
-    return mark(d, box, options.tag ?? defaultTag, { width, height, shorter, stroke }, placed);
+    return mark(d, box, options.tag ?? defaultTag, { width, height, shorter, stroke, colours }, placed);
   });
   const title = options.title ?? `${marks.length} ${marks.length === 1 ? "detection" : "detections"}`;
   return [
@@ -269,6 +285,7 @@ interface Frame {
   readonly height: number;
   readonly shorter: number;
   readonly stroke: number;
+  readonly colours: ReadonlyMap<number, string>;
 }
 
 function mark(
@@ -278,7 +295,7 @@ function mark(
   frame: Frame,
   placed: Area[],
 ): { outline: string; tag: string } {
-  const colour = colourOf(d.class_id);
+  const colour = frame.colours.get(d.class_id) ?? colourOf(d.class_id);
   const text = tagOf(d);
   const { stroke } = frame;
   let size = clamp(frame.shorter / 22, 10, 64);

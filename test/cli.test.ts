@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HELP } from "../src/cli/help.ts";
-import { COMMANDS, parseShape } from "../src/cli/options.ts";
+import { COMMANDS, parseShape, setupOf } from "../src/cli/options.ts";
 import { run } from "../src/cli/run.ts";
 import { table } from "../src/cli/table.ts";
 import { imageInfo } from "../src/draw.ts";
@@ -492,6 +492,51 @@ describe("what cannot be decoded: exit code 1, the library's message as it is, n
     expect(await refused("decode", fixture("mobilenet-ssd/config.json"), cut)).toMatch(
       /got 72 bytes of data, expected 96/,
     );
+  });
+});
+
+test("words become options: lists, roles, priors; a file's text stays a file's text", async () => {
+  const priors = join(folder, "priors.safetensors");
+  await writeFile(
+    priors,
+    writeSafetensors([{ name: "p", type: "f32", dims: [1, 4], data: Float32Array.of(1, 2, 3, 4) }]),
+  );
+  const values = {
+    family: "ssd",
+    classes: "3",
+    role: ["boxes=a", "boxes=b", "scores=c"],
+    priors,
+    "scale-xy": "1.05,1.1",
+    strides: "8, 16",
+    background: "none",
+    keep: "cat,2",
+    labels: "cat,dog,",
+    anchors: "1,2",
+    masks: "[[0]]",
+  };
+  const { config, options } = await setupOf(values, undefined);
+  expect(config).toEqual({
+    family: "ssd",
+    classes: 3,
+    strides: [8, 16],
+    anchors: [1, 2],
+    anchorMasks: [[0]],
+  });
+  expect(options).toEqual({
+    family: "ssd",
+    classes: 3,
+    roles: { boxes: ["a", "b"], scores: "c" },
+    priors: Float32Array.of(1, 2, 3, 4),
+    scaleXY: [1.05, 1.1],
+    strides: [8, 16],
+    background: false,
+    keep: ["cat", 2],
+    labels: ["cat", "dog"],
+  });
+  expect(await setupOf({ "scale-xy": "1.2" }, "{}")).toEqual({ config: "{}", options: { scaleXY: 1.2 } });
+  expect(await setupOf({ "input-size": "64x32" }, undefined)).toEqual({
+    config: undefined,
+    options: { inputSize: [64, 32] },
   });
 });
 

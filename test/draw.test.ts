@@ -255,6 +255,19 @@ describe("drawSvg", () => {
     for (const id of [-1, 0.5, 1e9, NaN, Infinity]) expect(colourOf(id)).toMatch(/^#[0-9a-f]{6}$/);
   });
 
+  test("two classes of one picture differ, whatever their numbers", () => {
+    const fills = (ids: number[]) => {
+      const svg = drawSvg(
+        png(90, 90),
+        ids.map((class_id) => box(0, 0, 1, 1, { class_id })),
+      );
+      return new Set([...svg.matchAll(/rx="[^"]*" fill="(#\w+)"/g)].map((m) => m[1])).size;
+    };
+    expect(fills([47, 67])).toBe(2);
+    expect(fills([0, 20, 40, 1, 1])).toBe(4);
+    expect(fills(Array.from({ length: 50 }, (_, i) => i * 20))).toBe(20);
+  });
+
   test("numbers that are none are refused", () => {
     expect(() => drawSvg(png(10, 10), [box(NaN, 0, 1, 1)])).toThrow(
       /got detection \{"class_id":0,.*expected finite/,
@@ -357,6 +370,39 @@ describe("PNG", () => {
       width: width * 2,
       height: height * 2,
     });
+  });
+
+  test("a turned photo is drawn upright, for all eight orientations of EXIF", async () => {
+    const plain = photo("coffee.jpg");
+    const upright = pixels(await drawPng(plain, []));
+    const { width: w, height: h } = upright;
+    // where the stored pixel x, y is seen, by the table of the EXIF standard
+    const seen: Record<number, (x: number, y: number) => [number, number]> = {
+      1: (x, y) => [x, y],
+      2: (x, y) => [w - 1 - x, y],
+      3: (x, y) => [w - 1 - x, h - 1 - y],
+      4: (x, y) => [x, h - 1 - y],
+      5: (x, y) => [y, x],
+      6: (x, y) => [h - 1 - y, x],
+      7: (x, y) => [h - 1 - y, w - 1 - x],
+      8: (x, y) => [y, w - 1 - x],
+    };
+    for (const [orientation, place] of Object.entries(seen)) {
+      const turned = Buffer.concat([plain.subarray(0, 2), exif(Number(orientation)), plain.subarray(2)]);
+      const out = pixels(await drawPng(new Uint8Array(turned), []));
+      for (const [x, y] of [
+        [3, 5],
+        [590, 20],
+        [300, 100],
+        [130, 380],
+        [420, 300],
+      ] as const) {
+        const [got, want] = [out.at(...place(x, y)), upright.at(x, y)];
+        got.forEach((v, i) =>
+          expect(Math.abs(v - want[i]), `orientation ${orientation} at ${x}, ${y}`).toBeLessThan(12),
+        );
+      }
+    }
   });
 
   test("a font that is none is refused", async () => {
