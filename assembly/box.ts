@@ -41,6 +41,7 @@ import {
   KIND_TOPLEFT,
 } from "../src/abi";
 import { exp, sigmoid, tanh } from "../src/exp";
+import { exp4 } from "./exp4";
 import { finite, value } from "./value";
 import { flt, int, ptr } from "./word";
 
@@ -75,7 +76,28 @@ function side(head: usize, at: usize): f32 {
   }
   let sum: f64 = 0;
   let mean: f64 = 0;
-  for (let i = 0; i < bins; i++) {
+  let i = 0;
+  if (ASC_FEATURE_SIMD) {
+    for (; i + 4 <= bins; i += 4) {
+      const p = at + <usize>i * step;
+      let x = f32x4.splat(value(type, p, scale, zero));
+      x = f32x4.replace_lane(x, 1, value(type, p + step, scale, zero));
+      x = f32x4.replace_lane(x, 2, value(type, p + 2 * step, scale, zero));
+      x = f32x4.replace_lane(x, 3, value(type, p + 3 * step, scale, zero));
+      const e = exp4(f32x4.sub(x, f32x4.splat(top)));
+      // one after the other, as the twin adds them
+      const e0 = <f64>f32x4.extract_lane(e, 0);
+      const e1 = <f64>f32x4.extract_lane(e, 1);
+      const e2 = <f64>f32x4.extract_lane(e, 2);
+      const e3 = <f64>f32x4.extract_lane(e, 3);
+      sum = sum + e0 + e1 + e2 + e3;
+      mean += e0 * <f64>i;
+      mean += e1 * <f64>(i + 1);
+      mean += e2 * <f64>(i + 2);
+      mean += e3 * <f64>(i + 3);
+    }
+  }
+  for (; i < bins; i++) {
     const e = exp(<f64>(value(type, at + <usize>i * step, scale, zero) - top));
     sum += e;
     mean += e * <f64>i;
@@ -118,10 +140,29 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
       const whFn = int(head, H_WH_FN);
       const s = flt(head, H_XY_SCALE);
       const bias = flt(head, H_XY_BIAS);
-      const cx = (<f32>(cell % columns) + (s * activate(xyFn, a) + bias)) * kx;
-      const cy = (<f32>(cell / columns) + (s * activate(xyFn, b) + bias)) * ky;
-      const w: f32 = activate(whFn, c) * flt(head, H_W) * <f32>0.5;
-      const h: f32 = activate(whFn, d) * flt(head, H_H) * <f32>0.5;
+      let x: f32, y: f32, w: f32, h: f32;
+      if (ASC_FEATURE_SIMD && xyFn == FN_SIGMOID && whFn == FN_EXP) {
+        // logits of YOLOv2 to v4: all four exponentials at once
+        let v = f32x4.splat(-a);
+        v = f32x4.replace_lane(v, 1, -b);
+        v = f32x4.replace_lane(v, 2, c);
+        v = exp4(f32x4.replace_lane(v, 3, d));
+        const one = f32x4.splat(1);
+        const t = f32x4.div(one, f32x4.add(one, v));
+        x = f32x4.extract_lane(t, 0);
+        y = f32x4.extract_lane(t, 1);
+        w = f32x4.extract_lane(v, 2);
+        h = f32x4.extract_lane(v, 3);
+      } else {
+        x = activate(xyFn, a);
+        y = activate(xyFn, b);
+        w = activate(whFn, c);
+        h = activate(whFn, d);
+      }
+      const cx = (<f32>(cell % columns) + (s * x + bias)) * kx;
+      const cy = (<f32>(cell / columns) + (s * y + bias)) * ky;
+      w = w * flt(head, H_W) * <f32>0.5;
+      h = h * flt(head, H_H) * <f32>0.5;
       x1 = cx - w;
       y1 = cy - h;
       x2 = cx + w;

@@ -77,15 +77,45 @@ export function nms(plan: usize): i32 {
       const chain = chains + (<usize>(label & (CHAINS - 1)) << 2);
       let block = <usize>load<u32>(chain);
       let hit = false;
+      // only the newest block of a label, the first in the chain, can have room
       let room: usize = 0;
-      for (; block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
-        if (load<i32>(block, KEPT_LABEL) != label) continue;
-        if (overlaps(block, x1, y1, x2, y2, area, iou, equal, offsetX, offsetY)) {
-          hit = true;
-          break;
+      if (ASC_FEATURE_SIMD) {
+        const left = f32x4.splat(x1);
+        const top = f32x4.splat(y1);
+        const right = f32x4.splat(x2);
+        const bottom = f32x4.splat(y2);
+        const areas = f32x4.splat(area);
+        const limits = f32x4.splat(iou);
+        const offsetXs = f32x4.splat(offsetX);
+        const offsetYs = f32x4.splat(offsetY);
+        const zero = f32x4.splat(0);
+        for (; block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
+          if (load<i32>(block, KEPT_LABEL) != label) continue;
+          let w = f32x4.sub(f32x4.pmin(right, v128.load(block, 32)), f32x4.pmax(left, v128.load(block)));
+          let h = f32x4.sub(f32x4.pmin(bottom, v128.load(block, 48)), f32x4.pmax(top, v128.load(block, 16)));
+          w = f32x4.pmax(zero, f32x4.add(w, offsetXs));
+          h = f32x4.pmax(zero, f32x4.add(h, offsetYs));
+          const shared = f32x4.mul(w, h);
+          const union = f32x4.sub(f32x4.add(areas, v128.load(block, 64)), shared);
+          const limit = f32x4.mul(limits, union);
+          const over = equal
+            ? v128.and(f32x4.ge(shared, limit), f32x4.gt(union, zero))
+            : f32x4.gt(shared, limit);
+          if (v128.any_true(over)) {
+            hit = true;
+            break;
+          }
+          if (load<i32>(block, KEPT_COUNT) < 4) room = block;
         }
-        // only the newest block of a label, the first in the chain, can have room
-        if (load<i32>(block, KEPT_COUNT) < 4) room = block;
+      } else {
+        for (; block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
+          if (load<i32>(block, KEPT_LABEL) != label) continue;
+          if (overlaps(block, x1, y1, x2, y2, area, iou, equal, offsetX, offsetY)) {
+            hit = true;
+            break;
+          }
+          if (load<i32>(block, KEPT_COUNT) < 4) room = block;
+        }
       }
       if (hit) continue;
       if (room == 0) {
@@ -121,7 +151,7 @@ function positive(x: f32): f32 {
   return x > 0 ? x : 0;
 }
 
-/** Whether any of the four boxes of a block suppresses this one: intersection > iou * union, without a division. */
+/** Whether a box of a block suppresses this one: intersection > iou * union, without a division. */
 // @ts-ignore: decorator
 @inline
 function overlaps(
@@ -136,41 +166,22 @@ function overlaps(
   offsetX: f32,
   offsetY: f32,
 ): bool {
-  if (ASC_FEATURE_SIMD) {
-    const zero = f32x4.splat(0);
-    let w = f32x4.sub(
-      f32x4.pmin(f32x4.splat(x2), v128.load(block, 32)),
-      f32x4.pmax(f32x4.splat(x1), v128.load(block)),
-    );
-    let h = f32x4.sub(
-      f32x4.pmin(f32x4.splat(y2), v128.load(block, 48)),
-      f32x4.pmax(f32x4.splat(y1), v128.load(block, 16)),
-    );
-    w = f32x4.pmax(zero, f32x4.add(w, f32x4.splat(offsetX)));
-    h = f32x4.pmax(zero, f32x4.add(h, f32x4.splat(offsetY)));
-    const shared = f32x4.mul(w, h);
-    const union = f32x4.sub(f32x4.add(f32x4.splat(area), v128.load(block, 64)), shared);
-    const limit = f32x4.mul(f32x4.splat(iou), union);
-    const hit = equal
-      ? v128.and(f32x4.ge(shared, limit), f32x4.gt(union, zero))
-      : f32x4.gt(shared, limit);
-    return v128.any_true(hit);
-  } else {
-    for (let k: usize = 0; k < 16; k += 4) {
-      const at = block + k;
-      const right = load<f32>(at, 32);
-      const left = load<f32>(at);
-      const bottom = load<f32>(at, 48);
-      const top = load<f32>(at, 16);
-      const w = positive((right < x2 ? right : x2) - (x1 < left ? left : x1) + offsetX);
-      const h = positive((bottom < y2 ? bottom : y2) - (y1 < top ? top : y1) + offsetY);
-      const shared = w * h;
-      const union = area + load<f32>(at, 64) - shared;
-      const limit = iou * union;
-      if (equal ? shared >= limit && union > 0 : shared > limit) return true;
-    }
-    return false;
+  const end = block + (<usize>load<i32>(block, KEPT_COUNT) << 2);
+  for (let at = block; at < end; at += 4) {
+    const right = load<f32>(at, 32);
+    const left = load<f32>(at);
+    const w = (right < x2 ? right : x2) - (x1 < left ? left : x1) + offsetX;
+    // no width in common: nothing to suppress, unless a threshold of 0 is met by equality
+    if (!(w > 0) && (!equal || iou > 0)) continue;
+    const bottom = load<f32>(at, 48);
+    const top = load<f32>(at, 16);
+    const h = (bottom < y2 ? bottom : y2) - (y1 < top ? top : y1) + offsetY;
+    const shared = positive(w) * positive(h);
+    const union = area + load<f32>(at, 64) - shared;
+    const limit = iou * union;
+    if (equal ? shared >= limit && union > 0 : shared > limit) return true;
   }
+  return false;
 }
 
 /** Writes candidate `c` as detection `d`, in the frame's coordinates. */

@@ -1,12 +1,13 @@
 /**
  * Scores -> candidates.
  *
- * Cells go by in blocks of 1,024. A *gate* over the raw values picks the cells that may hold something, without
+ * Cells go by in blocks. A *gate* over the raw values picks the cells that may hold something, without
  * converting or classifying anything; `admit` then does the exact work for those few: class, score, box.
  * The gate may let too many through but never too few, so engines agree whatever their gates look like.
  */
 import {
   BLOCK,
+  GROUPS,
   FLAG_MULTI_LABEL,
   FN_NONE,
   FN_SOFTMAX,
@@ -47,6 +48,7 @@ import {
   H_SCORE_ZERO,
   H_SOFT,
   H_SOFT_COUNT,
+  FN_SIGMOID,
   H_SOURCE,
   P_BLOCK,
   P_BOXES,
@@ -61,6 +63,7 @@ import {
   P_OVERFLOW,
   P_SCORES,
   P_SOURCES,
+  ROW_BYTES,
   RULE_CLASS,
   RULE_OBJECTNESS,
   RULE_PRODUCT,
@@ -71,6 +74,7 @@ import {
   TYPE_U8,
 } from "../src/abi";
 import { exp, power } from "../src/exp";
+import { sigmoid4 } from "./exp4";
 import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
 import { f16, finite, key, lowest, size, value } from "./value";
 import { flt, int, ptr, setInt } from "./word";
@@ -90,12 +94,13 @@ export function scan(plan: usize): i32 {
 
 function scanHead(plan: usize, head: usize): void {
   const maxima = ptr(plan, P_BLOCK);
-  const list = maxima + (BLOCK << 2) + 16;
+  const list = maxima + ROW_BYTES;
   const cells = validCells(head);
   const objectness = ptr(head, H_OBJ) != 0;
   const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
   // with the maximum of a cell at hand its class is the first that equals it, no need to look at the others
   const known = !objectness && int(head, H_SCORE_FN) != FN_SOFTMAX && int(head, H_CLASSES) > 1;
+  const plain = objectness && plainFloats(plan, head);
   for (let from = 0; from < cells; from += BLOCK) {
     const n = min(BLOCK, cells - from);
     let count: i32;
@@ -105,6 +110,10 @@ function scanHead(plan: usize, head: usize): void {
     else if (type == TYPE_U8) count = gate<u8, i32>(head, from, n, maxima, list);
     else if (type == TYPE_I16) count = gate<i16, i32>(head, from, n, maxima, list);
     else count = gate<i32, i32>(head, from, n, maxima, list);
+    if (ASC_FEATURE_SIMD && plain) {
+      admitFloats(plan, head, list, count, maxima);
+      continue;
+    }
     for (let i = 0; i < count; i++) {
       admit(plan, head, load<i32>(list + (<usize>i << 2)), from, known ? maxima : 0);
     }
@@ -190,6 +199,17 @@ function pass<T, K>(at: usize, step: usize, gate: K, from: i32, n: i32, list: us
     }
   }
   // no branch on the value: the row is always written, and counts only if it passes
+  for (; i + 4 <= n; i += 4) {
+    store<i32>(to, from + i);
+    to += (<usize>(key<T, K>(at) >= gate)) << 2;
+    store<i32>(to, from + i + 1);
+    to += (<usize>(key<T, K>(at + step) >= gate)) << 2;
+    store<i32>(to, from + i + 2);
+    to += (<usize>(key<T, K>(at + 2 * step) >= gate)) << 2;
+    store<i32>(to, from + i + 3);
+    to += (<usize>(key<T, K>(at + 3 * step) >= gate)) << 2;
+    at += 4 * step;
+  }
   for (; i < n; i++) {
     store<i32>(to, from + i);
     to += (<usize>(key<T, K>(at) >= gate)) << 2;
@@ -259,12 +279,22 @@ function classAt(list: usize, i: i32, step: usize): usize {
   return (list != 0 ? <usize>load<u32>(list + (<usize>i << 2)) : <usize>i) * step;
 }
 
+/** Classes of a group: eight, or as many eights as keep the groups at sixteen. */
+// @ts-ignore: decorator
+@inline
+function groupSize(classes: i32): i32 {
+  return ((classes + 8 * GROUPS - 1) / (8 * GROUPS)) * 8;
+}
+
 /**
  * Maximum over the class planes for a block of cells:
  *
- *     plane 0  ====block====......      maxima[i] = max over classes of plane[class][i]
- *     plane 1  ====block====......      eight planes go by for each load and store of the maxima,
- *     ...                               which stay in the first-level cache
+ *     plane 0  ====block====......      a group of planes is folded into a row of its own:
+ *     plane 1  ====block====......        row[g][i] = max over the classes of group g
+ *     ...                               then the rows are folded: maxima[i] = max over g
+ *
+ * For the few cells that pass, the rows then say which group holds the class, so that a handful of planes is
+ * searched and not all. Rows and maxima stay in the first-level cache.
  *
  * f16: where the gate is positive the raw bits do as signed integers, since a negative number then is just
  * "below"; otherwise they are brought into order first. Maxima have the element's own type.
@@ -279,9 +309,12 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
     const low = lowestLanes<T>();
     let ordered = false;
     if (isReference<T>()) ordered = <i32>gate <= 0;
-    for (let i: usize = 0; i < bytes; i += 16) v128.store(maxima + i, low);
-    if (!ordered) {
-      for (; c + 8 <= classes; c += 8) {
+    const group = groupSize(classes);
+    let row = maxima + 2 * ROW_BYTES;
+    for (let first = 0; first < classes; first += group) {
+      const end = min(first + group, classes);
+      c = first;
+      for (; c + 8 <= end; c += 8) {
         const p0 = at + classAt(list, c, step);
         const p1 = at + classAt(list, c + 1, step);
         const p2 = at + classAt(list, c + 2, step);
@@ -290,35 +323,56 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
         const p5 = at + classAt(list, c + 5, step);
         const p6 = at + classAt(list, c + 6, step);
         const p7 = at + classAt(list, c + 7, step);
+        if (ordered) {
+          for (let i: usize = 0; i < bytes; i += 16) {
+            let m = c == first ? low : v128.load(row + i);
+            m = larger<T>(m, inOrder<T>(v128.load(p0 + i)));
+            m = larger<T>(m, inOrder<T>(v128.load(p1 + i)));
+            m = larger<T>(m, inOrder<T>(v128.load(p2 + i)));
+            m = larger<T>(m, inOrder<T>(v128.load(p3 + i)));
+            m = larger<T>(m, inOrder<T>(v128.load(p4 + i)));
+            m = larger<T>(m, inOrder<T>(v128.load(p5 + i)));
+            m = larger<T>(m, inOrder<T>(v128.load(p6 + i)));
+            m = larger<T>(m, inOrder<T>(v128.load(p7 + i)));
+            v128.store(row + i, m);
+          }
+        } else {
+          for (let i: usize = 0; i < bytes; i += 16) {
+            // two chains, each from a number: a NaN never becomes the running maximum
+            let m = c == first ? low : v128.load(row + i);
+            let o = low;
+            m = larger<T>(m, v128.load(p0 + i));
+            o = larger<T>(o, v128.load(p1 + i));
+            m = larger<T>(m, v128.load(p2 + i));
+            o = larger<T>(o, v128.load(p3 + i));
+            m = larger<T>(m, v128.load(p4 + i));
+            o = larger<T>(o, v128.load(p5 + i));
+            m = larger<T>(m, v128.load(p6 + i));
+            o = larger<T>(o, v128.load(p7 + i));
+            v128.store(row + i, larger<T>(m, o));
+          }
+        }
+      }
+      for (; c < end; c++) {
+        const p = at + classAt(list, c, step);
         for (let i: usize = 0; i < bytes; i += 16) {
-          let m = v128.load(maxima + i);
-          m = larger<T>(m, v128.load(p0 + i));
-          m = larger<T>(m, v128.load(p1 + i));
-          m = larger<T>(m, v128.load(p2 + i));
-          m = larger<T>(m, v128.load(p3 + i));
-          m = larger<T>(m, v128.load(p4 + i));
-          m = larger<T>(m, v128.load(p5 + i));
-          m = larger<T>(m, v128.load(p6 + i));
-          m = larger<T>(m, v128.load(p7 + i));
-          v128.store(maxima + i, m);
+          let v = v128.load(p + i);
+          if (ordered) v = inOrder<T>(v);
+          v128.store(row + i, larger<T>(c == first ? low : v128.load(row + i), v));
         }
       }
+      row += ROW_BYTES;
     }
-    for (; c < classes; c++) {
-      const p = at + classAt(list, c, step);
-      for (let i: usize = 0; i < bytes; i += 16) {
-        let v = v128.load(p + i);
-        if (isReference<T>()) {
-          if (ordered) v = halfOrder(v);
-        }
-        v128.store(maxima + i, larger<T>(v128.load(maxima + i), v));
-      }
-    }
-    if (isReference<T>()) {
+    const groups = (classes + group - 1) / group;
+    for (let i: usize = 0; i < bytes; i += 16) {
+      let m = low;
+      let p = maxima + 2 * ROW_BYTES + i;
+      for (let g = 0; g < groups; g++, p += ROW_BYTES) m = larger<T>(m, v128.load(p));
       // `pass` brings raw bits into order; doing it twice gives the raw bits back
-      if (ordered) {
-        for (let i: usize = 0; i < bytes; i += 16) v128.store(maxima + i, halfOrder(v128.load(maxima + i)));
+      if (isReference<T>()) {
+        if (ordered) m = halfOrder(m);
       }
+      v128.store(maxima + i, m);
     }
   } else {
     // four planes a step, the running maximum in a register
@@ -453,6 +507,155 @@ function rowMaximum<T>(at: usize, last: usize): v128 {
 function inOrder<T>(v: v128): v128 {
   if (isReference<T>()) return halfOrder(v);
   else return v;
+}
+
+/** Whether `admitFloats` does for this head: objectness and independent classes in f32, all of them, one threshold. */
+function plainFloats(plan: usize, head: usize): bool {
+  if (!ASC_FEATURE_SIMD) return false;
+  const rule = int(head, H_RULE);
+  const classes = int(head, H_CLASSES);
+  return (
+    (rule == RULE_PRODUCT || rule == RULE_CLASS) &&
+    int(head, H_OBJ_TYPE) == TYPE_F32 &&
+    int(head, H_SCORE_TYPE) == TYPE_F32 &&
+    int(head, H_SCORE_FN) != FN_SOFTMAX &&
+    int(head, H_OBJ_FN) == int(head, H_SCORE_FN) &&
+    ptr(head, H_CLASS_LIST) == 0 &&
+    ptr(head, H_CLASS_GATES) == 0 &&
+    ptr(head, H_LABEL) == 0 &&
+    classes >= 4 &&
+    (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) == 0
+  );
+}
+
+/**
+ * `admit` for the commonest heads, in two passes over the cells that passed objectness. The first only finds the
+ * best class of each, in a loop short enough that the loads of several cells are under way at once; the second
+ * converts four at a time and emits.
+ *
+ * In scratch, beside the list: best raw value, objectness and label of each cell, then scores.
+ */
+function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: usize): void {
+  const objectnesses = best + 2 * ROW_BYTES;
+  const labels = best + 3 * ROW_BYTES;
+  const scores = best + 4 * ROW_BYTES;
+  const classes = int(head, H_CLASSES);
+  const at = ptr(head, H_SCORE);
+  const cell = ptr(head, H_SCORE_CELL);
+  const channel = ptr(head, H_SCORE_CHANNEL);
+  const objectness = ptr(head, H_OBJ);
+  const objectnessCell = ptr(head, H_OBJ_CELL);
+  const rawest = flt(head, H_SCORE_GATE);
+  const side = channel == 4;
+  let n: usize = 0;
+  if (side) {
+    const last = <usize>(classes - 4) << 2;
+    for (let k = 0; k < count; k++) {
+      const row = load<i32>(list + (<usize>k << 2));
+      const m = rowMaximum<f32>(at + <usize>row * cell, last);
+      const two = f32x4.pmax(m, v128.shuffle<u32>(m, m, 2, 3, 0, 1));
+      const top = f32x4.extract_lane(f32x4.pmax(two, v128.shuffle<u32>(two, two, 1, 0, 3, 2)), 0);
+      store<i32>(list + n, row);
+      store<f32>(best + n, top);
+      store<f32>(objectnesses + n, load<f32>(objectness + <usize>row * objectnessCell));
+      // no branch: overwritten by the next unless it passes
+      n += (<usize>(top >= rawest)) << 2;
+    }
+  } else {
+    // four cells at a time, whatever their places: class by class, four values gathered and folded
+    for (let k = 0; k < count; k += 4) {
+      const r0 = load<i32>(list + (<usize>k << 2));
+      const r1 = load<i32>(list + (<usize>min(k + 1, count - 1) << 2));
+      const r2 = load<i32>(list + (<usize>min(k + 2, count - 1) << 2));
+      const r3 = load<i32>(list + (<usize>min(k + 3, count - 1) << 2));
+      let p0 = at + <usize>r0 * cell;
+      let p1 = at + <usize>r1 * cell;
+      let p2 = at + <usize>r2 * cell;
+      let p3 = at + <usize>r3 * cell;
+      let top = f32x4.splat(-Infinity);
+      let label = i32x4.splat(-1);
+      let number = i32x4.splat(0);
+      const one = i32x4.splat(1);
+      for (let c = 0; c < classes; c++) {
+        let v = v128.load32_zero(p0);
+        v = v128.load32_lane(p1, v, 1);
+        v = v128.load32_lane(p2, v, 2);
+        v = v128.load32_lane(p3, v, 3);
+        const more = f32x4.gt(v, top);
+        top = f32x4.pmax(top, v);
+        label = v128.bitselect(number, label, more);
+        number = i32x4.add(number, one);
+        p0 += channel;
+        p1 += channel;
+        p2 += channel;
+        p3 += channel;
+      }
+      const mask = i32x4.bitmask(f32x4.ge(top, f32x4.splat(rawest)));
+      if (mask == 0) continue;
+      v128.store(scores, top);
+      v128.store(scores + 16, label);
+      const lanes = min(4, count - k);
+      for (let j = 0; j < lanes; j++) {
+        const lane = <usize>j << 2;
+        const row = load<i32>(list + (<usize>(k + j) << 2));
+        store<i32>(list + n, row);
+        store<f32>(best + n, load<f32>(scores + lane));
+        store<i32>(labels + n, load<i32>(scores + 16 + lane));
+        store<f32>(objectnesses + n, load<f32>(objectness + <usize>row * objectnessCell));
+        n += ((mask >> j) & 1) << 2;
+      }
+    }
+  }
+
+  const sigmoid = int(head, H_SCORE_FN) == FN_SIGMOID;
+  const product = int(head, H_RULE) == RULE_PRODUCT;
+  const gate = flt(head, H_GATE);
+  const check = f32x4.splat(flt(head, H_CHECK));
+  const base = int(head, H_CLASS_BASE);
+  const zero = f32x4.splat(0);
+  for (let k: usize = 0; k < n; k += 16) {
+    let o = v128.load(objectnesses + k);
+    const raw = v128.load(best + k);
+    let s = raw;
+    // lanes past the end hold leftovers: they are masked out
+    const left = (n - k) >> 2;
+    const inside = left >= 4 ? 15 : (1 << <i32>left) - 1;
+    let odd = 0;
+    if (sigmoid) {
+      o = sigmoid4(o);
+      s = sigmoid4(s);
+    } else {
+      odd =
+        inside &
+        (i32x4.bitmask(v128.and(f32x4.gt(o, check), f32x4.eq(f32x4.sub(o, o), zero))) |
+          i32x4.bitmask(v128.and(f32x4.gt(s, check), f32x4.eq(f32x4.sub(s, s), zero))));
+      if (odd != 0) setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + popcnt(odd));
+    }
+    const score = product ? f32x4.mul(o, s) : s;
+    v128.store(scores, score);
+    let mask = inside & ~odd & i32x4.bitmask(f32x4.ge(score, f32x4.splat(gate)));
+    while (mask != 0) {
+      const lane = <usize>ctz(mask) << 2;
+      mask &= mask - 1;
+      const row = load<i32>(list + k + lane);
+      let label: i32;
+      if (side) label = firstEqual(at + <usize>row * cell, load<f32>(best + k + lane), classes);
+      else label = load<i32>(labels + k + lane);
+      if (label >= 0) emitKept(plan, head, row, base + label, load<f32>(scores + lane));
+    }
+  }
+}
+
+/** First of `classes` values that lie side by side which equals `top`; -1: none. */
+function firstEqual(at: usize, top: f32, classes: i32): i32 {
+  const wanted = f32x4.splat(top);
+  const last = <usize>(classes - 4) << 2;
+  for (let i: usize = 0; i < last; i += 16) {
+    const mask = i32x4.bitmask(f32x4.eq(v128.load(at + i), wanted));
+    if (mask != 0) return <i32>(i >> 2) + ctz(mask);
+  }
+  const mask = i32x4.bitmask(f32x4.eq(v128.load(at + last), wanted));
+  return mask != 0 ? classes - 4 + ctz(mask) : -1;
 }
 
 /** The exact work for one cell that passed the gate. */
@@ -630,7 +833,19 @@ function bestClass<T, K>(
   if (fast<T>() && maxima != 0 && ptr(head, H_SCORE_CELL) == size<T>()) {
     const m = key<T, K>(maxima + <usize>column * size<T>());
     if (m > lowest<K>()) {
-      for (let i = 0; i < classes; i++) {
+      let i = 0;
+      if (ASC_FEATURE_SIMD) {
+        // rows of f16 may hold keys or bits, so only their group-less search is exact there
+        if (!isReference<T>()) {
+          const group = groupSize(classes);
+          let row = maxima + 2 * ROW_BYTES + <usize>column * size<T>();
+          while (i + group < classes && key<T, K>(row) != m) {
+            i += group;
+            row += ROW_BYTES;
+          }
+        }
+      }
+      for (; i < classes; i++) {
         if (key<T, K>(at + classAt(classList, i, step)) == m) return i;
       }
     }

@@ -12,7 +12,7 @@
  *          scratch                 of scan, sort and nms, which never run at once, in the same place
  *          detections of image 0, 1, ...: boxes f32 x 4 | scores f32 | labels i32 | sources u32
  */
-import { BLOCK, CHAINS, HEAD_WORDS, KEPT_BYTES, PLAN_WORDS } from "./abi.ts";
+import { CHAINS, HEAD_WORDS, KEPT_BYTES, PLAN_WORDS, SCAN_BYTES } from "./abi.ts";
 import type { Plan } from "./plan.ts";
 import { TYPE_BYTES, volume } from "./tensor.ts";
 
@@ -57,7 +57,6 @@ export interface Layout {
 
 export const WORD = 4;
 const COUNT_BYTES = 3 * 2048 * WORD;
-const BLOCK_BYTES = BLOCK * WORD + 16 + BLOCK * WORD + 16;
 
 /**
  * Kept blocks that nms can need: a block is opened only when the newest one of its label is full, so at most
@@ -103,7 +102,7 @@ export function layoutOf(plan: Plan): Layout {
   // a label column may hold any label
   const kinds = plan.rules.nms === "all" ? 1 : plan.heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1;
   const keptBytes = keptBlocks(plan.maxDetections, kinds) * KEPT_BYTES;
-  const scratch = take(Math.max(COUNT_BYTES, BLOCK_BYTES, CHAINS * WORD + keptBytes));
+  const scratch = take(Math.max(COUNT_BYTES, SCAN_BYTES, CHAINS * WORD + keptBytes));
   const scratchEnd = at;
   const detections = plans.map(() => ({
     boxes: take(plan.maxDetections * 4 * WORD),

@@ -22,8 +22,17 @@ export interface NmsOptions {
   readonly engine?: EngineName | "auto";
 }
 
+interface Workspace {
+  readonly engine: Engine;
+  readonly capacity: number;
+  readonly max: number;
+  readonly at: Addresses;
+  /** Whether the sources column still counts 0, 1, 2, ... */
+  counting: boolean;
+}
+
 /** One workspace for all calls, as large as the largest so far. */
-let workspace: { engine: Engine; capacity: number; max: number } | null = null;
+let workspace: Workspace | null = null;
 
 const PLAN = 64;
 
@@ -46,40 +55,54 @@ export function nms(boxes: ArrayLike<number>, scores: ArrayLike<number>, options
   if (n === 0 || max === 0) return new Int32Array(0);
 
   const name = chooseEngine(options.engine ?? "auto");
-  const { engine } = (workspace = room(name, n, max));
-  const at = addresses(workspace.capacity, workspace.max);
+  workspace = room(name, n, max);
+  const { engine, at } = workspace;
   const { f32, i32 } = engine.memory;
   const p = PLAN >> 2;
   const format = options.boxFormat ?? "xyxy";
   const threshold = options.scoreThreshold ?? -Infinity;
   let count = 0;
-  for (let i = 0; i < n; i++) {
-    const score = scores[i];
-    let a = boxes[i * 4];
-    let b = boxes[i * 4 + 1];
-    let c = boxes[i * 4 + 2];
-    let d = boxes[i * 4 + 3];
-    if (format === "yxyx") [a, b, c, d] = [b, a, d, c];
-    else if (format === "xywh") {
-      c += a;
-      d += b;
-    } else if (format === "cxcywh") {
-      a -= c / 2;
-      b -= d / 2;
-      c += a;
-      d += b;
+  if (format === "xyxy" && threshold === -Infinity && bulk(workspace, boxes, scores)) {
+    if (classIds === undefined) i32.fill(0, at.labels >> 2, (at.labels >> 2) + n);
+    else i32.set(classIds, at.labels >> 2);
+    count = n;
+  } else {
+    workspace.counting = false;
+    for (let i = 0; i < n; i++) {
+      const score = scores[i];
+      let a = boxes[i * 4];
+      let b = boxes[i * 4 + 1];
+      let c = boxes[i * 4 + 2];
+      let d = boxes[i * 4 + 3];
+      if (format === "yxyx") {
+        const y = a;
+        a = b;
+        b = y;
+        const y2 = c;
+        c = d;
+        d = y2;
+      } else if (format === "xywh") {
+        c += a;
+        d += b;
+      } else if (format === "cxcywh") {
+        a -= c / 2;
+        b -= d / 2;
+        c += a;
+        d += b;
+      }
+      // NaN and the infinities leave no number when taken from themselves
+      if (!(score > threshold || (threshold === -Infinity && score === threshold)) || a + b + c + d - (a + b + c + d) !== 0) continue;
+      const o = (at.boxes >> 2) + count * 4;
+      // two corners in any order make the same box, as in the ONNX operator
+      f32[o] = Math.min(a, c);
+      f32[o + 1] = Math.min(b, d);
+      f32[o + 2] = Math.max(a, c);
+      f32[o + 3] = Math.max(b, d);
+      f32[(at.scores >> 2) + count] = score;
+      i32[(at.labels >> 2) + count] = classIds === undefined ? 0 : classIds[i];
+      i32[(at.sources >> 2) + count] = i;
+      count++;
     }
-    if (!(score > threshold || (threshold === -Infinity && score === threshold)) || a + b + c + d - (a + b + c + d) !== 0) continue;
-    const o = (at.boxes >> 2) + count * 4;
-    // two corners in any order make the same box, as in the ONNX operator
-    f32[o] = Math.min(a, c);
-    f32[o + 1] = Math.min(b, d);
-    f32[o + 2] = Math.max(a, c);
-    f32[o + 3] = Math.max(b, d);
-    f32[(at.scores >> 2) + count] = score;
-    i32[(at.labels >> 2) + count] = classIds === undefined ? 0 : classIds[i];
-    i32[(at.sources >> 2) + count] = i;
-    count++;
   }
   i32[p + A.P_SCORES] = at.scores;
   i32[p + A.P_LABELS] = at.labels;
@@ -108,9 +131,37 @@ export function nms(boxes: ArrayLike<number>, scores: ArrayLike<number>, options
 }
 
 /** The workspace, made anew where it is too small or of another engine. */
-function room(name: EngineName, n: number, max: number): { engine: Engine; capacity: number; max: number } {
+function room(name: EngineName, n: number, max: number): Workspace {
   if (workspace !== null && workspace.engine.name === name && workspace.capacity >= n && workspace.max >= max) return workspace;
-  return { engine: makeEngine(name, addresses(n, max).bytes), capacity: n, max };
+  const at = addresses(n, max);
+  return { engine: makeEngine(name, at.bytes), capacity: n, max, at, counting: false };
+}
+
+/**
+ * Copies columns whole where nothing has to be turned over or left out, which is how boxes usually come.
+ * False: something has to; what was copied does not matter then.
+ */
+function bulk(w: Workspace, boxes: ArrayLike<number>, scores: ArrayLike<number>): boolean {
+  const { f32, i32 } = w.engine.memory;
+  const n = scores.length;
+  const b = w.at.boxes >> 2;
+  const s = w.at.scores >> 2;
+  f32.set(boxes, b);
+  f32.set(scores, s);
+  let odd = 0;
+  for (let i = 0, k = b; i < n; i++, k += 4) {
+    const wide = f32[k + 2] - f32[k];
+    const high = f32[k + 3] - f32[k + 1];
+    // false for NaN, for infinite sizes and for corners the other way round; an infinite or NaN score fails too
+    if (!(wide >= 0 && high >= 0 && wide + high < Infinity && f32[s + i] === f32[s + i])) odd++;
+  }
+  if (odd > 0) return false;
+  if (!w.counting) {
+    const from = w.at.sources >> 2;
+    for (let i = 0; i < w.capacity; i++) i32[from + i] = i;
+    w.counting = true;
+  }
+  return true;
 }
 
 interface Addresses {

@@ -31,7 +31,7 @@ export function scan(m: Memory, at: number): number {
 function scanHead(m: Memory, plan: number, head: number): void {
   const { i32 } = m;
   const maxima = i32[plan + A.P_BLOCK];
-  const list = (maxima + BLOCK * 4 + 16) >> 2;
+  const list = (maxima + A.ROW_BYTES) >> 2;
   const cells = validCells(m, head);
   const objectness = i32[head + A.H_OBJ] !== 0;
   const type = objectness ? i32[head + A.H_OBJ_TYPE] : i32[head + A.H_SCORE_TYPE];
