@@ -39,6 +39,7 @@ import {
   KIND_GRID,
   KIND_PRIOR,
   KIND_TOPLEFT,
+  TYPE_F32,
 } from "../src/abi";
 import { exp, sigmoid, tanh } from "../src/exp";
 import { exp4 } from "./exp4";
@@ -123,17 +124,26 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
   if (kind == KIND_DISTANCE) {
     const columns = int(head, H_GRID_W);
     const bias = flt(head, H_XY_BIAS);
-    const cx = <f32>(cell % columns) + bias;
-    const cy = <f32>(cell / columns) + bias;
+    const line = cell / columns;
+    const cx = <f32>(cell - line * columns) + bias;
+    const cy = <f32>line + bias;
     x1 = (cx - side(head, at0)) * kx;
     y1 = (cy - side(head, at1)) * ky;
     x2 = (cx + side(head, at2)) * kx;
     y2 = (cy + side(head, at3)) * ky;
   } else {
-    const a = value(type, at0, scale, zero);
-    const b = value(type, at1, scale, zero);
-    const c = value(type, at2, scale, zero);
-    const d = value(type, at3, scale, zero);
+    let a: f32, b: f32, c: f32, d: f32;
+    if (type == TYPE_F32) {
+      a = load<f32>(at0);
+      b = load<f32>(at1);
+      c = load<f32>(at2);
+      d = load<f32>(at3);
+    } else {
+      a = value(type, at0, scale, zero);
+      b = value(type, at1, scale, zero);
+      c = value(type, at2, scale, zero);
+      d = value(type, at3, scale, zero);
+    }
     if (kind == KIND_GRID) {
       const columns = int(head, H_GRID_W);
       const xyFn = int(head, H_XY_FN);
@@ -159,8 +169,9 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
         w = activate(whFn, c);
         h = activate(whFn, d);
       }
-      const cx = (<f32>(cell % columns) + (s * x + bias)) * kx;
-      const cy = (<f32>(cell / columns) + (s * y + bias)) * ky;
+      const line = cell / columns;
+      const cx = (<f32>(cell - line * columns) + (s * x + bias)) * kx;
+      const cy = (<f32>line + (s * y + bias)) * ky;
       w = w * flt(head, H_W) * <f32>0.5;
       h = h * flt(head, H_H) * <f32>0.5;
       x1 = cx - w;

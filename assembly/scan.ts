@@ -835,8 +835,8 @@ function bestClass<T, K>(
     if (m > lowest<K>()) {
       let i = 0;
       if (ASC_FEATURE_SIMD) {
-        // rows of f16 may hold keys or bits, so only their group-less search is exact there
-        if (!isReference<T>()) {
+        // rows of f16 hold bits where the gate is positive, keys otherwise, so only then is `key` theirs too
+        if (!isReference<T>() || int(head, H_SCORE_GATE) > 0) {
           const group = groupSize(classes);
           let row = maxima + 2 * ROW_BYTES + <usize>column * size<T>();
           while (i + group < classes && key<T, K>(row) != m) {

@@ -38,46 +38,83 @@ export function inspect(config: unknown, specs: readonly TensorSpecInput[] = [],
     return describePlan(c, makePlan(c, given));
   }
   if (tensors.length === 0) throw new TensorError("got neither a config nor tensors, expected one of them");
-  const found = possibilities(tensors, options);
-  const lines = found.map((f) => `- ${LIKE[f.family] ?? f.family}, ${f.classes} class${f.classes === 1 ? "" : "es"}: ${f.about}\n    ${f.line}`);
-  const head = `${tensors.map(shape).join(", ")} can be:`;
-  const none = `${tensors.map(shape).join(", ")}: no family reads this. Known: ${FAMILIES.join(", ")}`;
-  return { text: found.length === 0 ? none : [head, ...lines].join("\n"), json: { tensors, possibilities: found } };
+  const all = possibilities(tensors, options);
+  const best = Math.max(...all.map((f) => f.likelihood));
+  const found = all.filter((f) => f.likelihood === best);
+  const lines = found.map(
+    (f) => `- ${f.about}: ${f.classes} class${f.classes === 1 ? "" : "es"}, ${f.families.join(", ")}\n    ${f.line}`,
+  );
+  const shapes = tensors.map(shape).join(", ");
+  if (found.length === 0) lines.push(`no family reads this. Known: ${FAMILIES.join(", ")}`);
+  if (all.length > found.length) lines.push(`(less likely, left out: ${all.length - found.length}; a config settles it)`);
+  return { text: [`${shapes} can be:`, ...lines].join("\n"), json: { tensors, possibilities: all } };
 }
 
 interface Possibility {
-  readonly family: Family;
+  readonly families: readonly string[];
   readonly classes: number;
   readonly reading: string;
   readonly about: string;
   /** The config to write. */
   readonly line: string;
+  /** More is likelier: all tensors used, square maps, as many rows as an input has cells, a usual number of classes. */
+  readonly likelihood: number;
 }
 
+const USUAL_CLASSES = new Set([1, 20, 80, 90, 91, 365]);
+
 function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions): Possibility[] {
-  const out: Possibility[] = [];
-  const seen = new Set<string>();
+  const found = new Map<string, Possibility & { families: string[] }>();
   for (const family of REPRESENTATIVES) {
     for (const classes of classCounts(family, tensors)) {
       for (const anchors of anchorGuesses(family)) {
-        const config: Config = withOptions(parseConfig({ family, classes, ...(anchors === null ? {} : { anchors }), ...extras(family) }), { ...options, inputSize: options.inputSize ?? sizeGuess(tensors) });
+        const stated = { family, classes, ...(anchors === null ? {} : { anchors }), ...extras(family, tensors) };
+        const inputSize = options.inputSize ?? sizeGuess(tensors);
+        const config: Config = withOptions(parseConfig(stated), { ...options, inputSize });
         for (const r of readingsOf(config, tensors)) {
-          const id = `${LIKE[family] ?? family}|${classes}|${r.about}`;
-          if (seen.has(id)) continue;
-          seen.add(id);
+          const id = `${classes}|${r.about}`;
+          const known = found.get(id);
+          const name = LIKE[family] ?? family;
+          if (known !== undefined) {
+            if (!known.families.includes(name)) known.families.push(name);
+            continue;
+          }
+          const size = `[${(options.inputSize ?? ["width", "height"]).join(", ")}]`;
           const parts = [
             `family: "${family}"`,
             `classes: ${classes}`,
-            `inputSize: [${(options.inputSize ?? ["width", "height"]).join(", ")}]`,
-            ...(anchors === null ? [] : [`anchors: [...${anchors.length} maps]`]),
+            `inputSize: ${size}`,
+            ...(anchors === null || r.reading !== "anchor-grid" ? [] : [`anchors: ${anchors.map((a) => a.length).join(" + ")} pairs`]),
             ...(family === "ssd" && r.reading === "prior-rows" ? ["priors", "scales or variances"] : []),
           ];
-          out.push({ family, classes, reading: r.reading, about: r.about, line: `{ ${parts.join(", ")} }` });
+          found.set(id, {
+            families: [name],
+            classes,
+            reading: r.reading,
+            about: r.about,
+            line: `{ ${parts.join(", ")} }`,
+            likelihood: likelihood(r.about, classes, tensors, inputSize),
+          });
         }
       }
     }
   }
-  return out;
+  return [...found.values()].sort((a, b) => b.likelihood - a.likelihood);
+}
+
+function likelihood(about: string, classes: number, tensors: readonly TensorSpec[], input: readonly [number, number]): number {
+  let points = 0;
+  if (tensors.every((t) => about.includes(t.name))) points += 4;
+  const square = /\[(?:1,)?(?:\d+,)?(\d+),(\d+)\] as (?:NCHW|CHW)|\[(?:1,)?(\d+),(\d+),\d+\] as (?:NHWC|HWC)/.exec(about);
+  if (square !== null && (square[1] ?? square[3]) === (square[2] ?? square[4])) points += 2;
+  // rows of a whole input: one for each cell of its maps, or of three anchors each
+  const cells = [8, 16, 32].reduce((n, s) => n + Math.ceil(input[0] / s) * Math.ceil(input[1] / s), 0);
+  const rows = Math.max(...tensors.map((t) => Math.max(...t.dims)));
+  if (rows === cells || rows === 3 * cells || rows <= 1000) points += 1;
+  if (USUAL_CLASSES.has(classes)) points += 1;
+  // more classes than rows is a tensor lying on its side
+  if (classes > 400) points -= 4;
+  return points;
 }
 
 /** All readings of a config, also where several stand. */
@@ -118,9 +155,13 @@ function anchorGuesses(family: Family): (number[][][] | null)[] {
   return [3, 5, 1, 2, 4, 6].flatMap((n) => [1, 2, 3, 4].map((maps) => Array.from({ length: maps }, () => set(n))));
 }
 
-function extras(family: Family): object {
+/** What a family cannot be read without; stand-ins, as only lengths matter for a shape. */
+function extras(family: Family, tensors: readonly TensorSpec[]): object {
   if (family === "boxes") return { coordinates: "pixels" };
-  return family === "ssd" ? { scales: [10, 10, 5, 5] } : {};
+  if (family !== "ssd") return {};
+  const boxes = tensors.find((t) => t.dims.length >= 2 && t.dims[t.dims.length - 1] === 4);
+  const cells = boxes?.dims[boxes.dims.length - 2];
+  return { scales: [10, 10, 5, 5], ...(cells === undefined || cells === 0 ? {} : { priors: new Float32Array(cells * 4) }) };
 }
 
 /** The input whose maps at strides 8, 16, 32 add up to a dimension, if one is square; else 640. */
