@@ -42,7 +42,7 @@ import {
   TYPE_F32,
 } from "../src/abi";
 import { exp, sigmoid, tanh } from "../src/exp";
-import { exp4 } from "./exp4";
+import { expSums, sigmoidExp4 } from "./exp4";
 import { finite, value } from "./value";
 import { flt, int, ptr } from "./word";
 
@@ -79,24 +79,17 @@ function side(head: usize, at: usize): f32 {
   let mean: f64 = 0;
   let i = 0;
   if (ASC_FEATURE_SIMD) {
+    let sums = f64x2.splat(0);
     for (; i + 4 <= bins; i += 4) {
       const p = at + <usize>i * step;
       let x = f32x4.splat(value(type, p, scale, zero));
       x = f32x4.replace_lane(x, 1, value(type, p + step, scale, zero));
       x = f32x4.replace_lane(x, 2, value(type, p + 2 * step, scale, zero));
       x = f32x4.replace_lane(x, 3, value(type, p + 3 * step, scale, zero));
-      const e = exp4(f32x4.sub(x, f32x4.splat(top)));
-      // one after the other, as the twin adds them
-      const e0 = <f64>f32x4.extract_lane(e, 0);
-      const e1 = <f64>f32x4.extract_lane(e, 1);
-      const e2 = <f64>f32x4.extract_lane(e, 2);
-      const e3 = <f64>f32x4.extract_lane(e, 3);
-      sum = sum + e0 + e1 + e2 + e3;
-      mean += e0 * <f64>i;
-      mean += e1 * <f64>(i + 1);
-      mean += e2 * <f64>(i + 2);
-      mean += e3 * <f64>(i + 3);
+      sums = expSums(f32x4.sub(x, f32x4.splat(top)), <f64>i, sums);
     }
+    sum = f64x2.extract_lane(sums, 0);
+    mean = f64x2.extract_lane(sums, 1);
   }
   for (; i < bins; i++) {
     const e = exp(<f64>(value(type, at + <usize>i * step, scale, zero) - top));
@@ -153,14 +146,12 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
       let x: f32, y: f32, w: f32, h: f32;
       if (ASC_FEATURE_SIMD && xyFn == FN_SIGMOID && whFn == FN_EXP) {
         // logits of YOLOv2 to v4: all four exponentials at once
-        let v = f32x4.splat(-a);
-        v = f32x4.replace_lane(v, 1, -b);
+        let v = f32x4.splat(a);
+        v = f32x4.replace_lane(v, 1, b);
         v = f32x4.replace_lane(v, 2, c);
-        v = exp4(f32x4.replace_lane(v, 3, d));
-        const one = f32x4.splat(1);
-        const t = f32x4.div(one, f32x4.add(one, v));
-        x = f32x4.extract_lane(t, 0);
-        y = f32x4.extract_lane(t, 1);
+        v = sigmoidExp4(f32x4.replace_lane(v, 3, d));
+        x = f32x4.extract_lane(v, 0);
+        y = f32x4.extract_lane(v, 1);
         w = f32x4.extract_lane(v, 2);
         h = f32x4.extract_lane(v, 3);
       } else {

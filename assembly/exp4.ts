@@ -1,37 +1,83 @@
-/** `src/exp.ts` in four lanes: the same steps in the same order, so the same bits. Vector builds only. */
-import { C2, C3, C4, C5, C6, C7, EXP_HIGH, EXP_LOW, LN2_HIGH, LN2_LOW, LOG2E } from "../src/exp";
+/** `src/exp.ts` in lanes: the same steps in the same order, so the same bits. Vector builds only. */
+import { LN2_HIGH, LN2_LOW, LOG2E } from "../src/exp";
 
 // @ts-ignore: decorator
 @inline
 function all(x: f64): v128 {
-  return f32x4.splat(<f32>x);
+  return f64x2.splat(x);
 }
 
-export function exp4(x: v128): v128 {
-  const n = f32x4.floor(f32x4.add(f32x4.mul(x, all(LOG2E)), all(0.5)));
-  let r = f32x4.sub(x, f32x4.mul(n, all(LN2_HIGH)));
-  r = f32x4.sub(r, f32x4.mul(n, all(LN2_LOW)));
-  let p = f32x4.mul(all(C7), r);
-  p = f32x4.mul(f32x4.add(p, all(C6)), r);
-  p = f32x4.mul(f32x4.add(p, all(C5)), r);
-  p = f32x4.mul(f32x4.add(p, all(C4)), r);
-  p = f32x4.mul(f32x4.add(p, all(C3)), r);
-  p = f32x4.mul(f32x4.add(p, all(C2)), r);
-  p = f32x4.mul(f32x4.add(p, all(1)), r);
-  p = f32x4.add(p, all(1));
-  // 2^n in two factors: n = 128 has no f32 of its own. Both products are exact.
-  const whole = i32x4.trunc_sat_f32x4_s(n);
-  const half = i32x4.shr_s(whole, 1);
-  const bias = i32x4.splat(127);
-  p = f32x4.mul(p, i32x4.shl(i32x4.add(half, bias), 23));
-  p = f32x4.mul(p, i32x4.shl(i32x4.add(i32x4.sub(whole, half), bias), 23));
-  // outside the range of normal results; NaN compares false in both and comes through as x
-  p = v128.bitselect(all(Infinity), p, f32x4.gt(x, all(EXP_HIGH)));
-  p = v128.and(p, f32x4.ge(x, all(EXP_LOW)));
-  return v128.bitselect(x, p, f32x4.ne(x, x));
+// @ts-ignore: decorator
+@inline
+function line(a: f64, b: f64, r: v128): v128 {
+  return f64x2.add(all(a), f64x2.mul(r, all(b)));
 }
 
+/** e^x of two doubles. */
+function exp2(x: v128): v128 {
+  const k = f64x2.floor(f64x2.add(f64x2.mul(x, all(LOG2E)), all(0.5)));
+  const r = f64x2.sub(f64x2.sub(x, f64x2.mul(k, all(LN2_HIGH))), f64x2.mul(k, all(LN2_LOW)));
+  const r2 = f64x2.mul(r, r);
+  const p01 = f64x2.add(all(1), r);
+  const p23 = line(0.5, 0.16666666666666666, r);
+  const p45 = line(0.041666666666666664, 0.008333333333333333, r);
+  const p67 = line(0.001388888888888889, 0.0001984126984126984, r);
+  const p89 = line(0.0000248015873015873, 0.0000027557319223985893, r);
+  const r4 = f64x2.mul(r2, r2);
+  const p03 = f64x2.add(p01, f64x2.mul(r2, p23));
+  const p47 = f64x2.add(p45, f64x2.mul(r2, p67));
+  const p810 = f64x2.add(p89, f64x2.mul(r2, all(2.755731922398589e-7)));
+  let y = f64x2.add(p03, f64x2.mul(r4, f64x2.add(p47, f64x2.mul(r4, p810))));
+  // 2^k from its bits: adding 2^52 leaves k + 1023 in the low bits, the shift puts it where the exponent is
+  const power = i64x2.shl(f64x2.add(k, all(4503599627370496.0 + 1023.0)), 52);
+  y = f64x2.mul(y, power);
+  // beyond the range of f32, as in the shared source; NaN compares false in both and comes through as x
+  y = v128.bitselect(all(1.0e56), y, f64x2.gt(x, all(130)));
+  y = v128.and(y, f64x2.gt(x, all(-150)));
+  return v128.bitselect(x, y, f64x2.ne(x, x));
+}
+
+// @ts-ignore: decorator
+@inline
+function high(x: v128): v128 {
+  return v128.shuffle<u64>(x, x, 1, 0);
+}
+
+// @ts-ignore: decorator
+@inline
+function toFloats(low: v128, up: v128): v128 {
+  return v128.shuffle<u64>(f32x4.demote_f64x2_zero(low), f32x4.demote_f64x2_zero(up), 0, 2);
+}
+
+/** 1 / (1 + e^-x) of four floats, rounded to f32 once, at the end. */
 export function sigmoid4(x: v128): v128 {
-  const one = all(1);
-  return f32x4.div(one, f32x4.add(one, exp4(f32x4.neg(x))));
+  const n = f32x4.neg(x);
+  const low = exp2(f64x2.promote_low_f32x4(n));
+  const up = exp2(f64x2.promote_low_f32x4(high(n)));
+  return toFloats(f64x2.div(all(1), f64x2.add(all(1), low)), f64x2.div(all(1), f64x2.add(all(1), up)));
+}
+
+/** Lanes 0 and 1 through the sigmoid, 2 and 3 through exp. */
+export function sigmoidExp4(x: v128): v128 {
+  const low = exp2(f64x2.promote_low_f32x4(f32x4.neg(x)));
+  const up = exp2(f64x2.promote_low_f32x4(high(x)));
+  return toFloats(f64x2.div(all(1), f64x2.add(all(1), low)), up);
+}
+
+/** e^x of four floats, added one after the other in doubles, as the twin adds them: [sum, sum of e^x * (first + lane)]. */
+export function expSums(x: v128, first: f64, sums: v128): v128 {
+  const low = exp2(f64x2.promote_low_f32x4(x));
+  const up = exp2(f64x2.promote_low_f32x4(high(x)));
+  let sum = f64x2.extract_lane(sums, 0);
+  let mean = f64x2.extract_lane(sums, 1);
+  const e0 = f64x2.extract_lane(low, 0);
+  const e1 = f64x2.extract_lane(low, 1);
+  const e2 = f64x2.extract_lane(up, 0);
+  const e3 = f64x2.extract_lane(up, 1);
+  sum = sum + e0 + e1 + e2 + e3;
+  mean += e0 * first;
+  mean += e1 * (first + 1);
+  mean += e2 * (first + 2);
+  mean += e3 * (first + 3);
+  return f64x2.replace_lane(f64x2.splat(sum), 1, mean);
 }

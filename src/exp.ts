@@ -1,91 +1,85 @@
 /**
- * exp and its kin, written once and compiled by asc and by tsc. Only + - * /, floor and rounding to f32 after each
- * step, all of which IEEE 754 fixes to the last bit, so all engines get the same bits;
- * `assembly/exp4.ts` is the same steps in four lanes.
+ * exp and its kin, compiled by asc (f64) and by tsc (number) from this one file: only + - * / and floor,
+ * which IEEE 754 rounds alike everywhere, so all engines get the same bits.
  *
- * Accuracy: within 2 units in the last place of f32, checked against Math.exp by test/exp.test.ts.
+ * Accuracy: relative error below 1e-11 before the caller rounds to f32, a thousandth of an f32 step.
  */
 
-/** Beyond these e^x is no normal f32: infinite above, taken as 0 below. */
-export const EXP_HIGH = 88.72;
-export const EXP_LOW = -87.33;
-export const LOG2E = 1.44269504;
-// ln 2 in two parts: the first has nine bits, so its product with a whole number is exact
-export const LN2_HIGH = 0.693359375;
-export const LN2_LOW = -2.1219444e-4;
-// Taylor's coefficients from 1/7! down to 1/2!; the remainder on |r| <= ln2 / 2 is below 6e-9
-export const C7 = 1.984127e-4;
-export const C6 = 1.3888889e-3;
-export const C5 = 8.333334e-3;
-export const C4 = 4.1666668e-2;
-export const C3 = 1.6666667e-1;
-export const C2 = 0.5;
+export const LOG2E = 1.4426950408889634;
+export const LN2_HIGH = 0.693147180369123816490;
+export const LN2_LOW = 1.90821492927058770002e-10;
 
 /**
- * e^x of an f32, as an f32: x = n ln2 + r with |r| <= ln2 / 2, a polynomial for e^r, times 2^n built from its binary
- * digits (an exact product, however it is made). NaN gives NaN.
+ * e^x for x that ends in an f32: arguments are clamped to [-150, 130], beyond which an f32 is 0 or infinite
+ * anyway; NaN gives NaN. `assembly/exp4.ts` is the same in lanes.
+ *
+ * x = k ln2 + r with |r| <= ln2 / 2; a Taylor polynomial of degree 10 gives e^r (remainder r^11/11! < 2.2e-13),
+ * 2^k is built from its binary digits since neither language offers ldexp.
  */
 export function exp(x: number): number {
-  if (!(x >= EXP_LOW)) return x == x ? 0.0 : x;
-  if (x > EXP_HIGH) return Infinity;
-  const n = Math.floor(Math.fround(Math.fround(x * Math.fround(LOG2E)) + 0.5));
-  let r = Math.fround(x - Math.fround(n * LN2_HIGH));
-  r = Math.fround(r - Math.fround(n * Math.fround(LN2_LOW)));
-  let p = Math.fround(Math.fround(C7) * r);
-  p = Math.fround(Math.fround(p + Math.fround(C6)) * r);
-  p = Math.fround(Math.fround(p + Math.fround(C5)) * r);
-  p = Math.fround(Math.fround(p + Math.fround(C4)) * r);
-  p = Math.fround(Math.fround(p + Math.fround(C3)) * r);
-  p = Math.fround(Math.fround(p + C2) * r);
-  p = Math.fround(Math.fround(p + 1.0) * r);
-  p = Math.fround(p + 1.0);
-  let k = n < 0.0 ? -n : n;
+  if (!(x > -150.0)) return x == x ? 0.0 : x;
+  if (x > 130.0) return 1.0e56;
+  const k = Math.floor(x * LOG2E + 0.5);
+  const r = x - k * LN2_HIGH - k * LN2_LOW;
+  const r2 = r * r;
+  // Estrin's scheme: half the chain of Horner's, and the same result in both languages as the order is written out
+  const p01 = 1.0 + r;
+  const p23 = 0.5 + r * 0.16666666666666666;
+  const p45 = 0.041666666666666664 + r * 0.008333333333333333;
+  const p67 = 0.001388888888888889 + r * 0.0001984126984126984;
+  const p89 = 0.0000248015873015873 + r * 0.0000027557319223985893;
+  const r4 = r2 * r2;
+  const p03 = p01 + r2 * p23;
+  const p47 = p45 + r2 * p67;
+  const p810 = p89 + r2 * 2.755731922398589e-7;
+  let y = p03 + r4 * (p47 + r4 * p810);
+  let n = k < 0.0 ? -k : k;
   let two = 1.0;
-  if (k >= 64.0) {
-    two *= 18446744073709552000.0;
-    k -= 64.0;
+  if (n >= 128.0) {
+    two *= 3.402823669209385e38;
+    n -= 128.0;
   }
-  // n = 128 comes up just below the top of the range
-  if (k >= 64.0) {
+  if (n >= 64.0) {
     two *= 18446744073709552000.0;
-    k -= 64.0;
+    n -= 64.0;
   }
-  if (k >= 32.0) {
+  if (n >= 32.0) {
     two *= 4294967296.0;
-    k -= 32.0;
+    n -= 32.0;
   }
-  if (k >= 16.0) {
+  if (n >= 16.0) {
     two *= 65536.0;
-    k -= 16.0;
+    n -= 16.0;
   }
-  if (k >= 8.0) {
+  if (n >= 8.0) {
     two *= 256.0;
-    k -= 8.0;
+    n -= 8.0;
   }
-  if (k >= 4.0) {
+  if (n >= 4.0) {
     two *= 16.0;
-    k -= 4.0;
+    n -= 4.0;
   }
-  if (k >= 2.0) {
+  if (n >= 2.0) {
     two *= 4.0;
-    k -= 2.0;
+    n -= 2.0;
   }
-  if (k >= 1.0) two *= 2.0;
-  return Math.fround(n < 0.0 ? p / two : p * two);
+  if (n >= 1.0) two *= 2.0;
+  y = k < 0.0 ? y / two : y * two;
+  return y;
 }
 
-/** 1 / (1 + e^-x), as an f32. */
+/** 1 / (1 + e^-x). */
 export function sigmoid(x: number): number {
-  return Math.fround(1.0 / Math.fround(1.0 + exp(-x)));
+  return 1.0 / (1.0 + exp(-x));
 }
 
-/** tanh x = 1 - 2 / (e^2x + 1), as an f32. */
+/** tanh x = 1 - 2 / (e^2x + 1). */
 export function tanh(x: number): number {
-  return Math.fround(1.0 - 2.0 / (exp(Math.fround(2.0 * x)) + 1.0));
+  return 1.0 - 2.0 / (exp(2.0 * x) + 1.0);
 }
 
 /**
- * Natural logarithm of a positive finite number; used only for `power`.
+ * Natural logarithm of a positive finite number, 2^-1074 and up; used only for `power`.
  * x = m 2^k with m in [sqrt(1/2), sqrt(2)), then ln m = 2 atanh((m - 1) / (m + 1)) as a series.
  */
 export function log(x: number): number {
@@ -110,8 +104,8 @@ export function log(x: number): number {
   return 2.0 * s * series + k * 0.6931471805599453;
 }
 
-/** x^y for 0 <= x <= 4, y > 0 (a probability to a fixed power), as an f32; what is not positive gives 0, NaN gives NaN. */
+/** x^y for 0 <= x <= 4, y > 0 (a probability to a fixed power); anything that is not positive gives 0, NaN gives NaN. */
 export function power(x: number, y: number): number {
   if (!(x > 0.0)) return x == x ? 0.0 : x;
-  return exp(Math.fround(y * log(x < 4.0 ? x : 4.0)));
+  return exp(y * log(x < 4.0 ? x : 4.0));
 }

@@ -35,13 +35,13 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const cells = validCells(m, head);
   const objectness = i32[head + A.H_OBJ] !== 0;
   const type = objectness ? i32[head + A.H_OBJ_TYPE] : i32[head + A.H_SCORE_TYPE];
-  const softmax = i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
-  const planes =
-    !objectness && !softmax && type === A.TYPE_F32 && i32[head + A.H_CLASSES] > 1 && i32[head + A.H_SCORE_CELL] === 4;
+  const plain = plainFloats(m, plan, head);
   for (let from = 0; from < cells; from += BLOCK) {
     const n = Math.min(BLOCK, cells - from);
     const count = type === A.TYPE_F32 ? gateFloats(m, head, from, n, maxima >> 2, list) : gateIntegers(m, head, type, from, n, maxima, list);
-    for (let i = 0; i < count; i++) admit(m, plan, head, i32[list + i], from, planes ? maxima >> 2 : 0);
+    if (count === 0) continue;
+    if (plain) admitFloats(m, plan, head, list, count);
+    else for (let i = 0; i < count; i++) admit(m, plan, head, i32[list + i]);
   }
 }
 
@@ -76,6 +76,12 @@ function gateFloats(m: Memory, head: number, from: number, n: number, maxima: nu
   const gate = f32[head + A.H_SCORE_GATE];
   if (i32[head + A.H_CLASSES] === 1) return passFloats(m, at, step >> 2, gate, from, n, list);
   if (step === 4) {
+    if (gate > 0 && i32[head + A.H_CLASS_LIST] === 0) {
+      // positive floats are ordered like their bits, and a NaN or a negative number flagged by mistake is turned
+      // away by `admit`: eight integer comparisons cost one branch
+      const bits = i32[head + A.H_SCORE_GATE];
+      return flagged(i32, at, i32[head + A.H_SCORE_CHANNEL] >> 2, i32[head + A.H_CLASSES], bits, m.u8, maxima << 2, from, n, i32, list);
+    }
     planeMaxima(m, head, at, n, maxima);
     return passFloats(m, maxima, 1, gate, from, n, list);
   }
@@ -170,10 +176,9 @@ function gateIntegers(m: Memory, head: number, type: number, from: number, n: nu
       type === A.TYPE_U8 ? m.u8 : type === A.TYPE_I8 ? m.i8 : type === A.TYPE_I32 ? m.i32 : m.i16;
     const log = type === A.TYPE_U8 || type === A.TYPE_I8 ? 0 : type === A.TYPE_I32 ? 2 : 1;
     if (classes === 1) return passIntegers(view, at >> log, step >> log, gate, from, n, i32, list);
-    if (step >> log === 1 && classList === 0) {
-      integerMaxima(view, at >> log, channel >> log, classes, n, maxima >> log, type === A.TYPE_U8 ? 0 : LOWEST);
-      return passIntegers(view, maxima >> log, 1, gate, from, n, i32, list);
-    }
+    // 32-bit differences could overflow, so i32 goes cell by cell
+    if (step >> log === 1 && classList === 0 && type !== A.TYPE_I32)
+      return flagged(view, at >> log, channel >> log, classes, gate, m.u8, maxima, from, n, i32, list);
   }
   for (let i = 0; i < n; i++) {
     for (let c = 0; c < classes; c++) {
@@ -196,35 +201,127 @@ function passIntegers(view: Integers, at: number, step: number, gate: number, fr
   return to - list;
 }
 
-function integerMaxima(view: Integers, at: number, step: number, classes: number, n: number, maxima: number, low: number): void {
-  // the lowest number of the view's own type
-  const start = low === 0 ? 0 : -(2 ** (view.BYTES_PER_ELEMENT * 8 - 1));
-  for (let i = 0; i < n; i++) view[maxima + i] = start;
-  let c = 0;
-  for (; c + 4 <= classes; c += 4) {
+/**
+ * Cells of a block in which some class is at or above the gate, plane by plane: a difference `gate - 1 - v` is
+ * negative where v passes, so the sign of eight differences ORed together tells whether to look closer. Flags
+ * stand in scratch, one byte a cell.
+ */
+function flagged(
+  view: Integers,
+  at: number,
+  step: number,
+  classes: number,
+  gate: number,
+  u8: Uint8Array,
+  flags: number,
+  from: number,
+  n: number,
+  i32: Int32Array,
+  list: number,
+): number {
+  const below = (gate - 1) | 0;
+  u8.fill(0, flags, flags + n);
+  const whole = n & ~7;
+  let any = 0;
+  for (let c = 0; c < classes; c++) {
     let p = at + c * step;
-    const end = maxima + n;
-    for (let i = maxima; i < end; i++, p++) {
-      let v = view[i];
-      const a = view[p];
-      const b = view[p + step];
-      const d = view[p + 2 * step];
-      const e = view[p + 3 * step];
-      if (a > v) v = a;
-      if (b > v) v = b;
-      if (d > v) v = d;
-      if (e > v) v = e;
-      view[i] = v;
+    for (let i = 0; i < whole; i += 8, p += 8) {
+      const signs =
+        (below - view[p]) |
+        (below - view[p + 1]) |
+        (below - view[p + 2]) |
+        (below - view[p + 3]) |
+        (below - view[p + 4]) |
+        (below - view[p + 5]) |
+        (below - view[p + 6]) |
+        (below - view[p + 7]);
+      if (signs < 0) {
+        any = 1;
+        for (let k = 0; k < 8; k++) if (view[p + k] > below) u8[flags + i + k] = 1;
+      }
+    }
+    for (let i = whole; i < n; i++, p++) {
+      if (view[p] > below) {
+        any = 1;
+        u8[flags + i] = 1;
+      }
     }
   }
-  for (; c < classes; c++) {
-    const p = at + c * step;
-    for (let i = 0; i < n; i++) if (view[p + i] > view[maxima + i]) view[maxima + i] = view[p + i];
+  if (any === 0) return 0;
+  let to = list;
+  for (let i = 0; i < n; i++) if (u8[flags + i] !== 0) i32[to++] = from + i;
+  return to - list;
+}
+
+/** Whether `admitFloats` does for this head: independent classes in f32, all of them, one threshold. */
+function plainFloats(m: Memory, plan: number, head: number): boolean {
+  const { i32 } = m;
+  const rule = i32[head + A.H_RULE];
+  const objectness = i32[head + A.H_OBJ] !== 0;
+  return (
+    (rule === A.RULE_CLASS || (rule === A.RULE_PRODUCT && objectness)) &&
+    (!objectness || i32[head + A.H_OBJ_TYPE] === A.TYPE_F32) &&
+    i32[head + A.H_SCORE_TYPE] === A.TYPE_F32 &&
+    i32[head + A.H_SCORE_FN] !== A.FN_SOFTMAX &&
+    i32[head + A.H_CLASS_LIST] === 0 &&
+    i32[head + A.H_CLASS_GATES] === 0 &&
+    i32[head + A.H_LABEL] === 0 &&
+    (i32[plan + A.P_FLAGS] & A.FLAG_MULTI_LABEL) === 0
+  );
+}
+
+/** `admit` for the commonest heads, with everything that does not change from cell to cell read once. */
+function admitFloats(m: Memory, plan: number, head: number, list: number, count: number): void {
+  const { i32, f32 } = m;
+  const objectness = i32[head + A.H_OBJ] >> 2;
+  const objectnessCell = i32[head + A.H_OBJ_CELL] >> 2;
+  const objectnessFn = i32[head + A.H_OBJ_FN];
+  const at = i32[head + A.H_SCORE] >> 2;
+  const cell = i32[head + A.H_SCORE_CELL] >> 2;
+  const channel = i32[head + A.H_SCORE_CHANNEL] >> 2;
+  const fn = i32[head + A.H_SCORE_FN];
+  const classes = i32[head + A.H_CLASSES];
+  const base = i32[head + A.H_CLASS_BASE];
+  const product = i32[head + A.H_RULE] === A.RULE_PRODUCT;
+  const check = f32[head + A.H_CHECK];
+  const gate = f32[head + A.H_GATE];
+  const rawest = f32[head + A.H_SCORE_GATE];
+  for (let k = 0; k < count; k++) {
+    const row = i32[list + k];
+    let o = 1;
+    if (objectness !== 0) {
+      o = f32[objectness + row * objectnessCell];
+      if (objectnessFn !== A.FN_NONE) o = activate(objectnessFn, o);
+      else if (o > check && finite(o)) {
+        i32[plan + A.P_OUT_OF_RANGE]++;
+        continue;
+      }
+    }
+    let p = at + row * cell;
+    let best = -Infinity;
+    let label = -1;
+    for (let c = 0; c < classes; c++, p += channel) {
+      const v = f32[p];
+      if (v > best) {
+        best = v;
+        label = c;
+      }
+    }
+    // below the raw gate no conversion can pass
+    if (label < 0 || !(best >= rawest)) continue;
+    let s = best;
+    if (fn !== A.FN_NONE) s = activate(fn, best);
+    else if (s > check && finite(s)) {
+      i32[plan + A.P_OUT_OF_RANGE]++;
+      continue;
+    }
+    const score = product ? fround(o * s) : s;
+    if (score >= gate) emit(m, plan, head, row, base + label, score);
   }
 }
 
-/** The exact work for one cell that passed the gate. `maxima`: word index of the block's maxima where they are known. */
-function admit(m: Memory, plan: number, head: number, row: number, from: number, maxima: number): void {
+/** The exact work for one cell that passed the gate. */
+function admit(m: Memory, plan: number, head: number, row: number): void {
   const { i32, f32 } = m;
   const rule = i32[head + A.H_RULE];
   const check = f32[head + A.H_CHECK];
@@ -320,7 +417,7 @@ function admit(m: Memory, plan: number, head: number, row: number, from: number,
     return;
   }
 
-  const label = bestClass(m, type, at, step, classes, classList, maxima === 0 ? NaN : f32[maxima + row - from]);
+  const label = bestClass(m, type, at, step, classes, classList);
   if (label < 0) return;
   const s = convert(fn, value(m, type, at + label * step, scale, zero), top, sum);
   if (fn === A.FN_NONE && s > check && finite(s)) {
@@ -364,45 +461,17 @@ function combine(rule: number, o: number, s: number): number {
   return fround(power(o, 0.6) * power(s, 0.4));
 }
 
-/** First of the classes with the largest value; -1 where every value is NaN. `known`: that value, or NaN. */
-function bestClass(m: Memory, type: number, at: number, step: number, classes: number, classList: number, known: number): number {
+/** First of the classes with the largest value; -1 where every value is NaN. */
+function bestClass(m: Memory, type: number, at: number, step: number, classes: number, classList: number): number {
   const { i32, f32 } = m;
   let found = -1;
-  if (type === A.TYPE_F32) {
-    let p = at >> 2;
-    const channel = step >> 2;
-    if (classList === 0) {
-      if (known > -Infinity) {
-        for (let c = 0; c < classes; c++, p += channel) if (f32[p] === known) return c;
-      }
-      let best = -Infinity;
-      p = at >> 2;
-      for (let c = 0; c < classes; c++, p += channel) {
-        const v = f32[p];
-        if (v > best) {
-          best = v;
-          found = c;
-        }
-      }
-      return found;
-    }
-    let best = -Infinity;
-    for (let i = 0; i < classes; i++) {
-      const c = i32[classList + i];
-      const v = f32[p + c * channel];
-      if (v > best) {
-        best = v;
-        found = c;
-      }
-    }
-    return found;
-  }
-  let best = LOWEST;
+  let best = type === A.TYPE_F32 ? -Infinity : LOWEST;
   for (let i = 0; i < classes; i++) {
     const c = classList === 0 ? i : i32[classList + i];
-    const k = integerKey(m, type, at + c * step);
-    if (k > best) {
-      best = k;
+    const p = at + c * step;
+    const v = type === A.TYPE_F32 ? f32[p >> 2] : integerKey(m, type, p);
+    if (v > best) {
+      best = v;
       found = c;
     }
   }
