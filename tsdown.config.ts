@@ -5,7 +5,7 @@ const common = {
   target: "es2022",
   sourcemap: true,
   fixedExtension: true,
-  deps: { alwaysBundle: ["@assemblyscript/loader"], onlyBundle: ["@assemblyscript/loader"], neverBundle: ["@resvg/resvg-js", "xz-decompress"] },
+  deps: { alwaysBundle: ["@assemblyscript/loader"], onlyBundle: ["@assemblyscript/loader"], neverBundle: [/^node:/, "@resvg/resvg-js", "xz-decompress"] },
   outDir: "dist",
 } as const;
 
@@ -14,7 +14,7 @@ export default defineConfig([
     ...common,
     entry: { index: "src/index.ts", node: "src/node.ts", cli: "src/cli.ts" },
     format: "esm",
-    platform: "node",
+    platform: "neutral",
     dts: { entry: ["src/index.ts", "src/node.ts"] },
     clean: true,
   },

@@ -114,7 +114,8 @@ export function parseConfig(json: unknown): Config {
     r.done();
   }
   if (root !== undefined && root !== null && !isObject(root)) {
-    r.wrong("", root, "an object: NN_config, nn_config, NN Archive config.json or typed options");
+    if (ArrayBuffer.isView(root)) r.say("", "got bytes, expected JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node");
+    else r.wrong("", root, "an object: NN_config, nn_config, NN Archive config.json or typed options");
     r.done();
   }
   const o = isObject(root) ? root : {};

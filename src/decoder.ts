@@ -11,7 +11,7 @@ import { type SlotArray, type Thresholds, slotView, writeAffine, writePlan, writ
 import { type Layout, layoutOf } from "./layout.ts";
 import { type Frame, affineOf, checkFrame } from "./letterbox.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
-import { type Plan, makePlan } from "./plan.ts";
+import { type Plan, labelsOf, listStart, makePlan } from "./plan.ts";
 import { type TensorInput, type TensorSpec, show, specOf } from "./tensor.ts";
 import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
 
@@ -178,9 +178,13 @@ class TensorDecoder implements Decoder {
     const unit = (x: unknown): boolean => typeof x === "number" && x >= 0 && x <= 1;
     if (typeof next.confidence === "number" ? !unit(next.confidence) : !next.confidence.every(unit))
       throw new RangeError(`confidenceThreshold: got ${show(next.confidence)}, expected 0..1, or an array of such, one per class`);
-    const classes = this.#work?.plan.classes ?? this.config.classes;
-    if (typeof next.confidence !== "number" && classes !== null && next.confidence.length !== classes)
-      throw new RangeError(`confidenceThreshold: got ${next.confidence.length} values, expected ${classes}, one per class`);
+    const plan = this.#work?.plan;
+    const classes = plan?.classes ?? this.config.classes;
+    if (typeof next.confidence !== "number" && classes !== null) {
+      const { length } = next.confidence;
+      if (length !== classes && !(plan !== undefined && listStart(plan, length) > 0))
+        throw new RangeError(`confidenceThreshold: got ${length} values, expected ${classes}, one per class`);
+    }
     if (!unit(next.iou)) throw new RangeError(`iouThreshold: got ${show(next.iou)}, expected 0..1`);
     if (!Number.isInteger(next.maxDetections) || next.maxDetections < 1 || next.maxDetections > this.config.maxDetections)
       throw new RangeError(`maxDetections: got ${show(next.maxDetections)}, expected 1..${this.config.maxDetections}, the bound given at creation`);
@@ -260,6 +264,7 @@ class TensorDecoder implements Decoder {
     writeThresholds(m, plan, layout, this.#thresholds);
     writeAffine(m, layout, { scaleX: 1, scaleY: 1, shiftX: 0, shiftY: 0 });
     const slots = plan.tensors.map((s, i) => slotView(m, s, layout.slots[i]));
+    const labels = labelsOf(plan, this.config.labels);
     const detections = layout.detections.map(
       (d) =>
         new Detections(
@@ -267,7 +272,7 @@ class TensorDecoder implements Decoder {
           new Float32Array(m.buffer, d.scores, plan.maxDetections),
           new Int32Array(m.buffer, d.labels, plan.maxDetections),
           new Uint32Array(m.buffer, d.sources, plan.maxDetections),
-          this.config.labels,
+          labels,
         ),
     );
     this.#work = { plan, layout, engine, slots, detections };

@@ -5,7 +5,7 @@ import { rawGate, smallestPassing } from "./gates.ts";
 import type { Layout } from "./layout.ts";
 import type { Affine } from "./letterbox.ts";
 import type { Memory } from "./memory.ts";
-import type { Plan } from "./plan.ts";
+import { type Plan, listStart } from "./plan.ts";
 import type { Field, Fn, Head, Kind } from "./reading.ts";
 import { TYPE_BYTES, TYPE_CODES, type TensorSpec, volume } from "./tensor.ts";
 
@@ -247,9 +247,10 @@ export function writeThresholds(m: Memory, plan: Plan, layout: Layout, t: Thresh
     if (typeof t.confidence !== "number") {
       const kept = plan.keep === null ? null : keptClasses(plan, h);
       const n = kept?.length ?? (h.label !== null ? plan.classes : h.classes);
+      const start = listStart(plan, t.confidence.length);
       for (let k = 0; k < n; k++) {
         const label = (kept?.[k] ?? k) + (h.label !== null ? 0 : h.classBase);
-        gates.push(smallestPassing(t.confidence[label] ?? one, gate));
+        gates.push(smallestPassing(t.confidence[label - start] ?? one, gate));
       }
       m.f32.set(gates, layout.classGates[i] >> 2);
     }

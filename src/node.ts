@@ -2,10 +2,25 @@
  * `boxwright/node`: tensor files, NN Archives and drawing, for Node. Kept apart from the library itself, which runs anywhere
  * and imports nothing of Node.
  */
-export { mergeTensors, parseTensors, readArchiveConfig, readInput, readTensors } from "./files.ts";
+import { type Decoder, type DecoderOptions, createDecoder } from "./index.ts";
+import { readArchiveConfig } from "./files.ts";
+
+export { mergeTensors, packingOf, parseTensors, readArchiveConfig, readInput, readTensors } from "./files.ts";
 export { parseNpy, parseNpz } from "./files.ts";
 export { readSafetensors, writeSafetensors } from "./safetensors.ts";
 export { DrawError, drawPng, drawSvg, imageInfo, rasterise } from "./draw.ts";
 export type { Input } from "./files.ts";
 export type { ElementType, NamedTensor, TensorData } from "./safetensors.ts";
 export type { DrawOptions, Drawn, ImageInfo, RasterOptions } from "./draw.ts";
+
+/**
+ * `createDecoder` for an NN Archive: its bytes (`.tar.xz`, `.tar.gz` or `.tar`) in place of its `config.json`.
+ * `.tar.xz` needs the optional package `xz-decompress`.
+ * @throws ConfigError where the bytes are no archive or hold no usable config.json, with got and expected
+ */
+export async function createArchiveDecoder(
+  bytes: Uint8Array,
+  options: DecoderOptions = {},
+): Promise<Decoder> {
+  return createDecoder(await readArchiveConfig(bytes, "archive"), options);
+}

@@ -89,7 +89,10 @@ export function makePlan(config: Config, specs: readonly TensorSpec[], valuesOf:
     // RT-DETR takes the best (query, class) pairs, not the best class of each query
     multiLabel: config.rules.multiLabel ?? (independent ? true : rules.multiLabel),
   };
-  const keep = config.keep === null ? null : keepIds(config, reading.classes);
+  // a label column may hold any number; the lists that the config gives say how many are meant
+  const listed = typeof config.confidenceThreshold === "number" ? 0 : config.confidenceThreshold.length;
+  const classes = heads.some((h) => h.label !== null) ? Math.max(reading.classes, listed) : reading.classes;
+  const keep = config.keep === null ? null : keepIds(config, { heads, classes });
   const maxDetections = config.maxDetections;
   const cells = heads.reduce((n, h) => n + h.cells, 0);
   const pairs = heads.reduce((n, h) => n + h.cells * (h.label !== null ? 1 : h.classes), 0);
@@ -106,7 +109,7 @@ export function makePlan(config: Config, specs: readonly TensorSpec[], valuesOf:
     activationWhy: config.activation !== null ? "option activation" : q.sourceActivation !== null ? `default of ${config.source} files` : `default of ${family} ${reading.name}`,
     inputSize: reading.inputSize,
     batch: reading.batch,
-    classes: reading.classes,
+    classes,
     // only what is read gets a slot; the order of use keeps memory and printing in one order
     ...compact(used, heads),
     rules: settled,
@@ -200,7 +203,11 @@ function questionOf(
 function distinct(all: readonly Reading[]): Reading[] {
   const seen = new Map<string, Reading>();
   for (const r of all) {
-    const what = JSON.stringify(r.heads.map((h) => ({ ...h, about: 0, priors: h.priors?.length })));
+    // of a single cell, steps from cell to cell say nothing
+    const what = JSON.stringify(
+      r.heads.map((h) => ({ ...h, about: 0, priors: h.priors?.length })),
+      (key, v: unknown) => (key === "cell" && r.heads.every((h) => h.cells === 1) ? 0 : v),
+    );
     if (!seen.has(what)) seen.set(what, r);
   }
   return [...seen.values()];
@@ -208,8 +215,19 @@ function distinct(all: readonly Reading[]): Reading[] {
 
 /** Score columns of SSD under a convention that does not count the background. */
 function restrict(r: Reading, rules: Conventions): Reading {
-  if (rules.countBackground) return r;
-  return { ...r, heads: r.heads.map((h) => (h.classBase > 0 && h.label === null ? { ...h, classBase: h.classBase - 1 } : h)) };
+  if (rules.countBackground || !r.heads.some((h) => h.classBase > 0 && h.label === null)) return r;
+  return { ...r, classes: r.classes - 1, heads: r.heads.map((h) => (h.classBase > 0 && h.label === null ? { ...h, classBase: h.classBase - 1 } : h)) };
+}
+
+/** Class number that the first entry of a list per class stands for: a list as long as the classes without background begins behind it. */
+export function listStart(plan: Pick<Plan, "heads" | "classes">, length: number): number {
+  const first = Math.min(...plan.heads.map((h) => (h.label === null ? h.classBase : 0)));
+  return length === plan.classes - first ? first : 0;
+}
+
+/** Labels by class number; those of a list without the background move up by one. */
+export function labelsOf(plan: Pick<Plan, "heads" | "classes">, labels: readonly string[] | null): readonly string[] | null {
+  return labels === null ? null : [...Array.from({ length: listStart(plan, labels.length) }, () => "background"), ...labels];
 }
 
 function withRules(h: Head, config: Config): Head {
@@ -254,19 +272,20 @@ function checkTypes(h: Head, specs: readonly TensorSpec[], activation: Activatio
 }
 
 /** `keep` as class numbers, checked against the labels. */
-function keepIds(config: Config, classes: number): number[] {
+function keepIds(config: Config, plan: Pick<Plan, "heads" | "classes">): number[] {
   const ids = new Set<number>();
+  const labels = labelsOf(plan, config.labels);
   for (const k of config.keep as readonly (string | number)[]) {
     if (typeof k === "number") ids.add(k);
     else {
-      const at = config.labels?.indexOf(k) ?? -1;
-      if (at < 0)
+      if (labels === null || !labels.includes(k))
         throw new TensorError(`keep: got "${k}", expected ${config.labels === null ? "class numbers, as the config has no labels" : `one of the labels ${config.labels.slice(0, 8).join(", ")}${config.labels.length > 8 ? ", ..." : ""}`}`);
-      config.labels?.forEach((l, i) => l === k && ids.add(i));
+      labels.forEach((l, i) => l === k && ids.add(i));
     }
   }
+  const { classes } = plan;
   for (const id of ids) {
-    if (!Number.isInteger(id) || id < 0 || (classes > 1 && id >= Math.max(classes, config.labels?.length ?? 0)))
+    if (!Number.isInteger(id) || id < 0 || (classes > 1 && id >= Math.max(classes, labels?.length ?? 0)))
       throw new TensorError(`keep: got class ${id}, expected 0..${classes - 1}`);
   }
   return [...ids].sort((a, b) => a - b);

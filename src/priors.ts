@@ -106,8 +106,9 @@ export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240
     const h = Math.ceil(inputSize[1] / stride);
     for (let y = 0; y < h; y++) {
       for (let x = 0; x < w; x++) {
+        // by the cells of the map, not by its stride: 240 / 64 leaves a last row that is cut off
         for (const s of sizes[k])
-          out.push(clip(((x + 0.5) * stride) / inputSize[0]), clip(((y + 0.5) * stride) / inputSize[1]), clip(s / inputSize[0]), clip(s / inputSize[1]));
+          out.push(clip((x + 0.5) / w), clip((y + 0.5) / h), clip(s / inputSize[0]), clip(s / inputSize[1]));
       }
     }
   });

@@ -165,7 +165,8 @@ export function rows(s: TensorSpec, k: number): View[] {
     const t = tail.filter((x) => x !== 1);
     // dims of 1 may stand for a single row or a single channel
     const [a, b] = t.length === 2 ? t : t.length === 1 ? (k === 1 ? [t[0], 1] : [1, t[0]]) : t.length === 0 ? [1, 1] : [NaN, NaN];
-    if (b === k && order !== "planes")
+    // a single cell is the same in both orders
+    if (b === k && (order !== "planes" || a === 1))
       out.push({ batch, cells: a, w: 0, h: 0, channel: 1, cell: k, layout: "rows" });
     if (a === k && k !== 1 && b !== 1 && order !== "rows")
       out.push({ batch, cells: b, w: 0, h: 0, channel: b, cell: 1, layout: "planes" });
@@ -173,8 +174,8 @@ export function rows(s: TensorSpec, k: number): View[] {
   if (d.length >= 3) add(d[0], d.slice(1));
   // [R,K] or, of one channel, [N,R]
   else if (d.length === 2) {
-    if (k === 1 && d[1] !== 1) add(d[0], [d[1]]);
-    else add(1, d);
+    if (k === 1) add(d[0], [d[1]]);
+    if (k !== 1 || (d[1] === 1 && d[0] !== 1)) add(1, d);
   } else if (d.length === 1) add(1, d);
   return out;
 }

@@ -332,6 +332,8 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
   if (objectness !== 0) {
     const at = objectness + row * i32[head + A.H_OBJ_CELL];
     o = value(m, i32[head + A.H_OBJ_TYPE], at, f32[head + A.H_OBJ_SCALE], f32[head + A.H_OBJ_ZERO]);
+    // the vector gate lets a NaN of an f16 through
+    if (o !== o) return;
     const fn = i32[head + A.H_OBJ_FN];
     if (fn !== A.FN_NONE) o = activate(fn, o);
     else if (o > check && finite(o)) {
@@ -419,7 +421,10 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
 
   const label = bestClass(m, type, at, step, classes, classList);
   if (label < 0) return;
-  const s = convert(fn, value(m, type, at + label * step, scale, zero), top, sum);
+  const place = at + label * step;
+  // below the raw gate no score passes, but for the product with an infinite objectness, which is none
+  if (fn !== A.FN_SOFTMAX && !passesRaw(m, head, type, place)) return;
+  const s = convert(fn, value(m, type, place, scale, zero), top, sum);
   if (fn === A.FN_NONE && s > check && finite(s)) {
     i32[plan + A.P_OUT_OF_RANGE]++;
     return;
