@@ -41,6 +41,5 @@ export function chooseEngine(wanted: EngineName | "auto"): EngineName {
 /** An engine over fresh memory of at least `bytes`. Throws where a named engine cannot run here. */
 export function makeEngine(name: EngineName, bytes: number): Engine {
   if (name === "ts") return baselineEngine(memoryOf(new ArrayBuffer(Math.ceil(bytes / 16) * 16)));
-  if (!hasWebAssembly()) throw new Error(`engine "${name}": got a runtime without WebAssembly, expected one; use engine "ts" or "auto"`);
   return wasmEngine(name, Math.ceil(bytes / PAGE));
 }
