@@ -24,7 +24,13 @@ function golden(name) {
     model: {
       metadata: { name, path: "model.onnx", precision: "float32" },
       inputs: [
-        { name: "images", dtype: "float32", input_type: "image", shape: [1, 3, c.input_height, c.input_width], layout: "NCHW" },
+        {
+          name: "images",
+          dtype: "float32",
+          input_type: "image",
+          shape: [1, 3, c.input_height, c.input_width],
+          layout: "NCHW",
+        },
       ],
       outputs: f.tensors.map((t) => ({ name: t.name, dtype: "float32" })),
       heads: [
@@ -49,13 +55,20 @@ function golden(name) {
     name: t.name,
     type: t.dtype.replace("fp", "f"),
     dims: t.dims,
-    ...(t.scale === undefined || t.dtype.startsWith("fp") ? {} : { scale: t.scale, zeroPoint: t.zero_point ?? 0 }),
+    ...(t.scale === undefined || t.dtype.startsWith("fp")
+      ? {}
+      : { scale: t.scale, zeroPoint: t.zero_point ?? 0 }),
     file: `${folder}/${t.file}.gz`,
   }));
   const lists = [];
   // the list of depthai-core for v6r1 predates a fix of its box formula
   if (f.expected_depthai_core && !name.startsWith("r1af"))
-    lists.push(["depthai", f.expected_depthai_core.detections.map((d) => row(d.label, d.confidence, [d.xmin, d.ymin, d.xmax, d.ymax]))]);
+    lists.push([
+      "depthai",
+      f.expected_depthai_core.detections.map((d) =>
+        row(d.label, d.confidence, [d.xmin, d.ymin, d.xmax, d.ymax]),
+      ),
+    ]);
   if (f.expected_depthai_nodes)
     lists.push([
       "depthai-nodes",
@@ -70,7 +83,8 @@ function golden(name) {
     // a list of finished boxes with scores of all classes has the shape of rows with objectness too
     options: { conventions, ...(c.subtype === "yolo26" ? { reading: "corner-rows" } : {}) },
     tensors,
-    ordered: f.score_ties_in_result === 0 && new Set(expected.map((d) => d.confidence)).size === expected.length,
+    ordered:
+      f.score_ties_in_result === 0 && new Set(expected.map((d) => d.confidence)).size === expected.length,
     tolerance: 1e-5,
     expected,
   }));
@@ -90,7 +104,13 @@ function recorded(folder, outputs, config, options) {
       .map((o) => ({ name: o.name, type: "f32", dims: o.shape, file: `${folder}/${o.file}.gz` })),
     ordered: false,
     tolerance: 1e-5,
-    expected: detections.map((d) => row(d.class_id, d.confidence, CORNERS.map((c) => d[c]))),
+    expected: detections.map((d) =>
+      row(
+        d.class_id,
+        d.confidence,
+        CORNERS.map((c) => d[c]),
+      ),
+    ),
   };
 }
 
@@ -105,7 +125,8 @@ export function conformanceCases() {
   const names = ["r1af_v6r1", "tlbr_v8_conf1", "tlbr_v8_nchw", "v3ab_logits", "v5ab_nchw", "yolo26_e2e"];
   return {
     version: 1,
-    about: "Written by scripts/make-conformance.mjs from recorded answers of others. Boxes are normalised to the network's input.",
+    about:
+      "Written by scripts/make-conformance.mjs from recorded answers of others. Boxes are normalised to the network's input.",
     cases: [
       ...[...names.map((n) => `${n}_fp32`), "tlbr_v8_nhwc_i8", "v5ab_nhwc_fp16"].flatMap(golden),
       recorded(
@@ -135,7 +156,10 @@ export function conformanceCases() {
           family: "yolov2",
           classes: 1,
           inputSize: [416, 416],
-          anchors: [1.603231, 2.094468, 6.041143, 7.080126, 2.882459, 3.518061, 4.266906, 5.178857, 9.041765, 10.66308],
+          anchors: [
+            1.603231, 2.094468, 6.041143, 7.080126, 2.882459, 3.518061, 4.266906, 5.178857, 9.041765,
+            10.66308,
+          ],
           strides: [32],
         },
         uniform,
@@ -145,4 +169,7 @@ export function conformanceCases() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
-  writeFileSync(new URL("test/conformance/cases.json", root), `${JSON.stringify(conformanceCases(), null, 1)}\n`);
+  writeFileSync(
+    new URL("test/conformance/cases.json", root),
+    `${JSON.stringify(conformanceCases(), null, 1)}\n`,
+  );

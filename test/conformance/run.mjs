@@ -29,8 +29,13 @@ function compare(found, expected, tolerance, ordered) {
   const fits = (a, b) => a.class_id === b.class_id && FIELDS.every((f) => Math.abs(a[f] - b[f]) <= tolerance);
   const left = found.slice();
   for (let i = 0; i < expected.length; i++) {
-    const at = ordered ? (fits(found[i], expected[i]) ? left.indexOf(found[i]) : -1) : left.findIndex((d) => fits(d, expected[i]));
-    if (at < 0) return `got no ${JSON.stringify(expected[i])}${ordered ? ` at place ${i}` : ""} among ${JSON.stringify(left.slice(0, 3))}`;
+    const at = ordered
+      ? fits(found[i], expected[i])
+        ? left.indexOf(found[i])
+        : -1
+      : left.findIndex((d) => fits(d, expected[i]));
+    if (at < 0)
+      return `got no ${JSON.stringify(expected[i])}${ordered ? ` at place ${i}` : ""} among ${JSON.stringify(left.slice(0, 3))}`;
     left.splice(at, 1);
   }
   return "";
@@ -97,14 +102,18 @@ export function runConformance(boxwright, engine, cases) {
       try {
         body();
       } catch (e) {
-        return e instanceof boxwright[error] && e.name === error && / got .*expected /.test(` ${e.message.replace(/\n/g, " ")}`)
+        return e instanceof boxwright[error] &&
+          e.name === error &&
+          / got .*expected /.test(` ${e.message.replace(/\n/g, " ")}`)
           ? ""
           : `got ${e && e.name}: ${e && e.message}, expected a ${error} that says got and expected`;
       }
       return `got an answer, expected a ${error}`;
     });
   refused("a config that contradicts itself", "ConfigError", () =>
-    boxwright.createDecoderSync({ nn_config: { output_format: "raw", NN_family: "YOLO", NN_specific_metadata: { anchors: [1, 2, 3] } } }),
+    boxwright.createDecoderSync({
+      nn_config: { output_format: "raw", NN_family: "YOLO", NN_specific_metadata: { anchors: [1, 2, 3] } },
+    }),
   );
   refused("a tensor of no such shape", "TensorError", () =>
     boxwright
