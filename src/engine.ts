@@ -4,6 +4,7 @@ import type { Memory } from "./memory.ts";
 import { memoryOf } from "./memory.ts";
 import { type WasmKind, compileKernel, hasSimd, hasWebAssembly, wasmEngine } from "./wasm.ts";
 
+/** WebAssembly with vectors, without, and plain TypeScript: three engines with the same answers to the last bit. */
 export type EngineName = "simd" | "scalar" | "ts";
 
 /** The kernel's verbs over one memory image; `plan` is the address of a plan block. Counts come back, never errors. */
