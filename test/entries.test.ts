@@ -9,7 +9,7 @@ import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, test } from "vitest";
 import { conformanceCases } from "../scripts/make-conformance.mjs";
 import { loadCases } from "./conformance/load.mjs";
-import { type Boxwright, runAll, runConformance } from "./conformance/run.mjs";
+import { type Boxwright, CHECKS_BESIDE, runAll, runConformance } from "./conformance/run.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const dist = join(root, "dist");
@@ -53,7 +53,7 @@ describe("each entry answers as recorded", () => {
   ])("%s", async (file, engine, runs) => {
     const result = runAll(await load(file), cases);
     expect(result.failures).toEqual([]);
-    expect(result).toMatchObject({ engine, passed: runs * (cases.length + 4) });
+    expect(result).toMatchObject({ engine, passed: runs * (cases.length + CHECKS_BESIDE) });
   });
 
   test("all entries have the same names; boxwright/wasm one more", async () => {
@@ -124,7 +124,8 @@ describe("boxwright/wasm", () => {
           /* @vite-ignore */ `${pathToFileURL(join(dist, "wasm.mjs")).href}?${name}`
         ) as Promise<Boxwright>,
     );
-  const bytes = (kind: string): Uint8Array<ArrayBuffer> => new Uint8Array(readFileSync(require.resolve(`boxwright/${kind}.wasm`)));
+  const bytes = (kind: string): Uint8Array<ArrayBuffer> =>
+    new Uint8Array(readFileSync(require.resolve(`boxwright/${kind}.wasm`)));
 
   test("runs in TypeScript until a kernel is handed over, then with it", async () => {
     const b = await fresh("a");
@@ -138,7 +139,7 @@ describe("boxwright/wasm", () => {
     b.provideKernel?.("simd", new WebAssembly.Module(bytes("simd")));
     const result = runAll(b, cases);
     expect(result.failures).toEqual([]);
-    expect(result).toMatchObject({ engine: "simd", passed: 4 * (cases.length + 4) });
+    expect(result).toMatchObject({ engine: "simd", passed: 4 * (cases.length + CHECKS_BESIDE) });
   });
 
   test("refuses what is no kernel", async () => {
@@ -269,7 +270,7 @@ describe("an import does nothing", () => {
     const b = evaluate(wrap("index.cjs")) as Boxwright;
     const result = runAll(b, cases);
     expect(result.failures).toEqual([]);
-    expect(result).toMatchObject({ engine: "ts", passed: 2 * (cases.length + 4) });
+    expect(result).toMatchObject({ engine: "ts", passed: 2 * (cases.length + CHECKS_BESIDE) });
     expect((await b.createDecoder(config)).engine).toBe("ts");
   });
 });
@@ -370,6 +371,11 @@ describe("more than one copy", () => {
       ),
     );
     for (const r of results)
-      expect(r).toEqual({ engine: "simd", passed: 4 * (cases.length + 4), failed: 0, failures: [] });
+      expect(r).toEqual({
+        engine: "simd",
+        passed: 4 * (cases.length + CHECKS_BESIDE),
+        failed: 0,
+        failures: [],
+      });
   });
 });

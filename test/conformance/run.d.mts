@@ -12,6 +12,7 @@ export interface ConformanceResult {
   readonly failures: readonly string[];
 }
 
+export const CHECKS_BESIDE: number;
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer>;
 export function runConformance(
   boxwright: Boxwright,

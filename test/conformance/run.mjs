@@ -6,6 +6,9 @@
 const ARRAYS = { f32: Float32Array, f16: Uint16Array, i8: Int8Array, u8: Uint8Array };
 const FIELDS = ["confidence", "x_min", "y_min", "x_max", "y_max"];
 
+/** Checks beside the cases: two of `nms`, two of errors. */
+export const CHECKS_BESIDE = 4;
+
 /** Bytes of base64, without atob: not every engine has it. */
 export function bytesOf(base64) {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

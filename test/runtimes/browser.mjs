@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Missing } from "./install.mjs";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 // a browser that only looks at this page, on a machine that may have no network
@@ -27,7 +28,7 @@ const TYPES = {
 export async function openPage({ playwright, folder, app, csp, flags = [], extra }) {
   const executablePath = process.env.CHROMIUM ?? CHROMIUM.find((f) => existsSync(f));
   if (executablePath === undefined)
-    throw new Error("got no Chromium, expected /usr/bin/chromium or one that CHROMIUM names");
+    throw new Missing("got no Chromium, expected /usr/bin/chromium or one that CHROMIUM names");
   const html =
     '<!doctype html><meta charset="utf-8"><title>boxwright</title><script type="module" src="/main.mjs"></script>';
   const server = createServer(async (request, response) => {

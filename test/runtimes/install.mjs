@@ -40,6 +40,9 @@ export const RUNTIMES = {
   },
 };
 
+/** Something that the machine does not have: reported, and a failure in CI only. */
+export class Missing extends Error {}
+
 /** The path of a runtime's program, fetched if it is not there yet. */
 export async function obtain(name) {
   const { packages, bin, emulated } = RUNTIMES[name];

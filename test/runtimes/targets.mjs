@@ -10,7 +10,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { openPage } from "./browser.mjs";
-import { obtain } from "./install.mjs";
+import { Missing, obtain } from "./install.mjs";
 import { codeSize, loadedBy } from "./loaded.mjs";
 
 const run = promisify(execFile);
@@ -122,13 +122,12 @@ const script = (runtime, file, flags = [], env = {}) => ({
 const emulated = (runtime, machine, libraries) => ({
   async go(app) {
     const program = await obtain(runtime);
-    if (!existsSync(libraries)) throw new Error(`got no ${libraries}, expected Debian's cross libraries`);
+    const emulator = `/usr/bin/qemu-${machine}`;
+    for (const path of [emulator, libraries])
+      if (!existsSync(path))
+        throw new Missing(`got no ${path}, expected what test/runtimes/debian.sh installs`);
     // the compiler's own threads are what an emulator is slowest at
-    const result = await start(
-      `qemu-${machine}`,
-      ["-L", libraries, program, "--single-threaded", "esm.mjs"],
-      app,
-    );
+    const result = await start(emulator, ["-L", libraries, program, "--single-threaded", "esm.mjs"], app);
     return { result, loaded: loadedBy(join(app, "esm.mjs")) };
   },
 });
