@@ -370,6 +370,8 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
       for (let g = 0; g < groups; g++, p += ROW_BYTES) m = larger<T>(m, v128.load(p));
       // `pass` brings raw bits into order; doing it twice gives the raw bits back
       if (isReference<T>()) {
+        // a NaN stands as infinity here: where `pass` goes by keys it would hide the other classes
+        m = i16x8.min_s(m, i16x8.splat(0x7c00));
         if (ordered) m = halfOrder(m);
       }
       v128.store(maxima + i, m);
@@ -662,6 +664,8 @@ function firstEqual(at: usize, top: f32, classes: i32): i32 {
 function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): void {
   const rule = int(head, H_RULE);
   let o: f32 = 1;
+  // objectness outside 0..1: told once a class passes too
+  let odd = false;
   const objectness = ptr(head, H_OBJ);
   if (objectness != 0) {
     o = value(
@@ -670,10 +674,13 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
       flt(head, H_OBJ_SCALE),
       flt(head, H_OBJ_ZERO),
     );
+    // the vector gate lets a NaN of an f16 through
+    if (o != o) return;
     const fn = int(head, H_OBJ_FN);
     if (fn != FN_NONE) o = activate(fn, o);
-    else if (o > flt(head, H_CHECK) && finite(o)) return outOfRange(plan);
+    else odd = o > flt(head, H_CHECK) && finite(o);
     if (rule == RULE_OBJECTNESS) {
+      if (odd) return outOfRange(plan);
       emit(plan, head, row, int(head, H_CLASS_BASE), o, flt(head, H_GATE));
       return;
     }
@@ -744,7 +751,7 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
       const p = at + classAt(classList, i, step);
       if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) continue;
       const s = convert(head, fn, value(type, p, scale, zero), top, sum);
-      if (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s)) return outOfRange(plan);
+      if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
       const score = combine(rule, o, s);
       const smallest = gates != 0 ? load<f32>(gates + (<usize>i << 2)) : flt(head, H_GATE);
       if (!(score >= smallest)) continue;
@@ -768,9 +775,11 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
   else best = bestClass<i32, i32>(head, at, step, classes, classList, maxima, row - from);
   if (best < 0) return;
   const label = classList != 0 ? load<i32>(classList + (<usize>best << 2)) : best;
-  const raw = value(type, at + <usize>label * step, scale, zero);
-  const s = convert(head, fn, raw, top, sum);
-  if (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s)) return outOfRange(plan);
+  const place = at + <usize>label * step;
+  // below the raw gate no score passes, but for the product with an infinite objectness, which is none
+  if (fn != FN_SOFTMAX && !passesRaw(head, type, place)) return;
+  const s = convert(head, fn, value(type, place, scale, zero), top, sum);
+  if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
   emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
 }
 
@@ -839,7 +848,7 @@ function bestClass<T, K>(
         if (!isReference<T>() || int(head, H_SCORE_GATE) > 0) {
           const group = groupSize(classes);
           let row = maxima + 2 * ROW_BYTES + <usize>column * size<T>();
-          while (i + group < classes && key<T, K>(row) != m) {
+          while (i + group < classes && below<T, K>(row, m)) {
             i += group;
             row += ROW_BYTES;
           }
@@ -886,6 +895,14 @@ function bestClass<T, K>(
     }
   }
   return found;
+}
+
+/** Whether a group cannot hold the class; with a NaN in it (raw bits of f16 then lie above all numbers) it can. */
+// @ts-ignore: decorator
+@inline
+function below<T, K>(row: usize, m: K): bool {
+  if (isReference<T>()) return <i32>load<i16>(row) < <i32>m;
+  else return key<T, K>(row) != m;
 }
 
 // @ts-ignore: decorator

@@ -1,10 +1,10 @@
 /** createDecoder(): the one file that walks all rooms, config -> plan -> image -> engine -> detections. */
 import * as A from "./abi.ts";
 import { checkProbabilities, checkUnits, looksActivated, outOfRange } from "./check.ts";
-import { type Config, parseConfig } from "./config.ts";
+import { type Config, type OutputSpec, parseConfig } from "./config.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
 import { type Detection, Detections } from "./detections.ts";
-import { type Engine, type EngineName, chooseEngine, makeEngine } from "./engine.ts";
+import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
 import { TensorError } from "./errors.ts";
 import { gatherRows } from "./gather.ts";
 import { type SlotArray, type Thresholds, slotView, writeAffine, writePlan, writeThresholds } from "./image.ts";
@@ -12,7 +12,7 @@ import { type Layout, layoutOf } from "./layout.ts";
 import { type Frame, affineOf, checkFrame } from "./letterbox.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { type Plan, labelsOf, listStart, makePlan } from "./plan.ts";
-import { type TensorInput, type TensorSpec, show, specOf } from "./tensor.ts";
+import { type TensorInput, type TensorSpec, elementType, show, specOf } from "./tensor.ts";
 import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
 
 /** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
@@ -87,8 +87,7 @@ export async function createDecoder(config: unknown, options: DecoderOptions = {
 /** `createDecoder` without a promise. */
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
   const wanted = options.engine ?? "auto";
-  if (!["auto", "simd", "scalar", "ts"].includes(wanted))
-    throw new RangeError(`engine: got ${show(wanted)}, expected "auto", "simd", "scalar" or "ts"`);
+  checkEngine(wanted);
   return new TensorDecoder(withOptions(parseConfig(config), options), chooseEngine(wanted));
 }
 
@@ -113,14 +112,15 @@ class TensorDecoder implements Decoder {
   /** The whole of the scores was looked at; units of the first candidates too. */
   #checkedScores = false;
   #checkedUnits = false;
-  #frame: Frame | undefined;
+  /** The frame that memory holds; `null`: one that may have been changed in place since. */
+  #frame: Frame | undefined | null;
   readonly #notes: string[] = [];
 
   constructor(config: Config, engine: EngineName) {
     this.config = config;
     this.engine = engine;
     this.#thresholds = { confidence: config.confidenceThreshold, iou: config.iouThreshold, maxDetections: config.maxDetections };
-    if (config.decodes && config.outputs !== null && config.outputs.length > 0 && config.outputs.every((o) => o.dims !== null)) {
+    if (config.decodes && config.outputs !== null && config.outputs.length > 0 && config.outputs.every((o) => o.dims !== null && !lacksScale(config, o))) {
       const specs = config.outputs.map((o) =>
         specOf(o.name, {
           dims: o.dims as readonly number[],
@@ -176,13 +176,13 @@ class TensorDecoder implements Decoder {
       maxDetections: u.maxDetections ?? t.maxDetections,
     };
     const unit = (x: unknown): boolean => typeof x === "number" && x >= 0 && x <= 1;
-    if (typeof next.confidence === "number" ? !unit(next.confidence) : !next.confidence.every(unit))
+    if (Array.isArray(next.confidence) ? next.confidence.length === 0 || !next.confidence.every(unit) : !unit(next.confidence))
       throw new RangeError(`confidenceThreshold: got ${show(next.confidence)}, expected 0..1, or an array of such, one per class`);
     const plan = this.#work?.plan;
     const classes = plan?.classes ?? this.config.classes;
     if (typeof next.confidence !== "number" && classes !== null) {
       const { length } = next.confidence;
-      if (length !== classes && !(plan !== undefined && listStart(plan, length) > 0))
+      if (length !== classes && !(plan !== undefined && listStart(plan, length) !== 0))
         throw new RangeError(`confidenceThreshold: got ${length} values, expected ${classes}, one per class`);
     }
     if (!unit(next.iou)) throw new RangeError(`iouThreshold: got ${show(next.iou)}, expected 0..1`);
@@ -201,6 +201,7 @@ class TensorDecoder implements Decoder {
 
   /** Brings a caller's arrays into memory. Returns the plan block to run, 0 for the slots' own. */
   #fill(outputs: Outputs | TensorInput): number {
+    if (outputs === null || typeof outputs !== "object") throw new TensorError(`got ${show(outputs)}, expected the outputs: an array or a record of {data, dims}`);
     const given = "dims" in outputs && "data" in outputs && !Array.isArray(outputs) ? [outputs as TensorInput] : (outputs as Outputs);
     if (this.#work === null || !this.#fits(this.#work, given)) this.#replan(given);
     const work = this.#work as Workspace;
@@ -239,9 +240,12 @@ class TensorDecoder implements Decoder {
         : names.map((name) => ({ name, t: (outputs as { readonly [name: string]: TensorInput })[name] }));
     if (tensors.length === 0) throw new TensorError("got no tensors, expected the outputs of the network");
     const specs = tensors.map(({ name, t }) => {
+      const where = `tensor "${name}"`;
+      if (t === null || typeof t !== "object") throw new TensorError(`${where}: got ${show(t)}, expected {data, dims}`);
+      if (t.data === null || typeof t.data !== "object") throw new TensorError(`${where}: got data ${show(t.data)}, expected a typed array`);
       const beforehand = known?.find((o) => o.name === name);
       // a scale given beforehand holds for data that comes without one
-      return specOf(name, { ...withScale(t, beforehand), data: t?.data, dims: t?.dims });
+      return specOf(name, { ...withScale(t, beforehand), data: t.data, dims: t.dims });
     });
     if (this.#fixed && this.#work !== null) {
       for (const s of this.#work.plan.tensors) {
@@ -303,8 +307,14 @@ class TensorDecoder implements Decoder {
       writeAffine(m, work.layout, affineOf(frame, size ?? [1, 1]));
     }
     // a frame that is changed in place would go unseen, so only the very same frozen one is skipped
-    this.#frame = frame !== undefined && Object.isFrozen(frame) ? frame : undefined;
+    this.#frame = frame === undefined || Object.isFrozen(frame) ? frame : null;
   }
+}
+
+/** An archive names integer outputs but has no room for their scale: that comes with the data, or with the option `outputs`. */
+function lacksScale(config: Config, o: OutputSpec): boolean {
+  const type = o.type === null ? null : elementType(o.type);
+  return config.source === "nn-archive" && o.scale === undefined && type !== null && type !== "f32" && type !== "f16";
 }
 
 function tensorAt(outputs: Outputs, name: string, index: number): TensorInput {
@@ -315,7 +325,7 @@ function tensorAt(outputs: Outputs, name: string, index: number): TensorInput {
 }
 
 function withScale(t: TensorInput, known: { scale?: number; zeroPoint?: number; type?: string | null; order?: string | null } | undefined): Partial<TensorInput> {
-  if (t === null || typeof t !== "object" || known === undefined) return t ?? {};
+  if (known === undefined) return t;
   return {
     ...(t.type === undefined ? {} : { type: t.type }),
     ...((t.order ?? known.order) === null || (t.order ?? known.order) === undefined ? {} : { order: (t.order ?? known.order) as string }),

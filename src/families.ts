@@ -3,7 +3,7 @@
  * whether an export is raw heads, rows or planes is read from the shapes (`reading.ts`), never from the family.
  */
 
-/** Names a user writes. Spelling variants of published tools are folded by `familyOf`. */
+/** Names a user writes; spelling variants that appear inside files are read by `familyInName`. */
 export const FAMILIES = [
   "yolov2",
   "yolov3",
@@ -150,7 +150,8 @@ export interface HeadEvidence {
  */
 export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
   if (e.subtype !== null && e.subtype !== "") {
-    const family = SUBTYPES[e.subtype.toLowerCase()];
+    const subtype = e.subtype.toLowerCase();
+    const family = Object.hasOwn(SUBTYPES, subtype) ? SUBTYPES[subtype] : undefined;
     // a "-u" export of an anchor model has no anchors; with anchors it is the classic head after all
     if (family === "yolov8" && e.anchors === true && e.subtype.toLowerCase() === "yolov5-u")
       return { family: "yolov5", why: `subtype "${e.subtype}" with anchors` };
@@ -178,5 +179,5 @@ function fits(family: Family, e: HeadEvidence): boolean {
 
 /** Whether `subtype` is one this package knows; "" says nothing and is allowed. */
 export function knownSubtype(subtype: string): boolean {
-  return subtype === "" || subtype.toLowerCase() in SUBTYPES;
+  return subtype === "" || Object.hasOwn(SUBTYPES, subtype.toLowerCase());
 }

@@ -78,6 +78,13 @@ export function keptClasses(plan: Plan, h: Head): number[] {
   return keep.map((c) => c - h.classBase).filter((c) => c >= 0 && c < h.classes);
 }
 
+/** The channel of a head of which one class is kept: a column of its own, for which the kernel reads no list. */
+function onlyClass(plan: Plan, h: Head): number | null {
+  if (plan.keep === null || h.label !== null) return null;
+  const kept = keptClasses(plan, h);
+  return kept.length === 1 ? kept[0] : null;
+}
+
 function writeBlock(m: Memory, plan: Plan, layout: Layout, at: number, heads: number, image: number): void {
   const { i32, f32 } = m;
   const p = at >> 2;
@@ -138,8 +145,10 @@ function writeHead(m: Memory, plan: Plan, layout: Layout, h: Head, index: number
   i32[r + A.H_SCORE_FN] = FNS[h.scoreFn];
   const kept = plan.keep === null ? null : keptClasses(plan, h);
   i32[r + A.H_CLASSES] = kept === null || h.label !== null ? h.classes : kept.length;
-  i32[r + A.H_CLASS_BASE] = h.classBase;
-  i32[r + A.H_CLASS_LIST] = kept === null ? 0 : layout.classLists[index];
+  const only = onlyClass(plan, h);
+  i32[r + A.H_SCORE] += (only ?? 0) * h.score.channel * bytes(h.score);
+  i32[r + A.H_CLASS_BASE] = h.classBase + (only ?? 0);
+  i32[r + A.H_CLASS_LIST] = kept === null || only !== null ? 0 : layout.classLists[index];
   if (h.label !== null) i32[r + A.H_LABELS] = kept === null ? 0 : kept.length;
   // nothing of this head is wanted: it is not scanned
   if (kept !== null && kept.length === 0) i32[r + A.H_CELLS] = 0;
@@ -201,7 +210,7 @@ function writeGathered(m: Memory, plan: Plan, layout: Layout, index: number, r: 
   const row = g.channels * size;
   i32[r + A.H_CELLS] = 0;
   i32[r + A.H_INDEX] = layout.gatherIndex + source * 4;
-  i32[r + A.H_SCORE] = at(h.score.offset);
+  i32[r + A.H_SCORE] = at(h.score.offset + (onlyClass(plan, h) ?? 0) * h.score.channel);
   i32[r + A.H_SCORE_CHANNEL] = size;
   i32[r + A.H_SCORE_CELL] = row;
   if (h.softmax !== null) i32[r + A.H_SOFT] = at(h.softmax.offset);

@@ -1,6 +1,6 @@
 /** Suppression alone, for boxes that something else decoded. */
 import * as A from "./abi.ts";
-import { type Engine, type EngineName, chooseEngine, makeEngine } from "./engine.ts";
+import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
 import { keptBlocks } from "./layout.ts";
 import { show } from "./tensor.ts";
 
@@ -52,15 +52,21 @@ export function nms(boxes: ArrayLike<number>, scores: ArrayLike<number>, options
   if (!(iou >= 0 && iou <= 1)) throw new RangeError(`iouThreshold: got ${show(iou)}, expected 0..1`);
   const max = Math.min(n, options.maxDetections ?? n);
   if (!Number.isInteger(max) || max < 0) throw new RangeError(`maxDetections: got ${show(options.maxDetections)}, expected a whole number`);
+  const format = options.boxFormat ?? "xyxy";
+  if (!["xyxy", "yxyx", "cxcywh", "xywh"].includes(format)) throw new RangeError(`boxFormat: got ${show(format)}, expected xyxy, yxyx, cxcywh or xywh`);
+  const threshold = options.scoreThreshold ?? -Infinity;
+  if (typeof threshold !== "number" || Number.isNaN(threshold)) throw new RangeError(`scoreThreshold: got ${show(threshold)}, expected a number`);
+  if (!Number.isFinite(options.pixelOffset ?? 0)) throw new RangeError(`pixelOffset: got ${show(options.pixelOffset)}, expected a number`);
+  if (![">", ">="].includes(options.suppress ?? ">")) throw new RangeError(`suppress: got ${show(options.suppress)}, expected ">" or ">="`);
+  const wanted = options.engine ?? "auto";
+  checkEngine(wanted);
   if (n === 0 || max === 0) return new Int32Array(0);
 
-  const name = chooseEngine(options.engine ?? "auto");
+  const name = chooseEngine(wanted);
   workspace = room(name, n, max);
   const { engine, at } = workspace;
   const { f32, i32 } = engine.memory;
   const p = PLAN >> 2;
-  const format = options.boxFormat ?? "xyxy";
-  const threshold = options.scoreThreshold ?? -Infinity;
   let count = 0;
   if (format === "xyxy" && threshold === -Infinity && bulk(workspace, boxes, scores)) {
     if (classIds === undefined) i32.fill(0, at.labels >> 2, (at.labels >> 2) + n);

@@ -83,23 +83,24 @@ export function withOptions(config: Config, o: DecoderOptions): Config {
   const confidence = o.confidenceThreshold;
   const classes = o.classes ?? config.classes;
   if (confidence !== undefined) {
-    if (Array.isArray(confidence) ? !confidence.every(unit) : !unit(confidence)) wrong("confidenceThreshold", confidence, "0..1, or an array of such, one per class");
+    if (Array.isArray(confidence) ? confidence.length === 0 || !confidence.every(unit) : !unit(confidence)) wrong("confidenceThreshold", confidence, "0..1, or an array of such, one per class");
     else if (Array.isArray(confidence) && classes !== null && confidence.length !== classes) wrong("confidenceThreshold", confidence, `${classes} values, one per class`);
   }
   if (o.iouThreshold !== undefined && !unit(o.iouThreshold)) wrong("iouThreshold", o.iouThreshold, "0..1");
   if (o.keep !== undefined && !(Array.isArray(o.keep) && o.keep.every((k) => typeof k === "string" || Number.isInteger(k)))) wrong("keep", o.keep, "class names or class numbers");
+  if (o.outputs !== undefined && (o.outputs === null || typeof o.outputs !== "object")) wrong("outputs", o.outputs, "an array or a record of {dims, type}");
   if (o.reading !== undefined && typeof o.reading !== "string") wrong("reading", o.reading, "the name of a reading");
 
   let set = config.conventions;
   let rules = config.rules;
   if (typeof o.conventions === "string") {
-    if (!(o.conventions in CONVENTIONS)) wrong("conventions", o.conventions, `one of ${Object.keys(CONVENTIONS).join(", ")}`);
+    if (!Object.hasOwn(CONVENTIONS, o.conventions)) wrong("conventions", o.conventions, `one of ${Object.keys(CONVENTIONS).join(", ")}`);
     set = o.conventions;
     rules = {};
   } else if (o.conventions !== undefined) {
     const { set: named, ...single } = o.conventions;
     if (named !== undefined) {
-      if (!(named in CONVENTIONS)) wrong("conventions.set", named, `one of ${Object.keys(CONVENTIONS).join(", ")}`);
+      if (!Object.hasOwn(CONVENTIONS, named)) wrong("conventions.set", named, `one of ${Object.keys(CONVENTIONS).join(", ")}`);
       set = named;
       rules = {};
     }
@@ -158,7 +159,7 @@ const RULE_VALUES: Readonly<Record<string, readonly unknown[] | "count">> = {
 
 /** Reports a rule that does not exist or a value it cannot have. */
 export function checkRule(name: string, value: unknown, wrong: (name: string, got: unknown, expected: string) => void): void {
-  const values = RULE_VALUES[name];
+  const values = Object.hasOwn(RULE_VALUES, name) ? RULE_VALUES[name] : undefined;
   if (values === undefined) wrong(`conventions.${name}`, value, `a rule: ${Object.keys(RULE_VALUES).join(", ")}`);
   else if (values === "count") {
     if (!(Number.isInteger(value) && (value as number) >= 0)) wrong(`conventions.${name}`, value, "a whole number");

@@ -9,7 +9,7 @@ import { RULES, type Activation, type Family, settleFamily } from "./families.ts
 import { rangeOf } from "./gates.ts";
 import { blazefaceAnchors, ultrafacePriors } from "./priors.ts";
 import { type Field, type Head, type Question, type Reading, readings } from "./reading.ts";
-import { type TensorSpec, shape } from "./tensor.ts";
+import { type TensorSpec, shape, volume } from "./tensor.ts";
 
 export interface Plan {
   readonly family: Family;
@@ -65,7 +65,7 @@ export function makePlan(config: Config, specs: readonly TensorSpec[], valuesOf:
   const base = RULES[family];
   const rules: Conventions = { ...CONVENTIONS[config.conventions], ...config.rules };
   const q = questionOf(config, family, rules, valuesOf);
-  const found = distinct(readings(q, used)).map((r) => restrict(r, rules));
+  const found = dominant(distinct(readings(q, used))).map((r) => restrict(r, rules));
   if (found.length !== 1) throw new TensorError(found.length === 0 ? nothingFits(config, q, family, why, used) : tooMany(found, used));
   const reading = found[0];
 
@@ -92,7 +92,7 @@ export function makePlan(config: Config, specs: readonly TensorSpec[], valuesOf:
   // a label column may hold any number; the lists that the config gives say how many are meant
   const listed = typeof config.confidenceThreshold === "number" ? 0 : config.confidenceThreshold.length;
   const classes = heads.some((h) => h.label !== null) ? Math.max(reading.classes, listed) : reading.classes;
-  const keep = config.keep === null ? null : keepIds(config, { heads, classes });
+  const keep = config.keep === null ? null : keepIds(config, { heads, classes, rules });
   const maxDetections = config.maxDetections;
   const cells = heads.reduce((n, h) => n + h.cells, 0);
   const pairs = heads.reduce((n, h) => n + h.cells * (h.label !== null ? 1 : h.classes), 0);
@@ -180,6 +180,7 @@ function questionOf(
     priors,
     reading: config.reading,
     product: rules.score === "product",
+    anchorSides: sets?.flatMap((s) => (s.side === null ? [] : [s.side])) ?? [],
     anchorsInCells: family === "yolov2",
     anchorsFor: (width, name, rank, of) => {
       if (sets === null) return null;
@@ -213,21 +214,33 @@ function distinct(all: readonly Reading[]): Reading[] {
   return [...seen.values()];
 }
 
+/** A reading that explains only some of the tensors another one explains is an accident of their shapes. */
+function dominant(all: readonly Reading[]): Reading[] {
+  const covers = (a: Reading, b: Reading): boolean => a.uses.length > b.uses.length && b.uses.every((i) => a.uses.includes(i));
+  return all.filter((r) => !all.some((other) => covers(other, r)));
+}
+
 /** Score columns of SSD under a convention that does not count the background. */
 function restrict(r: Reading, rules: Conventions): Reading {
   if (rules.countBackground || !r.heads.some((h) => h.classBase > 0 && h.label === null)) return r;
   return { ...r, classes: r.classes - 1, heads: r.heads.map((h) => (h.classBase > 0 && h.label === null ? { ...h, classBase: h.classBase - 1 } : h)) };
 }
 
-/** Class number that the first entry of a list per class stands for: a list as long as the classes without background begins behind it. */
-export function listStart(plan: Pick<Plan, "heads" | "classes">, length: number): number {
+/**
+ * Class number that the first entry of a list per class (labels, thresholds) stands for. A list may leave out the
+ * background that the numbers count (1), or name one that they leave out (-1); its length tells.
+ */
+export function listStart(plan: Pick<Plan, "heads" | "classes" | "rules">, length: number): number {
   const first = Math.min(...plan.heads.map((h) => (h.label === null ? h.classBase : 0)));
-  return length === plan.classes - first ? first : 0;
+  if (length === plan.classes - first) return first;
+  return !plan.rules.countBackground && length === plan.classes + 1 ? -1 : 0;
 }
 
-/** Labels by class number; those of a list without the background move up by one. */
-export function labelsOf(plan: Pick<Plan, "heads" | "classes">, labels: readonly string[] | null): readonly string[] | null {
-  return labels === null ? null : [...Array.from({ length: listStart(plan, labels.length) }, () => "background"), ...labels];
+/** Labels by class number. */
+export function labelsOf(plan: Pick<Plan, "heads" | "classes" | "rules">, labels: readonly string[] | null): readonly string[] | null {
+  if (labels === null) return null;
+  const start = listStart(plan, labels.length);
+  return start < 0 ? labels.slice(-start) : [...Array.from({ length: start }, () => "background"), ...labels];
 }
 
 function withRules(h: Head, config: Config): Head {
@@ -237,12 +250,16 @@ function withRules(h: Head, config: Config): Head {
     : h;
 }
 
+/** No column may end behind its tensor: a label column that is too short, batches that differ. */
 function checkBatch(specs: readonly TensorSpec[], reading: Reading): void {
-  for (const i of reading.uses) {
-    const s = specs[i];
-    const volumeOf = s.dims.reduce((a, b) => a * b, 1);
-    if (volumeOf % Math.max(1, reading.batch) !== 0)
-      throw new TensorError(`${shape(s)}: got a batch that differs from the other outputs, expected ${reading.batch}`);
+  for (const h of reading.heads) {
+    for (const f of [h.label, h.score, h.box, h.objectness, h.marker]) {
+      if (f === null || h.cells === 0) continue;
+      const s = specs[f.tensor];
+      const own = volume(s.dims) / Math.max(1, reading.batch);
+      if (!(Number.isInteger(own) && f.offset + (h.cells - 1) * f.cell < own))
+        throw new TensorError(`${shape(s)}: got ${volume(s.dims)} elements, expected ${h.cells} cells for each of ${reading.batch} image${reading.batch === 1 ? "" : "s"}, as ${h.about} has`);
+    }
   }
 }
 
@@ -272,7 +289,7 @@ function checkTypes(h: Head, specs: readonly TensorSpec[], activation: Activatio
 }
 
 /** `keep` as class numbers, checked against the labels. */
-function keepIds(config: Config, plan: Pick<Plan, "heads" | "classes">): number[] {
+function keepIds(config: Config, plan: Pick<Plan, "heads" | "classes" | "rules">): number[] {
   const ids = new Set<number>();
   const labels = labelsOf(plan, config.labels);
   for (const k of config.keep as readonly (string | number)[]) {
@@ -378,6 +395,8 @@ function nothingFits(config: Config, q: Question, family: Family, why: string, s
   else if (family === "boxes" || family === "ultraface") expected.push("boxes [1,N,4] and scores [1,N,C]");
   else expected.push("regressors [1,896,16] and scores [1,896,1] with inputSize");
   const reading = q.reading === null ? "" : ` and reading "${q.reading}"`;
+  const batches = new Set(specs.filter((s) => s.dims.length > 2).map((s) => s.dims[0]));
+  if (batches.size > 1) expected.push("all with the same batch, the first dimension");
   return `got ${list(specs)}, expected for ${family} (${why})${c === null ? "" : ` of ${c} class${c === 1 ? "" : "es"}`}${reading}: ${expected.join("; ")}`;
 }
 

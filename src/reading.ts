@@ -5,8 +5,9 @@
  * could mean two things is never guessed. All offsets and steps here are in elements, within one image of a batch.
  */
 import type { Activation, Family, FamilyRules } from "./families.ts";
+import { TensorError } from "./errors.ts";
 import type { TensorSpec } from "./tensor.ts";
-import { volume } from "./tensor.ts";
+import { shape, volume } from "./tensor.ts";
 
 /** A column of a tensor: `offset` of cell 0, `channel` from class to class (or bin to bin), `cell` from cell to cell. */
 export interface Field {
@@ -110,6 +111,8 @@ export interface Question {
   readonly product: boolean;
   /** Anchors of the `rank`th largest of `of` maps, `null` if there are none for it. */
   readonly anchorsFor: (width: number, name: string, rank: number, of: number) => readonly (readonly [number, number])[] | null;
+  /** Widths that the anchor masks name. */
+  readonly anchorSides: readonly number[];
   readonly anchorsInCells: boolean;
   readonly role: (role: "boxes" | "scores" | "objectness" | "labels" | "priors" | "count") => readonly string[] | null;
   /** Raw values of a tensor where they are at hand (priors given as an input), else `null`. */
@@ -144,7 +147,7 @@ export function maps(s: TensorSpec, k: number): View[] {
   const d = s.dims;
   const order = s.order?.toUpperCase() ?? null;
   const out: View[] = [];
-  if (d.length !== 4 && d.length !== 3) return out;
+  if ((d.length !== 4 && d.length !== 3) || order === "ROWS" || order === "PLANES") return out;
   const [n, a, b, c] = d.length === 4 ? d : [1, ...d];
   // [1,R,K] is rows with a batch of 1, not a map one cell high
   if (d.length === 3 && a === 1 && k !== 1) return out;
@@ -159,7 +162,9 @@ export function maps(s: TensorSpec, k: number): View[] {
 /** Rows [N,R,K] and planes [N,K,R], without batch too, with dimensions of 1 anywhere. */
 export function rows(s: TensorSpec, k: number): View[] {
   const d = s.dims;
-  const order = s.order?.toLowerCase() ?? null;
+  // of a map, the order says the same of its cells in a row
+  const spoken = s.order?.toLowerCase() ?? null;
+  const order = d.length !== 4 ? spoken : spoken === "nchw" ? "planes" : spoken === "nhwc" ? "rows" : spoken;
   const out: View[] = [];
   const add = (batch: number, tail: readonly number[]): void => {
     const t = tail.filter((x) => x !== 1);
@@ -282,8 +287,9 @@ export function readings(q: Question, specs: readonly TensorSpec[]): Reading[] {
   else if (head === "distance") {
     drafts.push(...distanceGrid(q, specs), ...distanceSplit(q, specs), ...distanceFused(q, specs));
     if (q.family !== "nanodet") {
-      if (q.family === "yolo26") drafts.push(...cornerRows(q, specs));
-      drafts.push(...classRows(q, specs), ...splitRows(q, specs), ...objectnessRows(q, specs), ...endToEnd(q, specs));
+      // what stands before the classes of YOLO26 is a confidence of its exporter's, not objectness
+      drafts.push(...(q.family === "yolo26" ? cornerRows(q, specs) : objectnessRows(q, specs)));
+      drafts.push(...classRows(q, specs), ...splitRows(q, specs), ...endToEnd(q, specs));
     }
   } else if (q.family === "detr") drafts.push(...queries(q, specs));
   else if (q.family === "ssd-detection-output") drafts.push(...detectionOutput(q, specs));
@@ -297,7 +303,7 @@ export function readings(q: Question, specs: readonly TensorSpec[]): Reading[] {
     if (q.family === "ultraface" && q.variances === null && q.priors === null) drafts.push(...boxesScores(q, specs));
   }
   const wanted = q.reading === null ? drafts : drafts.filter((d) => d.name === q.reading);
-  return settleEndToEnd(q, wanted).map((d) => ({ notes: [], inputSize: q.inputSize, ...d }));
+  return settleMaps(q, settleEndToEnd(q, wanted)).map((d) => ({ notes: [], inputSize: q.inputSize, ...d }));
 }
 
 /**
@@ -311,6 +317,15 @@ function settleEndToEnd(q: Question, drafts: Draft[]): Draft[] {
   const raw = drafts.filter((d) => d.name !== "end-to-end" && stridesFor(q, cells(d)) !== null);
   if (raw.length > 0) return raw;
   return drafts.every((d) => cells(d) === cells(ends[0])) ? ends : drafts;
+}
+
+/** [N,K,1,w] is a map one cell high, and the shape of planes too. A map that the input has at some stride is that map. */
+function settleMaps(q: Question, drafts: Draft[]): Draft[] {
+  if (q.inputSize === null) return drafts;
+  const sizes = gridOf(q.inputSize, q.strides ?? [4, 8, 16, 32, 64, 128]);
+  const fits = (h: Head): boolean => sizes.some((g) => g.w === h.columns && g.w * g.h === h.cells);
+  const grids = drafts.filter((d) => d.name.endsWith("-grid") && d.heads.every(fits));
+  return drafts.filter((d) => !d.name.endsWith("-rows") || !grids.some((g) => d.uses.every((i) => g.uses.includes(i))));
 }
 
 /** [N, A*(5+C), h, w] per output, and [N,A,h,w,5+C]. */
@@ -348,6 +363,8 @@ function anchorGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
     const anchors = q.anchorsFor(f.view.w, specs[f.index].name, widths.indexOf(f.view.w), widths.length);
     return anchors !== null && anchors.length === f.anchors;
   });
+  // a mask without a map: outputs are missing, and half of the boxes would be too
+  if (!q.anchorSides.every((side) => fits.some((f) => f.view.w === side))) return [];
   const byTensor = new Map<number, typeof fits>();
   for (const f of fits) byTensor.set(f.index, [...(byTensor.get(f.index) ?? []), f]);
   if (byTensor.size === 0) return [];
@@ -406,7 +423,7 @@ function anchorGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
     out.push({
       name: "anchor-grid",
       about: `anchor grids: ${sorted.map((f) => f.layout).join(", ")}`,
-      batch: sorted[0].view.batch,
+      batch: oneBatch(specs, sorted.map((f) => ({ index: f.index, v: f.view }))),
       classes: q.classes,
       activation,
       heads,
@@ -608,6 +625,7 @@ function pointGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
     });
   };
   for (const combo of fused) {
+    oneBatch(specs, combo);
     build(
       combo.map(({ index, v }) => ({
         v,
@@ -638,6 +656,7 @@ function pointGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
       }
     });
   }
+  if (split.length > 0) oneBatch(specs, split.map((x) => ({ index: x.uses[0], v: x.v })));
   // of one class, objectness and score maps look alike: only names or roles tell
   if (split.length > 0 && new Set(split.flatMap((x) => x.uses)).size === split.length * 3) build(split);
   return out;
@@ -649,6 +668,16 @@ function pointBox(w: number, h: number): Pick<Head, "kind" | "columns" | "whFn" 
 
 function sortPairs(pairs: Pair[]): Pair[] {
   return [...pairs].sort((a, b) => b.bv.cells - a.bv.cells);
+}
+
+/** The batch size that all tensors share. */
+function oneBatch(specs: readonly TensorSpec[], list: readonly { index: number; v: View }[]): number {
+  const [{ v }] = list;
+  if (list.some((x) => x.v.batch !== v.batch)) {
+    const shapes = list.map(({ index }) => shape(specs[index])).join(", ");
+    throw new TensorError(`got ${shapes} with batches of ${list.map((x) => x.v.batch).join(" and ")}, expected one batch size for all outputs`);
+  }
+  return v.batch;
 }
 
 /** One view per tensor, all of one layout where that is possible, from the largest map to the smallest. */
@@ -760,7 +789,7 @@ function distanceGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
         distanceDraft(
           q,
           name,
-          combo[0].v.batch,
+          oneBatch(specs, combo),
           combo.map(({ index, v }) => ({
             v,
             box: field(index, v, 0),
@@ -808,7 +837,7 @@ function distanceSplit(q: Question, specs: readonly TensorSpec[]): Draft[] {
       const draft = distanceDraft(
         q,
         bins === 0 ? "distance-grid" : "dfl-grid",
-        uniform[0].bv.batch,
+        oneBatch(specs, uniform.map((p) => ({ index: p.b, v: p.bv }))),
         uniform.map((p) => {
           const g = views === maps ? { w: p.bv.w, h: p.bv.h } : (mapOf(q, p.bv.cells) as { w: number; h: number });
           return {
@@ -889,7 +918,7 @@ function fastestdet(q: Question, specs: readonly TensorSpec[]): Draft[] {
   return levels(list).map((combo) => ({
     name: "anchor-grid",
     about: `FastestDet map: ${combo.map(({ index, v }) => describe(specs[index], v)).join(", ")}`,
-    batch: combo[0].v.batch,
+    batch: oneBatch(specs, combo),
     classes: q.classes as number,
     activation,
     uses: combo.map((x) => x.index),
@@ -945,6 +974,8 @@ function queries(q: Question, specs: readonly TensorSpec[]): Draft[] {
       });
     }
   }
+  // roles that name two tensors leave nothing to find in one
+  if (q.role("boxes") !== null && q.role("scores") !== null) return out;
   // one tensor of rows [N,Q,4+C] (Ultralytics' export): probabilities already
   out.push(
     ...decodedRows(

@@ -29,7 +29,9 @@ export type TensorData =
   | Uint32Array
   | BigInt64Array
   | BigUint64Array
-  | ArrayLike<number>;
+  | ArrayLike<number>
+  // ONNX Runtime's tensors may hold text by their type; such a one is refused
+  | readonly string[];
 
 /** A tensor with data. A tensor of ONNX Runtime has this shape as it is. */
 export interface TensorInput {
@@ -106,8 +108,9 @@ function typeOfData(data: TensorData): ElementType | null {
   switch (Object.prototype.toString.call(data)) {
     case "[object Float32Array]":
     case "[object Float64Array]":
-    case "[object Array]":
       return "f32";
+    case "[object Array]":
+      return typeof (data as readonly unknown[])[0] === "string" ? null : "f32";
     case "[object Uint16Array]":
     case "[object Float16Array]":
       return "f16";
@@ -149,7 +152,9 @@ export function specOf(name: string, t: TensorSpecInput & { readonly data?: Tens
   if (t.data !== undefined) {
     const own = typeOfData(t.data);
     if (own === null)
-      throw new TensorError(`${where}: got data of type ${Object.prototype.toString.call(t.data).slice(8, -1)}, expected a typed array`);
+      throw new TensorError(
+        `${where}: got data of type ${Object.prototype.toString.call(t.data).slice(8, -1)}${Array.isArray(t.data) ? " with text in it" : ""}, expected a typed array`,
+      );
     // 16-bit data is shared by f16, i16 and u16 files, so the stated type wins there
     const same = type === null || type === own || (type === "f16" && own === "i16") || (type === "i16" && own === "f16") || (type === "i8" && own === "u8");
     if (!same && !Array.isArray(t.data))
@@ -177,9 +182,12 @@ export function specOf(name: string, t: TensorSpecInput & { readonly data?: Tens
   return { name, dims: [...dims], type, scale, zeroPoint: type === "f32" || type === "f16" ? 0 : zeroPoint, order: t.order ?? null };
 }
 
-export function show(x: unknown): string {
-  if (typeof x === "string") return `"${x}"`;
-  if (Array.isArray(x)) return `[${x.slice(0, 8).map(show).join(",")}${x.length > 8 ? ",..." : ""}]`;
+/** A value for a message: short, whatever it is. */
+export function show(x: unknown, depth = 0): string {
+  if (typeof x === "function") return "a function";
+  if (depth > 3) return "...";
+  if (typeof x === "string") return `"${x.length > 60 ? `${x.slice(0, 60)}...` : x}"`;
+  if (Array.isArray(x)) return `[${x.slice(0, 8).map((v) => show(v, depth + 1)).join(",")}${x.length > 8 ? ",..." : ""}]`;
   return x === null || typeof x !== "object" ? String(x) : "an object";
 }
 

@@ -289,13 +289,11 @@ function admitFloats(m: Memory, plan: number, head: number, list: number, count:
   for (let k = 0; k < count; k++) {
     const row = i32[list + k];
     let o = 1;
+    let odd = false;
     if (objectness !== 0) {
       o = f32[objectness + row * objectnessCell];
       if (objectnessFn !== A.FN_NONE) o = activate(objectnessFn, o);
-      else if (o > check && finite(o)) {
-        i32[plan + A.P_OUT_OF_RANGE]++;
-        continue;
-      }
+      else odd = o > check && finite(o);
     }
     let p = at + row * cell;
     let best = -Infinity;
@@ -311,7 +309,8 @@ function admitFloats(m: Memory, plan: number, head: number, list: number, count:
     if (label < 0 || !(best >= rawest)) continue;
     let s = best;
     if (fn !== A.FN_NONE) s = activate(fn, best);
-    else if (s > check && finite(s)) {
+    else if (s > check && finite(s)) odd = true;
+    if (odd) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       continue;
     }
@@ -328,6 +327,8 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
   const gate = f32[head + A.H_GATE];
   const base = i32[head + A.H_CLASS_BASE];
   let o = 1;
+  // objectness outside 0..1: told once a class passes too
+  let odd = false;
   const objectness = i32[head + A.H_OBJ];
   if (objectness !== 0) {
     const at = objectness + row * i32[head + A.H_OBJ_CELL];
@@ -336,12 +337,10 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
     if (o !== o) return;
     const fn = i32[head + A.H_OBJ_FN];
     if (fn !== A.FN_NONE) o = activate(fn, o);
-    else if (o > check && finite(o)) {
-      i32[plan + A.P_OUT_OF_RANGE]++;
-      return;
-    }
+    else odd = o > check && finite(o);
     if (rule === A.RULE_OBJECTNESS) {
-      if (o >= gate) emit(m, plan, head, row, base, o);
+      if (odd) i32[plan + A.P_OUT_OF_RANGE]++;
+      else if (o >= gate) emit(m, plan, head, row, base, o);
       return;
     }
   }
@@ -403,7 +402,7 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
       const p = at + c * step;
       if (fn !== A.FN_SOFTMAX && !passesRaw(m, head, type, p)) continue;
       const s = convert(fn, value(m, type, p, scale, zero), top, sum);
-      if (fn === A.FN_NONE && s > check && finite(s)) {
+      if (odd || (fn === A.FN_NONE && s > check && finite(s))) {
         i32[plan + A.P_OUT_OF_RANGE]++;
         return;
       }
@@ -425,7 +424,7 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
   // below the raw gate no score passes, but for the product with an infinite objectness, which is none
   if (fn !== A.FN_SOFTMAX && !passesRaw(m, head, type, place)) return;
   const s = convert(fn, value(m, type, place, scale, zero), top, sum);
-  if (fn === A.FN_NONE && s > check && finite(s)) {
+  if (odd || (fn === A.FN_NONE && s > check && finite(s))) {
     i32[plan + A.P_OUT_OF_RANGE]++;
     return;
   }

@@ -29,7 +29,8 @@ export class Reader {
 
   array(path: string, x: unknown): readonly unknown[] | null {
     if (x === undefined || x === null) return null;
-    if (Array.isArray(x)) return x;
+    // a copy without holes, which every() and forEach() would pass over
+    if (Array.isArray(x)) return Array.from(x as readonly unknown[]);
     this.wrong(path, x, "an array");
     return null;
   }
@@ -109,15 +110,19 @@ export class Reader {
   /** [output][anchor][w,h]. */
   nestedPairs(path: string, x: readonly unknown[]): [number, number][][] | null {
     let ok = true;
-    const out = x.map((set, i) => {
+    const out = Array.from(x, (set, i) => {
       const list = this.array(`${path}[${i}]`, set);
       if (list === null) {
         if (set === null || set === undefined) this.wrong(`${path}[${i}]`, set, "an array of [width, height] pairs");
         ok = false;
         return [];
       }
+      if (list.length === 0) {
+        this.say(`${path}[${i}]`, "got no anchors, expected at least one");
+        ok = false;
+      }
       return list.map((p, k): [number, number] => {
-        const pair = Array.isArray(p) && p.length === 2 && p.every((v) => typeof v === "number" && v > 0 && v < Infinity);
+        const pair = Array.isArray(p) && p.length === 2 && Array.from(p).every((v) => typeof v === "number" && v > 0 && v < Infinity);
         if (!pair) {
           this.wrong(`${path}[${i}][${k}]`, p, "[width, height], two positive numbers");
           ok = false;
