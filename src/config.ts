@@ -7,7 +7,7 @@ import { readOptions } from "./config/options.ts";
 import { Reader, isObject } from "./config/reader.ts";
 import type { Conventions, ConventionSet } from "./conventions.ts";
 import { ConfigError } from "./errors.ts";
-import type { Activation, Family } from "./families.ts";
+import type { ActivationOption, Family } from "./families.ts";
 
 /** Anchors of one output layer. Which layer it is: `side` (its width), or `output` (its name), or its rank by size. */
 export interface AnchorSet {
@@ -73,7 +73,7 @@ export interface Config {
   /** Pixels per cell, from the largest map to the smallest. */
   readonly strides: readonly number[] | null;
   readonly scaleXY: number | readonly number[] | null;
-  readonly activation: Activation | null;
+  readonly activation: ActivationOption | null;
   readonly reading: string | null;
   readonly boxFormat: "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw" | null;
   readonly coordinates: "pixels" | "normalised" | null;

@@ -33,7 +33,7 @@ export function describePlan(config: Config, plan: Plan): Description {
   const text = [
     `family: ${plan.family} (${plan.familyWhy})`,
     `reading: ${plan.reading}: ${plan.about}`,
-    `activation: ${plan.activation === "sigmoid" ? "sigmoid (the tensor holds probabilities)" : "logits (the decoder applies the sigmoid)"} (${plan.activationWhy})`,
+    `activation: ${plan.activation === "sigmoid" ? "sigmoid (the tensor holds probabilities)" : `logits (the decoder applies the ${plan.heads.some((h) => h.scoreFn === "softmax") ? "softmax" : "sigmoid"})`} (${plan.activationWhy})`,
     `input: ${plan.inputSize?.join("x") ?? "not given, boxes are normalised"}; batch ${plan.batch}; ${plan.classes} class${plan.classes === 1 ? "" : "es"}`,
     ...plan.tensors.map((t) => `tensor ${t.name}: [${t.dims.join(",")}] ${t.type}${t.type === "f32" || t.type === "f16" || t.scale === null ? "" : `, real = (raw - ${t.zeroPoint}) * ${t.scale}`}`),
     ...heads.map((h) => `head: ${h.about}: ${h.cells} cells from number ${h.firstSource}, box ${h.kind}${h.bins > 0 ? ` of ${h.bins} bins` : ""}, score ${h.rule}${h.scoreFn === "none" ? "" : `, ${h.scoreFn}`}`),

@@ -35,6 +35,10 @@ export type Family = (typeof FAMILIES)[number];
 /** Whether the tensor holds probabilities already ("sigmoid" was applied by the network) or raw logits. */
 export type Activation = "sigmoid" | "logits";
 
+/** What a user may say: also "softmax", raw logits of which the decoder takes a softmax over the classes, the background included. */
+export const ACTIVATIONS = ["sigmoid", "logits", "softmax"] as const;
+export type ActivationOption = (typeof ACTIVATIONS)[number];
+
 /** How a network's own maps become boxes, where the export leaves that to us. */
 export interface FamilyRules {
   /**

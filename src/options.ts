@@ -3,7 +3,7 @@ import type { Config, OutputSpec, Roles } from "./config.ts";
 import { CONVENTIONS, type Conventions, type ConventionSet } from "./conventions.ts";
 import type { EngineName } from "./engine.ts";
 import { ConfigError, type ConfigProblem } from "./errors.ts";
-import { type Activation, FAMILIES, type Family } from "./families.ts";
+import { ACTIVATIONS, type ActivationOption, FAMILIES, type Family } from "./families.ts";
 import { type TensorSpecInput, show } from "./tensor.ts";
 
 export interface DecoderOptions {
@@ -13,8 +13,8 @@ export interface DecoderOptions {
   readonly family?: Family;
   /** A named set of rules, or single rules over the config's set. */
   readonly conventions?: ConventionSet | (Partial<Conventions> & { readonly set?: ConventionSet });
-  /** "sigmoid": the tensor holds probabilities; "logits": the decoder applies the sigmoid. */
-  readonly activation?: Activation;
+  /** "sigmoid": the tensor holds probabilities; "logits": the decoder applies the sigmoid; "softmax": or the softmax (Caffe and PyTorch SSD). */
+  readonly activation?: ActivationOption;
   /** [width, height] of the network input, pixels. */
   readonly inputSize?: readonly [number, number];
   /** Pixels per cell, from the largest map to the smallest. */
@@ -64,7 +64,7 @@ export function withOptions(config: Config, o: DecoderOptions): Config {
       wrong(name, v, `${length ?? "some"} positive numbers`);
   };
   oneOf("family", FAMILIES);
-  oneOf("activation", ["sigmoid", "logits"]);
+  oneOf("activation", ACTIVATIONS);
   oneOf("priorFormat", ["xyxy", "cxcywh", "cycxhw"]);
   oneOf("boxFormat", FORMATS);
   oneOf("coordinates", ["pixels", "normalised"]);

@@ -78,6 +78,8 @@ export function makePlan(config: Config, specs: readonly TensorSpec[], valuesOf:
     );
   const heads = reading.heads.map((h) => withRules(h, config));
   for (const h of heads) checkTypes(h, used, reading.activation);
+  if (config.activation === "softmax" && !heads.some((h) => h.scoreFn === "softmax"))
+    throw new TensorError(`${reading.about}: got activation "softmax", expected "sigmoid" or "logits": the classes of ${family} as ${reading.name} are independent`);
 
   const noNms = base.nms === "none" || ["end-to-end", "corner-rows", "detection-output", "postprocess", "queries"].includes(reading.name);
   const independent = reading.name === "queries" && heads[0].scoreFn !== "softmax";
@@ -164,11 +166,11 @@ function questionOf(
   const sets = config.anchorSets;
   return {
     family,
-    rules: RULES[family],
+    rules: config.activation === "softmax" ? { ...RULES[family], softmax: true } : RULES[family],
     classes: config.classes,
     inputSize: size,
     strides: config.strides,
-    activation: config.activation,
+    activation: config.activation === "softmax" ? "logits" : config.activation,
     sourceActivation:
       config.source === "options" ? null : config.source === "nn-archive" && RULES[family].size === "exp" ? "logits" : "sigmoid",
     scaleXY: config.scaleXY,

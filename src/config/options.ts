@@ -1,7 +1,7 @@
 /** Typed options, where there is no config file. */
 import type { AnchorSet, Config, Roles } from "../config.ts";
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../conventions.ts";
-import { FAMILIES, type Family } from "../families.ts";
+import { ACTIVATIONS, FAMILIES, type Family } from "../families.ts";
 import { checkRule } from "../options.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
@@ -43,7 +43,7 @@ export function readOptions(r: Reader, o: Json): Config {
     anchorSets: readAnchors(r, o, family, inputSize, strides),
     strides,
     scaleXY,
-    activation: r.oneOf("activation", o.activation, ["sigmoid", "logits"]),
+    activation: r.oneOf("activation", o.activation, ACTIVATIONS),
     reading: r.text("reading", o.reading),
     boxFormat: r.oneOf("boxFormat", o.boxFormat, ["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
     coordinates: r.oneOf("coordinates", o.coordinates, ["pixels", "normalised"]),
