@@ -1,22 +1,86 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "tsdown";
+import { quietLoader } from "./scripts/quiet-loader.mjs";
+
+const src = (name: string): string => fileURLToPath(new URL(`./src/${name}.ts`, import.meta.url));
+
+/** Builds an entry with other files in the place of some: who imports them cannot tell. */
+const swap = (files: Readonly<Record<string, string>>) => ({
+  name: "swap",
+  resolveId: {
+    order: "pre" as const,
+    handler(id: string, from: string | undefined) {
+      const name = /^\.\/(.+)\.ts$/.exec(id)?.[1];
+      return name !== undefined && from !== undefined && Object.hasOwn(files, name) ? src(files[name]) : null;
+    },
+  },
+});
 
 // The loader is bundled, so that the package has no runtime dependency.
 const common = {
   target: "es2022",
+  platform: "neutral",
   sourcemap: true,
   fixedExtension: true,
-  deps: { alwaysBundle: ["@assemblyscript/loader"], onlyBundle: ["@assemblyscript/loader"], neverBundle: [/^node:/, "@resvg/resvg-js", "xz-decompress"] },
+  deps: {
+    alwaysBundle: ["@assemblyscript/loader"],
+    onlyBundle: ["@assemblyscript/loader"],
+    neverBundle: [/^node:/, /\.wasm$/, "@resvg/resvg-js", "xz-decompress"],
+  },
+  plugins: [quietLoader()],
   outDir: "dist",
+  clean: false,
+  dts: false,
 } as const;
+
+const noKernel = {
+  ...common,
+  entry: { wasm: "src/wasm-entry.ts" },
+  plugins: [quietLoader(), swap({ source: "source-none" })],
+};
+const noWasm = { ...common, entry: { ts: "src/index.ts" }, plugins: [swap({ wasm: "wasm-none" })] };
+const workerd = {
+  ...common,
+  entry: { workerd: "src/index.ts" },
+  plugins: [quietLoader(), swap({ source: "source-workerd" })],
+};
 
 export default defineConfig([
   {
     ...common,
     entry: { index: "src/index.ts", node: "src/node.ts", cli: "src/cli.ts" },
     format: "esm",
-    platform: "neutral",
-    dts: { entry: ["src/index.ts", "src/node.ts"] },
     clean: true,
+    hooks: {
+      "build:done": () => {
+        for (const kind of ["simd", "scalar"]) copyFileSync(`build/${kind}.wasm`, `dist/${kind}.wasm`);
+        execFileSync(process.execPath, ["scripts/notice.mjs"]);
+      },
+    },
   },
-  { ...common, entry: { index: "src/index.ts" }, format: "cjs", platform: "neutral", dts: true, clean: false },
+  { ...common, entry: { index: "src/index.ts" }, format: "cjs" },
+  { ...noKernel, format: "esm" },
+  { ...noKernel, format: "cjs" },
+  { ...noWasm, format: "esm" },
+  { ...noWasm, format: "cjs" },
+  { ...workerd, format: "esm" },
+  // Declarations of all entries in one go, so that a Decoder of one is a Decoder of the others; those for `require` are the same text.
+  {
+    ...common,
+    entry: { index: "src/index.ts", wasm: "src/wasm-entry.ts", node: "src/node.ts" },
+    format: "esm",
+    sourcemap: false,
+    dts: { emitDtsOnly: true },
+    hooks: {
+      "build:done": () => {
+        for (const file of readdirSync("dist").filter((f) => f.endsWith(".d.mts") && !f.startsWith("node.")))
+          writeFileSync(
+            `dist/${file.replace(".d.mts", ".d.cts")}`,
+            readFileSync(`dist/${file}`, "utf8").replace(/(from "\.\/[^"]+)\.mjs"/g, '$1.cjs"'),
+          );
+      },
+    },
+  },
 ]);

@@ -1,17 +1,98 @@
-/** The whole API imported, bundled, minified and gzipped, both binaries inside: checked against the limit. */
+/**
+ * What an import costs, minified and gzipped, for each entry of the package: checked against scripts/size.json, which only goes
+ * down (`node scripts/size.mjs --update` writes today's sizes into it). Run it after a build.
+ *
+ * It also checks that what is not used is not there: an import of little leaves little.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const LIMIT = 30 * 1024;
+/** The goal for the whole API with both binaries inside. */
+const GOAL = 30 * 1024;
+/** Another compressor or minifier of the same version may differ by a few bytes. */
+const SLACK = 32;
 
-const { outputFiles } = await build({
-  stdin: { contents: 'import * as boxwright from "./dist/index.mjs"; globalThis.boxwright = boxwright;', resolveDir: "." },
-  bundle: true,
-  minify: true,
-  format: "esm",
-  write: false,
-});
-const bytes = outputFiles[0].contents;
-const packed = gzipSync(bytes, { level: 9 }).length;
-console.log(`whole API, minified: ${bytes.length} bytes, gzipped ${packed} of ${LIMIT}`);
-process.exit(packed <= LIMIT ? 0 : 1);
+const whole = (entry) =>
+  `import * as boxwright from "./dist/${entry}.mjs"; globalThis.boxwright = boxwright;`;
+const some = (entry, names) =>
+  `import { ${names} } from "./dist/${entry}.mjs"; globalThis.boxwright = [${names}];`;
+const all = {
+  "boxwright: everything": whole("index"),
+  "boxwright: createDecoder": some("index", "createDecoder"),
+  "boxwright: nms": some("index", "nms"),
+  "boxwright: toPixels": some("index", "toPixels"),
+  "boxwright/ts: everything": whole("ts"),
+  "boxwright/ts: createDecoder": some("ts", "createDecoder"),
+  "boxwright/ts: nms": some("ts", "nms"),
+  "boxwright/wasm: everything": whole("wasm"),
+  "boxwright/wasm: createDecoder": some("wasm", "createDecoder, provideKernel"),
+  "boxwright, condition workerd: everything": whole("workerd"),
+};
+
+async function bundle(contents) {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: "." },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    external: ["*.wasm"],
+    write: false,
+    // what esbuild would warn about is what the package promises not to hold
+    logLevel: "warning",
+  });
+  return outputFiles[0].contents;
+}
+
+const gzip = (bytes) => gzipSync(bytes, { level: 9 }).length;
+const sizes = {};
+for (const [name, contents] of Object.entries(all)) {
+  const bytes = await bundle(contents);
+  sizes[name] = { minified: bytes.length, gzipped: gzip(bytes) };
+}
+for (const kind of ["simd", "scalar"]) {
+  const bytes = readFileSync(`dist/${kind}.wasm`);
+  sizes[`boxwright/${kind}.wasm`] = { minified: bytes.length, gzipped: gzip(bytes) };
+}
+
+if (process.argv.includes("--update"))
+  writeFileSync(
+    "scripts/size.json",
+    `${JSON.stringify(Object.fromEntries(Object.entries(sizes).map(([n, s]) => [n, s.gzipped])), null, 2)}\n`,
+  );
+const limits = JSON.parse(readFileSync("scripts/size.json", "utf8"));
+
+const problems = [];
+for (const [name, { minified, gzipped }] of Object.entries(sizes)) {
+  const limit = limits[name];
+  console.log(
+    `${name.padEnd(44)} ${String(minified).padStart(7)} minified ${String(gzipped).padStart(6)} gzipped, limit ${limit}`,
+  );
+  if (limit === undefined) problems.push(`${name}: got no limit in scripts/size.json, expected one`);
+  else if (gzipped > limit + SLACK) problems.push(`${name}: got ${gzipped} bytes, expected at most ${limit}`);
+  else if (gzipped < limit * 0.98)
+    console.log(`  smaller than its limit: run node scripts/size.mjs --update`);
+}
+for (const name of Object.keys(limits))
+  if (!(name in sizes)) problems.push(`${name}: got a limit and no such size`);
+
+const is = (what, holds) => holds || problems.push(`tree-shaking: expected ${what}`);
+const at = (name) => sizes[name].minified;
+// families and conventions are tables spread into one another, which esbuild does not take out
+is("toPixels alone to cost under 2.5 kB", at("boxwright: toPixels") < 2500);
+is(
+  "nms without the decoder to cost under two thirds of the whole",
+  at("boxwright: nms") < (2 / 3) * at("boxwright: everything"),
+);
+is("nms of boxwright/ts to cost under 30 kB", at("boxwright/ts: nms") < 30_000);
+const noWasm = new TextDecoder().decode(await bundle(all["boxwright/ts: everything"]));
+is("no WebAssembly in boxwright/ts", !/WebAssembly\.|0061736d/.test(noWasm));
+const noBinary = new TextDecoder().decode(await bundle(all["boxwright/wasm: everything"]));
+is("no binary in boxwright/wasm", !noBinary.includes("0061736d"));
+
+const total = sizes["boxwright: everything"].gzipped;
+console.log(
+  `whole API: ${total} gzipped; the goal is ${GOAL}, ${total <= GOAL ? "reached" : `${total - GOAL} bytes to go`}`,
+);
+for (const p of problems) console.error(p);
+process.exit(problems.length === 0 ? 0 : 1);

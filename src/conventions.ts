@@ -42,6 +42,7 @@ const ultralytics: Conventions = {
   countBackground: true,
 };
 
+/** The named sets of rules; the README compares them field by field. */
 export const CONVENTIONS = {
   ultralytics,
   depthai: { ...ultralytics, gate: ">=", nms: "all", suppress: ">=", clamp: "before", maxCandidates: 0 },
@@ -51,4 +52,5 @@ export const CONVENTIONS = {
   tflite: { ...ultralytics, gate: ">=", nms: "all", clamp: "none", maxCandidates: 0, maxDetections: 10, countBackground: false },
 } as const satisfies Record<string, Conventions>;
 
+/** Name of a set of rules. */
 export type ConventionSet = keyof typeof CONVENTIONS;

@@ -26,6 +26,7 @@ export interface Slot {
   readonly type: string;
 }
 
+/** Counters of a decoder, kept up to date in place. */
 export interface Stats {
   /** Calls of `decode`. */
   readonly frames: number;

@@ -2,6 +2,7 @@
 import type { Config } from "./config.ts";
 import type { Plan } from "./plan.ts";
 
+/** What a decoder takes its tensors for, and why. */
 export interface Description {
   /** For people. */
   readonly text: string;

@@ -55,10 +55,12 @@ export class Detections implements Iterable<Detection> {
     };
   }
 
+  /** Rows in order of score. */
   *[Symbol.iterator](): Iterator<Detection> {
     for (let i = 0; i < this.length; i++) yield this.at(i) as Detection;
   }
 
+  /** The rows as objects of their own, which the next `decode` leaves alone. */
   toArray(): Detection[] {
     return [...this];
   }
@@ -77,6 +79,7 @@ export class Detections implements Iterable<Detection> {
     return c;
   }
 
+  /** What `JSON.stringify` writes: the rows. */
   toJSON(): Detection[] {
     return this.toArray();
   }

@@ -21,6 +21,7 @@ export class DrawError extends Error {
   override readonly name = "DrawError";
 }
 
+/** What the head of an image file says. */
 export interface ImageInfo {
   readonly mime: "image/png" | "image/jpeg";
   /** As the photo is seen, after its EXIF orientation. */
@@ -199,6 +200,7 @@ const escape = (text: string): string =>
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, "\ufffd")
     .replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
+/** Options of `drawSvg` and `drawPng`. */
 export interface DrawOptions {
   /** Text of a tag; default: label (or class id) and score in percent. */
   readonly tag?: (detection: Drawn) => string;
@@ -348,6 +350,7 @@ const overlap = (a: Area, b: Area): boolean =>
 /** A coordinate with two decimals at most. */
 const n = (value: number): string => String(Math.round(value * 100) / 100);
 
+/** Options of `rasterise`. */
 export interface RasterOptions {
   /** A .ttf or .otf file for the tags; default: DejaVu Sans of the package dejavu-fonts-ttf, else the system's fonts. */
   readonly font?: string;

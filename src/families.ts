@@ -30,6 +30,7 @@ export const FAMILIES = [
   "boxes",
 ] as const;
 
+/** How a network writes its boxes; spelling variants are understood. */
 export type Family = (typeof FAMILIES)[number];
 
 /** Whether the tensor holds probabilities already ("sigmoid" was applied by the network) or raw logits. */

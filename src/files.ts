@@ -61,6 +61,10 @@ export async function readTensors(...paths: string[]): Promise<NamedTensor[]> {
   return mergeTensors(inputs);
 }
 
+/**
+ * The tensors of several files as one list, in their order.
+ * @throws Error where two files hold a tensor of the same name
+ */
 export function mergeTensors(inputs: readonly Input[]): NamedTensor[] {
   const from = new Map<string, string>();
   const out: NamedTensor[] = [];

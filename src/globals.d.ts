@@ -2,6 +2,7 @@
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: BufferSource);
+    static exports(module: Module): { name: string; kind: string }[];
   }
   class Memory {
     constructor(descriptor: { initial: number; maximum?: number });
@@ -15,3 +16,9 @@ declare namespace WebAssembly {
   function compile(bytes: BufferSource): Promise<Module>;
 }
 type BufferSource = ArrayBufferView<ArrayBuffer> | ArrayBuffer;
+
+/** Resolved by the runtime that imports it (condition `workerd`): the default export is the compiled module. */
+declare module "*.wasm" {
+  const module: WebAssembly.Module;
+  export default module;
+}

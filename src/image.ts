@@ -324,6 +324,7 @@ function writeAffineAt(m: Memory, at: number, a: Affine): void {
   m.f32[p + A.P_SHIFT_Y] = a.shiftY;
 }
 
+/** A tensor's place in memory, in the array type of its elements: f16 as bits. */
 export type SlotArray = Float32Array | Uint16Array | Uint8Array | Int8Array | Int16Array | Int32Array;
 
 /** View of a tensor's slot, in the array type of its elements. */

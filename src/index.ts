@@ -1,5 +1,5 @@
 /** Public names. */
-export { type Config, parseConfig } from "./config.ts";
+export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig } from "./config.ts";
 export { CONVENTIONS, type Conventions, type ConventionSet } from "./conventions.ts";
 export { type Decoder, type Outputs, type Slot, type Stats, type Update, createDecoder, createDecoderSync } from "./decoder.ts";
 export type { Description } from "./describe.ts";
@@ -8,6 +8,7 @@ export type { EngineName } from "./engine.ts";
 export { ConfigError, type ConfigProblem, TensorError } from "./errors.ts";
 export { FAMILIES, type Activation, type Family } from "./families.ts";
 export { type Inspection, inspect } from "./inspect.ts";
+export type { SlotArray } from "./image.ts";
 export type { Frame } from "./letterbox.ts";
 export { type NmsOptions, nms } from "./nms.ts";
 export type { DecoderOptions } from "./options.ts";

@@ -7,6 +7,7 @@ import { type DecoderOptions, withOptions } from "./options.ts";
 import { makePlan } from "./plan.ts";
 import { type TensorSpec, type TensorSpecInput, shape, specOf } from "./tensor.ts";
 
+/** What `inspect` found: in words, and as plain data. */
 export interface Inspection {
   readonly text: string;
   readonly json: unknown;

@@ -4,6 +4,7 @@ import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } f
 import { keptBlocks } from "./layout.ts";
 import { show } from "./tensor.ts";
 
+/** Options of `nms`. */
 export interface NmsOptions {
   /** Default 0.45. */
   readonly iouThreshold?: number;

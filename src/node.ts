@@ -10,6 +10,7 @@ export { parseNpy, parseNpz } from "./files.ts";
 export { readSafetensors, writeSafetensors } from "./safetensors.ts";
 export { DrawError, drawPng, drawSvg, imageInfo, rasterise } from "./draw.ts";
 export type { Input } from "./files.ts";
+export type { Packing } from "./files/archive.ts";
 export type { ElementType, NamedTensor, TensorData } from "./safetensors.ts";
 export type { DrawOptions, Drawn, ImageInfo, RasterOptions } from "./draw.ts";
 

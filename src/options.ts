@@ -6,6 +6,7 @@ import { ConfigError, type ConfigProblem } from "./errors.ts";
 import { ACTIVATIONS, type ActivationOption, FAMILIES, type Family } from "./families.ts";
 import { type TensorSpecInput, show } from "./tensor.ts";
 
+/** What a caller sets beside the config, or over what it says. Lengths are in pixels of the network's input unless said otherwise. */
 export interface DecoderOptions {
   /** Default "auto": the fastest that runs here. */
   readonly engine?: EngineName | "auto";

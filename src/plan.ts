@@ -11,6 +11,7 @@ import { blazefaceAnchors, ultrafacePriors } from "./priors.ts";
 import { type Field, type Head, type Question, type Reading, readings } from "./reading.ts";
 import { type TensorSpec, shape, volume } from "./tensor.ts";
 
+/** How a set of tensors is decoded: frozen plain data, so that a plan and the tensors make a whole bug report. */
 export interface Plan {
   readonly family: Family;
   readonly familyWhy: string;

@@ -117,6 +117,7 @@ export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240
 
 const clip = (x: number): number => Math.min(1, Math.max(0, x));
 
+/** One PriorBox layer of a Caffe SSD, with the names of its prototxt in camel case. */
 export interface CaffePriorLayer {
   /** Cells of the layer. */
   readonly width: number;

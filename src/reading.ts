@@ -58,6 +58,7 @@ export interface Head {
   readonly variances: readonly [number, number, number, number];
 }
 
+/** One way in which the shapes of the tensors make sense. */
 export interface Reading {
   /** The name that the option `reading` takes. */
   readonly name: ReadingName;
@@ -74,6 +75,7 @@ export interface Reading {
   readonly inputSize: readonly [number, number] | null;
 }
 
+/** What a set of tensors can be; the option `reading` names one where the shapes leave more. */
 export type ReadingName =
   | "anchor-grid"
   | "point-grid"

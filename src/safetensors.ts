@@ -11,6 +11,7 @@ import { TensorError } from "./errors.ts";
 /** f16 is carried as raw bits in a Uint16Array. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
 
+/** Values of a tensor of a file: one typed array per element type, f16 as its bits. */
 export type TensorData =
   | Float32Array
   | Float64Array

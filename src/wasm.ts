@@ -2,9 +2,10 @@
 import { instantiateSync } from "@assemblyscript/loader";
 import { ABI_VERSION } from "./abi.ts";
 import type { Engine } from "./engine.ts";
-import { scalar, simd } from "./kernel.ts";
 import { memoryOf } from "./memory.ts";
+import { kernelSource } from "./source.ts";
 
+/** The two builds of the kernel: with vector instructions, and without. */
 export type WasmKind = "simd" | "scalar";
 
 interface Kernel extends Record<string, unknown> {
@@ -19,42 +20,85 @@ interface Kernel extends Record<string, unknown> {
 const modules = new Map<WasmKind, WebAssembly.Module>();
 
 export function hasWebAssembly(): boolean {
-  return typeof WebAssembly === "object" && typeof WebAssembly.Module === "function" && typeof WebAssembly.validate === "function";
+  return (
+    typeof WebAssembly === "object" &&
+    typeof WebAssembly.Module === "function" &&
+    typeof WebAssembly.validate === "function"
+  );
 }
 
 /** Whether this runtime accepts the real binary with vector instructions. */
 export function hasSimd(): boolean {
   try {
-    return modules.has("simd") || WebAssembly.validate(kernelBytes("simd"));
+    if (modules.has("simd")) return true;
+    const source = kernelSource("simd");
+    return source !== null && (isModule(source) || WebAssembly.validate(source));
   } catch {
     return false;
   }
 }
 
-/** The kernel's binary, for those who instantiate it themselves. */
-export function kernelBytes(kind: WasmKind): Uint8Array<ArrayBuffer> {
-  const hex = kind === "simd" ? simd : scalar;
-  const bytes = new Uint8Array(hex.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(hex.slice(2 * i, 2 * i + 2), 16);
-  return bytes;
+function isModule(source: unknown): source is WebAssembly.Module {
+  return Object.prototype.toString.call(source) === "[object WebAssembly.Module]";
+}
+
+/**
+ * Hands over a binary of the kernel, before the first decoder is made: `boxwright/wasm` holds none itself.
+ *
+ * `provideKernel("simd", await WebAssembly.compileStreaming(fetch(url)))`, where `url` leads to the file `boxwright/simd.wasm`.
+ * What was not handed over does not run: `engine: "auto"` takes `simd`, else `scalar`, else `ts`.
+ * @param kind which of the two files it is
+ * @param kernel the compiled module, or the bytes of the file, which are compiled at once
+ * @throws TypeError where it is no kernel of boxwright, with got and expected
+ */
+export function provideKernel(kind: WasmKind, kernel: WebAssembly.Module | ArrayBufferView | ArrayBuffer): void {
+  if (kind !== "simd" && kind !== "scalar")
+    throw new TypeError(`kind: got ${JSON.stringify(kind)}, expected "simd" or "scalar"`);
+  const module = isModule(kernel) ? kernel : new WebAssembly.Module(kernel as BufferSource);
+  const found = WebAssembly.Module.exports(module).map((e) => e.name);
+  const missing = ["abiVersion", "scan", "sort", "nms", "decode"].filter((name) => !found.includes(name));
+  if (missing.length > 0)
+    throw new TypeError(
+      `kernel: got a module with the exports ${found.join(", ") || "(none)"}, expected ${missing.join(", ")} too: the file boxwright/${kind}.wasm`,
+    );
+  modules.set(kind, module);
+}
+
+function sourceOf(kind: WasmKind): Exclude<ReturnType<typeof kernelSource>, null> {
+  const source = kernelSource(kind);
+  if (source === null)
+    throw new Error(`engine "${kind}": got no binary, expected provideKernel("${kind}", module) before it`);
+  return source;
 }
 
 export function compileKernel(kind: WasmKind): WebAssembly.Module {
   let module = modules.get(kind);
-  if (module === undefined) modules.set(kind, (module = new WebAssembly.Module(kernelBytes(kind))));
+  if (module === undefined) {
+    const source = sourceOf(kind);
+    modules.set(kind, (module = isModule(source) ? source : new WebAssembly.Module(source)));
+  }
   return module;
 }
 
 /** Compiles off the main thread where the runtime can. */
 export async function compileKernelAsync(kind: WasmKind): Promise<void> {
-  if (!modules.has(kind)) modules.set(kind, await WebAssembly.compile(kernelBytes(kind)));
+  if (modules.has(kind)) return;
+  const source = sourceOf(kind);
+  modules.set(kind, isModule(source) ? source : await WebAssembly.compile(source));
 }
 
 export function wasmEngine(name: WasmKind, pages: number): Engine {
+  if (!hasWebAssembly())
+    throw new Error(
+      `engine "${name}": got a runtime without WebAssembly, expected one; use engine "ts" or "auto"`,
+    );
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const { exports } = instantiateSync<Kernel>(compileKernel(name), { env: { memory } });
   const version = exports.abiVersion();
-  if (version !== ABI_VERSION) throw new Error(`kernel: got interface version ${version}, expected ${ABI_VERSION}; rebuild with npm run build`);
+  if (version !== ABI_VERSION)
+    throw new Error(
+      `kernel: got interface version ${version}, expected ${ABI_VERSION}; rebuild with npm run build`,
+    );
   return {
     name,
     memory: memoryOf(memory.buffer),

@@ -11,7 +11,7 @@ import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box.ts";
 import { LOWEST, finite, integerKey, value } from "./value.ts";
 
 const fround = Math.fround;
-const { BLOCK } = A;
+const BLOCK = A.BLOCK;
 
 export function scan(m: Memory, at: number): number {
   const { i32 } = m;

@@ -13,6 +13,7 @@ const LARGEST_CONFIG = 64 << 20;
 /** What may be unpacked in search of it: a small file that unpacks without end must stop somewhere. */
 const LARGEST_ARCHIVE = 8 * 2 ** 30;
 
+/** How an NN Archive is packed. */
 export type Packing = "xz" | "gz" | "tar";
 
 /** How an archive is packed, by its first bytes; null for anything else. */

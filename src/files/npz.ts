@@ -15,6 +15,10 @@ const LARGEST = 2 ** 31 - 1;
 export const isZip = (bytes: Uint8Array): boolean =>
   bytes.length >= 4 && bytes[0] === 0x50 && bytes[1] === 0x4b && (bytes[2] === 3 || bytes[2] === 5);
 
+/**
+ * The arrays of a NumPy `.npz` archive, named as in it. `where` is the file's name in messages.
+ * @throws Error where the bytes are no such archive, with got and expected
+ */
 export function parseNpz(bytes: Uint8Array, where: string): NamedTensor[] {
   return unzip(bytes, where, (name) => name.endsWith(".npy")).map((e) =>
     parseNpy(e.bytes, e.name.slice(0, -4)),

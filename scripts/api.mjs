@@ -1,0 +1,62 @@
+/**
+ * Writes docs/api.txt: every declaration that the package's types consist of, without comments and in order of name, and which of
+ * them each entry exports. A change of the public interface is a change of this file. Run it after a build; `--check` compares.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import ts from "typescript";
+
+const ENTRIES = { boxwright: "index", "boxwright/ts": "index", "boxwright/wasm": "wasm", "boxwright/node": "node" };
+
+const printer = ts.createPrinter({ removeComments: true });
+const declarations = new Map();
+const sources = new Map();
+
+/** The declarations of a file, and of those it imports. */
+function visit(file) {
+  if (sources.has(file)) return;
+  const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.ES2022, true);
+  sources.set(file, source);
+  for (const s of source.statements) {
+    if (ts.isImportDeclaration(s) || ts.isExportDeclaration(s)) {
+      const from = s.moduleSpecifier?.text;
+      if (from?.startsWith("./")) visit(`dist/${from.slice(2).replace(/\.mjs$/, ".d.mts")}`);
+      continue;
+    }
+    const name = s.name?.text ?? s.declarationList?.declarations[0].name.text;
+    if (name === undefined) throw new Error(`${file}: got a statement without a name: ${s.getText().slice(0, 80)}`);
+    const text = printer.printNode(ts.EmitHint.Unspecified, s, source).replace(/^(export )?(declare )?/, "");
+    const known = declarations.get(name);
+    declarations.set(name, known === undefined || known === text ? text : `${known}\n${text}`);
+  }
+}
+
+/** Names that an entry exports. */
+function exported(file) {
+  visit(file);
+  const names = [];
+  for (const s of sources.get(file).statements)
+    if (ts.isExportDeclaration(s))
+      for (const e of s.exportClause?.elements ?? []) names.push(`${e.isTypeOnly ? "type " : ""}${e.name.text}`);
+  return names.sort((a, b) => (a.replace("type ", "") < b.replace("type ", "") ? -1 : 1));
+}
+
+let text = "Written by scripts/api.mjs from the built types. A change here is a change of the public interface.\n";
+for (const [entry, file] of Object.entries(ENTRIES))
+  text += `\n## ${entry}\n${exported(`dist/${file}.d.mts`).join("\n")}\n`;
+text += "\n## declarations\n";
+for (const name of [...declarations.keys()].sort()) text += `\n${declarations.get(name)}\n`;
+
+const path = "docs/api.txt";
+if (!process.argv.includes("--check")) writeFileSync(path, text);
+else {
+  const committed = existsSync(path) ? readFileSync(path, "utf8") : "";
+  if (committed !== text) {
+    const had = new Set(committed.split("\n"));
+    const has = new Set(text.split("\n"));
+    for (const l of had) if (!has.has(l)) console.error(`- ${l}`);
+    for (const l of has) if (!had.has(l)) console.error(`+ ${l}`);
+    console.error("docs/api.txt: the public interface is another; if that is meant, run npm run api and say so in a changeset");
+    process.exit(1);
+  }
+  console.log(`docs/api.txt: as built, ${declarations.size} declarations`);
+}

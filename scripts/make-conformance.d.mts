@@ -1,0 +1,5 @@
+export function conformanceCases(): {
+  readonly version: number;
+  readonly about: string;
+  readonly cases: readonly object[];
+};

@@ -1,0 +1,21 @@
+import type { DecoderOptions, Detection } from "../../src/index.ts";
+
+export interface ConformanceCase {
+  readonly name: string;
+  readonly source: string;
+  readonly config: object;
+  readonly options: DecoderOptions;
+  readonly tensors: readonly {
+    readonly name: string;
+    readonly type: "f32" | "f16" | "i8" | "u8";
+    readonly dims: readonly number[];
+    readonly scale?: number;
+    readonly zeroPoint?: number;
+    readonly base64: string;
+  }[];
+  readonly ordered: boolean;
+  readonly tolerance: number;
+  readonly expected: { -readonly [K in keyof Omit<Detection, "label">]: number }[];
+}
+
+export function loadCases(): ConformanceCase[];

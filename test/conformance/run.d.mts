@@ -1,0 +1,21 @@
+import type * as boxwright from "../../src/wasm-entry.ts";
+import type { ConformanceCase } from "./load.mjs";
+
+/** Any entry of the package; only `boxwright/wasm` has `provideKernel`. */
+export type Boxwright = Omit<typeof boxwright, "provideKernel"> &
+  Partial<Pick<typeof boxwright, "provideKernel">>;
+
+export interface ConformanceResult {
+  readonly engine: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly failures: readonly string[];
+}
+
+export function bytesOf(base64: string): Uint8Array<ArrayBuffer>;
+export function runConformance(
+  boxwright: Boxwright,
+  engine: string,
+  cases: readonly ConformanceCase[],
+): ConformanceResult;
+export function runAll(boxwright: Boxwright, cases: readonly ConformanceCase[]): ConformanceResult;
