@@ -112,7 +112,9 @@ export function parseConfig(json: unknown): Config {
   } catch (e) {
     if (e instanceof ConfigError) throw e;
     // a getter or proxy of the caller's, or nesting deeper than the stack; no config looks like that
-    throw new ConfigError([{ path: "", message: "got a value that cannot be read through, expected plain data" }]);
+    throw new ConfigError([
+      { path: "", message: "got a value that cannot be read through, expected plain data" },
+    ]);
   }
 }
 
@@ -123,12 +125,19 @@ function read(json: unknown): Config {
     try {
       root = JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json);
     } catch (e) {
-      r.say("", `got text that is not JSON (${e instanceof Error ? e.message : String(e)}), expected an NN_config, an NN Archive config.json or typed options`);
+      r.say(
+        "",
+        `got text that is not JSON (${e instanceof Error ? e.message : String(e)}), expected an NN_config, an NN Archive config.json or typed options`,
+      );
     }
     r.done();
   }
   if (root !== undefined && root !== null && !isObject(root)) {
-    if (ArrayBuffer.isView(root)) r.say("", "got bytes, expected JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node");
+    if (ArrayBuffer.isView(root))
+      r.say(
+        "",
+        "got bytes, expected JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node",
+      );
     else r.wrong("", root, "an object: NN_config, nn_config, NN Archive config.json or typed options");
     r.done();
   }
@@ -141,11 +150,19 @@ function read(json: unknown): Config {
   if (spelled !== undefined) {
     const key = spelled === "nn_config" ? "nn_config" : "NN_config";
     config = readNnConfig(r, spelled === key ? o : { ...o, [key]: o[spelled] }, key);
-  } else if (isObject(o.model) && (Array.isArray(o.model.heads) || o.model.heads === null || "outputs" in o.model || "config_version" in o)) config = readArchive(r, o);
-  else if (keys.every((k) => o[k] === null || o[k] === undefined) || ("mappings" in o && !("family" in o))) config = readNnConfig(r, o, "NN_config");
+  } else if (
+    isObject(o.model) &&
+    (Array.isArray(o.model.heads) || o.model.heads === null || "outputs" in o.model || "config_version" in o)
+  )
+    config = readArchive(r, o);
+  else if (keys.every((k) => o[k] === null || o[k] === undefined) || ("mappings" in o && !("family" in o)))
+    config = readNnConfig(r, o, "NN_config");
   else {
     if (!OPTIONS.some((k) => k in o)) {
-      r.say("", `got an object with ${keys.slice(0, 6).join(", ")}${keys.length > 6 ? ", ..." : ""}, expected NN_config, nn_config, model (NN Archive) or family (typed options)`);
+      r.say(
+        "",
+        `got an object with ${keys.slice(0, 6).join(", ")}${keys.length > 6 ? ", ..." : ""}, expected NN_config, nn_config, model (NN Archive) or family (typed options)`,
+      );
       r.done();
     }
     config = readOptions(r, o);

@@ -99,25 +99,25 @@ export const RULES: { readonly [F in Family]: FamilyRules } = {
  * depthai-core #1911; later releases say yolov6r2. The "-u" subtypes are the anchor-free rebuilds.
  */
 const SUBTYPES: Readonly<Record<string, Family>> = {
-  "yolov3": "yolov3",
+  yolov3: "yolov3",
   "yolov3-tiny": "yolov3",
   "yolov3-u": "yolov8",
   "yolov3-tinyu": "yolov8",
-  "yolov4": "yolov4",
+  yolov4: "yolov4",
   "yolov4-tiny": "yolov4",
-  "yolov5": "yolov5",
+  yolov5: "yolov5",
   "yolov5-u": "yolov8",
-  "yolov6": "yolov6r1",
-  "yolov6r1": "yolov6r1",
-  "yolov6r2": "yolov6",
-  "yolov7": "yolov7",
-  "yolov8": "yolov8",
-  "yolov8n": "yolov8",
-  "yolov9": "yolov9",
-  "yolov10": "yolov10",
-  "yolov11": "yolo11",
-  "yolov12": "yolo12",
-  "yolo26": "yolo26",
+  yolov6: "yolov6r1",
+  yolov6r1: "yolov6r1",
+  yolov6r2: "yolov6",
+  yolov7: "yolov7",
+  yolov8: "yolov8",
+  yolov8n: "yolov8",
+  yolov9: "yolov9",
+  yolov10: "yolov10",
+  yolov11: "yolo11",
+  yolov12: "yolo12",
+  yolo26: "yolo26",
   "yolo-p": "yolov5",
   "yolo-gold": "yolov6",
 };
@@ -134,7 +134,8 @@ export function familyInName(name: string): Family | null {
       const release = found[2] ?? /yolov?6[nsml]?r(\d)/.exec(s)?.[1];
       return release === undefined || release === "1" ? "yolov6r1" : "yolov6";
     }
-    for (const f of [`yolov${version}`, `yolo${version}`]) if ((FAMILIES as readonly string[]).includes(f)) return f as Family;
+    for (const f of [`yolov${version}`, `yolo${version}`])
+      if ((FAMILIES as readonly string[]).includes(f)) return f as Family;
   }
   for (const f of ["fastestdet", "nanodet", "blazeface", "ultraface"] as const) if (s.includes(f)) return f;
   return null;
@@ -173,7 +174,8 @@ export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
     if (family === "yolov6r1" && !/r1/i.test(e.modelName)) family = "yolov6";
     if (family !== null && fits(family, e)) return { family, why: `model name "${e.modelName}"` };
   }
-  if (e.anchors === false) return { family: "yolov8", why: "empty anchors mean left-top-right-bottom distances" };
+  if (e.anchors === false)
+    return { family: "yolov8", why: "empty anchors mean left-top-right-bottom distances" };
   return { family: "yolov3", why: "nothing in the file says otherwise; the option `family` does" };
 }
 

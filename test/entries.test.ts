@@ -124,7 +124,8 @@ describe("boxwright/wasm", () => {
           /* @vite-ignore */ `${pathToFileURL(join(dist, "wasm.mjs")).href}?${name}`
         ) as Promise<Boxwright>,
     );
-  const bytes = (kind: string): Uint8Array<ArrayBuffer> => new Uint8Array(readFileSync(require.resolve(`boxwright/${kind}.wasm`)));
+  const bytes = (kind: string): Uint8Array<ArrayBuffer> =>
+    new Uint8Array(readFileSync(require.resolve(`boxwright/${kind}.wasm`)));
 
   test("runs in TypeScript until a kernel is handed over, then with it", async () => {
     const b = await fresh("a");

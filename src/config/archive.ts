@@ -39,10 +39,19 @@ export function readArchive(r: Reader, root: Json): Config {
     conventions: "depthai",
   };
   if (found.length === 0) {
-    if (unknown.length > 0) r.say(unknown[0].split(":")[0], `got ${unknown.map((u) => u.split(": ")[1]).join(" and ")}, expected a parser YOLO, YOLOExtendedParser, SSD or MOBILENET`);
-    return { ...base, decodes: false, note: "the archive has no heads: nothing says how to decode its outputs (option family does)" };
+    if (unknown.length > 0)
+      r.say(
+        unknown[0].split(":")[0],
+        `got ${unknown.map((u) => u.split(": ")[1]).join(" and ")}, expected a parser YOLO, YOLOExtendedParser, SSD or MOBILENET`,
+      );
+    return {
+      ...base,
+      decodes: false,
+      note: "the archive has no heads: nothing says how to decode its outputs (option family does)",
+    };
   }
-  if (new Set(found.map((f) => f.kind)).size > 1) r.say("model.heads", "got heads of both YOLO and SSD, expected one kind");
+  if (new Set(found.map((f) => f.kind)).size > 1)
+    r.say("model.heads", "got heads of both YOLO and SSD, expected one kind");
   // as depthai-core: of several heads of a kind the last one counts
   const { index, kind, head } = found[found.length - 1];
   const path = `model.heads[${index}].metadata`;
@@ -50,9 +59,15 @@ export function readArchive(r: Reader, root: Json): Config {
   const labels = r.labels(`${path}.classes`, m.classes);
   const n = r.count(`${path}.n_classes`, m.n_classes);
   // a list of names may stop short (the rest go by number); more names than classes contradict each other
-  if (n !== null && labels !== null && labels.length > n) r.say(`${path}.n_classes`, `got ${n} for ${labels.length} names in classes, expected at least as many`);
+  if (n !== null && labels !== null && labels.length > n)
+    r.say(`${path}.n_classes`, `got ${n} for ${labels.length} names in classes, expected at least as many`);
   const subtype = r.text(`${path}.subtype`, m.subtype);
-  if (subtype !== null && kind === "yolo" && (subtype.toLowerCase() in {} || !knownSubtype(subtype))) r.wrong(`${path}.subtype`, subtype, "a subtype of the archive format, for instance yolov5, yolov6r2, yolov8, yolo26");
+  if (subtype !== null && kind === "yolo" && (subtype.toLowerCase() in {} || !knownSubtype(subtype)))
+    r.wrong(
+      `${path}.subtype`,
+      subtype,
+      "a subtype of the archive format, for instance yolov5, yolov6r2, yolov8, yolo26",
+    );
   const yoloOutputs = r.texts(`${path}.yolo_outputs`, m.yolo_outputs);
   const headOutputs = yoloOutputs ?? r.texts(`model.heads[${index}].outputs`, head.outputs);
   const boxes = r.text(`${path}.boxes_outputs`, m.boxes_outputs);
@@ -64,13 +79,20 @@ export function readArchive(r: Reader, root: Json): Config {
   ];
   for (const [at, names] of named) {
     for (const name of names ?? []) {
-      if (name !== null && outputs !== null && !outputs.some((o) => o.name === name)) r.say(at, `got "${name}", expected one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
+      if (name !== null && outputs !== null && !outputs.some((o) => o.name === name))
+        r.say(
+          at,
+          `got "${name}", expected one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`,
+        );
     }
   }
   const strides = r.positives(`${path}.strides`, m.strides);
   const anchorSets = kind === "yolo" ? anchorsOf(r, path, m, yoloOutputs) : null;
   if (strides?.length && anchorSets?.length && anchorSets.length !== strides.length)
-    r.say(`${path}.strides`, `got ${strides.length} strides for anchors of ${anchorSets.length} outputs, expected one for each`);
+    r.say(
+      `${path}.strides`,
+      `got ${strides.length} strides for anchors of ${anchorSets.length} outputs, expected one for each`,
+    );
   return {
     ...base,
     kind,
@@ -82,7 +104,8 @@ export function readArchive(r: Reader, root: Json): Config {
     maxDetections: r.count(`${path}.max_det`, m.max_det) ?? base.maxDetections,
     anchorSets,
     // strides[i] belongs to yolo_outputs[i]; in ascending order they follow the maps, largest first
-    strides: strides !== null && strides.length === yoloOutputs?.length ? strides.sort((a, b) => a - b) : strides,
+    strides:
+      strides !== null && strides.length === yoloOutputs?.length ? strides.sort((a, b) => a - b) : strides,
     headOutputs,
     // one output named for both holds whole detections, and needs no roles
     roles: boxes !== null && scores !== null && boxes !== scores ? { boxes, scores } : null,
@@ -94,7 +117,11 @@ function anchorsOf(r: Reader, path: string, m: Json, names: readonly string[] | 
   if (anchors === null) return m.anchors === null ? [] : null;
   const sets = r.nestedPairs(`${path}.anchors`, anchors);
   if (sets === null) return null;
-  if (names !== null && sets.length > 0 && sets.length !== names.length) r.say(`${path}.anchors`, `got anchors for ${sets.length} outputs, expected ${names.length}, one set for each of yolo_outputs`);
+  if (names !== null && sets.length > 0 && sets.length !== names.length)
+    r.say(
+      `${path}.anchors`,
+      `got anchors for ${sets.length} outputs, expected ${names.length}, one set for each of yolo_outputs`,
+    );
   return sets.map((list, i) => ({ side: null, output: names?.[i] ?? null, anchors: list }));
 }
 
@@ -108,7 +135,10 @@ function shapeOf(r: Reader, path: string, x: unknown): number[] | null {
 
 /** Width and height of the image input (declared as such, else the first with a shape); layout letters say where they stand. */
 function inputSizeOf(r: Reader, model: Json): [number, number] | null {
-  const inputs = [...(r.array("model.inputs", model.inputs) ?? [])].map((input, i) => ({ input: r.object(`model.inputs[${i}]`, input), i }));
+  const inputs = [...(r.array("model.inputs", model.inputs) ?? [])].map((input, i) => ({
+    input: r.object(`model.inputs[${i}]`, input),
+    i,
+  }));
   // an image among other inputs may stand anywhere
   inputs.sort((a, b) => Number(b.input.input_type === "image") - Number(a.input.input_type === "image"));
   let size: [number, number] | null = null;
