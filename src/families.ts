@@ -2,6 +2,7 @@
  * A family is data, not code. It says which arithmetic a box needs and what is in a tensor by default;
  * whether an export is raw heads, rows or planes is read from the shapes (`reading.ts`), never from the family.
  */
+import { hasOwn } from "./own.ts";
 
 /** Names a user writes; spelling variants that appear inside files are read by `familyInName`. */
 export const FAMILIES = [
@@ -157,7 +158,7 @@ export interface HeadEvidence {
 export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
   if (e.subtype !== null && e.subtype !== "") {
     const subtype = e.subtype.toLowerCase();
-    const family = Object.hasOwn(SUBTYPES, subtype) ? SUBTYPES[subtype] : undefined;
+    const family = hasOwn(SUBTYPES, subtype) ? SUBTYPES[subtype] : undefined;
     // a "-u" export of an anchor model has no anchors; with anchors it is the classic head after all
     if (family === "yolov8" && e.anchors === true && e.subtype.toLowerCase() === "yolov5-u")
       return { family: "yolov5", why: `subtype "${e.subtype}" with anchors` };
@@ -186,5 +187,5 @@ function fits(family: Family, e: HeadEvidence): boolean {
 
 /** Whether `subtype` is one this package knows; "" says nothing and is allowed. */
 export function knownSubtype(subtype: string): boolean {
-  return subtype === "" || Object.hasOwn(SUBTYPES, subtype.toLowerCase());
+  return subtype === "" || hasOwn(SUBTYPES, subtype.toLowerCase());
 }

@@ -1,4 +1,5 @@
 /** Options of `createDecoder` that go over what the config says. */
+import { hasOwn } from "./own.ts";
 import type { Config, OutputSpec, Roles } from "./config.ts";
 import { CONVENTIONS, type Conventions, type ConventionSet } from "./conventions.ts";
 import type { EngineName } from "./engine.ts";
@@ -116,14 +117,14 @@ export function withOptions(config: Config, o: DecoderOptions): Config {
   let set = config.conventions;
   let rules = config.rules;
   if (typeof o.conventions === "string") {
-    if (!Object.hasOwn(CONVENTIONS, o.conventions))
+    if (!hasOwn(CONVENTIONS, o.conventions))
       wrong("conventions", o.conventions, `one of ${Object.keys(CONVENTIONS).join(", ")}`);
     set = o.conventions;
     rules = {};
   } else if (o.conventions !== undefined) {
     const { set: named, ...single } = o.conventions;
     if (named !== undefined) {
-      if (!Object.hasOwn(CONVENTIONS, named))
+      if (!hasOwn(CONVENTIONS, named))
         wrong("conventions.set", named, `one of ${Object.keys(CONVENTIONS).join(", ")}`);
       set = named;
       rules = {};
@@ -195,7 +196,7 @@ export function checkRule(
   value: unknown,
   wrong: (name: string, got: unknown, expected: string) => void,
 ): void {
-  const values = Object.hasOwn(RULE_VALUES, name) ? RULE_VALUES[name] : undefined;
+  const values = hasOwn(RULE_VALUES, name) ? RULE_VALUES[name] : undefined;
   if (values === undefined)
     wrong(`conventions.${name}`, value, `a rule: ${Object.keys(RULE_VALUES).join(", ")}`);
   else if (values === "count") {
