@@ -1,0 +1,71 @@
+/**
+ * Parsed and validated documents, kept. Parsing and validating is most of a request's cost, and a backend sends the
+ * same few queries for ever. Refused documents are kept too, so that repeating one is cheap as well. Bounded by count
+ * and by characters; the one unused for longest goes first.
+ */
+import { GraphQLError, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
+import { checkLimits, documentLimits } from "./limits.ts";
+
+export type Entry =
+  | { readonly document: DocumentNode; readonly fields: number; readonly errors?: undefined }
+  | { readonly errors: readonly GraphQLError[]; readonly document?: undefined };
+
+export class Documents {
+  readonly #schema: GraphQLSchema;
+  readonly #maxEntries: number;
+  readonly #maxCharacters: number;
+  readonly #entries = new Map<string, Entry>();
+  #characters = 0;
+  /** How many documents were parsed and validated (not found in the cache): the work bound that tests assert. */
+  prepared = 0;
+  /** How many of them reached the standard validation rules. */
+  validated = 0;
+
+  constructor(schema: GraphQLSchema, maxEntries = 500, maxCharacters = 2 ** 21) {
+    this.#schema = schema;
+    this.#maxEntries = maxEntries;
+    this.#maxCharacters = maxCharacters;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get characters(): number {
+    return this.#characters;
+  }
+
+  get(source: string): Entry {
+    const known = this.#entries.get(source);
+    if (known !== undefined) {
+      this.#entries.delete(source);
+      this.#entries.set(source, known);
+      return known;
+    }
+    const entry = this.#prepare(source);
+    this.#entries.set(source, entry);
+    this.#characters += source.length;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#maxEntries && this.#characters <= this.#maxCharacters) break;
+      this.#entries.delete(oldest);
+      this.#characters -= oldest.length;
+    }
+    return entry;
+  }
+
+  #prepare(source: string): Entry {
+    this.prepared++;
+    let document: DocumentNode;
+    try {
+      document = parse(source, { maxTokens: documentLimits.tokens });
+    } catch (error) {
+      if (error instanceof GraphQLError) return { errors: [error] };
+      throw error;
+    }
+    const size = checkLimits(document);
+    if (Array.isArray(size)) return { errors: size };
+    this.validated++;
+    const errors = validate(this.#schema, document, undefined, { maxErrors: 10 });
+    return errors.length > 0 ? { errors } : { document, fields: size.fields };
+  }
+}
