@@ -3,7 +3,7 @@
  * same few queries for ever. Refused documents are kept too, so that repeating one is cheap as well. Bounded by count
  * and by characters; the one unused for longest goes first.
  */
-import { GraphQLError, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
+import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
 import { checkLimits, documentLimits } from "./limits.ts";
 
 export type Entry =
@@ -62,6 +62,8 @@ export class Documents {
       if (error instanceof GraphQLError) return { errors: [error] };
       throw error;
     }
+    const other = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION && node.operation !== OperationTypeNode.QUERY);
+    if (other !== undefined) return { errors: [new GraphQLError("got a mutation or subscription, expected queries only", { nodes: [other] })] };
     const size = checkLimits(document);
     if (Array.isArray(size)) return { errors: size };
     this.validated++;

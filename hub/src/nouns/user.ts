@@ -91,10 +91,12 @@ export async function useLink(db: Database, now: number, token: string, password
   return db.write(async (tx) => {
     const link = await readLink(tx, now, token);
     if (link === undefined) return undefined;
-    await tx.all("UPDATE links SET used_at = ? WHERE hash = ?", [now, sha256(token)]);
+    // A try that cannot succeed leaves the link as it is.
+    const useUp = () => tx.all("UPDATE links SET used_at = ? WHERE hash = ?", [now, sha256(token)]);
     let user: User | undefined = await findUser(tx, link.email);
     if (link.purpose === "reset") {
       if (user === undefined || password === undefined) return undefined;
+      await useUp();
       await storePassword(tx, now, user, password);
       return { id: user.id, email: user.email };
     }
@@ -107,6 +109,7 @@ export async function useLink(db: Database, now: number, token: string, password
       // The account came into being between the look and the use: its password is not this form's to set.
       return undefined;
     }
+    await useUp();
     await tx.all("INSERT INTO members (team_id, user_id, role, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", [
       link.team_id,
       user.id,
