@@ -243,6 +243,8 @@ async function main(argv: readonly string[]): Promise<void> {
     if (value === undefined) throw new Usage(`got no --${option}\nUsage: ${command!.usage}`);
     return value;
   };
+  // The usage line says which options there must be: those outside brackets.
+  for (const [, option] of command!.usage.replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)) need(option!);
   const db = await openDatabase(config, () => undefined);
   try {
     const result = await command!.run({ config, db, need, get, has: (option) => values[option] === true, rest: positionals });

@@ -7,8 +7,16 @@ import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNo
 import { checkLimits, documentLimits } from "./limits.ts";
 
 export type Entry =
-  | { readonly document: DocumentNode; readonly fields: number; readonly errors?: undefined }
-  | { readonly errors: readonly GraphQLError[]; readonly document?: undefined };
+  | { readonly document: DocumentNode; readonly fields: number; readonly cost: number; readonly errors?: undefined }
+  | { readonly errors: readonly GraphQLError[]; readonly cost: number; readonly document?: undefined };
+
+/** A refused document costs this much of the sender's allowance on top, each time. */
+const REFUSED = 5;
+/**
+ * A new document costs one request more for every so many fields, once: validation takes time quadratic in the fields
+ * that overlap, 500 of them about as long as 50 ordinary requests and more.
+ */
+const FIELDS_A_REQUEST = 10;
 
 export class Documents {
   readonly #schema: GraphQLSchema;
@@ -35,12 +43,13 @@ export class Documents {
     return this.#characters;
   }
 
+  /** `cost`: what to charge beyond the request itself; of a document that was known and is good: nothing. */
   get(source: string): Entry {
     const known = this.#entries.get(source);
     if (known !== undefined) {
       this.#entries.delete(source);
       this.#entries.set(source, known);
-      return known;
+      return known.errors === undefined ? { ...known, cost: 0 } : known;
     }
     const entry = this.#prepare(source);
     this.#entries.set(source, entry);
@@ -59,15 +68,16 @@ export class Documents {
     try {
       document = parse(source, { maxTokens: documentLimits.tokens });
     } catch (error) {
-      if (error instanceof GraphQLError) return { errors: [error] };
+      if (error instanceof GraphQLError) return { errors: [error], cost: REFUSED };
       throw error;
     }
     const other = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION && node.operation !== OperationTypeNode.QUERY);
-    if (other !== undefined) return { errors: [new GraphQLError("got a mutation or subscription, expected queries only", { nodes: [other] })] };
+    if (other !== undefined) return { errors: [new GraphQLError("got a mutation or subscription, expected queries only", { nodes: [other] })], cost: REFUSED };
     const size = checkLimits(document);
-    if (Array.isArray(size)) return { errors: size };
+    if (Array.isArray(size)) return { errors: size, cost: REFUSED };
     this.validated++;
     const errors = validate(this.#schema, document, undefined, { maxErrors: 10 });
-    return errors.length > 0 ? { errors } : { document, fields: size.fields };
+    const cost = Math.floor(size.fields / FIELDS_A_REQUEST);
+    return errors.length > 0 ? { errors, cost: REFUSED + cost } : { document, fields: size.fields, cost };
   }
 }

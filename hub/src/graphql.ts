@@ -22,8 +22,8 @@ export type Context = {
   readonly team: { readonly id: string; readonly name: string };
   readonly onInternalError: (error: unknown) => void;
   readonly requestId: string;
-  /** Set where the document was refused, so that the caller can charge for it. */
-  refused: boolean;
+  /** What the document cost beyond an ordinary request, for the caller to charge. */
+  cost: number;
   fields: number;
   values: number;
   readonly lists: Map<string, Promise<Connection>>;
@@ -103,10 +103,8 @@ export function createEndpoint(): Endpoint {
     onSubscribe(request, { query, operationName, variables }) {
       const entry = documents.get(query);
       const context = request.context.operation;
-      if (entry.errors !== undefined) {
-        context.refused = true;
-        return entry.errors;
-      }
+      context.cost = entry.cost;
+      if (entry.errors !== undefined) return entry.errors;
       context.fields = entry.fields;
       return { schema, document: entry.document, operationName: operationName ?? null, variableValues: variables ?? null };
     },

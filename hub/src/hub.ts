@@ -28,8 +28,6 @@ import { readCredentials } from "./viewer.ts";
 export const MAX_BODY = 64 * 1024;
 /** A body over the limit is read and thrown away up to here, so that its sender hears the answer; then the line is cut. */
 const MAX_DISCARD = 1024 * 1024;
-/** A query that is refused costs this much of the key's allowance: parsing hostile text is the dearest thing to ask for. */
-const REFUSED_QUERY_COST = 5;
 /** A failed key costs its address this much. */
 const FAILED_KEY_COST = 3;
 const FLUSH_MS = 60_000;
@@ -218,7 +216,7 @@ export function createHub(options: HubOptions): Hub {
       team: { id: row.team_id, name: row.team_name },
       requestId: note.id,
       onInternalError: (error) => internal(note, error),
-      refused: false,
+      cost: 0,
       fields: 0,
       values: 0,
       lists: new Map(),
@@ -226,7 +224,11 @@ export function createHub(options: HubOptions): Hub {
     // graphql-http judges the type again, and only knows it without spaces and quotes.
     const plain = { accept: headers.accept, "content-type": "application/json" };
     const [answer, init] = await endpoint.handle({ method: "POST", url: "/graphql", headers: plain, body: body.text, raw: undefined, context: { operation } });
-    if (operation.refused) keyQuota.charge(id, time, REFUSED_QUERY_COST);
+    if (operation.cost > 0) {
+      // The address pays too: a team may have any number of keys.
+      keyQuota.charge(id, time, operation.cost);
+      addressQuota.charge(note.address, time, operation.cost);
+    }
     send(response, init.status, init.headers?.["content-type"] ?? "application/json; charset=utf-8", answer ?? "", init.headers);
   }
 

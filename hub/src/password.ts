@@ -37,6 +37,11 @@ export class Passwords {
     this.#queueLimit = options.queue ?? 16;
   }
 
+  /** Would the next one be turned away? */
+  get full(): boolean {
+    return this.#running >= this.#slots && this.#waiting.length >= this.#queueLimit;
+  }
+
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16);
     const key = await this.#limited(() => derive(password, salt, N, R, P));

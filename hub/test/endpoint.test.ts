@@ -329,6 +329,17 @@ describe("limits of requests (12)", () => {
     await hub.stop();
   });
 
+  it("make new queries dearer the more they ask, and known ones not", async () => {
+    const hub = await startHub({ env: { HUB_KEY_RATE: "0.1", HUB_KEY_BURST: "20" } });
+    const wide = (i: number): string => `{ team { ${"id ".repeat(99)} } } # ${i}`;
+    expect((await hub.query(wide(0))).status).toBe(200);
+    for (let i = 0; i < 5; i++) expect((await hub.query(wide(0))).status).toBe(200);
+    // 1 + 10 for the first, 5 for the repetitions: 4 are left.
+    expect((await hub.query(wide(1))).status).toBe(200);
+    expect((await hub.query(wide(0))).status).toBe(429);
+    await hub.stop();
+  });
+
   it("are per address, failed keys cost more, and the address is what the declared proxy says", async () => {
     const hub = await startHub({ env: { HUB_ADDRESS_RATE: "0.1", HUB_ADDRESS_BURST: "12", HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" } });
     const url = `http://127.0.0.1:${hub.running.port}/graphql`;

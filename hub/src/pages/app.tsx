@@ -75,6 +75,17 @@ export function createPages(options: PagesOptions): Pages {
     );
   }
 
+  /**
+   * The answers a flood of sign-ins gets, rendered once: rendering is most of what a page costs, and a flood must not
+   * take the time that others' requests need.
+   */
+  const turnedAway = new Map<string, string>();
+  async function turnAway(c: Context<Env>, problem: string, status: 429 | 503): Promise<Response> {
+    let html = turnedAway.get(problem);
+    if (html === undefined) turnedAway.set(problem, (html = await (await show(c, { title: "Sign in" }, <SignIn problem={problem} />)).text()));
+    return c.html(html, status);
+  }
+
   function setSession(c: Context<Env>, session: Session): void {
     setCookie(c, SESSION_COOKIE, session.token, { httpOnly: true, secure: true, sameSite: "Lax", path: "/", maxAge: config.sessionHours * 3600 });
   }
@@ -169,7 +180,7 @@ export function createPages(options: PagesOptions): Pages {
 
   app.post("/sign-in", async (c) => {
     const given = field(c, "email");
-    const again = (problem: string, status: 401 | 429 | 503): Response | Promise<Response> => show(c, { title: "Sign in" }, <SignIn email={given.slice(0, 254)} problem={problem} />, status);
+    const again = (problem: string, status: 401): Response | Promise<Response> => show(c, { title: "Sign in" }, <SignIn email={given.slice(0, 254)} problem={problem} />, status);
     let email: string;
     try {
       email = cleanEmail(given);
@@ -177,7 +188,8 @@ export function createPages(options: PagesOptions): Pages {
       return again("This email and password do not belong together.", 401);
     }
     const wait = limitSignIn(c, email);
-    if (wait > 0) return again(`Too many sign-ins. Try again in ${wait} seconds.`, 429);
+    if (wait > 0) return turnAway(c, "Too many sign-ins. Try again in a minute.", 429);
+    if (passwords.full) return turnAway(c, "Too many people are signing in at the moment. Try again in some seconds.", 503);
     const user = await findUser(db, email);
     const password = field(c, "password").slice(0, MAX_PASSWORD * 2);
     // Unknown users cost the same: `verify` derives a key for them too.
