@@ -59,7 +59,8 @@ export function createPages(options: PagesOptions): Pages {
   const frameOf = (c: Context<Env>, title: string, here: string): Frame => ({
     title,
     here,
-    team: c.get("team"),
+    // Where the address names no team, someone with one team still sees its pages.
+    team: c.get("team") ?? (c.get("teams").length === 1 ? c.get("teams")[0] : undefined),
     teams: c.get("teams"),
     email: c.get("session").user.email,
     csrf: csrfOf(c.get("session")),

@@ -41,7 +41,7 @@ export function Layout({ frame, children }: { frame: Frame; children?: Child }) 
                 ))}
               {teams.length > 1 && (
                 <a href="/teams" {...(frame.here === "teams" ? { "aria-current": "page" } : {})}>
-                  Other teams
+                  {team === undefined ? "Teams" : "Other teams"}
                 </a>
               )}
               <a href="/account" {...(frame.here === "account" ? { "aria-current": "page" } : {})}>
