@@ -16,6 +16,8 @@ export interface HubClientOptions {
   readonly timeoutMs?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
+  /** Turns a typed document into text, for documents that do not carry theirs (gql.tada's): `print` of the package graphql. */
+  readonly print?: (document: never) => string;
   /** Waits between tries; for tests. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
@@ -98,7 +100,10 @@ export interface HubClient {
   /** All devices of the team, in the hub's order. */
   devices(): Promise<Device[]>;
   /** Any query. A text has the type you say it has; a typed document brings its own. */
-  query<Data, Variables extends Record<string, unknown> = Record<string, unknown>>(document: string | TypedDocument<Data, Variables>, variables?: Variables): Promise<Data>;
+  query<Data, Variables extends Record<string, unknown> = Record<string, unknown>>(
+    document: string | TypedDocument<Data, Variables>,
+    variables?: Variables,
+  ): Promise<Data>;
 }
 
 const DEVICES = "query { team { devices { nodes { id name } } } }";
@@ -108,12 +113,19 @@ const MAX_PAUSE_MS = 20_000;
 export function createHubClient(options: HubClientOptions): HubClient {
   const scope = globalThis as { document?: unknown; window?: unknown; importScripts?: unknown };
   if (scope.window !== undefined || scope.document !== undefined || typeof scope.importScripts === "function") {
-    throw new HubError("got a browser, expected a server: the API key opens the whole team and everyone can read what a page holds; call the hub from your backend");
+    throw new HubError(
+      "got a browser, expected a server: the API key opens the whole team and everyone can read what a page holds; call the hub from your backend",
+    );
   }
   const url = endpoint(options.baseUrl);
   // In a closure and not in a field: whatever prints the client cannot print the key.
   const key = checkKey(options.apiKey);
-  const { retries = 3, timeoutMs = 10_000, fetch: send = fetch, sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms)) } = options;
+  const {
+    retries = 3,
+    timeoutMs = 10_000,
+    fetch: send = fetch,
+    sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms)),
+  } = options;
 
   /** What was thrown may quote the request: the key is taken out of the text before it goes on. */
   const clean = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replaceAll(key, "[key]");
@@ -154,8 +166,11 @@ export function createHubClient(options: HubClientOptions): HubClient {
     }
   }
 
-  async function query<Data, Variables extends Record<string, unknown>>(document: string | TypedDocument<Data, Variables>, variables?: Variables): Promise<Data> {
-    const { response, text } = await post(JSON.stringify({ query: textOf(document), ...(variables === undefined ? {} : { variables }) }));
+  async function query<Data, Variables extends Record<string, unknown>>(
+    document: string | TypedDocument<Data, Variables>,
+    variables?: Variables,
+  ): Promise<Data> {
+    const { response, text } = await post(JSON.stringify({ query: textOf(document, options.print), ...(variables === undefined ? {} : { variables }) }));
     const { status } = response;
     const requestId = response.headers.get("x-request-id") ?? undefined;
     const answer = parse(text);
@@ -194,16 +209,19 @@ function endpoint(baseUrl: string): string {
 
 function checkKey(apiKey: string | undefined): string {
   if (typeof apiKey !== "string" || !/^hub_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}$/.test(apiKey)) {
-    throw new HubAuthError(`apiKey: got ${typeof apiKey === "string" ? `a text of ${apiKey.length} characters` : typeof apiKey}, expected a key like hub_..., 55 characters, made in the team settings`);
+    throw new HubAuthError(
+      `apiKey: got ${typeof apiKey === "string" ? `a text of ${apiKey.length} characters` : typeof apiKey}, expected a key like hub_..., 55 characters, made in the team settings`,
+    );
   }
   return apiKey;
 }
 
-function textOf(document: string | { readonly loc?: { readonly source: { readonly body: string } } | undefined }): string {
+function textOf(document: string | TypedDocument<unknown, never>, print: ((document: never) => string) | undefined): string {
   if (typeof document === "string") return document;
-  const body = document.loc?.source.body;
-  if (body === undefined) throw new HubError("query: got a document without its source text, expected a text or a document that was parsed with locations");
-  return body;
+  const text = document.loc?.source.body ?? print?.(document as never);
+  if (text === undefined)
+    throw new HubError("query: got a document without its source text, expected a text, a document parsed with locations, or the option `print`");
+  return text;
 }
 
 function parse(text: string): { data?: unknown; errors?: GraphQLErrorEntry[] } | undefined {

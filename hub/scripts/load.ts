@@ -29,7 +29,11 @@ interface Target {
   readonly otherKey: string;
 }
 
-const headersOf = (key: string, address = "198.51.100.1"): Record<string, string> => ({ authorization: `Bearer ${key}`, "content-type": "application/json", "x-forwarded-for": address });
+const headersOf = (key: string, address = "198.51.100.1"): Record<string, string> => ({
+  authorization: `Bearer ${key}`,
+  "content-type": "application/json",
+  "x-forwarded-for": address,
+});
 
 async function metricsOf(hub: HubProcess): Promise<string> {
   return (await fetch(`http://127.0.0.1:${hub.port}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })).text();
@@ -51,7 +55,14 @@ interface Load {
 
 async function load(target: Target, connections: number, duration = seconds): Promise<Load> {
   const before = await cpuOf(target.hub);
-  const result = await autocannon({ url: `http://127.0.0.1:${target.hub.port}/graphql`, method: "POST", headers: headersOf(target.key), body: LIST, connections, duration });
+  const result = await autocannon({
+    url: `http://127.0.0.1:${target.hub.port}/graphql`,
+    method: "POST",
+    headers: headersOf(target.key),
+    body: LIST,
+    connections,
+    duration,
+  });
   const cpu = (await cpuOf(target.hub)) - before;
   const total = result["2xx"];
   if (result.non2xx + result.errors + result.timeouts > 0) {
@@ -70,7 +81,14 @@ interface Steady {
 
 /** The good client runs in a process of its own, so that it does not wait for the generator of the flood. */
 async function steady(target: Target, perSecond: number, forSeconds: number): Promise<Steady> {
-  const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(import.meta.url), "--steady", String(target.hub.port), target.key, String(perSecond), String(forSeconds)]);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    fileURLToPath(import.meta.url),
+    "--steady",
+    String(target.hub.port),
+    target.key,
+    String(perSecond),
+    String(forSeconds),
+  ]);
   return JSON.parse(stdout) as Steady;
 }
 
@@ -152,25 +170,59 @@ async function report(name: string, env: Environment, limit: number): Promise<vo
     }
     floods.push([what, round(flooded.requests.average), round(good.p50), round(good.p99), `${(good.p99 / quiet.p99).toFixed(1)}x`]);
   };
-  const floods = [["flood", "flood requests/s", "good p50 ms", "good p99 ms", "to quiet"], ["none", "0", round(quiet.p50), round(quiet.p99), "1.0x"]];
+  const floods = [
+    ["flood", "flood requests/s", "good p50 ms", "good p99 ms", "to quiet"],
+    ["none", "0", round(quiet.p50), round(quiet.p99), "1.0x"],
+  ];
   const form = { origin: PUBLIC, "content-type": "application/x-www-form-urlencoded" };
   const rate = short ? 500 : 1000;
-  await flood("sign-ins, one address", { method: "POST", overallRate: rate, requests: [{ path: "/sign-in", headers: { ...form, "x-forwarded-for": "198.51.100.66" }, body: "email=load%40example.org&password=wrong" }] });
+  await flood("sign-ins, one address", {
+    method: "POST",
+    overallRate: rate,
+    requests: [{ path: "/sign-in", headers: { ...form, "x-forwarded-for": "198.51.100.66" }, body: "email=load%40example.org&password=wrong" }],
+  });
   let n = 0;
   await flood("sign-ins, an address each", {
     method: "POST",
     overallRate: rate,
-    requests: [{ path: "/sign-in", setupRequest: (request) => ({ ...request, headers: { ...form, "x-forwarded-for": `10.${(++n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}` }, body: `email=u${n}%40example.org&password=wrong` }) }],
+    requests: [
+      {
+        path: "/sign-in",
+        setupRequest: (request) => ({
+          ...request,
+          headers: { ...form, "x-forwarded-for": `10.${(++n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}` },
+          body: `email=u${n}%40example.org&password=wrong`,
+        }),
+      },
+    ],
   });
   await flood("hostile queries, one key", {
     method: "POST",
     overallRate: rate,
-    requests: [{ path: "/graphql", setupRequest: (request) => ({ ...request, headers: headersOf(target.otherKey, "198.51.100.67"), body: JSON.stringify({ query: `{ team { ${"devices { nodes { id } } ".repeat(150)} } } # ${++n}` }) }) }],
+    requests: [
+      {
+        path: "/graphql",
+        setupRequest: (request) => ({
+          ...request,
+          headers: headersOf(target.otherKey, "198.51.100.67"),
+          body: JSON.stringify({ query: `{ team { ${"devices { nodes { id } } ".repeat(150)} } } # ${++n}` }),
+        }),
+      },
+    ],
   });
   await flood("invented keys, an address each", {
     method: "POST",
     overallRate: rate,
-    requests: [{ path: "/graphql", setupRequest: (request) => ({ ...request, headers: headersOf(target.otherKey.slice(0, -1) + (++n % 10), `10.9.${(n >> 8) & 255}.${n & 255}`), body: LIST }) }],
+    requests: [
+      {
+        path: "/graphql",
+        setupRequest: (request) => ({
+          ...request,
+          headers: headersOf(target.otherKey.slice(0, -1) + (++n % 10), `10.9.${(n >> 8) & 255}.${n & 255}`),
+          body: LIST,
+        }),
+      },
+    ],
   });
   console.log(`\n${name}: a good client at 50 requests/s beside a flood (expected: p99 within 3x of quiet)`);
   table(floods);
@@ -184,7 +236,9 @@ if (steadyAt >= 0) {
   process.exit(0);
 }
 
-console.log(`Node ${process.version}, ${os.cpus().length} x ${os.cpus()[0]?.model.trim() ?? "unknown"}, generator and hub on the same machine, ${seconds} s a row`);
+console.log(
+  `Node ${process.version}, ${os.cpus().length} x ${os.cpus()[0]?.model.trim() ?? "unknown"}, generator and hub on the same machine, ${seconds} s a row`,
+);
 const folder = mkdtempSync(join(tmpdir(), "hub-load-"));
 await report("SQLite", { HUB_DATABASE_FILE: join(folder, "hub.db") }, 200);
 if (findPostgres() === undefined) console.log("\nPostgreSQL: SKIPPED, not installed on this machine.");

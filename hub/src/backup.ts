@@ -38,7 +38,7 @@ type Row = Record<string, Value>;
 async function* rowsOf(tx: Queries, table: (typeof tables)[number]): AsyncGenerator<Row> {
   const key = table.key.join(", ");
   const marks = table.key.map(() => "?").join(", ");
-  for (let last: Value[] = table.key.map(() => ""); ; ) {
+  for (let last: Value[] = table.key.map(() => ""); ;) {
     const rows = await tx.all<Row>(`SELECT ${table.columns.join(", ")} FROM ${table.name} WHERE (${key}) > (${marks}) ORDER BY ${key} LIMIT ${PAGE}`, last);
     yield* rows;
     const end = rows.at(-1);
@@ -96,15 +96,20 @@ export async function restore(db: Database, now: number, file: string, replace: 
       if (head === undefined) {
         head = value;
         if (value.format !== FORMAT) throw new Error(`got format ${JSON.stringify(value.format)}, expected ${FORMAT}`);
-        if (value.schema !== schemaVersion) throw new Error(`got schema version ${JSON.stringify(value.schema)}, expected ${schemaVersion}: restore with the hub that made it, then start this one`);
+        if (value.schema !== schemaVersion)
+          throw new Error(
+            `got schema version ${JSON.stringify(value.schema)}, expected ${schemaVersion}: restore with the hub that made it, then start this one`,
+          );
       } else if (value.end === true) end = value;
       else {
         const table = tables.find((candidate) => candidate.name === value.table);
-        if (table === undefined || value.row === undefined) throw new Error(`line ${lineNumber}: got table ${JSON.stringify(value.table)}, expected one of ${tables.map((t) => t.name).join(", ")}`);
+        if (table === undefined || value.row === undefined)
+          throw new Error(`line ${lineNumber}: got table ${JSON.stringify(value.table)}, expected one of ${tables.map((t) => t.name).join(", ")}`);
         rows.push({ table, row: value.row });
       }
     }
-    if (end?.rows !== rows.length) throw new Error(`got ${rows.length} rows and ${end === undefined ? "no last line" : `a last line for ${String(end.rows)}`}, expected a complete file`);
+    if (end?.rows !== rows.length)
+      throw new Error(`got ${rows.length} rows and ${end === undefined ? "no last line" : `a last line for ${String(end.rows)}`}, expected a complete file`);
   } catch (error) {
     throw new UserError(`backup ${file}: ${(error as Error).message}`);
   }
@@ -115,11 +120,15 @@ export async function restore(db: Database, now: number, file: string, replace: 
     for (const { name } of tables) {
       if (replace) continue;
       const [found] = await tx.all<{ count: number }>(`SELECT count(*) AS count FROM ${name}`);
-      if ((found?.count ?? 0) > 0) throw new UserError(`got ${found?.count} rows in ${name}, expected an empty database; --replace throws away what is there`, 409);
+      if ((found?.count ?? 0) > 0)
+        throw new UserError(`got ${found?.count} rows in ${name}, expected an empty database; --replace throws away what is there`, 409);
     }
     for (const name of [...LEFT_OUT, ...tables.map((table) => table.name).reverse()]) await tx.all(`DELETE FROM ${name}`);
     for (const { table, row } of rows) {
-      await tx.all(`INSERT INTO ${table.name} (${table.columns.join(", ")}) VALUES (${table.columns.map(() => "?").join(", ")})`, table.columns.map((column) => row[column] ?? null));
+      await tx.all(
+        `INSERT INTO ${table.name} (${table.columns.join(", ")}) VALUES (${table.columns.map(() => "?").join(", ")})`,
+        table.columns.map((column) => row[column] ?? null),
+      );
     }
     for (const { id, revoked_at } of revoked) {
       keptRevoked += (await tx.all("UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id", [revoked_at, id])).length;

@@ -58,8 +58,16 @@ const commands: Readonly<Record<string, Command>> = {
       return { team, link: link(config, token) };
     },
   },
-  migrate: { usage: "hub migrate", about: "brings the database schema up to date (serve does it too)", run: ({ db }) => Promise.resolve({ database: db.kind, migrated: true }) },
-  "users list": { usage: "hub users list", about: "everyone with an account", run: async ({ db }) => (await listUsers(db)).map((user) => ({ ...user, created_at: iso(user.created_at) })) },
+  migrate: {
+    usage: "hub migrate",
+    about: "brings the database schema up to date (serve does it too)",
+    run: ({ db }) => Promise.resolve({ database: db.kind, migrated: true }),
+  },
+  "users list": {
+    usage: "hub users list",
+    about: "everyone with an account",
+    run: async ({ db }) => (await listUsers(db)).map((user) => ({ ...user, created_at: iso(user.created_at) })),
+  },
   "users invite": {
     usage: "hub users invite --team TEAM --email EMAIL [--role admin|member]",
     about: "a one-time link into a team",
@@ -103,21 +111,41 @@ const commands: Readonly<Record<string, Command>> = {
       return { removed: need("email") };
     },
   },
-  "teams list": { usage: "hub teams list", about: "every team", run: async ({ db }) => (await listTeams(db)).map((team) => ({ ...team, created_at: iso(team.created_at) })) },
-  "teams add": { usage: "hub teams add --name NAME", about: "a new, empty team", values: ["name"], run: ({ db, need }) => addTeam(db, Date.now(), ACTOR, need("name")) },
+  "teams list": {
+    usage: "hub teams list",
+    about: "every team",
+    run: async ({ db }) => (await listTeams(db)).map((team) => ({ ...team, created_at: iso(team.created_at) })),
+  },
+  "teams add": {
+    usage: "hub teams add --name NAME",
+    about: "a new, empty team",
+    values: ["name"],
+    run: ({ db, need }) => addTeam(db, Date.now(), ACTOR, need("name")),
+  },
   "teams rename": {
     usage: "hub teams rename --team TEAM --name NAME",
     about: "a new name for a team",
     values: ["team", "name"],
     run: async ({ db, need }) => renameTeam(db, Date.now(), ACTOR, (await findTeam(db, need("team"))).id, need("name")),
   },
-  "teams members": { usage: "hub teams members --team TEAM", about: "who is in a team", values: ["team"], run: async ({ db, need }) => membersOf(db, (await findTeam(db, need("team"))).id) },
-  "devices list": { usage: "hub devices list --team TEAM", about: "a team's devices", values: ["team"], run: async ({ db, need }) => listDevices(db, (await findTeam(db, need("team"))).id) },
+  "teams members": {
+    usage: "hub teams members --team TEAM",
+    about: "who is in a team",
+    values: ["team"],
+    run: async ({ db, need }) => membersOf(db, (await findTeam(db, need("team"))).id),
+  },
+  "devices list": {
+    usage: "hub devices list --team TEAM",
+    about: "a team's devices",
+    values: ["team"],
+    run: async ({ db, need }) => listDevices(db, (await findTeam(db, need("team"))).id),
+  },
   "devices add": {
     usage: "hub devices add --team TEAM --name NAME [--id ID]",
     about: "one device; without --id the hub makes an id",
     values: ["team", "name", "id"],
-    run: async ({ db, config, need, get }) => (await addDevices(db, Date.now(), (await findTeam(db, need("team"))).id, config.maxDevices, [{ id: get("id"), name: need("name") }]))[0],
+    run: async ({ db, config, need, get }) =>
+      (await addDevices(db, Date.now(), (await findTeam(db, need("team"))).id, config.maxDevices, [{ id: get("id"), name: need("name") }]))[0],
   },
   "devices import": {
     usage: "hub devices import --team TEAM FILE",
@@ -219,13 +247,14 @@ async function main(argv: readonly string[]): Promise<void> {
   const two = words.slice(0, 2).join(" ");
   const name = Object.hasOwn(commands, two) ? two : words[0]!;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined && !Object.hasOwn(outside, name)) throw new Usage(`got command ${JSON.stringify(two)}, expected one of: ${[...Object.keys(outside), ...Object.keys(commands)].join(", ")}`);
+  if (command === undefined && !Object.hasOwn(outside, name))
+    throw new Usage(`got command ${JSON.stringify(two)}, expected one of: ${[...Object.keys(outside), ...Object.keys(commands)].join(", ")}`);
   const settings: NonNullable<ParseArgsConfig["options"]> = { config: { type: "string" } };
   for (const option of command?.values ?? []) settings[option] = { type: "string" };
   for (const option of command?.switches ?? []) settings[option] = { type: "boolean" };
   let parsed: { values: Record<string, unknown>; positionals: string[] };
   try {
-    parsed = parseArgs({ args: argv.slice(name.split(" ").length), options: settings, allowPositionals: command?.takesRest === true }) as typeof parsed;
+    parsed = parseArgs({ args: argv.slice(name.split(" ").length), options: settings, allowPositionals: command?.takesRest === true });
   } catch (error) {
     throw new Usage(`${(error as Error).message}\nUsage: ${(command ?? outside[name])!.usage}`);
   }
@@ -234,7 +263,11 @@ async function main(argv: readonly string[]): Promise<void> {
   const config = readConfig(process.env, readConfigFile(get("config") ?? process.env["HUB_CONFIG"]));
   if (name === "serve") return runServer(config);
   if (name === "config") {
-    const shown = { ...config, databaseUrl: config.databaseUrl?.replace(/\/\/.*@/, "//***@"), metricsToken: config.metricsToken === undefined ? undefined : "***" };
+    const shown = {
+      ...config,
+      databaseUrl: config.databaseUrl?.replace(/\/\/.*@/, "//***@"),
+      metricsToken: config.metricsToken === undefined ? undefined : "***",
+    };
     process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
     return;
   }

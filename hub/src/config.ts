@@ -53,7 +53,8 @@ function text(what: string, pattern = /\S/): Parse<string> {
 /** A secret is not repeated in the message. */
 function secret(what: string, pattern: RegExp): Parse<string> {
   return (given) => {
-    if (typeof given !== "string" || !pattern.test(given)) throw new Error(`got ${typeof given === "string" ? `a text of ${given.length} characters` : typeof given}, expected ${what}`);
+    if (typeof given !== "string" || !pattern.test(given))
+      throw new Error(`got ${typeof given === "string" ? `a text of ${given.length} characters` : typeof given}, expected ${what}`);
     return given;
   };
 }
@@ -75,7 +76,11 @@ interface Option {
 
 /** The whole list; README and `hub config` are made from it. */
 export const options: Readonly<Record<keyof Config, Option>> = {
-  databaseUrl: { env: "DATABASE_URL", parse: secret("an address like postgres://user:password@host/name", /^postgres(ql)?:\/\//), about: "PostgreSQL; without it the hub keeps a SQLite file" },
+  databaseUrl: {
+    env: "DATABASE_URL",
+    parse: secret("an address like postgres://user:password@host/name", /^postgres(ql)?:\/\//),
+    about: "PostgreSQL; without it the hub keeps a SQLite file",
+  },
   databaseFile: { env: "HUB_DATABASE_FILE", parse: text("the path of a file"), fallback: "hub.db", about: "the SQLite file" },
   databasePool: { env: "HUB_DATABASE_POOL", parse: number(1, 1000), fallback: 10, about: "PostgreSQL connections of one process" },
   host: { env: "HUB_HOST", parse: text("an address to listen on"), fallback: "127.0.0.1", about: "address to listen on" },
@@ -84,18 +89,37 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   tlsCert: { env: "HUB_TLS_CERT", parse: text("the path of a PEM file"), about: "certificate chain, for TLS without a proxy" },
   tlsKey: { env: "HUB_TLS_KEY", parse: text("the path of a PEM file"), about: "private key of the certificate" },
   proxyHops: { env: "HUB_PROXY_HOPS", parse: number(0, 10), fallback: 0, about: "how many proxies stand in front and add to X-Forwarded-For" },
-  metricsToken: { env: "HUB_METRICS_TOKEN", parse: secret("at least 16 letters, digits, _ or -", /^[\w-]{16,}$/), about: "bearer token for /metrics; without it only this machine may read them" },
-  logLevel: { env: "HUB_LOG_LEVEL", parse: text("one of trace, debug, info, warn, error, silent", /^(trace|debug|info|warn|error|silent)$/), fallback: "info", about: "least level that is logged" },
+  metricsToken: {
+    env: "HUB_METRICS_TOKEN",
+    parse: secret("at least 16 letters, digits, _ or -", /^[\w-]{16,}$/),
+    about: "bearer token for /metrics; without it only this machine may read them",
+  },
+  logLevel: {
+    env: "HUB_LOG_LEVEL",
+    parse: text("one of trace, debug, info, warn, error, silent", /^(trace|debug|info|warn|error|silent)$/),
+    fallback: "info",
+    about: "least level that is logged",
+  },
   maxDevices: { env: "HUB_MAX_DEVICES", parse: number(1, 25_000), fallback: 5000, about: "devices a team may have" },
   keyRate: { env: "HUB_KEY_RATE", parse: number(0.1, 1e6, false), fallback: 100, about: "requests a second of one API key" },
   keyBurst: { env: "HUB_KEY_BURST", parse: number(1, 1e6), fallback: 200, about: "requests of one API key at once" },
   addressRate: { env: "HUB_ADDRESS_RATE", parse: number(0.1, 1e6, false), fallback: 200, about: "requests a second of one address (IPv6: one /64)" },
   addressBurst: { env: "HUB_ADDRESS_BURST", parse: number(1, 1e6), fallback: 400, about: "requests of one address at once" },
-  signInsPerMinute: { env: "HUB_SIGN_INS_PER_MINUTE", parse: number(0.1, 1e6, false), fallback: 6, about: "sign-ins a minute, of one address and for one account" },
+  signInsPerMinute: {
+    env: "HUB_SIGN_INS_PER_MINUTE",
+    parse: number(0.1, 1e6, false),
+    fallback: 6,
+    about: "sign-ins a minute, of one address and for one account",
+  },
   signInBurst: { env: "HUB_SIGN_IN_BURST", parse: number(1, 1e6), fallback: 10, about: "sign-ins at once, of one address and for one account" },
   sessionIdleMinutes: { env: "HUB_SESSION_IDLE_MINUTES", parse: number(2, 43_200), fallback: 480, about: "a session ends after this long without a request" },
   sessionHours: { env: "HUB_SESSION_HOURS", parse: number(1, 8760), fallback: 168, about: "a session ends after this long in any case" },
-  drainSeconds: { env: "HUB_DRAIN_SECONDS", parse: number(0, 300, false), fallback: 0, about: "after SIGTERM: seconds of answering on, with /readyz at 503, before the port closes" },
+  drainSeconds: {
+    env: "HUB_DRAIN_SECONDS",
+    parse: number(0, 300, false),
+    fallback: 0,
+    about: "after SIGTERM: seconds of answering on, with /readyz at 503, before the port closes",
+  },
 };
 
 export class ConfigProblems extends Error {

@@ -3,7 +3,10 @@
  * got may be repeated (never a credential), the caller appends it.
  */
 export const refusals = {
-  browser_request: [403, "got a request sent by a web page (it carries Origin or Sec-Fetch-Site), expected one from a server: an API key never belongs in a browser"],
+  browser_request: [
+    403,
+    "got a request sent by a web page (it carries Origin or Sec-Fetch-Site), expected one from a server: an API key never belongs in a browser",
+  ],
   method_not_allowed: [405, "expected POST"],
   invalid_request: [400, "got a malformed or repeated Authorization header, expected one `Authorization: Bearer <API_KEY>`"],
   no_credentials: [401, "got no credentials, expected `Authorization: Bearer <API_KEY>`"],

@@ -16,7 +16,7 @@ export const schemaText = readFileSync(new URL("../schema.graphql", import.meta.
 export const MAX_VALUES = 100_000;
 
 // A type and not an interface: graphql-http wants an index signature, which only types get implied.
-// eslint-disable-next-line @typescript-eslint/consistent-type-definitions
+
 export type Context = {
   readonly db: Queries;
   readonly team: { readonly id: string; readonly name: string };
@@ -73,7 +73,10 @@ async function devices({ first, after }: PageArguments, context: Context): Promi
 }
 
 function tooMany(context: Context): GraphQLError {
-  return refuse(`Answer too large: got ${context.values} values (devices x fields of the query), expected at most ${MAX_VALUES}; ask for pages with \`first\` and \`after\`.`, "ANSWER_TOO_LARGE");
+  return refuse(
+    `Answer too large: got ${context.values} values (devices x fields of the query), expected at most ${MAX_VALUES}; ask for pages with \`first\` and \`after\`.`,
+    "ANSWER_TOO_LARGE",
+  );
 }
 
 const root = {
@@ -110,7 +113,7 @@ export function createEndpoint(): Endpoint {
     },
     onOperation(request, _args, result) {
       // A result that comes in pieces would be of a subscription, which the schema does not have.
-      const { errors, data } = result as ExecutionResult;
+      const { errors, data } = result;
       if (errors === undefined) return undefined;
       return answerErrors(request.context.operation, errors, data, wantsNewMediaType(request.headers));
     },

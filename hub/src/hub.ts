@@ -155,7 +155,9 @@ export function createHub(options: HubOptions): Hub {
   }
 
   /** `no_key`: the database was not asked. */
-  async function judgeKey(token: string): Promise<{ readonly result: "no_key" | "unknown" | "revoked" } | { readonly result: "ok"; readonly id: string; readonly row: KeyRow }> {
+  async function judgeKey(
+    token: string,
+  ): Promise<{ readonly result: "no_key" | "unknown" | "revoked" } | { readonly result: "ok"; readonly id: string; readonly row: KeyRow }> {
     const id = readKey(token);
     if (id === undefined) return { result: "no_key" };
     const row = await lookUpKey(db, id);
@@ -347,7 +349,16 @@ export function createHub(options: HubOptions): Hub {
       metrics.requests.inc({ route: note.route, status });
       metrics.seconds.observe({ route: note.route }, seconds);
       // The route and never the address that was asked for: addresses carry one-time links, and whatever people paste.
-      log.info({ request: note.id, method: request.method, route: note.route, status, ms: Math.round(seconds * 1e5) / 100, address: note.address, key: note.key, team: note.team });
+      log.info({
+        request: note.id,
+        method: request.method,
+        route: note.route,
+        status,
+        ms: Math.round(seconds * 1e5) / 100,
+        address: note.address,
+        key: note.key,
+        team: note.team,
+      });
       // A body that is still coming after the answer is read and thrown away for a moment, so that the sender hears the
       // answer; one that goes on is cut off.
       if (!request.complete) setTimeout(() => request.complete || request.destroy(), LINGER_MS).unref();

@@ -14,7 +14,7 @@ export function redact(text: string): string {
 }
 
 export function createLogger(level: string, destination?: DestinationStream): Logger {
-  const target = destination ?? pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 500 } as Parameters<typeof pino.destination>[0]);
+  const target = destination ?? pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 500 });
   return pino(
     {
       level,
@@ -24,7 +24,12 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
       serializers: {
         err: (error: unknown) =>
           error instanceof Error
-            ? { name: error.name, message: redact(error.message), stack: redact(error.stack ?? ""), ...(error.cause instanceof Error ? { cause: redact(error.cause.message) } : {}) }
+            ? {
+                name: error.name,
+                message: redact(error.message),
+                stack: redact(error.stack ?? ""),
+                ...(error.cause instanceof Error ? { cause: redact(error.cause.message) } : {}),
+              }
             : redact(String(error)),
       },
     },

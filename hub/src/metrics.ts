@@ -25,7 +25,12 @@ export function createMetrics(): Metrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers,
     }),
-    keyChecks: new Counter({ name: "hub_key_checks_total", help: "API keys judged: ok, none, malformed, no_key (prefix or checksum), unknown, revoked", labelNames: ["result"], registers }),
+    keyChecks: new Counter({
+      name: "hub_key_checks_total",
+      help: "API keys judged: ok, none, malformed, no_key (prefix or checksum), unknown, revoked",
+      labelNames: ["result"],
+      registers,
+    }),
     limited: new Counter({ name: "hub_rate_limited_total", help: "Requests refused with 429", labelNames: ["limit"], registers }),
     signIns: new Counter({ name: "hub_sign_ins_total", help: "Sign-ins: ok, wrong, limited", labelNames: ["result"], registers }),
     internalErrors: new Counter({ name: "hub_internal_errors_total", help: "Errors of the hub itself", registers }),

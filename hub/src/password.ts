@@ -52,7 +52,8 @@ export class Passwords {
   async verify(password: string, stored: string | undefined): Promise<boolean> {
     this.#decoy ??= `scrypt$${N}$${R}$${P}$${randomBytes(16).toString("base64url")}$${randomBytes(SIZE).toString("base64url")}`;
     const [scheme, n, r, p, salt, key] = (stored ?? this.#decoy).split("$");
-    if (scheme !== "scrypt" || salt === undefined || key === undefined) throw new Error(`got a password hash of scheme ${JSON.stringify(scheme)}, expected scrypt`);
+    if (scheme !== "scrypt" || salt === undefined || key === undefined)
+      throw new Error(`got a password hash of scheme ${JSON.stringify(scheme)}, expected scrypt`);
     const expected = Buffer.from(key, "base64url");
     const got = await this.#limited(() => derive(password, Buffer.from(salt, "base64url"), Number(n), Number(r), Number(p)));
     return timingSafeEqual(got, expected) && stored !== undefined;

@@ -74,5 +74,10 @@ export function callerOf(address: string): string {
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
   const zeros = tail === undefined ? [] : new Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0");
-  return [...left, ...zeros, ...right].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, "")).join(":") + "::/64";
+  return (
+    [...left, ...zeros, ...right]
+      .slice(0, 4)
+      .map((group) => group.replace(/^0+(?=.)/, ""))
+      .join(":") + "::/64"
+  );
 }

@@ -38,7 +38,10 @@ async function beside<T>(attack: () => Promise<T>): Promise<T> {
 }
 
 /** Writes bytes, and collects what comes back until the other side ends. */
-function talk(parts: readonly (string | Buffer)[], options: { pauseMs?: number; closeAfter?: boolean } = {}): Promise<{ text: string; sent: number; socket: Socket }> {
+function talk(
+  parts: readonly (string | Buffer)[],
+  options: { pauseMs?: number; closeAfter?: boolean } = {},
+): Promise<{ text: string; sent: number; socket: Socket }> {
   return new Promise((resolve) => {
     const socket = connect(hub.running.port, "127.0.0.1");
     let text = "";
@@ -59,7 +62,8 @@ function talk(parts: readonly (string | Buffer)[], options: { pauseMs?: number; 
   });
 }
 
-const head = (extra: string): string => `POST /graphql HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${hub.key}\r\nContent-Type: application/json\r\n${extra}\r\n`;
+const head = (extra: string): string =>
+  `POST /graphql HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${hub.key}\r\nContent-Type: application/json\r\n${extra}\r\n`;
 const statusOf = (text: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
 
 describe("bodies and connections (8)", () => {
@@ -147,7 +151,11 @@ describe("queries (9)", () => {
   const typeChain = (n: number): string => `{ __schema { types { ${"fields { type { ".repeat(n)} name ${"} }".repeat(n)} } } }`;
   const attacks: [string, string, RegExp][] = [
     ["21 aliases", `{ ${Array.from({ length: 21 }, (_, i) => `a${i}: team { id }`).join(" ")} }`, /aliases: got 21, expected at most 20/],
-    ["10,000 aliases", `{ ${Array.from({ length: 10_000 }, (_, i) => `a${i}:team{id}`).join(" ")} }`.slice(0, 64_000), /Document contains more than 1000 tokens|Syntax Error/],
+    [
+      "10,000 aliases",
+      `{ ${Array.from({ length: 10_000 }, (_, i) => `a${i}:team{id}`).join(" ")} }`.slice(0, 64_000),
+      /Document contains more than 1000 tokens|Syntax Error/,
+    ],
     ["300 fields twice by fragment", `{ team { ...F ...F } } fragment F on Team { ${"id ".repeat(300)} }`, /fields: got 601, expected at most 500/],
     ["depth 16", `{ ${"a { ".repeat(15)} a ${"}".repeat(15)} }`, /depth: got 16, expected at most 15/],
     ["depth 200", deep(200), /depth: got 201/],
@@ -156,7 +164,11 @@ describe("queries (9)", () => {
     ["100 directives", `{ team { id ${"@include(if: true) ".repeat(100)} } }`, /directives: got 100, expected at most 20/],
     ["unknown directives", `{ team { id ${"@x ".repeat(400)} } }`, /directives: got 400/],
     ["a fragment of itself", "{ team { ...A } } fragment A on Team { ...B } fragment B on Team { ...A }", /spreads itself/],
-    ["fragments that double", `{ team { ...F0 } } ${Array.from({ length: 40 }, (_, i) => `fragment F${i} on Team { ${i === 39 ? "id" : `...F${i + 1} ...F${i + 1}`} }`).join(" ")}`, /fields: got/],
+    [
+      "fragments that double",
+      `{ team { ...F0 } } ${Array.from({ length: 40 }, (_, i) => `fragment F${i} on Team { ${i === 39 ? "id" : `...F${i + 1} ...F${i + 1}`} }`).join(" ")}`,
+      /fields: got/,
+    ],
     ["many operations", Array.from({ length: 150 }, (_, i) => `query Q${i} { team { id } }`).join(" "), /tokens/],
     ["overlapping fields", `{ team { ${"devices { nodes { id name } } ".repeat(140)} } }`, /1000 tokens/],
     ["a long name", `{ ${"x".repeat(60_000)} }`, /Cannot query field/],
@@ -215,7 +227,13 @@ describe("queries (9)", () => {
 
   it("multiply no long list: the same list is read once, and an answer has a largest size", async () => {
     const { key, team } = await hub.makeTeam("Long", []);
-    await addDevices(hub.storage.db, Date.now(), team.id, 5000, Array.from({ length: 5000 }, (_, i) => ({ name: `device ${i}` })));
+    await addDevices(
+      hub.storage.db,
+      Date.now(),
+      team.id,
+      5000,
+      Array.from({ length: 5000 }, (_, i) => ({ name: `device ${i}` })),
+    );
     await beside(async () => {
       expect((await hub.query(LIST, key)).json.data.team.devices.nodes).toHaveLength(5000);
       const apollo = "{ team { __typename devices { __typename nodes { __typename id name } pageInfo { __typename hasNextPage endCursor } } } }";
@@ -231,7 +249,9 @@ describe("queries (9)", () => {
 
   it("are taken one at a time", async () => {
     const prepared = hub.running.hub.endpoint.documents.prepared;
-    expect((await hub.query("", hub.key, { body: JSON.stringify(Array.from({ length: 500 }, (_, i) => ({ query: `{ team { id } } # b${i}` }))) })).status).toBe(400);
+    expect((await hub.query("", hub.key, { body: JSON.stringify(Array.from({ length: 500 }, (_, i) => ({ query: `{ team { id } } # b${i}` }))) })).status).toBe(
+      400,
+    );
     expect(hub.running.hub.endpoint.documents.prepared).toBe(prepared);
   });
 });

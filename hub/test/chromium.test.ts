@@ -26,7 +26,12 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   afterAll(() => hub.stop());
   beforeEach(async () => {
     profile = mkdtempSync(join(tmpdir(), "hub-chromium-"));
-    context = await chromium.launchPersistentContext(profile, { executablePath: inject("chromium")!, headless: true, args: chromiumFlags, permissions: ["clipboard-read", "clipboard-write"] });
+    context = await chromium.launchPersistentContext(profile, {
+      executablePath: inject("chromium")!,
+      headless: true,
+      args: chromiumFlags,
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
     page = context.pages()[0] ?? (await context.newPage());
     problems.length = 0;
     page.setDefaultTimeout(10_000);
@@ -77,7 +82,9 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     expect((await hub.query(LIST, key)).json.data.team.devices.nodes).toHaveLength(2);
     expect(page.url()).not.toContain(key.slice(4, 16));
     // Nothing of it in what scripts and the next page can read.
-    expect(await page.evaluate(() => document.cookie + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }) + location.href)).not.toContain(key.slice(17));
+    expect(
+      await page.evaluate(() => document.cookie + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }) + location.href),
+    ).not.toContain(key.slice(17));
   });
 
   it("shows no key after a reload, and makes no second one", async () => {
@@ -170,7 +177,9 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
 
   it("works without JavaScript, but for copying", async () => {
     const bare = await context.browser()?.newContext({ javaScriptEnabled: false });
-    const own: BrowserContext = bare ?? (await chromium.launch({ executablePath: inject("chromium")!, args: chromiumFlags }).then((browser) => browser.newContext({ javaScriptEnabled: false })));
+    const own: BrowserContext =
+      bare ??
+      (await chromium.launch({ executablePath: inject("chromium")!, args: chromiumFlags }).then((browser) => browser.newContext({ javaScriptEnabled: false })));
     const plain = await own.newPage();
     await signIn(plain);
     await plain.getByLabel("Name of the new device").fill("By hand");
@@ -205,7 +214,11 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
             tries[name] = String(error);
           }
         };
-        await attempt("with a key", "/graphql", { method: "POST", headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }, body: list });
+        await attempt("with a key", "/graphql", {
+          method: "POST",
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body: list,
+        });
         await attempt("simple request", "/graphql", { method: "POST", headers: { "content-type": "text/plain" }, body: list, credentials: "include" });
         await attempt("opaque", `/teams/${team}/settings`, { mode: "no-cors", credentials: "include" });
         await attempt("read a page", `/teams/${team}/settings`, { credentials: "include" });
@@ -236,7 +249,9 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
         await page.emulateMedia({ colorScheme });
         const found = await page.evaluate(async (source) => {
           // The policy of the pages forbids eval and injected script elements; this is the debugger's way in.
-          const run = new Function(`${source}; return window.axe.run(document, { resultTypes: ["violations"] });`) as () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+          const run = new Function(`${source}; return window.axe.run(document, { resultTypes: ["violations"] });`) as () => Promise<{
+            violations: { id: string; nodes: { html: string }[] }[];
+          }>;
           return (await run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`);
         }, axe);
         expect([name, colorScheme, found]).toEqual([name, colorScheme, []]);
@@ -245,7 +260,11 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
         await page.setViewportSize({ width, height: 800 });
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         expect([name, width, overflow]).toEqual([name, width, 0]);
-        const small = await page.evaluate(() => [...document.querySelectorAll("button, input:not([type=hidden]):not(.hidden), select")].filter((el) => el.checkVisibility() && el.getBoundingClientRect().height < 40).map((el) => el.outerHTML));
+        const small = await page.evaluate(() =>
+          [...document.querySelectorAll("button, input:not([type=hidden]):not(.hidden), select")]
+            .filter((el) => el.checkVisibility() && el.getBoundingClientRect().height < 40)
+            .map((el) => el.outerHTML),
+        );
         expect([name, small]).toEqual([name, []]);
       }
       await page.setViewportSize({ width: 1280, height: 800 });

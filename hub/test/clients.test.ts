@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { cacheExchange, Client, fetchExchange } from "@urql/core";
 import { initGraphQLTada } from "gql.tada";
+import { print } from "graphql";
 import { GraphQLClient } from "graphql-request";
 import { chromium } from "playwright-core";
 import { build } from "vite";
@@ -65,7 +66,8 @@ describe("clients of others", () => {
   });
 
   it("urql, which must be told to use POST", async () => {
-    const make = (preferGetMethod: boolean) => new Client({ url: endpoint(), exchanges: [cacheExchange, fetchExchange], preferGetMethod, fetchOptions: { headers: authorization() } });
+    const make = (preferGetMethod: boolean) =>
+      new Client({ url: endpoint(), exchanges: [cacheExchange, fetchExchange], preferGetMethod, fetchOptions: { headers: authorization() } });
     const { data } = await make(false).query<List>(LIST, {}).toPromise();
     expect(names(data!)).toEqual(["north", "south"]);
     const refused = await make(true).query<List>(LIST, {}).toPromise();
@@ -81,10 +83,14 @@ describe("clients of others", () => {
     const folder = temporaryFolder();
     const fresh = join(folder.path, "introspection.ts");
     const root = fileURLToPath(new URL("../", import.meta.url));
-    execFileSync(process.execPath, [join(root, "node_modules/gql.tada/bin/cli.js"), "generate-output", "--output", fresh], { cwd: root, stdio: "pipe", timeout: 25_000 });
+    execFileSync(process.execPath, [join(root, "node_modules/gql.tada/bin/cli.js"), "generate-output", "--output", fresh], {
+      cwd: root,
+      stdio: "pipe",
+      timeout: 25_000,
+    });
     expect(readFileSync(new URL("./support/introspection.ts", import.meta.url), "utf8")).toBe(readFileSync(fresh, "utf8"));
     folder.remove();
-    expectTypeOf<Parameters<NonNullable<(typeof typed)["__apiType"]>>[0]>().toEqualTypeOf<{ first?: number | null | undefined }>();
+    expectTypeOf<Parameters<NonNullable<(typeof typed)["__apiType"]>>[0]>().toEqualTypeOf<{ first?: number | null }>();
   });
 });
 
@@ -109,7 +115,10 @@ async function pretend(listener: RequestListener): Promise<{ url: string; reques
 
 describe("the hub's client", () => {
   it("lists devices, and types what it is asked", async () => {
-    const client = createHubClient({ baseUrl: hub.url, apiKey: hub.key });
+    await expect(createHubClient({ baseUrl: hub.url, apiKey: hub.key }).query(typed)).rejects.toThrow(
+      "expected a text, a document parsed with locations, or the option `print`",
+    );
+    const client = createHubClient({ baseUrl: hub.url, apiKey: hub.key, print });
     const devices = await client.devices();
     expectTypeOf(devices).toEqualTypeOf<{ readonly id: string; readonly name: string }[]>();
     expect(devices.map((device) => device.name)).toEqual(["north", "south"]);
@@ -139,7 +148,9 @@ describe("the hub's client", () => {
       [200, HubUnavailableError],
     ] as const) {
       const server = await pretend((_request, response) => response.writeHead(status, { "retry-after": "7", "x-request-id": "abc" }).end("<html>"));
-      const error = (await createHubClient({ baseUrl: server.url, apiKey: hub.key, retries: 0 }).devices().catch((caught: unknown) => caught)) as HubError;
+      const error = (await createHubClient({ baseUrl: server.url, apiKey: hub.key, retries: 0 })
+        .devices()
+        .catch((caught: unknown) => caught)) as HubError;
       expect([status, error.name]).toEqual([status, type.name]);
       expect(error).toBeInstanceOf(type);
       expect(error.requestId).toBe("abc");
@@ -170,7 +181,13 @@ describe("the hub's client", () => {
     expect(sleeps[1]).toBeLessThanOrEqual(500);
     expect(sleeps[2]).toBe(3000);
     flaky.close();
-    for (const [status, after, tries] of [[401, "0", 1], [500, "0", 1], [400, "0", 1], [429, "3600", 1], [503, "0", 3]] as const) {
+    for (const [status, after, tries] of [
+      [401, "0", 1],
+      [500, "0", 1],
+      [400, "0", 1],
+      [429, "3600", 1],
+      [503, "0", 3],
+    ] as const) {
       const server = await pretend((_request, response) => response.writeHead(status, { "retry-after": after }).end("{}"));
       await expect(createHubClient({ baseUrl: server.url, apiKey: hub.key, sleep, retries: 2 }).devices()).rejects.toThrow(HubError);
       expect([status, after, server.requests.length]).toEqual([status, after, tries]);
@@ -190,8 +207,13 @@ describe("the hub's client", () => {
   it("shows the key nowhere", async () => {
     const client = createHubClient({ baseUrl: hub.url, apiKey: hub.key });
     const shown = [inspect(client, { depth: 10, showHidden: true }), JSON.stringify(client), String(client)];
-    const echo = (message: string): typeof fetch => () => Promise.reject(new TypeError(message, { cause: new Error(`while sending Bearer ${hub.key}`) }));
-    const failing = await createHubClient({ baseUrl: hub.url, apiKey: hub.key, retries: 0, fetch: echo(`bad header ${hub.key}`) }).devices().catch((error: unknown) => error);
+    const echo =
+      (message: string): typeof fetch =>
+      () =>
+        Promise.reject(new TypeError(message, { cause: new Error(`while sending Bearer ${hub.key}`) }));
+    const failing = await createHubClient({ baseUrl: hub.url, apiKey: hub.key, retries: 0, fetch: echo(`bad header ${hub.key}`) })
+      .devices()
+      .catch((error: unknown) => error);
     shown.push(inspect(failing, { depth: 10, showHidden: true }), String((failing as Error).stack));
     for (const bad of [`${hub.key}x`, hub.key.slice(1)]) {
       try {
@@ -222,7 +244,10 @@ describe("the hub's client", () => {
 
   it("depends on nothing", () => {
     const folder = new URL("../client/", import.meta.url);
-    const { dependencies, peerDependencies } = JSON.parse(readFileSync(new URL("package.json", folder), "utf8")) as { dependencies?: unknown; peerDependencies?: unknown };
+    const { dependencies, peerDependencies } = JSON.parse(readFileSync(new URL("package.json", folder), "utf8")) as {
+      dependencies?: unknown;
+      peerDependencies?: unknown;
+    };
     expect([dependencies, peerDependencies]).toEqual([undefined, undefined]);
     expect(readFileSync(new URL("index.ts", folder), "utf8")).not.toMatch(/^import|require\(|import\(/m);
   });
@@ -235,7 +260,12 @@ describe("the recommended pattern (22)", () => {
     process.env["HUB_API_KEY"] = hub.key;
     process.env["VITE_NOTHING"] = "x";
     try {
-      await build({ root: fileURLToPath(new URL("../examples/backend/web/", import.meta.url)), build: { outDir: web, emptyOutDir: true, sourcemap: true }, logLevel: "silent", configFile: false });
+      await build({
+        root: fileURLToPath(new URL("../examples/backend/web/", import.meta.url)),
+        build: { outDir: web, emptyOutDir: true, sourcemap: true },
+        logLevel: "silent",
+        configFile: false,
+      });
     } finally {
       delete process.env["HUB_API_KEY"];
     }
@@ -261,7 +291,12 @@ describe("the recommended pattern (22)", () => {
         const bodies: Promise<void>[] = [];
         page.on("response", (response) => {
           traffic.push(JSON.stringify(response.headers()));
-          bodies.push(response.text().then((text) => void traffic.push(text), () => undefined));
+          bodies.push(
+            response.text().then(
+              (text) => void traffic.push(text),
+              () => undefined,
+            ),
+          );
         });
         await page.goto(url);
         await page.getByText("south").waitFor();

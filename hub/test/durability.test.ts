@@ -41,7 +41,11 @@ for (const { kind, skip } of kinds) {
         const post = (path: string, form: Record<string, string>) =>
           fetch(hub.url + path, { method: "POST", redirect: "manual", body: new URLSearchParams(form), headers: { origin: hub.url, cookie: person.cookie! } });
         const list = async (key: string) =>
-          fetch(`${hub.url}/graphql`, { method: "POST", headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }, body: JSON.stringify({ query: LIST }) });
+          fetch(`${hub.url}/graphql`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+            body: JSON.stringify({ query: LIST }),
+          });
 
         for (let round = 0; round < ROUNDS; round++) {
           // The session survives restarts, and its form tokens with it.
@@ -88,7 +92,9 @@ for (const { kind, skip } of kinds) {
 
           const answer = await list(reader);
           expect(answer.status).toBe(200);
-          const names = new Set(((await answer.json()) as { data: { team: { devices: { nodes: { name: string }[] } } } }).data.team.devices.nodes.map((node) => node.name));
+          const names = new Set(
+            ((await answer.json()) as { data: { team: { devices: { nodes: { name: string }[] } } } }).data.team.devices.nodes.map((node) => node.name),
+          );
           const lost = [...acknowledged].filter((name) => !names.has(name));
           expect(lost).toEqual([]);
           for (const key of revoked.slice(-5)) expect((await list(key)).status).toBe(401);
@@ -101,7 +107,9 @@ for (const { kind, skip } of kinds) {
         expect(acknowledged.size).toBeGreaterThan(ROUNDS);
         expect(revoked.length).toBeGreaterThan(0);
         expect(cutOff).toBeGreaterThan(0);
-        console.log(`${kind}: ${ROUNDS} kills, ${acknowledged.size} acknowledged devices all there, ${made.length} keys made, ${revoked.length} revoked and refused, ${cutOff} writes cut off`);
+        console.log(
+          `${kind}: ${ROUNDS} kills, ${acknowledged.size} acknowledged devices all there, ${made.length} keys made, ${revoked.length} revoked and refused, ${cutOff} writes cut off`,
+        );
         await hub.stop();
         await server?.remove();
         folder.remove();

@@ -14,12 +14,22 @@ import { kinds, LIST, openTestDatabase, Person, startHub, type TestHub } from ".
 const DEVICES = ["north", "south", "east"];
 
 /** Headers as they are, twice the same among them, which fetch does not allow. */
-function raw(hub: TestHub, options: { method?: string; path?: string; headers: string[]; body?: string }): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
+function raw(
+  hub: TestHub,
+  options: { method?: string; path?: string; headers: string[]; body?: string },
+): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
   return new Promise((resolve, reject) => {
-    const request = rawRequest(`${hub.url}${options.path ?? "/graphql"}`, { method: options.method ?? "POST", headers: ["Host", new URL(hub.url).host, ...options.headers] as never }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk)).on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
-    });
+    const request = rawRequest(
+      `${hub.url}${options.path ?? "/graphql"}`,
+      { method: options.method ?? "POST", headers: ["Host", new URL(hub.url).host, ...options.headers] as never },
+      (response) => {
+        let text = "";
+        response
+          .setEncoding("utf8")
+          .on("data", (chunk: string) => (text += chunk))
+          .on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+      },
+    );
     request.on("error", reject);
     request.end(options.body);
   });
@@ -50,19 +60,31 @@ for (const { kind, skip } of kinds) {
       const second = (await page(`first: 2, after: "${first.pageInfo.endCursor}"`)).json.data.team.devices;
       expect(second).toMatchObject({ nodes: [{ name: "east" }], pageInfo: { hasNextPage: false } });
       expect((await page("first: 3")).json.data.team.devices.pageInfo.hasNextPage).toBe(false);
-      expect((await page(`after: "${second.pageInfo.endCursor}"`)).json.data.team.devices).toEqual({ nodes: [], pageInfo: { hasNextPage: false, endCursor: null } });
+      expect((await page(`after: "${second.pageInfo.endCursor}"`)).json.data.team.devices).toEqual({
+        nodes: [],
+        pageInfo: { hasNextPage: false, endCursor: null },
+      });
       expect((await page("first: 0")).json.errors[0]).toMatchObject({ message: "first: got 0, expected at least 1", extensions: { code: "BAD_USER_INPUT" } });
       expect((await page('after: "?"')).json.errors[0].message).toMatch(/after: got "\?", expected an endCursor/);
     });
 
     it("takes operationName, variables and extensions", async () => {
-      const body = { query: "query A { team { id } } query B($n: Int) { team { devices(first: $n) { nodes { name } } } }", operationName: "B", variables: { n: 1 }, extensions: { persistedQuery: { version: 1 } } };
+      const body = {
+        query: "query A { team { id } } query B($n: Int) { team { devices(first: $n) { nodes { name } } } }",
+        operationName: "B",
+        variables: { n: 1 },
+        extensions: { persistedQuery: { version: 1 } },
+      };
       const { json } = await hub.query("", hub.key, { body: JSON.stringify(body) });
       expect(json.data.team.devices.nodes).toEqual([{ name: "north" }]);
     });
 
     it("passes every MUST and SHOULD of the GraphQL over HTTP audits with a key (10)", async () => {
-      const results = await auditServer({ url: `${hub.url}/graphql`, fetchFn: (url: string, init: RequestInit = {}) => fetch(url, { ...init, headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${hub.key}` } }) });
+      const results = await auditServer({
+        url: `${hub.url}/graphql`,
+        fetchFn: (url: string, init: RequestInit = {}) =>
+          fetch(url, { ...init, headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${hub.key}` } }),
+      });
       const failed = results.filter((result) => result.status !== "ok").map((result) => result.name);
       expect(results.filter((result) => /^MUST/.test(result.name)).length).toBe(13);
       expect(results.filter((result) => /^SHOULD/.test(result.name)).length).toBe(23);
@@ -148,7 +170,13 @@ for (const { kind, skip } of kinds) {
       const secrets = ["alpha-secret", "beta-secret", "gamma-secret"];
       const teams = await Promise.all(secrets.map((secret) => hub.makeTeam(`Team ${secret}`, [`${secret}-1`, `${secret}-2`])));
       const cursors = await Promise.all(
-        teams.map(async ({ key }) => (await hub.query("{ team { devices(first: 1) { nodes { id } pageInfo { endCursor } } } }", key)).json.data.team.devices as { nodes: { id: string }[]; pageInfo: { endCursor: string } }),
+        teams.map(
+          async ({ key }) =>
+            (await hub.query("{ team { devices(first: 1) { nodes { id } pageInfo { endCursor } } } }", key)).json.data.team.devices as {
+              nodes: { id: string }[];
+              pageInfo: { endCursor: string };
+            },
+        ),
       );
       const args = fc.oneof(
         fc.constant(""),
@@ -158,7 +186,12 @@ for (const { kind, skip } of kinds) {
       );
       const fields = fc.subarray(["id", "name", "other: name", "...N", "... on Device { id }", "__typename"], { minLength: 1 });
       const selection = fc.tuple(args, fields).map(([a, f]) => `devices${a} { nodes { ${f.join(" ")} } pageInfo { endCursor } }`);
-      const document = fc.array(selection, { minLength: 1, maxLength: 3 }).map((list) => `{ team { name ...T ${list.map((text, i) => `a${i}: ${text}`).join(" ")} } t2: team { ...T } } fragment N on Device { n2: name } fragment T on Team { devices { nodes { ...N } } }`);
+      const document = fc
+        .array(selection, { minLength: 1, maxLength: 3 })
+        .map(
+          (list) =>
+            `{ team { name ...T ${list.map((text, i) => `a${i}: ${text}`).join(" ")} } t2: team { ...T } } fragment N on Device { n2: name } fragment T on Team { devices { nodes { ...N } } }`,
+        );
       let answered = 0;
       await fc.assert(
         fc.asyncProperty(fc.nat(2), document, async (who, text) => {
@@ -181,7 +214,14 @@ for (const { kind, skip } of kinds) {
         const answer = await fetch(`${hub.url}/graphql?query={team{id}}`, { method, headers: { authorization: `Bearer ${hub.key}` } });
         expect([method, answer.status, answer.headers.get("allow")]).toEqual([method, 405, "POST"]);
       }
-      for (const type of ["text/plain", "application/graphql", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp", "application/json; charset=utf-16"]) {
+      for (const type of [
+        "text/plain",
+        "application/graphql",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/jsonp",
+        "application/json; charset=utf-16",
+      ]) {
         const { status, json } = await hub.query("", hub.key, { body: BODY, headers: { "content-type": type } });
         expect([type, status]).toEqual([type, 415]);
         expect(json.errors[0].message).toContain(`got ${JSON.stringify(type)}`);
@@ -195,14 +235,26 @@ for (const { kind, skip } of kinds) {
     });
 
     it("refuses bodies that are no JSON object in UTF-8", async () => {
-      for (const body of ["", "{", "null", "[]", "1", '"x"', JSON.stringify([{ query: LIST }, { query: LIST }]), "{}", '{"query":1}', '{"query":"{team{id}}","variables":[]}', '{"query":"{team{id}}","operationName":1}']) {
+      for (const body of [
+        "",
+        "{",
+        "null",
+        "[]",
+        "1",
+        '"x"',
+        JSON.stringify([{ query: LIST }, { query: LIST }]),
+        "{}",
+        '{"query":1}',
+        '{"query":"{team{id}}","variables":[]}',
+        '{"query":"{team{id}}","operationName":1}',
+      ]) {
         const { status, text } = await hub.query("", hub.key, { body });
         expect([body, status]).toEqual([body, 400]);
         expect(text).not.toMatch(/at .*\.js/);
       }
       const notUtf8 = Buffer.from(BODY.replace("team", "te\u00e4m"), "latin1");
       expect((await hub.query("", hub.key, { body: notUtf8 })).json.errors[0].extensions.code).toBe("invalid_encoding");
-      expect((await hub.query('{ team { id } } # \ufffd')).status).toBe(200);
+      expect((await hub.query("{ team { id } } # \ufffd")).status).toBe(200);
     });
 
     it("refuses a browser, and lets Node's own fetch pass", async () => {
@@ -214,8 +266,22 @@ for (const { kind, skip } of kinds) {
     });
 
     it("sends no Access-Control header, whatever is asked (6)", async () => {
-      for (const [method, path] of [["OPTIONS", "/graphql"], ["POST", "/graphql"], ["GET", "/sign-in"], ["OPTIONS", "/sign-in"], ["GET", "/app.js"], ["GET", "/healthz"], ["GET", "/readyz"], ["GET", "/metrics"], ["GET", "/nothing"]] as const) {
-        const answer = await fetch(hub.url + path, { method, redirect: "manual", headers: { origin: "https://evil.example", "access-control-request-method": "POST", "access-control-request-headers": "authorization" } });
+      for (const [method, path] of [
+        ["OPTIONS", "/graphql"],
+        ["POST", "/graphql"],
+        ["GET", "/sign-in"],
+        ["OPTIONS", "/sign-in"],
+        ["GET", "/app.js"],
+        ["GET", "/healthz"],
+        ["GET", "/readyz"],
+        ["GET", "/metrics"],
+        ["GET", "/nothing"],
+      ] as const) {
+        const answer = await fetch(hub.url + path, {
+          method,
+          redirect: "manual",
+          headers: { origin: "https://evil.example", "access-control-request-method": "POST", "access-control-request-headers": "authorization" },
+        });
         expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
       }
     });
@@ -228,7 +294,10 @@ for (const { kind, skip } of kinds) {
       const withBoth = await raw(hub, { headers: ["Cookie", person.cookie!, "Authorization", `Bearer ${mintKey().key}`, ...JSON_TYPE], body: BODY });
       expect(withBoth.status).toBe(401);
       for (const path of ["/", `/teams/${hub.team.id}/devices`, `/teams/${hub.team.id}/settings`]) {
-        const page = await fetch(hub.url + path, { redirect: "manual", headers: { authorization: `Bearer ${hub.key}`, cookie: `__Host-hub_session=${hub.key}` } });
+        const page = await fetch(hub.url + path, {
+          redirect: "manual",
+          headers: { authorization: `Bearer ${hub.key}`, cookie: `__Host-hub_session=${hub.key}` },
+        });
         expect(page.headers.get("location")).toBe("/sign-in");
       }
     });
@@ -288,14 +357,18 @@ for (const { kind, skip } of kinds) {
       expect(metrics).toMatch(/hub_key_checks_total\{result="ok"\} \d+/);
       await raw(hub, { path: `/graphql?access_token=${hub.key}`, headers: JSON_TYPE, body: BODY });
       await fetch(`${hub.url}/${hub.key}`, { redirect: "manual" });
-      await raw(hub, { headers: ["Authorization", `Bearer ${hub.key}`, "X-Copy", hub.key, ...JSON_TYPE], body: JSON.stringify({ query: `{ team { ${hub.key} } }` }) });
+      await raw(hub, {
+        headers: ["Authorization", `Bearer ${hub.key}`, "X-Copy", hub.key, ...JSON_TYPE],
+        body: JSON.stringify({ query: `{ team { ${hub.key} } }` }),
+      });
       expect(hub.logs()).toContain(hub.keyId);
       expect(hub.logs()).not.toContain(hub.key.slice(17));
     });
 
     it("writes last use only when it is flushed", async () => {
       const { key, keyId } = await hub.makeTeam("Used", []);
-      const when = async (): Promise<unknown> => (await hub.storage.db.all<{ last_used_at: number | null }>("SELECT last_used_at FROM api_keys WHERE id = ?", [keyId]))[0]?.last_used_at;
+      const when = async (): Promise<unknown> =>
+        (await hub.storage.db.all<{ last_used_at: number | null }>("SELECT last_used_at FROM api_keys WHERE id = ?", [keyId]))[0]?.last_used_at;
       await hub.query(LIST, key);
       expect(await when()).toBeNull();
       await hub.running.hub.flush();
@@ -313,8 +386,8 @@ describe("limits of requests (12)", () => {
     for (let i = 0; i < 8; i++) statuses.push((last = await hub.query(LIST)).status);
     expect(statuses.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
     expect(statuses.at(-1)).toBe(429);
-    expect(Number(last!.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
-    expect(last!.json.errors[0].extensions.code).toBe("too_many_requests");
+    expect(Number(last.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect(last.json.errors[0].extensions.code).toBe("too_many_requests");
     expect((await hub.query(LIST, other.key)).status).toBe(200);
     hub.clock.offset += 5000;
     expect((await hub.query(LIST)).status).toBe(200);
@@ -343,7 +416,14 @@ describe("limits of requests (12)", () => {
   it("are per address, failed keys cost more, and the address is what the declared proxy says", async () => {
     const hub = await startHub({ env: { HUB_ADDRESS_RATE: "0.1", HUB_ADDRESS_BURST: "12", HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" } });
     const url = `http://127.0.0.1:${hub.running.port}/graphql`;
-    const send = async (forwarded: string, key = mintKey().key) => (await fetch(url, { method: "POST", body: BODY, headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "x-forwarded-for": forwarded } })).status;
+    const send = async (forwarded: string, key = mintKey().key) =>
+      (
+        await fetch(url, {
+          method: "POST",
+          body: BODY,
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "x-forwarded-for": forwarded },
+        })
+      ).status;
     const statuses = [];
     for (let i = 0; i < 5; i++) statuses.push(await send("198.51.100.1"));
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
@@ -386,7 +466,9 @@ describe("several hubs on one SQLite file (18)", () => {
     for (const person of people) expect(await person.signIn(one.admin.email)).toBe(303);
     const path = `/teams/${one.team.id}/devices`;
     const forms = await Promise.all(people.map((person) => person.formOf(path, path)));
-    const statuses = await Promise.all(Array.from({ length: 40 }, async (_, i) => (await people[i % 2]!.post(path, { ...forms[i % 2]!, name: `new ${i}` })).status));
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, async (_, i) => (await people[i % 2]!.post(path, { ...forms[i % 2]!, name: `new ${i}` })).status),
+    );
     expect(new Set(statuses)).toEqual(new Set([303]));
     for (const hub of [one, two]) expect((await hub.query(LIST, one.key)).json.data.team.devices.nodes).toHaveLength(42);
     await revokeKey(one.storage.db, Date.now(), "operator", one.team.id, one.keyId);

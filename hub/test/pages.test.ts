@@ -39,7 +39,8 @@ for (const { kind, skip } of kinds) {
       expect(again.status).toBe(409);
       expect(keyOn(again.html)).toBeUndefined();
       expect(await keys()).toHaveLength(before);
-      for (const path of [`${base}/settings`, `${base}/keys`, `${base}/devices`, `${base}/members`]) expect((await admin.get(path)).html).not.toContain(key.slice(4, 16));
+      for (const path of [`${base}/settings`, `${base}/keys`, `${base}/devices`, `${base}/members`])
+        expect((await admin.get(path)).html).not.toContain(key.slice(4, 16));
       expect((await readAudit(hub.storage.db, 1, hub.team.id))[0]).toMatchObject({ action: "key.created", actor: hub.admin.email, subject: key.slice(4, 16) });
     });
 
@@ -66,7 +67,11 @@ for (const { kind, skip } of kinds) {
         ["invented nonce", { ...good, nonce: "abc.def" }, {}],
       ];
       for (const [name, form, headers] of refused) expect([name, (await admin.post(`${base}/keys`, form, headers)).status]).toEqual([name, 403]);
-      const asText = await fetch(`${hub.url}${base}/keys`, { method: "POST", body: new URLSearchParams(good).toString(), headers: { "content-type": "text/plain", origin: hub.url, cookie: admin.cookie! } });
+      const asText = await fetch(`${hub.url}${base}/keys`, {
+        method: "POST",
+        body: new URLSearchParams(good).toString(),
+        headers: { "content-type": "text/plain", origin: hub.url, cookie: admin.cookie! },
+      });
       expect(asText.status).toBe(415);
       expect((await admin.post("/sign-out", {}, { origin: "https://evil.example" })).status).toBe(403);
       expect((await new Person(hub.url).post("/sign-in", { email: hub.admin.email, password }, { origin: "https://evil.example" })).status).toBe(403);
@@ -124,11 +129,17 @@ for (const { kind, skip } of kinds) {
 
     it("page long lists", async () => {
       const many = await hub.makeTeam("Many", []);
-      await addDevices(hub.storage.db, Date.now(), many.team.id, 1000, Array.from({ length: 230 }, (_, i) => ({ name: `device number ${i};` })));
+      await addDevices(
+        hub.storage.db,
+        Date.now(),
+        many.team.id,
+        1000,
+        Array.from({ length: 230 }, (_, i) => ({ name: `device number ${i};` })),
+      );
       const person = new Person(hub.url);
       await person.signIn(many.admin.email);
       const seen: string[] = [];
-      for (let path: string | undefined = `/teams/${many.team.id}/devices`; path !== undefined; ) {
+      for (let path: string | undefined = `/teams/${many.team.id}/devices`; path !== undefined;) {
         const { html }: { html: string } = await person.get(path);
         seen.push(...[...html.matchAll(/<strong>(device number \d+;)/g)].map((match) => match[1]!));
         path = /href="([^"]*\?after=[^"]*)"/.exec(html)?.[1];
@@ -250,7 +261,10 @@ for (const { kind, skip } of kinds) {
 
     it("let a forgotten password be replaced by a link of the operator", async () => {
       const user = await hub.makeUser(`forgot-${kind}@example.org`, hub.team.id, "member");
-      const [first, second] = [await resetLink(hub.storage.db, Date.now(), "operator", user.email), await resetLink(hub.storage.db, Date.now(), "operator", user.email)];
+      const [first, second] = [
+        await resetLink(hub.storage.db, Date.now(), "operator", user.email),
+        await resetLink(hub.storage.db, Date.now(), "operator", user.email),
+      ];
       const person = new Person(hub.url);
       expect((await person.post(`/link/${first}`, { password: "brand new password" })).status).toBe(303);
       expect(await new Person(hub.url).signIn(user.email, "brand new password")).toBe(303);
@@ -275,7 +289,9 @@ for (const { kind, skip } of kinds) {
         expect(files).toContain("hub.db-wal");
         for (const file of files) expect(readFileSync(join(at, file)).includes(secret)).toBe(false);
       } else {
-        for (const { name } of await hub.storage.db.all<{ name: string }>("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'")) {
+        for (const { name } of await hub.storage.db.all<{ name: string }>(
+          "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+        )) {
           expect(JSON.stringify(await hub.storage.db.all(`SELECT * FROM ${name}`))).not.toContain(secret);
         }
       }
@@ -307,7 +323,10 @@ describe("sign-in", () => {
 
   it("is limited per address and per account, before any password work (12)", async () => {
     const passwords = new Passwords();
-    const hub = await startHub({ passwords, env: { HUB_SIGN_INS_PER_MINUTE: "1", HUB_SIGN_IN_BURST: "3", HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" } });
+    const hub = await startHub({
+      passwords,
+      env: { HUB_SIGN_INS_PER_MINUTE: "1", HUB_SIGN_IN_BURST: "3", HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" },
+    });
     const before = passwords.derivations;
     const attempt = async (address: string, email: string) =>
       (

@@ -12,7 +12,14 @@ let folder: { path: string; remove: () => void };
 beforeEach(() => void (folder = temporaryFolder()));
 afterEach(() => folder.remove());
 
-const ask = async (url: string, key: string): Promise<number> => (await fetch(`${url}/graphql`, { method: "POST", headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }, body: JSON.stringify({ query: LIST }) })).status;
+const ask = async (url: string, key: string): Promise<number> =>
+  (
+    await fetch(`${url}/graphql`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ query: LIST }),
+    })
+  ).status;
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`the command on ${kind}`, () => {
@@ -150,7 +157,9 @@ describe("SIGTERM", () => {
         socket.on("close", () => resolve(text));
         socket.on("error", reject);
       });
-      socket.write(`POST /graphql HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`);
+      socket.write(
+        `POST /graphql HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+      );
       return { socket, done };
     });
     await sleep(200);

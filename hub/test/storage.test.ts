@@ -82,11 +82,17 @@ for (const { kind, skip } of kinds) {
     it("lists devices in one order, in pages too, and byte by byte", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
       const ids = ["b", "B", "a", "_x".slice(1), "1", "Z9", "z.1", "a-1", "a1"];
-      await addDevices(db(), NOW, team.id, 100, ids.map((id) => ({ id, name: `name of ${id}` })));
+      await addDevices(
+        db(),
+        NOW,
+        team.id,
+        100,
+        ids.map((id) => ({ id, name: `name of ${id}` })),
+      );
       const all = (await listDevices(db(), team.id)).map((device) => device.id);
       expect(all).toEqual([...ids].sort());
       const paged: string[] = [];
-      for (let after = ""; ; ) {
+      for (let after = ""; ;) {
         const page = await listDevices(db(), team.id, after, 2);
         paged.push(...page.map((device) => device.id));
         if (page.length < 2) break;
@@ -103,7 +109,9 @@ for (const { kind, skip } of kinds) {
       await expect(removeDevice(db(), b.id, device!.id)).rejects.toThrow(UserError);
       await renameDevice(db(), a.id, device!.id, "cam 2");
       expect(await listDevices(db(), a.id)).toEqual([{ id: device!.id, name: "cam 2" }]);
-      await expect(addDevices(db(), NOW, a.id, 10, [{ name: "new" }, { id: device!.id, name: "again" }])).rejects.toThrow("expected one that the team does not have yet");
+      await expect(addDevices(db(), NOW, a.id, 10, [{ name: "new" }, { id: device!.id, name: "again" }])).rejects.toThrow(
+        "expected one that the team does not have yet",
+      );
       expect(await listDevices(db(), a.id)).toHaveLength(1);
       await addDevices(db(), NOW, b.id, 10, [{ id: device!.id, name: "same id, other team" }]);
       await removeDevice(db(), a.id, device!.id);
@@ -174,7 +182,10 @@ for (const { kind, skip } of kinds) {
       expect(await useLink(db(), NOW, token, "a new password")).toBeUndefined();
       expect(await useLink(db(), NOW, token, undefined)).toEqual({ id: user.id, email: user.email });
       expect((await findUser(db(), "a@example.org"))?.password).toBe("hash");
-      expect((await teamsOf(db(), user.id)).map((team) => [team.name, team.role])).toEqual([["A", "admin"], ["B", "member"]]);
+      expect((await teamsOf(db(), user.id)).map((team) => [team.name, team.role])).toEqual([
+        ["A", "admin"],
+        ["B", "member"],
+      ]);
       await expect(invite(db(), NOW, "test", undefined, b.id, "a@example.org", "member")).rejects.toThrow("not in the team yet");
     });
 
@@ -206,7 +217,10 @@ for (const { kind, skip } of kinds) {
       const team = await addTeam(db(), NOW, "test", "A");
       const [ann, ben] = [await join_(team.id, "ann@example.org"), await join_(team.id, "ben@example.org")];
       const other = storage.again();
-      const results = await Promise.allSettled([removeMember(db(), NOW, "x", ann.id, team.id, ann.id), setRole(other, NOW, "x", ben.id, team.id, ben.email, "member")]);
+      const results = await Promise.allSettled([
+        removeMember(db(), NOW, "x", ann.id, team.id, ann.id),
+        setRole(other, NOW, "x", ben.id, team.id, ben.email, "member"),
+      ]);
       expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
       expect((await membersOf(db(), team.id)).filter((member) => member.role === "admin")).toHaveLength(1);
       await expect(removeUser(db(), NOW, "operator", "nobody@example.org")).rejects.toThrow("expected a user");
@@ -238,7 +252,13 @@ for (const { kind, skip } of kinds) {
       const team = await addTeam(db(), NOW, "test", "Team \u{1f980} 'quoted'");
       const admin = await join_(team.id, "a@example.org");
       const key = await createKey(db(), NOW, admin, team.id, "form");
-      await addDevices(db(), NOW, team.id, 5000, Array.from({ length: 2345 }, (_, i) => ({ name: `device ${i}` })));
+      await addDevices(
+        db(),
+        NOW,
+        team.id,
+        5000,
+        Array.from({ length: 2345 }, (_, i) => ({ name: `device ${i}` })),
+      );
       const session = await openSession(db(), NOW, { idleMs: 1e9, absoluteMs: 1e9 }, admin);
       const { rows } = await backup(db(), NOW, file);
       expect(rows).toBeGreaterThan(2345);
@@ -290,7 +310,13 @@ for (const { kind, skip } of kinds) {
     it("keeps any text as it is", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
       const names = ["'; DROP TABLE devices; --", '"quoted"', "\\x00", "?", "$1", "日本語", "👩‍👩‍👧", randomBytes(30).toString("base64")];
-      await addDevices(db(), NOW, team.id, 100, names.map((name) => ({ name })));
+      await addDevices(
+        db(),
+        NOW,
+        team.id,
+        100,
+        names.map((name) => ({ name })),
+      );
       expect((await listDevices(db(), team.id)).map((device) => device.name)).toEqual(names);
     });
   });

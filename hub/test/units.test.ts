@@ -89,7 +89,9 @@ describe("credentials", () => {
 
 describe("limits on documents", () => {
   it("let the standard introspection query pass", () => {
-    expect(checkLimits(parse(getIntrospectionQuery({ descriptions: true, schemaDescription: true, specifiedByUrl: true, inputValueDeprecation: true })))).not.toBeInstanceOf(Array);
+    expect(
+      checkLimits(parse(getIntrospectionQuery({ descriptions: true, schemaDescription: true, specifiedByUrl: true, inputValueDeprecation: true }))),
+    ).not.toBeInstanceOf(Array);
   });
 
   it("count fragments as often as they are spread", () => {
@@ -169,7 +171,10 @@ describe("configuration", () => {
   };
 
   it("names every problem at once, with got and expected", () => {
-    const problems = problemsOf({ HUB_PORT: "70000", HUB_LOG_LEVEL: "loud", DATABASE_URL: "mysql://u:secret@h/d", HUB_BASE_URL: "hub.example.org/x" }, { prot: 1, maxDevices: 0 });
+    const problems = problemsOf(
+      { HUB_PORT: "70000", HUB_LOG_LEVEL: "loud", DATABASE_URL: "mysql://u:secret@h/d", HUB_BASE_URL: "hub.example.org/x" },
+      { prot: 1, maxDevices: 0 },
+    );
     expect(problems).toHaveLength(6);
     expect(problems.join("\n")).toContain('HUB_PORT: got "70000", expected a whole number from 0 to 65535');
     expect(problems.join("\n")).toContain("prot: got an option that does not exist");
@@ -198,7 +203,10 @@ describe("configuration", () => {
 
 describe("texts", () => {
   it("reads device files in three forms and says what is wrong", () => {
-    expect(parseDeviceFile('[{"name":"a","id":"x"},{"name":"b"}]')).toEqual([{ name: "a", id: "x" }, { name: "b", id: undefined }]);
+    expect(parseDeviceFile('[{"name":"a","id":"x"},{"name":"b"}]')).toEqual([
+      { name: "a", id: "x" },
+      { name: "b", id: undefined },
+    ]);
     expect(parseDeviceFile('{"name":"a"}\n\n{"name":"b"}\n')).toHaveLength(2);
     expect(parseDeviceFile("north\nsouth\r\n")).toEqual([{ name: "north" }, { name: "south" }]);
     expect(() => parseDeviceFile("")).toThrow("expected at least one device");
@@ -208,6 +216,7 @@ describe("texts", () => {
 
   it("takes names that people write and no control characters", () => {
     expect(cleanName("  Küche <1> ", "name")).toBe("Küche <1>");
-    for (const wrong of ["", "   ", "x".repeat(101), "a\u0000b", "a\u202eb", "a\nb", "\ud800"]) expect(() => cleanName(wrong, "name")).toThrow(/got .* expected/);
+    for (const wrong of ["", "   ", "x".repeat(101), "a\u0000b", "a\u202eb", "a\nb", "\ud800"])
+      expect(() => cleanName(wrong, "name")).toThrow(/got .* expected/);
   });
 });

@@ -16,7 +16,11 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createHubClient, HubError, type HubClient } from "../../client/index.ts";
 
-const TYPES: Readonly<Record<string, string>> = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+};
 
 /** `web`: the folder of the built frontend. */
 export function createBackend(hub: HubClient, web: string): Server {
@@ -30,7 +34,12 @@ export function createBackend(hub: HubClient, web: string): Server {
       }
       const path = normalize(join("/", request.url?.split("?")[0] ?? "/"));
       const file = join(web, path === "/" ? "index.html" : path);
-      if (!(await stat(file).then((found) => found.isFile(), () => false))) {
+      if (
+        !(await stat(file).then(
+          (found) => found.isFile(),
+          () => false,
+        ))
+      ) {
         response.writeHead(404).end();
         return;
       }

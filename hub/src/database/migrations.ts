@@ -89,9 +89,7 @@ export async function migrate(db: Database, now: () => number = Date.now, steps:
   let applied = 0;
   await db.migrate(async (tx) => {
     applied = 0;
-    await tx.script(
-      dialect("CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)"),
-    );
+    await tx.script(dialect("CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)"));
     const [row] = await tx.all<{ version: number | null }>("SELECT max(version) AS version FROM schema_migrations");
     const current = row?.version ?? 0;
     const newest = steps.at(-1)?.version ?? 0;

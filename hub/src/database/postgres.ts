@@ -27,8 +27,7 @@ function prepare(sql: string): Prepared {
 
 /** Times are milliseconds in BIGINT: exact as a number until the year 287396. */
 const types = {
-  getTypeParser: ((oid: number, format?: "text" | "binary") =>
-    oid === 20 ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
+  getTypeParser: ((oid: number, format?: "text" | "binary") => (oid === 20 ? Number : pg.types.getTypeParser(oid, format))) as typeof pg.types.getTypeParser,
 };
 
 const code = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
@@ -40,7 +39,9 @@ function isAway(error: unknown): boolean {
   return (
     /^(08|53|57P)/.test(code(error)) ||
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT|EAI_AGAIN)/.test(code(error)) ||
-    /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|client has encountered a connection error/i.test(error.message)
+    /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|client has encountered a connection error/i.test(
+      error.message,
+    )
   );
 }
 

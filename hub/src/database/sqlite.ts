@@ -38,7 +38,7 @@ class Connection implements Queries {
     let statement = this.#statements.get(sql);
     if (statement === undefined) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
     // `all`, never `get`: `get` adds a field of its own to the row and leaves the statement open.
-    return statement.all(params as Value[]) as T[];
+    return statement.all(params) as T[];
   }
 
   exec(sql: string): void {

@@ -3,7 +3,7 @@ import { UserError } from "../errors.ts";
 
 const MAX_NAME = 100;
 /** Control characters, and the marks that turn the direction of the text around them. */
-// eslint-disable-next-line no-control-regex -- they are what is being refused
+
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Surrogate}/u;
 
 export function cleanName(text: string, what: string): string {

@@ -61,7 +61,15 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
   return token;
 }
 
-async function insertLink(tx: Queries, now: number, token: string, purpose: Link["purpose"], email: string, teamId: string | null, role: Role | null): Promise<void> {
+async function insertLink(
+  tx: Queries,
+  now: number,
+  token: string,
+  purpose: Link["purpose"],
+  email: string,
+  teamId: string | null,
+  role: Role | null,
+): Promise<void> {
   await tx.all("DELETE FROM links WHERE expires_at < ?", [now - 30 * LINK_LIFETIME_MS]);
   await tx.all("INSERT INTO links (hash, purpose, email, team_id, role, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)", [
     sha256(token),

@@ -66,7 +66,12 @@ export function createPages(options: PagesOptions): Pages {
     csrf: csrfOf(c.get("session")),
   });
 
-  function show(c: Context<Env>, frame: Frame, content: Child, status: 200 | 201 | 400 | 401 | 403 | 404 | 409 | 415 | 429 | 500 | 503 = 200): Response | Promise<Response> {
+  function show(
+    c: Context<Env>,
+    frame: Frame,
+    content: Child,
+    status: 200 | 201 | 400 | 401 | 403 | 404 | 409 | 415 | 429 | 500 | 503 = 200,
+  ): Response | Promise<Response> {
     return c.html(
       <>
         {raw("<!doctype html>")}
@@ -98,13 +103,17 @@ export function createPages(options: PagesOptions): Pages {
   };
   function checkNonce(session: Session, purpose: string, nonce: string): void {
     const [random = "", mark = ""] = nonce.split(".");
-    if (!sameText(mark, seal(session.token, `${purpose} ${random}`))) throw new UserError("got a form that was not made for this session, expected the one on the page; reload the page and try again", 403);
+    if (!sameText(mark, seal(session.token, `${purpose} ${random}`)))
+      throw new UserError("got a form that was not made for this session, expected the one on the page; reload the page and try again", 403);
   }
 
   app.use(async (c, next) => {
     await next();
     const { headers } = c.res;
-    headers.set("content-security-policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
+    headers.set(
+      "content-security-policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
     headers.set("cache-control", "no-store");
     // Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
     headers.set("referrer-policy", "same-origin");
@@ -157,7 +166,14 @@ export function createPages(options: PagesOptions): Pages {
   });
 
   const notFound = (c: Context<Env>): Response | Promise<Response> =>
-    show(c, { title: "Not found" }, <p>There is no such page, or it is not yours to see. <a href="/">Start page</a></p>, 404);
+    show(
+      c,
+      { title: "Not found" },
+      <p>
+        There is no such page, or it is not yours to see. <a href="/">Start page</a>
+      </p>,
+      404,
+    );
   app.notFound(notFound);
 
   async function currentSession(c: Context<Env>): Promise<Session | undefined> {
@@ -181,7 +197,8 @@ export function createPages(options: PagesOptions): Pages {
 
   app.post("/sign-in", async (c) => {
     const given = field(c, "email");
-    const again = (problem: string, status: 401): Response | Promise<Response> => show(c, { title: "Sign in" }, <SignIn email={given.slice(0, 254)} problem={problem} />, status);
+    const again = (problem: string, status: 401): Response | Promise<Response> =>
+      show(c, { title: "Sign in" }, <SignIn email={given.slice(0, 254)} problem={problem} />, status);
     let email: string;
     try {
       email = cleanEmail(given);
@@ -209,11 +226,22 @@ export function createPages(options: PagesOptions): Pages {
     const link = await readLink(db, now(), token);
     if (link === undefined) return linkGone(c);
     const user = await findUser(db, link.email);
-    return show(c, { title: link.purpose === "invite" ? "Join a team" : "New password" }, <OpenLink link={link} token={token} hasAccount={user !== undefined} />);
+    return show(
+      c,
+      { title: link.purpose === "invite" ? "Join a team" : "New password" },
+      <OpenLink link={link} token={token} hasAccount={user !== undefined} />,
+    );
   });
 
   const linkGone = (c: Context<Env>): Response | Promise<Response> =>
-    show(c, { title: "This link does not work" }, <p>It was used, is older than a day, or is not complete. Ask for a new one. <a href="/sign-in">Sign in</a></p>, 404);
+    show(
+      c,
+      { title: "This link does not work" },
+      <p>
+        It was used, is older than a day, or is not complete. Ask for a new one. <a href="/sign-in">Sign in</a>
+      </p>,
+      404,
+    );
 
   app.post("/link/:token", async (c) => {
     const token = c.req.param("token");
@@ -221,12 +249,18 @@ export function createPages(options: PagesOptions): Pages {
     if (link === undefined) return linkGone(c);
     const existing = await findUser(db, link.email);
     const again = (problem: string, status: 400 | 401 | 429): Response | Promise<Response> =>
-      show(c, { title: link.purpose === "invite" ? "Join a team" : "New password" }, <OpenLink link={link} token={token} hasAccount={existing !== undefined} problem={problem} />, status);
+      show(
+        c,
+        { title: link.purpose === "invite" ? "Join a team" : "New password" },
+        <OpenLink link={link} token={token} hasAccount={existing !== undefined} problem={problem} />,
+        status,
+      );
     const wait = limitSignIn(c, link.email);
     if (wait > 0) return again(`Too many tries. Try again in ${wait} seconds.`, 429);
     let hash: string | undefined;
     if (link.purpose === "invite" && existing !== undefined) {
-      if (!(await passwords.verify(field(c, "password").slice(0, MAX_PASSWORD * 2), existing.password))) return again("This is not the password of the account.", 401);
+      if (!(await passwords.verify(field(c, "password").slice(0, MAX_PASSWORD * 2), existing.password)))
+        return again("This is not the password of the account.", 401);
     } else {
       let password: string;
       try {
@@ -283,7 +317,8 @@ export function createPages(options: PagesOptions): Pages {
     const wait = limitSignIn(c, session.user.email);
     if (wait > 0) return again(`Too many tries. Try again in ${wait} seconds.`, 429);
     const user = await findUser(db, session.user.email);
-    if (!(await passwords.verify(field(c, "current").slice(0, MAX_PASSWORD * 2), user?.password)) || user === undefined) return again("This is not the current password.", 401);
+    if (!(await passwords.verify(field(c, "current").slice(0, MAX_PASSWORD * 2), user?.password)) || user === undefined)
+      return again("This is not the current password.", 401);
     let password: string;
     try {
       password = cleanPassword(field(c, "password"));
@@ -322,7 +357,12 @@ export function createPages(options: PagesOptions): Pages {
   }
 
   /** Runs a change; what the user can put right is shown on the page the form came from. */
-  async function attempt(c: Context<Env>, work: () => Promise<unknown>, done: string, failed: (problem: UserError) => Response | Promise<Response>): Promise<Response> {
+  async function attempt(
+    c: Context<Env>,
+    work: () => Promise<unknown>,
+    done: string,
+    failed: (problem: UserError) => Response | Promise<Response>,
+  ): Promise<Response> {
     try {
       await work();
     } catch (error) {
@@ -335,13 +375,28 @@ export function createPages(options: PagesOptions): Pages {
   app.get("/teams/:team/devices", (c) => devicesPage(c));
   app.post("/teams/:team/devices", (c) => {
     const name = field(c, "name");
-    return attempt(c, () => addDevices(db, now(), c.get("team").id, config.maxDevices, [{ name }]), home(c, "devices"), (problem) => devicesPage(c, problem, name.slice(0, 200)));
+    return attempt(
+      c,
+      () => addDevices(db, now(), c.get("team").id, config.maxDevices, [{ name }]),
+      home(c, "devices"),
+      (problem) => devicesPage(c, problem, name.slice(0, 200)),
+    );
   });
   app.post("/teams/:team/devices/:device/rename", (c) =>
-    attempt(c, () => renameDevice(db, c.get("team").id, c.req.param("device"), field(c, "name")), home(c, "devices"), (problem) => devicesPage(c, problem)),
+    attempt(
+      c,
+      () => renameDevice(db, c.get("team").id, c.req.param("device"), field(c, "name")),
+      home(c, "devices"),
+      (problem) => devicesPage(c, problem),
+    ),
   );
   app.post("/teams/:team/devices/:device/remove", (c) =>
-    attempt(c, () => removeDevice(db, c.get("team").id, c.req.param("device")), home(c, "devices"), (problem) => devicesPage(c, problem)),
+    attempt(
+      c,
+      () => removeDevice(db, c.get("team").id, c.req.param("device")),
+      home(c, "devices"),
+      (problem) => devicesPage(c, problem),
+    ),
   );
 
   const keyPurpose = (team: Membership): string => `create-key ${team.id}`;
@@ -387,7 +442,14 @@ export function createPages(options: PagesOptions): Pages {
     return show(
       c,
       frameOf(c, "Members", "members"),
-      <Members team={team} members={await membersOf(db, team.id)} self={session.user.id} csrf={csrfOf(session)} link={extra.link} problem={extra.problem?.message} />,
+      <Members
+        team={team}
+        members={await membersOf(db, team.id)}
+        self={session.user.id}
+        csrf={csrfOf(session)}
+        link={extra.link}
+        problem={extra.problem?.message}
+      />,
       extra.problem?.status ?? (extra.link === undefined ? 200 : 201),
     );
   }

@@ -81,7 +81,14 @@ export function Teams({ teams }: { teams: readonly Membership[] }) {
   );
 }
 
-export function Devices(props: { team: Membership; devices: readonly Device[]; next: string | undefined; csrf: string; problem?: string | undefined; name?: string }) {
+export function Devices(props: {
+  team: Membership;
+  devices: readonly Device[];
+  next: string | undefined;
+  csrf: string;
+  problem?: string | undefined;
+  name?: string;
+}) {
   const base = `/teams/${props.team.id}/devices`;
   return (
     <>
@@ -146,8 +153,8 @@ export function Settings(props: { team: Membership; csrf: string; nonce: string;
         An API key gives <strong>full administrator access to this team</strong>. Keep it on your server: never in a web page, an app or a repository.
       </p>
       <p>
-        The key is shown once, when it is made. Keys cannot be listed or looked at afterwards. To have one revoked, ask whoever runs this hub and name its public id, the 12 characters behind{" "}
-        <code>hub_</code>.
+        The key is shown once, when it is made. Keys cannot be listed or looked at afterwards. To have one revoked, ask whoever runs this hub and name its
+        public id, the 12 characters behind <code>hub_</code>.
       </p>
       {admin ? (
         <form method="post" action={`${base}/keys`}>
@@ -207,9 +214,7 @@ export function curlLine(baseUrl: string): string {
 export function KeyAlreadyMade({ team }: { team: Membership }) {
   return (
     <>
-      <Message kind="error">
-        This form has made its key already, and a key is shown only once. No second key was made.
-      </Message>
+      <Message kind="error">This form has made its key already, and a key is shown only once. No second key was made.</Message>
       <p>If you did not get to copy it: make another one, and have the first revoked by whoever runs this hub (its public id is in the audit log).</p>
       <p>
         <a href={`/teams/${team.id}/settings`}>Back to team settings</a>
@@ -218,7 +223,14 @@ export function KeyAlreadyMade({ team }: { team: Membership }) {
   );
 }
 
-export function Members(props: { team: Membership; members: readonly Member[]; self: string; csrf: string; link?: { email: string; url: string } | undefined; problem?: string | undefined }) {
+export function Members(props: {
+  team: Membership;
+  members: readonly Member[];
+  self: string;
+  csrf: string;
+  link?: { email: string; url: string } | undefined;
+  problem?: string | undefined;
+}) {
   const base = `/teams/${props.team.id}/members`;
   const admin = props.team.role === "admin";
   return (

@@ -168,7 +168,14 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) });
   const clock = { offset: 0 };
   const now = (): number => Date.now() + clock.offset;
-  const running = await serve({ config, db, log, now, ...(options.timeouts ? { timeouts: options.timeouts } : {}), ...(options.passwords ? { passwords: options.passwords } : {}) });
+  const running = await serve({
+    config,
+    db,
+    log,
+    now,
+    ...(options.timeouts ? { timeouts: options.timeouts } : {}),
+    ...(options.passwords ? { passwords: options.passwords } : {}),
+  });
   hashed ??= new Passwords().hash(password);
   const hash = await hashed;
 
@@ -180,12 +187,22 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   async function makeTeam(name: string, deviceNames: readonly string[]) {
     const team = await addTeam(storage.db, now(), "test", name);
     const admin = await makeUser(`admin-${randomBytes(4).toString("hex")}@example.org`, team.id, "admin");
-    if (deviceNames.length > 0) await addDevices(storage.db, now(), team.id, 100_000, deviceNames.map((device) => ({ name: device })));
+    if (deviceNames.length > 0)
+      await addDevices(
+        storage.db,
+        now(),
+        team.id,
+        100_000,
+        deviceNames.map((device) => ({ name: device })),
+      );
     const made = await createKey(storage.db, now(), admin, team.id, randomBytes(16).toString("hex"));
     if (made === undefined) throw new Error("got no key, expected one");
     return { team, admin, key: made.key, keyId: made.id };
   }
-  const first = options.storage === undefined ? await makeTeam("Crew", options.devices ?? ["north", "south"]) : { team: { id: "", name: "" }, admin: { id: "", email: "" }, key: "", keyId: "" };
+  const first =
+    options.storage === undefined
+      ? await makeTeam("Crew", options.devices ?? ["north", "south"])
+      : { team: { id: "", name: "" }, admin: { id: "", email: "" }, key: "", keyId: "" };
   return {
     running,
     url: running.baseUrl,
@@ -202,7 +219,11 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
         method: "POST",
         body: JSON.stringify({ query }),
         ...init,
-        headers: { "content-type": "application/json", ...(key === "" ? {} : { authorization: `Bearer ${key}` }), ...(init.headers as Record<string, string> | undefined) },
+        headers: {
+          "content-type": "application/json",
+          ...(key === "" ? {} : { authorization: `Bearer ${key}` }),
+          ...(init.headers as Record<string, string> | undefined),
+        },
       });
       const text = await response.text();
       let json: unknown;

@@ -16,7 +16,11 @@ export class Person {
     return this.#send(path, { headers: this.#headers() });
   }
 
-  async post(path: string, form: Record<string, string>, headers: Record<string, string | undefined> = {}): Promise<{ status: number; html: string; headers: Headers }> {
+  async post(
+    path: string,
+    form: Record<string, string>,
+    headers: Record<string, string | undefined> = {},
+  ): Promise<{ status: number; html: string; headers: Headers }> {
     const all: Record<string, string | undefined> = { ...this.#headers(), origin: this.#url, "sec-fetch-site": "same-origin", ...headers };
     const sent = Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
     return this.#send(path, { method: "POST", body: new URLSearchParams(form), headers: sent });

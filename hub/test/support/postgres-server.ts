@@ -48,7 +48,11 @@ export class PostgresServer {
     const id = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
     const user = process.getuid?.() === 0 ? { uid: id("-u"), gid: id("-g") } : {};
     if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
-    execFileSync(join(bin, "initdb"), ["-D", join(folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"], { ...user, cwd: folder, stdio: "pipe" });
+    execFileSync(join(bin, "initdb"), ["-D", join(folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"], {
+      ...user,
+      cwd: folder,
+      stdio: "pipe",
+    });
     const server = new PostgresServer(bin, folder, user, await freePort());
     await server.start();
     return server;
@@ -62,11 +66,15 @@ export class PostgresServer {
   async start(): Promise<void> {
     const deadline = Date.now() + 60_000;
     for (;;) {
-      const child = spawn(join(this.#bin, "postgres"), ["-D", join(this.#folder, "data"), "-p", String(this.port), "-k", this.#folder, "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=100"], {
-        ...this.#user,
-        cwd: this.#folder,
-        stdio: "ignore",
-      });
+      const child = spawn(
+        join(this.#bin, "postgres"),
+        ["-D", join(this.#folder, "data"), "-p", String(this.port), "-k", this.#folder, "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=100"],
+        {
+          ...this.#user,
+          cwd: this.#folder,
+          stdio: "ignore",
+        },
+      );
       this.#process = child;
       while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
         const client = new pg.Client({ connectionString: this.url(), connectionTimeoutMillis: 2000 });
@@ -104,7 +112,10 @@ export class PostgresServer {
   async kill(): Promise<void> {
     const pid = this.#process?.pid;
     if (pid === undefined) return;
-    const children = execFileSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" }).split(/\s+/).filter(Boolean).map(Number);
+    const children = execFileSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" })
+      .split(/\s+/)
+      .filter(Boolean)
+      .map(Number);
     await this.#end("SIGKILL", () => {
       for (const child of children) {
         try {
