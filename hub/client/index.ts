@@ -183,7 +183,8 @@ export function createHubClient(options: HubClientOptions): HubClient {
       throw new HubUnavailableError(`got ${JSON.stringify(text.slice(0, 80))}, expected an answer of the hub: check baseUrl`, status, requestId);
     }
     // Refusals of the hub itself carry a code in lower case; what GraphQL says about the query does not.
-    if (status >= 400 && /^[a-z_]+$/.test(String(answer.errors?.[0]?.extensions?.["code"] ?? "-"))) throw new HubRequestError(first, status, requestId);
+    const code = answer.errors?.[0]?.extensions?.["code"];
+    if (status >= 400 && typeof code === "string" && /^[a-z_]+$/.test(code)) throw new HubRequestError(first, status, requestId);
     if (answer.errors !== undefined) throw new HubQueryError(answer.errors, answer.data, status, requestId);
     return answer.data as Data;
   }

@@ -43,8 +43,9 @@ export async function serve(options: ServeOptions): Promise<Running> {
     // Longer than the idle time of common balancers, so that it is them who close.
     keepAliveTimeout: 75_000,
   };
-  let hub: Hub | undefined;
-  const listener: http.RequestListener = (request, response) => hub!.handle(request, response);
+  // Given only when the port is known, because the base address may hold it; no request comes in before that.
+  const late: { hub?: Hub } = {};
+  const listener: http.RequestListener = (request, response) => late.hub!.handle(request, response);
   const server =
     config.tlsCert !== undefined && config.tlsKey !== undefined
       ? https.createServer({ ...settings, cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey), minVersion: "TLSv1.2" }, listener)
@@ -67,9 +68,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
   });
   const { port } = server.address() as AddressInfo;
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
-  // Created only now, because the base address may hold the port; requests cannot come in before this turn ends.
   const running = createHub({ ...options, baseUrl });
-  hub = running;
+  late.hub = running;
   log.info({ baseUrl, host: config.host, port, database: options.db.kind }, "listening");
 
   let stopping: Promise<void> | undefined;

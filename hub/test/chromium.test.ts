@@ -249,6 +249,7 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
         await page.emulateMedia({ colorScheme });
         const found = await page.evaluate(async (source) => {
           // The policy of the pages forbids eval and injected script elements; this is the debugger's way in.
+          // eslint-disable-next-line @typescript-eslint/no-implied-eval -- it runs in the page, and brings axe there
           const run = new Function(`${source}; return window.axe.run(document, { resultTypes: ["violations"] });`) as () => Promise<{
             violations: { id: string; nodes: { html: string }[] }[];
           }>;

@@ -382,8 +382,9 @@ describe("limits of requests (12)", () => {
     const hub = await startHub({ env: { HUB_KEY_RATE: "1", HUB_KEY_BURST: "5" } });
     const other = await hub.makeTeam("Other", []);
     const statuses: number[] = [];
-    let last;
-    for (let i = 0; i < 8; i++) statuses.push((last = await hub.query(LIST)).status);
+    let last = await hub.query(LIST);
+    statuses.push(last.status);
+    for (let i = 0; i < 7; i++) statuses.push((last = await hub.query(LIST)).status);
     expect(statuses.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
     expect(statuses.at(-1)).toBe(429);
     expect(Number(last.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
@@ -460,7 +461,7 @@ describe("metrics", () => {
 describe("several hubs on one SQLite file (18)", () => {
   it("are safe: what one writes the other sees at once, and no write is lost", async () => {
     const one = await startHub();
-    const two = await startHub({ storage: { ...(await openTestDatabase("sqlite")), db: one.storage.again(), remove: async () => undefined } });
+    const two = await startHub({ storage: { ...(await openTestDatabase("sqlite")), db: one.storage.again(), remove: () => Promise.resolve() } });
     expect((await two.query(LIST, one.key)).json.data.team.devices.nodes).toHaveLength(2);
     const people = [new Person(one.url), new Person(two.url)];
     for (const person of people) expect(await person.signIn(one.admin.email)).toBe(303);

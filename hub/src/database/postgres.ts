@@ -27,6 +27,7 @@ function prepare(sql: string): Prepared {
 
 /** Times are milliseconds in BIGINT: exact as a number until the year 287396. */
 const types = {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-return -- pg types its parsers as any
   getTypeParser: ((oid: number, format?: "text" | "binary") => (oid === 20 ? Number : pg.types.getTypeParser(oid, format))) as typeof pg.types.getTypeParser,
 };
 

@@ -336,7 +336,7 @@ export function createPages(options: PagesOptions): Pages {
   // From here on: members of the team in the address only. To others the team does not exist.
   app.use("/teams/:team/*", async (c, next) => {
     const team = c.get("teams").find((candidate) => candidate.id === c.req.param("team"));
-    if (team === undefined) return notFound(c);
+    if (team === undefined) return notFound(c as Context<Env>);
     c.set("team", team);
     return next();
   });
