@@ -6,6 +6,7 @@
  * This and `main` in it are the only place with side effects on the process.
  */
 import { readFile } from "node:fs/promises";
+import { text as readStream } from "node:stream/consumers";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { backup, restore } from "./backup.ts";
 import { ConfigProblems, options as configOptions, readConfig, readConfigFile, type Config } from "./config.ts";
@@ -155,7 +156,7 @@ const commands: Readonly<Record<string, Command>> = {
     run: async ({ db, config, need, rest }) => {
       const [file] = rest;
       if (file === undefined || rest.length > 1) throw new Usage(`FILE: got ${rest.length} files, expected 1`);
-      const list = parseDeviceFile(await readFile(file === "-" ? "/dev/stdin" : file, "utf8"));
+      const list = parseDeviceFile(file === "-" ? await readStream(process.stdin) : await readFile(file, "utf8"));
       return { imported: (await addDevices(db, Date.now(), (await findTeam(db, need("team"))).id, config.maxDevices, list)).length };
     },
   },

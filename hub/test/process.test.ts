@@ -138,6 +138,9 @@ describe("the command", () => {
       if (count > 0) break;
     }
     expect(killed).toBeGreaterThan(0);
+    const before = ((await run(["devices", "list", "--team", "T"], env)).json as unknown[]).length;
+    expect((await run(["devices", "import", "--team", "T", "-"], env, { input: "one\ntwo" })).json).toEqual({ imported: 2 });
+    expect((await run(["devices", "list", "--team", "T"], env)).json).toHaveLength(before + 2);
   });
 });
 
