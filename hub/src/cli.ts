@@ -5,6 +5,7 @@
  *
  * This and `main` in it are the only place with side effects on the process.
  */
+import "./production.ts";
 import { readFile } from "node:fs/promises";
 import { text as readStream } from "node:stream/consumers";
 import { parseArgs, type ParseArgsConfig } from "node:util";

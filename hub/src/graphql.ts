@@ -114,7 +114,8 @@ export function createEndpoint(): Endpoint {
     onOperation(request, _args, result) {
       // A result that comes in pieces would be of a subscription, which the schema does not have.
       const { errors, data } = result;
-      if (errors === undefined) return undefined;
+      // graphql-http would stringify with a replacer, which calls back for every value.
+      if (errors === undefined) return answer(200, wantsNewMediaType(request.headers), JSON.stringify({ data }));
       return answerErrors(request.context.operation, errors, data, wantsNewMediaType(request.headers));
     },
   });
@@ -148,15 +149,12 @@ function answerErrors(context: Context, errors: readonly GraphQLError[], data: E
   });
   // Without `data` nothing was executed (a variable did not fit, say): the query's fault, a bad request in the new media type.
   const status = broken ? 500 : away ? 503 : data === undefined && newMediaType ? 400 : 200;
+  return answer(status, newMediaType, JSON.stringify(data === undefined ? { errors: shown } : { errors: shown, data }), away ? { "retry-after": "1" } : {});
+}
+
+function answer(status: number, newMediaType: boolean, body: string, headers: Record<string, string> = {}): Response {
   return [
-    JSON.stringify(data === undefined ? { errors: shown } : { errors: shown, data }),
-    {
-      status,
-      statusText: "",
-      headers: {
-        "content-type": `application/${newMediaType ? "graphql-response+json" : "json"}; charset=utf-8`,
-        ...(away ? { "retry-after": "1" } : {}),
-      },
-    },
+    body,
+    { status, statusText: "", headers: { "content-type": `application/${newMediaType ? "graphql-response+json" : "json"}; charset=utf-8`, ...headers } },
   ];
 }

@@ -19,7 +19,7 @@ import { hashKey, readKey, sameHash } from "./key.ts";
 import type { Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { LastUsed, lookUpKey, type KeyRow } from "./nouns/apikey.ts";
-import { createPages } from "./pages/app.tsx";
+import { CONTENT_POLICY, createPages } from "./pages/app.tsx";
 import { Passwords } from "./password.ts";
 import { callerOf, Quotas } from "./quota.ts";
 import { readCredentials } from "./viewer.ts";
@@ -276,6 +276,14 @@ export function createHub(options: HubOptions): Hub {
 
   async function page(request: IncomingMessage, response: ServerResponse, url: string, note: Note): Promise<void> {
     const method = request.method ?? "GET";
+    if (method === "POST" && url === "/sign-in") {
+      const refusal = pages.earlyRefusal(note.address);
+      if (refusal !== undefined) {
+        note.route = url;
+        send(response, 429, "text/html; charset=utf-8", refusal.html, { "retry-after": String(refusal.wait), "content-security-policy": CONTENT_POLICY });
+        return;
+      }
+    }
     const hasBody = method !== "GET" && method !== "HEAD";
     const body = hasBody ? await readBody(request, MAX_BODY) : undefined;
     if (body?.kind === "gone") return;

@@ -54,6 +54,12 @@ export class Quotas {
     return decision.kind === "allow" ? 0 : decision.retryAfter;
   }
 
+  /** What `take` would answer, without taking. */
+  wait(caller: string, now: number): number {
+    const decision = decide(this.#limit, this.#buckets.get(caller), now);
+    return decision.kind === "allow" ? 0 : decision.retryAfter;
+  }
+
   /** Makes a request dearer after the fact, once it is known what it was. */
   charge(caller: string, now: number, cost: number): void {
     const bucket = this.#buckets.get(caller) ?? { tokens: this.#limit.burst, at: now };

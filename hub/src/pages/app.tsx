@@ -27,6 +27,9 @@ import { Account, Devices, KeyAlreadyMade, Members, NewKey, OpenLink, Settings, 
 /** `__Host-`: only over TLS (or on localhost), only for this host, for the whole of it; no other host can plant one. */
 export const SESSION_COOKIE = "__Host-hub_session";
 const DEVICES_A_PAGE = 100;
+const TOO_MANY = "Too many sign-ins. Try again in a minute.";
+export const CONTENT_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 export interface PagesOptions {
   readonly config: Config;
@@ -44,6 +47,11 @@ interface Env {
 }
 
 export interface Pages {
+  /**
+   * For the next sign-in of an address that is over its limit: the page to answer with, before the body is read. A
+   * flood costs least here. Undefined where the sign-in has to be looked at.
+   */
+  earlyRefusal(address: string): { readonly html: string; readonly wait: number } | undefined;
   fetch(request: Request, bindings: Env["Bindings"]): Promise<Response>;
 }
 
@@ -110,10 +118,7 @@ export function createPages(options: PagesOptions): Pages {
   app.use(async (c, next) => {
     await next();
     const { headers } = c.res;
-    headers.set(
-      "content-security-policy",
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    );
+    headers.set("content-security-policy", CONTENT_POLICY);
     headers.set("cache-control", "no-store");
     // Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
     headers.set("referrer-policy", "same-origin");
@@ -206,7 +211,7 @@ export function createPages(options: PagesOptions): Pages {
       return again("This email and password do not belong together.", 401);
     }
     const wait = limitSignIn(c, email);
-    if (wait > 0) return turnAway(c, "Too many sign-ins. Try again in a minute.", 429);
+    if (wait > 0) return turnAway(c, TOO_MANY, 429);
     if (passwords.full) return turnAway(c, "Too many people are signing in at the moment. Try again in some seconds.", 503);
     const user = await findUser(db, email);
     const password = field(c, "password").slice(0, MAX_PASSWORD * 2);
@@ -476,5 +481,14 @@ export function createPages(options: PagesOptions): Pages {
     );
   });
 
-  return { fetch: async (request, bindings) => app.fetch(request, bindings) };
+  function earlyRefusal(address: string): { readonly html: string; readonly wait: number } | undefined {
+    const html = turnedAway.get(TOO_MANY);
+    const wait = html === undefined ? 0 : byAddress.wait(address, now());
+    if (html === undefined || wait === 0) return undefined;
+    metrics.limited.inc({ limit: "sign_in" });
+    metrics.signIns.inc({ result: "limited" });
+    return { html, wait };
+  }
+
+  return { earlyRefusal, fetch: async (request, bindings) => app.fetch(request, bindings) };
 }
