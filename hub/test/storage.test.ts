@@ -245,8 +245,7 @@ for (const { kind, skip } of kinds) {
       await expect(start()).rejects.toThrow("got 1 users in the database, expected none");
     });
 
-    it.each(kinds)("backs up into $kind, without secrets, sessions and links", async ({ kind: target, skip: missing }) => {
-      if (missing) return;
+    it.each(kinds.filter((other) => !other.skip))("backs up into $kind, without secrets, sessions and links", async ({ kind: target }) => {
       const folder = temporaryFolder();
       const file = join(folder.path, "b.gz");
       const team = await addTeam(db(), NOW, "test", "Team \u{1f980} 'quoted'");
