@@ -19,7 +19,9 @@ function prepare(sql: string): Prepared {
   let found = prepared.get(sql);
   if (found === undefined) {
     let n = 0;
-    found = { name: `hub_${prepared.size}`, text: sql.replace(/\?/g, () => `$${++n}`) };
+    // The two JSON functions that the hub uses go by other names here; the text is wanted, not the parsed value.
+    const translated = sql.replace(/json_group_array\((.*?ORDER BY \w+)\)/g, "json_agg($1)::text").replace(/json_array\(/g, "json_build_array(");
+    found = { name: `hub_${prepared.size}`, text: translated.replace(/\?/g, () => `$${++n}`) };
     prepared.set(sql, found);
   }
   return found;
