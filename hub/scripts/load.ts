@@ -125,7 +125,9 @@ async function prepare(env: Environment): Promise<Target> {
   const first = await run(["init", "--email", "load@example.org", "--team", "Load"], base);
   const second = await run(["teams", "add", "--name", "Other"], base);
   const invited = await run(["users", "invite", "--team", "Other", "--email", "other@example.org", "--role", "admin"], base);
-  const devices = await run(["devices", "import", "--team", "Load", "-"], base, { input: Array.from({ length: 25 }, (_, i) => `Device number ${i}`).join("\n") });
+  const devices = await run(["devices", "import", "--team", "Load", "-"], base, {
+    input: Array.from({ length: 25 }, (_, i) => `Device number ${i}`).join("\n"),
+  });
   for (const { code, stderr } of [first, second, invited, devices]) if (code !== 0) throw new Error(stderr);
   // The keys are made with an ordinary hub, as the pages want forms from their own address.
   const maker = await HubProcess.start(env);
