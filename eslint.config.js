@@ -3,7 +3,18 @@ import tseslint from "typescript-eslint";
 export default tseslint.config(
   {
     // AssemblyScript is TypeScript in spelling only: its own compiler checks it
-    ignores: ["dist/", "build/", "out/", "coverage/", "node_modules/", "assembly/", "hub/", "src/kernel.ts", "bench/report/", "embedded/"],
+    ignores: [
+      "dist/",
+      "build/",
+      "out/",
+      "coverage/",
+      "node_modules/",
+      "assembly/",
+      "hub/",
+      "src/kernel.ts",
+      "bench/report/",
+      "embedded/",
+    ],
   },
   ...tseslint.configs.strict,
   {
@@ -14,7 +25,10 @@ export default tseslint.config(
       "@typescript-eslint/consistent-type-imports": "error",
       "no-console": ["error", { allow: ["log", "error", "warn"] }],
       eqeqeq: ["error", "always"],
-      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", destructuredArrayIgnorePattern: "^_" }],
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { argsIgnorePattern: "^_", destructuredArrayIgnorePattern: "^_" },
+      ],
       "@typescript-eslint/no-dynamic-delete": "off",
     },
   },

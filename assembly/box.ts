@@ -170,7 +170,7 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
       x2 = cx + w;
       y2 = cy + h;
     } else if (kind == KIND_PRIOR) {
-      const prior = ptr(head, H_TABLE) + (<usize>cell << 4);
+      const prior = ptr(head, H_TABLE) + ((<usize>cell) << 4);
       const pw = load<f32>(prior, 8);
       const ph = load<f32>(prior, 12);
       const whFn = int(head, H_WH_FN);

@@ -65,7 +65,7 @@ export function nms(plan: usize): i32 {
   let i = 0;
   if (suppress) memory.fill(chains, 0, CHAINS << 2);
   for (; i < n && kept < max; i++) {
-    const c = <usize>load<u32>(order + (<usize>i << 2));
+    const c = <usize>load<u32>(order + ((<usize>i) << 2));
     if (suppress) {
       const box = boxes + (c << 4);
       const x1 = load<f32>(box);
@@ -74,7 +74,7 @@ export function nms(plan: usize): i32 {
       const y2 = load<f32>(box, 12);
       const area = positive(x2 - x1 + offsetX) * positive(y2 - y1 + offsetY);
       const label = flags & FLAG_NMS_ALL ? 0 : load<i32>(labels + (c << 2));
-      const chain = chains + (<usize>(label & (CHAINS - 1)) << 2);
+      const chain = chains + ((<usize>(label & (CHAINS - 1))) << 2);
       let block = <usize>load<u32>(chain);
       let hit = false;
       // only the newest block of a label, the first in the chain, can have room
@@ -129,7 +129,7 @@ export function nms(plan: usize): i32 {
         store<u32>(chain, <u32>room);
       }
       const count = load<i32>(room, KEPT_COUNT);
-      const place = room + (<usize>count << 2);
+      const place = room + ((<usize>count) << 2);
       store<f32>(place, x1);
       store<f32>(place, y1, 16);
       store<f32>(place, x2, 32);
@@ -166,7 +166,7 @@ function overlaps(
   offsetX: f32,
   offsetY: f32,
 ): bool {
-  const end = block + (<usize>load<i32>(block, KEPT_COUNT) << 2);
+  const end = block + ((<usize>load<i32>(block, KEPT_COUNT)) << 2);
   for (let at = block; at < end; at += 4) {
     const right = load<f32>(at, 32);
     const left = load<f32>(at);
@@ -210,7 +210,7 @@ function detect(plan: usize, c: usize, d: i32, flags: i32): void {
     x2 = cx + w;
     y2 = cy + h;
   }
-  const i = <usize>d << 2;
+  const i = (<usize>d) << 2;
   const out = ptr(plan, P_DET_BOXES) + (i << 2);
   store<f32>(out, x1);
   store<f32>(out, y1, 4);

@@ -115,7 +115,7 @@ function scanHead(plan: usize, head: usize): void {
       continue;
     }
     for (let i = 0; i < count; i++) {
-      admit(plan, head, load<i32>(list + (<usize>i << 2)), from, known ? maxima : 0);
+      admit(plan, head, load<i32>(list + ((<usize>i) << 2)), from, known ? maxima : 0);
     }
   }
 }
@@ -175,7 +175,7 @@ function rawGate<K>(head: usize, word: i32): K {
 }
 
 function passAll(from: i32, n: i32, list: usize): i32 {
-  for (let i = 0; i < n; i++) store<i32>(list + (<usize>i << 2), from + i);
+  for (let i = 0; i < n; i++) store<i32>(list + ((<usize>i) << 2), from + i);
   return n;
 }
 
@@ -276,7 +276,7 @@ function lowestLanes<T>(): v128 {
 // @ts-ignore: decorator
 @inline
 function classAt(list: usize, i: i32, step: usize): usize {
-  return (list != 0 ? <usize>load<u32>(list + (<usize>i << 2)) : <usize>i) * step;
+  return (list != 0 ? <usize>load<u32>(list + ((<usize>i) << 2)) : <usize>i) * step;
 }
 
 /** Classes of a group: eight, or as many eights as keep the groups at sixteen. */
@@ -370,6 +370,8 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
       for (let g = 0; g < groups; g++, p += ROW_BYTES) m = larger<T>(m, v128.load(p));
       // `pass` brings raw bits into order; doing it twice gives the raw bits back
       if (isReference<T>()) {
+        // a NaN stands as infinity here: where `pass` goes by keys it would hide the other classes
+        m = i16x8.min_s(m, i16x8.splat(0x7c00));
         if (ordered) m = halfOrder(m);
       }
       v128.store(maxima + i, m);
@@ -549,9 +551,9 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: us
   const side = channel == 4;
   let n: usize = 0;
   if (side) {
-    const last = <usize>(classes - 4) << 2;
+    const last = (<usize>(classes - 4)) << 2;
     for (let k = 0; k < count; k++) {
-      const row = load<i32>(list + (<usize>k << 2));
+      const row = load<i32>(list + ((<usize>k) << 2));
       const m = rowMaximum<f32>(at + <usize>row * cell, last);
       const two = f32x4.pmax(m, v128.shuffle<u32>(m, m, 2, 3, 0, 1));
       const top = f32x4.extract_lane(f32x4.pmax(two, v128.shuffle<u32>(two, two, 1, 0, 3, 2)), 0);
@@ -564,10 +566,10 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: us
   } else {
     // four cells at a time, whatever their places: class by class, four values gathered and folded
     for (let k = 0; k < count; k += 4) {
-      const r0 = load<i32>(list + (<usize>k << 2));
-      const r1 = load<i32>(list + (<usize>min(k + 1, count - 1) << 2));
-      const r2 = load<i32>(list + (<usize>min(k + 2, count - 1) << 2));
-      const r3 = load<i32>(list + (<usize>min(k + 3, count - 1) << 2));
+      const r0 = load<i32>(list + ((<usize>k) << 2));
+      const r1 = load<i32>(list + ((<usize>min(k + 1, count - 1)) << 2));
+      const r2 = load<i32>(list + ((<usize>min(k + 2, count - 1)) << 2));
+      const r3 = load<i32>(list + ((<usize>min(k + 3, count - 1)) << 2));
       let p0 = at + <usize>r0 * cell;
       let p1 = at + <usize>r1 * cell;
       let p2 = at + <usize>r2 * cell;
@@ -596,8 +598,8 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: us
       v128.store(scores + 16, label);
       const lanes = min(4, count - k);
       for (let j = 0; j < lanes; j++) {
-        const lane = <usize>j << 2;
-        const row = load<i32>(list + (<usize>(k + j) << 2));
+        const lane = (<usize>j) << 2;
+        const row = load<i32>(list + ((<usize>(k + j)) << 2));
         store<i32>(list + n, row);
         store<f32>(best + n, load<f32>(scores + lane));
         store<i32>(labels + n, load<i32>(scores + 16 + lane));
@@ -619,7 +621,7 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: us
     let s = raw;
     // lanes past the end hold leftovers: they are masked out
     const left = (n - k) >> 2;
-    const inside = left >= 4 ? 15 : (1 << <i32>left) - 1;
+    const inside = left >= 4 ? 15 : (1 << (<i32>left)) - 1;
     let odd = 0;
     if (sigmoid) {
       o = sigmoid4(o);
@@ -635,7 +637,7 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: us
     v128.store(scores, score);
     let mask = inside & ~odd & i32x4.bitmask(f32x4.ge(score, f32x4.splat(gate)));
     while (mask != 0) {
-      const lane = <usize>ctz(mask) << 2;
+      const lane = (<usize>ctz(mask)) << 2;
       mask &= mask - 1;
       const row = load<i32>(list + k + lane);
       let label: i32;
@@ -649,7 +651,7 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: us
 /** First of `classes` values that lie side by side which equals `top`; -1: none. */
 function firstEqual(at: usize, top: f32, classes: i32): i32 {
   const wanted = f32x4.splat(top);
-  const last = <usize>(classes - 4) << 2;
+  const last = (<usize>(classes - 4)) << 2;
   for (let i: usize = 0; i < last; i += 16) {
     const mask = i32x4.bitmask(f32x4.eq(v128.load(at + i), wanted));
     if (mask != 0) return <i32>(i >> 2) + ctz(mask);
@@ -662,6 +664,8 @@ function firstEqual(at: usize, top: f32, classes: i32): i32 {
 function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): void {
   const rule = int(head, H_RULE);
   let o: f32 = 1;
+  // objectness outside 0..1: told once a class passes too
+  let odd = false;
   const objectness = ptr(head, H_OBJ);
   if (objectness != 0) {
     o = value(
@@ -670,10 +674,13 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
       flt(head, H_OBJ_SCALE),
       flt(head, H_OBJ_ZERO),
     );
+    // the vector gate lets a NaN of an f16 through
+    if (o != o) return;
     const fn = int(head, H_OBJ_FN);
     if (fn != FN_NONE) o = activate(fn, o);
-    else if (o > flt(head, H_CHECK) && finite(o)) return outOfRange(plan);
+    else odd = o > flt(head, H_CHECK) && finite(o);
     if (rule == RULE_OBJECTNESS) {
+      if (odd) return outOfRange(plan);
       emit(plan, head, row, int(head, H_CLASS_BASE), o, flt(head, H_GATE));
       return;
     }
@@ -744,11 +751,11 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
       const p = at + classAt(classList, i, step);
       if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) continue;
       const s = convert(head, fn, value(type, p, scale, zero), top, sum);
-      if (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s)) return outOfRange(plan);
+      if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
       const score = combine(rule, o, s);
-      const smallest = gates != 0 ? load<f32>(gates + (<usize>i << 2)) : flt(head, H_GATE);
+      const smallest = gates != 0 ? load<f32>(gates + ((<usize>i) << 2)) : flt(head, H_GATE);
       if (!(score >= smallest)) continue;
-      const label = base + (classList != 0 ? load<i32>(classList + (<usize>i << 2)) : i);
+      const label = base + (classList != 0 ? load<i32>(classList + ((<usize>i) << 2)) : i);
       if (multi) emitKept(plan, head, row, label, score);
       else if (score > best) {
         best = score;
@@ -761,16 +768,20 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
 
   let best: i32;
   if (type == TYPE_F32) best = bestClass<f32, f32>(head, at, step, classes, classList, maxima, row - from);
-  else if (type == TYPE_F16) best = bestClass<f16, i32>(head, at, step, classes, classList, maxima, row - from);
+  else if (type == TYPE_F16)
+    best = bestClass<f16, i32>(head, at, step, classes, classList, maxima, row - from);
   else if (type == TYPE_I8) best = bestClass<i8, i32>(head, at, step, classes, classList, maxima, row - from);
   else if (type == TYPE_U8) best = bestClass<u8, i32>(head, at, step, classes, classList, maxima, row - from);
-  else if (type == TYPE_I16) best = bestClass<i16, i32>(head, at, step, classes, classList, maxima, row - from);
+  else if (type == TYPE_I16)
+    best = bestClass<i16, i32>(head, at, step, classes, classList, maxima, row - from);
   else best = bestClass<i32, i32>(head, at, step, classes, classList, maxima, row - from);
   if (best < 0) return;
-  const label = classList != 0 ? load<i32>(classList + (<usize>best << 2)) : best;
-  const raw = value(type, at + <usize>label * step, scale, zero);
-  const s = convert(head, fn, raw, top, sum);
-  if (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s)) return outOfRange(plan);
+  const label = classList != 0 ? load<i32>(classList + ((<usize>best) << 2)) : best;
+  const place = at + <usize>label * step;
+  // below the raw gate no score passes, but for the product with an infinite objectness, which is none
+  if (fn != FN_SOFTMAX && !passesRaw(head, type, place)) return;
+  const s = convert(head, fn, value(type, place, scale, zero), top, sum);
+  if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
   emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
 }
 
@@ -781,10 +792,10 @@ function emitLabel(plan: usize, head: usize, row: i32, label: i32, score: f32): 
     const list = ptr(head, H_CLASS_LIST);
     const gates = ptr(head, H_CLASS_GATES);
     let i = 0;
-    while (i < labels && (list != 0 ? load<i32>(list + (<usize>i << 2)) : i) != label) i++;
+    while (i < labels && (list != 0 ? load<i32>(list + ((<usize>i) << 2)) : i) != label) i++;
     if (i == labels) {
       if (list != 0) return;
-    } else if (gates != 0 && !(score >= load<f32>(gates + (<usize>i << 2)))) return;
+    } else if (gates != 0 && !(score >= load<f32>(gates + ((<usize>i) << 2)))) return;
   }
   emitKept(plan, head, row, label, score);
 }
@@ -839,7 +850,7 @@ function bestClass<T, K>(
         if (!isReference<T>() || int(head, H_SCORE_GATE) > 0) {
           const group = groupSize(classes);
           let row = maxima + 2 * ROW_BYTES + <usize>column * size<T>();
-          while (i + group < classes && key<T, K>(row) != m) {
+          while (i + group < classes && below<T, K>(row, m)) {
             i += group;
             row += ROW_BYTES;
           }
@@ -856,7 +867,10 @@ function bestClass<T, K>(
     if (fast<T>() && step == size<T>() && classList == 0 && classes >= lanes) {
       const last = (<usize>classes - <usize>lanes) * size<T>();
       const m = spreadMaximum<T>(rowMaximum<T>(at, last));
-      if (int(head, H_SCORE_FN) != FN_SOFTMAX && passing<T>(inOrder<T>(m), splatGate<T, K>(rawGate<K>(head, H_SCORE_GATE))) == 0) {
+      if (
+        int(head, H_SCORE_FN) != FN_SOFTMAX &&
+        passing<T>(inOrder<T>(m), splatGate<T, K>(rawGate<K>(head, H_SCORE_GATE))) == 0
+      ) {
         if (!isReference<T>()) return -1;
       }
       for (let i: usize = 0; i < last; i += 16) {
@@ -888,6 +902,14 @@ function bestClass<T, K>(
   return found;
 }
 
+/** Whether a group cannot hold the class; with a NaN in it (raw bits of f16 then lie above all numbers) it can. */
+// @ts-ignore: decorator
+@inline
+function below<T, K>(row: usize, m: K): bool {
+  if (isReference<T>()) return <i32>load<i16>(row) < <i32>m;
+  else return key<T, K>(row) != m;
+}
+
 // @ts-ignore: decorator
 @inline
 function equal<T>(a: v128, b: v128): i32 {
@@ -904,8 +926,10 @@ function equal<T>(a: v128, b: v128): i32 {
 function spreadMaximum<T>(m: v128): v128 {
   m = larger<T>(m, v128.shuffle<u8>(m, m, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
   m = larger<T>(m, v128.shuffle<u8>(m, m, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
-  if (size<T>() <= 2) m = larger<T>(m, v128.shuffle<u8>(m, m, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
-  if (size<T>() == 1) m = larger<T>(m, v128.shuffle<u8>(m, m, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+  if (size<T>() <= 2)
+    m = larger<T>(m, v128.shuffle<u8>(m, m, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  if (size<T>() == 1)
+    m = larger<T>(m, v128.shuffle<u8>(m, m, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
   return m;
 }
 
@@ -922,7 +946,7 @@ function emitKept(plan: usize, head: usize, row: i32, label: i32, score: f32): v
     return;
   }
   const index = ptr(head, H_INDEX);
-  const cell = index != 0 ? load<i32>(index + (<usize>row << 2)) : row;
+  const cell = index != 0 ? load<i32>(index + ((<usize>row) << 2)) : row;
   const i = <usize>at;
   const fate = finite(score)
     ? box(head, row, cell, int(plan, P_FLAGS), ptr(plan, P_BOXES) + (i << 4))

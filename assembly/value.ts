@@ -46,7 +46,8 @@ export function halfToFloat(bits: u32): f32 {
   const fraction = bits & 1023;
   if (exponent == 31) return reinterpret<f32>(sign | 0x7f800000 | (fraction << 13));
   // subnormal: fraction * 2^-24, exact in f32; the sign is set on the bits so that -0 stays -0
-  if (exponent == 0) return reinterpret<f32>(reinterpret<u32>(<f32>fraction * <f32>5.960464477539063e-8) | sign);
+  if (exponent == 0)
+    return reinterpret<f32>(reinterpret<u32>(<f32>fraction * <f32>5.960464477539063e-8) | sign);
   return reinterpret<f32>(sign | ((exponent + 112) << 23) | (fraction << 13));
 }
 

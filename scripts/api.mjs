@@ -5,7 +5,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import ts from "typescript";
 
-const ENTRIES = { boxwright: "index", "boxwright/ts": "index", "boxwright/wasm": "wasm", "boxwright/node": "node" };
+const ENTRIES = {
+  boxwright: "index",
+  "boxwright/ts": "index",
+  "boxwright/wasm": "wasm",
+  "boxwright/node": "node",
+};
 
 const printer = ts.createPrinter({ removeComments: true });
 const declarations = new Map();
@@ -23,7 +28,8 @@ function visit(file) {
       continue;
     }
     const name = s.name?.text ?? s.declarationList?.declarations[0].name.text;
-    if (name === undefined) throw new Error(`${file}: got a statement without a name: ${s.getText().slice(0, 80)}`);
+    if (name === undefined)
+      throw new Error(`${file}: got a statement without a name: ${s.getText().slice(0, 80)}`);
     const text = printer.printNode(ts.EmitHint.Unspecified, s, source).replace(/^(export )?(declare )?/, "");
     const known = declarations.get(name);
     declarations.set(name, known === undefined || known === text ? text : `${known}\n${text}`);
@@ -36,11 +42,13 @@ function exported(file) {
   const names = [];
   for (const s of sources.get(file).statements)
     if (ts.isExportDeclaration(s))
-      for (const e of s.exportClause?.elements ?? []) names.push(`${e.isTypeOnly ? "type " : ""}${e.name.text}`);
+      for (const e of s.exportClause?.elements ?? [])
+        names.push(`${e.isTypeOnly ? "type " : ""}${e.name.text}`);
   return names.sort((a, b) => (a.replace("type ", "") < b.replace("type ", "") ? -1 : 1));
 }
 
-let text = "Written by scripts/api.mjs from the built types. A change here is a change of the public interface.\n";
+let text =
+  "Written by scripts/api.mjs from the built types. A change here is a change of the public interface.\n";
 for (const [entry, file] of Object.entries(ENTRIES))
   text += `\n## ${entry}\n${exported(`dist/${file}.d.mts`).join("\n")}\n`;
 text += "\n## declarations\n";
@@ -55,7 +63,9 @@ else {
     const has = new Set(text.split("\n"));
     for (const l of had) if (!has.has(l)) console.error(`- ${l}`);
     for (const l of has) if (!had.has(l)) console.error(`+ ${l}`);
-    console.error("docs/api.txt: the public interface is another; if that is meant, run npm run api and say so in a changeset");
+    console.error(
+      "docs/api.txt: the public interface is another; if that is meant, run npm run api and say so in a changeset",
+    );
     process.exit(1);
   }
   console.log(`docs/api.txt: as built, ${declarations.size} declarations`);

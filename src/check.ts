@@ -23,7 +23,8 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
 export function checkProbabilities(m: Memory, plan: Plan, layout: Layout): void {
   if (plan.activation === "logits") return;
   for (const h of plan.heads) {
-    if (h.scoreFn === "none") checkField(m, plan, layout, h, h.score, h.label !== null || h.rule === "objectness" ? 1 : h.classes);
+    if (h.scoreFn === "none")
+      checkField(m, plan, layout, h, h.score, h.label !== null || h.rule === "objectness" ? 1 : h.classes);
     if (h.objectness !== null && h.objectnessFn === "none") checkField(m, plan, layout, h, h.objectness, 1);
   }
 }
@@ -39,8 +40,15 @@ function checkField(m: Memory, plan: Plan, layout: Layout, h: Head, f: Field, cl
     const base = image * perImage + f.offset;
     for (let c = 0; c < classes; c++) {
       for (let i = 0; i < h.cells; i++) {
-        const v = value(m, type, layout.slots[f.tensor] + (base + c * f.channel + i * f.cell) * bytes, scale, s.zeroPoint);
-        if ((v > 1 + slack || v < -slack) && Number.isFinite(v)) throw outOfRange(plan, `${shape(s)}, cell ${i}, class ${c}`, v);
+        const v = value(
+          m,
+          type,
+          layout.slots[f.tensor] + (base + c * f.channel + i * f.cell) * bytes,
+          scale,
+          s.zeroPoint,
+        );
+        if ((v > 1 + slack || v < -slack) && Number.isFinite(v))
+          throw outOfRange(plan, `${shape(s)}, cell ${i}, class ${c}`, v);
       }
     }
   }
@@ -55,7 +63,9 @@ export function looksActivated(m: Memory, plan: Plan, layout: Layout): boolean {
     const s = plan.tensors[h.score.tensor];
     for (let c = 0; c < h.classes; c++) {
       for (let i = 0; i < h.cells; i++) {
-        const at = layout.slots[h.score.tensor] + (h.score.offset + c * h.score.channel + i * h.score.cell) * TYPE_BYTES[s.type];
+        const at =
+          layout.slots[h.score.tensor] +
+          (h.score.offset + c * h.score.channel + i * h.score.cell) * TYPE_BYTES[s.type];
         const v = value(m, TYPE_CODES[s.type], at, s.scale ?? 1, s.zeroPoint);
         if (v < 0 || v > 1) return false;
         if (v > 0) above = true;
@@ -72,7 +82,12 @@ export function looksActivated(m: Memory, plan: Plan, layout: Layout): boolean {
 export function checkUnits(m: Memory, plan: Plan, at: number): void {
   const n = m.i32[(at >> 2) + A.P_CANDIDATES];
   const h = plan.heads[0];
-  if (n === 0 || (h.kind !== "centre" && h.kind !== "corners" && h.kind !== "topleft") || plan.inputSize === null) return;
+  if (
+    n === 0 ||
+    (h.kind !== "centre" && h.kind !== "corners" && h.kind !== "topleft") ||
+    plan.inputSize === null
+  )
+    return;
   const boxes = m.i32[(at >> 2) + A.P_BOXES] >> 2;
   let most = 0;
   for (let i = 0; i < n * 4; i++) most = Math.max(most, Math.abs(m.f32[boxes + i]));
@@ -82,5 +97,7 @@ export function checkUnits(m: Memory, plan: Plan, at: number): void {
       `${h.about}: got boxes within ${Number((most * Math.max(...plan.inputSize)).toPrecision(3))} pixels of the corner, expected pixels of a ${plan.inputSize.join("x")} input; if they are 0..1, say coordinates: "normalised"`,
     );
   if (!pixels && most > 16)
-    throw new TensorError(`${h.about}: got box coordinates up to ${Number(most.toPrecision(4))}, expected 0..1; if they are pixels, say coordinates: "pixels"`);
+    throw new TensorError(
+      `${h.about}: got box coordinates up to ${Number(most.toPrecision(4))}, expected 0..1; if they are pixels, say coordinates: "pixels"`,
+    );
 }

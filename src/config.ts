@@ -6,7 +6,8 @@ import { readNnConfig } from "./config/nn-config.ts";
 import { readOptions } from "./config/options.ts";
 import { Reader, isObject } from "./config/reader.ts";
 import type { Conventions, ConventionSet } from "./conventions.ts";
-import type { Activation, Family } from "./families.ts";
+import { ConfigError } from "./errors.ts";
+import type { ActivationOption, Family } from "./families.ts";
 
 /** Anchors of one output layer. Which layer it is: `side` (its width), or `output` (its name), or its rank by size. */
 export interface AnchorSet {
@@ -72,7 +73,7 @@ export interface Config {
   /** Pixels per cell, from the largest map to the smallest. */
   readonly strides: readonly number[] | null;
   readonly scaleXY: number | readonly number[] | null;
-  readonly activation: Activation | null;
+  readonly activation: ActivationOption | null;
   readonly reading: string | null;
   readonly boxFormat: "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw" | null;
   readonly coordinates: "pixels" | "normalised" | null;
@@ -100,34 +101,75 @@ export interface Config {
  * Reads a config: parsed JSON or its text, an `NN_config` or `nn_config` file, an NN Archive `config.json`, or typed
  * options `{family, classes, inputSize, ...}`. Unknown keys are ignored. Nothing at all (`undefined`, `null`, `{}`)
  * reads as output_format "raw": a config that decodes nothing and says so.
- * @throws ConfigError with every problem at once, each with its path.
+ *
+ * Where a file is silent: confidence 0.5 and IoU 0.5 (what depthai-core and depthai-nodes fall back to), at most 300
+ * detections, conventions `depthai`; typed options: 0.25, 0.45, 300 and `ultralytics` (that project's defaults).
+ * @throws ConfigError, and nothing else, with every problem at once, each with its path.
  */
 export function parseConfig(json: unknown): Config {
+  try {
+    return read(json);
+  } catch (e) {
+    if (e instanceof ConfigError) throw e;
+    // a getter or proxy of the caller's, or nesting deeper than the stack; no config looks like that
+    throw new ConfigError([
+      { path: "", message: "got a value that cannot be read through, expected plain data" },
+    ]);
+  }
+}
+
+function read(json: unknown): Config {
   const r = new Reader();
   let root: unknown = json;
   if (typeof json === "string") {
     try {
       root = JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json);
     } catch (e) {
-      r.say("", `got text that is not JSON (${e instanceof Error ? e.message : String(e)}), expected an NN_config, an NN Archive config.json or typed options`);
+      r.say(
+        "",
+        `got text that is not JSON (${e instanceof Error ? e.message : String(e)}), expected an NN_config, an NN Archive config.json or typed options`,
+      );
     }
     r.done();
   }
   if (root !== undefined && root !== null && !isObject(root)) {
-    if (ArrayBuffer.isView(root)) r.say("", "got bytes, expected JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node");
+    if (ArrayBuffer.isView(root))
+      r.say(
+        "",
+        "got bytes, expected JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node",
+      );
     else r.wrong("", root, "an object: NN_config, nn_config, NN Archive config.json or typed options");
     r.done();
   }
   const o = isObject(root) ? root : {};
   const keys = Object.keys(o);
-  const spelled = keys.find((k) => k.toLowerCase() === "nn_config");
+  const blocks = keys.filter((k) => k.toLowerCase() === "nn_config" && o[k] !== null && o[k] !== undefined);
+  if (blocks.length > 1) r.say("", `got both ${blocks.join(" and ")}, expected one of them`);
+  const spelled = blocks[0];
   let config: Config;
   if (spelled !== undefined) {
     const key = spelled === "nn_config" ? "nn_config" : "NN_config";
     config = readNnConfig(r, spelled === key ? o : { ...o, [key]: o[spelled] }, key);
-  } else if (isObject(o.model) && (Array.isArray(o.model.heads) || o.model.heads === null || "outputs" in o.model || "config_version" in o)) config = readArchive(r, o);
-  else if (keys.length === 0 || ("mappings" in o && !("family" in o))) config = readNnConfig(r, o, "NN_config");
-  else config = readOptions(r, o);
+  } else if (
+    isObject(o.model) &&
+    (Array.isArray(o.model.heads) || o.model.heads === null || "outputs" in o.model || "config_version" in o)
+  )
+    config = readArchive(r, o);
+  else if (keys.every((k) => o[k] === null || o[k] === undefined) || ("mappings" in o && !("family" in o)))
+    config = readNnConfig(r, o, "NN_config");
+  else {
+    if (!OPTIONS.some((k) => k in o)) {
+      r.say(
+        "",
+        `got an object with ${keys.slice(0, 6).join(", ")}${keys.length > 6 ? ", ..." : ""}, expected NN_config, nn_config, model (NN Archive) or family (typed options)`,
+      );
+      r.done();
+    }
+    config = readOptions(r, o);
+  }
   r.done();
   return config;
 }
+
+/** Typed options are known by any of these, so that a forgotten `family` is reported as such. */
+const OPTIONS = ["family", "classes", "labels", "inputSize", "anchors", "roles"];

@@ -49,7 +49,15 @@ export const CONVENTIONS = {
   "depthai-nodes": { ...ultralytics, score: "class", pixelOffset: 1, clamp: "centre", maxCandidates: 3000 },
   gen1: { ...ultralytics, gate: ">=", nms: "all", clamp: "none", multiLabel: true, maxCandidates: 0 },
   opencv: { ...ultralytics, clamp: "none", maxCandidates: 0 },
-  tflite: { ...ultralytics, gate: ">=", nms: "all", clamp: "none", maxCandidates: 0, maxDetections: 10, countBackground: false },
+  tflite: {
+    ...ultralytics,
+    gate: ">=",
+    nms: "all",
+    clamp: "none",
+    maxCandidates: 0,
+    maxDetections: 10,
+    countBackground: false,
+  },
 } as const satisfies Record<string, Conventions>;
 
 /** Name of a set of rules. */

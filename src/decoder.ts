@@ -1,18 +1,25 @@
 /** createDecoder(): the one file that walks all rooms, config -> plan -> image -> engine -> detections. */
 import * as A from "./abi.ts";
 import { checkProbabilities, checkUnits, looksActivated, outOfRange } from "./check.ts";
-import { type Config, parseConfig } from "./config.ts";
+import { type Config, type OutputSpec, parseConfig } from "./config.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
 import { type Detection, Detections } from "./detections.ts";
-import { type Engine, type EngineName, chooseEngine, makeEngine } from "./engine.ts";
+import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
 import { TensorError } from "./errors.ts";
 import { gatherRows } from "./gather.ts";
-import { type SlotArray, type Thresholds, slotView, writeAffine, writePlan, writeThresholds } from "./image.ts";
+import {
+  type SlotArray,
+  type Thresholds,
+  slotView,
+  writeAffine,
+  writePlan,
+  writeThresholds,
+} from "./image.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { type Frame, affineOf, checkFrame } from "./letterbox.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { type Plan, labelsOf, listStart, makePlan } from "./plan.ts";
-import { type TensorInput, type TensorSpec, show, specOf } from "./tensor.ts";
+import { type TensorInput, type TensorSpec, elementType, show, specOf } from "./tensor.ts";
 import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
 
 /** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
@@ -63,7 +70,10 @@ export interface Decoder {
    * array. The result is overwritten by the next call.
    * @throws TensorError where the outputs do not fit the config, with got and expected.
    */
-  decode<R extends Detections | readonly Detections[] = Detections>(outputs?: Outputs | TensorInput, frame?: Frame): R;
+  decode<R extends Detections | readonly Detections[] = Detections>(
+    outputs?: Outputs | TensorInput,
+    frame?: Frame,
+  ): R;
   /** Changes thresholds between frames, without a rebuild. */
   update(thresholds: Update): void;
   /** The plan in words and as JSON: what each tensor is taken for, and why. */
@@ -88,8 +98,7 @@ export async function createDecoder(config: unknown, options: DecoderOptions = {
 /** `createDecoder` without a promise. */
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
   const wanted = options.engine ?? "auto";
-  if (!["auto", "simd", "scalar", "ts"].includes(wanted))
-    throw new RangeError(`engine: got ${show(wanted)}, expected "auto", "simd", "scalar" or "ts"`);
+  checkEngine(wanted);
   return new TensorDecoder(withOptions(parseConfig(config), options), chooseEngine(wanted));
 }
 
@@ -114,14 +123,24 @@ class TensorDecoder implements Decoder {
   /** The whole of the scores was looked at; units of the first candidates too. */
   #checkedScores = false;
   #checkedUnits = false;
-  #frame: Frame | undefined;
+  /** The frame that memory holds; `null`: one that may have been changed in place since. */
+  #frame: Frame | undefined | null;
   readonly #notes: string[] = [];
 
   constructor(config: Config, engine: EngineName) {
     this.config = config;
     this.engine = engine;
-    this.#thresholds = { confidence: config.confidenceThreshold, iou: config.iouThreshold, maxDetections: config.maxDetections };
-    if (config.decodes && config.outputs !== null && config.outputs.length > 0 && config.outputs.every((o) => o.dims !== null)) {
+    this.#thresholds = {
+      confidence: config.confidenceThreshold,
+      iou: config.iouThreshold,
+      maxDetections: config.maxDetections,
+    };
+    if (
+      config.decodes &&
+      config.outputs !== null &&
+      config.outputs.length > 0 &&
+      config.outputs.every((o) => o.dims !== null && !lacksScale(config, o))
+    ) {
       const specs = config.outputs.map((o) =>
         specOf(o.name, {
           dims: o.dims as readonly number[],
@@ -136,10 +155,16 @@ class TensorDecoder implements Decoder {
     }
   }
 
-  decode<R extends Detections | readonly Detections[] = Detections>(outputs?: Outputs | TensorInput, frame?: Frame): R {
+  decode<R extends Detections | readonly Detections[] = Detections>(
+    outputs?: Outputs | TensorInput,
+    frame?: Frame,
+  ): R {
     let plan = 0;
     if (outputs === undefined) {
-      if (this.#work === null) throw new TensorError("got no outputs, expected them at the first decode: slots exist once the shapes are known");
+      if (this.#work === null)
+        throw new TensorError(
+          "got no outputs, expected them at the first decode: slots exist once the shapes are known",
+        );
     } else plan = this.#fill(outputs);
     const work = this.#work as Workspace;
     const { engine, layout } = work;
@@ -177,20 +202,33 @@ class TensorDecoder implements Decoder {
       maxDetections: u.maxDetections ?? t.maxDetections,
     };
     const unit = (x: unknown): boolean => typeof x === "number" && x >= 0 && x <= 1;
-    if (typeof next.confidence === "number" ? !unit(next.confidence) : !next.confidence.every(unit))
-      throw new RangeError(`confidenceThreshold: got ${show(next.confidence)}, expected 0..1, or an array of such, one per class`);
+    if (
+      Array.isArray(next.confidence)
+        ? next.confidence.length === 0 || !next.confidence.every(unit)
+        : !unit(next.confidence)
+    )
+      throw new RangeError(
+        `confidenceThreshold: got ${show(next.confidence)}, expected 0..1, or an array of such, one per class`,
+      );
     const plan = this.#work?.plan;
     const classes = plan?.classes ?? this.config.classes;
     if (typeof next.confidence !== "number" && classes !== null) {
       const { length } = next.confidence;
-      if (length !== classes && !(plan !== undefined && listStart(plan, length) > 0))
+      if (length !== classes && !(plan !== undefined && listStart(plan, length) !== 0))
         throw new RangeError(`confidenceThreshold: got ${length} values, expected ${classes}, one per class`);
     }
     if (!unit(next.iou)) throw new RangeError(`iouThreshold: got ${show(next.iou)}, expected 0..1`);
-    if (!Number.isInteger(next.maxDetections) || next.maxDetections < 1 || next.maxDetections > this.config.maxDetections)
-      throw new RangeError(`maxDetections: got ${show(next.maxDetections)}, expected 1..${this.config.maxDetections}, the bound given at creation`);
+    if (
+      !Number.isInteger(next.maxDetections) ||
+      next.maxDetections < 1 ||
+      next.maxDetections > this.config.maxDetections
+    )
+      throw new RangeError(
+        `maxDetections: got ${show(next.maxDetections)}, expected 1..${this.config.maxDetections}, the bound given at creation`,
+      );
     this.#thresholds = next;
-    if (this.#work !== null) writeThresholds(this.#work.engine.memory, this.#work.plan, this.#work.layout, next);
+    if (this.#work !== null)
+      writeThresholds(this.#work.engine.memory, this.#work.plan, this.#work.layout, next);
   }
 
   describe(): Description {
@@ -202,14 +240,28 @@ class TensorDecoder implements Decoder {
 
   /** Brings a caller's arrays into memory. Returns the plan block to run, 0 for the slots' own. */
   #fill(outputs: Outputs | TensorInput): number {
-    const given = "dims" in outputs && "data" in outputs && !Array.isArray(outputs) ? [outputs as TensorInput] : (outputs as Outputs);
+    if (outputs === null || typeof outputs !== "object")
+      throw new TensorError(
+        `got ${show(outputs)}, expected the outputs: an array or a record of {data, dims}`,
+      );
+    const given =
+      "dims" in outputs && "data" in outputs && !Array.isArray(outputs)
+        ? [outputs as TensorInput]
+        : (outputs as Outputs);
     if (this.#work === null || !this.#fits(this.#work, given)) this.#replan(given);
     const work = this.#work as Workspace;
     if (work.plan.gather !== null && this.#checkedScores) {
-      const at = gatherRows(work.engine.memory, work.plan, work.layout, (i) => tensorAt(given, work.plan.tensors[i].name, i).data, work.slots);
+      const at = gatherRows(
+        work.engine.memory,
+        work.plan,
+        work.layout,
+        (i) => tensorAt(given, work.plan.tensors[i].name, i).data,
+        work.slots,
+      );
       if (at !== 0) return at;
     }
-    for (let i = 0; i < work.slots.length; i++) copyInto(work.slots[i], tensorAt(given, work.plan.tensors[i].name, i).data);
+    for (let i = 0; i < work.slots.length; i++)
+      copyInto(work.slots[i], tensorAt(given, work.plan.tensors[i].name, i).data);
     return 0;
   }
 
@@ -224,9 +276,11 @@ class TensorDecoder implements Decoder {
       if (dims === undefined || dims.length !== spec.dims.length) return false;
       for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
       if (t.data?.length !== work.slots[i].length) return false;
-      if (t.scale !== undefined && t.scale !== spec.scale && spec.type !== "f32" && spec.type !== "f16") return false;
+      if (t.scale !== undefined && t.scale !== spec.scale && spec.type !== "f32" && spec.type !== "f16")
+        return false;
       // another array type may mean another element type: the slow way looks closer
-      if (t.data.constructor !== work.slots[i].constructor && specOf(spec.name, t).type !== spec.type) return false;
+      if (t.data.constructor !== work.slots[i].constructor && specOf(spec.name, t).type !== spec.type)
+        return false;
     }
     return true;
   }
@@ -236,21 +290,34 @@ class TensorDecoder implements Decoder {
     const known = this.config.outputs;
     const tensors: { name: string; t: TensorInput }[] =
       names === null
-        ? (outputs as readonly TensorInput[]).map((t, i) => ({ name: (this.#fixed ? known?.[i]?.name : undefined) ?? `output${i}`, t }))
+        ? (outputs as readonly TensorInput[]).map((t, i) => ({
+            name: (this.#fixed ? known?.[i]?.name : undefined) ?? `output${i}`,
+            t,
+          }))
         : names.map((name) => ({ name, t: (outputs as { readonly [name: string]: TensorInput })[name] }));
     if (tensors.length === 0) throw new TensorError("got no tensors, expected the outputs of the network");
     const specs = tensors.map(({ name, t }) => {
+      const where = `tensor "${name}"`;
+      if (t === null || typeof t !== "object")
+        throw new TensorError(`${where}: got ${show(t)}, expected {data, dims}`);
+      if (t.data === null || typeof t.data !== "object")
+        throw new TensorError(`${where}: got data ${show(t.data)}, expected a typed array`);
       const beforehand = known?.find((o) => o.name === name);
       // a scale given beforehand holds for data that comes without one
-      return specOf(name, { ...withScale(t, beforehand), data: t?.data, dims: t?.dims });
+      return specOf(name, { ...withScale(t, beforehand), data: t.data, dims: t.dims });
     });
     if (this.#fixed && this.#work !== null) {
       for (const s of this.#work.plan.tensors) {
         const got = specs.find((x) => x.name === s.name);
         const where = `tensor "${s.name}"`;
-        if (got === undefined) throw new TensorError(`${where}: got outputs ${specs.map((x) => x.name).join(", ")}, expected it among them`);
+        if (got === undefined)
+          throw new TensorError(
+            `${where}: got outputs ${specs.map((x) => x.name).join(", ")}, expected it among them`,
+          );
         if (got.dims.join() !== s.dims.join())
-          throw new TensorError(`${where}: got dims [${got.dims.join(",")}], expected [${s.dims.join(",")}] as given beforehand`);
+          throw new TensorError(
+            `${where}: got dims [${got.dims.join(",")}], expected [${s.dims.join(",")}] as given beforehand`,
+          );
       }
     }
     this.#build(specs, (i) => tensors[i].t.data as ArrayLike<number>);
@@ -277,7 +344,9 @@ class TensorDecoder implements Decoder {
         ),
     );
     this.#work = { plan, layout, engine, slots, detections };
-    this.slots = Object.fromEntries(plan.tensors.map((s, i) => [s.name, { data: slots[i], dims: s.dims, type: s.type }]));
+    this.slots = Object.fromEntries(
+      plan.tensors.map((s, i) => [s.name, { data: slots[i], dims: s.dims, type: s.type }]),
+    );
     this.#checkedScores = false;
     this.#checkedUnits = false;
     this.#frame = undefined;
@@ -289,7 +358,9 @@ class TensorDecoder implements Decoder {
   #checkScores(work: Workspace): void {
     checkProbabilities(work.engine.memory, work.plan, work.layout);
     if (looksActivated(work.engine.memory, work.plan, work.layout))
-      this.#notes.push('every score already lies in 0..1: if the network applies the sigmoid itself, say activation: "sigmoid"');
+      this.#notes.push(
+        'every score already lies in 0..1: if the network applies the sigmoid itself, say activation: "sigmoid"',
+      );
     this.#checkedScores = true;
   }
 
@@ -300,12 +371,26 @@ class TensorDecoder implements Decoder {
       checkFrame(frame);
       const size = work.plan.inputSize;
       if (size === null && frame.resize !== "stretch")
-        throw new TensorError(`frame: got resize "${frame.resize}" and no input size, expected inputSize: [width, height] to undo it`);
+        throw new TensorError(
+          `frame: got resize "${frame.resize}" and no input size, expected inputSize: [width, height] to undo it`,
+        );
       writeAffine(m, work.layout, affineOf(frame, size ?? [1, 1]));
     }
     // a frame that is changed in place would go unseen, so only the very same frozen one is skipped
-    this.#frame = frame !== undefined && Object.isFrozen(frame) ? frame : undefined;
+    this.#frame = frame === undefined || Object.isFrozen(frame) ? frame : null;
   }
+}
+
+/** An archive names integer outputs but has no room for their scale: that comes with the data, or with the option `outputs`. */
+function lacksScale(config: Config, o: OutputSpec): boolean {
+  const type = o.type === null ? null : elementType(o.type);
+  return (
+    config.source === "nn-archive" &&
+    o.scale === undefined &&
+    type !== null &&
+    type !== "f32" &&
+    type !== "f16"
+  );
 }
 
 function tensorAt(outputs: Outputs, name: string, index: number): TensorInput {
@@ -315,13 +400,20 @@ function tensorAt(outputs: Outputs, name: string, index: number): TensorInput {
   return outputs[place === null ? index : Number(place[1])];
 }
 
-function withScale(t: TensorInput, known: { scale?: number; zeroPoint?: number; type?: string | null; order?: string | null } | undefined): Partial<TensorInput> {
-  if (t === null || typeof t !== "object" || known === undefined) return t ?? {};
+function withScale(
+  t: TensorInput,
+  known: { scale?: number; zeroPoint?: number; type?: string | null; order?: string | null } | undefined,
+): Partial<TensorInput> {
+  if (known === undefined) return t;
   return {
     ...(t.type === undefined ? {} : { type: t.type }),
-    ...((t.order ?? known.order) === null || (t.order ?? known.order) === undefined ? {} : { order: (t.order ?? known.order) as string }),
+    ...((t.order ?? known.order) === null || (t.order ?? known.order) === undefined
+      ? {}
+      : { order: (t.order ?? known.order) as string }),
     ...((t.scale ?? known.scale) === undefined ? {} : { scale: (t.scale ?? known.scale) as number }),
-    ...((t.zeroPoint ?? known.zeroPoint) === undefined ? {} : { zeroPoint: (t.zeroPoint ?? known.zeroPoint) as number }),
+    ...((t.zeroPoint ?? known.zeroPoint) === undefined
+      ? {}
+      : { zeroPoint: (t.zeroPoint ?? known.zeroPoint) as number }),
   };
 }
 

@@ -21,7 +21,8 @@ export function describeConfig(config: Config, why?: string): Description {
   return { text, json: plain({ config }) };
 }
 
-const confidence = (c: Config): string => (typeof c.confidenceThreshold === "number" ? String(c.confidenceThreshold) : "per class");
+const confidence = (c: Config): string =>
+  typeof c.confidenceThreshold === "number" ? String(c.confidenceThreshold) : "per class";
 
 export function describePlan(config: Config, plan: Plan): Description {
   const r = plan.rules;
@@ -34,18 +35,37 @@ export function describePlan(config: Config, plan: Plan): Description {
   const text = [
     `family: ${plan.family} (${plan.familyWhy})`,
     `reading: ${plan.reading}: ${plan.about}`,
-    `activation: ${plan.activation === "sigmoid" ? "sigmoid (the tensor holds probabilities)" : "logits (the decoder applies the sigmoid)"} (${plan.activationWhy})`,
+    `activation: ${plan.activation === "sigmoid" ? "sigmoid (the tensor holds probabilities)" : `logits (the decoder applies the ${plan.heads.some((h) => h.scoreFn === "softmax") ? "softmax" : "sigmoid"})`} (${plan.activationWhy})`,
     `input: ${plan.inputSize?.join("x") ?? "not given, boxes are normalised"}; batch ${plan.batch}; ${plan.classes} class${plan.classes === 1 ? "" : "es"}`,
-    ...plan.tensors.map((t) => `tensor ${t.name}: [${t.dims.join(",")}] ${t.type}${t.type === "f32" || t.type === "f16" || t.scale === null ? "" : `, real = (raw - ${t.zeroPoint}) * ${t.scale}`}`),
-    ...heads.map((h) => `head: ${h.about}: ${h.cells} cells from number ${h.firstSource}, box ${h.kind}${h.bins > 0 ? ` of ${h.bins} bins` : ""}, score ${h.rule}${h.scoreFn === "none" ? "" : `, ${h.scoreFn}`}`),
+    ...plan.tensors.map(
+      (t) =>
+        `tensor ${t.name}: [${t.dims.join(",")}] ${t.type}${t.type === "f32" || t.type === "f16" || t.scale === null ? "" : `, real = (raw - ${t.zeroPoint}) * ${t.scale}`}`,
+    ),
+    ...heads.map(
+      (h) =>
+        `head: ${h.about}: ${h.cells} cells from number ${h.firstSource}, box ${h.kind}${h.bins > 0 ? ` of ${h.bins} bins` : ""}, score ${h.rule}${h.scoreFn === "none" ? "" : `, ${h.scoreFn}`}`,
+    ),
     `rules: ${config.conventions}: score ${r.score}, confidence ${r.gate} ${confidence(config)}, suppression ${r.nms === "none" ? "none" : `${r.nms === "class" ? "per class" : "across classes"} at IoU ${r.suppress} ${config.iouThreshold}`}, clamp ${r.clamp}${r.multiLabel ? ", multi-label" : ""}${r.pixelOffset === 1 ? ", +1 pixel" : ""}, at most ${plan.maxDetections} detections`,
     ...(plan.keep === null ? [] : [`keep: classes ${plan.keep.join(", ")}`]),
     ...plan.notes.map((n) => `note: ${n}`),
   ].join("\n");
-  return { text, json: plain({ ...plan, heads, conventions: config.conventions, confidenceThreshold: config.confidenceThreshold, iouThreshold: config.iouThreshold }) };
+  return {
+    text,
+    json: plain({
+      ...plan,
+      heads,
+      conventions: config.conventions,
+      confidenceThreshold: config.confidenceThreshold,
+      iouThreshold: config.iouThreshold,
+    }),
+  };
 }
 
 /** Through JSON: what a bug report would carry. Typed arrays become their length. */
 function plain(x: unknown): unknown {
-  return JSON.parse(JSON.stringify(x, (_, v: unknown) => (ArrayBuffer.isView(v) ? `${(v as Float32Array).length} numbers` : v))) as unknown;
+  return JSON.parse(
+    JSON.stringify(x, (_, v: unknown) =>
+      ArrayBuffer.isView(v) ? `${(v as Float32Array).length} numbers` : v,
+    ),
+  ) as unknown;
 }

@@ -30,7 +30,13 @@ export class Detections implements Iterable<Detection> {
   readonly sources: Uint32Array;
   readonly #labels: readonly string[] | null;
 
-  constructor(boxes: Float32Array, scores: Float32Array, classIds: Int32Array, sources: Uint32Array, labels: readonly string[] | null) {
+  constructor(
+    boxes: Float32Array,
+    scores: Float32Array,
+    classIds: Int32Array,
+    sources: Uint32Array,
+    labels: readonly string[] | null,
+  ) {
     this.boxes = boxes;
     this.scores = scores;
     this.classIds = classIds;
@@ -87,5 +93,11 @@ export class Detections implements Iterable<Detection> {
 
 /** Box of a detection in pixels of an image of that size: x multiplied by the width, y by the height. */
 export function toPixels(d: Detection, width: number, height: number): Detection {
-  return { ...d, x_min: d.x_min * width, y_min: d.y_min * height, x_max: d.x_max * width, y_max: d.y_max * height };
+  return {
+    ...d,
+    x_min: d.x_min * width,
+    y_min: d.y_min * height,
+    x_max: d.x_max * width,
+    y_max: d.y_max * height,
+  };
 }

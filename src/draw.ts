@@ -196,7 +196,7 @@ function textWidth(text: string, size: number): number {
 /** Text for XML: what XML 1.0 forbids altogether (most control characters, lone surrogates) becomes U+FFFD. */
 const escape = (text: string): string =>
   text
-    // eslint-disable-next-line no-control-regex
+
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, "\ufffd")
     .replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 

@@ -2,6 +2,7 @@
 import { baselineEngine } from "./baseline.ts";
 import type { Memory } from "./memory.ts";
 import { memoryOf } from "./memory.ts";
+import { show } from "./tensor.ts";
 import { type WasmKind, compileKernel, hasSimd, hasWebAssembly, wasmEngine } from "./wasm.ts";
 
 /** WebAssembly with vectors, without, and plain TypeScript: three engines with the same answers to the last bit. */
@@ -19,6 +20,12 @@ export interface Engine {
 
 /** Bytes of a WebAssembly page. */
 export const PAGE = 65536;
+
+/** Throws where the name is none of ours: plain JavaScript may pass anything. */
+export function checkEngine(wanted: unknown): void {
+  if (!["auto", "simd", "scalar", "ts"].includes(wanted as string))
+    throw new RangeError(`engine: got ${show(wanted)}, expected "auto", "simd", "scalar" or "ts"`);
+}
 
 /**
  * `auto`: vectors if the engine validates the real binary, else plain WebAssembly, else TypeScript. A page whose

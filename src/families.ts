@@ -2,8 +2,9 @@
  * A family is data, not code. It says which arithmetic a box needs and what is in a tensor by default;
  * whether an export is raw heads, rows or planes is read from the shapes (`reading.ts`), never from the family.
  */
+import { hasOwn } from "./own.ts";
 
-/** Names a user writes. Spelling variants of published tools are folded by `familyOf`. */
+/** Names a user writes; spelling variants that appear inside files are read by `familyInName`. */
 export const FAMILIES = [
   "yolov2",
   "yolov3",
@@ -35,6 +36,10 @@ export type Family = (typeof FAMILIES)[number];
 
 /** Whether the tensor holds probabilities already ("sigmoid" was applied by the network) or raw logits. */
 export type Activation = "sigmoid" | "logits";
+
+/** What a user may say: also "softmax", raw logits of which the decoder takes a softmax over the classes, the background included. */
+export const ACTIVATIONS = ["sigmoid", "logits", "softmax"] as const;
+export type ActivationOption = (typeof ACTIVATIONS)[number];
 
 /** How a network's own maps become boxes, where the export leaves that to us. */
 export interface FamilyRules {
@@ -95,25 +100,25 @@ export const RULES: { readonly [F in Family]: FamilyRules } = {
  * depthai-core #1911; later releases say yolov6r2. The "-u" subtypes are the anchor-free rebuilds.
  */
 const SUBTYPES: Readonly<Record<string, Family>> = {
-  "yolov3": "yolov3",
+  yolov3: "yolov3",
   "yolov3-tiny": "yolov3",
   "yolov3-u": "yolov8",
   "yolov3-tinyu": "yolov8",
-  "yolov4": "yolov4",
+  yolov4: "yolov4",
   "yolov4-tiny": "yolov4",
-  "yolov5": "yolov5",
+  yolov5: "yolov5",
   "yolov5-u": "yolov8",
-  "yolov6": "yolov6r1",
-  "yolov6r1": "yolov6r1",
-  "yolov6r2": "yolov6",
-  "yolov7": "yolov7",
-  "yolov8": "yolov8",
-  "yolov8n": "yolov8",
-  "yolov9": "yolov9",
-  "yolov10": "yolov10",
-  "yolov11": "yolo11",
-  "yolov12": "yolo12",
-  "yolo26": "yolo26",
+  yolov6: "yolov6r1",
+  yolov6r1: "yolov6r1",
+  yolov6r2: "yolov6",
+  yolov7: "yolov7",
+  yolov8: "yolov8",
+  yolov8n: "yolov8",
+  yolov9: "yolov9",
+  yolov10: "yolov10",
+  yolov11: "yolo11",
+  yolov12: "yolo12",
+  yolo26: "yolo26",
   "yolo-p": "yolov5",
   "yolo-gold": "yolov6",
 };
@@ -130,7 +135,8 @@ export function familyInName(name: string): Family | null {
       const release = found[2] ?? /yolov?6[nsml]?r(\d)/.exec(s)?.[1];
       return release === undefined || release === "1" ? "yolov6r1" : "yolov6";
     }
-    for (const f of [`yolov${version}`, `yolo${version}`]) if ((FAMILIES as readonly string[]).includes(f)) return f as Family;
+    for (const f of [`yolov${version}`, `yolo${version}`])
+      if ((FAMILIES as readonly string[]).includes(f)) return f as Family;
   }
   for (const f of ["fastestdet", "nanodet", "blazeface", "ultraface"] as const) if (s.includes(f)) return f;
   return null;
@@ -151,7 +157,8 @@ export interface HeadEvidence {
  */
 export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
   if (e.subtype !== null && e.subtype !== "") {
-    const family = SUBTYPES[e.subtype.toLowerCase()];
+    const subtype = e.subtype.toLowerCase();
+    const family = hasOwn(SUBTYPES, subtype) ? SUBTYPES[subtype] : undefined;
     // a "-u" export of an anchor model has no anchors; with anchors it is the classic head after all
     if (family === "yolov8" && e.anchors === true && e.subtype.toLowerCase() === "yolov5-u")
       return { family: "yolov5", why: `subtype "${e.subtype}" with anchors` };
@@ -168,7 +175,8 @@ export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
     if (family === "yolov6r1" && !/r1/i.test(e.modelName)) family = "yolov6";
     if (family !== null && fits(family, e)) return { family, why: `model name "${e.modelName}"` };
   }
-  if (e.anchors === false) return { family: "yolov8", why: "empty anchors mean left-top-right-bottom distances" };
+  if (e.anchors === false)
+    return { family: "yolov8", why: "empty anchors mean left-top-right-bottom distances" };
   return { family: "yolov3", why: "nothing in the file says otherwise; the option `family` does" };
 }
 
@@ -179,5 +187,5 @@ function fits(family: Family, e: HeadEvidence): boolean {
 
 /** Whether `subtype` is one this package knows; "" says nothing and is allowed. */
 export function knownSubtype(subtype: string): boolean {
-  return subtype === "" || subtype.toLowerCase() in SUBTYPES;
+  return subtype === "" || hasOwn(SUBTYPES, subtype.toLowerCase());
 }

@@ -62,8 +62,14 @@ function keyValue(type: Exclude<ElementType, "f32">, key: number, scale: number,
  * Gate in the raw domain: f32 as the number itself, other types as an integer key (see assembly/value.ts).
  * `passes` gets the dequantised value and must be monotone.
  */
-export function rawGate(type: ElementType, scale: number, zero: number, passes: (value: number) => boolean): number {
-  if (type === "f32") return fromOrder(bisect(order(-Infinity), order(Infinity) - 1, (o) => passes(fromOrder(o))));
+export function rawGate(
+  type: ElementType,
+  scale: number,
+  zero: number,
+  passes: (value: number) => boolean,
+): number {
+  if (type === "f32")
+    return fromOrder(bisect(order(-Infinity), order(Infinity) - 1, (o) => passes(fromOrder(o))));
   const [low, high] = KEYS[type];
   return bisect(low, high, (k) => passes(keyValue(type, k, scale, zero)));
 }

@@ -13,7 +13,13 @@ import { TYPE_BYTES } from "./tensor.ts";
  * Gathers what passes and returns the plan block that decodes it; 0: copy everything instead, because too much
  * passes for gathering to pay, or because the data is not of the slot's own array type.
  */
-export function gatherRows(m: Memory, plan: Plan, layout: Layout, dataOf: (tensor: number) => unknown, slots: readonly SlotArray[]): number {
+export function gatherRows(
+  m: Memory,
+  plan: Plan,
+  layout: Layout,
+  dataOf: (tensor: number) => unknown,
+  slots: readonly SlotArray[],
+): number {
   const gather = plan.gather as NonNullable<Plan["gather"]>;
   const { i32 } = m;
   let source = 0;
@@ -30,12 +36,32 @@ export function gatherRows(m: Memory, plan: Plan, layout: Layout, dataOf: (tenso
     // bits of half floats are in order as they stand only above zero
     if (spec.type === "f16" && gate <= 0) return 0;
     const list = (layout.gatherIndex >> 2) + source;
-    const passed = passing(data, objectness.offset, objectness.cell, h.cells, gate, spec.type === "f16", i32, list);
+    const passed = passing(
+      data,
+      objectness.offset,
+      objectness.cell,
+      h.cells,
+      gate,
+      spec.type === "f16",
+      i32,
+      list,
+    );
     // scattered reads cost several times a streamed copy, rows that lie side by side about the same
     const cost = g.channel === 1 ? 2 : 12;
     if (passed * g.channels * cost > h.cells * g.channels) return 0;
     const size = TYPE_BYTES[spec.type];
-    copyRows(data, g.offset, g.channel, g.cell, g.channels, i32, list, passed, slot, (gatherRegion(plan, layout, k) - layout.slots[g.tensor]) / size);
+    copyRows(
+      data,
+      g.offset,
+      g.channel,
+      g.cell,
+      g.channels,
+      i32,
+      list,
+      passed,
+      slot,
+      (gatherRegion(plan, layout, k) - layout.slots[g.tensor]) / size,
+    );
     i32[r + A.H_CELLS] = passed;
     source += h.cells;
   }

@@ -78,6 +78,13 @@ export function keptClasses(plan: Plan, h: Head): number[] {
   return keep.map((c) => c - h.classBase).filter((c) => c >= 0 && c < h.classes);
 }
 
+/** The channel of a head of which one class is kept: a column of its own, for which the kernel reads no list. */
+function onlyClass(plan: Plan, h: Head): number | null {
+  if (plan.keep === null || h.label !== null) return null;
+  const kept = keptClasses(plan, h);
+  return kept.length === 1 ? kept[0] : null;
+}
+
 function writeBlock(m: Memory, plan: Plan, layout: Layout, at: number, heads: number, image: number): void {
   const { i32, f32 } = m;
   const p = at >> 2;
@@ -113,7 +120,16 @@ function writeBlock(m: Memory, plan: Plan, layout: Layout, at: number, heads: nu
   f32[p + A.P_OFFSET_Y] = size === null ? 0 : rules.pixelOffset / size[1];
 }
 
-function writeHead(m: Memory, plan: Plan, layout: Layout, h: Head, index: number, at: number, image: number, source: number): void {
+function writeHead(
+  m: Memory,
+  plan: Plan,
+  layout: Layout,
+  h: Head,
+  index: number,
+  at: number,
+  image: number,
+  source: number,
+): void {
   const { i32, f32 } = m;
   const r = at >> 2;
   const spec = (f: Field): TensorSpec => plan.tensors[f.tensor];
@@ -138,8 +154,10 @@ function writeHead(m: Memory, plan: Plan, layout: Layout, h: Head, index: number
   i32[r + A.H_SCORE_FN] = FNS[h.scoreFn];
   const kept = plan.keep === null ? null : keptClasses(plan, h);
   i32[r + A.H_CLASSES] = kept === null || h.label !== null ? h.classes : kept.length;
-  i32[r + A.H_CLASS_BASE] = h.classBase;
-  i32[r + A.H_CLASS_LIST] = kept === null ? 0 : layout.classLists[index];
+  const only = onlyClass(plan, h);
+  i32[r + A.H_SCORE] += (only ?? 0) * h.score.channel * bytes(h.score);
+  i32[r + A.H_CLASS_BASE] = h.classBase + (only ?? 0);
+  i32[r + A.H_CLASS_LIST] = kept === null || only !== null ? 0 : layout.classLists[index];
   if (h.label !== null) i32[r + A.H_LABELS] = kept === null ? 0 : kept.length;
   // nothing of this head is wanted: it is not scanned
   if (kept !== null && kept.length === 0) i32[r + A.H_CELLS] = 0;
@@ -187,11 +205,21 @@ function writeHead(m: Memory, plan: Plan, layout: Layout, h: Head, index: number
   f32[r + A.H_KY] = h.unit[1];
   i32[r + A.H_TABLE] = layout.priors[index];
   h.variances.forEach((v, k) => (f32[r + A.H_V0 + k] = v));
-  f32[r + A.H_CHECK] = Math.min(highest(plan, h.score, h.scoreFn), highest(plan, h.objectness, h.objectnessFn));
+  f32[r + A.H_CHECK] = Math.min(
+    highest(plan, h.score, h.scoreFn),
+    highest(plan, h.objectness, h.objectnessFn),
+  );
 }
 
 /** Turns a head record into one over gathered rows: channels side by side, cell numbers in an index. */
-function writeGathered(m: Memory, plan: Plan, layout: Layout, index: number, r: number, source: number): void {
+function writeGathered(
+  m: Memory,
+  plan: Plan,
+  layout: Layout,
+  index: number,
+  r: number,
+  source: number,
+): void {
   const { i32 } = m;
   const h = plan.heads[index];
   const g = (plan.gather as NonNullable<Plan["gather"]>)[index];
@@ -201,7 +229,7 @@ function writeGathered(m: Memory, plan: Plan, layout: Layout, index: number, r: 
   const row = g.channels * size;
   i32[r + A.H_CELLS] = 0;
   i32[r + A.H_INDEX] = layout.gatherIndex + source * 4;
-  i32[r + A.H_SCORE] = at(h.score.offset);
+  i32[r + A.H_SCORE] = at(h.score.offset + (onlyClass(plan, h) ?? 0) * h.score.channel);
   i32[r + A.H_SCORE_CHANNEL] = size;
   i32[r + A.H_SCORE_CELL] = row;
   if (h.softmax !== null) i32[r + A.H_SOFT] = at(h.softmax.offset);
@@ -217,7 +245,8 @@ export function gatherRegion(plan: Plan, layout: Layout, index: number): number 
   const { tensor } = gather[index];
   const size = TYPE_BYTES[plan.tensors[tensor].type];
   let at = layout.slots[tensor];
-  for (let i = 0; i < index; i++) if (gather[i].tensor === tensor) at += plan.heads[i].cells * gather[i].channels * size;
+  for (let i = 0; i < index; i++)
+    if (gather[i].tensor === tensor) at += plan.heads[i].cells * gather[i].channels * size;
   return at;
 }
 
@@ -289,7 +318,8 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
     if (h.objectnessFn === "none") most = Math.max(1, highest(plan, o, h.objectnessFn));
     if (!Number.isFinite(most)) most = 1;
   }
-  if (h.scoreFn === "softmax") return { score: smallest > 0 ? Math.log(smallest) - 1e-3 : -Infinity, objectness };
+  if (h.scoreFn === "softmax")
+    return { score: smallest > 0 ? Math.log(smallest) - 1e-3 : -Infinity, objectness };
   const s = plan.tensors[h.score.tensor];
   const score = rawGate(s.type, s.scale ?? 1, s.zeroPoint, (x) => {
     const c = convert(h.scoreFn, x);

@@ -1,7 +1,15 @@
 /** Public names. */
 export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig } from "./config.ts";
 export { CONVENTIONS, type Conventions, type ConventionSet } from "./conventions.ts";
-export { type Decoder, type Outputs, type Slot, type Stats, type Update, createDecoder, createDecoderSync } from "./decoder.ts";
+export {
+  type Decoder,
+  type Outputs,
+  type Slot,
+  type Stats,
+  type Update,
+  createDecoder,
+  createDecoderSync,
+} from "./decoder.ts";
 export type { Description } from "./describe.ts";
 export { type Detection, Detections, toPixels } from "./detections.ts";
 export type { EngineName } from "./engine.ts";

@@ -14,7 +14,21 @@ export interface Inspection {
 }
 
 /** Families that stand for their like in a list without a config: the others read shapes the same way. */
-const REPRESENTATIVES: readonly Family[] = ["yolov8", "yolov5", "yolov3", "yolov2", "yolox", "nanodet", "fastestdet", "detr", "ssd", "tflite-postprocess", "blazeface", "ultraface", "boxes"];
+const REPRESENTATIVES: readonly Family[] = [
+  "yolov8",
+  "yolov5",
+  "yolov3",
+  "yolov2",
+  "yolox",
+  "nanodet",
+  "fastestdet",
+  "detr",
+  "ssd",
+  "tflite-postprocess",
+  "blazeface",
+  "ultraface",
+  "boxes",
+];
 const LIKE: Readonly<Partial<Record<Family, string>>> = {
   yolov8: "yolov6 (r2 and later), yolov8, yolov9, yolov10, yolo11, yolo12, yolo26",
   yolov5: "yolov5, yolov7",
@@ -28,14 +42,20 @@ const LIKE: Readonly<Partial<Record<Family, string>>> = {
  * @param specs tensor names, shapes and types; empty: the config alone
  * @throws ConfigError, TensorError as `createDecoder` and the first decode would
  */
-export function inspect(config: unknown, specs: readonly TensorSpecInput[] = [], options: DecoderOptions = {}): Inspection {
+export function inspect(
+  config: unknown,
+  specs: readonly TensorSpecInput[] = [],
+  options: DecoderOptions = {},
+): Inspection {
   const tensors = specs.map((s, i) => specOf(s.name ?? `output${i}`, s));
   if (config !== undefined) {
     const c = withOptions(parseConfig(config), options);
     if (tensors.length > 0) return describePlan(c, makePlan(c, tensors));
     const known = c.outputs?.every((o) => o.dims !== null) === true && c.decodes;
     if (!known) return describeConfig(c);
-    const given = (c.outputs ?? []).map((o) => specOf(o.name, { dims: o.dims as readonly number[], ...(o.type === null ? {} : { type: o.type }) }));
+    const given = (c.outputs ?? []).map((o) =>
+      specOf(o.name, { dims: o.dims as readonly number[], ...(o.type === null ? {} : { type: o.type }) }),
+    );
     return describePlan(c, makePlan(c, given));
   }
   if (tensors.length === 0) throw new TensorError("got neither a config nor tensors, expected one of them");
@@ -43,11 +63,13 @@ export function inspect(config: unknown, specs: readonly TensorSpecInput[] = [],
   const best = Math.max(...all.map((f) => f.likelihood));
   const found = all.filter((f) => f.likelihood === best);
   const lines = found.map(
-    (f) => `- ${f.about}: ${f.classes} class${f.classes === 1 ? "" : "es"}, ${f.families.join(", ")}\n    ${f.line}`,
+    (f) =>
+      `- ${f.about}: ${f.classes} class${f.classes === 1 ? "" : "es"}, ${f.families.join(", ")}\n    ${f.line}`,
   );
   const shapes = tensors.map(shape).join(", ");
   if (found.length === 0) lines.push(`no family reads this. Known: ${FAMILIES.join(", ")}`);
-  if (all.length > found.length) lines.push(`(less likely, left out: ${all.length - found.length}; a config settles it)`);
+  if (all.length > found.length)
+    lines.push(`(less likely, left out: ${all.length - found.length}; a config settles it)`);
   return { text: [`${shapes} can be:`, ...lines].join("\n"), json: { tensors, possibilities: all } };
 }
 
@@ -69,7 +91,12 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
   for (const family of REPRESENTATIVES) {
     for (const classes of classCounts(family, tensors)) {
       for (const anchors of anchorGuesses(family)) {
-        const stated = { family, classes, ...(anchors === null ? {} : { anchors }), ...extras(family, tensors) };
+        const stated = {
+          family,
+          classes,
+          ...(anchors === null ? {} : { anchors }),
+          ...extras(family, tensors),
+        };
         const inputSize = options.inputSize ?? sizeGuess(tensors);
         const config: Config = withOptions(parseConfig(stated), { ...options, inputSize });
         for (const r of readingsOf(config, tensors)) {
@@ -85,7 +112,9 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
             `family: "${family}"`,
             `classes: ${classes}`,
             `inputSize: ${size}`,
-            ...(anchors === null || r.reading !== "anchor-grid" ? [] : [`anchors: ${anchors.map((a) => a.length).join(" + ")} pairs`]),
+            ...(anchors === null || r.reading !== "anchor-grid"
+              ? []
+              : [`anchors: ${anchors.map((a) => a.length).join(" + ")} pairs`]),
             ...(family === "ssd" && r.reading === "prior-rows" ? ["priors", "scales or variances"] : []),
           ];
           found.set(id, {
@@ -103,10 +132,16 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
   return [...found.values()].sort((a, b) => b.likelihood - a.likelihood);
 }
 
-function likelihood(about: string, classes: number, tensors: readonly TensorSpec[], input: readonly [number, number]): number {
+function likelihood(
+  about: string,
+  classes: number,
+  tensors: readonly TensorSpec[],
+  input: readonly [number, number],
+): number {
   let points = 0;
   if (tensors.every((t) => about.includes(t.name))) points += 4;
-  const square = /\[(?:1,)?(?:\d+,)?(\d+),(\d+)\] as (?:NCHW|CHW)|\[(?:1,)?(\d+),(\d+),\d+\] as (?:NHWC|HWC)/.exec(about);
+  const square =
+    /\[(?:1,)?(?:\d+,)?(\d+),(\d+)\] as (?:NCHW|CHW)|\[(?:1,)?(\d+),(\d+),\d+\] as (?:NHWC|HWC)/.exec(about);
   if (square !== null && (square[1] ?? square[3]) === (square[2] ?? square[4])) points += 2;
   // rows of a whole input: one for each cell of its maps, or of three anchors each
   const cells = [8, 16, 32].reduce((n, s) => n + Math.ceil(input[0] / s) * Math.ceil(input[1] / s), 0);
@@ -126,7 +161,10 @@ function readingsOf(config: Config, tensors: readonly TensorSpec[]): { reading: 
   } catch (e) {
     if (!(e instanceof TensorError)) throw e;
     // the message lists them, one a line
-    return [...e.message.matchAll(/^ {2}- (.*?) {3}\(reading: "(.*?)"\)$/gm)].map((m) => ({ about: m[1], reading: m[2] }));
+    return [...e.message.matchAll(/^ {2}- (.*?) {3}\(reading: "(.*?)"\)$/gm)].map((m) => ({
+      about: m[1],
+      reading: m[2],
+    }));
   }
 }
 
@@ -153,7 +191,9 @@ function classCounts(family: Family, tensors: readonly TensorSpec[]): number[] {
 function anchorGuesses(family: Family): (number[][][] | null)[] {
   if (RULES[family].head !== "anchor" || family === "fastestdet") return [null];
   const set = (n: number): number[][] => Array.from({ length: n }, () => [1, 1]);
-  return [3, 5, 1, 2, 4, 6].flatMap((n) => [1, 2, 3, 4].map((maps) => Array.from({ length: maps }, () => set(n))));
+  return [3, 5, 1, 2, 4, 6].flatMap((n) =>
+    [1, 2, 3, 4].map((maps) => Array.from({ length: maps }, () => set(n))),
+  );
 }
 
 /** What a family cannot be read without; stand-ins, as only lengths matter for a shape. */
@@ -162,13 +202,17 @@ function extras(family: Family, tensors: readonly TensorSpec[]): object {
   if (family !== "ssd") return {};
   const boxes = tensors.find((t) => t.dims.length >= 2 && t.dims[t.dims.length - 1] === 4);
   const cells = boxes?.dims[boxes.dims.length - 2];
-  return { scales: [10, 10, 5, 5], ...(cells === undefined || cells === 0 ? {} : { priors: new Float32Array(cells * 4) }) };
+  return {
+    scales: [10, 10, 5, 5],
+    ...(cells === undefined || cells === 0 ? {} : { priors: new Float32Array(cells * 4) }),
+  };
 }
 
 /** The input whose maps at strides 8, 16, 32 add up to a dimension, if one is square; else 640. */
 function sizeGuess(tensors: readonly TensorSpec[]): readonly [number, number] {
   for (const t of tensors) {
-    for (const d of t.dims) for (let s = 64; s <= 1536; s += 32) if (((s / 8) ** 2 * 21) / 16 === d) return [s, s];
+    for (const d of t.dims)
+      for (let s = 64; s <= 1536; s += 32) if (((s / 8) ** 2 * 21) / 16 === d) return [s, s];
   }
   return [640, 640];
 }

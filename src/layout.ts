@@ -78,7 +78,9 @@ export function layoutOf(plan: Plan): Layout {
   const gatherPlan = plan.gather === null ? 0 : take(PLAN_WORDS * WORD);
   const heads = plans.map(() => take(n * HEAD_WORDS * WORD));
   const gatherHeads = plan.gather === null ? 0 : take(n * HEAD_WORDS * WORD);
-  const classLists = plan.heads.map((h) => (plan.keep === null ? 0 : take((h.label !== null ? plan.keep.length : h.classes) * WORD)));
+  const classLists = plan.heads.map((h) =>
+    plan.keep === null ? 0 : take((h.label !== null ? plan.keep.length : h.classes) * WORD),
+  );
   const classGates = plan.heads.map((h) => take((h.label !== null ? plan.classes : h.classes) * WORD));
   // heads that share a table (the images of a batch, or one tensor in parts) hold it once
   const tables = new Map<Float32Array, number>();
@@ -100,7 +102,8 @@ export function layoutOf(plan: Plan): Layout {
   const gatherIndex = plan.gather === null ? 0 : take(plan.heads.reduce((c, h) => c + h.cells, 0) * WORD);
 
   // a label column may hold any label
-  const kinds = plan.rules.nms === "all" ? 1 : plan.heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1;
+  const kinds =
+    plan.rules.nms === "all" ? 1 : plan.heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1;
   const keptBytes = keptBlocks(plan.maxDetections, kinds) * KEPT_BYTES;
   const scratch = take(Math.max(COUNT_BYTES, SCAN_BYTES, CHAINS * WORD + keptBytes));
   const scratchEnd = at;

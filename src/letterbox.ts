@@ -47,7 +47,11 @@ export function affineOf(frame: Frame, input: readonly [number, number]): Affine
 export function checkFrame(frame: Frame): void {
   const ok = (x: unknown): boolean => typeof x === "number" && x > 0 && Number.isFinite(x);
   if (!ok(frame.width) || !ok(frame.height))
-    throw new RangeError(`frame: got width ${String(frame.width)}, height ${String(frame.height)}, expected the original image's size in pixels`);
+    throw new RangeError(
+      `frame: got width ${String(frame.width)}, height ${String(frame.height)}, expected the original image's size in pixels`,
+    );
   if (!["letterbox", "letterbox-topleft", "stretch"].includes(frame.resize))
-    throw new RangeError(`frame: got resize ${JSON.stringify(frame.resize)}, expected "letterbox", "letterbox-topleft" or "stretch"`);
+    throw new RangeError(
+      `frame: got resize ${JSON.stringify(frame.resize)}, expected "letterbox", "letterbox-topleft" or "stretch"`,
+    );
 }

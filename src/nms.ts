@@ -1,6 +1,6 @@
 /** Suppression alone, for boxes that something else decoded. */
 import * as A from "./abi.ts";
-import { type Engine, type EngineName, chooseEngine, makeEngine } from "./engine.ts";
+import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
 import { keptBlocks } from "./layout.ts";
 import { show } from "./tensor.ts";
 
@@ -44,24 +44,43 @@ const PLAN = 64;
  * @returns indices of the kept boxes in order of score, ties by index
  * @throws RangeError on lengths that do not fit, with got and expected
  */
-export function nms(boxes: ArrayLike<number>, scores: ArrayLike<number>, options: NmsOptions = {}): Int32Array {
+export function nms(
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  options: NmsOptions = {},
+): Int32Array {
   const n = scores.length;
-  if (boxes.length !== n * 4) throw new RangeError(`boxes: got ${boxes.length} numbers, expected ${n * 4}, four for each of ${n} scores`);
+  if (boxes.length !== n * 4)
+    throw new RangeError(
+      `boxes: got ${boxes.length} numbers, expected ${n * 4}, four for each of ${n} scores`,
+    );
   const { classIds } = options;
-  if (classIds !== undefined && classIds.length !== n) throw new RangeError(`classIds: got ${classIds.length}, expected ${n}, one for each score`);
+  if (classIds !== undefined && classIds.length !== n)
+    throw new RangeError(`classIds: got ${classIds.length}, expected ${n}, one for each score`);
   const iou = options.iouThreshold ?? 0.45;
   if (!(iou >= 0 && iou <= 1)) throw new RangeError(`iouThreshold: got ${show(iou)}, expected 0..1`);
   const max = Math.min(n, options.maxDetections ?? n);
-  if (!Number.isInteger(max) || max < 0) throw new RangeError(`maxDetections: got ${show(options.maxDetections)}, expected a whole number`);
+  if (!Number.isInteger(max) || max < 0)
+    throw new RangeError(`maxDetections: got ${show(options.maxDetections)}, expected a whole number`);
+  const format = options.boxFormat ?? "xyxy";
+  if (!["xyxy", "yxyx", "cxcywh", "xywh"].includes(format))
+    throw new RangeError(`boxFormat: got ${show(format)}, expected xyxy, yxyx, cxcywh or xywh`);
+  const threshold = options.scoreThreshold ?? -Infinity;
+  if (typeof threshold !== "number" || Number.isNaN(threshold))
+    throw new RangeError(`scoreThreshold: got ${show(threshold)}, expected a number`);
+  if (!Number.isFinite(options.pixelOffset ?? 0))
+    throw new RangeError(`pixelOffset: got ${show(options.pixelOffset)}, expected a number`);
+  if (![">", ">="].includes(options.suppress ?? ">"))
+    throw new RangeError(`suppress: got ${show(options.suppress)}, expected ">" or ">="`);
+  const wanted = options.engine ?? "auto";
+  checkEngine(wanted);
   if (n === 0 || max === 0) return new Int32Array(0);
 
-  const name = chooseEngine(options.engine ?? "auto");
+  const name = chooseEngine(wanted);
   workspace = room(name, n, max);
   const { engine, at } = workspace;
   const { f32, i32 } = engine.memory;
   const p = PLAN >> 2;
-  const format = options.boxFormat ?? "xyxy";
-  const threshold = options.scoreThreshold ?? -Infinity;
   let count = 0;
   if (format === "xyxy" && threshold === -Infinity && bulk(workspace, boxes, scores)) {
     if (classIds === undefined) i32.fill(0, at.labels >> 2, (at.labels >> 2) + n);
@@ -92,7 +111,11 @@ export function nms(boxes: ArrayLike<number>, scores: ArrayLike<number>, options
         d += b;
       }
       // NaN and the infinities leave no number when taken from themselves
-      if (!(score > threshold || (threshold === -Infinity && score === threshold)) || a + b + c + d - (a + b + c + d) !== 0) continue;
+      if (
+        !(score > threshold || (threshold === -Infinity && score === threshold)) ||
+        a + b + c + d - (a + b + c + d) !== 0
+      )
+        continue;
       const o = (at.boxes >> 2) + count * 4;
       // two corners in any order make the same box, as in the ONNX operator
       f32[o] = Math.min(a, c);
@@ -121,7 +144,9 @@ export function nms(boxes: ArrayLike<number>, scores: ArrayLike<number>, options
   i32[p + A.P_MAX_CANDIDATES] = 0x7fffffff;
   i32[p + A.P_MAX_DETECTIONS] = max;
   f32[p + A.P_IOU] = iou;
-  i32[p + A.P_FLAGS] = (classIds === undefined ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (options.suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
+  i32[p + A.P_FLAGS] =
+    (classIds === undefined ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) |
+    (options.suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = options.pixelOffset ?? 0;
   f32[p + A.P_SCALE_X] = f32[p + A.P_SCALE_Y] = 1;
   f32[p + A.P_SHIFT_X] = f32[p + A.P_SHIFT_Y] = 0;
@@ -133,7 +158,8 @@ export function nms(boxes: ArrayLike<number>, scores: ArrayLike<number>, options
 
 /** The workspace, made anew where it is too small or of another engine. */
 function room(name: EngineName, n: number, max: number): Workspace {
-  if (workspace !== null && workspace.engine.name === name && workspace.capacity >= n && workspace.max >= max) return workspace;
+  if (workspace !== null && workspace.engine.name === name && workspace.capacity >= n && workspace.max >= max)
+    return workspace;
   const at = addresses(n, max);
   return { engine: makeEngine(name, at.bytes), capacity: n, max, at, counting: false };
 }

@@ -34,7 +34,9 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
   const interpolated = options.interpolatedRatio ?? 1;
   const offset = options.offset ?? 0.5;
   const scaleOf = (k: number): number =>
-    strides.length === 1 ? (minScale + maxScale) / 2 : minScale + ((maxScale - minScale) * k) / (strides.length - 1);
+    strides.length === 1
+      ? (minScale + maxScale) / 2
+      : minScale + ((maxScale - minScale) * k) / (strides.length - 1);
   const out: number[] = [];
   let layer = 0;
   while (layer < strides.length) {
@@ -50,8 +52,12 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
               [scale, 2],
               [scale, 0.5],
             ]
-          : [...ratios.map((r): [number, number] => [scale, r]), ...(interpolated > 0 ? [[Math.sqrt(scale * next), interpolated] as [number, number]] : [])];
-      for (const [s, r] of boxes) sizes.push(options.fixedSize === true ? [1, 1] : [s * Math.sqrt(r), s / Math.sqrt(r)]);
+          : [
+              ...ratios.map((r): [number, number] => [scale, r]),
+              ...(interpolated > 0 ? [[Math.sqrt(scale * next), interpolated] as [number, number]] : []),
+            ];
+      for (const [s, r] of boxes)
+        sizes.push(options.fixedSize === true ? [1, 1] : [s * Math.sqrt(r), s / Math.sqrt(r)]);
     }
     const w = Math.ceil(inputSize[0] / strides[layer]);
     const h = Math.ceil(inputSize[1] / strides[layer]);
@@ -70,7 +76,13 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
  * @returns rows [ycenter, xcenter, height, width], the order in which those networks store theirs.
  */
 export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300, 300]): Float32Array {
-  const xywh = ssdAnchors({ inputSize, strides: [16, 32, 64, 128, 256, 512], minScale: 0.2, maxScale: 0.95, reduceLowest: true });
+  const xywh = ssdAnchors({
+    inputSize,
+    strides: [16, 32, 64, 128, 256, 512],
+    minScale: 0.2,
+    maxScale: 0.95,
+    reduceLowest: true,
+  });
   for (let i = 0; i < xywh.length; i += 4) {
     const [x, y, w, h] = xywh.subarray(i, i + 4);
     xywh.set([y, x, h, w], i);
@@ -137,7 +149,10 @@ export interface CaffePriorLayer {
  * Priors of Caffe's PriorBox layers: min_size, sqrt(min_size max_size), then min_size at each ratio.
  * @returns rows [x_min, y_min, x_max, y_max], 0..1, not clipped.
  */
-export function caffePriors(inputSize: readonly [number, number], layers: readonly CaffePriorLayer[]): Float32Array {
+export function caffePriors(
+  inputSize: readonly [number, number],
+  layers: readonly CaffePriorLayer[],
+): Float32Array {
   const out: number[] = [];
   for (const l of layers) {
     const sizes: [number, number][] = [[l.minSize, l.minSize]];
@@ -147,7 +162,8 @@ export function caffePriors(inputSize: readonly [number, number], layers: readon
     }
     for (const r of l.aspectRatios ?? []) {
       for (const ratio of l.flip === true ? [r, 1 / r] : [r]) {
-        if (Math.abs(ratio - 1) > 1e-6) sizes.push([l.minSize * Math.sqrt(ratio), l.minSize / Math.sqrt(ratio)]);
+        if (Math.abs(ratio - 1) > 1e-6)
+          sizes.push([l.minSize * Math.sqrt(ratio), l.minSize / Math.sqrt(ratio)]);
       }
     }
     const stepX = l.step ?? inputSize[0] / l.width;
@@ -158,7 +174,12 @@ export function caffePriors(inputSize: readonly [number, number], layers: readon
         const cx = (x + offset) * stepX;
         const cy = (y + offset) * stepY;
         for (const [w, h] of sizes)
-          out.push((cx - w / 2) / inputSize[0], (cy - h / 2) / inputSize[1], (cx + w / 2) / inputSize[0], (cy + h / 2) / inputSize[1]);
+          out.push(
+            (cx - w / 2) / inputSize[0],
+            (cy - h / 2) / inputSize[1],
+            (cx + w / 2) / inputSize[0],
+            (cy + h / 2) / inputSize[1],
+          );
       }
     }
   }

@@ -5,8 +5,9 @@
  * could mean two things is never guessed. All offsets and steps here are in elements, within one image of a batch.
  */
 import type { Activation, Family, FamilyRules } from "./families.ts";
+import { TensorError } from "./errors.ts";
 import type { TensorSpec } from "./tensor.ts";
-import { volume } from "./tensor.ts";
+import { shape, volume } from "./tensor.ts";
 
 /** A column of a tensor: `offset` of cell 0, `channel` from class to class (or bin to bin), `cell` from cell to cell. */
 export interface Field {
@@ -111,9 +112,18 @@ export interface Question {
   readonly reading: string | null;
   readonly product: boolean;
   /** Anchors of the `rank`th largest of `of` maps, `null` if there are none for it. */
-  readonly anchorsFor: (width: number, name: string, rank: number, of: number) => readonly (readonly [number, number])[] | null;
+  readonly anchorsFor: (
+    width: number,
+    name: string,
+    rank: number,
+    of: number,
+  ) => readonly (readonly [number, number])[] | null;
+  /** Widths that the anchor masks name. */
+  readonly anchorSides: readonly number[];
   readonly anchorsInCells: boolean;
-  readonly role: (role: "boxes" | "scores" | "objectness" | "labels" | "priors" | "count") => readonly string[] | null;
+  readonly role: (
+    role: "boxes" | "scores" | "objectness" | "labels" | "priors" | "count",
+  ) => readonly string[] | null;
   /** Raw values of a tensor where they are at hand (priors given as an input), else `null`. */
   readonly valuesOf: (index: number) => ArrayLike<number> | null;
 }
@@ -146,27 +156,55 @@ export function maps(s: TensorSpec, k: number): View[] {
   const d = s.dims;
   const order = s.order?.toUpperCase() ?? null;
   const out: View[] = [];
-  if (d.length !== 4 && d.length !== 3) return out;
+  if ((d.length !== 4 && d.length !== 3) || order === "ROWS" || order === "PLANES") return out;
   const [n, a, b, c] = d.length === 4 ? d : [1, ...d];
   // [1,R,K] is rows with a batch of 1, not a map one cell high
   if (d.length === 3 && a === 1 && k !== 1) return out;
   const last = order === "NHWC" || order === "HWC";
   const first = order === "NCHW" || order === "CHW";
-  if (a === k && !last) out.push({ batch: n, cells: b * c, w: c, h: b, channel: b * c, cell: 1, layout: d.length === 4 ? "NCHW" : "CHW" });
+  if (a === k && !last)
+    out.push({
+      batch: n,
+      cells: b * c,
+      w: c,
+      h: b,
+      channel: b * c,
+      cell: 1,
+      layout: d.length === 4 ? "NCHW" : "CHW",
+    });
   if (c === k && !first && !(a === k && b === 1))
-    out.push({ batch: n, cells: a * b, w: b, h: a, channel: 1, cell: k, layout: d.length === 4 ? "NHWC" : "HWC" });
+    out.push({
+      batch: n,
+      cells: a * b,
+      w: b,
+      h: a,
+      channel: 1,
+      cell: k,
+      layout: d.length === 4 ? "NHWC" : "HWC",
+    });
   return out;
 }
 
 /** Rows [N,R,K] and planes [N,K,R], without batch too, with dimensions of 1 anywhere. */
 export function rows(s: TensorSpec, k: number): View[] {
   const d = s.dims;
-  const order = s.order?.toLowerCase() ?? null;
+  // of a map, the order says the same of its cells in a row
+  const spoken = s.order?.toLowerCase() ?? null;
+  const order = d.length !== 4 ? spoken : spoken === "nchw" ? "planes" : spoken === "nhwc" ? "rows" : spoken;
   const out: View[] = [];
   const add = (batch: number, tail: readonly number[]): void => {
     const t = tail.filter((x) => x !== 1);
     // dims of 1 may stand for a single row or a single channel
-    const [a, b] = t.length === 2 ? t : t.length === 1 ? (k === 1 ? [t[0], 1] : [1, t[0]]) : t.length === 0 ? [1, 1] : [NaN, NaN];
+    const [a, b] =
+      t.length === 2
+        ? t
+        : t.length === 1
+          ? k === 1
+            ? [t[0], 1]
+            : [1, t[0]]
+          : t.length === 0
+            ? [1, 1]
+            : [NaN, NaN];
     // a single cell is the same in both orders
     if (b === k && (order !== "planes" || a === 1))
       out.push({ batch, cells: a, w: 0, h: 0, channel: 1, cell: k, layout: "rows" });
@@ -233,12 +271,18 @@ function describe(s: TensorSpec, v: View): string {
 }
 
 /** Cells per stride of an input, largest map first. */
-function gridOf(input: readonly [number, number], strides: readonly number[]): { w: number; h: number; s: number }[] {
+function gridOf(
+  input: readonly [number, number],
+  strides: readonly number[],
+): { w: number; h: number; s: number }[] {
   return strides.map((s) => ({ w: Math.ceil(input[0] / s), h: Math.ceil(input[1] / s), s }));
 }
 
 /** Strides whose maps add up to so many cells; the config's own come first. */
-export function stridesFor(q: Pick<Question, "inputSize" | "strides">, cells: number): readonly number[] | null {
+export function stridesFor(
+  q: Pick<Question, "inputSize" | "strides">,
+  cells: number,
+): readonly number[] | null {
   if (q.inputSize === null) return null;
   const choices = q.strides !== null ? [q.strides] : DEFAULT_STRIDES;
   for (const strides of choices) {
@@ -249,7 +293,11 @@ export function stridesFor(q: Pick<Question, "inputSize" | "strides">, cells: nu
 
 /** Activation of a form, with the word of the config before the defaults. */
 function activationOf(q: Question, form: "maps" | "rows"): Activation {
-  return q.activation ?? q.sourceActivation ?? (form === "maps" ? (q.rules.maps ?? "logits") : (q.rules.rows ?? "sigmoid"));
+  return (
+    q.activation ??
+    q.sourceActivation ??
+    (form === "maps" ? (q.rules.maps ?? "logits") : (q.rules.rows ?? "sigmoid"))
+  );
 }
 
 const sigmoidIf = (a: Activation): Fn => (a === "logits" ? "sigmoid" : "none");
@@ -284,8 +332,9 @@ export function readings(q: Question, specs: readonly TensorSpec[]): Reading[] {
   else if (head === "distance") {
     drafts.push(...distanceGrid(q, specs), ...distanceSplit(q, specs), ...distanceFused(q, specs));
     if (q.family !== "nanodet") {
-      if (q.family === "yolo26") drafts.push(...cornerRows(q, specs));
-      drafts.push(...classRows(q, specs), ...splitRows(q, specs), ...objectnessRows(q, specs), ...endToEnd(q, specs));
+      // what stands before the classes of YOLO26 is a confidence of its exporter's, not objectness
+      drafts.push(...(q.family === "yolo26" ? cornerRows(q, specs) : objectnessRows(q, specs)));
+      drafts.push(...classRows(q, specs), ...splitRows(q, specs), ...endToEnd(q, specs));
     }
   } else if (q.family === "detr") drafts.push(...queries(q, specs));
   else if (q.family === "ssd-detection-output") drafts.push(...detectionOutput(q, specs));
@@ -296,10 +345,11 @@ export function readings(q: Question, specs: readonly TensorSpec[]): Reading[] {
     drafts.push(...priorRows(q, specs));
     if (q.family === "ssd") drafts.push(...detectionOutput(q, specs));
     // without variances or priors nothing tells decoded boxes from offsets: both stand
-    if (q.family === "ultraface" && q.variances === null && q.priors === null) drafts.push(...boxesScores(q, specs));
+    if (q.family === "ultraface" && q.variances === null && q.priors === null)
+      drafts.push(...boxesScores(q, specs));
   }
   const wanted = q.reading === null ? drafts : drafts.filter((d) => d.name === q.reading);
-  return settleEndToEnd(q, wanted).map((d) => ({ notes: [], inputSize: q.inputSize, ...d }));
+  return settleMaps(q, settleEndToEnd(q, wanted)).map((d) => ({ notes: [], inputSize: q.inputSize, ...d }));
 }
 
 /**
@@ -315,12 +365,24 @@ function settleEndToEnd(q: Question, drafts: Draft[]): Draft[] {
   return drafts.every((d) => cells(d) === cells(ends[0])) ? ends : drafts;
 }
 
+/** [N,K,1,w] is a map one cell high, and the shape of planes too. A map that the input has at some stride is that map. */
+function settleMaps(q: Question, drafts: Draft[]): Draft[] {
+  if (q.inputSize === null) return drafts;
+  const sizes = gridOf(q.inputSize, q.strides ?? [4, 8, 16, 32, 64, 128]);
+  const fits = (h: Head): boolean => sizes.some((g) => g.w === h.columns && g.w * g.h === h.cells);
+  const grids = drafts.filter((d) => d.name.endsWith("-grid") && d.heads.every(fits));
+  return drafts.filter(
+    (d) => !d.name.endsWith("-rows") || !grids.some((g) => d.uses.every((i) => g.uses.includes(i))),
+  );
+}
+
 /** [N, A*(5+C), h, w] per output, and [N,A,h,w,5+C]. */
 function anchorGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
   if (q.classes === null) return [];
   const wantedNames = q.role("boxes");
   const channels = (c: number): number[] => (c === 1 ? [6, 5] : [5 + c]);
-  const found: { index: number; view: View; k: number; anchors: number; layout: string; five: boolean }[] = [];
+  const found: { index: number; view: View; k: number; anchors: number; layout: string; five: boolean }[] =
+    [];
   specs.forEach((s, index) => {
     if (wantedNames !== null && !wantedNames.includes(s.name)) return;
     for (const k of channels(q.classes as number)) {
@@ -333,13 +395,22 @@ function anchorGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
           anchors: d[1],
           five: true,
           layout: `${s.name} [${d.join(",")}]`,
-          view: { batch: d[0], cells: d[2] * d[3], w: d[3], h: d[2], channel: 1, cell: k, layout: "[N,A,h,w,K]" },
+          view: {
+            batch: d[0],
+            cells: d[2] * d[3],
+            w: d[3],
+            h: d[2],
+            channel: 1,
+            cell: k,
+            layout: "[N,A,h,w,K]",
+          },
         });
         continue;
       }
       for (let a = 1; a <= 16; a++) {
         // a map of one cell or one row fits both orders in memory alike
-        for (const view of maps(s, a * k)) found.push({ index, view, k, anchors: a, layout: describe(s, view), five: false });
+        for (const view of maps(s, a * k))
+          found.push({ index, view, k, anchors: a, layout: describe(s, view), five: false });
       }
     }
   });
@@ -350,6 +421,8 @@ function anchorGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
     const anchors = q.anchorsFor(f.view.w, specs[f.index].name, widths.indexOf(f.view.w), widths.length);
     return anchors !== null && anchors.length === f.anchors;
   });
+  // a mask without a map: outputs are missing, and half of the boxes would be too
+  if (!q.anchorSides.every((side) => fits.some((f) => f.view.w === side))) return [];
   const byTensor = new Map<number, typeof fits>();
   for (const f of fits) byTensor.set(f.index, [...(byTensor.get(f.index) ?? []), f]);
   if (byTensor.size === 0) return [];
@@ -367,18 +440,27 @@ function anchorGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
     if (input === null && !q.anchorsInCells) {
       const v = sorted[0].view;
       input = [v.w * strides[0], v.h * strides[0]];
-      notes.push(`input size ${input[0]}x${input[1]} from the ${v.w}x${v.h} map at stride ${strides[0]}; the option inputSize settles it`);
+      notes.push(
+        `input size ${input[0]}x${input[1]} from the ${v.w}x${v.h} map at stride ${strides[0]}; the option inputSize settles it`,
+      );
     }
     const heads: Head[] = [];
     sorted.forEach((f, rank) => {
       const { view: v, k } = f;
       const anchors = q.anchorsFor(v.w, specs[f.index].name, widths.indexOf(v.w), widths.length) ?? [];
-      const scale = Array.isArray(q.scaleXY) ? (q.scaleXY[rank] ?? 1) : ((q.scaleXY as number | null) ?? q.rules.scaleXY ?? 1);
+      const scale = Array.isArray(q.scaleXY)
+        ? (q.scaleXY[rank] ?? 1)
+        : ((q.scaleXY as number | null) ?? q.rules.scaleXY ?? 1);
       const logits = activation === "logits";
       const classes = k - 5;
       for (let a = 0; a < f.anchors; a++) {
         const base = f.five ? a * v.cells * k : a * k * v.channel;
-        const at = (c: number): Field => ({ tensor: f.index, offset: base + c * v.channel, channel: v.channel, cell: v.cell });
+        const at = (c: number): Field => ({
+          tensor: f.index,
+          offset: base + c * v.channel,
+          channel: v.channel,
+          cell: v.cell,
+        });
         const unit: readonly [number, number] = [1 / v.w, 1 / v.h];
         const [w, h] = anchors[a];
         heads.push(
@@ -388,8 +470,12 @@ function anchorGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
             kind: "grid",
             score: at(classes === 0 ? 4 : 5),
             classes: Math.max(1, classes),
-            scoreFn: q.rules.softmax === true && logits ? (classes > 0 ? "softmax" : "none") : sigmoidIf(activation),
-            softmax: q.rules.softmax === true && logits && classes > 0 ? { offset: at(5).offset, count: classes } : null,
+            scoreFn:
+              q.rules.softmax === true && logits ? (classes > 0 ? "softmax" : "none") : sigmoidIf(activation),
+            softmax:
+              q.rules.softmax === true && logits && classes > 0
+                ? { offset: at(5).offset, count: classes }
+                : null,
             objectness: at(4),
             objectnessFn: sigmoidIf(activation),
             rule: classes === 0 ? "objectness" : ruleOf(q),
@@ -399,7 +485,9 @@ function anchorGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
             xyScale: scale,
             xyBias: -(scale - 1) / 2,
             whFn: q.rules.size === "square" ? (logits ? "squareSigmoid" : "square") : "exp",
-            size: q.anchorsInCells ? [w / v.w, h / v.h] : [w / (input as readonly number[])[0], h / (input as readonly number[])[1]],
+            size: q.anchorsInCells
+              ? [w / v.w, h / v.h]
+              : [w / (input as readonly number[])[0], h / (input as readonly number[])[1]],
             unit,
           }),
         );
@@ -408,7 +496,10 @@ function anchorGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
     out.push({
       name: "anchor-grid",
       about: `anchor grids: ${sorted.map((f) => f.layout).join(", ")}`,
-      batch: sorted[0].view.batch,
+      batch: oneBatch(
+        specs,
+        sorted.map((f) => ({ index: f.index, v: f.view })),
+      ),
       classes: q.classes,
       activation,
       heads,
@@ -444,7 +535,13 @@ function cornerRows(q: Question, specs: readonly TensorSpec[]): Draft[] {
   return decodedRows({ ...q, boxFormat: q.boxFormat ?? "xyxy" }, specs, 5 + q.classes, "corner-rows", true);
 }
 
-function decodedRows(q: Question, specs: readonly TensorSpec[], k: number, name: ReadingName, objectness: boolean): Draft[] {
+function decodedRows(
+  q: Question,
+  specs: readonly TensorSpec[],
+  k: number,
+  name: ReadingName,
+  objectness: boolean,
+): Draft[] {
   const out: Draft[] = [];
   specs.forEach((s, index) => {
     for (const v of rows(s, k)) {
@@ -480,9 +577,12 @@ function decodedRows(q: Question, specs: readonly TensorSpec[], k: number, name:
 /** Kind and unit of boxes that the network decoded. */
 function plainBox(q: Question, byDefault = "cxcywh"): Pick<Head, "kind" | "unit"> {
   const format = q.boxFormat ?? byDefault;
-  const kind: Kind = format === "xyxy" || format === "yxyx" ? "corners" : format === "xywh" ? "topleft" : "centre";
+  const kind: Kind =
+    format === "xyxy" || format === "yxyx" ? "corners" : format === "xywh" ? "topleft" : "centre";
   const unit: readonly [number, number] =
-    q.coordinates === "normalised" || q.inputSize === null ? NO_SIZE : [1 / q.inputSize[0], 1 / q.inputSize[1]];
+    q.coordinates === "normalised" || q.inputSize === null
+      ? NO_SIZE
+      : [1 / q.inputSize[0], 1 / q.inputSize[1]];
   return { kind, unit };
 }
 
@@ -544,7 +644,9 @@ function pairTensors(
     });
   });
   // where both readings of a pair exist (as many box channels as classes), names decide if they speak
-  const named = out.filter((p) => /box|reg|loc|dis/i.test(specs[p.b].name) && !/box|reg|loc|dis/i.test(specs[p.s].name));
+  const named = out.filter(
+    (p) => /box|reg|loc|dis/i.test(specs[p.b].name) && !/box|reg|loc|dis/i.test(specs[p.s].name),
+  );
   return named.length > 0 ? named : out;
 }
 
@@ -581,10 +683,16 @@ function endToEnd(q: Question, specs: readonly TensorSpec[]): Draft[] {
 /** YOLOX and YOLOv6 r1 maps [N,5+C,h,w], and split ones: 4, 1 and C channels per stride. */
 function pointGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
   if (q.classes === null) return [];
-  const fused = levels(specs.map((s, index) => ({ index, views: maps(s, 5 + (q.classes as number)) })).filter((x) => x.views.length > 0));
+  const fused = levels(
+    specs
+      .map((s, index) => ({ index, views: maps(s, 5 + (q.classes as number)) }))
+      .filter((x) => x.views.length > 0),
+  );
   const activation = activationOf(q, "maps");
   const out: Draft[] = [];
-  const build = (list: { v: View; box: Field; obj: Field; score: Field; about: string; uses: number[] }[]): void => {
+  const build = (
+    list: { v: View; box: Field; obj: Field; score: Field; about: string; uses: number[] }[],
+  ): void => {
     if (list.length === 0) return;
     out.push({
       name: "point-grid",
@@ -610,6 +718,7 @@ function pointGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
     });
   };
   for (const combo of fused) {
+    oneBatch(specs, combo);
     build(
       combo.map(({ index, v }) => ({
         v,
@@ -640,6 +749,11 @@ function pointGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
       }
     });
   }
+  if (split.length > 0)
+    oneBatch(
+      specs,
+      split.map((x) => ({ index: x.uses[0], v: x.v })),
+    );
   // of one class, objectness and score maps look alike: only names or roles tell
   if (split.length > 0 && new Set(split.flatMap((x) => x.uses)).size === split.length * 3) build(split);
   return out;
@@ -653,13 +767,27 @@ function sortPairs(pairs: Pair[]): Pair[] {
   return [...pairs].sort((a, b) => b.bv.cells - a.bv.cells);
 }
 
+/** The batch size that all tensors share. */
+function oneBatch(specs: readonly TensorSpec[], list: readonly { index: number; v: View }[]): number {
+  const [{ v }] = list;
+  if (list.some((x) => x.v.batch !== v.batch)) {
+    const shapes = list.map(({ index }) => shape(specs[index])).join(", ");
+    throw new TensorError(
+      `got ${shapes} with batches of ${list.map((x) => x.v.batch).join(" and ")}, expected one batch size for all outputs`,
+    );
+  }
+  return v.batch;
+}
+
 /** One view per tensor, all of one layout where that is possible, from the largest map to the smallest. */
 function levels(list: readonly { index: number; views: View[] }[]): { index: number; v: View }[][] {
   if (list.length === 0) return [];
   let combos: { index: number; v: View }[][] = [[]];
   for (const t of list) combos = combos.flatMap((c) => t.views.map((v) => [...c, { index: t.index, v }]));
   const uniform = combos.filter((c) => new Set(c.map((x) => x.v.layout)).size === 1);
-  return (uniform.length > 0 ? uniform : combos).map((c) => c.sort((a, b) => b.v.cells - a.v.cells || a.index - b.index));
+  return (uniform.length > 0 ? uniform : combos).map((c) =>
+    c.sort((a, b) => b.v.cells - a.v.cells || a.index - b.index),
+  );
 }
 
 /** YOLOX rows [N,R,5+C] that the network left undecoded, the maps one after the other; or decoded ones. */
@@ -697,7 +825,9 @@ function pointRows(q: Question, specs: readonly TensorSpec[]): Draft[] {
         activation,
         uses: [index],
         heads,
-        notes: ['boxes taken as undecoded (cell and stride still to be applied); boxFormat: "cxcywh" says they are decoded'],
+        notes: [
+          'boxes taken as undecoded (cell and stride still to be applied); boxFormat: "cxcywh" says they are decoded',
+        ],
       });
     }
   });
@@ -717,7 +847,14 @@ interface Level {
   readonly about: string;
 }
 
-function distanceDraft(q: Question, name: ReadingName, batch: number, list: readonly Level[], uses: number[], activation: Activation): Draft {
+function distanceDraft(
+  q: Question,
+  name: ReadingName,
+  batch: number,
+  list: readonly Level[],
+  uses: number[],
+  activation: Activation,
+): Draft {
   return {
     name,
     about: `${list[0].bins > 0 ? `distance distributions of ${list[0].bins} bins` : "left-top-right-bottom distances"}: ${list.map((l) => l.about).join(", ")}`,
@@ -762,7 +899,7 @@ function distanceGrid(q: Question, specs: readonly TensorSpec[]): Draft[] {
         distanceDraft(
           q,
           name,
-          combo[0].v.batch,
+          oneBatch(specs, combo),
           combo.map(({ index, v }) => ({
             v,
             box: field(index, v, 0),
@@ -803,16 +940,22 @@ function distanceSplit(q: Question, specs: readonly TensorSpec[]): Draft[] {
         if (bins === 0) continue;
         pairs = pairs.filter((p) => mapOf(q, p.bv.cells) !== null);
       }
-      const uniform = pairs.filter((p) => p.bv.layout === pairs[0].bv.layout && p.sv.layout === pairs[0].sv.layout);
+      const uniform = pairs.filter(
+        (p) => p.bv.layout === pairs[0].bv.layout && p.sv.layout === pairs[0].sv.layout,
+      );
       const uses = uniform.flatMap((p) => [p.b, p.s]);
       if (uniform.length === 0) continue;
       const activation = q.activation ?? q.sourceActivation ?? q.rules.maps ?? "logits";
       const draft = distanceDraft(
         q,
         bins === 0 ? "distance-grid" : "dfl-grid",
-        uniform[0].bv.batch,
+        oneBatch(
+          specs,
+          uniform.map((p) => ({ index: p.b, v: p.bv })),
+        ),
         uniform.map((p) => {
-          const g = views === maps ? { w: p.bv.w, h: p.bv.h } : (mapOf(q, p.bv.cells) as { w: number; h: number });
+          const g =
+            views === maps ? { w: p.bv.w, h: p.bv.h } : (mapOf(q, p.bv.cells) as { w: number; h: number });
           return {
             v: p.bv,
             box: field(p.b, p.bv, 0),
@@ -843,7 +986,8 @@ function distanceSplit(q: Question, specs: readonly TensorSpec[]): Draft[] {
 /** The map that has so many cells at one of the strides. */
 function mapOf(q: Question, cells: number): { w: number; h: number } | null {
   if (q.inputSize === null) return null;
-  for (const g of gridOf(q.inputSize, q.strides ?? [8, 16, 32, 64, 4, 128])) if (g.w * g.h === cells) return g;
+  for (const g of gridOf(q.inputSize, q.strides ?? [8, 16, 32, 64, 4, 128]))
+    if (g.w * g.h === cells) return g;
   return null;
 }
 
@@ -886,12 +1030,14 @@ function distanceFused(q: Question, specs: readonly TensorSpec[]): Draft[] {
 /** [N,5+C,h,w]: objectness, then tx ty tw th, then classes; all scores activated by the network. */
 function fastestdet(q: Question, specs: readonly TensorSpec[]): Draft[] {
   if (q.classes === null) return [];
-  const list = specs.map((s, index) => ({ index, views: maps(s, 5 + (q.classes as number)) })).filter((x) => x.views.length > 0);
+  const list = specs
+    .map((s, index) => ({ index, views: maps(s, 5 + (q.classes as number)) }))
+    .filter((x) => x.views.length > 0);
   const activation = activationOf(q, "maps");
   return levels(list).map((combo) => ({
     name: "anchor-grid",
     about: `FastestDet map: ${combo.map(({ index, v }) => describe(specs[index], v)).join(", ")}`,
-    batch: combo[0].v.batch,
+    batch: oneBatch(specs, combo),
     classes: q.classes as number,
     activation,
     uses: combo.map((x) => x.index),
@@ -947,6 +1093,8 @@ function queries(q: Question, specs: readonly TensorSpec[]): Draft[] {
       });
     }
   }
+  // roles that name two tensors leave nothing to find in one
+  if (q.role("boxes") !== null && q.role("scores") !== null) return out;
   // one tensor of rows [N,Q,4+C] (Ultralytics' export): probabilities already
   out.push(
     ...decodedRows(
@@ -993,17 +1141,25 @@ function detectionOutput(q: Question, specs: readonly TensorSpec[]): Draft[] {
 
 /** TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), classes [1,N], scores [1,N], count [1]. */
 function postprocess(q: Question, specs: readonly TensorSpec[]): Draft[] {
-  const boxes = specs.findIndex((s) => rows(s, 4).some((v) => v.layout === "rows") && (q.role("boxes")?.includes(s.name) ?? true));
+  const boxes = specs.findIndex(
+    (s) => rows(s, 4).some((v) => v.layout === "rows") && (q.role("boxes")?.includes(s.name) ?? true),
+  );
   if (boxes < 0) return [];
   const bv = rows(specs[boxes], 4).find((v) => v.layout === "rows") as View;
-  const columns = specs.map((_, i) => i).filter((i) => i !== boxes && rows(specs[i], 1).some((v) => v.cells === bv.cells && v.batch === bv.batch));
+  const columns = specs
+    .map((_, i) => i)
+    .filter(
+      (i) => i !== boxes && rows(specs[i], 1).some((v) => v.cells === bv.cells && v.batch === bv.batch),
+    );
   const named = (role: "labels" | "scores", suffix: RegExp): number =>
     columns.find((i) => q.role(role)?.includes(specs[i].name) ?? suffix.test(specs[i].name)) ?? -1;
   // the operator's own names: no suffix boxes, :1 classes, :2 scores, :3 count
   const labels = named("labels", /(:|_)1$|class|label/i);
   const scores = named("scores", /(:|_)2$|score/i);
   if (labels < 0 || scores < 0 || labels === scores) return [];
-  const count = specs.findIndex((s, i) => i !== boxes && i !== labels && i !== scores && volume(s.dims) === 1);
+  const count = specs.findIndex(
+    (s, i) => i !== boxes && i !== labels && i !== scores && volume(s.dims) === 1,
+  );
   return [
     {
       name: "postprocess",
@@ -1023,7 +1179,10 @@ function postprocess(q: Question, specs: readonly TensorSpec[]): Draft[] {
           count: count < 0 ? null : { tensor: count, offset: 0, channel: 0, cell: 0 },
           box: field(boxes, bv, 0),
           boxChannels: [bv.channel, 0, 3 * bv.channel, 2 * bv.channel],
-          unit: q.coordinates === "pixels" && q.inputSize !== null ? [1 / q.inputSize[0], 1 / q.inputSize[1]] : NO_SIZE,
+          unit:
+            q.coordinates === "pixels" && q.inputSize !== null
+              ? [1 / q.inputSize[0], 1 / q.inputSize[1]]
+              : NO_SIZE,
         }),
       ],
     },
@@ -1056,7 +1215,10 @@ function boxesScores(q: Question, specs: readonly TensorSpec[]): Draft[] {
           head({
             about: `${specs[b].name} + ${specs[s].name}`,
             cells: bv.cells,
-            ...plainBox({ ...q, coordinates: q.coordinates ?? (q.family === "ultraface" ? "normalised" : null) }, "xyxy"),
+            ...plainBox(
+              { ...q, coordinates: q.coordinates ?? (q.family === "ultraface" ? "normalised" : null) },
+              "xyxy",
+            ),
             boxChannels: format === "yxyx" ? [c, 0, 3 * c, 2 * c] : [0, c, 2 * c, 3 * c],
             ...scores(q, s, sv, classes, k, activation),
             label: labels < 0 ? null : { tensor: labels, offset: 0, channel: 1, cell: 1 },
@@ -1115,9 +1277,12 @@ function priorRows(q: Question, specs: readonly TensorSpec[]): Draft[] {
     const v = rows(s, k);
     return v.length > 0 ? v : flat(s, k);
   };
-  const priorAt = specs.findIndex((s) => (priorNames !== null ? priorNames.includes(s.name) : /prior|anchor/i.test(s.name)));
+  const priorAt = specs.findIndex((s) =>
+    priorNames !== null ? priorNames.includes(s.name) : /prior|anchor/i.test(s.name),
+  );
   const rest = specs.map((s, i) => (i === priorAt ? { ...s, dims: [-1], name: "" } : s));
-  const widths = q.classes === null ? scoreWidths(rest) : q.family === "blazeface" ? [q.classes] : backgroundChoices(q);
+  const widths =
+    q.classes === null ? scoreWidths(rest) : q.family === "blazeface" ? [q.classes] : backgroundChoices(q);
   const seen = new Set<string>();
   for (const k of new Set(kb)) {
     for (const width of new Set(widths)) {
@@ -1163,7 +1328,8 @@ function scoreWidths(specs: readonly TensorSpec[]): number[] {
   const boxCells = specs.flatMap((s) => [...rows(s, 4), ...flat(s, 4)].map((v) => v.cells));
   for (const s of specs) {
     const n = volume(s.dims);
-    for (const cells of boxCells) if (cells > 0 && n % cells === 0 && n / cells > 1 && n / cells !== 4) out.push(n / cells);
+    for (const cells of boxCells)
+      if (cells > 0 && n % cells === 0 && n / cells > 1 && n / cells !== 4) out.push(n / cells);
   }
   return out;
 }
@@ -1182,7 +1348,15 @@ function priorBox(q: Question, given: ArrayLike<number> | null, cells: number): 
   if (given === null) return null;
   const n = given.length;
   if (n !== cells * 4 && n !== cells * 8) return null;
-  const format = q.priorFormat ?? (n === cells * 8 ? "xyxy" : q.family === "ssd" && q.boxFormat === "cycxhw" ? "cycxhw" : q.family === "ssd" ? "xyxy" : "cxcywh");
+  const format =
+    q.priorFormat ??
+    (n === cells * 8
+      ? "xyxy"
+      : q.family === "ssd" && q.boxFormat === "cycxhw"
+        ? "cycxhw"
+        : q.family === "ssd"
+          ? "xyxy"
+          : "cxcywh");
   const table = new Float32Array(cells * 4);
   for (let i = 0; i < cells; i++) {
     const [a, b, c, d] = [given[i * 4], given[i * 4 + 1], given[i * 4 + 2], given[i * 4 + 3]];
@@ -1205,5 +1379,11 @@ function priorBox(q: Question, given: ArrayLike<number> | null, cells: number): 
     notes.push(`variances ${variances.map((v) => Math.fround(v).toPrecision(3)).join(", ")} from the priors`);
   }
   if (variances === null) return null;
-  return { table, variances, yx: q.boxFormat === "cycxhw" || q.boxFormat === "yxyx", about: `${cells} priors (${format})`, notes };
+  return {
+    table,
+    variances,
+    yx: q.boxFormat === "cycxhw" || q.boxFormat === "yxyx",
+    about: `${cells} priors (${format})`,
+    notes,
+  };
 }

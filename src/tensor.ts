@@ -14,7 +14,14 @@ export const TYPE_CODES: { readonly [T in ElementType]: number } = {
   i32: TYPE_I32,
 };
 
-export const TYPE_BYTES: { readonly [T in ElementType]: number } = { f32: 4, f16: 2, i8: 1, u8: 1, i16: 2, i32: 4 };
+export const TYPE_BYTES: { readonly [T in ElementType]: number } = {
+  f32: 4,
+  f16: 2,
+  i8: 1,
+  u8: 1,
+  i16: 2,
+  i32: 4,
+};
 
 /** Array types a tensor's data may have. f16 comes as Uint16Array (bits), or as Float16Array where the engine has it. */
 export type TensorData =
@@ -29,7 +36,9 @@ export type TensorData =
   | Uint32Array
   | BigInt64Array
   | BigUint64Array
-  | ArrayLike<number>;
+  | ArrayLike<number>
+  // ONNX Runtime's tensors may hold text by their type; such a one is refused
+  | readonly string[];
 
 /** A tensor with data. A tensor of ONNX Runtime has this shape as it is. */
 export interface TensorInput {
@@ -106,8 +115,9 @@ function typeOfData(data: TensorData): ElementType | null {
   switch (Object.prototype.toString.call(data)) {
     case "[object Float32Array]":
     case "[object Float64Array]":
-    case "[object Array]":
       return "f32";
+    case "[object Array]":
+      return typeof (data as readonly unknown[])[0] === "string" ? null : "f32";
     case "[object Uint16Array]":
     case "[object Float16Array]":
       return "f16";
@@ -136,7 +146,8 @@ export function volume(dims: readonly number[]): number {
 /** Checks dims, type and scale; `data` is only looked at for its type and length. */
 export function specOf(name: string, t: TensorSpecInput & { readonly data?: TensorData }): TensorSpec {
   const where = `tensor "${name}"`;
-  if (t === null || typeof t !== "object") throw new TensorError(`${where}: got ${t === null ? "null" : typeof t}, expected {data, dims}`);
+  if (t === null || typeof t !== "object")
+    throw new TensorError(`${where}: got ${t === null ? "null" : typeof t}, expected {data, dims}`);
   const dims = t.dims;
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     throw new TensorError(`${where}: got dims ${show(dims)}, expected an array of whole numbers`);
@@ -144,16 +155,27 @@ export function specOf(name: string, t: TensorSpecInput & { readonly data?: Tens
   if (t.type !== undefined) {
     type = elementType(String(t.type));
     if (type === null)
-      throw new TensorError(`${where}: got type "${String(t.type)}", expected one of f32 f16 u8 i8 i16 i32 (or f64, i64)`);
+      throw new TensorError(
+        `${where}: got type "${String(t.type)}", expected one of f32 f16 u8 i8 i16 i32 (or f64, i64)`,
+      );
   }
   if (t.data !== undefined) {
     const own = typeOfData(t.data);
     if (own === null)
-      throw new TensorError(`${where}: got data of type ${Object.prototype.toString.call(t.data).slice(8, -1)}, expected a typed array`);
+      throw new TensorError(
+        `${where}: got data of type ${Object.prototype.toString.call(t.data).slice(8, -1)}${Array.isArray(t.data) ? " with text in it" : ""}, expected a typed array`,
+      );
     // 16-bit data is shared by f16, i16 and u16 files, so the stated type wins there
-    const same = type === null || type === own || (type === "f16" && own === "i16") || (type === "i16" && own === "f16") || (type === "i8" && own === "u8");
+    const same =
+      type === null ||
+      type === own ||
+      (type === "f16" && own === "i16") ||
+      (type === "i16" && own === "f16") ||
+      (type === "i8" && own === "u8");
     if (!same && !Array.isArray(t.data))
-      throw new TensorError(`${where}: got ${Object.prototype.toString.call(t.data).slice(8, -1)} data, expected data for its type "${String(t.type)}"`);
+      throw new TensorError(
+        `${where}: got ${Object.prototype.toString.call(t.data).slice(8, -1)} data, expected data for its type "${String(t.type)}"`,
+      );
     type ??= own;
     const expected = volume(dims);
     if (t.data.length !== expected) {
@@ -167,19 +189,35 @@ export function specOf(name: string, t: TensorSpecInput & { readonly data?: Tens
   let scale: number | null = null;
   if (t.scale !== undefined && t.scale !== null) {
     if (!(typeof t.scale === "number" && t.scale > 0 && t.scale < Infinity))
-      throw new TensorError(`${where}: got scale ${show(t.scale)}, expected a positive number (real = (raw - zeroPoint) * scale)`);
+      throw new TensorError(
+        `${where}: got scale ${show(t.scale)}, expected a positive number (real = (raw - zeroPoint) * scale)`,
+      );
     scale = t.scale;
   }
   const zeroPoint = t.zeroPoint ?? 0;
   if (typeof zeroPoint !== "number" || !Number.isFinite(zeroPoint))
     throw new TensorError(`${where}: got zeroPoint ${show(zeroPoint)}, expected a number`);
   if (type === "f32" || type === "f16") scale = 1;
-  return { name, dims: [...dims], type, scale, zeroPoint: type === "f32" || type === "f16" ? 0 : zeroPoint, order: t.order ?? null };
+  return {
+    name,
+    dims: [...dims],
+    type,
+    scale,
+    zeroPoint: type === "f32" || type === "f16" ? 0 : zeroPoint,
+    order: t.order ?? null,
+  };
 }
 
-export function show(x: unknown): string {
-  if (typeof x === "string") return `"${x}"`;
-  if (Array.isArray(x)) return `[${x.slice(0, 8).map(show).join(",")}${x.length > 8 ? ",..." : ""}]`;
+/** A value for a message: short, whatever it is. */
+export function show(x: unknown, depth = 0): string {
+  if (typeof x === "function") return "a function";
+  if (depth > 3) return "...";
+  if (typeof x === "string") return `"${x.length > 60 ? `${x.slice(0, 60)}...` : x}"`;
+  if (Array.isArray(x))
+    return `[${x
+      .slice(0, 8)
+      .map((v) => show(v, depth + 1))
+      .join(",")}${x.length > 8 ? ",..." : ""}]`;
   return x === null || typeof x !== "object" ? String(x) : "an object";
 }
 

@@ -51,7 +51,10 @@ function isModule(source: unknown): source is WebAssembly.Module {
  * @param kernel the compiled module, or the bytes of the file, which are compiled at once
  * @throws TypeError where it is no kernel of boxwright, with got and expected
  */
-export function provideKernel(kind: WasmKind, kernel: WebAssembly.Module | ArrayBufferView | ArrayBuffer): void {
+export function provideKernel(
+  kind: WasmKind,
+  kernel: WebAssembly.Module | ArrayBufferView | ArrayBuffer,
+): void {
   if (kind !== "simd" && kind !== "scalar")
     throw new TypeError(`kind: got ${JSON.stringify(kind)}, expected "simd" or "scalar"`);
   const module = isModule(kernel) ? kernel : new WebAssembly.Module(kernel as BufferSource);

@@ -43,7 +43,9 @@ export function nms(m: Memory, at: number): number {
       const y1 = f32[box + 1];
       const x2 = f32[box + 2];
       const y2 = f32[box + 3];
-      const area = fround(positive(fround(fround(x2 - x1) + offsetX)) * positive(fround(fround(y2 - y1) + offsetY)));
+      const area = fround(
+        positive(fround(fround(x2 - x1) + offsetX)) * positive(fround(fround(y2 - y1) + offsetY)),
+      );
       const label = flags & A.FLAG_NMS_ALL ? 0 : i32[labels + c];
       const chain = chains + (label & (A.CHAINS - 1));
       let hit = false;

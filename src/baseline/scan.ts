@@ -38,7 +38,10 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const plain = plainFloats(m, plan, head);
   for (let from = 0; from < cells; from += BLOCK) {
     const n = Math.min(BLOCK, cells - from);
-    const count = type === A.TYPE_F32 ? gateFloats(m, head, from, n, maxima >> 2, list) : gateIntegers(m, head, type, from, n, maxima, list);
+    const count =
+      type === A.TYPE_F32
+        ? gateFloats(m, head, from, n, maxima >> 2, list)
+        : gateIntegers(m, head, type, from, n, maxima, list);
     if (count === 0) continue;
     if (plain) admitFloats(m, plan, head, list, count);
     else for (let i = 0; i < count; i++) admit(m, plan, head, i32[list + i]);
@@ -80,7 +83,19 @@ function gateFloats(m: Memory, head: number, from: number, n: number, maxima: nu
       // positive floats are ordered like their bits, and a NaN or a negative number flagged by mistake is turned
       // away by `admit`: eight integer comparisons cost one branch
       const bits = i32[head + A.H_SCORE_GATE];
-      return flagged(i32, at, i32[head + A.H_SCORE_CHANNEL] >> 2, i32[head + A.H_CLASSES], bits, m.u8, maxima << 2, from, n, i32, list);
+      return flagged(
+        i32,
+        at,
+        i32[head + A.H_SCORE_CHANNEL] >> 2,
+        i32[head + A.H_CLASSES],
+        bits,
+        m.u8,
+        maxima << 2,
+        from,
+        n,
+        i32,
+        list,
+      );
     }
     planeMaxima(m, head, at, n, maxima);
     return passFloats(m, maxima, 1, gate, from, n, list);
@@ -108,7 +123,15 @@ function passAll(i32: Int32Array, from: number, n: number, list: number): number
 }
 
 /** One column of values against the gate. */
-function passFloats(m: Memory, at: number, step: number, gate: number, from: number, n: number, list: number): number {
+function passFloats(
+  m: Memory,
+  at: number,
+  step: number,
+  gate: number,
+  from: number,
+  n: number,
+  list: number,
+): number {
   const { i32, f32 } = m;
   let to = list;
   for (let i = 0; i < n; i++) {
@@ -160,7 +183,15 @@ type Integers = Int8Array | Uint8Array | Int16Array | Int32Array;
  * stand and a negative number is just "below" a positive gate. A gate that is not positive, or classes that
  * stand in rows, go cell by cell over exact keys.
  */
-function gateIntegers(m: Memory, head: number, type: number, from: number, n: number, maxima: number, list: number): number {
+function gateIntegers(
+  m: Memory,
+  head: number,
+  type: number,
+  from: number,
+  n: number,
+  maxima: number,
+  list: number,
+): number {
   const { i32 } = m;
   const objectness = i32[head + A.H_OBJ];
   if (objectness === 0 && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX) return passAll(i32, from, n, list);
@@ -192,7 +223,16 @@ function gateIntegers(m: Memory, head: number, type: number, from: number, n: nu
   return to - list;
 }
 
-function passIntegers(view: Integers, at: number, step: number, gate: number, from: number, n: number, i32: Int32Array, list: number): number {
+function passIntegers(
+  view: Integers,
+  at: number,
+  step: number,
+  gate: number,
+  from: number,
+  n: number,
+  i32: Int32Array,
+  list: number,
+): number {
   let to = list;
   for (let i = 0; i < n; i++) {
     if (view[at] >= gate) i32[to++] = from + i;
@@ -289,13 +329,11 @@ function admitFloats(m: Memory, plan: number, head: number, list: number, count:
   for (let k = 0; k < count; k++) {
     const row = i32[list + k];
     let o = 1;
+    let odd = false;
     if (objectness !== 0) {
       o = f32[objectness + row * objectnessCell];
       if (objectnessFn !== A.FN_NONE) o = activate(objectnessFn, o);
-      else if (o > check && finite(o)) {
-        i32[plan + A.P_OUT_OF_RANGE]++;
-        continue;
-      }
+      else odd = o > check && finite(o);
     }
     let p = at + row * cell;
     let best = -Infinity;
@@ -311,7 +349,8 @@ function admitFloats(m: Memory, plan: number, head: number, list: number, count:
     if (label < 0 || !(best >= rawest)) continue;
     let s = best;
     if (fn !== A.FN_NONE) s = activate(fn, best);
-    else if (s > check && finite(s)) {
+    else if (s > check && finite(s)) odd = true;
+    if (odd) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       continue;
     }
@@ -328,6 +367,8 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
   const gate = f32[head + A.H_GATE];
   const base = i32[head + A.H_CLASS_BASE];
   let o = 1;
+  // objectness outside 0..1: told once a class passes too
+  let odd = false;
   const objectness = i32[head + A.H_OBJ];
   if (objectness !== 0) {
     const at = objectness + row * i32[head + A.H_OBJ_CELL];
@@ -336,12 +377,10 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
     if (o !== o) return;
     const fn = i32[head + A.H_OBJ_FN];
     if (fn !== A.FN_NONE) o = activate(fn, o);
-    else if (o > check && finite(o)) {
-      i32[plan + A.P_OUT_OF_RANGE]++;
-      return;
-    }
+    else odd = o > check && finite(o);
     if (rule === A.RULE_OBJECTNESS) {
-      if (o >= gate) emit(m, plan, head, row, base, o);
+      if (odd) i32[plan + A.P_OUT_OF_RANGE]++;
+      else if (o >= gate) emit(m, plan, head, row, base, o);
       return;
     }
   }
@@ -355,7 +394,13 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
 
   if (i32[head + A.H_LABEL] !== 0) {
     const p = i32[head + A.H_LABEL] + row * i32[head + A.H_LABEL_CELL];
-    const label = value(m, i32[head + A.H_LABEL_TYPE], p, f32[head + A.H_LABEL_SCALE], f32[head + A.H_LABEL_ZERO]);
+    const label = value(
+      m,
+      i32[head + A.H_LABEL_TYPE],
+      p,
+      f32[head + A.H_LABEL_SCALE],
+      f32[head + A.H_LABEL_ZERO],
+    );
     let s = value(m, type, at, scale, zero);
     if (fn !== A.FN_NONE) s = activate(fn, s);
     else if (s > check && finite(s)) {
@@ -403,7 +448,7 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
       const p = at + c * step;
       if (fn !== A.FN_SOFTMAX && !passesRaw(m, head, type, p)) continue;
       const s = convert(fn, value(m, type, p, scale, zero), top, sum);
-      if (fn === A.FN_NONE && s > check && finite(s)) {
+      if (odd || (fn === A.FN_NONE && s > check && finite(s))) {
         i32[plan + A.P_OUT_OF_RANGE]++;
         return;
       }
@@ -425,7 +470,7 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
   // below the raw gate no score passes, but for the product with an infinite objectness, which is none
   if (fn !== A.FN_SOFTMAX && !passesRaw(m, head, type, place)) return;
   const s = convert(fn, value(m, type, place, scale, zero), top, sum);
-  if (fn === A.FN_NONE && s > check && finite(s)) {
+  if (odd || (fn === A.FN_NONE && s > check && finite(s))) {
     i32[plan + A.P_OUT_OF_RANGE]++;
     return;
   }
@@ -467,7 +512,14 @@ function combine(rule: number, o: number, s: number): number {
 }
 
 /** First of the classes with the largest value; -1 where every value is NaN. */
-function bestClass(m: Memory, type: number, at: number, step: number, classes: number, classList: number): number {
+function bestClass(
+  m: Memory,
+  type: number,
+  at: number,
+  step: number,
+  classes: number,
+  classList: number,
+): number {
   const { i32, f32 } = m;
   let found = -1;
   let best = type === A.TYPE_F32 ? -Infinity : LOWEST;

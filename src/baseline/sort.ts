@@ -41,7 +41,16 @@ function descending(bits: number): number {
   return bits < 0 ? bits : bits ^ 0x7fffffff;
 }
 
-function radix(i32: Int32Array, scores: number, order: number, spare: number, counts: number, n: number, bits: number, digits: number): void {
+function radix(
+  i32: Int32Array,
+  scores: number,
+  order: number,
+  spare: number,
+  counts: number,
+  n: number,
+  bits: number,
+  digits: number,
+): void {
   const buckets = 1 << bits;
   const mask = buckets - 1;
   i32.fill(0, counts, counts + buckets * digits);

@@ -9,7 +9,7 @@ const network = `Network, instead of a config file or over what it says:
   --masks JSON             which anchors belong to which map: '{"side26":[0,1,2],"side13":[3,4,5]}'
   --strides 8,16,32        pixels per cell, from the largest map to the smallest
   --scale-xy X             scale_x_y, one number or one per map
-  --activation NAME        logits (raw) or sigmoid (already probabilities)
+  --activation NAME        sigmoid (already probabilities), logits or softmax (raw)
   --reading NAME           which reading to take, where shapes allow several
   --box-format NAME        cxcywh, xyxy, xywh, yxyx, cycxhw
   --coordinates NAME       pixels or normalised

@@ -8,7 +8,10 @@ export class Reader {
   readonly problems: ConfigProblem[] = [];
 
   wrong(path: string, got: unknown, expected: string): void {
-    this.problems.push({ path, message: `got ${typeof got === "object" && got !== null && !Array.isArray(got) ? "an object" : show(got)}, expected ${expected}` });
+    this.problems.push({
+      path,
+      message: `got ${typeof got === "object" && got !== null && !Array.isArray(got) ? "an object" : show(got)}, expected ${expected}`,
+    });
   }
 
   say(path: string, message: string): void {
@@ -29,7 +32,8 @@ export class Reader {
 
   array(path: string, x: unknown): readonly unknown[] | null {
     if (x === undefined || x === null) return null;
-    if (Array.isArray(x)) return x;
+    // a copy without holes, which every() and forEach() would pass over
+    if (Array.isArray(x)) return Array.from(x as readonly unknown[]);
     this.wrong(path, x, "an array");
     return null;
   }
@@ -68,7 +72,11 @@ export class Reader {
   positives(path: string, x: unknown, length?: number): number[] | null {
     const a = this.array(path, x);
     if (a === null) return null;
-    if (a.every((v) => typeof v === "number" && v > 0 && v < Infinity) && (length === undefined || a.length === length)) return [...a] as number[];
+    if (
+      a.every((v) => typeof v === "number" && v > 0 && v < Infinity) &&
+      (length === undefined || a.length === length)
+    )
+      return [...a] as number[];
     this.wrong(path, a, `${length ?? "only"} positive numbers`);
     return null;
   }
@@ -103,21 +111,31 @@ export class Reader {
       return null;
     }
     const flat = this.positives(path, a);
-    return flat === null ? null : Array.from({ length: flat.length / 2 }, (_, i): [number, number] => [flat[2 * i], flat[2 * i + 1]]);
+    return flat === null
+      ? null
+      : Array.from({ length: flat.length / 2 }, (_, i): [number, number] => [flat[2 * i], flat[2 * i + 1]]);
   }
 
   /** [output][anchor][w,h]. */
   nestedPairs(path: string, x: readonly unknown[]): [number, number][][] | null {
     let ok = true;
-    const out = x.map((set, i) => {
+    const out = Array.from(x, (set, i) => {
       const list = this.array(`${path}[${i}]`, set);
       if (list === null) {
-        if (set === null || set === undefined) this.wrong(`${path}[${i}]`, set, "an array of [width, height] pairs");
+        if (set === null || set === undefined)
+          this.wrong(`${path}[${i}]`, set, "an array of [width, height] pairs");
         ok = false;
         return [];
       }
+      if (list.length === 0) {
+        this.say(`${path}[${i}]`, "got no anchors, expected at least one");
+        ok = false;
+      }
       return list.map((p, k): [number, number] => {
-        const pair = Array.isArray(p) && p.length === 2 && p.every((v) => typeof v === "number" && v > 0 && v < Infinity);
+        const pair =
+          Array.isArray(p) &&
+          p.length === 2 &&
+          Array.from(p).every((v) => typeof v === "number" && v > 0 && v < Infinity);
         if (!pair) {
           this.wrong(`${path}[${i}][${k}]`, p, "[width, height], two positive numbers");
           ok = false;

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Everything, on a fresh Debian machine with Node 20 or newer: installs what it needs, runs every check, and ends with
+# one line `N passed, N failed`. Exits non-zero when anything failed.
+set -u
+cd "$(dirname "$0")"
+export HUB_CI=1 CI=true
+passed=0
+failed=0
+
+step() {
+  local name=$1
+  shift
+  echo "== $name"
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    echo "FAILED: $name"
+    failed=$((failed + 1))
+  fi
+}
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
+debian_packages() {
+  local missing=()
+  [ -n "$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || missing+=(postgresql)
+  [ -x /usr/bin/chromium ] || missing+=(chromium)
+  command -v curl >/dev/null || missing+=(curl)
+  command -v ps >/dev/null || missing+=(procps)
+  if [ ${#missing[@]} -gt 0 ]; then
+    as_root apt-get update -qq &&
+      as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  fi
+}
+
+# No download addresses in the lock file, and no dependency of the hub in the package beside it.
+lock_file() { [ "$(grep -c '"resolved"' package-lock.json)" = 0 ]; }
+
+tests() {
+  mkdir -p out
+  rm -f out/tests.json
+  npx vitest run --reporter=default --reporter=json --outputFile.json=out/tests.json
+  local code=$?
+  local counts
+  counts=$(node -e 'const r = require("./out/tests.json"); console.log(r.numPassedTests, r.numFailedTests + (r.numPassedTests === 0 ? 1 : 0), r.numPendingTests)') || return 1
+  read -r p f skipped <<<"$counts"
+  passed=$((passed + p))
+  failed=$((failed + f))
+  # Here nothing may be skipped: what CI does not run, nobody runs.
+  if [ "$skipped" != 0 ]; then
+    echo "got $skipped skipped tests, expected none"
+    return 1
+  fi
+  return "$code"
+}
+
+step "Debian packages" debian_packages
+step "install" npm ci --no-progress
+step "lock file" lock_file
+step "build" npm run --silent build:scripts
+step "types, lint, format" npm run --silent check
+step "tests" tests
+step "load" npm run --silent load -- --short
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

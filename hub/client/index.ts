@@ -1,0 +1,240 @@
+/**
+ * Asks a hub for the team's devices. For servers: the API key opens the whole team, so this refuses to run in a browser.
+ *
+ *     const hub = createHubClient({ baseUrl: "https://hub.example.org", apiKey: process.env.HUB_API_KEY });
+ *     for (const { id, name } of await hub.devices()) console.log(id, name);
+ */
+
+export interface HubClientOptions {
+  /** Where the hub is, without `/graphql`. */
+  readonly baseUrl: string;
+  /** From the environment or a secret store; undefined is accepted by the type so that `process.env.X` fits, and refused. */
+  readonly apiKey: string | undefined;
+  /** How often a request is sent again after 429, 503 or a broken connection. Default 3. */
+  readonly retries?: number;
+  /** For one try, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number;
+  /** Default: the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** Turns a typed document into text, for documents that do not carry theirs (gql.tada's): `print` of the package graphql. */
+  readonly print?: (document: never) => string;
+  /** Waits between tries; for tests. */
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+export interface Device {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface GraphQLErrorEntry {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** The base of everything the client throws on purpose. Never holds the key. */
+export class HubError extends Error {
+  override readonly name: string = "HubError";
+  /** The HTTP status, or undefined where there was no answer. */
+  readonly status: number | undefined;
+  /** To quote to whoever runs the hub. */
+  readonly requestId: string | undefined;
+
+  constructor(message: string, status?: number, requestId?: string, options?: ErrorOptions) {
+    super(message + (requestId === undefined ? "" : ` (request ${requestId})`), options);
+    this.status = status;
+    this.requestId = requestId;
+  }
+}
+
+/** 401: the key is missing, mistyped, unknown or revoked. Sending it again does not help. */
+export class HubAuthError extends HubError {
+  override readonly name = "HubAuthError";
+}
+
+/** 400, 403, 405, 413, 415 and a redirect: this client or a proxy on the way does something the hub does not take. */
+export class HubRequestError extends HubError {
+  override readonly name = "HubRequestError";
+}
+
+/** 429, after all tries. */
+export class HubRateLimitError extends HubError {
+  override readonly name = "HubRateLimitError";
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, requestId: string | undefined, retryAfterSeconds: number | undefined) {
+    super(message, 429, requestId);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** 5xx, no answer, or an answer that is not the hub's. */
+export class HubUnavailableError extends HubError {
+  override readonly name = "HubUnavailableError";
+}
+
+/** The hub answered, and the query has errors. `data` holds what could be read all the same. */
+export class HubQueryError extends HubError {
+  override readonly name = "HubQueryError";
+  readonly errors: readonly GraphQLErrorEntry[];
+  readonly data: unknown;
+
+  constructor(errors: readonly GraphQLErrorEntry[], data: unknown, status: number, requestId: string | undefined) {
+    super(errors.map((error) => error.message).join("; ") || "the hub answered with errors", status, requestId);
+    this.errors = errors;
+    this.data = data;
+  }
+}
+
+/**
+ * A query with its types: what gql.tada, graphql-codegen and `TypedDocumentNode` produce, described by shape, so that
+ * none of them is needed here.
+ */
+export interface TypedDocument<Data, Variables> {
+  readonly __apiType?: (variables: Variables) => Data;
+  readonly loc?: { readonly source: { readonly body: string } } | undefined;
+}
+
+export interface HubClient {
+  /** All devices of the team, in the hub's order. */
+  devices(): Promise<Device[]>;
+  /** Any query. A text has the type you say it has; a typed document brings its own. */
+  query<Data, Variables extends Record<string, unknown> = Record<string, unknown>>(
+    document: string | TypedDocument<Data, Variables>,
+    variables?: Variables,
+  ): Promise<Data>;
+}
+
+const DEVICES = "query { team { devices { nodes { id name } } } }";
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 20_000;
+
+export function createHubClient(options: HubClientOptions): HubClient {
+  const scope = globalThis as { document?: unknown; window?: unknown; importScripts?: unknown };
+  if (scope.window !== undefined || scope.document !== undefined || typeof scope.importScripts === "function") {
+    throw new HubError(
+      "got a browser, expected a server: the API key opens the whole team and everyone can read what a page holds; call the hub from your backend",
+    );
+  }
+  const url = endpoint(options.baseUrl);
+  // In a closure and not in a field: whatever prints the client cannot print the key.
+  const key = checkKey(options.apiKey);
+  const {
+    retries = 3,
+    timeoutMs = 10_000,
+    fetch: send = fetch,
+    sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms)),
+  } = options;
+
+  /** What was thrown may quote the request: the key is taken out of the text before it goes on. */
+  const clean = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replaceAll(key, "[key]");
+
+  async function once(body: string): Promise<{ readonly response: Response; readonly text: string } | HubUnavailableError | HubRequestError> {
+    try {
+      const response = await send(url, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "application/json" },
+        body,
+        // A redirect would carry the key to wherever it points.
+        redirect: "error",
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return { response, text: await response.text() };
+    } catch (error) {
+      const inner = error instanceof Error && error.cause instanceof Error ? `: ${clean(error.cause)}` : "";
+      if (/redirect/i.test(inner)) return new HubRequestError(`got a redirect from ${url}, expected an answer: check baseUrl`);
+      return new HubUnavailableError(`got no answer from ${url} (${clean(error)}${inner})`);
+    }
+  }
+
+  async function post(body: string): Promise<{ response: Response; text: string }> {
+    for (let tries = 0; ; tries++) {
+      const outcome = await once(body);
+      if (outcome instanceof HubRequestError) throw outcome;
+      const failed = outcome instanceof HubUnavailableError;
+      if (!failed && outcome.response.status !== 429 && outcome.response.status !== 503) return outcome;
+      const asked = failed ? undefined : retryAfter(outcome.response);
+      // Longer than the client is willing to sleep: that is for the caller to decide.
+      if (tries >= retries || (asked !== undefined && asked * 1000 > MAX_PAUSE_MS)) {
+        if (failed) throw outcome;
+        return outcome;
+      }
+      // Doubling, with half of it random, so that many clients do not come back together.
+      const pause = Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS);
+      await sleep(Math.max((asked ?? 0) * 1000, pause / 2 + Math.random() * (pause / 2)));
+    }
+  }
+
+  async function query<Data, Variables extends Record<string, unknown>>(
+    document: string | TypedDocument<Data, Variables>,
+    variables?: Variables,
+  ): Promise<Data> {
+    const { response, text } = await post(JSON.stringify({ query: textOf(document, options.print), ...(variables === undefined ? {} : { variables }) }));
+    const { status } = response;
+    const requestId = response.headers.get("x-request-id") ?? undefined;
+    const answer = parse(text);
+    const first = answer?.errors?.[0]?.message ?? text.slice(0, 200);
+    if (status === 401) throw new HubAuthError(first, status, requestId);
+    if (status === 429) throw new HubRateLimitError(first, requestId, retryAfter(response));
+    if (status >= 500) throw new HubUnavailableError(first, status, requestId);
+    if (answer === undefined || (answer.errors === undefined && answer.data === undefined)) {
+      if (status >= 400) throw new HubRequestError(`got status ${status}: ${first}`, status, requestId);
+      throw new HubUnavailableError(`got ${JSON.stringify(text.slice(0, 80))}, expected an answer of the hub: check baseUrl`, status, requestId);
+    }
+    // Refusals of the hub itself carry a code in lower case; what GraphQL says about the query does not.
+    const code = answer.errors?.[0]?.extensions?.["code"];
+    if (status >= 400 && typeof code === "string" && /^[a-z_]+$/.test(code)) throw new HubRequestError(first, status, requestId);
+    if (answer.errors !== undefined) throw new HubQueryError(answer.errors, answer.data, status, requestId);
+    return answer.data as Data;
+  }
+
+  return {
+    query,
+    async devices() {
+      const data = await query<{ team: { devices: { nodes: Device[] } } }, Record<string, unknown>>(DEVICES);
+      return data.team.devices.nodes;
+    },
+  };
+}
+
+function endpoint(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+    throw new HubError(`baseUrl: got ${JSON.stringify(baseUrl)}, expected an address like https://hub.example.org`);
+  }
+  const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol === "http:" && !local) throw new HubError(`baseUrl: got ${JSON.stringify(baseUrl)}, expected https: the key would travel in the open`);
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}/graphql`;
+}
+
+function checkKey(apiKey: string | undefined): string {
+  if (typeof apiKey !== "string" || !/^hub_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}$/.test(apiKey)) {
+    throw new HubAuthError(
+      `apiKey: got ${typeof apiKey === "string" ? `a text of ${apiKey.length} characters` : typeof apiKey}, expected a key like hub_..., 55 characters, made in the team settings`,
+    );
+  }
+  return apiKey;
+}
+
+function textOf(document: string | TypedDocument<unknown, never>, print: ((document: never) => string) | undefined): string {
+  if (typeof document === "string") return document;
+  const text = document.loc?.source.body ?? print?.(document as never);
+  if (text === undefined)
+    throw new HubError("query: got a document without its source text, expected a text, a document parsed with locations, or the option `print`");
+  return text;
+}
+
+function parse(text: string): { data?: unknown; errors?: GraphQLErrorEntry[] } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function retryAfter(response: Response): number | undefined {
+  const seconds = Number(response.headers.get("retry-after") ?? NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}

@@ -1,0 +1,43 @@
+/** A hub with a demo team, to try out: `npm run demo`. Everything it makes is in demo-data/, which may be deleted. */
+import { rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { HubProcess, run } from "../test/support/process.ts";
+
+const folder = fileURLToPath(new URL("../../demo-data/", import.meta.url));
+rmSync(folder, { recursive: true, force: true });
+const port = process.env["HUB_PORT"] ?? "8787";
+const env = { HUB_DATABASE_FILE: `${folder}hub.db`, HUB_PORT: port, HUB_LOG_LEVEL: process.env["HUB_LOG_LEVEL"] ?? "warn" };
+
+const made = await run(["init", "--email", "demo@example.org", "--team", "Demo team"], env);
+if (made.code !== 0) throw new Error(made.stderr);
+const { team, link } = made.json as { team: { id: string }; link: string };
+const devices = await run(["devices", "import", "--team", team.id, "-"], env, { input: "Front door\nLoading dock\nGreenhouse\n" });
+if (devices.code !== 0) throw new Error(devices.stderr);
+let hub: HubProcess;
+try {
+  hub = await HubProcess.start(env);
+} catch (error) {
+  if (!/EADDRINUSE/.test((error as Error).message)) throw error;
+  console.error(`got port ${port} in use, expected a free one: HUB_PORT=8790 npm run demo`);
+  process.exit(1);
+}
+console.log(`
+A hub with a demo team of three devices runs at ${hub.url}
+
+1. Open this link, choose a password, and you are signed in (it works once, for a day):
+
+   ${link}
+
+2. Team settings, "Create API key", copy the key, and in a shell:
+
+   export HUB_API_KEY=hub_...
+   curl ${hub.url}/graphql -H "Authorization: Bearer $HUB_API_KEY" -H "Content-Type: application/json" -d '{"query":"query { team { devices { nodes { id name } } } }"}'
+
+Ctrl-C stops it.
+`);
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => hub.signal("SIGTERM"));
+const code = await hub.ended;
+if (code !== 0) {
+  console.error(hub.output);
+  process.exitCode = 1;
+}

@@ -1,0 +1,144 @@
+/** PostgreSQL, for those who outgrow one machine: several hub processes behind a balancer share it. */
+import pg from "pg";
+import { setTimeout as sleep } from "node:timers/promises";
+import { UnavailableError } from "../errors.ts";
+import type { Database, Queries, Value } from "./database.ts";
+
+/** "hub" in ASCII: the advisory lock under which schemas change. */
+const MIGRATION_LOCK = 0x687562;
+const MAX_TRIES = 20;
+
+interface Prepared {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** `?` -> `$1`, and a name, under which each connection prepares the text once. */
+const prepared = new Map<string, Prepared>();
+function prepare(sql: string): Prepared {
+  let found = prepared.get(sql);
+  if (found === undefined) {
+    let n = 0;
+    // The two JSON functions that the hub uses go by other names here; the text is wanted, not the parsed value.
+    const translated = sql.replace(/json_group_array\((.*?ORDER BY \w+)\)/g, "json_agg($1)::text").replace(/json_array\(/g, "json_build_array(");
+    found = { name: `hub_${prepared.size}`, text: translated.replace(/\?/g, () => `$${++n}`) };
+    prepared.set(sql, found);
+  }
+  return found;
+}
+
+/** Times are milliseconds in BIGINT: exact as a number until the year 287396. */
+const types = {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-return -- pg types its parsers as any
+  getTypeParser: ((oid: number, format?: "text" | "binary") => (oid === 20 ? Number : pg.types.getTypeParser(oid, format))) as typeof pg.types.getTypeParser,
+};
+
+const code = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
+
+/** Did the request fail because the server is away (and not because of what was asked)? */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // 08: connection, 53: out of resources, 57P: shutting down or starting; the others are the socket's and the pool's own.
+  return (
+    /^(08|53|57P)/.test(code(error)) ||
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT|EAI_AGAIN)/.test(code(error)) ||
+    /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|client has encountered a connection error/i.test(
+      error.message,
+    )
+  );
+}
+
+function translate(error: unknown): unknown {
+  return isAway(error) ? new UnavailableError("the database cannot be reached", { cause: error }) : error;
+}
+
+async function run<T extends object>(client: pg.ClientBase | pg.Pool, sql: string, params: readonly Value[]): Promise<T[]> {
+  const { name, text } = prepare(sql);
+  return (await client.query<T & pg.QueryResultRow>({ name, text, values: params as Value[] })).rows;
+}
+
+export class Postgres implements Database {
+  readonly kind = "postgres";
+  readonly #pool: pg.Pool;
+
+  constructor(url: string, options: { poolSize: number; onError: (error: Error) => void }) {
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: options.poolSize,
+      connectionTimeoutMillis: 3000,
+      query_timeout: 10_000,
+      statement_timeout: 10_000,
+      idle_in_transaction_session_timeout: 10_000,
+      keepAlive: true,
+      application_name: "boxwright-hub",
+      types,
+    });
+    // An idle connection that breaks is reported here; without a listener it would end the process.
+    this.#pool.on("error", options.onError);
+  }
+
+  async all<T extends object>(sql: string, params: readonly Value[] = []): Promise<T[]> {
+    try {
+      return await run<T>(this.#pool, sql, params);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  async write<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#transaction("BEGIN ISOLATION LEVEL SERIALIZABLE", work);
+      } catch (error) {
+        // 40001: two transactions could not be put in an order; 40P01: deadlock. Both were rolled back whole.
+        if (attempt >= MAX_TRIES || !/^40(001|P01)$/.test(code(error))) throw translate(error);
+        await sleep(Math.random() * 5 * attempt);
+      }
+    }
+  }
+
+  snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    return this.#transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work).catch((error: unknown) => {
+      throw translate(error);
+    });
+  }
+
+  async migrate(work: (tx: Queries & { script(sql: string): Promise<void> }) => Promise<void>): Promise<void> {
+    await this.#transaction("BEGIN", async (tx, client) => {
+      // Held until the transaction ends, however it ends.
+      await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+      await work({
+        all: tx.all,
+        script: async (sql) => {
+          await client.query(sql);
+        },
+      });
+    }).catch((error: unknown) => {
+      throw translate(error);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #transaction<T>(begin: string, work: (tx: Queries, client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    let broken: Error | undefined;
+    // A connection that is checked out reports its end here and not to the pool.
+    const onError = (error: Error): void => void (broken = error);
+    client.on("error", onError);
+    try {
+      await client.query(begin);
+      const result = await work({ all: (sql, params = []) => run(client, sql, params) }, client);
+      await client.query("COMMIT");
+      return result;
+    } catch (error) {
+      await client.query("ROLLBACK").catch((failure: Error) => void (broken = failure));
+      throw error;
+    } finally {
+      client.off("error", onError);
+      client.release(broken);
+    }
+  }
+}

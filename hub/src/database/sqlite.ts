@@ -1,0 +1,141 @@
+/**
+ * SQLite, embedded: one file, write-ahead log, synchronous FULL: what is acknowledged survives a power cut.
+ *
+ * libsql answers synchronously, so a wait for a lock would stop every request of the process. Therefore:
+ *  - the busy timeout is 0, and only BEGIN IMMEDIATE can meet a lock; it is repeated with pauses that do not block;
+ *  - every write stands in such a transaction. This is not only for atomicity: a single statement that meets a lock
+ *    outside a transaction is left unfinished by libsql 0.5, and SQLite then holds back the commit of the *next* one,
+ *    which would look acknowledged and be lost;
+ *  - writes have a connection of their own and queue for it, so that a read never sees half a transaction.
+ */
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import Libsql from "libsql";
+import { UnavailableError } from "../errors.ts";
+import type { Database, Queries, Value } from "./database.ts";
+
+const LOCK_PATIENCE_MS = 10_000;
+
+class Connection implements Queries {
+  readonly #db: Libsql.Database;
+  readonly #statements = new Map<string, Libsql.Statement<unknown[]>>();
+
+  constructor(file: string, readOnly: boolean) {
+    this.#db = new Libsql(file, { timeout: 0 });
+    // The journal mode is kept in the file. Turning it on needs a moment alone, so two first starts may meet here:
+    // PRAGMA honours the busy timeout, which is set for this statement only.
+    this.#db.exec("PRAGMA busy_timeout = 5000");
+    this.#db.exec("PRAGMA journal_mode = WAL");
+    this.#db.exec("PRAGMA busy_timeout = 0");
+    this.#db.exec("PRAGMA synchronous = FULL");
+    this.#db.exec("PRAGMA foreign_keys = ON");
+    if (readOnly) this.#db.exec("PRAGMA query_only = ON");
+  }
+
+  // eslint-disable-next-line @typescript-eslint/require-await -- the interface is asynchronous, libsql is not
+  async all<T extends object>(sql: string, params: readonly Value[] = []): Promise<T[]> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
+    // `all`, never `get`: `get` adds a field of its own to the row and leaves the statement open.
+    return statement.all(params) as T[];
+  }
+
+  exec(sql: string): void {
+    this.#db.exec(sql);
+  }
+
+  /** Forgets prepared statements, for after the schema changed. */
+  forget(): void {
+    this.#statements.clear();
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
+}
+
+export class Sqlite implements Database {
+  readonly kind = "sqlite";
+  readonly #reader: Connection;
+  readonly #writer: Connection;
+  readonly #file: string;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(file: string) {
+    this.#file = resolve(file);
+    mkdirSync(dirname(this.#file), { recursive: true });
+    // The file holds password and key hashes: for its owner only, before the first byte is in it.
+    if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
+    chmodSync(this.#file, 0o600);
+    this.#writer = new Connection(this.#file, false);
+    this.#reader = new Connection(this.#file, true);
+  }
+
+  all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
+    return this.#reader.all(sql, params);
+  }
+
+  async write<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(() => this.#transaction("BEGIN IMMEDIATE", this.#writer, work));
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    const connection = new Connection(this.#file, true);
+    try {
+      return await this.#transaction("BEGIN", connection, work);
+    } finally {
+      connection.close();
+    }
+  }
+
+  async migrate(work: (tx: Queries & { script(sql: string): Promise<void> }) => Promise<void>): Promise<void> {
+    const writer = this.#writer;
+    await this.write(() =>
+      work({
+        all: (sql, params) => writer.all(sql, params),
+        script: async (sql) => {
+          writer.exec(sql);
+          return Promise.resolve();
+        },
+      }),
+    );
+    writer.forget();
+    this.#reader.forget();
+  }
+
+  async close(): Promise<void> {
+    await this.#queue;
+    this.#reader.close();
+    this.#writer.close();
+  }
+
+  async #transaction<T>(begin: string, connection: Connection, work: (tx: Queries) => Promise<T>): Promise<T> {
+    const deadline = Date.now() + LOCK_PATIENCE_MS;
+    for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+      try {
+        connection.exec(begin);
+        break;
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        if (Date.now() > deadline) throw new UnavailableError("the database file stayed locked by another process", { cause: error });
+        await sleep(pause);
+      }
+    }
+    try {
+      const result = await work(connection);
+      connection.exec("COMMIT");
+      return result;
+    } catch (error) {
+      connection.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}

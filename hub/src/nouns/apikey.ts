@@ -1,0 +1,90 @@
+/** API keys in the database: made, looked up, revoked. Nothing here lists them, and only their hash is stored. */
+import type { Database, Queries } from "../database/database.ts";
+import { UserError } from "../errors.ts";
+import { sha256 } from "../ids.ts";
+import { isKeyId, mintKey, type MintedKey } from "../key.ts";
+import { audit } from "./audit.ts";
+import { requireAdmin } from "./team.ts";
+
+/**
+ * Makes a key for the form that `nonce` belongs to. The same form sent again (double click, reload) makes nothing and
+ * answers undefined: `form` is unique, so this holds between processes too.
+ */
+export async function createKey(
+  db: Database,
+  now: number,
+  user: { id: string; email: string },
+  teamId: string,
+  nonce: string,
+  mint: () => MintedKey = mintKey,
+): Promise<MintedKey | undefined> {
+  const key = mint();
+  const made = await db.write(async (tx) => {
+    await requireAdmin(tx, teamId, user.id);
+    const rows = await tx.all(
+      "INSERT INTO api_keys (id, team_id, hash, form, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
+      [key.id, teamId, key.hash, sha256(nonce), user.id, now],
+    );
+    if (rows.length === 0) return false;
+    await audit(tx, now, user.email, "key.created", teamId, key.id);
+    return true;
+  });
+  return made ? key : undefined;
+}
+
+export interface KeyRow {
+  readonly hash: string;
+  readonly revoked_at: number | null;
+  readonly team_id: string;
+  readonly team_name: string;
+}
+
+/** One query answers whether the key holds and whose it is. There is no cache: a revoked key is refused at once. */
+export async function lookUpKey(db: Queries, id: string): Promise<KeyRow | undefined> {
+  const rows = await db.all<KeyRow>(
+    "SELECT k.hash AS hash, k.revoked_at AS revoked_at, k.team_id AS team_id, t.name AS team_name FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?",
+    [id],
+  );
+  return rows[0];
+}
+
+/** `fresh` is false where the key had been revoked before. */
+export async function revokeKey(db: Database, now: number, actor: string, teamId: string, id: string): Promise<{ fresh: boolean }> {
+  // A full key pasted here by mistake must not come back in a message or a log.
+  if (!isKeyId(id)) throw new UserError(`key: got ${id.length} characters, expected the public id: the 12 letters and digits between hub_ and the next _`);
+  return db.write(async (tx) => {
+    const rows = await tx.all<{ revoked_at: number | null }>("SELECT revoked_at FROM api_keys WHERE id = ? AND team_id = ?", [id, teamId]);
+    if (rows[0] === undefined) throw new UserError(`got key ${id}, expected the public id of a key of this team`, 404);
+    if (rows[0].revoked_at !== null) return { fresh: false };
+    await tx.all("UPDATE api_keys SET revoked_at = ? WHERE id = ?", [now, id]);
+    await audit(tx, now, actor, "key.revoked", teamId, id);
+    return { fresh: true };
+  });
+}
+
+/** When each key was last used. Written late and together, because it is wanted by the minute and paid for by the request. */
+export class LastUsed {
+  #times = new Map<string, number>();
+
+  note(id: string, now: number): void {
+    this.#times.set(id, now);
+  }
+
+  async flush(db: Database): Promise<number> {
+    if (this.#times.size === 0) return 0;
+    const times = this.#times;
+    this.#times = new Map();
+    try {
+      await db.write(async (tx) => {
+        for (const [id, at] of times) {
+          await tx.all("UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)", [at, id, at]);
+        }
+      });
+      return times.size;
+    } catch (error) {
+      // Kept for the next time; what has been noted meanwhile is newer.
+      for (const [id, at] of times) if (!this.#times.has(id)) this.#times.set(id, at);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** The audit log: a row for everything that changes who may do what. Rows are only ever added. */
+import type { Queries } from "../database/database.ts";
+import { newId } from "../ids.ts";
+
+export type AuditAction =
+  | "team.created"
+  | "team.renamed"
+  | "invite.created"
+  | "member.joined"
+  | "member.removed"
+  | "member.role_changed"
+  | "user.created"
+  | "user.removed"
+  | "password.link_created"
+  | "password.changed"
+  | "signed_in"
+  | "sign_in_failed"
+  | "signed_out"
+  | "key.created"
+  | "key.revoked"
+  | "backup.restored";
+
+export interface AuditRow {
+  readonly id: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly action: AuditAction;
+  readonly team_id: string | null;
+  readonly subject: string;
+}
+
+/** `actor`: an email, or `operator` for the command line. `subject`: public ids, emails and names; never a secret. */
+export async function audit(tx: Queries, at: number, actor: string, action: AuditAction, teamId: string | null, subject: string): Promise<void> {
+  await tx.all("INSERT INTO audit (id, at, actor, action, team_id, subject) VALUES (?, ?, ?, ?, ?, ?)", [newId(at), at, actor, action, teamId, subject]);
+}
+
+/** The newest first. */
+export function readAudit(db: Queries, limit: number, teamId?: string): Promise<AuditRow[]> {
+  return teamId === undefined
+    ? db.all<AuditRow>("SELECT id, at, actor, action, team_id, subject FROM audit ORDER BY id DESC LIMIT ?", [limit])
+    : db.all<AuditRow>("SELECT id, at, actor, action, team_id, subject FROM audit WHERE team_id = ? ORDER BY id DESC LIMIT ?", [teamId, limit]);
+}

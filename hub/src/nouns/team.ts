@@ -1,0 +1,114 @@
+/** Teams and who belongs to them. */
+import type { Database, Queries } from "../database/database.ts";
+import { UserError } from "../errors.ts";
+import { newId } from "../ids.ts";
+import { audit } from "./audit.ts";
+import { cleanEmail, cleanName } from "./text.ts";
+
+export interface Team {
+  readonly id: string;
+  readonly name: string;
+}
+
+export type Role = "admin" | "member";
+
+export interface Membership extends Team {
+  readonly role: Role;
+}
+
+export interface Member {
+  readonly user_id: string;
+  readonly email: string;
+  readonly role: Role;
+}
+
+export function parseRole(text: string): Role {
+  if (text !== "admin" && text !== "member") throw new UserError(`role: got ${JSON.stringify(text)}, expected admin or member`);
+  return text;
+}
+
+export async function addTeam(db: Database, now: number, actor: string, name: string): Promise<Team> {
+  const team = { id: newId(now), name: cleanName(name, "team name") };
+  await db.write(async (tx) => {
+    await tx.all("INSERT INTO teams (id, name, created_at) VALUES (?, ?, ?)", [team.id, team.name, now]);
+    await audit(tx, now, actor, "team.created", team.id, team.name);
+  });
+  return team;
+}
+
+export async function renameTeam(db: Database, now: number, actor: string, teamId: string, name: string): Promise<Team> {
+  const clean = cleanName(name, "team name");
+  await db.write(async (tx) => {
+    const rows = await tx.all("UPDATE teams SET name = ? WHERE id = ? RETURNING id", [clean, teamId]);
+    if (rows.length === 0) throw new UserError(`got team ${JSON.stringify(teamId)}, expected one that exists`, 404);
+    await audit(tx, now, actor, "team.renamed", teamId, clean);
+  });
+  return { id: teamId, name: clean };
+}
+
+export function listTeams(db: Queries): Promise<(Team & { created_at: number })[]> {
+  return db.all("SELECT id, name, created_at FROM teams ORDER BY id");
+}
+
+/** For the command line: a team by its id, or by its name where only one has that name. */
+export async function findTeam(db: Queries, idOrName: string): Promise<Team> {
+  const rows = await db.all<Team>("SELECT id, name FROM teams WHERE id = ? OR name = ? ORDER BY id", [idOrName, idOrName]);
+  const team = rows.find((row) => row.id === idOrName) ?? rows[0];
+  if (team === undefined) throw new UserError(`got team ${JSON.stringify(idOrName)}, expected the id or name of one that exists (\`hub teams list\`)`, 404);
+  if (rows.length > 1 && team.id !== idOrName) {
+    throw new UserError(`got team name ${JSON.stringify(idOrName)}, which ${rows.length} teams have; expected an id: ${rows.map((row) => row.id).join(", ")}`);
+  }
+  return team;
+}
+
+export function teamsOf(db: Queries, userId: string): Promise<Membership[]> {
+  return db.all<Membership>(
+    "SELECT t.id AS id, t.name AS name, m.role AS role FROM members m JOIN teams t ON t.id = m.team_id WHERE m.user_id = ? ORDER BY t.id",
+    [userId],
+  );
+}
+
+export function membersOf(db: Queries, teamId: string): Promise<Member[]> {
+  return db.all<Member>(
+    "SELECT u.id AS user_id, u.email AS email, m.role AS role FROM members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? ORDER BY u.email",
+    [teamId],
+  );
+}
+
+async function admins(tx: Queries, teamId: string): Promise<string[]> {
+  return (await tx.all<{ user_id: string }>("SELECT user_id FROM members WHERE team_id = ? AND role = 'admin'", [teamId])).map((row) => row.user_id);
+}
+
+/** A role is checked where the write happens: what the page showed may be old by the time the form is sent. */
+export async function requireAdmin(tx: Queries, teamId: string, userId: string): Promise<void> {
+  const rows = await tx.all("SELECT role FROM members WHERE team_id = ? AND user_id = ? AND role = 'admin'", [teamId, userId]);
+  if (rows.length === 0) throw new UserError("this needs an administrator of the team", 403);
+}
+
+/** Where one of the team's users acts, `by` is their id and must be an administrator; for the operator it is undefined. */
+export async function removeMember(db: Database, now: number, actor: string, by: string | undefined, teamId: string, userId: string): Promise<void> {
+  await db.write(async (tx) => {
+    if (by !== undefined) await requireAdmin(tx, teamId, by);
+    const left = await admins(tx, teamId);
+    if (left.length === 1 && left[0] === userId) throw new UserError("this is the team's last administrator; expected another one to be named first", 409);
+    const removed = await tx.all("DELETE FROM members WHERE team_id = ? AND user_id = ? RETURNING user_id", [teamId, userId]);
+    if (removed.length === 0) throw new UserError("this member is not in the team (any more)", 404);
+    const [user] = await tx.all<{ email: string }>("SELECT email FROM users WHERE id = ?", [userId]);
+    await audit(tx, now, actor, "member.removed", teamId, user?.email ?? userId);
+  });
+}
+
+export async function setRole(db: Database, now: number, actor: string, by: string | undefined, teamId: string, emailText: string, role: Role): Promise<void> {
+  const email = cleanEmail(emailText);
+  await db.write(async (tx) => {
+    if (by !== undefined) await requireAdmin(tx, teamId, by);
+    const [user] = await tx.all<{ id: string }>("SELECT id FROM users WHERE email = ?", [email]);
+    const left = await admins(tx, teamId);
+    if (role === "member" && left.length === 1 && left[0] === user?.id) {
+      throw new UserError("this is the team's last administrator; expected another one to be named first", 409);
+    }
+    const rows = await tx.all("UPDATE members SET role = ? WHERE team_id = ? AND user_id = ? RETURNING user_id", [role, teamId, user?.id ?? ""]);
+    if (rows.length === 0) throw new UserError(`got ${email}, expected a member of the team`, 404);
+    await audit(tx, now, actor, "member.role_changed", teamId, `${email} ${role}`);
+  });
+}

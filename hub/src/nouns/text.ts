@@ -1,0 +1,40 @@
+/** What names, emails and passwords may be. Each returns the cleaned text or says got and expected. */
+import { UserError } from "../errors.ts";
+
+const MAX_NAME = 100;
+/** Control characters, and the marks that turn the direction of the text around them. */
+
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Surrogate}/u;
+
+export function cleanName(text: string, what: string): string {
+  const name = text.normalize("NFC").trim();
+  if (name.length === 0 || name.length > MAX_NAME) throw new UserError(`${what}: got ${name.length} characters, expected 1 to ${MAX_NAME}`);
+  if (UNPRINTABLE.test(name)) throw new UserError(`${what}: got a control character, expected printable text`);
+  return name;
+}
+
+export function cleanEmail(text: string): string {
+  const email = text.normalize("NFC").trim().toLowerCase();
+  if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email) || UNPRINTABLE.test(email)) {
+    throw new UserError(`email: got ${JSON.stringify(text.slice(0, 80))}, expected an address like name@example.org`);
+  }
+  return email;
+}
+
+export function cleanDeviceId(text: string): string {
+  if (!/^[0-9A-Za-z][0-9A-Za-z._:-]{0,63}$/.test(text)) {
+    throw new UserError(`device id: got ${JSON.stringify(text.slice(0, 80))}, expected 1 to 64 of letters, digits and . _ : -, the first a letter or digit`);
+  }
+  return text;
+}
+
+export const MIN_PASSWORD = 10;
+export const MAX_PASSWORD = 200;
+
+export function cleanPassword(text: string): string {
+  const password = text.normalize("NFKC");
+  if (password.length < MIN_PASSWORD || password.length > MAX_PASSWORD) {
+    throw new UserError(`password: got ${password.length} characters, expected ${MIN_PASSWORD} to ${MAX_PASSWORD}`);
+  }
+  return password;
+}

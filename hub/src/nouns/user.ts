@@ -1,0 +1,165 @@
+/** Users, their one-time links and their passwords. */
+import type { Database, Queries } from "../database/database.ts";
+import { UserError } from "../errors.ts";
+import { newId, newToken, sha256 } from "../ids.ts";
+import { audit } from "./audit.ts";
+import { requireAdmin, type Role, type Team } from "./team.ts";
+import { cleanEmail } from "./text.ts";
+
+export const LINK_LIFETIME_MS = 24 * 3600_000;
+
+export interface User {
+  readonly id: string;
+  readonly email: string;
+}
+
+export interface UserWithPassword extends User {
+  readonly password: string;
+}
+
+export async function findUser(db: Queries, email: string): Promise<UserWithPassword | undefined> {
+  return (await db.all<UserWithPassword>("SELECT id, email, password FROM users WHERE email = ?", [email]))[0];
+}
+
+export function listUsers(db: Queries): Promise<(User & { created_at: number; teams: number })[]> {
+  return db.all(
+    "SELECT u.id AS id, u.email AS email, u.created_at AS created_at, (SELECT count(*) FROM members m WHERE m.user_id = u.id) AS teams FROM users u ORDER BY u.email",
+  );
+}
+
+export interface Link {
+  readonly purpose: "invite" | "reset";
+  readonly email: string;
+  readonly team_id: string | null;
+  readonly team_name: string | null;
+  readonly role: Role | null;
+}
+
+/** The token of a link that lets `email` into the team. For the first administrator, colleagues, and the demo. */
+export async function invite(db: Database, now: number, actor: string, by: string | undefined, teamId: string, emailText: string, role: Role): Promise<string> {
+  const email = cleanEmail(emailText);
+  const token = newToken();
+  await db.write(async (tx) => {
+    if (by !== undefined) await requireAdmin(tx, teamId, by);
+    const already = await tx.all("SELECT m.user_id AS id FROM members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? AND u.email = ?", [teamId, email]);
+    if (already.length > 0) throw new UserError(`got ${email}, expected someone who is not in the team yet`, 409);
+    await insertLink(tx, now, token, "invite", email, teamId, role);
+    await audit(tx, now, actor, "invite.created", teamId, `${email} ${role}`);
+  });
+  return token;
+}
+
+/** The token of a link that lets `email` choose a new password. The operator's answer to a forgotten one. */
+export async function resetLink(db: Database, now: number, actor: string, emailText: string): Promise<string> {
+  const email = cleanEmail(emailText);
+  const token = newToken();
+  await db.write(async (tx) => {
+    if ((await findUser(tx, email)) === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
+    await insertLink(tx, now, token, "reset", email, null, null);
+    await audit(tx, now, actor, "password.link_created", null, email);
+  });
+  return token;
+}
+
+async function insertLink(
+  tx: Queries,
+  now: number,
+  token: string,
+  purpose: Link["purpose"],
+  email: string,
+  teamId: string | null,
+  role: Role | null,
+): Promise<void> {
+  await tx.all("DELETE FROM links WHERE expires_at < ?", [now - 30 * LINK_LIFETIME_MS]);
+  await tx.all("INSERT INTO links (hash, purpose, email, team_id, role, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)", [
+    sha256(token),
+    purpose,
+    email,
+    teamId,
+    role,
+    now,
+    now + LINK_LIFETIME_MS,
+  ]);
+}
+
+/** What an open link is for. Looking does not use it up: mail programs and chats look at links too. */
+export async function readLink(db: Queries, now: number, token: string): Promise<Link | undefined> {
+  const rows = await db.all<Link>(
+    "SELECT l.purpose AS purpose, l.email AS email, l.team_id AS team_id, t.name AS team_name, l.role AS role FROM links l LEFT JOIN teams t ON t.id = l.team_id WHERE l.hash = ? AND l.used_at IS NULL AND l.expires_at > ?",
+    [sha256(token), now],
+  );
+  return rows[0];
+}
+
+/**
+ * Uses the link up. `password` is the hash to store; for an invited person who has an account it is undefined, and the
+ * caller has checked their own password. Undefined when the link was used, or ran out, in the meantime.
+ */
+export async function useLink(db: Database, now: number, token: string, password: string | undefined): Promise<User | undefined> {
+  return db.write(async (tx) => {
+    const link = await readLink(tx, now, token);
+    if (link === undefined) return undefined;
+    // A try that cannot succeed leaves the link as it is.
+    const useUp = () => tx.all("UPDATE links SET used_at = ? WHERE hash = ?", [now, sha256(token)]);
+    let user: User | undefined = await findUser(tx, link.email);
+    if (link.purpose === "reset") {
+      if (user === undefined || password === undefined) return undefined;
+      await useUp();
+      await storePassword(tx, now, user, password);
+      return { id: user.id, email: user.email };
+    }
+    if (user === undefined) {
+      if (password === undefined) return undefined;
+      user = { id: newId(now), email: link.email };
+      await tx.all("INSERT INTO users (id, email, password, created_at) VALUES (?, ?, ?, ?)", [user.id, user.email, password, now]);
+      await audit(tx, now, user.email, "user.created", null, user.email);
+    } else if (password !== undefined) {
+      // The account came into being between the look and the use: its password is not this form's to set.
+      return undefined;
+    }
+    await useUp();
+    await tx.all("INSERT INTO members (team_id, user_id, role, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", [
+      link.team_id,
+      user.id,
+      link.role,
+      now,
+    ]);
+    await audit(tx, now, user.email, "member.joined", link.team_id, `${user.email} ${link.role}`);
+    return { id: user.id, email: user.email };
+  });
+}
+
+async function storePassword(tx: Queries, now: number, user: User, password: string): Promise<void> {
+  await tx.all("UPDATE users SET password = ? WHERE id = ?", [password, user.id]);
+  // Whoever had a session may have had the old password: every one of them ends.
+  await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
+  await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND purpose = 'reset' AND used_at IS NULL", [now, user.email]);
+  await audit(tx, now, user.email, "password.changed", null, user.email);
+}
+
+export function changePassword(db: Database, now: number, user: User, password: string): Promise<void> {
+  return db.write((tx) => storePassword(tx, now, user, password));
+}
+
+/** Takes the account away. Keys that the person made belong to the team and stay; the audit tells which they are. */
+export async function removeUser(db: Database, now: number, actor: string, emailText: string): Promise<void> {
+  const email = cleanEmail(emailText);
+  await db.write(async (tx) => {
+    const user = await findUser(tx, email);
+    if (user === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
+    await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
+    await tx.all("DELETE FROM members WHERE user_id = ?", [user.id]);
+    await tx.all("DELETE FROM users WHERE id = ?", [user.id]);
+    await audit(tx, now, actor, "user.removed", null, email);
+  });
+}
+
+/** The first team and the link of its administrator. Only while nobody has an account. */
+export async function initialise(db: Database, now: number, emailText: string, makeTeam: () => Promise<Team>): Promise<{ team: Team; token: string }> {
+  const [row] = await db.all<{ count: number }>("SELECT count(*) AS count FROM users");
+  if ((row?.count ?? 0) > 0) throw new UserError(`got ${row?.count} users in the database, expected none; for more people: hub users invite`, 409);
+  cleanEmail(emailText);
+  const [first] = await db.all<Team>("SELECT id, name FROM teams ORDER BY id LIMIT 1");
+  const team = first ?? (await makeTeam());
+  return { team, token: await invite(db, now, "operator", undefined, team.id, emailText, "admin") };
+}

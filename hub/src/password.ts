@@ -1,0 +1,79 @@
+/**
+ * Passwords: scrypt, N = 2^15, r = 8, p = 3 (33 MB and about a third of a second each).
+ *
+ * That price is what an attacker pays, and also what a flood of sign-ins could make the hub pay. So at most `slots` run
+ * at once, a short queue waits, and the rest is turned away before it costs anything.
+ */
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { UserError } from "./errors.ts";
+
+const N = 2 ** 15;
+const R = 8;
+const P = 3;
+const SIZE = 32;
+const MAX_MEMORY = 64 * 2 ** 20;
+
+function derive(password: string, salt: Buffer, n: number, r: number, p: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize("NFKC"), salt, SIZE, { N: n, r, p, maxmem: MAX_MEMORY }, (error, key) => {
+      if (error) reject(error);
+      else resolve(key);
+    });
+  });
+}
+
+export class Passwords {
+  readonly #slots: number;
+  readonly #queueLimit: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+  /** How many derivations were started, for tests: the work behind a sign-in is counted, not timed. */
+  derivations = 0;
+  /** Compared against when there is no such user, so that the answer costs the same. */
+  #decoy: string | undefined;
+
+  constructor(options: { slots?: number; queue?: number } = {}) {
+    this.#slots = options.slots ?? 1;
+    this.#queueLimit = options.queue ?? 16;
+  }
+
+  /** Would the next one be turned away? */
+  get full(): boolean {
+    return this.#running >= this.#slots && this.#waiting.length >= this.#queueLimit;
+  }
+
+  async hash(password: string): Promise<string> {
+    const salt = randomBytes(16);
+    const key = await this.#limited(() => derive(password, salt, N, R, P));
+    return `scrypt$${N}$${R}$${P}$${salt.toString("base64url")}$${key.toString("base64url")}`;
+  }
+
+  /** `stored` undefined: no such user. The work is the same. */
+  async verify(password: string, stored: string | undefined): Promise<boolean> {
+    this.#decoy ??= `scrypt$${N}$${R}$${P}$${randomBytes(16).toString("base64url")}$${randomBytes(SIZE).toString("base64url")}`;
+    const [scheme, n, r, p, salt, key] = (stored ?? this.#decoy).split("$");
+    if (scheme !== "scrypt" || salt === undefined || key === undefined)
+      throw new Error(`got a password hash of scheme ${JSON.stringify(scheme)}, expected scrypt`);
+    const expected = Buffer.from(key, "base64url");
+    const got = await this.#limited(() => derive(password, Buffer.from(salt, "base64url"), Number(n), Number(r), Number(p)));
+    return timingSafeEqual(got, expected) && stored !== undefined;
+  }
+
+  async #limited<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#slots) {
+      if (this.#waiting.length >= this.#queueLimit) throw new UserError("too many sign-ins at the moment; try again in some seconds", 503);
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else {
+      this.#running++;
+    }
+    // A slot is handed over, not given back, so nobody overtakes the queue.
+    this.derivations++;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+}

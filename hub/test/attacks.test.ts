@@ -1,0 +1,258 @@
+/**
+ * Hostile clients, each with a good client beside it. What is asserted is the bound behind each refusal (bytes read,
+ * documents validated, queries sent), and that the good client is answered; times are in the load report.
+ */
+import { connect, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAX_BODY } from "../src/hub.ts";
+import { addDevices } from "../src/nouns/device.ts";
+import { LIST, startHub, type TestHub } from "./support/hub.ts";
+
+let hub: TestHub;
+beforeAll(async () => void (hub = await startHub({ timeouts: { headers: 600, request: 1200 } })));
+afterAll(() => hub.stop());
+
+/** Runs `attack`; meanwhile a good client asks without pause, and each of its answers must be right. */
+async function beside<T>(attack: () => Promise<T>): Promise<T> {
+  const good = await hub.makeTeam("Good", ["fine"]);
+  let over = false;
+  let answers = 0;
+  const asking = (async () => {
+    while (!over) {
+      const { status, json } = await hub.query(LIST, good.key);
+      expect(status).toBe(200);
+      expect(json.data.team.devices.nodes).toMatchObject([{ name: "fine" }]);
+      answers++;
+    }
+  })();
+  try {
+    return await attack();
+  } finally {
+    over = true;
+    await asking;
+    const last = await hub.query(LIST, good.key);
+    expect(last.status).toBe(200);
+    expect(answers).toBeGreaterThan(0);
+  }
+}
+
+/** Writes bytes, and collects what comes back until the other side ends. */
+function talk(
+  parts: readonly (string | Buffer)[],
+  options: { pauseMs?: number; closeAfter?: boolean } = {},
+): Promise<{ text: string; sent: number; socket: Socket }> {
+  return new Promise((resolve) => {
+    const socket = connect(hub.running.port, "127.0.0.1");
+    let text = "";
+    let sent = 0;
+    socket.setEncoding("latin1").on("data", (chunk: string) => (text += chunk));
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve({ text, sent, socket }));
+    void (async () => {
+      for (const part of parts) {
+        if (socket.destroyed || !socket.writable) break;
+        socket.write(part);
+        sent += part.length;
+        if (options.pauseMs !== undefined) await new Promise((done) => setTimeout(done, options.pauseMs));
+        else if (socket.writableNeedDrain) await new Promise<void>((done) => (socket.once("drain", done), socket.once("close", done)));
+      }
+      if (options.closeAfter === true) socket.end();
+    })();
+  });
+}
+
+const head = (extra: string): string =>
+  `POST /graphql HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${hub.key}\r\nContent-Type: application/json\r\n${extra}\r\n`;
+const statusOf = (text: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
+
+describe("bodies and connections (8)", () => {
+  it("takes a body of exactly the limit and refuses one byte more, declared and chunked", async () => {
+    const fill = (size: number): string => {
+      const start = JSON.stringify({ query: LIST }).slice(0, -1) + ',"x":"';
+      return start + "y".repeat(size - start.length - 2) + '"}';
+    };
+    await beside(async () => {
+      expect((await hub.query("", hub.key, { body: fill(MAX_BODY) })).status).toBe(200);
+      const over = await hub.query("", hub.key, { body: fill(MAX_BODY + 1) });
+      expect([over.status, over.json.errors[0].extensions.code]).toEqual([413, "body_too_large"]);
+      const chunked = (size: number) => `${head("Transfer-Encoding: chunked\r\nConnection: close\r\n")}${size.toString(16)}\r\n${fill(size)}\r\n0\r\n\r\n`;
+      expect(statusOf((await talk([chunked(MAX_BODY)])).text)).toBe(200);
+      expect(statusOf((await talk([chunked(MAX_BODY + 1)])).text)).toBe(413);
+    });
+  });
+
+  it("stops reading a body that never ends", async () => {
+    await beside(async () => {
+      const chunk = Buffer.concat([Buffer.from("10000\r\n"), Buffer.alloc(65536, 120), Buffer.from("\r\n")]);
+      const { text, sent } = await talk([head("Transfer-Encoding: chunked\r\n"), ...new Array<Buffer>(4000).fill(chunk)], { pauseMs: 2 });
+      expect(statusOf(text)).toBe(413);
+      expect(sent).toBeLessThan(4000 * chunk.length);
+    });
+  });
+
+  it("does not read a body that says it is huge", async () => {
+    await beside(async () => {
+      const { text } = await talk([head("Content-Length: 1000000000\r\n"), "{"]);
+      expect(statusOf(text)).toBe(413);
+    });
+  });
+
+  it("does not unpack compressed bodies", async () => {
+    await beside(async () => {
+      const bomb = gzipSync(Buffer.alloc(20_000_000, 32));
+      expect((await hub.query("", hub.key, { body: bomb, headers: { "content-encoding": "gzip" } })).status).toBe(415);
+      expect((await hub.query("", hub.key, { body: bomb })).status).toBe(400);
+    });
+  });
+
+  it("cuts off headers and bodies that drip", async () => {
+    await beside(async () => {
+      const drip = (text: string) => [...text].map((c) => c);
+      const [headers, body] = await Promise.all([
+        talk(drip(head("X: ".padEnd(2000, "a"))), { pauseMs: 20 }),
+        talk([head("Content-Length: 500\r\n"), ...drip(" ".repeat(500))], { pauseMs: 20 }),
+      ]);
+      expect([statusOf(headers.text), headers.sent < 2000]).toEqual([408, true]);
+      // Cut either by the limit of the whole request, with its answer, or while the body is read.
+      expect(statusOf(body.text)).toBe(408);
+      expect(body.sent).toBeLessThan(head("").length + 600);
+    });
+  });
+
+  it("answers garbage, header floods and smuggling attempts with 4xx and goes on", async () => {
+    await beside(async () => {
+      const cases: [string, (string | Buffer)[], RegExp][] = [
+        ["noise", [Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3, 0xff])], /^HTTP\/1\.1 400/],
+        ["a header too long", [head(`X: ${"a".repeat(20_000)}\r\n`)], /^HTTP\/1\.1 431/],
+        ["many headers", [head(Array.from({ length: 3000 }, (_, i) => `X${i}: a`).join("\r\n") + "\r\n")], /^HTTP\/1\.1 431/],
+        ["two lengths", [head("Content-Length: 5\r\nContent-Length: 6\r\n") + "hello"], /^HTTP\/1\.1 400/],
+        ["length and chunked", [head("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n") + "0\r\n\r\n"], /^HTTP\/1\.1 400/],
+        ["no host", ["GET / HTTP/1.1\r\n\r\n"], /^HTTP\/1\.1 400/],
+        ["absolute target", ["GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"], /^HTTP\/1\.1 404/],
+        ["double slash", ["GET //evil.example/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], /^HTTP\/1\.1 404/],
+      ];
+      for (const [name, parts, expected] of cases) {
+        const { text } = await talk(parts);
+        expect([name, text.slice(0, 40)]).toEqual([name, expect.stringMatching(expected)]);
+        expect(text).not.toMatch(/\.js:|at [A-Z]/);
+      }
+      // A good request, then garbage on the same connection: the good one is answered, the rest ends it.
+      const body = JSON.stringify({ query: LIST });
+      const { text } = await talk([`${head(`Content-Length: ${body.length}\r\n`)}${body}\u0000\u0001garbage\r\n\r\n`]);
+      expect(text).toMatch(/^HTTP\/1\.1 (200|400)/);
+      expect(text.match(/HTTP\/1\.1 /g)!.length).toBeLessThanOrEqual(2);
+    });
+  });
+});
+
+describe("queries (9)", () => {
+  const deep = (n: number): string => "{ team ".repeat(n) + "{ id }" + " }".repeat(n);
+  const typeChain = (n: number): string => `{ __schema { types { ${"fields { type { ".repeat(n)} name ${"} }".repeat(n)} } } }`;
+  const attacks: [string, string, RegExp][] = [
+    ["21 aliases", `{ ${Array.from({ length: 21 }, (_, i) => `a${i}: team { id }`).join(" ")} }`, /aliases: got 21, expected at most 20/],
+    [
+      "10,000 aliases",
+      `{ ${Array.from({ length: 10_000 }, (_, i) => `a${i}:team{id}`).join(" ")} }`.slice(0, 64_000),
+      /Document contains more than 1000 tokens|Syntax Error/,
+    ],
+    ["300 fields twice by fragment", `{ team { ...F ...F } } fragment F on Team { ${"id ".repeat(300)} }`, /fields: got 601, expected at most 500/],
+    ["depth 16", `{ ${"a { ".repeat(15)} a ${"}".repeat(15)} }`, /depth: got 16, expected at most 15/],
+    ["depth 200", deep(200), /depth: got 201/],
+    ["2,000 open braces", "{a".repeat(2000), /1000 tokens/],
+    ["introspection in circles", typeChain(5), /Maximum introspection depth exceeded/],
+    ["100 directives", `{ team { id ${"@include(if: true) ".repeat(100)} } }`, /directives: got 100, expected at most 20/],
+    ["unknown directives", `{ team { id ${"@x ".repeat(400)} } }`, /directives: got 400/],
+    ["a fragment of itself", "{ team { ...A } } fragment A on Team { ...B } fragment B on Team { ...A }", /spreads itself/],
+    [
+      "fragments that double",
+      `{ team { ...F0 } } ${Array.from({ length: 40 }, (_, i) => `fragment F${i} on Team { ${i === 39 ? "id" : `...F${i + 1} ...F${i + 1}`} }`).join(" ")}`,
+      /fields: got/,
+    ],
+    ["many operations", Array.from({ length: 150 }, (_, i) => `query Q${i} { team { id } }`).join(" "), /tokens/],
+    ["overlapping fields", `{ team { ${"devices { nodes { id name } } ".repeat(140)} } }`, /1000 tokens/],
+    ["a long name", `{ ${"x".repeat(60_000)} }`, /Cannot query field/],
+    ["many variables", `query(${Array.from({ length: 240 }, (_, i) => `$v${i}: Int`).join(",")}) { team { id } }`, /is never used/],
+    ["long strings", `{ team { devices(after: "${"a".repeat(60_000)}") { nodes { id } } } }`, /after: got/],
+  ];
+
+  it.each(attacks)("%s", async (_name, query, expected) => {
+    const { documents } = hub.running.hub.endpoint;
+    const before = hub.db.queries;
+    const validated = documents.validated;
+    const attack = await hub.makeTeam("Attack", []);
+    const started = hub.db.queries;
+    const { status, json, text } = await hub.query(query, attack.key);
+    expect(status).toBe(200);
+    expect(text).toMatch(expected);
+    expect(text.length).toBeLessThan(200_000);
+    expect(json.data ?? null).toBeNull();
+    // Two queries at most: the key, and one list for the query that is well-formed.
+    expect(hub.db.queries - started).toBeLessThanOrEqual(2);
+    expect(documents.validated - validated).toBeLessThanOrEqual(1);
+    expect(started).toBeGreaterThanOrEqual(before);
+  });
+
+  it("leave a good client answered while they all run at once", async () => {
+    const { documents } = hub.running.hub.endpoint;
+    await beside(() => {
+      const all = [0, 1, 2].flatMap((round) => attacks.map(([, query]) => `${query} # ${round}`));
+      return Promise.all(all.map((query) => hub.query(query)));
+    });
+    expect(documents.size).toBeLessThanOrEqual(500);
+    expect(documents.characters).toBeLessThanOrEqual(2 ** 21);
+  });
+
+  it("parse a refused query once, however often it comes", async () => {
+    const { documents } = hub.running.hub.endpoint;
+    const query = "{ nothing_like_it }";
+    await hub.query(query);
+    const before = documents.prepared;
+    for (let i = 0; i < 30; i++) await hub.query(query);
+    expect(documents.prepared).toBe(before);
+  });
+
+  it("hold a bounded number of documents, the ones in use among them", () => {
+    const { documents } = hub.running.hub.endpoint;
+    for (let i = 0; i < 1200; i++) {
+      documents.get(`{ team { id } } # ${i}`);
+      documents.get(LIST);
+    }
+    const before = documents.prepared;
+    documents.get(LIST);
+    expect(documents.prepared).toBe(before);
+    expect(documents.size).toBeLessThanOrEqual(500);
+    for (let i = 0; i < 100; i++) documents.get(`{ team { id } } #${i} ${"x".repeat(60_000)}`);
+    expect(documents.characters).toBeLessThanOrEqual(2 ** 21);
+  });
+
+  it("multiply no long list: the same list is read once, and an answer has a largest size", async () => {
+    const { key, team } = await hub.makeTeam("Long", []);
+    await addDevices(
+      hub.storage.db,
+      Date.now(),
+      team.id,
+      5000,
+      Array.from({ length: 5000 }, (_, i) => ({ name: `device ${i}` })),
+    );
+    await beside(async () => {
+      expect((await hub.query(LIST, key)).json.data.team.devices.nodes).toHaveLength(5000);
+      const apollo = "{ team { __typename devices { __typename nodes { __typename id name } pageInfo { __typename hasNextPage endCursor } } } }";
+      expect((await hub.query(apollo, key)).json.errors).toBeUndefined();
+    });
+    const before = hub.db.queries;
+    const { json, text } = await hub.query(`{ team { ${Array.from({ length: 20 }, (_, i) => `a${i}: devices { nodes { id } }`).join(" ")} } }`, key);
+    expect(json.errors[0].message).toMatch(/Answer too large: got \d+ values .*, expected at most 100000/);
+    expect(json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
+    expect(text.length).toBeLessThan(20_000);
+    expect(hub.db.queries - before).toBe(2);
+  });
+
+  it("are taken one at a time", async () => {
+    const prepared = hub.running.hub.endpoint.documents.prepared;
+    expect((await hub.query("", hub.key, { body: JSON.stringify(Array.from({ length: 500 }, (_, i) => ({ query: `{ team { id } } # b${i}` }))) })).status).toBe(
+      400,
+    );
+    expect(hub.running.hub.endpoint.documents.prepared).toBe(prepared);
+  });
+});

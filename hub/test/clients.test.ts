@@ -1,0 +1,322 @@
+/** Real clients against a real hub, ours among them; and the recommended pattern, searched for the key (check 22). */
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { inspect, promisify } from "node:util";
+import { fileURLToPath } from "node:url";
+import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
+import { cacheExchange, Client, fetchExchange } from "@urql/core";
+import { initGraphQLTada } from "gql.tada";
+import { print } from "graphql";
+import { GraphQLClient } from "graphql-request";
+import { chromium } from "playwright-core";
+import { build } from "vite";
+import { afterAll, beforeAll, describe, expect, expectTypeOf, inject, it } from "vitest";
+import { createHubClient, HubAuthError, HubError, HubQueryError, HubRateLimitError, HubRequestError, HubUnavailableError } from "../client/index.ts";
+import { createBackend } from "../examples/backend/server.ts";
+import { curlLine } from "../src/pages/views.tsx";
+import { chromiumFlags } from "./support/chromium.ts";
+import { LIST, startHub, temporaryFolder, type TestHub } from "./support/hub.ts";
+import type { introspection } from "./support/introspection.ts";
+
+let hub: TestHub;
+beforeAll(async () => void (hub = await startHub({ devices: ["north", "south"] })));
+afterAll(() => hub.stop());
+const authorization = () => ({ authorization: `Bearer ${hub.key}` });
+const endpoint = () => `${hub.url}/graphql`;
+
+interface List {
+  team: { devices: { nodes: { id: string; name: string }[] } };
+}
+const names = (data: List): string[] => data.team.devices.nodes.map((node) => node.name);
+
+const graphql = initGraphQLTada<{ introspection: typeof introspection }>();
+const typed = graphql(`
+  query Page($first: Int) {
+    team {
+      devices(first: $first) {
+        nodes {
+          id
+          name
+        }
+        pageInfo {
+          endCursor
+        }
+      }
+    }
+  }
+`);
+
+describe("clients of others", () => {
+  it("graphql-request", async () => {
+    const client = new GraphQLClient(endpoint(), { headers: authorization() });
+    expect(names(await client.request<List>(LIST))).toEqual(["north", "south"]);
+    const page = await client.request(typed, { first: 1 });
+    expectTypeOf(page.team.devices.nodes[0]!.name).toEqualTypeOf<string>();
+    expect(page.team.devices.nodes).toHaveLength(1);
+  });
+
+  it("Apollo", async () => {
+    const client = new ApolloClient({ link: new HttpLink({ uri: endpoint(), headers: authorization() }), cache: new InMemoryCache() });
+    const { data } = await client.query<List>({ query: gql(LIST), fetchPolicy: "network-only" });
+    expect(names(data!)).toEqual(["north", "south"]);
+    client.stop();
+  });
+
+  it("urql, which must be told to use POST", async () => {
+    const make = (preferGetMethod: boolean) =>
+      new Client({ url: endpoint(), exchanges: [cacheExchange, fetchExchange], preferGetMethod, fetchOptions: { headers: authorization() } });
+    const { data } = await make(false).query<List>(LIST, {}).toPromise();
+    expect(names(data!)).toEqual(["north", "south"]);
+    const refused = await make(true).query<List>(LIST, {}).toPromise();
+    expect(refused.error).toBeDefined();
+  });
+
+  it("curl, with the line that the page shows", async () => {
+    const { stdout } = await promisify(execFile)("sh", ["-c", curlLine(hub.url)], { env: { ...process.env, HUB_API_KEY: hub.key }, timeout: 10_000 });
+    expect(names((JSON.parse(stdout) as { data: List }).data)).toEqual(["north", "south"]);
+  });
+
+  it("gql.tada, whose committed types are those of the schema as it is", () => {
+    const folder = temporaryFolder();
+    const fresh = join(folder.path, "introspection.ts");
+    const root = fileURLToPath(new URL("../", import.meta.url));
+    execFileSync(process.execPath, [join(root, "node_modules/gql.tada/bin/cli.js"), "generate-output", "--output", fresh], {
+      cwd: root,
+      stdio: "pipe",
+      timeout: 25_000,
+    });
+    expect(readFileSync(new URL("./support/introspection.ts", import.meta.url), "utf8")).toBe(readFileSync(fresh, "utf8"));
+    folder.remove();
+    expectTypeOf<Parameters<NonNullable<(typeof typed)["__apiType"]>>[0]>().toEqualTypeOf<{ first?: number | null }>();
+  });
+});
+
+/** A server that answers what it is told, and keeps what it was asked. */
+async function pretend(listener: RequestListener): Promise<{ url: string; requests: { url: string; authorization: string | undefined }[]; close: () => void }> {
+  const requests: { url: string; authorization: string | undefined }[] = [];
+  const server: Server = createServer((request, response) => {
+    requests.push({ url: request.url ?? "", authorization: request.headers.authorization });
+    request.resume();
+    listener(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+describe("the hub's client", () => {
+  it("lists devices, and types what it is asked", async () => {
+    await expect(createHubClient({ baseUrl: hub.url, apiKey: hub.key }).query(typed)).rejects.toThrow(
+      "expected a text, a document parsed with locations, or the option `print`",
+    );
+    const client = createHubClient({ baseUrl: hub.url, apiKey: hub.key, print });
+    const devices = await client.devices();
+    expectTypeOf(devices).toEqualTypeOf<{ readonly id: string; readonly name: string }[]>();
+    expect(devices.map((device) => device.name)).toEqual(["north", "south"]);
+    expect(names(await client.query<List>(LIST))).toEqual(["north", "south"]);
+    const page = await client.query(typed, { first: 1 });
+    expectTypeOf(page.team.devices.pageInfo.endCursor).toEqualTypeOf<string | null>();
+    expect(page.team.devices.nodes).toHaveLength(1);
+    // @ts-expect-error -- a variable of the wrong type
+    await expect(client.query(typed, { first: "x" })).rejects.toThrow(HubQueryError);
+  });
+
+  it("throws by status", async () => {
+    const client = createHubClient({ baseUrl: hub.url, apiKey: hub.key, retries: 0 });
+    const wrong = await client.query("{ nothing }").catch((error: unknown) => error);
+    expect(wrong).toBeInstanceOf(HubQueryError);
+    expect((wrong as HubQueryError).errors[0]?.message).toContain('Cannot query field "nothing"');
+    const other = createHubClient({ baseUrl: hub.url, apiKey: hub.key.slice(0, -1) + (hub.key.endsWith("A") ? "B" : "A") });
+    await expect(other.devices()).rejects.toThrow(HubAuthError);
+    await expect(client.query(`{ team { id } } # ${"x".repeat(70_000)}`)).rejects.toThrow(HubRequestError);
+    for (const [status, type] of [
+      [400, HubRequestError],
+      [403, HubRequestError],
+      [404, HubRequestError],
+      [429, HubRateLimitError],
+      [500, HubUnavailableError],
+      [502, HubUnavailableError],
+      [200, HubUnavailableError],
+    ] as const) {
+      const server = await pretend((_request, response) => response.writeHead(status, { "retry-after": "7", "x-request-id": "abc" }).end("<html>"));
+      const error = (await createHubClient({ baseUrl: server.url, apiKey: hub.key, retries: 0 })
+        .devices()
+        .catch((caught: unknown) => caught)) as HubError;
+      expect([status, error.name]).toEqual([status, type.name]);
+      expect(error).toBeInstanceOf(type);
+      expect(error.requestId).toBe("abc");
+      if (error instanceof HubRateLimitError) expect(error.retryAfterSeconds).toBe(7);
+      server.close();
+    }
+  });
+
+  it("tries again after 429, 503 and a broken connection, with pauses that grow, and after nothing else", async () => {
+    const sleeps: number[] = [];
+    const sleep = (ms: number): Promise<void> => {
+      sleeps.push(ms);
+      return Promise.resolve();
+    };
+    let count = 0;
+    const flaky = await pretend((request, response) => {
+      count++;
+      if (count === 1) response.writeHead(503, { "retry-after": "1" }).end();
+      else if (count === 2) request.socket.destroy();
+      else if (count === 3) response.writeHead(429, { "retry-after": "3" }).end();
+      else response.setHeader("content-type", "application/json").end('{"data":{"team":{"devices":{"nodes":[]}}}}');
+    });
+    expect(await createHubClient({ baseUrl: flaky.url, apiKey: hub.key, sleep }).devices()).toEqual([]);
+    expect(flaky.requests).toHaveLength(4);
+    expect(sleeps).toHaveLength(3);
+    expect(sleeps[0]).toBe(1000);
+    expect(sleeps[1]).toBeGreaterThanOrEqual(250);
+    expect(sleeps[1]).toBeLessThanOrEqual(500);
+    expect(sleeps[2]).toBe(3000);
+    flaky.close();
+    for (const [status, after, tries] of [
+      [401, "0", 1],
+      [500, "0", 1],
+      [400, "0", 1],
+      [429, "3600", 1],
+      [503, "0", 3],
+    ] as const) {
+      const server = await pretend((_request, response) => response.writeHead(status, { "retry-after": after }).end("{}"));
+      await expect(createHubClient({ baseUrl: server.url, apiKey: hub.key, sleep, retries: 2 }).devices()).rejects.toThrow(HubError);
+      expect([status, after, server.requests.length]).toEqual([status, after, tries]);
+      server.close();
+    }
+  });
+
+  it("follows no redirect with the key", async () => {
+    const thief = await pretend((_request, response) => response.end("{}"));
+    const server = await pretend((_request, response) => response.writeHead(307, { location: `${thief.url}/graphql` }).end());
+    await expect(createHubClient({ baseUrl: server.url, apiKey: hub.key, retries: 0 }).devices()).rejects.toThrow(/redirect/);
+    expect(thief.requests).toEqual([]);
+    server.close();
+    thief.close();
+  });
+
+  it("shows the key nowhere", async () => {
+    const client = createHubClient({ baseUrl: hub.url, apiKey: hub.key });
+    // eslint-disable-next-line @typescript-eslint/no-base-to-string -- what a careless log line would do
+    const shown = [inspect(client, { depth: 10, showHidden: true }), JSON.stringify(client), String(client)];
+    const echo =
+      (message: string): typeof fetch =>
+      () =>
+        Promise.reject(new TypeError(message, { cause: new Error(`while sending Bearer ${hub.key}`) }));
+    const failing = await createHubClient({ baseUrl: hub.url, apiKey: hub.key, retries: 0, fetch: echo(`bad header ${hub.key}`) })
+      .devices()
+      .catch((error: unknown) => error);
+    shown.push(inspect(failing, { depth: 10, showHidden: true }), String((failing as Error).stack));
+    for (const bad of [`${hub.key}x`, hub.key.slice(1)]) {
+      try {
+        createHubClient({ baseUrl: hub.url, apiKey: bad });
+      } catch (error) {
+        shown.push(inspect(error));
+      }
+    }
+    expect(shown).toHaveLength(7);
+    for (const text of shown) expect(text).not.toContain(hub.key.slice(20, 40));
+  });
+
+  it("refuses a browser, an open connection to another machine, and what is no key", () => {
+    for (const name of ["window", "document", "importScripts"]) {
+      Object.defineProperty(globalThis, name, { value: () => undefined, configurable: true });
+      try {
+        expect(() => createHubClient({ baseUrl: hub.url, apiKey: hub.key })).toThrow("got a browser, expected a server");
+      } finally {
+        Reflect.deleteProperty(globalThis, name);
+      }
+    }
+    for (const baseUrl of ["http://hub.example.org", "ftp://x", "hub", "https://user@hub.example.org", "https://hub.example.org/?a"]) {
+      expect(() => createHubClient({ baseUrl, apiKey: hub.key })).toThrow(/got .*, expected/);
+    }
+    expect(() => createHubClient({ baseUrl: hub.url, apiKey: undefined })).toThrow("apiKey: got undefined, expected a key");
+    expect(createHubClient({ baseUrl: "https://hub.example.org/", apiKey: hub.key })).toBeDefined();
+  });
+
+  it("depends on nothing", () => {
+    const folder = new URL("../client/", import.meta.url);
+    const { dependencies, peerDependencies } = JSON.parse(readFileSync(new URL("package.json", folder), "utf8")) as {
+      dependencies?: unknown;
+      peerDependencies?: unknown;
+    };
+    expect([dependencies, peerDependencies]).toEqual([undefined, undefined]);
+    expect(readFileSync(new URL("index.ts", folder), "utf8")).not.toMatch(/^import|require\(|import\(/m);
+  });
+});
+
+describe("the recommended pattern (22)", () => {
+  it("carries the key neither in the built frontend nor in anything the browser gets or sends", async () => {
+    const web = mkdtempSync(join(temporaryFolder().path, "web-"));
+    // As a careless build machine would: with the key in its environment.
+    process.env["HUB_API_KEY"] = hub.key;
+    process.env["VITE_NOTHING"] = "x";
+    try {
+      await build({
+        root: fileURLToPath(new URL("../examples/backend/web/", import.meta.url)),
+        build: { outDir: web, emptyOutDir: true, sourcemap: true },
+        logLevel: "silent",
+        configFile: false,
+      });
+    } finally {
+      delete process.env["HUB_API_KEY"];
+    }
+    const files = readdirSync(web, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.length).toBeGreaterThan(1);
+    for (const file of files) {
+      const text = readFileSync(join(file.parentPath, file.name), "utf8");
+      expect(text).not.toMatch(/hub_[0-9A-Za-z]{12}_/);
+      expect(text).not.toContain(hub.url);
+    }
+    const traffic: string[] = [];
+    const backend = createBackend(createHubClient({ baseUrl: hub.url, apiKey: hub.key }), web);
+    await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`;
+    try {
+      expect(await (await fetch(`${url}/api/devices`)).json()).toEqual([{ name: "north" }, { name: "south" }]);
+      expect((await fetch(`${url}/../../package.json`)).status).toBe(404);
+      const executablePath = inject("chromium");
+      if (executablePath !== undefined) {
+        const browser = await chromium.launch({ executablePath, args: chromiumFlags });
+        const page = await browser.newPage();
+        page.on("request", (request) => traffic.push(request.url(), JSON.stringify(request.headers()), request.postData() ?? ""));
+        const bodies: Promise<void>[] = [];
+        page.on("response", (response) => {
+          traffic.push(JSON.stringify(response.headers()));
+          bodies.push(
+            response.text().then(
+              (text) => void traffic.push(text),
+              () => undefined,
+            ),
+          );
+        });
+        await page.goto(url);
+        await page.getByText("south").waitFor();
+        await Promise.all(bodies);
+        await browser.close();
+        expect(traffic.join("\n")).toContain("north");
+        for (const piece of traffic) {
+          expect(piece).not.toContain(hub.key.slice(4));
+          expect(piece).not.toContain("Bearer");
+          expect(piece).not.toContain("/graphql");
+        }
+      }
+      await hub.storage.db.write((tx) => tx.all("UPDATE api_keys SET revoked_at = 1 WHERE id = ?", [hub.keyId]));
+      const failed = await fetch(`${url}/api/devices`);
+      expect([failed.status, await failed.text()]).toEqual([502, '{"error":"devices are not available at the moment"}']);
+    } finally {
+      backend.closeAllConnections();
+      backend.close();
+      rmSync(web, { recursive: true, force: true });
+    }
+  });
+});

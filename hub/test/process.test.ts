@@ -1,0 +1,213 @@
+/** The hub as a process: the command, signals, several of them, and a database that goes away. */
+import { writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { freePort, PostgresServer } from "./support/postgres-server.ts";
+import { kinds, LIST, openTestDatabase, temporaryFolder, type TestDatabase } from "./support/hub.ts";
+import { HubProcess, makeKey, run, useLinkAt, type Environment } from "./support/process.ts";
+
+let folder: { path: string; remove: () => void };
+beforeEach(() => void (folder = temporaryFolder()));
+afterEach(() => folder.remove());
+
+const ask = async (url: string, key: string): Promise<number> =>
+  (
+    await fetch(`${url}/graphql`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ query: LIST }),
+    })
+  ).status;
+
+for (const { kind, skip } of kinds) {
+  describe.skipIf(skip)(`the command on ${kind}`, () => {
+    let storage: TestDatabase;
+    let env: Environment;
+    beforeEach(async () => {
+      storage = await openTestDatabase(kind, { migrated: false });
+      env = storage.config.databaseUrl === undefined ? { HUB_DATABASE_FILE: join(folder.path, "hub.db") } : { DATABASE_URL: storage.config.databaseUrl };
+    });
+    afterEach(() => storage.remove());
+
+    it("takes an operator from nothing to a revoked key, while the hub runs (2)", async () => {
+      const init = await run(["init", "--email", "root@example.org", "--team", "Crew"], env);
+      expect(init.stderr).toBe("");
+      const team = init.json.team as { id: string };
+      expect((await run(["devices", "add", "--team", "Crew", "--name", "one", "--id", "dev-1"], env)).json).toEqual({ id: "dev-1", name: "one" });
+      const file = join(folder.path, "devices.jsonl");
+      writeFileSync(file, '{"name":"two"}\n{"name":"three","id":"dev-3"}\n');
+      expect((await run(["devices", "import", "--team", team.id, file], env)).json).toEqual({ imported: 2 });
+      const hub = await HubProcess.start(env);
+      const person = await useLinkAt(hub.url, init.json.link as string);
+      const key = await makeKey(person, team.id);
+      expect(await ask(hub.url, key)).toBe(200);
+      expect((await run(["devices", "remove", "--team", "Crew", "--id", "dev-3"], env)).json).toEqual({ removed: "dev-3" });
+      expect((await run(["devices", "list", "--team", "Crew"], env)).json).toHaveLength(2);
+
+      const full = await run(["keys", "revoke", "--team", "Crew", "--key", key], env);
+      expect([full.code, full.stderr.includes(key.slice(17))]).toEqual([1, false]);
+      expect(await ask(hub.url, key)).toBe(200);
+      expect((await run(["keys", "revoke", "--team", "Crew", "--key", key.slice(4, 16)], env)).json).toEqual({ revoked: key.slice(4, 16), before: false });
+      expect(await ask(hub.url, key)).toBe(401);
+      expect((await run(["keys", "revoke", "--team", "Crew", "--key", key.slice(4, 16)], env)).json).toEqual({ revoked: key.slice(4, 16), before: true });
+
+      const log = (await run(["audit", "--team", "Crew"], env)).json as { action: string; actor: string }[];
+      expect(log.map((row) => [row.action, row.actor])).toEqual([
+        ["key.revoked", "operator"],
+        ["key.created", "root@example.org"],
+        ["member.joined", "root@example.org"],
+        ["invite.created", "operator"],
+        ["team.created", "operator"],
+      ]);
+      const backup = join(folder.path, "backup.gz");
+      expect((await run(["backup", "--out", backup], env)).code).toBe(0);
+      expect((await run(["restore", "--from", backup], env)).stderr).toContain("expected an empty database");
+      const elsewhere = { HUB_DATABASE_FILE: join(folder.path, "other.db") };
+      expect((await run(["restore", "--from", backup], elsewhere)).code).toBe(0);
+      expect((await run(["teams", "members", "--team", "Crew"], elsewhere)).json).toMatchObject([{ email: "root@example.org", role: "admin" }]);
+      expect(await hub.stop()).toBe(0);
+      expect(hub.output).not.toContain(key.slice(17));
+      expect(hub.output).not.toContain(new URL(init.json.link as string).pathname.slice(6));
+    });
+
+    it("starts four hubs on an empty database at once (19)", async () => {
+      const hubs = await Promise.all([1, 2, 3, 4].map(() => HubProcess.start(env)));
+      for (const hub of hubs) expect((await fetch(`${hub.url}/readyz`)).status).toBe(200);
+      expect(await Promise.all(hubs.map((hub) => hub.stop()))).toEqual([0, 0, 0, 0]);
+    });
+  });
+}
+
+describe("the command", () => {
+  it("says got and expected, on standard error, with the exit code 2 for a wrong call and 1 for what cannot be", async () => {
+    const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db") };
+    const cases: [string[], Environment, number, RegExp][] = [
+      [[], env, 2, /got no command/],
+      [["keys"], env, 2, /got command "keys", expected one of: serve, .*keys revoke/],
+      [["keys", "revoke", "--team", "x"], env, 2, /got no --key\nUsage: hub keys revoke/],
+      [["teams", "add", "--nam", "x"], env, 2, /--nam.*\nUsage: hub teams add/s],
+      [["teams", "list"], { ...env, HUB_PORT: "x", HUB_LOG_LEVEL: "y" }, 2, /2 problems .*HUB_PORT: got "x".*HUB_LOG_LEVEL/s],
+      [["teams", "list", "--config", "/does/not/exist"], env, 2, /expected a readable file/],
+      [["serve"], { ...env, HUB_HOST: "0.0.0.0" }, 2, /without TLS/],
+      [["teams", "rename", "--team", "x", "--name", "y"], env, 1, /got team "x", expected/],
+      [["teams", "list"], { DATABASE_URL: `postgres://u:topsecret@127.0.0.1:${await freePort()}/x` }, 1, /database cannot be reached/],
+      [["serve"], { HUB_DATABASE_FILE: "/dev/null/hub.db" }, 1, /hub: /],
+    ];
+    const ran = await Promise.all(cases.map(([args, environment]) => run(args, environment)));
+    ran.forEach(({ code, stderr, stdout }, i) => {
+      expect([cases[i]![0], code]).toEqual([cases[i]![0], cases[i]![2]]);
+      expect(stderr).toMatch(cases[i]![3]);
+      expect(stderr).not.toMatch(/topsecret|\n\s+at /);
+      if (cases[i]![0].length > 0) expect(stdout).toBe("");
+    });
+    const help = await run(["--help"], {});
+    expect(help.code).toBe(0);
+    for (const word of ["hub init", "hub serve", "hub keys revoke", "DATABASE_URL", "HUB_PROXY_HOPS"]) expect(help.stdout).toContain(word);
+  });
+
+  it("reads its file, and shows the configuration without secrets", async () => {
+    const file = join(folder.path, "hub.json");
+    writeFileSync(file, JSON.stringify({ port: 4711, databaseUrl: "postgres://u:topsecret@h/d", metricsToken: "0123456789abcdef" }));
+    const { json, stdout } = await run(["config", "--config", file], { HUB_KEY_RATE: "3" });
+    expect(json).toMatchObject({ port: 4711, keyRate: 3, databaseUrl: "postgres://***@h/d", metricsToken: "***" });
+    expect(stdout).not.toContain("topsecret");
+  });
+
+  it("takes a port that is in use for what it is", async () => {
+    const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db") };
+    const hub = await HubProcess.start(env);
+    const second = await run(["serve"], { ...env, HUB_PORT: String(hub.port) });
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain("EADDRINUSE");
+    expect((await fetch(`${hub.url}/readyz`)).status).toBe(200);
+    await hub.stop();
+  });
+
+  it("imports all devices or none when it is killed in the middle", async () => {
+    const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db") };
+    await run(["teams", "add", "--name", "T"], env);
+    const input = Array.from({ length: 4000 }, (_, i) => `device ${i}`).join("\n");
+    let killed = 0;
+    for (let i = 0; i < 6; i++) {
+      const { signal } = await run(["devices", "import", "--team", "T", "-"], env, { input, killAfterMs: 150 + 40 * i });
+      const count = ((await run(["devices", "list", "--team", "T"], env)).json as unknown[]).length;
+      expect([0, 4000]).toContain(count);
+      if (signal === "SIGKILL") killed++;
+      if (count > 0) break;
+    }
+    expect(killed).toBeGreaterThan(0);
+    const before = ((await run(["devices", "list", "--team", "T"], env)).json as unknown[]).length;
+    expect((await run(["devices", "import", "--team", "T", "-"], env, { input: "one\ntwo" })).json).toEqual({ imported: 2 });
+    expect((await run(["devices", "list", "--team", "T"], env)).json).toHaveLength(before + 2);
+  });
+});
+
+describe("SIGTERM", () => {
+  it("answers what is under way, says so on /readyz, then ends with 0", async () => {
+    const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db"), HUB_DRAIN_SECONDS: "1" };
+    const init = await run(["init", "--email", "root@example.org"], env);
+    const hub = await HubProcess.start(env);
+    const key = await makeKey(await useLinkAt(hub.url, init.json.link as string), init.json.team.id as string);
+    const body = JSON.stringify({ query: LIST });
+    // 64 requests whose last bytes are still to come.
+    const slow = Array.from({ length: 64 }, () => {
+      const socket = connect(hub.port, "127.0.0.1");
+      let text = "";
+      socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      const done = new Promise<string>((resolve, reject) => {
+        socket.on("close", () => resolve(text));
+        socket.on("error", reject);
+      });
+      socket.write(
+        `POST /graphql HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+      );
+      return { socket, done };
+    });
+    await sleep(200);
+    hub.signal("SIGTERM");
+    await sleep(200);
+    expect((await fetch(`${hub.url}/readyz`)).status).toBe(503);
+    expect((await fetch(`${hub.url}/healthz`)).status).toBe(200);
+    expect(await ask(hub.url, key)).toBe(200);
+    await sleep(1000);
+    await expect(fetch(`${hub.url}/healthz`)).rejects.toThrow();
+    for (const { socket } of slow) socket.write(body.slice(10));
+    const answers = await Promise.all(slow.map(({ done }) => done));
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 .*connection: close.*"devices"/is);
+    expect(await hub.ended).toBe(0);
+    expect(hub.output).toContain('"msg":"stopped"');
+    expect((await run(["audit", "--limit", "1"], env)).code).toBe(0);
+  });
+});
+
+describe.skipIf(inject("postgres") === undefined)("a PostgreSQL that goes away (20)", () => {
+  it("is said on /readyz, not on /healthz; requests get 503; and all is well again without a restart", async () => {
+    const server = await PostgresServer.create();
+    const env = { DATABASE_URL: await server.newDatabase() };
+    const init = await run(["init", "--email", "root@example.org"], env);
+    const hub = await HubProcess.start(env);
+    const person = await useLinkAt(hub.url, init.json.link as string);
+    const key = await makeKey(person, init.json.team.id as string);
+    const ready = async (): Promise<number> => (await fetch(`${hub.url}/readyz`)).status;
+    const until = async (what: () => Promise<boolean>): Promise<void> => {
+      for (let i = 0; i < 200 && !(await what()); i++) await sleep(100);
+    };
+    expect([await ready(), await ask(hub.url, key)]).toEqual([200, 200]);
+    for (const end of ["stop", "kill"] as const) {
+      await server[end]();
+      await until(async () => (await ready()) === 503);
+      expect(await ready()).toBe(503);
+      expect((await fetch(`${hub.url}/healthz`)).status).toBe(200);
+      expect(await ask(hub.url, key)).toBe(503);
+      expect((await person.get(`/teams/${init.json.team.id}/devices`)).status).toBe(503);
+      await server.start();
+      await until(async () => (await ready()) === 200);
+      expect([await ready(), await ask(hub.url, key)]).toEqual([200, 200]);
+      expect((await person.get(`/teams/${init.json.team.id}/devices`)).status).toBe(200);
+    }
+    expect(await hub.stop()).toBe(0);
+    await server.remove();
+  });
+});

@@ -1,0 +1,242 @@
+/** A hub in this process, on a free port, with a database of its own; and someone who fills in its forms. */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { inject } from "vitest";
+import { readConfig, type Config } from "../../src/config.ts";
+import type { Database, Queries, Value } from "../../src/database/database.ts";
+import { migrate } from "../../src/database/migrations.ts";
+import { Postgres } from "../../src/database/postgres.ts";
+import { Sqlite } from "../../src/database/sqlite.ts";
+import { createLogger } from "../../src/log.ts";
+import { createKey } from "../../src/nouns/apikey.ts";
+import { addDevices } from "../../src/nouns/device.ts";
+import { addTeam, type Role, type Team } from "../../src/nouns/team.ts";
+import { invite, useLink, type User } from "../../src/nouns/user.ts";
+import { Passwords } from "../../src/password.ts";
+export { keyOn, password, Person } from "./person.ts";
+import { serve, type Running } from "../../src/server.ts";
+import { password } from "./person.ts";
+
+export type Kind = "sqlite" | "postgres";
+
+/** Both databases; where PostgreSQL is missing, its half is skipped (support/setup.ts says so). */
+export const kinds: readonly { readonly kind: Kind; readonly skip: boolean }[] = [
+  { kind: "sqlite", skip: false },
+  { kind: "postgres", skip: inject("postgres") === undefined },
+];
+
+export function temporaryFolder(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), "hub-test-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export interface TestDatabase {
+  readonly db: Database;
+  /** The configuration that opens it once more. */
+  readonly config: { databaseUrl: string | undefined; databaseFile: string };
+  /** Another connection to the same data. */
+  again(): Database;
+  remove(): Promise<void>;
+}
+
+export async function openTestDatabase(kind: Kind, options: { migrated?: boolean } = {}): Promise<TestDatabase> {
+  const folder = temporaryFolder();
+  const databaseFile = join(folder.path, "hub.db");
+  let databaseUrl: string | undefined;
+  if (kind === "postgres") {
+    const admin = inject("postgres");
+    if (admin === undefined) throw new Error("got no PostgreSQL, expected this test to be skipped");
+    const name = `hub_${randomBytes(8).toString("hex")}`;
+    const client = new pg.Client({ connectionString: admin });
+    await client.connect();
+    await client.query(`CREATE DATABASE ${name}`);
+    await client.end();
+    databaseUrl = admin.replace(/\/[^/]*$/, `/${name}`);
+  }
+  const others: Database[] = [];
+  const open = (): Database => {
+    const db = databaseUrl === undefined ? new Sqlite(databaseFile) : new Postgres(databaseUrl, { poolSize: 5, onError: () => undefined });
+    others.push(db);
+    return db;
+  };
+  const db = open();
+  if (options.migrated !== false) await migrate(db);
+  return {
+    db,
+    config: { databaseUrl, databaseFile },
+    again: open,
+    remove: async () => {
+      for (const other of others) await other.close().catch(() => undefined);
+      folder.remove();
+    },
+  };
+}
+
+/** A database that counts what it is asked, and fails when told to. */
+export class Watched implements Database {
+  readonly kind: Kind;
+  readonly #inner: Database;
+  queries = 0;
+  /** Thrown instead of an answer. */
+  failure: Error | undefined;
+  /** Fails only statements that match. */
+  failing = /./;
+
+  constructor(inner: Database) {
+    this.#inner = inner;
+    this.kind = inner.kind;
+  }
+
+  all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
+    this.queries++;
+    if (this.failure !== undefined && this.failing.test(sql)) return Promise.reject(this.failure);
+    return this.#inner.all<T>(sql, params);
+  }
+  #wrap(tx: Queries): Queries {
+    return {
+      all: (sql, params) => {
+        this.queries++;
+        if (this.failure !== undefined && this.failing.test(sql)) return Promise.reject(this.failure);
+        return tx.all(sql, params);
+      },
+    };
+  }
+  write<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    return this.#inner.write((tx) => work(this.#wrap(tx)));
+  }
+  snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    return this.#inner.snapshot((tx) => work(this.#wrap(tx)));
+  }
+  migrate: Database["migrate"] = (work) => this.#inner.migrate(work);
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+/** The password of tests is hashed once: scrypt takes a third of a second, and that is its point. */
+let hashed: Promise<string> | undefined;
+
+export interface TestHub {
+  readonly running: Running;
+  readonly url: string;
+  readonly db: Watched;
+  readonly config: Config;
+  readonly storage: TestDatabase;
+  readonly logs: () => string;
+  readonly team: Team;
+  readonly admin: User;
+  /** An API key of the team, made past the pages. */
+  readonly key: string;
+  readonly keyId: string;
+  clock: { offset: number };
+  makeTeam(name: string, deviceNames: readonly string[]): Promise<{ team: Team; key: string; keyId: string; admin: User }>;
+  makeUser(email: string, teamId: string, role: Role): Promise<User>;
+  query(query: string, key?: string, init?: RequestInit): Promise<{ status: number; headers: Headers; text: string; json: any }>;
+  stop(): Promise<void>;
+}
+
+export const LIST = "query { team { devices { nodes { id name } } } }";
+
+export interface TestHubOptions {
+  readonly kind?: Kind;
+  readonly env?: Record<string, string>;
+  readonly timeouts?: { headers: number; request: number };
+  readonly devices?: readonly string[];
+  readonly storage?: TestDatabase;
+  readonly passwords?: Passwords;
+}
+
+export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
+  const storage = options.storage ?? (await openTestDatabase(options.kind ?? "sqlite"));
+  const db = new Watched(storage.db);
+  const lines: string[] = [];
+  // Limits that ordinary tests never meet; those about limits set their own.
+  const config = readConfig({
+    HUB_PORT: "0",
+    HUB_LOG_LEVEL: "debug",
+    HUB_KEY_RATE: "100000",
+    HUB_KEY_BURST: "100000",
+    HUB_ADDRESS_RATE: "100000",
+    HUB_ADDRESS_BURST: "100000",
+    HUB_SIGN_INS_PER_MINUTE: "100000",
+    HUB_SIGN_IN_BURST: "1000",
+    ...options.env,
+  });
+  const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) });
+  const clock = { offset: 0 };
+  const now = (): number => Date.now() + clock.offset;
+  const running = await serve({
+    config,
+    db,
+    log,
+    now,
+    ...(options.timeouts ? { timeouts: options.timeouts } : {}),
+    ...(options.passwords ? { passwords: options.passwords } : {}),
+  });
+  hashed ??= new Passwords().hash(password);
+  const hash = await hashed;
+
+  async function makeUser(email: string, teamId: string, role: Role): Promise<User> {
+    const user = await useLink(storage.db, now(), await invite(storage.db, now(), "test", undefined, teamId, email, role), hash);
+    if (user === undefined) throw new Error("got no user, expected the link to be used");
+    return user;
+  }
+  async function makeTeam(name: string, deviceNames: readonly string[]) {
+    const team = await addTeam(storage.db, now(), "test", name);
+    const admin = await makeUser(`admin-${randomBytes(4).toString("hex")}@example.org`, team.id, "admin");
+    if (deviceNames.length > 0)
+      await addDevices(
+        storage.db,
+        now(),
+        team.id,
+        100_000,
+        deviceNames.map((device) => ({ name: device })),
+      );
+    const made = await createKey(storage.db, now(), admin, team.id, randomBytes(16).toString("hex"));
+    if (made === undefined) throw new Error("got no key, expected one");
+    return { team, admin, key: made.key, keyId: made.id };
+  }
+  const first =
+    options.storage === undefined
+      ? await makeTeam("Crew", options.devices ?? ["north", "south"])
+      : { team: { id: "", name: "" }, admin: { id: "", email: "" }, key: "", keyId: "" };
+  return {
+    running,
+    url: running.baseUrl,
+    db,
+    config,
+    storage,
+    clock,
+    ...first,
+    logs: () => lines.join(""),
+    makeTeam,
+    makeUser,
+    async query(query, key = first.key, init = {}) {
+      const response = await fetch(`${running.baseUrl}/graphql`, {
+        method: "POST",
+        body: JSON.stringify({ query }),
+        ...init,
+        headers: {
+          "content-type": "application/json",
+          ...(key === "" ? {} : { authorization: `Bearer ${key}` }),
+          ...(init.headers as Record<string, string> | undefined),
+        },
+      });
+      const text = await response.text();
+      let json: unknown;
+      try {
+        json = JSON.parse(text);
+      } catch {
+        json = undefined;
+      }
+      return { status: response.status, headers: response.headers, text, json };
+    },
+    stop: async () => {
+      await running.stop();
+      await storage.remove();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * Before all tests: what does this machine have? A PostgreSQL server is started once for all files. Where PostgreSQL or
+ * Chromium is missing, the tests that need it are skipped, and this says so; with HUB_CI=1 that is an error.
+ */
+import { existsSync } from "node:fs";
+import type { TestProject } from "vitest/node";
+import { findPostgres, PostgresServer } from "./postgres-server.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    postgres: string | undefined;
+    chromium: string | undefined;
+    full: boolean;
+  }
+}
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const full = process.env["HUB_CI"] === "1";
+  const chromium = CHROMIUM.find((path) => existsSync(path));
+  const missing: string[] = [];
+  if (findPostgres() === undefined) missing.push("PostgreSQL (Debian: postgresql): the tests on PostgreSQL");
+  if (chromium === undefined) missing.push("Chromium (Debian: chromium): the tests of the pages in a browser");
+  if (missing.length > 0) {
+    if (full) throw new Error(`HUB_CI=1: got a machine without ${missing.join("; without ")}`);
+    console.warn(missing.map((what) => `SKIPPED, because this machine has no ${what}.`).join("\n"));
+  }
+  if (!full) console.warn("Durability runs 5 rounds here; HUB_CI=1 runs 100.");
+  const server = findPostgres() === undefined ? undefined : await PostgresServer.create();
+  project.provide("postgres", server?.url());
+  project.provide("chromium", chromium);
+  project.provide("full", full);
+  return async () => server?.remove();
+}

@@ -1,0 +1,442 @@
+/** The public contract: slots, detections, statistics, description, ways of making a decoder, memory. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { createDecoder, createDecoderSync, type Decoder, type Outputs } from "../src/decoder.ts";
+import { Detections, toPixels } from "../src/detections.ts";
+import { chooseEngine } from "../src/engine.ts";
+import { engines } from "./engines.ts";
+
+const V8 = { family: "yolov8", labels: ["cat", "dog"], inputSize: [100, 100], boxFormat: "xyxy" };
+
+/** Rows x1 y1 x2 y2 cat dog. */
+const rows = (list: readonly (readonly number[])[]) => ({
+  data: Float32Array.from(list.flat()),
+  dims: [1, list.length, 6],
+});
+const ROWS = { ...V8, reading: "class-rows" };
+const three = rows([
+  [10, 20, 30, 40, 0.1, 0.9],
+  [11, 20, 30, 40, 0.1, 0.8],
+  [50, 50, 90, 80, 0.5, 0.2],
+]);
+
+describe.each(engines)("%s", (engine) => {
+  const make = (options: object = {}, config: object = ROWS): Decoder =>
+    createDecoderSync(config, { engine, ...options });
+
+  test("detections: iteration, at, toArray, columns, sources, JSON", () => {
+    const found = make().decode([three]);
+    const dog = {
+      class_id: 1,
+      label: "dog",
+      confidence: Math.fround(0.9),
+      x_min: Math.fround(0.1),
+      y_min: Math.fround(0.2),
+      x_max: Math.fround(0.3),
+      y_max: Math.fround(0.4),
+    };
+    expect(found).toBeInstanceOf(Detections);
+    expect(found.length).toBe(2);
+    const all = found.toArray();
+    expect(all[0].label).toBe("dog");
+    for (const k of ["x_min", "y_min", "x_max", "y_max", "confidence"] as const)
+      expect(all[0][k]).toBeCloseTo(dog[k], 6);
+    expect(Object.keys(all[0]).sort()).toEqual(Object.keys(dog).sort());
+    expect([...found]).toEqual(all);
+    expect(found.at(0)).toEqual(all[0]);
+    expect(found.at(-1)).toEqual(all[1]);
+    expect(found.at(2)).toBeUndefined();
+    expect(found.at(-3)).toBeUndefined();
+    expect(found.at(NaN)).toBeUndefined();
+    expect(JSON.parse(JSON.stringify(found))).toEqual(all);
+    expect([...found.sources.subarray(0, 2)]).toEqual([0, 2]);
+    expect([...found.classIds.subarray(0, 2)]).toEqual([1, 0]);
+    expect([...found.scores.subarray(0, 2)]).toEqual([Math.fround(0.9), 0.5]);
+    expect([...found.boxes.subarray(4, 8)]).toEqual([all[1].x_min, all[1].y_min, all[1].x_max, all[1].y_max]);
+    expect(found.boxes).toBeInstanceOf(Float32Array);
+    expect([found.boxes.length, found.scores.length, found.classIds.length, found.sources.length]).toEqual([
+      1200, 300, 300, 300,
+    ]);
+  });
+
+  test("columns are the same views call after call; a copy survives", () => {
+    const d = make();
+    const first = d.decode([three]);
+    const { boxes, scores, classIds, sources } = first;
+    const copy = first.copy();
+    const was = first.toArray();
+    const second = d.decode([
+      rows([
+        [0, 0, 10, 10, 0.99, 0],
+        [1, 1, 2, 2, 0, 0],
+        [3, 3, 4, 4, 0, 0],
+      ]),
+    ]);
+    expect(second).toBe(first);
+    expect(second.boxes).toBe(boxes);
+    expect(second.scores).toBe(scores);
+    expect(second.classIds).toBe(classIds);
+    expect(second.sources).toBe(sources);
+    expect(second.toArray()).not.toEqual(was);
+    expect(copy.toArray()).toEqual(was);
+    expect(copy.boxes.buffer).not.toBe(boxes.buffer);
+    expect([copy.length, copy.boxes.length, copy.scores.length]).toEqual([2, 8, 2]);
+  });
+
+  test("nothing is made per frame: views, slots and statistics stay the same objects", () => {
+    const d = make();
+    d.decode([three]);
+    const { stats, slots } = d;
+    const data = slots["output0"].data;
+    const held = stats.bytes;
+    for (let i = 0; i < 50; i++) d.decode([three]);
+    expect(d.stats).toBe(stats);
+    expect(d.stats.dropped).toBe(stats.dropped);
+    expect(d.slots).toBe(slots);
+    expect(d.slots["output0"].data).toBe(data);
+    expect(stats).toMatchObject({ frames: 51, plans: 1, bytes: held });
+  });
+
+  test("slots exist at once where shapes are given, and are read without a copy", () => {
+    const d = make({ outputs: [{ name: "out", dims: three.dims }] });
+    expect(Object.keys(d.slots)).toEqual(["out"]);
+    const { data, dims, type } = d.slots["out"];
+    expect(dims).toEqual([1, 3, 6]);
+    expect(type).toBe("f32");
+    expect(d.decode().length).toBe(0);
+    (data as Float32Array).set(three.data);
+    const found = d.decode();
+    expect(found.length).toBe(2);
+    // the slot lies in the memory that detections are views of
+    expect(found.boxes.buffer).toBe(data.buffer);
+    // the slot's own array passes as an output, and what stands there stays
+    expect(d.decode({ out: { data, dims: [...dims] } }).length).toBe(2);
+    data[5] = 0;
+    expect(d.decode().length).toBe(2);
+    expect(d.decode().at(0)?.confidence).toBeCloseTo(0.8, 6);
+    // by name or as an array
+    expect(d.decode({ out: three }).at(0)?.confidence).toBeCloseTo(0.9, 6);
+    expect(d.decode([three]).at(0)?.confidence).toBeCloseTo(0.9, 6);
+    expect(d.stats.plans).toBe(1);
+  });
+
+  test("slots appear with the first decode, anew with new shapes", () => {
+    const d = make();
+    expect(d.slots).toEqual({});
+    d.decode({ a: three });
+    expect(Object.keys(d.slots)).toEqual(["a"]);
+    const before = d.slots["a"].data;
+    d.decode({ a: rows([[0, 0, 9, 9, 0.9, 0]]) });
+    expect(d.slots["a"].data).not.toBe(before);
+    expect(d.slots["a"].data.length).toBe(6);
+    expect(d.stats.plans).toBe(2);
+    d.decode(three);
+    expect(d.stats.plans).toBe(3);
+  });
+
+  test("outputs given as a record, with types and scales", () => {
+    const d = make(
+      { outputs: { out: { dims: [1, 2, 6], type: "uint8", scale: 0.5, zeroPoint: 0 } } },
+      { ...ROWS, activation: "logits" },
+    );
+    expect(d.slots["out"].data).toBeInstanceOf(Uint8Array);
+    expect(d.slots["out"].type).toBe("u8");
+    d.slots["out"].data.set([20, 40, 60, 80, 2, 9, 0, 0, 0, 0, 0, 0]);
+    const found = d.decode();
+    expect(found.at(0)).toMatchObject({ class_id: 1 });
+    expect(found.at(0)?.confidence).toBeCloseTo(1 / (1 + Math.exp(-4.5)), 6);
+    // a caller's array takes the scale given beforehand
+    const data = Uint8Array.from([20, 40, 60, 80, 2, 7, 0, 0, 0, 0, 0, 0]);
+    expect(d.decode({ out: { data, dims: [1, 2, 6] } }).at(0)?.confidence).toBeCloseTo(
+      1 / (1 + Math.exp(-3.5)),
+      6,
+    );
+  });
+
+  test("statistics count candidates, what a cap left out, and what was not finite", () => {
+    const d = make({ maxDetections: 1 });
+    const four = rows([
+      [10, 20, 30, 40, 0.1, 0.9],
+      [50, 50, 90, 80, 0.5, 0.2],
+      [5, 5, 9, 8, 0.6, 0.2],
+      [NaN, 50, 90, 80, 0.5, 0.2],
+    ]);
+    expect(d.decode([four]).length).toBe(1);
+    expect(d.stats).toMatchObject({
+      frames: 1,
+      candidates: 3,
+      dropped: { capped: 2, notFinite: 1 },
+      plans: 1,
+    });
+    d.update({ confidenceThreshold: 0.85 });
+    d.decode([four]);
+    expect(d.stats).toMatchObject({ frames: 2, candidates: 1, dropped: { capped: 0, notFinite: 0 } });
+  });
+
+  test("two decoders do not disturb each other", () => {
+    const a = make();
+    const b = make({ confidenceThreshold: 0.85 });
+    const first = a.decode([three]);
+    const was = first.toArray();
+    const other = b.decode([three]);
+    expect(other.length).toBe(1);
+    expect(first.toArray()).toEqual(was);
+    b.decode([rows([[0, 0, 9, 9, 0.9, 0]])]);
+    expect(a.decode()).toBe(first);
+    expect(first.toArray()).toEqual(was);
+    expect(first.boxes.buffer).not.toBe(other.boxes.buffer);
+  });
+
+  test("memory is slots, forty bytes a cell and 64 KiB", () => {
+    const at = (
+      config: object,
+      list: readonly { name: string; dims: readonly number[] }[],
+    ): { bytes: number; bound: number } => {
+      const d = createDecoderSync(config, { engine, outputs: list });
+      const slots = Object.values(d.slots).reduce((n, s) => n + s.data.byteLength, 0);
+      const heads = (d.describe().json as { heads: { cells: number }[] }).heads;
+      const cells = heads.reduce((n, h) => n + h.cells, 0);
+      // WebAssembly hands out whole pages
+      const page = engine === "ts" ? 16 : 65536;
+      return { bytes: d.stats.bytes, bound: Math.ceil((slots + 40 * cells + 65536) / page) * page };
+    };
+    for (const { bytes, bound } of [
+      at({ family: "yolov8", classes: 80, inputSize: [640, 640] }, [{ name: "o", dims: [1, 84, 8400] }]),
+      at({ family: "yolov5", classes: 80, inputSize: [640, 640] }, [{ name: "o", dims: [1, 25200, 85] }]),
+      at(
+        {
+          family: "yolov3",
+          classes: 80,
+          inputSize: [416, 416],
+          anchors: [
+            [
+              [1, 2],
+              [3, 4],
+              [5, 6],
+            ],
+            [
+              [7, 8],
+              [9, 9],
+              [9, 8],
+            ],
+          ],
+        },
+        [
+          { name: "a", dims: [1, 255, 26, 26] },
+          { name: "b", dims: [1, 255, 13, 13] },
+        ],
+      ),
+    ])
+      expect(bytes).toBeLessThanOrEqual(bound);
+  });
+
+  test("a batch gives one result per image, each with its own columns", () => {
+    const d = make();
+    const one = [...three.data];
+    const results = d.decode<readonly Detections[]>([
+      { data: Float32Array.from([...one, ...one.map((v, i) => (i === 5 ? 0 : v))]), dims: [2, 3, 6] },
+    ]);
+    expect(results.map((r) => r.length)).toEqual([2, 2]);
+    expect(results[0].at(0)?.confidence).toBeCloseTo(0.9, 6);
+    expect(results[1].at(0)?.confidence).toBeCloseTo(0.8, 6);
+    expect(d.stats.candidates).toBe(5);
+  });
+
+  test("arrays of other kinds are narrowed on the way in", () => {
+    const plain = make().decode([three]).toArray();
+    expect(
+      make()
+        .decode([{ data: Float64Array.from(three.data), dims: three.dims }])
+        .toArray(),
+    ).toEqual(plain);
+    expect(
+      make()
+        .decode([{ data: [...three.data], dims: three.dims }])
+        .toArray(),
+    ).toEqual(plain);
+    const big = {
+      data: BigInt64Array.from([10n, 20n, 30n, 40n, 0n, 9n]),
+      dims: [1, 1, 6],
+      scale: 1,
+      zeroPoint: 0,
+    };
+    expect(make({ activation: "logits" }).decode([big]).at(0)?.class_id).toBe(1);
+    // bits of half floats that come as Int16Array, and plain arrays of integers
+    const half = {
+      data: Int16Array.from([0x4900, 0x4d00, 0x4f80, 0x5100, 0, 0x3800]),
+      dims: [1, 1, 6],
+      type: "float16",
+    };
+    expect(make().decode([half]).at(0)).toMatchObject({ class_id: 1, confidence: 0.5 });
+  });
+
+  test("Float16Array, where the engine has it", () => {
+    const Half = (globalThis as { Float16Array?: new (list: readonly number[]) => Float32Array })
+      .Float16Array;
+    if (Half === undefined) {
+      // a stand-in that says the same of itself
+      const data = Uint16Array.from([0x4900, 0x4d00, 0x4f80, 0x5100, 0, 0x3800]);
+      Object.defineProperty(data, Symbol.toStringTag, { value: "Float16Array" });
+      expect(
+        make()
+          .decode([{ data, dims: [1, 1, 6] }])
+          .at(0),
+      ).toMatchObject({ class_id: 1, confidence: 0.5 });
+    } else {
+      const data = new Half([10, 20, 30, 40, 0, 0.5]);
+      expect(
+        make()
+          .decode([{ data, dims: [1, 1, 6] }])
+          .at(0),
+      ).toMatchObject({ class_id: 1, confidence: 0.5 });
+    }
+  });
+
+  test("async makes the same decoder", async () => {
+    const a = await createDecoder(ROWS, { engine });
+    expect(a.engine).toBe(engine);
+    expect(a.decode([three]).toArray()).toEqual(make().decode([three]).toArray());
+    await expect(createDecoder("{", { engine })).rejects.toThrow("not JSON");
+  });
+});
+
+test("describe before and after the tensors are known", () => {
+  const d = createDecoderSync(ROWS, { keep: ["dog"] });
+  const before = d.describe();
+  expect(before.text).toContain("tensors: not known yet");
+  expect(before.text).toContain("labels cat, dog");
+  expect((before.json as { config: { source: string } }).config.source).toBe("options");
+  d.decode([three]);
+  d.update({ confidenceThreshold: [0.1, 0.2], iouThreshold: 0.6 });
+  const { text, json } = d.describe();
+  for (const line of [
+    "family: yolov8 (option family)",
+    "reading: class-rows",
+    "activation: sigmoid (the tensor holds probabilities)",
+    "input: 100x100; batch 1; 2 classes",
+    "tensor output0: [1,3,6] f32",
+    "suppression per class at IoU > 0.6",
+    "confidence > per class",
+    "keep: classes 1",
+  ])
+    expect(text).toContain(line);
+  const plan = json as {
+    family: string;
+    heads: { firstSource: number; cells: number }[];
+    iouThreshold: number;
+  };
+  expect(plan.family).toBe("yolov8");
+  expect(plan.heads[0]).toMatchObject({ firstSource: 0, cells: 3 });
+  expect(plan.iouThreshold).toBe(0.6);
+  expect(JSON.parse(JSON.stringify(json))).toEqual(json);
+});
+
+test("describe says when logits look activated, what was left alone, and what was inferred", () => {
+  const d = createDecoderSync({ family: "yolov3", classes: 1, anchors: [[[10, 10]]] });
+  d.decode({
+    map: { data: new Float32Array(24).fill(0.5), dims: [1, 6, 2, 2] },
+    mask: { data: new Float32Array(8), dims: [1, 2, 2, 2] },
+  });
+  const { text } = d.describe();
+  expect(text).toContain("left alone: mask [1,2,2,2]");
+  expect(text).toContain("input size 64x64 from the 2x2 map at stride 32; the option inputSize settles it");
+  expect(text).toContain('if the network applies the sigmoid itself, say activation: "sigmoid"');
+  // of a batch the tensors of all images are looked at
+  const c = createDecoderSync({ ...ROWS, activation: "logits" });
+  c.decode([rows([[1, 2, 3, 4, -5, 2]])]);
+  expect(c.describe().text).not.toContain("already lies in 0..1");
+});
+
+test("sources number heads, anchors and cells in the order that describe gives", () => {
+  const d = createDecoderSync({
+    family: "yolov3",
+    classes: 1,
+    inputSize: [64, 64],
+    anchors: [
+      [
+        [10, 10],
+        [20, 20],
+      ],
+    ],
+  });
+  // 2 anchors x (5 + 1) channels on 2x2 cells: only cell 3 of anchor 1 is sure
+  const data = new Float32Array(12 * 4).fill(-9);
+  data[6 * 4 + 4 * 4 + 3] = 9;
+  data[6 * 4 + 5 * 4 + 3] = 9;
+  const found = d.decode([{ data, dims: [1, 12, 2, 2] }]);
+  expect(found.length).toBe(1);
+  expect(found.sources[0]).toBe(7);
+  const heads = (d.describe().json as { heads: { firstSource: number }[] }).heads;
+  expect(heads.map((h) => h.firstSource)).toEqual([0, 4]);
+});
+
+test("a label past the list is the number as text", () => {
+  const found = createDecoderSync({ family: "ssd-detection-output", labels: ["a"] }).decode([
+    { data: Float32Array.from([0, 7, 0.9, 0, 0, 1, 1]), dims: [1, 1, 1, 7] },
+  ]);
+  expect(found.at(0)).toMatchObject({ class_id: 7, label: "7" });
+});
+
+test("toPixels multiplies x by the width and y by the height", () => {
+  const d = { class_id: 1, label: "x", confidence: 0.5, x_min: 0.1, y_min: 0.2, x_max: 0.5, y_max: 1 };
+  expect(toPixels(d, 640, 100)).toEqual({ ...d, x_min: 64, y_min: 20, x_max: 320, y_max: 100 });
+  expect(d.x_min).toBe(0.1);
+});
+
+test("an ONNX Runtime result passes as it is", () => {
+  /** The accessors and class of a runtime's tensor, not a plain object. */
+  class Tensor {
+    readonly #data = three.data;
+    get data(): Float32Array {
+      return this.#data;
+    }
+    readonly dims = three.dims;
+    readonly type = "float32";
+    readonly location = "cpu";
+  }
+  const outputs: Outputs = { output0: new Tensor() };
+  expect(createDecoderSync(ROWS).decode(outputs).length).toBe(2);
+});
+
+describe("auto, by what the runtime has", () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.resetModules();
+  });
+
+  /** The package loaded afresh: no kernel is compiled yet. */
+  const fresh = async (): Promise<typeof chooseEngine> => {
+    vi.resetModules();
+    return (await import("../src/engine.ts")).chooseEngine;
+  };
+
+  test("no WebAssembly: TypeScript, and a named engine says what it misses", async () => {
+    vi.stubGlobal("WebAssembly", undefined);
+    expect(chooseEngine("auto")).toBe("ts");
+    expect(createDecoderSync(ROWS).decode([three]).length).toBe(2);
+    expect((await createDecoder(ROWS)).engine).toBe("ts");
+    expect(() => createDecoderSync(ROWS, { engine: "simd" }).decode([three])).toThrow(
+      'engine "simd": got a runtime without WebAssembly, expected one; use engine "ts" or "auto"',
+    );
+  });
+
+  test("no vectors: scalar", async () => {
+    const real = WebAssembly;
+    vi.stubGlobal("WebAssembly", { Module: real.Module, validate: () => false });
+    expect((await fresh())("auto")).toBe("scalar");
+    vi.stubGlobal("WebAssembly", {
+      Module: real.Module,
+      validate: () => {
+        throw new Error("refused");
+      },
+    });
+    expect((await fresh())("auto")).toBe("scalar");
+  });
+
+  test("compiling is forbidden: TypeScript", async () => {
+    const Module = function (): never {
+      throw new Error("unsafe-eval");
+    };
+    vi.stubGlobal("WebAssembly", { Module, validate: () => true });
+    expect((await fresh())("auto")).toBe("ts");
+  });
+});

@@ -1,0 +1,111 @@
+/** Plan, layout and image made as `src/decoder.ts` makes them, with the phases in hand. */
+import { expect } from "vitest";
+import { parseConfig } from "../src/config.ts";
+import { makeEngine, type Engine, type EngineName } from "../src/engine.ts";
+import { slotView, writeAffine, writePlan, writeThresholds, type Thresholds } from "../src/image.ts";
+import { layoutOf, type Layout } from "../src/layout.ts";
+import type { Affine } from "../src/letterbox.ts";
+import { withOptions, type DecoderOptions } from "../src/options.ts";
+import { makePlan, type Plan } from "../src/plan.ts";
+import { specOf, type TensorSpecInput } from "../src/tensor.ts";
+import type { Raw } from "./make.ts";
+
+export interface Image {
+  readonly engine: Engine;
+  readonly plan: Plan;
+  readonly layout: Layout;
+}
+
+export function planOf(
+  config: unknown,
+  specs: readonly (TensorSpecInput & { readonly name: string })[],
+  options: DecoderOptions = {},
+): Plan {
+  return makePlan(
+    withOptions(parseConfig(config), options),
+    specs.map((s) => specOf(s.name, s)),
+  );
+}
+
+export function imageOf(
+  name: EngineName,
+  plan: Plan,
+  thresholds: Thresholds,
+  affine: Affine,
+  data: ReadonlyMap<string, Raw>,
+): Image {
+  const layout = layoutOf(plan);
+  const engine = makeEngine(name, layout.bytes);
+  writePlan(engine.memory, plan, layout);
+  writeThresholds(engine.memory, plan, layout, thresholds);
+  writeAffine(engine.memory, layout, affine);
+  plan.tensors.forEach((s, i) => slotView(engine.memory, s, layout.slots[i]).set(data.get(s.name) as Raw));
+  return { engine, plan, layout };
+}
+
+/** The image but for what the map calls scratch: the spare column, and [scratch, scratchEnd). */
+function settled({ engine, layout }: Image): Uint8Array[] {
+  const bytes = new Uint8Array(engine.memory.buffer);
+  const spareEnd = layout.spare + layout.capacity * 4;
+  return [
+    bytes.subarray(0, layout.spare),
+    bytes.subarray(spareEnd, layout.scratch),
+    bytes.subarray(layout.scratchEnd, layout.bytes),
+  ];
+}
+
+/** Byte for byte; says where the first difference is. */
+export function expectSameImage(images: readonly Image[], phase: string): void {
+  const [first, ...rest] = images;
+  const a = settled(first);
+  for (const other of rest) {
+    settled(other).forEach((b, k) => {
+      expect(b.length).toBe(a[k].length);
+      if (Buffer.compare(a[k], b) === 0) return;
+      let i = 0;
+      while (a[k][i] === b[i]) i++;
+      const at = a[k].byteOffset + i;
+      throw new Error(
+        `after ${phase}: ${other.engine.name} differs from ${first.engine.name} at byte ${at} (${place(first.layout, at)}): ${b[i]}, not ${a[k][i]}`,
+      );
+    });
+  }
+}
+
+function place(layout: Layout, at: number): string {
+  const named = Object.entries(layout)
+    .flatMap(([name, v]): [string, number][] =>
+      typeof v === "number"
+        ? [[name, v]]
+        : (v as readonly unknown[]).flatMap((x, i): [string, number][] =>
+            typeof x === "number"
+              ? [[`${name}[${i}]`, x]]
+              : Object.entries(x as Record<string, number>).map(([n, y]): [string, number] => [
+                  `${name}[${i}].${n}`,
+                  y,
+                ]),
+          ),
+    )
+    .filter(([name, v]) => v > 0 && v <= at && name !== "capacity")
+    .sort((x, y) => y[1] - x[1]);
+  return named.length === 0 ? "?" : `${named[0][0]} + ${at - named[0][1]}`;
+}
+
+/** Runs the three phases on all images in step and compares after each; returns detections per image of the batch. */
+export function runInStep(
+  images: readonly Image[],
+  block: (l: Layout) => readonly number[] = (l) => l.plans,
+): number[] {
+  const [{ layout }] = images;
+  expectSameImage(images, "writing");
+  return block(layout).map((at, i) => {
+    let count = 0;
+    for (const phase of ["scan", "sort", "nms"] as const) {
+      const counts = images.map((x) => x.engine[phase](at));
+      expect(new Set(counts).size, `${phase} of image ${i}: ${counts.join(", ")}`).toBe(1);
+      expectSameImage(images, `${phase} of image ${i}`);
+      count = counts[0];
+    }
+    return count;
+  });
+}

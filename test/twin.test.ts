@@ -1,0 +1,238 @@
+/**
+ * Engines against each other: the whole memory image is the same, byte for byte, after every phase, whatever the head,
+ * the layout, the number type, the rules and the contents.
+ */
+import { describe, expect, test } from "vitest";
+import * as A from "../src/abi.ts";
+import { CONVENTIONS, type Conventions, type ConventionSet } from "../src/conventions.ts";
+import { gatherRows } from "../src/gather.ts";
+import { slotView } from "../src/image.ts";
+import { affineOf } from "../src/letterbox.ts";
+import type { ElementType } from "../src/tensor.ts";
+import { engines } from "./engines.ts";
+import { imageOf, expectSameImage, planOf, runInStep } from "./image.ts";
+import {
+  encode,
+  fills,
+  kinds,
+  mulberry32,
+  numbersOf,
+  pick,
+  quantisation,
+  type Fill,
+  type Raw,
+  type Size,
+} from "./make.ts";
+
+test("three engines are compared", () => {
+  expect(engines).toHaveLength(3);
+});
+
+const TYPES: readonly ElementType[] = ["f32", "f16", "u8", "i8", "i16", "i32"];
+const CLASSES = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 80, 91];
+const GRIDS: readonly (readonly [number, number])[] = [
+  [0, 1],
+  [1, 1],
+  [3, 1],
+  [2, 2],
+  [5, 1],
+  [4, 2],
+  [5, 3],
+  [4, 4],
+  [17, 1],
+  [11, 3],
+  [33, 31],
+  [32, 32],
+  [41, 25],
+  [62, 50],
+];
+
+interface Case {
+  readonly kind: string;
+  readonly size: Size;
+  readonly types: readonly ElementType[];
+  readonly fill: Fill;
+  readonly set: ConventionSet;
+  readonly rules: Partial<Conventions>;
+  readonly confidence: number | "per class";
+  readonly iou: number;
+  readonly keep: boolean;
+  readonly max: number;
+  readonly seed: number;
+}
+
+const ran = {
+  cases: 0,
+  detections: 0,
+  candidates: 0,
+  overflow: 0,
+  notFinite: 0,
+  outOfRange: 0,
+  full: 0,
+  empty: 0,
+  gathered: 0,
+};
+
+function run(c: Case): void {
+  const random = mulberry32(c.seed);
+  const made = kinds[c.kind](c.size);
+  const { classes } = c.size;
+  const data = new Map<string, Raw>();
+  const specs = made.tensors.map((t, i) => {
+    // labels, markers and counts are not quantised: a scale would make other labels of them
+    const plain = t.parts.some((p) => p === "label" || p === "marker" || p === "count");
+    const type = plain && c.types[0] !== "f16" ? "f32" : c.types[i % c.types.length];
+    const q = quantisation(type, made.probabilities);
+    const numbers = numbersOf(t, random, c.fill, made, classes + 1);
+    const raw = encode(numbers, type, q.scale, q.zeroPoint);
+    if (c.fill === "bits" && !plain) {
+      const bytes = new Uint8Array(raw.buffer);
+      for (let k = 0; k < bytes.length; k++) bytes[k] = random() * 256;
+    }
+    data.set(t.spec.name, raw);
+    return { ...t.spec, type, ...q };
+  });
+  const set = CONVENTIONS[c.set];
+  const plan = planOf(made.config, specs, {
+    conventions: { set: c.set, ...c.rules },
+    maxDetections: c.max,
+    ...(c.keep ? { keep: Array.from({ length: classes }, (_, k) => k).filter((k) => k % 3 !== 1) } : {}),
+  });
+  const confidence =
+    c.confidence === "per class"
+      ? Array.from({ length: plan.classes }, (_, k) => 0.1 + (k % 5) / 8)
+      : c.confidence;
+  const affine = affineOf({ width: 641, height: 427, resize: "letterbox" }, [416, 320]);
+  const thresholds = { confidence, iou: c.iou, maxDetections: c.max };
+  const images = engines.map((e) => imageOf(e, plan, thresholds, affine, data));
+  expect(plan.rules.gate).toBe(c.rules.gate ?? set.gate);
+  const found = runInStep(images);
+  const m = images[0].engine.memory;
+  const cells = plan.heads.reduce((n, h) => n + h.cells, 0);
+  ran.cases++;
+  found.forEach((n, image) => {
+    const p = images[0].layout.plans[image] >> 2;
+    const candidates = m.i32[p + A.P_CANDIDATES];
+    ran.detections += n;
+    ran.candidates += candidates;
+    ran.overflow += m.i32[p + A.P_OVERFLOW];
+    ran.notFinite += m.i32[p + A.P_NOT_FINITE];
+    ran.outOfRange += m.i32[p + A.P_OUT_OF_RANGE];
+    if (candidates === cells) ran.full++;
+    if (candidates === 0) ran.empty++;
+    expect(n).toBeLessThanOrEqual(Math.min(c.max, candidates));
+  });
+  if (plan.gather === null) return;
+  // the gathered way in: the same candidates, in the same order, and again the same image in all engines
+  const boxesAt = (k: number): Uint8Array =>
+    new Uint8Array(images[k].engine.memory.buffer).slice(images[k].layout.scores, images[k].layout.order);
+  const resident = engines.map((_, k) => boxesAt(k));
+  const ways = images.map(({ engine, layout }) => {
+    const slots = plan.tensors.map((s, i) => slotView(engine.memory, s, layout.slots[i]));
+    return gatherRows(engine.memory, plan, layout, (i) => data.get(plan.tensors[i].name), slots);
+  });
+  expect(new Set(ways).size).toBe(1);
+  if (ways[0] === 0) return;
+  ran.gathered++;
+  expectSameImage(images, "gathering");
+  runInStep(images, (l) => [l.gatherPlan]);
+  const n = m.i32[(images[0].layout.gatherPlan >> 2) + A.P_CANDIDATES];
+  const was = m.i32[(images[0].layout.plans[0] >> 2) + A.P_CANDIDATES];
+  expect(n).toBe(was);
+  resident.forEach((before, k) => expect(Buffer.compare(before, boxesAt(k))).toBe(0));
+}
+
+function cases(kind: string, seed: number): Case[] {
+  const random = mulberry32(seed);
+  const out: Case[] = [];
+  const sets = Object.keys(CONVENTIONS) as ConventionSet[];
+  const size = (g: readonly [number, number], classes: number, i: number): Size => ({
+    w: g[0],
+    h: g[1],
+    classes: kind.includes("one class") || kind === "blazeface" ? 1 : classes,
+    batch: i % 7 === 3 ? 2 : 1,
+    last: i % 2 === 0,
+  });
+  const one = (s: Size, i: number, types: readonly ElementType[]): Case => ({
+    kind,
+    size: s,
+    types,
+    fill: fills[i % fills.length],
+    set: sets[i % sets.length],
+    rules: {
+      ...(random() < 0.3 ? { multiLabel: true } : {}),
+      ...(random() < 0.3 ? { nms: pick(random, ["class", "all", "none"] as const) } : {}),
+      ...(random() < 0.3 ? { clamp: pick(random, ["none", "before", "after", "centre"] as const) } : {}),
+      ...(random() < 0.3 ? { pixelOffset: pick(random, [0, 1] as const) } : {}),
+      ...(random() < 0.3 ? { suppress: pick(random, [">", ">="] as const) } : {}),
+      ...(random() < 0.2 ? { gate: pick(random, [">", ">="] as const) } : {}),
+      ...(random() < 0.2 ? { score: pick(random, ["product", "class"] as const) } : {}),
+      ...(random() < 0.2 ? { maxCandidates: pick(random, [0, 1, 7, 100]) } : {}),
+    },
+    confidence: i % 5 === 2 ? "per class" : pick(random, [0, 0.001, 0.25, 0.5, 0.75, 1]),
+    iou: pick(random, [0, 0.3, 0.45, 0.5, 1]),
+    keep: i % 6 === 5,
+    max: pick(random, [1, 4, 5, 300, 1000]),
+    seed: seed * 1000 + i,
+  });
+  let i = 0;
+  // every grid, every type and every number of classes at least once; the pairing is seeded
+  // no cell at all: not where priors or strides have to match it
+  const none = !/priors|anchors|blazeface|yolox rows|nanodet/.test(kind);
+  for (const g of GRIDS.slice(none ? 0 : 1)) {
+    for (const type of TYPES) {
+      // large ones take turns over the types: every pair of grid and type still comes in some kind of head
+      const big = g[0] * g[1] > 1000;
+      i++;
+      if (big && (i + seed) % 4 !== 0) continue;
+      const classes = pick(random, big ? [1, 2, 5, 17] : CLASSES);
+      out.push(one(size(g, classes, i), i, random() < 0.2 ? [type, pick(random, TYPES)] : [type]));
+    }
+  }
+  for (const classes of CLASSES) {
+    for (const type of TYPES) {
+      out.push(one(size(pick(random, GRIDS.slice(3, 10)), classes, i), i, [type]));
+      i++;
+    }
+  }
+  return out;
+}
+
+describe("twins", () => {
+  Object.keys(kinds).forEach((kind, k) => {
+    test(kind, () => {
+      for (const c of cases(kind, 100 + k)) {
+        try {
+          run(c);
+        } catch (e) {
+          throw new Error(`${JSON.stringify(c)}: ${e instanceof Error ? e.message : String(e)}`, {
+            cause: e,
+          });
+        }
+      }
+    });
+  });
+
+  test("more candidates than there is room for: the rest are counted, alike in all engines", () => {
+    const before = ran.overflow;
+    run({
+      kind: "yolov8 rows",
+      size: { w: 62, h: 50, classes: 91, batch: 1, last: true },
+      types: ["u8"],
+      fill: "all",
+      set: "ultralytics",
+      rules: { multiLabel: true, nms: "none", clamp: "none" },
+      confidence: 0.5,
+      iou: 0.45,
+      keep: false,
+      max: 1000,
+      seed: 1,
+    });
+    expect(ran.overflow - before).toBe(62 * 50 * 91 - 2 ** 18);
+  });
+
+  test("what ran is what was meant to run", () => {
+    expect(ran.cases).toBeGreaterThan(Object.keys(kinds).length * 100);
+    for (const [name, n] of Object.entries(ran)) expect(n, name).toBeGreaterThan(50);
+  });
+});
