@@ -64,7 +64,7 @@ else {
     for (const l of had) if (!has.has(l)) console.error(`- ${l}`);
     for (const l of has) if (!had.has(l)) console.error(`+ ${l}`);
     console.error(
-      "docs/api.txt: the public interface is another; if that is meant, run npm run api and say so in a changeset",
+      "docs/api.txt: the public interface is another; if that is meant, run npm run api and say so in CHANGELOG.md",
     );
     process.exit(1);
   }

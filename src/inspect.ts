@@ -30,7 +30,7 @@ const REPRESENTATIVES: readonly Family[] = [
   "boxes",
 ];
 const LIKE: Readonly<Partial<Record<Family, string>>> = {
-  yolov8: "yolov6 (r2 and later), yolov8, yolov9, yolov10, yolo11, yolo12, yolo26",
+  yolov8: "yolov6 (r2 and later), yolov8, yolov9, yolov10, yolo11, yolo12, yolov13, yolo26",
   yolov5: "yolov5, yolov7",
   yolov3: "yolov3, yolov4",
   yolox: "yolox, yolov6r1",

@@ -239,6 +239,29 @@ const cases: readonly Case[] = [
     },
   },
   {
+    name: "yolov13: distributions and classes in maps of their own",
+    config: { family: "yolov13", classes: C, inputSize: INPUT },
+    make: (draw) => {
+      const tensors: Record<string, Tensor> = {};
+      const cells = [
+        [20, 12],
+        [10, 6],
+        [5, 3],
+      ].flatMap(([w, h], k) => {
+        const box = (tensors[`box${k}`] = draw([1, 64, h, w], -3, 3));
+        const cls = (tensors[`cls${k}`] = draw([1, C, h, w], -3, 3));
+        return grid(w, h).map(([x, y]): Cell => {
+          const bins = range(64).map((c) => nchw(box, c, x, y));
+          return {
+            box: around([x, y], sides(bins, 16), w, h),
+            scores: range(C).map((c) => sigmoid(nchw(cls, c, x, y))),
+          };
+        });
+      });
+      return { tensors, cells };
+    },
+  },
+  {
     name: "yolo12: distributions and classes in one map per stride",
     config: { family: "yolo12", classes: C, inputSize: INPUT },
     make: (draw) => {

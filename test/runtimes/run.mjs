@@ -142,7 +142,7 @@ function summary() {
     const worst = g.all.find((r) => r.works !== "yes")?.works ?? "yes";
     const sizes = g.all.filter((r) => r.loaded !== undefined).map((r) => r.loaded.gzipped);
     const engine = g.all[0].engine === undefined ? "" : `\`${g.all[0].engine}\``;
-    const hows = g.hows.size === 0 ? "" : `: ${[...g.hows].join("; ")}`;
+    const hows = g.hows.size === 0 ? ", emulated" : `: ${[...g.hows].join("; ")}`;
     return [
       `${g.name} ${[...g.versions].join(", ")}${hows}`,
       worst,
