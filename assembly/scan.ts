@@ -115,7 +115,7 @@ function scanHead(plan: usize, head: usize): void {
       continue;
     }
     for (let i = 0; i < count; i++) {
-      admit(plan, head, load<i32>(list + ((<usize>i) << 2)), from, known ? maxima : 0);
+      admit(plan, head, load<i32>(list + ((<usize>i) << 2)), from, ASC_FEATURE_SIMD && known ? maxima : 0);
     }
   }
 }
@@ -154,6 +154,11 @@ function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: usize):
   const classes = int(head, H_CLASSES);
   if (classes == 1) return pass<T, K>(at, step, rawest, from, n, list);
   if (fast<T>() && step == size<T>()) {
+    if (!ASC_FEATURE_SIMD) {
+      // integers are in order as they stand, floats above zero
+      if ((!isReference<T>() && !isFloat<T>()) || rawest > <K>0)
+        return passPlanes<T, K>(head, at, n, maxima, rawest, from, list);
+    }
     planeMaxima<T, K>(head, at, n, maxima, rawest);
     return pass<T, K>(maxima, size<T>(), rawest, from, n, list);
   }
@@ -279,6 +284,69 @@ function classAt(list: usize, i: i32, step: usize): usize {
   return (list != 0 ? <usize>load<u32>(list + ((<usize>i) << 2)) : <usize>i) * step;
 }
 
+/** Bits of an element as a signed integer: in the order of the numbers, for those above zero. */
+// @ts-ignore: decorator
+@inline
+function bitsAt<T>(at: usize): i32 {
+  if (isReference<T>()) return <i32>load<i16>(at);
+  else if (isFloat<T>()) return load<i32>(at);
+  else return <i32>load<T>(at);
+}
+
+/**
+ * Planes without vectors: `gate - 1 - v` is negative where v passes, so the sign of eight differences ORed together
+ * tells whether to look closer. Numbers below zero may be flagged by mistake, never the other way round; flags stand
+ * in scratch, one byte a cell.
+ */
+function passPlanes<T, K>(
+  head: usize,
+  at: usize,
+  n: i32,
+  flags: usize,
+  gate: K,
+  from: i32,
+  list: usize,
+): i32 {
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const classes = int(head, H_CLASSES);
+  const classList = ptr(head, H_CLASS_LIST);
+  const size8 = size<T>() * 8;
+  let below: i32;
+  if (isFloat<K>()) below = reinterpret<i32>(<f32>gate) - 1;
+  else below = <i32>gate - 1;
+  memory.fill(flags, 0, n);
+  for (let c = 0; c < classes; c++) {
+    let p = at + classAt(classList, c, step);
+    let i = 0;
+    for (; i + 8 <= n; i += 8) {
+      const signs =
+        (below - bitsAt<T>(p)) |
+        (below - bitsAt<T>(p + size<T>())) |
+        (below - bitsAt<T>(p + 2 * size<T>())) |
+        (below - bitsAt<T>(p + 3 * size<T>())) |
+        (below - bitsAt<T>(p + 4 * size<T>())) |
+        (below - bitsAt<T>(p + 5 * size<T>())) |
+        (below - bitsAt<T>(p + 6 * size<T>())) |
+        (below - bitsAt<T>(p + 7 * size<T>()));
+      if (signs < 0) {
+        for (let k = 0; k < 8; k++) {
+          if (bitsAt<T>(p + <usize>k * size<T>()) > below) store<u8>(flags + i + k, 1);
+        }
+      }
+      p += size8;
+    }
+    for (; i < n; i++, p += size<T>()) {
+      if (bitsAt<T>(p) > below) store<u8>(flags + i, 1);
+    }
+  }
+  let to = list;
+  for (let i = 0; i < n; i++) {
+    store<i32>(to, from + i);
+    to += (<usize>load<u8>(flags + i)) << 2;
+  }
+  return <i32>((to - list) >> 2);
+}
+
 /** Classes of a group: eight, or as many eights as keep the groups at sixteen. */
 // @ts-ignore: decorator
 @inline
@@ -377,7 +445,7 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
       v128.store(maxima + i, m);
     }
   } else {
-    // four planes a step, the running maximum in a register
+    // only for gates that are not positive
     const bytes = <usize>n * size<T>();
     const p = at + classAt(list, 0, step);
     for (let i: usize = 0; i < bytes; i += size<T>()) {
@@ -388,21 +456,7 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
         store<T>(maxima + i, v == v ? v : <T>lowest<K>());
       }
     }
-    for (c = 1; c + 4 <= classes; c += 4) {
-      const p0 = at + classAt(list, c, step);
-      const p1 = at + classAt(list, c + 1, step);
-      const p2 = at + classAt(list, c + 2, step);
-      const p3 = at + classAt(list, c + 3, step);
-      for (let i: usize = 0; i < bytes; i += size<T>()) {
-        let m = maximum<T, K>(maxima + i);
-        m = above<K>(m, key<T, K>(p0 + i));
-        m = above<K>(m, key<T, K>(p1 + i));
-        m = above<K>(m, key<T, K>(p2 + i));
-        m = above<K>(m, key<T, K>(p3 + i));
-        setMaximum<T, K>(maxima + i, m);
-      }
-    }
-    for (; c < classes; c++) {
+    for (c = 1; c < classes; c++) {
       const p0 = at + classAt(list, c, step);
       for (let i: usize = 0; i < bytes; i += size<T>()) {
         setMaximum<T, K>(maxima + i, above<K>(maximum<T, K>(maxima + i), key<T, K>(p0 + i)));
