@@ -18,6 +18,11 @@ import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../test/s
 
 const short = process.argv.includes("--short");
 const seconds = short ? 3 : 10;
+/** Floods are bounded: 32 connections, this many requests a second at most, this many seconds and three. */
+const floodRate = short ? 500 : 1000;
+const floodSeconds = short ? 5 : 15;
+/** Requests a second of the good client: below the limits of a key and an address. */
+const PACE = 80;
 const LIST = JSON.stringify({ query: "query { team { devices { nodes { id name } } } }" });
 const METRICS_TOKEN = "metrics-token-of-the-load-run";
 const PUBLIC = "https://hub.example.org";
@@ -92,13 +97,16 @@ async function steady(target: Target, perSecond: number, forSeconds: number): Pr
   return JSON.parse(stdout) as Steady;
 }
 
+/** Its own first requests load and compile the client, which is not the hub's doing: sent at the same pace, not counted. */
+const WARM_UP = 50;
+
 /** A good client at a steady pace: when one of its requests was due counts, not when it could be sent. */
 async function beSteady(port: number, key: string, perSecond: number, forSeconds: number): Promise<Steady> {
   const times: number[] = [];
   let wrong = 0;
   const pending: Promise<void>[] = [];
   const start = performance.now();
-  const count = perSecond * forSeconds;
+  const count = WARM_UP + perSecond * forSeconds;
   for (let i = 0; i < count; i++) {
     const due = start + (i * 1000) / perSecond;
     const wait = due - performance.now();
@@ -107,7 +115,7 @@ async function beSteady(port: number, key: string, perSecond: number, forSeconds
       fetch(`http://127.0.0.1:${port}/graphql`, { method: "POST", headers: headersOf(key, "203.0.113.7"), body: LIST })
         .then(async (response) => {
           if (response.status !== 200 || !(await response.text()).includes("Device number 24")) wrong++;
-          times.push(performance.now() - due);
+          if (i >= WARM_UP) times.push(performance.now() - due);
         })
         .catch(() => void wrong++),
     );
@@ -159,34 +167,37 @@ async function report(name: string, env: Environment, limit: number): Promise<vo
   await target.hub.stop();
   const defaults = await HubProcess.start({ ...env, HUB_BASE_URL: PUBLIC, HUB_PROXY_HOPS: "1", HUB_METRICS_TOKEN: METRICS_TOKEN, HUB_LOG_LEVEL: "info" });
   target = { ...target, hub: defaults };
-  await steady(target, 50, 2);
-  const quiet = await steady(target, 50, seconds);
+  await steady(target, PACE, 2);
+  let quiet = await steady(target, PACE, floodSeconds);
   const flood = async (what: string, options: Omit<autocannon.Options, "url">): Promise<void> => {
-    const instance = autocannon({ ...options, url: `http://127.0.0.1:${defaults.port}`, connections: 32, duration: seconds + 1 });
+    const instance = autocannon({ ...options, url: `http://127.0.0.1:${defaults.port}`, connections: 32, duration: floodSeconds + 3 });
     await sleep(500);
-    const good = await steady(target, 50, seconds - 1);
+    const good = await steady(target, PACE, floodSeconds);
     const flooded = await instance;
     if (good.wrong > 0) {
       failures++;
       console.log(`FAILED: got ${good.wrong} of ${good.sent} good requests refused during ${what}, expected none`);
     }
     floods.push([what, round(flooded.requests.average), round(good.p50), round(good.p99), `${(good.p99 / quiet.p99).toFixed(1)}x`]);
+    // A machine shared with others is not equally fast all the time: each flood is held against the quiet before it.
+    await sleep(1500);
+    quiet = await steady(target, PACE, floodSeconds);
+    floods.push(["none", "0", round(quiet.p50), round(quiet.p99), ""]);
   };
   const floods = [
     ["flood", "flood requests/s", "good p50 ms", "good p99 ms", "to quiet"],
-    ["none", "0", round(quiet.p50), round(quiet.p99), "1.0x"],
+    ["none", "0", round(quiet.p50), round(quiet.p99), ""],
   ];
   const form = { origin: PUBLIC, "content-type": "application/x-www-form-urlencoded" };
-  const rate = short ? 500 : 1000;
   await flood("sign-ins, one address", {
     method: "POST",
-    overallRate: rate,
+    overallRate: floodRate,
     requests: [{ path: "/sign-in", headers: { ...form, "x-forwarded-for": "198.51.100.66" }, body: "email=load%40example.org&password=wrong" }],
   });
   let n = 0;
   await flood("sign-ins, an address each", {
     method: "POST",
-    overallRate: rate,
+    overallRate: floodRate,
     requests: [
       {
         path: "/sign-in",
@@ -200,7 +211,7 @@ async function report(name: string, env: Environment, limit: number): Promise<vo
   });
   await flood("hostile queries, one key", {
     method: "POST",
-    overallRate: rate,
+    overallRate: floodRate,
     requests: [
       {
         path: "/graphql",
@@ -214,7 +225,7 @@ async function report(name: string, env: Environment, limit: number): Promise<vo
   });
   await flood("invented keys, an address each", {
     method: "POST",
-    overallRate: rate,
+    overallRate: floodRate,
     requests: [
       {
         path: "/graphql",
@@ -226,7 +237,7 @@ async function report(name: string, env: Environment, limit: number): Promise<vo
       },
     ],
   });
-  console.log(`\n${name}: a good client at 50 requests/s beside a flood (expected: p99 within 3x of quiet)`);
+  console.log(`\n${name}: a good client at ${PACE} requests/s beside a flood (expected: p99 within 3x of the quiet before it)`);
   table(floods);
   await defaults.stop();
 }

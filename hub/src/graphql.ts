@@ -5,7 +5,7 @@ import { createHandler, type Handler, type Response } from "graphql-http";
 import type { Queries } from "./database/database.ts";
 import { Documents } from "./documents.ts";
 import { refusals, UnavailableError } from "./errors.ts";
-import { listDevices, type Device } from "./nouns/device.ts";
+import { listDevices, readList, type Device } from "./nouns/device.ts";
 
 export const schemaText = readFileSync(new URL("../schema.graphql", import.meta.url), "utf8");
 
@@ -27,6 +27,10 @@ export type Context = {
   fields: number;
   values: number;
   readonly lists: Map<string, Promise<Connection>>;
+  /** All devices, where they came along with the key. */
+  readonly list: string | undefined;
+  /** How many devices the whole list had, once it was asked for. */
+  whole: number | undefined;
 };
 
 interface Connection {
@@ -53,7 +57,11 @@ async function readPage(context: Context, first: number | null | undefined, afte
   if (first != null && first < 1) throw refuse(`first: got ${first}, expected at least 1`);
   const start = after == null ? "" : decodeCursor(after);
   // One more than asked for tells whether there is more.
-  const rows = await listDevices(context.db, context.team.id, start, first == null ? undefined : first + 1);
+  const rows =
+    first == null && start === "" && context.list !== undefined
+      ? readList(context.list)
+      : await listDevices(context.db, context.team.id, start, first == null ? undefined : first + 1);
+  if (first == null && start === "") context.whole = rows.length;
   const hasNextPage = first != null && rows.length > first;
   const nodes = hasNextPage ? rows.slice(0, first) : rows;
   const last = nodes.at(-1);

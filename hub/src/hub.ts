@@ -18,7 +18,7 @@ import { sameText } from "./ids.ts";
 import { hashKey, readKey, sameHash } from "./key.ts";
 import type { Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { LastUsed, lookUpKey, type KeyRow } from "./nouns/apikey.ts";
+import { LastUsed, ListHabits, lookUpKey, lookUpKeyAndList, type KeyRow } from "./nouns/apikey.ts";
 import { CONTENT_POLICY, createPages } from "./pages/app.tsx";
 import { Passwords } from "./password.ts";
 import { callerOf, Quotas } from "./quota.ts";
@@ -72,6 +72,7 @@ export function createHub(options: HubOptions): Hub {
   const metrics = createMetrics();
   const endpoint = createEndpoint();
   const lastUsed = new LastUsed();
+  const habits = new ListHabits();
   const passwords = options.passwords ?? new Passwords();
   const keyQuota = new Quotas({ rate: config.keyRate, burst: config.keyBurst });
   const addressQuota = new Quotas({ rate: config.addressRate, burst: config.addressBurst });
@@ -160,8 +161,9 @@ export function createHub(options: HubOptions): Hub {
   ): Promise<{ readonly result: "no_key" | "unknown" | "revoked" } | { readonly result: "ok"; readonly id: string; readonly row: KeyRow }> {
     const id = readKey(token);
     if (id === undefined) return { result: "no_key" };
-    const row = await lookUpKey(db, id);
     const hash = hashKey(token);
+    // A key over its limit gets no list, so none is read for it.
+    const row = await (habits.has(id) && keyQuota.wait(id, now()) === 0 ? lookUpKeyAndList(db, id, hash) : lookUpKey(db, id));
     // Compared in any case, so that an unknown id answers as slowly as a wrong secret.
     const same = sameHash(hash, row?.hash ?? "0".repeat(64));
     if (row === undefined || !same) return { result: "unknown" };
@@ -222,10 +224,13 @@ export function createHub(options: HubOptions): Hub {
       fields: 0,
       values: 0,
       lists: new Map(),
+      list: row.list ?? undefined,
+      whole: undefined,
     };
     // graphql-http judges the type again, and only knows it without spaces and quotes.
     const plain = { accept: headers.accept, "content-type": "application/json" };
     const [answer, init] = await endpoint.handle({ method: "POST", url: "/graphql", headers: plain, body: body.text, raw: undefined, context: { operation } });
+    habits.note(id, operation.whole);
     if (operation.cost > 0) {
       // The address pays too: a team may have any number of keys.
       keyQuota.charge(id, time, operation.cost);
