@@ -62,3 +62,14 @@ compile examples/face.c face.o
 # a chip with this much; what does not fit does not link
 case $target in m*) link+=(-Wl,--defsym=FLASH_BYTES=0x10000,--defsym=RAM_BYTES=0x20000,--defsym=STACK_BYTES=0x800) ;; esac
 "${tools}gcc" "${flags[@]}" "${link[@]}" "$out"/{face,report,tensor}.o "${library[@]}" -o "$out/face"
+
+# what it takes: code and constants of the library (kernel.c, the kernel, boxwright.c), and of the whole program on a board
+total() { "${tools}size" "$@" | awk 'NR > 1 { text += $1; data += $2; bss += $3 } END { print text + data, data + bss }'; }
+read -r code _ < <(total "$out"/{boxwright_kernel,boxwright,kernel}.o)
+echo "size: $target ${OPTIMISE}${*:+ $*}: library $code bytes of code"
+case $target in
+  m*)
+    read -r flash ram < <(total "$out/face")
+    echo "size: $target ${OPTIMISE}${*:+ $*}: face example $flash bytes of flash (tensor in it: 16900), $ram bytes of RAM with a stack of 2048"
+    ;;
+esac

@@ -2,6 +2,7 @@
  * Makes build/cases.bin: the conformance cases that every build of the C library has to answer.
  *
  *     node test/make-cases.mjs            (after `npm run build` in the folder above)
+ *     node test/make-cases.mjs --large    build/large.bin instead: networks of common size, for counting instructions
  *
  * A case is a plan as `boxwright compile` writes it, tensors, and what the JavaScript engines answer: boxes, scores,
  * labels and sources, bit for bit. The three engines are asked and must agree here already. Recorded cases carry what
@@ -156,6 +157,26 @@ cases.push(
   { name: "queries, softmax", config: { family: "detr", classes: 4, confidenceThreshold: 0.4 }, outputs: queries },
 );
 
+/** Mostly background, as real outputs are: a few cells with one class that stands out. */
+function sparse(dims, objects, seed) {
+  const random = generator(seed);
+  const [, channels, n] = dims;
+  const t = f32(dims, (i) => (i < 2 * n ? random() * 640 : i < 4 * n ? 10 + random() * 150 : random() * 0.01));
+  for (let k = 0; k < objects; k++) t.data[(4 + Math.floor(random() * (channels - 4))) * n + Math.floor(random() * n)] = 0.3 + random() * 0.6;
+  return t;
+}
+const large = process.argv.includes("--large");
+if (large) {
+  const wide = sparse([1, 84, 8400], 200, 71);
+  const config = { family: "yolov8", classes: 80, inputSize: [640, 640] };
+  cases.length = 0;
+  cases.push(
+    { name: "YOLOv8 [1,84,8400] f32", config, outputs: { output0: wide } },
+    // scores and boxes in one scale would leave nothing of the scores, so exporters split them; f16 keeps them together
+    { name: "YOLOv8 [1,84,8400] f16", config, outputs: { output0: toHalf(wide) } },
+  );
+}
+
 // ---- What JavaScript answers -----------------------------------------------------------------------------------
 const fail = (name, got, expected) => {
   throw new Error(`${name}: got ${got}, expected ${expected}`);
@@ -258,5 +279,5 @@ const table = cases.map((c, index) => {
 });
 head.writeUInt32LE(cases.length, 0);
 head.writeUInt32LE(words(table), 4);
-writeFileSync(new URL("cases.bin", build), Buffer.concat(chunks));
+writeFileSync(new URL(large ? "large.bin" : "cases.bin", build), Buffer.concat(chunks));
 console.log(`${cases.length} cases, ${found} detections, ${length} bytes`);
