@@ -90,7 +90,7 @@ describe("help and usage", () => {
   });
 
   test.each<[string, string[], RegExp]>([
-    ["no command", [], /got no command, expected decode, draw or inspect\nTry: boxwright --help/],
+    ["no command", [], /got no command, expected decode, draw, inspect or compile\nTry: boxwright --help/],
     ["another command", ["detect"], /got command "detect"/],
     ["a name like a method", ["constructor"], /got command "constructor"/],
     ["an unknown option", ["decode", "--colour"], /'--colour'/],

@@ -46,6 +46,7 @@ Usage: boxwright COMMAND [options]
   decode    tensors to detections, as a table or as JSON
   draw      boxes, labels and scores over a photo, as SVG or PNG
   inspect   a config, an archive, tensor files or shapes: what would be decoded, and how
+  compile   a config and shapes to a plan file for C programs and microcontrollers
 
 boxwright COMMAND --help tells more; boxwright --version prints the version.
 Exit code: 0 done, 1 what was given cannot be decoded, 2 wrong usage.
@@ -104,5 +105,25 @@ Examples:
   boxwright inspect archive.tar.xz
   boxwright inspect output0:1x84x8400:f32
   boxwright inspect --family ssd boxes:1x1917x4:u8:0.07,128 scores:1x1917x91:u8:0.004,0
+`,
+
+  compile: `Usage: boxwright compile [CONFIG] [TENSORS...] --outputs NAME:SHAPE[:TYPE[:SCALE,ZERO]],... [options] > plan.bin
+
+Writes the plan of a network as a file that a host without JavaScript loads beside the kernel (embedded/README.md).
+Says on the error stream how much memory the device needs.
+
+  --outputs LIST           name, shape and type of each output, separated by commas; repeatable. Not needed where the
+                           config gives them, or where tensor files are given
+  --c NAME                 write C source with an array of this name instead of the file
+  --out FILE               write here instead of to standard output
+  --kernel FILE            write the kernel too, with a memory of its own, large enough for this plan (wasm3, WAMR)
+
+${network.replace(/\n {2}--engine.*/, "")}
+
+${files}
+
+Examples:
+  boxwright compile config.json --outputs out:1x255x13x13:f32 > plan.bin
+  boxwright compile config.json --outputs "boxes:1x1917x4:u8:0.07,128,scores:1x1917x91:u8:0.004,0" --c detector > detector.h
 `,
 };

@@ -56,7 +56,20 @@ export const COMMANDS = {
     help: { ...flag, short: "h" },
   },
   inspect: { ...NETWORK, json: flag, help: { ...flag, short: "h" } },
+  compile: {
+    ...withoutEngine(NETWORK),
+    outputs: { type: "string", multiple: true },
+    c: text,
+    out: text,
+    kernel: text,
+    help: { ...flag, short: "h" },
+  },
 } as const;
+
+/** A compiled plan runs where it is loaded: an engine to choose there is not. */
+function withoutEngine<T extends { engine: unknown }>({ engine: _, ...rest }: T): Omit<T, "engine"> {
+  return rest;
+}
 
 export type Values = Record<string, string | boolean | string[] | undefined>;
 

@@ -8,6 +8,7 @@ import { drawSvg, imageInfo, rasterise } from "../draw.ts";
 import { mergeTensors, readInput } from "../files.ts";
 import { inspect } from "../inspect.ts";
 import { isRecord, show } from "../safetensors.ts";
+import { compile } from "./compile.ts";
 import { HELP } from "./help.ts";
 import { COMMANDS, UsageError, headOf, parseShape, selected, setupOf, sizeOf, wholeOf } from "./options.ts";
 import { table } from "./table.ts";
@@ -19,7 +20,8 @@ import type { TensorHead } from "../safetensors.ts";
 import type { Values } from "./options.ts";
 
 export interface Io {
-  out(text: string): void;
+  /** Bytes only from `compile`. */
+  out(text: string | Uint8Array): void;
   err(text: string): void;
 }
 
@@ -38,7 +40,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     else if (Object.hasOwn(COMMANDS, name)) await runCommand(name as keyof typeof COMMANDS, words, io);
     else
       throw new UsageError(
-        `got ${name === "" ? "no command" : `command ${show(name)}`}, expected decode, draw or inspect`,
+        `got ${name === "" ? "no command" : `command ${show(name)}`}, expected decode, draw, inspect or compile`,
       );
     return DONE;
   } catch (e) {
@@ -152,6 +154,8 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     const { text, json } = inspect(setup.config, all, setup.options);
     io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
   },
+
+  compile,
 };
 
 function theConfig(inputs: readonly Input[]): { path: string; text: string } | undefined {

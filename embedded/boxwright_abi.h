@@ -1,0 +1,226 @@
+/* Made by scripts/embedded-header.mjs from src/abi.ts and src/planfile.ts. Do not edit. */
+#ifndef BOXWRIGHT_ABI_H
+#define BOXWRIGHT_ABI_H
+
+/*
+ * The kernel's binary interface, written once and read by both compilers (asc and tsc).
+ *
+ * The host writes one *image*: plan blocks, head records, tables and tensor slots in one linear memory.
+ * Every engine works on that image and on nothing else. Words are 4 bytes, little-endian; addresses are
+ * byte addresses, 16-aligned unless said otherwise; address 0 means "not there". `layout.ts` draws the map.
+ *
+ * The verbs: `abiVersion() -> i32`, and with the address of a plan block `scan(plan) -> candidates`,
+ * `sort(plan) -> ordered`, `nms(plan) -> detections`, `decode(plan) -> detections` (the three in a row).
+ */
+#define BXW_ABI_VERSION 1
+
+/* Plan block: one per image of a batch, and one more for gathered input */
+#define BXW_P_HEADS 0 /* number of head records */
+#define BXW_P_HEAD0 1 /* address of the first; they lie one after the other */
+#define BXW_P_CAPACITY 2 /* rows of the candidate columns */
+#define BXW_P_SCORES 3 /* f32[capacity] */
+#define BXW_P_LABELS 4 /* i32[capacity] */
+#define BXW_P_SOURCES 5 /* u32[capacity]: number of the (head, anchor, cell) it came from */
+#define BXW_P_BOXES 6 /* f32[capacity][4]: x1 y1 x2 y2, normalised to the network input */
+#define BXW_P_ORDER 7 /* u32[capacity]: candidate rows, best first */
+#define BXW_P_SPARE 8 /* u32[capacity]: scratch of the sort */
+#define BXW_P_COUNTS 9 /* u32[6144]: scratch of the sort (digit counts) */
+#define BXW_P_BLOCK 10 /* scratch of the scan: one block of maxima, then one block of cell numbers */
+#define BXW_P_CHAINS 11 /* u32[256]: scratch of nms, first kept block of each label */
+#define BXW_P_KEPT 12 /* scratch of nms: kept blocks, see KEPT_* */
+#define BXW_P_DET_BOXES 13 /* f32[maxDetections][4], in the frame's coordinates */
+#define BXW_P_DET_SCORES 14 /* f32[maxDetections] */
+#define BXW_P_DET_LABELS 15 /* i32[maxDetections] */
+#define BXW_P_DET_SOURCES 16 /* u32[maxDetections] */
+#define BXW_P_MAX_CANDIDATES 17 /* at most so many candidates go into nms */
+#define BXW_P_MAX_DETECTIONS 18
+#define BXW_P_IOU 19 /* f32 */
+#define BXW_P_FLAGS 20 /* FLAG_* */
+#define BXW_P_OFFSET_X 21 /* f32, added to widths in areas (pixelOffset / input width) */
+#define BXW_P_OFFSET_Y 22
+#define BXW_P_SCALE_X 23 /* f32: detection x = box x * scale + shift (letterbox undo) */
+#define BXW_P_SCALE_Y 24
+#define BXW_P_SHIFT_X 25
+#define BXW_P_SHIFT_Y 26
+/* written by the kernel */
+#define BXW_P_CANDIDATES 27 /* after scan */
+#define BXW_P_OVERFLOW 28 /* candidates that found no room (multi-label plans only) */
+#define BXW_P_NOT_FINITE 29 /* candidates dropped because box, score or label was not finite */
+#define BXW_P_OUT_OF_RANGE 30 /* candidates whose probability was outside [0, 1] */
+#define BXW_P_ORDERED 31 /* after sort */
+#define BXW_P_DETECTIONS 32 /* after nms */
+#define BXW_P_VISITED 33 /* candidates that nms looked at before it had enough */
+#define BXW_PLAN_WORDS 36
+#define BXW_FLAG_NMS_CLASS 1 /* suppression within a class */
+#define BXW_FLAG_NMS_ALL 2 /* suppression across classes; neither flag: none */
+#define BXW_FLAG_SUPPRESS_EQUAL 4 /* suppress at IoU == threshold too */
+#define BXW_FLAG_CLAMP_BEFORE 8
+#define BXW_FLAG_CLAMP_AFTER 16
+#define BXW_FLAG_CLAMP_CENTRE 32
+#define BXW_FLAG_MULTI_LABEL 64
+
+/* Head record: one per (tensor, anchor) that is scanned */
+#define BXW_H_CELLS 0 /* cells to scan */
+#define BXW_H_RULE 1 /* RULE_*: how objectness and class make a score */
+#define BXW_H_GATE 2 /* f32: smallest score that passes */
+#define BXW_H_SOURCE 3 /* source number of cell 0 */
+#define BXW_H_INDEX 4 /* gathered input: address of u32 cell numbers; 0: row i is cell i */
+#define BXW_H_SCORE_TYPE 5 /* TYPE_* */
+#define BXW_H_SCORE 6 /* address of class 0 of cell 0 */
+#define BXW_H_SCORE_CHANNEL 7 /* bytes from class to class */
+#define BXW_H_SCORE_CELL 8 /* bytes from cell to cell */
+#define BXW_H_SCORE_SCALE 9 /* f32 */
+#define BXW_H_SCORE_ZERO 10 /* f32 */
+#define BXW_H_SCORE_FN 11 /* FN_NONE, FN_SIGMOID or FN_SOFTMAX */
+#define BXW_H_SCORE_GATE 12 /* smallest raw value that can pass: f32 bits, or an integer key */
+#define BXW_H_CLASSES 13 /* classes looked at */
+#define BXW_H_CLASS_BASE 14 /* label of class 0 */
+#define BXW_H_CLASS_LIST 15 /* u32[classes]: which classes; 0: 0, 1, 2, ... */
+#define BXW_H_CLASS_GATES 16 /* f32[classes]: smallest score per class; 0: H_GATE for all */
+#define BXW_H_SOFT 17 /* softmax: address of the first logit of cell 0 */
+#define BXW_H_SOFT_COUNT 18 /* softmax: number of logits */
+#define BXW_H_OBJ_TYPE 19
+#define BXW_H_OBJ 20 /* address of the objectness of cell 0; 0: none */
+#define BXW_H_OBJ_CELL 21
+#define BXW_H_OBJ_SCALE 22
+#define BXW_H_OBJ_ZERO 23
+#define BXW_H_OBJ_FN 24
+#define BXW_H_OBJ_GATE 25
+#define BXW_H_LABEL_TYPE 26 /* class number given by a column of its own */
+#define BXW_H_LABEL 27
+#define BXW_H_LABEL_CELL 28
+#define BXW_H_LABEL_SCALE 29
+#define BXW_H_LABEL_ZERO 30
+#define BXW_H_MARKER 31 /* f32 or f16 column whose value -1 ends the list (SSD DetectionOutput); type: H_SCORE_TYPE */
+#define BXW_H_MARKER_CELL 32
+#define BXW_H_COUNT 33 /* address of a number of valid cells (TFLite post-process), f32 */
+#define BXW_H_COUNT_TYPE 34
+#define BXW_H_KIND 35 /* KIND_* */
+#define BXW_H_BOX_TYPE 36
+#define BXW_H_BOX_CELL 37 /* bytes from cell to cell */
+#define BXW_H_BOX_0 38 /* addresses of the four box channels of cell 0: x y w h, or x1 y1 x2 y2, or l t r b */
+#define BXW_H_BOX_1 39
+#define BXW_H_BOX_2 40
+#define BXW_H_BOX_3 41
+#define BXW_H_BOX_SCALE 42
+#define BXW_H_BOX_ZERO 43
+#define BXW_H_BIN 44 /* distance: bytes from bin to bin */
+#define BXW_H_BINS 45 /* distance: bins of a distribution; 0: the distance itself */
+#define BXW_H_GRID_W 46 /* cells in a row of the grid */
+#define BXW_H_XY_FN 47 /* FN_* on x and y */
+#define BXW_H_XY_SCALE 48 /* f32: centre = (column + scale * f(x) + bias) * H_KX */
+#define BXW_H_XY_BIAS 49
+#define BXW_H_WH_FN 50 /* FN_* on w and h */
+#define BXW_H_W 51 /* f32: width = f(w) * H_W (anchor width, normalised) */
+#define BXW_H_H 52
+#define BXW_H_KX 53 /* f32: to normalised coordinates */
+#define BXW_H_KY 54
+#define BXW_H_TABLE 55 /* prior: f32[cells][4]: cx cy w h, normalised */
+#define BXW_H_V0 56 /* prior: factors on the four box channels (variances) */
+#define BXW_H_V1 57
+#define BXW_H_V2 58
+#define BXW_H_V3 59
+#define BXW_H_CHECK 60 /* f32: a probability above this is out of range; +Infinity: no check */
+#define BXW_H_LABELS 61 /* label column: entries of H_CLASS_LIST and H_CLASS_GATES; 0: all labels, H_GATE */
+#define BXW_HEAD_WORDS 64
+#define BXW_KIND_GRID 0 /* centre from the cell, size from an anchor (YOLOv2..v7) or the stride (YOLOX) */
+#define BXW_KIND_DISTANCE 1 /* left, top, right, bottom from the centre of the cell, in cells */
+#define BXW_KIND_PRIOR 2 /* offsets against a prior box (SSD) */
+#define BXW_KIND_CENTRE 3 /* plain cx cy w h */
+#define BXW_KIND_CORNERS 4 /* plain x1 y1 x2 y2 */
+#define BXW_KIND_TOPLEFT 5 /* plain x1 y1 w h */
+#define BXW_RULE_CLASS 0 /* the class score; objectness, where there is one, only gates */
+#define BXW_RULE_PRODUCT 1 /* objectness x class */
+#define BXW_RULE_OBJECTNESS 2 /* one class and no class channel */
+#define BXW_RULE_POWER 3 /* objectness^0.6 x class^0.4 (FastestDet) */
+#define BXW_FN_NONE 0
+#define BXW_FN_SIGMOID 1
+#define BXW_FN_SOFTMAX 2
+#define BXW_FN_TANH 3
+#define BXW_FN_EXP 4
+#define BXW_FN_SQUARE 5 /* (2 w)^2 of a w that is a probability already */
+#define BXW_FN_SQUARE_SIGMOID 6 /* (2 sigmoid(w))^2 */
+#define BXW_TYPE_F32 0
+#define BXW_TYPE_F16 1
+#define BXW_TYPE_I8 2
+#define BXW_TYPE_U8 3
+#define BXW_TYPE_I16 4
+#define BXW_TYPE_I32 5
+
+/* Scratch */
+/* Cells per block of the scan: small enough that a block of maxima and its groups stay in the first-level cache. */
+#define BXW_BLOCK 512
+/*
+ * Scratch of the scan, from P_BLOCK: maxima of a block | cell numbers | maxima of each group of classes. A group is
+ * eight classes, or as many eights as keep the groups at sixteen.
+ */
+#define BXW_ROW_BYTES 2064
+#define BXW_GROUPS 16
+#define BXW_SCAN_BYTES 37152
+/* Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
+#define BXW_KEPT_NEXT 80
+#define BXW_KEPT_LABEL 84
+#define BXW_KEPT_COUNT 88
+#define BXW_KEPT_BYTES 96
+#define BXW_CHAINS 256
+
+/*
+ * The plan file: what `boxwright compile` writes and hosts without JavaScript load. Only numbers stand here, since
+ * `scripts/embedded-header.mjs` turns this file and `abi.ts` into one C header.
+ *
+ * The file begins with the memory image itself, as far as it is not empty, so that loading is one copy:
+ *
+ *       0  directory, 16 words (F_*); it stands where the image never holds anything, and the kernel never looks there
+ *      64  plan blocks, head records, lists and prior tables, at the addresses they have in memory
+ *          image table: IMAGE_WORDS words for each image of the batch
+ *          slot table: SLOT_WORDS words for each tensor
+ *          label table: the offset of each label
+ *          strings: names and labels, UTF-8, each ended by a zero byte; the file ends with one
+ *
+ * Words are 4 bytes, little-endian. Offsets count from the start of the file, addresses from the start of memory.
+ * Only the first F_IMAGE_BYTES belong in memory; the tables can stay where the file is, in flash for instance. The
+ * rest of memory needs no clearing.
+ */
+#define BXW_PLAN_MAGIC 1347901506 /* the bytes "BXWP" */
+#define BXW_PLAN_VERSION 1 /* of this layout */
+
+/* Directory */
+#define BXW_F_MAGIC 0 /* PLAN_MAGIC */
+#define BXW_F_VERSION 1 /* PLAN_VERSION */
+#define BXW_F_ABI 2 /* ABI_VERSION of the kernel the image is for */
+#define BXW_F_CHECK 3 /* CRC-32 (as in gzip and PNG) of the file from F_FILE_BYTES on */
+#define BXW_F_FILE_BYTES 4 /* length of the file */
+#define BXW_F_IMAGE_BYTES 5 /* bytes that belong in memory, from address 0 */
+#define BXW_F_MEMORY_BYTES 6 /* bytes of memory the image needs in all */
+#define BXW_F_IMAGES 7 /* images in a batch */
+#define BXW_F_IMAGE_TABLE 8 /* offset */
+#define BXW_F_SLOTS 9 /* tensors */
+#define BXW_F_SLOT_TABLE 10 /* offset */
+#define BXW_F_LABELS 11 /* class names; 0: the config has none */
+#define BXW_F_LABEL_TABLE 12 /* offset */
+#define BXW_F_MAX_DETECTIONS 13 /* rows of the detection columns */
+#define BXW_F_INPUT_WIDTH 14 /* of the network input in pixels; 0: not known */
+#define BXW_F_INPUT_HEIGHT 15
+#define BXW_FILE_WORDS 16
+
+/* Image table */
+#define BXW_I_PLAN 0 /* address of the plan block: what decode() takes */
+#define BXW_I_BOXES 1 /* address: f32[F_MAX_DETECTIONS][4]: x_min y_min x_max y_max, 0..1 */
+#define BXW_I_SCORES 2 /* address: f32[F_MAX_DETECTIONS] */
+#define BXW_I_LABELS 3 /* address: i32[F_MAX_DETECTIONS]: class numbers */
+#define BXW_I_SOURCES 4 /* address: u32[F_MAX_DETECTIONS] */
+#define BXW_IMAGE_WORDS 5
+
+/* Slot table */
+#define BXW_S_ADDRESS 0 /* where the tensor goes */
+#define BXW_S_BYTES 1 /* its length */
+#define BXW_S_TYPE 2 /* TYPE_* */
+#define BXW_S_SCALE 3 /* f32: real = (raw - zero) * scale */
+#define BXW_S_ZERO 4 /* f32 */
+#define BXW_S_NAME 5 /* offset of its name */
+#define BXW_S_RANK 6 /* number of dims */
+#define BXW_S_DIM_0 7 /* the first of MAX_RANK dims, the others behind it */
+#define BXW_SLOT_WORDS 16
+#define BXW_MAX_RANK 8
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * What the translated kernel stands on: loads, stores and the few operations that C leaves open and WebAssembly does
+ * not. `translate.mjs` puts the kernel's functions behind this and drops the prelude that wasm2c writes itself: the
+ * kernel has no tables, no growing memory and no exceptions, so that nothing of a runtime is left, and the linear
+ * memory can be passed in two registers instead of being looked up after each store.
+ */
+#ifndef BOXWRIGHT_KERNEL_PRELUDE_H
+#define BOXWRIGHT_KERNEL_PRELUDE_H
+
+#include <float.h>
+#include <stdint.h>
+
+#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "byte order: got big-endian or unknown, expected little-endian, as the words of a plan are"
+#endif
+#if FLT_EVAL_METHOD != 0
+#error "FLT_EVAL_METHOD: got other than 0, expected 0: floats computed in wider registers round to other detections (on x86: -msse2 -mfpmath=sse)"
+#endif
+#ifdef __FAST_MATH__
+#error "got -ffast-math, expected none: the kernel tells NaN apart and its sums have an order"
+#endif
+
+typedef uint8_t u8;
+typedef int8_t s8;
+typedef uint16_t u16;
+typedef int16_t s16;
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint64_t u64;
+typedef int64_t s64;
+typedef float f32;
+typedef double f64;
+
+/* The linear memory. By value, never changed: compilers then keep both in registers. */
+typedef struct bxw_linear {
+    u8 *data;
+    u32 size;
+} bxw_linear;
+
+#define BXW_TRAP_BOUNDS 1
+#define BXW_TRAP_DIVISION 2
+#define BXW_TRAP_CONVERSION 3
+#define BXW_TRAP_UNREACHABLE 4
+
+_Noreturn void bxw_trap(int reason);
+
+#define BXW_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Bounds. The addresses are 64 bits wide on purpose: base + offset of a WebAssembly access does not wrap. */
+#ifdef BXW_UNCHECKED
+#define BXW_IN_BOUNDS(memory, address, bytes) ((void)0)
+#else
+#define BXW_IN_BOUNDS(memory, address, bytes)                                  \
+    do {                                                                       \
+        if (BXW_UNLIKELY((address) + (bytes) > (memory).size))                 \
+            bxw_trap(BXW_TRAP_BOUNDS);                                         \
+    } while (0)
+#endif
+
+#define BXW_LOAD(name, stored, result)                                         \
+    static inline __attribute__((unused, always_inline)) result name(          \
+        bxw_linear memory, u64 address) {                                      \
+        stored value;                                                          \
+        BXW_IN_BOUNDS(memory, address, sizeof value);                          \
+        __builtin_memcpy(&value, memory.data + (u32)address, sizeof value);    \
+        return (result)value;                                                  \
+    }
+
+#define BXW_STORE(name, stored, given)                                         \
+    static inline __attribute__((unused, always_inline)) void name(            \
+        bxw_linear memory, u64 address, given from) {                          \
+        stored value = (stored)from;                                           \
+        BXW_IN_BOUNDS(memory, address, sizeof value);                          \
+        __builtin_memcpy(memory.data + (u32)address, &value, sizeof value);    \
+    }
+
+/* signed loads go through s32, which widens the sign, then to the unsigned type that the code computes in */
+#define BXW_LOAD_SIGNED(name, stored)                                          \
+    static inline __attribute__((unused, always_inline)) u32 name(             \
+        bxw_linear memory, u64 address) {                                      \
+        stored value;                                                          \
+        BXW_IN_BOUNDS(memory, address, sizeof value);                          \
+        __builtin_memcpy(&value, memory.data + (u32)address, sizeof value);    \
+        return (u32)(s32)value;                                                \
+    }
+
+BXW_LOAD(i32_load, u32, u32)
+BXW_LOAD(i64_load, u64, u64)
+BXW_LOAD(f32_load, f32, f32)
+BXW_LOAD(f64_load, f64, f64)
+BXW_LOAD(i32_load8_u, u8, u32)
+BXW_LOAD(i32_load16_u, u16, u32)
+BXW_LOAD_SIGNED(i32_load8_s, s8)
+BXW_LOAD_SIGNED(i32_load16_s, s16)
+BXW_STORE(i32_store, u32, u32)
+BXW_STORE(i64_store, u64, u64)
+BXW_STORE(f32_store, f32, f32)
+BXW_STORE(f64_store, f64, f64)
+BXW_STORE(i32_store8, u8, u32)
+BXW_STORE(i32_store16, u16, u32)
+
+static inline __attribute__((unused)) f32 f32_reinterpret_i32(u32 x) {
+    f32 y;
+    __builtin_memcpy(&y, &x, sizeof y);
+    return y;
+}
+
+static inline __attribute__((unused)) u32 i32_reinterpret_f32(f32 x) {
+    u32 y;
+    __builtin_memcpy(&y, &x, sizeof y);
+    return y;
+}
+
+static inline __attribute__((unused)) f64 f64_reinterpret_i64(u64 x) {
+    f64 y;
+    __builtin_memcpy(&y, &x, sizeof y);
+    return y;
+}
+
+static inline __attribute__((unused)) u64 i64_reinterpret_f64(f64 x) {
+    u64 y;
+    __builtin_memcpy(&y, &x, sizeof y);
+    return y;
+}
+
+/* Conversions between the float types quieten NaN by themselves, and no NaN leaves the kernel. */
+#define wasm_quiet(x) (x)
+#define wasm_quietf(x) (x)
+
+/*
+ * Rounding down without the C library. The kernel takes it only of exponents, far inside the range of an int; what is
+ * beyond 2^31, or NaN, is returned as it is: such a double is whole already or stays what it is for all the kernel does.
+ */
+static inline __attribute__((unused)) f64 wasm_floor(f64 x) {
+    if (!(x > -2147483648.0 && x < 2147483647.0)) return x;
+    f64 whole = (f64)(s32)x;
+    return whole > x ? whole - 1.0 : whole;
+}
+
+static inline __attribute__((unused)) u32 I32_TRUNC_S_F32(f32 x) {
+    if (BXW_UNLIKELY(!(x >= -2147483648.f && x < 2147483648.f))) bxw_trap(BXW_TRAP_CONVERSION);
+    return (u32)(s32)x;
+}
+
+static inline __attribute__((unused)) u32 I32_DIV_S(u32 a, u32 b) {
+    if (BXW_UNLIKELY(b == 0 || (a == 0x80000000u && b == 0xffffffffu))) bxw_trap(BXW_TRAP_DIVISION);
+    return (u32)((s32)a / (s32)b);
+}
+
+#define UNREACHABLE bxw_trap(BXW_TRAP_UNREACHABLE)
+#define UNLIKELY(x) BXW_UNLIKELY(x)
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define FUNC_PROLOGUE ((void)0)
+#define FUNC_EPILOGUE ((void)0)
+#ifndef INFINITY
+#define INFINITY __builtin_inff()
+#endif
+#ifndef NAN
+#define NAN __builtin_nanf("")
+#endif
+
+/* The verbs, as boxwright_kernel.c defines them. */
+u32 bxw_kernel_abiVersion(bxw_linear instance);
+u32 bxw_kernel_scan(bxw_linear instance, u32 plan);
+u32 bxw_kernel_sort(bxw_linear instance, u32 plan);
+u32 bxw_kernel_nms(bxw_linear instance, u32 plan);
+u32 bxw_kernel_decode(bxw_linear instance, u32 plan);
+
+#endif

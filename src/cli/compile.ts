@@ -1,0 +1,66 @@
+/** `boxwright compile`: a config and the shapes of its outputs -> a plan file for hosts without JavaScript. */
+import { writeFile } from "node:fs/promises";
+import { type CompiledPlan, cSource, compilePlan, standaloneKernel } from "../compile.ts";
+import { PAGE } from "../engine.ts";
+import { mergeTensors, readInput } from "../files.ts";
+import { shape } from "../tensor.ts";
+import { UsageError, headOf, parseShape, selected, setupOf } from "./options.ts";
+import { show } from "../safetensors.ts";
+import type { Input } from "../files.ts";
+import type { TensorHead } from "../safetensors.ts";
+import type { Values } from "./options.ts";
+import type { Io } from "./run.ts";
+
+export async function compile(positionals: string[], values: Values, io: Io): Promise<void> {
+  const inputs: Input[] = await Promise.all(positionals.map(readInput));
+  const configs = inputs.filter((i) => i.kind === "config");
+  if (configs.length > 1)
+    throw new UsageError(`got the configs ${configs.map((c) => c.path).join(" and ")}, expected one`);
+  if (configs.length === 0 && values["family"] === undefined)
+    throw new UsageError("got no config, expected a config file or archive, or --family and --classes");
+  const name = values["c"] as string | undefined;
+  if (name !== undefined && !/^[A-Za-z_]\w*$/.test(name))
+    throw new UsageError(`--c: got ${show(name)}, expected a name that C allows`);
+
+  const tensors = mergeTensors(inputs);
+  const heads = selected([...shapesOf(values), ...tensors.map(headOf)], values);
+  const setup = await setupOf(values, configs[0]?.text);
+  const options = heads.length === 0 ? setup.options : { ...setup.options, outputs: heads };
+  const compiled = compilePlan(setup.config, options, (wanted) => {
+    const data = tensors.find((t) => t.name === wanted)?.data;
+    return data === undefined ? null : (data as ArrayLike<number>);
+  });
+
+  const result = name === undefined ? compiled.bytes : cSource(name, compiled);
+  const out = values["out"] as string | undefined;
+  if (out === undefined) io.out(result);
+  else await writeFile(out, result);
+  const kernel = values["kernel"] as string | undefined;
+  if (kernel !== undefined)
+    await writeFile(kernel, standaloneKernel(Math.ceil(compiled.layout.bytes / PAGE)));
+  io.err(summary(compiled));
+}
+
+/** Shapes of --outputs: separated by commas, though a shape may have one itself, before its zero point. */
+function shapesOf(values: Values): TensorHead[] {
+  const words = ((values["outputs"] as string[] | undefined) ?? []).flatMap((list) =>
+    list.split(/,(?!-?\d+(?:\.\d+)?(?:,|$))/),
+  );
+  return words.map((word, i) => {
+    const head = parseShape(word.trim(), i);
+    if (head === null)
+      throw new UsageError(`--outputs: got ${show(word)}, expected shapes such as name:1x255x13x13:f32`);
+    return head;
+  });
+}
+
+/** What the plan asks of the device; on the error stream, as the plan itself may be on the other. */
+function summary({ bytes, plan, layout }: CompiledPlan): string {
+  const slots = plan.tensors.map((t, i) => `  slot ${i}: ${shape(t)} ${t.type} at ${layout.slots[i]}\n`);
+  return [
+    `${plan.about}\n`,
+    `plan ${bytes.length} bytes (read only), memory ${layout.bytes} bytes: up to ${layout.capacity} candidates and ${plan.maxDetections} detections`,
+    plan.batch === 1 ? "\n" : `, batch of ${plan.batch}\n`,
+    ...slots,
+  ].join("");
+}
