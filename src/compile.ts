@@ -11,8 +11,8 @@ import { memoryOf } from "./memory.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import * as F from "./planfile.ts";
 import { type Plan, labelsOf, makePlan } from "./plan.ts";
+import { kernelSource } from "./source.ts";
 import { TYPE_BYTES, TYPE_CODES, type TensorSpec, shape, specOf, volume } from "./tensor.ts";
-import { kernelBytes } from "./wasm.ts";
 
 export interface CompiledPlan {
   /** The plan file. */
@@ -207,7 +207,8 @@ export function cSource(name: string, compiled: CompiledPlan): string {
  * cannot hand a module its memory (wasm3, WAMR) take this one.
  */
 export function standaloneKernel(pages: number): Uint8Array<ArrayBuffer> {
-  const from = kernelBytes("scalar");
+  const from = kernelSource("scalar");
+  if (!(from instanceof Uint8Array)) throw new Error("got no scalar kernel in this entry, expected one");
   const out: number[] = [...from.subarray(0, 8)];
   let at = 8;
   const number = (): number => {
