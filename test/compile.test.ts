@@ -159,7 +159,7 @@ describe("plan files", () => {
       "half a pixel",
       { family: "yolov8", classes: 1, inputSize: [64.5, 64] },
       { outputs: [{ dims: [1, 5, 84] }] },
-      "inputSize: got [64.5,64], expected [width, height] in whole pixels",
+      /inputSize: got \[64\.5,64\], expected \[width, height\] in whole pixels/,
     ],
     [
       "a shape that fits nothing",
