@@ -20,24 +20,31 @@ const names = {
 };
 const find = (pattern) => {
   const match = new RegExp(pattern, "m").exec(sizes);
-  if (match === null) throw new Error(`build/sizes.txt: got no line like ${pattern}, expected one; run ./ci.sh first`);
+  if (match === null)
+    throw new Error(`build/sizes.txt: got no line like ${pattern}, expected one; run ./ci.sh first`);
   return match.slice(1);
 };
 const variants = ["-O2", "-Os", "-Os -DBXW_UNCHECKED"];
 const code = Object.entries(names).map(
-  ([t, name]) => `| ${name} | ${variants.map((v) => number(find(`^size: ${t} ${v}: library (\\d+) bytes`)[0])).join(" | ")} |`,
+  ([t, name]) =>
+    `| ${name} | ${variants.map((v) => number(find(`^size: ${t} ${v}: library (\\d+) bytes`)[0])).join(" | ")} |`,
 );
 const boards = Object.entries(names)
   .filter(([t]) => t.startsWith("m"))
   .map(([t, name]) => {
-    const [flash, ram] = find(`^size: ${t} -Os: face example (\\d+) bytes of flash \\(tensor in it: 16900\\), (\\d+) bytes of RAM`);
+    const [flash, ram] = find(
+      `^size: ${t} -Os: face example (\\d+) bytes of flash \\(tensor in it: 16900\\), (\\d+) bytes of RAM`,
+    );
     const [instructions, stack] = find(`^${t} -Os: face: measured: (\\d+) instructions, stack (\\d+) bytes`);
     return `| ${name} | ${[flash - 16900, ram, stack, instructions].map(number).join(" | ")} |`;
   });
 const counts = file("build/callgrind.txt")
   .split("\n")
   .map((line) => /^\s*(\d+) instructions\s+(.*): (\d+) detections$/.exec(line))
-  .filter((m) => m !== null && /face|yolo|mobilenet|DFL|priors|FastestDet/i.test(m[2]) && !/chelsea|coffee/.test(m[2]))
+  .filter(
+    (m) =>
+      m !== null && /face|yolo|mobilenet|DFL|priors|FastestDet/i.test(m[2]) && !/chelsea|coffee/.test(m[2]),
+  )
   .map(([, n, name, found]) => `| ${name} | ${found} | ${number(n)} |`);
 const text = [
   "Code of the library (kernel included), bytes:",
@@ -67,5 +74,9 @@ const after = rest.split(marks[1])[1];
 const next = `${before}${marks[0]}\n${text}\n${marks[1]}${after}`;
 if (process.argv.includes("--write")) writeFileSync(new URL("README.md", import.meta.url), next);
 else if (process.argv.includes("--compare"))
-  console.log(next === readme ? "README.md has these figures" : "README.md has other figures: node measure.mjs --write puts these in");
+  console.log(
+    next === readme
+      ? "README.md has these figures"
+      : "README.md has other figures: node measure.mjs --write puts these in",
+  );
 else console.log(text);

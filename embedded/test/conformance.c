@@ -175,7 +175,12 @@ static void refusals(uint32_t c) {
     refused("a byte short", LOAD(bytes - 1), BXW_CUT_SHORT);
     report_check("refusals", "says the length", d.got == bytes - 1 && d.expected == bytes, d.got, bytes - 1);
     refused("memory a byte short", bxw_load(&d, plan, bytes, memory, bxw_memory_bytes(plan, bytes) - 1), BXW_MEMORY_SMALL);
-    refused("memory out of line", bxw_load(&d, plan, bytes, memory + 4, sizeof memory - 4), BXW_MEMORY_ALIGN);
+    refused("memory out of line", bxw_load(&d, plan, bytes, memory + 2, sizeof memory - 2), BXW_MEMORY_ALIGN);
+    /* as interpreters hand it out */
+    refused("memory at a word", bxw_load(&d, plan, bytes, memory + 4, sizeof memory - 4), BXW_OK);
+    refused("fill there", bxw_fill(&d, 0, cases + word(word(c, C_TENSOR_TABLE), T_DATA), word(word(c, C_TENSOR_TABLE), T_BYTES)), BXW_OK);
+    const int32_t there = bxw_decode(&d);
+    report_check("memory at a word", "detections", there == 1, (uint32_t)there, 1);
     for (uint32_t at = BXW_F_CHECK * 4; at < bytes; at += 97) {
         FRESH();
         spoilt[at] ^= 0x10;

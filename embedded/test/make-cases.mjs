@@ -38,7 +38,11 @@ function generator(seed) {
 }
 
 const volume = (dims) => dims.reduce((a, b) => a * b, 1);
-const f32 = (dims, fill) => ({ dims, type: "f32", data: Float32Array.from({ length: volume(dims) }, (_, i) => fill(i)) });
+const f32 = (dims, fill) => ({
+  dims,
+  type: "f32",
+  data: Float32Array.from({ length: volume(dims) }, (_, i) => fill(i)),
+});
 
 /** The bits of the half float nearest to x. */
 function half(x) {
@@ -54,7 +58,11 @@ function half(x) {
 const toHalf = (t) => ({ dims: t.dims, type: "f16", data: Uint16Array.from(t.data, half) });
 
 function quantised(t, type) {
-  const [array, low, high] = { u8: [Uint8Array, 0, 255], i8: [Int8Array, -128, 127], i16: [Int16Array, -32768, 32767] }[type];
+  const [array, low, high] = {
+    u8: [Uint8Array, 0, 255],
+    i8: [Int8Array, -128, 127],
+    i16: [Int16Array, -32768, 32767],
+  }[type];
   const least = Math.min(...t.data);
   const scale = (Math.max(...t.data) - least) / (high - low);
   const zeroPoint = Math.round(low - least / scale);
@@ -78,7 +86,12 @@ const face = { config: json("test/tiny-face/config.json"), outputs: recorded("te
 const cases = [
   { name: "tiny-face", ...face, golden: json("test/tiny-face/expected.json").detections },
   { name: "tiny-face u8", ...face, outputs: { out0: quantised(face.outputs.out0, "u8") } },
-  { name: "tiny-face f16, letterbox", ...face, outputs: { out0: toHalf(face.outputs.out0) }, frame: { width: 640, height: 480, resize: "letterbox" } },
+  {
+    name: "tiny-face f16, letterbox",
+    ...face,
+    outputs: { out0: toHalf(face.outputs.out0) },
+    frame: { width: 640, height: 480, resize: "letterbox" },
+  },
 ];
 for (const photo of photos) {
   cases.push({
@@ -114,7 +127,10 @@ odd.data[9] = Infinity;
 odd.data[83 * 6 + 11] = 0.98;
 odd.data[83 * 2 + 11] = NaN;
 const maps = generator(11);
-const dfl = { boxes: f32([1, 64, 4, 6], () => maps() * 6 - 3), scores: f32([1, 2, 4, 6], () => maps() * 6 - 4) };
+const dfl = {
+  boxes: f32([1, 64, 4, 6], () => maps() * 6 - 3),
+  scores: f32([1, 2, 4, 6], () => maps() * 6 - 4),
+};
 const chance = generator(23);
 const rows = f32([2, 60, 7], (i) => (i % 7 < 2 ? chance() * 64 : i % 7 < 4 ? 3 + chance() * 30 : chance()));
 const prior = generator(31);
@@ -130,39 +146,94 @@ const finished = {
 const fast = generator(53);
 const fastest = f32([1, 8, 5, 5], (i) => (i < 25 ? fast() : i < 75 ? fast() * 2 - 1 : fast()));
 const query = generator(61);
-const queries = { logits: f32([1, 12, 5], () => query() * 8 - 3), boxes: f32([1, 12, 4], (i) => (i % 4 < 2 ? query() : query() * 0.4)) };
+const queries = {
+  logits: f32([1, 12, 5], () => query() * 8 - 3),
+  boxes: f32([1, 12, 4], (i) => (i % 4 < 2 ? query() : query() * 0.4)),
+};
 cases.push(
   { name: "planes", config: v8, outputs: { output0: planes(83, 3, 3) } },
   { name: "planes f16", config: v8, outputs: { output0: toHalf(planes(33, 3, 4)) } },
   { name: "planes with NaN and infinity", config: v8, outputs: { output0: odd } },
-  { name: "planes, pairs and caps", config: { ...v8, conventions: "gen1", confidenceThreshold: 0.1, maxDetections: 17 }, outputs: { output0: planes(83, 3, 6) } },
-  { name: "planes, some classes", config: { ...v8, labels: ["a", "b", "\u00e9"], keep: ["a", 2], conventions: "depthai-nodes" }, outputs: { output0: planes(83, 3, 7) } },
-  { name: "planes, a threshold per class", config: { ...v8, confidenceThreshold: [0.2, 0.9, 0.5], conventions: "depthai" }, outputs: { output0: planes(83, 3, 8) } },
+  {
+    name: "planes, pairs and caps",
+    config: { ...v8, conventions: "gen1", confidenceThreshold: 0.1, maxDetections: 17 },
+    outputs: { output0: planes(83, 3, 6) },
+  },
+  {
+    name: "planes, some classes",
+    config: { ...v8, labels: ["a", "b", "\u00e9"], keep: ["a", 2], conventions: "depthai-nodes" },
+    outputs: { output0: planes(83, 3, 7) },
+  },
+  {
+    name: "planes, a threshold per class",
+    config: { ...v8, confidenceThreshold: [0.2, 0.9, 0.5], conventions: "depthai" },
+    outputs: { output0: planes(83, 3, 8) },
+  },
   {
     name: "planes, thousands, letterbox",
     config: { ...v8, classes: 1, confidenceThreshold: 0.001, maxDetections: 200 },
     outputs: { output0: planes(3600, 1, 9) },
     frame: { width: 1000, height: 333, resize: "letterbox-topleft" },
   },
-  { name: "DFL maps", config: { ...v8, classes: 2, inputSize: [48, 32], confidenceThreshold: 0.3, reading: "dfl-grid" }, outputs: dfl },
+  {
+    name: "DFL maps",
+    config: { ...v8, classes: 2, inputSize: [48, 32], confidenceThreshold: 0.3, reading: "dfl-grid" },
+    outputs: dfl,
+  },
   {
     name: "DFL maps i8 and i16",
     config: { ...v8, classes: 2, inputSize: [48, 32], confidenceThreshold: 0.3, reading: "dfl-grid" },
     outputs: { boxes: quantised(dfl.boxes, "i8"), scores: quantised(dfl.scores, "i16") },
   },
-  { name: "rows, a batch of two", config: { family: "yolov5", classes: 2, inputSize: [64, 64] }, outputs: { output0: rows }, frame: { width: 333, height: 500, resize: "letterbox" } },
-  { name: "priors", config: { family: "ssd", classes: 4, priors, priorFormat: "cxcywh", variances: [0.1, 0.1, 0.2, 0.2], activation: "sigmoid", inputSize: [300, 300] }, outputs: ssd },
-  { name: "TFLite post-process", config: { family: "tflite-postprocess", classes: 5, roles: { boxes: "boxes", labels: "classes", scores: "scores", count: "count" } }, outputs: finished },
-  { name: "FastestDet", config: { family: "fastestdet", classes: 3, inputSize: [80, 80], confidenceThreshold: 0.5 }, outputs: { output: fastest } },
-  { name: "queries, softmax", config: { family: "detr", classes: 4, confidenceThreshold: 0.4 }, outputs: queries },
+  {
+    name: "rows, a batch of two",
+    config: { family: "yolov5", classes: 2, inputSize: [64, 64] },
+    outputs: { output0: rows },
+    frame: { width: 333, height: 500, resize: "letterbox" },
+  },
+  {
+    name: "priors",
+    config: {
+      family: "ssd",
+      classes: 4,
+      priors,
+      priorFormat: "cxcywh",
+      variances: [0.1, 0.1, 0.2, 0.2],
+      activation: "sigmoid",
+      inputSize: [300, 300],
+    },
+    outputs: ssd,
+  },
+  {
+    name: "TFLite post-process",
+    config: {
+      family: "tflite-postprocess",
+      classes: 5,
+      roles: { boxes: "boxes", labels: "classes", scores: "scores", count: "count" },
+    },
+    outputs: finished,
+  },
+  {
+    name: "FastestDet",
+    config: { family: "fastestdet", classes: 3, inputSize: [80, 80], confidenceThreshold: 0.5 },
+    outputs: { output: fastest },
+  },
+  {
+    name: "queries, softmax",
+    config: { family: "detr", classes: 4, confidenceThreshold: 0.4 },
+    outputs: queries,
+  },
 );
 
 /** Mostly background, as real outputs are: a few cells with one class that stands out. */
 function sparse(dims, objects, seed) {
   const random = generator(seed);
   const [, channels, n] = dims;
-  const t = f32(dims, (i) => (i < 2 * n ? random() * 640 : i < 4 * n ? 10 + random() * 150 : random() * 0.01));
-  for (let k = 0; k < objects; k++) t.data[(4 + Math.floor(random() * (channels - 4))) * n + Math.floor(random() * n)] = 0.3 + random() * 0.6;
+  const t = f32(dims, (i) =>
+    i < 2 * n ? random() * 640 : i < 4 * n ? 10 + random() * 150 : random() * 0.01,
+  );
+  for (let k = 0; k < objects; k++)
+    t.data[(4 + Math.floor(random() * (channels - 4))) * n + Math.floor(random() * n)] = 0.3 + random() * 0.6;
   return t;
 }
 const large = process.argv.includes("--large");
@@ -195,8 +266,13 @@ function answers(c) {
     const { candidates, dropped } = decoder.stats;
     return { images, stats: [candidates, dropped.capped, dropped.notFinite] };
   });
-  const bits = (a) => JSON.stringify([a.stats, a.images.map((i) => Object.values(i).map((col) => Buffer.from(col.buffer).toString("hex")))]);
-  for (const a of all) if (bits(a) !== bits(all[0])) fail(c.name, "other detections from one engine", "the same from all");
+  const bits = (a) =>
+    JSON.stringify([
+      a.stats,
+      a.images.map((i) => Object.values(i).map((col) => Buffer.from(col.buffer).toString("hex"))),
+    ]);
+  for (const a of all)
+    if (bits(a) !== bits(all[0])) fail(c.name, "other detections from one engine", "the same from all");
   return all[0];
 }
 
@@ -205,7 +281,9 @@ function checkGolden(c, { images: [d] }) {
   for (const g of c.golden) {
     const want = [g.confidence, g.x_min, g.y_min, g.x_max, g.y_max];
     const near = [...d.scores.keys()].some(
-      (i) => d.labels[i] === g.class_id && [d.scores[i], ...d.boxes.subarray(4 * i, 4 * i + 4)].every((x, k) => Math.abs(x - want[k]) <= 1e-5),
+      (i) =>
+        d.labels[i] === g.class_id &&
+        [d.scores[i], ...d.boxes.subarray(4 * i, 4 * i + 4)].every((x, k) => Math.abs(x - want[k]) <= 1e-5),
     );
     if (!near) fail(c.name, "no detection within 1e-5", JSON.stringify(g));
   }
@@ -216,13 +294,27 @@ function planOf(c, index) {
   const plan = new URL(`case-${index}.plan`, build);
   writeFileSync(config, JSON.stringify(c.config));
   const shapes = Object.entries(c.outputs).map(
-    ([name, t]) => `${name}:${t.dims.join("x")}:${t.type}${t.scale === undefined ? "" : `:${t.scale},${t.zeroPoint}`}`,
+    ([name, t]) =>
+      `${name}:${t.dims.join("x")}:${t.type}${t.scale === undefined ? "" : `:${t.scale},${t.zeroPoint}`}`,
   );
   // the command itself, so that it is what is tested
-  execFileSync(process.execPath, ["../dist/cli.mjs", "compile", config.pathname, "--outputs", shapes.join(","), "--out", plan.pathname, ...(c.flags ?? [])], {
-    cwd: here,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  execFileSync(
+    process.execPath,
+    [
+      "../dist/cli.mjs",
+      "compile",
+      config.pathname,
+      "--outputs",
+      shapes.join(","),
+      "--out",
+      plan.pathname,
+      ...(c.flags ?? []),
+    ],
+    {
+      cwd: here,
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
   const bytes = readFileSync(plan);
   rmSync(config);
   rmSync(plan);
@@ -233,7 +325,9 @@ function planOf(c, index) {
 const chunks = [];
 let length = 0;
 function blob(bytes) {
-  const view = ArrayBuffer.isView(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : bytes;
+  const view = ArrayBuffer.isView(bytes)
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : bytes;
   const at = length;
   chunks.push(view, Buffer.alloc(-view.length & 15));
   length += (view.length + 15) & ~15;
@@ -249,7 +343,9 @@ const table = cases.map((c, index) => {
   const plan = planOf(c, index);
   const answer = answers(c);
   if (c.golden !== undefined) checkGolden(c, answer);
-  const images = answer.images.map((d) => [d.scores.length, blob(d.boxes), blob(d.scores), blob(d.labels), blob(d.sources)]).flat();
+  const images = answer.images
+    .map((d) => [d.scores.length, blob(d.boxes), blob(d.scores), blob(d.labels), blob(d.sources)])
+    .flat();
   const count = answer.images.reduce((n, d) => n + d.scores.length, 0);
   // a case without detections would prove little; the recorded ones say themselves how many there are
   if (count === 0 && c.golden === undefined) fail(c.name, "no detections", "some");
