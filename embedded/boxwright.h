@@ -144,8 +144,8 @@ uint32_t bxw_run_abi(bxw_decoder *d);
 uint32_t bxw_run_decode(bxw_decoder *d, uint32_t plan);
 
 /*
- * Called where the translated kernel would leave its memory or divide by zero. No slot's contents and no plan that
- * bxw_load took can bring it there; it is the last fence. The one in kernel.c stops the program; a program may define
+ * Called where the translated kernel would leave its memory or divide by zero. No tensor's contents bring it there with
+ * a plan that `boxwright compile` made; a forged plan does. The one in kernel.c stops the program; a program may define
  * its own, which must not return.
  */
 BXW_NORETURN void bxw_trap(int reason);
