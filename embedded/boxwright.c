@@ -28,7 +28,7 @@ static const uint8_t *image_row(const bxw_decoder *d, uint32_t image) {
     return d->plan + word(d->plan, BXW_F_IMAGE_TABLE) + (size_t)image * BXW_IMAGE_WORDS * 4;
 }
 
-/* The plan block of an image. Blocks lie in memory, 16-aligned, so their words can be reached as they are. */
+/* The plan block of an image, in memory. */
 static uint8_t *block(const bxw_decoder *d, uint32_t image) { return d->memory + word(image_row(d, image), BXW_I_PLAN); }
 
 static void put(uint8_t *at, uint32_t index, uint32_t value) { memcpy(at + (size_t)index * 4, &value, sizeof value); }
@@ -76,7 +76,7 @@ bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *m
     if (word(file, BXW_F_ABI) != BXW_ABI_VERSION) return refuse(d, BXW_OTHER_ABI, word(file, BXW_F_ABI), BXW_ABI_VERSION);
     const uint32_t needed = word(file, BXW_F_MEMORY_BYTES);
     if (memory_bytes < needed) return refuse(d, BXW_MEMORY_SMALL, memory_bytes, needed);
-    if ((uintptr_t)memory % 16 != 0) return refuse(d, BXW_MEMORY_ALIGN, (uintptr_t)memory % 16, 0);
+    if ((uintptr_t)memory % 4 != 0) return refuse(d, BXW_MEMORY_ALIGN, (uintptr_t)memory % 4, 0);
     /* the kernel sees what the plan asked for, even where there is more */
     d->memory_bytes = needed;
 
@@ -260,7 +260,7 @@ const char *bxw_explain(bxw_status status) {
     case BXW_CUT_SHORT: return "plan: number of bytes";
     case BXW_DAMAGED: return "plan: checksum, or an address in its tables";
     case BXW_MEMORY_SMALL: return "memory: number of bytes";
-    case BXW_MEMORY_ALIGN: return "memory: address modulo 16";
+    case BXW_MEMORY_ALIGN: return "memory: address modulo 4";
     case BXW_NO_SUCH_SLOT: return "slot: no such one (expected: below)";
     case BXW_SLOT_SIZE: return "slot: bytes of the tensor";
     case BXW_OUT_OF_RANGE: return "scores outside 0..1: the network gives logits, compile with activation logits";

@@ -38,7 +38,7 @@ typedef enum bxw_status {
     BXW_CUT_SHORT = -4,     /* fewer bytes than the plan says it has */
     BXW_DAMAGED = -5,       /* the checksum, or an address in the tables, is wrong */
     BXW_MEMORY_SMALL = -6,  /* fewer bytes of memory than the plan needs */
-    BXW_MEMORY_ALIGN = -7,  /* the memory does not begin at a multiple of 16 */
+    BXW_MEMORY_ALIGN = -7,  /* the memory does not begin at a multiple of 4 */
     BXW_NO_SUCH_SLOT = -8,  /* slot number or name */
     BXW_SLOT_SIZE = -9,     /* a tensor of another length than the slot's */
     BXW_OUT_OF_RANGE = -10, /* a score that should be a probability is outside 0..1: the activation is another one */
@@ -95,8 +95,9 @@ typedef enum bxw_resize {
 } bxw_resize;
 
 /*
- * Checks the plan and brings its image into `memory` (16-aligned, as many bytes as bxw_memory_bytes says). The plan
- * itself stays where it is and is read from there, so it may lie in flash, at any address.
+ * Checks the plan and brings its image into `memory`: as many bytes as bxw_memory_bytes says, 4-aligned; where it is
+ * 16-aligned the slots are, too. The plan itself stays where it is and is read from there, so it may lie in flash, at
+ * any address.
  */
 bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *memory, size_t memory_bytes);
 
@@ -143,8 +144,8 @@ uint32_t bxw_run_abi(bxw_decoder *d);
 uint32_t bxw_run_decode(bxw_decoder *d, uint32_t plan);
 
 /*
- * Called where the translated kernel would leave its memory or divide by zero. No slot's contents and no plan that
- * bxw_load took can bring it there; it is the last fence. The one in kernel.c stops the program; a program may define
+ * Called where the translated kernel would leave its memory or divide by zero. No tensor's contents bring it there with
+ * a plan that `boxwright compile` made; a forged plan does. The one in kernel.c stops the program; a program may define
  * its own, which must not return.
  */
 BXW_NORETURN void bxw_trap(int reason);

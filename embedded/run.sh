@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 target=${1:?got no target} program=${2:?got no program}
 path=build/$target/$program
 board() { # machine: a board of QEMU; semihosting brings the text and the exit code. No answer in two minutes is a fault.
-  timeout 120 qemu-system-arm -machine "$1" -nographic -monitor none -serial none -icount shift=0 -semihosting-config enable=on,target=native -kernel "$path"
+  timeout 120 qemu-system-arm -machine "$1" -nographic -monitor none -serial none -icount shift=0 -chardev stdio,id=console -semihosting-config enable=on,target=native,chardev=console -kernel "$path"
 }
 case $target in
   host) "$path" ;;

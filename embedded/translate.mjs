@@ -3,7 +3,7 @@
  *
  *     node translate.mjs kernel.wasm boxwright_kernel.c
  *
- * wasm2c (Debian package wabt, or npm's) translates the functions; its prelude and its instance handling, which are
+ * wasm2c (Debian's package wabt, 1.0.32, or npm's, 1.0.39; WASM2C names another) translates the functions; its prelude and its instance handling, which are
  * there for any module, are replaced by kernel_prelude.h, which is there for this one. What the kernel would need
  * beyond that does not compile, so a kernel that changes is noticed here.
  */
@@ -27,36 +27,45 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-// the part between the first declaration of a function of the module and the last export
-const verbs = ["abiVersion", "decode", "nms", "scan", "sort"];
-const first = source.search(/^static \w+ w2c_\w+\(\w+\*/m);
-const last = source.lastIndexOf("/* export: 'sort' */");
-const end = source.indexOf("\n}\n", last) + 3;
-if (first < 0 || last < first)
+// Functions of the module, as 1.0.32 (static w2c_f1) and later versions (w2c_kernel_f1) write them. What later versions
+// wrap around the exports is left out along with the rest.
+const verbs = { abiVersion: [], scan: ["plan"], sort: ["plan"], nms: ["plan"], decode: ["plan"] };
+const definition =
+  /^(?:static )?(u32|f32|f64|void) (w2c_\w+)\((\w+)\* instance((?:, \w+ \w+)*)\) \{\n[\s\S]*?^\}\n/gm;
+const functions = [...source.matchAll(definition)]
+  .map(([text, result, name, instance, parameters]) => ({ text, result, name, instance, parameters }))
+  .filter(({ name }) => !Object.keys(verbs).some((verb) => name === `w2c_kernel_${verb}`));
+if (functions.length === 0)
   throw new Error(
-    `${wasm2c} ${version}: got C without the kernel's functions where they were looked for, expected the form of version 1.0.32`,
+    `wasm2c ${version}: got C without functions of the form looked for, expected that of version 1.0.32 to 1.0.39`,
   );
-let code = source.slice(first, end);
+const targets = Object.keys(verbs).map((verb) => {
+  const f = functions.find(({ name }) => name === `w2c_${verb}` || name === `w2c_kernel_${verb}_0`);
+  if (f === undefined)
+    throw new Error(`${wasm}: got no export ${verb}, expected ${Object.keys(verbs).join(", ")}`);
+  return [verb, f.name];
+});
 
-code = code
-  // what fills the memory at the start has nothing to fill
-  .replace(/^static void init_memories\([^)]*\) \{\n\}\n/m, "")
-  // the memory travels by value
-  .replace(/\b\w+_instance_t\* ?instance\b/g, "bxw_linear instance")
-  .replace(/\b\w+_instance_t\*/g, "bxw_linear")
-  .replace(/instance->\w*memory\b/g, "instance")
-  // the exported wrappers take our names
-  .replace(/\bZ_kernelZ_(\w+)\(/g, "bxw_kernel_$1(");
-const strange = [
-  ...new Set(code.match(/\b(instance->\w+|Z_\w+|wasm_rt_\w+|CALL_INDIRECT|func_types)\b/g) ?? []),
-];
+const prototypes = functions.map((f) => `static ${f.result} ${f.name}(bxw_linear instance${f.parameters});`);
+const bodies = functions.map((f) =>
+  f.text
+    .replace(/^(?:static )?/, "static ")
+    // the memory travels by value
+    .replace(`${f.instance}* instance`, "bxw_linear instance")
+    .replace(/instance->\w*memory\b/g, "instance")
+    // "of the only memory, which has 32-bit addresses"
+    .replace(/\b(\w+_(?:load|store)\w*?)_default32\(/g, "$1("),
+);
+const wrappers = targets.map(([verb, name]) => {
+  const plan = verbs[verb].length > 0;
+  return `u32 bxw_kernel_${verb}(bxw_linear instance${plan ? ", u32 plan" : ""}) { return ${name}(instance${plan ? ", plan" : ""}); }\n`;
+});
+const code = [...prototypes, "", ...bodies, ...wrappers].join("\n");
+const strange = [...new Set(code.match(/\b(instance->\w+|wasm_rt_\w+|CALL_INDIRECT|func_types)\b/g) ?? [])];
 if (strange.length > 0)
   throw new Error(
-    `${wasm2c} ${version}: got ${strange.join(", ")} in the translation, expected functions over one memory and nothing else`,
+    `wasm2c ${version}: got ${strange.join(", ")} in the translation, expected functions over one memory and nothing else`,
   );
-for (const verb of verbs)
-  if (!code.includes(`u32 bxw_kernel_${verb}(bxw_linear instance`))
-    throw new Error(`${wasm}: got no export ${verb}, expected ${verbs.join(", ")}`);
 
 writeFileSync(
   target,

@@ -175,7 +175,12 @@ static void refusals(uint32_t c) {
     refused("a byte short", LOAD(bytes - 1), BXW_CUT_SHORT);
     report_check("refusals", "says the length", d.got == bytes - 1 && d.expected == bytes, d.got, bytes - 1);
     refused("memory a byte short", bxw_load(&d, plan, bytes, memory, bxw_memory_bytes(plan, bytes) - 1), BXW_MEMORY_SMALL);
-    refused("memory out of line", bxw_load(&d, plan, bytes, memory + 4, sizeof memory - 4), BXW_MEMORY_ALIGN);
+    refused("memory out of line", bxw_load(&d, plan, bytes, memory + 2, sizeof memory - 2), BXW_MEMORY_ALIGN);
+    /* as interpreters hand it out */
+    refused("memory at a word", bxw_load(&d, plan, bytes, memory + 4, sizeof memory - 4), BXW_OK);
+    refused("fill there", bxw_fill(&d, 0, cases + word(word(c, C_TENSOR_TABLE), T_DATA), word(word(c, C_TENSOR_TABLE), T_BYTES)), BXW_OK);
+    const int32_t there = bxw_decode(&d);
+    report_check("memory at a word", "detections", there == 1, (uint32_t)there, 1);
     for (uint32_t at = BXW_F_CHECK * 4; at < bytes; at += 97) {
         FRESH();
         spoilt[at] ^= 0x10;
@@ -244,6 +249,43 @@ static void refusals(uint32_t c) {
     report_check("read", "no image beyond", bxw_read(&d, 1).count == 0, 1, 0);
 }
 
+/*
+ * A forged plan: whole by its checksum, its tables in order, but the plan block sends the kernel out of memory. With
+ * the bounds checks compiled in, bxw_trap has to be called. The compiler's own setjmp, since a bare board has no other.
+ */
+#ifndef BXW_UNCHECKED
+static void *back[5];
+static volatile int trapped;
+
+BXW_NORETURN void bxw_trap(int reason) {
+    trapped = reason;
+    __builtin_longjmp(back, 1);
+}
+
+static void forged(uint32_t c, uint32_t plan_word, uint32_t address) {
+    static bxw_decoder d;
+    const uint32_t bytes = word(c, C_PLAN_BYTES);
+    memcpy(spoilt, cases + word(c, C_PLAN), bytes);
+    spoil(spoilt_word(spoilt_word(BXW_F_IMAGE_TABLE * 4) + BXW_I_PLAN * 4) + plan_word * 4, address);
+    refused("a forged plan loads", bxw_load(&d, spoilt, bytes, memory, sizeof memory), BXW_OK);
+    const uint32_t tensor = word(c, C_TENSOR_TABLE);
+    refused("fill", bxw_fill(&d, 0, cases + word(tensor, T_DATA), word(tensor, T_BYTES)), BXW_OK);
+    trapped = 0;
+    if (__builtin_setjmp(back) == 0) bxw_decode(&d);
+    report_check("a forged plan", "trap for leaving memory", trapped == 1, (uint32_t)trapped, 1);
+}
+
+static void forgeries(uint32_t c) {
+    forged(c, BXW_P_HEAD0, 0x7fffff00u);
+    forged(c, BXW_P_SCORES, 0xffffff00u);
+    /* the first byte behind memory, and across the end of it */
+    forged(c, BXW_P_BOXES, bxw_memory_bytes(cases + word(c, C_PLAN), 64));
+    forged(c, BXW_P_DET_BOXES, bxw_memory_bytes(cases + word(c, C_PLAN), 64) - 2);
+}
+#else
+static void forgeries(uint32_t c) { (void)c; }
+#endif
+
 /* Thresholds at run time do what they say: fewer detections with a lower IoU, no more than the cap. */
 static void settings(void) {
     for (uint32_t i = 0; i < word(0, 0); i++) {
@@ -284,6 +326,7 @@ int main(void) {
     for (uint32_t i = 0; i < count; i++) run_case(case_at(i));
     report_check("cases", "how many", count >= 20, count, 20);
     refusals(case_at(0));
+    forgeries(case_at(0));
     settings();
     return report_end();
 }
