@@ -41,10 +41,12 @@ import {
   P_SCORES,
   P_SHIFT_X,
   P_SHIFT_Y,
+  P_SORTED,
   P_SOURCES,
   P_VISITED,
 } from "../src/abi";
 import { clamp } from "./box";
+import { sortMore } from "./sort";
 import { flt, int, ptr, setInt } from "./word";
 
 export function nms(plan: usize): i32 {
@@ -60,11 +62,15 @@ export function nms(plan: usize): i32 {
   const offsetX = flt(plan, P_OFFSET_X);
   const offsetY = flt(plan, P_OFFSET_Y);
   const suppress = (flags & (FLAG_NMS_CLASS | FLAG_NMS_ALL)) != 0;
-  let free = ptr(plan, P_KEPT);
+  const all = (flags & FLAG_NMS_ALL) != 0;
+  const first = ptr(plan, P_KEPT);
+  let free = first;
   let kept = 0;
   let i = 0;
+  let sorted = int(plan, P_SORTED);
   if (suppress) memory.fill(chains, 0, CHAINS << 2);
   for (; i < n && kept < max; i++) {
+    if (i == sorted) sorted = sortMore(plan);
     const c = <usize>load<u32>(order + ((<usize>i) << 2));
     if (suppress) {
       const box = boxes + (c << 4);
@@ -73,9 +79,8 @@ export function nms(plan: usize): i32 {
       const x2 = load<f32>(box, 8);
       const y2 = load<f32>(box, 12);
       const area = positive(x2 - x1 + offsetX) * positive(y2 - y1 + offsetY);
-      const label = flags & FLAG_NMS_ALL ? 0 : load<i32>(labels + (c << 2));
+      const label = all ? 0 : load<i32>(labels + (c << 2));
       const chain = chains + ((<usize>(label & (CHAINS - 1))) << 2);
-      let block = <usize>load<u32>(chain);
       let hit = false;
       // only the newest block of a label, the first in the chain, can have room
       let room: usize = 0;
@@ -85,30 +90,47 @@ export function nms(plan: usize): i32 {
         const right = f32x4.splat(x2);
         const bottom = f32x4.splat(y2);
         const areas = f32x4.splat(area);
-        const limits = f32x4.splat(iou);
-        const offsetXs = f32x4.splat(offsetX);
-        const offsetYs = f32x4.splat(offsetY);
-        const zero = f32x4.splat(0);
-        for (; block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
-          if (load<i32>(block, KEPT_LABEL) != label) continue;
-          let w = f32x4.sub(f32x4.pmin(right, v128.load(block, 32)), f32x4.pmax(left, v128.load(block)));
-          let h = f32x4.sub(f32x4.pmin(bottom, v128.load(block, 48)), f32x4.pmax(top, v128.load(block, 16)));
-          w = f32x4.pmax(zero, f32x4.add(w, offsetXs));
-          h = f32x4.pmax(zero, f32x4.add(h, offsetYs));
-          const shared = f32x4.mul(w, h);
-          const union = f32x4.sub(f32x4.add(areas, v128.load(block, 64)), shared);
-          const limit = f32x4.mul(limits, union);
-          const over = equal
-            ? v128.and(f32x4.ge(shared, limit), f32x4.gt(union, zero))
-            : f32x4.gt(shared, limit);
-          if (v128.any_true(over)) {
-            hit = true;
-            break;
+        if (all && !equal && offsetX == 0 && offsetY == 0) {
+          // blocks of one label lie one after the other; the newest may be half of a pair, the other half is empty
+          const limits = f32x4.splat(iou);
+          for (let block = first; block < free; block += 2 * KEPT_BYTES) {
+            const a = over4(block, left, top, right, bottom, areas, limits);
+            const b = over4(block + KEPT_BYTES, left, top, right, bottom, areas, limits);
+            if (v128.any_true(v128.or(a, b))) {
+              hit = true;
+              break;
+            }
           }
-          if (load<i32>(block, KEPT_COUNT) < 4) room = block;
+          if ((kept & 3) != 0) room = free - KEPT_BYTES;
+        } else {
+          const limits = f32x4.splat(iou);
+          const offsetXs = f32x4.splat(offsetX);
+          const offsetYs = f32x4.splat(offsetY);
+          const zero = f32x4.splat(0);
+          for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
+            if (load<i32>(block, KEPT_LABEL) != label) continue;
+            let w = f32x4.sub(f32x4.pmin(right, v128.load(block, 32)), f32x4.pmax(left, v128.load(block)));
+            let h = f32x4.sub(
+              f32x4.pmin(bottom, v128.load(block, 48)),
+              f32x4.pmax(top, v128.load(block, 16)),
+            );
+            w = f32x4.pmax(zero, f32x4.add(w, offsetXs));
+            h = f32x4.pmax(zero, f32x4.add(h, offsetYs));
+            const shared = f32x4.mul(w, h);
+            const union = f32x4.sub(f32x4.add(areas, v128.load(block, 64)), shared);
+            const limit = f32x4.mul(limits, union);
+            const over = equal
+              ? v128.and(f32x4.ge(shared, limit), f32x4.gt(union, zero))
+              : f32x4.gt(shared, limit);
+            if (v128.any_true(over)) {
+              hit = true;
+              break;
+            }
+            if (load<i32>(block, KEPT_COUNT) < 4) room = block;
+          }
         }
       } else {
-        for (; block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
+        for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
           if (load<i32>(block, KEPT_LABEL) != label) continue;
           if (overlaps(block, x1, y1, x2, y2, area, iou, equal, offsetX, offsetY)) {
             hit = true;
@@ -121,8 +143,12 @@ export function nms(plan: usize): i32 {
       if (room == 0) {
         room = free;
         free += KEPT_BYTES;
-        for (let k: usize = 0; k < 64; k += 4) store<f32>(room + k, 0);
-        for (let k: usize = 64; k < 80; k += 4) store<f32>(room + k, Infinity);
+        // empty places, for all labels of the other half of the pair too
+        const end: usize = all ? 2 * KEPT_BYTES : KEPT_BYTES;
+        for (let k: usize = 0; k < end; k += KEPT_BYTES) {
+          for (let j: usize = 0; j < 64; j += 4) store<f32>(room + k + j, 0);
+          for (let j: usize = 64; j < 80; j += 4) store<f32>(room + k + j, Infinity);
+        }
         store<u32>(room, load<u32>(chain), KEPT_NEXT);
         store<i32>(room, label, KEPT_LABEL);
         store<i32>(room, 0, KEPT_COUNT);
@@ -143,6 +169,26 @@ export function nms(plan: usize): i32 {
   setInt(plan, P_VISITED, i);
   setInt(plan, P_DETECTIONS, kept);
   return kept;
+}
+
+/** Which of the four boxes of a block suppress this one: intersection > iou x union. */
+// @ts-ignore: decorator
+@inline
+function over4(
+  block: usize,
+  left: v128,
+  top: v128,
+  right: v128,
+  bottom: v128,
+  areas: v128,
+  limits: v128,
+): v128 {
+  const zero = f32x4.splat(0);
+  const w = f32x4.sub(f32x4.pmin(right, v128.load(block, 32)), f32x4.pmax(left, v128.load(block)));
+  const h = f32x4.sub(f32x4.pmin(bottom, v128.load(block, 48)), f32x4.pmax(top, v128.load(block, 16)));
+  const shared = f32x4.mul(f32x4.pmax(zero, w), f32x4.pmax(zero, h));
+  const union = f32x4.sub(f32x4.add(areas, v128.load(block, 64)), shared);
+  return f32x4.gt(shared, f32x4.mul(limits, union));
 }
 
 // @ts-ignore: decorator

@@ -1,98 +1,230 @@
 /**
  * Candidates in order: best score first, ties by candidate number (head, anchor, cell, class).
  *
- * A radix sort on the bits of the score, least significant digit first: stable, so ties need no comparison;
- * linear, so a low threshold costs no more per candidate than a high one. A digit in which all scores agree
- * (the exponent, usually) is skipped.
+ * The bits of the scores say which of some hundred buckets a candidate falls into; within a bucket a few are left to
+ * insert. Where scores crowd in one bucket a radix sort does it instead, least significant digit first. Both are
+ * stable, so ties need no comparison, and linear, so a low threshold costs no more per candidate than a high one.
+ *
+ * Of many candidates only the best are put in order at first, since suppression seldom looks further:
+ *
+ *     order   | first wave: about the best 1,024 | second: as many again | ...     P_SORTED: how far it has come
+ *
+ * A sample of the scores says where a wave ends. Wherever that is, the order is that of sorting them all: a wave
+ * takes every candidate between its two scores.
  */
-import { P_CANDIDATES, P_COUNTS, P_MAX_CANDIDATES, P_ORDER, P_ORDERED, P_SCORES, P_SPARE } from "../src/abi";
+import {
+  P_CANDIDATES,
+  P_COUNTS,
+  P_MAX_CANDIDATES,
+  P_ORDER,
+  P_ORDERED,
+  P_SCORES,
+  P_SORTED,
+  P_SPARE,
+} from "../src/abi";
 import { int, ptr, setInt } from "./word";
 
-/** Below this, insertion; from `WIDE` on, three digits of 11 bits instead of four of 8. */
+/** Up to so many candidates are inserted one by one. */
 const SMALL = 24;
-const WIDE = 3000;
+/** Up to so many go in one wave. */
+const ONE_WAVE = 3072;
+const FIRST_WAVE = 1024;
+const SAMPLE = 512;
+const DIGIT = 8;
+const RANGE = 1 << DIGIT;
+/** A bucket with more than `CROWD` in it is too many to insert. */
+const CROWD = 32;
 
 export function sort(plan: usize): i32 {
-  const n = int(plan, P_CANDIDATES);
-  const scores = ptr(plan, P_SCORES);
-  const order = ptr(plan, P_ORDER);
-  if (n <= SMALL) insertion(scores, order, n);
-  else if (n < WIDE) radix(scores, order, ptr(plan, P_SPARE), ptr(plan, P_COUNTS), n, 8, 4);
-  else radix(scores, order, ptr(plan, P_SPARE), ptr(plan, P_COUNTS), n, 11, 3);
-  const ordered = min(n, int(plan, P_MAX_CANDIDATES));
+  const ordered = min(int(plan, P_CANDIDATES), int(plan, P_MAX_CANDIDATES));
   setInt(plan, P_ORDERED, ordered);
+  setInt(plan, P_SORTED, 0);
+  if (ordered > 0) sortMore(plan);
   return ordered;
 }
 
+/** Puts the next wave in order and returns how many are now. */
+export function sortMore(plan: usize): i32 {
+  const n = int(plan, P_CANDIDATES);
+  const scores = ptr(plan, P_SCORES);
+  const counts = ptr(plan, P_COUNTS);
+  const sorted = int(plan, P_SORTED);
+  const order = ptr(plan, P_ORDER) + ((<usize>sorted) << 2);
+  const spare = ptr(plan, P_SPARE) + ((<usize>sorted) << 2);
+  const low = sorted > 0 ? keyOf(scores, load<u32>(order - 4)) + 1 : 0;
+  const wanted = max(FIRST_WAVE, 2 * sorted);
+  let high = u32.MAX_VALUE;
+  if (n > ONE_WAVE && wanted < n - (n >> 2)) {
+    high = quantile(scores, counts, n, wanted);
+    // a wave that the sample would leave empty takes all that is left
+    if (high < low) high = u32.MAX_VALUE;
+  }
+  let m: i32;
+  if (n <= SMALL) {
+    m = gather(scores, n, low, high - low, order);
+    insertion(scores, order, m);
+  } else {
+    m = gather(scores, n, low, high - low, spare);
+    bucketed(scores, spare, order, counts, m);
+  }
+  setInt(plan, P_SORTED, sorted + m);
+  return sorted + m;
+}
+
+/** Inserts rows that are nearly in order, or few. */
 function insertion(scores: usize, order: usize, n: i32): void {
-  for (let i = 0; i < n; i++) {
-    const score = load<f32>(scores + ((<usize>i) << 2));
-    let j = i;
-    for (; j > 0; j--) {
-      const before = load<u32>(order + ((<usize>j - 1) << 2));
+  const end = order + ((<usize>n) << 2);
+  for (let at = order + 4; at < end; at += 4) {
+    const row = load<u32>(at);
+    const score = load<f32>(scores + ((<usize>row) << 2));
+    let to = at;
+    for (; to > order; to -= 4) {
+      const before = load<u32>(to - 4);
       if (load<f32>(scores + ((<usize>before) << 2)) >= score) break;
-      store<u32>(order + ((<usize>j) << 2), before);
+      store<u32>(to, before);
     }
-    store<u32>(order + ((<usize>j) << 2), i);
+    store<u32>(to, row);
   }
 }
 
 /** Bits whose ascending order as unsigned integers is the descending order of the floats; -0 equals +0. */
 // @ts-ignore: decorator
 @inline
-function descending(score: f32): u32 {
-  const bits = reinterpret<i32>(score + 0);
+function keyOf(scores: usize, row: u32): u32 {
+  const bits = reinterpret<i32>(load<f32>(scores + ((<usize>row) << 2)) + 0);
   // positive: all bits but the sign turned over; negative: as they are, which puts them behind
-  return <u32>(bits < 0 ? bits : bits ^ 0x7fffffff);
+  return <u32>(bits ^ (~(bits >> 31) & 0x7fffffff));
 }
 
-function radix(
-  scores: usize,
-  order: usize,
-  spare: usize,
-  counts: usize,
-  n: i32,
-  bits: i32,
-  digits: i32,
-): void {
-  const buckets = 1 << bits;
-  const mask = <u32>(buckets - 1);
-  memory.fill(counts, 0, ((<usize>buckets) << 2) * digits);
-  for (let i = 0; i < n; i++) {
-    let k = descending(load<f32>(scores + ((<usize>i) << 2)));
-    let table = counts;
-    for (let d = 0; d < digits; d++) {
-      const at = table + ((<usize>(k & mask)) << 2);
-      store<u32>(at, load<u32>(at) + 1);
-      table += (<usize>buckets) << 2;
-      k >>= bits;
+/** A key that about `wanted` of the n candidates do not exceed: exact for the sample, to a 256th of its range. */
+function quantile(scores: usize, counts: usize, n: i32, wanted: i32): u32 {
+  const step = n / SAMPLE;
+  let low = u32.MAX_VALUE;
+  let high: u32 = 0;
+  for (let i = 0, row = 0; i < SAMPLE; i++, row += step) {
+    const k = keyOf(scores, row);
+    low = min(low, k);
+    high = max(high, k);
+  }
+  const shift = max(0, 32 - DIGIT - <i32>clz(high - low));
+  memory.fill(counts, 0, RANGE << 2);
+  for (let i = 0, row = 0; i < SAMPLE; i++, row += step) {
+    const at = counts + ((<usize>((keyOf(scores, row) - low) >> shift)) << 2);
+    store<i32>(at, load<i32>(at) + 1);
+  }
+  // of the sample as many as `wanted` is of all; at least one
+  const rank = max(1, wanted / step);
+  let seen = 0;
+  let bucket: u32 = 0;
+  for (; seen < rank; bucket++) seen += load<i32>(counts + ((<usize>bucket) << 2));
+  return bucket < <u32>RANGE ? low + (bucket << shift) - 1 : u32.MAX_VALUE;
+}
+
+/** Writes the rows whose key lies in [low, low + span] to `to` and returns how many. */
+function gather(scores: usize, n: i32, low: u32, span: u32, to: usize): i32 {
+  let out = to;
+  let i = 0;
+  if (span == u32.MAX_VALUE) {
+    for (; i < n; i++) store<i32>(to + ((<usize>i) << 2), i);
+    return n;
+  }
+  if (ASC_FEATURE_SIMD) {
+    const lows = i32x4.splat(low);
+    const spans = i32x4.splat(span);
+    for (; i + 4 <= n; i += 4) {
+      const bits = f32x4.add(v128.load(scores + ((<usize>i) << 2)), f32x4.splat(0));
+      const k = v128.xor(bits, v128.andnot(i32x4.splat(0x7fffffff), i32x4.shr_s(bits, 31)));
+      let mask = i32x4.bitmask(i32x4.le_u(i32x4.sub(k, lows), spans));
+      while (mask != 0) {
+        store<i32>(out, i + ctz(mask));
+        out += 4;
+        mask &= mask - 1;
+      }
     }
   }
-  let from: usize = 0; // 0: the identity, not yet written anywhere
-  for (let d = 0; d < digits; d++) {
-    const table = counts + ((<usize>(d * buckets)) << 2);
-    const shift = d * bits;
-    const first = (descending(load<f32>(scores)) >> shift) & mask;
-    if (load<u32>(table + ((<usize>first) << 2)) == <u32>n) continue;
-    let sum: u32 = 0;
-    for (let b = 0; b < buckets; b++) {
-      const at = table + ((<usize>b) << 2);
-      const c = load<u32>(at);
-      store<u32>(at, sum);
-      sum += c;
-    }
-    const to = from == order ? spare : order;
-    for (let i = 0; i < n; i++) {
-      const c = from != 0 ? load<u32>(from + ((<usize>i) << 2)) : <u32>i;
-      const k = (descending(load<f32>(scores + ((<usize>c) << 2))) >> shift) & mask;
-      const at = table + ((<usize>k) << 2);
-      const place = load<u32>(at);
-      store<u32>(at, place + 1);
-      store<u32>(to + ((<usize>place) << 2), c);
-    }
+  for (; i < n; i++) {
+    // few pass; and of the last wave nothing may be written behind the last row
+    if (keyOf(scores, i) - low > span) continue;
+    store<i32>(out, i);
+    out += 4;
+  }
+  return <i32>((out - to) >> 2);
+}
+
+/** Sorts the m rows at `from`, which stand in order of their number, into `order`. */
+function bucketed(scores: usize, from: usize, order: usize, counts: usize, m: i32): void {
+  let low = u32.MAX_VALUE;
+  let high: u32 = 0;
+  for (let i = 0; i < m; i++) {
+    const k = keyOf(scores, load<u32>(from + ((<usize>i) << 2)));
+    low = min(low, k);
+    high = max(high, k);
+  }
+  const bits = 32 - <i32>clz(high - low);
+  const shift = max(0, bits - min(33 - <i32>clz(m), 11));
+  const buckets = <i32>((high - low) >> shift) + 1;
+  const most = count(scores, from, counts, m, low, shift, buckets, u32.MAX_VALUE);
+  if (most <= CROWD || shift == 0) {
+    scatter(scores, from, order, counts, m, low, shift, u32.MAX_VALUE);
+    if (shift > 0) insertion(scores, order, m);
+    return;
+  }
+  let to = order;
+  for (let digit = 0; digit < bits; digit += DIGIT) {
+    count(scores, from, counts, m, low, digit, RANGE, RANGE - 1);
+    scatter(scores, from, to, counts, m, low, digit, RANGE - 1);
+    const next = from;
     from = to;
+    to = next;
   }
-  if (from == 0) {
-    for (let i = 0; i < n; i++) store<u32>(order + ((<usize>i) << 2), i);
-  } else if (from != order) memory.copy(order, from, (<usize>n) << 2);
+  if (from != order) memory.copy(order, from, (<usize>m) << 2);
+}
+
+/** How many candidates lie before each bucket; returns the most in one. */
+function count(
+  scores: usize,
+  from: usize,
+  counts: usize,
+  m: i32,
+  low: u32,
+  shift: i32,
+  buckets: i32,
+  mask: u32,
+): i32 {
+  memory.fill(counts, 0, (<usize>buckets) << 2);
+  for (let i = 0; i < m; i++) {
+    const k = ((keyOf(scores, load<u32>(from + ((<usize>i) << 2))) - low) >> shift) & mask;
+    const at = counts + ((<usize>k) << 2);
+    store<i32>(at, load<i32>(at) + 1);
+  }
+  let sum = 0;
+  let most = 0;
+  for (let b = 0; b < buckets; b++) {
+    const at = counts + ((<usize>b) << 2);
+    const c = load<i32>(at);
+    store<i32>(at, sum);
+    sum += c;
+    most = max(most, c);
+  }
+  return most;
+}
+
+function scatter(
+  scores: usize,
+  from: usize,
+  to: usize,
+  counts: usize,
+  m: i32,
+  low: u32,
+  shift: i32,
+  mask: u32,
+): void {
+  for (let i = 0; i < m; i++) {
+    const row = load<u32>(from + ((<usize>i) << 2));
+    const k = ((keyOf(scores, row) - low) >> shift) & mask;
+    const at = counts + ((<usize>k) << 2);
+    const place = load<u32>(at);
+    store<u32>(at, place + 1);
+    store<u32>(to + ((<usize>place) << 2), row);
+  }
 }

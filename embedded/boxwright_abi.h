@@ -22,9 +22,9 @@
 #define BXW_P_LABELS 4 /* i32[capacity] */
 #define BXW_P_SOURCES 5 /* u32[capacity]: number of the (head, anchor, cell) it came from */
 #define BXW_P_BOXES 6 /* f32[capacity][4]: x1 y1 x2 y2, normalised to the network input */
-#define BXW_P_ORDER 7 /* u32[capacity]: candidate rows, best first */
+#define BXW_P_ORDER 7 /* u32[capacity]: candidate rows, best first, of which P_SORTED are in order */
 #define BXW_P_SPARE 8 /* u32[capacity]: scratch of the sort */
-#define BXW_P_COUNTS 9 /* u32[6144]: scratch of the sort (digit counts) */
+#define BXW_P_COUNTS 9 /* u32[2048]: scratch of the sort (counts), which nms may call for more */
 #define BXW_P_BLOCK 10 /* scratch of the scan: one block of maxima, then one block of cell numbers */
 #define BXW_P_CHAINS 11 /* u32[256]: scratch of nms, first kept block of each label */
 #define BXW_P_KEPT 12 /* scratch of nms: kept blocks, see KEPT_* */
@@ -47,9 +47,10 @@
 #define BXW_P_OVERFLOW 28 /* candidates that found no room (multi-label plans only) */
 #define BXW_P_NOT_FINITE 29 /* candidates dropped because box, score or label was not finite */
 #define BXW_P_OUT_OF_RANGE 30 /* candidates whose probability was outside [0, 1] */
-#define BXW_P_ORDERED 31 /* after sort */
+#define BXW_P_ORDERED 31 /* after sort: candidates that nms may look at */
 #define BXW_P_DETECTIONS 32 /* after nms */
 #define BXW_P_VISITED 33 /* candidates that nms looked at before it had enough */
+#define BXW_P_SORTED 34 /* candidates in order so far: all, or the best of many */
 #define BXW_PLAN_WORDS 36
 #define BXW_FLAG_NMS_CLASS 1 /* suppression within a class */
 #define BXW_FLAG_NMS_ALL 2 /* suppression across classes; neither flag: none */

@@ -99,7 +99,7 @@ function writeBlock(m: Memory, plan: Plan, layout: Layout, at: number, heads: nu
   i32[p + A.P_BOXES] = layout.boxes;
   i32[p + A.P_ORDER] = layout.order;
   i32[p + A.P_SPARE] = layout.spare;
-  i32[p + A.P_COUNTS] = layout.scratch;
+  i32[p + A.P_COUNTS] = layout.counts;
   i32[p + A.P_BLOCK] = layout.scratch;
   i32[p + A.P_CHAINS] = layout.chains;
   i32[p + A.P_KEPT] = layout.kept;

@@ -9,7 +9,7 @@
  *          candidates              scores f32 | labels i32 | sources u32 | boxes f32 x 4       28 bytes a cell
  *          order u32 | spare u32                                                              8 bytes a cell
  *          gathered cell numbers u32                                                          4 bytes a cell
- *          scratch                 of scan, sort and nms, which never run at once, in the same place
+ *          scratch                 of scan; in the same place that of nms, and behind it that of sort, which nms calls for more
  *          detections of image 0, 1, ...: boxes f32 x 4 | scores f32 | labels i32 | sources u32
  */
 import { CHAINS, HEAD_WORDS, KEPT_BYTES, PLAN_WORDS, SCAN_BYTES } from "./abi.ts";
@@ -49,6 +49,7 @@ export interface Layout {
   readonly scratch: number;
   readonly chains: number;
   readonly kept: number;
+  readonly counts: number;
   readonly scratchEnd: number;
   readonly detections: readonly DetectionColumns[];
   /** All of it. */
@@ -56,14 +57,15 @@ export interface Layout {
 }
 
 export const WORD = 4;
-const COUNT_BYTES = 3 * 2048 * WORD;
+/** The sort's counts, one for each bucket. */
+export const COUNT_BYTES = 2048 * WORD;
 
 /**
  * Kept blocks that nms can need: a block is opened only when the newest one of its label is full, so at most
- * one per label is not full.
+ * one per label is not full. One more stands empty at the end, where blocks are read in pairs.
  */
 export function keptBlocks(maxDetections: number, labels: number): number {
-  return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.min(maxDetections, labels));
+  return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.min(maxDetections, labels)) + 1;
 }
 
 export function layoutOf(plan: Plan): Layout {
@@ -105,7 +107,8 @@ export function layoutOf(plan: Plan): Layout {
   const kinds =
     plan.rules.nms === "all" ? 1 : plan.heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1;
   const keptBytes = keptBlocks(plan.maxDetections, kinds) * KEPT_BYTES;
-  const scratch = take(Math.max(COUNT_BYTES, SCAN_BYTES, CHAINS * WORD + keptBytes));
+  // nms sorts more while its kept blocks stand
+  const scratch = take(Math.max(SCAN_BYTES, CHAINS * WORD + keptBytes + COUNT_BYTES));
   const scratchEnd = at;
   const detections = plans.map(() => ({
     boxes: take(plan.maxDetections * 4 * WORD),
@@ -133,6 +136,7 @@ export function layoutOf(plan: Plan): Layout {
     scratch,
     chains: scratch,
     kept: scratch + CHAINS * WORD,
+    counts: scratch + CHAINS * WORD + keptBytes,
     scratchEnd,
     detections,
     bytes: at,

@@ -1,7 +1,7 @@
 /** Suppression alone, for boxes that something else decoded. */
 import * as A from "./abi.ts";
 import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
-import { keptBlocks } from "./layout.ts";
+import { COUNT_BYTES, keptBlocks } from "./layout.ts";
 import { show } from "./tensor.ts";
 
 /** Options of `nms`. */
@@ -134,7 +134,7 @@ export function nms(
   i32[p + A.P_BOXES] = at.boxes;
   i32[p + A.P_ORDER] = at.order;
   i32[p + A.P_SPARE] = at.spare;
-  i32[p + A.P_COUNTS] = at.scratch;
+  i32[p + A.P_COUNTS] = at.counts;
   i32[p + A.P_CHAINS] = at.scratch;
   i32[p + A.P_KEPT] = at.scratch + A.CHAINS * 4;
   i32[p + A.P_DET_BOXES] = at.detBoxes;
@@ -199,6 +199,7 @@ interface Addresses {
   readonly order: number;
   readonly spare: number;
   readonly scratch: number;
+  readonly counts: number;
   readonly detBoxes: number;
   readonly detScores: number;
   readonly detLabels: number;
@@ -220,7 +221,8 @@ function addresses(n: number, max: number): Addresses {
     boxes: take(n * 16),
     order: take(n * 4),
     spare: take(n * 4),
-    scratch: take(Math.max(3 * 2048 * 4, A.CHAINS * 4 + keptBlocks(max, Infinity) * A.KEPT_BYTES)),
+    scratch: take(A.CHAINS * 4 + keptBlocks(max, Infinity) * A.KEPT_BYTES),
+    counts: take(COUNT_BYTES),
     detBoxes: take(max * 16),
     detScores: take(max * 4),
     detLabels: take(max * 4),

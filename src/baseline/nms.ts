@@ -10,6 +10,7 @@
 import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
 import { clamp } from "./box.ts";
+import { sortMore } from "./sort.ts";
 
 const fround = Math.fround;
 const NEXT = A.KEPT_NEXT >> 2;
@@ -30,12 +31,16 @@ export function nms(m: Memory, at: number): number {
   const equal = (flags & A.FLAG_SUPPRESS_EQUAL) !== 0;
   const offsetX = f32[plan + A.P_OFFSET_X];
   const offsetY = f32[plan + A.P_OFFSET_Y];
+  // whether boxes without a point in common cannot suppress each other
+  const apart = offsetX === 0 && offsetY === 0 && (!equal || iou > 0);
   const suppress = (flags & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL)) !== 0;
   let free = i32[plan + A.P_KEPT] >> 2;
   let kept = 0;
   let i = 0;
+  let sorted = i32[plan + A.P_SORTED];
   if (suppress) i32.fill(0, chains, chains + A.CHAINS);
   for (; i < n && kept < max; i++) {
+    if (i === sorted) sorted = sortMore(m, at);
     const c = i32[order + i];
     if (suppress) {
       const box = boxes + c * 4;
@@ -54,15 +59,13 @@ export function nms(m: Memory, at: number): number {
         if (i32[block + LABEL] !== label) continue;
         const end = block + i32[block + COUNT];
         for (let k = block; k < end; k++) {
-          const right = f32[k + 8];
           const left = f32[k];
-          const w = fround(fround((right < x2 ? right : x2) - (x1 < left ? left : x1)) + offsetX);
-          if (!(w > 0)) {
-            // no width in common: nothing to suppress, unless a threshold of 0 is met by equality
-            if (!equal || iou > 0) continue;
-          }
-          const bottom = f32[k + 12];
+          const right = f32[k + 8];
           const top = f32[k + 4];
+          const bottom = f32[k + 12];
+          // most boxes lie apart, which is told without arithmetic
+          if (apart && (left >= x2 || right <= x1 || top >= y2 || bottom <= y1)) continue;
+          const w = fround(fround((right < x2 ? right : x2) - (x1 < left ? left : x1)) + offsetX);
           const h = fround(fround((bottom < y2 ? bottom : y2) - (y1 < top ? top : y1)) + offsetY);
           const shared = fround(positive(w) * positive(h));
           const union = fround(fround(area + f32[k + 16]) - shared);

@@ -1,82 +1,173 @@
-/** Candidates in order: best score first, ties by candidate number. Twin of `assembly/sort.ts`. */
+/**
+ * Candidates in order: best score first, ties by candidate number. Of many only the best at first, in waves. Twin of
+ * `assembly/sort.ts`, which says how; a wave ends at the same candidate in both.
+ */
 import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
 
 const SMALL = 24;
-const WIDE = 3000;
+const ONE_WAVE = 3072;
+const FIRST_WAVE = 1024;
+const SAMPLE = 512;
+const CROWD = 32;
+const LAST = 0xffffffff;
 
 export function sort(m: Memory, at: number): number {
   const { i32 } = m;
   const plan = at >> 2;
+  const ordered = Math.min(i32[plan + A.P_CANDIDATES], i32[plan + A.P_MAX_CANDIDATES]);
+  i32[plan + A.P_ORDERED] = ordered;
+  i32[plan + A.P_SORTED] = 0;
+  if (ordered > 0) sortMore(m, at);
+  return ordered;
+}
+
+/** Puts the next wave in order and returns how many are now. */
+export function sortMore(m: Memory, at: number): number {
+  const { i32 } = m;
+  const plan = at >> 2;
   const n = i32[plan + A.P_CANDIDATES];
   const scores = i32[plan + A.P_SCORES] >> 2;
-  const order = i32[plan + A.P_ORDER] >> 2;
-  const spare = i32[plan + A.P_SPARE] >> 2;
   const counts = i32[plan + A.P_COUNTS] >> 2;
-  if (n <= SMALL) insertion(m, scores, order, n);
-  else if (n < WIDE) radix(i32, scores, order, spare, counts, n, 8, 4);
-  else radix(i32, scores, order, spare, counts, n, 11, 3);
-  const ordered = Math.min(n, i32[plan + A.P_MAX_CANDIDATES]);
-  i32[plan + A.P_ORDERED] = ordered;
-  return ordered;
+  const sorted = i32[plan + A.P_SORTED];
+  const order = (i32[plan + A.P_ORDER] >> 2) + sorted;
+  const spare = (i32[plan + A.P_SPARE] >> 2) + sorted;
+  const low = sorted > 0 ? (keyOf(i32[scores + i32[order - 1]]) >>> 0) + 1 : 0;
+  const wanted = Math.max(FIRST_WAVE, 2 * sorted);
+  let high = LAST;
+  if (n > ONE_WAVE && wanted < n - (n >> 2)) {
+    high = quantile(i32, scores, counts, n, wanted);
+    if (high < low) high = LAST;
+  }
+  let count: number;
+  if (n <= SMALL) {
+    count = gather(i32, scores, n, low, high - low, order);
+    insertion(m, scores, order, count);
+  } else {
+    count = gather(i32, scores, n, low, high - low, spare);
+    bucketed(m, scores, spare, order, counts, count);
+  }
+  i32[plan + A.P_SORTED] = sorted + count;
+  return sorted + count;
 }
 
 function insertion(m: Memory, scores: number, order: number, n: number): void {
   const { i32, f32 } = m;
-  for (let i = 0; i < n; i++) {
-    const score = f32[scores + i];
-    let j = i;
-    for (; j > 0; j--) {
-      const before = i32[order + j - 1];
+  for (let at = order + 1; at < order + n; at++) {
+    const row = i32[at];
+    const score = f32[scores + row];
+    let to = at;
+    for (; to > order; to--) {
+      const before = i32[to - 1];
       if (f32[scores + before] >= score) break;
-      i32[order + j] = before;
+      i32[to] = before;
     }
-    i32[order + j] = i;
+    i32[to] = row;
   }
 }
 
 /** Bits whose ascending order as unsigned integers is the descending order of the floats; -0 equals +0. */
-function descending(bits: number): number {
+function keyOf(bits: number): number {
   if (bits === -2147483648) return 0x7fffffff;
-  return bits < 0 ? bits : bits ^ 0x7fffffff;
+  return bits ^ (~(bits >> 31) & 0x7fffffff);
 }
 
-function radix(
+function quantile(i32: Int32Array, scores: number, counts: number, n: number, wanted: number): number {
+  const step = (n / SAMPLE) | 0;
+  let low = LAST;
+  let high = 0;
+  for (let i = 0; i < SAMPLE; i++) {
+    const k = keyOf(i32[scores + i * step]) >>> 0;
+    if (k < low) low = k;
+    if (k > high) high = k;
+  }
+  const shift = Math.max(0, 24 - Math.clz32(high - low));
+  i32.fill(0, counts, counts + 256);
+  for (let i = 0; i < SAMPLE; i++) i32[counts + ((keyOf(i32[scores + i * step]) - low) >>> shift)]++;
+  const rank = Math.max(1, (wanted / step) | 0);
+  let bucket = 0;
+  for (let seen = 0; seen < rank; bucket++) seen += i32[counts + bucket];
+  return bucket < 256 ? (low + bucket * 2 ** shift - 1) % 2 ** 32 : LAST;
+}
+
+function gather(i32: Int32Array, scores: number, n: number, low: number, span: number, to: number): number {
+  if (span === LAST) {
+    for (let i = 0; i < n; i++) i32[to + i] = i;
+    return n;
+  }
+  let out = to;
+  for (let i = 0; i < n; i++) if ((keyOf(i32[scores + i]) - low) >>> 0 <= span) i32[out++] = i;
+  return out - to;
+}
+
+function bucketed(m: Memory, scores: number, from: number, order: number, counts: number, n: number): void {
+  const { i32 } = m;
+  let low = LAST;
+  let high = 0;
+  for (let i = from; i < from + n; i++) {
+    const k = keyOf(i32[scores + i32[i]]) >>> 0;
+    if (k < low) low = k;
+    if (k > high) high = k;
+  }
+  const bits = 32 - Math.clz32(high - low);
+  const shift = Math.max(0, bits - Math.min(33 - Math.clz32(n), 11));
+  const buckets = ((high - low) >>> shift) + 1;
+  if (count(i32, scores, from, counts, n, low, shift, buckets, LAST) <= CROWD || shift === 0) {
+    scatter(i32, scores, from, order, counts, n, low, shift, LAST);
+    if (shift > 0) insertion(m, scores, order, n);
+    return;
+  }
+  // digit by digit, from the lowest
+  let to = order;
+  for (let digit = 0; digit < bits; digit += 8) {
+    count(i32, scores, from, counts, n, low, digit, 256, 255);
+    scatter(i32, scores, from, to, counts, n, low, digit, 255);
+    const next = from;
+    from = to;
+    to = next;
+  }
+  if (from !== order) i32.copyWithin(order, from, from + n);
+}
+
+/** How many candidates lie before each bucket; returns the most in one. */
+function count(
   i32: Int32Array,
   scores: number,
-  order: number,
-  spare: number,
+  from: number,
   counts: number,
   n: number,
-  bits: number,
-  digits: number,
+  low: number,
+  shift: number,
+  buckets: number,
+  mask: number,
+): number {
+  i32.fill(0, counts, counts + buckets);
+  for (let i = from; i < from + n; i++)
+    i32[counts + (((keyOf(i32[scores + i32[i]]) - low) >>> shift) & mask)]++;
+  let sum = 0;
+  let most = 0;
+  for (let b = counts; b < counts + buckets; b++) {
+    const c = i32[b];
+    i32[b] = sum;
+    sum += c;
+    if (c > most) most = c;
+  }
+  return most;
+}
+
+function scatter(
+  i32: Int32Array,
+  scores: number,
+  from: number,
+  to: number,
+  counts: number,
+  n: number,
+  low: number,
+  shift: number,
+  mask: number,
 ): void {
-  const buckets = 1 << bits;
-  const mask = buckets - 1;
-  i32.fill(0, counts, counts + buckets * digits);
-  for (let i = 0; i < n; i++) {
-    const k = descending(i32[scores + i]);
-    for (let d = 0; d < digits; d++) i32[counts + d * buckets + ((k >>> (d * bits)) & mask)]++;
+  for (let i = from; i < from + n; i++) {
+    const row = i32[i];
+    i32[to + i32[counts + (((keyOf(i32[scores + row]) - low) >>> shift) & mask)]++] = row;
   }
-  let from = 0; // 0: the identity, not yet written anywhere
-  for (let d = 0; d < digits; d++) {
-    const table = counts + d * buckets;
-    const shift = d * bits;
-    if (i32[table + ((descending(i32[scores]) >>> shift) & mask)] === n) continue;
-    let sum = 0;
-    for (let b = 0; b < buckets; b++) {
-      const c = i32[table + b];
-      i32[table + b] = sum;
-      sum += c;
-    }
-    const to = from === order ? spare : order;
-    for (let i = 0; i < n; i++) {
-      const c = from === 0 ? i : i32[from + i];
-      const place = i32[table + ((descending(i32[scores + c]) >>> shift) & mask)]++;
-      i32[to + place] = c;
-    }
-    from = to;
-  }
-  if (from === 0) for (let i = 0; i < n; i++) i32[order + i] = i;
-  else if (from !== order) i32.copyWithin(order, from, from + n);
 }
