@@ -42,7 +42,7 @@ import {
   TYPE_F32,
 } from "../src/abi";
 import { exp, sigmoid, tanh } from "../src/exp";
-import { expSums, sigmoidExp4 } from "./exp4";
+import { exp4, expSums, sigmoid4 } from "./exp4";
 import { finite, value } from "./value";
 import { flt, int, ptr } from "./word";
 
@@ -144,22 +144,10 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
       const s = flt(head, H_XY_SCALE);
       const bias = flt(head, H_XY_BIAS);
       let x: f32, y: f32, w: f32, h: f32;
-      if (ASC_FEATURE_SIMD && xyFn == FN_SIGMOID && whFn == FN_EXP) {
-        // logits of YOLOv2 to v4: all four exponentials at once
-        let v = f32x4.splat(a);
-        v = f32x4.replace_lane(v, 1, b);
-        v = f32x4.replace_lane(v, 2, c);
-        v = sigmoidExp4(f32x4.replace_lane(v, 3, d));
-        x = f32x4.extract_lane(v, 0);
-        y = f32x4.extract_lane(v, 1);
-        w = f32x4.extract_lane(v, 2);
-        h = f32x4.extract_lane(v, 3);
-      } else {
-        x = activate(xyFn, a);
-        y = activate(xyFn, b);
-        w = activate(whFn, c);
-        h = activate(whFn, d);
-      }
+      x = activate(xyFn, a);
+      y = activate(xyFn, b);
+      w = activate(whFn, c);
+      h = activate(whFn, d);
       const line = cell / columns;
       const cx = (<f32>(cell - line * columns) + (s * x + bias)) * kx;
       const cy = (<f32>line + (s * y + bias)) * ky;
@@ -220,4 +208,127 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
 export function clamp(x: f32): f32 {
   if (x < 0) return 0;
   return x > 1 ? 1 : x;
+}
+
+/** Whether `box4` does for this head. */
+export function inLanes(head: usize): bool {
+  const kind = int(head, H_KIND);
+  return kind >= KIND_CENTRE || (kind == KIND_GRID && laned(int(head, H_XY_FN)) && laned(int(head, H_WH_FN)));
+}
+
+function laned(fn: i32): bool {
+  return fn == FN_NONE || fn == FN_SIGMOID || fn == FN_EXP || fn == FN_SQUARE;
+}
+
+function activate4(fn: i32, x: v128): v128 {
+  if (fn == FN_SIGMOID) return sigmoid4(x);
+  if (fn == FN_EXP) return exp4(x);
+  if (fn == FN_SQUARE) return f32x4.mul(f32x4.mul(x, x), f32x4.splat(4));
+  return x;
+}
+
+/** One channel of four rows. */
+// @ts-ignore: decorator
+@inline
+function channel4(head: usize, type: i32, at: usize, a0: usize, a1: usize, a2: usize, a3: usize): v128 {
+  if (type == TYPE_F32) {
+    let v = v128.load32_zero(at + a0);
+    v = v128.load32_lane(at + a1, v, 1);
+    v = v128.load32_lane(at + a2, v, 2);
+    return v128.load32_lane(at + a3, v, 3);
+  }
+  const scale = flt(head, H_BOX_SCALE);
+  const zero = flt(head, H_BOX_ZERO);
+  let v = f32x4.splat(value(type, at + a0, scale, zero));
+  v = f32x4.replace_lane(v, 1, value(type, at + a1, scale, zero));
+  v = f32x4.replace_lane(v, 2, value(type, at + a2, scale, zero));
+  return f32x4.replace_lane(v, 3, value(type, at + a3, scale, zero));
+}
+
+// @ts-ignore: decorator
+@inline
+function finite4(v: v128): v128 {
+  return f32x4.eq(f32x4.sub(v, v), f32x4.splat(0));
+}
+
+// @ts-ignore: decorator
+@inline
+function clamp4(v: v128): v128 {
+  v = v128.andnot(v, f32x4.lt(v, f32x4.splat(0)));
+  return v128.bitselect(f32x4.splat(1), v, f32x4.gt(v, f32x4.splat(1)));
+}
+
+/**
+ * `box` for four rows at once, whose numbers stand at `rows` and the numbers of their cells, below 2^22, at `cells`. Writes four boxes
+ * to `out` and returns a bit for each that is not finite, and in the next four bits one for each that is empty.
+ */
+export function box4(head: usize, rows: usize, cells: usize, flags: i32, out: usize): i32 {
+  const kind = int(head, H_KIND);
+  const type = int(head, H_BOX_TYPE);
+  const step = ptr(head, H_BOX_CELL);
+  const a0 = <usize>load<u32>(rows) * step;
+  const a1 = <usize>load<u32>(rows, 4) * step;
+  const a2 = <usize>load<u32>(rows, 8) * step;
+  const a3 = <usize>load<u32>(rows, 12) * step;
+  const kx = f32x4.splat(flt(head, H_KX));
+  const ky = f32x4.splat(flt(head, H_KY));
+  let x1 = channel4(head, type, ptr(head, H_BOX_0), a0, a1, a2, a3);
+  let y1 = channel4(head, type, ptr(head, H_BOX_1), a0, a1, a2, a3);
+  let x2 = channel4(head, type, ptr(head, H_BOX_2), a0, a1, a2, a3);
+  let y2 = channel4(head, type, ptr(head, H_BOX_3), a0, a1, a2, a3);
+  const half = f32x4.splat(0.5);
+  if (kind == KIND_GRID) {
+    const xyFn = int(head, H_XY_FN);
+    const whFn = int(head, H_WH_FN);
+    const s = f32x4.splat(flt(head, H_XY_SCALE));
+    const bias = f32x4.splat(flt(head, H_XY_BIAS));
+    const columns = f32x4.splat(<f32>int(head, H_GRID_W));
+    const cell = f32x4.convert_i32x4_s(v128.load(cells));
+    // the quotient lies half a column or more from the next line: right in f32 for cells below 2^22
+    const line = f32x4.floor(f32x4.div(f32x4.add(cell, half), columns));
+    const column = f32x4.sub(cell, f32x4.mul(line, columns));
+    x1 = f32x4.mul(f32x4.add(column, f32x4.add(f32x4.mul(s, activate4(xyFn, x1)), bias)), kx);
+    y1 = f32x4.mul(f32x4.add(line, f32x4.add(f32x4.mul(s, activate4(xyFn, y1)), bias)), ky);
+    const w = f32x4.mul(f32x4.mul(activate4(whFn, x2), f32x4.splat(flt(head, H_W))), half);
+    const h = f32x4.mul(f32x4.mul(activate4(whFn, y2), f32x4.splat(flt(head, H_H))), half);
+    x2 = f32x4.add(x1, w);
+    y2 = f32x4.add(y1, h);
+    x1 = f32x4.sub(x1, w);
+    y1 = f32x4.sub(y1, h);
+  } else {
+    x1 = f32x4.mul(x1, kx);
+    y1 = f32x4.mul(y1, ky);
+    x2 = f32x4.mul(x2, kx);
+    y2 = f32x4.mul(y2, ky);
+    if (kind == KIND_CENTRE) {
+      const w = f32x4.mul(x2, half);
+      const h = f32x4.mul(y2, half);
+      x2 = f32x4.add(x1, w);
+      y2 = f32x4.add(y1, h);
+      x1 = f32x4.sub(x1, w);
+      y1 = f32x4.sub(y1, h);
+    } else if (kind == KIND_TOPLEFT) {
+      x2 = f32x4.add(x1, x2);
+      y2 = f32x4.add(y1, y2);
+    }
+  }
+  const finite = v128.and(v128.and(finite4(x1), finite4(y1)), v128.and(finite4(x2), finite4(y2)));
+  let fate = 15 & ~i32x4.bitmask(finite);
+  if (flags & FLAG_CLAMP_BEFORE) {
+    x1 = clamp4(x1);
+    y1 = clamp4(y1);
+    x2 = clamp4(x2);
+    y2 = clamp4(y2);
+    fate |= i32x4.bitmask(v128.or(f32x4.le(x2, x1), f32x4.le(y2, y1))) << 4;
+  }
+  // columns to rows
+  const xy01 = v128.shuffle<u32>(x1, y1, 0, 4, 1, 5);
+  const xy23 = v128.shuffle<u32>(x1, y1, 2, 6, 3, 7);
+  const wh01 = v128.shuffle<u32>(x2, y2, 0, 4, 1, 5);
+  const wh23 = v128.shuffle<u32>(x2, y2, 2, 6, 3, 7);
+  v128.store(out, v128.shuffle<u64>(xy01, wh01, 0, 2));
+  v128.store(out, v128.shuffle<u64>(xy01, wh01, 1, 3), 16);
+  v128.store(out, v128.shuffle<u64>(xy23, wh23, 0, 2), 32);
+  v128.store(out, v128.shuffle<u64>(xy23, wh23, 1, 3), 48);
+  return fate;
 }

@@ -57,11 +57,9 @@ export function sigmoid4(x: v128): v128 {
   return toFloats(f64x2.div(all(1), f64x2.add(all(1), low)), f64x2.div(all(1), f64x2.add(all(1), up)));
 }
 
-/** Lanes 0 and 1 through the sigmoid, 2 and 3 through exp. */
-export function sigmoidExp4(x: v128): v128 {
-  const low = exp2(f64x2.promote_low_f32x4(f32x4.neg(x)));
-  const up = exp2(f64x2.promote_low_f32x4(high(x)));
-  return toFloats(f64x2.div(all(1), f64x2.add(all(1), low)), up);
+/** e^x of four floats. */
+export function exp4(x: v128): v128 {
+  return toFloats(exp2(f64x2.promote_low_f32x4(x)), exp2(f64x2.promote_low_f32x4(high(x))));
 }
 
 /** e^x of four floats, added one after the other in doubles, as the twin adds them: [sum, sum of e^x * (first + lane)]. */

@@ -75,8 +75,8 @@ import {
 } from "../src/abi";
 import { exp, power } from "../src/exp";
 import { sigmoid4 } from "./exp4";
-import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
-import { f16, finite, key, lowest, size, value } from "./value";
+import { BOX_NOT_FINITE, BOX_OK, activate, box, box4, inLanes } from "./box";
+import { f16, finite, halfToFloat, key, lowest, size, value } from "./value";
 import { flt, int, ptr, setInt } from "./word";
 
 export function scan(plan: usize): i32 {
@@ -100,7 +100,7 @@ function scanHead(plan: usize, head: usize): void {
   const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
   // with the maximum of a cell at hand its class is the first that equals it, no need to look at the others
   const known = !objectness && int(head, H_SCORE_FN) != FN_SOFTMAX && int(head, H_CLASSES) > 1;
-  const plain = objectness && plainFloats(plan, head);
+  const plain = ASC_FEATURE_SIMD && isPlain(plan, head);
   for (let from = 0; from < cells; from += BLOCK) {
     const n = min(BLOCK, cells - from);
     let count: i32;
@@ -110,8 +110,12 @@ function scanHead(plan: usize, head: usize): void {
     else if (type == TYPE_U8) count = gate<u8, i32>(head, from, n, maxima, list);
     else if (type == TYPE_I16) count = gate<i16, i32>(head, from, n, maxima, list);
     else count = gate<i32, i32>(head, from, n, maxima, list);
-    if (ASC_FEATURE_SIMD && plain) {
-      admitFloats(plan, head, list, count, maxima);
+    if (plain) {
+      if (objectness) admitFloats(plan, head, list, count);
+      else if (type == TYPE_F32) admitClasses<f32, f32>(plan, head, list, count, from);
+      else if (type == TYPE_F16) admitClasses<f16, i32>(plan, head, list, count, from);
+      else if (type == TYPE_I8) admitClasses<i8, i32>(plan, head, list, count, from);
+      else admitClasses<u8, i32>(plan, head, list, count, from);
       continue;
     }
     for (let i = 0; i < count; i++) {
@@ -565,36 +569,82 @@ function inOrder<T>(v: v128): v128 {
   else return v;
 }
 
-/** Whether `admitFloats` does for this head: objectness and independent classes in f32, all of them, one threshold. */
-function plainFloats(plan: usize, head: usize): bool {
-  if (!ASC_FEATURE_SIMD) return false;
+/**
+ * Whether this is one of the commonest heads, which are admitted many cells at a time: independent classes, all of
+ * them, one threshold, with no objectness or with both in f32.
+ */
+function isPlain(plan: usize, head: usize): bool {
   const rule = int(head, H_RULE);
-  const classes = int(head, H_CLASSES);
+  const type = int(head, H_SCORE_TYPE);
+  if (
+    (rule != RULE_PRODUCT && rule != RULE_CLASS) ||
+    int(head, H_SCORE_FN) == FN_SOFTMAX ||
+    ptr(head, H_CLASS_LIST) != 0 ||
+    ptr(head, H_CLASS_GATES) != 0 ||
+    ptr(head, H_LABEL) != 0 ||
+    (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) != 0
+  )
+    return false;
+  if (ptr(head, H_OBJ) == 0) return type <= TYPE_U8;
   return (
-    (rule == RULE_PRODUCT || rule == RULE_CLASS) &&
     int(head, H_OBJ_TYPE) == TYPE_F32 &&
-    int(head, H_SCORE_TYPE) == TYPE_F32 &&
-    int(head, H_SCORE_FN) != FN_SOFTMAX &&
+    type == TYPE_F32 &&
     int(head, H_OBJ_FN) == int(head, H_SCORE_FN) &&
-    ptr(head, H_CLASS_LIST) == 0 &&
-    ptr(head, H_CLASS_GATES) == 0 &&
-    ptr(head, H_LABEL) == 0 &&
-    classes >= 4 &&
-    (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) == 0
+    int(head, H_CLASSES) >= 4
   );
 }
 
-/**
- * `admit` for the commonest heads, in two passes over the cells that passed objectness. The first only finds the
- * best class of each, in a loop short enough that the loads of several cells are under way at once; the second
- * converts four at a time and emits.
- *
- * In scratch, beside the list: best raw value, objectness and label of each cell, then scores.
+/*
+ * The plain heads in three passes over the cells of a block that passed the gate. The first only finds the best class
+ * of each, in a loop short enough that the loads of several cells are under way at once; the second makes scores, four
+ * at a time; the third boxes, four at a time. Between them, in scratch, three columns: rows (the list itself), raw
+ * values and then scores, labels. A column is made shorter in place: what passes moves forward.
  */
-function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: usize): void {
-  const objectnesses = best + 2 * ROW_BYTES;
-  const labels = best + 3 * ROW_BYTES;
-  const scores = best + 4 * ROW_BYTES;
+
+// @ts-ignore: decorator
+@inline
+function scratchRow(plan: usize, row: i32): usize {
+  return ptr(plan, P_BLOCK) + <usize>(row * ROW_BYTES);
+}
+const TOPS = 2 + GROUPS;
+const LABELS = 3 + GROUPS;
+
+/** First pass, classes alone. */
+function admitClasses<T, K>(plan: usize, head: usize, list: usize, count: i32, from: i32): void {
+  const maxima = ptr(plan, P_BLOCK);
+  const tops = scratchRow(plan, TOPS);
+  const labels = scratchRow(plan, LABELS);
+  const classes = int(head, H_CLASSES);
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const cell = ptr(head, H_SCORE_CELL);
+  const at = ptr(head, H_SCORE);
+  const scale = flt(head, H_SCORE_SCALE);
+  const zero = flt(head, H_SCORE_ZERO);
+  let n: usize = 0;
+  for (let k = 0; k < count; k++) {
+    const row = load<i32>(list + ((<usize>k) << 2));
+    const p = at + <usize>row * cell;
+    const best = classes == 1 ? 0 : bestClass<T, K>(head, p, step, classes, 0, maxima, row - from);
+    if (best < 0) continue;
+    const place = p + <usize>best * step;
+    let top: f32;
+    if (isReference<T>()) top = halfToFloat(<u32>load<u16>(place));
+    else if (isFloat<T>()) top = <f32>load<T>(place);
+    else top = (<f32>load<T>(place) - zero) * scale;
+    store<i32>(list + n, row);
+    store<f32>(tops + n, top);
+    store<i32>(labels + n, best);
+    n += 4;
+  }
+  admitTops(plan, head, list, n, 0, false);
+}
+
+/** First pass, objectness and classes in f32. */
+function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
+  const tops = scratchRow(plan, TOPS);
+  const labels = scratchRow(plan, LABELS);
+  const objectnesses = scratchRow(plan, 2);
+  const temp = scratchRow(plan, 3);
   const classes = int(head, H_CLASSES);
   const at = ptr(head, H_SCORE);
   const cell = ptr(head, H_SCORE_CELL);
@@ -612,7 +662,7 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: us
       const two = f32x4.pmax(m, v128.shuffle<u32>(m, m, 2, 3, 0, 1));
       const top = f32x4.extract_lane(f32x4.pmax(two, v128.shuffle<u32>(two, two, 1, 0, 3, 2)), 0);
       store<i32>(list + n, row);
-      store<f32>(best + n, top);
+      store<f32>(tops + n, top);
       store<f32>(objectnesses + n, load<f32>(objectness + <usize>row * objectnessCell));
       // no branch: overwritten by the next unless it passes
       n += (<usize>(top >= rawest)) << 2;
@@ -648,38 +698,49 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: us
       }
       const mask = i32x4.bitmask(f32x4.ge(top, f32x4.splat(rawest)));
       if (mask == 0) continue;
-      v128.store(scores, top);
-      v128.store(scores + 16, label);
+      v128.store(temp, top);
+      v128.store(temp + 16, label);
       const lanes = min(4, count - k);
       for (let j = 0; j < lanes; j++) {
         const lane = (<usize>j) << 2;
         const row = load<i32>(list + ((<usize>(k + j)) << 2));
         store<i32>(list + n, row);
-        store<f32>(best + n, load<f32>(scores + lane));
-        store<i32>(labels + n, load<i32>(scores + 16 + lane));
+        store<f32>(tops + n, load<f32>(temp + lane));
+        store<i32>(labels + n, load<i32>(temp + 16 + lane));
         store<f32>(objectnesses + n, load<f32>(objectness + <usize>row * objectnessCell));
         n += ((mask >> j) & 1) << 2;
       }
     }
   }
+  admitTops(plan, head, list, n, objectnesses, side);
+}
 
+/** Second pass: raw values to scores, for `n` bytes of the columns. `side`: the label is still to be found. */
+function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses: usize, side: bool): void {
+  const tops = scratchRow(plan, TOPS);
+  const labels = scratchRow(plan, LABELS);
+  const temp = scratchRow(plan, 3);
+  const classes = int(head, H_CLASSES);
+  const at = ptr(head, H_SCORE);
+  const cell = ptr(head, H_SCORE_CELL);
   const sigmoid = int(head, H_SCORE_FN) == FN_SIGMOID;
-  const product = int(head, H_RULE) == RULE_PRODUCT;
-  const gate = flt(head, H_GATE);
+  const product = objectnesses != 0 && int(head, H_RULE) == RULE_PRODUCT;
+  const gates = f32x4.splat(flt(head, H_GATE));
   const check = f32x4.splat(flt(head, H_CHECK));
   const base = int(head, H_CLASS_BASE);
   const zero = f32x4.splat(0);
+  let m: usize = 0;
   for (let k: usize = 0; k < n; k += 16) {
-    let o = v128.load(objectnesses + k);
-    const raw = v128.load(best + k);
-    let s = raw;
+    // without objectness its lanes are those of the class: nothing comes of them
+    let o = v128.load((objectnesses != 0 ? objectnesses : tops) + k);
+    let s = v128.load(tops + k);
     // lanes past the end hold leftovers: they are masked out
     const left = (n - k) >> 2;
     const inside = left >= 4 ? 15 : (1 << (<i32>left)) - 1;
     let odd = 0;
     if (sigmoid) {
-      o = sigmoid4(o);
       s = sigmoid4(s);
+      if (product) o = sigmoid4(o);
     } else {
       odd =
         inside &
@@ -688,18 +749,93 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32, best: us
       if (odd != 0) setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + popcnt(odd));
     }
     const score = product ? f32x4.mul(o, s) : s;
-    v128.store(scores, score);
-    let mask = inside & ~odd & i32x4.bitmask(f32x4.ge(score, f32x4.splat(gate)));
+    v128.store(temp, score);
+    let mask = inside & ~odd & i32x4.bitmask(f32x4.ge(score, gates));
     while (mask != 0) {
       const lane = (<usize>ctz(mask)) << 2;
       mask &= mask - 1;
       const row = load<i32>(list + k + lane);
-      let label: i32;
-      if (side) label = firstEqual(at + <usize>row * cell, load<f32>(best + k + lane), classes);
-      else label = load<i32>(labels + k + lane);
-      if (label >= 0) emitKept(plan, head, row, base + label, load<f32>(scores + lane));
+      const label = side
+        ? firstEqual(at + <usize>row * cell, load<f32>(tops + k + lane), classes)
+        : load<i32>(labels + k + lane);
+      if (label < 0) continue;
+      store<i32>(list + m, row);
+      store<f32>(tops + m, load<f32>(temp + lane));
+      store<i32>(labels + m, base + label);
+      m += 4;
     }
   }
+  if (inLanes(head)) return emitMany(plan, head, list, m);
+  for (let k: usize = 0; k < m; k += 4)
+    emitKept(plan, head, load<i32>(list + k), load<i32>(labels + k), load<f32>(tops + k));
+}
+
+/** Third pass: `emitKept` for `n` bytes of the columns, boxes four at a time. */
+function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
+  const scores = scratchRow(plan, TOPS);
+  const labels = scratchRow(plan, LABELS);
+  const cells = scratchRow(plan, 3);
+  const boxes = cells + 16;
+  const index = ptr(head, H_INDEX);
+  const flags = int(plan, P_FLAGS);
+  const source = int(head, H_SOURCE);
+  const toScores = ptr(plan, P_SCORES);
+  const toLabels = ptr(plan, P_LABELS);
+  const toSources = ptr(plan, P_SOURCES);
+  const toBoxes = ptr(plan, P_BOXES);
+  let at = ptr(plan, P_CANDIDATES) << 2;
+  const end = ptr(plan, P_CAPACITY) << 2;
+  let notFinite = 0;
+  for (let k: usize = 0; k < n; k += 16) {
+    const lanes = min(4, <i32>((n - k) >> 2));
+    // behind the last row stands the last row again, so that no lane reads elsewhere
+    for (let j = lanes; j < 4; j++) {
+      const place = list + k + ((<usize>j) << 2);
+      store<u32>(place, load<u32>(place - 4));
+    }
+    for (let j: usize = 0; j < 16; j += 4) {
+      const row = load<u32>(list + k + j);
+      store<u32>(cells + j, index != 0 ? load<u32>(index + ((<usize>row) << 2)) : row);
+    }
+    if (v128.any_true(i32x4.shr_u(v128.load(cells), 22))) {
+      setInt(plan, P_CANDIDATES, <i32>(at >> 2));
+      for (let j = 0; j < lanes; j++) {
+        const i = k + ((<usize>j) << 2);
+        emitKept(plan, head, load<i32>(list + i), load<i32>(labels + i), load<f32>(scores + i));
+      }
+      at = ptr(plan, P_CANDIDATES) << 2;
+      continue;
+    }
+    const score = v128.load(scores + k);
+    const fate = box4(head, list + k, cells, flags, boxes);
+    const inside = (1 << lanes) - 1;
+    const strange = inside & (fate | ~i32x4.bitmask(f32x4.eq(f32x4.sub(score, score), f32x4.splat(0))));
+    const kept = inside & ~strange & ~(fate >> 4);
+    notFinite += popcnt(strange & 15);
+    if (kept == 15 && at + 16 <= end) {
+      v128.store(toScores + at, score);
+      v128.store(toLabels + at, v128.load(labels + k));
+      v128.store(toSources + at, i32x4.add(v128.load(cells), i32x4.splat(source)));
+      for (let j: usize = 0; j < 64; j += 16) v128.store(toBoxes + (at << 2) + j, v128.load(boxes + j));
+      at += 16;
+      continue;
+    }
+    for (let j: usize = 0; j < 4; j++) {
+      if (((kept >> (<i32>j)) & 1) == 0) continue;
+      if (at >= end) {
+        setInt(plan, P_OVERFLOW, int(plan, P_OVERFLOW) + 1);
+        continue;
+      }
+      const lane = j << 2;
+      store<f32>(toScores + at, load<f32>(scores + k + lane));
+      store<i32>(toLabels + at, load<i32>(labels + k + lane));
+      store<i32>(toSources + at, load<i32>(cells + lane) + source);
+      v128.store(toBoxes + (at << 2), v128.load(boxes + (j << 4)));
+      at += 4;
+    }
+  }
+  setInt(plan, P_CANDIDATES, <i32>(at >> 2));
+  if (notFinite != 0) setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + notFinite);
 }
 
 /** First of `classes` values that lie side by side which equals `top`; -1: none. */

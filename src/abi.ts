@@ -160,11 +160,12 @@ export const TYPE_I32 = 5;
 export const BLOCK = 512;
 /**
  * Scratch of the scan, from P_BLOCK: maxima of a block | cell numbers | maxima of each group of classes. A group is
- * eight classes, or as many eights as keep the groups at sixteen.
+ * eight classes, or as many eights as keep the groups at sixteen. Then the best score and the label of each cell of
+ * the block that may pass.
  */
 export const ROW_BYTES = BLOCK * 4 + 16;
 export const GROUPS = 16;
-export const SCAN_BYTES = (2 + GROUPS) * ROW_BYTES;
+export const SCAN_BYTES = (4 + GROUPS) * ROW_BYTES;
 /** Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 export const KEPT_NEXT = 80;
 export const KEPT_LABEL = 84;
