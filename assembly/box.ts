@@ -39,11 +39,12 @@ import {
   KIND_GRID,
   KIND_PRIOR,
   KIND_TOPLEFT,
+  TYPE_F16,
   TYPE_F32,
 } from "../src/abi";
 import { exp, sigmoid, tanh } from "../src/exp";
 import { exp4, expSums, sigmoid4 } from "./exp4";
-import { finite, value } from "./value";
+import { finite, integer, value } from "./value";
 import { flt, int, ptr } from "./word";
 
 /** What became of a box. */
@@ -227,22 +228,31 @@ function activate4(fn: i32, x: v128): v128 {
   return x;
 }
 
-/** One channel of four rows. */
-// @ts-ignore: decorator
-@inline
-function channel4(head: usize, type: i32, at: usize, a0: usize, a1: usize, a2: usize, a3: usize): v128 {
+/** One channel of four rows, as `value` has it. */
+function channel4(head: usize, at: usize, a0: usize, a1: usize, a2: usize, a3: usize): v128 {
+  const type = int(head, H_BOX_TYPE);
   if (type == TYPE_F32) {
     let v = v128.load32_zero(at + a0);
     v = v128.load32_lane(at + a1, v, 1);
     v = v128.load32_lane(at + a2, v, 2);
     return v128.load32_lane(at + a3, v, 3);
   }
-  const scale = flt(head, H_BOX_SCALE);
-  const zero = flt(head, H_BOX_ZERO);
-  let v = f32x4.splat(value(type, at + a0, scale, zero));
-  v = f32x4.replace_lane(v, 1, value(type, at + a1, scale, zero));
-  v = f32x4.replace_lane(v, 2, value(type, at + a2, scale, zero));
-  return f32x4.replace_lane(v, 3, value(type, at + a3, scale, zero));
+  let raw = i32x4.splat(integer(type, at + a0));
+  raw = i32x4.replace_lane(raw, 1, integer(type, at + a1));
+  raw = i32x4.replace_lane(raw, 2, integer(type, at + a2));
+  raw = i32x4.replace_lane(raw, 3, integer(type, at + a3));
+  if (type == TYPE_F16) {
+    // the fields of a half, moved to those of a float, make a number 2^112 times too small, subnormal or not
+    const fields = i32x4.shl(v128.and(raw, i32x4.splat(0x7fff)), 13);
+    const number = f32x4.mul(fields, f32x4.splat(5.192296858534828e33));
+    const special = i32x4.ge_s(fields, i32x4.splat(0x7c00 << 13));
+    const v = v128.bitselect(v128.or(fields, i32x4.splat(0x7f800000)), number, special);
+    return v128.or(v, i32x4.shl(i32x4.shr_u(raw, 15), 31));
+  }
+  return f32x4.mul(
+    f32x4.sub(f32x4.convert_i32x4_s(raw), f32x4.splat(flt(head, H_BOX_ZERO))),
+    f32x4.splat(flt(head, H_BOX_SCALE)),
+  );
 }
 
 // @ts-ignore: decorator
@@ -264,7 +274,6 @@ function clamp4(v: v128): v128 {
  */
 export function box4(head: usize, rows: usize, cells: usize, flags: i32, out: usize): i32 {
   const kind = int(head, H_KIND);
-  const type = int(head, H_BOX_TYPE);
   const step = ptr(head, H_BOX_CELL);
   const a0 = <usize>load<u32>(rows) * step;
   const a1 = <usize>load<u32>(rows, 4) * step;
@@ -272,10 +281,10 @@ export function box4(head: usize, rows: usize, cells: usize, flags: i32, out: us
   const a3 = <usize>load<u32>(rows, 12) * step;
   const kx = f32x4.splat(flt(head, H_KX));
   const ky = f32x4.splat(flt(head, H_KY));
-  let x1 = channel4(head, type, ptr(head, H_BOX_0), a0, a1, a2, a3);
-  let y1 = channel4(head, type, ptr(head, H_BOX_1), a0, a1, a2, a3);
-  let x2 = channel4(head, type, ptr(head, H_BOX_2), a0, a1, a2, a3);
-  let y2 = channel4(head, type, ptr(head, H_BOX_3), a0, a1, a2, a3);
+  let x1 = channel4(head, ptr(head, H_BOX_0), a0, a1, a2, a3);
+  let y1 = channel4(head, ptr(head, H_BOX_1), a0, a1, a2, a3);
+  let x2 = channel4(head, ptr(head, H_BOX_2), a0, a1, a2, a3);
+  let y2 = channel4(head, ptr(head, H_BOX_3), a0, a1, a2, a3);
   const half = f32x4.splat(0.5);
   if (kind == KIND_GRID) {
     const xyFn = int(head, H_XY_FN);

@@ -7,6 +7,7 @@
  */
 import {
   BLOCK,
+  COLUMN_BYTES,
   GROUPS,
   FLAG_MULTI_LABEL,
   FN_NONE,
@@ -76,7 +77,7 @@ import {
 import { exp, power } from "../src/exp";
 import { sigmoid4 } from "./exp4";
 import { BOX_NOT_FINITE, BOX_OK, activate, box, box4, inLanes } from "./box";
-import { f16, finite, halfToFloat, key, lowest, size, value } from "./value";
+import { f16, finite, key, lowest, size, value } from "./value";
 import { flt, int, ptr, setInt } from "./word";
 
 export function scan(plan: usize): i32 {
@@ -94,15 +95,16 @@ export function scan(plan: usize): i32 {
 
 function scanHead(plan: usize, head: usize): void {
   const maxima = ptr(plan, P_BLOCK);
-  const list = maxima + ROW_BYTES;
+  const list = column(plan, 0);
   const cells = validCells(head);
   const objectness = ptr(head, H_OBJ) != 0;
   const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
   // with the maximum of a cell at hand its class is the first that equals it, no need to look at the others
   const known = !objectness && int(head, H_SCORE_FN) != FN_SOFTMAX && int(head, H_CLASSES) > 1;
   const plain = ASC_FEATURE_SIMD && isPlain(plan, head);
-  for (let from = 0; from < cells; from += BLOCK) {
-    const n = min(BLOCK, cells - from);
+  const block = type == TYPE_F16 ? 2 * BLOCK : type == TYPE_I8 || type == TYPE_U8 ? 4 * BLOCK : BLOCK;
+  for (let from = 0; from < cells; from += block) {
+    const n = min(block, cells - from);
     let count: i32;
     if (type == TYPE_F32) count = gate<f32, f32>(head, from, n, maxima, list);
     else if (type == TYPE_F16) count = gate<f16, i32>(head, from, n, maxima, list);
@@ -112,10 +114,7 @@ function scanHead(plan: usize, head: usize): void {
     else count = gate<i32, i32>(head, from, n, maxima, list);
     if (plain) {
       if (objectness) admitFloats(plan, head, list, count);
-      else if (type == TYPE_F32) admitClasses<f32, f32>(plan, head, list, count, from);
-      else if (type == TYPE_F16) admitClasses<f16, i32>(plan, head, list, count, from);
-      else if (type == TYPE_I8) admitClasses<i8, i32>(plan, head, list, count, from);
-      else admitClasses<u8, i32>(plan, head, list, count, from);
+      else admitClasses(plan, head, list, count, from);
       continue;
     }
     for (let i = 0; i < count; i++) {
@@ -359,6 +358,36 @@ function groupSize(classes: i32): i32 {
 }
 
 /**
+ * Maximum of `m` and eight planes, in two chains, each from a number: a NaN never becomes the running maximum.
+ * `Second`, where it is `bool`, stands for the second vector at these addresses.
+ */
+// @ts-ignore: decorator
+@inline
+function fold8<T, Second>(
+  m: v128,
+  low: v128,
+  p0: usize,
+  p1: usize,
+  p2: usize,
+  p3: usize,
+  p4: usize,
+  p5: usize,
+  p6: usize,
+  p7: usize,
+): v128 {
+  let o = low;
+  m = larger<T>(m, v128.load(p0, isBoolean<Second>() ? 16 : 0));
+  o = larger<T>(o, v128.load(p1, isBoolean<Second>() ? 16 : 0));
+  m = larger<T>(m, v128.load(p2, isBoolean<Second>() ? 16 : 0));
+  o = larger<T>(o, v128.load(p3, isBoolean<Second>() ? 16 : 0));
+  m = larger<T>(m, v128.load(p4, isBoolean<Second>() ? 16 : 0));
+  o = larger<T>(o, v128.load(p5, isBoolean<Second>() ? 16 : 0));
+  m = larger<T>(m, v128.load(p6, isBoolean<Second>() ? 16 : 0));
+  o = larger<T>(o, v128.load(p7, isBoolean<Second>() ? 16 : 0));
+  return larger<T>(m, o);
+}
+
+/**
  * Maximum over the class planes for a block of cells:
  *
  *     plane 0  ====block====......      a group of planes is folded into a row of its own:
@@ -382,7 +411,7 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
     let ordered = false;
     if (isReference<T>()) ordered = <i32>gate <= 0;
     const group = groupSize(classes);
-    let row = maxima + 2 * ROW_BYTES;
+    let row = maxima + ROW_BYTES;
     for (let first = 0; first < classes; first += group) {
       const end = min(first + group, classes);
       c = first;
@@ -409,19 +438,40 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
             v128.store(row + i, m);
           }
         } else {
-          for (let i: usize = 0; i < bytes; i += 16) {
-            // two chains, each from a number: a NaN never becomes the running maximum
-            let m = c == first ? low : v128.load(row + i);
-            let o = low;
-            m = larger<T>(m, v128.load(p0 + i));
-            o = larger<T>(o, v128.load(p1 + i));
-            m = larger<T>(m, v128.load(p2 + i));
-            o = larger<T>(o, v128.load(p3 + i));
-            m = larger<T>(m, v128.load(p4 + i));
-            o = larger<T>(o, v128.load(p5 + i));
-            m = larger<T>(m, v128.load(p6 + i));
-            o = larger<T>(o, v128.load(p7 + i));
-            v128.store(row + i, larger<T>(m, o));
+          const begun = c != first;
+          let i: usize = 0;
+          // two vectors a step: eight addresses serve both
+          for (; i + 32 <= bytes; i += 32) {
+            const q0 = p0 + i;
+            const q1 = p1 + i;
+            const q2 = p2 + i;
+            const q3 = p3 + i;
+            const q4 = p4 + i;
+            const q5 = p5 + i;
+            const q6 = p6 + i;
+            const q7 = p7 + i;
+            const m = fold8<T, u8>(begun ? v128.load(row + i) : low, low, q0, q1, q2, q3, q4, q5, q6, q7);
+            const o = fold8<T, bool>(
+              begun ? v128.load(row + i, 16) : low,
+              low,
+              q0,
+              q1,
+              q2,
+              q3,
+              q4,
+              q5,
+              q6,
+              q7,
+            );
+            v128.store(row + i, m);
+            v128.store(row + i, o, 16);
+          }
+          if (i < bytes) {
+            const m = begun ? v128.load(row + i) : low;
+            v128.store(
+              row + i,
+              fold8<T, u8>(m, low, p0 + i, p1 + i, p2 + i, p3 + i, p4 + i, p5 + i, p6 + i, p7 + i),
+            );
           }
         }
       }
@@ -438,7 +488,7 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
     const groups = (classes + group - 1) / group;
     for (let i: usize = 0; i < bytes; i += 16) {
       let m = low;
-      let p = maxima + 2 * ROW_BYTES + i;
+      let p = maxima + ROW_BYTES + i;
       for (let g = 0; g < groups; g++, p += ROW_BYTES) m = larger<T>(m, v128.load(p));
       // `pass` brings raw bits into order; doing it twice gives the raw bits back
       if (isReference<T>()) {
@@ -601,19 +651,26 @@ function isPlain(plan: usize, head: usize): bool {
  * values and then scores, labels. A column is made shorter in place: what passes moves forward.
  */
 
+/** In scratch: the list, best scores, labels. */
 // @ts-ignore: decorator
 @inline
-function scratchRow(plan: usize, row: i32): usize {
-  return ptr(plan, P_BLOCK) + <usize>(row * ROW_BYTES);
+function column(plan: usize, i: i32): usize {
+  return ptr(plan, P_BLOCK) + <usize>((1 + GROUPS) * ROW_BYTES + i * COLUMN_BYTES);
 }
-const TOPS = 2 + GROUPS;
-const LABELS = 3 + GROUPS;
+
+/** In scratch: the maxima of a group, or what is needed after them. */
+// @ts-ignore: decorator
+@inline
+function groupRow(plan: usize, i: i32): usize {
+  return ptr(plan, P_BLOCK) + <usize>((1 + i) * ROW_BYTES);
+}
 
 /** First pass, classes alone. */
-function admitClasses<T, K>(plan: usize, head: usize, list: usize, count: i32, from: i32): void {
+function admitClasses(plan: usize, head: usize, list: usize, count: i32, from: i32): void {
+  const type = int(head, H_SCORE_TYPE);
   const maxima = ptr(plan, P_BLOCK);
-  const tops = scratchRow(plan, TOPS);
-  const labels = scratchRow(plan, LABELS);
+  const tops = column(plan, 1);
+  const labels = column(plan, 2);
   const classes = int(head, H_CLASSES);
   const step = ptr(head, H_SCORE_CHANNEL);
   const cell = ptr(head, H_SCORE_CELL);
@@ -624,13 +681,9 @@ function admitClasses<T, K>(plan: usize, head: usize, list: usize, count: i32, f
   for (let k = 0; k < count; k++) {
     const row = load<i32>(list + ((<usize>k) << 2));
     const p = at + <usize>row * cell;
-    const best = classes == 1 ? 0 : bestClass<T, K>(head, p, step, classes, 0, maxima, row - from);
+    const best = classes == 1 ? 0 : bestOf(type, head, p, step, classes, 0, maxima, row - from);
     if (best < 0) continue;
-    const place = p + <usize>best * step;
-    let top: f32;
-    if (isReference<T>()) top = halfToFloat(<u32>load<u16>(place));
-    else if (isFloat<T>()) top = <f32>load<T>(place);
-    else top = (<f32>load<T>(place) - zero) * scale;
+    const top = value(type, p + <usize>best * step, scale, zero);
     store<i32>(list + n, row);
     store<f32>(tops + n, top);
     store<i32>(labels + n, best);
@@ -641,10 +694,10 @@ function admitClasses<T, K>(plan: usize, head: usize, list: usize, count: i32, f
 
 /** First pass, objectness and classes in f32. */
 function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
-  const tops = scratchRow(plan, TOPS);
-  const labels = scratchRow(plan, LABELS);
-  const objectnesses = scratchRow(plan, 2);
-  const temp = scratchRow(plan, 3);
+  const tops = column(plan, 1);
+  const labels = column(plan, 2);
+  const objectnesses = groupRow(plan, 0);
+  const temp = groupRow(plan, 1);
   const classes = int(head, H_CLASSES);
   const at = ptr(head, H_SCORE);
   const cell = ptr(head, H_SCORE_CELL);
@@ -717,9 +770,9 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
 
 /** Second pass: raw values to scores, for `n` bytes of the columns. `side`: the label is still to be found. */
 function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses: usize, side: bool): void {
-  const tops = scratchRow(plan, TOPS);
-  const labels = scratchRow(plan, LABELS);
-  const temp = scratchRow(plan, 3);
+  const tops = column(plan, 1);
+  const labels = column(plan, 2);
+  const temp = groupRow(plan, 1);
   const classes = int(head, H_CLASSES);
   const at = ptr(head, H_SCORE);
   const cell = ptr(head, H_SCORE_CELL);
@@ -772,9 +825,9 @@ function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses
 
 /** Third pass: `emitKept` for `n` bytes of the columns, boxes four at a time. */
 function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
-  const scores = scratchRow(plan, TOPS);
-  const labels = scratchRow(plan, LABELS);
-  const cells = scratchRow(plan, 3);
+  const scores = column(plan, 1);
+  const labels = column(plan, 2);
+  const cells = groupRow(plan, 1);
   const boxes = cells + 16;
   const index = ptr(head, H_INDEX);
   const flags = int(plan, P_FLAGS);
@@ -956,15 +1009,7 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
     return;
   }
 
-  let best: i32;
-  if (type == TYPE_F32) best = bestClass<f32, f32>(head, at, step, classes, classList, maxima, row - from);
-  else if (type == TYPE_F16)
-    best = bestClass<f16, i32>(head, at, step, classes, classList, maxima, row - from);
-  else if (type == TYPE_I8) best = bestClass<i8, i32>(head, at, step, classes, classList, maxima, row - from);
-  else if (type == TYPE_U8) best = bestClass<u8, i32>(head, at, step, classes, classList, maxima, row - from);
-  else if (type == TYPE_I16)
-    best = bestClass<i16, i32>(head, at, step, classes, classList, maxima, row - from);
-  else best = bestClass<i32, i32>(head, at, step, classes, classList, maxima, row - from);
+  const best = bestOf(type, head, at, step, classes, classList, maxima, row - from);
   if (best < 0) return;
   const label = classList != 0 ? load<i32>(classList + ((<usize>best) << 2)) : best;
   const place = at + <usize>label * step;
@@ -1021,6 +1066,24 @@ function combine(rule: i32, o: f32, s: f32): f32 {
   return <f32>(power(<f64>o, 0.6) * power(<f64>s, 0.4));
 }
 
+function bestOf(
+  type: i32,
+  head: usize,
+  at: usize,
+  step: usize,
+  classes: i32,
+  classList: usize,
+  maxima: usize,
+  column: i32,
+): i32 {
+  if (type == TYPE_F32) return bestClass<f32, f32>(head, at, step, classes, classList, maxima, column);
+  if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList, maxima, column);
+  if (type == TYPE_I8) return bestClass<i8, i32>(head, at, step, classes, classList, maxima, column);
+  if (type == TYPE_U8) return bestClass<u8, i32>(head, at, step, classes, classList, maxima, column);
+  if (type == TYPE_I16) return bestClass<i16, i32>(head, at, step, classes, classList, maxima, column);
+  return bestClass<i32, i32>(head, at, step, classes, classList, maxima, column);
+}
+
 /** First of the classes with the largest value; -1 where every value is NaN or none can pass. */
 function bestClass<T, K>(
   head: usize,
@@ -1039,7 +1102,7 @@ function bestClass<T, K>(
         // rows of f16 hold bits where the gate is positive, keys otherwise, so only then is `key` theirs too
         if (!isReference<T>() || int(head, H_SCORE_GATE) > 0) {
           const group = groupSize(classes);
-          let row = maxima + 2 * ROW_BYTES + <usize>column * size<T>();
+          let row = maxima + ROW_BYTES + <usize>column * size<T>();
           while (i + group < classes && below<T, K>(row, m)) {
             i += group;
             row += ROW_BYTES;

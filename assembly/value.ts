@@ -51,16 +51,22 @@ export function halfToFloat(bits: u32): f32 {
   return reinterpret<f32>(sign | ((exponent + 112) << 23) | (fraction << 13));
 }
 
+/** What stands at `at`, of any type but f32: an integer, or the bits of an f16. */
+// @ts-ignore: decorator
+@inline
+export function integer(type: i32, at: usize): i32 {
+  if (type == TYPE_I8) return <i32>load<i8>(at);
+  if (type == TYPE_U8) return <i32>load<u8>(at);
+  if (type == TYPE_F16) return <i32>load<u16>(at);
+  if (type == TYPE_I16) return <i32>load<i16>(at);
+  return load<i32>(at);
+}
+
 /** The number that stands at `at`: (raw - zero) * scale for integers. */
 export function value(type: i32, at: usize, scale: f32, zero: f32): f32 {
   if (type == TYPE_F32) return load<f32>(at);
   if (type == TYPE_F16) return halfToFloat(<u32>load<u16>(at));
-  let raw: i32;
-  if (type == TYPE_U8) raw = <i32>load<u8>(at);
-  else if (type == TYPE_I8) raw = <i32>load<i8>(at);
-  else if (type == TYPE_I16) raw = <i32>load<i16>(at);
-  else raw = load<i32>(at);
-  return (<f32>raw - zero) * scale;
+  return (<f32>integer(type, at) - zero) * scale;
 }
 
 // @ts-ignore: decorator

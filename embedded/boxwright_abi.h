@@ -25,7 +25,7 @@
 #define BXW_P_ORDER 7 /* u32[capacity]: candidate rows, best first, of which P_SORTED are in order */
 #define BXW_P_SPARE 8 /* u32[capacity]: scratch of the sort */
 #define BXW_P_COUNTS 9 /* u32[2048]: scratch of the sort (counts), which nms may call for more */
-#define BXW_P_BLOCK 10 /* scratch of the scan: one block of maxima, then one block of cell numbers */
+#define BXW_P_BLOCK 10 /* scratch of the scan, see SCAN_BYTES */
 #define BXW_P_CHAINS 11 /* u32[256]: scratch of nms, first kept block of each label */
 #define BXW_P_KEPT 12 /* scratch of nms: kept blocks, see KEPT_* */
 #define BXW_P_DET_BOXES 13 /* f32[maxDetections][4], in the frame's coordinates */
@@ -149,15 +149,20 @@
 #define BXW_TYPE_I32 5
 
 /* Scratch */
-/* Cells per block of the scan: small enough that a block of maxima and its groups stay in the first-level cache. */
+/*
+ * Cells per block of the scan, of 4 bytes each; of smaller elements as many more as fit in the same bytes. Few enough that
+ * a block of maxima and its groups stay in the first-level cache.
+ */
 #define BXW_BLOCK 512
 /*
- * Scratch of the scan, from P_BLOCK: maxima of a block | cell numbers | maxima of each group of classes. A group is
- * eight classes, or as many eights as keep the groups at sixteen.
+ * Scratch of the scan, from P_BLOCK: maxima of a block | maxima of each group of classes | columns, one word a cell of the
+ * block: the cells that may pass, their best scores, their labels. A group is eight classes, or as many eights as keep the
+ * groups at sixteen.
  */
 #define BXW_ROW_BYTES 2064
 #define BXW_GROUPS 16
-#define BXW_SCAN_BYTES 37152
+#define BXW_COLUMN_BYTES 8208
+#define BXW_SCAN_BYTES 59712
 /* Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 #define BXW_KEPT_NEXT 80
 #define BXW_KEPT_LABEL 84

@@ -22,7 +22,7 @@ export const P_BOXES = 6; //           f32[capacity][4]: x1 y1 x2 y2, normalised
 export const P_ORDER = 7; //           u32[capacity]: candidate rows, best first, of which P_SORTED are in order
 export const P_SPARE = 8; //           u32[capacity]: scratch of the sort
 export const P_COUNTS = 9; //          u32[2048]: scratch of the sort (counts), which nms may call for more
-export const P_BLOCK = 10; //          scratch of the scan: one block of maxima, then one block of cell numbers
+export const P_BLOCK = 10; //          scratch of the scan, see SCAN_BYTES
 export const P_CHAINS = 11; //         u32[256]: scratch of nms, first kept block of each label
 export const P_KEPT = 12; //           scratch of nms: kept blocks, see KEPT_*
 export const P_DET_BOXES = 13; //      f32[maxDetections][4], in the frame's coordinates
@@ -156,16 +156,20 @@ export const TYPE_I16 = 4;
 export const TYPE_I32 = 5;
 
 // ---- Scratch -----------------------------------------------------------------------------------------------
-/** Cells per block of the scan: small enough that a block of maxima and its groups stay in the first-level cache. */
+/**
+ * Cells per block of the scan, of 4 bytes each; of smaller elements as many more as fit in the same bytes. Few enough that
+ * a block of maxima and its groups stay in the first-level cache.
+ */
 export const BLOCK = 512;
 /**
- * Scratch of the scan, from P_BLOCK: maxima of a block | cell numbers | maxima of each group of classes. A group is
- * eight classes, or as many eights as keep the groups at sixteen. Then the best score and the label of each cell of
- * the block that may pass.
+ * Scratch of the scan, from P_BLOCK: maxima of a block | maxima of each group of classes | columns, one word a cell of the
+ * block: the cells that may pass, their best scores, their labels. A group is eight classes, or as many eights as keep the
+ * groups at sixteen.
  */
 export const ROW_BYTES = BLOCK * 4 + 16;
 export const GROUPS = 16;
-export const SCAN_BYTES = (4 + GROUPS) * ROW_BYTES;
+export const COLUMN_BYTES = BLOCK * 16 + 16;
+export const SCAN_BYTES = (1 + GROUPS) * ROW_BYTES + 3 * COLUMN_BYTES;
 /** Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 export const KEPT_NEXT = 80;
 export const KEPT_LABEL = 84;

@@ -6,7 +6,6 @@ import {
   FN_SQUARE,
   FN_SQUARE_SIGMOID,
   FN_TANH,
-  GROUPS,
   HEAD_WORDS,
   H_BIN,
   H_BINS,
@@ -57,7 +56,7 @@ import {
   P_NOT_FINITE,
   P_SCORES,
   P_SOURCES,
-  ROW_BYTES,
+  SCAN_BYTES,
   TYPE_F16,
   TYPE_F32,
   TYPE_I16,
@@ -250,7 +249,7 @@ function check(type: i32, bytes: i32, cells: i32, classes: i32, planes: bool): i
   setAt(plan, P_LABELS, <u32>heap.alloc(cap << 2));
   setAt(plan, P_SOURCES, <u32>heap.alloc(cap << 2));
   setAt(plan, P_BOXES, <u32>heap.alloc(cap << 4));
-  setAt(plan, P_BLOCK, <u32>heap.alloc((GROUPS + 4) * ROW_BYTES));
+  setAt(plan, P_BLOCK, <u32>heap.alloc(SCAN_BYTES));
   const n = scan(plan);
   let wrong = 0;
   let k = 0;
