@@ -4,6 +4,16 @@ import type { Memory } from "../memory.ts";
 
 const fround = Math.fround;
 
+/**
+ * Numbers on their way from one function to another: a box's four channels, then objectness, score. As arguments and
+ * results they would be new heap objects each. An f32 holds all of them, since each is rounded to one.
+ */
+export const passed = new Float32Array(8);
+export const OBJECTNESS = 4;
+export const SCORE = 5;
+export const passedBits = new Int32Array(passed.buffer);
+const HALF = 7;
+
 /** Lowest integer key: NaN of an f16, below everything. */
 export const LOWEST = -2147483648;
 
@@ -15,13 +25,13 @@ export function halfKey(bits: number): number {
 }
 
 export function halfToFloat(bits: number): number {
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  let x: number;
-  if (exponent === 31) x = fraction === 0 ? Infinity : NaN;
-  else if (exponent === 0) x = fraction * 5.960464477539063e-8;
-  else x = (1024 + fraction) * 2 ** (exponent - 25);
-  return bits & 0x8000 ? -x : x;
+  const exponent = bits & 0x7c00;
+  if (exponent === 0)
+    passed[HALF] = (bits & 0x8000 ? -5.960464477539063e-8 : 5.960464477539063e-8) * (bits & 1023);
+  else
+    passedBits[HALF] =
+      ((bits & 0x8000) << 16) | (((bits & 0x7fff) << 13) + (exponent === 0x7c00 ? 0x70000000 : 0x38000000));
+  return passed[HALF];
 }
 
 /** Key of an integer or f16 element at byte address `at`. */
@@ -38,6 +48,17 @@ export function value(m: Memory, type: number, at: number, scale: number, zero: 
   if (type === TYPE_F32) return m.f32[at >> 2];
   if (type === TYPE_F16) return halfToFloat(m.u16[at >> 1]);
   return fround(fround(fround(integerKey(m, type, at)) - zero) * scale);
+}
+
+/** `value` into `passed`; scale and zero stand in two words of the plan. */
+export function pass(m: Memory, type: number, at: number, scale: number, to: number): void {
+  const { f32 } = m;
+  passed[to] =
+    type === TYPE_F32
+      ? f32[at >> 2]
+      : type === TYPE_F16
+        ? halfToFloat(m.u16[at >> 1])
+        : fround(fround(integerKey(m, type, at)) - f32[scale + 1]) * f32[scale];
 }
 
 /** False for NaN and the infinities. */
