@@ -3,9 +3,8 @@
  * Twin of `assembly/box.ts`; every step is rounded to f32, which is what makes the bits agree.
  */
 import * as A from "../abi.ts";
-import { exp } from "../exp.ts";
 import type { Memory } from "../memory.ts";
-import { finite, pass, passed } from "./value.ts";
+import { exp, finite, pass, passed } from "./value.ts";
 
 const fround = Math.fround;
 

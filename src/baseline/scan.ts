@@ -5,14 +5,25 @@
  * f32 has loops of its own; other types share one loop over an integer view, chosen once per block.
  */
 import * as A from "../abi.ts";
-import { exp, power } from "../exp.ts";
+import { power } from "../exp.ts";
 import type { Memory } from "../memory.ts";
 import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box.ts";
-import { LOWEST, OBJECTNESS, SCORE, finite, integerKey, pass, passed, passedBits, value } from "./value.ts";
+import {
+  LOWEST,
+  OBJECTNESS,
+  SCORE,
+  exp,
+  finite,
+  integerKey,
+  pass,
+  passed,
+  passedBits,
+  value,
+} from "./value.ts";
 
 const fround = Math.fround;
-/** By type number. */
-const TYPE_BYTES = [4, 2, 1, 1, 2, 4];
+/** Binary logarithm of an element's bytes, by type number. */
+const LOG = [2, 1, 0, 0, 1, 2];
 /** Cells of a block of planes: long stretches of each, a word of scratch for each cell. */
 const WIDE = (A.SCAN_BYTES >> 2) & ~15;
 
@@ -42,7 +53,7 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const first = objectness !== 0 ? objectness : i32[head + A.H_SCORE];
   const planes = objectness !== 0 ? 1 : i32[head + A.H_CLASSES];
   const all = objectness === 0 && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
-  const sieved = step === TYPE_BYTES[type] && !all;
+  const sieved = step === 1 << LOG[type] && !all;
   const plain = objectness !== 0 && plainFloats(m, plan, head);
   const block = sieved ? WIDE : A.BLOCK;
   for (let from = 0; from < cells; from += block) {
@@ -54,6 +65,8 @@ function scanHead(m: Memory, plan: number, head: number): void {
       sieve(m, head, type, gate, at, planes, n, list);
       if (planes > 1) {
         for (let i = 0; i < n; i++) {
+          // few cells have one
+          while (i + 8 < n && noLabel(i32, list + i)) i += 8;
           const label = i32[list + i];
           if (label !== 0) admit(m, plan, head, from + i, label - 1);
         }
@@ -110,9 +123,9 @@ function sieve(
   const { i32 } = m;
   const channel = i32[head + A.H_SCORE_CHANNEL];
   const list = planes === 1 ? 0 : i32[head + A.H_CLASS_LIST] >> 2;
-  const size = TYPE_BYTES[type];
-  const half = 2 ** (8 * size - 1);
-  const ones = size === 1 ? 0x01010101 : size === 2 ? 0x00010001 : 1;
+  const log = LOG[type];
+  const half = 2 ** ((8 << log) - 1);
+  const ones = log === 0 ? 0x01010101 : log === 1 ? 0x00010001 : 1;
   let key = i32[gate];
   if (type === A.TYPE_F32) {
     // in the order of numbers; -0 is not below a gate of +0
@@ -125,63 +138,130 @@ function sieve(
   const rest = ~tops;
   const lift = Math.imul(both ? half - key : -key, ones);
   const flip = type === A.TYPE_U8 ? 0 : !both && type <= A.TYPE_F16 ? -1 : tops;
-  const floats = both && type === A.TYPE_F32;
-  const below = key - 1;
-  const lanes = 16 / size;
+  const floats = type === A.TYPE_F32;
+  const below = both ? key - 1 : (key ^ 0x7fffffff) + 1;
+  // what is looked at closer: eight floats, or the elements of one word
+  const step = floats ? 3 : 2 - log;
+  const words = floats ? 8 : 1;
   for (let k = 0; k < planes; k++) {
     const c = list === 0 ? k : i32[list + k];
     const p = at + c * channel;
     // up to a whole word
-    let i = Math.min(n, (-p & 3) / size);
-    let w = (p + i * size) >> 2;
+    let i = Math.min(n, (-p & 3) >> log);
+    let w = (p + (i << log)) >> 2;
     if (i > 0) look(m, type, gate, p, channel, c, 0, i, labels);
-    if (floats) {
-      // the sign of a difference tells without flipping; negative numbers may be flagged by mistake
-      for (; i + 8 <= n; i += 8, w += 8) {
-        const signs =
-          (below - i32[w]) |
-          (below - i32[w + 1]) |
-          (below - i32[w + 2]) |
-          (below - i32[w + 3]) |
-          (below - i32[w + 4]) |
-          (below - i32[w + 5]) |
-          (below - i32[w + 6]) |
-          (below - i32[w + 7]);
-        if (signs < 0) look(m, type, gate, p, channel, c, i, i + 8, labels);
-      }
-    } else if (both) {
-      for (; i + lanes <= n; i += lanes, w += 4) {
-        const a = i32[w] ^ flip;
-        const b = i32[w + 1] ^ flip;
-        const d = i32[w + 2] ^ flip;
-        const e = i32[w + 3] ^ flip;
-        const found =
-          (((a & rest) + lift) & a) |
-          (((b & rest) + lift) & b) |
-          (((d & rest) + lift) & d) |
-          (((e & rest) + lift) & e);
-        if ((found & tops) !== 0) look(m, type, gate, p, channel, c, i, i + lanes, labels);
-      }
-    } else {
-      for (; i + lanes <= n; i += lanes, w += 4) {
-        const a = i32[w] ^ flip;
-        const b = i32[w + 1] ^ flip;
-        const d = i32[w + 2] ^ flip;
-        const e = i32[w + 3] ^ flip;
-        const found =
-          ((a & rest) + lift) |
-          a |
-          ((b & rest) + lift) |
-          b |
-          ((d & rest) + lift) |
-          d |
-          ((e & rest) + lift) |
-          e;
-        if ((found & tops) !== 0) look(m, type, gate, p, channel, c, i, i + lanes, labels);
-      }
+    for (;;) {
+      const end = w + ((n - i) >> step) * words;
+      const found = !floats
+        ? nextWord(i32, w, end, flip, rest, lift, both ? 0 : -1)
+        : both
+          ? nextPositive(i32, w, end, below)
+          : nextNegative(i32, w, end, below);
+      i += ((found - w) << 2) >> log;
+      if (found === end) break;
+      look(m, type, gate, p, channel, c, i, i + (1 << step), labels);
+      i += 1 << step;
+      w = found + words;
     }
     if (i < n) look(m, type, gate, p, channel, c, i, n, labels);
   }
+}
+
+// Of the words in [w, end) the first from which on something may pass, else `end`. Apart from what is done about it: a
+// call in the loop would have everything about the array read anew each time round.
+
+/** Floats, eight at a time, against a positive gate: the sign of a difference of bits; negative numbers may be taken too. */
+function nextPositive(i32: Int32Array, w: number, end: number, below: number): number {
+  for (; w < end; w += 8) {
+    const signs =
+      (below - i32[w]) |
+      (below - i32[w + 1]) |
+      (below - i32[w + 2]) |
+      (below - i32[w + 3]) |
+      (below - i32[w + 4]) |
+      (below - i32[w + 5]) |
+      (below - i32[w + 6]) |
+      (below - i32[w + 7]);
+    if (signs < 0) break;
+  }
+  return w;
+}
+
+/** Against a gate that is not: all that is positive, and of the negative numbers those whose bits are under `above`. */
+function nextNegative(i32: Int32Array, w: number, end: number, above: number): number {
+  for (; w < end; w += 8) {
+    const a = i32[w];
+    const b = i32[w + 1];
+    const c = i32[w + 2];
+    const d = i32[w + 3];
+    const e = i32[w + 4];
+    const f = i32[w + 5];
+    const g = i32[w + 6];
+    const h = i32[w + 7];
+    const signs =
+      (a - above) |
+      (b - above) |
+      (c - above) |
+      (d - above) |
+      (e - above) |
+      (f - above) |
+      (g - above) |
+      (h - above);
+    if ((signs | ~(a & b & c & d & e & f & g & h)) < 0) break;
+  }
+  return w;
+}
+
+/**
+ * Words of lanes. Eight words ORed together are in no lane below the largest of them, so most of the time one test
+ * does for all eight. `either`: -1 where one of the top bits is enough, else 0.
+ */
+function nextWord(
+  i32: Int32Array,
+  w: number,
+  end: number,
+  flip: number,
+  rest: number,
+  lift: number,
+  either: number,
+): number {
+  for (; w < end; w++) {
+    while (w + 8 <= end) {
+      const x =
+        (i32[w] ^ flip) |
+        (i32[w + 1] ^ flip) |
+        (i32[w + 2] ^ flip) |
+        (i32[w + 3] ^ flip) |
+        (i32[w + 4] ^ flip) |
+        (i32[w + 5] ^ flip) |
+        (i32[w + 6] ^ flip) |
+        (i32[w + 7] ^ flip);
+      const sum = (x & rest) + lift;
+      if ((((sum & (x | either)) | (x & either)) & ~rest) !== 0) break;
+      w += 8;
+    }
+    for (const stop = w + 8 < end ? w + 8 : end; w < stop; w++) {
+      const x = i32[w] ^ flip;
+      const sum = (x & rest) + lift;
+      if ((((sum & (x | either)) | (x & either)) & ~rest) !== 0) return w;
+    }
+    w--;
+  }
+  return end;
+}
+
+function noLabel(i32: Int32Array, at: number): boolean {
+  return (
+    (i32[at] |
+      i32[at + 1] |
+      i32[at + 2] |
+      i32[at + 3] |
+      i32[at + 4] |
+      i32[at + 5] |
+      i32[at + 6] |
+      i32[at + 7]) ===
+    0
+  );
 }
 
 /** Cells [i, end) of the plane of class `c` at `p`, exactly: a later class must be larger to take over. */
@@ -209,9 +289,9 @@ function look(
     return;
   }
   const least = i32[gate];
-  const size = TYPE_BYTES[type];
+  const log = LOG[type];
   for (; i < end; i++) {
-    const q = p + i * size;
+    const q = p + (i << log);
     const v = integerKey(m, type, q);
     if (v >= least) {
       const label = i32[labels + i];

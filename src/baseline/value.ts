@@ -1,5 +1,6 @@
 /** Raw tensor elements: keys and values. Twin of `assembly/value.ts`. */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../abi.ts";
+import { LOG2E, mantissa } from "../exp.ts";
 import type { Memory } from "../memory.ts";
 
 const fround = Math.fround;
@@ -12,6 +13,7 @@ export const passed = new Float32Array(8);
 export const OBJECTNESS = 4;
 export const SCORE = 5;
 export const passedBits = new Int32Array(passed.buffer);
+const LOW = 6;
 const HALF = 7;
 
 /** Lowest integer key: NaN of an f16, below everything. */
@@ -59,6 +61,20 @@ export function pass(m: Memory, type: number, at: number, scale: number, to: num
       : type === TYPE_F16
         ? halfToFloat(m.u16[at >> 1])
         : fround(fround(integerKey(m, type, at)) - f32[scale + 1]) * f32[scale];
+}
+
+/**
+ * `exp` of exp.ts to the last bit, short enough to be inlined (its result would be boxed else). 2^k is put together
+ * from bits, as a product of two since a float does not reach that far; neither product is rounded.
+ */
+export function exp(x: number): number {
+  if (!(x > -150)) return x === x ? 0 : x;
+  if (x > 130) return 1e56;
+  const k = Math.floor(x * LOG2E + 0.5);
+  const low = k >> 1;
+  passedBits[LOW] = (low + 127) << 23;
+  passedBits[HALF] = (k - low + 127) << 23;
+  return mantissa(x, k) * passed[LOW] * passed[HALF];
 }
 
 /** False for NaN and the infinities. */
