@@ -565,11 +565,12 @@ function admit(m: Memory, plan: number, head: number, row: number, label: number
     return;
   }
 
-  if (label < 0) label = bestClass(m, type, at, step, classes, classList);
+  const known = label >= 0;
+  if (!known) label = bestClass(m, type, at, step, classes, classList);
   if (label < 0) return;
   const place = at + label * step;
   // below the raw gate no score passes, but for the product with an infinite objectness, which is none
-  if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_GATE, place)) return;
+  if (!known && fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_GATE, place)) return;
   pass(m, type, place, scale, SCORE);
   if (odd || isOdd(fn, passed[SCORE], check)) {
     i32[plan + A.P_OUT_OF_RANGE]++;
