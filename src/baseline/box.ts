@@ -4,7 +4,7 @@
  */
 import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
-import { exp, finite, pass, passed } from "./value.ts";
+import { exp, finite, pass, passed, wide } from "./value.ts";
 
 const fround = Math.fround;
 
@@ -17,8 +17,10 @@ export function activate(fn: number, i: number): void {
   if (fn === A.FN_NONE) return;
   let s = passed[i];
   if (fn !== A.FN_SQUARE) {
-    // one call, so that it is inlined and its result not boxed; sigmoid and tanh as in exp.ts
-    const e = exp(fn === A.FN_EXP ? s : fn === A.FN_TANH ? 2 * s : -s);
+    // sigmoid and tanh as in exp.ts
+    wide[0] = fn === A.FN_EXP ? s : fn === A.FN_TANH ? 2 * s : -s;
+    exp();
+    const e = wide[0];
     s = fround(fn === A.FN_EXP ? e : fn === A.FN_TANH ? 1 - 2 / (e + 1) : 1 / (1 + e));
   }
   passed[i] = fn === A.FN_SQUARE || fn === A.FN_SQUARE_SIGMOID ? fround(s * s) * 4 : s;
@@ -42,7 +44,9 @@ function side(m: Memory, head: number, at: number, to: number): void {
   let mean = 0;
   for (let i = 0; i < bins; i++) {
     pass(m, type, at + i * step, scale, to);
-    const e = exp(fround(passed[to] - top));
+    wide[0] = fround(passed[to] - top);
+    exp();
+    const e = wide[0];
     sum += e;
     mean += e * i;
   }

@@ -19,6 +19,7 @@ import {
   passed,
   passedBits,
   value,
+  wide,
 } from "./value.ts";
 
 const fround = Math.fround;
@@ -533,7 +534,10 @@ function admit(m: Memory, plan: number, head: number, row: number, label: number
     for (let i = 0; i < logits; i++) {
       pass(m, type, soft + i * step, scale, SCORE);
       const x = passed[SCORE];
-      if (x === x) sum += exp(fround(x - top));
+      if (x !== x) continue;
+      wide[0] = fround(x - top);
+      exp();
+      sum += wide[0];
     }
   }
 
@@ -605,7 +609,11 @@ function passesRaw(m: Memory, type: number, gate: number, at: number): boolean {
 /** The raw score in `passed` through the head's function. */
 function convert(fn: number, top: number, sum: number): void {
   if (fn !== A.FN_SOFTMAX) activate(fn, SCORE);
-  else if (passed[SCORE] === passed[SCORE]) passed[SCORE] = exp(fround(passed[SCORE] - top)) / sum;
+  else if (passed[SCORE] === passed[SCORE]) {
+    wide[0] = fround(passed[SCORE] - top);
+    exp();
+    passed[SCORE] = wide[0] / sum;
+  }
 }
 
 /** The score in `passed` with objectness `o`. */

@@ -13,6 +13,8 @@ export const passed = new Float32Array(8);
 export const OBJECTNESS = 4;
 export const SCORE = 5;
 export const passedBits = new Int32Array(passed.buffer);
+/** The same for a double: argument and result of `exp`. */
+export const wide = new Float64Array(1);
 const LOW = 6;
 const HALF = 7;
 
@@ -27,13 +29,18 @@ export function halfKey(bits: number): number {
 }
 
 export function halfToFloat(bits: number): number {
+  half(bits, HALF);
+  return passed[HALF];
+}
+
+/** `halfToFloat` into `passed`. */
+function half(bits: number, to: number): void {
   const exponent = bits & 0x7c00;
   if (exponent === 0)
-    passed[HALF] = (bits & 0x8000 ? -5.960464477539063e-8 : 5.960464477539063e-8) * (bits & 1023);
+    passed[to] = (bits & 0x8000 ? -5.960464477539063e-8 : 5.960464477539063e-8) * (bits & 1023);
   else
-    passedBits[HALF] =
+    passedBits[to] =
       ((bits & 0x8000) << 16) | (((bits & 0x7fff) << 13) + (exponent === 0x7c00 ? 0x70000000 : 0x38000000));
-  return passed[HALF];
 }
 
 /** Key of an integer or f16 element at byte address `at`. */
@@ -55,26 +62,26 @@ export function value(m: Memory, type: number, at: number, scale: number, zero: 
 /** `value` into `passed`; scale and zero stand in two words of the plan. */
 export function pass(m: Memory, type: number, at: number, scale: number, to: number): void {
   const { f32 } = m;
-  passed[to] =
-    type === TYPE_F32
-      ? f32[at >> 2]
-      : type === TYPE_F16
-        ? halfToFloat(m.u16[at >> 1])
-        : fround(fround(integerKey(m, type, at)) - f32[scale + 1]) * f32[scale];
+  if (type === TYPE_F32) passed[to] = f32[at >> 2];
+  else if (type === TYPE_F16) half(m.u16[at >> 1], to);
+  else passed[to] = fround(fround(integerKey(m, type, at)) - f32[scale + 1]) * f32[scale];
 }
 
 /**
- * `exp` of exp.ts to the last bit, short enough to be inlined (its result would be boxed else). 2^k is put together
- * from bits, as a product of two since a float does not reach that far; neither product is rounded.
+ * `exp` of exp.ts to the last bit, in `wide`. 2^k is put together from bits, as a product of two since a float does
+ * not reach that far; neither product is rounded.
  */
-export function exp(x: number): number {
-  if (!(x > -150)) return x === x ? 0 : x;
-  if (x > 130) return 1e56;
-  const k = Math.floor(x * LOG2E + 0.5);
-  const low = k >> 1;
-  passedBits[LOW] = (low + 127) << 23;
-  passedBits[HALF] = (k - low + 127) << 23;
-  return mantissa(x, k) * passed[LOW] * passed[HALF];
+export function exp(): void {
+  const x = wide[0];
+  if (!(x > -150)) wide[0] = x === x ? 0 : x;
+  else if (x > 130) wide[0] = 1e56;
+  else {
+    const k = Math.floor(x * LOG2E + 0.5);
+    const low = k >> 1;
+    passedBits[LOW] = (low + 127) << 23;
+    passedBits[HALF] = (k - low + 127) << 23;
+    wide[0] = mantissa(x, k) * passed[LOW] * passed[HALF];
+  }
 }
 
 /** False for NaN and the infinities. */
