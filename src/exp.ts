@@ -20,19 +20,7 @@ export function exp(x: number): number {
   if (!(x > -150.0)) return x == x ? 0.0 : x;
   if (x > 130.0) return 1.0e56;
   const k = Math.floor(x * LOG2E + 0.5);
-  const r = x - k * LN2_HIGH - k * LN2_LOW;
-  const r2 = r * r;
-  // Estrin's scheme: half the chain of Horner's, and the same result in both languages as the order is written out
-  const p01 = 1.0 + r;
-  const p23 = 0.5 + r * 0.16666666666666666;
-  const p45 = 0.041666666666666664 + r * 0.008333333333333333;
-  const p67 = 0.001388888888888889 + r * 0.0001984126984126984;
-  const p89 = 0.0000248015873015873 + r * 0.0000027557319223985893;
-  const r4 = r2 * r2;
-  const p03 = p01 + r2 * p23;
-  const p47 = p45 + r2 * p67;
-  const p810 = p89 + r2 * 2.755731922398589e-7;
-  let y = p03 + r4 * (p47 + r4 * p810);
+  let y = mantissa(x, k);
   let n = k < 0.0 ? -k : k;
   let two = 1.0;
   if (n >= 128.0) {
@@ -66,6 +54,23 @@ export function exp(x: number): number {
   if (n >= 1.0) two *= 2.0;
   y = k < 0.0 ? y / two : y * two;
   return y;
+}
+
+/** e^x / 2^k, where k is the integer nearest to x / ln2. */
+export function mantissa(x: number, k: number): number {
+  const r = x - k * LN2_HIGH - k * LN2_LOW;
+  const r2 = r * r;
+  // Estrin's scheme: half the chain of Horner's, and the same result in both languages as the order is written out
+  const p01 = 1.0 + r;
+  const p23 = 0.5 + r * 0.16666666666666666;
+  const p45 = 0.041666666666666664 + r * 0.008333333333333333;
+  const p67 = 0.001388888888888889 + r * 0.0001984126984126984;
+  const p89 = 0.0000248015873015873 + r * 0.0000027557319223985893;
+  const r4 = r2 * r2;
+  const p03 = p01 + r2 * p23;
+  const p47 = p45 + r2 * p67;
+  const p810 = p89 + r2 * 2.755731922398589e-7;
+  return p03 + r4 * (p47 + r4 * p810);
 }
 
 /** 1 / (1 + e^-x). */

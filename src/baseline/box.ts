@@ -3,9 +3,8 @@
  * Twin of `assembly/box.ts`; every step is rounded to f32, which is what makes the bits agree.
  */
 import * as A from "../abi.ts";
-import { exp, sigmoid, tanh } from "../exp.ts";
 import type { Memory } from "../memory.ts";
-import { finite, value } from "./value.ts";
+import { exp, finite, pass, passed, wide } from "./value.ts";
 
 const fround = Math.fround;
 
@@ -13,37 +12,45 @@ export const BOX_OK = 0;
 export const BOX_NOT_FINITE = 1;
 export const BOX_EMPTY = 2;
 
-export function activate(fn: number, x: number): number {
-  if (fn === A.FN_NONE) return x;
-  if (fn === A.FN_SIGMOID) return fround(sigmoid(x));
-  if (fn === A.FN_EXP) return fround(exp(x));
-  if (fn === A.FN_TANH) return fround(tanh(x));
-  const s = fn === A.FN_SQUARE ? x : fround(sigmoid(x));
-  return fround(fround(s * s) * 4);
+/** Number `i` of `passed` through a function, in place. */
+export function activate(fn: number, i: number): void {
+  if (fn === A.FN_NONE) return;
+  let s = passed[i];
+  if (fn !== A.FN_SQUARE) {
+    // sigmoid and tanh as in exp.ts
+    wide[0] = fn === A.FN_EXP ? s : fn === A.FN_TANH ? 2 * s : -s;
+    exp();
+    const e = wide[0];
+    s = fround(fn === A.FN_EXP ? e : fn === A.FN_TANH ? 1 - 2 / (e + 1) : 1 / (1 + e));
+  }
+  passed[i] = fn === A.FN_SQUARE || fn === A.FN_SQUARE_SIGMOID ? fround(s * s) * 4 : s;
 }
 
 /** One side of a distance head: the value itself, or the mean of a distribution over bins (softmax, DFL). */
-function side(m: Memory, head: number, at: number): number {
-  const { f32, i32 } = m;
+function side(m: Memory, head: number, at: number, to: number): void {
+  const { i32 } = m;
   const type = i32[head + A.H_BOX_TYPE];
-  const scale = f32[head + A.H_BOX_SCALE];
-  const zero = f32[head + A.H_BOX_ZERO];
+  const scale = head + A.H_BOX_SCALE;
   const bins = i32[head + A.H_BINS];
-  if (bins === 0) return value(m, type, at, scale, zero);
+  pass(m, type, at, scale, to);
+  if (bins === 0) return;
   const step = i32[head + A.H_BIN];
-  let top = value(m, type, at, scale, zero);
+  let top = passed[to];
   for (let i = 1; i < bins; i++) {
-    const x = value(m, type, at + i * step, scale, zero);
-    if (!(x <= top)) top = x;
+    pass(m, type, at + i * step, scale, to);
+    if (!(passed[to] <= top)) top = passed[to];
   }
   let sum = 0;
   let mean = 0;
   for (let i = 0; i < bins; i++) {
-    const e = exp(fround(value(m, type, at + i * step, scale, zero) - top));
+    pass(m, type, at + i * step, scale, to);
+    wide[0] = fround(passed[to] - top);
+    exp();
+    const e = wide[0];
     sum += e;
     mean += e * i;
   }
-  return fround(mean / sum);
+  passed[to] = mean / sum;
 }
 
 /** Writes the box of cell `cell`, whose channels stand in row `row`, to the four words at `out`. `head` is a word index. */
@@ -51,8 +58,7 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
   const { f32, i32 } = m;
   const kind = i32[head + A.H_KIND];
   const type = i32[head + A.H_BOX_TYPE];
-  const scale = f32[head + A.H_BOX_SCALE];
-  const zero = f32[head + A.H_BOX_ZERO];
+  const scale = head + A.H_BOX_SCALE;
   const kx = f32[head + A.H_KX];
   const ky = f32[head + A.H_KY];
   const shift = row * i32[head + A.H_BOX_CELL];
@@ -70,25 +76,31 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
     const bias = f32[head + A.H_XY_BIAS];
     const cx = fround((cell % columns) + bias);
     const cy = fround(((cell / columns) | 0) + bias);
-    x1 = fround(fround(cx - side(m, head, at0)) * kx);
-    y1 = fround(fround(cy - side(m, head, at1)) * ky);
-    x2 = fround(fround(cx + side(m, head, at2)) * kx);
-    y2 = fround(fround(cy + side(m, head, at3)) * ky);
+    side(m, head, at0, 0);
+    side(m, head, at1, 1);
+    side(m, head, at2, 2);
+    side(m, head, at3, 3);
+    x1 = fround(fround(cx - passed[0]) * kx);
+    y1 = fround(fround(cy - passed[1]) * ky);
+    x2 = fround(fround(cx + passed[2]) * kx);
+    y2 = fround(fround(cy + passed[3]) * ky);
   } else {
-    const a = value(m, type, at0, scale, zero);
-    const b = value(m, type, at1, scale, zero);
-    const c = value(m, type, at2, scale, zero);
-    const d = value(m, type, at3, scale, zero);
+    pass(m, type, at0, scale, 0);
+    pass(m, type, at1, scale, 1);
+    pass(m, type, at2, scale, 2);
+    pass(m, type, at3, scale, 3);
     if (kind === A.KIND_GRID) {
       const columns = i32[head + A.H_GRID_W];
-      const xyFn = i32[head + A.H_XY_FN];
-      const whFn = i32[head + A.H_WH_FN];
+      activate(i32[head + A.H_XY_FN], 0);
+      activate(i32[head + A.H_XY_FN], 1);
+      activate(i32[head + A.H_WH_FN], 2);
+      activate(i32[head + A.H_WH_FN], 3);
       const s = f32[head + A.H_XY_SCALE];
       const bias = f32[head + A.H_XY_BIAS];
-      const cx = fround(fround((cell % columns) + fround(fround(s * activate(xyFn, a)) + bias)) * kx);
-      const cy = fround(fround(((cell / columns) | 0) + fround(fround(s * activate(xyFn, b)) + bias)) * ky);
-      const w = fround(fround(activate(whFn, c) * f32[head + A.H_W]) * 0.5);
-      const h = fround(fround(activate(whFn, d) * f32[head + A.H_H]) * 0.5);
+      const cx = fround(fround((cell % columns) + fround(fround(s * passed[0]) + bias)) * kx);
+      const cy = fround(fround(((cell / columns) | 0) + fround(fround(s * passed[1]) + bias)) * ky);
+      const w = fround(fround(passed[2] * f32[head + A.H_W]) * 0.5);
+      const h = fround(fround(passed[3] * f32[head + A.H_H]) * 0.5);
       x1 = fround(cx - w);
       y1 = fround(cy - h);
       x2 = fround(cx + w);
@@ -97,20 +109,23 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
       const prior = (i32[head + A.H_TABLE] >> 2) + cell * 4;
       const pw = f32[prior + 2];
       const ph = f32[prior + 3];
-      const whFn = i32[head + A.H_WH_FN];
-      const cx = fround(f32[prior] + fround(fround(a * f32[head + A.H_V0]) * pw));
-      const cy = fround(f32[prior + 1] + fround(fround(b * f32[head + A.H_V1]) * ph));
-      const w = fround(fround(activate(whFn, fround(c * f32[head + A.H_V2])) * pw) * 0.5);
-      const h = fround(fround(activate(whFn, fround(d * f32[head + A.H_V3])) * ph) * 0.5);
+      passed[2] *= f32[head + A.H_V2];
+      passed[3] *= f32[head + A.H_V3];
+      activate(i32[head + A.H_WH_FN], 2);
+      activate(i32[head + A.H_WH_FN], 3);
+      const cx = fround(f32[prior] + fround(fround(passed[0] * f32[head + A.H_V0]) * pw));
+      const cy = fround(f32[prior + 1] + fround(fround(passed[1] * f32[head + A.H_V1]) * ph));
+      const w = fround(fround(passed[2] * pw) * 0.5);
+      const h = fround(fround(passed[3] * ph) * 0.5);
       x1 = fround(cx - w);
       y1 = fround(cy - h);
       x2 = fround(cx + w);
       y2 = fround(cy + h);
     } else {
-      x1 = fround(a * kx);
-      y1 = fround(b * ky);
-      x2 = fround(c * kx);
-      y2 = fround(d * ky);
+      x1 = fround(passed[0] * kx);
+      y1 = fround(passed[1] * ky);
+      x2 = fround(passed[2] * kx);
+      y2 = fround(passed[3] * ky);
       if (kind === A.KIND_CENTRE) {
         const w = fround(x2 * 0.5);
         const h = fround(y2 * 0.5);

@@ -5,13 +5,28 @@
  * f32 has loops of its own; other types share one loop over an integer view, chosen once per block.
  */
 import * as A from "../abi.ts";
-import { exp, power } from "../exp.ts";
+import { power } from "../exp.ts";
 import type { Memory } from "../memory.ts";
 import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box.ts";
-import { LOWEST, finite, integerKey, value } from "./value.ts";
+import {
+  LOWEST,
+  OBJECTNESS,
+  SCORE,
+  exp,
+  finite,
+  integerKey,
+  pass,
+  passed,
+  passedBits,
+  value,
+  wide,
+} from "./value.ts";
 
 const fround = Math.fround;
-const BLOCK = A.BLOCK;
+/** Binary logarithm of an element's bytes, by type number. */
+const LOG = [2, 1, 0, 0, 1, 2];
+/** Cells of a block of planes: long stretches of each, a word of scratch for each cell. */
+const WIDE = (A.SCAN_BYTES >> 2) & ~15;
 
 export function scan(m: Memory, at: number): number {
   const { i32 } = m;
@@ -30,21 +45,40 @@ export function scan(m: Memory, at: number): number {
 
 function scanHead(m: Memory, plan: number, head: number): void {
   const { i32 } = m;
-  const maxima = i32[plan + A.P_BLOCK];
-  const list = (maxima + A.ROW_BYTES) >> 2;
+  const list = i32[plan + A.P_BLOCK] >> 2;
   const cells = validCells(m, head);
-  const objectness = i32[head + A.H_OBJ] !== 0;
-  const type = objectness ? i32[head + A.H_OBJ_TYPE] : i32[head + A.H_SCORE_TYPE];
-  const plain = plainFloats(m, plan, head);
-  for (let from = 0; from < cells; from += BLOCK) {
-    const n = Math.min(BLOCK, cells - from);
-    const count =
-      type === A.TYPE_F32
-        ? gateFloats(m, head, from, n, maxima >> 2, list)
-        : gateIntegers(m, head, type, from, n, maxima, list);
-    if (count === 0) continue;
-    if (plain) admitFloats(m, plan, head, list, count);
-    else for (let i = 0; i < count; i++) admit(m, plan, head, i32[list + i]);
+  const objectness = i32[head + A.H_OBJ];
+  const type = i32[head + (objectness !== 0 ? A.H_OBJ_TYPE : A.H_SCORE_TYPE)];
+  const step = i32[head + (objectness !== 0 ? A.H_OBJ_CELL : A.H_SCORE_CELL)];
+  const gate = head + (objectness !== 0 ? A.H_OBJ_GATE : A.H_SCORE_GATE);
+  const first = objectness !== 0 ? objectness : i32[head + A.H_SCORE];
+  const planes = objectness !== 0 ? 1 : i32[head + A.H_CLASSES];
+  const all = objectness === 0 && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
+  const sieved = step === 1 << LOG[type] && !all;
+  const plain = objectness !== 0 && plainFloats(m, plan, head);
+  const block = sieved ? WIDE : A.BLOCK;
+  for (let from = 0; from < cells; from += block) {
+    const n = Math.min(block, cells - from);
+    const at = first + from * step;
+    let to = list;
+    if (sieved) {
+      i32.fill(0, list, list + n);
+      sieve(m, head, type, gate, at, planes, n, list);
+      if (planes > 1) {
+        for (let i = 0; i < n; i++) {
+          // few cells have one
+          while (i + 8 < n && noLabel(i32, list + i)) i += 8;
+          const label = i32[list + i];
+          if (label !== 0) admit(m, plan, head, from + i, label - 1);
+        }
+        continue;
+      }
+      for (let i = 0; i < n; i++) if (i32[list + i] !== 0) i32[to++] = from + i;
+    } else if (all) for (let i = 0; i < n; i++) i32[to++] = from + i;
+    else if (planes === 1) to = column(m, type, gate, at, step, from, n, list);
+    else to = rows(m, head, type, at, step, from, n, list);
+    if (plain) admitFloats(m, plan, head, list, to - list);
+    else for (let k = list; k < to; k++) admit(m, plan, head, i32[k], -1);
   }
 }
 
@@ -66,241 +100,297 @@ function validCells(m: Memory, head: number): number {
   return cells;
 }
 
-function gateFloats(m: Memory, head: number, from: number, n: number, maxima: number, list: number): number {
-  const { i32, f32 } = m;
-  const objectness = i32[head + A.H_OBJ];
-  if (objectness !== 0) {
-    const step = i32[head + A.H_OBJ_CELL];
-    return passFloats(m, (objectness + from * step) >> 2, step >> 2, f32[head + A.H_OBJ_GATE], from, n, list);
-  }
-  if (i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX) return passAll(i32, from, n, list);
-  const step = i32[head + A.H_SCORE_CELL];
-  const at = (i32[head + A.H_SCORE] + from * step) >> 2;
-  const gate = f32[head + A.H_SCORE_GATE];
-  if (i32[head + A.H_CLASSES] === 1) return passFloats(m, at, step >> 2, gate, from, n, list);
-  if (step === 4) {
-    if (gate > 0 && i32[head + A.H_CLASS_LIST] === 0) {
-      // positive floats are ordered like their bits, and a NaN or a negative number flagged by mistake is turned
-      // away by `admit`: eight integer comparisons cost one branch
-      const bits = i32[head + A.H_SCORE_GATE];
-      return flagged(
-        i32,
-        at,
-        i32[head + A.H_SCORE_CHANNEL] >> 2,
-        i32[head + A.H_CLASSES],
-        bits,
-        m.u8,
-        maxima << 2,
-        from,
-        n,
-        i32,
-        list,
-      );
-    }
-    planeMaxima(m, head, at, n, maxima);
-    return passFloats(m, maxima, 1, gate, from, n, list);
-  }
-  const channel = i32[head + A.H_SCORE_CHANNEL] >> 2;
-  const classes = i32[head + A.H_CLASSES];
-  const classList = i32[head + A.H_CLASS_LIST] >> 2;
-  let to = list;
-  let row = at;
-  for (let i = 0; i < n; i++) {
-    for (let c = 0; c < classes; c++) {
-      if (f32[row + (classList === 0 ? c : i32[classList + c]) * channel] >= gate) {
-        i32[to++] = from + i;
-        break;
-      }
-    }
-    row += step >> 2;
-  }
-  return to - list;
-}
-
-function passAll(i32: Int32Array, from: number, n: number, list: number): number {
-  for (let i = 0; i < n; i++) i32[list + i] = from + i;
-  return n;
-}
-
-/** One column of values against the gate. */
-function passFloats(
-  m: Memory,
-  at: number,
-  step: number,
-  gate: number,
-  from: number,
-  n: number,
-  list: number,
-): number {
-  const { i32, f32 } = m;
-  let to = list;
-  for (let i = 0; i < n; i++) {
-    if (f32[at] >= gate) i32[to++] = from + i;
-    at += step;
-  }
-  return to - list;
-}
-
-/** Maximum over the class planes for a block of cells, several planes for each load and store of the maxima. */
-function planeMaxima(m: Memory, head: number, at: number, n: number, maxima: number): void {
-  const { i32, f32 } = m;
-  const step = i32[head + A.H_SCORE_CHANNEL] >> 2;
-  const classes = i32[head + A.H_CLASSES];
-  const classList = i32[head + A.H_CLASS_LIST] >> 2;
-  for (let i = 0; i < n; i++) f32[maxima + i] = -Infinity;
-  let c = 0;
-  if (classList === 0) {
-    for (; c + 4 <= classes; c += 4) {
-      let p = at + c * step;
-      const end = maxima + n;
-      for (let i = maxima; i < end; i++, p++) {
-        let v = f32[i];
-        const a = f32[p];
-        const b = f32[p + step];
-        const d = f32[p + 2 * step];
-        const e = f32[p + 3 * step];
-        if (a > v) v = a;
-        if (b > v) v = b;
-        if (d > v) v = d;
-        if (e > v) v = e;
-        f32[i] = v;
-      }
-    }
-  }
-  for (; c < classes; c++) {
-    const p = at + (classList === 0 ? c : i32[classList + c]) * step;
-    for (let i = 0; i < n; i++) {
-      const v = f32[p + i];
-      if (v > f32[maxima + i]) f32[maxima + i] = v;
-    }
-  }
-}
-
-type Integers = Int8Array | Uint8Array | Int16Array | Int32Array;
-
 /**
- * Integers as they are; f16 through a 16-bit view, where the bits of positive numbers are in order as they
- * stand and a negative number is just "below" a positive gate. A gate that is not positive, or classes that
- * stand in rows, go cell by cell over exact keys.
+ * Planes (or one column) whose cells lie side by side: for each cell the class with the largest raw value, if it
+ * reaches the gate, goes to `labels` as its number + 1. Sixteen bytes are tested at once, word by word whatever the
+ * type, and looked at one by one only where something in them may pass.
+ *
+ * Lanes are brought into the order of unsigned numbers by flipping bits: the top one of signed numbers, and for
+ * floats against a gate that is not positive all of them, which sorts negative ones and leaves the positive on top.
+ * With the top bit of a lane x apart, the sum of the rest and `lift` has its top bit set where the rest reaches that
+ * of the gate, and cannot carry into the next lane; x passes by either top bit where the gate's own is clear, by
+ * both where it is set.
  */
-function gateIntegers(
+function sieve(
   m: Memory,
   head: number,
   type: number,
+  gate: number,
+  at: number,
+  planes: number,
+  n: number,
+  labels: number,
+): void {
+  const { i32 } = m;
+  const channel = i32[head + A.H_SCORE_CHANNEL];
+  const list = planes === 1 ? 0 : i32[head + A.H_CLASS_LIST] >> 2;
+  const log = LOG[type];
+  const half = 2 ** ((8 << log) - 1);
+  const ones = log === 0 ? 0x01010101 : log === 1 ? 0x00010001 : 1;
+  let key = i32[gate];
+  if (type === A.TYPE_F32) {
+    // in the order of numbers; -0 is not below a gate of +0
+    key ^= (key >> 31) & 0x7fffffff;
+    if (key === 0) key = -1;
+  } else if (type === A.TYPE_U8) key -= 128;
+  key = Math.max(-half, Math.min(half - 1, key));
+  const both = key > 0;
+  const tops = Math.imul(half, ones);
+  const rest = ~tops;
+  const lift = Math.imul(both ? half - key : -key, ones);
+  const flip = type === A.TYPE_U8 ? 0 : !both && type <= A.TYPE_F16 ? -1 : tops;
+  const floats = type === A.TYPE_F32;
+  const below = both ? key - 1 : (key ^ 0x7fffffff) + 1;
+  // what is looked at closer: eight floats, or the elements of one word
+  const step = floats ? 3 : 2 - log;
+  const words = floats ? 8 : 1;
+  for (let k = 0; k < planes; k++) {
+    const c = list === 0 ? k : i32[list + k];
+    const p = at + c * channel;
+    // up to a whole word
+    let i = Math.min(n, (-p & 3) >> log);
+    let w = (p + (i << log)) >> 2;
+    if (i > 0) look(m, type, gate, p, channel, c, 0, i, labels);
+    for (;;) {
+      const end = w + ((n - i) >> step) * words;
+      const found = !floats
+        ? nextWord(i32, w, end, flip, rest, lift, both ? 0 : -1)
+        : both
+          ? nextPositive(i32, w, end, below)
+          : nextNegative(i32, w, end, below);
+      i += ((found - w) << 2) >> log;
+      if (found === end) break;
+      look(m, type, gate, p, channel, c, i, i + (1 << step), labels);
+      i += 1 << step;
+      w = found + words;
+    }
+    if (i < n) look(m, type, gate, p, channel, c, i, n, labels);
+  }
+}
+
+// Of the words in [w, end) the first from which on something may pass, else `end`. Apart from what is done about it: a
+// call in the loop would have everything about the array read anew each time round.
+
+/** Floats, eight at a time, against a positive gate: the sign of a difference of bits; negative numbers may be taken too. */
+function nextPositive(i32: Int32Array, w: number, end: number, below: number): number {
+  for (; w < end; w += 8) {
+    const signs =
+      (below - i32[w]) |
+      (below - i32[w + 1]) |
+      (below - i32[w + 2]) |
+      (below - i32[w + 3]) |
+      (below - i32[w + 4]) |
+      (below - i32[w + 5]) |
+      (below - i32[w + 6]) |
+      (below - i32[w + 7]);
+    if (signs < 0) break;
+  }
+  return w;
+}
+
+/** Against a gate that is not: all that is positive, and of the negative numbers those whose bits are under `above`. */
+function nextNegative(i32: Int32Array, w: number, end: number, above: number): number {
+  for (; w < end; w += 8) {
+    const a = i32[w];
+    const b = i32[w + 1];
+    const c = i32[w + 2];
+    const d = i32[w + 3];
+    const e = i32[w + 4];
+    const f = i32[w + 5];
+    const g = i32[w + 6];
+    const h = i32[w + 7];
+    const signs =
+      (a - above) |
+      (b - above) |
+      (c - above) |
+      (d - above) |
+      (e - above) |
+      (f - above) |
+      (g - above) |
+      (h - above);
+    if ((signs | ~(a & b & c & d & e & f & g & h)) < 0) break;
+  }
+  return w;
+}
+
+/**
+ * Words of lanes. Eight words ORed together are in no lane below the largest of them, so most of the time one test
+ * does for all eight. `either`: -1 where one of the top bits is enough, else 0.
+ */
+function nextWord(
+  i32: Int32Array,
+  w: number,
+  end: number,
+  flip: number,
+  rest: number,
+  lift: number,
+  either: number,
+): number {
+  for (; w < end; w++) {
+    while (w + 8 <= end) {
+      const x =
+        (i32[w] ^ flip) |
+        (i32[w + 1] ^ flip) |
+        (i32[w + 2] ^ flip) |
+        (i32[w + 3] ^ flip) |
+        (i32[w + 4] ^ flip) |
+        (i32[w + 5] ^ flip) |
+        (i32[w + 6] ^ flip) |
+        (i32[w + 7] ^ flip);
+      const sum = (x & rest) + lift;
+      if ((((sum & (x | either)) | (x & either)) & ~rest) !== 0) break;
+      w += 8;
+    }
+    for (const stop = w + 8 < end ? w + 8 : end; w < stop; w++) {
+      const x = i32[w] ^ flip;
+      const sum = (x & rest) + lift;
+      if ((((sum & (x | either)) | (x & either)) & ~rest) !== 0) return w;
+    }
+    w--;
+  }
+  return end;
+}
+
+function noLabel(i32: Int32Array, at: number): boolean {
+  return (
+    (i32[at] |
+      i32[at + 1] |
+      i32[at + 2] |
+      i32[at + 3] |
+      i32[at + 4] |
+      i32[at + 5] |
+      i32[at + 6] |
+      i32[at + 7]) ===
+    0
+  );
+}
+
+/** Cells [i, end) of the plane of class `c` at `p`, exactly: a later class must be larger to take over. */
+function look(
+  m: Memory,
+  type: number,
+  gate: number,
+  p: number,
+  channel: number,
+  c: number,
+  i: number,
+  end: number,
+  labels: number,
+): void {
+  const { i32, f32 } = m;
+  if (type === A.TYPE_F32) {
+    const least = f32[gate];
+    for (let q = p >> 2; i < end; i++) {
+      const v = f32[q + i];
+      if (v >= least) {
+        const label = i32[labels + i];
+        if (label === 0 || v > f32[q + i + (((label - 1 - c) * channel) >> 2)]) i32[labels + i] = c + 1;
+      }
+    }
+    return;
+  }
+  const least = i32[gate];
+  const log = LOG[type];
+  for (; i < end; i++) {
+    const q = p + (i << log);
+    const v = integerKey(m, type, q);
+    if (v >= least) {
+      const label = i32[labels + i];
+      if (label === 0 || v > integerKey(m, type, q + (label - 1 - c) * channel)) i32[labels + i] = c + 1;
+    }
+  }
+}
+
+/** One column of values, anywhere: cells that reach the gate to the list, of which the end is returned. */
+function column(
+  m: Memory,
+  type: number,
+  gate: number,
+  at: number,
+  step: number,
   from: number,
   n: number,
-  maxima: number,
-  list: number,
+  to: number,
 ): number {
   const { i32 } = m;
-  const objectness = i32[head + A.H_OBJ];
-  if (objectness === 0 && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX) return passAll(i32, from, n, list);
-  const step = i32[head + (objectness !== 0 ? A.H_OBJ_CELL : A.H_SCORE_CELL)];
-  const at = (objectness !== 0 ? objectness : i32[head + A.H_SCORE]) + from * step;
-  const gate = i32[head + (objectness !== 0 ? A.H_OBJ_GATE : A.H_SCORE_GATE)];
-  const classes = objectness !== 0 ? 1 : i32[head + A.H_CLASSES];
-  const channel = i32[head + A.H_SCORE_CHANNEL];
-  const classList = i32[head + A.H_CLASS_LIST] >> 2;
-  let to = list;
-  if (type !== A.TYPE_F16 || gate > 0) {
-    const view: Integers =
-      type === A.TYPE_U8 ? m.u8 : type === A.TYPE_I8 ? m.i8 : type === A.TYPE_I32 ? m.i32 : m.i16;
-    const log = type === A.TYPE_U8 || type === A.TYPE_I8 ? 0 : type === A.TYPE_I32 ? 2 : 1;
-    if (classes === 1) return passIntegers(view, at >> log, step >> log, gate, from, n, i32, list);
-    // 32-bit differences could overflow, so i32 goes cell by cell
-    if (step >> log === 1 && classList === 0 && type !== A.TYPE_I32)
-      return flagged(view, at >> log, channel >> log, classes, gate, m.u8, maxima, from, n, i32, list);
+  const end = from + n;
+  if (type !== A.TYPE_F32) {
+    const least = i32[gate];
+    for (; from < end; from++, at += step) if (integerKey(m, type, at) >= least) i32[to++] = from;
+  } else if (m.f32[gate] > 0) {
+    // always written, counted by the sign: a branch would be guessed wrong where many pass. Negative numbers may be
+    // among them
+    const below = (i32[gate] - 1) | 0;
+    for (let w = at >> 2; from < end; from++, w += step >> 2) {
+      i32[to] = from;
+      to += (below - i32[w]) >>> 31;
+    }
+  } else {
+    const least = m.f32[gate];
+    for (let w = at >> 2; from < end; from++, w += step >> 2) if (m.f32[w] >= least) i32[to++] = from;
   }
-  for (let i = 0; i < n; i++) {
+  return to;
+}
+
+/** Cells whose classes stand next to each other (rows), or nowhere near each other. */
+function rows(
+  m: Memory,
+  head: number,
+  type: number,
+  at: number,
+  step: number,
+  from: number,
+  n: number,
+  to: number,
+): number {
+  const { i32, f32 } = m;
+  const classes = i32[head + A.H_CLASSES];
+  const channel = i32[head + A.H_SCORE_CHANNEL];
+  const list = i32[head + A.H_CLASS_LIST] >> 2;
+  const side = type === A.TYPE_F32 && channel === 4 && list === 0 && f32[head + A.H_SCORE_GATE] > 0;
+  const below = (i32[head + A.H_SCORE_GATE] - 1) | 0;
+  for (const end = from + n; from < end; from++, at += step) {
+    if (side) {
+      i32[to] = from;
+      to += someAbove(i32, at >> 2, classes, below);
+      continue;
+    }
     for (let c = 0; c < classes; c++) {
-      const k = classList === 0 ? c : i32[classList + c];
-      if (integerKey(m, type, at + i * step + k * channel) >= gate) {
-        i32[to++] = from + i;
+      if (passesRaw(m, type, head + A.H_SCORE_GATE, at + (list === 0 ? c : i32[list + c]) * channel)) {
+        i32[to++] = from;
         break;
       }
     }
   }
-  return to - list;
+  return to;
 }
 
-function passIntegers(
-  view: Integers,
-  at: number,
-  step: number,
-  gate: number,
-  from: number,
-  n: number,
-  i32: Int32Array,
-  list: number,
-): number {
-  let to = list;
-  for (let i = 0; i < n; i++) {
-    if (view[at] >= gate) i32[to++] = from + i;
-    at += step;
+/** 1 if the bits of some float of a row are above `below`, which is positive; or, by mistake, for a negative one. */
+function someAbove(i32: Int32Array, w: number, n: number, below: number): number {
+  let signs = 0;
+  const end = w + n;
+  for (; w + 8 <= end; w += 8) {
+    signs |=
+      (below - i32[w]) |
+      (below - i32[w + 1]) |
+      (below - i32[w + 2]) |
+      (below - i32[w + 3]) |
+      (below - i32[w + 4]) |
+      (below - i32[w + 5]) |
+      (below - i32[w + 6]) |
+      (below - i32[w + 7]);
   }
-  return to - list;
+  for (; w < end; w++) signs |= below - i32[w];
+  return signs >>> 31;
 }
 
-/**
- * Cells of a block in which some class is at or above the gate, plane by plane: a difference `gate - 1 - v` is
- * negative where v passes, so the sign of eight differences ORed together tells whether to look closer. Flags
- * stand in scratch, one byte a cell.
- */
-function flagged(
-  view: Integers,
-  at: number,
-  step: number,
-  classes: number,
-  gate: number,
-  u8: Uint8Array,
-  flags: number,
-  from: number,
-  n: number,
-  i32: Int32Array,
-  list: number,
-): number {
-  const below = (gate - 1) | 0;
-  u8.fill(0, flags, flags + n);
-  const whole = n & ~7;
-  let any = 0;
-  for (let c = 0; c < classes; c++) {
-    let p = at + c * step;
-    for (let i = 0; i < whole; i += 8, p += 8) {
-      const signs =
-        (below - view[p]) |
-        (below - view[p + 1]) |
-        (below - view[p + 2]) |
-        (below - view[p + 3]) |
-        (below - view[p + 4]) |
-        (below - view[p + 5]) |
-        (below - view[p + 6]) |
-        (below - view[p + 7]);
-      if (signs < 0) {
-        any = 1;
-        for (let k = 0; k < 8; k++) if (view[p + k] > below) u8[flags + i + k] = 1;
-      }
-    }
-    for (let i = whole; i < n; i++, p++) {
-      if (view[p] > below) {
-        any = 1;
-        u8[flags + i] = 1;
-      }
-    }
-  }
-  if (any === 0) return 0;
-  let to = list;
-  for (let i = 0; i < n; i++) if (u8[flags + i] !== 0) i32[to++] = from + i;
-  return to - list;
-}
-
-/** Whether `admitFloats` does for this head: independent classes in f32, all of them, one threshold. */
+/** Whether `admitFloats` does for this head: objectness and independent classes in f32, all of them, one threshold. */
 function plainFloats(m: Memory, plan: number, head: number): boolean {
   const { i32 } = m;
   const rule = i32[head + A.H_RULE];
-  const objectness = i32[head + A.H_OBJ] !== 0;
   return (
-    (rule === A.RULE_CLASS || (rule === A.RULE_PRODUCT && objectness)) &&
-    (!objectness || i32[head + A.H_OBJ_TYPE] === A.TYPE_F32) &&
+    (rule === A.RULE_CLASS || rule === A.RULE_PRODUCT) &&
+    i32[head + A.H_OBJ_TYPE] === A.TYPE_F32 &&
     i32[head + A.H_SCORE_TYPE] === A.TYPE_F32 &&
     i32[head + A.H_SCORE_FN] !== A.FN_SOFTMAX &&
     i32[head + A.H_CLASS_LIST] === 0 &&
@@ -316,6 +406,7 @@ function admitFloats(m: Memory, plan: number, head: number, list: number, count:
   const objectness = i32[head + A.H_OBJ] >> 2;
   const objectnessCell = i32[head + A.H_OBJ_CELL] >> 2;
   const objectnessFn = i32[head + A.H_OBJ_FN];
+  const objectnessGate = f32[head + A.H_OBJ_GATE];
   const at = i32[head + A.H_SCORE] >> 2;
   const cell = i32[head + A.H_SCORE_CELL] >> 2;
   const channel = i32[head + A.H_SCORE_CHANNEL] >> 2;
@@ -326,16 +417,21 @@ function admitFloats(m: Memory, plan: number, head: number, list: number, count:
   const check = f32[head + A.H_CHECK];
   const gate = f32[head + A.H_GATE];
   const rawest = f32[head + A.H_SCORE_GATE];
+  // rows of probabilities: most are told by their bits, eight to a branch
+  const side = channel === 1 && rawest > 0;
+  // a class below gate / objectness cannot bring the product over the gate; a hair lower for the rounding, of which a
+  // gate near the smallest floats would need more
+  const least =
+    side && product && objectnessFn === A.FN_NONE && fn === A.FN_NONE && gate > 1e-30 ? gate * 0.999999 : 0;
   for (let k = 0; k < count; k++) {
     const row = i32[list + k];
-    let o = 1;
-    let odd = false;
-    if (objectness !== 0) {
-      o = f32[objectness + row * objectnessCell];
-      if (objectnessFn !== A.FN_NONE) o = activate(objectnessFn, o);
-      else odd = o > check && finite(o);
-    }
+    const o = f32[objectness + row * objectnessCell];
+    if (!(o >= objectnessGate)) continue;
     let p = at + row * cell;
+    if (side) {
+      passed[SCORE] = least > 0 && o <= check && least > rawest * o ? least / o : rawest;
+      if (someAbove(i32, p, classes, (passedBits[SCORE] - 1) | 0) === 0) continue;
+    }
     let best = -Infinity;
     let label = -1;
     for (let c = 0; c < classes; c++, p += channel) {
@@ -347,20 +443,26 @@ function admitFloats(m: Memory, plan: number, head: number, list: number, count:
     }
     // below the raw gate no conversion can pass
     if (label < 0 || !(best >= rawest)) continue;
-    let s = best;
-    if (fn !== A.FN_NONE) s = activate(fn, best);
-    else if (s > check && finite(s)) odd = true;
-    if (odd) {
+    passed[OBJECTNESS] = o;
+    passed[SCORE] = best;
+    activate(objectnessFn, OBJECTNESS);
+    activate(fn, SCORE);
+    if (isOdd(objectnessFn, o, check) || isOdd(fn, best, check)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       continue;
     }
-    const score = product ? fround(o * s) : s;
-    if (score >= gate) emit(m, plan, head, row, base + label, score);
+    if (product) passed[SCORE] *= passed[OBJECTNESS];
+    if (passed[SCORE] >= gate) emit(m, plan, head, row, base + label);
   }
 }
 
-/** The exact work for one cell that passed the gate. */
-function admit(m: Memory, plan: number, head: number, row: number): void {
+/** A number that should be a probability and is not. */
+function isOdd(fn: number, x: number, check: number): boolean {
+  return fn === A.FN_NONE && x > check && finite(x);
+}
+
+/** The exact work for one cell that passed the gate; `label`: its best class where that is known, else -1. */
+function admit(m: Memory, plan: number, head: number, row: number, label: number): void {
   const { i32, f32 } = m;
   const rule = i32[head + A.H_RULE];
   const check = f32[head + A.H_CHECK];
@@ -372,44 +474,38 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
   const objectness = i32[head + A.H_OBJ];
   if (objectness !== 0) {
     const at = objectness + row * i32[head + A.H_OBJ_CELL];
-    o = value(m, i32[head + A.H_OBJ_TYPE], at, f32[head + A.H_OBJ_SCALE], f32[head + A.H_OBJ_ZERO]);
-    // the vector gate lets a NaN of an f16 through
-    if (o !== o) return;
+    if (!passesRaw(m, i32[head + A.H_OBJ_TYPE], head + A.H_OBJ_GATE, at)) return;
+    pass(m, i32[head + A.H_OBJ_TYPE], at, head + A.H_OBJ_SCALE, SCORE);
     const fn = i32[head + A.H_OBJ_FN];
-    if (fn !== A.FN_NONE) o = activate(fn, o);
-    else odd = o > check && finite(o);
+    odd = isOdd(fn, passed[SCORE], check);
+    activate(fn, SCORE);
     if (rule === A.RULE_OBJECTNESS) {
       if (odd) i32[plan + A.P_OUT_OF_RANGE]++;
-      else if (o >= gate) emit(m, plan, head, row, base, o);
+      else if (passed[SCORE] >= gate) emit(m, plan, head, row, base);
       return;
     }
+    o = passed[SCORE];
   }
 
   const at = i32[head + A.H_SCORE] + row * i32[head + A.H_SCORE_CELL];
   const step = i32[head + A.H_SCORE_CHANNEL];
   const fn = i32[head + A.H_SCORE_FN];
-  const scale = f32[head + A.H_SCORE_SCALE];
-  const zero = f32[head + A.H_SCORE_ZERO];
+  const scale = head + A.H_SCORE_SCALE;
   const type = i32[head + A.H_SCORE_TYPE];
 
   if (i32[head + A.H_LABEL] !== 0) {
     const p = i32[head + A.H_LABEL] + row * i32[head + A.H_LABEL_CELL];
-    const label = value(
-      m,
-      i32[head + A.H_LABEL_TYPE],
-      p,
-      f32[head + A.H_LABEL_SCALE],
-      f32[head + A.H_LABEL_ZERO],
-    );
-    let s = value(m, type, at, scale, zero);
-    if (fn !== A.FN_NONE) s = activate(fn, s);
-    else if (s > check && finite(s)) {
+    pass(m, type, at, scale, SCORE);
+    if (isOdd(fn, passed[SCORE], check)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       return;
     }
-    if (!(s >= gate)) return;
-    if (!(label > -2147483000 && label < 2147483000)) i32[plan + A.P_NOT_FINITE]++;
-    else emitLabel(m, plan, head, row, (label | 0) + base, s);
+    activate(fn, SCORE);
+    if (!(passed[SCORE] >= gate)) return;
+    pass(m, i32[head + A.H_LABEL_TYPE], p, head + A.H_LABEL_SCALE, 0);
+    const x = passed[0];
+    if (!(x > -2147483000 && x < 2147483000)) i32[plan + A.P_NOT_FINITE]++;
+    else emitLabel(m, plan, head, row, (x | 0) + base);
     return;
   }
 
@@ -423,19 +519,25 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
     const logits = i32[head + A.H_SOFT_COUNT];
     top = -Infinity;
     for (let i = 0; i < logits; i++) {
-      const x = value(m, type, soft + i * step, scale, zero);
+      pass(m, type, soft + i * step, scale, SCORE);
+      const x = passed[SCORE];
       if (x > top) top = x;
     }
     let best = -Infinity;
     for (let i = 0; i < classes; i++) {
-      const x = value(m, type, at + (classList === 0 ? i : i32[classList + i]) * step, scale, zero);
+      pass(m, type, at + (classList === 0 ? i : i32[classList + i]) * step, scale, SCORE);
+      const x = passed[SCORE];
       if (x > best) best = x;
     }
     if (!(fround(best - top) >= f32[head + A.H_SCORE_GATE])) return;
     sum = 0;
     for (let i = 0; i < logits; i++) {
-      const x = value(m, type, soft + i * step, scale, zero);
-      if (x === x) sum += exp(fround(x - top));
+      pass(m, type, soft + i * step, scale, SCORE);
+      const x = passed[SCORE];
+      if (x !== x) continue;
+      wide[0] = fround(x - top);
+      exp();
+      sum += wide[0];
     }
   }
 
@@ -446,40 +548,45 @@ function admit(m: Memory, plan: number, head: number, row: number): void {
     for (let i = 0; i < classes; i++) {
       const c = classList === 0 ? i : i32[classList + i];
       const p = at + c * step;
-      if (fn !== A.FN_SOFTMAX && !passesRaw(m, head, type, p)) continue;
-      const s = convert(fn, value(m, type, p, scale, zero), top, sum);
-      if (odd || (fn === A.FN_NONE && s > check && finite(s))) {
+      if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_GATE, p)) continue;
+      pass(m, type, p, scale, SCORE);
+      if (odd || isOdd(fn, passed[SCORE], check)) {
         i32[plan + A.P_OUT_OF_RANGE]++;
         return;
       }
-      const score = combine(rule, o, s);
+      convert(fn, top, sum);
+      combine(rule, o);
+      const score = passed[SCORE];
       if (!(score >= (gates === 0 ? gate : f32[gates + i]))) continue;
-      if (multi) emit(m, plan, head, row, base + c, score);
+      if (multi) emit(m, plan, head, row, base + c);
       else if (score > best) {
         best = score;
         bestLabel = base + c;
       }
     }
-    if (bestLabel >= 0) emit(m, plan, head, row, bestLabel, best);
+    passed[SCORE] = best;
+    if (bestLabel >= 0) emit(m, plan, head, row, bestLabel);
     return;
   }
 
-  const label = bestClass(m, type, at, step, classes, classList);
+  const known = label >= 0;
+  if (!known) label = bestClass(m, type, at, step, classes, classList);
   if (label < 0) return;
   const place = at + label * step;
   // below the raw gate no score passes, but for the product with an infinite objectness, which is none
-  if (fn !== A.FN_SOFTMAX && !passesRaw(m, head, type, place)) return;
-  const s = convert(fn, value(m, type, place, scale, zero), top, sum);
-  if (odd || (fn === A.FN_NONE && s > check && finite(s))) {
+  if (!known && fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_GATE, place)) return;
+  pass(m, type, place, scale, SCORE);
+  if (odd || isOdd(fn, passed[SCORE], check)) {
     i32[plan + A.P_OUT_OF_RANGE]++;
     return;
   }
-  const score = combine(rule, o, s);
-  if (score >= gate) emit(m, plan, head, row, base + label, score);
+  convert(fn, top, sum);
+  combine(rule, o);
+  if (passed[SCORE] >= gate) emit(m, plan, head, row, base + label);
 }
 
 /** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */
-function emitLabel(m: Memory, plan: number, head: number, row: number, label: number, score: number): void {
+function emitLabel(m: Memory, plan: number, head: number, row: number, label: number): void {
   const { i32, f32 } = m;
   const labels = i32[head + A.H_LABELS];
   if (labels !== 0) {
@@ -489,26 +596,30 @@ function emitLabel(m: Memory, plan: number, head: number, row: number, label: nu
     while (i < labels && (list === 0 ? i : i32[list + i]) !== label) i++;
     if (i === labels) {
       if (list !== 0) return;
-    } else if (gates !== 0 && !(score >= f32[gates + i])) return;
+    } else if (gates !== 0 && !(passed[SCORE] >= f32[gates + i])) return;
   }
-  emit(m, plan, head, row, label, score);
+  emit(m, plan, head, row, label);
 }
 
-function passesRaw(m: Memory, head: number, type: number, at: number): boolean {
-  if (type === A.TYPE_F32) return m.f32[at >> 2] >= m.f32[head + A.H_SCORE_GATE];
-  return integerKey(m, type, at) >= m.i32[head + A.H_SCORE_GATE];
+function passesRaw(m: Memory, type: number, gate: number, at: number): boolean {
+  if (type === A.TYPE_F32) return m.f32[at >> 2] >= m.f32[gate];
+  return integerKey(m, type, at) >= m.i32[gate];
 }
 
-function convert(fn: number, raw: number, top: number, sum: number): number {
-  if (fn === A.FN_NONE) return raw;
-  if (fn === A.FN_SOFTMAX) return raw === raw ? fround(exp(fround(raw - top)) / sum) : raw;
-  return activate(fn, raw);
+/** The raw score in `passed` through the head's function. */
+function convert(fn: number, top: number, sum: number): void {
+  if (fn !== A.FN_SOFTMAX) activate(fn, SCORE);
+  else if (passed[SCORE] === passed[SCORE]) {
+    wide[0] = fround(passed[SCORE] - top);
+    exp();
+    passed[SCORE] = wide[0] / sum;
+  }
 }
 
-function combine(rule: number, o: number, s: number): number {
-  if (rule === A.RULE_CLASS) return s;
-  if (rule === A.RULE_PRODUCT) return fround(o * s);
-  return fround(power(o, 0.6) * power(s, 0.4));
+/** The score in `passed` with objectness `o`. */
+function combine(rule: number, o: number): void {
+  if (rule === A.RULE_PRODUCT) passed[SCORE] *= o;
+  else if (rule !== A.RULE_CLASS) passed[SCORE] = power(o, 0.6) * power(passed[SCORE], 0.4);
 }
 
 /** First of the classes with the largest value; -1 where every value is NaN. */
@@ -535,8 +646,8 @@ function bestClass(
   return found;
 }
 
-/** Appends a candidate whose score has passed. */
-function emit(m: Memory, plan: number, head: number, row: number, label: number, score: number): void {
+/** Appends a candidate; its score stands in `passed`. */
+function emit(m: Memory, plan: number, head: number, row: number, label: number): void {
   const { i32, f32 } = m;
   const at = i32[plan + A.P_CANDIDATES];
   if (at >= i32[plan + A.P_CAPACITY]) {
@@ -546,6 +657,7 @@ function emit(m: Memory, plan: number, head: number, row: number, label: number,
   const index = i32[head + A.H_INDEX] >> 2;
   const cell = index === 0 ? row : i32[index + row];
   const out = (i32[plan + A.P_BOXES] >> 2) + at * 4;
+  const score = passed[SCORE];
   const fate = finite(score) ? box(m, head, row, cell, i32[plan + A.P_FLAGS], out) : BOX_NOT_FINITE;
   if (fate !== BOX_OK) {
     if (fate === BOX_NOT_FINITE) i32[plan + A.P_NOT_FINITE]++;

@@ -1,8 +1,22 @@
 /** Raw tensor elements: keys and values. Twin of `assembly/value.ts`. */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../abi.ts";
+import { LOG2E, mantissa } from "../exp.ts";
 import type { Memory } from "../memory.ts";
 
 const fround = Math.fround;
+
+/**
+ * Numbers on their way from one function to another: a box's four channels, then objectness, score. As arguments and
+ * results they would be new heap objects each. An f32 holds all of them, since each is rounded to one.
+ */
+export const passed = new Float32Array(8);
+export const OBJECTNESS = 4;
+export const SCORE = 5;
+export const passedBits = new Int32Array(passed.buffer);
+/** The same for a double: argument and result of `exp`. */
+export const wide = new Float64Array(1);
+const LOW = 6;
+const HALF = 7;
 
 /** Lowest integer key: NaN of an f16, below everything. */
 export const LOWEST = -2147483648;
@@ -15,13 +29,18 @@ export function halfKey(bits: number): number {
 }
 
 export function halfToFloat(bits: number): number {
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  let x: number;
-  if (exponent === 31) x = fraction === 0 ? Infinity : NaN;
-  else if (exponent === 0) x = fraction * 5.960464477539063e-8;
-  else x = (1024 + fraction) * 2 ** (exponent - 25);
-  return bits & 0x8000 ? -x : x;
+  half(bits, HALF);
+  return passed[HALF];
+}
+
+/** `halfToFloat` into `passed`. */
+function half(bits: number, to: number): void {
+  const exponent = bits & 0x7c00;
+  if (exponent === 0)
+    passed[to] = (bits & 0x8000 ? -5.960464477539063e-8 : 5.960464477539063e-8) * (bits & 1023);
+  else
+    passedBits[to] =
+      ((bits & 0x8000) << 16) | (((bits & 0x7fff) << 13) + (exponent === 0x7c00 ? 0x70000000 : 0x38000000));
 }
 
 /** Key of an integer or f16 element at byte address `at`. */
@@ -38,6 +57,31 @@ export function value(m: Memory, type: number, at: number, scale: number, zero: 
   if (type === TYPE_F32) return m.f32[at >> 2];
   if (type === TYPE_F16) return halfToFloat(m.u16[at >> 1]);
   return fround(fround(fround(integerKey(m, type, at)) - zero) * scale);
+}
+
+/** `value` into `passed`; scale and zero stand in two words of the plan. */
+export function pass(m: Memory, type: number, at: number, scale: number, to: number): void {
+  const { f32 } = m;
+  if (type === TYPE_F32) passed[to] = f32[at >> 2];
+  else if (type === TYPE_F16) half(m.u16[at >> 1], to);
+  else passed[to] = fround(fround(integerKey(m, type, at)) - f32[scale + 1]) * f32[scale];
+}
+
+/**
+ * `exp` of exp.ts to the last bit, in `wide`. 2^k is put together from bits, as a product of two since a float does
+ * not reach that far; neither product is rounded.
+ */
+export function exp(): void {
+  const x = wide[0];
+  if (!(x > -150)) wide[0] = x === x ? 0 : x;
+  else if (x > 130) wide[0] = 1e56;
+  else {
+    const k = Math.floor(x * LOG2E + 0.5);
+    const low = k >> 1;
+    passedBits[LOW] = (low + 127) << 23;
+    passedBits[HALF] = (k - low + 127) << 23;
+    wide[0] = mantissa(x, k) * passed[LOW] * passed[HALF];
+  }
 }
 
 /** False for NaN and the infinities. */
