@@ -57,7 +57,7 @@ function panel({ title, axis, lines }: SweepReport["sweeps"][number], left: numb
   for (let p = x0; p <= x1; p++)
     parts.push(
       `<line x1="${n(x(10 ** p))}" x2="${n(x(10 ** p))}" y1="${n(y(10 ** y0))}" y2="${n(y(10 ** y0) + 4)}" stroke="#999"/>`,
-      `<text x="${n(x(10 ** p))}" y="${top + HEIGHT - BOTTOM + 17}" text-anchor="middle">${(10 ** p).toLocaleString("en")}</text>`,
+      `<text x="${n(x(10 ** p))}" y="${top + HEIGHT - BOTTOM + 17}" text-anchor="middle">${(10 ** p).toLocaleString("en", { notation: "compact" })}</text>`,
     );
   parts.push(
     `<text x="${n(left + (LEFT + WIDTH - RIGHT) / 2)}" y="${top + HEIGHT - BOTTOM + 33}" text-anchor="middle" fill="#555">${escape(axis)}</text>`,
@@ -88,12 +88,13 @@ function panel({ title, axis, lines }: SweepReport["sweeps"][number], left: numb
 /** Panels in three columns, on a card of its own so that it can be read on any page. */
 export function sweepsChart(report: SweepReport): string {
   const { sweeps } = report;
-  const [width, height] = [3 * WIDTH + 20, 50 + HEIGHT * Math.ceil(sweeps.length / 3)];
-  const place = (i: number): [number, number] => [10 + WIDTH * (i % 3), 50 + HEIGHT * Math.floor(i / 3)];
+  const [width, height] = [3 * WIDTH + 20, 66 + HEIGHT * Math.ceil(sweeps.length / 3)];
+  const place = (i: number): [number, number] => [10 + WIDTH * (i % 3), 66 + HEIGHT * Math.floor(i / 3)];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="11" fill="#222">
 <rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="6" fill="#fff" stroke="#ccc"/>
 <text x="20" y="22" font-size="14" font-weight="600">Time as the work grows; both axes logarithmic; the exponent fitted over all points stands in the legend</text>
-<text x="20" y="39" fill="#555">${escape(`${captionOf(report)}. ${report.command}. A red ring: time grew more than twice as much as the work since the point before.`)}</text>
+<text x="20" y="39" fill="#555">${escape(`${captionOf(report)}. ${report.command}`)}</text>
+<text x="20" y="54" fill="#555">A red ring: time grew more than twice as much as the work since the point before.</text>
 ${sweeps.map((sweep, i) => panel(sweep, ...place(i))).join("\n")}
 </svg>
 `;

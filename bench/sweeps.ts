@@ -25,7 +25,8 @@ import { IOU_THRESHOLD, loadWorkload, makeNms, MAX_DETECTIONS } from "./workload
 interface Task {
   readonly label: string;
   readonly x: number;
-  readonly work: number;
+  /** What there is to do, where what is found tells: see Point. */
+  work(found: number): number;
   run(): number;
 }
 
@@ -97,11 +98,7 @@ const cellsOf = (size: number): number => (size / 8) ** 2 + (size / 16) ** 2 + (
 const sizes = (list: number[], rest: Partial<PlaneShape> = {}): PlaneShape[] =>
   list.map((size) => ({ label: String(cellsOf(size)), x: cellsOf(size), size, ...rest }));
 
-async function* planesOver(
-  engine: EngineName,
-  shapes: readonly PlaneShape[],
-  power = 1,
-): AsyncGenerator<Task> {
+async function* planesOver(engine: EngineName, shapes: readonly PlaneShape[]): AsyncGenerator<Task> {
   for (const { label, x, classes = 80, size = 640, batch = 1, every = false, alike = false } of shapes) {
     const cells = cellsOf(size);
     const data = planes(classes, cells, batch, every, alike);
@@ -114,7 +111,7 @@ async function* planesOver(
       iouThreshold: IOU_THRESHOLD,
       activation: "sigmoid",
     };
-    yield { label, x, work: x ** power, run: await decode(engine, options, { output0 }) };
+    yield { label, x, work: () => x, run: await decode(engine, options, { output0 }) };
   }
 }
 
@@ -134,7 +131,7 @@ async function* rowsOver(engine: EngineName, list: number[]): AsyncGenerator<Tas
       iouThreshold: IOU_THRESHOLD,
     };
     const run = await decode(engine, options, { output0: { data, dims: [1, rows, 85] } });
-    yield { label: String(rows), x: rows, work: rows, run };
+    yield { label: String(rows), x: rows, work: () => rows, run };
   }
 }
 
@@ -143,12 +140,11 @@ interface Boxes {
   readonly scores: Float32Array;
 }
 
-/** @param power of the number of boxes that the work grows with: 2 where each kept one is held against all. */
+/** The work of suppression is boxes times kept: at most so many pairs are held against each other. */
 async function* boxesOver(
   engine: EngineName,
   list: number[],
   make: (n: number) => Boxes,
-  power: 1 | 2,
   maxDetections?: number,
 ): AsyncGenerator<Task> {
   const { nms } = await loadPackage();
@@ -159,7 +155,12 @@ async function* boxesOver(
       engine,
       ...(maxDetections === undefined ? {} : { maxDetections }),
     };
-    yield { label: String(n), x: n, work: n ** power, run: () => nms(boxes, scores, options).length };
+    yield {
+      label: String(n),
+      x: n,
+      work: (found) => n * found,
+      run: () => nms(boxes, scores, options).length,
+    };
   }
 }
 
@@ -194,8 +195,13 @@ async function* thresholdsOver(engine: EngineName, set: string): AsyncGenerator<
   for (const threshold of [0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001]) {
     decoder.update({ confidenceThreshold: threshold });
     decoder.decode();
-    const work = decoder.stats.candidates + 1;
-    yield { label: String(threshold), x: 1 / threshold, work, run: () => decoder.decode().length };
+    const work = decoder.stats.candidates;
+    yield {
+      label: String(threshold),
+      x: 1 / threshold,
+      work: () => work,
+      run: () => decoder.decode().length,
+    };
   }
 }
 
@@ -206,27 +212,27 @@ const SWEEPS: Readonly<Record<string, Sweep>> = {
   boxes: {
     title: "Suppression of clustered boxes, 300 kept",
     axis: "boxes",
-    tasks: (engine) => boxesOver(engine, HALF_DECADES, clusters, 1, MAX_DETECTIONS),
+    tasks: (engine) => boxesOver(engine, HALF_DECADES, clusters, MAX_DETECTIONS),
   },
   "boxes-all-kept": {
     title: "Suppression of clustered boxes, no cap",
     axis: "boxes",
-    tasks: (engine) => boxesOver(engine, [100, 300, 1000, 3000, 10000, 30000], clusters, 2),
+    tasks: (engine) => boxesOver(engine, [100, 300, 1000, 3000, 10000, 30000], clusters),
   },
   "boxes-alike": {
     title: "Worst case: all boxes overlap",
     axis: "boxes",
-    tasks: (engine) => boxesOver(engine, HALF_DECADES, (n) => gridOf(n, 0), 1, MAX_DETECTIONS),
+    tasks: (engine) => boxesOver(engine, HALF_DECADES, (n) => gridOf(n, 0), MAX_DETECTIONS),
   },
   "boxes-apart": {
     title: "Worst case: no two boxes overlap, no cap",
     axis: "boxes",
-    tasks: (engine) => boxesOver(engine, [100, 300, 1000, 3000, 10000], (n) => gridOf(n, 12), 2),
+    tasks: (engine) => boxesOver(engine, [100, 300, 1000, 3000, 10000], (n) => gridOf(n, 12)),
   },
   "boxes-apart-capped": {
     title: "No two boxes overlap, 300 kept",
     axis: "boxes",
-    tasks: (engine) => boxesOver(engine, HALF_DECADES, (n) => gridOf(n, 12), 1, MAX_DETECTIONS),
+    tasks: (engine) => boxesOver(engine, HALF_DECADES, (n) => gridOf(n, 12), MAX_DETECTIONS),
   },
   classes: {
     title: "Classes, [1,4+C,8400] at 0.25",
@@ -324,8 +330,10 @@ function measure(sweep: string, engine: string): Point[] {
 if (positionals[0] === "child") {
   const [, sweep, engine] = positionals;
   const points: Point[] = [];
-  for await (const { run, ...task } of SWEEPS[sweep].tasks(engine as EngineName))
-    points.push({ ...task, ...medianOf(run, Number(values.time)) });
+  for await (const { label, x, work, run } of SWEEPS[sweep].tasks(engine as EngineName)) {
+    const { us, found } = medianOf(run, Number(values.time));
+    points.push({ label, x, work: work(found), us, found });
+  }
   process.stdout.write(`\n${JSON.stringify(points)}\n`);
 } else {
   const wanted = values.only?.split(",");
