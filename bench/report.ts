@@ -105,6 +105,8 @@ function panel(workload: WorkloadReport, { low, high }: Axis, left: number, top:
       `<text x="${at}" y="${last + 13}" text-anchor="middle" font-size="10" fill="#666">${short(10 ** power)}</text>`,
     );
   }
+  // Numbers come last and with a rim, so that the line does not cross them.
+  const numbers: string[] = [];
   rows.forEach((row, i) => {
     const y = first + BAR * i;
     const { engine, mode, median, status } = row;
@@ -116,17 +118,19 @@ function panel(workload: WorkloadReport, { low, high }: Axis, left: number, top:
     const pale = ["simd", "scalar", "ts"].includes(engine) && mode === "array";
     parts.push(
       `<rect x="${left + LABEL}" y="${y + 2}" width="${Math.max(1, x(median) - left - LABEL).toFixed(1)}" height="${BAR - 4}" fill="${COLOURS[engine] ?? "#999"}"${pale ? ' fill-opacity="0.65"' : ""}/>`,
-      `<text x="${(x(median) + 5).toFixed(1)}" y="${y + 11}">${short(median)}</text>`,
+    );
+    numbers.push(
+      `<text x="${(x(median) + 5).toFixed(1)}" y="${y + 11}" paint-order="stroke" stroke="#fff" stroke-width="3">${short(median)}</text>`,
     );
   });
   const { readOnce } = workload;
-  if (readOnce !== undefined && readOnce >= 10 ** low) {
+  if (workload.kind !== "nms" && readOnce !== undefined && readOnce >= 10 ** low) {
     const at = x(readOnce).toFixed(1);
     parts.push(
       `<line x1="${at}" x2="${at}" y1="${first}" y2="${last}" stroke="#c00" stroke-dasharray="3 2"/>`,
     );
   }
-  return parts.join("\n");
+  return [...parts, ...numbers].join("\n");
 }
 
 /** Panels in two columns on one axis, on a card of its own so that it can be read on any page. */

@@ -46,9 +46,9 @@ export function machineOf(script: string): Made {
   };
 }
 
-/** "Intel Xeon (2 cores), x64, Node v20.20.2, 2026-11-21" */
+/** "Intel Xeon, 2 cores, x64, Node v20.20.2, 2026-11-21" */
 export const captionOf = ({ machine, made }: Made): string =>
-  `${machine.cpu} (${machine.cores} ${machine.cores === 1 ? "core" : "cores"}), ${machine.arch}, Node ${machine.node}, ${made.slice(0, 10)}`;
+  `${machine.cpu}, ${machine.cores} ${machine.cores === 1 ? "core" : "cores"}, ${machine.arch}, Node ${machine.node}, ${made.slice(0, 10)}`;
 
 /** A report as it was left by an earlier run, or undefined. */
 export function load<T>(folder: string, name: string): T | undefined {

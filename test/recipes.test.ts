@@ -9,6 +9,7 @@ import { PLACES, recipeBlocks } from "../bench/recipe/blocks.ts";
 import { reluModel } from "../bench/recipe/tflite.ts";
 import { timeRecipe, type Opened } from "../bench/recipe/time.ts";
 import { loadWorkload } from "../bench/workloads.ts";
+import type { Decoder } from "../src/index.ts";
 import { oneNode } from "./onnx.ts";
 
 const blocks = recipeBlocks();
@@ -73,6 +74,28 @@ test("the network for TensorFlow Lite is a whole file of its format", () => {
   expect(view.getUint32(graphs + view.getUint32(graphs, true), true)).toBe(1);
 });
 
-test("README sends readers to the recipes", () => {
-  expect(readFileSync(new URL("../README.md", import.meta.url), "utf8")).toContain("(docs/recipes.md)");
+describe("README", () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+
+  test("sends readers to the recipes", () => {
+    expect(readme).toContain("(docs/recipes.md)");
+  });
+
+  test("its block that lets a runtime write into the slot does", async () => {
+    const block = [...readme.matchAll(/```js\n([\s\S]*?)```/g)]
+      .map(([, code]) => code)
+      .find((code) => code.includes("session.run(feeds"));
+    const ort = await import("onnxruntime-node");
+    const { createDecoderSync } = await import("../src/index.ts");
+    const session = await ort.InferenceSession.create(onnx);
+    const feeds = { images: new ort.Tensor("float32", data as Float32Array, dims) };
+    const names = ["createDecoderSync", "options", "ort", "session", "feeds"];
+    const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
+    const run = new AsyncFunction(...names, `${block}\nreturn decoder;`) as (
+      ...args: unknown[]
+    ) => Promise<Decoder>;
+    const decoder = await run(createDecoderSync, optionsOf(workload), ort, session, feeds);
+    expect(decoder.stats.frames).toBe(1);
+    expect(decoder.decode()).toHaveLength(truth.count);
+  });
 });
