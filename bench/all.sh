@@ -5,11 +5,15 @@
 #   npm run bench:all -- times sweeps  some of: times memory recipes sweeps instructions
 #
 # It goes in pieces of about a minute, each of which adds to bench/report. BENCH_WRAP is put before each piece
-# that measures time: a command that pins it to a core, or waits until nobody else computes. BENCH_FLAGS goes
-# to the rows of the benchmark, for instance "--quick".
+# that measures time, a command that pins it to a core, say, or waits until nobody else computes;
+# BENCH_WRAP_OTHER before each that counts something else. BENCH_FLAGS goes to the rows of the benchmark, for
+# instance "--quick".
 set -euo pipefail
 cd "$(dirname "$0")/.."
-run() { "$@" --append >bench/report/log 2>&1 || { cat bench/report/log; exit 1; }; grep -E 'MISMATCH|FAILED|CLIFF|missing' bench/report/log || true; }
+run() { # a piece; what went wrong is shown, the rest is in the reports
+  "$@" --append >bench/report/log 2>&1 || { cat bench/report/log; exit 1; }
+  grep -E 'MISMATCH|FAILED|CLIFF|missing' bench/report/log || true
+}
 typescript=(node --import ./bench/ts.mjs --no-warnings)
 mkdir -p bench/report
 [ $# -gt 0 ] || set -- times memory recipes sweeps instructions
@@ -23,7 +27,7 @@ for part in "$@"; do
       done
       ;;
     memory)
-      run "${typescript[@]}" bench/memory.ts --only garbage,memory,sizes
+      run ${BENCH_WRAP_OTHER:-} "${typescript[@]}" bench/memory.ts --only garbage,memory,sizes
       run ${BENCH_WRAP:-} "${typescript[@]}" bench/memory.ts --only start
       ;;
     recipes)
@@ -39,7 +43,9 @@ for part in "$@"; do
       ;;
     instructions)
       rm -f bench/report/instructions.tsv
-      bash bench/instructions.sh
+      for workload in v8@.25 v8@.001 v8-int8@.25 v5@.25 v3@.25 nms-1000; do
+        ${BENCH_WRAP_OTHER:-} bash bench/instructions.sh "$workload"
+      done
       ;;
     *)
       echo "part: got $part, expected times, memory, recipes, sweeps or instructions"

@@ -1,7 +1,7 @@
 /** The reports as Markdown. Each function writes what stands between one pair of marks. */
 import type { MemoryReport } from "./memory.ts";
 import type { RecipeReport } from "./recipes.ts";
-import { cellsTable, nameOf, short, type Report, type Row, type WorkloadReport } from "./report.ts";
+import { answerOf, cellsTable, nameOf, short, type Report, type Row, type WorkloadReport } from "./report.ts";
 import { captionOf } from "./results.ts";
 import { sweepsTable, type SweepReport } from "./sweep-report.ts";
 import { cellsOf, NATIVE_TO_READ_ONCE, tally } from "./targets.ts";
@@ -104,13 +104,7 @@ export function timesBlock(report: Report): string {
                 row.toNative?.toFixed(2) ?? "",
                 workload.kind === "nms" ? "" : (row.toReadOnce?.toFixed(2) ?? ""),
                 String(row.count),
-                row.engine === "simd-scan"
-                  ? "candidates as defined"
-                  : row.other
-                    ? "another question"
-                    : row.digest === row.expected
-                      ? `\`${row.digest}\``
-                      : "MISMATCH",
+                answerOf(row),
               ]
             : [nameOf(row), `${row.status}: ${row.reason}`, "", "", "", "", "", ""],
         ),

@@ -139,6 +139,12 @@ async function inNode(name: string, code: string, frames: number): Promise<Timed
   }
 }
 
+/** What cannot be fetched is missing, whatever the reason; only what is there can fail. */
+const fetchedPackage = (name: string): Promise<string> =>
+  obtain(name).catch((error: Error) => {
+    throw new Missing(error.message.split("\n", 1)[0]);
+  });
+
 async function tfjsModel(): Promise<unknown> {
   const { setThreadsCount, setWasmPaths } = await import("@tensorflow/tfjs-backend-wasm");
   const tf = await import("@tensorflow/tfjs-core");
@@ -149,14 +155,14 @@ async function tfjsModel(): Promise<unknown> {
 
 async function inBrowser(name: string, code: string, frames: number): Promise<Timed & { browser: string }> {
   const { fetched, setUp, files, flags = [], chromium } = PAGES[name];
-  const playwright = require(await obtain("playwright")) as unknown;
-  const program = fetched === undefined ? "" : await obtain(fetched);
+  const playwright = require(await fetchedPackage("playwright")) as unknown;
+  const program = fetched === undefined ? "" : await fetchedPackage(fetched);
   const modules = program.replace(/(.*\/node_modules)\/.*/, "$1");
   const browser = process.env.CHROMIUM;
   const folder = mkdtempSync(join(tmpdir(), "boxwright-recipe-"));
   try {
     if (chromium !== undefined) {
-      const { default: package_ } = (await import(pathToFileURL(await obtain(chromium)).href)) as {
+      const { default: package_ } = (await import(pathToFileURL(await fetchedPackage(chromium)).href)) as {
         default: { executablePath(): Promise<string> };
       };
       process.env.CHROMIUM = await package_.executablePath();

@@ -18,7 +18,15 @@ import type { Measured } from "./child.ts";
 import { COLUMNS, type Column } from "./engines.ts";
 import { compileNative, runNative, type NativeResult } from "./native.ts";
 import { publish } from "./publish.ts";
-import { cellsTable, chartOf, pageOf, type Report, type Row, type WorkloadReport } from "./report.ts";
+import {
+  answerOf,
+  cellsTable,
+  chartOf,
+  pageOf,
+  type Report,
+  type Row,
+  type WorkloadReport,
+} from "./report.ts";
 import { appended, load, machineOf, reportFolder, save } from "./results.ts";
 import { cellsOf, NATIVE_TO_READ_ONCE, tally } from "./targets.ts";
 import { loadWorkload, WORKLOADS, type WorkloadSpec } from "./workloads.ts";
@@ -187,9 +195,7 @@ function print({ name, title, rows, readOnce, copy, bytes }: WorkloadReport): vo
           row.toReadOnce === undefined ? "" : ratio(row.toReadOnce, 1),
           ratio(row.median, simd),
           String(row.count),
-          row.engine === "simd-scan"
-            ? "candidates as defined"
-            : `${row.digest}${row.other ? " (other question)" : row.digest === row.expected ? "" : " MISMATCH"}`,
+          answerOf(row),
         ]
       : [`${row.status}: ${row.reason}`]),
   ]);

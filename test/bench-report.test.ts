@@ -138,7 +138,7 @@ describe("pages", () => {
     ];
     const report = { ...full, workloads: [{ ...first, rows }, ...others] };
     expect(timesBlock(report)).toContain("| TensorFlow.js, wasm | missing: not installed |");
-    expect(timesBlock(report)).toContain("| MISMATCH |");
+    expect(timesBlock(report)).toContain("| x MISMATCH |");
     expect(pageOf(report)).toContain("missing: not installed");
     expect(chartOf(report)).toMatch(/TensorFlow.js, wasm<\/text>\n<text [^>]*>missing<\/text>/);
   });
