@@ -49,6 +49,12 @@ export function publish(folder: string): void {
   };
   const times = load<Report>(folder, "report");
   if (times !== undefined) {
+    // A run of a few workloads must not empty the pages of the others.
+    const lacking = CHARTED.filter((name) => times.workloads.every((workload) => workload.name !== name));
+    if (lacking.length > 0)
+      throw new Error(
+        `report.json: got no ${lacking.join(", ")}, expected a whole run; add to an earlier one with --append`,
+      );
     draw("docs/bench.svg", chartOf(times, CHARTED));
     put("README.md", "bench", shortBlock(times));
     put("docs/performance.md", "bench", timesBlock(times));
