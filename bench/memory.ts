@@ -2,11 +2,11 @@
  * What the decoder costs besides time: garbage per frame, memory held, time from import to the first
  * detection, bytes to ship.
  *
- *   npm run bench:memory -- [--frames 100000] [--out DIR]
+ *   npm run bench:memory -- [--frames 100000] [--only garbage,memory,start,sizes] [--append] [--publish]
+ *                           [--out DIR]
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { PerformanceObserver } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -14,6 +14,8 @@ import { gzipSync } from "node:zlib";
 import type { EngineName } from "../src/index.ts";
 import { optionsOf, outputsOf } from "./engines.ts";
 import { loadPackage, type Decoder, type Detections } from "./package.ts";
+import { publish } from "./publish.ts";
+import { load, machineOf, reportFolder, save, type Made } from "./results.ts";
 import { loadWorkload, WORKLOADS, type Workload } from "./workloads.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -22,7 +24,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     frames: { type: "string", default: "100000" },
-    out: { type: "string", default: here("./report") },
+    only: { type: "string", default: "garbage,memory,start,sizes" },
+    append: { type: "boolean", default: false },
+    publish: { type: "boolean", default: false },
+    out: { type: "string", default: reportFolder },
   },
 });
 
@@ -39,9 +44,9 @@ async function decoderOf(workload: Workload, engine: EngineName): Promise<Decode
 // -----------------------------------------------------------------------------------------------------------
 // in a process of its own: garbage
 
-type Path = "columns, in its slot" | "columns, from an array" | "objects";
+export type Path = "columns, in its slot" | "columns, from an array" | "objects";
 
-interface Garbage {
+export interface Garbage {
   readonly bytesPerFrame: number;
   readonly collections: number;
   readonly grown: number;
@@ -95,7 +100,7 @@ async function garbage(name: string, engine: EngineName, path: Path, frames: num
 // -----------------------------------------------------------------------------------------------------------
 // in a process of its own: memory held
 
-interface Held {
+export interface Held {
   readonly held: number;
   readonly slots: number;
   readonly limit: number;
@@ -148,7 +153,7 @@ warm.sort((a, b) => a - b);
 console.log(JSON.stringify({ imported: cold.imported, cold: cold.total, warm: warm[7] }));
 `;
 
-interface Start {
+export interface Start {
   readonly imported: number;
   readonly cold: number;
   readonly warm: number;
@@ -177,7 +182,7 @@ function start(name: string, engine: EngineName): Start {
 // -----------------------------------------------------------------------------------------------------------
 // bytes to ship
 
-interface Size {
+export interface Size {
   readonly file: string;
   readonly bytes: number;
   readonly gzip: number;
@@ -208,6 +213,15 @@ async function sizes(): Promise<Size[]> {
     console.log(`bundle: missing (${String(error).split("\n", 1)[0]})`);
   }
   return list;
+}
+
+export interface MemoryReport extends Made {
+  readonly garbage: (Garbage & { readonly engine: EngineName; readonly path: Path })[];
+  readonly memory: (Held & { readonly engine: EngineName; readonly workload: string })[];
+  readonly start: (Start & { readonly engine: EngineName; readonly workload: string })[];
+  readonly sizes: Size[];
+  /** How many packages come with an installation. */
+  readonly dependencies: number;
 }
 
 // -----------------------------------------------------------------------------------------------------------
@@ -242,56 +256,79 @@ if (task === "garbage") {
 } else {
   const engines: EngineName[] = ["simd", "scalar", "ts"];
   const kB = (bytes: number): string => `${(bytes / 1024).toFixed(0)} KiB`;
-  const report: Record<string, unknown[]> = { garbage: [], memory: [], start: [], sizes: [] };
+  const wanted = values.only.split(",");
+  const before = values.append ? load<MemoryReport>(values.out, "memory") : undefined;
+  /** A part that was asked for is measured, another stays as an earlier run left it. */
+  const part = <T>(name: "garbage" | "memory" | "start" | "sizes", measure: () => T[]): T[] =>
+    wanted.includes(name) ? measure() : ((before?.[name] ?? []) as T[]);
 
-  console.log(`Garbage over ${values.frames} frames of tiny-YOLOv3 at 0.25 (55 detections)`);
-  for (const e of engines) {
-    for (const p of ["columns, in its slot", "columns, from an array", "objects"] satisfies Path[]) {
-      const row = child<Garbage>("garbage", "v3@.25", e, p);
-      report.garbage.push({ engine: e, path: p, ...row });
-      console.log(
-        `  ${e.padEnd(7)} ${p.padEnd(23)} ` +
-          (row.collections === 0
-            ? `${row.bytesPerFrame.toFixed(2).padStart(8)} bytes a frame, none collected`
-            : `${row.collections} collections of a young space of 256 MiB`) +
-          `, heap after collection ${row.grown >= 0 ? "+" : ""}${row.grown} bytes`,
-      );
-    }
-  }
+  const garbage = part("garbage", () => {
+    console.log(`Garbage over ${values.frames} frames of tiny-YOLOv3 at 0.25 (55 detections)`);
+    return engines.flatMap((engine) =>
+      (["columns, in its slot", "columns, from an array", "objects"] satisfies Path[]).map((path) => {
+        const row = child<Garbage>("garbage", "v3@.25", engine, path);
+        console.log(
+          `  ${engine.padEnd(7)} ${path.padEnd(23)} ` +
+            (row.collections === 0
+              ? `${row.bytesPerFrame.toFixed(2).padStart(8)} bytes a frame, none collected`
+              : `${row.collections} collections of a young space of 256 MiB`) +
+            `, heap after collection ${row.grown >= 0 ? "+" : ""}${row.grown} bytes`,
+        );
+        return { engine, path, ...row };
+      }),
+    );
+  });
 
-  console.log(
-    "\nMemory held (stats.bytes), against slots + 40 bytes a cell + 64 KiB; growth of the process's peak",
-  );
-  for (const { name: w } of WORKLOADS) {
-    for (const e of engines) {
-      const row = child<Held>("memory", w, e);
-      report.memory.push({ workload: w, engine: e, ...row });
-      console.log(
-        `  ${w.padEnd(12)} ${e.padEnd(7)} ${kB(row.held).padStart(10)} of ${kB(row.limit).padStart(10)} ` +
-          `${row.held <= row.limit ? "met    " : "NOT MET"} peak +${kB(row.peakRss)}`,
-      );
-    }
-  }
+  const memory = part("memory", () => {
+    console.log(
+      "\nMemory held (stats.bytes), against slots + 40 bytes a cell + 64 KiB; growth of the process's peak",
+    );
+    return WORKLOADS.flatMap(({ name: workload }) =>
+      engines.map((engine) => {
+        const row = child<Held>("memory", workload, engine);
+        console.log(
+          `  ${workload.padEnd(12)} ${engine.padEnd(7)} ${kB(row.held).padStart(10)} of ${kB(row.limit).padStart(10)} ` +
+            `${row.held <= row.limit ? "met    " : "NOT MET"} peak +${kB(row.peakRss)}`,
+        );
+        return { workload, engine, ...row };
+      }),
+    );
+  });
 
-  console.log(
-    "\nFrom import to the first detection, median of 9 processes (ms); warm: a second decoder in the same one",
-  );
-  for (const w of ["v8@.25", "v3@.25"]) {
-    for (const e of engines) {
-      const row = start(w, e);
-      report.start.push({ workload: w, engine: e, ...row });
-      console.log(
-        `  ${w.padEnd(8)} ${e.padEnd(7)} import ${row.imported.toFixed(1)}, cold ${row.cold.toFixed(1)}, warm ${row.warm.toFixed(2)}`,
-      );
-    }
-  }
+  const starts = part("start", () => {
+    console.log(
+      "\nFrom import to the first detection, median of 9 processes (ms); warm: a second decoder in the same one",
+    );
+    return ["v8@.25", "v3@.25"].flatMap((workload) =>
+      engines.map((engine) => {
+        const row = start(workload, engine);
+        console.log(
+          `  ${workload.padEnd(8)} ${engine.padEnd(7)} import ${row.imported.toFixed(1)}, cold ${row.cold.toFixed(1)}, warm ${row.warm.toFixed(2)}`,
+        );
+        return { workload, engine, ...row };
+      }),
+    );
+  });
 
-  console.log("\nBytes");
-  report.sizes = await sizes();
-  for (const { file, bytes, gzip } of report.sizes as Size[])
-    console.log(`  ${file.padEnd(55)} ${String(bytes).padStart(7)}, gzipped ${String(gzip).padStart(6)}`);
+  const measured = wanted.includes("sizes") ? await sizes() : [];
+  const bytes = part("sizes", () => {
+    console.log("\nBytes");
+    for (const { file, bytes: raw, gzip } of measured)
+      console.log(`  ${file.padEnd(55)} ${String(raw).padStart(7)}, gzipped ${String(gzip).padStart(6)}`);
+    return measured;
+  });
+  const manifest = JSON.parse(readFileSync(here("../package.json"), "utf8")) as { dependencies?: object };
+  const dependencies = Object.keys(manifest.dependencies ?? {}).length;
+  console.log(`  dependencies at run time: ${dependencies}\n`);
 
-  mkdirSync(values.out, { recursive: true });
-  writeFileSync(join(values.out, "memory.json"), `${JSON.stringify(report, null, 2)}\n`);
-  console.log(`\nreport: ${join(values.out, "memory.json")}`);
+  const report: MemoryReport = {
+    ...machineOf("bench:memory"),
+    garbage,
+    memory,
+    start: starts,
+    sizes: bytes,
+    dependencies,
+  };
+  save(values.out, "memory", report);
+  if (values.publish) publish(values.out);
 }

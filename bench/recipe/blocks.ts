@@ -1,0 +1,25 @@
+/** The code blocks of docs/recipes.md: the pages that people read are what runs. */
+import { readFileSync } from "node:fs";
+
+/** Where each recipe is run. onnxruntime-node is not for browsers; the last three need a page. */
+export const PLACES: readonly (readonly [name: string, place: "Node" | "Chromium"])[] = [
+  ["ort-node", "Node"],
+  ["ort-web", "Node"],
+  ["ort-web", "Chromium"],
+  ["tfjs", "Node"],
+  ["tfjs", "Chromium"],
+  ["tflite", "Chromium"],
+  ["litert", "Chromium"],
+  ["webnn", "Chromium"],
+];
+
+/** Heading -> code, in the order of the page. */
+export function recipeBlocks(): Map<string, string> {
+  const page = readFileSync(new URL("../../docs/recipes.md", import.meta.url), "utf8");
+  const blocks = new Map<string, string>();
+  for (const section of page.split(/^## /m).slice(1)) {
+    const code = /```js\n([\s\S]*?)```/.exec(section)?.[1];
+    if (code !== undefined) blocks.set(section.slice(0, section.indexOf("\n")), code);
+  }
+  return blocks;
+}
