@@ -50,7 +50,7 @@ const workerd = {
 export default defineConfig([
   {
     ...common,
-    entry: { index: "src/index.ts", node: "src/node.ts", cli: "src/cli.ts" },
+    entry: { index: "src/index.ts", priors: "src/priors.ts", node: "src/node.ts", cli: "src/cli.ts" },
     format: "esm",
     clean: true,
     hooks: {
@@ -60,7 +60,7 @@ export default defineConfig([
       },
     },
   },
-  { ...common, entry: { index: "src/index.ts" }, format: "cjs" },
+  { ...common, entry: { index: "src/index.ts", priors: "src/priors.ts" }, format: "cjs" },
   { ...noKernel, format: "esm" },
   { ...noKernel, format: "cjs" },
   { ...noWasm, format: "esm" },
@@ -69,7 +69,12 @@ export default defineConfig([
   // Declarations of all entries in one go, so that a Decoder of one is a Decoder of the others; those for `require` are the same text.
   {
     ...common,
-    entry: { index: "src/index.ts", wasm: "src/wasm-entry.ts", node: "src/node.ts" },
+    entry: {
+      index: "src/index.ts",
+      wasm: "src/wasm-entry.ts",
+      priors: "src/priors.ts",
+      node: "src/node.ts",
+    },
     format: "esm",
     sourcemap: false,
     dts: { emitDtsOnly: true },

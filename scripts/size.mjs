@@ -27,6 +27,7 @@ const all = {
   "boxwright/ts: nms": some("ts", "nms"),
   "boxwright/wasm: everything": whole("wasm"),
   "boxwright/wasm: createDecoder": some("wasm", "createDecoder, provideKernel"),
+  "boxwright/priors: everything": whole("priors"),
   "boxwright, condition workerd: everything": whole("workerd"),
 };
 
