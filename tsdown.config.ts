@@ -50,7 +50,7 @@ const workerd = {
 export default defineConfig([
   {
     ...common,
-    entry: { index: "src/index.ts", priors: "src/priors.ts", node: "src/node.ts", cli: "src/cli.ts" },
+    entry: { index: "src/index.ts", node: "src/node.ts", cli: "src/cli.ts" },
     format: "esm",
     clean: true,
     hooks: {
@@ -60,7 +60,10 @@ export default defineConfig([
       },
     },
   },
-  { ...common, entry: { index: "src/index.ts", priors: "src/priors.ts" }, format: "cjs" },
+  { ...common, entry: { index: "src/index.ts" }, format: "cjs" },
+  // alone, so that no entry shares a file with it
+  { ...common, entry: { priors: "src/priors.ts" }, format: "esm" },
+  { ...common, entry: { priors: "src/priors.ts" }, format: "cjs" },
   { ...noKernel, format: "esm" },
   { ...noKernel, format: "cjs" },
   { ...noWasm, format: "esm" },
