@@ -120,7 +120,6 @@ function readConventions(r: Reader, config: Config): { set: ConventionSet; rules
   if (isText(r.json.conventions))
     return { set: r.oneOf("conventions", sets) ?? config.conventions, rules: {} };
   const c = r.object("conventions");
-  const set = c.oneOf("set", sets);
   const rules = Object.fromEntries(Object.entries(c.json).filter(([name]) => name !== "set"));
   for (const [name, value] of Object.entries(rules)) {
     // "constructor" and its like are in every object, and no rule
@@ -131,6 +130,7 @@ function readConventions(r: Reader, config: Config): { set: ConventionSet; rules
     )
       c.wrong(name, values === COUNT ? COUNT : (values as unknown[]).map(show).join(" or "));
   }
+  const set = c.oneOf("set", sets);
   return { set: set ?? config.conventions, rules: set === null ? { ...config.rules, ...rules } : rules };
 }
 
