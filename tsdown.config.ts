@@ -61,6 +61,9 @@ export default defineConfig([
     },
   },
   { ...common, entry: { index: "src/index.ts" }, format: "cjs" },
+  // alone, so that no entry shares a file with it
+  { ...common, entry: { priors: "src/priors.ts" }, format: "esm" },
+  { ...common, entry: { priors: "src/priors.ts" }, format: "cjs" },
   { ...noKernel, format: "esm" },
   { ...noKernel, format: "cjs" },
   { ...noWasm, format: "esm" },
@@ -69,7 +72,12 @@ export default defineConfig([
   // Declarations of all entries in one go, so that a Decoder of one is a Decoder of the others; those for `require` are the same text.
   {
     ...common,
-    entry: { index: "src/index.ts", wasm: "src/wasm-entry.ts", node: "src/node.ts" },
+    entry: {
+      index: "src/index.ts",
+      wasm: "src/wasm-entry.ts",
+      priors: "src/priors.ts",
+      node: "src/node.ts",
+    },
     format: "esm",
     sourcemap: false,
     dts: { emitDtsOnly: true },

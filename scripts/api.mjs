@@ -9,6 +9,7 @@ const ENTRIES = {
   boxwright: "index",
   "boxwright/ts": "index",
   "boxwright/wasm": "wasm",
+  "boxwright/priors": "priors",
   "boxwright/node": "node",
 };
 

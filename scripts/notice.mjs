@@ -16,7 +16,8 @@ writeFileSync(
   `boxwright is under the MIT licence: see LICENSE. It carries code of others:
 
 @assemblyscript/loader ${loader.version}, Apache-2.0, in index, wasm and workerd (.mjs, .cjs). Changed: its polyfill of
-Object.hasOwn became a function of its own and its TextDecoder was left out, so that an import touches nothing global.
+Object.hasOwn became a function of its own and its TextDecoder was left out, so that an import touches nothing global;
+what serves strings, arrays and classes was left out, of which the kernel exports none.
 
 AssemblyScript ${compiler.version}, Apache-2.0, compiled simd.wasm and scalar.wasm, with parts of its standard library in them.
 

@@ -1,7 +1,8 @@
 /**
  * A rolldown plugin: takes from @assemblyscript/loader what its top level does on import. It puts a polyfill on Object, and makes
  * a TextDecoder of "utf-16le", which some engines lack and which only reads long strings, of which the kernel has none:
- * the loader's own way for engines that refuse takes over. The rest of the loader stays as published.
+ * the loader's own way for engines that refuse takes over. It also leaves out two parts that no export of the kernel can reach,
+ * two thirds of its bytes. The rest stays as published.
  * A new version of the loader that no longer has these lines stops the build.
  */
 const changes = [
@@ -13,6 +14,10 @@ const changes = [
   ],
   ["Object.hasOwn(", "hasOwn(", 3],
   ["const THIS = Symbol();", "const THIS = /* @__PURE__ */ Symbol();", 1],
+  // makers and readers of strings and arrays: they need the managed runtime, which the kernel is built without
+  [/ +const __new = [^]+?(?= +extendedExports\.memory = )/g, "", 1],
+  // what exported classes become: the kernel exports functions only
+  ["if (hash >= 0) {", "if (false) {", 1],
 ];
 
 export function quietLoader() {

@@ -8,6 +8,7 @@ import { Reader, isObject } from "./config/reader.ts";
 import type { Conventions, ConventionSet } from "./conventions.ts";
 import { ConfigError } from "./errors.ts";
 import type { ActivationOption, Family } from "./families.ts";
+import { show } from "./tensor.ts";
 
 /** Anchors of one output layer. Which layer it is: `side` (its width), or `output` (its name), or its rank by size. */
 export interface AnchorSet {
@@ -119,53 +120,49 @@ export function parseConfig(json: unknown): Config {
 }
 
 function read(json: unknown): Config {
-  const r = new Reader();
-  let root: unknown = json;
+  let root = json;
+  const fail = (message: string): never => {
+    throw new ConfigError([{ path: "", message }]);
+  };
   if (typeof json === "string") {
     try {
       root = JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json);
     } catch (e) {
-      r.say(
-        "",
+      fail(
         `got text that is not JSON (${e instanceof Error ? e.message : String(e)}), expected an NN_config, an NN Archive config.json or typed options`,
       );
     }
-    r.done();
   }
-  if (root !== undefined && root !== null && !isObject(root)) {
-    if (ArrayBuffer.isView(root))
-      r.say(
-        "",
-        "got bytes, expected JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node",
-      );
-    else r.wrong("", root, "an object: NN_config, nn_config, NN Archive config.json or typed options");
-    r.done();
-  }
+  if (ArrayBuffer.isView(root))
+    fail("got bytes, expected JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node");
+  if (root !== undefined && root !== null && !isObject(root))
+    fail(
+      `got ${show(root)}, expected an object: NN_config, nn_config, NN Archive config.json or typed options`,
+    );
   const o = isObject(root) ? root : {};
+  const r = new Reader(o);
   const keys = Object.keys(o);
-  const blocks = keys.filter((k) => k.toLowerCase() === "nn_config" && o[k] !== null && o[k] !== undefined);
+  const said = keys.filter(r.has, r);
+  const blocks = said.filter((k) => k.toLowerCase() === "nn_config");
   if (blocks.length > 1) r.say("", `got both ${blocks.join(" and ")}, expected one of them`);
-  const spelled = blocks[0];
+  const [spelled] = blocks;
+  const { model } = o;
   let config: Config;
   if (spelled !== undefined) {
     const key = spelled === "nn_config" ? "nn_config" : "NN_config";
-    config = readNnConfig(r, spelled === key ? o : { ...o, [key]: o[spelled] }, key);
+    config = readNnConfig(new Reader({ ...o, [key]: o[spelled] }, "", r.problems), key);
   } else if (
-    isObject(o.model) &&
-    (Array.isArray(o.model.heads) || o.model.heads === null || "outputs" in o.model || "config_version" in o)
+    isObject(model) &&
+    (Array.isArray(model.heads) || model.heads === null || "outputs" in model || "config_version" in o)
   )
-    config = readArchive(r, o);
-  else if (keys.every((k) => o[k] === null || o[k] === undefined) || ("mappings" in o && !("family" in o)))
-    config = readNnConfig(r, o, "NN_config");
+    config = readArchive(r);
+  else if (said.length === 0 || ("mappings" in o && !("family" in o))) config = readNnConfig(r, "NN_config");
   else {
-    if (!OPTIONS.some((k) => k in o)) {
-      r.say(
-        "",
+    if (!OPTIONS.some((k) => k in o))
+      fail(
         `got an object with ${keys.slice(0, 6).join(", ")}${keys.length > 6 ? ", ..." : ""}, expected NN_config, nn_config, model (NN Archive) or family (typed options)`,
       );
-      r.done();
-    }
-    config = readOptions(r, o);
+    config = readOptions(r);
   }
   r.done();
   return config;

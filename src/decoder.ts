@@ -2,10 +2,11 @@
 import * as A from "./abi.ts";
 import { checkProbabilities, checkUnits, looksActivated, outOfRange } from "./check.ts";
 import { type Config, type OutputSpec, parseConfig } from "./config.ts";
+import { CONFIDENCE, Reader, isConfidence, isUnit } from "./config/reader.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
 import { type Detection, Detections } from "./detections.ts";
 import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
-import { TensorError } from "./errors.ts";
+import { ConfigError, TensorError } from "./errors.ts";
 import { gatherRows } from "./gather.ts";
 import {
   type SlotArray,
@@ -141,14 +142,12 @@ class TensorDecoder implements Decoder {
       config.outputs.length > 0 &&
       config.outputs.every((o) => o.dims !== null && !lacksScale(config, o))
     ) {
-      const specs = config.outputs.map((o) =>
-        specOf(o.name, {
-          dims: o.dims as readonly number[],
-          ...(o.type === null ? {} : { type: o.type }),
-          ...(o.scale === undefined ? {} : { scale: o.scale }),
-          ...(o.zeroPoint === undefined ? {} : { zeroPoint: o.zeroPoint }),
-          ...(o.order === null || config.source === "nn-archive" ? {} : { order: o.order }),
-        }),
+      const archive = config.source === "nn-archive";
+      const specs = config.outputs.map(({ name, dims, type, order, scale, zeroPoint }) =>
+        specOf(
+          name,
+          said({ dims: dims as readonly number[], type, order: archive ? null : order, scale, zeroPoint }),
+        ),
       );
       this.#build(specs, () => null);
       this.#fixed = true;
@@ -201,31 +200,30 @@ class TensorDecoder implements Decoder {
       iou: u.iouThreshold ?? t.iou,
       maxDetections: u.maxDetections ?? t.maxDetections,
     };
-    const unit = (x: unknown): boolean => typeof x === "number" && x >= 0 && x <= 1;
-    if (
-      Array.isArray(next.confidence)
-        ? next.confidence.length === 0 || !next.confidence.every(unit)
-        : !unit(next.confidence)
-    )
-      throw new RangeError(
-        `confidenceThreshold: got ${show(next.confidence)}, expected 0..1, or an array of such, one per class`,
-      );
+    const r = new Reader({
+      confidenceThreshold: next.confidence,
+      iouThreshold: next.iou,
+      maxDetections: next.maxDetections,
+    });
     const plan = this.#work?.plan;
     const classes = plan?.classes ?? this.config.classes;
-    if (typeof next.confidence !== "number" && classes !== null) {
-      const { length } = next.confidence;
-      if (length !== classes && !(plan !== undefined && listStart(plan, length) !== 0))
-        throw new RangeError(`confidenceThreshold: got ${length} values, expected ${classes}, one per class`);
-    }
-    if (!unit(next.iou)) throw new RangeError(`iouThreshold: got ${show(next.iou)}, expected 0..1`);
+    const bound = this.config.maxDetections;
+    const given = r.take<number | number[]>("confidenceThreshold", CONFIDENCE, isConfidence);
     if (
-      !Number.isInteger(next.maxDetections) ||
-      next.maxDetections < 1 ||
-      next.maxDetections > this.config.maxDetections
+      typeof given === "object" &&
+      given !== null &&
+      classes !== null &&
+      given.length !== classes &&
+      !(plan !== undefined && listStart(plan, given.length) !== 0)
     )
-      throw new RangeError(
-        `maxDetections: got ${show(next.maxDetections)}, expected 1..${this.config.maxDetections}, the bound given at creation`,
-      );
+      r.say("confidenceThreshold", `got ${given.length} values, expected ${classes}, one per class`);
+    r.take("iouThreshold", "0..1", isUnit);
+    r.take(
+      "maxDetections",
+      `1..${bound}, the bound given at creation`,
+      (x) => Number.isInteger(x) && (x as number) > 0 && (x as number) <= bound,
+    );
+    if (r.problems.length > 0) throw new RangeError(new ConfigError(r.problems).message);
     this.#thresholds = next;
     if (this.#work !== null)
       writeThresholds(this.#work.engine.memory, this.#work.plan, this.#work.layout, next);
@@ -302,9 +300,20 @@ class TensorDecoder implements Decoder {
         throw new TensorError(`${where}: got ${show(t)}, expected {data, dims}`);
       if (t.data === null || typeof t.data !== "object")
         throw new TensorError(`${where}: got data ${show(t.data)}, expected a typed array`);
-      const beforehand = known?.find((o) => o.name === name);
+      const { data, dims, type } = t;
       // a scale given beforehand holds for data that comes without one
-      return specOf(name, { ...withScale(t, beforehand), data: t.data, dims: t.dims });
+      const before = known?.find((o) => o.name === name);
+      return specOf(
+        name,
+        said({
+          data,
+          dims,
+          type,
+          order: t.order ?? before?.order,
+          scale: t.scale ?? before?.scale,
+          zeroPoint: t.zeroPoint ?? before?.zeroPoint,
+        }),
+      );
     });
     if (this.#fixed && this.#work !== null) {
       for (const s of this.#work.plan.tensors) {
@@ -400,21 +409,9 @@ function tensorAt(outputs: Outputs, name: string, index: number): TensorInput {
   return outputs[place === null ? index : Number(place[1])];
 }
 
-function withScale(
-  t: TensorInput,
-  known: { scale?: number; zeroPoint?: number; type?: string | null; order?: string | null } | undefined,
-): Partial<TensorInput> {
-  if (known === undefined) return t;
-  return {
-    ...(t.type === undefined ? {} : { type: t.type }),
-    ...((t.order ?? known.order) === null || (t.order ?? known.order) === undefined
-      ? {}
-      : { order: (t.order ?? known.order) as string }),
-    ...((t.scale ?? known.scale) === undefined ? {} : { scale: (t.scale ?? known.scale) as number }),
-    ...((t.zeroPoint ?? known.zeroPoint) === undefined
-      ? {}
-      : { zeroPoint: (t.zeroPoint ?? known.zeroPoint) as number }),
-  };
+/** What is there of an object: absent and undefined are not the same everywhere. */
+function said<T extends object>(o: T): { [K in keyof T]: Exclude<T[K], null | undefined> } {
+  return Object.fromEntries(Object.entries(o).filter(([, v]) => v !== undefined && v !== null)) as never;
 }
 
 function copyInto(slot: SlotArray, data: TensorInput["data"]): void {

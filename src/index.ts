@@ -21,14 +21,5 @@ export type { Frame } from "./letterbox.ts";
 export { type NmsOptions, nms } from "./nms.ts";
 export type { DecoderOptions } from "./options.ts";
 export type { Plan } from "./plan.ts";
-export {
-  type CaffePriorLayer,
-  type SsdAnchorOptions,
-  blazefaceAnchors,
-  caffePriors,
-  ssdAnchors,
-  ssdMobilenetAnchors,
-  ultrafacePriors,
-} from "./priors.ts";
 export type { Head, Reading, ReadingName } from "./reading.ts";
 export type { ElementType, TensorData, TensorInput, TensorSpec, TensorSpecInput } from "./tensor.ts";

@@ -1,5 +1,5 @@
 /**
- * Prior boxes (anchors, default boxes) of the standard SSD layouts, for networks whose export leaves them out.
+ * `boxwright/priors`: prior boxes (anchors, default boxes) of the standard SSD layouts, for networks whose export leaves them out.
  * All return f32 rows, normalised to the network input; the row order is that of the networks' own outputs:
  * layer by layer, row by row, cell by cell, box by box.
  */

@@ -139,10 +139,14 @@ describe("options", () => {
     [
       "scales and variances",
       option({ scales: [1, 1, 1, 1], variances: [1, 1, 1, 1] }),
-      "options.scales: got [1,1,1,1], expected either scales or variances, one is the inverse of the other",
+      "options.scales: got scales and variances, expected one: one is the inverse of the other",
     ],
-    ["scaleXY", option({ scaleXY: -1 }), "options.scaleXY: got -1, expected a positive number"],
-    ["scaleXY, a list", option({ scaleXY: [0] }), "options.scaleXY: got [0], expected some positive numbers"],
+    [
+      "scaleXY",
+      option({ scaleXY: -1 }),
+      "options.scaleXY: got -1, expected a positive number, or one per map",
+    ],
+    ["scaleXY, a list", option({ scaleXY: [0] }), "options.scaleXY: got [0], expected only positive numbers"],
     ["priors", option({ priors: 3 }), "options.priors: got 3, expected a Float32Array of four numbers a box"],
     ["classes", option({ classes: 0 }), "options.classes: got 0, expected a positive whole number"],
     [
@@ -165,9 +169,9 @@ describe("options", () => {
       option({ confidenceThreshold: [0.1] }),
       "options.confidenceThreshold: got [0.1], expected 80 values, one per class",
     ],
-    ["iou", option({ iouThreshold: NaN }), "options.iouThreshold: got NaN, expected 0..1"],
+    ["iou", option({ iouThreshold: NaN }), "options.iouThreshold: got NaN, expected a number in 0..1"],
     ["keep", option({ keep: [1.5] }), "options.keep: got [1.5], expected class names or class numbers"],
-    ["reading", option({ reading: 3 }), "options.reading: got 3, expected the name of a reading"],
+    ["reading", option({ reading: 3 }), "options.reading: got 3, expected a string"],
     [
       "outputs",
       option({ outputs: 4 }),

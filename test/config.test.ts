@@ -367,7 +367,7 @@ describe("refused NN_config", () => {
         { mappings: { labels: ["a", 5, ["b", 1], [], null] } },
       ),
       [
-        "NN_config.output_format: got 1, expected a string",
+        'NN_config.output_format: got 1, expected "raw" or "detection"',
         'NN_config.NN_family: got "YOLOv3", expected "YOLO" or "mobilenet"',
         "mappings.labels[1]: got 5, expected a string, or [name, colour]",
         "mappings.labels[3]: got [], expected a string, or [name, colour]",
@@ -623,8 +623,8 @@ describe("NN Archive", () => {
       },
       [
         'model.inputs[0].shape: got ["batch",3,4,4], expected whole numbers',
-        "model.outputs[0].shape: got 5, expected an array",
         "model.outputs[1]: got 7, expected an object",
+        "model.outputs[0].shape: got 5, expected an array",
         "model.outputs[2].name: got undefined, expected a name",
       ],
     ],
@@ -761,13 +761,17 @@ describe("typed options", () => {
     [
       "confidence per class",
       { classes: 3, confidenceThreshold: [0.1] },
-      ["confidenceThreshold: got 1 values, expected 3"],
+      ["confidenceThreshold: got [0.1], expected 3 values, one per class"],
     ],
-    ["confidence", { confidenceThreshold: 1.5 }, ["confidenceThreshold: got 1.5, expected a number in 0..1"]],
+    [
+      "confidence",
+      { confidenceThreshold: 1.5 },
+      ["confidenceThreshold: got 1.5, expected 0..1, or an array of such, one per class"],
+    ],
     [
       "confidence within",
       { confidenceThreshold: [0.5, NaN] },
-      ["confidenceThreshold: got [0.5,NaN], expected numbers in 0..1"],
+      ["confidenceThreshold: got [0.5,NaN], expected 0..1, or an array of such, one per class"],
     ],
     ["IoU", { iouThreshold: "0.5" }, ['iouThreshold: got "0.5", expected a number in 0..1']],
     ["inputSize", { inputSize: [640] }, ["inputSize: got [640], expected 2 positive numbers"]],

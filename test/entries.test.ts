@@ -68,8 +68,16 @@ describe("each entry answers as recorded", () => {
       expect(await names(file)).toEqual([...all, "provideKernel"].sort());
   });
 
+  test("boxwright/priors gives prior boxes to import and to require", async () => {
+    for (const file of ["priors.mjs", "priors.cjs"]) {
+      const priors = (await load(file)) as unknown as Record<string, () => Float32Array>;
+      expect(priors.ssdMobilenetAnchors()).toHaveLength(1917 * 4);
+    }
+    expect(await load("index.mjs")).not.toHaveProperty("ssdMobilenetAnchors");
+  });
+
   test("no entry but boxwright/node imports anything", () => {
-    for (const file of ["index", "ts", "wasm", "workerd"].map((n) => `${n}.mjs`)) {
+    for (const file of ["index", "ts", "wasm", "workerd", "priors"].map((n) => `${n}.mjs`)) {
       const seen = new Set<string>();
       const outside: string[] = [];
       const visit = (name: string): void => {

@@ -9,42 +9,37 @@ import type { Reader } from "./reader.ts";
  */
 export function readMasks(
   r: Reader,
-  path: string,
+  key: string,
   masks: readonly (readonly [name: string | null, mask: unknown])[],
   anchors: readonly (readonly [number, number])[],
   inputSize: readonly [number, number] | null,
   outputNames = false,
 ): AnchorSet[] {
   const sets: AnchorSet[] = [];
+  const sideAt = (stride: number): number => Math.ceil((inputSize as [number, number])[0] / stride);
   masks.forEach(([name, value], i) => {
-    const at = name === null ? `${path}[${i}]` : `${path}.${name}`;
-    const found = name === null ? null : /^side0*(\d{1,5})$/.exec(name);
-    const side = found === null ? null : Number(found[1]);
-    if (side === 0 || (name !== null && found === null && !outputNames)) {
-      r.say(at, `got the name "${name}", expected "sideN" with N the width of the output layer`);
-      return;
-    }
+    const at = name === null ? `${key}[${i}]` : `${key}.${name}`;
+    const found = /^side0*(\d{1,5})$/.exec(name ?? "");
+    const side = found && Number(found[1]);
+    if (side === 0 || (name !== null && found === null && !outputNames))
+      return r.say(at, `got the name "${name}", expected "sideN" with N the width of the output layer`);
     if (side !== null) {
       if (sets.some((s) => s.side === side)) r.say(at, `got side ${side} twice, expected each width once`);
-      if (inputSize !== null && ![4, 8, 16, 32, 64, 128].some((s) => Math.ceil(inputSize[0] / s) === side))
+      if (inputSize !== null && ![4, 8, 16, 32, 64, 128].some((s) => sideAt(s) === side))
         r.say(
           at,
-          `got an output layer ${side} wide, expected one of ${[8, 16, 32, 64].map((s) => Math.ceil(inputSize[0] / s)).join(", ")} for an input ${inputSize[0]} wide: no output has this side`,
+          `got an output layer ${side} wide, expected one of ${[8, 16, 32, 64].map(sideAt).join(", ")} for an input ${inputSize[0]} wide: no output has this side`,
         );
     }
-    const mask = r.array(at, value);
-    if (mask === null) {
-      if (value === undefined || value === null) r.wrong(at, value, "an array of anchor numbers");
-      return;
-    }
+    const mask = r.element(at, value, "anchor numbers");
+    if (mask === null) return;
     if (mask.length === 0) r.say(at, "got no anchors, expected at least one");
-    else if (new Set(mask).size < mask.length) r.wrong(at, mask, "each anchor once");
+    else if (new Set(mask).size < mask.length) r.wrong(at, "each anchor once", mask);
     const list: (readonly [number, number])[] = [];
     mask.forEach((index, k) => {
       const pair = Number.isInteger(index) ? anchors[index as number] : undefined;
-      if (pair === undefined)
-        r.wrong(`${at}[${k}]`, index, `0..${anchors.length - 1}, as there are ${anchors.length} anchors`);
-      else list.push(pair);
+      if (pair) list.push(pair);
+      else r.wrong(`${at}[${k}]`, `0..${anchors.length - 1}, as there are ${anchors.length} anchors`, index);
     });
     sets.push({ side, output: side === null ? name : null, anchors: list });
   });

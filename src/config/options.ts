@@ -1,155 +1,190 @@
-/** Typed options, where there is no config file. */
+/** Typed options, where there is no config file, and the settings they have in common with the options of `createDecoder`. */
 import type { AnchorSet, Config, Roles } from "../config.ts";
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../conventions.ts";
-import { ACTIVATIONS, FAMILIES, type Family } from "../families.ts";
-import { checkRule } from "../options.ts";
+import { ACTIVATIONS, FAMILIES } from "../families.ts";
+import { hasOwn } from "../own.ts";
+import { show } from "../tensor.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
-import { type Json, type Reader, isObject } from "./reader.ts";
+import { type Reader, CONFIDENCE, isConfidence, isNames, isText } from "./reader.ts";
 
-export function readOptions(r: Reader, o: Json): Config {
-  const family = r.oneOf<Family>("family", o.family, FAMILIES);
-  if (o.family === undefined || o.family === null)
-    r.wrong("family", o.family, `one of ${FAMILIES.join(", ")}`);
-  const labels = r.labels("labels", o.labels);
-  const stated = r.count("classes", o.classes);
-  if (stated !== null && labels !== null && labels.length !== stated)
-    r.say("labels", `got ${labels.length} labels, expected ${stated} for classes = ${stated}`);
-  const classes = stated ?? labels?.length ?? null;
-  const confidence = readConfidence(r, o.confidenceThreshold, classes);
-  const { set, rules } = readConventions(r, o.conventions);
-  const settled = { ...CONVENTIONS[set], ...rules };
-  const variances = r.positives("variances", o.variances, 4);
-  const scales = r.positives("scales", o.scales, 4);
-  if (variances !== null && scales !== null)
-    r.say("scales", "got scales and variances, expected one: one is the inverse of the other");
-  const priors = readPriors(r, o.priors);
-  const scaleXY = typeof o.scaleXY === "number" ? o.scaleXY : r.positives("scaleXY", o.scaleXY);
-  if (typeof scaleXY === "number" ? !(scaleXY > 0 && scaleXY < 100) : scaleXY?.length === 0)
-    r.wrong("scaleXY", scaleXY, "a positive number, or one per map");
-  const strides = r.positives("strides", o.strides);
-  const inputSize = r.positives("inputSize", o.inputSize, 2) as [number, number] | null;
-  if (inputSize !== null && !inputSize.every(Number.isSafeInteger))
-    r.wrong("inputSize", inputSize, "[width, height] in whole pixels");
-  const background = o.background;
-  if (
-    background !== undefined &&
-    background !== null &&
-    background !== false &&
-    !(Number.isInteger(background) && (background as number) >= 0)
-  )
-    r.wrong("background", background, "a class column, or false");
-  const keep = r.array("keep", o.keep);
-  if (keep !== null && !keep.every((k) => typeof k === "string" || Number.isInteger(k)))
-    r.wrong("keep", keep, "class names or class numbers");
-  return {
+export function readOptions(r: Reader): Config {
+  const config: Config = {
     ...blank("options"),
-    outputFormat: null,
+    confidenceThreshold: 0.25,
+    iouThreshold: 0.45,
+    conventions: "ultralytics",
+  };
+  const settings = readSettings(r, config);
+  const { family, labels, classes } = settings;
+  if (!r.has("family")) r.wrong("family", `one of ${FAMILIES.join(", ")}`);
+  if (classes !== null && labels !== null && labels.length !== classes)
+    r.say("labels", `got ${labels.length} labels, expected ${classes} for classes = ${classes}`);
+  return {
+    ...settings,
+    classes: classes ?? labels?.length ?? null,
+    anchorSets: readAnchors(r, settings, family),
+  };
+}
+
+/** The config with what the settings say over it. A stated family is what a file should have said: then there is something to decode. */
+export function readSettings(r: Reader, config: Config): Config {
+  const family = r.oneOf("family", FAMILIES);
+  const labels = r.labels("labels");
+  const classes = r.count("classes") ?? config.classes;
+  const variances = r.positives("variances", 4);
+  const scales = r.positives("scales", 4);
+  if (variances && scales)
+    r.say("scales", "got scales and variances, expected one: one is the inverse of the other");
+  const inputSize = r.positives("inputSize", 2);
+  if (inputSize && !inputSize.every(Number.isSafeInteger))
+    r.wrong("inputSize", "[width, height] in whole pixels");
+  const scale = r.json.scaleXY;
+  const scaleXY = typeof scale === "number" ? scale : r.positives("scaleXY");
+  if (typeof scaleXY === "number" ? !(scaleXY > 0 && scaleXY < 100) : scaleXY?.length === 0)
+    r.wrong("scaleXY", "a positive number, or one per map");
+  const strides = r.positives("strides");
+  if (strides?.length === 0) r.wrong("strides", "some positive numbers");
+  const { set, rules } = readConventions(r, config);
+  const cap = { ...CONVENTIONS[set], ...rules }.maxDetections;
+  const known = {
     family,
-    classes,
     labels,
+    classes,
     inputSize,
-    confidenceThreshold: confidence,
-    iouThreshold: r.unit("iouThreshold", o.iouThreshold) ?? 0.45,
-    maxDetections: r.count("maxDetections", o.maxDetections) ?? settled.maxDetections,
-    anchorSets: readAnchors(r, o, family, inputSize, strides),
     strides,
     scaleXY,
-    activation: r.oneOf("activation", o.activation, ACTIVATIONS),
-    reading: r.text("reading", o.reading),
-    boxFormat: r.oneOf("boxFormat", o.boxFormat, ["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
-    coordinates: r.oneOf("coordinates", o.coordinates, ["pixels", "normalised"]),
-    priors,
-    priorFormat: r.oneOf("priorFormat", o.priorFormat, ["xyxy", "cxcywh", "cycxhw"]),
-    background: (background ?? null) as Config["background"],
-    variances: (variances ?? scales?.map((s) => 1 / s) ?? null) as Config["variances"],
-    scalesGiven: scales !== null,
-    keep: keep as Config["keep"],
-    roles: readRoles(r, o.roles),
+    activation: r.oneOf("activation", ACTIVATIONS),
+    reading: r.text("reading"),
+    boxFormat: r.oneOf("boxFormat", ["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
+    coordinates: r.oneOf("coordinates", ["pixels", "normalised"]),
+    priors: readPriors(r),
+    priorFormat: r.oneOf("priorFormat", ["xyxy", "cxcywh", "cycxhw"]),
+    background: r.take(
+      "background",
+      "a class column, or false",
+      (x) => x === false || (Number.isInteger(x) && (x as number) >= 0),
+    ),
+    variances: variances ?? scales?.map((s) => 1 / s),
+    keep: r.take("keep", "class names or class numbers", isNames),
+    confidenceThreshold: readConfidence(r, classes),
+    iouThreshold: r.unit("iouThreshold"),
+    // a set named here brings its own cap along, a bound given here goes over both
+    maxDetections:
+      r.count("maxDetections") ?? (r.has("conventions") ? Math.min(config.maxDetections, cap) : null),
+    roles: readRoles(r),
+  };
+  const said: Partial<Config> = Object.fromEntries(
+    Object.entries(known).filter(([, value]) => value !== null && value !== undefined),
+  );
+  const decodes = config.decodes || family !== null;
+  return {
+    ...config,
+    ...said,
+    decodes,
+    note: decodes ? null : config.note,
+    scalesGiven: scales !== null || (variances === null && config.scalesGiven),
     conventions: set,
     rules,
   };
 }
 
-function readConfidence(r: Reader, x: unknown, classes: number | null): number | number[] {
-  if (!Array.isArray(x)) return r.unit("confidenceThreshold", x) ?? 0.25;
-  if (x.length === 0 || !Array.from(x).every((v) => typeof v === "number" && v >= 0 && v <= 1))
-    r.wrong("confidenceThreshold", x, "numbers in 0..1, one per class");
-  else if (classes !== null && x.length !== classes)
-    r.say("confidenceThreshold", `got ${x.length} values, expected ${classes}, one per class`);
-  return x as number[];
+function readConfidence(r: Reader, classes: number | null): Config["confidenceThreshold"] | null {
+  const key = "confidenceThreshold";
+  const x = r.take<Config["confidenceThreshold"]>(key, CONFIDENCE, isConfidence);
+  if (typeof x === "object" && classes !== null && x?.length !== undefined && x.length !== classes)
+    r.wrong(key, `${classes} values, one per class`);
+  return x;
 }
 
-function readConventions(r: Reader, x: unknown): { set: ConventionSet; rules: Partial<Conventions> } {
+const COUNT = "a whole number";
+const BOOLEAN = [true, false];
+/** Values a single rule may have. */
+const RULES: { readonly [rule: string]: readonly unknown[] | typeof COUNT } = {
+  score: ["product", "class"],
+  gate: [">", ">="],
+  nms: ["class", "all", "none"],
+  suppress: [">", ">="],
+  pixelOffset: [0, 1],
+  clamp: ["none", "before", "after", "centre"],
+  multiLabel: BOOLEAN,
+  maxCandidates: COUNT,
+  maxDetections: COUNT,
+  countBackground: BOOLEAN,
+};
+
+/** A set by its name, or single rules over a named set or over that of the config. */
+function readConventions(r: Reader, config: Config): { set: ConventionSet; rules: Partial<Conventions> } {
   const sets = Object.keys(CONVENTIONS) as ConventionSet[];
-  if (x === undefined || x === null) return { set: "ultralytics", rules: {} };
-  if (typeof x === "string") return { set: r.oneOf("conventions", x, sets) ?? "ultralytics", rules: {} };
-  const { set, ...rules } = r.object("conventions", x);
-  // "constructor" and its like are in every object, and no rule
+  if (!r.has("conventions")) return { set: config.conventions, rules: config.rules };
+  if (isText(r.json.conventions))
+    return { set: r.oneOf("conventions", sets) ?? config.conventions, rules: {} };
+  const c = r.object("conventions");
+  const rules = Object.fromEntries(Object.entries(c.json).filter(([name]) => name !== "set"));
   for (const [name, value] of Object.entries(rules)) {
-    if (name in {})
-      r.wrong(`conventions.${name}`, value, `a rule: ${Object.keys(CONVENTIONS.depthai).join(", ")}`);
-    else checkRule(name, value, (path, got, expected) => r.wrong(path, got, expected));
+    // "constructor" and its like are in every object, and no rule
+    const values = hasOwn(RULES, name) ? RULES[name] : undefined;
+    if (values === undefined) c.wrong(name, `a rule: ${Object.keys(RULES).join(", ")}`);
+    else if (
+      values === COUNT ? !(Number.isInteger(value) && (value as number) >= 0) : !values.includes(value)
+    )
+      c.wrong(name, values === COUNT ? COUNT : (values as unknown[]).map(show).join(" or "));
   }
-  return {
-    set: r.oneOf("conventions.set", set, sets) ?? "ultralytics",
-    rules: rules as Partial<Conventions>,
-  };
+  const set = c.oneOf("set", sets);
+  return { set: set ?? config.conventions, rules: set === null ? { ...config.rules, ...rules } : rules };
 }
 
-function readPriors(r: Reader, x: unknown): Float32Array | null {
-  if (x === undefined || x === null) return null;
-  const list = x as ArrayLike<number>;
-  if ((ArrayBuffer.isView(x) && !(x instanceof DataView)) || Array.isArray(x)) {
-    for (let i = 0; i < list.length; i++) {
-      // one report is enough, there may be thousands
-      if (typeof list[i] !== "number" || !Number.isFinite(Math.fround(list[i]))) {
-        r.wrong(`priors[${i}]`, list[i], "a finite number");
-        return null;
-      }
+function readPriors(r: Reader): Float32Array | null {
+  const x = r.take<ArrayLike<number>>(
+    "priors",
+    "a Float32Array of four numbers a box",
+    (v) => (ArrayBuffer.isView(v) && !(v instanceof DataView)) || Array.isArray(v),
+  );
+  if (x === null) return null;
+  for (let i = 0; i < x.length; i++) {
+    // one report is enough, there may be thousands
+    if (typeof x[i] !== "number" || !Number.isFinite(Math.fround(x[i]))) {
+      r.wrong(`priors[${i}]`, "a finite number", x[i]);
+      return null;
     }
-    if (list.length > 0 && list.length % 4 === 0)
-      return x instanceof Float32Array ? x : Float32Array.from(list);
+  }
+  if (x.length === 0 || x.length % 4 !== 0)
     r.say(
       "priors",
-      `got ${list.length} numbers, expected four for each box (or eight, with the variances behind)`,
+      `got ${x.length} numbers, expected four for each box (or eight, with the variances behind)`,
     );
-  } else r.wrong("priors", x, "a Float32Array of four numbers a box");
-  return null;
+  return x instanceof Float32Array ? x : Float32Array.from(x);
 }
 
 /** Flat [w,h,...] with masks, flat without (split evenly, largest map first), or [output][anchor][w,h]. */
 function readAnchors(
   r: Reader,
-  o: Json,
-  family: Family | null,
-  inputSize: readonly [number, number] | null,
-  strides: readonly number[] | null,
+  { inputSize, strides }: Config,
+  family: Config["family"],
 ): AnchorSet[] | null {
-  const list = r.array("anchors", o.anchors);
-  const masked = o.anchorMasks !== undefined && o.anchorMasks !== null;
+  const list = r.array("anchors");
+  const masks = r.has("anchorMasks") ? r.json.anchorMasks : null;
   const bare = (sets: readonly AnchorSet["anchors"][]): AnchorSet[] =>
     sets.map((anchors) => ({ side: null, output: null, anchors }));
   if (list === null) {
-    if (masked) r.wrong("anchors", o.anchors, "the anchors that anchorMasks point at");
+    if (masks !== null) r.wrong("anchors", "the anchors that anchorMasks point at");
     return null;
   }
   let sets: AnchorSet[];
-  if (list.length > 0 && Array.isArray(list[0])) {
+  if (Array.isArray(list[0])) {
     const groups = r.nestedPairs("anchors", list);
-    if (masked)
+    if (masks !== null)
       r.say("anchorMasks", "got masks for anchors that stand by output already, expected one or the other");
     if (groups === null) return null;
     sets = bare(groups);
   } else {
-    const anchors = r.pairs("anchors", list);
+    const anchors = r.pairs("anchors");
     if (anchors === null) return null;
-    if (masked) {
+    if (masks !== null) {
       // a list of masks: from the largest map to the smallest; an object: by side or by output name
-      const masks = o.anchorMasks;
       const named: [string | null, unknown][] = Array.isArray(masks)
         ? Array.from(masks, (m): [null, unknown] => [null, m])
-        : Object.entries(r.object("anchorMasks", masks));
+        : Object.entries(r.object("anchorMasks").json);
       if (named.length === 0 && anchors.length > 0)
         r.say("anchorMasks", `got no masks for ${anchors.length} anchors, expected one per output`);
       sets = readMasks(r, "anchorMasks", named, anchors, inputSize, true);
@@ -169,7 +204,7 @@ function readAnchors(
       sets = bare(Array.from({ length: maps }, (_, i) => anchors.slice(i * each, (i + 1) * each)));
     }
   }
-  if (strides !== null && strides.length > 0 && sets.length > 0 && sets.length !== strides.length)
+  if (strides?.length && sets.length > 0 && sets.length !== strides.length)
     r.say(
       "anchors",
       `got anchors for ${sets.length} maps, expected ${strides.length}, one set for each of strides`,
@@ -177,24 +212,20 @@ function readAnchors(
   return sets;
 }
 
-function readRoles(r: Reader, x: unknown): Roles | null {
-  if (x === undefined || x === null) return null;
-  const roles = r.object("roles", x);
-  for (const [role, value] of Object.entries(roles)) {
-    if (!["boxes", "scores", "objectness", "labels", "priors", "count"].includes(role))
-      r.say(
-        `roles.${role}`,
-        "got an unknown role, expected boxes, scores, objectness, labels, priors or count",
-      );
-    else if (
-      typeof value !== "string" &&
-      !(
-        ["boxes", "scores", "objectness"].includes(role) &&
-        Array.isArray(value) &&
-        Array.from(value).every((v) => typeof v === "string")
-      )
-    )
-      r.wrong(`roles.${role}`, value, "an output's name, or names");
+/** Parts that several outputs may play, and parts for one. */
+const MANY = ["boxes", "scores", "objectness"];
+const ONE = ["labels", "priors", "count"];
+
+function readRoles(r: Reader): Roles | null {
+  if (!r.has("roles")) return null;
+  const roles = r.object("roles");
+  for (const role of Object.keys(roles.json)) {
+    if (!MANY.includes(role) && !ONE.includes(role))
+      roles.say(role, "got an unknown role, expected boxes, scores, objectness, labels, priors or count");
+    else if (!isText(roles.json[role]) && !(MANY.includes(role) && isTexts(roles.json[role])))
+      roles.wrong(role, "an output's name, or names");
   }
-  return isObject(roles) ? (roles as Roles) : null;
+  return roles.json as Roles;
 }
+
+const isTexts = (x: unknown): boolean => Array.isArray(x) && Array.from(x).every(isText);

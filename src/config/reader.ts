@@ -4,150 +4,159 @@ import { show } from "../tensor.ts";
 
 export type Json = { readonly [key: string]: unknown };
 
-export class Reader {
-  readonly problems: ConfigProblem[] = [];
+export function isObject(x: unknown): x is Json {
+  return typeof x === "object" && x !== null && !Array.isArray(x) && !ArrayBuffer.isView(x);
+}
 
-  wrong(path: string, got: unknown, expected: string): void {
-    this.problems.push({
-      path,
-      message: `got ${typeof got === "object" && got !== null && !Array.isArray(got) ? "an object" : show(got)}, expected ${expected}`,
-    });
+// Array.from gives what every() and forEach() would pass over: the holes
+const all = (x: unknown, passes: (v: unknown) => boolean): boolean =>
+  Array.isArray(x) && Array.from(x as unknown[]).every(passes);
+
+const isPositive = (x: unknown): x is number => typeof x === "number" && x > 0 && x < Infinity;
+export const isText = (x: unknown): x is string => typeof x === "string";
+export const isUnit = (x: unknown): x is number => typeof x === "number" && x >= 0 && x <= 1;
+/** A confidence threshold: one, or one per class. */
+export const isConfidence = (x: unknown): boolean => isUnit(x) || (all(x, isUnit) && (x as []).length > 0);
+export const CONFIDENCE = "0..1, or an array of such, one per class";
+export const isNames = (x: unknown): boolean => all(x, (v) => isText(v) || Number.isInteger(v));
+
+/**
+ * The fields of one object. Each is named once: from its key follow value and path. `null` comes back where a field is absent, which
+ * `null` in the file means too, and where it is wrong, after a report. Elements inside a field are given as key and value.
+ */
+export class Reader {
+  readonly json: Json;
+  readonly path: string;
+  readonly problems: ConfigProblem[];
+
+  constructor(json: Json, path = "", problems: ConfigProblem[] = []) {
+    this.json = json;
+    this.path = path;
+    this.problems = problems;
   }
 
-  say(path: string, message: string): void {
-    this.problems.push({ path, message });
+  say(key: string, message: string): void {
+    this.problems.push({ path: this.path && key ? `${this.path}.${key}` : this.path + key, message });
+  }
+
+  wrong(key: string, expected: string, got = this.json[key]): void {
+    this.say(key, `got ${isObject(got) ? "an object" : show(got)}, expected ${expected}`);
   }
 
   done(): void {
     if (this.problems.length > 0) throw new ConfigError(this.problems);
   }
 
-  /** An object, or an empty one after reporting. `null` and absence are empty without a report. */
-  object(path: string, x: unknown): Json {
-    if (x === undefined || x === null) return {};
-    if (isObject(x)) return x;
-    this.wrong(path, x, "an object");
-    return {};
+  has(key: string): boolean {
+    return this.json[key] !== undefined && this.json[key] !== null;
   }
 
-  array(path: string, x: unknown): readonly unknown[] | null {
+  take<T>(key: string, expected: string, passes: (x: unknown) => boolean, x = this.json[key]): T | null {
     if (x === undefined || x === null) return null;
-    // a copy without holes, which every() and forEach() would pass over
-    if (Array.isArray(x)) return Array.from(x as readonly unknown[]);
-    this.wrong(path, x, "an array");
+    if (passes(x)) return x as T;
+    this.wrong(key, expected, x);
     return null;
   }
 
-  text(path: string, x: unknown): string | null {
-    if (x === undefined || x === null) return null;
-    if (typeof x === "string") return x;
-    this.wrong(path, x, "a string");
-    return null;
+  /** The fields of an object within; of none where it is absent. */
+  object(key: string, path = this.path): Reader {
+    const r = new Reader({}, path ? `${path}.${key}` : key, this.problems);
+    return new Reader(r.take<Json>("", "an object", isObject, this.json[key]) ?? {}, r.path, this.problems);
+  }
+
+  /** The fields of each object of a list. */
+  objects(key: string): Reader[] | null {
+    const list = this.array(key)?.map((x, i) => {
+      if (!isObject(x)) this.wrong(`${key}[${i}]`, "an object", x);
+      return new Reader(x as Json, `${this.path}.${key}[${i}]`, this.problems);
+    });
+    return list?.filter((r) => isObject(r.json)) ?? null;
+  }
+
+  array(key: string, x = this.json[key]): unknown[] | null {
+    const a = this.take<unknown[]>(key, "an array", Array.isArray, x);
+    return a && Array.from(a);
+  }
+
+  /** The same of an element, which has to be there. */
+  element(key: string, x: unknown, of: string): unknown[] | null {
+    if (x === undefined || x === null) this.wrong(key, `an array of ${of}`, x);
+    return this.array(key, x);
+  }
+
+  text(key: string): string | null {
+    return this.take(key, "a string", isText);
+  }
+
+  /** One of two words, in letters of any size. */
+  word<T extends string>(key: string, values: readonly T[], expected: string): T | null {
+    const word = this.take<string>(key, expected, (x) => isText(x) && values.includes(x.toLowerCase() as T));
+    return word === null ? null : (word.toLowerCase() as T);
   }
 
   /** A whole number from 1 up. */
-  count(path: string, x: unknown): number | null {
-    if (x === undefined || x === null) return null;
-    if (Number.isInteger(x) && (x as number) > 0 && (x as number) < 1e9) return x as number;
-    this.wrong(path, x, "a positive whole number");
-    return null;
+  count(key: string): number | null {
+    return this.take(key, "a positive whole number", (x) => Number.isInteger(x) && isPositive(x) && x < 1e9);
   }
 
   /** 0..1. */
-  unit(path: string, x: unknown): number | null {
-    if (x === undefined || x === null) return null;
-    if (typeof x === "number" && x >= 0 && x <= 1) return x;
-    this.wrong(path, x, "a number in 0..1");
-    return null;
+  unit(key: string): number | null {
+    return this.take(key, "a number in 0..1", isUnit);
   }
 
-  oneOf<T extends string>(path: string, x: unknown, values: readonly T[]): T | null {
-    if (x === undefined || x === null) return null;
-    if (values.includes(x as T)) return x as T;
-    this.wrong(path, x, `one of ${values.join(", ")}`);
-    return null;
+  oneOf<T extends string>(key: string, values: readonly T[]): T | null {
+    return this.take(key, `one of ${values.join(", ")}`, (x) => values.includes(x as T));
   }
 
   /** Positive numbers, so many if a length is given. */
-  positives(path: string, x: unknown, length?: number): number[] | null {
-    const a = this.array(path, x);
-    if (a === null) return null;
-    if (
-      a.every((v) => typeof v === "number" && v > 0 && v < Infinity) &&
-      (length === undefined || a.length === length)
-    )
-      return [...a] as number[];
-    this.wrong(path, a, `${length ?? "only"} positive numbers`);
-    return null;
+  positives(key: string, length?: number, x: unknown = this.array(key)): number[] | null {
+    return this.take(
+      key,
+      `${length ?? "only"} positive numbers`,
+      (a) => all(a, isPositive) && (length === undefined || (a as unknown[]).length === length),
+      x,
+    );
   }
 
-  texts(path: string, x: unknown): string[] | null {
-    const a = this.array(path, x);
-    if (a === null) return null;
-    if (a.every((v) => typeof v === "string")) return [...a] as string[];
-    this.wrong(path, a, "an array of strings");
-    return null;
+  texts(key: string): string[] | null {
+    return this.take(key, "an array of strings", (a) => all(a, isText), this.array(key));
   }
 
   /** Labels: strings, or [name, colour]. */
-  labels(path: string, x: unknown): string[] | null {
-    const a = this.array(path, x);
-    if (a === null) return null;
-    const out: string[] = [];
-    a.forEach((v, i) => {
+  labels(key: string): string[] | null {
+    const names = this.array(key)?.map((v, i) => {
       const name: unknown = Array.isArray(v) ? v[0] : v;
-      if (typeof name === "string") out.push(name);
-      else this.wrong(`${path}[${i}]`, v, "a string, or [name, colour]");
+      if (!isText(name)) this.wrong(`${key}[${i}]`, "a string, or [name, colour]", v);
+      return name;
     });
-    return out.length === a.length ? out : null;
+    return names?.every(isText) ? names : null;
   }
 
   /** [w,h,w,h,...] as pairs. */
-  pairs(path: string, x: unknown): [number, number][] | null {
-    const a = this.array(path, x);
-    if (a === null) return null;
-    if (a.length % 2 !== 0) {
-      this.say(path, `got ${a.length} numbers, expected an even count`);
+  pairs(key: string): [number, number][] | null {
+    const a = this.array(key);
+    if (a !== null && a.length % 2 !== 0) {
+      this.say(key, `got ${a.length} numbers, expected an even count`);
       return null;
     }
-    const flat = this.positives(path, a);
-    return flat === null
-      ? null
-      : Array.from({ length: flat.length / 2 }, (_, i): [number, number] => [flat[2 * i], flat[2 * i + 1]]);
+    const pairs: [number, number][] = [];
+    const flat = this.positives(key, undefined, a);
+    flat?.forEach((v, i) => i % 2 && pairs.push([flat[i - 1], v]));
+    return flat && pairs;
   }
 
   /** [output][anchor][w,h]. */
-  nestedPairs(path: string, x: readonly unknown[]): [number, number][][] | null {
-    let ok = true;
-    const out = Array.from(x, (set, i) => {
-      const list = this.array(`${path}[${i}]`, set);
-      if (list === null) {
-        if (set === null || set === undefined)
-          this.wrong(`${path}[${i}]`, set, "an array of [width, height] pairs");
-        ok = false;
-        return [];
-      }
-      if (list.length === 0) {
-        this.say(`${path}[${i}]`, "got no anchors, expected at least one");
-        ok = false;
-      }
-      return list.map((p, k): [number, number] => {
-        const pair =
-          Array.isArray(p) &&
-          p.length === 2 &&
-          Array.from(p).every((v) => typeof v === "number" && v > 0 && v < Infinity);
-        if (!pair) {
-          this.wrong(`${path}[${i}][${k}]`, p, "[width, height], two positive numbers");
-          ok = false;
-          return [1, 1];
-        }
-        return [p[0] as number, p[1] as number];
+  nestedPairs(key: string, sets: readonly unknown[]): [number, number][][] | null {
+    const before = this.problems.length;
+    sets.forEach((set, i) => {
+      const at = `${key}[${i}]`;
+      const list = this.element(at, set, "[width, height] pairs");
+      if (list?.length === 0) this.say(at, "got no anchors, expected at least one");
+      list?.forEach((p, k) => {
+        if (!(all(p, isPositive) && (p as unknown[]).length === 2))
+          this.wrong(`${at}[${k}]`, "[width, height], two positive numbers", p);
       });
     });
-    return ok ? out : null;
+    return this.problems.length > before ? null : (sets as [number, number][][]);
   }
-}
-
-export function isObject(x: unknown): x is Json {
-  return typeof x === "object" && x !== null && !Array.isArray(x) && !ArrayBuffer.isView(x);
 }

@@ -1,0 +1,1 @@
+export function pack(data: Uint8Array): string;
