@@ -102,7 +102,7 @@ function scanHead(plan: usize, head: usize): void {
   // with the maximum of a cell at hand its class is the first that equals it, no need to look at the others
   const known = !objectness && int(head, H_SCORE_FN) != FN_SOFTMAX && int(head, H_CLASSES) > 1;
   const plain = ASC_FEATURE_SIMD && isPlain(plan, head);
-  const block = type == TYPE_F16 ? 2 * BLOCK : type == TYPE_I8 || type == TYPE_U8 ? 4 * BLOCK : BLOCK;
+  const block = type >= TYPE_F16 && type <= TYPE_U8 ? 2 * BLOCK : BLOCK;
   for (let from = 0; from < cells; from += block) {
     const n = min(block, cells - from);
     let count: i32;

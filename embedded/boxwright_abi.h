@@ -150,8 +150,8 @@
 
 /* Scratch */
 /*
- * Cells per block of the scan, of 4 bytes each; of smaller elements as many more as fit in the same bytes. Few enough that
- * a block of maxima and its groups stay in the first-level cache.
+ * Cells per block of the scan; of elements smaller than 4 bytes twice as many. Few enough that a block of maxima and its
+ * groups stay in the first-level cache.
  */
 #define BXW_BLOCK 512
 /*
@@ -161,8 +161,8 @@
  */
 #define BXW_ROW_BYTES 2064
 #define BXW_GROUPS 16
-#define BXW_COLUMN_BYTES 8208
-#define BXW_SCAN_BYTES 59712
+#define BXW_COLUMN_BYTES 4112
+#define BXW_SCAN_BYTES 47424
 /* Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 #define BXW_KEPT_NEXT 80
 #define BXW_KEPT_LABEL 84

@@ -157,8 +157,8 @@ export const TYPE_I32 = 5;
 
 // ---- Scratch -----------------------------------------------------------------------------------------------
 /**
- * Cells per block of the scan, of 4 bytes each; of smaller elements as many more as fit in the same bytes. Few enough that
- * a block of maxima and its groups stay in the first-level cache.
+ * Cells per block of the scan; of elements smaller than 4 bytes twice as many. Few enough that a block of maxima and its
+ * groups stay in the first-level cache.
  */
 export const BLOCK = 512;
 /**
@@ -168,7 +168,7 @@ export const BLOCK = 512;
  */
 export const ROW_BYTES = BLOCK * 4 + 16;
 export const GROUPS = 16;
-export const COLUMN_BYTES = BLOCK * 16 + 16;
+export const COLUMN_BYTES = BLOCK * 8 + 16;
 export const SCAN_BYTES = (1 + GROUPS) * ROW_BYTES + 3 * COLUMN_BYTES;
 /** Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 export const KEPT_NEXT = 80;
