@@ -4,7 +4,8 @@
  * That price is what an attacker pays, and also what a flood of sign-ins could make the hub pay. So at most `slots` run
  * at once, a short queue waits, and the rest is turned away before it costs anything.
  */
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { Worker } from "node:worker_threads";
 import { UserError } from "./errors.ts";
 
 const N = 2 ** 15;
@@ -13,11 +14,62 @@ const P = 3;
 const SIZE = 32;
 const MAX_MEMORY = 64 * 2 ** 20;
 
+/**
+ * Deriving happens on a thread of its own with the lowest priority, so that on a machine without a core to spare the
+ * answers to others go first. (On Linux a priority belongs to the thread that sets it; elsewhere to the process, where it
+ * is left alone.)
+ */
+const THREAD = `
+const { parentPort } = require("node:worker_threads");
+const { scryptSync } = require("node:crypto");
+const os = require("node:os");
+if (process.platform === "linux") try { os.setPriority(os.constants.priority.PRIORITY_LOW); } catch {}
+parentPort.on("message", ({ n, password, salt, size, options }) => {
+  try { parentPort.postMessage({ n, key: scryptSync(password, salt, size, options) }); }
+  catch (error) { parentPort.postMessage({ n, problem: String(error) }); }
+});
+`;
+
+interface Pending {
+  readonly resolve: (key: Buffer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+let thread: Worker | undefined;
+let count = 0;
+const pending = new Map<number, Pending>();
+
+function startThread(): Worker {
+  const worker = new Worker(THREAD, { eval: true });
+  worker.on("message", ({ n, key, problem }: { n: number; key?: Uint8Array; problem?: string }) => {
+    const waiting = pending.get(n);
+    pending.delete(n);
+    if (pending.size === 0) worker.unref();
+    if (key === undefined) waiting?.reject(new Error(problem ?? "got no key from the thread"));
+    else waiting?.resolve(Buffer.from(key));
+  });
+  const ended = (error: Error): void => {
+    if (thread === worker) thread = undefined;
+    for (const { reject } of pending.values()) reject(error);
+    pending.clear();
+  };
+  worker.on("error", ended);
+  worker.on("exit", () => ended(new Error("the thread that derives passwords ended")));
+  return worker;
+}
+
 function derive(password: string, salt: Buffer, n: number, r: number, p: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    scrypt(password.normalize("NFKC"), salt, SIZE, { N: n, r, p, maxmem: MAX_MEMORY }, (error, key) => {
-      if (error) reject(error);
-      else resolve(key);
+    thread ??= startThread();
+    // It keeps the process alive only while somebody waits for it.
+    thread.ref();
+    pending.set(++count, { resolve, reject });
+    thread.postMessage({
+      n: count,
+      password: password.normalize("NFKC"),
+      salt: Uint8Array.from(salt),
+      size: SIZE,
+      options: { N: n, r, p, maxmem: MAX_MEMORY },
     });
   });
 }
