@@ -7,7 +7,7 @@
  * where one differs, the query is executed again. So nothing can be out of date: not the key, which is never kept, and
  * not the list, whoever changed it and from whichever process.
  *
- * Bounded by count and by characters; the one unused for longest goes first.
+ * Kept from the second time on. Bounded by count and by characters; the one unused for longest goes first.
  */
 export interface Answer {
   readonly type: string;
@@ -22,6 +22,7 @@ interface Kept extends Answer {
 
 /** Longer requests are rare; keeping their text would be a way to fill the memory. */
 const MAX_REQUEST = 4096;
+const MAX_ONCE = 500;
 
 const nameOf = (teamId: string, accept: string | undefined, body: string): string => `${teamId}\n${accept ?? ""}\n${body}`;
 
@@ -30,6 +31,8 @@ export class Answers {
   readonly #maxEntries: number;
   readonly #maxCharacters: number;
   #characters = 0;
+  /** Asked for once. Only what is asked for again is kept: a client that never repeats itself shall not fill the memory. */
+  readonly #once = new Set<string>();
   /** How many requests were answered from here, for tests. */
   found = 0;
 
@@ -60,6 +63,11 @@ export class Answers {
   keep(teamId: string, teamName: string, list: string, accept: string | undefined, body: string, { type, body: text }: Answer): void {
     const name = nameOf(teamId, accept, body);
     if (body.length > MAX_REQUEST || name.length > 2 * MAX_REQUEST) return;
+    if (!this.#kept.has(name) && !this.#once.delete(name)) {
+      this.#once.add(name);
+      if (this.#once.size > MAX_ONCE) for (const oldest of this.#once) return void this.#once.delete(oldest);
+      return;
+    }
     this.#forget(name);
     const size = name.length + list.length + text.length;
     this.#kept.set(name, { type, body: text, teamName, list, size });

@@ -368,13 +368,13 @@ for (const { kind, skip } of kinds) {
         return { status, names, type: got.get("content-type"), found: answers.found - before.found, queries: hub.db.queries - before.queries };
       };
       const json = "application/json; charset=utf-8";
-      // The first shows the habit, the second is made with the list that came along, the third is found.
+      // The first shows the habit, the next two are made with the list that came along, and the second of them is kept.
       expect(await ask()).toMatchObject({ found: 0 });
-      expect(await ask()).toMatchObject({ found: 0, queries: 1 });
+      for (let i = 0; i < 2; i++) expect(await ask()).toMatchObject({ found: 0, queries: 1 });
       expect(await ask()).toEqual({ status: 200, names: ["a"], type: json, found: 1, queries: 1 });
-      for (let i = 0; i < 3; i++) expect(await ask(LIST, twin.key)).toMatchObject({ names: ["b"] });
+      for (let i = 0; i < 5; i++) expect(await ask(LIST, twin.key)).toMatchObject({ names: ["b"] });
       const newType = { accept: "application/graphql-response+json" };
-      for (let i = 0; i < 2; i++)
+      for (let i = 0; i < 4; i++)
         expect(await ask(LIST, key, newType)).toMatchObject({ names: ["a"], type: "application/graphql-response+json; charset=utf-8" });
       expect(await ask("query { team { devices { nodes { name } } } }")).toMatchObject({ found: 0, names: ["a"] });
       // Changes by another process, which this one is not told of.
@@ -386,7 +386,7 @@ for (const { kind, skip } of kinds) {
       expect(await ask()).toMatchObject({ found: 0, names: ["a", "d"] });
       await renameTeam(elsewhere, Date.now(), "test", team.id, "Renamed");
       const named = "{ team { name devices { nodes { name } } } }";
-      for (let i = 0; i < 2; i++) expect((await hub.query(named, key)).json.data.team.name).toBe("Renamed");
+      for (let i = 0; i < 4; i++) expect((await hub.query(named, key)).json.data.team.name).toBe("Renamed");
       await renameTeam(elsewhere, Date.now(), "test", team.id, "Again");
       expect((await hub.query(named, key)).json.data.team.name).toBe("Again");
       await revokeKey(elsewhere, Date.now(), "operator", team.id, keyId);
@@ -396,7 +396,7 @@ for (const { kind, skip } of kinds) {
     it("keeps no answer with an error in it, and none that more was asked of the database for", async () => {
       const { key } = await hub.makeTeam("Errors", ["a", "b"]);
       const { answers } = hub.running.hub;
-      for (let i = 0; i < 2; i++) await hub.query(LIST, key);
+      for (let i = 0; i < 3; i++) await hub.query(LIST, key);
       const { size } = answers;
       for (const query of [
         "{ nothing }",

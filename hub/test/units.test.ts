@@ -251,10 +251,25 @@ describe("texts", () => {
 
 describe("answers made before", () => {
   const made = { type: "application/json", body: "{}" };
+  /** What is asked for twice. */
+  const keep = (answers: Answers, ...[team, name, list, body]: [string, string, string, string]): void => {
+    for (let i = 0; i < 2; i++) answers.keep(team, name, list, undefined, body, made);
+  };
+
+  it("are kept from the second time on, and what came once is forgotten in time", () => {
+    const answers = new Answers();
+    answers.keep("t", "", "", undefined, "one", made);
+    expect([answers.size, answers.find("t", "", "", undefined, "one")]).toEqual([0, undefined]);
+    for (let i = 0; i < 1000; i++) answers.keep("t", "", "", undefined, `body ${i}`, made);
+    answers.keep("t", "", "", undefined, "one", made);
+    expect(answers.size).toBe(0);
+    answers.keep("t", "", "", undefined, "one", made);
+    expect(answers.size).toBe(1);
+  });
 
   it("are found for the same team, name, list, Accept header and body only", () => {
     const answers = new Answers();
-    answers.keep("t", "Crew", "[1]", undefined, "body", made);
+    keep(answers, "t", "Crew", "[1]", "body");
     expect(answers.find("t", "Crew", "[1]", undefined, "body")).toMatchObject(made);
     for (const [team, name, list, accept, body] of [
       ["u", "Crew", "[1]", undefined, "body"],
@@ -268,13 +283,13 @@ describe("answers made before", () => {
 
   it("are bounded by count and by characters, and the one unused for longest goes first", () => {
     const answers = new Answers(3, 1000);
-    for (const team of ["a", "b", "c"]) answers.keep(team, "", "", undefined, "body", made);
+    for (const team of ["a", "b", "c"]) keep(answers, team, "", "", "body");
     expect(answers.find("a", "", "", undefined, "body")).toBeDefined();
-    answers.keep("d", "", "", undefined, "body", made);
+    keep(answers, "d", "", "", "body");
     expect(["a", "b", "c", "d"].map((team) => answers.find(team, "", "", undefined, "body") !== undefined)).toEqual([true, false, true, true]);
-    answers.keep("e", "", "x".repeat(2000), undefined, "body", made);
+    keep(answers, "e", "", "x".repeat(2000), "body");
     expect([answers.size, answers.characters]).toEqual([0, 0]);
-    answers.keep("f", "", "", undefined, "x".repeat(5000), made);
+    keep(answers, "f", "", "", "x".repeat(5000));
     expect(answers.size).toBe(0);
     for (let i = 0; i < 5; i++) answers.keep("g", "", `${i}`, undefined, "body", made);
     expect(answers.size).toBe(1);

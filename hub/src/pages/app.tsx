@@ -101,14 +101,15 @@ export function createPages(options: PagesOptions): Pages {
    * The answers a flood of sign-ins gets, rendered once: rendering is most of what a page costs, and a flood must not
    * take the time that others' requests need.
    */
-  const turnedAway = (problem: string): string =>
-    "<!doctype html>" +
-    // eslint-disable-next-line @typescript-eslint/no-base-to-string -- hono's elements have a toString of their own: the markup
-    String(
+  const turnedAway = (problem: string): string => {
+    const page = (
       <Layout frame={{ title: "Sign in" }}>
         <SignIn problem={problem} />
-      </Layout>,
+      </Layout>
     );
+    // eslint-disable-next-line @typescript-eslint/no-base-to-string -- hono's elements have a toString of their own: the markup
+    return `<!doctype html>${String(page)}`;
+  };
   const tooMany = turnedAway("Too many sign-ins. Try again in a minute.");
   const tooBusy = turnedAway("Too many people are signing in at the moment. Try again in some seconds.");
 
