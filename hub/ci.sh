@@ -25,6 +25,7 @@ debian_packages() {
   local missing=()
   [ -n "$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || missing+=(postgresql)
   [ -x /usr/bin/chromium ] || missing+=(chromium)
+  command -v openssl >/dev/null || missing+=(openssl)
   command -v curl >/dev/null || missing+=(curl)
   command -v ps >/dev/null || missing+=(procps)
   if [ ${#missing[@]} -gt 0 ]; then

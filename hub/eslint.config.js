@@ -2,7 +2,7 @@ import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 export default defineConfig(
-  { ignores: ["dist", "client/dist", "out", "node_modules", "test/support/introspection.ts"] },
+  { ignores: ["dist", "client/dist", "out", "node_modules", "test/support/introspection.d.ts"] },
   { files: ["**/*.{ts,tsx}"], extends: [tseslint.configs.recommendedTypeChecked], languageOptions: { parserOptions: { projectService: true } } },
   {
     files: ["**/*.{ts,tsx}"],

@@ -8,6 +8,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Answers } from "./answers.ts";
 import type { Config } from "./config.ts";
 import { isLoopback } from "./config.ts";
 import type { Database } from "./database/database.ts";
@@ -52,6 +53,7 @@ export interface Hub {
   readonly metrics: Metrics;
   readonly passwords: Passwords;
   readonly endpoint: ReturnType<typeof createEndpoint>;
+  readonly answers: Answers;
   readonly quotas: { readonly keys: Quotas; readonly addresses: Quotas };
 }
 
@@ -73,7 +75,9 @@ export function createHub(options: HubOptions): Hub {
   const endpoint = createEndpoint();
   const lastUsed = new LastUsed();
   const habits = new ListHabits();
+  const answers = new Answers();
   const passwords = options.passwords ?? new Passwords();
+  passwords.warm();
   const keyQuota = new Quotas({ rate: config.keyRate, burst: config.keyBurst });
   const addressQuota = new Quotas({ rate: config.addressRate, burst: config.addressBurst });
   const pages = createPages({ config, baseUrl: options.baseUrl, db, now, passwords, metrics, log });
@@ -99,23 +103,34 @@ export function createHub(options: HubOptions): Hub {
     return callerOf(entries.at(-config.proxyHops)?.trim() || own);
   }
 
-  function send(response: ServerResponse, status: number, type: string, body: string | Buffer, headers?: Record<string, string>): void {
+  /**
+   * All headers in one flat array and the body in one piece: what Node writes without collecting anything first.
+   */
+  function send(response: ServerResponse, note: Note, status: number, type: string, body: string | Buffer, headers?: Readonly<Record<string, string>>): void {
     if (response.headersSent || response.destroyed) return;
-    response.statusCode = status;
-    response.setHeader("content-type", type);
-    if (headers !== undefined) for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    if (draining) response.setHeader("connection", "close");
+    const flat = ["X-Request-Id", note.id, "X-Content-Type-Options", "nosniff", "Content-Type", type, "Content-Length", String(Buffer.byteLength(body))];
+    if (headers?.["cache-control"] === undefined) flat.push("Cache-Control", "no-store");
+    if (headers !== undefined) for (const name of Object.keys(headers)) if (name !== "content-type") flat.push(name, headers[name]!);
+    if (draining) flat.push("Connection", "close");
+    response.writeHead(status, flat);
     response.end(body);
   }
 
-  function refuse(response: ServerResponse, code: RefusalCode, headers?: Record<string, string>, detail = ""): void {
+  function refuse(response: ServerResponse, note: Note, code: RefusalCode, headers?: Record<string, string>, detail = ""): void {
     const [status, sentence] = refusals[code];
-    send(response, status, "application/json; charset=utf-8", JSON.stringify({ errors: [{ message: sentence + detail, extensions: { code } }] }), headers);
+    send(
+      response,
+      note,
+      status,
+      "application/json; charset=utf-8",
+      JSON.stringify({ errors: [{ message: sentence + detail, extensions: { code } }] }),
+      headers,
+    );
   }
 
-  function limited(response: ServerResponse, limit: string, seconds: number): void {
+  function limited(response: ServerResponse, note: Note, limit: string, seconds: number): void {
     metrics.limited.inc({ limit });
-    refuse(response, "too_many_requests", { "retry-after": String(seconds) });
+    refuse(response, note, "too_many_requests", { "retry-after": String(seconds) });
   }
 
   /** Reads at most `max` bytes, whether their number was declared or not. */
@@ -173,25 +188,25 @@ export function createHub(options: HubOptions): Hub {
   async function graphql(request: IncomingMessage, response: ServerResponse, note: Note): Promise<void> {
     const { headers } = request;
     if (headers.origin !== undefined || headers["sec-fetch-site"] !== undefined) {
-      refuse(response, "browser_request");
+      refuse(response, note, "browser_request");
       return;
     }
     if (request.method !== "POST") {
-      refuse(response, "method_not_allowed", { allow: "POST" }, `, got ${request.method ?? "nothing"}`);
+      refuse(response, note, "method_not_allowed", { allow: "POST" }, `, got ${request.method ?? "nothing"}`);
       return;
     }
-    const credentials = readCredentials(request.headersDistinct["authorization"]);
+    const credentials = readCredentials(authorizationOf(request));
     if (credentials.kind !== "bearer") {
       metrics.keyChecks.inc({ result: credentials.kind });
-      if (credentials.kind === "none") refuse(response, "no_credentials", { "www-authenticate": 'Bearer realm="hub"' });
-      else refuse(response, "invalid_request", { "www-authenticate": 'Bearer realm="hub", error="invalid_request"' });
+      if (credentials.kind === "none") refuse(response, note, "no_credentials", { "www-authenticate": 'Bearer realm="hub"' });
+      else refuse(response, note, "invalid_request", { "www-authenticate": 'Bearer realm="hub", error="invalid_request"' });
       return;
     }
     const judged = await judgeKey(credentials.token);
     metrics.keyChecks.inc({ result: judged.result });
     if (judged.result !== "ok") {
       addressQuota.charge(note.address, now(), FAILED_KEY_COST);
-      refuse(response, "invalid_token", { "www-authenticate": 'Bearer realm="hub", error="invalid_token"' });
+      refuse(response, note, "invalid_token", { "www-authenticate": 'Bearer realm="hub", error="invalid_token"' });
       return;
     }
     const { id, row } = judged;
@@ -200,19 +215,24 @@ export function createHub(options: HubOptions): Hub {
     const time = now();
     const wait = keyQuota.take(id, time);
     if (wait > 0) {
-      limited(response, "key", wait);
+      limited(response, note, "key", wait);
       return;
     }
     lastUsed.note(id, time);
     const type = headers["content-type"];
     if (type === undefined || !/^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i.test(type)) {
-      refuse(response, "unsupported_type", undefined, `, got ${JSON.stringify(type?.slice(0, 80) ?? "none")}`);
+      refuse(response, note, "unsupported_type", undefined, `, got ${JSON.stringify(type?.slice(0, 80) ?? "none")}`);
       return;
     }
     const body = await readBody(request, MAX_BODY);
     if (body.kind === "gone") return;
     if (body.kind === "refused") {
-      refuse(response, body.code);
+      refuse(response, note, body.code);
+      return;
+    }
+    const known = row.list == null ? undefined : answers.find(row.team_id, row.team_name, row.list, headers.accept, body.text);
+    if (known !== undefined) {
+      send(response, note, 200, known.type, known.body);
       return;
     }
     const operation: Context = {
@@ -223,6 +243,8 @@ export function createHub(options: HubOptions): Hub {
       cost: 0,
       fields: 0,
       values: 0,
+      asked: false,
+      answered: false,
       lists: new Map(),
       list: row.list ?? undefined,
       whole: undefined,
@@ -236,7 +258,11 @@ export function createHub(options: HubOptions): Hub {
       keyQuota.charge(id, time, operation.cost);
       addressQuota.charge(note.address, time, operation.cost);
     }
-    send(response, init.status, init.headers?.["content-type"] ?? "application/json; charset=utf-8", answer ?? "", init.headers);
+    const contentType = init.headers?.["content-type"] ?? "application/json; charset=utf-8";
+    // Only what nothing but the row above went into: no other question to the database, no error, nothing to charge.
+    if (row.list != null && operation.answered && !operation.asked && operation.cost === 0 && typeof answer === "string")
+      answers.keep(row.team_id, row.team_name, row.list, headers.accept, body.text, { type: contentType, body: answer });
+    send(response, note, init.status, contentType, answer ?? "", init.headers);
   }
 
   function internal(note: Note, error: unknown): void {
@@ -249,9 +275,9 @@ export function createHub(options: HubOptions): Hub {
     return version === schemaVersion ? undefined : `got a database of schema version ${version}, expected ${schemaVersion}`;
   }
 
-  async function readyz(response: ServerResponse): Promise<void> {
+  async function readyz(response: ServerResponse, note: Note): Promise<void> {
     if (draining) {
-      send(response, 503, "text/plain; charset=utf-8", "shutting down\n");
+      send(response, note, 503, "text/plain; charset=utf-8", "shutting down\n");
       return;
     }
     const time = now();
@@ -266,17 +292,17 @@ export function createHub(options: HubOptions): Hub {
       };
     }
     const problem = await ready.answer;
-    send(response, problem === undefined ? 200 : 503, "text/plain; charset=utf-8", `${problem ?? "ready"}\n`);
+    send(response, note, problem === undefined ? 200 : 503, "text/plain; charset=utf-8", `${problem ?? "ready"}\n`);
   }
 
-  async function showMetrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const credentials = readCredentials(request.headersDistinct["authorization"]);
+  async function showMetrics(request: IncomingMessage, response: ServerResponse, note: Note): Promise<void> {
+    const credentials = readCredentials(authorizationOf(request));
     const allowed =
       config.metricsToken === undefined
         ? config.proxyHops === 0 && isLoopback(callerOf(request.socket.remoteAddress ?? ""))
         : credentials.kind === "bearer" && sameText(credentials.token, config.metricsToken);
-    if (!allowed) refuse(response, "not_found");
-    else send(response, 200, metrics.registry.contentType, await metrics.registry.metrics());
+    if (!allowed) refuse(response, note, "not_found");
+    else send(response, note, 200, metrics.registry.contentType, await metrics.registry.metrics());
   }
 
   async function page(request: IncomingMessage, response: ServerResponse, url: string, note: Note): Promise<void> {
@@ -285,7 +311,10 @@ export function createHub(options: HubOptions): Hub {
       const refusal = pages.earlyRefusal(note.address);
       if (refusal !== undefined) {
         note.route = url;
-        send(response, 429, "text/html; charset=utf-8", refusal.html, { "retry-after": String(refusal.wait), "content-security-policy": CONTENT_POLICY });
+        send(response, note, refusal.status, "text/html; charset=utf-8", refusal.html, {
+          "retry-after": String(refusal.wait),
+          "content-security-policy": CONTENT_POLICY,
+        });
         return;
       }
     }
@@ -293,7 +322,7 @@ export function createHub(options: HubOptions): Hub {
     const body = hasBody ? await readBody(request, MAX_BODY) : undefined;
     if (body?.kind === "gone") return;
     if (body?.kind === "refused") {
-      refuse(response, body.code);
+      refuse(response, note, body.code);
       return;
     }
     const headers = new Headers();
@@ -309,6 +338,8 @@ export function createHub(options: HubOptions): Hub {
     note.route = answer.headers.get("x-route") ?? "page";
     answer.headers.delete("x-route");
     response.statusCode = answer.status;
+    response.setHeader("x-request-id", note.id);
+    response.setHeader("x-content-type-options", "nosniff");
     // Set-Cookie is the one header that may come twice.
     for (const [name, value] of answer.headers) if (name !== "set-cookie") response.setHeader(name, value);
     const cookies = answer.headers.getSetCookie();
@@ -322,29 +353,29 @@ export function createHub(options: HubOptions): Hub {
     // An absolute address as the target is for proxies; the pages would resolve it against the wrong base.
     if (!target.startsWith("/") || target.startsWith("//")) {
       note.route = "other";
-      refuse(response, "not_found");
+      refuse(response, note, "not_found");
       return;
     }
     const mark = target.indexOf("?");
     const path = mark < 0 ? target : target.slice(0, mark);
     if (path === "/healthz") {
       note.route = path;
-      send(response, 200, "text/plain; charset=utf-8", "alive\n");
+      send(response, note, 200, "text/plain; charset=utf-8", "alive\n");
       return;
     }
     note.route = path === "/graphql" || path === "/readyz" || path === "/metrics" || assets.has(path) ? path : "page";
     const wait = addressQuota.take(note.address, now());
     if (wait > 0) {
-      limited(response, "address", wait);
+      limited(response, note, "address", wait);
       return;
     }
     if (path === "/graphql") return graphql(request, response, note);
-    if (path === "/readyz") return readyz(response);
-    if (path === "/metrics") return showMetrics(request, response);
+    if (path === "/readyz") return readyz(response, note);
+    if (path === "/metrics") return showMetrics(request, response, note);
     const asset = assets.get(path);
     if (asset !== undefined) {
-      if (request.method === "GET" || request.method === "HEAD") send(response, 200, asset.type, asset.body, { "cache-control": "public, max-age=300" });
-      else refuse(response, "method_not_allowed", { allow: "GET, HEAD" });
+      if (request.method === "GET" || request.method === "HEAD") send(response, note, 200, asset.type, asset.body, { "cache-control": "public, max-age=300" });
+      else refuse(response, note, "method_not_allowed", { allow: "GET, HEAD" });
       return;
     }
     return page(request, response, target, note);
@@ -353,9 +384,6 @@ export function createHub(options: HubOptions): Hub {
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const start = performance.now();
     const note: Note = { id: randomUUID(), address: addressOf(request), route: "other", key: undefined, team: undefined };
-    response.setHeader("x-request-id", note.id);
-    response.setHeader("x-content-type-options", "nosniff");
-    response.setHeader("cache-control", "no-store");
     response.on("close", () => {
       const seconds = (performance.now() - start) / 1000;
       const status = response.writableFinished ? response.statusCode : 499;
@@ -378,8 +406,8 @@ export function createHub(options: HubOptions): Hub {
     });
     route(request, response, note).catch((error: unknown) => {
       internal(note, error);
-      if (error instanceof UnavailableError) refuse(response, "unavailable", { "retry-after": "1" }, ` (request ${note.id})`);
-      else refuse(response, "internal", undefined, ` (request ${note.id})`);
+      if (error instanceof UnavailableError) refuse(response, note, "unavailable", { "retry-after": "1" }, ` (request ${note.id})`);
+      else refuse(response, note, "internal", undefined, ` (request ${note.id})`);
     });
   }
 
@@ -394,8 +422,19 @@ export function createHub(options: HubOptions): Hub {
     metrics,
     passwords,
     endpoint,
+    answers,
     quotas: { keys: keyQuota, addresses: addressQuota },
   };
+}
+
+/** Every Authorization header that was sent. (Node can tell too, but sorts all headers for it.) */
+function authorizationOf({ rawHeaders }: IncomingMessage): string[] {
+  const found: string[] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 13 && name.toLowerCase() === "authorization") found.push(rawHeaders[i + 1]!);
+  }
+  return found;
 }
 
 /** What the log line of a request will say. */

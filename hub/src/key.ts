@@ -10,7 +10,7 @@
  *
  * The checksum lets the hub (and a scanner) refuse a mistyped or invented key without asking the database.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -72,7 +72,7 @@ export function isKeyId(text: string): boolean {
 
 /** SHA-256 is enough for a secret of 190 random bits: there is nothing to guess, so nothing to slow down. */
 export function hashKey(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
+  return hash("sha256", key);
 }
 
 /** Compares in constant time; both are SHA-256 in hex. */

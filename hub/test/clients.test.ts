@@ -19,7 +19,7 @@ import { createBackend } from "../examples/backend/server.ts";
 import { curlLine } from "../src/pages/views.tsx";
 import { chromiumFlags } from "./support/chromium.ts";
 import { LIST, startHub, temporaryFolder, type TestHub } from "./support/hub.ts";
-import type { introspection } from "./support/introspection.ts";
+import type { introspection } from "./support/introspection.d.ts";
 
 let hub: TestHub;
 beforeAll(async () => void (hub = await startHub({ devices: ["north", "south"] })));
@@ -32,7 +32,7 @@ interface List {
 }
 const names = (data: List): string[] => data.team.devices.nodes.map((node) => node.name);
 
-const graphql = initGraphQLTada<{ introspection: typeof introspection }>();
+const graphql = initGraphQLTada<{ introspection: introspection }>();
 const typed = graphql(`
   query Page($first: Int) {
     team {
@@ -81,14 +81,14 @@ describe("clients of others", () => {
 
   it("gql.tada, whose committed types are those of the schema as it is", () => {
     const folder = temporaryFolder();
-    const fresh = join(folder.path, "introspection.ts");
+    const fresh = join(folder.path, "introspection.d.ts");
     const root = fileURLToPath(new URL("../", import.meta.url));
     execFileSync(process.execPath, [join(root, "node_modules/gql.tada/bin/cli.js"), "generate-output", "--output", fresh], {
       cwd: root,
       stdio: "pipe",
       timeout: 25_000,
     });
-    expect(readFileSync(new URL("./support/introspection.ts", import.meta.url), "utf8")).toBe(readFileSync(fresh, "utf8"));
+    expect(readFileSync(new URL("./support/introspection.d.ts", import.meta.url), "utf8")).toBe(readFileSync(fresh, "utf8"));
     folder.remove();
     expectTypeOf<Parameters<NonNullable<(typeof typed)["__apiType"]>>[0]>().toEqualTypeOf<{ first?: number | null }>();
   });

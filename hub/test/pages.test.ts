@@ -1,5 +1,6 @@
 /** The web interface through its forms. In a real browser: chromium.test.ts. Numbers in brackets: the threat model. */
 import { readdirSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { dirname } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { join } from "node:path";
@@ -345,6 +346,50 @@ describe("sign-in", () => {
     expect(sameAccount).toEqual([401, 401, 401, 429, 429]);
     expect(passwords.derivations - before).toBe(6);
     await hub.stop();
+  });
+
+  it("is refused before its body is read while the queue is full, whoever asks, and a good client goes on", async () => {
+    // The first works, one waits, and nobody is let in before both are through.
+    const passwords = new Passwords({ slots: 1, queue: 1, rest: 0 });
+    const hub = await startHub({ passwords, env: { HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" } });
+    const held = [passwords.hash("a long password"), passwords.hash("another password")];
+    expect(passwords.full).toBe(true);
+    const before = { derivations: passwords.derivations, queries: hub.db.queries };
+    const attempt = (address: string) =>
+      new Promise<string>((resolve, reject) => {
+        const socket = connect(hub.running.port, "127.0.0.1", () =>
+          // A body is announced and never sent.
+          socket.write(
+            `POST /sign-in HTTP/1.1\r\nHost: x\r\nOrigin: https://hub.example.org\r\nX-Forwarded-For: ${address}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n`,
+          ),
+        );
+        socket.setEncoding("utf8").on("error", reject);
+        socket.once("data", (text: string) => {
+          socket.destroy();
+          resolve(text);
+        });
+      });
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => attempt(`198.51.100.${i}`)));
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n.*Too many people are signing in/is);
+    expect([passwords.derivations, hub.db.queries]).toEqual([before.derivations, before.queries]);
+    const { status } = await fetch(`http://127.0.0.1:${hub.running.port}/graphql`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${hub.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ query: LIST }),
+    });
+    expect(status).toBe(200);
+    await Promise.all(held);
+    await hub.stop();
+  });
+
+  it("leaves the machine to others between two password checks, also while some wait", async () => {
+    const passwords = new Passwords({ slots: 1, queue: 5, rest: 2 });
+    const [first, second] = [passwords.hash("a long password"), passwords.hash("another password")];
+    await first;
+    // The second would have been handed the slot in the same moment.
+    expect(passwords.derivations).toBe(1);
+    await second;
+    expect(passwords.derivations).toBe(2);
   });
 
   it("runs few at once, queues few, and turns the rest away before they cost anything", async () => {

@@ -27,7 +27,8 @@ import { Account, Devices, KeyAlreadyMade, Members, NewKey, OpenLink, Settings, 
 /** `__Host-`: only over TLS (or on localhost), only for this host, for the whole of it; no other host can plant one. */
 export const SESSION_COOKIE = "__Host-hub_session";
 const DEVICES_A_PAGE = 100;
-const TOO_MANY = "Too many sign-ins. Try again in a minute.";
+/** Seconds in which a full queue of sign-ins moves on by several. */
+const BUSY_WAIT = 5;
 export const CONTENT_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -46,12 +47,19 @@ interface Env {
   Variables: { session: Session; teams: Membership[]; team: Membership; form: Record<string, string> };
 }
 
+export interface EarlyRefusal {
+  readonly status: 429 | 503;
+  readonly html: string;
+  /** In seconds. */
+  readonly wait: number;
+}
+
 export interface Pages {
   /**
-   * For the next sign-in of an address that is over its limit: the page to answer with, before the body is read. A
-   * flood costs least here. Undefined where the sign-in has to be looked at.
+   * For a sign-in of an address that is over its limit, and for any while the queue of password checks is full: the page
+   * to answer with, before the body is read. A flood costs least here. Undefined where the sign-in has to be looked at.
    */
-  earlyRefusal(address: string): { readonly html: string; readonly wait: number } | undefined;
+  earlyRefusal(address: string): EarlyRefusal | undefined;
   fetch(request: Request, bindings: Env["Bindings"]): Promise<Response>;
 }
 
@@ -93,12 +101,17 @@ export function createPages(options: PagesOptions): Pages {
    * The answers a flood of sign-ins gets, rendered once: rendering is most of what a page costs, and a flood must not
    * take the time that others' requests need.
    */
-  const turnedAway = new Map<string, string>();
-  async function turnAway(c: Context<Env>, problem: string, status: 429 | 503): Promise<Response> {
-    let html = turnedAway.get(problem);
-    if (html === undefined) turnedAway.set(problem, (html = await (await show(c, { title: "Sign in" }, <SignIn problem={problem} />)).text()));
-    return c.html(html, status);
-  }
+  const turnedAway = (problem: string): string => {
+    const page = (
+      <Layout frame={{ title: "Sign in" }}>
+        <SignIn problem={problem} />
+      </Layout>
+    );
+    // eslint-disable-next-line @typescript-eslint/no-base-to-string -- hono's elements have a toString of their own: the markup
+    return `<!doctype html>${String(page)}`;
+  };
+  const tooMany = turnedAway("Too many sign-ins. Try again in a minute.");
+  const tooBusy = turnedAway("Too many people are signing in at the moment. Try again in some seconds.");
 
   function setSession(c: Context<Env>, session: Session): void {
     setCookie(c, SESSION_COOKIE, session.token, { httpOnly: true, secure: true, sameSite: "Lax", path: "/", maxAge: config.sessionHours * 3600 });
@@ -211,8 +224,7 @@ export function createPages(options: PagesOptions): Pages {
       return again("This email and password do not belong together.", 401);
     }
     const wait = limitSignIn(c, email);
-    if (wait > 0) return turnAway(c, TOO_MANY, 429);
-    if (passwords.full) return turnAway(c, "Too many people are signing in at the moment. Try again in some seconds.", 503);
+    if (wait > 0) return c.html(tooMany, 429);
     const user = await findUser(db, email);
     const password = field(c, "password").slice(0, MAX_PASSWORD * 2);
     // Unknown users cost the same: `verify` derives a key for them too.
@@ -481,13 +493,12 @@ export function createPages(options: PagesOptions): Pages {
     );
   });
 
-  function earlyRefusal(address: string): { readonly html: string; readonly wait: number } | undefined {
-    const html = turnedAway.get(TOO_MANY);
-    const wait = html === undefined ? 0 : byAddress.wait(address, now());
-    if (html === undefined || wait === 0) return undefined;
-    metrics.limited.inc({ limit: "sign_in" });
+  function earlyRefusal(address: string): EarlyRefusal | undefined {
+    const wait = byAddress.wait(address, now());
+    if (wait === 0 && !passwords.full) return undefined;
+    metrics.limited.inc({ limit: wait > 0 ? "sign_in" : "sign_in_queue" });
     metrics.signIns.inc({ result: "limited" });
-    return { html, wait };
+    return wait > 0 ? { status: 429, html: tooMany, wait } : { status: 503, html: tooBusy, wait: BUSY_WAIT };
   }
 
   return { earlyRefusal, fetch: async (request, bindings) => app.fetch(request, bindings) };

@@ -1,7 +1,8 @@
 /**
- * Before all tests: what does this machine have? A PostgreSQL server is started once for all files. Where PostgreSQL or
- * Chromium is missing, the tests that need it are skipped, and this says so; with HUB_CI=1 that is an error.
+ * Before all tests: what does this machine have? A PostgreSQL server is started once for all files. Where PostgreSQL,
+ * Chromium or openssl is missing, the tests that need it are skipped, and this says so; with HUB_CI=1 that is an error.
  */
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { TestProject } from "vitest/node";
 import { findPostgres, PostgresServer } from "./postgres-server.ts";
@@ -10,6 +11,7 @@ declare module "vitest" {
   export interface ProvidedContext {
     postgres: string | undefined;
     chromium: string | undefined;
+    openssl: boolean;
     full: boolean;
   }
 }
@@ -19,9 +21,11 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const full = process.env["HUB_CI"] === "1";
   const chromium = CHROMIUM.find((path) => existsSync(path));
+  const openssl = spawnSync("openssl", ["version"]).status === 0;
   const missing: string[] = [];
   if (findPostgres() === undefined) missing.push("PostgreSQL (Debian: postgresql): the tests on PostgreSQL");
   if (chromium === undefined) missing.push("Chromium (Debian: chromium): the tests of the pages in a browser");
+  if (!openssl) missing.push("openssl (Debian: openssl): the tests of TLS");
   if (missing.length > 0) {
     if (full) throw new Error(`HUB_CI=1: got a machine without ${missing.join("; without ")}`);
     console.warn(missing.map((what) => `SKIPPED, because this machine has no ${what}.`).join("\n"));
@@ -30,6 +34,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = findPostgres() === undefined ? undefined : await PostgresServer.create();
   project.provide("postgres", server?.url());
   project.provide("chromium", chromium);
+  project.provide("openssl", openssl);
   project.provide("full", full);
   return async () => server?.remove();
 }
