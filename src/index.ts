@@ -15,8 +15,6 @@ export { type Detection, Detections, toPixels } from "./detections.ts";
 export type { EngineName } from "./engine.ts";
 export { ConfigError, type ConfigProblem, TensorError } from "./errors.ts";
 export { FAMILIES, type Activation, type Family } from "./families.ts";
-export { type Inspection, inspect } from "./inspect.ts";
-export type { SlotArray } from "./image.ts";
 export type { Frame } from "./letterbox.ts";
 export { type NmsOptions, nms } from "./nms.ts";
 export type { DecoderOptions } from "./options.ts";
@@ -31,4 +29,11 @@ export {
   ultrafacePriors,
 } from "./priors.ts";
 export type { Head, Reading, ReadingName } from "./reading.ts";
-export type { ElementType, TensorData, TensorInput, TensorSpec, TensorSpecInput } from "./tensor.ts";
+export type {
+  ElementType,
+  SlotArray,
+  TensorData,
+  TensorInput,
+  TensorSpec,
+  TensorSpecInput,
+} from "./tensor.ts";

@@ -14,7 +14,7 @@
  */
 import { CHAINS, HEAD_WORDS, KEPT_BYTES, PLAN_WORDS, SCAN_BYTES } from "./abi.ts";
 import type { Plan } from "./plan.ts";
-import { TYPE_BYTES, volume } from "./tensor.ts";
+import { ELEMENTS, volume } from "./tensor.ts";
 
 export interface DetectionColumns {
   readonly boxes: number;
@@ -90,7 +90,7 @@ export function layoutOf(plan: Plan): Layout {
     if (here === undefined) tables.set(h.priors, (here = take(h.priors.byteLength)));
     return here;
   });
-  const slots = plan.tensors.map((t) => take(volume(t.dims) * TYPE_BYTES[t.type] + 16));
+  const slots = plan.tensors.map((t) => take(volume(t.dims) * ELEMENTS[t.type].bytes + 16));
 
   const { capacity } = plan;
   const scores = take(capacity * WORD);
