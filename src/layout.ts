@@ -14,6 +14,7 @@
  */
 import { CHAINS, HEAD_WORDS, KEPT_BYTES, PLAN_WORDS, SCAN_BYTES } from "./abi.ts";
 import type { Plan } from "./plan.ts";
+import type { Head } from "./reading.ts";
 import { ELEMENTS, volume } from "./tensor.ts";
 
 export interface DetectionColumns {
@@ -73,68 +74,54 @@ export function layoutOf(plan: Plan): Layout {
     at = (at + bytes + 15) & ~15;
     return here;
   };
-  const n = plan.heads.length;
-  const plans = Array.from({ length: plan.batch }, () => take(PLAN_WORDS * WORD));
-  const gatherPlan = plan.gather === null ? 0 : take(PLAN_WORDS * WORD);
-  const heads = plans.map(() => take(n * HEAD_WORDS * WORD));
-  const gatherHeads = plan.gather === null ? 0 : take(n * HEAD_WORDS * WORD);
-  const classLists = plan.heads.map((h) =>
-    plan.keep === null ? 0 : take((h.label !== null ? plan.keep.length : h.classes) * WORD),
-  );
-  const classGates = plan.heads.map((h) => take((h.label !== null ? plan.classes : h.classes) * WORD));
+  const words = (count: number): number => take(count * WORD);
+  const { heads, keep, batch, capacity, maxDetections } = plan;
+  const gathers = plan.gather !== null;
+  const records = (): number => words(heads.length * HEAD_WORDS);
+  const classesOf = (h: Head, labels: number): number => (h.label !== null ? labels : h.classes);
   // heads that share a table (the images of a batch, or one tensor in parts) hold it once
-  const tables = new Map<Float32Array, number>();
-  const priors = plan.heads.map((h) => {
-    if (h.priors === null) return 0;
-    let here = tables.get(h.priors);
-    if (here === undefined) tables.set(h.priors, (here = take(h.priors.byteLength)));
-    return here;
-  });
-  const slots = plan.tensors.map((t) => take(volume(t.dims) * ELEMENTS[t.type].bytes + 16));
-
-  const { capacity } = plan;
-  const scores = take(capacity * WORD);
-  const labels = take(capacity * WORD);
-  const sources = take(capacity * WORD);
-  const boxes = take(capacity * 4 * WORD);
-  const order = take(capacity * WORD);
-  const spare = take(capacity * WORD);
-  const gatherIndex = plan.gather === null ? 0 : take(plan.heads.reduce((c, h) => c + h.cells, 0) * WORD);
-
+  const tables = new Map<Float32Array | null, number>([[null, 0]]);
   // a label column may hold any label
   const kinds =
-    plan.rules.nms === "all" ? 1 : plan.heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1;
-  const keptBytes = keptBlocks(plan.maxDetections, kinds) * KEPT_BYTES;
-  const scratch = take(Math.max(COUNT_BYTES, SCAN_BYTES, CHAINS * WORD + keptBytes));
-  const scratchEnd = at;
-  const detections = plans.map(() => ({
-    boxes: take(plan.maxDetections * 4 * WORD),
-    scores: take(plan.maxDetections * WORD),
-    labels: take(plan.maxDetections * WORD),
-    sources: take(plan.maxDetections * WORD),
-  }));
-  return {
-    plans,
-    heads,
-    gatherPlan,
-    gatherHeads,
-    gatherIndex,
-    classLists,
-    classGates,
-    priors,
-    slots,
+    plan.rules.nms === "all" ? 1 : heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1;
+  // properties are evaluated in their order, which is the order in memory
+  const places = {
+    plans: Array.from({ length: batch }, () => words(PLAN_WORDS)),
+    gatherPlan: gathers ? words(PLAN_WORDS) : 0,
+    heads: Array.from({ length: batch }, records),
+    gatherHeads: gathers ? records() : 0,
+    classLists: heads.map((h) => (keep === null ? 0 : words(classesOf(h, keep.length)))),
+    classGates: heads.map((h) => words(classesOf(h, plan.classes))),
+    priors: heads.map(({ priors }) => {
+      const here = tables.get(priors) ?? words((priors as Float32Array).length);
+      tables.set(priors, here);
+      return here;
+    }),
+    slots: plan.tensors.map((t) => take(volume(t.dims) * ELEMENTS[t.type].bytes + 16)),
     capacity,
-    scores,
-    labels,
-    sources,
-    boxes,
-    order,
-    spare,
+    scores: words(capacity),
+    labels: words(capacity),
+    sources: words(capacity),
+    boxes: words(capacity * 4),
+    order: words(capacity),
+    spare: words(capacity),
+    gatherIndex: gathers ? words(heads.reduce((c, h) => c + h.cells, 0)) : 0,
+  };
+  const scratch = take(
+    Math.max(COUNT_BYTES, SCAN_BYTES, CHAINS * WORD + keptBlocks(maxDetections, kinds) * KEPT_BYTES),
+  );
+  return {
+    ...places,
     scratch,
     chains: scratch,
     kept: scratch + CHAINS * WORD,
-    scratchEnd,
-    detections,
+    scratchEnd: at,
+    detections: places.plans.map(() => ({
+      boxes: words(maxDetections * 4),
+      scores: words(maxDetections),
+      labels: words(maxDetections),
+      sources: words(maxDetections),
+    })),
     bytes: at,
   };
 }

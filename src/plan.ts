@@ -70,7 +70,7 @@ export function makePlan(
   const found = dominant(distinct(readings(q, used)));
   if (found.length === 0) nothingFits(q, why, used);
   if (found.length > 1) throw new TensorError(tooMany(found, used));
-  const { name, about, activation, batch, uses, ...rest } = restrict(found[0], rules);
+  const { name, about, activation, batch, uses, ...rest } = found[0];
   const { heads } = rest;
 
   checkBatch(used, heads, batch);
@@ -157,7 +157,7 @@ export function familyOf(config: Config, specs: readonly TensorSpec[]): { family
 function questionOf(
   config: Config,
   family: Family,
-  { score }: Conventions,
+  { score, countBackground }: Conventions,
   valuesOf: Question["valuesOf"],
 ): Question {
   const { activation, inputSize: size, source } = config;
@@ -200,6 +200,7 @@ function questionOf(
     variances,
     priors,
     product: score === "product",
+    countBackground,
     valuesOf,
   };
 }
@@ -226,17 +227,6 @@ const dominant = (all: readonly Reading[]): Reading[] =>
   all.filter(
     (r) => !all.some((o) => o.uses.length > r.uses.length && r.uses.every((i) => o.uses.includes(i))),
   );
-
-/** Score columns of SSD under a convention that does not count the background. */
-function restrict(r: Reading, rules: Conventions): Reading {
-  const counted = (h: Head): boolean => !rules.countBackground && h.classBase > 0 && h.label === null;
-  if (!r.heads.some(counted)) return r;
-  return {
-    ...r,
-    classes: r.classes - 1,
-    heads: r.heads.map((h) => (counted(h) ? { ...h, classBase: h.classBase - 1 } : h)),
-  };
-}
 
 /**
  * Class number that the first entry of a list per class (labels, thresholds) stands for. A list may leave out the

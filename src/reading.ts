@@ -108,6 +108,7 @@ export interface Question extends Omit<Config, "family" | "rules" | "classes" | 
   /** What the config or the default of its source says; `null`: by family and form. */
   readonly activation: Activation | null;
   readonly product: boolean;
+  readonly countBackground: boolean;
   /** Raw values of a tensor where they are at hand (priors given as an input), else `null`. */
   readonly valuesOf: (index: number) => ArrayLike<number> | null;
 }
@@ -216,36 +217,37 @@ const softmax = (offset: number, count: number): Partial<Head> => ({
 
 /** [N, A*(5+C), h, w] per output, and [N,A,h,w,5+C]. */
 const anchorGrid: Reader = (q, specs) => {
-  const { classes: c, rules } = q;
+  const { classes: c, rules, scaleXY } = q;
+  const sets = q.anchorSets ?? [];
   const mine = only(specs, (s) => may(q, "boxes", s.name));
   const found = (c === 1 ? [6, 5] : [5 + c]).flatMap((k) =>
     Array.from({ length: 17 }, (_, n) =>
       single(mine, n ? maps : fiveDims, k * (n || 1), 0, Math.min(5, k - 1), 4).map((p) => ({
         ...p,
+        // objectness is the score where there is one class, and no channel for it
         alone: k < 6,
-        count: n || specs[p.uses[0]].dims[1],
-        /** From anchor to anchor: one after the other among the channels, or outermost. */
+        count: n || specs[p.box.tensor].dims[1],
+        // from anchor to anchor: one after the other among the channels, or outermost
         step: k * (n ? p.view.channel : p.view.cells),
       })),
     ).flat(),
   );
   // maps in order of size: which is which is told by width, or by name, or by rank
   const widths = [...new Set(found.map((p) => p.view.w))].sort((a, b) => b - a);
-  const sets = q.anchorSets ?? [];
   const fits = found.flatMap((p) => {
     const { w } = p.view;
     const set =
       sets.find((s) => s.side === w) ??
-      sets.find((s) => s.output === specs[p.uses[0]].name) ??
+      sets.find((s) => s.output === specs[p.box.tensor].name) ??
       // sides are given and none is this width: not one of ours
-      (sets.length === widths.length && sets.every((s) => s.side === null)
-        ? sets[widths.indexOf(w)]
-        : undefined);
-    return set?.anchors.length === p.count ? [{ ...p, anchors: set.anchors }] : [];
+      (sets.length === widths.length && sets.every((s) => s.side === null) ? sets[widths.indexOf(w)] : null);
+    return set?.anchors.length === p.count ? { ...p, anchors: set.anchors } : [];
   });
   // a mask without a map: outputs are missing, and half of the boxes would be too
   if (!sets.every(({ side }) => side === null || fits.some((p) => p.view.w === side))) return [];
   const activation = q.activation ?? rules.raw;
+  const logits = activation === "logits";
+  const soft = rules.softmax && logits;
   const cells = q.family === "yolov2";
   return levels(specs, fits).map((whole) => {
     const { w, h } = whole[0].view;
@@ -261,40 +263,42 @@ const anchorGrid: Reader = (q, specs) => {
           score: at(p.score),
           objectness: at(p.objectness as Field),
           anchor,
-          rank,
+          xyScale:
+            scaleXY !== null && typeof scaleXY === "object"
+              ? (scaleXY[rank] ?? 1)
+              : (scaleXY ?? (rules.square ? 2 : 1)),
         };
       }),
     );
+    const notes =
+      size === q.inputSize
+        ? []
+        : [
+            `input size ${size?.join("x")} from the ${w}x${h} map at stride ${stride}; the option inputSize settles it`,
+          ];
     return reading(
       q,
       "anchor-grid",
       "anchor grids",
       activation,
-      ({ anchor, rank, alone, score, view }) => {
-        const logits = activation === "logits";
-        const scale = [q.scaleXY ?? (rules.square ? 2 : 1)].flat();
-        const xyScale = (scale.length > 1 || Array.isArray(q.scaleXY) ? scale[rank] : scale[0]) ?? 1;
+      ({ anchor, alone, score, view, xyScale }) => {
         const [iw, ih] = cells ? [view.w, view.h] : (size as readonly [number, number]);
         return {
-          ...(rules.softmax && logits ? (alone ? { scoreFn: "none" } : softmax(score.offset, c)) : {}),
-          ...(alone ? { rule: "objectness" } : {}),
+          ...(alone
+            ? { rule: "objectness", ...(soft ? { scoreFn: "none" } : {}) }
+            : soft
+              ? softmax(score.offset, c)
+              : {}),
           xyFn: sigmoidIf(activation),
           xyScale,
           xyBias: -(xyScale - 1) / 2,
-          whFn: rules.square ? (logits ? "squareSigmoid" : "square") : "exp",
+          whFn: !rules.square ? "exp" : logits ? "squareSigmoid" : "square",
           size: [anchor[0] / iw, anchor[1] / ih],
         };
       },
       whole,
       parts,
-      size === q.inputSize
-        ? {}
-        : {
-            inputSize: size,
-            notes: [
-              `input size ${size?.join("x")} from the ${w}x${h} map at stride ${stride}; the option inputSize settles it`,
-            ],
-          },
+      { inputSize: size, notes },
     );
   });
 };
@@ -529,32 +533,37 @@ const detectionOutput: Reader = (q, specs) =>
 
 /** TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), classes [1,N], scores [1,N], count [1]. */
 const postprocess: Reader = (q, specs) => {
-  const nameOf = (p: Place): string => specs[p.uses[0]].name;
-  const box = single(specs, rows, 4).find((p) => isRows(p) && may(q, "boxes", nameOf(p)));
-  if (box === undefined) return [];
-  const columns = single(specs, rows, 1).filter(
-    ({ uses: [i], view: { cells, batch } }) =>
-      i !== box.uses[0] && cells === box.view.cells && batch === box.view.batch,
-  );
-  const named = (role: "labels" | "scores", usual: RegExp): Place | undefined =>
-    columns.find((p) => (q.roles?.[role] ? may(q, role, nameOf(p)) : usual.test(nameOf(p))));
   // the operator's own names: no suffix boxes, :1 classes, :2 scores, :3 count
-  const labels = named("labels", /(:|_)1$|class|label/i);
-  const scores = named("scores", /(:|_)2$|score/i);
-  if (labels === undefined || scores === undefined || labels.uses[0] === scores.uses[0]) return [];
-  const found = [box, labels, scores];
-  const tensor = specs.findIndex((s, i) => volume(s.dims) === 1 && found.every((p) => p.uses[0] !== i));
-  const count = tensor < 0 ? null : { tensor, offset: 0, channel: 0, cell: 0 };
-  const uses = [...found.flatMap((p) => p.uses), ...(count ? [tensor] : [])];
-  return each(
-    q,
-    "postprocess",
-    `boxes (y1 x1 y2 x2), classes, scores${count ? ", count" : ""}`,
-    "sigmoid",
-    plain(q, "yxyx", q.coordinates ?? "normalised", () => ({ classes: 1, label: labels.box, count })),
-    [{ ...box, score: scores.box, about: uses.map((i) => specs[i].name).join(" + "), uses }],
-  );
+  const usual = (name: RegExp): string =>
+    specs.find((s) => name.test(s.name) && rows(s, 1).length > 0)?.name ?? "";
+  const roles = { labels: usual(/(:|_)1$|class|label/i), scores: usual(/(:|_)2$|score/i), ...q.roles };
+  const own = { ...q, roles };
+  const at = specs.findIndex((s) => s.name === roles.labels);
+  const tensor = specs.findIndex((s, i) => i !== at && volume(s.dims) === 1 && !may(own, "scores", s.name));
+  const count = tensor < 0 ? null : { ...columnOf(tensor), channel: 0, cell: 0 };
+  return at < 0
+    ? []
+    : pairs(own, without(specs, at), rows, 4, 1)
+        .filter((p) => p.layout === "rows rows")
+        .map((p) =>
+          reading(
+            q,
+            "postprocess",
+            `boxes (y1 x1 y2 x2), scores, classes ${roles.labels}${count ? `, count ${specs[tensor].name}` : ""}`,
+            "sigmoid",
+            plain(q, "yxyx", q.coordinates ?? "normalised", () => ({
+              classes: 1,
+              label: columnOf(at),
+              count,
+            })),
+            [{ ...p, uses: [...p.uses, at, ...(count ? [tensor] : [])] }],
+          ),
+        );
 };
+
+/** A tensor that is one column. */
+const columnOf = (tensor: number): Field => ({ tensor, offset: 0, channel: 1, cell: 1 });
+const without = (specs: Specs, at: number): Specs => only(specs, (_, i) => i !== at);
 
 /** Boxes the network decoded, with scores [N], [N,C] and perhaps labels [N]. */
 const boxesScores: Reader = (q, specs) => {
@@ -573,16 +582,8 @@ const boxesScores: Reader = (q, specs) => {
       "boxes-scores",
       `boxes (${format}), scores`,
       k,
-      plain(q, format, coordinates, () =>
-        at < 0 ? {} : { label: { tensor: at, offset: 0, channel: 1, cell: 1 } },
-      ),
-      pairs(
-        q,
-        only(specs, (_, i) => i !== at),
-        rows,
-        4,
-        k,
-      ),
+      plain(q, format, coordinates, () => (at < 0 ? {} : { label: columnOf(at) })),
+      pairs(q, without(specs, at), rows, 4, k),
       at < 0 ? [] : [at],
     ),
   );
@@ -610,8 +611,10 @@ function scored(
   notes: readonly string[] = [],
 ): Reading[] {
   const nothing = k === 1 ? false : backgroundOf(q);
-  const classBase = nothing === 0 ? 1 : 0;
+  const first = nothing === 0 ? 1 : 0;
   const classes = nothing === false ? k : k - 1;
+  // a convention may leave the background out of the numbers
+  const shift = q.countBackground ? 0 : first;
   const activation = q.activation ?? q.rules.raw;
   return places.map((p) =>
     reading(
@@ -621,14 +624,14 @@ function scored(
       activation,
       () => ({
         classes,
-        classBase,
-        score: beside(p.score, classBase),
+        classBase: first - shift,
+        score: beside(p.score, first),
         ...(q.rules.softmax && activation === "logits" ? softmax(0, k) : {}),
         ...more(p),
       }),
       [{ ...p, uses: [...p.uses, ...uses] }],
       undefined,
-      { classes: Math.max(q.classes || 0, classBase + classes), notes },
+      { classes: Math.max(q.classes || 0, first + classes) - shift, notes },
     ),
   );
 }
@@ -637,7 +640,7 @@ function scored(
 const priorRows: Reader = (q, specs) => {
   const face = q.family === "blazeface";
   const at = specs.findIndex((s) => (q.roles?.priors ? may(q, "priors", s.name) : PRIOR_NAME.test(s.name)));
-  const rest = only(specs, (_, i) => i !== at);
+  const rest = without(specs, at);
   const table = at < 0 ? q.priors : q.valuesOf(at);
   if (table === null) return [];
   const boxCells = single(rest, rowsOrFlat, 4).map((p) => p.view.cells);
