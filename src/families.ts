@@ -56,22 +56,22 @@ export interface FamilyRules {
   readonly raw: Activation;
 }
 
+// no spreads here: bundlers leave what is not used out of a bundle only where it is plain
 const anchor: FamilyRules = { head: "anchor", raw: "logits" };
-const square: FamilyRules = { ...anchor, square: true };
-const distance: FamilyRules = { ...anchor, head: "distance" };
-// the exporters of both put the sigmoid of objectness and classes into the network
-const point: FamilyRules = { head: "point", raw: "sigmoid" };
-const plain: FamilyRules = { ...point, head: "plain" };
-const prior: FamilyRules = { ...point, head: "prior" };
+const square: FamilyRules = { head: "anchor", raw: "logits", square: true };
+const distance: FamilyRules = { head: "distance", raw: "logits" };
+const plain: FamilyRules = { head: "plain", raw: "sigmoid" };
+const prior: FamilyRules = { head: "prior", raw: "sigmoid" };
 
 export const RULES: { readonly [F in Family]: FamilyRules } = {
-  yolov2: { ...anchor, softmax: true },
+  yolov2: { head: "anchor", raw: "logits", softmax: true },
   yolov3: anchor,
   yolov4: anchor,
   yolov5: square,
   yolov7: square,
-  yolov6r1: { ...point, objectness: "gate" },
-  yolox: point,
+  // the exporters of both put the sigmoid of objectness and classes into the network
+  yolov6r1: { head: "point", raw: "sigmoid", objectness: "gate" },
+  yolox: { head: "point", raw: "sigmoid" },
   yolov6: distance,
   yolov8: distance,
   yolov9: distance,
@@ -80,13 +80,13 @@ export const RULES: { readonly [F in Family]: FamilyRules } = {
   yolo12: distance,
   yolov13: distance,
   yolo26: distance,
-  nanodet: { ...distance, raw: "sigmoid" },
+  nanodet: { head: "distance", raw: "sigmoid" },
   fastestdet: { head: "anchor", raw: "sigmoid", objectness: "power" },
-  detr: { ...plain, raw: "logits" },
+  detr: { head: "plain", raw: "logits" },
   ssd: prior,
   "ssd-detection-output": plain,
   "tflite-postprocess": plain,
-  blazeface: { ...prior, raw: "logits" },
+  blazeface: { head: "prior", raw: "logits" },
   ultraface: prior,
   boxes: plain,
 };

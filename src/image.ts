@@ -37,17 +37,16 @@ const CLAMP = {
 
 /** Writes everything of the plan but what changes at run time. */
 export function writePlan(m: Memory, plan: Plan, layout: Layout): void {
-  const gathers = layout.gatherPlan !== 0;
-  [...layout.plans, ...(gathers ? [layout.gatherPlan] : [])].forEach((at, block) => {
-    const gathered = block === layout.plans.length;
-    const image = gathered ? 0 : block;
-    const records = gathered ? layout.gatherHeads : layout.heads[image];
-    writeBlock(m, plan, layout, at >> 2, records, image);
+  const { blocks, records } = layout;
+  blocks.forEach((at, k) => {
+    // the block for gathered input, of batches of one, is the second
+    const image = k % plan.batch;
+    writeBlock(m, plan, layout, at >> 2, records[k], image);
     let source = 0;
     plan.heads.forEach((h, i) => {
-      const r = (records >> 2) + i * A.HEAD_WORDS;
+      const r = (records[k] >> 2) + i * A.HEAD_WORDS;
       writeHead(m, plan, layout, i, r, image, source);
-      if (gathered) writeGathered(m, plan, layout, i, r, source);
+      if (at === layout.gatherPlan) writeGathered(m, plan, layout, i, r, source);
       source += h.cells;
     });
   });
@@ -148,7 +147,6 @@ function writeHead(
   i32[r + A.H_CLASSES] = kept === null || label !== null ? h.classes : kept.length;
   i32[r + A.H_CLASS_BASE] = h.classBase + (only ?? 0);
   i32[r + A.H_CLASS_LIST] = only === null ? layout.classLists[index] : 0;
-  if (label !== null) i32[r + A.H_LABELS] = kept?.length ?? 0;
   if (h.softmax !== null) {
     i32[r + A.H_SOFT] = address(score, h.softmax.offset);
     i32[r + A.H_SOFT_COUNT] = h.softmax.count;
@@ -239,8 +237,7 @@ export function writeThresholds(m: Memory, plan: Plan, layout: Layout, t: Thresh
   const { gate } = plan.rules;
   const each = typeof t.confidence === "number" ? null : t.confidence;
   const lowest = Math.min(...[t.confidence].flat());
-  const gathers = layout.gatherPlan !== 0;
-  for (const at of [...layout.plans, ...(gathers ? [layout.gatherPlan] : [])]) {
+  for (const at of layout.blocks) {
     f32[(at >> 2) + A.P_IOU] = t.iou;
     i32[(at >> 2) + A.P_MAX_DETECTIONS] = t.maxDetections;
   }
@@ -248,8 +245,8 @@ export function writeThresholds(m: Memory, plan: Plan, layout: Layout, t: Thresh
     const { label, objectness, score } = h;
     let smallest = smallestPassing(lowest, gate);
     let gates = 0;
+    const kept = keptClasses(plan, h);
     if (each !== null) {
-      const kept = keptClasses(plan, h);
       gates = kept?.length ?? (label !== null ? plan.classes : h.classes);
       const start = listStart(plan, each.length) - (label !== null ? 0 : h.classBase);
       const own = Array.from({ length: gates }, (_, k) =>
@@ -262,11 +259,11 @@ export function writeThresholds(m: Memory, plan: Plan, layout: Layout, t: Thresh
     const put = (word: number, f: Field, value: number, real = false): void => {
       (real || plan.tensors[f.tensor].type === "f32" ? f32 : i32)[word] = value;
     };
-    for (const at of [...layout.heads, ...(gathers ? [layout.gatherHeads] : [])]) {
+    for (const at of layout.records) {
       const r = (at >> 2) + i * A.HEAD_WORDS;
       f32[r + A.H_GATE] = smallest;
       i32[r + A.H_CLASS_GATES] = gates > 0 ? layout.classGates[i] : 0;
-      if (label !== null && plan.keep === null) i32[r + A.H_LABELS] = gates;
+      if (label !== null) i32[r + A.H_LABELS] = kept?.length ?? gates;
       put(r + A.H_SCORE_GATE, score, raw.score, h.scoreFn === "softmax");
       if (objectness !== null) put(r + A.H_OBJ_GATE, objectness, raw.objectness);
     }
@@ -307,16 +304,13 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
 
 /** Letterbox undo of the next frame, for every image of the batch. */
 export function writeAffine(m: Memory, layout: Layout, a: Affine): void {
-  for (const at of layout.plans) writeAffineAt(m, at, a);
-  if (layout.gatherPlan !== 0) writeAffineAt(m, layout.gatherPlan, a);
-}
-
-function writeAffineAt(m: Memory, at: number, a: Affine): void {
-  const p = at >> 2;
-  m.f32[p + A.P_SCALE_X] = a.scaleX;
-  m.f32[p + A.P_SCALE_Y] = a.scaleY;
-  m.f32[p + A.P_SHIFT_X] = a.shiftX;
-  m.f32[p + A.P_SHIFT_Y] = a.shiftY;
+  for (const at of layout.blocks) {
+    const p = at >> 2;
+    m.f32[p + A.P_SCALE_X] = a.scaleX;
+    m.f32[p + A.P_SCALE_Y] = a.scaleY;
+    m.f32[p + A.P_SHIFT_X] = a.shiftX;
+    m.f32[p + A.P_SHIFT_Y] = a.shiftY;
+  }
 }
 
 /** View of a tensor's slot, in the array type of its elements. */

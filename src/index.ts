@@ -1,6 +1,7 @@
-/** Public names. */
-export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig } from "./config.ts";
-export { CONVENTIONS, type Conventions, type ConventionSet } from "./conventions.ts";
+/**
+ * Public names. The decoder stands first, and of its imports the kernel: a compressor that looks 32 KB back then has
+ * the kernel's text in front of all code, not in the middle of it.
+ */
 export {
   type Decoder,
   type Outputs,
@@ -10,6 +11,8 @@ export {
   createDecoder,
   createDecoderSync,
 } from "./decoder.ts";
+export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig } from "./config.ts";
+export { CONVENTIONS, type Conventions, type ConventionSet } from "./conventions.ts";
 export type { Description } from "./describe.ts";
 export { type Detection, Detections, toPixels } from "./detections.ts";
 export type { EngineName } from "./engine.ts";

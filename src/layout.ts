@@ -25,6 +25,9 @@ export interface DetectionColumns {
 }
 
 export interface Layout {
+  /** All plan blocks and their head records: one for each image, then the one for gathered input. */
+  readonly blocks: readonly number[];
+  readonly records: readonly number[];
   /** Plan blocks, one per image. */
   readonly plans: readonly number[];
   /** Head records of each plan block. */
@@ -110,13 +113,16 @@ export function layoutOf(plan: Plan): Layout {
   const scratch = take(
     Math.max(COUNT_BYTES, SCAN_BYTES, CHAINS * WORD + keptBlocks(maxDetections, kinds) * KEPT_BYTES),
   );
+  const { plans, gatherPlan, gatherHeads } = places;
   return {
     ...places,
+    blocks: gathers ? [...plans, gatherPlan] : plans,
+    records: gathers ? [...places.heads, gatherHeads] : places.heads,
     scratch,
     chains: scratch,
     kept: scratch + CHAINS * WORD,
     scratchEnd: at,
-    detections: places.plans.map(() => ({
+    detections: plans.map(() => ({
       boxes: words(maxDetections * 4),
       scores: words(maxDetections),
       labels: words(maxDetections),

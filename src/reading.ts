@@ -718,54 +718,45 @@ function priorBox(
 
 // ---- Which readings a family has ------------------------------------------------------------------------------
 
-const rowsOf = (k: number): string => `rows [1,N,${k}]`;
-const mapsOf = (k: number, w: number | string = "w"): string => `[1,${k},h,${w}]`;
-const DETECTIONS = "[1,1,N,7]";
+/** Shapes for a message: tensors of so many channels each. */
+const shapesOf = (channels: readonly (number | string)[], before: string, after: string): string =>
+  channels.map((k) => `[1,${before}${k}${after}]`).join(" + ");
+const mapsOf = (...channels: number[]): string => shapesOf(channels, "", ",h,w");
+const rowsOf = (...channels: (number | string)[]): string => shapesOf(channels, "N,", "");
+const rowsOfBoxes = ({ classes }: Question): string => rowsOf(4, classes || "C");
+const rowsOfDetections = (): string => "[1,1,N,7]";
 
 /** The readings of a family, or else of its kind of head, and the shapes they are for. */
 const READERS: { readonly [name: string]: readonly [(q: Question) => string, ...Reader[]] } = {
   anchor: [
-    ({ classes: c, anchorSets }) => {
-      const sizes = anchorSets?.map((s) => mapsOf(s.anchors.length * (5 + c), s.side ?? "w")) ?? [];
-      return `${sizes.length > 0 ? `maps of A x (5+${c}) channels, ${sizes.join(", ")} (or NHWC)` : "anchors for maps"}; ${rowsOf(5 + c)}`;
-    },
+    ({ classes: c, anchorSets }) =>
+      `${anchorSets?.map((s) => `[1,${s.anchors.length} x (5+${c}),h,${s.side ?? "w"}]`).join(", ") || "anchors for maps"}; ${rowsOf(5 + c)}`,
     anchorGrid,
     objectnessRows,
   ],
-  point: [
-    ({ classes: c }) => `maps ${mapsOf(5 + c)}; ${rowsOf(5 + c)} with N the cells of the maps of inputSize`,
-    points,
-  ],
+  point: [({ classes: c }) => `${mapsOf(5 + c)}; ${rowsOf(5 + c)} with inputSize`, points],
   distance: [
-    ({ classes: c }) =>
-      `planes [1,${4 + c},N] or ${rowsOf(4 + c)}; maps ${mapsOf(5 + c)}; DFL maps ${mapsOf(64)} + ${mapsOf(c)}; detections [1,N,6]`,
+    ({ classes: c }) => [rowsOf(4 + c), mapsOf(5 + c), mapsOf(64, c), rowsOf(6)].join("; "),
     distances,
     decodedDistances,
   ],
-  nanodet: [
-    ({ classes: c }) => `${rowsOf(32)} + [1,N,${c}] for each map of inputSize, or ${rowsOf(32 + c)} for all`,
-    distances,
-  ],
-  fastestdet: [({ classes: c }) => `maps ${mapsOf(5 + c)}`, fastestdet],
-  detr: [
-    ({ classes: c }) => `logits [1,N,${c + 1}] (DETR) or [1,N,${c}] (RT-DETR) and boxes [1,N,4]`,
-    queries,
-  ],
+  nanodet: [({ classes: c }) => `${rowsOf(32, c)}; ${rowsOf(32 + c)}; with inputSize`, distances],
+  fastestdet: [({ classes: c }) => mapsOf(5 + c), fastestdet],
+  detr: [({ classes: c }) => `${rowsOf(4, c)}; ${rowsOf(4, c + 1)}`, queries],
   ssd: [
     () =>
-      `detections ${DETECTIONS}; or offsets [1,N,4] and scores [1,N,C] with 4 N priors (option priors; 8 N with variances), and variances or scales`,
+      `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N priors (option priors; 8 N with variances), and variances or scales`,
     priorRows,
     detectionOutput,
   ],
-  "ssd-detection-output": [() => DETECTIONS, detectionOutput],
+  "ssd-detection-output": [rowsOfDetections, detectionOutput],
   "tflite-postprocess": [
-    () =>
-      "boxes [1,N,4], classes [1,N], scores [1,N], count [1], told apart by name or by roles: {boxes, labels, scores, count}",
+    () => `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, labels, scores, count}`,
     postprocess,
   ],
-  blazeface: [() => "regressors [1,896,16] and scores [1,896,1] with inputSize", priorRows],
-  ultraface: [() => "boxes [1,N,4] and scores [1,N,C]", priorRows],
-  boxes: [() => "boxes [1,N,4] and scores [1,N,C]", boxesScores],
+  blazeface: [() => `${rowsOf(16, 1)} with inputSize`, priorRows],
+  ultraface: [rowsOfBoxes, priorRows],
+  boxes: [rowsOfBoxes, boxesScores],
 };
 
 const readersOf = (q: Question): (typeof READERS)[string] => READERS[q.family] ?? READERS[q.rules.head];
@@ -774,7 +765,7 @@ const readersOf = (q: Question): (typeof READERS)[string] => READERS[q.family] ?
 export const expectedShapes = (q: Question): string =>
   Number.isNaN(q.classes) && /anchor|point|distance|detr/.test(q.rules.head + q.family)
     ? "the number of classes (option classes, or labels)"
-    : readersOf(q)[0](q);
+    : `${readersOf(q)[0](q)}, channels first or last`;
 
 /** Every reading of `specs` under the question, best described first. Empty: none fits. */
 export function readings(q: Question, specs: Specs): Reading[] {

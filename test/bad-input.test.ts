@@ -277,12 +277,12 @@ describe("tensors", () => {
     [
       "missing output",
       () => decode(nn(), [zeros([1, 14, 4, 4])]),
-      "got output0 [1,14,4,4], expected for yolov3 (nothing in the file says otherwise; the option `family` does) of 2 classes: maps of A x (5+2) channels, [1,14,h,4], [1,7,h,2] (or NHWC); rows [1,N,7]",
+      "got output0 [1,14,4,4], expected for yolov3 (nothing in the file says otherwise; the option `family` does) of 2 classes: [1,2 x (5+2),h,4], [1,1 x (5+2),h,2]; [1,N,7], channels first or last",
     ],
     [
       "channels that match no reading",
       () => decode(nn(), [zeros([1, 15, 4, 4]), zeros([1, 8, 2, 2])]),
-      "got output0 [1,15,4,4], output1 [1,8,2,2], expected for yolov3 (nothing in the file says otherwise; the option `family` does) of 2 classes: maps of A x (5+2) channels, [1,14,h,4], [1,7,h,2] (or NHWC); rows [1,N,7]",
+      "got output0 [1,15,4,4], output1 [1,8,2,2], expected for yolov3 (nothing in the file says otherwise; the option `family` does) of 2 classes: [1,2 x (5+2),h,4], [1,1 x (5+2),h,2]; [1,N,7], channels first or last",
     ],
     [
       "names that the config gives and the outputs lack",
@@ -307,7 +307,7 @@ describe("tensors", () => {
     [
       "batches that differ, boxes and scores",
       () => decode({ ...V8, classes: 3 }, { boxes: zeros([2, 4, 10]), scores: zeros([3, 3, 10]) }),
-      "got boxes [2,4,10], scores [3,3,10], expected for yolov8 (option family) of 3 classes: planes [1,7,N] or rows [1,N,7]; maps [1,8,h,w]; DFL maps [1,64,h,w] + [1,3,h,w]; detections [1,N,6]; all with the same batch, the first dimension",
+      "got boxes [2,4,10], scores [3,3,10], expected for yolov8 (option family) of 3 classes: [1,N,7]; [1,8,h,w]; [1,64,h,w] + [1,3,h,w]; [1,N,6], channels first or last; all with the same batch, the first dimension",
     ],
     [
       "fewer labels than boxes",
@@ -383,12 +383,12 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "lying the other way than it says",
       () => decode({ ...V8, family: "yolov5" }, [{ ...zeros([1, 25200, 85]), order: "planes" }]),
-      "got output0 [1,25200,85], expected for yolov5 (option family) of 80 classes: anchors for maps; rows [1,N,85]",
+      "got output0 [1,25200,85], expected for yolov5 (option family) of 80 classes: anchors for maps; [1,N,85], channels first or last",
     ],
     [
       "a reading that there is none of",
       () => decode({ ...V8, reading: "end-to-end" }, [zeros(PLANES)]),
-      'got output0 [1,84,8400], expected for yolov8 (option family) of 80 classes and reading "end-to-end": planes [1,84,N] or rows [1,N,84]; maps [1,85,h,w]; DFL maps [1,64,h,w] + [1,80,h,w]; detections [1,N,6]',
+      'got output0 [1,84,8400], expected for yolov8 (option family) of 80 classes and reading "end-to-end": [1,N,84]; [1,85,h,w]; [1,64,h,w] + [1,80,h,w]; [1,N,6], channels first or last',
     ],
     [
       "classes not known",
