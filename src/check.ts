@@ -4,12 +4,14 @@
  */
 import * as A from "./abi.ts";
 import { value } from "./baseline/value.ts";
-import { TensorError } from "./errors.ts";
+import { TensorError, refuse } from "./errors.ts";
+import { slackOf } from "./image.ts";
 import type { Layout } from "./layout.ts";
 import type { Memory } from "./memory.ts";
 import type { Plan } from "./plan.ts";
-import type { Field, Head } from "./reading.ts";
-import { TYPE_BYTES, TYPE_CODES, shape, volume } from "./tensor.ts";
+import type { Fn, Head } from "./reading.ts";
+import { ELEMENTS, shape, volume } from "./tensor.ts";
+import type { Field } from "./views.ts";
 
 /** A probability outside 0..1, with the option that would explain it. */
 export function outOfRange(plan: Plan, about: string, got: number | null): TensorError {
@@ -19,60 +21,58 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
   );
 }
 
+/** Whether each value of so many channels of a column, in all images, is as it should be. */
+function everyValue(
+  m: Memory,
+  plan: Plan,
+  layout: Layout,
+  { cells }: Head,
+  f: Field,
+  channels: number,
+  good: (value: number, cell: number, channel: number) => boolean,
+): boolean {
+  const s = plan.tensors[f.tensor];
+  const { bytes, code } = ELEMENTS[s.type];
+  for (let image = 0; image < plan.batch; image++) {
+    const base = (volume(s.dims) / plan.batch) * image + f.offset;
+    for (let c = 0; c < channels; c++) {
+      for (let i = 0; i < cells; i++) {
+        const at = layout.slots[f.tensor] + (base + c * f.channel + i * f.cell) * bytes;
+        if (!good(value(m, code, at, s.scale ?? 1, s.zeroPoint), i, c)) return false;
+      }
+    }
+  }
+  return true;
+}
+
 /** Every score and objectness of a plan whose network should have activated them; infinite ones are dropped later. */
 export function checkProbabilities(m: Memory, plan: Plan, layout: Layout): void {
   if (plan.activation === "logits") return;
   for (const h of plan.heads) {
-    if (h.scoreFn === "none")
-      checkField(m, plan, layout, h, h.score, h.label !== null || h.rule === "objectness" ? 1 : h.classes);
-    if (h.objectness !== null && h.objectnessFn === "none") checkField(m, plan, layout, h, h.objectness, 1);
-  }
-}
-
-function checkField(m: Memory, plan: Plan, layout: Layout, h: Head, f: Field, classes: number): void {
-  const s = plan.tensors[f.tensor];
-  const scale = s.scale ?? 1;
-  const bytes = TYPE_BYTES[s.type];
-  const type = TYPE_CODES[s.type];
-  const slack = s.type === "f32" ? 1e-5 : s.type === "f16" ? 2 ** -9 : scale;
-  const perImage = volume(s.dims) / plan.batch;
-  for (let image = 0; image < plan.batch; image++) {
-    const base = image * perImage + f.offset;
-    for (let c = 0; c < classes; c++) {
-      for (let i = 0; i < h.cells; i++) {
-        const v = value(
-          m,
-          type,
-          layout.slots[f.tensor] + (base + c * f.channel + i * f.cell) * bytes,
-          scale,
-          s.zeroPoint,
-        );
+    const check = (f: Field | null, fn: Fn, channels: number): void => {
+      if (f === null || fn !== "none") return;
+      const s = plan.tensors[f.tensor];
+      const slack = slackOf(s);
+      everyValue(m, plan, layout, h, f, channels, (v, i, c) => {
         if ((v > 1 + slack || v < -slack) && Number.isFinite(v))
           throw outOfRange(plan, `${shape(s)}, cell ${i}, class ${c}`, v);
-      }
-    }
+        return true;
+      });
+    };
+    check(h.score, h.scoreFn, h.label !== null || h.rule === "objectness" ? 1 : h.classes);
+    check(h.objectness, h.objectnessFn, 1);
   }
 }
 
 /** Whether logits that all lie in 0..1 are there: not wrong by itself, but worth a note. */
 export function looksActivated(m: Memory, plan: Plan, layout: Layout): boolean {
-  if (plan.activation !== "logits") return false;
+  if (plan.activation !== "logits" || plan.heads.some((h) => h.scoreFn === "none")) return false;
   let above = false;
-  for (const h of plan.heads) {
-    if (h.scoreFn === "none") return false;
-    const s = plan.tensors[h.score.tensor];
-    for (let c = 0; c < h.classes; c++) {
-      for (let i = 0; i < h.cells; i++) {
-        const at =
-          layout.slots[h.score.tensor] +
-          (h.score.offset + c * h.score.channel + i * h.score.cell) * TYPE_BYTES[s.type];
-        const v = value(m, TYPE_CODES[s.type], at, s.scale ?? 1, s.zeroPoint);
-        if (v < 0 || v > 1) return false;
-        if (v > 0) above = true;
-      }
-    }
-  }
-  return above;
+  const inside = (v: number): boolean => {
+    above ||= v > 0;
+    return !(v < 0 || v > 1);
+  };
+  return plan.heads.every((h) => everyValue(m, plan, layout, h, h.score, h.classes, inside)) && above;
 }
 
 /**
@@ -81,23 +81,23 @@ export function looksActivated(m: Memory, plan: Plan, layout: Layout): boolean {
  */
 export function checkUnits(m: Memory, plan: Plan, at: number): void {
   const n = m.i32[(at >> 2) + A.P_CANDIDATES];
-  const h = plan.heads[0];
-  if (
-    n === 0 ||
-    (h.kind !== "centre" && h.kind !== "corners" && h.kind !== "topleft") ||
-    plan.inputSize === null
-  )
-    return;
+  const { about, kind, unit } = plan.heads[0];
+  const { inputSize } = plan;
+  if (n === 0 || inputSize === null || !["centre", "corners", "topleft"].includes(kind)) return;
   const boxes = m.i32[(at >> 2) + A.P_BOXES] >> 2;
   let most = 0;
   for (let i = 0; i < n * 4; i++) most = Math.max(most, Math.abs(m.f32[boxes + i]));
-  const pixels = h.unit[0] !== 1;
-  if (pixels && most * Math.max(...plan.inputSize) <= 2)
-    throw new TensorError(
-      `${h.about}: got boxes within ${Number((most * Math.max(...plan.inputSize)).toPrecision(3))} pixels of the corner, expected pixels of a ${plan.inputSize.join("x")} input; if they are 0..1, say coordinates: "normalised"`,
+  const pixels = most * Math.max(...inputSize);
+  if (unit[0] !== 1 && pixels <= 2)
+    refuse(
+      about,
+      `boxes within ${Number(pixels.toPrecision(3))} pixels of the corner`,
+      `pixels of a ${inputSize.join("x")} input; if they are 0..1, say coordinates: "normalised"`,
     );
-  if (!pixels && most > 16)
-    throw new TensorError(
-      `${h.about}: got box coordinates up to ${Number(most.toPrecision(4))}, expected 0..1; if they are pixels, say coordinates: "pixels"`,
+  if (unit[0] === 1 && most > 16)
+    refuse(
+      about,
+      `box coordinates up to ${Number(most.toPrecision(4))}`,
+      '0..1; if they are pixels, say coordinates: "pixels"',
     );
 }

@@ -12,7 +12,7 @@ import { type DecoderOptions, withOptions } from "./options.ts";
 import * as F from "./planfile.ts";
 import { type Plan, labelsOf, makePlan } from "./plan.ts";
 import { kernelSource } from "./source.ts";
-import { TYPE_BYTES, TYPE_CODES, type TensorSpec, shape, specOf, volume } from "./tensor.ts";
+import { ELEMENTS, type TensorSpec, shape, specOf, volume } from "./tensor.ts";
 
 export interface CompiledPlan {
   /** The plan file. */
@@ -111,8 +111,8 @@ function fileOf(
   plan.tensors.forEach((t, i) => {
     const row = slotTable + i * F.SLOT_WORDS * 4;
     put(row, F.S_ADDRESS, layout.slots[i]);
-    put(row, F.S_BYTES, volume(t.dims) * TYPE_BYTES[t.type]);
-    put(row, F.S_TYPE, TYPE_CODES[t.type]);
+    put(row, F.S_BYTES, volume(t.dims) * ELEMENTS[t.type].bytes);
+    put(row, F.S_TYPE, ELEMENTS[t.type].code);
     view.setFloat32(row + F.S_SCALE * 4, t.scale ?? 1, true);
     view.setFloat32(row + F.S_ZERO * 4, t.zeroPoint, true);
     put(row, F.S_NAME, namesAt[i]);
@@ -183,7 +183,8 @@ export function cSource(name: string, compiled: CompiledPlan): string {
   return [
     `/* Made by "boxwright compile" for a little-endian processor. ${comment(plan.about)}`,
     ...plan.tensors.map(
-      (t, i) => ` * slot ${i}: ${comment(shape(t))} ${t.type}, ${volume(t.dims) * TYPE_BYTES[t.type]} bytes`,
+      (t, i) =>
+        ` * slot ${i}: ${comment(shape(t))} ${t.type}, ${volume(t.dims) * ELEMENTS[t.type].bytes} bytes`,
     ),
     " */",
     "#include <stdint.h>",

@@ -1,11 +1,12 @@
 /** createDecoder(): the one file that walks all rooms, config -> plan -> image -> engine -> detections. */
+import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
+import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
 import * as A from "./abi.ts";
 import { checkProbabilities, checkUnits, looksActivated, outOfRange } from "./check.ts";
 import { type Config, type OutputSpec, parseConfig } from "./config.ts";
 import { CONFIDENCE, Reader, isConfidence, isUnit } from "./config/reader.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
 import { type Detection, Detections } from "./detections.ts";
-import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
 import { ConfigError, TensorError } from "./errors.ts";
 import { gatherRows } from "./gather.ts";
 import {
@@ -21,7 +22,6 @@ import { type Frame, affineOf, checkFrame } from "./letterbox.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { type Plan, labelsOf, listStart, makePlan } from "./plan.ts";
 import { type TensorInput, type TensorSpec, elementType, show, specOf } from "./tensor.ts";
-import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
 
 /** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
 export type Outputs = readonly TensorInput[] | { readonly [name: string]: TensorInput };

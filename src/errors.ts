@@ -25,3 +25,8 @@ export class ConfigError extends Error {
 export class TensorError extends Error {
   override readonly name = "TensorError";
 }
+
+/** Refuses tensors: where, what was got, and what was expected. */
+export function refuse(where: string, got: unknown, expected: string): never {
+  throw new TensorError(`${where && `${where}: `}got ${String(got)}, expected ${expected}`);
+}

@@ -2,38 +2,32 @@
  * A family is data, not code. It says which arithmetic a box needs and what is in a tensor by default;
  * whether an export is raw heads, rows or planes is read from the shapes (`reading.ts`), never from the family.
  */
-import { hasOwn } from "./own.ts";
-
-/** Names a user writes; spelling variants that appear inside files are read by `familyInName`. */
-export const FAMILIES = [
-  "yolov2",
-  "yolov3",
-  "yolov4",
-  "yolov5",
-  "yolov7",
-  "yolov6r1",
-  "yolox",
-  "yolov6",
-  "yolov8",
-  "yolov9",
-  "yolov10",
-  "yolo11",
-  "yolo12",
-  "yolov13",
-  "yolo26",
-  "nanodet",
-  "fastestdet",
-  "detr",
-  "ssd",
-  "ssd-detection-output",
-  "tflite-postprocess",
-  "blazeface",
-  "ultraface",
-  "boxes",
-] as const;
-
-/** How a network writes its boxes; spelling variants are understood. */
-export type Family = (typeof FAMILIES)[number];
+/** How a network writes its boxes; spelling variants that appear inside files are read by `familyInName`. */
+export type Family =
+  | "yolov2"
+  | "yolov3"
+  | "yolov4"
+  | "yolov5"
+  | "yolov7"
+  | "yolov6r1"
+  | "yolox"
+  | "yolov6"
+  | "yolov8"
+  | "yolov9"
+  | "yolov10"
+  | "yolo11"
+  | "yolo12"
+  | "yolov13"
+  | "yolo26"
+  | "nanodet"
+  | "fastestdet"
+  | "detr"
+  | "ssd"
+  | "ssd-detection-output"
+  | "tflite-postprocess"
+  | "blazeface"
+  | "ultraface"
+  | "boxes";
 
 /** Whether the tensor holds probabilities already ("sigmoid" was applied by the network) or raw logits. */
 export type Activation = "sigmoid" | "logits";
@@ -49,35 +43,35 @@ export interface FamilyRules {
    * of the cell (as numbers, or as distributions); `prior`: against prior boxes; `plain`: decoded by the network.
    */
   readonly head: "anchor" | "point" | "distance" | "prior" | "plain";
-  /** `anchor`: width = exp(w) x anchor (v2..v4), or (2 w)^2 x anchor with w a probability (v5, v7). */
-  readonly size?: "exp" | "square";
-  /** `anchor`: centre = cell + scaleXY x xy - (scaleXY - 1) / 2. YOLOv5's "2 x - 0.5" is scaleXY = 2. */
-  readonly scaleXY?: number;
+  /**
+   * `anchor`: width = (2 w)^2 x anchor with w a probability, and centre = cell + 2 xy - 0.5 unless `scaleXY` says
+   * otherwise (v5, v7); else width = exp(w) x anchor (v2..v4).
+   */
+  readonly square?: boolean;
   /** How objectness enters: "gate" keeps it out of the score whatever the convention says. */
   readonly objectness?: "gate" | "power";
   /** Class scores are a softmax over the class channels, not independent. */
   readonly softmax?: boolean;
-  /** Default activation of raw maps and of rows; see `defaultActivation`. */
-  readonly maps?: Activation;
-  readonly rows?: Activation;
-  /** One-to-one heads need no suppression. */
-  readonly nms?: "none";
-  readonly multiLabel?: boolean;
+  /** What the network's own maps, offsets or queries hold by default; boxes it decoded come with probabilities. */
+  readonly raw: Activation;
 }
 
-const anchorExp: FamilyRules = { head: "anchor", size: "exp", scaleXY: 1, maps: "logits" };
-const anchorSquare: FamilyRules = { head: "anchor", size: "square", scaleXY: 2, maps: "logits" };
-const distance: FamilyRules = { head: "distance", maps: "logits" };
+// no spreads here: bundlers leave what is not used out of a bundle only where it is plain
+const anchor: FamilyRules = { head: "anchor", raw: "logits" };
+const square: FamilyRules = { head: "anchor", raw: "logits", square: true };
+const distance: FamilyRules = { head: "distance", raw: "logits" };
+const plain: FamilyRules = { head: "plain", raw: "sigmoid" };
+const prior: FamilyRules = { head: "prior", raw: "sigmoid" };
 
 export const RULES: { readonly [F in Family]: FamilyRules } = {
-  yolov2: { ...anchorExp, softmax: true },
-  yolov3: anchorExp,
-  yolov4: anchorExp,
-  yolov5: anchorSquare,
-  yolov7: anchorSquare,
+  yolov2: { head: "anchor", raw: "logits", softmax: true },
+  yolov3: anchor,
+  yolov4: anchor,
+  yolov5: square,
+  yolov7: square,
   // the exporters of both put the sigmoid of objectness and classes into the network
-  yolov6r1: { head: "point", objectness: "gate", maps: "sigmoid" },
-  yolox: { head: "point", maps: "sigmoid" },
+  yolov6r1: { head: "point", raw: "sigmoid", objectness: "gate" },
+  yolox: { head: "point", raw: "sigmoid" },
   yolov6: distance,
   yolov8: distance,
   yolov9: distance,
@@ -86,62 +80,51 @@ export const RULES: { readonly [F in Family]: FamilyRules } = {
   yolo12: distance,
   yolov13: distance,
   yolo26: distance,
-  nanodet: { head: "distance", maps: "sigmoid" },
-  fastestdet: { head: "anchor", objectness: "power", maps: "sigmoid" },
-  detr: { head: "plain", rows: "logits", nms: "none" },
-  ssd: { head: "prior", rows: "sigmoid" },
-  "ssd-detection-output": { head: "plain", nms: "none" },
-  "tflite-postprocess": { head: "plain", nms: "none" },
-  blazeface: { head: "prior", rows: "logits" },
-  ultraface: { head: "prior", rows: "sigmoid" },
-  boxes: { head: "plain", rows: "sigmoid" },
+  nanodet: { head: "distance", raw: "sigmoid" },
+  fastestdet: { head: "anchor", raw: "sigmoid", objectness: "power" },
+  detr: { head: "plain", raw: "logits" },
+  ssd: prior,
+  "ssd-detection-output": plain,
+  "tflite-postprocess": plain,
+  blazeface: { head: "prior", raw: "logits" },
+  ultraface: prior,
+  boxes: plain,
 };
 
+/** Names a user writes. */
+export const FAMILIES = /* @__PURE__ */ Object.keys(RULES) as readonly Family[];
+
+/** `subtype`s of NN Archives. */
+const SUBTYPES =
+  "yolov3 yolov3-tiny yolov3-u yolov3-tinyu yolov4 yolov4-tiny yolov5 yolov5-u yolov6 yolov6r1 yolov6r2 yolov7 " +
+  "yolov8 yolov8n yolov9 yolov10 yolov11 yolov12 yolo26 yolo-p yolo-gold";
+
+/** Whether `subtype` is one this package knows; "" says nothing and is allowed. */
+export const knownSubtype = (subtype: string): boolean =>
+  ["", ...SUBTYPES.split(" ")].includes(subtype.toLowerCase());
+
 /**
- * `subtype` of an NN Archive -> family. "yolov6" is the first release there (point heads), as on the device since
+ * Family of an archive's subtype. "yolov6" is the first release there (point heads), as on the device since
  * depthai-core #1911; later releases say yolov6r2. The "-u" subtypes are the anchor-free rebuilds.
  */
-const SUBTYPES: Readonly<Record<string, Family>> = {
-  yolov3: "yolov3",
-  "yolov3-tiny": "yolov3",
-  "yolov3-u": "yolov8",
-  "yolov3-tinyu": "yolov8",
-  yolov4: "yolov4",
-  "yolov4-tiny": "yolov4",
-  yolov5: "yolov5",
-  "yolov5-u": "yolov8",
-  yolov6: "yolov6r1",
-  yolov6r1: "yolov6r1",
-  yolov6r2: "yolov6",
-  yolov7: "yolov7",
-  yolov8: "yolov8",
-  yolov8n: "yolov8",
-  yolov9: "yolov9",
-  yolov10: "yolov10",
-  yolov11: "yolo11",
-  yolov12: "yolo12",
-  yolo26: "yolo26",
-  "yolo-p": "yolov5",
-  "yolo-gold": "yolov6",
-};
+function familyOfSubtype(subtype: string): Family | null {
+  if (!knownSubtype(subtype)) return null;
+  if (/-(tiny)?u$/.test(subtype)) return "yolov8";
+  return subtype === "yolo-p" ? "yolov5" : subtype === "yolo-gold" ? "yolov6" : familyInName(subtype);
+}
 
 /** A name as people write it ("YOLOv8n", "yolo-v3-tiny-tf", "output1_yolov6r2") -> family, or null. */
 export function familyInName(name: string): Family | null {
   const s = name.toLowerCase();
   if (/yolo[-_]?x/.test(s)) return "yolox";
-  const found = /yolo[-_]?v?(\d+)(?:r(\d))?/.exec(s) ?? /yolov?(\d+)n?r(\d)/.exec(s);
-  if (found !== null) {
-    const version = Number(found[1]);
-    if (version === 6) {
-      // releases 2, 3, 4 share the distance head; "yolov6nr3" puts the size letter before the release
-      const release = found[2] ?? /yolov?6[nsml]?r(\d)/.exec(s)?.[1];
-      return release === undefined || release === "1" ? "yolov6r1" : "yolov6";
-    }
-    for (const f of [`yolov${version}`, `yolo${version}`])
-      if ((FAMILIES as readonly string[]).includes(f)) return f as Family;
-  }
-  for (const f of ["fastestdet", "nanodet", "blazeface", "ultraface"] as const) if (s.includes(f)) return f;
-  return null;
+  const version = /yolo[-_]?v?(\d+)/.exec(s)?.[1];
+  // releases 2, 3, 4 share the distance head; "yolov6nr3" puts the size letter before the release
+  if (version === "6") return /yolo[-_]?v?6[nsml]?r[02-9]/.test(s) ? "yolov6" : "yolov6r1";
+  return (
+    FAMILIES.find((f) => f === `yolov${version}` || f === `yolo${version}`) ??
+    (["fastestdet", "nanodet", "blazeface", "ultraface"] as const).find((f) => s.includes(f)) ??
+    null
+  );
 }
 
 /** What is known about a network of the YOLO kind before its head rule is settled. */
@@ -158,14 +141,12 @@ export interface HeadEvidence {
  * their boxes differ), so the first of these that speaks decides, and `why` says which did.
  */
 export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
-  if (e.subtype !== null && e.subtype !== "") {
-    const subtype = e.subtype.toLowerCase();
-    const family = hasOwn(SUBTYPES, subtype) ? SUBTYPES[subtype] : undefined;
-    // a "-u" export of an anchor model has no anchors; with anchors it is the classic head after all
-    if (family === "yolov8" && e.anchors === true && e.subtype.toLowerCase() === "yolov5-u")
-      return { family: "yolov5", why: `subtype "${e.subtype}" with anchors` };
-    if (family !== undefined) return { family, why: `subtype "${e.subtype}"` };
-  }
+  const subtype = e.subtype?.toLowerCase() ?? "";
+  const stated = familyOfSubtype(subtype);
+  // a "-u" export of an anchor model has no anchors; with anchors it is the classic head after all
+  if (subtype === "yolov5-u" && e.anchors === true)
+    return { family: "yolov5", why: `subtype "${e.subtype}" with anchors` };
+  if (stated !== null) return { family: stated, why: `subtype "${e.subtype}"` };
   for (const name of e.outputNames) {
     const tail = /_(yolo.*)$/i.exec(name);
     const family = tail === null ? null : familyInName(tail[1]);
@@ -185,9 +166,4 @@ export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
 /** A name that contradicts the file's anchors is no evidence. */
 function fits(family: Family, e: HeadEvidence): boolean {
   return e.anchors === null || (RULES[family].head === "anchor") === e.anchors;
-}
-
-/** Whether `subtype` is one this package knows; "" says nothing and is allowed. */
-export function knownSubtype(subtype: string): boolean {
-  return subtype === "" || hasOwn(SUBTYPES, subtype.toLowerCase());
 }

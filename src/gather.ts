@@ -7,7 +7,7 @@ import { gatherRegion, type SlotArray } from "./image.ts";
 import type { Layout } from "./layout.ts";
 import type { Memory } from "./memory.ts";
 import type { Plan } from "./plan.ts";
-import { TYPE_BYTES } from "./tensor.ts";
+import { ELEMENTS } from "./tensor.ts";
 
 /**
  * Gathers what passes and returns the plan block that decodes it; 0: copy everything instead, because too much
@@ -49,7 +49,7 @@ export function gatherRows(
     // scattered reads cost several times a streamed copy, rows that lie side by side about the same
     const cost = g.channel === 1 ? 2 : 12;
     if (passed * g.channels * cost > h.cells * g.channels) return 0;
-    const size = TYPE_BYTES[spec.type];
+    const size = ELEMENTS[spec.type].bytes;
     copyRows(
       data,
       g.offset,

@@ -1,6 +1,7 @@
-/** Public names. */
-export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig } from "./config.ts";
-export { CONVENTIONS, type Conventions, type ConventionSet } from "./conventions.ts";
+/**
+ * Public names. The decoder stands first, and of its imports the kernel: a compressor that looks 32 KB back then has
+ * the kernel's text in front of all code, not in the middle of it.
+ */
 export {
   type Decoder,
   type Outputs,
@@ -10,16 +11,23 @@ export {
   createDecoder,
   createDecoderSync,
 } from "./decoder.ts";
+export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig } from "./config.ts";
+export { CONVENTIONS, type Conventions, type ConventionSet } from "./conventions.ts";
 export type { Description } from "./describe.ts";
 export { type Detection, Detections, toPixels } from "./detections.ts";
 export type { EngineName } from "./engine.ts";
 export { ConfigError, type ConfigProblem, TensorError } from "./errors.ts";
 export { FAMILIES, type Activation, type Family } from "./families.ts";
-export { type Inspection, inspect } from "./inspect.ts";
-export type { SlotArray } from "./image.ts";
 export type { Frame } from "./letterbox.ts";
 export { type NmsOptions, nms } from "./nms.ts";
 export type { DecoderOptions } from "./options.ts";
 export type { Plan } from "./plan.ts";
 export type { Head, Reading, ReadingName } from "./reading.ts";
-export type { ElementType, TensorData, TensorInput, TensorSpec, TensorSpecInput } from "./tensor.ts";
+export type {
+  ElementType,
+  SlotArray,
+  TensorData,
+  TensorInput,
+  TensorSpec,
+  TensorSpecInput,
+} from "./tensor.ts";

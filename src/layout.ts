@@ -14,7 +14,8 @@
  */
 import { CHAINS, HEAD_WORDS, KEPT_BYTES, PLAN_WORDS, SCAN_BYTES } from "./abi.ts";
 import type { Plan } from "./plan.ts";
-import { TYPE_BYTES, volume } from "./tensor.ts";
+import type { Head } from "./reading.ts";
+import { ELEMENTS, volume } from "./tensor.ts";
 
 export interface DetectionColumns {
   readonly boxes: number;
@@ -24,6 +25,9 @@ export interface DetectionColumns {
 }
 
 export interface Layout {
+  /** All plan blocks and their head records: one for each image, then the one for gathered input. */
+  readonly blocks: readonly number[];
+  readonly records: readonly number[];
   /** Plan blocks, one per image. */
   readonly plans: readonly number[];
   /** Head records of each plan block. */
@@ -75,70 +79,58 @@ export function layoutOf(plan: Plan): Layout {
     at = (at + bytes + 15) & ~15;
     return here;
   };
-  const n = plan.heads.length;
-  const plans = Array.from({ length: plan.batch }, () => take(PLAN_WORDS * WORD));
-  const gatherPlan = plan.gather === null ? 0 : take(PLAN_WORDS * WORD);
-  const heads = plans.map(() => take(n * HEAD_WORDS * WORD));
-  const gatherHeads = plan.gather === null ? 0 : take(n * HEAD_WORDS * WORD);
-  const classLists = plan.heads.map((h) =>
-    plan.keep === null ? 0 : take((h.label !== null ? plan.keep.length : h.classes) * WORD),
-  );
-  const classGates = plan.heads.map((h) => take((h.label !== null ? plan.classes : h.classes) * WORD));
+  const words = (count: number): number => take(count * WORD);
+  const { heads, keep, batch, capacity, maxDetections } = plan;
+  const gathers = plan.gather !== null;
+  const records = (): number => words(heads.length * HEAD_WORDS);
+  const classesOf = (h: Head, labels: number): number => (h.label !== null ? labels : h.classes);
   // heads that share a table (the images of a batch, or one tensor in parts) hold it once
-  const tables = new Map<Float32Array, number>();
-  const priors = plan.heads.map((h) => {
-    if (h.priors === null) return 0;
-    let here = tables.get(h.priors);
-    if (here === undefined) tables.set(h.priors, (here = take(h.priors.byteLength)));
-    return here;
-  });
-  const slots = plan.tensors.map((t) => take(volume(t.dims) * TYPE_BYTES[t.type] + 16));
-
-  const { capacity } = plan;
-  const scores = take(capacity * WORD);
-  const labels = take(capacity * WORD);
-  const sources = take(capacity * WORD);
-  const boxes = take(capacity * 4 * WORD);
-  const order = take(capacity * WORD);
-  const spare = take(capacity * WORD);
-  const gatherIndex = plan.gather === null ? 0 : take(plan.heads.reduce((c, h) => c + h.cells, 0) * WORD);
-
+  const tables = new Map<Float32Array | null, number>([[null, 0]]);
   // a label column may hold any label
   const kinds =
-    plan.rules.nms === "all" ? 1 : plan.heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1;
-  const keptBytes = keptBlocks(plan.maxDetections, kinds) * KEPT_BYTES;
+    plan.rules.nms === "all" ? 1 : heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1;
+  // properties are evaluated in their order, which is the order in memory
+  const places = {
+    plans: Array.from({ length: batch }, () => words(PLAN_WORDS)),
+    gatherPlan: gathers ? words(PLAN_WORDS) : 0,
+    heads: Array.from({ length: batch }, records),
+    gatherHeads: gathers ? records() : 0,
+    classLists: heads.map((h) => (keep === null ? 0 : words(classesOf(h, keep.length)))),
+    classGates: heads.map((h) => words(classesOf(h, plan.classes))),
+    priors: heads.map(({ priors }) => {
+      const here = tables.get(priors) ?? words((priors as Float32Array).length);
+      tables.set(priors, here);
+      return here;
+    }),
+    slots: plan.tensors.map((t) => take(volume(t.dims) * ELEMENTS[t.type].bytes + 16)),
+    capacity,
+    scores: words(capacity),
+    labels: words(capacity),
+    sources: words(capacity),
+    boxes: words(capacity * 4),
+    order: words(capacity),
+    spare: words(capacity),
+    gatherIndex: gathers ? words(heads.reduce((c, h) => c + h.cells, 0)) : 0,
+  };
+  const keptBytes = keptBlocks(maxDetections, kinds) * KEPT_BYTES;
   // nms sorts more while its kept blocks stand
   const scratch = take(Math.max(SCAN_BYTES, CHAINS * WORD + keptBytes + COUNT_BYTES));
-  const scratchEnd = at;
-  const detections = plans.map(() => ({
-    boxes: take(plan.maxDetections * 4 * WORD),
-    scores: take(plan.maxDetections * WORD),
-    labels: take(plan.maxDetections * WORD),
-    sources: take(plan.maxDetections * WORD),
-  }));
+  const { plans, gatherPlan, gatherHeads } = places;
   return {
-    plans,
-    heads,
-    gatherPlan,
-    gatherHeads,
-    gatherIndex,
-    classLists,
-    classGates,
-    priors,
-    slots,
-    capacity,
-    scores,
-    labels,
-    sources,
-    boxes,
-    order,
-    spare,
+    ...places,
+    blocks: gathers ? [...plans, gatherPlan] : plans,
+    records: gathers ? [...places.heads, gatherHeads] : places.heads,
     scratch,
     chains: scratch,
     kept: scratch + CHAINS * WORD,
     counts: scratch + CHAINS * WORD + keptBytes,
-    scratchEnd,
-    detections,
+    scratchEnd: at,
+    detections: plans.map(() => ({
+      boxes: words(maxDetections * 4),
+      scores: words(maxDetections),
+      labels: words(maxDetections),
+      sources: words(maxDetections),
+    })),
     bytes: at,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * `boxwright/node`: tensor files, NN Archives and drawing, for Node. Kept apart from the library itself, which runs anywhere
+ * `boxwright/node`: tensor files, NN Archives, drawing and a look at what shapes can be, for Node. Kept apart from the library itself, which runs anywhere
  * and imports nothing of Node.
  */
 import { type Decoder, type DecoderOptions, createDecoder } from "./index.ts";
@@ -8,6 +8,7 @@ import { readArchiveConfig } from "./files.ts";
 export { mergeTensors, packingOf, parseTensors, readArchiveConfig, readInput, readTensors } from "./files.ts";
 export { parseNpy, parseNpz } from "./files.ts";
 export { readSafetensors, writeSafetensors } from "./safetensors.ts";
+export { type Inspection, inspect } from "./inspect.ts";
 export { DrawError, drawPng, drawSvg, imageInfo, rasterise } from "./draw.ts";
 export type { Input } from "./files.ts";
 export type { Packing } from "./files/archive.ts";

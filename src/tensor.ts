@@ -1,26 +1,62 @@
 /** Tensors as runtimes hand them over, and what is known of them before any data: name, dims, type. */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I32, TYPE_I8, TYPE_U8 } from "./abi.ts";
-import { TensorError } from "./errors.ts";
+import { refuse } from "./errors.ts";
 
 /** Element types of the kernel. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "i32";
 
-export const TYPE_CODES: { readonly [T in ElementType]: number } = {
-  f32: TYPE_F32,
-  f16: TYPE_F16,
-  i8: TYPE_I8,
-  u8: TYPE_U8,
-  i16: TYPE_I16,
-  i32: TYPE_I32,
-};
+/** A tensor's place in memory, in the array type of its elements: f16 as bits. */
+export type SlotArray = Float32Array | Uint16Array | Uint8Array | Int8Array | Int16Array | Int32Array;
 
-export const TYPE_BYTES: { readonly [T in ElementType]: number } = {
-  f32: 4,
-  f16: 2,
-  i8: 1,
-  u8: 1,
-  i16: 2,
-  i32: 4,
+interface Element {
+  readonly code: number;
+  readonly bytes: number;
+  readonly array: new (buffer: ArrayBuffer, at: number, length: number) => SlotArray;
+  /** Keys of the smallest and the largest element, see `gates.ts`. */
+  readonly low: number;
+  readonly high: number;
+  /** Spellings, the names of arrays among them; f64 and 64-bit integers are narrowed on the way into the slot. */
+  readonly names: string;
+}
+
+export const ELEMENTS: { readonly [T in ElementType]: Element } = {
+  f32: {
+    code: TYPE_F32,
+    bytes: 4,
+    array: Float32Array,
+    // sign-fixed order of the bits, -Infinity to the largest number
+    low: -0x7f800001,
+    high: 0x7f7fffff,
+    names: "f32 fp32 float float32 f64 fp64 float64 double",
+  },
+  f16: {
+    code: TYPE_F16,
+    bytes: 2,
+    array: Uint16Array,
+    // the same of half floats, to +Infinity
+    low: -0x7c01,
+    high: 0x7c00,
+    names: "f16 fp16 float16 half",
+  },
+  u8: {
+    code: TYPE_U8,
+    bytes: 1,
+    array: Uint8Array,
+    low: 0,
+    high: 255,
+    names: "u8 uint8 u8f uint8clamped",
+  },
+  i8: { code: TYPE_I8, bytes: 1, array: Int8Array, low: -128, high: 127, names: "i8 int8" },
+  i16: { code: TYPE_I16, bytes: 2, array: Int16Array, low: -32768, high: 32767, names: "i16 int16" },
+  i32: {
+    code: TYPE_I32,
+    bytes: 4,
+    array: Int32Array,
+    low: -2147483648,
+    // one short of the end, so that "nothing passes" still fits an i32
+    high: 2147483646,
+    names: "i32 int int32 i64 int64 u32 uint32 u64 uint64 bigint64 biguint64",
+  },
 };
 
 /** Array types a tensor's data may have. f16 comes as Uint16Array (bits), or as Float16Array where the engine has it. */
@@ -74,67 +110,24 @@ export interface TensorSpec {
   readonly order: string | null;
 }
 
-const NAMES: Readonly<Record<string, ElementType>> = {
-  f32: "f32",
-  fp32: "f32",
-  float: "f32",
-  float32: "f32",
-  // f64 and i64 are narrowed on the way into the slot
-  f64: "f32",
-  fp64: "f32",
-  float64: "f32",
-  double: "f32",
-  f16: "f16",
-  fp16: "f16",
-  float16: "f16",
-  half: "f16",
-  u8: "u8",
-  uint8: "u8",
-  u8f: "u8",
-  i8: "i8",
-  int8: "i8",
-  i16: "i16",
-  int16: "i16",
-  i32: "i32",
-  int: "i32",
-  int32: "i32",
-  i64: "i32",
-  int64: "i32",
-  u32: "i32",
-  uint32: "i32",
-  u64: "i32",
-  uint64: "i32",
-};
+const TYPES = /* @__PURE__ */ Object.keys(ELEMENTS) as ElementType[];
 
 export function elementType(name: string): ElementType | null {
-  return NAMES[name.toLowerCase()] ?? null;
+  const spelled = name.toLowerCase();
+  return TYPES.find((t) => ELEMENTS[t].names.split(" ").includes(spelled)) ?? null;
 }
+
+/** Numbers as they are, not quantised. */
+export const isFloat = (s: { readonly type: string }): boolean => s.type === "f32" || s.type === "f16";
+
+/** `Float32Array`, `Array`, ... */
+const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
 
 /** What the array itself says about its elements. */
 function typeOfData(data: TensorData): ElementType | null {
-  switch (Object.prototype.toString.call(data)) {
-    case "[object Float32Array]":
-    case "[object Float64Array]":
-      return "f32";
-    case "[object Array]":
-      return typeof (data as readonly unknown[])[0] === "string" ? null : "f32";
-    case "[object Uint16Array]":
-    case "[object Float16Array]":
-      return "f16";
-    case "[object Uint8Array]":
-    case "[object Uint8ClampedArray]":
-      return "u8";
-    case "[object Int8Array]":
-      return "i8";
-    case "[object Int16Array]":
-      return "i16";
-    case "[object Int32Array]":
-    case "[object Uint32Array]":
-    case "[object BigInt64Array]":
-    case "[object BigUint64Array]":
-      return "i32";
-  }
-  return null;
+  if (Array.isArray(data)) return typeof data[0] === "string" ? null : "f32";
+  const [, kind = ""] = /^(.*)Array$/.exec(kindOf(data)) ?? [];
+  return kind === "Uint16" ? "f16" : elementType(kind);
 }
 
 export function volume(dims: readonly number[]): number {
@@ -146,64 +139,45 @@ export function volume(dims: readonly number[]): number {
 /** Checks dims, type and scale; `data` is only looked at for its type and length. */
 export function specOf(name: string, t: TensorSpecInput & { readonly data?: TensorData }): TensorSpec {
   const where = `tensor "${name}"`;
-  if (t === null || typeof t !== "object")
-    throw new TensorError(`${where}: got ${t === null ? "null" : typeof t}, expected {data, dims}`);
-  const dims = t.dims;
+  if (t === null || typeof t !== "object") refuse(where, t === null ? "null" : typeof t, "{data, dims}");
+  const { dims, data, scale, zeroPoint = 0 } = t;
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
-    throw new TensorError(`${where}: got dims ${show(dims)}, expected an array of whole numbers`);
-  let type: ElementType | null = null;
-  if (t.type !== undefined) {
-    type = elementType(String(t.type));
-    if (type === null)
-      throw new TensorError(
-        `${where}: got type "${String(t.type)}", expected one of f32 f16 u8 i8 i16 i32 (or f64, i64)`,
-      );
-  }
-  if (t.data !== undefined) {
-    const own = typeOfData(t.data);
+    refuse(where, `dims ${show(dims)}`, "an array of whole numbers");
+  const stated = t.type === undefined ? null : elementType(String(t.type));
+  if (t.type !== undefined && stated === null)
+    refuse(where, `type "${String(t.type)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
+  let type = stated ?? "f32";
+  if (data !== undefined) {
+    const own = typeOfData(data);
+    const kind = kindOf(data);
     if (own === null)
-      throw new TensorError(
-        `${where}: got data of type ${Object.prototype.toString.call(t.data).slice(8, -1)}${Array.isArray(t.data) ? " with text in it" : ""}, expected a typed array`,
+      return refuse(
+        where,
+        `data of type ${kind}${Array.isArray(data) ? " with text in it" : ""}`,
+        "a typed array",
       );
+    type = stated ?? own;
     // 16-bit data is shared by f16, i16 and u16 files, so the stated type wins there
-    const same =
-      type === null ||
-      type === own ||
-      (type === "f16" && own === "i16") ||
-      (type === "i16" && own === "f16") ||
-      (type === "i8" && own === "u8");
-    if (!same && !Array.isArray(t.data))
-      throw new TensorError(
-        `${where}: got ${Object.prototype.toString.call(t.data).slice(8, -1)} data, expected data for its type "${String(t.type)}"`,
+    if (type !== own && !Array.isArray(data) && !["f16 i16", "i16 f16", "i8 u8"].includes(`${type} ${own}`))
+      refuse(where, `${kind} data`, `data for its type "${String(t.type)}"`);
+    const { length } = data;
+    if (length !== volume(dims))
+      refuse(
+        where,
+        `${length} elements${length === 0 && (data as Float32Array).buffer?.byteLength === 0 ? " (its buffer is detached or empty)" : ""}`,
+        `${volume(dims)} for dims [${dims.join(",")}]`,
       );
-    type ??= own;
-    const expected = volume(dims);
-    if (t.data.length !== expected) {
-      const detached = t.data.length === 0 && (t.data as Float32Array).buffer?.byteLength === 0;
-      throw new TensorError(
-        `${where}: got ${t.data.length} elements${detached ? " (its buffer is detached or empty)" : ""}, expected ${expected} for dims [${dims.join(",")}]`,
-      );
-    }
   }
-  type ??= "f32";
-  let scale: number | null = null;
-  if (t.scale !== undefined && t.scale !== null) {
-    if (!(typeof t.scale === "number" && t.scale > 0 && t.scale < Infinity))
-      throw new TensorError(
-        `${where}: got scale ${show(t.scale)}, expected a positive number (real = (raw - zeroPoint) * scale)`,
-      );
-    scale = t.scale;
-  }
-  const zeroPoint = t.zeroPoint ?? 0;
-  if (typeof zeroPoint !== "number" || !Number.isFinite(zeroPoint))
-    throw new TensorError(`${where}: got zeroPoint ${show(zeroPoint)}, expected a number`);
-  if (type === "f32" || type === "f16") scale = 1;
+  if (scale !== undefined && scale !== null && !(typeof scale === "number" && scale > 0 && scale < Infinity))
+    refuse(where, `scale ${show(scale)}`, "a positive number (real = (raw - zeroPoint) * scale)");
+  if (!Number.isFinite(zeroPoint)) refuse(where, `zeroPoint ${show(zeroPoint)}`, "a number");
+  const float = isFloat({ type });
   return {
     name,
     dims: [...dims],
     type,
-    scale,
-    zeroPoint: type === "f32" || type === "f16" ? 0 : zeroPoint,
+    scale: float ? 1 : (scale ?? null),
+    zeroPoint: float ? 0 : zeroPoint,
     order: t.order ?? null,
   };
 }

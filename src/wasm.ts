@@ -1,9 +1,9 @@
 /** Engine over the kernel. The host owns the memory: `initial == maximum`, so no view ever detaches. */
+import { kernelSource } from "./source.ts";
 import { instantiateSync } from "@assemblyscript/loader";
 import { ABI_VERSION } from "./abi.ts";
 import type { Engine } from "./engine.ts";
 import { memoryOf } from "./memory.ts";
-import { kernelSource } from "./source.ts";
 
 /** The two builds of the kernel: with vector instructions, and without. */
 export type WasmKind = "simd" | "scalar";

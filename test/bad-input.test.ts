@@ -281,12 +281,12 @@ describe("tensors", () => {
     [
       "missing output",
       () => decode(nn(), [zeros([1, 14, 4, 4])]),
-      "got output0 [1,14,4,4], expected for yolov3 (nothing in the file says otherwise; the option `family` does) of 2 classes: maps of A x (5+2) channels by the anchor masks, width 4: [1,14,h,4], width 2: [1,7,h,2] (or NHWC); rows [1,N,7]",
+      "got output0 [1,14,4,4], expected for yolov3 (nothing in the file says otherwise; the option `family` does) of 2 classes: [1,2 x (5+2),h,4], [1,1 x (5+2),h,2]; [1,N,7], channels first or last",
     ],
     [
       "channels that match no reading",
       () => decode(nn(), [zeros([1, 15, 4, 4]), zeros([1, 8, 2, 2])]),
-      "got output0 [1,15,4,4], output1 [1,8,2,2], expected for yolov3 (nothing in the file says otherwise; the option `family` does) of 2 classes: maps of A x (5+2) channels by the anchor masks, width 4: [1,14,h,4], width 2: [1,7,h,2] (or NHWC); rows [1,N,7]",
+      "got output0 [1,15,4,4], output1 [1,8,2,2], expected for yolov3 (nothing in the file says otherwise; the option `family` does) of 2 classes: [1,2 x (5+2),h,4], [1,1 x (5+2),h,2]; [1,N,7], channels first or last",
     ],
     [
       "names that the config gives and the outputs lack",
@@ -306,12 +306,12 @@ describe("tensors", () => {
     [
       "batches that differ, maps",
       () => decode(nn(), [zeros([2, 14, 4, 4]), zeros([1, 7, 2, 2])]),
-      "got output0 [2,14,4,4], output1 [1,7,2,2] with batches of 2 and 1, expected one batch size for all outputs",
+      "got output0 [2,14,4,4] as NCHW, output1 [1,7,2,2] as NCHW with batches of 2 and 1, expected one batch size for all outputs",
     ],
     [
       "batches that differ, boxes and scores",
       () => decode({ ...V8, classes: 3 }, { boxes: zeros([2, 4, 10]), scores: zeros([3, 3, 10]) }),
-      "got boxes [2,4,10], scores [3,3,10], expected for yolov8 (option family) of 3 classes: planes [1,7,N] or rows [1,N,7]; maps [1,8,h,w]; DFL maps [1,64,h,w] + [1,3,h,w]; detections [1,N,6]; all with the same batch, the first dimension",
+      "got boxes [2,4,10], scores [3,3,10], expected for yolov8 (option family) of 3 classes: [1,N,7]; [1,8,h,w]; [1,64,h,w] + [1,3,h,w]; [1,N,6], channels first or last; all with the same batch, the first dimension",
     ],
     [
       "fewer labels than boxes",
@@ -325,7 +325,7 @@ describe("tensors", () => {
           },
           { b: zeros([1, 10, 4]), s: zeros([1, 10]), l: zeros([1, 4]) },
         ),
-      "l [1,4]: got 4 elements, expected 10 cells for each of 1 image, as b + s has",
+      "l [1,4]: got 4 elements, expected 10 cells for each of 1 image, as b [1,10,4] as rows + s [1,10] as rows has",
     ],
     [
       "[1,84,84]",
@@ -359,19 +359,40 @@ the option reading settles it, for instance reading: "class-rows"`,
           { a: zeros([1, 9, 4]), b: zeros([1, 9, 4]) },
         ),
       `got a [1,9,4], b [1,9,4], which can be read in 2 ways:
-  - decoded boxes (xyxy): a [1,9,4] as rows; scores: b [1,9,4] as rows   (reading: "boxes-scores")
-  - decoded boxes (xyxy): b [1,9,4] as rows; scores: a [1,9,4] as rows   (reading: "boxes-scores")
+  - boxes (xyxy), scores: a [1,9,4] as rows + b [1,9,4] as rows   (reading: "boxes-scores")
+  - boxes (xyxy), scores: b [1,9,4] as rows + a [1,9,4] as rows   (reading: "boxes-scores")
+roles settles it: {boxes: "name", scores: "name"}`,
+    ],
+    [
+      "as many classes as box channels",
+      () => decode({ ...V8, classes: 4 }, [zeros([1, 4, 7, 6]), zeros([1, 4, 7, 6])]),
+      `got output0 [1,4,7,6], output1 [1,4,7,6], which can be read in 2 ways:
+  - left-top-right-bottom distances: output0 [1,4,7,6] as NCHW + output1 [1,4,7,6] as NCHW   (reading: "distance-grid")
+  - left-top-right-bottom distances: output1 [1,4,7,6] as NCHW + output0 [1,4,7,6] as NCHW   (reading: "distance-grid")
+roles settles it: {boxes: "name", scores: "name"}`,
+    ],
+    [
+      "objectness and the score of one class",
+      () =>
+        decode({ family: "yolox", classes: 1 }, [
+          zeros([1, 4, 8, 8]),
+          zeros([1, 1, 8, 8]),
+          zeros([1, 1, 8, 8]),
+        ]),
+      `got output0 [1,4,8,8], output1 [1,1,8,8], output2 [1,1,8,8], which can be read in 2 ways:
+  - point grids: output0 [1,4,8,8] as NCHW + output1 [1,1,8,8] as NCHW + output2 [1,1,8,8] as NCHW   (reading: "point-grid")
+  - point grids: output0 [1,4,8,8] as NCHW + output2 [1,1,8,8] as NCHW + output1 [1,1,8,8] as NCHW   (reading: "point-grid")
 roles settles it: {boxes: "name", scores: "name"}`,
     ],
     [
       "lying the other way than it says",
       () => decode({ ...V8, family: "yolov5" }, [{ ...zeros([1, 25200, 85]), order: "planes" }]),
-      "got output0 [1,25200,85], expected for yolov5 (option family) of 80 classes: anchors for maps; rows [1,N,85]",
+      "got output0 [1,25200,85], expected for yolov5 (option family) of 80 classes: anchors for maps; [1,N,85], channels first or last",
     ],
     [
       "a reading that there is none of",
       () => decode({ ...V8, reading: "end-to-end" }, [zeros(PLANES)]),
-      'got output0 [1,84,8400], expected for yolov8 (option family) of 80 classes and reading "end-to-end": planes [1,84,N] or rows [1,N,84]; maps [1,85,h,w]; DFL maps [1,64,h,w] + [1,80,h,w]; detections [1,N,6]',
+      'got output0 [1,84,8400], expected for yolov8 (option family) of 80 classes and reading "end-to-end": [1,N,84]; [1,85,h,w]; [1,64,h,w] + [1,80,h,w]; [1,N,6], channels first or last',
     ],
     [
       "classes not known",
@@ -402,6 +423,12 @@ roles settles it: {boxes: "name", scores: "name"}`,
       "pixels without an input size",
       () => decode({ family: "yolov8", classes: 2 }, [zeros([1, 6, 100])]),
       'boxes, classes: output0 [1,6,100] as planes: got boxes in pixels and no input size, expected inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)',
+    ],
+    [
+      "pixels without an input size, where 0..1 is usual",
+      () =>
+        decode({ family: "detr", classes: 2, coordinates: "pixels" }, [zeros([1, 9, 4]), zeros([1, 9, 2])]),
+      'boxes, independent classes (RT-DETR): output0 [1,9,4] as rows + output1 [1,9,2] as rows: got boxes in pixels and no input size, expected inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)',
     ],
     [
       "0..1 taken for pixels",
