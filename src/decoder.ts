@@ -109,6 +109,8 @@ interface Workspace {
   readonly layout: Layout;
   readonly engine: Engine;
   readonly slots: readonly SlotArray[];
+  /** Where each tensor stands in a bare array, whose tensors are named by their place: a plan may leave some alone. */
+  readonly places: readonly number[];
   readonly detections: readonly Detections[];
 }
 
@@ -118,6 +120,8 @@ class TensorDecoder implements Decoder {
   readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0, plans: 0 };
   slots: { readonly [name: string]: Slot } = {};
   #work: Workspace | null = null;
+  /** The caller's arrays of one frame; kept, so that a frame makes no garbage. */
+  readonly #data: unknown[] = [];
   /** Shapes were given beforehand: others throw. */
   #fixed = false;
   #thresholds: Thresholds;
@@ -249,17 +253,13 @@ class TensorDecoder implements Decoder {
     if (this.#work === null || !this.#fits(this.#work, given)) this.#replan(given);
     const work = this.#work as Workspace;
     if (work.plan.gather !== null && this.#checkedScores) {
-      const at = gatherRows(
-        work.engine.memory,
-        work.plan,
-        work.layout,
-        (i) => tensorAt(given, work.plan.tensors[i].name, i).data,
-        work.slots,
-      );
+      for (let i = 0; i < work.slots.length; i++) this.#data[i] = tensorAt(work, given, i).data;
+      const at = gatherRows(work.engine.memory, work.plan, work.layout, this.#data, work.slots);
+      // the caller's arrays are not held on to
+      this.#data.fill(null);
       if (at !== 0) return at;
     }
-    for (let i = 0; i < work.slots.length; i++)
-      copyInto(work.slots[i], tensorAt(given, work.plan.tensors[i].name, i).data);
+    for (let i = 0; i < work.slots.length; i++) copyInto(work.slots[i], tensorAt(work, given, i).data);
     return 0;
   }
 
@@ -268,7 +268,7 @@ class TensorDecoder implements Decoder {
     const { tensors } = work.plan;
     for (let i = 0; i < tensors.length; i++) {
       const spec = tensors[i];
-      const t = tensorAt(outputs, spec.name, i) as TensorInput | undefined;
+      const t = tensorAt(work, outputs, i) as TensorInput | undefined;
       if (t === undefined || t === null) return false;
       const { dims } = t;
       if (dims === undefined || dims.length !== spec.dims.length) return false;
@@ -352,7 +352,8 @@ class TensorDecoder implements Decoder {
           labels,
         ),
     );
-    this.#work = { plan, layout, engine, slots, detections };
+    const places = plan.tensors.map(({ name }, i) => Number(/^output(\d+)$/.exec(name)?.[1] ?? i));
+    this.#work = { plan, layout, engine, slots, places, detections };
     this.slots = Object.fromEntries(
       plan.tensors.map((s, i) => [s.name, { data: slots[i], dims: s.dims, type: s.type }]),
     );
@@ -402,11 +403,10 @@ function lacksScale(config: Config, o: OutputSpec): boolean {
   );
 }
 
-function tensorAt(outputs: Outputs, name: string, index: number): TensorInput {
-  if (!Array.isArray(outputs)) return (outputs as { readonly [name: string]: TensorInput })[name];
-  // tensors of a bare array are named by their place, and a plan may leave some of them alone
-  const place = /^output(\d+)$/.exec(name);
-  return outputs[place === null ? index : Number(place[1])];
+function tensorAt({ plan, places }: Workspace, outputs: Outputs, i: number): TensorInput {
+  return Array.isArray(outputs)
+    ? (outputs as readonly TensorInput[])[places[i]]
+    : (outputs as { readonly [name: string]: TensorInput })[plan.tensors[i].name];
 }
 
 /** What is there of an object: absent and undefined are not the same everywhere. */
@@ -417,6 +417,7 @@ function said<T extends object>(o: T): { [K in keyof T]: Exclude<T[K], null | un
 function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
   const from = data as Float32Array;
   if (from.buffer === slot.buffer && from.byteOffset === slot.byteOffset) return;
+  if (from.constructor === slot.constructor) return slot.set(from);
   const kind = Object.prototype.toString.call(data);
   if (kind === "[object Float16Array]") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));
   else if (kind.startsWith("[object Big")) for (let i = 0; i < from.length; i++) slot[i] = Number(from[i]);

@@ -17,7 +17,7 @@ export function gatherRows(
   m: Memory,
   plan: Plan,
   layout: Layout,
-  dataOf: (tensor: number) => unknown,
+  arrays: readonly unknown[],
   slots: readonly SlotArray[],
 ): number {
   const gather = plan.gather as NonNullable<Plan["gather"]>;
@@ -27,21 +27,22 @@ export function gatherRows(
     const g = gather[k];
     const h = plan.heads[k];
     const spec = plan.tensors[g.tensor];
-    const data = dataOf(g.tensor) as Float32Array;
+    const data = arrays[g.tensor] as Float32Array;
     const slot = slots[g.tensor];
     if (data.constructor !== slot.constructor || data.buffer === slot.buffer) return 0;
     const r = (layout.gatherHeads >> 2) + k * A.HEAD_WORDS;
     const objectness = h.objectness as NonNullable<typeof h.objectness>;
-    const gate = spec.type === "f32" ? m.f32[r + A.H_OBJ_GATE] : i32[r + A.H_OBJ_GATE];
     // bits of half floats are in order as they stand only above zero
-    if (spec.type === "f16" && gate <= 0) return 0;
+    if (spec.type === "f16" && i32[r + A.H_OBJ_GATE] <= 0) return 0;
     const list = (layout.gatherIndex >> 2) + source;
     const passed = passing(
       data,
       objectness.offset,
       objectness.cell,
       h.cells,
-      gate,
+      // the gate stays in memory: a number with a fraction handed over would be garbage
+      spec.type === "f32" ? m.f32 : i32,
+      r + A.H_OBJ_GATE,
       spec.type === "f16",
       i32,
       list,
@@ -74,11 +75,13 @@ function passing(
   offset: number,
   cell: number,
   cells: number,
-  gate: number,
+  gates: Float32Array | Int32Array,
+  gateAt: number,
   half: boolean,
   i32: Int32Array,
   list: number,
 ): number {
+  const gate = gates[gateAt];
   let at = offset;
   let n = list;
   if (half) {

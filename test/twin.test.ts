@@ -129,7 +129,8 @@ function run(c: Case): void {
   const resident = engines.map((_, k) => boxesAt(k));
   const ways = images.map(({ engine, layout }) => {
     const slots = plan.tensors.map((s, i) => slotView(engine.memory, s, layout.slots[i]));
-    return gatherRows(engine.memory, plan, layout, (i) => data.get(plan.tensors[i].name), slots);
+    const arrays = plan.tensors.map(({ name }) => data.get(name));
+    return gatherRows(engine.memory, plan, layout, arrays, slots);
   });
   expect(new Set(ways).size).toBe(1);
   if (ways[0] === 0) return;
