@@ -13,6 +13,10 @@ const [BEFORE, INSTRUCTION, REPLACED, FLAGS, NUMBERS, SLOTS] = [
   0x18000, 0x40000, 0x80000, 0x80010, 0x80100, 0x80800,
 ];
 
+// as in src/unpack.ts
+const WEIGHTS = [1, 6, 11, 16, 21, 21, 21, 21, 21, 21, 21, 21, 21];
+const RATES = WEIGHTS.map((_, n) => (65536 / (2 * n + 3)) | 0);
+
 /** @param {Uint8Array} data at most 65535 bytes */
 export function pack(data) {
   if (data.length > 0xffff) throw new RangeError(`pack: got ${data.length} bytes, expected at most 65535`);
@@ -189,7 +193,7 @@ function stepCost(data, contexts, i, history, distance, length, from, code) {
 
 /** The decoder's chances and its range coder, the other way round. */
 class Coder {
-  #chance = new Float32Array(SLOTS);
+  #chance = new Int16Array(SLOTS);
   #asked = new Uint8Array(SLOTS);
   #zeros = new Uint32Array(SLOTS);
   #ones = new Uint32Array(SLOTS);
@@ -201,17 +205,17 @@ class Coder {
     let sum = 0;
     let weights = 0;
     for (const slot of slots) {
-      const weight = Math.min(this.#asked[slot], 4) + 0.2;
+      const weight = WEIGHTS[this.#asked[slot]];
       sum += weight * this.#chance[slot];
       weights += weight;
     }
     for (; this.#range < 2 ** 24; this.#range *= 64) this.#shift();
-    const bound = ((sum / weights + 0.5) * (this.#range - 4096) + 2048) >>> 0;
+    const bound = (this.#range >> 14) * ((((sum / weights) >> 2) + 8192) | 1);
     if (!bit) this.#low += bound;
     this.#range = bit ? bound : this.#range - bound;
     for (const slot of slots) {
       (bit ? this.#ones : this.#zeros)[slot]++;
-      this.#chance[slot] += (bit - 0.5 - this.#chance[slot]) / (this.#asked[slot] + 1.5);
+      this.#chance[slot] += ((bit * 65535 - 32768 - this.#chance[slot]) * RATES[this.#asked[slot]]) >> 15;
       if (this.#asked[slot] < 12) this.#asked[slot]++;
     }
   }

@@ -3,7 +3,7 @@
  * LZMA (Igor Pavlov, "LZMA specification", 2015), with contexts made for WebAssembly: a literal is predicted from where it stands in its
  * instruction, from the byte before it, and from the instruction before it. Other bytes pack too, only less tightly.
  *
- * Its numbers are doubles, of which every engine rounds sums, products and quotients alike.
+ * Its numbers are integers below 2^30, for which even an interpreter allocates nothing: this runs once, cold.
  */
 
 /** One table holds all chances: three trees of 256 for each context of a literal, then these. */
@@ -13,11 +13,15 @@ const REPLACED = 0x80000;
 const FLAGS = 0x80010;
 const NUMBERS = 0x80100;
 
+/** Of a chance that was asked for n times: how much it counts in a mean, and how far it moves, in 2^-15: 1 / (n + 1.5). */
+const WEIGHTS = [1, 6, 11, 16, 21, 21, 21, 21, 21, 21, 21, 21, 21];
+const RATES = WEIGHTS.map((_, n) => (65536 / (2 * n + 3)) | 0);
+
 /** The first `length` bytes of what was packed: for fewer, less of the text is read. */
 export function unpack(text: string, length: number): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(length);
-  // the chance of a one, less a half, and how often it was asked for
-  const chance = new Float32Array(0x80800);
+  // the chance of a one, less a half, in 2^-16, and how often it was asked for
+  const chance = new Int16Array(0x80800);
   const asked = new Uint8Array(0x80800);
   const slots = new Int32Array(4);
   let at = 0;
@@ -28,8 +32,9 @@ export function unpack(text: string, length: number): Uint8Array<ArrayBuffer> {
     let sum = 0;
     let weights = 0;
     for (let k = 0; k < n; k++) {
-      const weight = Math.min(asked[slots[k]], 4) + 0.2;
-      sum += weight * chance[slots[k]];
+      const slot = slots[k];
+      const weight = WEIGHTS[asked[slot]];
+      sum += weight * chance[slot];
       weights += weight;
     }
     // six bits a character: from "(" on, the backslash left out
@@ -37,14 +42,14 @@ export function unpack(text: string, length: number): Uint8Array<ArrayBuffer> {
       const c = text.charCodeAt(at++);
       code = code * 64 + c - (c > 92 ? 41 : 40);
     }
-    // neither side is ever empty
-    const bound = ((sum / weights + 0.5) * (range - 4096) + 2048) >>> 0;
+    // fourteen bits of the chance; neither side is ever empty
+    const bound = (range >> 14) * ((((sum / weights) >> 2) + 8192) | 1);
     const bit = code < bound ? 1 : 0;
     range = bit ? bound : range - bound;
     if (!bit) code -= bound;
     for (let k = 0; k < n; k++) {
       const slot = slots[k];
-      chance[slot] += (bit - 0.5 - chance[slot]) / (asked[slot] + 1.5);
+      chance[slot] += ((bit * 65535 - 32768 - chance[slot]) * RATES[asked[slot]]) >> 15;
       if (asked[slot] < 12) asked[slot]++;
     }
     return bit;
