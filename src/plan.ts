@@ -70,10 +70,10 @@ export function makePlan(
   const found = dominant(distinct(readings(q, used)));
   if (found.length === 0) nothingFits(q, why, used);
   if (found.length > 1) throw new TensorError(tooMany(found, used));
-  const { name, about, activation, batch, uses, ...rest } = found[0];
-  const { heads } = rest;
+  const { name, uses, ...reading } = found[0];
+  const { about, activation, heads } = reading;
 
-  checkBatch(used, heads, batch);
+  checkBatch(used, heads, reading.batch);
   if (Number.isNaN(heads[0].unit[0]))
     refuse(
       about,
@@ -103,23 +103,20 @@ export function makePlan(
   // a label column may hold any number; the lists that the config gives say how many are meant
   const labelled = heads.some((h) => h.label !== null);
   const listed = [config.confidenceThreshold].flat().length;
-  const classes = labelled ? Math.max(rest.classes, listed) : rest.classes;
+  const classes = Math.max(reading.classes, labelled ? listed : 0);
   const cells = heads.reduce((n, h) => n + h.cells, 0);
   const pairs = heads.reduce((n, h) => n + h.cells * (h.label !== null ? 1 : h.classes), 0);
   const unused = used.filter((_, i) => !uses.includes(i));
   const plan: Plan = {
+    ...reading,
     family,
     familyWhy: why,
     reading: name,
-    about,
-    notes: [...rest.notes, ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : [])],
-    activation,
+    notes: [...reading.notes, ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : [])],
     activationWhy:
       config.activation !== null
         ? "option activation"
         : `default of ${config.source === "options" ? `${family} ${name}` : `${config.source} files`}`,
-    inputSize: rest.inputSize,
-    batch,
     classes,
     // only what is read gets a slot; the order of use keeps memory and printing in one order
     ...compact(used, heads),

@@ -119,26 +119,30 @@ type Reader = (q: Question, specs: Specs) => Reading[];
 // ---- From places to a reading -------------------------------------------------------------------------------
 
 const ONES = [1, 1] as const;
-const sigmoidIf = (a: Activation): Fn => (a === "logits" ? "sigmoid" : "none");
 
-/** What a reading says of a head, over what heads share. */
-type More<P = Place> = (p: P) => Partial<Head>;
+/** What a reading says of a head, over what heads share; `logits`: scores are raw. */
+type More<P = Place> = (p: P, logits: boolean) => Partial<Head>;
 
 /** A cell of a map, normalised. */
 const unitOf = ({ view: { w, h } }: Place): Head["unit"] => (w ? [1 / w, 1 / h] : ONES);
 
-/** A reading of some places, or of parts of them: a head for each. */
+/**
+ * A reading of some places, or of parts of them: a head for each. `usual`: what scores are where the config does not
+ * say; `null`: probabilities whatever it says, as the network has finished them.
+ */
 function reading<P extends Place = Place>(
   q: Question,
   name: ReadingName,
   what: string,
-  activation: Activation,
+  usual: Activation | null,
   more: More<P>,
   whole: readonly Place[],
   parts: readonly P[] = whole as readonly P[],
   extra: Partial<Reading> = {},
 ): Reading {
-  const fn = sigmoidIf(activation);
+  const activation = (usual && q.activation) ?? usual ?? "sigmoid";
+  const logits = activation === "logits";
+  const fn = logits ? "sigmoid" : "none";
   const enters = q.rules.objectness;
   return {
     name,
@@ -148,7 +152,7 @@ function reading<P extends Place = Place>(
     activation,
     heads: parts.map((p) => {
       const { objectness, box, view } = p;
-      const own = more(p);
+      const own = more(p, logits);
       const side = box.channel * (own.bins || 1);
       return {
         about: p.about,
@@ -200,18 +204,16 @@ const plain =
     coordinates = q.coordinates,
     more: More = () => ({}),
   ): More =>
-  (p) => ({
+  (p, logits) => ({
     kind: /^c/.test(format) ? "centre" : /wh/.test(format) ? "topleft" : "corners",
     unit: coordinates === "normalised" ? ONES : size ? [1 / size[0], 1 / size[1]] : [NaN, NaN],
     ...yFirst(format, p),
-    ...more(p),
+    ...more(p, logits),
   });
 
-/** Softmax over so many logits, the first at an offset. */
-const softmax = (offset: number, count: number): Partial<Head> => ({
-  scoreFn: "softmax",
-  softmax: { offset, count },
-});
+/** Softmax over so many scores, the first at an offset, if they are logits. */
+const softmax = (logits: boolean | undefined, offset: number, count: number): Partial<Head> =>
+  logits ? { scoreFn: "softmax", softmax: { offset, count } } : {};
 
 // ---- Maps, and what is left of them in rows -------------------------------------------------------------------
 
@@ -245,9 +247,6 @@ const anchorGrid: Reader = (q, specs) => {
   });
   // a mask without a map: outputs are missing, and half of the boxes would be too
   if (!sets.every(({ side }) => side === null || fits.some((p) => p.view.w === side))) return [];
-  const activation = q.activation ?? rules.raw;
-  const logits = activation === "logits";
-  const soft = rules.softmax && logits;
   const cells = q.family === "yolov2";
   return levels(specs, fits).map((whole) => {
     const { w, h } = whole[0].view;
@@ -280,16 +279,15 @@ const anchorGrid: Reader = (q, specs) => {
       q,
       "anchor-grid",
       "anchor grids",
-      activation,
-      ({ anchor, alone, score, view, xyScale }) => {
+      rules.raw,
+      ({ anchor, alone, score, view, xyScale }, logits) => {
         const [iw, ih] = cells ? [view.w, view.h] : (size as readonly [number, number]);
+        const soft = rules.softmax && logits;
         return {
           ...(alone
             ? { rule: "objectness", ...(soft ? { scoreFn: "none" } : {}) }
-            : soft
-              ? softmax(score.offset, c)
-              : {}),
-          xyFn: sigmoidIf(activation),
+            : softmax(soft, score.offset, c)),
+          xyFn: logits ? "sigmoid" : "none",
           xyScale,
           xyBias: -(xyScale - 1) / 2,
           whFn: !rules.square ? "exp" : logits ? "squareSigmoid" : "square",
@@ -313,16 +311,7 @@ const points: Reader = (q, specs) => {
     parts?: Place[],
     notes: string[] = [],
   ): Reading =>
-    reading(
-      q,
-      name,
-      what,
-      q.activation ?? q.rules.raw,
-      (p) => ({ whFn: "exp", size: unitOf(p) }),
-      whole,
-      parts,
-      { notes },
-    );
+    reading(q, name, what, q.rules.raw, (p) => ({ whFn: "exp", size: unitOf(p) }), whole, parts, { notes });
   const grid = (whole: Place[]): Reading => point("point-grid", "point grids", whole);
   const split = join(q, specs, pairs(q, specs, maps, 4, c), "objectness", maps, 1);
   return [
@@ -369,17 +358,12 @@ const BINS = [16, 8, 17, 32];
 const distances: Reader = (q, specs) => {
   const c = q.classes;
   const { raw } = q.rules;
-  const distance = (
-    bins: number,
-    activation: Activation,
-    whole: readonly Place[],
-    parts?: Place[],
-  ): Reading =>
+  const distance = (bins: number, usual: Activation, whole: readonly Place[], parts?: Place[]): Reading =>
     reading(
       q,
       bins ? "dfl-grid" : "distance-grid",
       bins ? `distance distributions of ${bins} bins` : "left-top-right-bottom distances",
-      q.activation ?? activation,
+      usual,
       () => ({ kind: "distance", rule: "class", bins, xyBias: 0.5 }),
       whole,
       parts,
@@ -429,7 +413,7 @@ const fastestdet: Reader = (q, specs) =>
       q,
       "anchor-grid",
       "FastestDet map",
-      q.activation ?? q.rules.raw,
+      q.rules.raw,
       () => ({ xyFn: "tanh", whFn: "sigmoid" }),
       whole,
     ),
@@ -443,7 +427,7 @@ const objectnessRows: Reader = (q, specs) =>
     q,
     "objectness-rows",
     "boxes, objectness, classes",
-    q.activation ?? "sigmoid",
+    "sigmoid",
     plain(q),
     single(specs, rows, 5 + q.classes, 0, 5, 4),
   );
@@ -455,19 +439,18 @@ const objectnessRows: Reader = (q, specs) =>
  */
 const decodedDistances: Reader = (q, specs) => {
   const c = q.classes;
-  const activation = q.activation ?? "sigmoid";
   return [
     ...(q.family === "yolo26"
       ? each(
           q,
           "corner-rows",
           "boxes, objectness, classes",
-          activation,
+          "sigmoid",
           plain(q, q.boxFormat ?? "xyxy", q.coordinates, () => ({ rule: "class" })),
           single(specs, rows, 5 + c, 0, 5, 4),
         )
       : objectnessRows(q, specs)),
-    ...each(q, "class-rows", "boxes, classes", activation, plain(q), [
+    ...each(q, "class-rows", "boxes, classes", "sigmoid", plain(q), [
       ...single(specs, rows, 4 + c, 0, 4),
       ...pairs(q, specs, rows, 4, c),
     ]),
@@ -475,7 +458,7 @@ const decodedDistances: Reader = (q, specs) => {
       q,
       "end-to-end",
       "detections x1 y1 x2 y2 score class",
-      "sigmoid",
+      null,
       plain(q, q.boxFormat ?? "xyxy", q.coordinates, (p) => ({ classes: 1, label: beside(p.box, 5) })),
       single(specs, rows, 6, 0, 4).filter(isRows),
     ),
@@ -489,30 +472,29 @@ function each(
   q: Question,
   name: ReadingName,
   what: string,
-  activation: Activation,
+  usual: Activation | null,
   more: More,
   places: readonly Place[],
-  extra?: Partial<Reading>,
 ): Reading[] {
-  return places.map((p) => reading(q, name, what, activation, more, [p], [p], extra));
+  return places.map((p) => reading(q, name, what, usual, more, [p]));
 }
 
 /** DETR (softmax, last class = nothing) and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query. */
 const queries: Reader = (q, specs) => {
   const c = q.classes;
   const coordinates = q.coordinates ?? "normalised";
-  const activation = q.activation ?? q.rules.raw;
+  const { raw } = q.rules;
   const query = (what: string, a: Activation, places: Place[], more?: More): Reading[] =>
     each(q, "queries", what, a, plain(q, undefined, coordinates, more), places);
   return [
-    ...query("boxes, independent classes (RT-DETR)", activation, pairs(q, specs, rows, 4, c)),
-    ...query("boxes, classes and nothing (DETR)", activation, pairs(q, specs, rows, 4, c + 1), () =>
-      activation === "logits" ? softmax(0, c + 1) : {},
+    ...query("boxes, independent classes (RT-DETR)", raw, pairs(q, specs, rows, 4, c)),
+    ...query("boxes, classes and nothing (DETR)", raw, pairs(q, specs, rows, 4, c + 1), (_, logits) =>
+      softmax(logits, 0, c + 1),
     ),
     // one tensor of rows [N,Q,4+C] (Ultralytics' export): probabilities already; roles that name two leave none to find
     ...(q.roles?.boxes && q.roles.scores
       ? []
-      : query("boxes, classes", q.activation ?? "sigmoid", single(specs, rows, 4 + c, 0, 4))),
+      : query("boxes, classes", "sigmoid", single(specs, rows, 4 + c, 0, 4))),
   ];
 };
 
@@ -522,7 +504,7 @@ const detectionOutput: Reader = (q, specs) =>
     q,
     "detection-output",
     "image label score x1 y1 x2 y2",
-    "sigmoid",
+    null,
     plain(q, "xyxy", q.coordinates ?? "normalised", ({ box }) => ({
       classes: 1,
       label: beside(box, -2),
@@ -550,7 +532,7 @@ const postprocess: Reader = (q, specs) => {
             q,
             "postprocess",
             `boxes (y1 x1 y2 x2), scores, classes ${roles.labels}${count ? `, count ${specs[tensor].name}` : ""}`,
-            "sigmoid",
+            null,
             plain(q, "yxyx", q.coordinates ?? "normalised", () => ({
               classes: 1,
               label: columnOf(at),
@@ -615,19 +597,19 @@ function scored(
   const classes = nothing === false ? k : k - 1;
   // a convention may leave the background out of the numbers
   const shift = q.countBackground ? 0 : first;
-  const activation = q.activation ?? q.rules.raw;
+  const { raw, softmax: soft } = q.rules;
   return places.map((p) =>
     reading(
       q,
       name,
       what,
-      activation,
-      () => ({
+      raw,
+      (_, logits) => ({
         classes,
         classBase: first - shift,
         score: beside(p.score, first),
-        ...(q.rules.softmax && activation === "logits" ? softmax(0, k) : {}),
-        ...more(p),
+        ...softmax(soft && logits, 0, k),
+        ...more(p, logits),
       }),
       [{ ...p, uses: [...p.uses, ...uses] }],
       undefined,
