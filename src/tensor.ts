@@ -140,7 +140,9 @@ export function volume(dims: readonly number[]): number {
 export function specOf(name: string, t: TensorSpecInput & { readonly data?: TensorData }): TensorSpec {
   const where = `tensor "${name}"`;
   if (t === null || typeof t !== "object") refuse(where, t === null ? "null" : typeof t, "{data, dims}");
-  const { dims, data, scale, zeroPoint = 0 } = t;
+  const { dims, data, scale } = t;
+  // of plain JavaScript, null says as little as undefined
+  const zeroPoint = t.zeroPoint ?? 0;
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     refuse(where, `dims ${show(dims)}`, "an array of whole numbers");
   const stated = t.type === undefined ? null : elementType(String(t.type));

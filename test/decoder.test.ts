@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { createDecoder, createDecoderSync, type Decoder, type Outputs } from "../src/decoder.ts";
 import { Detections, toPixels } from "../src/detections.ts";
 import { chooseEngine } from "../src/engine.ts";
+import { specOf } from "../src/tensor.ts";
 import { engines } from "./engines.ts";
 
 const V8 = { family: "yolov8", labels: ["cat", "dog"], inputSize: [100, 100], boxFormat: "xyxy" };
@@ -439,4 +440,26 @@ describe("auto, by what the runtime has", () => {
     vi.stubGlobal("WebAssembly", { Module, validate: () => true });
     expect((await fresh())("auto")).toBe("ts");
   });
+});
+
+test("null where scale and zero point are not said", () => {
+  const said = { scale: null, zeroPoint: null } as unknown as { scale: number; zeroPoint: number };
+  expect(specOf("n", { dims: [1, 4], type: "i32", ...said })).toMatchObject({ scale: null, zeroPoint: 0 });
+});
+
+test("yxyx: rows of boxes with y first", () => {
+  const decoder = createDecoderSync({
+    family: "yolov8",
+    classes: 1,
+    coordinates: "normalised",
+    boxFormat: "yxyx",
+  });
+  const [d] = decoder.decode([{ data: new Float32Array([0.1, 0.2, 0.3, 0.6, 0.9]), dims: [1, 1, 5] }]);
+  for (const [got, expected] of [
+    [d.x_min, 0.2],
+    [d.y_min, 0.1],
+    [d.x_max, 0.6],
+    [d.y_max, 0.3],
+  ])
+    expect(got).toBeCloseTo(expected, 6);
 });
