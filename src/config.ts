@@ -42,6 +42,7 @@ export interface Roles {
   readonly count?: string;
 }
 
+/** A config file or typed options as read: every field is there, `null` where nothing was said. What makes a plan, together with shapes. */
 export interface Config {
   /** Where it came from. */
   readonly source: "NN_config" | "nn_config" | "nn-archive" | "options";
