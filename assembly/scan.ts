@@ -159,8 +159,10 @@ function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: usize):
   if (fast<T>() && step == size<T>()) {
     if (!ASC_FEATURE_SIMD) {
       // integers are in order as they stand, floats above zero
-      if ((!isReference<T>() && !isFloat<T>()) || rawest > <K>0)
-        return passPlanes<T, K>(head, at, n, maxima, rawest, from, list);
+      if (isReference<T>() || !isFloat<T>()) {
+        if (!isReference<T>() || rawest > <K>0)
+          return passWords<T>(head, at, n, maxima, <i32>rawest, from, list);
+      } else if (rawest > <K>0) return passPlanes(head, at, n, maxima, <f32>rawest, from, list);
     }
     planeMaxima<T, K>(head, at, n, maxima, rawest);
     return pass<T, K>(maxima, size<T>(), rawest, from, n, list);
@@ -287,61 +289,104 @@ function classAt(list: usize, i: i32, step: usize): usize {
   return (list != 0 ? <usize>load<u32>(list + ((<usize>i) << 2)) : <usize>i) * step;
 }
 
-/** Bits of an element as a signed integer: in the order of the numbers, for those above zero. */
-// @ts-ignore: decorator
-@inline
-function bitsAt<T>(at: usize): i32 {
-  if (isReference<T>()) return <i32>load<i16>(at);
-  else if (isFloat<T>()) return load<i32>(at);
-  else return <i32>load<T>(at);
-}
-
 /**
- * Planes without vectors: `gate - 1 - v` is negative where v passes, so the sign of eight differences ORed together
- * tells whether to look closer. Numbers below zero may be flagged by mistake, never the other way round; flags stand
- * in scratch, one byte a cell.
+ * Planes of f32 without vectors: the bits of a float above zero, as an integer, are in its order, so `gate - 1 - v` is
+ * negative where v passes and the sign of eight differences ORed together tells whether to look closer. Numbers below
+ * zero may be flagged by mistake, never the other way round; flags stand in scratch, one byte a cell.
  */
-function passPlanes<T, K>(
-  head: usize,
-  at: usize,
-  n: i32,
-  flags: usize,
-  gate: K,
-  from: i32,
-  list: usize,
-): i32 {
+function passPlanes(head: usize, at: usize, n: i32, flags: usize, gate: f32, from: i32, list: usize): i32 {
   const step = ptr(head, H_SCORE_CHANNEL);
   const classes = int(head, H_CLASSES);
   const classList = ptr(head, H_CLASS_LIST);
-  const size8 = size<T>() * 8;
-  let below: i32;
-  if (isFloat<K>()) below = reinterpret<i32>(<f32>gate) - 1;
-  else below = <i32>gate - 1;
+  const below = reinterpret<i32>(gate) - 1;
   memory.fill(flags, 0, n);
   for (let c = 0; c < classes; c++) {
     let p = at + classAt(classList, c, step);
     let i = 0;
     for (; i + 8 <= n; i += 8) {
       const signs =
-        (below - bitsAt<T>(p)) |
-        (below - bitsAt<T>(p + size<T>())) |
-        (below - bitsAt<T>(p + 2 * size<T>())) |
-        (below - bitsAt<T>(p + 3 * size<T>())) |
-        (below - bitsAt<T>(p + 4 * size<T>())) |
-        (below - bitsAt<T>(p + 5 * size<T>())) |
-        (below - bitsAt<T>(p + 6 * size<T>())) |
-        (below - bitsAt<T>(p + 7 * size<T>()));
+        (below - load<i32>(p)) |
+        (below - load<i32>(p, 4)) |
+        (below - load<i32>(p, 8)) |
+        (below - load<i32>(p, 12)) |
+        (below - load<i32>(p, 16)) |
+        (below - load<i32>(p, 20)) |
+        (below - load<i32>(p, 24)) |
+        (below - load<i32>(p, 28));
       if (signs < 0) {
         for (let k = 0; k < 8; k++) {
-          if (bitsAt<T>(p + <usize>k * size<T>()) > below) store<u8>(flags + i + k, 1);
+          if (load<i32>(p + ((<usize>k) << 2)) > below) store<u8>(flags + i + k, 1);
         }
       }
-      p += size8;
+      p += 32;
     }
-    for (; i < n; i++, p += size<T>()) {
-      if (bitsAt<T>(p) > below) store<u8>(flags + i, 1);
+    for (; i < n; i++, p += 4) {
+      if (load<i32>(p) > below) store<u8>(flags + i, 1);
     }
   }
+  return listed(flags, n, from, list);
+}
+
+/**
+ * Planes of small elements without vectors, 64 bytes a test. With the top bit of a lane x apart, the sum of the rest and
+ * `lift` has its top bit set where the rest reaches that of the gate, and cannot carry into the next lane; x passes by
+ * either top bit where the gate's own is clear, by both where it is set. Eight words ORed together are in no lane below
+ * the largest of them, so one test mostly does for all. Signed numbers, f16 against a gate above zero among them, are
+ * brought into the order of unsigned ones by turning their top bits over.
+ */
+function passWords<T>(head: usize, at: usize, n: i32, flags: usize, gate: i32, from: i32, list: usize): i32 {
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const classes = int(head, H_CLASSES);
+  const classList = ptr(head, H_CLASS_LIST);
+  const bytes = size<T>() == 1;
+  const half: i32 = bytes ? 0x80 : 0x8000;
+  const ones: u64 = bytes ? 0x0101010101010101 : 0x0001000100010001;
+  const tops = <u64>half * ones;
+  const flip: u64 = bytes && !isSigned<T>() ? 0 : tops;
+  // the gate among unsigned numbers; one that nothing reaches lets the largest through, for `admit` to turn away
+  const least = max(0, min(2 * half - 1, flip != 0 ? gate + half : gate));
+  const either: u64 = least < half ? ~(<u64>0) : 0;
+  const lift = <u64>((least < half ? half : 2 * half) - least) * ones;
+  memory.fill(flags, 0, n);
+  for (let c = 0; c < classes; c++) {
+    let p = at + classAt(classList, c, step);
+    const end = p + <usize>n * size<T>();
+    let i: usize = 0;
+    for (; p + 64 <= end; p += 64, i += 64 / size<T>()) {
+      const x =
+        (load<u64>(p) ^ flip) |
+        (load<u64>(p, 8) ^ flip) |
+        (load<u64>(p, 16) ^ flip) |
+        (load<u64>(p, 24) ^ flip) |
+        (load<u64>(p, 32) ^ flip) |
+        (load<u64>(p, 40) ^ flip) |
+        (load<u64>(p, 48) ^ flip) |
+        (load<u64>(p, 56) ^ flip);
+      if (reached(x, tops, lift, either) == 0) continue;
+      for (let k: usize = 0; k < 64; k += 8) {
+        let lanes = reached(load<u64>(p + k) ^ flip, tops, lift, either);
+        while (lanes != 0) {
+          store<u8>(flags + i + (k + <usize>(ctz(lanes) >> 3)) / size<T>(), 1);
+          lanes &= lanes - 1;
+        }
+      }
+    }
+    for (; p < end; p += size<T>(), i++) {
+      if (key<T, i32>(p) >= gate) store<u8>(flags + i, 1);
+    }
+  }
+  return listed(flags, n, from, list);
+}
+
+/** Top bits of the lanes that reach the gate. */
+// @ts-ignore: decorator
+@inline
+function reached(x: u64, tops: u64, lift: u64, either: u64): u64 {
+  const sum = (x & ~tops) + lift;
+  return ((sum & (x | either)) | (x & either)) & tops;
+}
+
+function listed(flags: usize, n: i32, from: i32, list: usize): i32 {
   let to = list;
   for (let i = 0; i < n; i++) {
     store<i32>(to, from + i);
