@@ -142,6 +142,17 @@ static inline __attribute__((unused)) u32 I32_TRUNC_S_F32(f32 x) {
     return (u32)(s32)x;
 }
 
+/* Zero bits above and below; of 0 all of them, which the built-in function leaves open. */
+static inline __attribute__((unused)) u32 I32_CLZ(u32 x) {
+    return x ? (u32)__builtin_clz(x) : 32;
+}
+
+static inline __attribute__((unused)) u64 I64_CTZ(u64 x) {
+    u32 low = (u32)x, high = (u32)(x >> 32);
+    if (low) return 31 - I32_CLZ(low & -low);
+    return high ? 63 - I32_CLZ(high & -high) : 64;
+}
+
 static inline __attribute__((unused)) u32 I32_DIV_S(u32 a, u32 b) {
     if (BXW_UNLIKELY(b == 0 || (a == 0x80000000u && b == 0xffffffffu))) bxw_trap(BXW_TRAP_DIVISION);
     return (u32)((s32)a / (s32)b);

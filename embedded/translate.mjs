@@ -31,7 +31,7 @@ try {
 // wrap around the exports is left out along with the rest.
 const verbs = { abiVersion: [], scan: ["plan"], sort: ["plan"], nms: ["plan"], decode: ["plan"] };
 const definition =
-  /^(?:static )?(u32|f32|f64|void) (w2c_\w+)\((\w+)\* instance((?:, \w+ \w+)*)\) \{\n[\s\S]*?^\}\n/gm;
+  /^(?:static )?(u32|u64|f32|f64|void) (w2c_\w+)\((\w+)\* instance((?:, \w+ \w+)*)\) \{\n[\s\S]*?^\}\n/gm;
 const functions = [...source.matchAll(definition)]
   .map(([text, result, name, instance, parameters]) => ({ text, result, name, instance, parameters }))
   .filter(({ name }) => !Object.keys(verbs).some((verb) => name === `w2c_kernel_${verb}`));
