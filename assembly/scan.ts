@@ -1054,6 +1054,22 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
     return;
   }
 
+  if (!ASC_FEATURE_SIMD && type == TYPE_F32 && step == 4 && classList == 0 && rule == RULE_PRODUCT) {
+    // a class below gate / objectness cannot bring the product over the gate; a hair lower for the rounding, of which a
+    // gate near the smallest floats would need more
+    const gate = flt(head, H_GATE);
+    const rawest = flt(head, H_SCORE_GATE);
+    if (
+      fn == FN_NONE &&
+      int(head, H_OBJ_FN) == FN_NONE &&
+      gate > 1e-30 &&
+      rawest > 0 &&
+      o > 0 &&
+      o <= flt(head, H_CHECK)
+    ) {
+      if (!someAbove(at, classes, max(rawest, (gate * <f32>0.999999) / o))) return;
+    }
+  }
   const best = bestOf(type, head, at, step, classes, classList, maxima, row - from);
   if (best < 0) return;
   const label = classList != 0 ? load<i32>(classList + ((<usize>best) << 2)) : best;
@@ -1063,6 +1079,26 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
   const s = convert(head, fn, value(type, place, scale, zero), top, sum);
   if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
   emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
+}
+
+/** Whether of so many floats side by side one may reach `least`, which is above zero; told by their bits, eight to a step. */
+function someAbove(at: usize, n: i32, least: f32): bool {
+  const below = reinterpret<i32>(least) - 1;
+  let signs = 0;
+  let i = 0;
+  for (; i + 8 <= n; i += 8, at += 32) {
+    signs |=
+      (below - load<i32>(at)) |
+      (below - load<i32>(at, 4)) |
+      (below - load<i32>(at, 8)) |
+      (below - load<i32>(at, 12)) |
+      (below - load<i32>(at, 16)) |
+      (below - load<i32>(at, 20)) |
+      (below - load<i32>(at, 24)) |
+      (below - load<i32>(at, 28));
+  }
+  for (; i < n; i++, at += 4) signs |= below - load<i32>(at);
+  return signs < 0;
 }
 
 /** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */
