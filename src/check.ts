@@ -21,7 +21,7 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
   );
 }
 
-/** Whether each value of so many channels of a column, in all images, is as it should be. */
+/** Whether each value of so many channels of a column, in all images, is as it should be; f32 in [low, high] are, unasked. */
 function everyValue(
   m: Memory,
   plan: Plan,
@@ -29,15 +29,23 @@ function everyValue(
   { cells }: Head,
   f: Field,
   channels: number,
+  low: number,
+  high: number,
   good: (value: number, cell: number, channel: number) => boolean,
 ): boolean {
   const s = plan.tensors[f.tensor];
   const { bytes, code } = ELEMENTS[s.type];
+  const floats = s.type === "f32" ? m.f32 : null;
+  const step = f.cell * bytes;
   for (let image = 0; image < plan.batch; image++) {
-    const base = (volume(s.dims) / plan.batch) * image + f.offset;
+    const first = (volume(s.dims) / plan.batch) * image + f.offset;
     for (let c = 0; c < channels; c++) {
-      for (let i = 0; i < cells; i++) {
-        const at = layout.slots[f.tensor] + (base + c * f.channel + i * f.cell) * bytes;
+      let at = layout.slots[f.tensor] + (first + c * f.channel) * bytes;
+      for (let i = 0; i < cells; i++, at += step) {
+        if (floats !== null) {
+          const v = floats[at >> 2];
+          if (v >= low && v <= high) continue;
+        }
         if (!good(value(m, code, at, s.scale ?? 1, s.zeroPoint), i, c)) return false;
       }
     }
@@ -53,7 +61,7 @@ export function checkProbabilities(m: Memory, plan: Plan, layout: Layout): void 
       if (f === null || fn !== "none") return;
       const s = plan.tensors[f.tensor];
       const slack = slackOf(s);
-      everyValue(m, plan, layout, h, f, channels, (v, i, c) => {
+      everyValue(m, plan, layout, h, f, channels, -slack, 1 + slack, (v, i, c) => {
         if ((v > 1 + slack || v < -slack) && Number.isFinite(v))
           throw outOfRange(plan, `${shape(s)}, cell ${i}, class ${c}`, v);
         return true;
@@ -72,7 +80,7 @@ export function looksActivated(m: Memory, plan: Plan, layout: Layout): boolean {
     above ||= v > 0;
     return !(v < 0 || v > 1);
   };
-  return plan.heads.every((h) => everyValue(m, plan, layout, h, h.score, h.classes, inside)) && above;
+  return plan.heads.every((h) => everyValue(m, plan, layout, h, h.score, h.classes, 1, 0, inside)) && above;
 }
 
 /**
