@@ -1067,7 +1067,8 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
       o > 0 &&
       o <= flt(head, H_CHECK)
     ) {
-      if (!someAbove(at, classes, max(rawest, (gate * <f32>0.999999) / o))) return;
+      const least: f32 = (gate * <f32>0.999999) / o;
+      if (!someAbove(at, classes, least > rawest ? least : rawest)) return;
     }
   }
   const best = bestOf(type, head, at, step, classes, classList, maxima, row - from);
