@@ -90,12 +90,20 @@ export function nms(plan: usize): i32 {
         const right = f32x4.splat(x2);
         const bottom = f32x4.splat(y2);
         const areas = f32x4.splat(area);
+        const limits = f32x4.splat(iou);
         if (all && !equal && offsetX == 0 && offsetY == 0) {
           // blocks of one label lie one after the other; the newest may be half of a pair, the other half is empty
-          const limits = f32x4.splat(iou);
           for (let block = first; block < free; block += 2 * KEPT_BYTES) {
-            const a = over4(block, left, top, right, bottom, areas, limits);
-            const b = over4(block + KEPT_BYTES, left, top, right, bottom, areas, limits);
+            const next = block + KEPT_BYTES;
+            const a = over4(
+              block,
+              wide4(block, left, right),
+              high4(block, top, bottom),
+              areas,
+              limits,
+              false,
+            );
+            const b = over4(next, wide4(next, left, right), high4(next, top, bottom), areas, limits, false);
             if (v128.any_true(v128.or(a, b))) {
               hit = true;
               break;
@@ -103,25 +111,13 @@ export function nms(plan: usize): i32 {
           }
           if ((kept & 3) != 0) room = free - KEPT_BYTES;
         } else {
-          const limits = f32x4.splat(iou);
           const offsetXs = f32x4.splat(offsetX);
           const offsetYs = f32x4.splat(offsetY);
-          const zero = f32x4.splat(0);
           for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
             if (load<i32>(block, KEPT_LABEL) != label) continue;
-            let w = f32x4.sub(f32x4.pmin(right, v128.load(block, 32)), f32x4.pmax(left, v128.load(block)));
-            let h = f32x4.sub(
-              f32x4.pmin(bottom, v128.load(block, 48)),
-              f32x4.pmax(top, v128.load(block, 16)),
-            );
-            w = f32x4.pmax(zero, f32x4.add(w, offsetXs));
-            h = f32x4.pmax(zero, f32x4.add(h, offsetYs));
-            const shared = f32x4.mul(w, h);
-            const union = f32x4.sub(f32x4.add(areas, v128.load(block, 64)), shared);
-            const limit = f32x4.mul(limits, union);
-            const over = equal
-              ? v128.and(f32x4.ge(shared, limit), f32x4.gt(union, zero))
-              : f32x4.gt(shared, limit);
+            const w = f32x4.add(wide4(block, left, right), offsetXs);
+            const h = f32x4.add(high4(block, top, bottom), offsetYs);
+            const over = over4(block, w, h, areas, limits, equal);
             if (v128.any_true(over)) {
               hit = true;
               break;
@@ -171,24 +167,29 @@ export function nms(plan: usize): i32 {
   return kept;
 }
 
-/** Which of the four boxes of a block suppress this one: intersection > iou x union. */
+/** How wide the four boxes of a block overlap this one; below zero: how far they lie apart. */
 // @ts-ignore: decorator
 @inline
-function over4(
-  block: usize,
-  left: v128,
-  top: v128,
-  right: v128,
-  bottom: v128,
-  areas: v128,
-  limits: v128,
-): v128 {
+function wide4(block: usize, left: v128, right: v128): v128 {
+  return f32x4.sub(f32x4.pmin(right, v128.load(block, 32)), f32x4.pmax(left, v128.load(block)));
+}
+
+/** The same, of the height. */
+// @ts-ignore: decorator
+@inline
+function high4(block: usize, top: v128, bottom: v128): v128 {
+  return f32x4.sub(f32x4.pmin(bottom, v128.load(block, 48)), f32x4.pmax(top, v128.load(block, 16)));
+}
+
+/** Which of the four boxes of a block suppress this one, that overlap it by so much: intersection > iou x union. */
+// @ts-ignore: decorator
+@inline
+function over4(block: usize, w: v128, h: v128, areas: v128, limits: v128, equal: bool): v128 {
   const zero = f32x4.splat(0);
-  const w = f32x4.sub(f32x4.pmin(right, v128.load(block, 32)), f32x4.pmax(left, v128.load(block)));
-  const h = f32x4.sub(f32x4.pmin(bottom, v128.load(block, 48)), f32x4.pmax(top, v128.load(block, 16)));
   const shared = f32x4.mul(f32x4.pmax(zero, w), f32x4.pmax(zero, h));
   const union = f32x4.sub(f32x4.add(areas, v128.load(block, 64)), shared);
-  return f32x4.gt(shared, f32x4.mul(limits, union));
+  const limit = f32x4.mul(limits, union);
+  return equal ? v128.and(f32x4.ge(shared, limit), f32x4.gt(union, zero)) : f32x4.gt(shared, limit);
 }
 
 // @ts-ignore: decorator

@@ -289,6 +289,22 @@ function classAt(list: usize, i: i32, step: usize): usize {
   return (list != 0 ? <usize>load<u32>(list + ((<usize>i) << 2)) : <usize>i) * step;
 }
 
+/** Below zero where the bits of one of eight floats lie above `below`, itself above zero; or, by mistake, for a negative one. */
+// @ts-ignore: decorator
+@inline
+function differences(at: usize, below: i32): i32 {
+  return (
+    (below - load<i32>(at)) |
+    (below - load<i32>(at, 4)) |
+    (below - load<i32>(at, 8)) |
+    (below - load<i32>(at, 12)) |
+    (below - load<i32>(at, 16)) |
+    (below - load<i32>(at, 20)) |
+    (below - load<i32>(at, 24)) |
+    (below - load<i32>(at, 28))
+  );
+}
+
 /**
  * Planes of f32 without vectors: the bits of a float above zero, as an integer, are in its order, so `gate - 1 - v` is
  * negative where v passes and the sign of eight differences ORed together tells whether to look closer. Numbers below
@@ -304,15 +320,7 @@ function passPlanes(head: usize, at: usize, n: i32, flags: usize, gate: f32, fro
     let p = at + classAt(classList, c, step);
     let i = 0;
     for (; i + 8 <= n; i += 8) {
-      const signs =
-        (below - load<i32>(p)) |
-        (below - load<i32>(p, 4)) |
-        (below - load<i32>(p, 8)) |
-        (below - load<i32>(p, 12)) |
-        (below - load<i32>(p, 16)) |
-        (below - load<i32>(p, 20)) |
-        (below - load<i32>(p, 24)) |
-        (below - load<i32>(p, 28));
+      const signs = differences(p, below);
       if (signs < 0) {
         for (let k = 0; k < 8; k++) {
           if (load<i32>(p + ((<usize>k) << 2)) > below) store<u8>(flags + i + k, 1);
@@ -1088,15 +1096,7 @@ function someAbove(at: usize, n: i32, least: f32): bool {
   let signs = 0;
   let i = 0;
   for (; i + 8 <= n; i += 8, at += 32) {
-    signs |=
-      (below - load<i32>(at)) |
-      (below - load<i32>(at, 4)) |
-      (below - load<i32>(at, 8)) |
-      (below - load<i32>(at, 12)) |
-      (below - load<i32>(at, 16)) |
-      (below - load<i32>(at, 20)) |
-      (below - load<i32>(at, 24)) |
-      (below - load<i32>(at, 28));
+    signs |= differences(at, below);
   }
   for (; i < n; i++, at += 4) signs |= below - load<i32>(at);
   return signs < 0;

@@ -1,19 +1,9 @@
 /** Seeded networks: for every kind of head a config, tensor shapes and contents, at any size and number type. */
+import { type Random, mulberry32 } from "../bench/random.ts";
 import type { ElementType, TensorData, TensorSpecInput } from "../src/tensor.ts";
 import { volume } from "../src/tensor.ts";
 
-export type Random = () => number;
-
-/** Uniform in [0, 1), the same on every machine. */
-export function mulberry32(seed: number): Random {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
+export { type Random, mulberry32 };
 
 export const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)];
 

@@ -9,6 +9,8 @@
  *
  * Kept from the second time on. Bounded by count and by characters; the one unused for longest goes first.
  */
+import { Recent } from "./recent.ts";
+
 export interface Answer {
   readonly type: string;
   readonly body: string;
@@ -17,7 +19,6 @@ export interface Answer {
 interface Kept extends Answer {
   readonly teamName: string;
   readonly list: string;
-  readonly size: number;
 }
 
 /** Longer requests are rare; keeping their text would be a way to fill the memory. */
@@ -27,18 +28,14 @@ const MAX_ONCE = 500;
 const nameOf = (teamId: string, accept: string | undefined, body: string): string => `${teamId}\n${accept ?? ""}\n${body}`;
 
 export class Answers {
-  readonly #kept = new Map<string, Kept>();
-  readonly #maxEntries: number;
-  readonly #maxCharacters: number;
-  #characters = 0;
+  readonly #kept: Recent<Kept>;
   /** Asked for once. Only what is asked for again is kept: a client that never repeats itself shall not fill the memory. */
   readonly #once = new Set<string>();
   /** How many requests were answered from here, for tests. */
   found = 0;
 
   constructor(maxEntries = 2000, maxCharacters = 2 ** 24) {
-    this.#maxEntries = maxEntries;
-    this.#maxCharacters = maxCharacters;
+    this.#kept = new Recent(maxEntries, maxCharacters);
   }
 
   get size(): number {
@@ -46,17 +43,13 @@ export class Answers {
   }
 
   get characters(): number {
-    return this.#characters;
+    return this.#kept.characters;
   }
 
   find(teamId: string, teamName: string, list: string, accept: string | undefined, body: string): Answer | undefined {
     if (body.length > MAX_REQUEST) return undefined;
-    const name = nameOf(teamId, accept, body);
-    const known = this.#kept.get(name);
-    if (known === undefined || known.teamName !== teamName || known.list !== list) return undefined;
-    this.#kept.delete(name);
-    this.#kept.set(name, known);
-    this.found++;
+    const known = this.#kept.get(nameOf(teamId, accept, body), (k) => k.teamName === teamName && k.list === list);
+    if (known !== undefined) this.found++;
     return known;
   }
 
@@ -68,18 +61,6 @@ export class Answers {
       if (this.#once.size > MAX_ONCE) for (const oldest of this.#once) return void this.#once.delete(oldest);
       return;
     }
-    this.#forget(name);
-    const size = name.length + list.length + text.length;
-    this.#kept.set(name, { type, body: text, teamName, list, size });
-    this.#characters += size;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.#maxEntries && this.#characters <= this.#maxCharacters) break;
-      this.#forget(oldest);
-    }
-  }
-
-  #forget(name: string): void {
-    this.#characters -= this.#kept.get(name)?.size ?? 0;
-    this.#kept.delete(name);
+    this.#kept.set(name, { type, body: text, teamName, list }, name.length + list.length + text.length);
   }
 }

@@ -4,6 +4,7 @@
  * and by characters; the one unused for longest goes first.
  */
 import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
+import { Recent } from "./recent.ts";
 import { checkLimits, documentLimits, hasMoreTokens, refuse } from "./limits.ts";
 
 export type Entry =
@@ -20,10 +21,7 @@ const FIELDS_A_REQUEST = 10;
 
 export class Documents {
   readonly #schema: GraphQLSchema;
-  readonly #maxEntries: number;
-  readonly #maxCharacters: number;
-  readonly #entries = new Map<string, Entry>();
-  #characters = 0;
+  readonly #entries: Recent<Entry>;
   /** How many documents were not found in the cache: with the two below, the work bound that tests assert. */
   prepared = 0;
   /** How many of them reached the parser. */
@@ -33,8 +31,7 @@ export class Documents {
 
   constructor(schema: GraphQLSchema, maxEntries = 500, maxCharacters = 2 ** 21) {
     this.#schema = schema;
-    this.#maxEntries = maxEntries;
-    this.#maxCharacters = maxCharacters;
+    this.#entries = new Recent(maxEntries, maxCharacters);
   }
 
   get size(): number {
@@ -42,25 +39,15 @@ export class Documents {
   }
 
   get characters(): number {
-    return this.#characters;
+    return this.#entries.characters;
   }
 
   /** `cost`: what to charge beyond the request itself; of a document that was known and is good: nothing. */
   get(source: string): Entry {
     const known = this.#entries.get(source);
-    if (known !== undefined) {
-      this.#entries.delete(source);
-      this.#entries.set(source, known);
-      return known.errors === undefined ? { ...known, cost: 0 } : known;
-    }
+    if (known !== undefined) return known.errors === undefined ? { ...known, cost: 0 } : known;
     const entry = this.#prepare(source);
-    this.#entries.set(source, entry);
-    this.#characters += source.length;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#maxEntries && this.#characters <= this.#maxCharacters) break;
-      this.#entries.delete(oldest);
-      this.#characters -= oldest.length;
-    }
+    this.#entries.set(source, entry, source.length);
     return entry;
   }
 
