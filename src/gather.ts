@@ -3,15 +3,16 @@
  * the rows that pass are copied, side by side, with their cell numbers beside them.
  */
 import * as A from "./abi.ts";
-import { gatherRegion, type SlotArray } from "./image.ts";
+import { gatherRegion, type SlotArray, writeGathered } from "./image.ts";
 import type { Layout } from "./layout.ts";
 import type { Memory } from "./memory.ts";
 import type { Plan } from "./plan.ts";
+import type { Head } from "./reading.ts";
 import { ELEMENTS } from "./tensor.ts";
 
 /**
- * Gathers what passes and returns the plan block that decodes it; 0: copy everything instead, because too much
- * passes for gathering to pay, or because the data is not of the slot's own array type.
+ * Brings the arrays in and returns the plan block that decodes them: of a tensor of which little passes only the rows
+ * that do, of another one everything. 0: nothing was done, because data is not of its slot's own array type.
  */
 export function gatherRows(
   m: Memory,
@@ -22,54 +23,62 @@ export function gatherRows(
 ): number {
   const gather = plan.gather as NonNullable<Plan["gather"]>;
   const { i32 } = m;
-  let source = 0;
-  for (let k = 0; k < gather.length; k++) {
-    const g = gather[k];
-    const h = plan.heads[k];
-    const spec = plan.tensors[g.tensor];
-    const data = arrays[g.tensor] as Float32Array;
-    const slot = slots[g.tensor];
-    if (data.constructor !== slot.constructor || data.buffer === slot.buffer) return 0;
-    const r = (layout.gatherHeads >> 2) + k * A.HEAD_WORDS;
-    const objectness = h.objectness as NonNullable<typeof h.objectness>;
-    // bits of half floats are in order as they stand only above zero
-    if (spec.type === "f16" && i32[r + A.H_OBJ_GATE] <= 0) return 0;
-    const list = (layout.gatherIndex >> 2) + source;
-    const passed = passing(
-      data,
-      objectness.offset,
-      objectness.cell,
-      h.cells,
-      // the gate stays in memory: a number with a fraction handed over would be garbage
-      spec.type === "f32" ? m.f32 : i32,
-      r + A.H_OBJ_GATE,
-      spec.type === "f16",
-      i32,
-      list,
-    );
-    // scattered reads cost several times a streamed copy, rows that lie side by side about the same
-    const cost = g.channel === 1 ? 2 : 12;
-    if (passed * g.channels * cost > h.cells * g.channels) return 0;
-    const size = ELEMENTS[spec.type].bytes;
-    copyRows(
-      data,
-      g.offset,
-      g.channel,
-      g.cell,
-      g.channels,
-      i32,
-      list,
-      passed,
-      slot,
-      (gatherRegion(plan, layout, k) - layout.slots[g.tensor]) / size,
-    );
-    i32[r + A.H_CELLS] = passed;
-    source += h.cells;
+  for (let t = 0; t < slots.length; t++) {
+    const data = arrays[t] as Float32Array;
+    if (data.constructor !== slots[t].constructor || data.buffer === slots[t].buffer) return 0;
+  }
+  for (let t = 0; t < slots.length; t++) {
+    const data = arrays[t] as Float32Array;
+    let room = 0;
+    let cost = 0;
+    for (let k = 0; k < gather.length; k++)
+      if (gather[k].tensor === t) room += plan.heads[k].cells * gather[k].channels;
+    for (let k = 0, list = layout.gatherIndex >> 2; k < gather.length; list += plan.heads[k++].cells) {
+      const g = gather[k];
+      // once it is known that gathering does not pay, the rest need not be looked at
+      if (g.tensor !== t || cost > room) continue;
+      const r = recordOf(layout.gatherHeads, k);
+      const objectness = plan.heads[k].objectness as NonNullable<Head["objectness"]>;
+      const { type } = plan.tensors[t];
+      const passed = passing(
+        data,
+        objectness.offset,
+        objectness.cell,
+        plan.heads[k].cells,
+        // the gate stays in memory: a number with a fraction handed over would be garbage
+        type === "f32" ? m.f32 : i32,
+        r + A.H_OBJ_GATE,
+        type === "f16",
+        i32,
+        list,
+      );
+      i32[r + A.H_CELLS] = passed;
+      // scattered reads cost several times a streamed copy, rows that lie side by side about the same
+      cost += passed * g.channels * (g.channel === 1 ? 6 : 12);
+    }
+    if (cost > room) slots[t].set(data);
+    for (let k = 0, list = layout.gatherIndex >> 2; k < gather.length; list += plan.heads[k++].cells) {
+      const g = gather[k];
+      if (g.tensor !== t) continue;
+      const r = recordOf(layout.gatherHeads, k);
+      if (cost > room) {
+        const whole = recordOf(layout.heads[0], k);
+        i32.copyWithin(r, whole, whole + A.HEAD_WORDS);
+        continue;
+      }
+      const passed = i32[r + A.H_CELLS];
+      if (i32[r + A.H_INDEX] === 0) writeGathered(m, plan, layout, k, r, list * 4);
+      i32[r + A.H_CELLS] = passed;
+      const to = (gatherRegion(plan, layout, k) - layout.slots[t]) / ELEMENTS[plan.tensors[t].type].bytes;
+      copyRows(data, g.offset, g.channel, g.cell, g.channels, i32, list, passed, slots[t], to);
+    }
   }
   return layout.gatherPlan;
 }
 
-/** Cells whose objectness passes, in order; the list is written always and counted only where it passes. */
+const recordOf = (heads: number, k: number): number => (heads >> 2) + k * A.HEAD_WORDS;
+
+/** Lists the cells whose objectness passes, in order, and returns how many. */
 function passing(
   data: Float32Array,
   offset: number,
@@ -85,6 +94,8 @@ function passing(
   let at = offset;
   let n = list;
   if (half) {
+    // bits of half floats are in order as they stand only above zero; else all may pass
+    if (gate <= 0) return cells;
     for (let i = 0; i < cells; i++, at += cell) if (data[at] >= gate && data[at] <= 0x7fff) i32[n++] = i;
   } else {
     for (let i = 0; i < cells; i++, at += cell) if (data[at] >= gate) i32[n++] = i;

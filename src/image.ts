@@ -46,7 +46,7 @@ export function writePlan(m: Memory, plan: Plan, layout: Layout): void {
     plan.heads.forEach((h, i) => {
       const r = (records[k] >> 2) + i * A.HEAD_WORDS;
       writeHead(m, plan, layout, i, r, image, source);
-      if (at === layout.gatherPlan) writeGathered(m, plan, layout, i, r, source);
+      if (at === layout.gatherPlan) writeGathered(m, plan, layout, i, r, layout.gatherIndex + source * 4);
       source += h.cells;
     });
   });
@@ -180,14 +180,14 @@ function writeHead(
   f32[r + A.H_CHECK] = Math.min(highest(plan, score, h.scoreFn), highest(plan, h.objectness, h.objectnessFn));
 }
 
-/** Turns a head record into one over gathered rows: channels side by side, cell numbers in an index. */
-function writeGathered(
+/** Turns a head record into one over gathered rows: channels side by side, cell numbers at `list`. */
+export function writeGathered(
   { i32 }: Memory,
   plan: Plan,
   layout: Layout,
   index: number,
   r: number,
-  source: number,
+  list: number,
 ): void {
   const h = plan.heads[index];
   const g = (plan.gather as readonly GatherHead[])[index];
@@ -196,7 +196,7 @@ function writeGathered(
   const at = (offset: number): number => base + ((offset - g.offset) / g.channel) * size;
   const row = g.channels * size;
   i32[r + A.H_CELLS] = 0;
-  i32[r + A.H_INDEX] = layout.gatherIndex + source * 4;
+  i32[r + A.H_INDEX] = list;
   i32[r + A.H_SCORE] = at(beside(h.score, onlyClass(plan, h) ?? 0).offset);
   i32[r + A.H_SCORE_CHANNEL] = size;
   i32[r + A.H_SCORE_CELL] = row;

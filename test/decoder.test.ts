@@ -4,6 +4,7 @@ import { createDecoder, createDecoderSync, type Decoder, type Outputs } from "..
 import { Detections, toPixels } from "../src/detections.ts";
 import { chooseEngine } from "../src/engine.ts";
 import { specOf } from "../src/tensor.ts";
+import { mulberry32 } from "./make.ts";
 import { engines } from "./engines.ts";
 
 const V8 = { family: "yolov8", labels: ["cat", "dog"], inputSize: [100, 100], boxFormat: "xyxy" };
@@ -228,6 +229,40 @@ describe.each(engines)("%s", (engine) => {
       ),
     ])
       expect(bytes).toBeLessThanOrEqual(bound);
+  });
+
+  test("arrays of which little passes in one map and much in another, frame after frame", () => {
+    const config = { family: "yolov3", classes: 8, inputSize: [416, 416], anchors: [[[9, 8]], [[40, 50]]] };
+    const sides = [13, 26];
+    const random = mulberry32(7);
+    /** [1, 13, side, side] of logits; so much of the objectness is above zero. */
+    const map = (side: number, share: number): Float32Array =>
+      Float32Array.from({ length: 13 * side * side }, (_, i) => {
+        const channel = Math.floor(i / (side * side));
+        return channel === 4 ? (random() < share ? 1 : -1) * (1 + random()) : random() * 4 - 2;
+      });
+    const arrays = make({}, config);
+    const slots = make({}, config);
+    const found = (d: Detections) => ({ rows: d.toArray(), sources: [...d.sources.slice(0, d.length)] });
+    let passed = 0;
+    for (const shares of [
+      [0, 0],
+      [0.02, 0.9],
+      [0.9, 0.02],
+      [0.02, 0.02],
+      [0.9, 0.9],
+      [0.02, 0.9],
+      [0, 0.02],
+    ]) {
+      const outputs = sides.map((side, i) => ({ data: map(side, shares[i]), dims: [1, 13, side, side] }));
+      const got = found(arrays.decode(outputs));
+      if (Object.keys(slots.slots).length === 0) slots.decode(outputs);
+      Object.values(slots.slots).forEach((slot, i) => slot.data.set(outputs[i].data));
+      expect(got).toEqual(found(slots.decode()));
+      expect(arrays.stats.candidates).toBe(slots.stats.candidates);
+      passed += got.rows.length;
+    }
+    expect(passed).toBeGreaterThan(100);
   });
 
   test("a batch gives one result per image, each with its own columns", () => {
