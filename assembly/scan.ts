@@ -51,6 +51,7 @@ import {
   H_SOFT_COUNT,
   FN_SIGMOID,
   H_SOURCE,
+  MAXIMA,
   P_BLOCK,
   P_BOXES,
   P_CANDIDATES,
@@ -94,7 +95,7 @@ export function scan(plan: usize): i32 {
 }
 
 function scanHead(plan: usize, head: usize): void {
-  const maxima = ptr(plan, P_BLOCK);
+  const maxima = ptr(plan, P_BLOCK) + MAXIMA;
   const list = column(plan, 0);
   const cells = validCells(head);
   const objectness = ptr(head, H_OBJ) != 0;
@@ -708,20 +709,20 @@ function isPlain(plan: usize, head: usize): bool {
 // @ts-ignore: decorator
 @inline
 function column(plan: usize, i: i32): usize {
-  return ptr(plan, P_BLOCK) + <usize>((1 + GROUPS) * ROW_BYTES + i * COLUMN_BYTES);
+  return ptr(plan, P_BLOCK) + <usize>(i * COLUMN_BYTES);
 }
 
 /** In scratch: the maxima of a group, or what is needed after them. */
 // @ts-ignore: decorator
 @inline
 function groupRow(plan: usize, i: i32): usize {
-  return ptr(plan, P_BLOCK) + <usize>((1 + i) * ROW_BYTES);
+  return ptr(plan, P_BLOCK) + <usize>(MAXIMA + (1 + i) * ROW_BYTES);
 }
 
 /** First pass, classes alone. */
 function admitClasses(plan: usize, head: usize, list: usize, count: i32, from: i32): void {
   const type = int(head, H_SCORE_TYPE);
-  const maxima = ptr(plan, P_BLOCK);
+  const maxima = ptr(plan, P_BLOCK) + MAXIMA;
   const tops = column(plan, 1);
   const labels = column(plan, 2);
   const classes = int(head, H_CLASSES);

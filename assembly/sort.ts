@@ -13,6 +13,7 @@
  * takes every candidate between its two scores.
  */
 import {
+  ONE_WAVE,
   P_CANDIDATES,
   P_COUNTS,
   P_MAX_CANDIDATES,
@@ -27,7 +28,6 @@ import { int, ptr, setInt } from "./word";
 /** Up to so many candidates are inserted one by one. */
 const SMALL = 24;
 /** Up to so many go in one wave. */
-const ONE_WAVE = 3072;
 const FIRST_WAVE = 1024;
 const SAMPLE = 512;
 const DIGIT = 8;

@@ -155,14 +155,18 @@
  */
 #define BXW_BLOCK 512
 /*
- * Scratch of the scan, from P_BLOCK: maxima of a block | maxima of each group of classes | columns, one word a cell of the
- * block: the cells that may pass, their best scores, their labels. A group is eight classes, or as many eights as keep the
- * groups at sixteen.
+ * Scratch of the scan, from P_BLOCK: columns, one word a cell of the block: the cells that may pass, their best scores, their
+ * labels | maxima of the block | maxima of each group of classes. A group is eight classes, or as many eights as keep the
+ * groups at sixteen. Heads with objectness, or one class, need two of the groups' rows, for other things.
  */
+#define BXW_COLUMN_BYTES 4112
+#define BXW_MAXIMA 12336
 #define BXW_ROW_BYTES 2064
 #define BXW_GROUPS 16
-#define BXW_COLUMN_BYTES 4112
 #define BXW_SCAN_BYTES 47424
+#define BXW_SCAN_COLUMN_BYTES 18528
+/* So many candidates are sorted at once: nms then never calls for more. */
+#define BXW_ONE_WAVE 3072
 /* Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 #define BXW_KEPT_NEXT 80
 #define BXW_KEPT_LABEL 84

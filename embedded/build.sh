@@ -60,7 +60,7 @@ blob tensor test/tiny-face/out0.bin
 node ../dist/cli.mjs compile test/tiny-face/config.json --outputs out0:1x13x13x25:f32 --c face --out build/face_plan.h 2>/dev/null
 compile examples/face.c face.o
 # a chip with this much; what does not fit does not link
-case $target in m*) link+=(-Wl,--defsym=FLASH_BYTES=0x10000,--defsym=RAM_BYTES=0x20000,--defsym=STACK_BYTES=0x800) ;; esac
+case $target in m*) link+=(-Wl,--defsym=FLASH_BYTES=0x10000,--defsym=RAM_BYTES=0x10000,--defsym=STACK_BYTES=0x800) ;; esac
 "${tools}gcc" "${flags[@]}" "${link[@]}" "$out"/{face,report,tensor}.o "${library[@]}" -o "$out/face"
 
 # what it takes: code and constants of the library (kernel.c, the kernel, boxwright.c), and of the whole program on a board

@@ -75,9 +75,9 @@ spoilt() {
 }
 for target in host arm64 armhf m4; do step "a wrong bit is seen: $target" spoilt "$target"; done
 # a chip too small must not link
-too_small() { ! arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -nostdlib -T bare-metal/flash.ld -Wl,--defsym=RAM_BYTES=0x10000 \
+too_small() { ! arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -nostdlib -T bare-metal/flash.ld -Wl,--defsym=RAM_BYTES=0xc000 \
   build/m4/{face,report,tensor,boxwright_kernel,boxwright,kernel,string,start,console,measure}.o -lgcc -o build/too-small 2>build/link.log && grep -q 'RAM: got more than RAM_BYTES' build/link.log; }
-step "64 KiB of RAM are refused by the linker" too_small
+step "48 KiB of RAM are refused by the linker" too_small
 
 step "build host -O2" ./build.sh host
 if ./callgrind.sh >build/callgrind.txt 2>&1; then passed=$((passed + 1)); else fail "callgrind"; fi

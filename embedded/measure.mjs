@@ -38,6 +38,7 @@ const boards = Object.entries(names)
     const [instructions, stack] = find(`^${t} -Os: face: measured: (\\d+) instructions, stack (\\d+) bytes`);
     return `| ${name} | ${[flash - 16900, ram, stack, instructions].map(number).join(" | ")} |`;
   });
+const planMemory = /face_memory_bytes = (\d+)/.exec(file("build/face_plan.h"))[1];
 const counts = file("build/callgrind.txt")
   .split("\n")
   .map((line) => /^\s*(\d+) instructions\s+(.*): (\d+) detections$/.exec(line))
@@ -53,7 +54,7 @@ const text = [
   "|---|---|---|---|",
   ...code,
   "",
-  "The whole face example, `-Os`: flash without the tensor in it, RAM with plan memory (86,688) and 2,048 bytes of stack,",
+  `The whole face example, \`-Os\`: flash without the tensor in it, RAM with plan memory (${number(planMemory)}) and 2,048 bytes of stack,`,
   "stack really used, and instructions of one decode of [1,13,13,25] floats (QEMU, to the nearest 40):",
   "",
   "| | flash | RAM | stack used | instructions |",

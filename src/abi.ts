@@ -162,14 +162,18 @@ export const TYPE_I32 = 5;
  */
 export const BLOCK = 512;
 /**
- * Scratch of the scan, from P_BLOCK: maxima of a block | maxima of each group of classes | columns, one word a cell of the
- * block: the cells that may pass, their best scores, their labels. A group is eight classes, or as many eights as keep the
- * groups at sixteen.
+ * Scratch of the scan, from P_BLOCK: columns, one word a cell of the block: the cells that may pass, their best scores, their
+ * labels | maxima of the block | maxima of each group of classes. A group is eight classes, or as many eights as keep the
+ * groups at sixteen. Heads with objectness, or one class, need two of the groups' rows, for other things.
  */
+export const COLUMN_BYTES = BLOCK * 8 + 16;
+export const MAXIMA = 3 * COLUMN_BYTES;
 export const ROW_BYTES = BLOCK * 4 + 16;
 export const GROUPS = 16;
-export const COLUMN_BYTES = BLOCK * 8 + 16;
-export const SCAN_BYTES = (1 + GROUPS) * ROW_BYTES + 3 * COLUMN_BYTES;
+export const SCAN_BYTES = MAXIMA + (1 + GROUPS) * ROW_BYTES;
+export const SCAN_COLUMN_BYTES = MAXIMA + (1 + 2) * ROW_BYTES;
+/** So many candidates are sorted at once: nms then never calls for more. */
+export const ONE_WAVE = 3072;
 /** Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 export const KEPT_NEXT = 80;
 export const KEPT_LABEL = 84;

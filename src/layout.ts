@@ -7,12 +7,24 @@
  *          class lists, class gates, prior tables
  *          tensor slots            16-aligned, 16 bytes of slack after each: a vector load of the last element stays inside
  *          candidates              scores f32 | labels i32 | sources u32 | boxes f32 x 4       28 bytes a cell
- *          order u32 | spare u32                                                              8 bytes a cell
- *          gathered cell numbers u32                                                          4 bytes a cell
- *          scratch                 of scan; in the same place that of nms, and behind it that of sort, which nms calls for more
+ *          work                    by phase, one over the other:
+ *
+ *              scan  gathered cell numbers u32 | scratch of scan
+ *              sort  order u32 | spare u32 | counts
+ *              nms   order u32                       | chains | kept     further waves are sorted beside the kept boxes,
+ *                    order u32 | chains | kept                           unless there is only the one
+ *
  *          detections of image 0, 1, ...: boxes f32 x 4 | scores f32 | labels i32 | sources u32
  */
-import { CHAINS, HEAD_WORDS, KEPT_BYTES, PLAN_WORDS, SCAN_BYTES } from "./abi.ts";
+import {
+  CHAINS,
+  HEAD_WORDS,
+  KEPT_BYTES,
+  ONE_WAVE,
+  PLAN_WORDS,
+  SCAN_BYTES,
+  SCAN_COLUMN_BYTES,
+} from "./abi.ts";
 import type { Plan } from "./plan.ts";
 import type { Head } from "./reading.ts";
 import { ELEMENTS, volume } from "./tensor.ts";
@@ -49,12 +61,13 @@ export interface Layout {
   readonly boxes: number;
   readonly order: number;
   readonly spare: number;
-  /** Scratch of the three phases: [scratch, scratchEnd) and the spare column may differ between engines. */
+  /** Scratch of the scan. */
   readonly scratch: number;
+  readonly counts: number;
   readonly chains: number;
   readonly kept: number;
-  readonly counts: number;
-  readonly scratchEnd: number;
+  /** From `order` to here engines may differ, but for the candidates in order. */
+  readonly workEnd: number;
   readonly detections: readonly DetectionColumns[];
   /** All of it. */
   readonly bytes: number;
@@ -71,6 +84,9 @@ export const COUNT_BYTES = 2048 * WORD;
 export function keptBlocks(maxDetections: number, labels: number): number {
   return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.min(maxDetections, labels)) + 1;
 }
+
+/** Whether one number a cell decides, so that no maxima of groups of classes are needed. */
+const oneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1;
 
 export function layoutOf(plan: Plan): Layout {
   let at = 64;
@@ -108,23 +124,35 @@ export function layoutOf(plan: Plan): Layout {
     labels: words(capacity),
     sources: words(capacity),
     boxes: words(capacity * 4),
-    order: words(capacity),
-    spare: words(capacity),
-    gatherIndex: gathers ? words(heads.reduce((c, h) => c + h.cells, 0)) : 0,
   };
-  const keptBytes = keptBlocks(maxDetections, kinds) * KEPT_BYTES;
-  // nms sorts more while its kept blocks stand
-  const scratch = take(Math.max(SCAN_BYTES, CHAINS * WORD + keptBytes + COUNT_BYTES));
+  const work = at;
+  const scan = {
+    gatherIndex: gathers ? words(heads.reduce((c, h) => c + h.cells, 0)) : 0,
+    scratch: take(heads.every(oneColumn) ? SCAN_COLUMN_BYTES : SCAN_BYTES),
+  };
+  const scanned = at;
+  at = work;
+  const order = words(capacity);
+  const sorts = at;
+  const sort = { spare: words(capacity), counts: take(COUNT_BYTES) };
+  const sorted = at;
+  if (capacity <= ONE_WAVE) at = sorts;
+  const suppression = {
+    chains: words(CHAINS),
+    kept: take(keptBlocks(maxDetections, kinds) * KEPT_BYTES),
+  };
+  at = Math.max(at, scanned, sorted);
+  const workEnd = at;
   const { plans, gatherPlan, gatherHeads } = places;
   return {
     ...places,
+    ...scan,
+    order,
+    ...sort,
+    ...suppression,
+    workEnd,
     blocks: gathers ? [...plans, gatherPlan] : plans,
     records: gathers ? [...places.heads, gatherHeads] : places.heads,
-    scratch,
-    chains: scratch,
-    kept: scratch + CHAINS * WORD,
-    counts: scratch + CHAINS * WORD + keptBytes,
-    scratchEnd: at,
     detections: plans.map(() => ({
       boxes: words(maxDetections * 4),
       scores: words(maxDetections),

@@ -1,5 +1,6 @@
 /** Plan, layout and image made as `src/decoder.ts` makes them, with the phases in hand. */
 import { expect } from "vitest";
+import * as A from "../src/abi.ts";
 import { parseConfig } from "../src/config.ts";
 import { makeEngine, type Engine, type EngineName } from "../src/engine.ts";
 import { slotView, writeAffine, writePlan, writeThresholds, type Thresholds } from "../src/image.ts";
@@ -43,23 +44,20 @@ export function imageOf(
   return { engine, plan, layout };
 }
 
-/** The image but for what the map calls scratch: the spare column, and [scratch, scratchEnd). */
-function settled({ engine, layout }: Image): Uint8Array[] {
-  const bytes = new Uint8Array(engine.memory.buffer);
-  const spareEnd = layout.spare + layout.capacity * 4;
-  return [
-    bytes.subarray(0, layout.spare),
-    bytes.subarray(spareEnd, layout.scratch),
-    bytes.subarray(layout.scratchEnd, layout.bytes),
-  ];
+/** The image but for what the map calls work, and of that the candidates of a plan block that are in order. */
+function settled({ engine, layout }: Image, sortedBy: number): Uint8Array[] {
+  const { buffer, i32 } = engine.memory;
+  const bytes = new Uint8Array(buffer);
+  const sorted = sortedBy === 0 ? 0 : i32[(sortedBy >> 2) + A.P_SORTED];
+  return [bytes.subarray(0, layout.order + sorted * 4), bytes.subarray(layout.workEnd, layout.bytes)];
 }
 
-/** Byte for byte; says where the first difference is. */
-export function expectSameImage(images: readonly Image[], phase: string): void {
+/** Byte for byte, also of the order that `sortedBy`, a plan block, left; says where the first difference is. */
+export function expectSameImage(images: readonly Image[], phase: string, sortedBy = 0): void {
   const [first, ...rest] = images;
-  const a = settled(first);
+  const a = settled(first, sortedBy);
   for (const other of rest) {
-    settled(other).forEach((b, k) => {
+    settled(other, sortedBy).forEach((b, k) => {
       expect(b.length).toBe(a[k].length);
       if (Buffer.compare(a[k], b) === 0) return;
       let i = 0;
@@ -103,7 +101,7 @@ export function runInStep(
     for (const phase of ["scan", "sort", "nms"] as const) {
       const counts = images.map((x) => x.engine[phase](at));
       expect(new Set(counts).size, `${phase} of image ${i}: ${counts.join(", ")}`).toBe(1);
-      expectSameImage(images, `${phase} of image ${i}`);
+      expectSameImage(images, `${phase} of image ${i}`, phase === "scan" ? 0 : at);
       count = counts[0];
     }
     return count;

@@ -1,6 +1,6 @@
 /*
  * The smallest whole program: a face detector's output, its plan as a C array, memory reserved by the linker. Built for
- * a system and for a board with 64 KiB of flash and 128 KiB of RAM. `face_plan.h` is what
+ * a system and for a board with 64 KiB of flash and 64 KiB of RAM. `face_plan.h` is what
  *
  *     boxwright compile config.json --outputs out0:1x13x13x25:f32 --c face > face_plan.h
  *

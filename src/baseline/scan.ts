@@ -25,8 +25,9 @@ import {
 const fround = Math.fround;
 /** Binary logarithm of an element's bytes, by type number. */
 const LOG = [2, 1, 0, 0, 1, 2];
-/** Cells of a block of planes: long stretches of each, a word of scratch for each cell. */
+/** Cells of a block of planes, or of one column: long stretches of each, a word of scratch for each cell. */
 const WIDE = (A.SCAN_BYTES >> 2) & ~15;
+const LONG = (A.SCAN_COLUMN_BYTES >> 2) & ~15;
 
 export function scan(m: Memory, at: number): number {
   const { i32 } = m;
@@ -56,7 +57,7 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const all = objectness === 0 && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
   const sieved = step === 1 << LOG[type] && !all;
   const plain = objectness !== 0 && plainFloats(m, plan, head);
-  const block = sieved ? WIDE : A.BLOCK;
+  const block = sieved ? (planes > 1 ? WIDE : LONG) : A.BLOCK;
   for (let from = 0; from < cells; from += block) {
     const n = Math.min(block, cells - from);
     const at = first + from * step;

@@ -6,7 +6,6 @@ import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
 
 const SMALL = 24;
-const ONE_WAVE = 3072;
 const FIRST_WAVE = 1024;
 const SAMPLE = 512;
 const CROWD = 32;
@@ -35,7 +34,7 @@ export function sortMore(m: Memory, at: number): number {
   const low = sorted > 0 ? (keyOf(i32[scores + i32[order - 1]]) >>> 0) + 1 : 0;
   const wanted = Math.max(FIRST_WAVE, 2 * sorted);
   let high = LAST;
-  if (n > ONE_WAVE && wanted < n - (n >> 2)) {
+  if (n > A.ONE_WAVE && wanted < n - (n >> 2)) {
     high = quantile(i32, scores, counts, n, wanted);
     if (high < low) high = LAST;
   }
