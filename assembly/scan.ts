@@ -786,9 +786,10 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
       let p2 = at + <usize>r2 * cell;
       let p3 = at + <usize>r3 * cell;
       let top = f32x4.splat(-Infinity);
-      let label = i32x4.splat(-1);
-      let number = i32x4.splat(0);
+      // classes are counted from 1, and a later one is the larger number: no selection is needed to take it
+      let label = i32x4.splat(0);
       const one = i32x4.splat(1);
+      let number = one;
       for (let c = 0; c < classes; c++) {
         let v = v128.load32_zero(p0);
         v = v128.load32_lane(p1, v, 1);
@@ -796,7 +797,7 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
         v = v128.load32_lane(p3, v, 3);
         const more = f32x4.gt(v, top);
         top = f32x4.pmax(top, v);
-        label = v128.bitselect(number, label, more);
+        label = i32x4.max_s(label, v128.and(number, more));
         number = i32x4.add(number, one);
         p0 += channel;
         p1 += channel;
@@ -806,7 +807,7 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
       const mask = i32x4.bitmask(f32x4.ge(top, f32x4.splat(rawest)));
       if (mask == 0) continue;
       v128.store(temp, top);
-      v128.store(temp + 16, label);
+      v128.store(temp + 16, i32x4.sub(label, one));
       const lanes = min(4, count - k);
       for (let j = 0; j < lanes; j++) {
         const lane = (<usize>j) << 2;
