@@ -47,7 +47,7 @@ import {
 } from "../src/abi";
 import { clamp } from "./box";
 import { sortMore } from "./sort";
-import { flt, int, ptr, setInt } from "./word";
+import { clear, flt, int, ptr, setInt } from "./word";
 
 export function nms(plan: usize): i32 {
   const n = int(plan, P_ORDERED);
@@ -68,7 +68,7 @@ export function nms(plan: usize): i32 {
   let kept = 0;
   let i = 0;
   let sorted = int(plan, P_SORTED);
-  if (suppress) memory.fill(chains, 0, CHAINS << 2);
+  if (suppress) clear(chains, CHAINS << 2);
   for (; i < n && kept < max; i++) {
     if (i == sorted) sorted = sortMore(plan);
     const c = <usize>load<u32>(order + ((<usize>i) << 2));

@@ -79,7 +79,7 @@ import { exp, power } from "../src/exp";
 import { sigmoid4 } from "./exp4";
 import { BOX_NOT_FINITE, BOX_OK, activate, box, box4, inLanes } from "./box";
 import { f16, finite, key, lowest, size, value } from "./value";
-import { flt, int, ptr, setInt } from "./word";
+import { clear, flt, int, ptr, setInt } from "./word";
 
 export function scan(plan: usize): i32 {
   setInt(plan, P_CANDIDATES, 0);
@@ -316,7 +316,7 @@ function passPlanes(head: usize, at: usize, n: i32, flags: usize, gate: f32, fro
   const classes = int(head, H_CLASSES);
   const classList = ptr(head, H_CLASS_LIST);
   const below = reinterpret<i32>(gate) - 1;
-  memory.fill(flags, 0, n);
+  clear(flags, <usize>n);
   for (let c = 0; c < classes; c++) {
     let p = at + classAt(classList, c, step);
     let i = 0;
@@ -356,7 +356,7 @@ function passWords<T>(head: usize, at: usize, n: i32, flags: usize, gate: i32, f
   const least = max(0, min(2 * half - 1, flip != 0 ? gate + half : gate));
   const either: u64 = least < half ? ~(<u64>0) : 0;
   const lift = <u64>((least < half ? half : 2 * half) - least) * ones;
-  memory.fill(flags, 0, n);
+  clear(flags, <usize>n);
   for (let c = 0; c < classes; c++) {
     let p = at + classAt(classList, c, step);
     const end = p + <usize>n * size<T>();
@@ -1178,11 +1178,11 @@ function bestClass<T, K>(
   maxima: usize,
   column: i32,
 ): i32 {
-  if (fast<T>() && maxima != 0 && ptr(head, H_SCORE_CELL) == size<T>()) {
-    const m = key<T, K>(maxima + <usize>column * size<T>());
-    if (m > lowest<K>()) {
-      let i = 0;
-      if (ASC_FEATURE_SIMD) {
+  if (ASC_FEATURE_SIMD) {
+    if (fast<T>() && maxima != 0 && ptr(head, H_SCORE_CELL) == size<T>()) {
+      const m = key<T, K>(maxima + <usize>column * size<T>());
+      if (m > lowest<K>()) {
+        let i = 0;
         // rows of f16 hold bits where the gate is positive, keys otherwise, so only then is `key` theirs too
         if (!isReference<T>() || int(head, H_SCORE_GATE) > 0) {
           const group = groupSize(classes);
@@ -1192,12 +1192,12 @@ function bestClass<T, K>(
             row += ROW_BYTES;
           }
         }
+        for (; i < classes; i++) {
+          if (key<T, K>(at + classAt(classList, i, step)) == m) return i;
+        }
       }
-      for (; i < classes; i++) {
-        if (key<T, K>(at + classAt(classList, i, step)) == m) return i;
-      }
+      // f16 with a NaN among the classes: the careful way below
     }
-    // f16 with a NaN among the classes: the careful way below
   }
   if (ASC_FEATURE_SIMD) {
     const lanes = 16 / <i32>size<T>();

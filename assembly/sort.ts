@@ -23,7 +23,7 @@ import {
   P_SORTED,
   P_SPARE,
 } from "../src/abi";
-import { int, ptr, setInt } from "./word";
+import { clear, copy, int, ptr, setInt } from "./word";
 
 /** Up to so many candidates are inserted one by one. */
 const SMALL = 24;
@@ -107,7 +107,7 @@ function quantile(scores: usize, counts: usize, n: i32, wanted: i32): u32 {
     high = max(high, k);
   }
   const shift = max(0, 32 - DIGIT - <i32>clz(high - low));
-  memory.fill(counts, 0, RANGE << 2);
+  clear(counts, RANGE << 2);
   for (let i = 0, row = 0; i < SAMPLE; i++, row += step) {
     const at = counts + ((<usize>((keyOf(scores, row) - low) >> shift)) << 2);
     store<i32>(at, load<i32>(at) + 1);
@@ -177,7 +177,7 @@ function bucketed(scores: usize, from: usize, order: usize, counts: usize, m: i3
     from = to;
     to = next;
   }
-  if (from != order) memory.copy(order, from, (<usize>m) << 2);
+  if (from != order) copy(order, from, (<usize>m) << 2);
 }
 
 /** How many candidates lie before each bucket; returns the most in one. */
@@ -191,7 +191,7 @@ function count(
   buckets: i32,
   mask: u32,
 ): i32 {
-  memory.fill(counts, 0, (<usize>buckets) << 2);
+  clear(counts, (<usize>buckets) << 2);
   for (let i = 0; i < m; i++) {
     const k = ((keyOf(scores, load<u32>(from + ((<usize>i) << 2))) - low) >> shift) & mask;
     const at = counts + ((<usize>k) << 2);

@@ -23,3 +23,15 @@ export function flt(at: usize, word: i32): f32 {
 export function setInt(at: usize, word: i32, value: i32): void {
   store<i32>(at + ((<usize>word) << 2), value);
 }
+
+// Where there is no instruction for it, the library's own fill and copy are as large as the sort.
+
+/** Zeroes from `at`, whole u64s, until `bytes` are covered. */
+export function clear(at: usize, bytes: usize): void {
+  for (const end = at + bytes; at < end; at += 8) store<u64>(at, 0);
+}
+
+/** Copies `bytes`, a multiple of 4, to a place that does not overlap. */
+export function copy(to: usize, from: usize, bytes: usize): void {
+  for (let i: usize = 0; i < bytes; i += 4) store<u32>(to + i, load<u32>(from + i));
+}
