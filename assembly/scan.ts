@@ -158,15 +158,16 @@ function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: usize):
   const classes = int(head, H_CLASSES);
   if (classes == 1) return pass<T, K>(at, step, rawest, from, n, list);
   if (fast<T>() && step == size<T>()) {
-    if (!ASC_FEATURE_SIMD) {
-      // integers are in order as they stand, floats above zero
-      if (isReference<T>() || !isFloat<T>()) {
-        if (!isReference<T>() || rawest > <K>0)
-          return passWords<T>(head, at, n, maxima, <i32>rawest, from, list);
-      } else if (rawest > <K>0) return passPlanes(head, at, n, maxima, <f32>rawest, from, list);
+    if (ASC_FEATURE_SIMD) {
+      planeMaxima<T, K>(head, at, n, maxima, rawest);
+      return pass<T, K>(maxima, size<T>(), rawest, from, n, list);
     }
-    planeMaxima<T, K>(head, at, n, maxima, rawest);
-    return pass<T, K>(maxima, size<T>(), rawest, from, n, list);
+    // integers are in order as they stand, floats above zero
+    if (isReference<T>() || !isFloat<T>()) {
+      if (!isReference<T>() || rawest > <K>0)
+        return passWords<T>(head, at, n, maxima, <i32>rawest, from, list);
+    } else if (rawest > <K>0) return passPlanes(head, at, n, maxima, <f32>rawest, from, list);
+    return passEach<T, K>(head, at, n, maxima, rawest, from, list);
   }
   return passRows<T, K>(head, at, step, classes, rawest, from, n, list);
 }
@@ -395,6 +396,20 @@ function reached(x: u64, tops: u64, lift: u64, either: u64): u64 {
   return ((sum & (x | either)) | (x & either)) & tops;
 }
 
+/** Planes of floats against a gate that is not above zero, one by one. */
+function passEach<T, K>(head: usize, at: usize, n: i32, flags: usize, gate: K, from: i32, list: usize): i32 {
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const classes = int(head, H_CLASSES);
+  const classList = ptr(head, H_CLASS_LIST);
+  clear(flags, <usize>n);
+  for (let c = 0; c < classes; c++) {
+    let p = at + classAt(classList, c, step);
+    for (let i = 0; i < n; i++, p += size<T>())
+      store<u8>(flags + i, load<u8>(flags + i) | (<u8>(key<T, K>(p) >= gate)));
+  }
+  return listed(flags, n, from, list);
+}
+
 function listed(flags: usize, n: i32, from: i32, list: usize): i32 {
   let to = list;
   for (let i = 0; i < n; i++) {
@@ -459,151 +474,87 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
   const classes = int(head, H_CLASSES);
   const list = ptr(head, H_CLASS_LIST);
   let c = 0;
-  if (ASC_FEATURE_SIMD) {
-    const bytes = (<usize>n * size<T>() + 15) & ~15;
-    const low = lowestLanes<T>();
-    let ordered = false;
-    if (isReference<T>()) ordered = <i32>gate <= 0;
-    const group = groupSize(classes);
-    let row = maxima + ROW_BYTES;
-    for (let first = 0; first < classes; first += group) {
-      const end = min(first + group, classes);
-      c = first;
-      for (; c + 8 <= end; c += 8) {
-        const p0 = at + classAt(list, c, step);
-        const p1 = at + classAt(list, c + 1, step);
-        const p2 = at + classAt(list, c + 2, step);
-        const p3 = at + classAt(list, c + 3, step);
-        const p4 = at + classAt(list, c + 4, step);
-        const p5 = at + classAt(list, c + 5, step);
-        const p6 = at + classAt(list, c + 6, step);
-        const p7 = at + classAt(list, c + 7, step);
-        if (ordered) {
-          for (let i: usize = 0; i < bytes; i += 16) {
-            let m = c == first ? low : v128.load(row + i);
-            m = larger<T>(m, inOrder<T>(v128.load(p0 + i)));
-            m = larger<T>(m, inOrder<T>(v128.load(p1 + i)));
-            m = larger<T>(m, inOrder<T>(v128.load(p2 + i)));
-            m = larger<T>(m, inOrder<T>(v128.load(p3 + i)));
-            m = larger<T>(m, inOrder<T>(v128.load(p4 + i)));
-            m = larger<T>(m, inOrder<T>(v128.load(p5 + i)));
-            m = larger<T>(m, inOrder<T>(v128.load(p6 + i)));
-            m = larger<T>(m, inOrder<T>(v128.load(p7 + i)));
-            v128.store(row + i, m);
-          }
-        } else {
-          const begun = c != first;
-          let i: usize = 0;
-          // two vectors a step: eight addresses serve both
-          for (; i + 32 <= bytes; i += 32) {
-            const q0 = p0 + i;
-            const q1 = p1 + i;
-            const q2 = p2 + i;
-            const q3 = p3 + i;
-            const q4 = p4 + i;
-            const q5 = p5 + i;
-            const q6 = p6 + i;
-            const q7 = p7 + i;
-            const m = fold8<T, u8>(begun ? v128.load(row + i) : low, low, q0, q1, q2, q3, q4, q5, q6, q7);
-            const o = fold8<T, bool>(
-              begun ? v128.load(row + i, 16) : low,
-              low,
-              q0,
-              q1,
-              q2,
-              q3,
-              q4,
-              q5,
-              q6,
-              q7,
-            );
-            v128.store(row + i, m);
-            v128.store(row + i, o, 16);
-          }
-          if (i < bytes) {
-            const m = begun ? v128.load(row + i) : low;
-            v128.store(
-              row + i,
-              fold8<T, u8>(m, low, p0 + i, p1 + i, p2 + i, p3 + i, p4 + i, p5 + i, p6 + i, p7 + i),
-            );
-          }
-        }
-      }
-      for (; c < end; c++) {
-        const p = at + classAt(list, c, step);
-        for (let i: usize = 0; i < bytes; i += 16) {
-          let v = v128.load(p + i);
-          if (ordered) v = inOrder<T>(v);
-          v128.store(row + i, larger<T>(c == first ? low : v128.load(row + i), v));
-        }
-      }
-      row += ROW_BYTES;
-    }
-    const groups = (classes + group - 1) / group;
-    for (let i: usize = 0; i < bytes; i += 16) {
-      let m = low;
-      let p = maxima + ROW_BYTES + i;
-      for (let g = 0; g < groups; g++, p += ROW_BYTES) m = larger<T>(m, v128.load(p));
-      // `pass` brings raw bits into order; doing it twice gives the raw bits back
-      if (isReference<T>()) {
-        // a NaN stands as infinity here: where `pass` goes by keys it would hide the other classes
-        m = i16x8.min_s(m, i16x8.splat(0x7c00));
-        if (ordered) m = halfOrder(m);
-      }
-      v128.store(maxima + i, m);
-    }
-  } else {
-    // only for gates that are not positive
-    const bytes = <usize>n * size<T>();
-    const p = at + classAt(list, 0, step);
-    for (let i: usize = 0; i < bytes; i += size<T>()) {
-      if (isReference<T>()) store<u16>(maxima + i, <u16>max(halfKeyAt(p + i), -32768));
-      else {
-        const v = load<T>(p + i);
-        // a NaN in the first plane must not hide the others
-        store<T>(maxima + i, v == v ? v : <T>lowest<K>());
-      }
-    }
-    for (c = 1; c < classes; c++) {
+  const bytes = (<usize>n * size<T>() + 15) & ~15;
+  const low = lowestLanes<T>();
+  let ordered = false;
+  if (isReference<T>()) ordered = <i32>gate <= 0;
+  const group = groupSize(classes);
+  let row = maxima + ROW_BYTES;
+  for (let first = 0; first < classes; first += group) {
+    const end = min(first + group, classes);
+    c = first;
+    for (; c + 8 <= end; c += 8) {
       const p0 = at + classAt(list, c, step);
-      for (let i: usize = 0; i < bytes; i += size<T>()) {
-        setMaximum<T, K>(maxima + i, above<K>(maximum<T, K>(maxima + i), key<T, K>(p0 + i)));
+      const p1 = at + classAt(list, c + 1, step);
+      const p2 = at + classAt(list, c + 2, step);
+      const p3 = at + classAt(list, c + 3, step);
+      const p4 = at + classAt(list, c + 4, step);
+      const p5 = at + classAt(list, c + 5, step);
+      const p6 = at + classAt(list, c + 6, step);
+      const p7 = at + classAt(list, c + 7, step);
+      if (ordered) {
+        for (let i: usize = 0; i < bytes; i += 16) {
+          let m = c == first ? low : v128.load(row + i);
+          m = larger<T>(m, inOrder<T>(v128.load(p0 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p1 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p2 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p3 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p4 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p5 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p6 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p7 + i)));
+          v128.store(row + i, m);
+        }
+      } else {
+        const begun = c != first;
+        let i: usize = 0;
+        // two vectors a step: eight addresses serve both
+        for (; i + 32 <= bytes; i += 32) {
+          const q0 = p0 + i;
+          const q1 = p1 + i;
+          const q2 = p2 + i;
+          const q3 = p3 + i;
+          const q4 = p4 + i;
+          const q5 = p5 + i;
+          const q6 = p6 + i;
+          const q7 = p7 + i;
+          const m = fold8<T, u8>(begun ? v128.load(row + i) : low, low, q0, q1, q2, q3, q4, q5, q6, q7);
+          const o = fold8<T, bool>(begun ? v128.load(row + i, 16) : low, low, q0, q1, q2, q3, q4, q5, q6, q7);
+          v128.store(row + i, m);
+          v128.store(row + i, o, 16);
+        }
+        if (i < bytes) {
+          const m = begun ? v128.load(row + i) : low;
+          v128.store(
+            row + i,
+            fold8<T, u8>(m, low, p0 + i, p1 + i, p2 + i, p3 + i, p4 + i, p5 + i, p6 + i, p7 + i),
+          );
+        }
       }
     }
-    if (isReference<T>()) {
-      for (let i: usize = 0; i < bytes; i += 2) {
-        const k = <i32>load<i16>(maxima + i);
-        store<u16>(maxima + i, <u16>(k ^ ((k >> 31) & 0x7fff)));
+    for (; c < end; c++) {
+      const p = at + classAt(list, c, step);
+      for (let i: usize = 0; i < bytes; i += 16) {
+        let v = v128.load(p + i);
+        if (ordered) v = inOrder<T>(v);
+        v128.store(row + i, larger<T>(c == first ? low : v128.load(row + i), v));
       }
     }
+    row += ROW_BYTES;
   }
-}
-
-// @ts-ignore: decorator
-@inline
-function halfKeyAt(at: usize): i32 {
-  return key<f16, i32>(at);
-}
-
-// @ts-ignore: decorator
-@inline
-function above<K>(a: K, b: K): K {
-  return b > a ? b : a;
-}
-
-/** Maxima of f16 are kept as keys while they grow, and become bits again at the end. */
-// @ts-ignore: decorator
-@inline
-function maximum<T, K>(at: usize): K {
-  if (isReference<T>()) return <K>(<i32>load<i16>(at));
-  else return <K>load<T>(at);
-}
-
-// @ts-ignore: decorator
-@inline
-function setMaximum<T, K>(at: usize, m: K): void {
-  if (isReference<T>()) store<u16>(at, <u16>max(<i32>m, -32768));
-  else store<T>(at, <T>m);
+  const groups = (classes + group - 1) / group;
+  for (let i: usize = 0; i < bytes; i += 16) {
+    let m = low;
+    let p = maxima + ROW_BYTES + i;
+    for (let g = 0; g < groups; g++, p += ROW_BYTES) m = larger<T>(m, v128.load(p));
+    // `pass` brings raw bits into order; doing it twice gives the raw bits back
+    if (isReference<T>()) {
+      // a NaN stands as infinity here: where `pass` goes by keys it would hide the other classes
+      m = i16x8.min_s(m, i16x8.splat(0x7c00));
+      if (ordered) m = halfOrder(m);
+    }
+    v128.store(maxima + i, m);
+  }
 }
 
 /** Cells whose classes stand next to each other (rows), or nowhere near each other. */
