@@ -3,9 +3,7 @@
  * the rows that pass are copied, side by side, with their cell numbers beside them.
  */
 import * as A from "./abi.ts";
-import { gatherRegion, type SlotArray } from "./image.ts";
-import type { Layout } from "./layout.ts";
-import type { Memory } from "./memory.ts";
+import { type Image, gatherRegion, type SlotArray } from "./image.ts";
 import type { Plan } from "./plan.ts";
 import { ELEMENTS } from "./tensor.ts";
 
@@ -13,13 +11,8 @@ import { ELEMENTS } from "./tensor.ts";
  * Gathers what passes and returns the plan block that decodes it; 0: copy everything instead, because too much
  * passes for gathering to pay, or because the data is not of the slot's own array type.
  */
-export function gatherRows(
-  m: Memory,
-  plan: Plan,
-  layout: Layout,
-  arrays: readonly unknown[],
-  slots: readonly SlotArray[],
-): number {
+export function gatherRows(image: Image, arrays: readonly unknown[], slots: readonly SlotArray[]): number {
+  const { memory: m, plan, layout } = image;
   const gather = plan.gather as NonNullable<Plan["gather"]>;
   const { i32 } = m;
   let source = 0;
@@ -61,7 +54,7 @@ export function gatherRows(
       list,
       passed,
       slot,
-      (gatherRegion(plan, layout, k) - layout.slots[g.tensor]) / size,
+      (gatherRegion(image, k) - layout.slots[g.tensor]) / size,
     );
     i32[r + A.H_CELLS] = passed;
     source += h.cells;

@@ -9,7 +9,7 @@ import { type Activation, type Family, type FamilyRules, RULES, settleFamily } f
 import { rangeOf } from "./gates.ts";
 import { blazefaceAnchors, ultrafacePriors } from "./priors.ts";
 import { type Head, type Question, type Reading, expectedShapes, readings } from "./reading.ts";
-import { type TensorSpec, isFloat, shape, volume } from "./tensor.ts";
+import { type TensorSpec, type TensorSpecInput, isFloat, shape, specOf, volume } from "./tensor.ts";
 import type { Field } from "./views.ts";
 
 /** How a set of tensors is decoded: frozen plain data, so that a plan and the tensors make a whole bug report. */
@@ -128,6 +128,16 @@ export function makePlan(
   };
   return deepFreeze({ ...plan, gather: gatherOf(plan) });
 }
+
+/** The tensors as the config gives them beforehand: all outputs with their shapes. */
+export const specsOf = ({ outputs, source }: Config): TensorSpec[] | undefined =>
+  outputs?.map((o) =>
+    specOf(o.name, {
+      ...o,
+      // the order an archive states is a hint that shapes decide over
+      order: source === "nn-archive" ? null : o.order,
+    } as TensorSpecInput),
+  );
 
 /** The tensors that the config names as outputs of its head; all where it names none. */
 function outputsOf({ headOutputs: named }: Config, specs: readonly TensorSpec[]): readonly TensorSpec[] {
