@@ -199,7 +199,6 @@ export function cSource(name: string, compiled: CompiledPlan): string {
  */
 export function standaloneKernel(pages: number): Uint8Array<ArrayBuffer> {
   const from = kernelSource("scalar");
-  if (!(from instanceof Uint8Array)) throw new Error("got no scalar kernel in this entry, expected one");
   const out: number[] = [...from.subarray(0, 8)];
   let at = 8;
   const number = (): number => {

@@ -23,7 +23,7 @@ export function gatherRows(image: Image, arrays: readonly unknown[], slots: read
     const data = arrays[g.tensor] as Float32Array;
     const slot = slots[g.tensor];
     if (data.constructor !== slot.constructor || data.buffer === slot.buffer) return 0;
-    const r = (layout.gatherHeads >> 2) + k * A.HEAD_WORDS;
+    const r = (layout.records[plan.batch] >> 2) + k * A.HEAD_WORDS;
     const objectness = h.objectness as NonNullable<typeof h.objectness>;
     // bits of half floats are in order as they stand only above zero
     if (spec.type === "f16" && i32[r + A.H_OBJ_GATE] <= 0) return 0;

@@ -3,7 +3,7 @@ import * as A from "./abi.ts";
 import { sigmoid } from "./exp.ts";
 import type { Config } from "./config.ts";
 import { rawGate, smallestPassing } from "./gates.ts";
-import type { Layout } from "./layout.ts";
+import type { Columns, Layout } from "./layout.ts";
 import type { Affine } from "./letterbox.ts";
 import type { Memory } from "./memory.ts";
 import { type GatherHead, type Plan, listStart } from "./plan.ts";
@@ -70,33 +70,54 @@ function onlyClass(plan: Plan, h: Head): number | null {
 /** Number of the image that a plan block is for: the one for gathered input, of batches of one, is the second. */
 const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 
-function writeBlock({ memory: m, plan, layout }: Image, block: number): void {
-  const { rules, inputSize } = plan;
-  const p = layout.blocks[block] >> 2;
-  const d = layout.detections[imageOf(plan, block)];
-  // P_HEADS to P_MAX_CANDIDATES
-  m.i32.set(
+/** The words of a plan block from P_HEADS to P_MAX_CANDIDATES. */
+export function writeColumns(
+  { i32 }: Memory,
+  at: number,
+  columns: Columns,
+  image: number,
+  heads: number,
+  records: number,
+  maxCandidates: number,
+): void {
+  const d = columns.detections[image];
+  i32.set(
     [
-      plan.heads.length,
-      layout.records[block],
-      layout.capacity,
-      layout.scores,
-      layout.labels,
-      layout.sources,
-      layout.boxes,
-      layout.order,
-      layout.spare,
-      layout.counts,
-      layout.scratch,
-      layout.chains,
-      layout.kept,
+      heads,
+      records,
+      columns.capacity,
+      columns.scores,
+      columns.labels,
+      columns.sources,
+      columns.boxes,
+      columns.order,
+      columns.spare,
+      columns.counts,
+      columns.scratch,
+      columns.chains,
+      columns.kept,
       d.boxes,
       d.scores,
       d.labels,
       d.sources,
-      rules.maxCandidates || 0x7fffffff,
+      maxCandidates || 0x7fffffff,
     ],
-    p + A.P_HEADS,
+    (at >> 2) + A.P_HEADS,
+  );
+}
+
+function writeBlock({ memory: m, plan, layout }: Image, block: number): void {
+  const { rules, inputSize } = plan;
+  const at = layout.blocks[block];
+  const p = at >> 2;
+  writeColumns(
+    m,
+    at,
+    layout,
+    imageOf(plan, block),
+    plan.heads.length,
+    layout.records[block],
+    rules.maxCandidates,
   );
   m.i32[p + A.P_FLAGS] =
     NMS[rules.nms] |

@@ -139,6 +139,10 @@ export function oneBatch(places: readonly Place[]): number {
 
 // ---- Strides: which maps an input has ---------------------------------------------------------------------
 
+/** Cells of all of them. */
+export const cellsOf = (all: readonly { readonly cells: number }[]): number =>
+  all.reduce((n, h) => n + h.cells, 0);
+
 interface Grid {
   readonly w: number;
   readonly h: number;
@@ -162,9 +166,7 @@ const STRIDES = [[8, 16, 32], [8, 16, 32, 64], [4, 8, 16, 32], [16, 32], [32], [
 
 /** The maps that add up to so many cells, if there are such. */
 export const gridsOfRows = (q: Pick<Question, "inputSize" | "strides">, cells: number): Grid[] | undefined =>
-  STRIDES.map((usual) => gridsOf(q, usual)).find(
-    (grids) => grids.length > 0 && grids.reduce((n, g) => n + g.cells, 0) === cells,
-  );
+  STRIDES.map((usual) => gridsOf(q, usual)).find((grids) => grids.length > 0 && cellsOf(grids) === cells);
 
 /** Rows of several maps, one after the other, as a place for each map; nothing where the maps do not add up. */
 export function slices(q: Question, p: Place): Place[][] {

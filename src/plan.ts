@@ -7,6 +7,7 @@ import { CONVENTIONS, type Conventions } from "./conventions.ts";
 import { TensorError, refuse } from "./errors.ts";
 import { type Activation, type Family, type FamilyRules, RULES, settleFamily } from "./families.ts";
 import { rangeOf } from "./gates.ts";
+import { cellsOf } from "./places.ts";
 import { blazefaceAnchors, ultrafacePriors } from "./priors.ts";
 import { type Head, type Question, type Reading, expectedShapes, readings } from "./reading.ts";
 import { type TensorSpec, type TensorSpecInput, isFloat, shape, specOf, volume } from "./tensor.ts";
@@ -104,7 +105,7 @@ export function makePlan(
   const labelled = heads.some((h) => h.label !== null);
   const listed = [config.confidenceThreshold].flat().length;
   const classes = Math.max(reading.classes, labelled ? listed : 0);
-  const cells = heads.reduce((n, h) => n + h.cells, 0);
+  const cells = cellsOf(heads);
   const pairs = heads.reduce((n, h) => n + h.cells * (h.label !== null ? 1 : h.classes), 0);
   const unused = used.filter((_, i) => !uses.includes(i));
   const plan: Plan = {

@@ -9,6 +9,7 @@ import type { Config } from "./config.ts";
 import type { Activation, Family, FamilyRules } from "./families.ts";
 import {
   type Place,
+  cellsOf,
   gridsOf,
   gridsOfRows,
   join,
@@ -771,7 +772,7 @@ function settleEndToEnd(q: Question, all: Reading[]): Reading[] {
   const [end] = all.filter(isEnd);
   const rest = all.filter((r) => !isEnd(r));
   if (end === undefined || rest.length === 0 || q.inputSize === null) return all;
-  const cells = (r: Reading): number => r.heads.reduce((n, h) => n + h.cells, 0);
+  const cells = (r: Reading): number => cellsOf(r.heads);
   const raw = rest.filter((r) => gridsOfRows(q, cells(r)));
   if (raw.length > 0) return raw;
   return all.every((r) => cells(r) === cells(end)) ? all.filter(isEnd) : all;
