@@ -22,7 +22,7 @@ import { layoutOf } from "./layout.ts";
 import { type Frame, IDENTITY, affineOf } from "./letterbox.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { labelsOf, listStart, makePlan, specsOf } from "./plan.ts";
-import { type TensorInput, type TensorSpec, elementType, isFloat, show, specOf } from "./tensor.ts";
+import { type TensorInput, type TensorSpec, elementType, isFloat, kindOf, show, specOf } from "./tensor.ts";
 
 /** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
 export type Outputs = readonly TensorInput[] | { readonly [name: string]: TensorInput };
@@ -202,7 +202,7 @@ class TensorDecoder implements Decoder {
       given.length !== classes &&
       !(plan !== undefined && listStart(plan, given.length) !== 0)
     )
-      r.say("confidenceThreshold", `got ${given.length} values, expected ${classes}, one per class`);
+      r.say("confidenceThreshold", `${given.length} values`, `${classes}, one per class`);
     r.take("iouThreshold", "0..1", isUnit);
     r.take(
       "maxDetections",
@@ -346,9 +346,9 @@ function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
   const from = data as Float32Array;
   if (from.buffer === slot.buffer && from.byteOffset === slot.byteOffset) return;
   if (from.constructor === slot.constructor) return slot.set(from);
-  const kind = Object.prototype.toString.call(data);
-  if (kind === "[object Float16Array]") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));
-  else if (kind.startsWith("[object Big")) for (let i = 0; i < from.length; i++) slot[i] = Number(from[i]);
+  const kind = kindOf(data);
+  if (kind === "Float16Array") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));
+  else if (kind.startsWith("Big")) for (let i = 0; i < from.length; i++) slot[i] = Number(from[i]);
   else slot.set(from);
 }
 

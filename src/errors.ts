@@ -26,6 +26,9 @@ export class TensorError extends Error {
   override readonly name = "TensorError";
 }
 
+/** What every message says. */
+export const mismatch = (got: string, expected: string): string => `got ${got}, expected ${expected}`;
+
 /** Refuses something, tensors unless another kind of error is named: where, what was got, and what was expected. */
 export function refuse(
   where: string,
@@ -33,5 +36,5 @@ export function refuse(
   expected: string,
   Kind: new (message: string) => Error = TensorError,
 ): never {
-  throw new Kind(`${where && `${where}: `}got ${got}, expected ${expected}`);
+  throw new Kind((where && `${where}: `) + mismatch(got, expected));
 }

@@ -10,7 +10,7 @@ import { rangeOf } from "./gates.ts";
 import { cellsOf } from "./places.ts";
 import { blazefaceAnchors, ultrafacePriors } from "./priors.ts";
 import { type Head, type Question, type Reading, expectedShapes, readings } from "./reading.ts";
-import { type TensorSpec, type TensorSpecInput, isFloat, shape, specOf, volume } from "./tensor.ts";
+import { type TensorSpec, type TensorSpecInput, few, isFloat, shape, specOf, volume } from "./tensor.ts";
 import type { Field } from "./views.ts";
 
 /** How a set of tensors is decoded: frozen plain data, so that a plan and the tensors make a whole bug report. */
@@ -328,10 +328,6 @@ function keepIds(
   }
   return [...ids].sort((a, b) => a - b);
 }
-
-/** The first few of a list, for a message. */
-export const few = (all: readonly string[], n: number): string =>
-  all.slice(0, n).join(", ") + (all.length > n ? ", ..." : "");
 
 /** Drops tensors that no head reads. */
 function compact(specs: readonly TensorSpec[], heads: readonly Head[]): Pick<Plan, "tensors" | "heads"> {

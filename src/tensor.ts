@@ -121,7 +121,7 @@ export function elementType(name: string): ElementType | null {
 export const isFloat = (s: { readonly type: string }): boolean => s.type === "f32" || s.type === "f16";
 
 /** `Float32Array`, `Array`, ... */
-const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
+export const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
 
 /** What the array itself says about its elements. */
 function typeOfData(data: TensorData): ElementType | null {
@@ -206,6 +206,10 @@ export function show(x: unknown, depth = 0): string {
       .join(",")}${x.length > 8 ? ",..." : ""}]`;
   return x === null || typeof x !== "object" ? String(x) : "an object";
 }
+
+/** The first few of a list, for a message. */
+export const few = (all: readonly string[], n: number): string =>
+  all.slice(0, n).join(", ") + (all.length > n ? ", ..." : "");
 
 export function shape(s: { readonly name: string; readonly dims: readonly number[] }): string {
   return `${s.name} [${s.dims.join(",")}]`;
