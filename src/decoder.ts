@@ -1,6 +1,8 @@
 /** createDecoder(): the one file that walks all rooms, config -> plan -> image -> engine -> detections. */
-import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
+// first for its place in the bundle, see index.ts
+import "./source.ts";
 import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
+import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
 import * as A from "./abi.ts";
 import { checkProbabilities, checkUnits, looksActivated, outOfRange } from "./check.ts";
 import { type Config, type OutputSpec, parseConfig } from "./config.ts";

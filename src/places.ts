@@ -56,6 +56,10 @@ export const only = (
   keep: (s: TensorSpec, i: number) => boolean,
 ): TensorSpec[] => specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
 
+/** The tensors that may play a part. */
+export const playing = (q: Question, specs: readonly TensorSpec[], role: keyof Roles): TensorSpec[] =>
+  only(specs, (s) => may(q, role, s.name));
+
 /** Each of `places` together with each other tensor that has as many cells and `k` channels of the part given. */
 export function join(
   q: Question,
@@ -65,12 +69,7 @@ export function join(
   views: Views,
   k: number,
 ): Place[] {
-  const role = part === "score" ? "scores" : part;
-  const others = single(
-    only(specs, (s) => may(q, role, s.name)),
-    views,
-    k,
-  );
+  const others = single(playing(q, specs, part === "score" ? "scores" : part), views, k);
   return places.flatMap((p) =>
     others
       .filter(
@@ -98,11 +97,7 @@ export function pairs(
   ks: number,
 ): Place[] {
   const nameOf = (p: Place, k: number): string => specs[p.uses[k]].name;
-  const boxes = single(
-    only(specs, (s) => may(q, "boxes", s.name)),
-    views,
-    kb,
-  );
+  const boxes = single(playing(q, specs, "boxes"), views, kb);
   const all = join(q, specs, boxes, "score", views, ks);
   // where both readings of a pair exist (as many box channels as classes), names decide if they speak
   const named = all.filter((p) => BOX_NAME.test(nameOf(p, 0)) && !BOX_NAME.test(nameOf(p, 1)));
