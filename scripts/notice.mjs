@@ -15,9 +15,9 @@ writeFileSync(
   "dist/NOTICE.txt",
   `boxwright is under the MIT licence: see LICENSE. It carries code of others:
 
-@assemblyscript/loader ${loader.version}, Apache-2.0, in index, wasm and workerd (.mjs, .cjs). Changed: its polyfill of
-Object.hasOwn became a function of its own and its TextDecoder was left out, so that an import touches nothing global;
-what serves strings, arrays and classes was left out, of which the kernel exports none.
+@assemblyscript/loader ${loader.version}, Apache-2.0, in index, wasm and workerd (.mjs, .cjs). Changed: what serves strings,
+arrays, classes, optional arguments and the imports of the standard library was left out, none of which the kernel needs,
+and with it all that touches something global on import.
 
 AssemblyScript ${compiler.version}, Apache-2.0, compiled simd.wasm and scalar.wasm, with parts of its standard library in them.
 

@@ -1,38 +1,55 @@
 /**
- * A rolldown plugin: takes from @assemblyscript/loader what its top level does on import. It puts a polyfill on Object, and makes
- * a TextDecoder of "utf-16le", which some engines lack and which only reads long strings, of which the kernel has none:
- * the loader's own way for engines that refuse takes over. It also leaves out two parts that no export of the kernel can reach,
- * two thirds of its bytes. The rest stays as published.
- * A new version of the loader that no longer has these lines stops the build.
+ * A rolldown plugin: takes from @assemblyscript/loader what its top level does on import (a polyfill on Object, and a TextDecoder of
+ * "utf-16le", which some engines lack), and what no kernel of ours can reach: strings, arrays, classes, and the imports of the
+ * standard library. That is nine tenths of its bytes; the rest stays as published. The binaries are asked whether they still
+ * import nothing but memory and export nothing but plain functions.
+ * A new version of the loader that no longer has these lines, or a kernel that needs more, stops the build.
  */
+import { readFileSync } from "node:fs";
+
 const changes = [
-  ['const utf16 = new TextDecoder("utf-16le", { fatal: true });', "const utf16 = null;", 1],
+  // how strings are read, for which the decoder and the polyfill are there
+  [/const THIS = Symbol\(\);\n[^]+?(?=\/\*\* Prepares the base module)/g, "", 1],
+  // abort, trace, seed, Math and Date, none of which the kernel imports
+  [/ +function getString\([^]+?(?= +return extendedExports;\n\}\n\n\/\*\* Prepares the final)/g, "", 1],
+  // makers and readers of strings and arrays: they need the managed runtime, which the kernel is built without
+  [/ +const memory = exports\.memory;\n[^]+?(?= +\/\/ Demangle exports)/g, "", 1],
+  // classes, namespaces, accessors and optional arguments: the kernel exports functions only, each with all its arguments
+  [/ +const setArgumentsLength = [^]+?(?= +for \(let internalName)/g, "", 1],
   [
-    /Object\.hasOwn = Object\.hasOwn \|\| function\(obj, prop\) \{\s+return Object\.prototype\.hasOwnProperty\.call\(obj, prop\);\s+\};/g,
-    "const hasOwn = (obj, prop) => Object.prototype.hasOwnProperty.call(obj, prop);",
+    /( +const elem = exports\[internalName\];\n)[^]+?(?= +\}\n +return extendedExports;\n\}\n\nexport default)/g,
+    "$1    extendedExports[internalName] = elem;\n",
     1,
   ],
-  ["Object.hasOwn(", "hasOwn(", 3],
-  ["const THIS = Symbol();", "const THIS = /* @__PURE__ */ Symbol();", 1],
-  // makers and readers of strings and arrays: they need the managed runtime, which the kernel is built without
-  [/ +const __new = [^]+?(?= +extendedExports\.memory = )/g, "", 1],
-  // what exported classes become: the kernel exports functions only
-  ["if (hash >= 0) {", "if (false) {", 1],
 ];
+
+/** What the cuts above rely on. */
+function checkKernel(kind) {
+  const module = new WebAssembly.Module(readFileSync(`build/${kind}.wasm`));
+  const imports = WebAssembly.Module.imports(module).map((i) => `${i.module}.${i.name}`);
+  const others = WebAssembly.Module.exports(module).filter(
+    (e) => e.kind !== "function" || !/^[a-z]+$/i.test(e.name),
+  );
+  if (imports.join() !== "env.memory" || others.length > 0)
+    throw new Error(
+      `build/${kind}.wasm: got imports ${imports.join(", ")} and exports ${others.map((e) => e.name).join(", ")} besides functions, expected env.memory and none: look at scripts/quiet-loader.mjs anew`,
+    );
+}
 
 export function quietLoader() {
   return {
     name: "quiet-loader",
     transform(code, id) {
       if (!/@assemblyscript[\\/]loader[\\/]index\.js$/.test(id)) return null;
+      for (const kind of ["simd", "scalar"]) checkKernel(kind);
       let out = code;
       for (const [from, to, times] of changes) {
-        const parts = out.split(from);
-        if (parts.length - 1 !== times)
+        const found = out.match(from)?.length ?? 0;
+        if (found !== times)
           throw new Error(
-            `@assemblyscript/loader: got ${parts.length - 1} of ${String(from)}, expected ${times}: look at it anew`,
+            `@assemblyscript/loader: got ${found} of ${String(from)}, expected ${times}: look at it anew`,
           );
-        out = parts.join(to);
+        out = out.replace(from, to);
       }
       // kept by bundlers, so that the notice goes where the code goes
       return {

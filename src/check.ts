@@ -5,9 +5,7 @@
 import * as A from "./abi.ts";
 import { value } from "./baseline/value.ts";
 import { TensorError, refuse } from "./errors.ts";
-import { slackOf } from "./image.ts";
-import type { Layout } from "./layout.ts";
-import type { Memory } from "./memory.ts";
+import { type Image, slackOf } from "./image.ts";
 import type { Plan } from "./plan.ts";
 import type { Fn, Head } from "./reading.ts";
 import { ELEMENTS, shape, volume } from "./tensor.ts";
@@ -23,9 +21,7 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
 
 /** Whether each value of so many channels of a column, in all images, is as it should be; f32 in [low, high] are, unasked. */
 function everyValue(
-  m: Memory,
-  plan: Plan,
-  layout: Layout,
+  { memory: m, plan, layout }: Image,
   { cells }: Head,
   f: Field,
   channels: number,
@@ -54,14 +50,15 @@ function everyValue(
 }
 
 /** Every score and objectness of a plan whose network should have activated them; infinite ones are dropped later. */
-export function checkProbabilities(m: Memory, plan: Plan, layout: Layout): void {
+export function checkProbabilities(image: Image): void {
+  const { plan } = image;
   if (plan.activation === "logits") return;
   for (const h of plan.heads) {
     const check = (f: Field | null, fn: Fn, channels: number): void => {
       if (f === null || fn !== "none") return;
       const s = plan.tensors[f.tensor];
       const slack = slackOf(s);
-      everyValue(m, plan, layout, h, f, channels, -slack, 1 + slack, (v, i, c) => {
+      everyValue(image, h, f, channels, -slack, 1 + slack, (v, i, c) => {
         if ((v > 1 + slack || v < -slack) && Number.isFinite(v))
           throw outOfRange(plan, `${shape(s)}, cell ${i}, class ${c}`, v);
         return true;
@@ -73,21 +70,22 @@ export function checkProbabilities(m: Memory, plan: Plan, layout: Layout): void 
 }
 
 /** Whether logits that all lie in 0..1 are there: not wrong by itself, but worth a note. */
-export function looksActivated(m: Memory, plan: Plan, layout: Layout): boolean {
+export function looksActivated(image: Image): boolean {
+  const { plan } = image;
   if (plan.activation !== "logits" || plan.heads.some((h) => h.scoreFn === "none")) return false;
   let above = false;
   const inside = (v: number): boolean => {
     above ||= v > 0;
     return !(v < 0 || v > 1);
   };
-  return plan.heads.every((h) => everyValue(m, plan, layout, h, h.score, h.classes, 1, 0, inside)) && above;
+  return plan.heads.every((h) => everyValue(image, h, h.score, h.classes, 1, 0, inside)) && above;
 }
 
 /**
  * Pixels taken for 0..1, or the other way round, from the first candidates there are: as pixels, boxes that all
  * lie within two pixels of the corner; as 0..1, boxes several images wide.
  */
-export function checkUnits(m: Memory, plan: Plan, at: number): void {
+export function checkUnits({ memory: m, plan }: Image, at: number): void {
   const n = m.i32[(at >> 2) + A.P_CANDIDATES];
   const { about, kind, unit } = plan.heads[0];
   const { inputSize } = plan;

@@ -6,13 +6,14 @@ import { ABI_VERSION } from "./abi.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { TensorError } from "./errors.ts";
 import { writeAffine, writePlan, writeThresholds } from "./image.ts";
+import { IDENTITY } from "./letterbox.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { memoryOf } from "./memory.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import * as F from "./planfile.ts";
-import { type Plan, labelsOf, makePlan } from "./plan.ts";
+import { type Plan, labelsOf, makePlan, specsOf } from "./plan.ts";
 import { kernelSource } from "./source.ts";
-import { ELEMENTS, type TensorSpec, shape, specOf, volume } from "./tensor.ts";
+import { ELEMENTS, type TensorSpec, shape, volume } from "./tensor.ts";
 
 export interface CompiledPlan {
   /** The plan file. */
@@ -32,42 +33,31 @@ export function compilePlan(
   valuesOf: (name: string) => ArrayLike<number> | null = () => null,
 ): CompiledPlan {
   const settled = withOptions(parseConfig(config), options);
-  const specs = specsOf(settled);
+  const specs = settledSpecs(settled);
   // a host on a device writes whole tensors into the slots: the second plan block and its index would be room wasted
   const plan: Plan = { ...makePlan(settled, specs, (i) => valuesOf(specs[i].name)), gather: null };
   const layout = layoutOf(plan);
   if (layout.bytes > 0x7fffffff)
     throw new TensorError(`got a plan of ${layout.bytes} bytes, expected less than 2 GiB`);
-  const m = memoryOf(new ArrayBuffer(layout.bytes));
-  writePlan(m, plan, layout);
-  writeThresholds(m, plan, layout, {
-    confidence: settled.confidenceThreshold,
-    iou: settled.iouThreshold,
-    maxDetections: plan.maxDetections,
-  });
-  writeAffine(m, layout, { scaleX: 1, scaleY: 1, shiftX: 0, shiftY: 0 });
+  const memory = memoryOf(new ArrayBuffer(layout.bytes));
+  const whole = { memory, plan, layout };
+  writePlan(whole);
+  writeThresholds(whole, settled);
+  writeAffine(whole, IDENTITY);
   // all that is written beforehand lies before the first slot
-  const image = m.u8.subarray(0, layout.slots[0]);
+  const image = memory.u8.subarray(0, layout.slots[0]);
   return { bytes: fileOf(image, plan, layout, labelsOf(plan, settled.labels) ?? []), plan, layout };
 }
 
-function specsOf(config: Config): TensorSpec[] {
+function settledSpecs(config: Config): TensorSpec[] {
   const { outputs } = config;
   if (outputs === null || outputs.length === 0)
     throw new TensorError(
       "outputs: got none, expected name, shape and type of every output, as the config does not give them",
     );
-  return outputs.map((o) => {
-    if (o.dims === null) throw new TensorError(`outputs: got no shape for "${o.name}", expected one`);
-    return specOf(o.name, {
-      dims: o.dims,
-      ...(o.type === null ? {} : { type: o.type }),
-      ...(o.scale === undefined ? {} : { scale: o.scale }),
-      ...(o.zeroPoint === undefined ? {} : { zeroPoint: o.zeroPoint }),
-      // the order an archive states is a hint that shapes decide over, as in createDecoder
-      ...(o.order === null || config.source === "nn-archive" ? {} : { order: o.order }),
-    });
-  });
+  const open = outputs.find((o) => o.dims === null);
+  if (open !== undefined) throw new TensorError(`outputs: got no shape for "${open.name}", expected one`);
+  return specsOf(config) as TensorSpec[];
 }
 
 function fileOf(
@@ -209,7 +199,6 @@ export function cSource(name: string, compiled: CompiledPlan): string {
  */
 export function standaloneKernel(pages: number): Uint8Array<ArrayBuffer> {
   const from = kernelSource("scalar");
-  if (!(from instanceof Uint8Array)) throw new Error("got no scalar kernel in this entry, expected one");
   const out: number[] = [...from.subarray(0, 8)];
   let at = 8;
   const number = (): number => {

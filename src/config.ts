@@ -6,9 +6,9 @@ import { readNnConfig } from "./config/nn-config.ts";
 import { readOptions } from "./config/options.ts";
 import { Reader, isObject } from "./config/reader.ts";
 import type { Conventions, ConventionSet } from "./conventions.ts";
-import { ConfigError } from "./errors.ts";
+import { ConfigError, mismatch } from "./errors.ts";
 import type { ActivationOption, Family } from "./families.ts";
-import { show } from "./tensor.ts";
+import { few, show } from "./tensor.ts";
 
 /** Anchors of one output layer. Which layer it is: `side` (its width), or `output` (its name), or its rank by size. */
 export interface AnchorSet {
@@ -101,7 +101,7 @@ export interface Config {
 
 /**
  * Reads a config: parsed JSON or its text, an `NN_config` or `nn_config` file, an NN Archive `config.json`, or typed
- * options `{family, classes, inputSize, ...}`. Unknown keys are ignored. Nothing at all (`undefined`, `null`, `{}`)
+ * options `{family, classes, inputSize, ...}`. Unknown keys are ignored. Nothing at all (`undefined`, `null`, "{}")
  * reads as output_format "raw": a config that decodes nothing and says so.
  *
  * Where a file is silent: confidence 0.5 and IoU 0.5 (what depthai-core and depthai-nodes fall back to), at most 300
@@ -115,37 +115,32 @@ export function parseConfig(json: unknown): Config {
     if (e instanceof ConfigError) throw e;
     // a getter or proxy of the caller's, or nesting deeper than the stack; no config looks like that
     throw new ConfigError([
-      { path: "", message: "got a value that cannot be read through, expected plain data" },
+      { path: "", message: mismatch("a value that cannot be read through", "plain data") },
     ]);
   }
 }
 
 function read(json: unknown): Config {
   let root = json;
-  const fail = (message: string): never => {
-    throw new ConfigError([{ path: "", message }]);
+  const fail = (got: string, expected: string): never => {
+    throw new ConfigError([{ path: "", message: mismatch(got, expected) }]);
   };
   if (typeof json === "string") {
     try {
       root = JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json);
     } catch (e) {
-      fail(
-        `got text that is not JSON (${e instanceof Error ? e.message : String(e)}), expected an NN_config, an NN Archive config.json or typed options`,
-      );
+      fail(`text that is not JSON (${(e as Error).message})`, FORMATS);
     }
   }
   if (ArrayBuffer.isView(root))
-    fail("got bytes, expected JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node");
-  if (root !== undefined && root !== null && !isObject(root))
-    fail(
-      `got ${show(root)}, expected an object: NN_config, nn_config, NN Archive config.json or typed options`,
-    );
+    fail("bytes", "JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node");
+  if (root !== undefined && root !== null && !isObject(root)) fail(show(root), `an object: ${FORMATS}`);
   const o = isObject(root) ? root : {};
   const r = new Reader(o);
   const keys = Object.keys(o);
   const said = keys.filter(r.has, r);
   const blocks = said.filter((k) => k.toLowerCase() === "nn_config");
-  if (blocks.length > 1) r.say("", `got both ${blocks.join(" and ")}, expected one of them`);
+  if (blocks.length > 1) r.say("", `both ${blocks.join(" and ")}`, "one of them");
   const [spelled] = blocks;
   const { model } = o;
   let config: Config;
@@ -159,15 +154,15 @@ function read(json: unknown): Config {
     config = readArchive(r);
   else if (said.length === 0 || ("mappings" in o && !("family" in o))) config = readNnConfig(r, "NN_config");
   else {
-    if (!OPTIONS.some((k) => k in o))
-      fail(
-        `got an object with ${keys.slice(0, 6).join(", ")}${keys.length > 6 ? ", ..." : ""}, expected NN_config, nn_config, model (NN Archive) or family (typed options)`,
-      );
+    if (!OPTIONS.some((k) => k in o)) fail(`an object with ${few(keys, 6)}`, FORMATS);
     config = readOptions(r);
   }
   r.done();
   return config;
 }
+
+/** What a config is, and the key it is known by. */
+const FORMATS = "NN_config, nn_config, model (NN Archive config.json) or family (typed options)";
 
 /** Typed options are known by any of these, so that a forgotten `family` is reported as such. */
 const OPTIONS = ["family", "classes", "labels", "inputSize", "anchors", "roles"];

@@ -1,27 +1,30 @@
 /** createDecoder(): the one file that walks all rooms, config -> plan -> image -> engine -> detections. */
-import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
+// first for its place in the bundle, see index.ts
+import "./source.ts";
 import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
+import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
 import * as A from "./abi.ts";
 import { checkProbabilities, checkUnits, looksActivated, outOfRange } from "./check.ts";
 import { type Config, type OutputSpec, parseConfig } from "./config.ts";
-import { CONFIDENCE, Reader, isConfidence, isUnit } from "./config/reader.ts";
+import { CONFIDENCE, type Json, Reader, isConfidence, isUnit } from "./config/reader.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
 import { type Detection, Detections } from "./detections.ts";
-import { ConfigError, TensorError } from "./errors.ts";
+import { ConfigError, refuse } from "./errors.ts";
 import { gatherRows } from "./gather.ts";
 import {
+  type Image,
   type SlotArray,
   type Thresholds,
-  slotView,
+  slotsOf,
   writeAffine,
   writePlan,
   writeThresholds,
 } from "./image.ts";
-import { type Layout, layoutOf } from "./layout.ts";
-import { type Frame, affineOf, checkFrame } from "./letterbox.ts";
+import { layoutOf } from "./layout.ts";
+import { type Frame, IDENTITY, affineOf } from "./letterbox.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
-import { type Plan, labelsOf, listStart, makePlan } from "./plan.ts";
-import { type TensorInput, type TensorSpec, elementType, show, specOf } from "./tensor.ts";
+import { labelsOf, listStart, makePlan, specsOf } from "./plan.ts";
+import { type TensorInput, type TensorSpec, elementType, isFloat, kindOf, show, specOf } from "./tensor.ts";
 
 /** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
 export type Outputs = readonly TensorInput[] | { readonly [name: string]: TensorInput };
@@ -104,9 +107,7 @@ export function createDecoderSync(config: unknown, options: DecoderOptions = {})
 }
 
 /** Everything that belongs to one set of shapes. */
-interface Workspace {
-  readonly plan: Plan;
-  readonly layout: Layout;
+interface Workspace extends Image {
   readonly engine: Engine;
   readonly slots: readonly SlotArray[];
   /** Where each tensor stands in a bare array, whose tensors are named by their place: a plan may leave some alone. */
@@ -135,25 +136,10 @@ class TensorDecoder implements Decoder {
   constructor(config: Config, engine: EngineName) {
     this.config = config;
     this.engine = engine;
-    this.#thresholds = {
-      confidence: config.confidenceThreshold,
-      iou: config.iouThreshold,
-      maxDetections: config.maxDetections,
-    };
-    if (
-      config.decodes &&
-      config.outputs !== null &&
-      config.outputs.length > 0 &&
-      config.outputs.every((o) => o.dims !== null && !lacksScale(config, o))
-    ) {
-      const archive = config.source === "nn-archive";
-      const specs = config.outputs.map(({ name, dims, type, order, scale, zeroPoint }) =>
-        specOf(
-          name,
-          said({ dims: dims as readonly number[], type, order: archive ? null : order, scale, zeroPoint }),
-        ),
-      );
-      this.#build(specs, () => null);
+    const { confidenceThreshold, iouThreshold, maxDetections, decodes, outputs } = config;
+    this.#thresholds = { confidenceThreshold, iouThreshold, maxDetections };
+    if (decodes && outputs?.length && outputs.every((o) => o.dims !== null && !lacksScale(config, o))) {
+      this.#build(specsOf(config) as TensorSpec[], () => null);
       this.#fixed = true;
     }
   }
@@ -165,14 +151,16 @@ class TensorDecoder implements Decoder {
     let plan = 0;
     if (outputs === undefined) {
       if (this.#work === null)
-        throw new TensorError(
-          "got no outputs, expected them at the first decode: slots exist once the shapes are known",
-        );
+        refuse("", "no outputs", "them at the first decode: slots exist once the shapes are known");
     } else plan = this.#fill(outputs);
     const work = this.#work as Workspace;
-    const { engine, layout } = work;
-    const { i32 } = engine.memory;
-    if (frame !== this.#frame) this.#setFrame(work, frame);
+    const { engine, layout, memory } = work;
+    const { i32 } = memory;
+    if (frame !== this.#frame) {
+      writeAffine(work, affineOf(frame, work.plan.inputSize));
+      // a frame that is changed in place would go unseen, so only the very same frozen one is skipped
+      this.#frame = frame === undefined || Object.isFrozen(frame) ? frame : null;
+    }
     if (!this.#checkedScores && plan === 0) this.#checkScores(work);
 
     const { stats } = this;
@@ -190,7 +178,7 @@ class TensorDecoder implements Decoder {
       stats.dropped.notFinite += i32[p + A.P_NOT_FINITE];
       if (i32[p + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
       if (!this.#checkedUnits && candidates > 0) {
-        checkUnits(engine.memory, work.plan, at);
+        checkUnits(work, at);
         this.#checkedUnits = true;
       }
     }
@@ -200,15 +188,11 @@ class TensorDecoder implements Decoder {
   update(u: Update): void {
     const t = this.#thresholds;
     const next = {
-      confidence: u.confidenceThreshold ?? t.confidence,
-      iou: u.iouThreshold ?? t.iou,
+      confidenceThreshold: u.confidenceThreshold ?? t.confidenceThreshold,
+      iouThreshold: u.iouThreshold ?? t.iouThreshold,
       maxDetections: u.maxDetections ?? t.maxDetections,
     };
-    const r = new Reader({
-      confidenceThreshold: next.confidence,
-      iouThreshold: next.iou,
-      maxDetections: next.maxDetections,
-    });
+    const r = new Reader(next as unknown as Json);
     const plan = this.#work?.plan;
     const classes = plan?.classes ?? this.config.classes;
     const bound = this.config.maxDetections;
@@ -220,7 +204,7 @@ class TensorDecoder implements Decoder {
       given.length !== classes &&
       !(plan !== undefined && listStart(plan, given.length) !== 0)
     )
-      r.say("confidenceThreshold", `got ${given.length} values, expected ${classes}, one per class`);
+      r.say("confidenceThreshold", `${given.length} values`, `${classes}, one per class`);
     r.take("iouThreshold", "0..1", isUnit);
     r.take(
       "maxDetections",
@@ -229,23 +213,22 @@ class TensorDecoder implements Decoder {
     );
     if (r.problems.length > 0) throw new RangeError(new ConfigError(r.problems).message);
     this.#thresholds = next;
-    if (this.#work !== null)
-      writeThresholds(this.#work.engine.memory, this.#work.plan, this.#work.layout, next);
+    if (this.#work !== null) writeThresholds(this.#work, next);
   }
 
   describe(): Description {
-    const t = this.#thresholds;
-    const config = { ...this.config, confidenceThreshold: t.confidence, iouThreshold: t.iou };
-    if (this.#work === null) return describeConfig(config);
-    return describePlan(config, { ...this.#work.plan, notes: [...this.#work.plan.notes, ...this.#notes] });
+    const { confidenceThreshold, iouThreshold } = this.#thresholds;
+    const config = { ...this.config, confidenceThreshold, iouThreshold };
+    const plan = this.#work?.plan;
+    return plan === undefined
+      ? describeConfig(config)
+      : describePlan(config, { ...plan, notes: [...plan.notes, ...this.#notes] });
   }
 
   /** Brings a caller's arrays into memory. Returns the plan block to run, 0 for the slots' own. */
   #fill(outputs: Outputs | TensorInput): number {
     if (outputs === null || typeof outputs !== "object")
-      throw new TensorError(
-        `got ${show(outputs)}, expected the outputs: an array or a record of {data, dims}`,
-      );
+      refuse("", show(outputs), "the outputs: an array or a record of {data, dims}");
     const given =
       "dims" in outputs && "data" in outputs && !Array.isArray(outputs)
         ? [outputs as TensorInput]
@@ -254,7 +237,7 @@ class TensorDecoder implements Decoder {
     const work = this.#work as Workspace;
     if (work.plan.gather !== null && this.#checkedScores) {
       for (let i = 0; i < work.slots.length; i++) this.#data[i] = tensorAt(work, given, i).data;
-      const at = gatherRows(work.engine.memory, work.plan, work.layout, this.#data, work.slots);
+      const at = gatherRows(work, this.#data, work.slots);
       // the caller's arrays are not held on to
       this.#data.fill(null);
       if (at !== 0) return at;
@@ -274,8 +257,7 @@ class TensorDecoder implements Decoder {
       if (dims === undefined || dims.length !== spec.dims.length) return false;
       for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
       if (t.data?.length !== work.slots[i].length) return false;
-      if (t.scale !== undefined && t.scale !== spec.scale && spec.type !== "f32" && spec.type !== "f16")
-        return false;
+      if (t.scale !== undefined && t.scale !== spec.scale && !isFloat(spec)) return false;
       // another array type may mean another element type: the slow way looks closer
       if (t.data.constructor !== work.slots[i].constructor && specOf(spec.name, t).type !== spec.type)
         return false;
@@ -284,76 +266,51 @@ class TensorDecoder implements Decoder {
   }
 
   #replan(outputs: Outputs): void {
-    const names = Array.isArray(outputs) ? null : Object.keys(outputs);
+    const listed = Array.isArray(outputs);
     const known = this.config.outputs;
-    const tensors: { name: string; t: TensorInput }[] =
-      names === null
-        ? (outputs as readonly TensorInput[]).map((t, i) => ({
-            name: (this.#fixed ? known?.[i]?.name : undefined) ?? `output${i}`,
-            t,
-          }))
-        : names.map((name) => ({ name, t: (outputs as { readonly [name: string]: TensorInput })[name] }));
-    if (tensors.length === 0) throw new TensorError("got no tensors, expected the outputs of the network");
-    const specs = tensors.map(({ name, t }) => {
-      const where = `tensor "${name}"`;
-      if (t === null || typeof t !== "object")
-        throw new TensorError(`${where}: got ${show(t)}, expected {data, dims}`);
-      if (t.data === null || typeof t.data !== "object")
-        throw new TensorError(`${where}: got data ${show(t.data)}, expected a typed array`);
-      const { data, dims, type } = t;
-      // a scale given beforehand holds for data that comes without one
-      const before = known?.find((o) => o.name === name);
-      return specOf(
-        name,
-        said({
-          data,
-          dims,
-          type,
-          order: t.order ?? before?.order,
-          scale: t.scale ?? before?.scale,
-          zeroPoint: t.zeroPoint ?? before?.zeroPoint,
-        }),
-      );
-    });
+    const tensors = (listed ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
+    const names = listed
+      ? tensors.map((_, i) => (this.#fixed ? known?.[i]?.name : undefined) ?? `output${i}`)
+      : Object.keys(outputs);
+    // a scale given beforehand holds for data that comes without one
+    const specs = tensors.map((t, i) => specOf(names[i], t, known?.find((o) => o.name === names[i]) ?? {}));
     if (this.#fixed && this.#work !== null) {
       for (const s of this.#work.plan.tensors) {
         const got = specs.find((x) => x.name === s.name);
         const where = `tensor "${s.name}"`;
-        if (got === undefined)
-          throw new TensorError(
-            `${where}: got outputs ${specs.map((x) => x.name).join(", ")}, expected it among them`,
-          );
+        if (got === undefined) return refuse(where, `outputs ${names.join(", ") || "none"}`, "it among them");
         if (got.dims.join() !== s.dims.join())
-          throw new TensorError(
-            `${where}: got dims [${got.dims.join(",")}], expected [${s.dims.join(",")}] as given beforehand`,
-          );
+          refuse(where, `dims [${got.dims.join(",")}]`, `[${s.dims.join(",")}] as given beforehand`);
       }
     }
-    this.#build(specs, (i) => tensors[i].t.data as ArrayLike<number>);
+    this.#build(specs, (i) => tensors[i].data as ArrayLike<number>);
   }
 
   #build(specs: readonly TensorSpec[], valuesOf: (index: number) => ArrayLike<number> | null): void {
     const plan = makePlan(this.config, specs, valuesOf);
     const layout = layoutOf(plan);
     const engine = makeEngine(this.engine, layout.bytes);
-    const m = engine.memory;
-    writePlan(m, plan, layout);
-    writeThresholds(m, plan, layout, this.#thresholds);
-    writeAffine(m, layout, { scaleX: 1, scaleY: 1, shiftX: 0, shiftY: 0 });
-    const slots = plan.tensors.map((s, i) => slotView(m, s, layout.slots[i]));
+    const { memory } = engine;
+    const image = { memory, plan, layout };
+    writePlan(image);
+    writeThresholds(image, this.#thresholds);
+    writeAffine(image, IDENTITY);
+    const slots = slotsOf(image);
     const labels = labelsOf(plan, this.config.labels);
+    const { buffer } = memory;
+    const rows = plan.maxDetections;
     const detections = layout.detections.map(
       (d) =>
         new Detections(
-          new Float32Array(m.buffer, d.boxes, plan.maxDetections * 4),
-          new Float32Array(m.buffer, d.scores, plan.maxDetections),
-          new Int32Array(m.buffer, d.labels, plan.maxDetections),
-          new Uint32Array(m.buffer, d.sources, plan.maxDetections),
+          new Float32Array(buffer, d.boxes, rows * 4),
+          new Float32Array(buffer, d.scores, rows),
+          new Int32Array(buffer, d.labels, rows),
+          new Uint32Array(buffer, d.sources, rows),
           labels,
         ),
     );
     const places = plan.tensors.map(({ name }, i) => Number(/^output(\d+)$/.exec(name)?.[1] ?? i));
-    this.#work = { plan, layout, engine, slots, places, detections };
+    this.#work = { ...image, engine, slots, places, detections };
     this.slots = Object.fromEntries(
       plan.tensors.map((s, i) => [s.name, { data: slots[i], dims: s.dims, type: s.type }]),
     );
@@ -361,46 +318,24 @@ class TensorDecoder implements Decoder {
     this.#checkedUnits = false;
     this.#frame = undefined;
     this.#notes.length = 0;
-    this.stats.bytes = m.buffer.byteLength;
+    this.stats.bytes = buffer.byteLength;
     this.stats.plans++;
   }
 
   #checkScores(work: Workspace): void {
-    checkProbabilities(work.engine.memory, work.plan, work.layout);
-    if (looksActivated(work.engine.memory, work.plan, work.layout))
+    checkProbabilities(work);
+    if (looksActivated(work))
       this.#notes.push(
         'every score already lies in 0..1: if the network applies the sigmoid itself, say activation: "sigmoid"',
       );
     this.#checkedScores = true;
-  }
-
-  #setFrame(work: Workspace, frame: Frame | undefined): void {
-    const m = work.engine.memory;
-    if (frame === undefined) writeAffine(m, work.layout, { scaleX: 1, scaleY: 1, shiftX: 0, shiftY: 0 });
-    else {
-      checkFrame(frame);
-      const size = work.plan.inputSize;
-      if (size === null && frame.resize !== "stretch")
-        throw new TensorError(
-          `frame: got resize "${frame.resize}" and no input size, expected inputSize: [width, height] to undo it`,
-        );
-      writeAffine(m, work.layout, affineOf(frame, size ?? [1, 1]));
-    }
-    // a frame that is changed in place would go unseen, so only the very same frozen one is skipped
-    this.#frame = frame === undefined || Object.isFrozen(frame) ? frame : null;
   }
 }
 
 /** An archive names integer outputs but has no room for their scale: that comes with the data, or with the option `outputs`. */
 function lacksScale(config: Config, o: OutputSpec): boolean {
   const type = o.type === null ? null : elementType(o.type);
-  return (
-    config.source === "nn-archive" &&
-    o.scale === undefined &&
-    type !== null &&
-    type !== "f32" &&
-    type !== "f16"
-  );
+  return config.source === "nn-archive" && o.scale === undefined && type !== null && !isFloat({ type });
 }
 
 function tensorAt({ plan, places }: Workspace, outputs: Outputs, i: number): TensorInput {
@@ -409,18 +344,13 @@ function tensorAt({ plan, places }: Workspace, outputs: Outputs, i: number): Ten
     : (outputs as { readonly [name: string]: TensorInput })[plan.tensors[i].name];
 }
 
-/** What is there of an object: absent and undefined are not the same everywhere. */
-function said<T extends object>(o: T): { [K in keyof T]: Exclude<T[K], null | undefined> } {
-  return Object.fromEntries(Object.entries(o).filter(([, v]) => v !== undefined && v !== null)) as never;
-}
-
 function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
   const from = data as Float32Array;
   if (from.buffer === slot.buffer && from.byteOffset === slot.byteOffset) return;
   if (from.constructor === slot.constructor) return slot.set(from);
-  const kind = Object.prototype.toString.call(data);
-  if (kind === "[object Float16Array]") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));
-  else if (kind.startsWith("[object Big")) for (let i = 0; i < from.length; i++) slot[i] = Number(from[i]);
+  const kind = kindOf(data);
+  if (kind === "Float16Array") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));
+  else if (kind.startsWith("Big")) for (let i = 0; i < from.length; i++) slot[i] = Number(from[i]);
   else slot.set(from);
 }
 

@@ -1,7 +1,7 @@
 /** A plan in words. */
 import type { Config } from "./config.ts";
-import { type Plan, few } from "./plan.ts";
-import { isFloat } from "./tensor.ts";
+import type { Plan } from "./plan.ts";
+import { few, isFloat } from "./tensor.ts";
 
 /** What a decoder takes its tensors for, and why. */
 export interface Description {

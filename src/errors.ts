@@ -26,7 +26,15 @@ export class TensorError extends Error {
   override readonly name = "TensorError";
 }
 
-/** Refuses tensors: where, what was got, and what was expected. */
-export function refuse(where: string, got: unknown, expected: string): never {
-  throw new TensorError(`${where && `${where}: `}got ${String(got)}, expected ${expected}`);
+/** What every message says. */
+export const mismatch = (got: string, expected: string): string => `got ${got}, expected ${expected}`;
+
+/** Refuses something, tensors unless another kind of error is named: where, what was got, and what was expected. */
+export function refuse(
+  where: string,
+  got: string,
+  expected: string,
+  Kind: new (message: string) => Error = TensorError,
+): never {
+  throw new Kind((where && `${where}: `) + mismatch(got, expected));
 }

@@ -3,9 +3,7 @@
  * the rows that pass are copied, side by side, with their cell numbers beside them.
  */
 import * as A from "./abi.ts";
-import { gatherRegion, type SlotArray, writeGathered } from "./image.ts";
-import type { Layout } from "./layout.ts";
-import type { Memory } from "./memory.ts";
+import { type Image, gatherRegion, type SlotArray, writeHead } from "./image.ts";
 import type { Plan } from "./plan.ts";
 import type { Head } from "./reading.ts";
 import { ELEMENTS } from "./tensor.ts";
@@ -14,15 +12,12 @@ import { ELEMENTS } from "./tensor.ts";
  * Brings the arrays in and returns the plan block that decodes them: of a tensor of which little passes only the rows
  * that do, of another one everything. 0: nothing was done, because data is not of its slot's own array type.
  */
-export function gatherRows(
-  m: Memory,
-  plan: Plan,
-  layout: Layout,
-  arrays: readonly unknown[],
-  slots: readonly SlotArray[],
-): number {
+export function gatherRows(image: Image, arrays: readonly unknown[], slots: readonly SlotArray[]): number {
+  const { memory: m, plan, layout } = image;
   const gather = plan.gather as NonNullable<Plan["gather"]>;
   const { i32 } = m;
+  // plans that gather are of one image: the block after its own is the one for gathered rows
+  const [whole, gathered] = layout.records;
   for (let t = 0; t < slots.length; t++) {
     const data = arrays[t] as Float32Array;
     if (data.constructor !== slots[t].constructor || data.buffer === slots[t].buffer) return 0;
@@ -37,7 +32,7 @@ export function gatherRows(
       const g = gather[k];
       // once it is known that gathering does not pay, the rest need not be looked at
       if (g.tensor !== t || cost > room) continue;
-      const r = recordOf(layout.gatherHeads, k);
+      const r = recordOf(gathered, k);
       const objectness = plan.heads[k].objectness as NonNullable<Head["objectness"]>;
       const { type } = plan.tensors[t];
       const passed = passing(
@@ -60,16 +55,16 @@ export function gatherRows(
     for (let k = 0, list = layout.gatherIndex >> 2; k < gather.length; list += plan.heads[k++].cells) {
       const g = gather[k];
       if (g.tensor !== t) continue;
-      const r = recordOf(layout.gatherHeads, k);
+      const r = recordOf(gathered, k);
       if (cost > room) {
-        const whole = recordOf(layout.heads[0], k);
-        i32.copyWithin(r, whole, whole + A.HEAD_WORDS);
+        const from = recordOf(whole, k);
+        i32.copyWithin(r, from, from + A.HEAD_WORDS);
         continue;
       }
       const passed = i32[r + A.H_CELLS];
-      if (i32[r + A.H_INDEX] === 0) writeGathered(m, plan, layout, k, r, list * 4);
+      if (i32[r + A.H_INDEX] === 0) writeHead(image, 1, k, list - (layout.gatherIndex >> 2));
       i32[r + A.H_CELLS] = passed;
-      const to = (gatherRegion(plan, layout, k) - layout.slots[t]) / ELEMENTS[plan.tensors[t].type].bytes;
+      const to = (gatherRegion(image, k) - layout.slots[t]) / ELEMENTS[plan.tensors[t].type].bytes;
       copyRows(data, g.offset, g.channel, g.cell, g.channels, i32, list, passed, slots[t], to);
     }
   }

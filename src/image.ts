@@ -1,8 +1,9 @@
 /** Room 3: writes a plan into memory, hands out slots, fills them. */
 import * as A from "./abi.ts";
 import { sigmoid } from "./exp.ts";
+import type { Config } from "./config.ts";
 import { rawGate, smallestPassing } from "./gates.ts";
-import type { Layout } from "./layout.ts";
+import type { Columns, Layout } from "./layout.ts";
 import type { Affine } from "./letterbox.ts";
 import type { Memory } from "./memory.ts";
 import { type GatherHead, type Plan, listStart } from "./plan.ts";
@@ -14,13 +15,15 @@ export type { SlotArray };
 
 const fround = Math.fround;
 
-/** Thresholds that may change between frames. */
-export interface Thresholds {
-  /** One for all classes, or one per class. */
-  readonly confidence: number | readonly number[];
-  readonly iou: number;
-  readonly maxDetections: number;
+/** A plan in memory: what the engines work on. */
+export interface Image {
+  readonly memory: Memory;
+  readonly plan: Plan;
+  readonly layout: Layout;
 }
+
+/** Thresholds that may change between frames. */
+export type Thresholds = Pick<Config, "confidenceThreshold" | "iouThreshold" | "maxDetections">;
 
 // names in the order of their numbers in abi.ts: KIND_*, FN_*, RULE_*
 const KINDS: readonly Kind[] = ["grid", "distance", "prior", "centre", "corners", "topleft"];
@@ -36,17 +39,13 @@ const CLAMP = {
 };
 
 /** Writes everything of the plan but what changes at run time. */
-export function writePlan(m: Memory, plan: Plan, layout: Layout): void {
-  const { blocks, records } = layout;
-  blocks.forEach((at, k) => {
-    // the block for gathered input, of batches of one, is the second
-    const image = k % plan.batch;
-    writeBlock(m, plan, layout, at >> 2, records[k], image);
+export function writePlan(image: Image): void {
+  const { memory: m, plan, layout } = image;
+  layout.blocks.forEach((_, k) => {
+    writeBlock(image, k);
     let source = 0;
     plan.heads.forEach((h, i) => {
-      const r = (records[k] >> 2) + i * A.HEAD_WORDS;
-      writeHead(m, plan, layout, i, r, image, source);
-      if (at === layout.gatherPlan) writeGathered(m, plan, layout, i, r, layout.gatherIndex + source * 4);
+      writeHead(image, k, i, source);
       source += h.cells;
     });
   });
@@ -68,32 +67,57 @@ function onlyClass(plan: Plan, h: Head): number | null {
   return kept?.length === 1 && h.label === null ? kept[0] : null;
 }
 
-function writeBlock(m: Memory, plan: Plan, layout: Layout, p: number, heads: number, image: number): void {
-  const { rules, inputSize } = plan;
-  const d = layout.detections[image];
-  // P_HEADS to P_MAX_CANDIDATES
-  m.i32.set(
+/** Number of the image that a plan block is for: the one for gathered input, of batches of one, is the second. */
+const imageOf = (plan: Plan, block: number): number => block % plan.batch;
+
+/** The words of a plan block from P_HEADS to P_MAX_CANDIDATES. */
+export function writeColumns(
+  { i32 }: Memory,
+  at: number,
+  columns: Columns,
+  image: number,
+  heads: number,
+  records: number,
+  maxCandidates: number,
+): void {
+  const d = columns.detections[image];
+  i32.set(
     [
-      plan.heads.length,
       heads,
-      layout.capacity,
-      layout.scores,
-      layout.labels,
-      layout.sources,
-      layout.boxes,
-      layout.order,
-      layout.spare,
-      layout.counts,
-      layout.scratch,
-      layout.chains,
-      layout.kept,
+      records,
+      columns.capacity,
+      columns.scores,
+      columns.labels,
+      columns.sources,
+      columns.boxes,
+      columns.order,
+      columns.spare,
+      columns.counts,
+      columns.scratch,
+      columns.chains,
+      columns.kept,
       d.boxes,
       d.scores,
       d.labels,
       d.sources,
-      rules.maxCandidates || 0x7fffffff,
+      maxCandidates || 0x7fffffff,
     ],
-    p + A.P_HEADS,
+    (at >> 2) + A.P_HEADS,
+  );
+}
+
+function writeBlock({ memory: m, plan, layout }: Image, block: number): void {
+  const { rules, inputSize } = plan;
+  const at = layout.blocks[block];
+  const p = at >> 2;
+  writeColumns(
+    m,
+    at,
+    layout,
+    imageOf(plan, block),
+    plan.heads.length,
+    layout.records[block],
+    rules.maxCandidates,
   );
   m.i32[p + A.P_FLAGS] =
     NMS[rules.nms] |
@@ -107,42 +131,44 @@ function writeBlock(m: Memory, plan: Plan, layout: Layout, p: number, heads: num
     );
 }
 
-function writeHead(
-  m: Memory,
-  plan: Plan,
-  layout: Layout,
-  index: number,
-  r: number,
-  image: number,
-  source: number,
-): void {
-  const { i32, f32 } = m;
+/** A head record. Of gathered rows channels stand side by side, and cell numbers in an index. */
+export function writeHead(image: Image, block: number, index: number, source: number): void {
+  const { memory, plan, layout } = image;
+  const { i32, f32 } = memory;
   const h = plan.heads[index];
+  const r = (layout.records[block] >> 2) + index * A.HEAD_WORDS;
+  const gathered = layout.blocks[block] === layout.gatherPlan ? (plan.gather?.[index] ?? null) : null;
   const spec = (f: Field): TensorSpec => plan.tensors[f.tensor];
   const bytes = (f: Field): number => ELEMENTS[spec(f).type].bytes;
   const address = (f: Field, offset = f.offset): number =>
-    layout.slots[f.tensor] + ((volume(spec(f).dims) / plan.batch) * image + offset) * bytes(f);
+    gathered === null
+      ? layout.slots[f.tensor] +
+        ((volume(spec(f).dims) / plan.batch) * imageOf(plan, block) + offset) * bytes(f)
+      : gatherRegion(image, index) + ((offset - gathered.offset) / gathered.channel) * bytes(f);
+  const cellStep = (f: Field): number => (gathered?.channels ?? f.cell) * bytes(f);
+  const channelStep = (f: Field): number => (gathered === null ? f.channel : 1) * bytes(f);
   /** A column: the words for its type, address and step; of its scale, the zero point stands behind it. */
   const column = (f: Field | null, type: number, word: number, cell: number, scale: number): void => {
     if (f === null) return;
     const s = spec(f);
     i32[r + type] = ELEMENTS[s.type].code;
     i32[r + word] = address(f);
-    i32[r + cell] = f.cell * bytes(f);
+    i32[r + cell] = cellStep(f);
     f32[r + scale] = s.scale ?? 1;
     f32[r + scale + 1] = s.zeroPoint;
   };
   const { score, label, marker, count, box } = h;
   const kept = keptClasses(plan, h);
   const only = onlyClass(plan, h);
-  // nothing of this head is wanted: it is not scanned
-  i32[r + A.H_CELLS] = kept?.length === 0 ? 0 : h.cells;
+  // nothing of this head is wanted: it is not scanned; nothing is gathered yet
+  i32[r + A.H_CELLS] = kept?.length === 0 || gathered !== null ? 0 : h.cells;
+  if (gathered !== null) i32[r + A.H_INDEX] = layout.gatherIndex + source * 4;
   i32[r + A.H_RULE] = RULES.indexOf(h.rule);
   i32[r + A.H_SOURCE] = source;
 
   column(score, A.H_SCORE_TYPE, A.H_SCORE, A.H_SCORE_CELL, A.H_SCORE_SCALE);
   i32[r + A.H_SCORE] = address(beside(score, only ?? 0));
-  i32[r + A.H_SCORE_CHANNEL] = score.channel * bytes(score);
+  i32[r + A.H_SCORE_CHANNEL] = channelStep(score);
   i32[r + A.H_SCORE_FN] = FNS.indexOf(h.scoreFn);
   i32[r + A.H_CLASSES] = kept === null || label !== null ? h.classes : kept.length;
   i32[r + A.H_CLASS_BASE] = h.classBase + (only ?? 0);
@@ -156,7 +182,7 @@ function writeHead(
   column(label, A.H_LABEL_TYPE, A.H_LABEL, A.H_LABEL_CELL, A.H_LABEL_SCALE);
   if (marker !== null) {
     i32[r + A.H_MARKER] = address(marker);
-    i32[r + A.H_MARKER_CELL] = marker.cell * bytes(marker);
+    i32[r + A.H_MARKER_CELL] = cellStep(marker);
   }
   if (count !== null) {
     i32[r + A.H_COUNT] = address(count);
@@ -168,7 +194,7 @@ function writeHead(
     h.boxChannels.map((c) => address(box, box.offset + c)),
     r + A.H_BOX_0,
   );
-  i32[r + A.H_BIN] = box.channel * bytes(box);
+  i32[r + A.H_BIN] = channelStep(box);
   i32[r + A.H_BINS] = h.bins;
   i32[r + A.H_GRID_W] = h.columns;
   i32[r + A.H_XY_FN] = FNS.indexOf(h.xyFn);
@@ -180,38 +206,8 @@ function writeHead(
   f32[r + A.H_CHECK] = Math.min(highest(plan, score, h.scoreFn), highest(plan, h.objectness, h.objectnessFn));
 }
 
-/** Turns a head record into one over gathered rows: channels side by side, cell numbers at `list`. */
-export function writeGathered(
-  { i32 }: Memory,
-  plan: Plan,
-  layout: Layout,
-  index: number,
-  r: number,
-  list: number,
-): void {
-  const h = plan.heads[index];
-  const g = (plan.gather as readonly GatherHead[])[index];
-  const size = ELEMENTS[plan.tensors[g.tensor].type].bytes;
-  const base = gatherRegion(plan, layout, index);
-  const at = (offset: number): number => base + ((offset - g.offset) / g.channel) * size;
-  const row = g.channels * size;
-  i32[r + A.H_CELLS] = 0;
-  i32[r + A.H_INDEX] = list;
-  i32[r + A.H_SCORE] = at(beside(h.score, onlyClass(plan, h) ?? 0).offset);
-  i32[r + A.H_SCORE_CHANNEL] = size;
-  i32[r + A.H_SCORE_CELL] = row;
-  if (h.softmax !== null) i32[r + A.H_SOFT] = at(h.softmax.offset);
-  i32[r + A.H_OBJ] = at((h.objectness as Field).offset);
-  i32[r + A.H_OBJ_CELL] = row;
-  i32[r + A.H_BOX_CELL] = row;
-  i32.set(
-    h.boxChannels.map((c) => at(h.box.offset + c)),
-    r + A.H_BOX_0,
-  );
-}
-
 /** Where the gathered rows of a head stand: the heads of a tensor share its slot, each with room for all its cells. */
-export function gatherRegion(plan: Plan, layout: Layout, index: number): number {
+export function gatherRegion({ plan, layout }: Image, index: number): number {
   const gather = plan.gather as readonly GatherHead[];
   const { tensor } = gather[index];
   let at = layout.slots[tensor];
@@ -232,13 +228,14 @@ const highest = (plan: Plan, f: Field | null, fn: Fn): number =>
     : 1 + slackOf(plan.tensors[f.tensor]);
 
 /** Writes thresholds, turned into the raw domain of each head. */
-export function writeThresholds(m: Memory, plan: Plan, layout: Layout, t: Thresholds): void {
-  const { i32, f32 } = m;
+export function writeThresholds({ memory, plan, layout }: Image, t: Thresholds): void {
+  const { i32, f32 } = memory;
   const { gate } = plan.rules;
-  const each = typeof t.confidence === "number" ? null : t.confidence;
-  const lowest = Math.min(...[t.confidence].flat());
+  const { confidenceThreshold: confidence } = t;
+  const each = typeof confidence === "number" ? null : confidence;
+  const lowest = Math.min(...[confidence].flat());
   for (const at of layout.blocks) {
-    f32[(at >> 2) + A.P_IOU] = t.iou;
+    f32[(at >> 2) + A.P_IOU] = t.iouThreshold;
     i32[(at >> 2) + A.P_MAX_DETECTIONS] = t.maxDetections;
   }
   plan.heads.forEach((h, i) => {
@@ -303,16 +300,12 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
 }
 
 /** Letterbox undo of the next frame, for every image of the batch. */
-export function writeAffine(m: Memory, layout: Layout, a: Affine): void {
-  for (const at of layout.blocks) {
-    const p = at >> 2;
-    m.f32[p + A.P_SCALE_X] = a.scaleX;
-    m.f32[p + A.P_SCALE_Y] = a.scaleY;
-    m.f32[p + A.P_SHIFT_X] = a.shiftX;
-    m.f32[p + A.P_SHIFT_Y] = a.shiftY;
-  }
+export function writeAffine({ memory, layout }: Image, affine: Affine): void {
+  for (const at of layout.blocks) memory.f32.set(affine, (at >> 2) + A.P_SCALE_X);
 }
 
-/** View of a tensor's slot, in the array type of its elements. */
-export const slotView = (m: Memory, { type, dims }: TensorSpec, at: number): SlotArray =>
-  new ELEMENTS[type].array(m.buffer, at, volume(dims));
+/** Views of the tensors' slots, in the array types of their elements. */
+export const slotsOf = ({ memory, plan, layout }: Image): SlotArray[] =>
+  plan.tensors.map(
+    ({ type, dims }, i) => new ELEMENTS[type].array(memory.buffer, layout.slots[i], volume(dims)),
+  );

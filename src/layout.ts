@@ -26,8 +26,12 @@ import {
   SCAN_COLUMN_BYTES,
 } from "./abi.ts";
 import type { Plan } from "./plan.ts";
+import { cellsOf } from "./places.ts";
 import type { Head } from "./reading.ts";
 import { ELEMENTS, volume } from "./tensor.ts";
+
+/** The sort's counts, one for each bucket. */
+const COUNT_BYTES = 2048 * 4;
 
 export interface DetectionColumns {
   readonly boxes: number;
@@ -36,33 +40,18 @@ export interface DetectionColumns {
   readonly sources: number;
 }
 
-export interface Layout {
-  /** All plan blocks and their head records: one for each image, then the one for gathered input. */
-  readonly blocks: readonly number[];
-  readonly records: readonly number[];
-  /** Plan blocks, one per image. */
-  readonly plans: readonly number[];
-  /** Head records of each plan block. */
-  readonly heads: readonly number[];
-  /** Plan block and head records for gathered input; 0 where the plan cannot gather. */
-  readonly gatherPlan: number;
-  readonly gatherHeads: number;
-  readonly gatherIndex: number;
-  /** Per head: address of its class list and class gates (room for all its classes), and prior table; 0: none. */
-  readonly classLists: readonly number[];
-  readonly classGates: readonly number[];
-  readonly priors: readonly number[];
-  /** Per tensor. */
-  readonly slots: readonly number[];
+/** What every engine writes to: candidates, scratch, detections. Suppression alone needs no more. */
+export interface Columns {
   readonly capacity: number;
   readonly scores: number;
   readonly labels: number;
   readonly sources: number;
   readonly boxes: number;
-  readonly order: number;
-  readonly spare: number;
+  readonly gatherIndex: number;
   /** Scratch of the scan. */
   readonly scratch: number;
+  readonly order: number;
+  readonly spare: number;
   readonly counts: number;
   readonly chains: number;
   readonly kept: number;
@@ -73,44 +62,111 @@ export interface Layout {
   readonly bytes: number;
 }
 
-export const WORD = 4;
-/** The sort's counts, one for each bucket. */
-export const COUNT_BYTES = 2048 * WORD;
+export interface Layout extends Columns {
+  /** All plan blocks and their head records: one for each image, then the one for gathered input. */
+  readonly blocks: readonly number[];
+  readonly records: readonly number[];
+  /** Plan blocks, one per image. */
+  readonly plans: readonly number[];
+  /** Plan block of gathered input; 0 where the plan cannot gather. */
+  readonly gatherPlan: number;
+  /** Per head: address of its class list and class gates (room for all its classes), and prior table; 0: none. */
+  readonly classLists: readonly number[];
+  readonly classGates: readonly number[];
+  readonly priors: readonly number[];
+  /** Per tensor. */
+  readonly slots: readonly number[];
+}
+
+/** Hands out places for so many words, one after the other. */
+export type Words = (count: number) => number;
+
+/** From the first address on. */
+export function wordsFrom(first: number): Words {
+  let at = first;
+  return (count) => {
+    const here = at;
+    at = (at + count * 4 + 15) & ~15;
+    return here;
+  };
+}
 
 /**
  * Kept blocks that nms can need: a block is opened only when the newest one of its label is full, so at most
  * one per label is not full. One more stands empty at the end, where blocks are read in pairs.
  */
-export function keptBlocks(maxDetections: number, labels: number): number {
+function keptBlocks(maxDetections: number, labels: number): number {
   return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.min(maxDetections, labels)) + 1;
+}
+
+/**
+ * Columns for so many candidates and detections of so many labels. The scan may need cell numbers of gathered input, and
+ * bytes of scratch.
+ */
+export function columnsOf(
+  words: Words,
+  capacity: number,
+  maxDetections: number,
+  labels: number,
+  images = 1,
+  gathered = 0,
+  scanBytes = 0,
+): Columns {
+  // properties are evaluated in their order, which is the order in memory
+  const candidates = {
+    capacity,
+    scores: words(capacity),
+    labels: words(capacity),
+    sources: words(capacity),
+    boxes: words(capacity * 4),
+  };
+  const work = words(0);
+  const inScan = wordsFrom(work);
+  const scan = { gatherIndex: inScan(gathered), scratch: inScan(scanBytes / 4) };
+  const inSort = wordsFrom(work);
+  const order = inSort(capacity);
+  const behind = inSort(0);
+  const sort = { order, spare: inSort(capacity), counts: inSort(COUNT_BYTES / 4) };
+  const inNms = capacity <= ONE_WAVE ? wordsFrom(behind) : inSort;
+  const suppression = {
+    chains: inNms(CHAINS),
+    kept: inNms((keptBlocks(maxDetections, labels) * KEPT_BYTES) / 4),
+  };
+  words((Math.max(inScan(0), inSort(0), inNms(0)) - work) / 4);
+  return {
+    ...candidates,
+    ...scan,
+    ...sort,
+    ...suppression,
+    workEnd: words(0),
+    detections: Array.from({ length: images }, () => ({
+      boxes: words(maxDetections * 4),
+      scores: words(maxDetections),
+      labels: words(maxDetections),
+      sources: words(maxDetections),
+    })),
+    bytes: words(0),
+  };
 }
 
 /** Whether one number a cell decides, so that no maxima of groups of classes are needed. */
 const oneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1;
 
 export function layoutOf(plan: Plan): Layout {
-  let at = 64;
-  const take = (bytes: number): number => {
-    const here = at;
-    at = (at + bytes + 15) & ~15;
-    return here;
-  };
-  const words = (count: number): number => take(count * WORD);
-  const { heads, keep, batch, capacity, maxDetections } = plan;
+  const { heads, keep, batch } = plan;
+  const words = wordsFrom(64);
   const gathers = plan.gather !== null;
-  const records = (): number => words(heads.length * HEAD_WORDS);
+  const perBlock = (count: number): number[] =>
+    Array.from({ length: gathers ? batch + 1 : batch }, () => words(count));
   const classesOf = (h: Head, labels: number): number => (h.label !== null ? labels : h.classes);
   // heads that share a table (the images of a batch, or one tensor in parts) hold it once
   const tables = new Map<Float32Array | null, number>([[null, 0]]);
-  // a label column may hold any label
-  const kinds =
-    plan.rules.nms === "all" ? 1 : heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1;
-  // properties are evaluated in their order, which is the order in memory
-  const places = {
-    plans: Array.from({ length: batch }, () => words(PLAN_WORDS)),
-    gatherPlan: gathers ? words(PLAN_WORDS) : 0,
-    heads: Array.from({ length: batch }, records),
-    gatherHeads: gathers ? records() : 0,
+  const blocks = perBlock(PLAN_WORDS);
+  return {
+    blocks,
+    plans: blocks.slice(0, batch),
+    gatherPlan: blocks[batch] ?? 0,
+    records: perBlock(heads.length * HEAD_WORDS),
     classLists: heads.map((h) => (keep === null ? 0 : words(classesOf(h, keep.length)))),
     classGates: heads.map((h) => words(classesOf(h, plan.classes))),
     priors: heads.map(({ priors }) => {
@@ -118,47 +174,16 @@ export function layoutOf(plan: Plan): Layout {
       tables.set(priors, here);
       return here;
     }),
-    slots: plan.tensors.map((t) => take(volume(t.dims) * ELEMENTS[t.type].bytes + 16)),
-    capacity,
-    scores: words(capacity),
-    labels: words(capacity),
-    sources: words(capacity),
-    boxes: words(capacity * 4),
-  };
-  const work = at;
-  const scan = {
-    gatherIndex: gathers ? words(heads.reduce((c, h) => c + h.cells, 0)) : 0,
-    scratch: take(heads.every(oneColumn) ? SCAN_COLUMN_BYTES : SCAN_BYTES),
-  };
-  const scanned = at;
-  at = work;
-  const order = words(capacity);
-  const sorts = at;
-  const sort = { spare: words(capacity), counts: take(COUNT_BYTES) };
-  const sorted = at;
-  if (capacity <= ONE_WAVE) at = sorts;
-  const suppression = {
-    chains: words(CHAINS),
-    kept: take(keptBlocks(maxDetections, kinds) * KEPT_BYTES),
-  };
-  at = Math.max(at, scanned, sorted);
-  const workEnd = at;
-  const { plans, gatherPlan, gatherHeads } = places;
-  return {
-    ...places,
-    ...scan,
-    order,
-    ...sort,
-    ...suppression,
-    workEnd,
-    blocks: gathers ? [...plans, gatherPlan] : plans,
-    records: gathers ? [...places.heads, gatherHeads] : places.heads,
-    detections: plans.map(() => ({
-      boxes: words(maxDetections * 4),
-      scores: words(maxDetections),
-      labels: words(maxDetections),
-      sources: words(maxDetections),
-    })),
-    bytes: at,
+    slots: plan.tensors.map((t) => words((volume(t.dims) * ELEMENTS[t.type].bytes + 16) / 4)),
+    ...columnsOf(
+      words,
+      plan.capacity,
+      plan.maxDetections,
+      // a label column may hold any label
+      plan.rules.nms === "all" ? 1 : heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1,
+      batch,
+      gathers ? cellsOf(heads) : 0,
+      heads.every(oneColumn) ? SCAN_COLUMN_BYTES : SCAN_BYTES,
+    ),
   };
 }

@@ -2,6 +2,8 @@
  * Network input -> original image. Boxes leave the kernel normalised to the network input; where the image was
  * resized into a part of that input, one scale and one shift per axis bring them back.
  */
+import { refuse } from "./errors.ts";
+import { show } from "./tensor.ts";
 
 /** The original image and how it was brought to the network's input size. */
 export interface Frame {
@@ -15,43 +17,41 @@ export interface Frame {
   readonly resize: "letterbox" | "letterbox-topleft" | "stretch";
 }
 
-export interface Affine {
-  readonly scaleX: number;
-  readonly scaleY: number;
-  readonly shiftX: number;
-  readonly shiftY: number;
-}
+/** x_image = x_input * scale + shift, both normalised: scales of x and y, shifts of x and y, as in the plan block. */
+export type Affine = readonly [scaleX: number, scaleY: number, shiftX: number, shiftY: number];
 
-const IDENTITY: Affine = { scaleX: 1, scaleY: 1, shiftX: 0, shiftY: 0 };
+export const IDENTITY: Affine = [1, 1, 0, 0];
+
+const isSize = (x: unknown): boolean => typeof x === "number" && x > 0 && x < Infinity;
 
 /**
- * x_image = x_input * scale + shift, both normalised.
+ * What undoes the resizing of a frame, which is checked; nothing to undo without one.
  *
  * The resized image is round(width * scale) pixels wide and the padding on the left and top is
  * floor((input - resized) / 2) whole pixels, as resizers write it; taking the exact quotient instead moves boxes
  * by up to a pixel.
  */
-export function affineOf(frame: Frame, input: readonly [number, number]): Affine {
-  if (frame.resize === "stretch") return IDENTITY;
+export function affineOf(frame: Frame | undefined, input: readonly [number, number] | null): Affine {
+  if (frame === undefined) return IDENTITY;
+  const { width, height, resize } = frame;
+  if (!isSize(width) || !isSize(height))
+    refuse(
+      "frame",
+      `width ${String(width)}, height ${String(height)}`,
+      "the original image's size in pixels",
+      RangeError,
+    );
+  if (!["letterbox", "letterbox-topleft", "stretch"].includes(resize))
+    refuse("frame", `resize ${show(resize)}`, '"letterbox", "letterbox-topleft" or "stretch"', RangeError);
+  if (resize === "stretch") return IDENTITY;
+  if (input === null)
+    return refuse("frame", `resize "${resize}" and no input size`, "inputSize: [width, height] to undo it");
   const [w, h] = input;
-  const scale = Math.min(w / frame.width, h / frame.height);
-  const rw = Math.round(frame.width * scale);
-  const rh = Math.round(frame.height * scale);
-  const centred = frame.resize === "letterbox";
+  const scale = Math.min(w / width, h / height);
+  const rw = Math.round(width * scale);
+  const rh = Math.round(height * scale);
+  const centred = resize === "letterbox";
   const left = centred ? Math.floor((w - rw) / 2) : 0;
   const top = centred ? Math.floor((h - rh) / 2) : 0;
-  return { scaleX: w / rw, scaleY: h / rh, shiftX: -left / rw, shiftY: -top / rh };
-}
-
-/** Checks a frame; the message says got and expected. */
-export function checkFrame(frame: Frame): void {
-  const ok = (x: unknown): boolean => typeof x === "number" && x > 0 && Number.isFinite(x);
-  if (!ok(frame.width) || !ok(frame.height))
-    throw new RangeError(
-      `frame: got width ${String(frame.width)}, height ${String(frame.height)}, expected the original image's size in pixels`,
-    );
-  if (!["letterbox", "letterbox-topleft", "stretch"].includes(frame.resize))
-    throw new RangeError(
-      `frame: got resize ${JSON.stringify(frame.resize)}, expected "letterbox", "letterbox-topleft" or "stretch"`,
-    );
+  return [w / rw, h / rh, -left / rw, -top / rh];
 }

@@ -1,7 +1,10 @@
 /** Suppression alone, for boxes that something else decoded. */
 import * as A from "./abi.ts";
 import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
-import { COUNT_BYTES, keptBlocks } from "./layout.ts";
+import { refuse } from "./errors.ts";
+import { writeColumns } from "./image.ts";
+import { type Columns, columnsOf, wordsFrom } from "./layout.ts";
+import { IDENTITY } from "./letterbox.ts";
 import { show } from "./tensor.ts";
 
 /** Options of `nms`. */
@@ -25,9 +28,8 @@ export interface NmsOptions {
 
 interface Workspace {
   readonly engine: Engine;
-  readonly capacity: number;
   readonly max: number;
-  readonly at: Addresses;
+  readonly at: Columns;
   /** Whether the sources column still counts 0, 1, 2, ... */
   counting: boolean;
 }
@@ -50,29 +52,27 @@ export function nms(
   options: NmsOptions = {},
 ): Int32Array {
   const n = scores.length;
-  if (boxes.length !== n * 4)
-    throw new RangeError(
-      `boxes: got ${boxes.length} numbers, expected ${n * 4}, four for each of ${n} scores`,
-    );
   const { classIds } = options;
-  if (classIds !== undefined && classIds.length !== n)
-    throw new RangeError(`classIds: got ${classIds.length}, expected ${n}, one for each score`);
   const iou = options.iouThreshold ?? 0.45;
-  if (!(iou >= 0 && iou <= 1)) throw new RangeError(`iouThreshold: got ${show(iou)}, expected 0..1`);
   const max = Math.min(n, options.maxDetections ?? n);
-  if (!Number.isInteger(max) || max < 0)
-    throw new RangeError(`maxDetections: got ${show(options.maxDetections)}, expected a whole number`);
   const format = options.boxFormat ?? "xyxy";
-  if (!["xyxy", "yxyx", "cxcywh", "xywh"].includes(format))
-    throw new RangeError(`boxFormat: got ${show(format)}, expected xyxy, yxyx, cxcywh or xywh`);
   const threshold = options.scoreThreshold ?? -Infinity;
-  if (typeof threshold !== "number" || Number.isNaN(threshold))
-    throw new RangeError(`scoreThreshold: got ${show(threshold)}, expected a number`);
-  if (!Number.isFinite(options.pixelOffset ?? 0))
-    throw new RangeError(`pixelOffset: got ${show(options.pixelOffset)}, expected a number`);
-  if (![">", ">="].includes(options.suppress ?? ">"))
-    throw new RangeError(`suppress: got ${show(options.suppress)}, expected ">" or ">="`);
+  const offset = options.pixelOffset ?? 0;
+  const suppress = options.suppress ?? ">";
   const wanted = options.engine ?? "auto";
+  if (boxes.length !== n * 4)
+    refuse("boxes", `${boxes.length} numbers`, `${n * 4}, four for each of ${n} scores`, RangeError);
+  if (classIds !== undefined && classIds.length !== n)
+    refuse("classIds", `${classIds.length}`, `${n}, one for each score`, RangeError);
+  const check = (name: keyof NmsOptions, good: boolean, expected: string): void => {
+    if (!good) refuse(name, show(options[name]), expected, RangeError);
+  };
+  check("iouThreshold", iou >= 0 && iou <= 1, "0..1");
+  check("maxDetections", Number.isInteger(max) && max >= 0, "a whole number");
+  check("boxFormat", ["xyxy", "yxyx", "cxcywh", "xywh"].includes(format), "xyxy, yxyx, cxcywh or xywh");
+  check("scoreThreshold", typeof threshold === "number" && !Number.isNaN(threshold), "a number");
+  check("pixelOffset", Number.isFinite(offset), "a number");
+  check("suppress", suppress === ">" || suppress === ">=", '">" or ">="');
   checkEngine(wanted);
   if (n === 0 || max === 0) return new Int32Array(0);
 
@@ -128,40 +128,29 @@ export function nms(
       count++;
     }
   }
-  i32[p + A.P_SCORES] = at.scores;
-  i32[p + A.P_LABELS] = at.labels;
-  i32[p + A.P_SOURCES] = at.sources;
-  i32[p + A.P_BOXES] = at.boxes;
-  i32[p + A.P_ORDER] = at.order;
-  i32[p + A.P_SPARE] = at.spare;
-  i32[p + A.P_COUNTS] = at.counts;
-  i32[p + A.P_CHAINS] = at.scratch;
-  i32[p + A.P_KEPT] = at.scratch + A.CHAINS * 4;
-  i32[p + A.P_DET_BOXES] = at.detBoxes;
-  i32[p + A.P_DET_SCORES] = at.detScores;
-  i32[p + A.P_DET_LABELS] = at.detLabels;
-  i32[p + A.P_DET_SOURCES] = at.detSources;
-  i32[p + A.P_MAX_CANDIDATES] = 0x7fffffff;
   i32[p + A.P_MAX_DETECTIONS] = max;
   f32[p + A.P_IOU] = iou;
   i32[p + A.P_FLAGS] =
     (classIds === undefined ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) |
-    (options.suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
-  f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = options.pixelOffset ?? 0;
-  f32[p + A.P_SCALE_X] = f32[p + A.P_SCALE_Y] = 1;
-  f32[p + A.P_SHIFT_X] = f32[p + A.P_SHIFT_Y] = 0;
+    (suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
+  f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
   i32[p + A.P_CANDIDATES] = count;
   engine.sort(PLAN);
   const kept = engine.nms(PLAN);
-  return i32.slice(at.detSources >> 2, (at.detSources >> 2) + kept);
+  const first = at.detections[0].sources >> 2;
+  return i32.slice(first, first + kept);
 }
 
 /** The workspace, made anew where it is too small or of another engine. */
 function room(name: EngineName, n: number, max: number): Workspace {
-  if (workspace !== null && workspace.engine.name === name && workspace.capacity >= n && workspace.max >= max)
-    return workspace;
-  const at = addresses(n, max);
-  return { engine: makeEngine(name, at.bytes), capacity: n, max, at, counting: false };
+  if (workspace?.engine.name === name && workspace.at.capacity >= n && workspace.max >= max) return workspace;
+  const words = wordsFrom(PLAN);
+  words(A.PLAN_WORDS);
+  const at = columnsOf(words, n, max, Infinity);
+  const engine = makeEngine(name, at.bytes);
+  writeColumns(engine.memory, PLAN, at, 0, 0, 0, 0);
+  engine.memory.f32.set(IDENTITY, (PLAN >> 2) + A.P_SCALE_X);
+  return { engine, max, at, counting: false };
 }
 
 /**
@@ -185,50 +174,8 @@ function bulk(w: Workspace, boxes: ArrayLike<number>, scores: ArrayLike<number>)
   if (odd > 0) return false;
   if (!w.counting) {
     const from = w.at.sources >> 2;
-    for (let i = 0; i < w.capacity; i++) i32[from + i] = i;
+    for (let i = 0; i < w.at.capacity; i++) i32[from + i] = i;
     w.counting = true;
   }
   return true;
-}
-
-interface Addresses {
-  readonly scores: number;
-  readonly labels: number;
-  readonly sources: number;
-  readonly boxes: number;
-  readonly order: number;
-  readonly spare: number;
-  readonly scratch: number;
-  readonly counts: number;
-  readonly detBoxes: number;
-  readonly detScores: number;
-  readonly detLabels: number;
-  readonly detSources: number;
-  readonly bytes: number;
-}
-
-function addresses(n: number, max: number): Addresses {
-  let at = PLAN + A.PLAN_WORDS * 4;
-  const take = (bytes: number): number => {
-    const here = at;
-    at = (at + bytes + 15) & ~15;
-    return here;
-  };
-  return {
-    scores: take(n * 4),
-    labels: take(n * 4),
-    sources: take(n * 4),
-    boxes: take(n * 16),
-    order: take(n * 4),
-    spare: take(n * 4),
-    scratch: take(A.CHAINS * 4 + keptBlocks(max, Infinity) * A.KEPT_BYTES),
-    counts: take(COUNT_BYTES),
-    detBoxes: take(max * 16),
-    detScores: take(max * 4),
-    detLabels: take(max * 4),
-    detSources: take(max * 4),
-    get bytes() {
-      return at;
-    },
-  };
 }

@@ -56,6 +56,10 @@ export const only = (
   keep: (s: TensorSpec, i: number) => boolean,
 ): TensorSpec[] => specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
 
+/** The tensors that may play a part. */
+export const playing = (q: Question, specs: readonly TensorSpec[], role: keyof Roles): TensorSpec[] =>
+  only(specs, (s) => may(q, role, s.name));
+
 /** Each of `places` together with each other tensor that has as many cells and `k` channels of the part given. */
 export function join(
   q: Question,
@@ -65,12 +69,7 @@ export function join(
   views: Views,
   k: number,
 ): Place[] {
-  const role = part === "score" ? "scores" : part;
-  const others = single(
-    only(specs, (s) => may(q, role, s.name)),
-    views,
-    k,
-  );
+  const others = single(playing(q, specs, part === "score" ? "scores" : part), views, k);
   return places.flatMap((p) =>
     others
       .filter(
@@ -98,11 +97,7 @@ export function pairs(
   ks: number,
 ): Place[] {
   const nameOf = (p: Place, k: number): string => specs[p.uses[k]].name;
-  const boxes = single(
-    only(specs, (s) => may(q, "boxes", s.name)),
-    views,
-    kb,
-  );
+  const boxes = single(playing(q, specs, "boxes"), views, kb);
   const all = join(q, specs, boxes, "score", views, ks);
   // where both readings of a pair exist (as many box channels as classes), names decide if they speak
   const named = all.filter((p) => BOX_NAME.test(nameOf(p, 0)) && !BOX_NAME.test(nameOf(p, 1)));
@@ -139,6 +134,10 @@ export function oneBatch(places: readonly Place[]): number {
 
 // ---- Strides: which maps an input has ---------------------------------------------------------------------
 
+/** Cells of all of them. */
+export const cellsOf = (all: readonly { readonly cells: number }[]): number =>
+  all.reduce((n, h) => n + h.cells, 0);
+
 interface Grid {
   readonly w: number;
   readonly h: number;
@@ -162,9 +161,7 @@ const STRIDES = [[8, 16, 32], [8, 16, 32, 64], [4, 8, 16, 32], [16, 32], [32], [
 
 /** The maps that add up to so many cells, if there are such. */
 export const gridsOfRows = (q: Pick<Question, "inputSize" | "strides">, cells: number): Grid[] | undefined =>
-  STRIDES.map((usual) => gridsOf(q, usual)).find(
-    (grids) => grids.length > 0 && grids.reduce((n, g) => n + g.cells, 0) === cells,
-  );
+  STRIDES.map((usual) => gridsOf(q, usual)).find((grids) => grids.length > 0 && cellsOf(grids) === cells);
 
 /** Rows of several maps, one after the other, as a place for each map; nothing where the maps do not add up. */
 export function slices(q: Question, p: Place): Place[][] {

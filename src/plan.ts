@@ -7,9 +7,10 @@ import { CONVENTIONS, type Conventions } from "./conventions.ts";
 import { TensorError, refuse } from "./errors.ts";
 import { type Activation, type Family, type FamilyRules, RULES, settleFamily } from "./families.ts";
 import { rangeOf } from "./gates.ts";
+import { cellsOf } from "./places.ts";
 import { blazefaceAnchors, ultrafacePriors } from "./priors.ts";
 import { type Head, type Question, type Reading, expectedShapes, readings } from "./reading.ts";
-import { type TensorSpec, isFloat, shape, volume } from "./tensor.ts";
+import { type TensorSpec, type TensorSpecInput, few, isFloat, shape, specOf, volume } from "./tensor.ts";
 import type { Field } from "./views.ts";
 
 /** How a set of tensors is decoded: frozen plain data, so that a plan and the tensors make a whole bug report. */
@@ -104,7 +105,7 @@ export function makePlan(
   const labelled = heads.some((h) => h.label !== null);
   const listed = [config.confidenceThreshold].flat().length;
   const classes = Math.max(reading.classes, labelled ? listed : 0);
-  const cells = heads.reduce((n, h) => n + h.cells, 0);
+  const cells = cellsOf(heads);
   const pairs = heads.reduce((n, h) => n + h.cells * (h.label !== null ? 1 : h.classes), 0);
   const unused = used.filter((_, i) => !uses.includes(i));
   const plan: Plan = {
@@ -128,6 +129,16 @@ export function makePlan(
   };
   return deepFreeze({ ...plan, gather: gatherOf(plan) });
 }
+
+/** The tensors as the config gives them beforehand: all outputs with their shapes. */
+export const specsOf = ({ outputs, source }: Config): TensorSpec[] | undefined =>
+  outputs?.map((o) =>
+    specOf(o.name, {
+      ...o,
+      // the order an archive states is a hint that shapes decide over
+      order: source === "nn-archive" ? null : o.order,
+    } as TensorSpecInput),
+  );
 
 /** The tensors that the config names as outputs of its head; all where it names none. */
 function outputsOf({ headOutputs: named }: Config, specs: readonly TensorSpec[]): readonly TensorSpec[] {
@@ -317,10 +328,6 @@ function keepIds(
   }
   return [...ids].sort((a, b) => a - b);
 }
-
-/** The first few of a list, for a message. */
-export const few = (all: readonly string[], n: number): string =>
-  all.slice(0, n).join(", ") + (all.length > n ? ", ..." : "");
 
 /** Drops tensors that no head reads. */
 function compact(specs: readonly TensorSpec[], heads: readonly Head[]): Pick<Plan, "tensors" | "heads"> {

@@ -32,12 +32,11 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
   const { inputSize, strides, minScale, maxScale } = options;
   const ratios = options.aspectRatios ?? [1, 2, 0.5, 3, 1 / 3];
   const interpolated = options.interpolatedRatio ?? 1;
-  const offset = options.offset ?? 0.5;
   const scaleOf = (k: number): number =>
     strides.length === 1
       ? (minScale + maxScale) / 2
       : minScale + ((maxScale - minScale) * k) / (strides.length - 1);
-  const out: number[] = [];
+  const layers: Layer[] = [];
   let layer = 0;
   while (layer < strides.length) {
     const sizes: [number, number][] = [];
@@ -59,14 +58,25 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
       for (const [s, r] of boxes)
         sizes.push(options.fixedSize === true ? [1, 1] : [s * Math.sqrt(r), s / Math.sqrt(r)]);
     }
-    const w = Math.ceil(inputSize[0] / strides[layer]);
-    const h = Math.ceil(inputSize[1] / strides[layer]);
+    layers.push([strides[layer], sizes]);
+    layer = last;
+  }
+  return grid(inputSize, layers, options.offset);
+}
+
+/** Boxes of each cell of a layer, by its stride. */
+type Layer = readonly [stride: number, sizes: readonly (readonly [number, number])[]];
+
+/** Rows of centre and size; a centre goes by the cells of the map, not by its stride: 240 / 64 leaves a last row that is cut off. */
+function grid(inputSize: readonly [number, number], layers: readonly Layer[], offset = 0.5): Float32Array {
+  const out: number[] = [];
+  for (const [stride, sizes] of layers) {
+    const [w, h] = inputSize.map((n) => Math.ceil(n / stride));
     for (let y = 0; y < h; y++) {
       for (let x = 0; x < w; x++) {
-        for (const [bw, bh] of sizes) out.push((x + offset) / w, (y + offset) / h, bw, bh);
+        for (const size of sizes) out.push((x + offset) / w, (y + offset) / h, ...size);
       }
     }
-    layer = last;
   }
   return Float32Array.from(out);
 }
@@ -92,16 +102,9 @@ export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300,
 
 /** Anchors of BlazeFace: 896 for the short range (128x128, strides 8, 16, 16, 16), 2,304 for the full range (192x192, stride 4). */
 export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 128]): Float32Array {
-  const full = inputSize[0] === 192;
-  return ssdAnchors({
-    inputSize,
-    strides: full ? [4] : [8, 16, 16, 16],
-    minScale: 0.1484375,
-    maxScale: 0.75,
-    aspectRatios: [1],
-    interpolatedRatio: full ? 0 : 1,
-    fixedSize: true,
-  });
+  // as large as the image all of them: two for each layer of a cell, but one in the full range
+  const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
+  return grid(inputSize, inputSize[0] === 192 ? [whole(4, 1)] : [whole(8, 2), whole(16, 6)]);
 }
 
 /** Priors of UltraFace (version-RFB and version-slim): sizes 10,16,24 / 32,48 / 64,96 / 128,192,256 px at strides 8, 16, 32, 64. */
@@ -112,22 +115,12 @@ export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240
     [64, 96],
     [128, 192, 256],
   ];
-  const out: number[] = [];
-  [8, 16, 32, 64].forEach((stride, k) => {
-    const w = Math.ceil(inputSize[0] / stride);
-    const h = Math.ceil(inputSize[1] / stride);
-    for (let y = 0; y < h; y++) {
-      for (let x = 0; x < w; x++) {
-        // by the cells of the map, not by its stride: 240 / 64 leaves a last row that is cut off
-        for (const s of sizes[k])
-          out.push(clip((x + 0.5) / w), clip((y + 0.5) / h), clip(s / inputSize[0]), clip(s / inputSize[1]));
-      }
-    }
-  });
-  return Float32Array.from(out);
+  const [w, h] = inputSize;
+  return grid(
+    inputSize,
+    sizes.map((all, k) => [8 << k, all.map((s) => [Math.min(1, s / w), Math.min(1, s / h)])]),
+  );
 }
-
-const clip = (x: number): number => Math.min(1, Math.max(0, x));
 
 /** One PriorBox layer of a Caffe SSD, with the names of its prototxt in camel case. */
 export interface CaffePriorLayer {

@@ -9,6 +9,7 @@ import type { Config } from "./config.ts";
 import type { Activation, Family, FamilyRules } from "./families.ts";
 import {
   type Place,
+  cellsOf,
   gridsOf,
   gridsOfRows,
   join,
@@ -18,11 +19,12 @@ import {
   oneBatch,
   only,
   pairs,
+  playing,
   single,
   slices,
 } from "./places.ts";
 import { type TensorSpec, volume } from "./tensor.ts";
-import { type Field, beside, fiveDims, maps, move, rows, rowsOrFlat } from "./views.ts";
+import { type Field, beside, fiveDims, maps, move, none, rows, rowsOrFlat } from "./views.ts";
 
 export type Kind = "grid" | "distance" | "prior" | "centre" | "corners" | "topleft";
 export type Fn = "none" | "sigmoid" | "softmax" | "tanh" | "exp" | "square" | "squareSigmoid";
@@ -221,7 +223,7 @@ const softmax = (logits: boolean | undefined, offset: number, count: number): Pa
 const anchorGrid: Reader = (q, specs) => {
   const { classes: c, rules, scaleXY } = q;
   const sets = q.anchorSets ?? [];
-  const mine = only(specs, (s) => may(q, "boxes", s.name));
+  const mine = playing(q, specs, "boxes");
   const found = (c === 1 ? [6, 5] : [5 + c]).flatMap((k) =>
     Array.from({ length: 17 }, (_, n) =>
       single(mine, n ? maps : fiveDims, k * (n || 1), 0, Math.min(5, k - 1), 4).map((p) => ({
@@ -347,8 +349,8 @@ function disjoint(places: readonly Place[]): Place[][] {
   return all.length > 0 ? [first, last] : [];
 }
 
-/** Bins of a side that networks are built with: 16 in YOLOv8, 8 in NanoDet, 17 in PP-YOLOE and YOLOv6. */
-const BINS = [16, 8, 17, 32];
+/** Bins of a side that networks are built with: none at all, 16 in YOLOv8, 8 in NanoDet, 17 in PP-YOLOE and YOLOv6. */
+const BINS = [0, 16, 8, 17, 32];
 
 /**
  * Left, top, right, bottom, as numbers or as distributions of bins: exporter maps [N,5+C,h,w] with a confidence that
@@ -382,27 +384,27 @@ const distances: Reader = (q, specs) => {
   const nano = q.family === "nanodet";
   return [
     ...fused(5 + c, 0, 5, 4),
-    ...fused(4 + c, 0, 4),
-    ...BINS.flatMap((bins) => fused(4 * bins + c, bins, 4 * bins)),
-    ...split(pairs(q, specs, maps, 4, c), 0),
-    ...BINS.flatMap((bins) => [
-      ...split(pairs(q, specs, maps, 4 * bins, c), bins),
+    ...BINS.flatMap((bins) => {
+      const k = 4 * (bins || 1);
       // decoded boxes are rows too; distances in rows come as distributions
-      ...split(
-        pairs(q, specs, rows, 4 * bins, c).flatMap((p) =>
-          gridsOf(q, [8, 16, 32, 64, 4, 128])
-            .filter((g) => g.cells === p.view.cells)
-            .slice(0, 1)
-            .map(({ w, h }) => ({ ...p, view: { ...p.view, w, h } })),
+      const inRows = bins ? rows : none;
+      return [
+        ...fused(k + c, bins, k),
+        ...split(pairs(q, specs, maps, k, c), bins),
+        ...split(
+          pairs(q, specs, inRows, k, c).flatMap((p) =>
+            gridsOf(q, [8, 16, 32, 64, 4, 128])
+              .filter((g) => g.cells === p.view.cells)
+              .slice(0, 1)
+              .map(({ w, h }) => ({ ...p, view: { ...p.view, w, h } })),
+          ),
+          bins,
         ),
-        bins,
-      ),
-    ]),
-    ...BINS.flatMap((bins) =>
-      single(specs, rows, 4 * bins + c, nano ? c : 0, nano ? 0 : 4 * bins).flatMap((p) =>
-        slices(q, p).map((parts) => distance(bins, raw, [p], parts)),
-      ),
-    ),
+        ...single(specs, inRows, k + c, nano ? c : 0, nano ? 0 : k).flatMap((p) =>
+          slices(q, p).map((parts) => distance(bins, raw, [p], parts)),
+        ),
+      ];
+    }),
   ];
 };
 
@@ -705,41 +707,42 @@ const shapesOf = (channels: readonly (number | string)[], before: string, after:
   channels.map((k) => `[1,${before}${k}${after}]`).join(" + ");
 const mapsOf = (...channels: number[]): string => shapesOf(channels, "", ",h,w");
 const rowsOf = (...channels: (number | string)[]): string => shapesOf(channels, "N,", "");
-const rowsOfBoxes = ({ classes }: Question): string => rowsOf(4, classes || "C");
+const rowsOfBoxes = (classes: number): string => rowsOf(4, classes || "C");
 const rowsOfDetections = (): string => "[1,1,N,7]";
 
 /** The readings of a family, or else of its kind of head, and the shapes they are for. */
-const READERS: { readonly [name: string]: readonly [(q: Question) => string, ...Reader[]] } = {
-  anchor: [
-    ({ classes: c, anchorSets }) =>
-      `${anchorSets?.map((s) => `[1,${s.anchors.length} x (5+${c}),h,${s.side ?? "w"}]`).join(", ") || "anchors for maps"}; ${rowsOf(5 + c)}`,
-    anchorGrid,
-    objectnessRows,
-  ],
-  point: [({ classes: c }) => `${mapsOf(5 + c)}; ${rowsOf(5 + c)} with inputSize`, points],
-  distance: [
-    ({ classes: c }) => [rowsOf(4 + c), mapsOf(5 + c), mapsOf(64, c), rowsOf(6)].join("; "),
-    distances,
-    decodedDistances,
-  ],
-  nanodet: [({ classes: c }) => `${rowsOf(32, c)}; ${rowsOf(32 + c)}; with inputSize`, distances],
-  fastestdet: [({ classes: c }) => mapsOf(5 + c), fastestdet],
-  detr: [({ classes: c }) => `${rowsOf(4, c)}; ${rowsOf(4, c + 1)}`, queries],
-  ssd: [
-    () =>
-      `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N priors (option priors; 8 N with variances), and variances or scales`,
-    priorRows,
-    detectionOutput,
-  ],
-  "ssd-detection-output": [rowsOfDetections, detectionOutput],
-  "tflite-postprocess": [
-    () => `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, labels, scores, count}`,
-    postprocess,
-  ],
-  blazeface: [() => `${rowsOf(16, 1)} with inputSize`, priorRows],
-  ultraface: [rowsOfBoxes, priorRows],
-  boxes: [rowsOfBoxes, boxesScores],
-};
+const READERS: { readonly [name: string]: readonly [(classes: number, q: Question) => string, ...Reader[]] } =
+  {
+    anchor: [
+      (c, { anchorSets }) =>
+        `${anchorSets?.map((s) => `[1,${s.anchors.length} x (5+${c}),h,${s.side ?? "w"}]`).join(", ") || "anchors for maps"}; ${rowsOf(5 + c)}`,
+      anchorGrid,
+      objectnessRows,
+    ],
+    point: [(c) => `${mapsOf(5 + c)}; ${rowsOf(5 + c)} with inputSize`, points],
+    distance: [
+      (c) => [rowsOf(4 + c), mapsOf(5 + c), mapsOf(64, c), rowsOf(6)].join("; "),
+      distances,
+      decodedDistances,
+    ],
+    nanodet: [(c) => `${rowsOf(32, c)}; ${rowsOf(32 + c)}; with inputSize`, distances],
+    fastestdet: [(c) => mapsOf(5 + c), fastestdet],
+    detr: [(c) => `${rowsOf(4, c)}; ${rowsOf(4, c + 1)}`, queries],
+    ssd: [
+      () =>
+        `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N priors (option priors; 8 N with variances), and variances or scales`,
+      priorRows,
+      detectionOutput,
+    ],
+    "ssd-detection-output": [rowsOfDetections, detectionOutput],
+    "tflite-postprocess": [
+      () => `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, labels, scores, count}`,
+      postprocess,
+    ],
+    blazeface: [() => `${rowsOf(16, 1)} with inputSize`, priorRows],
+    ultraface: [rowsOfBoxes, priorRows],
+    boxes: [rowsOfBoxes, boxesScores],
+  };
 
 const readersOf = (q: Question): (typeof READERS)[string] => READERS[q.family] ?? READERS[q.rules.head];
 
@@ -747,7 +750,7 @@ const readersOf = (q: Question): (typeof READERS)[string] => READERS[q.family] ?
 export const expectedShapes = (q: Question): string =>
   Number.isNaN(q.classes) && /anchor|point|distance|detr/.test(q.rules.head + q.family)
     ? "the number of classes (option classes, or labels)"
-    : `${readersOf(q)[0](q)}, channels first or last`;
+    : `${readersOf(q)[0](q.classes, q)}, channels first or last`;
 
 /** Every reading of `specs` under the question, best described first. Empty: none fits. */
 export function readings(q: Question, specs: Specs): Reading[] {
@@ -771,7 +774,7 @@ function settleEndToEnd(q: Question, all: Reading[]): Reading[] {
   const [end] = all.filter(isEnd);
   const rest = all.filter((r) => !isEnd(r));
   if (end === undefined || rest.length === 0 || q.inputSize === null) return all;
-  const cells = (r: Reading): number => r.heads.reduce((n, h) => n + h.cells, 0);
+  const cells = (r: Reading): number => cellsOf(r.heads);
   const raw = rest.filter((r) => gridsOfRows(q, cells(r)));
   if (raw.length > 0) return raw;
   return all.every((r) => cells(r) === cells(end)) ? all.filter(isEnd) : all;

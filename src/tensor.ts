@@ -121,7 +121,7 @@ export function elementType(name: string): ElementType | null {
 export const isFloat = (s: { readonly type: string }): boolean => s.type === "f32" || s.type === "f16";
 
 /** `Float32Array`, `Array`, ... */
-const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
+export const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
 
 /** What the array itself says about its elements. */
 function typeOfData(data: TensorData): ElementType | null {
@@ -136,18 +136,28 @@ export function volume(dims: readonly number[]): number {
   return n;
 }
 
-/** Checks dims, type and scale; `data` is only looked at for its type and length. */
-export function specOf(name: string, t: TensorSpecInput & { readonly data?: TensorData }): TensorSpec {
+/**
+ * Checks dims, type and scale; `data` is only looked at for its type and length. `before`: what was known of a tensor that
+ * comes with its data now. In plain JavaScript, null says as little as undefined.
+ */
+export function specOf(
+  name: string,
+  t: TensorSpecInput & { readonly data?: TensorData },
+  before?: Partial<Pick<TensorSpec, "order" | "scale" | "zeroPoint">>,
+): TensorSpec {
   const where = `tensor "${name}"`;
-  if (t === null || typeof t !== "object") refuse(where, t === null ? "null" : typeof t, "{data, dims}");
-  const { dims, data, scale } = t;
-  // of plain JavaScript, null says as little as undefined
-  const zeroPoint = t.zeroPoint ?? 0;
+  if (t === null || typeof t !== "object") refuse(where, show(t), "{data, dims}");
+  const { dims, data } = t;
+  if (before !== undefined && (data === null || typeof data !== "object"))
+    refuse(where, `data ${show(data)}`, "a typed array");
+  const said = t.type ?? null;
+  const scale = t.scale ?? before?.scale ?? null;
+  const zeroPoint = t.zeroPoint ?? before?.zeroPoint ?? 0;
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     refuse(where, `dims ${show(dims)}`, "an array of whole numbers");
-  const stated = t.type === undefined ? null : elementType(String(t.type));
-  if (t.type !== undefined && stated === null)
-    refuse(where, `type "${String(t.type)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
+  const stated = said === null ? null : elementType(String(said));
+  if (said !== null && stated === null)
+    refuse(where, `type "${String(said)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
   let type = stated ?? "f32";
   if (data !== undefined) {
     const own = typeOfData(data);
@@ -161,7 +171,7 @@ export function specOf(name: string, t: TensorSpecInput & { readonly data?: Tens
     type = stated ?? own;
     // 16-bit data is shared by f16, i16 and u16 files, so the stated type wins there
     if (type !== own && !Array.isArray(data) && !["f16 i16", "i16 f16", "i8 u8"].includes(`${type} ${own}`))
-      refuse(where, `${kind} data`, `data for its type "${String(t.type)}"`);
+      refuse(where, `${kind} data`, `data for its type "${String(said)}"`);
     const { length } = data;
     if (length !== volume(dims))
       refuse(
@@ -170,7 +180,7 @@ export function specOf(name: string, t: TensorSpecInput & { readonly data?: Tens
         `${volume(dims)} for dims [${dims.join(",")}]`,
       );
   }
-  if (scale !== undefined && scale !== null && !(typeof scale === "number" && scale > 0 && scale < Infinity))
+  if (scale !== null && !(typeof scale === "number" && scale > 0 && scale < Infinity))
     refuse(where, `scale ${show(scale)}`, "a positive number (real = (raw - zeroPoint) * scale)");
   if (!Number.isFinite(zeroPoint)) refuse(where, `zeroPoint ${show(zeroPoint)}`, "a number");
   const float = isFloat({ type });
@@ -178,9 +188,9 @@ export function specOf(name: string, t: TensorSpecInput & { readonly data?: Tens
     name,
     dims: [...dims],
     type,
-    scale: float ? 1 : (scale ?? null),
+    scale: float ? 1 : scale,
     zeroPoint: float ? 0 : zeroPoint,
-    order: t.order ?? null,
+    order: t.order ?? before?.order ?? null,
   };
 }
 
@@ -196,6 +206,10 @@ export function show(x: unknown, depth = 0): string {
       .join(",")}${x.length > 8 ? ",..." : ""}]`;
   return x === null || typeof x !== "object" ? String(x) : "an object";
 }
+
+/** The first few of a list, for a message. */
+export const few = (all: readonly string[], n: number): string =>
+  all.slice(0, n).join(", ") + (all.length > n ? ", ..." : "");
 
 export function shape(s: { readonly name: string; readonly dims: readonly number[] }): string {
   return `${s.name} [${s.dims.join(",")}]`;

@@ -40,6 +40,9 @@ const view = (
   h = 0,
 ): View => ({ batch, cells, channel, cell, layout, w, h });
 
+/** Nothing at all. */
+export const none: Views = () => [];
+
 /** Maps: [N,K,h,w], [N,h,w,K], and both without batch. */
 export const maps: Views = ({ dims, order }, k) => {
   const said = order?.toUpperCase() ?? "";

@@ -1,5 +1,5 @@
 /** Engine over the kernel. The host owns the memory: `initial == maximum`, so no view ever detaches. */
-import { kernelSource } from "./source.ts";
+import { kernelSource, modules } from "./source.ts";
 import { instantiateSync } from "@assemblyscript/loader";
 import { ABI_VERSION } from "./abi.ts";
 import type { Engine } from "./engine.ts";
@@ -16,9 +16,6 @@ interface Kernel extends Record<string, unknown> {
   decode(plan: number): number;
 }
 
-// A compiled module holds no state, so all decoders share it.
-const modules = new Map<WasmKind, WebAssembly.Module>();
-
 export function hasWebAssembly(): boolean {
   return (
     typeof WebAssembly === "object" &&
@@ -30,16 +27,10 @@ export function hasWebAssembly(): boolean {
 /** Whether this runtime accepts the real binary with vector instructions. */
 export function hasSimd(): boolean {
   try {
-    if (modules.has("simd")) return true;
-    const source = kernelSource("simd");
-    return source !== null && (isModule(source) || WebAssembly.validate(source));
+    return modules.has("simd") || WebAssembly.validate(kernelSource("simd"));
   } catch {
     return false;
   }
-}
-
-function isModule(source: unknown): source is WebAssembly.Module {
-  return Object.prototype.toString.call(source) === "[object WebAssembly.Module]";
 }
 
 /**
@@ -57,7 +48,8 @@ export function provideKernel(
 ): void {
   if (kind !== "simd" && kind !== "scalar")
     throw new TypeError(`kind: got ${JSON.stringify(kind)}, expected "simd" or "scalar"`);
-  const module = isModule(kernel) ? kernel : new WebAssembly.Module(kernel as BufferSource);
+  const isModule = Object.prototype.toString.call(kernel) === "[object WebAssembly.Module]";
+  const module = isModule ? kernel : new WebAssembly.Module(kernel as BufferSource);
   const found = WebAssembly.Module.exports(module).map((e) => e.name);
   const missing = ["abiVersion", "scan", "sort", "nms", "decode"].filter((name) => !found.includes(name));
   if (missing.length > 0)
@@ -67,27 +59,15 @@ export function provideKernel(
   modules.set(kind, module);
 }
 
-function sourceOf(kind: WasmKind): Exclude<ReturnType<typeof kernelSource>, null> {
-  const source = kernelSource(kind);
-  if (source === null)
-    throw new Error(`engine "${kind}": got no binary, expected provideKernel("${kind}", module) before it`);
-  return source;
-}
-
 export function compileKernel(kind: WasmKind): WebAssembly.Module {
-  let module = modules.get(kind);
-  if (module === undefined) {
-    const source = sourceOf(kind);
-    modules.set(kind, (module = isModule(source) ? source : new WebAssembly.Module(source)));
-  }
+  const module = modules.get(kind) ?? new WebAssembly.Module(kernelSource(kind));
+  modules.set(kind, module);
   return module;
 }
 
 /** Compiles off the main thread where the runtime can. */
 export async function compileKernelAsync(kind: WasmKind): Promise<void> {
-  if (modules.has(kind)) return;
-  const source = sourceOf(kind);
-  modules.set(kind, isModule(source) ? source : await WebAssembly.compile(source));
+  if (!modules.has(kind)) modules.set(kind, await WebAssembly.compile(kernelSource(kind)));
 }
 
 export function wasmEngine(name: WasmKind, pages: number): Engine {
@@ -102,12 +82,5 @@ export function wasmEngine(name: WasmKind, pages: number): Engine {
     throw new Error(
       `kernel: got interface version ${version}, expected ${ABI_VERSION}; rebuild with npm run build`,
     );
-  return {
-    name,
-    memory: memoryOf(memory.buffer),
-    scan: exports.scan,
-    sort: exports.sort,
-    nms: exports.nms,
-    decode: exports.decode,
-  };
+  return { ...exports, name, memory: memoryOf(memory.buffer) };
 }

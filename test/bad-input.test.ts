@@ -65,17 +65,17 @@ describe("configs", () => {
     [
       "an array",
       () => parseConfig([1, 2]),
-      "got [1,2], expected an object: NN_config, nn_config, NN Archive config.json or typed options",
+      "got [1,2], expected an object: NN_config, nn_config, model (NN Archive config.json) or family (typed options)",
     ],
     [
       "a number",
       () => parseConfig(7),
-      "got 7, expected an object: NN_config, nn_config, NN Archive config.json or typed options",
+      "got 7, expected an object: NN_config, nn_config, model (NN Archive config.json) or family (typed options)",
     ],
     [
       "JSON text of a string",
       () => parseConfig('"x"'),
-      'got "x", expected an object: NN_config, nn_config, NN Archive config.json or typed options',
+      'got "x", expected an object: NN_config, nn_config, model (NN Archive config.json) or family (typed options)',
     ],
     [
       "missing family, typed options",
@@ -103,7 +103,7 @@ describe("configs", () => {
   test("text that is not JSON", () => {
     expect(() => parseConfig("{oops")).toThrow(ConfigError);
     expect(() => parseConfig("{oops")).toThrow(
-      /^got text that is not JSON \(.+\), expected an NN_config, an NN Archive config\.json or typed options$/,
+      /^got text that is not JSON \(.+\), expected NN_config, nn_config, model \(NN Archive config\.json\) or family \(typed options\)$/,
     );
     expect(() => createDecoderSync("")).toThrow(ConfigError);
   });

@@ -3,7 +3,14 @@ import { expect } from "vitest";
 import * as A from "../src/abi.ts";
 import { parseConfig } from "../src/config.ts";
 import { makeEngine, type Engine, type EngineName } from "../src/engine.ts";
-import { slotView, writeAffine, writePlan, writeThresholds, type Thresholds } from "../src/image.ts";
+import {
+  slotsOf,
+  writeAffine,
+  writePlan,
+  writeThresholds,
+  type Image as InMemory,
+  type Thresholds,
+} from "../src/image.ts";
 import { layoutOf, type Layout } from "../src/layout.ts";
 import type { Affine } from "../src/letterbox.ts";
 import { withOptions, type DecoderOptions } from "../src/options.ts";
@@ -11,10 +18,8 @@ import { makePlan, type Plan } from "../src/plan.ts";
 import { specOf, type TensorSpecInput } from "../src/tensor.ts";
 import type { Raw } from "./make.ts";
 
-export interface Image {
+export interface Image extends InMemory {
   readonly engine: Engine;
-  readonly plan: Plan;
-  readonly layout: Layout;
 }
 
 export function planOf(
@@ -37,11 +42,12 @@ export function imageOf(
 ): Image {
   const layout = layoutOf(plan);
   const engine = makeEngine(name, layout.bytes);
-  writePlan(engine.memory, plan, layout);
-  writeThresholds(engine.memory, plan, layout, thresholds);
-  writeAffine(engine.memory, layout, affine);
-  plan.tensors.forEach((s, i) => slotView(engine.memory, s, layout.slots[i]).set(data.get(s.name) as Raw));
-  return { engine, plan, layout };
+  const image = { memory: engine.memory, plan, layout };
+  writePlan(image);
+  writeThresholds(image, thresholds);
+  writeAffine(image, affine);
+  slotsOf(image).forEach((slot, i) => slot.set(data.get(plan.tensors[i].name) as Raw));
+  return { ...image, engine };
 }
 
 /** The image but for what the map calls work, and of that the candidates of a plan block that are in order. */

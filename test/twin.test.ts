@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import * as A from "../src/abi.ts";
 import { CONVENTIONS, type Conventions, type ConventionSet } from "../src/conventions.ts";
 import { gatherRows } from "../src/gather.ts";
-import { slotView } from "../src/image.ts";
+import { slotsOf } from "../src/image.ts";
 import { affineOf } from "../src/letterbox.ts";
 import type { ElementType } from "../src/tensor.ts";
 import { engines } from "./engines.ts";
@@ -103,7 +103,7 @@ function run(c: Case): void {
       ? Array.from({ length: plan.classes }, (_, k) => 0.1 + (k % 5) / 8)
       : c.confidence;
   const affine = affineOf({ width: 641, height: 427, resize: "letterbox" }, [416, 320]);
-  const thresholds = { confidence, iou: c.iou, maxDetections: c.max };
+  const thresholds = { confidenceThreshold: confidence, iouThreshold: c.iou, maxDetections: c.max };
   const images = engines.map((e) => imageOf(e, plan, thresholds, affine, data));
   expect(plan.rules.gate).toBe(c.rules.gate ?? set.gate);
   const found = runInStep(images);
@@ -127,11 +127,8 @@ function run(c: Case): void {
   const boxesAt = (k: number): Uint8Array =>
     new Uint8Array(images[k].engine.memory.buffer).slice(images[k].layout.scores, images[k].layout.order);
   const resident = engines.map((_, k) => boxesAt(k));
-  const ways = images.map(({ engine, layout }) => {
-    const slots = plan.tensors.map((s, i) => slotView(engine.memory, s, layout.slots[i]));
-    const arrays = plan.tensors.map(({ name }) => data.get(name));
-    return gatherRows(engine.memory, plan, layout, arrays, slots);
-  });
+  const arrays = plan.tensors.map(({ name }) => data.get(name));
+  const ways = images.map((image) => gatherRows(image, arrays, slotsOf(image)));
   expect(new Set(ways).size).toBe(1);
   if (ways[0] === 0) return;
   ran.gathered++;

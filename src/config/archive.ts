@@ -31,7 +31,8 @@ export function readArchive(root: Reader): Config {
   if (last === undefined) {
     heads[0]?.head.say(
       "parser",
-      `got ${heads.map(({ parser }) => show(parser)).join(" and ")}, expected a parser YOLO, YOLOExtendedParser, SSD or MOBILENET`,
+      `${heads.map(({ parser }) => show(parser)).join(" and ")}`,
+      "a parser YOLO, YOLOExtendedParser, SSD or MOBILENET",
     );
     return {
       ...base,
@@ -40,14 +41,13 @@ export function readArchive(root: Reader): Config {
     };
   }
   const { head, kind } = last;
-  if (found.some((f) => f.kind !== kind))
-    model.say("heads", "got heads of both YOLO and SSD, expected one kind");
+  if (found.some((f) => f.kind !== kind)) model.say("heads", "heads of both YOLO and SSD", "one kind");
   const m = head.object("metadata");
   const labels = m.labels("classes");
   const classes = m.count("n_classes");
   // a list of names may stop short (the rest go by number); more names than classes contradict each other
   if (classes !== null && labels !== null && labels.length > classes)
-    m.say("n_classes", `got ${classes} for ${labels.length} names in classes, expected at least as many`);
+    m.say("n_classes", `${classes} for ${labels.length} names in classes`, "at least as many");
   const subtype = m.text("subtype");
   if (subtype !== null && kind === "yolo" && (subtype.toLowerCase() in {} || !knownSubtype(subtype)))
     m.wrong("subtype", "a subtype of the archive format, for instance yolov5, yolov6r2, yolov8, yolo26");
@@ -58,10 +58,7 @@ export function readArchive(root: Reader): Config {
   const checkNames = (r: Reader, key: string, names: readonly (string | null)[] | null): void =>
     names?.forEach((name) => {
       if (name !== null && outputs !== null && !outputs.some((o) => o.name === name))
-        r.say(
-          key,
-          `got "${name}", expected one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`,
-        );
+        r.say(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
     });
   if (yoloOutputs === null) checkNames(head, "outputs", headOutputs);
   else checkNames(m, "yolo_outputs", yoloOutputs);
@@ -70,10 +67,7 @@ export function readArchive(root: Reader): Config {
   const strides = m.positives("strides");
   const anchorSets = kind === "yolo" ? anchorsOf(m, yoloOutputs) : null;
   if (strides?.length && anchorSets?.length && anchorSets.length !== strides.length)
-    m.say(
-      "strides",
-      `got ${strides.length} strides for anchors of ${anchorSets.length} outputs, expected one for each`,
-    );
+    m.say("strides", `${strides.length} strides for anchors of ${anchorSets.length} outputs`, "one for each");
   return {
     ...base,
     kind,
@@ -99,7 +93,8 @@ function anchorsOf(m: Reader, names: readonly string[] | null): AnchorSet[] | nu
   if (sets !== null && names !== null && sets.length > 0 && sets.length !== names.length)
     m.say(
       "anchors",
-      `got anchors for ${sets.length} outputs, expected ${names.length}, one set for each of yolo_outputs`,
+      `anchors for ${sets.length} outputs`,
+      `${names.length}, one set for each of yolo_outputs`,
     );
   return sets && sets.map((list, i) => ({ side: null, output: names?.[i] ?? null, anchors: list }));
 }

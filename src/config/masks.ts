@@ -22,18 +22,19 @@ export function readMasks(
     const found = /^side0*(\d{1,5})$/.exec(name ?? "");
     const side = found && Number(found[1]);
     if (side === 0 || (name !== null && found === null && !outputNames))
-      return r.say(at, `got the name "${name}", expected "sideN" with N the width of the output layer`);
+      return r.say(at, `the name "${name}"`, `"sideN" with N the width of the output layer`);
     if (side !== null) {
-      if (sets.some((s) => s.side === side)) r.say(at, `got side ${side} twice, expected each width once`);
+      if (sets.some((s) => s.side === side)) r.say(at, `side ${side} twice`, "each width once");
       if (inputSize !== null && ![4, 8, 16, 32, 64, 128].some((s) => sideAt(s) === side))
         r.say(
           at,
-          `got an output layer ${side} wide, expected one of ${[8, 16, 32, 64].map(sideAt).join(", ")} for an input ${inputSize[0]} wide: no output has this side`,
+          `an output layer ${side} wide`,
+          `one of ${[8, 16, 32, 64].map(sideAt).join(", ")} for an input ${inputSize[0]} wide: no output has this side`,
         );
     }
     const mask = r.element(at, value, "anchor numbers");
     if (mask === null) return;
-    if (mask.length === 0) r.say(at, "got no anchors, expected at least one");
+    if (mask.length === 0) r.say(at, "no anchors", "at least one");
     else if (new Set(mask).size < mask.length) r.wrong(at, "each anchor once", mask);
     const list: (readonly [number, number])[] = [];
     mask.forEach((index, k) => {

@@ -37,7 +37,8 @@ export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Conf
   )
     root.say(
       "mappings.labels",
-      `got ${labels.length} labels, expected ${stated}${background} for NN_specific_metadata.classes = ${stated}`,
+      `${labels.length} labels`,
+      `${stated}${background} for NN_specific_metadata.classes = ${stated}`,
     );
   // evidence for the head rule, no more: other tools keep other things here
   const model = isObject(root.json.model) ? root.json.model : {};
@@ -85,7 +86,8 @@ function readAnchors(metadata: Reader, inputSize: readonly [number, number] | nu
   if (masks.length > 0) return readMasks(metadata, "anchor_masks", masks, anchors, inputSize);
   metadata.say(
     "anchor_masks",
-    `got no masks for ${anchors.length} anchors, expected one mask per output layer, for instance {"side13": [3,4,5]}`,
+    `no masks for ${anchors.length} anchors`,
+    `one mask per output layer, for instance {"side13": [3,4,5]}`,
   );
   return null;
 }

@@ -2,7 +2,6 @@
 import type { AnchorSet, Config, Roles } from "../config.ts";
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../conventions.ts";
 import { ACTIVATIONS, FAMILIES } from "../families.ts";
-import { hasOwn } from "../own.ts";
 import { show } from "../tensor.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
@@ -19,7 +18,7 @@ export function readOptions(r: Reader): Config {
   const { family, labels, classes } = settings;
   if (!r.has("family")) r.wrong("family", `one of ${FAMILIES.join(", ")}`);
   if (classes !== null && labels !== null && labels.length !== classes)
-    r.say("labels", `got ${labels.length} labels, expected ${classes} for classes = ${classes}`);
+    r.say("labels", `${labels.length} labels`, `${classes} for classes = ${classes}`);
   return {
     ...settings,
     classes: classes ?? labels?.length ?? null,
@@ -34,8 +33,7 @@ export function readSettings(r: Reader, config: Config): Config {
   const classes = r.count("classes") ?? config.classes;
   const variances = r.positives("variances", 4);
   const scales = r.positives("scales", 4);
-  if (variances && scales)
-    r.say("scales", "got scales and variances, expected one: one is the inverse of the other");
+  if (variances && scales) r.say("scales", "scales and variances", "one: one is the inverse of the other");
   const inputSize = r.positives("inputSize", 2);
   if (inputSize && !inputSize.every(Number.isSafeInteger))
     r.wrong("inputSize", "[width, height] in whole pixels");
@@ -121,10 +119,11 @@ function readConventions(r: Reader, config: Config): { set: ConventionSet; rules
     return { set: r.oneOf("conventions", sets) ?? config.conventions, rules: {} };
   const c = r.object("conventions");
   const rules = Object.fromEntries(Object.entries(c.json).filter(([name]) => name !== "set"));
+  const known = Object.keys(RULES);
   for (const [name, value] of Object.entries(rules)) {
     // "constructor" and its like are in every object, and no rule
-    const values = hasOwn(RULES, name) ? RULES[name] : undefined;
-    if (values === undefined) c.wrong(name, `a rule: ${Object.keys(RULES).join(", ")}`);
+    const values = known.includes(name) ? RULES[name] : undefined;
+    if (values === undefined) c.wrong(name, `a rule: ${known.join(", ")}`);
     else if (
       values === COUNT ? !(Number.isInteger(value) && (value as number) >= 0) : !values.includes(value)
     )
@@ -149,10 +148,7 @@ function readPriors(r: Reader): Float32Array | null {
     }
   }
   if (x.length === 0 || x.length % 4 !== 0)
-    r.say(
-      "priors",
-      `got ${x.length} numbers, expected four for each box (or eight, with the variances behind)`,
-    );
+    r.say("priors", `${x.length} numbers`, "four for each box (or eight, with the variances behind)");
   return x instanceof Float32Array ? x : Float32Array.from(x);
 }
 
@@ -174,7 +170,7 @@ function readAnchors(
   if (Array.isArray(list[0])) {
     const groups = r.nestedPairs("anchors", list);
     if (masks !== null)
-      r.say("anchorMasks", "got masks for anchors that stand by output already, expected one or the other");
+      r.say("anchorMasks", "masks for anchors that stand by output already", "one or the other");
     if (groups === null) return null;
     sets = bare(groups);
   } else {
@@ -186,7 +182,7 @@ function readAnchors(
         ? Array.from(masks, (m): [null, unknown] => [null, m])
         : Object.entries(r.object("anchorMasks").json);
       if (named.length === 0 && anchors.length > 0)
-        r.say("anchorMasks", `got no masks for ${anchors.length} anchors, expected one per output`);
+        r.say("anchorMasks", `no masks for ${anchors.length} anchors`, "one per output");
       sets = readMasks(r, "anchorMasks", named, anchors, inputSize, true);
     } else if (anchors.length === 0) return [];
     else {
@@ -195,20 +191,14 @@ function readAnchors(
         strides?.length || (family !== "yolov2" && anchors.length % 3 === 0 ? anchors.length / 3 : 1);
       const each = anchors.length / maps;
       if (!Number.isInteger(each)) {
-        r.say(
-          "anchors",
-          `got ${anchors.length} anchors for ${maps} maps, expected as many for each, or anchorMasks`,
-        );
+        r.say("anchors", `${anchors.length} anchors for ${maps} maps`, "as many for each, or anchorMasks");
         return null;
       }
       sets = bare(Array.from({ length: maps }, (_, i) => anchors.slice(i * each, (i + 1) * each)));
     }
   }
   if (strides?.length && sets.length > 0 && sets.length !== strides.length)
-    r.say(
-      "anchors",
-      `got anchors for ${sets.length} maps, expected ${strides.length}, one set for each of strides`,
-    );
+    r.say("anchors", `anchors for ${sets.length} maps`, `${strides.length}, one set for each of strides`);
   return sets;
 }
 
@@ -221,7 +211,7 @@ function readRoles(r: Reader): Roles | null {
   const roles = r.object("roles");
   for (const role of Object.keys(roles.json)) {
     if (!MANY.includes(role) && !ONE.includes(role))
-      roles.say(role, "got an unknown role, expected boxes, scores, objectness, labels, priors or count");
+      roles.say(role, "an unknown role", "boxes, scores, objectness, labels, priors or count");
     else if (!isText(roles.json[role]) && !(MANY.includes(role) && isTexts(roles.json[role])))
       roles.wrong(role, "an output's name, or names");
   }

@@ -1,5 +1,5 @@
 /** Reads unknown JSON and collects every problem with its path, so that a file is mended in one go. */
-import { ConfigError, type ConfigProblem } from "../errors.ts";
+import { ConfigError, type ConfigProblem, mismatch } from "../errors.ts";
 import { show } from "../tensor.ts";
 
 export type Json = { readonly [key: string]: unknown };
@@ -35,12 +35,15 @@ export class Reader {
     this.problems = problems;
   }
 
-  say(key: string, message: string): void {
-    this.problems.push({ path: this.path && key ? `${this.path}.${key}` : this.path + key, message });
+  say(key: string, got: string, expected: string): void {
+    this.problems.push({
+      path: this.path && key ? `${this.path}.${key}` : this.path + key,
+      message: mismatch(got, expected),
+    });
   }
 
   wrong(key: string, expected: string, got = this.json[key]): void {
-    this.say(key, `got ${isObject(got) ? "an object" : show(got)}, expected ${expected}`);
+    this.say(key, show(got), expected);
   }
 
   done(): void {
@@ -136,7 +139,7 @@ export class Reader {
   pairs(key: string): [number, number][] | null {
     const a = this.array(key);
     if (a !== null && a.length % 2 !== 0) {
-      this.say(key, `got ${a.length} numbers, expected an even count`);
+      this.say(key, `${a.length} numbers`, "an even count");
       return null;
     }
     const pairs: [number, number][] = [];
@@ -151,7 +154,7 @@ export class Reader {
     sets.forEach((set, i) => {
       const at = `${key}[${i}]`;
       const list = this.element(at, set, "[width, height] pairs");
-      if (list?.length === 0) this.say(at, "got no anchors, expected at least one");
+      if (list?.length === 0) this.say(at, "no anchors", "at least one");
       list?.forEach((p, k) => {
         if (!(all(p, isPositive) && (p as unknown[]).length === 2))
           this.wrong(`${at}[${k}]`, "[width, height], two positive numbers", p);
