@@ -81,60 +81,66 @@ export function nms(
   const { engine, at } = workspace;
   const { f32, i32 } = engine.memory;
   const p = PLAN >> 2;
-  let count = 0;
-  if (format === "xyxy" && threshold === -Infinity && bulk(workspace, boxes, scores)) {
-    if (classIds === undefined) i32.fill(0, at.labels >> 2, (at.labels >> 2) + n);
-    else i32.set(classIds, at.labels >> 2);
-    count = n;
-  } else {
-    workspace.counting = false;
-    for (let i = 0; i < n; i++) {
-      const score = scores[i];
-      let a = boxes[i * 4];
-      let b = boxes[i * 4 + 1];
-      let c = boxes[i * 4 + 2];
-      let d = boxes[i * 4 + 3];
-      if (format === "yxyx") {
-        const y = a;
-        a = b;
-        b = y;
-        const y2 = c;
-        c = d;
-        d = y2;
-      } else if (format === "xywh") {
-        c += a;
-        d += b;
-      } else if (format === "cxcywh") {
-        a -= c / 2;
-        b -= d / 2;
-        c += a;
-        d += b;
-      }
-      // NaN and the infinities leave no number when taken from themselves
-      if (
-        !(score > threshold || (threshold === -Infinity && score === threshold)) ||
-        a + b + c + d - (a + b + c + d) !== 0
-      )
-        continue;
-      const o = (at.boxes >> 2) + count * 4;
-      // two corners in any order make the same box, as in the ONNX operator
-      f32[o] = Math.min(a, c);
-      f32[o + 1] = Math.min(b, d);
-      f32[o + 2] = Math.max(a, c);
-      f32[o + 3] = Math.max(b, d);
-      f32[(at.scores >> 2) + count] = score;
-      i32[(at.labels >> 2) + count] = classIds === undefined ? 0 : classIds[i];
-      i32[(at.sources >> 2) + count] = i;
-      count++;
-    }
-  }
   i32[p + A.P_MAX_DETECTIONS] = max;
   f32[p + A.P_IOU] = iou;
   i32[p + A.P_FLAGS] =
     (classIds === undefined ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) |
     (suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
-  i32[p + A.P_CANDIDATES] = count;
+  if (format === "xyxy" && threshold === -Infinity) {
+    // boxes usually come as they are wanted: whether they did is asked of those alone that were met
+    copyColumns(workspace, boxes, scores, classIds);
+    const kept = suppressed(workspace, n);
+    if (metWell(workspace, n)) return kept;
+  }
+  workspace.counting = false;
+  let count = 0;
+  for (let i = 0; i < n; i++) {
+    const score = scores[i];
+    let a = boxes[i * 4];
+    let b = boxes[i * 4 + 1];
+    let c = boxes[i * 4 + 2];
+    let d = boxes[i * 4 + 3];
+    if (format === "yxyx") {
+      const y = a;
+      a = b;
+      b = y;
+      const y2 = c;
+      c = d;
+      d = y2;
+    } else if (format === "xywh") {
+      c += a;
+      d += b;
+    } else if (format === "cxcywh") {
+      a -= c / 2;
+      b -= d / 2;
+      c += a;
+      d += b;
+    }
+    // NaN and the infinities leave no number when taken from themselves
+    if (
+      !(score > threshold || (threshold === -Infinity && score === threshold)) ||
+      a + b + c + d - (a + b + c + d) !== 0
+    )
+      continue;
+    const o = (at.boxes >> 2) + count * 4;
+    // two corners in any order make the same box, as in the ONNX operator
+    f32[o] = Math.min(a, c);
+    f32[o + 1] = Math.min(b, d);
+    f32[o + 2] = Math.max(a, c);
+    f32[o + 3] = Math.max(b, d);
+    f32[(at.scores >> 2) + count] = score;
+    i32[(at.labels >> 2) + count] = classIds === undefined ? 0 : classIds[i];
+    i32[(at.sources >> 2) + count] = i;
+    count++;
+  }
+  return suppressed(workspace, count);
+}
+
+/** Sources of what is kept of the first `count` candidates. */
+function suppressed({ engine, at }: Workspace, count: number): Int32Array {
+  const { i32 } = engine.memory;
+  i32[(PLAN >> 2) + A.P_CANDIDATES] = count;
   engine.sort(PLAN);
   const kept = engine.nms(PLAN);
   const first = at.detections[0].sources >> 2;
@@ -153,29 +159,47 @@ function room(name: EngineName, n: number, max: number): Workspace {
   return { engine, max, at, counting: false };
 }
 
-/**
- * Copies columns whole where nothing has to be turned over or left out, which is how boxes usually come.
- * False: something has to; what was copied does not matter then.
- */
-function bulk(w: Workspace, boxes: ArrayLike<number>, scores: ArrayLike<number>): boolean {
+/** Copies columns whole. */
+function copyColumns(
+  w: Workspace,
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  classIds: ArrayLike<number> | undefined,
+): void {
   const { f32, i32 } = w.engine.memory;
-  const n = scores.length;
-  const b = w.at.boxes >> 2;
-  const s = w.at.scores >> 2;
-  f32.set(boxes, b);
-  f32.set(scores, s);
-  let odd = 0;
-  for (let i = 0, k = b; i < n; i++, k += 4) {
-    const wide = f32[k + 2] - f32[k];
-    const high = f32[k + 3] - f32[k + 1];
-    // false for NaN, for infinite sizes and for corners the other way round; an infinite or NaN score fails too
-    if (!(wide >= 0 && high >= 0 && wide + high < Infinity && f32[s + i] === f32[s + i])) odd++;
-  }
-  if (odd > 0) return false;
-  if (!w.counting) {
-    const from = w.at.sources >> 2;
-    for (let i = 0; i < w.at.capacity; i++) i32[from + i] = i;
-    w.counting = true;
-  }
-  return true;
+  const labels = w.at.labels >> 2;
+  f32.set(boxes, w.at.boxes >> 2);
+  f32.set(scores, w.at.scores >> 2);
+  if (classIds === undefined) i32.fill(0, labels, labels + scores.length);
+  else i32.set(classIds, labels);
+  if (w.counting) return;
+  const from = w.at.sources >> 2;
+  for (let i = 0; i < w.at.capacity; i++) i32[from + i] = i;
+  w.counting = true;
+}
+
+/**
+ * Whether every box that suppression met has its corners in order and finite, and a score. What it did not meet had no part in
+ * what it kept: a NaN stands before all numbers in the order or behind them, and leaves these as they are. Where it met
+ * many of the `n` boxes, all are asked in their own order, which is faster.
+ */
+function metWell({ engine, at }: Workspace, n: number): boolean {
+  const { f32, i32 } = engine.memory;
+  const boxes = at.boxes >> 2;
+  const scores = at.scores >> 2;
+  const order = at.order >> 2;
+  const met = i32[(PLAN >> 2) + A.P_VISITED];
+  const all = met * 2 > n;
+  const end = all ? n : met;
+  let i = 0;
+  if (all) while (i < end && isWell(f32, boxes + i * 4, scores + i)) i++;
+  else while (i < end && isWell(f32, boxes + i32[order + i] * 4, scores + i32[order + i])) i++;
+  return i === end;
+}
+
+/** False for NaN, for infinite sizes and for corners the other way round. */
+function isWell(f32: Float32Array, box: number, score: number): boolean {
+  const wide = f32[box + 2] - f32[box];
+  const high = f32[box + 3] - f32[box + 1];
+  return wide >= 0 && high >= 0 && wide + high < Infinity && f32[score] === f32[score];
 }

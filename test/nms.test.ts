@@ -163,6 +163,46 @@ describe.each(engines)("nms, %s", (engine) => {
     expect([...nms([0, 0, 1, 1], [NaN], { engine })]).toEqual([]);
   });
 
+  // from one that is inserted to several waves, wherever among the scores the strange ones stand, met or not
+  test.each([8, 24, 100, 1000, 5000, 20000])("%i boxes with strange ones among them", (n) => {
+    for (const [seed, share] of [
+      [1, 1 / n],
+      [2, 0.002],
+      [3, 0.3],
+    ] as const)
+      for (const maxDetections of [1, 20, 300]) {
+        const s = scene(seed * n, n);
+        const random = mulberry32(seed + n + maxDetections);
+        const clean: number[] = [];
+        const dirty = { boxes: s.boxes.slice(), scores: s.scores.slice() };
+        for (let i = 0; i < n; i++) {
+          const kind = random() < share ? Math.floor(random() * 6) : -1;
+          const box = i * 4;
+          if (kind === 0) dirty.scores[i] = NaN;
+          else if (kind === 1)
+            new Int32Array(dirty.scores.buffer)[i] = -1; // a NaN with its sign set
+          else if (kind === 2) dirty.boxes[box + Math.floor(random() * 4)] = NaN;
+          else if (kind === 3)
+            dirty.boxes[box + Math.floor(random() * 4)] = random() < 0.5 ? Infinity : -Infinity;
+          else {
+            clean.push(i);
+            if (kind === 4)
+              dirty.boxes.set([s.boxes[box + 2], s.boxes[box + 1], s.boxes[box], s.boxes[box + 3]], box);
+            if (kind === 5)
+              dirty.boxes.set([s.boxes[box + 2], s.boxes[box + 3], s.boxes[box], s.boxes[box + 1]], box);
+          }
+        }
+        const without = nms(
+          clean.flatMap((i) => [...s.boxes.subarray(i * 4, i * 4 + 4)]),
+          clean.map((i) => s.scores[i]),
+          { engine, maxDetections },
+        );
+        expect([...nms(dirty.boxes, dirty.scores, { engine, maxDetections })]).toEqual(
+          [...without].map((k) => clean[k]),
+        );
+      }
+  });
+
   test("negative scores and both zeros stand in order", () => {
     const apart = [0, 0, 1, 1, 2, 0, 3, 1, 4, 0, 5, 1, 6, 0, 7, 1, 8, 0, 9, 1];
     expect([...nms(apart, [-1, 0, -0, 2, -Infinity], { engine })]).toEqual([3, 1, 2, 0, 4]);
