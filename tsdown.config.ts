@@ -13,7 +13,9 @@ const swap = (files: Readonly<Record<string, string>>) => ({
     order: "pre" as const,
     handler(id: string, from: string | undefined) {
       const name = /^\.\/(.+)\.ts$/.exec(id)?.[1];
-      return name !== undefined && from !== undefined && Object.hasOwn(files, name) ? src(files[name]) : null;
+      if (name === undefined || from === undefined || !Object.hasOwn(files, name)) return null;
+      // the file in the place of another may itself import that one
+      return from === src(files[name]) ? null : src(files[name]);
     },
   },
 });
@@ -47,10 +49,16 @@ const workerd = {
   plugins: [quietLoader(), swap({ source: "source-workerd" })],
 };
 
+const inNode = {
+  ...common,
+  platform: "node",
+  plugins: [quietLoader(), swap({ source: "source-node" })],
+} as const;
+
 export default defineConfig([
   {
-    ...common,
-    entry: { index: "src/index.ts", node: "src/node.ts", cli: "src/cli.ts" },
+    ...inNode,
+    entry: { "index.node": "src/index.ts", node: "src/node.ts", cli: "src/cli.ts" },
     format: "esm",
     clean: true,
     hooks: {
@@ -60,6 +68,8 @@ export default defineConfig([
       },
     },
   },
+  { ...inNode, entry: { "index.node": "src/index.ts" }, format: "cjs" },
+  { ...common, entry: { index: "src/index.ts" }, format: "esm" },
   { ...common, entry: { index: "src/index.ts" }, format: "cjs" },
   // alone, so that no entry shares a file with it
   { ...common, entry: { priors: "src/priors.ts" }, format: "esm" },

@@ -201,7 +201,8 @@ async function sizes(): Promise<Size[]> {
       add(file, readFileSync(here(`../${file}`)));
   try {
     const { build } = await import("esbuild");
-    const entry = fileURLToPath(import.meta.resolve("boxwright"));
+    // what a bundler for browsers takes
+    const entry = here("../dist/index.mjs");
     const stdin = { contents: `export * from ${JSON.stringify(entry)}`, resolveDir: here(".") };
     const { outputFiles } = await build({
       stdin,

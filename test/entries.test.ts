@@ -1,4 +1,5 @@
 /** What the built package does when it is imported, and what its entries hold. Runs on dist/, which `npm test` builds first. */
+import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -48,6 +49,8 @@ describe("each entry answers as recorded", () => {
   test.each([
     ["index.mjs", "simd", 4],
     ["index.cjs", "simd", 4],
+    ["index.node.mjs", "simd", 4],
+    ["index.node.cjs", "simd", 4],
     ["ts.mjs", "ts", 2],
     ["ts.cjs", "ts", 2],
   ])("%s", async (file, engine, runs) => {
@@ -63,7 +66,8 @@ describe("each entry answers as recorded", () => {
         .sort();
     const all = await names("index.mjs");
     expect(all).toContain("createDecoder");
-    for (const file of ["index.cjs", "ts.mjs", "ts.cjs"]) expect(await names(file)).toEqual(all);
+    for (const file of ["index.cjs", "index.node.mjs", "index.node.cjs", "ts.mjs", "ts.cjs"])
+      expect(await names(file)).toEqual(all);
     for (const file of ["wasm.mjs", "wasm.cjs"])
       expect(await names(file)).toEqual([...all, "provideKernel"].sort());
   });
@@ -76,8 +80,13 @@ describe("each entry answers as recorded", () => {
     expect(await load("index.mjs")).not.toHaveProperty("ssdMobilenetAnchors");
   });
 
-  test("no entry but boxwright/node imports anything", () => {
-    for (const file of ["index", "ts", "wasm", "workerd", "priors"].map((n) => `${n}.mjs`)) {
+  test("no entry but boxwright/node imports anything; that for Node, what reads files", () => {
+    const expected: Record<string, string[]> = {
+      "index.node": ["node:fs"],
+      workerd: ["./scalar.wasm", "./simd.wasm"],
+    };
+    for (const entry of ["index", "index.node", "ts", "wasm", "workerd", "priors"]) {
+      const file = `${entry}.mjs`;
       const seen = new Set<string>();
       const outside: string[] = [];
       const visit = (name: string): void => {
@@ -91,7 +100,7 @@ describe("each entry answers as recorded", () => {
         expect(text).not.toMatch(/\bimport\(|\brequire\(/);
       };
       visit(file);
-      expect(outside.sort()).toEqual(file === "workerd.mjs" ? ["./scalar.wasm", "./simd.wasm"] : []);
+      expect(outside.sort()).toEqual(expected[entry] ?? []);
     }
   });
 
@@ -110,6 +119,49 @@ describe("each entry answers as recorded", () => {
     expect([...new Set(files)].filter((f) => f !== "./package.json" && !there.includes(f))).toEqual([]);
     expect(readFileSync(join(dist, "NOTICE.txt"), "utf8")).toMatch(/Apache License[\s\S]*Version 2\.0/);
   });
+});
+
+describe("boxwright in Node", () => {
+  const folder = mkdtempSync(join(tmpdir(), "boxwright-node-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const simd = readFileSync(join(dist, "simd.wasm"));
+
+  /** The engine that the entry gives when it stands beside such a simd.wasm, or none; lengths of what it read, and of what it compiled. */
+  function decoderBeside(file: string, beside: Uint8Array | null): unknown {
+    rmSync(join(folder, "simd.wasm"), { force: true });
+    if (beside !== null) writeFileSync(join(folder, "simd.wasm"), beside);
+    const program = `
+      import fs from "node:fs";
+      import { syncBuiltinESMExports } from "node:module";
+      const { readFileSync } = fs, { Module } = WebAssembly, read = [], compiled = [];
+      fs.readFileSync = (...args) => {
+        const bytes = readFileSync(...args);
+        if (/simd.wasm$/.test(args[0])) read.push(bytes.length);
+        return bytes;
+      };
+      syncBuiltinESMExports();
+      WebAssembly.Module = class extends Module { constructor(bytes) { super(bytes); compiled.push(bytes.length); } };
+      const b = await import(${JSON.stringify(pathToFileURL(join(folder, file)).href)});
+      const { engine } = b.createDecoderSync(${JSON.stringify({ ...config, outputs: [{ name: "o", dims: [1, 6, 84] }] })});
+      console.log(JSON.stringify({ engine, read: read.at(-1) ?? null, compiled }));`;
+    return JSON.parse(
+      execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" }),
+    );
+  }
+
+  test.each(["index.node.mjs", "index.node.cjs"])(
+    "%s reads the file beside it, or unpacks its text",
+    (file) => {
+      for (const f of readdirSync(dist).filter((f) => /\.[cm]js$/.test(f)))
+        cpSync(join(dist, f), join(folder, f));
+      const { length } = simd;
+      expect(decoderBeside(file, simd)).toEqual({ engine: "simd", read: length, compiled: [length] });
+      expect(decoderBeside(file, null)).toEqual({ engine: "simd", read: null, compiled: [length] });
+      // another package's, in a folder of bundles
+      const other = decoderBeside(file, simd.subarray(0, 1000));
+      expect(other).toEqual({ engine: "simd", read: 1000, compiled: [length] });
+    },
+  );
 });
 
 describe("boxwright/ts", () => {
