@@ -78,7 +78,7 @@ import {
 import { exp, power } from "../src/exp";
 import { sigmoid4 } from "./exp4";
 import { BOX_NOT_FINITE, BOX_OK, activate, box, box4, inLanes } from "./box";
-import { f16, finite, key, lowest, size, value } from "./value";
+import { f16, finite, integer, key, lowest, size, value } from "./value";
 import { clear, flt, int, ptr, setInt } from "./word";
 
 export function scan(plan: usize): i32 {
@@ -111,8 +111,7 @@ function scanHead(plan: usize, head: usize): void {
     else if (type == TYPE_F16) count = gate<f16, i32>(head, from, n, maxima, list);
     else if (type == TYPE_I8) count = gate<i8, i32>(head, from, n, maxima, list);
     else if (type == TYPE_U8) count = gate<u8, i32>(head, from, n, maxima, list);
-    else if (type == TYPE_I16) count = gate<i16, i32>(head, from, n, maxima, list);
-    else count = gate<i32, i32>(head, from, n, maxima, list);
+    else count = passIntegers(head, type, from, n, list);
     if (plain) {
       if (objectness) admitFloats(plan, head, list, count);
       else admitClasses(plan, head, list, count, from);
@@ -172,7 +171,36 @@ function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: usize):
   return passRows<T, K>(head, at, step, classes, rawest, from, n, list);
 }
 
-/** Types with vector loops of their own; i16 and i32, which exporters rarely write, go through the plain ones. */
+/** The gate for i16 and i32, which exporters rarely write. */
+function passIntegers(head: usize, type: i32, from: i32, n: i32, list: usize): i32 {
+  let at = ptr(head, H_OBJ);
+  let step = ptr(head, H_OBJ_CELL);
+  let gate = int(head, H_OBJ_GATE);
+  let classes = 1;
+  const channel = ptr(head, H_SCORE_CHANNEL);
+  const classList = at == 0 ? ptr(head, H_CLASS_LIST) : 0;
+  if (at == 0) {
+    if (int(head, H_SCORE_FN) == FN_SOFTMAX) return passAll(from, n, list);
+    at = ptr(head, H_SCORE);
+    step = ptr(head, H_SCORE_CELL);
+    gate = int(head, H_SCORE_GATE);
+    classes = int(head, H_CLASSES);
+  }
+  at += <usize>from * step;
+  let to = list;
+  for (let i = 0; i < n; i++, at += step) {
+    for (let c = 0; c < classes; c++) {
+      if (integer(type, at + classAt(classList, c, channel)) >= gate) {
+        store<i32>(to, from + i);
+        to += 4;
+        break;
+      }
+    }
+  }
+  return <i32>((to - list) >> 2);
+}
+
+/** Types with vector loops of their own. */
 // @ts-ignore: decorator
 @inline
 function fast<T>(): bool {
@@ -1115,8 +1143,16 @@ function bestOf(
   if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList, maxima, column);
   if (type == TYPE_I8) return bestClass<i8, i32>(head, at, step, classes, classList, maxima, column);
   if (type == TYPE_U8) return bestClass<u8, i32>(head, at, step, classes, classList, maxima, column);
-  if (type == TYPE_I16) return bestClass<i16, i32>(head, at, step, classes, classList, maxima, column);
-  return bestClass<i32, i32>(head, at, step, classes, classList, maxima, column);
+  let best = lowest<i32>();
+  let found = -1;
+  for (let i = 0; i < classes; i++) {
+    const k = integer(type, at + classAt(classList, i, step));
+    if (k > best) {
+      best = k;
+      found = i;
+    }
+  }
+  return found;
 }
 
 /** First of the classes with the largest value; -1 where every value is NaN or none can pass. */
