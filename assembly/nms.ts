@@ -1,12 +1,14 @@
 /**
  * Greedy non-maximum suppression over candidates in order.
  *
- * Kept boxes stand in blocks of four, in columns, and the blocks of one label hang together in a chain, so that
+ * With vectors kept boxes stand in blocks of four, in columns, and the blocks of one label hang together in a chain, so that
  * a candidate meets only boxes of its own class, four at a time:
  *
  *     chains[label & 255] -> | x1 x1 x1 x1 | y1 ... | x2 ... | y2 ... | area ... | next label count |  -> ...
  *
  * Unused places of a block have infinite area: their IoU is 0 whatever the candidate.
+ * Without, each is a record of its own, with its four edges packed in one word of 64 bits: a pair that is far apart, as most
+ * are, takes one subtraction. Its twin says at `pack` why none is missed.
  * Suppression across classes is the same with one label for all. It stops when enough are kept.
  */
 import {
@@ -16,10 +18,15 @@ import {
   FLAG_NMS_ALL,
   FLAG_NMS_CLASS,
   FLAG_SUPPRESS_EQUAL,
+  KEPT_AFTER,
+  KEPT_AREA,
+  KEPT_BOX,
   KEPT_BYTES,
   KEPT_COUNT,
   KEPT_LABEL,
   KEPT_NEXT,
+  KEPT_OWN,
+  KEPT_WORDS,
   P_BOXES,
   P_CHAINS,
   P_DETECTIONS,
@@ -49,6 +56,10 @@ import { clamp } from "./box";
 import { sortMore } from "./sort";
 import { clear, flt, int, ptr, setInt } from "./word";
 
+/** The top bit of each quarter of a word. */
+const TOPS: u64 = 0x8000800080008000;
+const RECORD: usize = KEPT_WORDS << 2;
+
 export function nms(plan: usize): i32 {
   const n = int(plan, P_ORDERED);
   const max = int(plan, P_MAX_DETECTIONS);
@@ -68,6 +79,7 @@ export function nms(plan: usize): i32 {
   let kept = 0;
   let i = 0;
   let sorted = int(plan, P_SORTED);
+  let mixed = false;
   if (suppress) clear(chains, CHAINS << 2);
   for (; i < n && kept < max; i++) {
     if (i == sorted) sorted = sortMore(plan);
@@ -81,10 +93,10 @@ export function nms(plan: usize): i32 {
       const area = positive(x2 - x1 + offsetX) * positive(y2 - y1 + offsetY);
       const label = all ? 0 : load<i32>(labels + (c << 2));
       const chain = chains + ((<usize>(label & (CHAINS - 1))) << 2);
-      let hit = false;
-      // only the newest block of a label, the first in the chain, can have room
-      let room: usize = 0;
       if (ASC_FEATURE_SIMD) {
+        let hit = false;
+        // only the newest block of a label, the first in the chain, can have room
+        let room: usize = 0;
         const left = f32x4.splat(x1);
         const top = f32x4.splat(y1);
         const right = f32x4.splat(x2);
@@ -125,39 +137,51 @@ export function nms(plan: usize): i32 {
             if (load<i32>(block, KEPT_COUNT) < 4) room = block;
           }
         }
-      } else {
-        for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
-          if (load<i32>(block, KEPT_LABEL) != label) continue;
-          if (overlaps(block, x1, y1, x2, y2, area, iou, equal, offsetX, offsetY)) {
-            hit = true;
-            break;
+        if (hit) continue;
+        if (room == 0) {
+          room = free;
+          free += KEPT_BYTES;
+          // empty places, for all labels of the other half of the pair too
+          const end: usize = all ? 2 * KEPT_BYTES : KEPT_BYTES;
+          for (let k: usize = 0; k < end; k += KEPT_BYTES) {
+            for (let j: usize = 0; j < 64; j += 4) store<f32>(room + k + j, 0);
+            for (let j: usize = 64; j < 80; j += 4) store<f32>(room + k + j, Infinity);
           }
-          if (load<i32>(block, KEPT_COUNT) < 4) room = block;
+          store<u32>(room, load<u32>(chain), KEPT_NEXT);
+          store<i32>(room, label, KEPT_LABEL);
+          store<i32>(room, 0, KEPT_COUNT);
+          store<u32>(chain, <u32>room);
         }
+        const count = load<i32>(room, KEPT_COUNT);
+        const place = room + ((<usize>count) << 2);
+        store<f32>(place, x1);
+        store<f32>(place, y1, 16);
+        store<f32>(place, x2, 32);
+        store<f32>(place, y2, 48);
+        store<f32>(place, area, 64);
+        store<i32>(room, count + 1, KEPT_COUNT);
+      } else {
+        // the record it will be if it is kept
+        const edges: u64 =
+          !equal || iou * area > 0
+            ? pack(x1 - positive(offsetX), y1 - positive(offsetY)) |
+              ((pack(x2 + positive(offsetX), y2 + positive(offsetY)) ^ 0x7fff7fff) << 32)
+            : 0;
+        store<u64>(free, edges);
+        store<u32>(free, <u32>box, KEPT_BOX << 2);
+        store<f32>(free, area, KEPT_AREA << 2);
+        store<i32>(free, label, KEPT_OWN << 2);
+        store<u32>(free, load<u32>(chain), KEPT_AFTER << 2);
+        // while all that are kept have one label the chain need not be followed
+        const row = !mixed && load<i32>(first, KEPT_OWN << 2) == label;
+        const hit = row
+          ? meetsRow(first, free, equal, iou, offsetX, offsetY)
+          : meetsChain(<usize>load<u32>(chain), free, equal, iou, offsetX, offsetY);
+        if (hit) continue;
+        if (!row) mixed = true;
+        store<u32>(chain, <u32>free);
+        free += RECORD;
       }
-      if (hit) continue;
-      if (room == 0) {
-        room = free;
-        free += KEPT_BYTES;
-        // empty places, for all labels of the other half of the pair too
-        const end: usize = all ? 2 * KEPT_BYTES : KEPT_BYTES;
-        for (let k: usize = 0; k < end; k += KEPT_BYTES) {
-          for (let j: usize = 0; j < 64; j += 4) store<f32>(room + k + j, 0);
-          for (let j: usize = 64; j < 80; j += 4) store<f32>(room + k + j, Infinity);
-        }
-        store<u32>(room, load<u32>(chain), KEPT_NEXT);
-        store<i32>(room, label, KEPT_LABEL);
-        store<i32>(room, 0, KEPT_COUNT);
-        store<u32>(chain, <u32>room);
-      }
-      const count = load<i32>(room, KEPT_COUNT);
-      const place = room + ((<usize>count) << 2);
-      store<f32>(place, x1);
-      store<f32>(place, y1, 16);
-      store<f32>(place, x2, 32);
-      store<f32>(place, y2, 48);
-      store<f32>(place, area, 64);
-      store<i32>(room, count + 1, KEPT_COUNT);
     }
     detect(plan, c, kept, flags);
     kept++;
@@ -198,37 +222,68 @@ function positive(x: f32): f32 {
   return x > 0 ? x : 0;
 }
 
-/** Whether a box of a block suppresses this one: intersection > iou * union, without a division. */
+/** Two edges in 32 bits; see the twin. */
 // @ts-ignore: decorator
 @inline
-function overlaps(
-  block: usize,
-  x1: f32,
-  y1: f32,
-  x2: f32,
-  y2: f32,
-  area: f32,
-  iou: f32,
-  equal: bool,
-  offsetX: f32,
-  offsetY: f32,
-): bool {
-  const end = block + ((<usize>load<i32>(block, KEPT_COUNT)) << 2);
-  for (let at = block; at < end; at += 4) {
-    const right = load<f32>(at, 32);
-    const left = load<f32>(at);
-    const w = (right < x2 ? right : x2) - (x1 < left ? left : x1) + offsetX;
-    // no width in common: nothing to suppress, unless a threshold of 0 is met by equality
-    if (!(w > 0) && (!equal || iou > 0)) continue;
-    const bottom = load<f32>(at, 48);
-    const top = load<f32>(at, 16);
-    const h = (bottom < y2 ? bottom : y2) - (y1 < top ? top : y1) + offsetY;
-    const shared = positive(w) * positive(h);
-    const union = area + load<f32>(at, 64) - shared;
-    const limit = iou * union;
-    if (equal ? shared >= limit && union > 0 : shared > limit) return true;
+function pack(x: f32, y: f32): u64 {
+  return <u64>(((order(x) >>> 17) | ((order(y) >>> 1) & 0x7fff0000)) ^ 0x40004000);
+}
+
+/** Bits that order as numbers do. */
+// @ts-ignore: decorator
+@inline
+function order(x: f32): u32 {
+  const bits = reinterpret<i32>(x);
+  return bits ^ ((bits >> 31) & 0x7fffffff);
+}
+
+/** The edges of a record, each opposite to that of another with which it is compared. */
+// @ts-ignore: decorator
+@inline
+function turned(record: usize): u64 {
+  const edges = load<u64>(record);
+  return ~((edges << 32) | (edges >> 32));
+}
+
+/** Whether one of the records [k, free), one after the other, suppresses that at `free`. */
+function meetsRow(k: usize, free: usize, equal: bool, iou: f32, offsetX: f32, offsetY: f32): bool {
+  const edges = turned(free);
+  for (; k < free; k += RECORD) {
+    if (((edges - load<u64>(k)) & TOPS) != TOPS) continue;
+    if (overlaps(k, free, equal, iou, offsetX, offsetY)) return true;
   }
   return false;
+}
+
+/** The same along a chain. */
+function meetsChain(k: usize, free: usize, equal: bool, iou: f32, offsetX: f32, offsetY: f32): bool {
+  const edges = turned(free);
+  const label = load<i32>(free, KEPT_OWN << 2);
+  for (; k != 0; k = <usize>load<u32>(k, KEPT_AFTER << 2)) {
+    if (((edges - load<u64>(k)) & TOPS) != TOPS || load<i32>(k, KEPT_OWN << 2) != label) continue;
+    if (overlaps(k, free, equal, iou, offsetX, offsetY)) return true;
+  }
+  return false;
+}
+
+/** Whether the box of one record suppresses that of another: intersection > iou * union, without a division. */
+function overlaps(a: usize, b: usize, equal: bool, iou: f32, offsetX: f32, offsetY: f32): bool {
+  const other = <usize>load<u32>(a, KEPT_BOX << 2);
+  const own = <usize>load<u32>(b, KEPT_BOX << 2);
+  const left = load<f32>(other);
+  const top = load<f32>(other, 4);
+  const right = load<f32>(other, 8);
+  const bottom = load<f32>(other, 12);
+  const x1 = load<f32>(own);
+  const y1 = load<f32>(own, 4);
+  const x2 = load<f32>(own, 8);
+  const y2 = load<f32>(own, 12);
+  const w = (right < x2 ? right : x2) - (x1 < left ? left : x1) + offsetX;
+  const h = (bottom < y2 ? bottom : y2) - (y1 < top ? top : y1) + offsetY;
+  const shared = positive(w) * positive(h);
+  const union = load<f32>(b, KEPT_AREA << 2) + load<f32>(a, KEPT_AREA << 2) - shared;
+  const limit = iou * union;
+  return equal ? shared >= limit && union > 0 : shared > limit;
 }
 
 /** Writes candidate `c` as detection `d`, in the frame's coordinates. */

@@ -167,11 +167,18 @@
 #define BXW_SCAN_COLUMN_BYTES 18528
 /* So many candidates are sorted at once: nms then never calls for more. */
 #define BXW_ONE_WAVE 3072
-/* Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
+/* Kept boxes of the engine with vectors stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 #define BXW_KEPT_NEXT 80
 #define BXW_KEPT_LABEL 84
 #define BXW_KEPT_COUNT 88
 #define BXW_KEPT_BYTES 96
+/* Those of the others in records of six words: left and top edge packed | right and bottom | address, area, label, next. */
+#define BXW_KEPT_FAR 1
+#define BXW_KEPT_BOX 2
+#define BXW_KEPT_AREA 3
+#define BXW_KEPT_OWN 4
+#define BXW_KEPT_AFTER 5
+#define BXW_KEPT_WORDS 6
 #define BXW_CHAINS 256
 
 /*

@@ -174,9 +174,16 @@ export const SCAN_BYTES = MAXIMA + (1 + GROUPS) * ROW_BYTES;
 export const SCAN_COLUMN_BYTES = MAXIMA + (1 + 2) * ROW_BYTES;
 /** So many candidates are sorted at once: nms then never calls for more. */
 export const ONE_WAVE = 3072;
-/** Kept boxes stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
+/** Kept boxes of the engine with vectors stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 export const KEPT_NEXT = 80;
 export const KEPT_LABEL = 84;
 export const KEPT_COUNT = 88;
 export const KEPT_BYTES = 96;
+/** Those of the others in records of six words: left and top edge packed | right and bottom | address, area, label, next. */
+export const KEPT_FAR = 1;
+export const KEPT_BOX = 2;
+export const KEPT_AREA = 3;
+export const KEPT_OWN = 4;
+export const KEPT_AFTER = 5;
+export const KEPT_WORDS = 6;
 export const CHAINS = 256;
