@@ -43,10 +43,10 @@ export function sortMore(m: Memory, at: number): number {
   }
   let count: number;
   if (n <= SMALL) {
-    count = gather(i32, scores, n, low, high, order);
+    count = gather(i32, scores, n, low, high, order, n - sorted);
     insertion(m, scores, order, count);
   } else {
-    count = gather(i32, scores, n, low, high, spare);
+    count = gather(i32, scores, n, low, high, spare, n - sorted);
     bucketed(m, scores, spare, order, counts, count);
   }
   i32[plan + A.P_SORTED] = sorted + count;
@@ -94,11 +94,22 @@ function quantile(i32: Int32Array, scores: number, counts: number, n: number, wa
   return bucket < 256 ? (low + (bucket << shift) - 1) | 0 : LAST;
 }
 
-function gather(i32: Int32Array, scores: number, n: number, low: number, high: number, to: number): number {
+/** Writes the rows whose key lies in [low, high] to `to`, of which there are at most `most`, and returns how many. */
+function gather(
+  i32: Int32Array,
+  scores: number,
+  n: number,
+  low: number,
+  high: number,
+  to: number,
+  most: number,
+): number {
   let out = to;
-  for (let i = 0; i < n; i++) {
+  // always written, and counted if it counts: a branch would be guessed wrong as often as right
+  for (let i = 0; i < n && out < to + most; i++) {
     const k = keyOf(i32[scores + i]);
-    if (k <= high && k >= low) i32[out++] = i;
+    i32[out] = i;
+    out += +(k >= low) & +(k <= high);
   }
   return out - to;
 }
