@@ -61,10 +61,10 @@ export function sortMore(plan: usize): i32 {
   }
   let m: i32;
   if (n <= SMALL) {
-    m = gather(scores, n, low, high - low, order);
+    m = gather(scores, n, low, high - low, order, n - sorted);
     insertion(scores, order, m);
   } else {
-    m = gather(scores, n, low, high - low, spare);
+    m = gather(scores, n, low, high - low, spare, n - sorted);
     bucketed(scores, spare, order, counts, m);
   }
   setInt(plan, P_SORTED, sorted + m);
@@ -120,8 +120,8 @@ function quantile(scores: usize, counts: usize, n: i32, wanted: i32): u32 {
   return bucket < <u32>RANGE ? low + (bucket << shift) - 1 : u32.MAX_VALUE;
 }
 
-/** Writes the rows whose key lies in [low, low + span] to `to` and returns how many. */
-function gather(scores: usize, n: i32, low: u32, span: u32, to: usize): i32 {
+/** Writes the rows whose key lies in [low, low + span] to `to`, of which there are at most `most`, and returns how many. */
+function gather(scores: usize, n: i32, low: u32, span: u32, to: usize, most: i32): i32 {
   let out = to;
   let i = 0;
   if (span == u32.MAX_VALUE) {
@@ -142,11 +142,11 @@ function gather(scores: usize, n: i32, low: u32, span: u32, to: usize): i32 {
       }
     }
   }
-  for (; i < n; i++) {
-    // few pass; and of the last wave nothing may be written behind the last row
-    if (keyOf(scores, i) - low > span) continue;
+  // always written, and counted if it counts: a branch would be guessed wrong as often as right
+  const end = to + ((<usize>most) << 2);
+  for (; i < n && out < end; i++) {
     store<i32>(out, i);
-    out += 4;
+    out += (<usize>(keyOf(scores, i) - low <= span)) << 2;
   }
   return <i32>((out - to) >> 2);
 }

@@ -66,10 +66,6 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
   const at1 = i32[head + A.H_BOX_1] + shift;
   const at2 = i32[head + A.H_BOX_2] + shift;
   const at3 = i32[head + A.H_BOX_3] + shift;
-  let x1: number;
-  let y1: number;
-  let x2: number;
-  let y2: number;
 
   if (kind === A.KIND_DISTANCE) {
     const columns = i32[head + A.H_GRID_W];
@@ -80,10 +76,10 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
     side(m, head, at1, 1);
     side(m, head, at2, 2);
     side(m, head, at3, 3);
-    x1 = fround(fround(cx - passed[0]) * kx);
-    y1 = fround(fround(cy - passed[1]) * ky);
-    x2 = fround(fround(cx + passed[2]) * kx);
-    y2 = fround(fround(cy + passed[3]) * ky);
+    passed[0] = fround(cx - passed[0]) * kx;
+    passed[1] = fround(cy - passed[1]) * ky;
+    passed[2] = fround(cx + passed[2]) * kx;
+    passed[3] = fround(cy + passed[3]) * ky;
   } else {
     pass(m, type, at0, scale, 0);
     pass(m, type, at1, scale, 1);
@@ -97,14 +93,11 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
       activate(i32[head + A.H_WH_FN], 3);
       const s = f32[head + A.H_XY_SCALE];
       const bias = f32[head + A.H_XY_BIAS];
-      const cx = fround(fround((cell % columns) + fround(fround(s * passed[0]) + bias)) * kx);
-      const cy = fround(fround(((cell / columns) | 0) + fround(fround(s * passed[1]) + bias)) * ky);
-      const w = fround(fround(passed[2] * f32[head + A.H_W]) * 0.5);
-      const h = fround(fround(passed[3] * f32[head + A.H_H]) * 0.5);
-      x1 = fround(cx - w);
-      y1 = fround(cy - h);
-      x2 = fround(cx + w);
-      y2 = fround(cy + h);
+      passed[0] = fround((cell % columns) + fround(fround(s * passed[0]) + bias)) * kx;
+      passed[1] = fround(((cell / columns) | 0) + fround(fround(s * passed[1]) + bias)) * ky;
+      passed[2] *= f32[head + A.H_W];
+      passed[3] *= f32[head + A.H_H];
+      corners(passed, A.KIND_CENTRE);
     } else if (kind === A.KIND_PRIOR) {
       const prior = (i32[head + A.H_TABLE] >> 2) + cell * 4;
       const pw = f32[prior + 2];
@@ -113,34 +106,47 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
       passed[3] *= f32[head + A.H_V3];
       activate(i32[head + A.H_WH_FN], 2);
       activate(i32[head + A.H_WH_FN], 3);
-      const cx = fround(f32[prior] + fround(fround(passed[0] * f32[head + A.H_V0]) * pw));
-      const cy = fround(f32[prior + 1] + fround(fround(passed[1] * f32[head + A.H_V1]) * ph));
-      const w = fround(fround(passed[2] * pw) * 0.5);
-      const h = fround(fround(passed[3] * ph) * 0.5);
-      x1 = fround(cx - w);
-      y1 = fround(cy - h);
-      x2 = fround(cx + w);
-      y2 = fround(cy + h);
+      passed[0] = f32[prior] + fround(fround(passed[0] * f32[head + A.H_V0]) * pw);
+      passed[1] = f32[prior + 1] + fround(fround(passed[1] * f32[head + A.H_V1]) * ph);
+      passed[2] *= pw;
+      passed[3] *= ph;
+      corners(passed, A.KIND_CENTRE);
     } else {
-      x1 = fround(passed[0] * kx);
-      y1 = fround(passed[1] * ky);
-      x2 = fround(passed[2] * kx);
-      y2 = fround(passed[3] * ky);
-      if (kind === A.KIND_CENTRE) {
-        const w = fround(x2 * 0.5);
-        const h = fround(y2 * 0.5);
-        x2 = fround(x1 + w);
-        y2 = fround(y1 + h);
-        x1 = fround(x1 - w);
-        y1 = fround(y1 - h);
-      } else if (kind === A.KIND_TOPLEFT) {
-        x2 = fround(x1 + x2);
-        y2 = fround(y1 + y2);
-      }
+      passed[0] *= kx;
+      passed[1] *= ky;
+      passed[2] *= kx;
+      passed[3] *= ky;
+      corners(passed, kind);
     }
   }
+  return place(passed, f32, flags, out);
+}
 
-  if (!(finite(x1) && finite(y1) && finite(x2) && finite(y2))) return BOX_NOT_FINITE;
+/** Corners of the box in `from`, in place: of a centre and a size, or a corner and a size. */
+export function corners(from: Float32Array, kind: number): void {
+  if (kind === A.KIND_CENTRE) {
+    const x = from[0];
+    const y = from[1];
+    const w = fround(from[2] * 0.5);
+    const h = fround(from[3] * 0.5);
+    from[0] = x - w;
+    from[1] = y - h;
+    from[2] = x + w;
+    from[3] = y + h;
+  } else if (kind === A.KIND_TOPLEFT) {
+    from[2] += from[0];
+    from[3] += from[1];
+  }
+}
+
+/** Writes the corners in `from` to the four words at `out`, if they make a box. */
+export function place(from: Float32Array, f32: Float32Array, flags: number, out: number): number {
+  let x1 = from[0];
+  let y1 = from[1];
+  let x2 = from[2];
+  let y2 = from[3];
+  // as doubles four floats cannot add up to an infinity
+  if (!finite(x1 + y1 + x2 + y2)) return BOX_NOT_FINITE;
   if (flags & A.FLAG_CLAMP_BEFORE) {
     x1 = clamp(x1);
     y1 = clamp(y1);

@@ -7,7 +7,7 @@
 import * as A from "../abi.ts";
 import { power } from "../exp.ts";
 import type { Memory } from "../memory.ts";
-import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box.ts";
+import { BOX_NOT_FINITE, BOX_OK, activate, box, corners, place } from "./box.ts";
 import {
   LOWEST,
   OBJECTNESS,
@@ -28,6 +28,8 @@ const LOG = [2, 1, 0, 0, 1, 2];
 /** Cells of a block of planes, or of one column: long stretches of each, a word of scratch for each cell. */
 const WIDE = (A.SCAN_BYTES >> 2) & ~15;
 const LONG = (A.SCAN_COLUMN_BYTES >> 2) & ~15;
+/** Of a column whose cells lie apart: many, since it waits for memory and must not be stopped often, yet few enough to find their rows in a cache. */
+const COLUMN = 6 * A.BLOCK;
 
 export function scan(m: Memory, at: number): number {
   const { i32 } = m;
@@ -56,8 +58,9 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const planes = objectness !== 0 ? 1 : i32[head + A.H_CLASSES];
   const all = objectness === 0 && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
   const sieved = step === 1 << LOG[type] && !all;
-  const plain = objectness !== 0 && plainFloats(m, plan, head);
-  const block = sieved ? (planes > 1 ? WIDE : LONG) : A.BLOCK;
+  const plain = plainFloats(m, plan, head);
+  const best = sieved && objectness === 0;
+  const block = sieved ? (planes > 1 ? WIDE : LONG) : planes === 1 ? COLUMN : A.BLOCK;
   for (let from = 0; from < cells; from += block) {
     const n = Math.min(block, cells - from);
     const at = first + from * step;
@@ -65,6 +68,10 @@ function scanHead(m: Memory, plan: number, head: number): void {
     if (sieved) {
       i32.fill(0, list, list + n);
       sieve(m, head, type, gate, at, planes, n, list);
+      if (best && plain) {
+        admitFloats(m, plan, head, list, n, from);
+        continue;
+      }
       if (planes > 1) {
         for (let i = 0; i < n; i++) {
           // few cells have one
@@ -78,7 +85,7 @@ function scanHead(m: Memory, plan: number, head: number): void {
     } else if (all) for (let i = 0; i < n; i++) i32[to++] = from + i;
     else if (planes === 1) to = column(m, type, gate, at, step, from, n, list);
     else to = rows(m, head, type, at, step, from, n, list);
-    if (plain) admitFloats(m, plan, head, list, to - list);
+    if (plain) admitFloats(m, plan, head, list, to - list, -1);
     else for (let k = list; k < to; k++) admit(m, plan, head, i32[k], -1);
   }
 }
@@ -385,13 +392,13 @@ function someAbove(i32: Int32Array, w: number, n: number, below: number): number
   return signs >>> 31;
 }
 
-/** Whether `admitFloats` does for this head: objectness and independent classes in f32, all of them, one threshold. */
+/** Whether `admitFloats` does for this head: independent classes in f32, all of them, objectness too if any, one threshold. */
 function plainFloats(m: Memory, plan: number, head: number): boolean {
   const { i32 } = m;
   const rule = i32[head + A.H_RULE];
   return (
     (rule === A.RULE_CLASS || rule === A.RULE_PRODUCT) &&
-    i32[head + A.H_OBJ_TYPE] === A.TYPE_F32 &&
+    (i32[head + A.H_OBJ] === 0 || i32[head + A.H_OBJ_TYPE] === A.TYPE_F32) &&
     i32[head + A.H_SCORE_TYPE] === A.TYPE_F32 &&
     i32[head + A.H_SCORE_FN] !== A.FN_SOFTMAX &&
     i32[head + A.H_CLASS_LIST] === 0 &&
@@ -401,8 +408,11 @@ function plainFloats(m: Memory, plan: number, head: number): boolean {
   );
 }
 
-/** `admit` for the commonest heads, with everything that does not change from cell to cell read once. */
-function admitFloats(m: Memory, plan: number, head: number, list: number, count: number): void {
+/**
+ * `admit` for the commonest heads, with everything that does not change from cell to cell read once. The list holds cells;
+ * or, for each of the `count` cells from `from` on, the number + 1 of its best class, 0 for most, if `from` is not below 0.
+ */
+function admitFloats(m: Memory, plan: number, head: number, list: number, count: number, from: number): void {
   const { i32, f32 } = m;
   const objectness = i32[head + A.H_OBJ] >> 2;
   const objectnessCell = i32[head + A.H_OBJ_CELL] >> 2;
@@ -424,36 +434,88 @@ function admitFloats(m: Memory, plan: number, head: number, list: number, count:
   // gate near the smallest floats would need more
   const least =
     side && product && objectnessFn === A.FN_NONE && fn === A.FN_NONE && gate > 1e-30 ? gate * 0.999999 : 0;
+  // boxes of plain floats too
+  const kind = i32[head + A.H_KIND];
+  const flat = i32[head + A.H_BOX_TYPE] === A.TYPE_F32 && kind >= A.KIND_CENTRE;
+  const boxCell = i32[head + A.H_BOX_CELL] >> 2;
+  const box0 = i32[head + A.H_BOX_0] >> 2;
+  const box1 = i32[head + A.H_BOX_1] >> 2;
+  const box2 = i32[head + A.H_BOX_2] >> 2;
+  const box3 = i32[head + A.H_BOX_3] >> 2;
+  const kx = f32[head + A.H_KX];
+  const ky = f32[head + A.H_KY];
+  const flags = i32[plan + A.P_FLAGS];
+  const capacity = i32[plan + A.P_CAPACITY];
+  const boxes = i32[plan + A.P_BOXES] >> 2;
+  const scores = i32[plan + A.P_SCORES] >> 2;
+  const labels = i32[plan + A.P_LABELS] >> 2;
+  const sources = i32[plan + A.P_SOURCES] >> 2;
+  const source = i32[head + A.H_SOURCE];
+  const index = i32[head + A.H_INDEX] >> 2;
+  const to = passed;
   for (let k = 0; k < count; k++) {
-    const row = i32[list + k];
-    const o = f32[objectness + row * objectnessCell];
-    if (!(o >= objectnessGate)) continue;
-    let p = at + row * cell;
-    if (side) {
-      passed[SCORE] = least > 0 && o <= check && least > rawest * o ? least / o : rawest;
-      if (someAbove(i32, p, classes, (passedBits[SCORE] - 1) | 0) === 0) continue;
-    }
+    let row = from + k;
+    let o = 1;
     let best = -Infinity;
     let label = -1;
-    for (let c = 0; c < classes; c++, p += channel) {
-      const v = f32[p];
-      if (v > best) {
-        best = v;
-        label = c;
+    if (from >= 0) {
+      label = i32[list + k] - 1;
+      if (label < 0) {
+        // few cells have one
+        while (k + 8 < count && noLabel(i32, list + k + 1)) k += 8;
+        continue;
+      }
+      best = f32[at + row * cell + label * channel];
+    } else {
+      row = i32[list + k];
+      if (objectness !== 0) {
+        o = f32[objectness + row * objectnessCell];
+        if (!(o >= objectnessGate)) continue;
+      }
+      let p = at + row * cell;
+      if (side) {
+        passed[SCORE] = least > 0 && o <= check && least > rawest * o ? least / o : rawest;
+        if (someAbove(i32, p, classes, (passedBits[SCORE] - 1) | 0) === 0) continue;
+      }
+      for (let c = 0; c < classes; c++, p += channel) {
+        const v = f32[p];
+        if (v > best) {
+          best = v;
+          label = c;
+        }
       }
     }
     // below the raw gate no conversion can pass
     if (label < 0 || !(best >= rawest)) continue;
-    passed[OBJECTNESS] = o;
-    passed[SCORE] = best;
-    activate(objectnessFn, OBJECTNESS);
-    activate(fn, SCORE);
     if (isOdd(objectnessFn, o, check) || isOdd(fn, best, check)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       continue;
     }
-    if (product) passed[SCORE] *= passed[OBJECTNESS];
-    if (passed[SCORE] >= gate) emit(m, plan, head, row, base + label);
+    to[OBJECTNESS] = o;
+    to[SCORE] = best;
+    if (objectnessFn !== A.FN_NONE) activate(objectnessFn, OBJECTNESS);
+    if (fn !== A.FN_NONE) activate(fn, SCORE);
+    if (product) to[SCORE] *= to[OBJECTNESS];
+    const score = to[SCORE];
+    if (!(score >= gate)) continue;
+    const next = i32[plan + A.P_CANDIDATES];
+    if (!flat || next >= capacity) {
+      emit(m, plan, head, row, base + label);
+      continue;
+    }
+    const shift = row * boxCell;
+    to[0] = f32[box0 + shift] * kx;
+    to[1] = f32[box1 + shift] * ky;
+    to[2] = f32[box2 + shift] * kx;
+    to[3] = f32[box3 + shift] * ky;
+    corners(to, kind);
+    const fate = finite(score) ? place(to, f32, flags, boxes + next * 4) : BOX_NOT_FINITE;
+    if (fate === BOX_OK) {
+      f32[scores + next] = score;
+      i32[labels + next] = base + label;
+      i32[sources + next] = source + (index === 0 ? row : i32[index + row]);
+      i32[plan + A.P_CANDIDATES] = next + 1;
+    } else if (fate === BOX_NOT_FINITE) i32[plan + A.P_NOT_FINITE]++;
   }
 }
 

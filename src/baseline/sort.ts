@@ -9,7 +9,9 @@ const SMALL = 24;
 const FIRST_WAVE = 1024;
 const SAMPLE = 512;
 const CROWD = 32;
-const LAST = 0xffffffff;
+/** Keys that are before all and behind all. */
+const FIRST = -0x80000000;
+const LAST = 0x7fffffff;
 
 export function sort(m: Memory, at: number): number {
   const { i32 } = m;
@@ -31,7 +33,7 @@ export function sortMore(m: Memory, at: number): number {
   const sorted = i32[plan + A.P_SORTED];
   const order = (i32[plan + A.P_ORDER] >> 2) + sorted;
   const spare = (i32[plan + A.P_SPARE] >> 2) + sorted;
-  const low = sorted > 0 ? (keyOf(i32[scores + i32[order - 1]]) >>> 0) + 1 : 0;
+  const low = sorted > 0 ? keyOf(i32[scores + i32[order - 1]]) + 1 : FIRST;
   const wanted = Math.max(FIRST_WAVE, 2 * sorted);
   let high = LAST;
   if (n > A.ONE_WAVE && wanted < n - (n >> 2)) {
@@ -40,10 +42,10 @@ export function sortMore(m: Memory, at: number): number {
   }
   let count: number;
   if (n <= SMALL) {
-    count = gather(i32, scores, n, low, high - low, order);
+    count = gather(i32, scores, n, low, high, order, n - sorted);
     insertion(m, scores, order, count);
   } else {
-    count = gather(i32, scores, n, low, high - low, spare);
+    count = gather(i32, scores, n, low, high, spare, n - sorted);
     bucketed(m, scores, spare, order, counts, count);
   }
   i32[plan + A.P_SORTED] = sorted + count;
@@ -65,18 +67,20 @@ function insertion(m: Memory, scores: number, order: number, n: number): void {
   }
 }
 
-/** Bits whose ascending order as unsigned integers is the descending order of the floats; -0 equals +0. */
+/**
+ * Bits whose ascending order is the descending order of the floats; -0 equals +0. As signed integers, which unlike the
+ * unsigned ones of the twin are never doubles; they count from the other end of the range, so that differences agree.
+ */
 function keyOf(bits: number): number {
-  if (bits === -2147483648) return 0x7fffffff;
-  return bits ^ (~(bits >> 31) & 0x7fffffff);
+  return bits === -0x80000000 ? -1 : bits ^ (~(bits >> 31) | -0x80000000);
 }
 
 function quantile(i32: Int32Array, scores: number, counts: number, n: number, wanted: number): number {
   const step = (n / SAMPLE) | 0;
   let low = LAST;
-  let high = 0;
+  let high = FIRST;
   for (let i = 0; i < SAMPLE; i++) {
-    const k = keyOf(i32[scores + i * step]) >>> 0;
+    const k = keyOf(i32[scores + i * step]);
     if (k < low) low = k;
     if (k > high) high = k;
   }
@@ -86,33 +90,43 @@ function quantile(i32: Int32Array, scores: number, counts: number, n: number, wa
   const rank = Math.max(1, (wanted / step) | 0);
   let bucket = 0;
   for (let seen = 0; seen < rank; bucket++) seen += i32[counts + bucket];
-  return bucket < 256 ? (low + bucket * 2 ** shift - 1) % 2 ** 32 : LAST;
+  return bucket < 256 ? (low + (bucket << shift) - 1) | 0 : LAST;
 }
 
-function gather(i32: Int32Array, scores: number, n: number, low: number, span: number, to: number): number {
-  if (span === LAST) {
-    for (let i = 0; i < n; i++) i32[to + i] = i;
-    return n;
-  }
+/** Writes the rows whose key lies in [low, high] to `to`, of which there are at most `most`, and returns how many. */
+function gather(
+  i32: Int32Array,
+  scores: number,
+  n: number,
+  low: number,
+  high: number,
+  to: number,
+  most: number,
+): number {
   let out = to;
-  for (let i = 0; i < n; i++) if ((keyOf(i32[scores + i]) - low) >>> 0 <= span) i32[out++] = i;
+  // always written, and counted if it counts: a branch would be guessed wrong as often as right
+  for (let i = 0; i < n && out < to + most; i++) {
+    const k = keyOf(i32[scores + i]);
+    i32[out] = i;
+    out += +(k >= low) & +(k <= high);
+  }
   return out - to;
 }
 
 function bucketed(m: Memory, scores: number, from: number, order: number, counts: number, n: number): void {
   const { i32 } = m;
   let low = LAST;
-  let high = 0;
+  let high = FIRST;
   for (let i = from; i < from + n; i++) {
-    const k = keyOf(i32[scores + i32[i]]) >>> 0;
+    const k = keyOf(i32[scores + i32[i]]);
     if (k < low) low = k;
     if (k > high) high = k;
   }
   const bits = 32 - Math.clz32(high - low);
   const shift = Math.max(0, bits - Math.min(33 - Math.clz32(n), 11));
   const buckets = ((high - low) >>> shift) + 1;
-  if (count(i32, scores, from, counts, n, low, shift, buckets, LAST) <= CROWD || shift === 0) {
-    scatter(i32, scores, from, order, counts, n, low, shift, LAST);
+  if (count(i32, scores, from, counts, n, low, shift, buckets, -1) <= CROWD || shift === 0) {
+    scatter(i32, scores, from, order, counts, n, low, shift, -1);
     if (shift > 0) insertion(m, scores, order, n);
     return;
   }
