@@ -1,6 +1,6 @@
 /** Room 3: writes a plan into memory, hands out slots, fills them. */
 import * as A from "./abi.ts";
-import { sigmoid } from "./exp.ts";
+import { sigmoid } from "./baseline/value.ts";
 import type { Config } from "./config.ts";
 import { rawGate, smallestPassing } from "./gates.ts";
 import type { Columns, Layout } from "./layout.ts";

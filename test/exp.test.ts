@@ -1,5 +1,6 @@
 /** The shared exponentials against Math's, and that they never step back. */
 import { expect, test } from "vitest";
+import * as plain from "../src/baseline/value.ts";
 import { exp, log, power, sigmoid, tanh } from "../src/exp.ts";
 import { mulberry32 } from "./make.ts";
 
@@ -79,4 +80,21 @@ test("the ends", () => {
   expect(power(NaN, 0.6)).toBeNaN();
   expect(power(1, 0.4)).toBe(1);
   expect(power(Infinity, 0.5)).toBeCloseTo(2, 6);
+});
+
+test("the plain engine has the same bits by its own exp", () => {
+  const own = (x: number): number => {
+    plain.wide[0] = x;
+    plain.exp();
+    return plain.wide[0];
+  };
+  const special = [0, -0, NaN, Infinity, -Infinity, -150, 130, 1e-300, 5e-324, 1e308, -1e308];
+  let seen = 0;
+  for (const x of [...special, ...sweep(-160, 140, 20000), ...sweep(-1, 1, 5000)]) {
+    expect(own(x)).toBe(exp(x));
+    expect(plain.sigmoid(x)).toBe(sigmoid(x));
+    for (const y of [0.4, 0.6]) expect(plain.power(x, y)).toBe(power(x, y));
+    seen++;
+  }
+  expect(seen).toBeGreaterThan(50000);
 });

@@ -5,7 +5,6 @@
  * f32 has loops of its own; other types share one loop over an integer view, chosen once per block.
  */
 import * as A from "../abi.ts";
-import { power } from "../exp.ts";
 import type { Memory } from "../memory.ts";
 import { BOX_NOT_FINITE, BOX_OK, activate, box, corners, place } from "./box.ts";
 import {
@@ -18,6 +17,7 @@ import {
   pass,
   passed,
   passedBits,
+  power,
   value,
   wide,
 } from "./value.ts";

@@ -1,6 +1,6 @@
 /** Raw tensor elements: keys and values. Twin of `assembly/value.ts`. */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../abi.ts";
-import { LOG2E, mantissa } from "../exp.ts";
+import { LOG2E, log, mantissa } from "../exp.ts";
 import type { Memory } from "../memory.ts";
 
 const fround = Math.fround;
@@ -82,6 +82,20 @@ export function exp(): void {
     passedBits[HALF] = (k - low + 127) << 23;
     wide[0] = mantissa(x, k) * passed[LOW] * passed[HALF];
   }
+}
+
+/** `sigmoid` and `power` of exp.ts over this `exp`, so that a bundle needs but one. */
+export function sigmoid(x: number): number {
+  wide[0] = -x;
+  exp();
+  return 1 / (1 + wide[0]);
+}
+
+export function power(x: number, y: number): number {
+  if (!(x > 0)) return x === x ? 0 : x;
+  wide[0] = y * log(x < 4 ? x : 4);
+  exp();
+  return wide[0];
 }
 
 /** False for NaN and the infinities. */
