@@ -65,6 +65,9 @@ export function sortMore(plan: usize): i32 {
     insertion(scores, order, m);
   } else {
     m = gather(scores, n, low, high - low, spare, n - sorted);
+    // a sample that mistook the scores: all that is left, rather than many small waves or an empty one
+    if (high != u32.MAX_VALUE && m * 4 < wanted - sorted)
+      m = gather(scores, n, low, u32.MAX_VALUE - low, spare, n - sorted);
     bucketed(scores, spare, order, counts, m);
   }
   setInt(plan, P_SORTED, sorted + m);

@@ -10,7 +10,7 @@ import { CONFIDENCE, type Json, Reader, isConfidence, isUnit } from "./config/re
 import { type Description, describeConfig, describePlan } from "./describe.ts";
 import { type Detection, Detections } from "./detections.ts";
 import { ConfigError, refuse } from "./errors.ts";
-import { gatherRows } from "./gather.ts";
+import { gatherRows, holdsRows } from "./gather.ts";
 import {
   type Image,
   type SlotArray,
@@ -152,6 +152,12 @@ class TensorDecoder implements Decoder {
     if (outputs === undefined) {
       if (this.#work === null)
         refuse("", "no outputs", "them at the first decode: slots exist once the shapes are known");
+      if (holdsRows(this.#work))
+        refuse(
+          "",
+          "no outputs, and slots that hold only those rows of the last ones that passed",
+          "the outputs again, or a tensor written into each slot",
+        );
     } else plan = this.#fill(outputs);
     const work = this.#work as Workspace;
     const { engine, layout, memory } = work;
@@ -257,7 +263,10 @@ class TensorDecoder implements Decoder {
       if (dims === undefined || dims.length !== spec.dims.length) return false;
       for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
       if (t.data?.length !== work.slots[i].length) return false;
-      if (t.scale !== undefined && t.scale !== spec.scale && !isFloat(spec)) return false;
+      if (!isFloat(spec)) {
+        if (t.scale !== undefined && t.scale !== spec.scale) return false;
+        if (t.zeroPoint !== undefined && t.zeroPoint !== spec.zeroPoint) return false;
+      }
       // another array type may mean another element type: the slow way looks closer
       if (t.data.constructor !== work.slots[i].constructor && specOf(spec.name, t).type !== spec.type)
         return false;

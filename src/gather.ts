@@ -6,7 +6,7 @@ import * as A from "./abi.ts";
 import { type Image, gatherRegion, type SlotArray, writeHead } from "./image.ts";
 import type { Plan } from "./plan.ts";
 import type { Head } from "./reading.ts";
-import { ELEMENTS } from "./tensor.ts";
+import { ELEMENTS, volume } from "./tensor.ts";
 
 /**
  * Brings the arrays in and returns the plan block that decodes them: of a tensor of which little passes only the rows
@@ -47,11 +47,13 @@ export function gatherRows(image: Image, arrays: readonly unknown[], slots: read
         i32,
         list,
       );
-      i32[r + A.H_CELLS] = passed;
+      // of a head of which no class is wanted, nothing is
+      i32[r + A.H_CELLS] = i32[recordOf(whole, k) + A.H_CELLS] === 0 ? 0 : passed;
       // scattered reads cost several times a streamed copy, rows that lie side by side about the same
       cost += passed * g.channels * (g.channel === 1 ? 6 : 12);
     }
     if (cost > room) slots[t].set(data);
+    else i32[lastWord(image, t)] = GATHERED;
     for (let k = 0, list = layout.gatherIndex >> 2; k < gather.length; list += plan.heads[k++].cells) {
       const g = gather[k];
       if (g.tensor !== t) continue;
@@ -69,6 +71,26 @@ export function gatherRows(image: Image, arrays: readonly unknown[], slots: read
     }
   }
   return layout.gatherPlan;
+}
+
+/**
+ * A word that no tensor ends in, put at the end of a slot whose beginning was overwritten with gathered rows: as long as it
+ * stands, nobody has written the tensor there since.
+ */
+const GATHERED = 0x7fb0c4e5;
+
+const lastWord = ({ plan, layout }: Image, t: number): number => {
+  const { dims, type } = plan.tensors[t];
+  return ((layout.slots[t] + volume(dims) * ELEMENTS[type].bytes) >> 2) - 1;
+};
+
+/** Whether a slot holds gathered rows in the place of the tensor they were taken from. */
+export function holdsRows(image: Image): boolean {
+  const { memory, plan } = image;
+  if (plan.gather !== null)
+    for (let t = 0; t < plan.tensors.length; t++)
+      if (memory.i32[lastWord(image, t)] === GATHERED) return true;
+  return false;
 }
 
 const recordOf = (heads: number, k: number): number => (heads >> 2) + k * A.HEAD_WORDS;

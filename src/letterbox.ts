@@ -48,8 +48,9 @@ export function affineOf(frame: Frame | undefined, input: readonly [number, numb
     return refuse("frame", `resize "${resize}" and no input size`, "inputSize: [width, height] to undo it");
   const [w, h] = input;
   const scale = Math.min(w / width, h / height);
-  const rw = Math.round(width * scale);
-  const rh = Math.round(height * scale);
+  // a frame of a thousand times the input's proportions still has a row of pixels
+  const rw = Math.max(1, Math.round(width * scale));
+  const rh = Math.max(1, Math.round(height * scale));
   const centred = resize === "letterbox";
   const left = centred ? Math.floor((w - rw) / 2) : 0;
   const top = centred ? Math.floor((h - rh) / 2) : 0;

@@ -265,6 +265,59 @@ describe.each(engines)("%s", (engine) => {
     expect(passed).toBeGreaterThan(100);
   });
 
+  test("slots that hold rows of the last arrays are no tensor, until one is written", () => {
+    const config = { family: "yolov3", classes: 8, inputSize: [416, 416], anchors: [[[9, 8]]] };
+    const data = new Float32Array(13 * 26 * 26).fill(-4);
+    data[4 * 676 + 30] = data[(5 + 2) * 676 + 30] = 3;
+    const outputs = [{ data, dims: [1, 13, 26, 26] }];
+    const d = make({}, config);
+    const first = d.decode(outputs).toArray();
+    expect(first).toHaveLength(1);
+    expect(d.decode().toArray()).toEqual(first);
+    expect(d.decode(outputs).toArray()).toEqual(first);
+    expect(() => d.decode()).toThrow(/slots that hold only those rows .* expected the outputs again/);
+    Object.values(d.slots)[0].data.set(data);
+    expect(d.decode().toArray()).toEqual(first);
+  });
+
+  test("no class of a head is wanted: nothing of it, gathered or not", () => {
+    const config = {
+      family: "yolov3",
+      classes: 1,
+      inputSize: [64, 64],
+      anchors: [
+        [
+          [9, 8],
+          [8, 8],
+          [7, 7],
+        ],
+      ],
+      activation: "sigmoid",
+    };
+    const d = make({ keep: [3] }, config);
+    const outputs = [{ data: new Float32Array(15 * 64).fill(0.9), dims: [1, 15, 8, 8] }];
+    for (let i = 0; i < 15 * 64; i++) if (i % 64 > 2) outputs[0].data[i] = 0.01;
+    for (let i = 0; i < 3; i++) expect(d.decode(outputs).length).toBe(0);
+  });
+
+  test("another zero point is another plan", () => {
+    const d = make({}, { ...ROWS, coordinates: "normalised" });
+    const at = (zeroPoint: number) =>
+      d
+        .decode([
+          { data: Uint8Array.of(10, 10, 90, 90, 10, 200), dims: [1, 1, 6], scale: 1 / 255, zeroPoint },
+        ])
+        .at(0)?.confidence;
+    expect(at(0)).toBeCloseTo(200 / 255, 6);
+    expect(at(10)).toBeCloseTo(190 / 255, 6);
+  });
+
+  test("a frame thinner than a pixel of the input gives numbers", () => {
+    const found = make().decode([three], { width: 10000, height: 20, resize: "letterbox" });
+    expect(found.length).toBeGreaterThan(0);
+    for (const x of found.boxes.slice(0, found.length * 4)) expect(Number.isFinite(x)).toBe(true);
+  });
+
   test("a batch gives one result per image, each with its own columns", () => {
     const d = make();
     const one = [...three.data];

@@ -46,6 +46,8 @@ export function sortMore(m: Memory, at: number): number {
     insertion(m, scores, order, count);
   } else {
     count = gather(i32, scores, n, low, high, spare, n - sorted);
+    if (high !== LAST && count * 4 < wanted - sorted)
+      count = gather(i32, scores, n, low, LAST, spare, n - sorted);
     bucketed(m, scores, spare, order, counts, count);
   }
   i32[plan + A.P_SORTED] = sorted + count;
