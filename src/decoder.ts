@@ -199,6 +199,7 @@ class TensorDecoder implements Decoder {
       maxDetections: u.maxDetections ?? t.maxDetections,
     };
     const r = new Reader(next as unknown as Json);
+    new Reader(u as Json, "", r.problems).only(Object.keys(next));
     const plan = this.#work?.plan;
     const classes = plan?.classes ?? this.config.classes;
     const bound = this.config.maxDetections;

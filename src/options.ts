@@ -48,12 +48,39 @@ export interface DecoderOptions {
   readonly outputs?: readonly TensorSpecInput[] | { readonly [name: string]: TensorSpecInput };
 }
 
+const NAMES = Object.keys({
+  engine: 1,
+  family: 1,
+  conventions: 1,
+  activation: 1,
+  inputSize: 1,
+  strides: 1,
+  scaleXY: 1,
+  priors: 1,
+  priorFormat: 1,
+  variances: 1,
+  scales: 1,
+  background: 1,
+  boxFormat: 1,
+  coordinates: 1,
+  roles: 1,
+  reading: 1,
+  labels: 1,
+  classes: 1,
+  confidenceThreshold: 1,
+  iouThreshold: 1,
+  keep: 1,
+  maxDetections: 1,
+  outputs: 1,
+} satisfies Record<keyof DecoderOptions, 1>);
+
 /**
  * The config with the options over it.
  * @throws ConfigError with every problem at once; its paths begin with `options`.
  */
 export function withOptions(config: Config, o: DecoderOptions): Config {
   const r = new Reader(o as Json, "options");
+  r.only(NAMES);
   const settled = readSettings(r, config);
   const outputs = r.take<NonNullable<DecoderOptions["outputs"]>>(
     "outputs",

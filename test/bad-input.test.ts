@@ -112,6 +112,11 @@ describe("configs", () => {
 describe("options", () => {
   const option = (o: object) => (): unknown => createDecoderSync(V8, o as DecoderOptions);
   refuses(ConfigError, [
+    [
+      "a misspelt option",
+      option({ confThreshold: 0.5 } as unknown as DecoderOptions),
+      "options.confThreshold: got an unknown name, expected one of engine, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, reading, labels, classes, confidenceThreshold, iouThreshold, keep, maxDetections, outputs",
+    ],
     ["family", option({ family: "yolo" }), `options.family: got "yolo", expected one of ${FAMILIES}`],
     [
       "activation",

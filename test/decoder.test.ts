@@ -300,6 +300,15 @@ describe.each(engines)("%s", (engine) => {
     for (let i = 0; i < 3; i++) expect(d.decode(outputs).length).toBe(0);
   });
 
+  test("update refuses a name it does not know, and changes nothing", () => {
+    const d = make();
+    const before = d.decode([three]).length;
+    expect(() => d.update({ confidence: 0.99, iouThreshold: 0 } as object)).toThrow(
+      "confidence: got an unknown name, expected one of confidenceThreshold, iouThreshold, maxDetections",
+    );
+    expect(d.decode([three])).toHaveLength(before);
+  });
+
   test("another zero point is another plan", () => {
     const d = make({}, { ...ROWS, coordinates: "normalised" });
     const at = (zeroPoint: number) =>

@@ -46,6 +46,12 @@ export class Reader {
     this.say(key, show(got), expected);
   }
 
+  /** Says of every key that is none of these: a misspelt name would do nothing. */
+  only(keys: readonly string[]): void {
+    for (const key of Object.keys(this.json))
+      if (!keys.includes(key)) this.say(key, "an unknown name", `one of ${keys.join(", ")}`);
+  }
+
   done(): void {
     if (this.problems.length > 0) throw new ConfigError(this.problems);
   }
