@@ -90,7 +90,7 @@ export interface Decoder {
  * @throws ConfigError with every problem of the config at once.
  */
 export async function createDecoder(config: unknown, options: DecoderOptions = {}): Promise<Decoder> {
-  const wanted = options.engine ?? "auto";
+  const wanted = engineOf(options);
   if (hasWebAssembly() && wanted !== "ts") {
     const kind = wanted === "scalar" || (wanted === "auto" && !hasSimd()) ? "scalar" : "simd";
     // a refusal is met again, and answered, when the engine is chosen
@@ -101,10 +101,13 @@ export async function createDecoder(config: unknown, options: DecoderOptions = {
 
 /** `createDecoder` without a promise. */
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
-  const wanted = options.engine ?? "auto";
+  const wanted = engineOf(options);
   checkEngine(wanted);
   return new TensorDecoder(withOptions(parseConfig(config), options), chooseEngine(wanted));
 }
+
+/** In plain JavaScript there may be no options; what they are is asked where all of them are read. */
+const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
 /** Everything that belongs to one set of shapes. */
 interface Workspace extends Image {
@@ -193,13 +196,15 @@ class TensorDecoder implements Decoder {
 
   update(u: Update): void {
     const t = this.#thresholds;
+    const said = new Reader({ "": u }).object("");
+    const changes = said.json as Update;
     const next = {
-      confidenceThreshold: u.confidenceThreshold ?? t.confidenceThreshold,
-      iouThreshold: u.iouThreshold ?? t.iouThreshold,
-      maxDetections: u.maxDetections ?? t.maxDetections,
+      confidenceThreshold: changes.confidenceThreshold ?? t.confidenceThreshold,
+      iouThreshold: changes.iouThreshold ?? t.iouThreshold,
+      maxDetections: changes.maxDetections ?? t.maxDetections,
     };
-    const r = new Reader(next as unknown as Json);
-    new Reader(u as Json, "", r.problems).only(Object.keys(next));
+    said.only(Object.keys(next));
+    const r = new Reader(next as unknown as Json, "", said.problems);
     const plan = this.#work?.plan;
     const classes = plan?.classes ?? this.config.classes;
     const bound = this.config.maxDetections;
@@ -234,7 +239,7 @@ class TensorDecoder implements Decoder {
 
   /** Brings a caller's arrays into memory. Returns the plan block to run, 0 for the slots' own. */
   #fill(outputs: Outputs | TensorInput): number {
-    if (outputs === null || typeof outputs !== "object")
+    if (outputs === null || typeof outputs !== "object" || ArrayBuffer.isView(outputs))
       refuse("", show(outputs), "the outputs: an array or a record of {data, dims}");
     const given =
       "dims" in outputs && "data" in outputs && !Array.isArray(outputs)
@@ -263,7 +268,7 @@ class TensorDecoder implements Decoder {
       const { dims } = t;
       if (dims === undefined || dims.length !== spec.dims.length) return false;
       for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
-      if (t.data?.length !== work.slots[i].length) return false;
+      if (t.data?.length !== work.slots[i].length || (t.order ?? spec.order) !== spec.order) return false;
       if (!isFloat(spec)) {
         if (t.scale !== undefined && t.scale !== spec.scale) return false;
         if (t.zeroPoint !== undefined && t.zeroPoint !== spec.zeroPoint) return false;

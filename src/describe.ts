@@ -15,7 +15,7 @@ export function describeConfig(config: Config, why?: string): Description {
   const { labels, classes, inputSize } = config;
   return said(
     [
-      `config: ${config.source}, ${config.decodes ? `output_format ${config.outputFormat ?? "not given (raw: the host decodes)"}` : (config.note ?? "nothing to decode")}`,
+      `config: ${config.source}${formatOf(config)}`,
       `classes: ${classes ?? NOT_GIVEN}${labels === null ? "" : `, labels ${few(labels, 3)}`}`,
       `input: ${inputSize?.join("x") ?? NOT_GIVEN}`,
       `thresholds: confidence ${confidence(config)}, IoU ${config.iouThreshold}, at most ${config.maxDetections} detections`,
@@ -24,6 +24,14 @@ export function describeConfig(config: Config, why?: string): Description {
     { config },
   );
 }
+
+/** Options that were typed are there to decode with, and have no word for it. */
+const formatOf = ({ decodes, note, source, outputFormat }: Config): string =>
+  !decodes
+    ? `, ${note ?? "nothing to decode"}`
+    : source === "options"
+      ? ""
+      : `, output_format ${outputFormat ?? "not given (raw: the host decodes)"}`;
 
 const NOT_GIVEN = "not given";
 

@@ -1,5 +1,6 @@
 /** Room 4: what an engine is, and the choice of one. */
 import { baselineEngine } from "./baseline.ts";
+import { refuse } from "./errors.ts";
 import type { Memory } from "./memory.ts";
 import { memoryOf } from "./memory.ts";
 import { show } from "./tensor.ts";
@@ -24,7 +25,7 @@ export const PAGE = 65536;
 /** Throws where the name is none of ours: plain JavaScript may pass anything. */
 export function checkEngine(wanted: unknown): void {
   if (!["auto", "simd", "scalar", "ts"].includes(wanted as string))
-    throw new RangeError(`engine: got ${show(wanted)}, expected "auto", "simd", "scalar" or "ts"`);
+    refuse("engine", show(wanted), '"auto", "simd", "scalar" or "ts"', RangeError);
 }
 
 /**
@@ -46,8 +47,18 @@ export function chooseEngine(wanted: EngineName | "auto"): EngineName {
   return "ts";
 }
 
+/** Addresses are signed words of the image. */
+const MOST_BYTES = 0x7fff0000;
+
 /** An engine over fresh memory of at least `bytes`. Throws where a named engine cannot run here. */
 export function makeEngine(name: EngineName, bytes: number): Engine {
+  if (bytes > MOST_BYTES)
+    refuse(
+      "memory",
+      `${bytes} bytes`,
+      `at most ${MOST_BYTES}: fewer boxes, or a lower maxDetections`,
+      RangeError,
+    );
   if (name === "ts") return baselineEngine(memoryOf(new ArrayBuffer(Math.ceil(bytes / 16) * 16)));
   return wasmEngine(name, Math.ceil(bytes / PAGE));
 }

@@ -86,7 +86,8 @@ export function wordsFrom(first: number): Words {
   let at = first;
   return (count) => {
     const here = at;
-    at = (at + count * 4 + 15) & ~15;
+    // rounded without bit operations, which would wrap: an image that is too large is refused with its size
+    at = Math.ceil((at + count * 4) / 16) * 16;
     return here;
   };
 }

@@ -5,7 +5,8 @@ import { refuse } from "./errors.ts";
 import { writeColumns } from "./image.ts";
 import { type Columns, columnsOf, wordsFrom } from "./layout.ts";
 import { IDENTITY } from "./letterbox.ts";
-import { show } from "./tensor.ts";
+import { isUnit } from "./config/reader.ts";
+import { kindOf, show } from "./tensor.ts";
 
 /** Options of `nms`. */
 export interface NmsOptions {
@@ -24,6 +25,26 @@ export interface NmsOptions {
   /** Added to widths and heights in areas, in the boxes' own unit; default 0. */
   readonly pixelOffset?: number;
   readonly engine?: EngineName | "auto";
+}
+
+const NAMES = Object.keys({
+  iouThreshold: 1,
+  scoreThreshold: 1,
+  maxDetections: 1,
+  classIds: 1,
+  boxFormat: 1,
+  suppress: 1,
+  pixelOffset: 1,
+  engine: 1,
+} satisfies Record<keyof NmsOptions, 1>);
+
+const wrong = (name: string, got: unknown, expected: string): never =>
+  refuse(name, show(got), expected, RangeError);
+
+/** Numbers by index; of text and 64-bit integers nothing here can make numbers. */
+function mustBeList(name: string, x: unknown): void {
+  const list = typeof x === "object" && x !== null && typeof (x as Float32Array).length === "number";
+  if (!list || kindOf(x).startsWith("Big")) wrong(name, x, "an array of numbers");
 }
 
 interface Workspace {
@@ -51,10 +72,18 @@ export function nms(
   scores: ArrayLike<number>,
   options: NmsOptions = {},
 ): Int32Array {
+  // in plain JavaScript null says as little as undefined
+  options ??= {};
+  for (const name of Object.keys(options))
+    if (!NAMES.includes(name)) refuse(name, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
+  const classIds = options.classIds ?? null;
+  mustBeList("boxes", boxes);
+  mustBeList("scores", scores);
+  if (classIds !== null) mustBeList("classIds", classIds);
   const n = scores.length;
-  const { classIds } = options;
   const iou = options.iouThreshold ?? 0.45;
-  const max = Math.min(n, options.maxDetections ?? n);
+  const most = options.maxDetections ?? n;
+  const max = Math.min(n, most);
   const format = options.boxFormat ?? "xyxy";
   const threshold = options.scoreThreshold ?? -Infinity;
   const offset = options.pixelOffset ?? 0;
@@ -62,17 +91,20 @@ export function nms(
   const wanted = options.engine ?? "auto";
   if (boxes.length !== n * 4)
     refuse("boxes", `${boxes.length} numbers`, `${n * 4}, four for each of ${n} scores`, RangeError);
-  if (classIds !== undefined && classIds.length !== n)
+  if (classIds !== null && classIds.length !== n)
     refuse("classIds", `${classIds.length}`, `${n}, one for each score`, RangeError);
   const check = (name: keyof NmsOptions, good: boolean, expected: string): void => {
-    if (!good) refuse(name, show(options[name]), expected, RangeError);
+    if (!good) wrong(name, options[name], expected);
   };
-  check("iouThreshold", iou >= 0 && iou <= 1, "0..1");
-  check("maxDetections", Number.isInteger(max) && max >= 0, "a whole number");
+  check("iouThreshold", isUnit(iou), "0..1");
+  check("maxDetections", most === Infinity || (Number.isInteger(most) && most >= 0), "a whole number");
   check("boxFormat", ["xyxy", "yxyx", "cxcywh", "xywh"].includes(format), "xyxy, yxyx, cxcywh or xywh");
   check("scoreThreshold", typeof threshold === "number" && !Number.isNaN(threshold), "a number");
   check("pixelOffset", Number.isFinite(offset), "a number");
   check("suppress", suppress === ">" || suppress === ">=", '">" or ">="');
+  if (classIds !== null && !(classIds instanceof Int32Array))
+    for (let i = 0; i < n; i++)
+      if ((classIds[i] | 0) !== classIds[i]) wrong(`classIds[${i}]`, classIds[i], "a whole number");
   checkEngine(wanted);
   if (n === 0 || max === 0) return new Int32Array(0);
 
@@ -84,8 +116,7 @@ export function nms(
   i32[p + A.P_MAX_DETECTIONS] = max;
   f32[p + A.P_IOU] = iou;
   i32[p + A.P_FLAGS] =
-    (classIds === undefined ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) |
-    (suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
+    (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
   if (format === "xyxy" && threshold === -Infinity) {
     // boxes usually come as they are wanted: whether they did is asked of those alone that were met
@@ -117,20 +148,18 @@ export function nms(
       c += a;
       d += b;
     }
-    // NaN and the infinities leave no number when taken from themselves
-    if (
-      !(score > threshold || (threshold === -Infinity && score === threshold)) ||
-      a + b + c + d - (a + b + c + d) !== 0
-    )
-      continue;
+    if (!(score > threshold || (threshold === -Infinity && score === threshold))) continue;
     const o = (at.boxes >> 2) + count * 4;
     // two corners in any order make the same box, as in the ONNX operator
     f32[o] = Math.min(a, c);
     f32[o + 1] = Math.min(b, d);
     f32[o + 2] = Math.max(a, c);
     f32[o + 3] = Math.max(b, d);
+    // NaN and the infinities, which large doubles become here, leave no number when taken from themselves
+    const sum = f32[o] + f32[o + 1] + f32[o + 2] + f32[o + 3];
+    if (sum - sum !== 0) continue;
     f32[(at.scores >> 2) + count] = score;
-    i32[(at.labels >> 2) + count] = classIds === undefined ? 0 : classIds[i];
+    i32[(at.labels >> 2) + count] = classIds === null ? 0 : classIds[i];
     i32[(at.sources >> 2) + count] = i;
     count++;
   }
@@ -164,13 +193,13 @@ function copyColumns(
   w: Workspace,
   boxes: ArrayLike<number>,
   scores: ArrayLike<number>,
-  classIds: ArrayLike<number> | undefined,
+  classIds: ArrayLike<number> | null,
 ): void {
   const { f32, i32 } = w.engine.memory;
   const labels = w.at.labels >> 2;
   f32.set(boxes, w.at.boxes >> 2);
   f32.set(scores, w.at.scores >> 2);
-  if (classIds === undefined) i32.fill(0, labels, labels + scores.length);
+  if (classIds === null) i32.fill(0, labels, labels + scores.length);
   else i32.set(classIds, labels);
   if (w.counting) return;
   const from = w.at.sources >> 2;

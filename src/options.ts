@@ -1,7 +1,7 @@
 /** Options of `createDecoder` that go over what the config says. */
 import type { Config, OutputSpec, Roles } from "./config.ts";
 import { readSettings } from "./config/options.ts";
-import { type Json, Reader } from "./config/reader.ts";
+import { Reader } from "./config/reader.ts";
 import type { Conventions, ConventionSet } from "./conventions.ts";
 import type { EngineName } from "./engine.ts";
 import type { ActivationOption, Family } from "./families.ts";
@@ -78,8 +78,8 @@ const NAMES = Object.keys({
  * The config with the options over it.
  * @throws ConfigError with every problem at once; its paths begin with `options`.
  */
-export function withOptions(config: Config, o: DecoderOptions): Config {
-  const r = new Reader(o as Json, "options");
+export function withOptions(config: Config, options: DecoderOptions): Config {
+  const r = new Reader({ options }).object("options");
   r.only(NAMES);
   const settled = readSettings(r, config);
   const outputs = r.take<NonNullable<DecoderOptions["outputs"]>>(

@@ -222,7 +222,9 @@ function distinct(all: readonly Reading[]): Reading[] {
   for (const r of all) {
     // of a single cell, steps from cell to cell say nothing
     const one = r.heads.every((h) => h.cells === 1);
-    const what = JSON.stringify(r.heads, (key, v: unknown) =>
+    // and of a single class, steps from class to class
+    const heads = r.heads.map((h) => (h.classes === 1 ? { ...h, score: { ...h.score, channel: 0 } } : h));
+    const what = JSON.stringify(heads, (key, v: unknown) =>
       key === "about" || (one && key === "cell") ? 0 : ArrayBuffer.isView(v) ? v.byteLength : v,
     );
     if (!seen.has(what)) seen.set(what, r);
@@ -286,7 +288,7 @@ function checkTypes(h: Head, specs: readonly TensorSpec[], activation: Activatio
     if (scale === null)
       return refuse(
         shape(s),
-        `${s.type} data without a scale`,
+        `integers (${s.type}) without a scale`,
         "scale and zeroPoint: real = (raw - zeroPoint) * scale",
       );
     if (f === h.box || isFloat(s) || activation === "logits") continue;

@@ -236,9 +236,10 @@ const anchorGrid: Reader = (q, specs) => {
       })),
     ).flat(),
   );
-  // maps in order of size: which is which is told by width, or by name, or by rank
-  const widths = [...new Set(found.map((p) => p.view.w))].sort((a, b) => b - a);
+  // maps in order of size: which is which is told by width, or by name, or by rank among those of one layout
   const fits = found.flatMap((p) => {
+    const mates = found.filter(({ layout }) => layout === p.layout);
+    const widths = [...new Set(mates.map(({ view }) => view.w))].sort((a, b) => b - a);
     const { w } = p.view;
     const set =
       sets.find((s) => s.side === w) ??
@@ -721,7 +722,7 @@ const READERS: { readonly [name: string]: readonly [(classes: number, q: Questio
     ],
     point: [(c) => `${mapsOf(5 + c)}; ${rowsOf(5 + c)} with inputSize`, points],
     distance: [
-      (c) => [rowsOf(4 + c), mapsOf(5 + c), mapsOf(64, c), rowsOf(6)].join("; "),
+      (c) => [rowsOf(4 + c), rowsOf(4, c), mapsOf(5 + c), mapsOf(64, c), rowsOf(6)].join("; "),
       distances,
       decodedDistances,
     ],
@@ -777,6 +778,8 @@ function settleEndToEnd(q: Question, all: Reading[]): Reading[] {
   const cells = (r: Reading): number => cellsOf(r.heads);
   const raw = rest.filter((r) => gridsOfRows(q, cells(r)));
   if (raw.length > 0) return raw;
+  // an export with NMS inside gives corners: whoever says otherwise may mean the other reading
+  if (q.boxFormat?.startsWith("c")) return all;
   return all.every((r) => cells(r) === cells(end)) ? all.filter(isEnd) : all;
 }
 

@@ -146,7 +146,7 @@ export function specOf(
   before?: Partial<Pick<TensorSpec, "order" | "scale" | "zeroPoint">>,
 ): TensorSpec {
   const where = `tensor "${name}"`;
-  if (t === null || typeof t !== "object") refuse(where, show(t), "{data, dims}");
+  if (t === null || typeof t !== "object" || ArrayBuffer.isView(t)) refuse(where, show(t), "{data, dims}");
   const { dims, data } = t;
   if (before !== undefined && (data === null || typeof data !== "object"))
     refuse(where, `data ${show(data)}`, "a typed array");
@@ -197,7 +197,10 @@ export function specOf(
 /** A value for a message: short, whatever it is. */
 export function show(x: unknown, depth = 0): string {
   if (typeof x === "function") return "a function";
+  if (typeof x === "bigint") return `${x}n`;
   if (depth > 3) return "...";
+  if (ArrayBuffer.isView(x))
+    return `${kindOf(x)} ${show(Array.from((x as Uint8Array).subarray?.(0, 9) ?? []))}`;
   if (typeof x === "string") return `"${x.length > 60 ? `${x.slice(0, 60)}...` : x}"`;
   if (Array.isArray(x))
     return `[${x

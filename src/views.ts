@@ -73,8 +73,8 @@ export const rows: Views = ({ dims: d, order }, k) => {
     const t = tail.filter((x) => x !== 1);
     // dims of 1 may stand for a single row or a single channel
     const [a, b] = t.length > 2 ? [] : t.length > 1 ? t : k === 1 ? [...t, 1, 1] : [1, ...t, 1];
-    // a single cell is the same in both orders
-    if (b === k && (said !== "planes" || a === 1)) out.push(view(batch, a, 1, k, "rows"));
+    // a single cell, or a single channel, is the same in both orders
+    if (b === k && (said !== "planes" || a === 1 || k === 1)) out.push(view(batch, a, 1, k, "rows"));
     if (a === k && k !== 1 && b !== 1 && said !== "rows") out.push(view(batch, b, b, 1, "planes"));
   };
   if (d.length > 2) add(d[0], d.slice(1));

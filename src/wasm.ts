@@ -39,17 +39,15 @@ export function hasSimd(): boolean {
  * `provideKernel("simd", await WebAssembly.compileStreaming(fetch(url)))`, where `url` leads to the file `boxwright/simd.wasm`.
  * What was not handed over does not run: `engine: "auto"` takes `simd`, else `scalar`, else `ts`.
  * @param kind which of the two files it is
- * @param kernel the compiled module, or the bytes of the file, which are compiled at once
+ * @param kernel the compiled `WebAssembly.Module`, or the bytes of the file, which are compiled at once
  * @throws TypeError where it is no kernel of boxwright, with got and expected
  */
-export function provideKernel(
-  kind: WasmKind,
-  kernel: WebAssembly.Module | ArrayBufferView | ArrayBuffer,
-): void {
+export function provideKernel(kind: WasmKind, kernel: object): void {
+  // "object": the types of WebAssembly are those of the DOM library, which the code of a server leaves out
   if (kind !== "simd" && kind !== "scalar")
     throw new TypeError(`kind: got ${JSON.stringify(kind)}, expected "simd" or "scalar"`);
   const isModule = Object.prototype.toString.call(kernel) === "[object WebAssembly.Module]";
-  const module = isModule ? kernel : new WebAssembly.Module(kernel as BufferSource);
+  const module = isModule ? (kernel as WebAssembly.Module) : new WebAssembly.Module(kernel as BufferSource);
   const found = WebAssembly.Module.exports(module).map((e) => e.name);
   const missing = ["abiVersion", "scan", "sort", "nms", "decode"].filter((name) => !found.includes(name));
   if (missing.length > 0)

@@ -153,11 +153,11 @@ describe("options", () => {
     ],
     ["scaleXY, a list", option({ scaleXY: [0] }), "options.scaleXY: got [0], expected only positive numbers"],
     ["priors", option({ priors: 3 }), "options.priors: got 3, expected a Float32Array of four numbers a box"],
-    ["classes", option({ classes: 0 }), "options.classes: got 0, expected a positive whole number"],
+    ["classes", option({ classes: 0 }), "options.classes: got 0, expected a positive whole number below 1e9"],
     [
       "maxDetections",
       option({ maxDetections: 0 }),
-      "options.maxDetections: got 0, expected a positive whole number",
+      "options.maxDetections: got 0, expected a positive whole number below 1e9",
     ],
     [
       "confidence",
@@ -250,6 +250,21 @@ describe("tensors", () => {
       'tensor "output0": got Float32Array data, expected data for its type "i8"',
     ],
     [
+      "data in the place of outputs",
+      () => decode(V8, new Float32Array(3)),
+      "got Float32Array [0,0,0], expected the outputs: an array or a record of {data, dims}",
+    ],
+    [
+      "data in the place of a tensor",
+      () => decode(V8, [new Float32Array(9)]),
+      'tensor "output0": got Float32Array [0,0,0,0,0,0,0,0,...], expected {data, dims}',
+    ],
+    [
+      "dims of another kind",
+      () => decode(V8, [{ data: new Float32Array(2), dims: [1n, 2n] }]),
+      'tensor "output0": got dims [1n,2n], expected an array of whole numbers',
+    ],
+    [
       "shorter than its dims",
       () => decode(V8, [{ data: new Float32Array(10), dims: PLANES }]),
       'tensor "output0": got 10 elements, expected 705600 for dims [1,84,8400]',
@@ -266,7 +281,7 @@ describe("tensors", () => {
     [
       "quantised without scale",
       () => decode(V8, big(Uint8Array, {})),
-      "output0 [1,84,8400]: got u8 data without a scale, expected scale and zeroPoint: real = (raw - zeroPoint) * scale",
+      "output0 [1,84,8400]: got integers (u8) without a scale, expected scale and zeroPoint: real = (raw - zeroPoint) * scale",
     ],
     [
       "a scale below 0",
@@ -316,7 +331,7 @@ describe("tensors", () => {
     [
       "batches that differ, boxes and scores",
       () => decode({ ...V8, classes: 3 }, { boxes: zeros([2, 4, 10]), scores: zeros([3, 3, 10]) }),
-      "got boxes [2,4,10], scores [3,3,10], expected for yolov8 (option family) of 3 classes: [1,N,7]; [1,8,h,w]; [1,64,h,w] + [1,3,h,w]; [1,N,6], channels first or last; all with the same batch, the first dimension",
+      "got boxes [2,4,10], scores [3,3,10], expected for yolov8 (option family) of 3 classes: [1,N,7]; [1,N,4] + [1,N,3]; [1,8,h,w]; [1,64,h,w] + [1,3,h,w]; [1,N,6], channels first or last; all with the same batch, the first dimension",
     ],
     [
       "fewer labels than boxes",
@@ -351,6 +366,14 @@ the tensor's order settles it: outputs: [{name: "output0", dims, order: "rows" o
     [
       "[1,300,6] of two classes",
       () => decode({ family: "yolov8", classes: 2, coordinates: "normalised" }, [zeros([1, 300, 6])]),
+      `got ${names([1, 300, 6])}, which can be read in 2 ways:
+  - boxes, classes: output0 [1,300,6] as rows   (reading: "class-rows")
+  - detections x1 y1 x2 y2 score class: output0 [1,300,6] as rows   (reading: "end-to-end")
+the option reading settles it, for instance reading: "class-rows"`,
+    ],
+    [
+      "[1,300,6] of two classes, centres said",
+      () => decode(two({ boxFormat: "cxcywh" }), [zeros([1, 300, 6])]),
       `got ${names([1, 300, 6])}, which can be read in 2 ways:
   - boxes, classes: output0 [1,300,6] as rows   (reading: "class-rows")
   - detections x1 y1 x2 y2 score class: output0 [1,300,6] as rows   (reading: "end-to-end")
@@ -397,7 +420,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "a reading that there is none of",
       () => decode({ ...V8, reading: "end-to-end" }, [zeros(PLANES)]),
-      'got output0 [1,84,8400], expected for yolov8 (option family) of 80 classes and reading "end-to-end": [1,N,84]; [1,85,h,w]; [1,64,h,w] + [1,80,h,w]; [1,N,6], channels first or last',
+      'got output0 [1,84,8400], expected for yolov8 (option family) of 80 classes and reading "end-to-end": [1,N,84]; [1,N,4] + [1,N,80]; [1,85,h,w]; [1,64,h,w] + [1,80,h,w]; [1,N,6], channels first or last',
     ],
     [
       "classes not known",
@@ -525,6 +548,14 @@ roles settles it: {boxes: "name", scores: "name"}`,
       () => createDecoderSync(V8).decode([zeros(PLANES)], frame),
       message,
     ]),
+  ]);
+
+  refuses(RangeError, [
+    [
+      "more memory than there are addresses",
+      () => decode({ ...V8, maxDetections: 5e8 }, [zeros(PLANES)]),
+      "memory: got 26003142688 bytes, expected at most 2147418112: fewer boxes, or a lower maxDetections",
+    ],
   ]);
 
   test("a refused update leaves everything as it was", () => {

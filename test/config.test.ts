@@ -372,7 +372,7 @@ describe("refused NN_config", () => {
         "mappings.labels[1]: got 5, expected a string, or [name, colour]",
         "mappings.labels[3]: got [], expected a string, or [name, colour]",
         "mappings.labels[4]: got null, expected a string, or [name, colour]",
-        "NN_specific_metadata.classes: got 0, expected a positive whole number",
+        "NN_specific_metadata.classes: got 0, expected a positive whole number below 1e9",
         "NN_specific_metadata.coordinates: got 5, expected 4",
         'NN_config.input_size: got "416", expected "WIDTHxHEIGHT", for instance "416x416"',
         'NN_specific_metadata.confidence_threshold: got "0.5", expected a number in 0..1',
@@ -601,10 +601,10 @@ describe("NN Archive", () => {
       "numbers",
       archive({ conf_threshold: 2, iou_threshold: -1, max_det: 0, n_classes: 1.5 }),
       [
-        "model.heads[0].metadata.n_classes: got 1.5, expected a positive whole number",
+        "model.heads[0].metadata.n_classes: got 1.5, expected a positive whole number below 1e9",
         "model.heads[0].metadata.conf_threshold: got 2, expected a number in 0..1",
         "model.heads[0].metadata.iou_threshold: got -1, expected a number in 0..1",
-        "model.heads[0].metadata.max_det: got 0, expected a positive whole number",
+        "model.heads[0].metadata.max_det: got 0, expected a positive whole number below 1e9",
       ],
     ],
     [
@@ -829,7 +829,7 @@ describe("typed options", () => {
       ["priors[2]: got 1e+300, expected a finite number"],
     ],
     ["priors of text", { priors: ["0", 1, 2, 3] }, ['priors[0]: got "0", expected a finite number']],
-    ["priors of bigint", { priors: new BigInt64Array(4) }, ["priors[0]: got 0, expected a finite number"]],
+    ["priors of bigint", { priors: new BigInt64Array(4) }, ["priors[0]: got 0n, expected a finite number"]],
     ["background", { background: -1 }, ["background: got -1, expected a class column, or false"]],
     [
       "enumerations",
@@ -904,7 +904,7 @@ describe("no config at all", () => {
     })();
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as ConfigError).problems).toEqual([
-      { path: "NN_specific_metadata.classes", message: "got -1, expected a positive whole number" },
+      { path: "NN_specific_metadata.classes", message: "got -1, expected a positive whole number below 1e9" },
       { path: "NN_specific_metadata.iou_threshold", message: "got 2, expected a number in 0..1" },
     ]);
   });

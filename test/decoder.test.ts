@@ -1,8 +1,9 @@
 /** The public contract: slots, detections, statistics, description, ways of making a decoder, memory. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createDecoder, createDecoderSync, type Decoder, type Outputs } from "../src/decoder.ts";
+import { createDecoder, createDecoderSync, type Decoder, type Outputs, type Update } from "../src/decoder.ts";
 import { Detections, toPixels } from "../src/detections.ts";
 import { chooseEngine } from "../src/engine.ts";
+import type { DecoderOptions } from "../src/options.ts";
 import { specOf } from "../src/tensor.ts";
 import { mulberry32 } from "./make.ts";
 import { engines } from "./engines.ts";
@@ -307,6 +308,28 @@ describe.each(engines)("%s", (engine) => {
       "confidence: got an unknown name, expected one of confidenceThreshold, iouThreshold, maxDetections",
     );
     expect(d.decode([three])).toHaveLength(before);
+  });
+
+  test("no options and no changes are none; what is no object is refused", () => {
+    const d = createDecoderSync(ROWS, null as unknown as DecoderOptions);
+    const before = d.describe().text;
+    d.update(null as unknown as Update);
+    expect(d.describe().text).toBe(before);
+    expect(() => d.update(3 as unknown as Update)).toThrow("got 3, expected an object");
+    expect(() => createDecoderSync(ROWS, 3 as unknown as DecoderOptions)).toThrow(
+      "options: got 3, expected an object",
+    );
+  });
+
+  test("another order is another plan", () => {
+    const d = make({}, { family: "yolov8", classes: 4, coordinates: "normalised" });
+    const data = new Float32Array(64);
+    data[4] = 0.5;
+    const at = (order: string) => d.decode([{ data, dims: [1, 8, 8], order }]).length;
+    // row 0 has a class score; as planes the same number is a coordinate
+    expect(at("rows")).toBe(1);
+    expect(at("planes")).toBe(0);
+    expect(at("rows")).toBe(1);
   });
 
   test("another zero point is another plan", () => {

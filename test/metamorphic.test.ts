@@ -392,6 +392,48 @@ describe.each(engines)("%s", (engine) => {
     expect(decode(f.made.config, outputs, engine)).toEqual(decode(f.made.config, named(f), engine));
   });
 
+  test("channels last, with as many channels as the larger map is wide", () => {
+    // [1,8,8,24]: as channels first it would be a map of one anchor, 24 cells wide
+    const config = {
+      family: "yolov3",
+      classes: 3,
+      inputSize: [64, 64],
+      anchors: [10, 14, 23, 27, 37, 58, 81, 82, 135, 169, 344, 319],
+    };
+    const random = mulberry32(8);
+    const both = [8, 4].map((side) => {
+      const data = Float32Array.from({ length: side * side * 24 }, () => random() * 4 - 2);
+      const last = data.map((_, i) => data[(i % 24) * side * side + Math.floor(i / 24)]);
+      return { first: { data, dims: [1, 24, side, side] }, last: { data: last, dims: [1, side, side, 24] } };
+    });
+    const a = decode(
+      config,
+      both.map((b) => b.first),
+      engine,
+    );
+    expect(a.detections.length).toBeGreaterThan(5);
+    expect(
+      decode(
+        config,
+        both.map((b) => b.last),
+        engine,
+      ),
+    ).toEqual(a);
+  });
+
+  test("one channel is the same in rows and in planes", () => {
+    const random = mulberry32(9);
+    const numbers = (n: number, most: number): Float32Array =>
+      Float32Array.from({ length: n }, () => random() * most);
+    const config = { family: "yolov8", classes: 1, inputSize: [64, 64] };
+    const boxes = { data: numbers(4 * 84, 64), dims: [1, 4, 84] };
+    const scores = { data: numbers(84, 1), dims: [1, 1, 84] };
+    const a = decode(config, [boxes, scores], engine);
+    expect(a.detections.length).toBeGreaterThan(5);
+    const said = [boxes, scores].map((t) => ({ ...t, order: "planes" }));
+    expect(decode(config, said, engine)).toEqual(a);
+  });
+
   test("anchor maps match their masks by width, in any order, by name or as an array", () => {
     const config = {
       NN_config: {

@@ -262,6 +262,12 @@ describe.each(engines)("nms, %s", (engine) => {
     expect(nms([], [], { engine })).toEqual(new Int32Array(0));
     expect(nms([0, 0, 1, 1], [1], { engine, maxDetections: 0 })).toEqual(new Int32Array(0));
   });
+
+  test("a bound that is none, no options, doubles that f32 does not hold", () => {
+    expect(nms([0, 0, 1, 1], [1], { engine, maxDetections: Infinity })).toEqual(Int32Array.of(0));
+    expect(nms([0, 0, 1, 1], [1], null as unknown as NmsOptions)).toEqual(Int32Array.of(0));
+    expect(nms([0, 0, 1e39, 1, 0, 0, 1, 1], [1, 0.5], { engine })).toEqual(Int32Array.of(1));
+  });
 });
 
 test("the engines agree on every call", () => {
@@ -303,6 +309,28 @@ describe("bad arguments", () => {
     [
       'suppress: got "=", expected ">" or ">="',
       () => nms([0, 0, 1, 1], [1], { suppress: "=" as unknown as ">" }),
+    ],
+    ["boxes: got undefined, expected an array of numbers", () => (nms as () => unknown)()],
+    ['boxes: got "abcd", expected an array of numbers', () => nms("abcd" as unknown as number[], [1])],
+    [
+      "scores: got BigInt64Array [1n], expected an array of numbers",
+      () => nms([0, 0, 1, 1], BigInt64Array.of(1n) as unknown as number[]),
+    ],
+    ...[NaN, 0.5, "a", 2 ** 31].map((id): [string, () => unknown] => [
+      `classIds[1]: got ${typeof id === "string" ? '"a"' : id}, expected a whole number`,
+      () => nms(new Float32Array(8), [1, 2], { classIds: [0, id as number] }),
+    ]),
+    [
+      'maxDetections: got "1", expected',
+      () => nms([0, 0, 1, 1], [1], { maxDetections: "1" as unknown as number }),
+    ],
+    [
+      'iouThreshold: got "0.5", expected',
+      () => nms([0, 0, 1, 1], [1], { iouThreshold: "0.5" as unknown as number }),
+    ],
+    [
+      "iou: got an unknown name, expected one of iouThreshold, scoreThreshold, ",
+      () => nms([0, 0, 1, 1], [1], { iou: 0.5 } as NmsOptions),
     ],
     [
       'engine: got "wasm", expected "auto", "simd", "scalar" or "ts"',

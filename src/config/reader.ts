@@ -105,7 +105,11 @@ export class Reader {
 
   /** A whole number from 1 up. */
   count(key: string): number | null {
-    return this.take(key, "a positive whole number", (x) => Number.isInteger(x) && isPositive(x) && x < 1e9);
+    return this.take(
+      key,
+      "a positive whole number below 1e9",
+      (x) => Number.isInteger(x) && isPositive(x) && x < 1e9,
+    );
   }
 
   /** 0..1. */
