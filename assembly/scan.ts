@@ -177,14 +177,16 @@ function passIntegers(head: usize, type: i32, from: i32, n: i32, list: usize): i
   let step = ptr(head, H_OBJ_CELL);
   let gate = int(head, H_OBJ_GATE);
   let classes = 1;
+  let classList: usize = 0;
   const channel = ptr(head, H_SCORE_CHANNEL);
-  const classList = at == 0 ? ptr(head, H_CLASS_LIST) : 0;
   if (at == 0) {
     if (int(head, H_SCORE_FN) == FN_SOFTMAX) return passAll(from, n, list);
     at = ptr(head, H_SCORE);
     step = ptr(head, H_SCORE_CELL);
     gate = int(head, H_SCORE_GATE);
     classes = int(head, H_CLASSES);
+    // beside a label column there is one score, and the list says which labels are wanted
+    if (classes > 1) classList = ptr(head, H_CLASS_LIST);
   }
   at += <usize>from * step;
   let to = list;

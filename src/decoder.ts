@@ -166,7 +166,7 @@ class TensorDecoder implements Decoder {
     const { engine, layout, memory } = work;
     const { i32 } = memory;
     if (frame !== this.#frame) {
-      writeAffine(work, affineOf(frame, work.plan.inputSize));
+      writeAffine(work, affineOf(frame ?? undefined, work.plan.inputSize));
       // a frame that is changed in place would go unseen, so only the very same frozen one is skipped
       this.#frame = frame === undefined || Object.isFrozen(frame) ? frame : null;
     }
@@ -365,8 +365,12 @@ function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
   if (from.constructor === slot.constructor) return slot.set(from);
   const kind = kindOf(data);
   if (kind === "Float16Array") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));
-  else if (kind.startsWith("Big")) for (let i = 0; i < from.length; i++) slot[i] = Number(from[i]);
-  else slot.set(from);
+  else if (slot instanceof Int32Array) {
+    for (let i = 0; i < from.length; i++) {
+      slot[i] = Number(from[i]);
+      if (slot[i] !== Number(from[i])) refuse(`element ${i}`, `${from[i]}`, "a whole number of 32 bits");
+    }
+  } else slot.set(from);
 }
 
 export type { Detection };

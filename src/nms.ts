@@ -6,7 +6,7 @@ import { writeColumns } from "./image.ts";
 import { type Columns, columnsOf, wordsFrom } from "./layout.ts";
 import { IDENTITY } from "./letterbox.ts";
 import { isUnit } from "./config/reader.ts";
-import { kindOf, show } from "./tensor.ts";
+import { show } from "./tensor.ts";
 
 /** Options of `nms`. */
 export interface NmsOptions {
@@ -44,7 +44,7 @@ const wrong = (name: string, got: unknown, expected: string): never =>
 /** Numbers by index; of text and 64-bit integers nothing here can make numbers. */
 function mustBeList(name: string, x: unknown): void {
   const list = typeof x === "object" && x !== null && typeof (x as Float32Array).length === "number";
-  if (!list || kindOf(x).startsWith("Big")) wrong(name, x, "an array of numbers");
+  if (!list || typeof (x as Float32Array)[0] === "bigint") wrong(name, x, "an array of numbers");
 }
 
 interface Workspace {

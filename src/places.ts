@@ -74,7 +74,12 @@ export function join(
     others
       .filter(
         ({ uses: [i], view: v }) =>
-          !p.uses.includes(i) && v.cells === p.view.cells && v.batch === p.view.batch && v.w === p.view.w,
+          !p.uses.includes(i) &&
+          v.cells === p.view.cells &&
+          v.batch === p.view.batch &&
+          v.w === p.view.w &&
+          // maps of one network lie one way; a single channel lies both ways
+          (v.w === 0 || k === 1 || v.layout === p.view.layout),
       )
       .map((o) => ({
         ...p,

@@ -73,6 +73,8 @@ export function makePlan(
   if (found.length > 1) throw new TensorError(tooMany(found, used));
   const { name, uses, ...reading } = found[0];
   const { about, activation, heads } = reading;
+  const unused = used.filter((_, i) => !uses.includes(i));
+  checkNamed(config, found[0], used, unused);
 
   checkBatch(used, heads, reading.batch);
   if (Number.isNaN(heads[0].unit[0]))
@@ -107,7 +109,6 @@ export function makePlan(
   const classes = Math.max(reading.classes, labelled ? listed : 0);
   const cells = cellsOf(heads);
   const pairs = heads.reduce((n, h) => n + h.cells * (h.label !== null ? 1 : h.classes), 0);
-  const unused = used.filter((_, i) => !uses.includes(i));
   const plan: Plan = {
     ...reading,
     family,
@@ -148,6 +149,29 @@ function outputsOf({ headOutputs: named }: Config, specs: readonly TensorSpec[])
   if (!named.every((n) => mine.some((s) => s.name === n)))
     refuse("", `outputs ${list(specs)}`, `${named.map((n) => `"${n}"`).join(", ")} as the config names them`);
   return mine;
+}
+
+/**
+ * Every tensor that is named as part of the head has to be in the reading, and every stride has its map: a map of another shape, left
+ * alone, would take a part of the boxes with it.
+ */
+function checkNamed(
+  { roles, strides }: Config,
+  { name, about, heads }: Reading,
+  specs: readonly TensorSpec[],
+  unused: readonly TensorSpec[],
+): void {
+  const named = Object.values(roles ?? {}).flat() as string[];
+  const isHere = (n: string): boolean => specs.some((s) => s.name === n);
+  // roles of which none is here were written for another export of the network
+  const lacking = named.some(isHere) ? named.filter((n) => !isHere(n)) : [];
+  if (lacking.length > 0) refuse("roles", `outputs ${list(specs)}`, `${lacking.join(", ")} among them`);
+  const missed = unused.filter((s) => /_yolo/i.test(s.name) || named.includes(s.name));
+  if (missed.length > 0)
+    refuse("", `${list(missed)} left over by ${about}`, "every output of the head to fit");
+  const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.columns}`)).size;
+  if (strides !== null && /-grid$/.test(name) && maps !== strides.length)
+    refuse(about, `${maps} ${maps === 1 ? "map" : "maps"}`, `${strides.length}, one for each of strides`);
 }
 
 /** The family of a config and why; `null` names nothing else than what the shapes settle. */

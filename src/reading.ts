@@ -6,6 +6,7 @@
  * together, and here stands what their channels mean.
  */
 import type { Config } from "./config.ts";
+import { refuse } from "./errors.ts";
 import type { Activation, Family, FamilyRules } from "./families.ts";
 import {
   type Place,
@@ -153,7 +154,9 @@ function reading<P extends Place = Place>(
     classes: q.classes || 1,
     activation,
     heads: parts.map((p) => {
-      const { objectness, box, view } = p;
+      const { box, view } = p;
+      // depthai-core takes the class score alone for YOLOv6 r1 since its #1911
+      const objectness = enters === "gate" && q.conventions === "depthai" ? null : p.objectness;
       const own = more(p, logits);
       const side = box.channel * (own.bins || 1);
       return {
@@ -372,25 +375,24 @@ const distances: Reader = (q, specs) => {
       parts,
     );
   // exporters of plain distances put the sigmoid into the network, raw DFL maps do not have it
-  const fused = (k: number, bins: number, score: number, objectness?: number): Reading[] =>
-    levels(specs, single(specs, maps, k, 0, score, objectness)).map((whole) =>
-      distance(bins, bins ? "logits" : "sigmoid", whole),
+  const fused = (k: number, bins: number, box: number, score: number, objectness?: number): Reading[] =>
+    levels(specs, single(specs, maps, k, box, score, objectness)).map((whole) =>
+      distance(bins, bins ? raw : "sigmoid", whole),
     );
-  const split = (found: readonly Place[], bins: number): Reading[] => {
-    const [largest] = largestFirst(found);
-    return disjoint(found.filter((p) => p.layout === largest.layout)).map((whole) =>
-      distance(bins, raw, whole),
+  const split = (found: readonly Place[], bins: number): Reading[] =>
+    [...new Set(found.map((p) => p.view.layout))].flatMap((layout) =>
+      disjoint(found.filter((p) => p.view.layout === layout)).map((whole) => distance(bins, raw, whole)),
     );
-  };
+  // NanoDet writes classes before distances
   const nano = q.family === "nanodet";
   return [
-    ...fused(5 + c, 0, 5, 4),
+    ...fused(5 + c, 0, 0, 5, 4),
     ...BINS.flatMap((bins) => {
       const k = 4 * (bins || 1);
       // decoded boxes are rows too; distances in rows come as distributions
       const inRows = bins ? rows : none;
       return [
-        ...fused(k + c, bins, k),
+        ...fused(k + c, bins, nano ? c : 0, nano ? 0 : k),
         ...split(pairs(q, specs, maps, k, c), bins),
         ...split(
           pairs(q, specs, inRows, k, c).flatMap((p) =>
@@ -443,6 +445,7 @@ const objectnessRows: Reader = (q, specs) =>
 const decodedDistances: Reader = (q, specs) => {
   const c = q.classes;
   return [
+    // of the others, YOLOv6 alone is exported with an objectness (of 1)
     ...(q.family === "yolo26"
       ? each(
           q,
@@ -452,7 +455,9 @@ const decodedDistances: Reader = (q, specs) => {
           plain(q, q.boxFormat ?? "xyxy", q.coordinates, () => ({ rule: "class" })),
           single(specs, rows, 5 + c, 0, 5, 4),
         )
-      : objectnessRows(q, specs)),
+      : q.family === "yolov6"
+        ? objectnessRows(q, specs)
+        : []),
     ...each(q, "class-rows", "boxes, classes", "sigmoid", plain(q), [
       ...single(specs, rows, 4 + c, 0, 4),
       ...pairs(q, specs, rows, 4, c),
@@ -596,6 +601,8 @@ function scored(
   notes: readonly string[] = [],
 ): Reading[] {
   const nothing = k === 1 ? false : backgroundOf(q);
+  if (nothing && nothing !== k - 1 && places.length > 0)
+    refuse("background", `class column ${nothing} of ${k}`, `0, ${k - 1} or false`);
   const first = nothing === 0 ? 1 : 0;
   const classes = nothing === false ? k : k - 1;
   // a convention may leave the background out of the numbers
@@ -741,7 +748,10 @@ const READERS: { readonly [name: string]: readonly [(classes: number, q: Questio
       postprocess,
     ],
     blazeface: [() => `${rowsOf(16, 1)} with inputSize`, priorRows],
-    ultraface: [rowsOfBoxes, priorRows],
+    ultraface: [
+      (c) => `${rowsOfBoxes(c)} with variances, or with boxFormat: "xyxy" if they are decoded`,
+      priorRows,
+    ],
     boxes: [rowsOfBoxes, boxesScores],
   };
 
@@ -764,7 +774,7 @@ export function readings(q: Question, specs: Specs): Reading[] {
   const all = readers
     .flatMap((read) => read(q, specs))
     .filter((r) => q.reading === null || r.name === q.reading);
-  return settleMaps(q, settleEndToEnd(q, all));
+  return settleEndToEnd(q, settleMaps(q, all));
 }
 
 /**
@@ -776,8 +786,11 @@ function settleEndToEnd(q: Question, all: Reading[]): Reading[] {
   const rest = all.filter((r) => !isEnd(r));
   if (end === undefined || rest.length === 0 || q.inputSize === null) return all;
   const cells = (r: Reading): number => cellsOf(r.heads);
-  const raw = rest.filter((r) => gridsOfRows(q, cells(r)));
-  if (raw.length > 0) return raw;
+  const mapsOfRows = (r: Reading): number => gridsOfRows(q, cells(r))?.length ?? 0;
+  const raw = rest.filter((r) => q.strides !== null || mapsOfRows(r) > 2);
+  if (raw.some(mapsOfRows)) return raw.filter(mapsOfRows);
+  // as many as one or two maps have cells may be chance: 300 detections, and 20 x 15 cells
+  if (rest.some(mapsOfRows)) return /10|26/.test(q.family) ? [end] : all;
   // an export with NMS inside gives corners: whoever says otherwise may mean the other reading
   if (q.boxFormat?.startsWith("c")) return all;
   return all.every((r) => cells(r) === cells(end)) ? all.filter(isEnd) : all;
@@ -785,15 +798,19 @@ function settleEndToEnd(q: Question, all: Reading[]): Reading[] {
 
 const isEnd = (r: Reading): boolean => r.name === "end-to-end";
 
-/** [N,K,1,w] is a map one cell high, and the shape of planes too. A map that the input has at some stride is that map. */
+/**
+ * [N,K,1,w] is a map one cell high, and the shape of planes too; [N,R,K] is rows of a batch, and a map without one. A map that
+ * the input has at some stride is that map, and one that it has at none is no map where another reading stands.
+ */
 function settleMaps(q: Question, all: Reading[]): Reading[] {
   const sizes = gridsOf(q, [4, 8, 16, 32, 64, 128]);
+  const isGrid = (r: Reading): boolean => /-grid$/.test(r.name);
   const grids = all.filter(
-    (r) =>
-      /-grid$/.test(r.name) &&
-      r.heads.every((h) => sizes.some((g) => g.w === h.columns && g.cells === h.cells)),
+    (r) => isGrid(r) && r.heads.every((h) => sizes.some((g) => g.w === h.columns && g.cells === h.cells)),
   );
-  return all.filter(
+  const left = all.filter(
     (r) => !/-rows$/.test(r.name) || !grids.some((g) => r.uses.every((i) => g.uses.includes(i))),
   );
+  const possible = sizes.length > 0 ? left.filter((r) => !isGrid(r) || grids.includes(r)) : [];
+  return possible.length > 0 ? possible : left;
 }

@@ -110,6 +110,7 @@ export interface TensorSpec {
   readonly order: string | null;
 }
 
+const ORDERS = ["nchw", "nhwc", "chw", "hwc", "rows", "planes"];
 const TYPES = /* @__PURE__ */ Object.keys(ELEMENTS) as ElementType[];
 
 export function elementType(name: string): ElementType | null {
@@ -180,17 +181,28 @@ export function specOf(
         `${volume(dims)} for dims [${dims.join(",")}]`,
       );
   }
-  if (scale !== null && !(typeof scale === "number" && scale > 0 && scale < Infinity))
+  const float = isFloat({ type });
+  // runtimes say scale 0 of what is not quantised
+  const scaled = !float || scale !== 0 ? scale : null;
+  if (scaled !== null && !(typeof scale === "number" && scale > 0 && scale < Infinity))
     refuse(where, `scale ${show(scale)}`, "a positive number (real = (raw - zeroPoint) * scale)");
   if (!Number.isFinite(zeroPoint)) refuse(where, `zeroPoint ${show(zeroPoint)}`, "a number");
-  const float = isFloat({ type });
+  if (float && ((scaled ?? 1) !== 1 || zeroPoint !== 0))
+    refuse(
+      where,
+      `${type} data with scale ${scale} and zeroPoint ${zeroPoint}`,
+      "neither: they are of integers",
+    );
+  const order = t.order ?? before?.order ?? null;
+  if (order !== null && !ORDERS.includes(String(order).toLowerCase()))
+    refuse(where, `order ${show(order)}`, "NCHW, NHWC, CHW, HWC, rows or planes");
   return {
     name,
     dims: [...dims],
     type,
     scale: float ? 1 : scale,
     zeroPoint: float ? 0 : zeroPoint,
-    order: t.order ?? before?.order ?? null,
+    order,
   };
 }
 

@@ -53,7 +53,7 @@ export const maps: Views = ({ dims, order }, k) => {
   const out: View[] = [];
   const name = batched ? "N" : "";
   if (a === k && !/^N?HWC$/.test(said)) out.push(view(n, b * c, b * c, 1, `${name}CHW`, c, b));
-  if (c === k && !/^N?CHW$/.test(said) && !(a === k && b === 1))
+  if (c === k && !/^N?CHW$/.test(said) && !(out.length > 0 && b === 1))
     out.push(view(n, a * b, 1, k, `${name}HWC`, b, a));
   return out;
 };
