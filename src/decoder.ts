@@ -6,7 +6,7 @@ import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
 import * as A from "./abi.ts";
 import { checkProbabilities, checkUnits, looksActivated, outOfRange } from "./check.ts";
 import { type Config, type OutputSpec, parseConfig } from "./config.ts";
-import { CONFIDENCE, type Json, Reader, isConfidence, isUnit } from "./config/reader.ts";
+import { CONFIDENCE, type Json, Reader, UNIT } from "./config/reader.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
 import { type Detection, Detections } from "./detections.ts";
 import { ConfigError, refuse } from "./errors.ts";
@@ -208,7 +208,7 @@ class TensorDecoder implements Decoder {
     const plan = this.#work?.plan;
     const classes = plan?.classes ?? this.config.classes;
     const bound = this.config.maxDetections;
-    const given = r.take<number | number[]>("confidenceThreshold", CONFIDENCE, isConfidence);
+    const given = r.take("confidenceThreshold", CONFIDENCE);
     if (
       typeof given === "object" &&
       given !== null &&
@@ -217,12 +217,11 @@ class TensorDecoder implements Decoder {
       !(plan !== undefined && listStart(plan, given.length) !== 0)
     )
       r.say("confidenceThreshold", `${given.length} values`, `${classes}, one per class`);
-    r.take("iouThreshold", "0..1", isUnit);
-    r.take(
-      "maxDetections",
+    r.take("iouThreshold", ["0..1", UNIT[1]]);
+    r.take("maxDetections", [
       `1..${bound}, the bound given at creation`,
       (x) => Number.isInteger(x) && (x as number) > 0 && (x as number) <= bound,
-    );
+    ]);
     if (r.problems.length > 0) throw new RangeError(new ConfigError(r.problems).message);
     this.#thresholds = next;
     if (this.#work !== null) writeThresholds(this.#work, next);

@@ -1,7 +1,7 @@
 /** Options of `createDecoder` that go over what the config says. */
 import type { Config, OutputSpec, Roles } from "./config.ts";
-import { readSettings } from "./config/options.ts";
-import { Reader } from "./config/reader.ts";
+import { SETTING_NAMES, readSettings } from "./config/options.ts";
+import { Reader, isObject } from "./config/reader.ts";
 import type { Conventions, ConventionSet } from "./conventions.ts";
 import type { EngineName } from "./engine.ts";
 import type { ActivationOption, Family } from "./families.ts";
@@ -48,45 +48,18 @@ export interface DecoderOptions {
   readonly outputs?: readonly TensorSpecInput[] | { readonly [name: string]: TensorSpecInput };
 }
 
-const NAMES = Object.keys({
-  engine: 1,
-  family: 1,
-  conventions: 1,
-  activation: 1,
-  inputSize: 1,
-  strides: 1,
-  scaleXY: 1,
-  priors: 1,
-  priorFormat: 1,
-  variances: 1,
-  scales: 1,
-  background: 1,
-  boxFormat: 1,
-  coordinates: 1,
-  roles: 1,
-  reading: 1,
-  labels: 1,
-  classes: 1,
-  confidenceThreshold: 1,
-  iouThreshold: 1,
-  keep: 1,
-  maxDetections: 1,
-  outputs: 1,
-} satisfies Record<keyof DecoderOptions, 1>);
-
 /**
  * The config with the options over it.
  * @throws ConfigError with every problem at once; its paths begin with `options`.
  */
 export function withOptions(config: Config, options: DecoderOptions): Config {
   const r = new Reader({ options }).object("options");
-  r.only(NAMES);
+  r.only(["engine", ...SETTING_NAMES, "outputs"]);
   const settled = readSettings(r, config);
-  const outputs = r.take<NonNullable<DecoderOptions["outputs"]>>(
-    "outputs",
+  const outputs = r.take<NonNullable<DecoderOptions["outputs"]>>("outputs", [
     "an array or a record of {dims, type}",
-    (x) => typeof x === "object",
-  );
+    (x) => typeof x === "object" && Object.values(x as object).every(isObject),
+  ]);
   r.done();
   return outputs === null ? settled : { ...settled, outputs: outputSpecs(outputs) };
 }

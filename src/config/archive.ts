@@ -3,7 +3,7 @@ import type { AnchorSet, Config, OutputSpec } from "../config.ts";
 import { knownSubtype } from "../families.ts";
 import { show } from "../tensor.ts";
 import { blank } from "./blank.ts";
-import { type Reader, isText } from "./reader.ts";
+import { type Reader, COUNT, TEXT, UNIT, isText } from "./reader.ts";
 
 /** What the parsers are called, in small letters. */
 const YOLO = ["yolo", "yoloextendedparser"];
@@ -21,7 +21,7 @@ export function readArchive(root: Reader): Config {
   const base: Config = {
     // the archive describes a network; who decodes is the device's business
     ...blank("nn-archive"),
-    modelName: model.object("metadata").text("name"),
+    modelName: model.object("metadata").take("name", TEXT),
     inputSize,
     outputs,
   };
@@ -44,17 +44,17 @@ export function readArchive(root: Reader): Config {
   if (found.some((f) => f.kind !== kind)) model.say("heads", "heads of both YOLO and SSD", "one kind");
   const m = head.object("metadata");
   const labels = m.labels("classes");
-  const classes = m.count("n_classes");
+  const classes = m.take("n_classes", COUNT);
   // a list of names may stop short (the rest go by number); more names than classes contradict each other
   if (classes !== null && labels !== null && labels.length > classes)
     m.say("n_classes", `${classes} for ${labels.length} names in classes`, "at least as many");
-  const subtype = m.text("subtype");
+  const subtype = m.take("subtype", TEXT);
   if (subtype !== null && kind === "yolo" && (subtype.toLowerCase() in {} || !knownSubtype(subtype)))
     m.wrong("subtype", "a subtype of the archive format, for instance yolov5, yolov6r2, yolov8, yolo26");
   const yoloOutputs = m.texts("yolo_outputs");
   const headOutputs = yoloOutputs ?? head.texts("outputs");
-  const boxes = m.text("boxes_outputs");
-  const scores = m.text("scores_outputs");
+  const boxes = m.take("boxes_outputs", TEXT);
+  const scores = m.take("scores_outputs", TEXT);
   const checkNames = (r: Reader, key: string, names: readonly (string | null)[] | null): void =>
     names?.forEach((name) => {
       if (name !== null && outputs !== null && !outputs.some((o) => o.name === name))
@@ -74,9 +74,9 @@ export function readArchive(root: Reader): Config {
     subtype,
     classes: classes ?? labels?.length ?? null,
     labels,
-    confidenceThreshold: m.unit("conf_threshold") ?? base.confidenceThreshold,
-    iouThreshold: m.unit("iou_threshold") ?? base.iouThreshold,
-    maxDetections: m.count("max_det") ?? base.maxDetections,
+    confidenceThreshold: m.take("conf_threshold", UNIT) ?? base.confidenceThreshold,
+    iouThreshold: m.take("iou_threshold", UNIT) ?? base.iouThreshold,
+    maxDetections: m.take("max_det", COUNT) ?? base.maxDetections,
     anchorSets,
     // strides[i] belongs to yolo_outputs[i]; in ascending order they follow the maps, largest first
     strides: strides && strides.length === yoloOutputs?.length ? strides.sort((a, b) => a - b) : strides,
@@ -113,7 +113,7 @@ function inputSizeOf(model: Reader): [number, number] | null {
   // an image among other inputs may stand anywhere
   for (const input of model.objects("inputs")?.sort((a, b) => isImage(b) - isImage(a)) ?? []) {
     const shape = shapeOf(input);
-    const layout = (input.text("layout") ?? "NCHW").toUpperCase();
+    const layout = (input.take("layout", TEXT) ?? "NCHW").toUpperCase();
     if (size !== null || shape === null || shape.length < 3) continue;
     // letters are wrong in some archives, but an image has few channels: where one end alone could be those, it is
     const [first, middle, last] = shape.slice(-3);
@@ -126,14 +126,14 @@ function inputSizeOf(model: Reader): [number, number] | null {
 
 function outputsOf(model: Reader): OutputSpec[] | null {
   const outputs = model.objects("outputs")?.map((o) => {
-    const name = o.text("name");
+    const name = o.take("name", TEXT);
     if (name === null) o.wrong("name", "a name");
     return {
       name: name as string,
       dims: shapeOf(o),
-      type: o.text("dtype"),
+      type: o.take("dtype", TEXT),
       // a hint that third-party archives get wrong ("NCDE"), so it only stands in the description
-      order: o.text("layout"),
+      order: o.take("layout", TEXT),
     };
   });
   return outputs?.filter(({ name }) => name !== null) ?? null;

@@ -2,7 +2,7 @@
 import type { AnchorSet, Config } from "../config.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
-import { type Reader, isObject, isText } from "./reader.ts";
+import { type Reader, COUNT, UNIT, isObject, isText } from "./reader.ts";
 
 export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Config {
   const c = root.object(key);
@@ -19,11 +19,11 @@ export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Conf
   const kind = family === "mobilenet" ? "ssd" : family;
 
   const labels = root.object("mappings").labels("labels");
-  const stated = metadata.count("classes");
-  metadata.take("coordinates", "4", (x) => x === 4);
+  const stated = metadata.take("classes", COUNT);
+  metadata.take("coordinates", ["4", (x) => x === 4]);
   const inputSize = readSize(c);
   // both thresholds: 0.5 where the file says nothing, as the files in circulation carry them
-  const threshold = (name: string): number => metadata.unit(name) ?? c.unit(name) ?? 0.5;
+  const threshold = (name: string): number => metadata.take(name, UNIT) ?? c.take(name, UNIT) ?? 0.5;
   if (kind === "yolo" && !metadata.has("classes") && labels === null)
     metadata.wrong("classes", "the number of classes");
   // a mobilenet file's labels count the background as the first, which its classes may leave out
@@ -66,11 +66,10 @@ export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Conf
 /** "WxH", width first. */
 function readSize(c: Reader): [number, number] | null {
   const size = /^\s*0*([1-9]\d{0,4})\s*[xX,]\s*0*([1-9]\d{0,4})\s*$/;
-  const text = c.take<string>(
-    "input_size",
+  const text = c.take<string>("input_size", [
     '"WIDTHxHEIGHT", for instance "416x416"',
     (x) => isText(x) && size.test(x),
-  );
+  ]);
   const found = text && size.exec(text);
   return found ? [Number(found[1]), Number(found[2])] : null;
 }

@@ -5,7 +5,19 @@ import { ACTIVATIONS, FAMILIES } from "../families.ts";
 import { show } from "../tensor.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
-import { type Reader, CONFIDENCE, isConfidence, isNames, isText } from "./reader.ts";
+import {
+  type Reader,
+  type Rule,
+  CONFIDENCE,
+  COUNT,
+  NAMES,
+  TEXT,
+  TEXTS,
+  UNIT,
+  isText,
+  isWhole,
+  oneOf,
+} from "./reader.ts";
 
 export function readOptions(r: Reader): Config {
   const config: Config = {
@@ -26,79 +38,74 @@ export function readOptions(r: Reader): Config {
   };
 }
 
+/** How each setting is read: by a rule, or by a function. */
+const SETTINGS = {
+  family: oneOf(FAMILIES),
+  conventions: readConventions,
+  activation: oneOf(ACTIVATIONS),
+  inputSize: (r: Reader) => r.positives("inputSize", 2),
+  strides: (r: Reader) => r.positives("strides"),
+  scaleXY: (r: Reader) => (typeof r.json.scaleXY === "number" ? r.json.scaleXY : r.positives("scaleXY")),
+  priors: readPriors,
+  priorFormat: oneOf(["xyxy", "cxcywh", "cycxhw"]),
+  variances: (r: Reader) => r.positives("variances", 4),
+  scales: (r: Reader) => r.positives("scales", 4),
+  background: ["a class column, or false", (x) => x === false || isWhole(x)],
+  boxFormat: oneOf(["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
+  coordinates: oneOf(["pixels", "normalised"]),
+  roles: readRoles,
+  reading: TEXT,
+  labels: (r: Reader) => r.labels("labels"),
+  classes: COUNT,
+  confidenceThreshold: CONFIDENCE,
+  iouThreshold: UNIT,
+  keep: NAMES,
+  maxDetections: COUNT,
+} as const satisfies Record<string, Rule<unknown> | ((r: Reader) => unknown)>;
+
+/** The names of all that `readSettings` reads. */
+export const SETTING_NAMES = /* @__PURE__ */ Object.keys(SETTINGS);
+
 /** The config with what the settings say over it. A stated family is what a file should have said: then there is something to decode. */
 export function readSettings(r: Reader, config: Config): Config {
-  const family = r.oneOf("family", FAMILIES);
-  const labels = r.labels("labels");
-  const classes = r.count("classes") ?? config.classes;
-  const variances = r.positives("variances", 4);
-  const scales = r.positives("scales", 4);
+  const said = Object.entries<Rule<unknown> | ((r: Reader) => unknown)>(SETTINGS)
+    .map(([key, rule]) => [key, typeof rule === "function" ? rule(r) : r.take(key, rule)] as const)
+    .filter(([, value]) => value !== null);
+  const { scales, conventions, ...settings } = Object.fromEntries(said) as Omit<
+    Partial<Config>,
+    "conventions"
+  > & { scales?: readonly number[]; conventions?: ReturnType<typeof readConventions> };
+  const { variances, inputSize, scaleXY, strides, confidenceThreshold: confidence } = settings;
   if (variances && scales) r.say("scales", "scales and variances", "one: one is the inverse of the other");
-  const inputSize = r.positives("inputSize", 2);
   if (inputSize && !inputSize.every(Number.isSafeInteger))
     r.wrong("inputSize", "[width, height] in whole pixels");
-  const scale = r.json.scaleXY;
-  const scaleXY = typeof scale === "number" ? scale : r.positives("scaleXY");
   if (typeof scaleXY === "number" ? !(scaleXY > 0 && scaleXY < 100) : scaleXY?.length === 0)
     r.wrong("scaleXY", "a positive number, or one per map");
-  const strides = r.positives("strides");
   if (strides?.length === 0) r.wrong("strides", "some positive numbers");
-  const { set, rules } = readConventions(r, config);
-  const cap = { ...CONVENTIONS[set], ...rules }.maxDetections;
-  const known = {
-    family,
-    labels,
-    classes,
-    inputSize,
-    strides,
-    scaleXY,
-    activation: r.oneOf("activation", ACTIVATIONS),
-    reading: r.text("reading"),
-    boxFormat: r.oneOf("boxFormat", ["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
-    coordinates: r.oneOf("coordinates", ["pixels", "normalised"]),
-    priors: readPriors(r),
-    priorFormat: r.oneOf("priorFormat", ["xyxy", "cxcywh", "cycxhw"]),
-    background: r.take(
-      "background",
-      "a class column, or false",
-      (x) => x === false || (Number.isInteger(x) && (x as number) >= 0),
-    ),
-    variances: variances ?? scales?.map((s) => 1 / s),
-    keep: r.take("keep", "class names or class numbers", isNames),
-    confidenceThreshold: readConfidence(r, classes),
-    iouThreshold: r.unit("iouThreshold"),
-    // a set named here brings its own cap along, a bound given here goes over both
-    maxDetections:
-      r.count("maxDetections") ?? (r.has("conventions") ? Math.min(config.maxDetections, cap) : null),
-    roles: readRoles(r),
-  };
-  const said: Partial<Config> = Object.fromEntries(
-    Object.entries(known).filter(([, value]) => value !== null && value !== undefined),
-  );
-  const decodes = config.decodes || family !== null;
-  return {
+  const classes = settings.classes ?? config.classes;
+  if (typeof confidence === "object" && classes !== null && confidence.length !== classes)
+    r.wrong("confidenceThreshold", `${classes} values, one per class`);
+  // single rules go over those of the config, but not over a set that is named
+  const set = conventions?.set ?? config.conventions;
+  const rules = { ...(conventions?.set ? {} : config.rules), ...conventions?.rules };
+  const cap = conventions ? { ...CONVENTIONS[set], ...rules }.maxDetections : Infinity;
+  const merged: Config = {
     ...config,
-    ...said,
-    decodes,
-    note: decodes ? null : config.note,
-    scalesGiven: scales !== null || (variances === null && config.scalesGiven),
+    // a set named here brings its own cap along, a bound given here goes over both
+    maxDetections: Math.min(config.maxDetections, cap),
+    ...(scales && { variances: scales.map((s) => 1 / s) as unknown as Config["variances"] }),
+    ...settings,
+    scalesGiven: scales !== undefined || (variances === undefined && config.scalesGiven),
     conventions: set,
     rules,
   };
+  return settings.family ? { ...merged, decodes: true, note: null } : merged;
 }
 
-function readConfidence(r: Reader, classes: number | null): Config["confidenceThreshold"] | null {
-  const key = "confidenceThreshold";
-  const x = r.take<Config["confidenceThreshold"]>(key, CONFIDENCE, isConfidence);
-  if (typeof x === "object" && classes !== null && x?.length !== undefined && x.length !== classes)
-    r.wrong(key, `${classes} values, one per class`);
-  return x;
-}
-
-const COUNT = "a whole number";
+const WHOLE = "a whole number";
 const BOOLEAN = [true, false];
 /** Values a single rule may have. */
-const RULES: { readonly [rule: string]: readonly unknown[] | typeof COUNT } = {
+const RULES: { readonly [rule: string]: readonly unknown[] | typeof WHOLE } = {
   score: ["product", "class"],
   gate: [">", ">="],
   nms: ["class", "all", "none"],
@@ -106,39 +113,34 @@ const RULES: { readonly [rule: string]: readonly unknown[] | typeof COUNT } = {
   pixelOffset: [0, 1],
   clamp: ["none", "before", "after", "centre"],
   multiLabel: BOOLEAN,
-  maxCandidates: COUNT,
-  maxDetections: COUNT,
+  maxCandidates: WHOLE,
+  maxDetections: WHOLE,
   countBackground: BOOLEAN,
 };
 
-/** A set by its name, or single rules over a named set or over that of the config. */
-function readConventions(r: Reader, config: Config): { set: ConventionSet; rules: Partial<Conventions> } {
-  const sets = Object.keys(CONVENTIONS) as ConventionSet[];
-  if (!r.has("conventions")) return { set: config.conventions, rules: config.rules };
-  if (isText(r.json.conventions))
-    return { set: r.oneOf("conventions", sets) ?? config.conventions, rules: {} };
+/** A set by its name, or single rules, over a named set or not. */
+function readConventions(r: Reader): { set: ConventionSet | null; rules: Partial<Conventions> } | null {
+  const sets = oneOf(Object.keys(CONVENTIONS) as ConventionSet[]);
+  if (!r.has("conventions")) return null;
+  if (isText(r.json.conventions)) return { set: r.take("conventions", sets), rules: {} };
   const c = r.object("conventions");
-  const rules = Object.fromEntries(Object.entries(c.json).filter(([name]) => name !== "set"));
+  const { set, ...rules } = c.json;
   const known = Object.keys(RULES);
   for (const [name, value] of Object.entries(rules)) {
     // "constructor" and its like are in every object, and no rule
     const values = known.includes(name) ? RULES[name] : undefined;
     if (values === undefined) c.wrong(name, `a rule: ${known.join(", ")}`);
-    else if (
-      values === COUNT ? !(Number.isInteger(value) && (value as number) >= 0) : !values.includes(value)
-    )
-      c.wrong(name, values === COUNT ? COUNT : (values as unknown[]).map(show).join(" or "));
+    else if (values === WHOLE ? !isWhole(value) : !values.includes(value))
+      c.wrong(name, values === WHOLE ? WHOLE : (values as unknown[]).map(show).join(" or "));
   }
-  const set = c.oneOf("set", sets);
-  return { set: set ?? config.conventions, rules: set === null ? { ...config.rules, ...rules } : rules };
+  return { set: c.take("set", sets, set), rules };
 }
 
 function readPriors(r: Reader): Float32Array | null {
-  const x = r.take<ArrayLike<number>>(
-    "priors",
+  const x = r.take<ArrayLike<number>>("priors", [
     "a Float32Array of four numbers a box",
     (v) => (ArrayBuffer.isView(v) && !(v instanceof DataView)) || Array.isArray(v),
-  );
+  ]);
   if (x === null) return null;
   for (let i = 0; i < x.length; i++) {
     // one report is enough, there may be thousands
@@ -212,10 +214,8 @@ function readRoles(r: Reader): Roles | null {
   for (const role of Object.keys(roles.json)) {
     if (!MANY.includes(role) && !ONE.includes(role))
       roles.say(role, "an unknown role", "boxes, scores, objectness, labels, priors or count");
-    else if (!isText(roles.json[role]) && !(MANY.includes(role) && isTexts(roles.json[role])))
+    else if (!isText(roles.json[role]) && !(MANY.includes(role) && TEXTS[1](roles.json[role])))
       roles.wrong(role, "an output's name, or names");
   }
   return roles.json as Roles;
 }
-
-const isTexts = (x: unknown): boolean => Array.isArray(x) && Array.from(x).every(isText);

@@ -13,12 +13,40 @@ const all = (x: unknown, passes: (v: unknown) => boolean): boolean =>
   Array.isArray(x) && Array.from(x as unknown[]).every(passes);
 
 const isPositive = (x: unknown): x is number => typeof x === "number" && x > 0 && x < Infinity;
-export const isText = (x: unknown): x is string => typeof x === "string";
 export const isUnit = (x: unknown): x is number => typeof x === "number" && x >= 0 && x <= 1;
+export const isText = (x: unknown): x is string => typeof x === "string";
+/** A whole number from 0 up. */
+export const isWhole = (x: unknown): x is number => Number.isInteger(x) && (x as number) >= 0;
+
+/** What a value of type T has to be, in words and as a test. */
+export interface Rule<T> {
+  readonly 0: string;
+  readonly 1: (x: unknown) => boolean;
+  readonly type?: T;
+}
+
+export const TEXT: Rule<string> = ["a string", isText];
+export const TEXTS: Rule<string[]> = ["an array of strings", (a) => all(a, isText)];
+/** A whole number from 1 up. */
+export const COUNT: Rule<number> = [
+  "a positive whole number below 1e9",
+  (x) => Number.isInteger(x) && isPositive(x) && x < 1e9,
+];
+export const UNIT: Rule<number> = ["a number in 0..1", isUnit];
 /** A confidence threshold: one, or one per class. */
-export const isConfidence = (x: unknown): boolean => isUnit(x) || (all(x, isUnit) && (x as []).length > 0);
-export const CONFIDENCE = "0..1, or an array of such, one per class";
-export const isNames = (x: unknown): boolean => all(x, (v) => isText(v) || Number.isInteger(v));
+export const CONFIDENCE: Rule<number | readonly number[]> = [
+  "0..1, or an array of such, one per class",
+  (x) => isUnit(x) || (all(x, isUnit) && (x as []).length > 0),
+];
+export const NAMES: Rule<(string | number)[]> = [
+  "class names or class numbers",
+  (x) => all(x, (v) => isText(v) || Number.isInteger(v)),
+];
+/* @__NO_SIDE_EFFECTS__ */
+export const oneOf = <T extends string>(values: readonly T[]): Rule<T> => [
+  `one of ${values.join(", ")}`,
+  (x) => values.includes(x as T),
+];
 
 /**
  * The fields of one object. Each is named once: from its key follow value and path. `null` comes back where a field is absent, which
@@ -60,17 +88,17 @@ export class Reader {
     return this.json[key] !== undefined && this.json[key] !== null;
   }
 
-  take<T>(key: string, expected: string, passes: (x: unknown) => boolean, x = this.json[key]): T | null {
+  take<T>(key: string, rule: Rule<T>, x = this.json[key]): T | null {
     if (x === undefined || x === null) return null;
-    if (passes(x)) return x as T;
-    this.wrong(key, expected, x);
+    if (rule[1](x)) return x as T;
+    this.wrong(key, rule[0], x);
     return null;
   }
 
   /** The fields of an object within; of none where it is absent. */
   object(key: string, path = this.path): Reader {
     const r = new Reader({}, path ? `${path}.${key}` : key, this.problems);
-    return new Reader(r.take<Json>("", "an object", isObject, this.json[key]) ?? {}, r.path, this.problems);
+    return new Reader(r.take<Json>("", ["an object", isObject], this.json[key]) ?? {}, r.path, this.problems);
   }
 
   /** The fields of each object of a list. */
@@ -83,7 +111,7 @@ export class Reader {
   }
 
   array(key: string, x = this.json[key]): unknown[] | null {
-    const a = this.take<unknown[]>(key, "an array", Array.isArray, x);
+    const a = this.take<unknown[]>(key, ["an array", Array.isArray], x);
     return a && Array.from(a);
   }
 
@@ -93,46 +121,29 @@ export class Reader {
     return this.array(key, x);
   }
 
-  text(key: string): string | null {
-    return this.take(key, "a string", isText);
-  }
-
   /** One of two words, in letters of any size. */
   word<T extends string>(key: string, values: readonly T[], expected: string): T | null {
-    const word = this.take<string>(key, expected, (x) => isText(x) && values.includes(x.toLowerCase() as T));
+    const word = this.take<string>(key, [
+      expected,
+      (x) => isText(x) && values.includes(x.toLowerCase() as T),
+    ]);
     return word === null ? null : (word.toLowerCase() as T);
-  }
-
-  /** A whole number from 1 up. */
-  count(key: string): number | null {
-    return this.take(
-      key,
-      "a positive whole number below 1e9",
-      (x) => Number.isInteger(x) && isPositive(x) && x < 1e9,
-    );
-  }
-
-  /** 0..1. */
-  unit(key: string): number | null {
-    return this.take(key, "a number in 0..1", isUnit);
-  }
-
-  oneOf<T extends string>(key: string, values: readonly T[]): T | null {
-    return this.take(key, `one of ${values.join(", ")}`, (x) => values.includes(x as T));
   }
 
   /** Positive numbers, so many if a length is given. */
   positives(key: string, length?: number, x: unknown = this.array(key)): number[] | null {
     return this.take(
       key,
-      `${length ?? "only"} positive numbers`,
-      (a) => all(a, isPositive) && (length === undefined || (a as unknown[]).length === length),
+      [
+        `${length ?? "only"} positive numbers`,
+        (a) => all(a, isPositive) && (length === undefined || (a as unknown[]).length === length),
+      ],
       x,
     );
   }
 
   texts(key: string): string[] | null {
-    return this.take(key, "an array of strings", (a) => all(a, isText), this.array(key));
+    return this.take(key, TEXTS, this.array(key));
   }
 
   /** Labels: strings, or [name, colour]. */
