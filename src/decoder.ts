@@ -139,8 +139,8 @@ class TensorDecoder implements Decoder {
   constructor(config: Config, engine: EngineName) {
     this.config = config;
     this.engine = engine;
-    const { confidenceThreshold, iouThreshold, maxDetections, decodes, outputs } = config;
-    this.#thresholds = { confidenceThreshold, iouThreshold, maxDetections };
+    const { decodes, outputs } = config;
+    this.#thresholds = config;
     if (decodes && outputs?.length && outputs.every((o) => o.dims !== null && !lacksScale(config, o))) {
       this.#build(specsOf(config) as TensorSpec[], () => null);
       this.#fixed = true;
