@@ -71,7 +71,7 @@ function outputSpecs(outputs: NonNullable<DecoderOptions["outputs"]>): OutputSpe
     dims: o.dims,
     type: o.type ?? null,
     order: o.order ?? null,
-    ...(o.scale === undefined ? {} : { scale: o.scale }),
-    ...(o.zeroPoint === undefined ? {} : { zeroPoint: o.zeroPoint }),
+    scale: o.scale,
+    zeroPoint: o.zeroPoint,
   }));
 }
