@@ -147,63 +147,62 @@ export function writeHead(image: Image, block: number, index: number, source: nu
       : gatherRegion(image, index) + ((offset - gathered.offset) / gathered.channel) * bytes(f);
   const cellStep = (f: Field): number => (gathered?.channels ?? f.cell) * bytes(f);
   const channelStep = (f: Field): number => (gathered === null ? f.channel : 1) * bytes(f);
-  /** A column: the words for its type, address and step; of its scale, the zero point stands behind it. */
-  const column = (f: Field | null, type: number, word: number, cell: number, scale: number): void => {
-    if (f === null) return;
-    const s = spec(f);
-    i32[r + type] = ELEMENTS[s.type].code;
-    i32[r + word] = address(f);
-    i32[r + cell] = cellStep(f);
-    f32[r + scale] = s.scale ?? 1;
-    f32[r + scale + 1] = s.zeroPoint;
-  };
-  const { score, label, marker, count, box } = h;
+  const typeOf = (f: Field): number => ELEMENTS[spec(f).type].code;
+  // words that stand side by side in abi.ts are written side by side
+  const words = (first: number, ...values: number[]): void => i32.set(values, r + first);
+  const floats = (first: number, ...values: number[]): void => f32.set(values, r + first);
+  const scale = (first: number, f: Field): void => floats(first, spec(f).scale ?? 1, spec(f).zeroPoint);
+  const { score, objectness, label, marker, count, box, softmax } = h;
   const kept = keptClasses(plan, h);
   const only = onlyClass(plan, h);
   // nothing of this head is wanted: it is not scanned; nothing is gathered yet
-  i32[r + A.H_CELLS] = kept?.length === 0 || gathered !== null ? 0 : h.cells;
-  if (gathered !== null) i32[r + A.H_INDEX] = layout.gatherIndex + source * 4;
-  i32[r + A.H_RULE] = RULES.indexOf(h.rule);
-  i32[r + A.H_SOURCE] = source;
-
-  column(score, A.H_SCORE_TYPE, A.H_SCORE, A.H_SCORE_CELL, A.H_SCORE_SCALE);
-  i32[r + A.H_SCORE] = address(beside(score, only ?? 0));
-  i32[r + A.H_SCORE_CHANNEL] = channelStep(score);
-  i32[r + A.H_SCORE_FN] = FNS.indexOf(h.scoreFn);
-  i32[r + A.H_CLASSES] = kept === null || label !== null ? h.classes : kept.length;
-  i32[r + A.H_CLASS_BASE] = h.classBase + (only ?? 0);
-  i32[r + A.H_CLASS_LIST] = only === null ? layout.classLists[index] : 0;
-  if (h.softmax !== null) {
-    i32[r + A.H_SOFT] = address(score, h.softmax.offset);
-    i32[r + A.H_SOFT_COUNT] = h.softmax.count;
-  }
-  column(h.objectness, A.H_OBJ_TYPE, A.H_OBJ, A.H_OBJ_CELL, A.H_OBJ_SCALE);
-  i32[r + A.H_OBJ_FN] = FNS.indexOf(h.objectnessFn);
-  column(label, A.H_LABEL_TYPE, A.H_LABEL, A.H_LABEL_CELL, A.H_LABEL_SCALE);
-  if (marker !== null) {
-    i32[r + A.H_MARKER] = address(marker);
-    i32[r + A.H_MARKER_CELL] = cellStep(marker);
-  }
-  if (count !== null) {
-    i32[r + A.H_COUNT] = address(count);
-    i32[r + A.H_COUNT_TYPE] = ELEMENTS[spec(count).type].code;
-  }
-  i32[r + A.H_KIND] = KINDS.indexOf(h.kind);
-  column(box, A.H_BOX_TYPE, A.H_BOX_0, A.H_BOX_CELL, A.H_BOX_SCALE);
-  i32.set(
-    h.boxChannels.map((c) => address(box, box.offset + c)),
-    r + A.H_BOX_0,
+  words(A.H_CELLS, kept?.length === 0 || gathered !== null ? 0 : h.cells, RULES.indexOf(h.rule));
+  words(A.H_SOURCE, source, gathered !== null ? layout.gatherIndex + source * 4 : 0);
+  words(
+    A.H_SCORE_TYPE,
+    typeOf(score),
+    address(beside(score, only ?? 0)),
+    channelStep(score),
+    cellStep(score),
   );
-  i32[r + A.H_BIN] = channelStep(box);
-  i32[r + A.H_BINS] = h.bins;
-  i32[r + A.H_GRID_W] = h.columns;
-  i32[r + A.H_XY_FN] = FNS.indexOf(h.xyFn);
-  i32[r + A.H_WH_FN] = FNS.indexOf(h.whFn);
-  f32.set([h.xyScale, h.xyBias], r + A.H_XY_SCALE);
-  f32.set([...h.size, ...h.unit], r + A.H_W);
-  i32[r + A.H_TABLE] = layout.priors[index];
-  f32.set(h.variances, r + A.H_V0);
-  f32[r + A.H_CHECK] = Math.min(highest(plan, score, h.scoreFn), highest(plan, h.objectness, h.objectnessFn));
+  scale(A.H_SCORE_SCALE, score);
+  words(A.H_SCORE_FN, FNS.indexOf(h.scoreFn));
+  words(
+    A.H_CLASSES,
+    kept === null || label !== null ? h.classes : kept.length,
+    h.classBase + (only ?? 0),
+    only === null ? layout.classLists[index] : 0,
+  );
+  if (softmax !== null) words(A.H_SOFT, address(score, softmax.offset), softmax.count);
+  if (objectness !== null) {
+    words(A.H_OBJ_TYPE, typeOf(objectness), address(objectness), cellStep(objectness));
+    scale(A.H_OBJ_SCALE, objectness);
+    words(A.H_OBJ_FN, FNS.indexOf(h.objectnessFn));
+  }
+  if (label !== null) {
+    words(A.H_LABEL_TYPE, typeOf(label), address(label), cellStep(label));
+    scale(A.H_LABEL_SCALE, label);
+  }
+  if (marker !== null) words(A.H_MARKER, address(marker), cellStep(marker));
+  if (count !== null) words(A.H_COUNT, address(count), typeOf(count));
+  words(
+    A.H_KIND,
+    KINDS.indexOf(h.kind),
+    typeOf(box),
+    cellStep(box),
+    ...h.boxChannels.map((c) => address(box, box.offset + c)),
+  );
+  scale(A.H_BOX_SCALE, box);
+  words(A.H_BIN, channelStep(box), h.bins, h.columns, FNS.indexOf(h.xyFn));
+  floats(A.H_XY_SCALE, h.xyScale, h.xyBias);
+  words(A.H_WH_FN, FNS.indexOf(h.whFn));
+  floats(A.H_W, ...h.size, ...h.unit);
+  words(A.H_TABLE, layout.priors[index]);
+  floats(
+    A.H_V0,
+    ...h.variances,
+    Math.min(highest(plan, score, h.scoreFn), highest(plan, objectness, h.objectnessFn)),
+  );
 }
 
 /** Where the gathered rows of a head stand: the heads of a tensor share its slot, each with room for all its cells. */
