@@ -197,9 +197,11 @@ class Coder {
   #asked = new Uint8Array(SLOTS);
   #zeros = new Uint32Array(SLOTS);
   #ones = new Uint32Array(SLOTS);
-  #digits = [];
-  #low = 0;
-  #range = 2 ** 24;
+  // the least number of the range is `low`, and what has to be added since its last digit
+  #low = 0n;
+  #more = 0;
+  #range = 1;
+  #digits = 0;
 
   code(slots, bit) {
     let sum = 0;
@@ -209,9 +211,13 @@ class Coder {
       sum += weight * this.#chance[slot];
       weights += weight;
     }
-    for (; this.#range < 2 ** 24; this.#range *= 64) this.#shift();
+    for (; this.#range < 0xc00000; this.#range *= 84) {
+      this.#low = (this.#low + BigInt(this.#more)) * 84n;
+      this.#more = 0;
+      this.#digits++;
+    }
     const bound = (this.#range >> 14) * ((((sum / weights) >> 2) + 8192) | 1);
-    if (!bit) this.#low += bound;
+    if (!bit) this.#more += bound;
     this.#range = bit ? bound : this.#range - bound;
     for (const slot of slots) {
       (bit ? this.#ones : this.#zeros)[slot]++;
@@ -220,24 +226,17 @@ class Coder {
     }
   }
 
-  /** Moves the topmost six of 30 bits out; a carry above them goes into the digits before. */
-  #shift() {
-    let digit = Math.floor(this.#low / 2 ** 24);
-    if (digit > 63) {
-      digit -= 64;
-      let k = this.#digits.length - 1;
-      while (this.#digits[k] === 63) this.#digits[k--] = 0;
-      this.#digits[k]++;
-    }
-    this.#digits.push(digit);
-    this.#low = (this.#low % 2 ** 24) * 64;
-  }
-
   end() {
-    for (let k = 0; k < 5; k++) this.#shift();
-    // the first digit is always 0: the decoder begins with 24 bits
-    const codes = this.#digits.slice(1).map((digit) => digit + (digit > 51 ? 41 : 40));
-    return codes.map((c) => String.fromCharCode(c)).join("");
+    let rest = this.#low + BigInt(this.#more);
+    const codes = Array.from({ length: this.#digits }, () => {
+      const digit = Number(rest % 84n);
+      rest /= 84n;
+      return digit + (digit > 51 ? 41 : 40);
+    });
+    return codes
+      .reverse()
+      .map((c) => String.fromCharCode(c))
+      .join("");
   }
 
   /** What a decision costs, in bits, by the shares of ones in the whole pass. */

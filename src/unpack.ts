@@ -37,10 +37,11 @@ export function unpack(text: string, length: number): Uint8Array<ArrayBuffer> {
       sum += weight * chance[slot];
       weights += weight;
     }
-    // six bits a character: from "(" on, the backslash left out
-    for (; range < 0x1000000; range *= 64) {
+    // a digit a character: from "(" to "|", the backslash left out; more letters than a power of two, as gzip then gives more room to
+    // those that the code around the text is made of
+    for (; range < 0xc00000; range *= 84) {
       const c = text.charCodeAt(at++);
-      code = code * 64 + c - (c > 92 ? 41 : 40);
+      code = code * 84 + c - (c > 92 ? 41 : 40);
     }
     // fourteen bits of the chance; neither side is ever empty
     const bound = (range >> 14) * ((((sum / weights) >> 2) + 8192) | 1);
