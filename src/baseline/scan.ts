@@ -316,17 +316,20 @@ function column(
   n: number,
   to: number,
 ): number {
-  const { i32 } = m;
+  const { i32, f32 } = m;
   const end = from + n;
   if (type !== A.TYPE_F32) {
     const least = i32[gate];
     for (; from < end; from++, at += step) if (integerKey(m, type, at) >= least) i32[to++] = from;
-  } else if (m.f32[gate] > 0) {
+    return to;
+  }
+  const least = f32[gate];
+  let w = at >> 2;
+  const s = step >> 2;
+  if (least > 0) {
     // always written, counted by the sign: a branch would be guessed wrong where many pass. Negative numbers may be
     // among them
     const below = (i32[gate] - 1) | 0;
-    const s = step >> 2;
-    let w = at >> 2;
     for (; from + 4 <= end; from += 4, w += 4 * s) {
       const a = (below - i32[w]) >>> 31;
       const b = (below - i32[w + s]) >>> 31;
@@ -338,14 +341,8 @@ function column(
       i32[(to += c)] = from + 3;
       to += d;
     }
-    for (; from < end; from++, w += s) {
-      i32[to] = from;
-      to += (below - i32[w]) >>> 31;
-    }
-  } else {
-    const least = m.f32[gate];
-    for (let w = at >> 2; from < end; from++, w += step >> 2) if (m.f32[w] >= least) i32[to++] = from;
   }
+  for (; from < end; from++, w += s) if (f32[w] >= least) i32[to++] = from;
   return to;
 }
 

@@ -17,11 +17,14 @@ export const passedBits = new Int32Array(passed.buffer);
 export const wide = new Float64Array(1);
 const HALF = 6;
 /** 2^(i - 220), exactly. */
-const TWO = new Float64Array(441).fill(1);
-for (let k = 1, two = 2; k <= 220; k++, two *= 2) {
-  TWO[220 + k] = two;
-  TWO[220 - k] = 1 / two;
-}
+const TWO = /* @__PURE__ */ (() => {
+  const powers = new Float64Array(441);
+  for (let k = 0, two = 1; k <= 220; k++, two *= 2) {
+    powers[220 + k] = two;
+    powers[220 - k] = 1 / two;
+  }
+  return powers;
+})();
 
 /** Lowest integer key: NaN of an f16, below everything. */
 export const LOWEST = -2147483648;
