@@ -15,8 +15,16 @@ export const SCORE = 5;
 export const passedBits = new Int32Array(passed.buffer);
 /** The same for a double: argument and result of `exp`. */
 export const wide = new Float64Array(1);
-const LOW = 6;
-const HALF = 7;
+const HALF = 6;
+/** 2^(i - 220), exactly. */
+const TWO = /* @__PURE__ */ (() => {
+  const powers = new Float64Array(441);
+  for (let k = 0, two = 1; k <= 220; k++, two *= 2) {
+    powers[220 + k] = two;
+    powers[220 - k] = 1 / two;
+  }
+  return powers;
+})();
 
 /** Lowest integer key: NaN of an f16, below everything. */
 export const LOWEST = -2147483648;
@@ -77,10 +85,7 @@ export function exp(): void {
   else if (x > 130) wide[0] = 1e56;
   else {
     const k = Math.floor(x * LOG2E + 0.5);
-    const low = k >> 1;
-    passedBits[LOW] = (low + 127) << 23;
-    passedBits[HALF] = (k - low + 127) << 23;
-    wide[0] = mantissa(x, k) * passed[LOW] * passed[HALF];
+    wide[0] = mantissa(x, k) * TWO[k + 220];
   }
 }
 
