@@ -120,8 +120,8 @@ export async function setUp({ fetched }) {
   },
 };
 
-/** The built package, as the recipes import it. */
-const built = fileURLToPath(import.meta.resolve("boxwright"));
+/** The built package, as a bundler for pages resolves it; Node's own entry reads files. */
+const built = join(root, "dist", "index.mjs");
 
 async function inNode(name: string, code: string, frames: number): Promise<Timed> {
   // Beside the project's sources, so that bare names are found as in an application.
