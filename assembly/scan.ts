@@ -101,7 +101,11 @@ function scanHead(plan: usize, head: usize): void {
   const objectness = ptr(head, H_OBJ) != 0;
   const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
   // with the maximum of a cell at hand its class is the first that equals it, no need to look at the others
-  const known = !objectness && int(head, H_SCORE_FN) != FN_SOFTMAX && int(head, H_CLASSES) > 1;
+  const known =
+    !objectness &&
+    int(head, H_SCORE_FN) != FN_SOFTMAX &&
+    int(head, H_CLASSES) > 1 &&
+    (ASC_FEATURE_SIMD || (type == TYPE_F32 && ptr(head, H_SCORE_CELL) == 4 && flt(head, H_SCORE_GATE) > 0));
   const plain = ASC_FEATURE_SIMD && isPlain(plan, head);
   const block = type >= TYPE_F16 && type <= TYPE_U8 ? 2 * BLOCK : BLOCK;
   for (let from = 0; from < cells; from += block) {
@@ -118,7 +122,7 @@ function scanHead(plan: usize, head: usize): void {
       continue;
     }
     for (let i = 0; i < count; i++) {
-      admit(plan, head, load<i32>(list + ((<usize>i) << 2)), from, ASC_FEATURE_SIMD && known ? maxima : 0);
+      admit(plan, head, load<i32>(list + ((<usize>i) << 2)), from, known ? maxima : 0);
     }
   }
 }
@@ -321,50 +325,57 @@ function classAt(list: usize, i: i32, step: usize): usize {
   return (list != 0 ? <usize>load<u32>(list + ((<usize>i) << 2)) : <usize>i) * step;
 }
 
-/** Below zero where the bits of one of eight floats lie above `below`, itself above zero; or, by mistake, for a negative one. */
-// @ts-ignore: decorator
-@inline
-function differences(at: usize, below: i32): i32 {
-  return (
-    (below - load<i32>(at)) |
-    (below - load<i32>(at, 4)) |
-    (below - load<i32>(at, 8)) |
-    (below - load<i32>(at, 12)) |
-    (below - load<i32>(at, 16)) |
-    (below - load<i32>(at, 20)) |
-    (below - load<i32>(at, 24)) |
-    (below - load<i32>(at, 28))
-  );
+/**
+ * The first eight floats, from `at` on and eight by eight, of which one has bits above these of a number from 0 up (negative ones are
+ * below zero as bits); else where fewer than eight are left before `end`. Apart, and with a way out for each, as engines
+ * then compare in place.
+ */
+function nextAbove(at: usize, end: usize, below: i32): usize {
+  for (; at + 32 <= end; at += 32) {
+    if (load<i32>(at) > below) break;
+    if (load<i32>(at, 4) > below) break;
+    if (load<i32>(at, 8) > below) break;
+    if (load<i32>(at, 12) > below) break;
+    if (load<i32>(at, 16) > below) break;
+    if (load<i32>(at, 20) > below) break;
+    if (load<i32>(at, 24) > below) break;
+    if (load<i32>(at, 28) > below) break;
+  }
+  return at;
 }
 
 /**
- * Planes of f32 without vectors: the bits of a float above zero, as an integer, are in its order, so `gate - 1 - v` is
- * negative where v passes and the sign of eight differences ORed together tells whether to look closer. Numbers below
- * zero may be flagged by mistake, never the other way round; flags stand in scratch, one byte a cell.
+ * Planes of f32 without vectors: the bits of a float above zero, as an integer, are in its order. In scratch stand the
+ * largest bits of each cell so far, from those below the gate up, and behind them the class they are of, for `bestOf`.
  */
-function passPlanes(head: usize, at: usize, n: i32, flags: usize, gate: f32, from: i32, list: usize): i32 {
+function passPlanes(head: usize, at: usize, n: i32, tops: usize, gate: f32, from: i32, list: usize): i32 {
   const step = ptr(head, H_SCORE_CHANNEL);
   const classes = int(head, H_CLASSES);
   const classList = ptr(head, H_CLASS_LIST);
   const below = reinterpret<i32>(gate) - 1;
-  clear(flags, <usize>n);
+  const end = tops + ((<usize>n) << 2);
+  for (let t = tops; t < end; t += 4) store<i32>(t, below);
   for (let c = 0; c < classes; c++) {
-    let p = at + classAt(classList, c, step);
-    let i = 0;
-    for (; i + 8 <= n; i += 8) {
-      const signs = differences(p, below);
-      if (signs < 0) {
-        for (let k = 0; k < 8; k++) {
-          if (load<i32>(p + ((<usize>k) << 2)) > below) store<u8>(flags + i + k, 1);
+    const plane = at + classAt(classList, c, step);
+    const last = plane + (end - tops);
+    for (let p = plane; (p = nextAbove(p, last, below)) < last;) {
+      for (const stop = min(p + 32, last); p < stop; p += 4) {
+        const bits = load<i32>(p);
+        const t = tops + (p - plane);
+        // a NaN has bits above those of all numbers
+        if (bits > load<i32>(t) && load<f32>(p) >= 0) {
+          store<i32>(t, bits);
+          store<i32>(t + ROW_BYTES, c);
         }
       }
-      p += 32;
-    }
-    for (; i < n; i++, p += 4) {
-      if (load<i32>(p) > below) store<u8>(flags + i, 1);
     }
   }
-  return listed(flags, n, from, list);
+  let to = list;
+  for (let i = 0; i < n; i++) {
+    store<i32>(to, from + i);
+    to += (<usize>(load<i32>(tops + ((<usize>i) << 2)) > below)) << 2;
+  }
+  return <i32>((to - list) >> 2);
 }
 
 /**
@@ -1045,6 +1056,7 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
     return;
   }
 
+  let best = -2;
   if (!ASC_FEATURE_SIMD && type == TYPE_F32 && step == 4 && classList == 0 && rule == RULE_PRODUCT) {
     // a class below gate / objectness cannot bring the product over the gate; a hair lower for the rounding, of which a
     // gate near the smallest floats would need more
@@ -1059,10 +1071,10 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
       o <= flt(head, H_CHECK)
     ) {
       const least: f32 = (gate * <f32>0.999999) / o;
-      if (!someAbove(at, classes, least > rawest ? least : rawest)) return;
+      best = largestInRow(at, classes, least > rawest ? least : rawest);
     }
   }
-  const best = bestOf(type, head, at, step, classes, classList, maxima, row - from);
+  if (best == -2) best = bestOf(type, head, at, step, classes, classList, maxima, row - from);
   if (best < 0) return;
   const label = classList != 0 ? load<i32>(classList + ((<usize>best) << 2)) : best;
   const place = at + <usize>label * step;
@@ -1073,16 +1085,20 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
   emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
 }
 
-/** Whether of so many floats side by side one may reach `least`, which is above zero; told by their bits, eight to a step. */
-function someAbove(at: usize, n: i32, least: f32): bool {
-  const below = reinterpret<i32>(least) - 1;
-  let signs = 0;
-  let i = 0;
-  for (; i + 8 <= n; i += 8, at += 32) {
-    signs |= differences(at, below);
+/** First of the largest of so many floats side by side that reach `least`, which is above zero; -1: none. */
+function largestInRow(at: usize, n: i32, least: f32): i32 {
+  let below = reinterpret<i32>(least) - 1;
+  let found = -1;
+  const end = at + ((<usize>n) << 2);
+  for (let p = at; (p = nextAbove(p, end, below)) < end;) {
+    for (const stop = min(p + 32, end); p < stop; p += 4) {
+      if (load<i32>(p) > below && load<f32>(p) >= 0) {
+        below = load<i32>(p);
+        found = <i32>((p - at) >> 2);
+      }
+    }
   }
-  for (; i < n; i++, at += 4) signs |= below - load<i32>(at);
-  return signs < 0;
+  return found;
 }
 
 /** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */
@@ -1141,6 +1157,8 @@ function bestOf(
   maxima: usize,
   column: i32,
 ): i32 {
+  // found on the way through the planes
+  if (!ASC_FEATURE_SIMD && maxima != 0) return load<i32>(maxima + ROW_BYTES + ((<usize>column) << 2));
   if (type == TYPE_F32) return bestClass<f32, f32>(head, at, step, classes, classList, maxima, column);
   if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList, maxima, column);
   if (type == TYPE_I8) return bestClass<i8, i32>(head, at, step, classes, classList, maxima, column);
