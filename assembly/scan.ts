@@ -1234,12 +1234,35 @@ function bestClass<T, K>(
       }
     }
   }
+  if (!ASC_FEATURE_SIMD && !isReference<T>() && isFloat<T>() && classList == 0)
+    return largest(at, step, classes);
   let best = lowest<K>();
   let found = -1;
   for (let i = 0; i < classes; i++) {
     const k = key<T, K>(at + classAt(classList, i, step));
     if (k > best) {
       best = k;
+      found = i;
+    }
+  }
+  return found;
+}
+
+/** First of the largest of `n` floats, `step` apart; -1 where none is above -Infinity. */
+function largest(at: usize, step: usize, n: i32): i32 {
+  let best: f32 = -Infinity;
+  let found = -1;
+  let i = 0;
+  for (; i < n; i++, at += step) {
+    // most are not: four to a round
+    for (; i + 4 <= n; i += 4, at += 4 * step) {
+      if (load<f32>(at) > best) break;
+      if (load<f32>(at + step) > best) break;
+      if (load<f32>(at + 2 * step) > best) break;
+      if (load<f32>(at + 3 * step) > best) break;
+    }
+    if (i < n && load<f32>(at) > best) {
+      best = load<f32>(at);
       found = i;
     }
   }
