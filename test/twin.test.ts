@@ -96,7 +96,9 @@ function run(c: Case): void {
   const plan = planOf(made.config, specs, {
     conventions: { set: c.set, ...c.rules },
     maxDetections: c.max,
-    ...(c.keep ? { keep: Array.from({ length: classes }, (_, k) => k).filter((k) => k % 3 !== c.seed % 3) } : {}),
+    ...(c.keep
+      ? { keep: Array.from({ length: classes }, (_, k) => k).filter((k) => k % 3 !== c.seed % 3) }
+      : {}),
   });
   const confidence =
     c.confidence === "per class"

@@ -1,0 +1,51 @@
+/** Columns make no garbage: what the heap gains over many frames, in a process whose young space is never collected. */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { engines } from "./engines.ts";
+
+const entry = new URL("../dist/index.node.mjs", import.meta.url).href;
+
+/** Prints the bytes a frame, of gated maps: their arrays are gathered or copied, their slots asked whether they hold a tensor. */
+const script = (engine: string): string => `
+import { createDecoderSync } from ${JSON.stringify(entry)};
+const map = (w) => ({ data: new Float32Array(24 * w * w).fill(-3), dims: [1, 24, w, w] });
+const outputs = { big: map(16), small: map(8) };
+for (let cell = 3; cell < 256; cell += 41) for (let c = 0; c < 24; c++) outputs.big.data[c * 256 + cell] = 2;
+const decoder = createDecoderSync(
+  { family: "yolov3", classes: 3, inputSize: [128, 128], anchors: [10, 14, 23, 27, 37, 58, 81, 82, 135, 169, 344, 319] },
+  { engine: "${engine}" },
+);
+const sink = new Float64Array(1);
+const add = (found) => { for (let i = 0; i < found.length; i++) sink[0] += found.boxes[4 * i] + found.scores[i]; };
+const frozen = Object.freeze({ width: 640, height: 480, resize: "letterbox" });
+const ways = {
+  arrays: () => add(decoder.decode(outputs)),
+  slots: () => add(decoder.decode()),
+  frame: () => add(decoder.decode(undefined, frozen)),
+};
+const bytes = {};
+for (const [name, frame] of Object.entries(ways)) {
+  if (name === "slots") for (const n of Object.keys(outputs)) decoder.slots[n].data.set(outputs[n].data);
+  for (let i = 0; i < 4000; i++) frame();
+  globalThis.gc();
+  const before = process.memoryUsage().heapUsed;
+  for (let i = 0; i < 20000; i++) frame();
+  bytes[name] = (process.memoryUsage().heapUsed - before) / 20000;
+}
+if (!(sink[0] > 0)) throw new Error("nothing was found");
+console.log(JSON.stringify(bytes));
+`;
+
+test.each(engines)("no garbage a frame, %s", (engine) => {
+  const flags = ["--expose-gc", "--max-semi-space-size=128", "--min-semi-space-size=128"];
+  const args = [...flags, "--input-type=module", "--eval", script(engine)];
+  const said = execFileSync(process.execPath, args, {
+    encoding: "utf8",
+    cwd: fileURLToPath(new URL("..", import.meta.url)),
+  });
+  const bytes = JSON.parse(said) as Record<string, number>;
+  expect(Object.keys(bytes)).toEqual(["arrays", "slots", "frame"]);
+  // the least object has 16 bytes; compilers leave a little
+  for (const [way, n] of Object.entries(bytes)) expect(n, way).toBeLessThan(16);
+});
