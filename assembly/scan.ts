@@ -100,7 +100,8 @@ function scanHead(plan: usize, head: usize): void {
   const cells = validCells(head);
   const objectness = ptr(head, H_OBJ) != 0;
   const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
-  // with the maximum of a cell at hand its class is the first that equals it, no need to look at the others
+  // with the maximum of a cell at hand its class is the first that equals it, no need to look at the others; without vectors
+  // the class itself is at hand where `gate` goes through `passPlanes`
   const known =
     !objectness &&
     int(head, H_SCORE_FN) != FN_SOFTMAX &&

@@ -113,6 +113,12 @@ export function pairs(
 export const largestFirst = <P extends Place>(places: readonly P[]): P[] =>
   [...places].sort((a, b) => b.view.cells - a.view.cells);
 
+/** Places whose maps lie the same way: those of channels first, those of channels last. */
+export const byLayout = <P extends Place>(places: readonly P[]): P[][] =>
+  [...new Set(places.map((p) => p.view.layout))].map((layout) =>
+    places.filter((p) => p.view.layout === layout),
+  );
+
 /** One place per tensor, all of one layout where that is possible, from the largest map to the smallest. */
 export function levels<P extends Place>(specs: readonly TensorSpec[], places: readonly P[]): P[][] {
   let combos: P[][] = [[]];

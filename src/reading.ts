@@ -10,6 +10,7 @@ import { refuse } from "./errors.ts";
 import type { Activation, Family, FamilyRules } from "./families.ts";
 import {
   type Place,
+  byLayout,
   cellsOf,
   gridsOf,
   gridsOfRows,
@@ -240,16 +241,19 @@ const anchorGrid: Reader = (q, specs) => {
     ).flat(),
   );
   // maps in order of size: which is which is told by width, or by name, or by rank among those of one layout
-  const fits = found.flatMap((p) => {
-    const mates = found.filter(({ layout }) => layout === p.layout);
-    const widths = [...new Set(mates.map(({ view }) => view.w))].sort((a, b) => b - a);
-    const { w } = p.view;
-    const set =
-      sets.find((s) => s.side === w) ??
-      sets.find((s) => s.output === specs[p.box.tensor].name) ??
-      // sides are given and none is this width: not one of ours
-      (sets.length === widths.length && sets.every((s) => s.side === null) ? sets[widths.indexOf(w)] : null);
-    return set?.anchors.length === p.count ? { ...p, anchors: set.anchors } : [];
+  const fits = byLayout(found).flatMap((mates) => {
+    const widths = [...new Set(mates.map((p) => p.view.w))].sort((a, b) => b - a);
+    return mates.flatMap((p) => {
+      const { w } = p.view;
+      const set =
+        sets.find((s) => s.side === w) ??
+        sets.find((s) => s.output === specs[p.box.tensor].name) ??
+        // sides are given and none is this width: not one of ours
+        (sets.length === widths.length && sets.every((s) => s.side === null)
+          ? sets[widths.indexOf(w)]
+          : null);
+      return set?.anchors.length === p.count ? { ...p, anchors: set.anchors } : [];
+    });
   });
   // a mask without a map: outputs are missing, and half of the boxes would be too
   if (!sets.every(({ side }) => side === null || fits.some((p) => p.view.w === side))) return [];
@@ -380,9 +384,7 @@ const distances: Reader = (q, specs) => {
       distance(bins, bins ? raw : "sigmoid", whole),
     );
   const split = (found: readonly Place[], bins: number): Reading[] =>
-    [...new Set(found.map((p) => p.view.layout))].flatMap((layout) =>
-      disjoint(found.filter((p) => p.view.layout === layout)).map((whole) => distance(bins, raw, whole)),
-    );
+    byLayout(found).flatMap((mates) => disjoint(mates).map((whole) => distance(bins, raw, whole)));
   // NanoDet writes classes before distances
   const nano = q.family === "nanodet";
   return [
@@ -787,8 +789,8 @@ function settleEndToEnd(q: Question, all: Reading[]): Reading[] {
   if (end === undefined || rest.length === 0 || q.inputSize === null) return all;
   const cells = (r: Reading): number => cellsOf(r.heads);
   const mapsOfRows = (r: Reading): number => gridsOfRows(q, cells(r))?.length ?? 0;
-  const raw = rest.filter((r) => q.strides !== null || mapsOfRows(r) > 2);
-  if (raw.some(mapsOfRows)) return raw.filter(mapsOfRows);
+  const raw = rest.filter((r) => mapsOfRows(r) > (q.strides === null ? 2 : 0));
+  if (raw.length > 0) return raw;
   // as many as one or two maps have cells may be chance: 300 detections, and 20 x 15 cells
   if (rest.some(mapsOfRows)) return /10|26/.test(q.family) ? [end] : all;
   // an export with NMS inside gives corners: whoever says otherwise may mean the other reading

@@ -153,7 +153,6 @@ export function specOf(
   if (before !== undefined && (data === null || typeof data !== "object"))
     refuse(where, `data ${show(data)}`, "a typed array");
   const said = t.type ?? null;
-  const scale = t.scale ?? before?.scale ?? null;
   const zeroPoint = t.zeroPoint ?? before?.zeroPoint ?? 0;
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     refuse(where, `dims ${show(dims)}`, "an array of whole numbers");
@@ -183,15 +182,16 @@ export function specOf(
       );
   }
   const float = isFloat({ type });
+  const given = t.scale ?? before?.scale ?? null;
   // runtimes say scale 0 of what is not quantised
-  const scaled = !float || scale !== 0 ? scale : null;
-  if (scaled !== null && !(typeof scale === "number" && scale > 0 && scale < Infinity))
+  const scale = float && given === 0 ? null : given;
+  if (scale !== null && !(typeof scale === "number" && scale > 0 && scale < Infinity))
     refuse(where, `scale ${show(scale)}`, "a positive number (real = (raw - zeroPoint) * scale)");
   if (!Number.isFinite(zeroPoint)) refuse(where, `zeroPoint ${show(zeroPoint)}`, "a number");
-  if (float && ((scaled ?? 1) !== 1 || zeroPoint !== 0))
+  if (float && ((scale ?? 1) !== 1 || zeroPoint !== 0))
     refuse(
       where,
-      `${type} data with scale ${scale} and zeroPoint ${zeroPoint}`,
+      `${type} data with scale ${given} and zeroPoint ${zeroPoint}`,
       "neither: they are of integers",
     );
   const order = t.order ?? before?.order ?? null;

@@ -8,6 +8,7 @@ import type { Frame } from "../src/letterbox.ts";
 import type { DecoderOptions } from "../src/options.ts";
 import type { TensorInput } from "../src/tensor.ts";
 import { engines } from "./engines.ts";
+import { filled as zeros } from "./make.ts";
 
 function nn(metadata: object = {}, more: object = {}): unknown {
   return {
@@ -23,10 +24,6 @@ function nn(metadata: object = {}, more: object = {}): unknown {
       ...more,
     },
   };
-}
-
-function zeros(dims: readonly number[], value = 0): TensorInput & { readonly data: Float32Array } {
-  return { data: new Float32Array(dims.reduce((a, b) => a * b, 1)).fill(value), dims };
 }
 
 const V8 = { family: "yolov8", classes: 80, inputSize: [640, 640] };

@@ -1,6 +1,6 @@
 /** Seeded networks: for every kind of head a config, tensor shapes and contents, at any size and number type. */
 import { type Random, mulberry32 } from "../bench/random.ts";
-import type { ElementType, TensorData, TensorSpecInput } from "../src/tensor.ts";
+import type { ElementType, TensorData, TensorInput, TensorSpecInput } from "../src/tensor.ts";
 import { volume } from "../src/tensor.ts";
 
 export { type Random, mulberry32 };
@@ -478,3 +478,14 @@ export function tensor(
 ): { data: TensorData; dims: readonly number[] } {
   return { data, dims };
 }
+
+/** A tensor of floats that are all the same, to be written over. */
+export interface Filled extends TensorInput {
+  readonly data: Float32Array;
+}
+
+export const filled = (dims: readonly number[], value = 0, more: object = {}): Filled => ({
+  data: new Float32Array(volume(dims)).fill(value),
+  dims,
+  ...more,
+});

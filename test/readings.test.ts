@@ -5,16 +5,7 @@ import { TensorError } from "../src/errors.ts";
 import type { DecoderOptions } from "../src/options.ts";
 import type { TensorInput } from "../src/tensor.ts";
 import { engines } from "./engines.ts";
-
-interface Filled extends TensorInput {
-  readonly data: Float32Array;
-}
-
-const filled = (dims: readonly number[], value = 0, more: object = {}): Filled => ({
-  data: new Float32Array(dims.reduce((a, b) => a * b, 1)).fill(value),
-  dims,
-  ...more,
-});
+import { type Filled, filled } from "./make.ts";
 
 const make = (config: object, options: object = {}): Decoder =>
   createDecoderSync(config, options as DecoderOptions);

@@ -526,25 +526,16 @@ function largestInRow(m: Memory, p: number, n: number): number {
   const { i32, f32 } = m;
   let below = passedBits[SCORE] - 1;
   let found = -1;
-  let i = 0;
-  for (p &= INDEX; i < n; i += 8, p = (p + 8) & INDEX)
-    if (
-      i + 8 > n ||
-      i32[p] > below ||
-      i32[p + 1] > below ||
-      i32[p + 2] > below ||
-      i32[p + 3] > below ||
-      i32[p + 4] > below ||
-      i32[p + 5] > below ||
-      i32[p + 6] > below ||
-      i32[p + 7] > below
-    )
+  const end = p + n;
+  // eights as far as there are; the rest is looked at in any case
+  const last = end - (n & 7);
+  for (let w = p; (w = nextPositive(i32, w, last, below)) < end;)
+    for (const stop = Math.min(w + 8, end); w < stop; w++)
       // NaN has bits above all
-      for (let k = 0; k < 8 && i + k < n; k++)
-        if (i32[p + k] > below && f32[p + k] >= 0) {
-          below = i32[p + k];
-          found = i + k;
-        }
+      if (i32[w] > below && f32[w] >= 0) {
+        below = i32[w];
+        found = w - p;
+      }
   return found;
 }
 
