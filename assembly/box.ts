@@ -241,18 +241,19 @@ function channel4(head: usize, at: usize, a0: usize, a1: usize, a2: usize, a3: u
   raw = i32x4.replace_lane(raw, 1, integer(type, at + a1));
   raw = i32x4.replace_lane(raw, 2, integer(type, at + a2));
   raw = i32x4.replace_lane(raw, 3, integer(type, at + a3));
-  if (type == TYPE_F16) {
-    // the fields of a half, moved to those of a float, make a number 2^112 times too small, subnormal or not
-    const fields = i32x4.shl(v128.and(raw, i32x4.splat(0x7fff)), 13);
-    const number = f32x4.mul(fields, f32x4.splat(5.192296858534828e33));
-    const special = i32x4.ge_s(fields, i32x4.splat(0x7c00 << 13));
-    const v = v128.bitselect(v128.or(fields, i32x4.splat(0x7f800000)), number, special);
-    return v128.or(v, i32x4.shl(i32x4.shr_u(raw, 15), 31));
-  }
-  return f32x4.mul(
-    f32x4.sub(f32x4.convert_i32x4_s(raw), f32x4.splat(flt(head, H_BOX_ZERO))),
-    f32x4.splat(flt(head, H_BOX_SCALE)),
-  );
+  return value4(type, raw, flt(head, H_BOX_SCALE), flt(head, H_BOX_ZERO));
+}
+
+/** `value` of four raw elements: integers, or bits of f16. */
+export function value4(type: i32, raw: v128, scale: f32, zero: f32): v128 {
+  if (type != TYPE_F16)
+    return f32x4.mul(f32x4.sub(f32x4.convert_i32x4_s(raw), f32x4.splat(zero)), f32x4.splat(scale));
+  // the fields of a half, moved to those of a float, make a number 2^112 times too small, subnormal or not
+  const fields = i32x4.shl(v128.and(raw, i32x4.splat(0x7fff)), 13);
+  const number = f32x4.mul(fields, f32x4.splat(5.192296858534828e33));
+  const special = i32x4.ge_s(fields, i32x4.splat(0x7c00 << 13));
+  const v = v128.bitselect(v128.or(fields, i32x4.splat(0x7f800000)), number, special);
+  return v128.or(v, i32x4.shl(i32x4.shr_u(raw, 15), 31));
 }
 
 // @ts-ignore: decorator

@@ -77,7 +77,7 @@ import {
 } from "../src/abi";
 import { exp, power } from "../src/exp";
 import { sigmoid4 } from "./exp4";
-import { BOX_NOT_FINITE, BOX_OK, activate, box, box4, inLanes } from "./box";
+import { BOX_NOT_FINITE, BOX_OK, activate, box, box4, inLanes, value4 } from "./box";
 import { f16, finite, integer, key, lowest, size, value } from "./value";
 import { clear, flt, int, ptr, setInt } from "./word";
 
@@ -469,14 +469,13 @@ function groupSize(classes: i32): i32 {
 }
 
 /**
- * Maximum of `m` and eight planes, in two chains, each from a number: a NaN never becomes the running maximum.
- * `Second`, where it is `bool`, stands for the second vector at these addresses.
+ * Maximum of `m`, which is no NaN, and of one vector of each of eight planes: a NaN never becomes the running maximum. The
+ * vector is that of index 0, 1, 2, 3 where `V` is `u8`, `u16`, `u32`, `u64`: a constant, which the loads then hold.
  */
 // @ts-ignore: decorator
 @inline
-function fold8<T, Second>(
+function fold8<T, V>(
   m: v128,
-  low: v128,
   p0: usize,
   p1: usize,
   p2: usize,
@@ -486,16 +485,14 @@ function fold8<T, Second>(
   p6: usize,
   p7: usize,
 ): v128 {
-  let o = low;
-  m = larger<T>(m, v128.load(p0, isBoolean<Second>() ? 16 : 0));
-  o = larger<T>(o, v128.load(p1, isBoolean<Second>() ? 16 : 0));
-  m = larger<T>(m, v128.load(p2, isBoolean<Second>() ? 16 : 0));
-  o = larger<T>(o, v128.load(p3, isBoolean<Second>() ? 16 : 0));
-  m = larger<T>(m, v128.load(p4, isBoolean<Second>() ? 16 : 0));
-  o = larger<T>(o, v128.load(p5, isBoolean<Second>() ? 16 : 0));
-  m = larger<T>(m, v128.load(p6, isBoolean<Second>() ? 16 : 0));
-  o = larger<T>(o, v128.load(p7, isBoolean<Second>() ? 16 : 0));
-  return larger<T>(m, o);
+  m = larger<T>(m, v128.load(p0, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p1, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p2, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p3, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p4, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p5, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p6, 16 * alignof<V>()));
+  return larger<T>(m, v128.load(p7, 16 * alignof<V>()));
 }
 
 /**
@@ -526,14 +523,14 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
     const end = min(first + group, classes);
     c = first;
     for (; c + 8 <= end; c += 8) {
-      const p0 = at + classAt(list, c, step);
-      const p1 = at + classAt(list, c + 1, step);
-      const p2 = at + classAt(list, c + 2, step);
-      const p3 = at + classAt(list, c + 3, step);
-      const p4 = at + classAt(list, c + 4, step);
-      const p5 = at + classAt(list, c + 5, step);
-      const p6 = at + classAt(list, c + 6, step);
-      const p7 = at + classAt(list, c + 7, step);
+      let p0 = at + classAt(list, c, step);
+      let p1 = at + classAt(list, c + 1, step);
+      let p2 = at + classAt(list, c + 2, step);
+      let p3 = at + classAt(list, c + 3, step);
+      let p4 = at + classAt(list, c + 4, step);
+      let p5 = at + classAt(list, c + 5, step);
+      let p6 = at + classAt(list, c + 6, step);
+      let p7 = at + classAt(list, c + 7, step);
       if (ordered) {
         for (let i: usize = 0; i < bytes; i += 16) {
           let m = c == first ? low : v128.load(row + i);
@@ -549,28 +546,37 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
         }
       } else {
         const begun = c != first;
-        let i: usize = 0;
-        // two vectors a step: eight addresses serve both
-        for (; i + 32 <= bytes; i += 32) {
-          const q0 = p0 + i;
-          const q1 = p1 + i;
-          const q2 = p2 + i;
-          const q3 = p3 + i;
-          const q4 = p4 + i;
-          const q5 = p5 + i;
-          const q6 = p6 + i;
-          const q7 = p7 + i;
-          const m = fold8<T, u8>(begun ? v128.load(row + i) : low, low, q0, q1, q2, q3, q4, q5, q6, q7);
-          const o = fold8<T, bool>(begun ? v128.load(row + i, 16) : low, low, q0, q1, q2, q3, q4, q5, q6, q7);
-          v128.store(row + i, m);
-          v128.store(row + i, o, 16);
+        const last = row + bytes;
+        let r = row;
+        // four vectors a step, which move nine addresses once
+        for (; r + 64 <= last; r += 64) {
+          const m0 = begun ? v128.load(r) : low;
+          const m1 = begun ? v128.load(r, 16) : low;
+          const m2 = begun ? v128.load(r, 32) : low;
+          const m3 = begun ? v128.load(r, 48) : low;
+          v128.store(r, fold8<T, u8>(m0, p0, p1, p2, p3, p4, p5, p6, p7));
+          v128.store(r, fold8<T, u16>(m1, p0, p1, p2, p3, p4, p5, p6, p7), 16);
+          v128.store(r, fold8<T, u32>(m2, p0, p1, p2, p3, p4, p5, p6, p7), 32);
+          v128.store(r, fold8<T, u64>(m3, p0, p1, p2, p3, p4, p5, p6, p7), 48);
+          p0 += 64;
+          p1 += 64;
+          p2 += 64;
+          p3 += 64;
+          p4 += 64;
+          p5 += 64;
+          p6 += 64;
+          p7 += 64;
         }
-        if (i < bytes) {
-          const m = begun ? v128.load(row + i) : low;
-          v128.store(
-            row + i,
-            fold8<T, u8>(m, low, p0 + i, p1 + i, p2 + i, p3 + i, p4 + i, p5 + i, p6 + i, p7 + i),
-          );
+        for (; r < last; r += 16) {
+          v128.store(r, fold8<T, u8>(begun ? v128.load(r) : low, p0, p1, p2, p3, p4, p5, p6, p7));
+          p0 += 16;
+          p1 += 16;
+          p2 += 16;
+          p3 += 16;
+          p4 += 16;
+          p5 += 16;
+          p6 += 16;
+          p7 += 16;
         }
       }
     }
@@ -715,28 +721,155 @@ function groupRow(plan: usize, i: i32): usize {
 /** First pass, classes alone. */
 function admitClasses(plan: usize, head: usize, list: usize, count: i32, from: i32): void {
   const type = int(head, H_SCORE_TYPE);
-  const maxima = ptr(plan, P_BLOCK) + MAXIMA;
-  const tops = column(plan, 1);
-  const labels = column(plan, 2);
+  let n: usize = 0;
+  if (
+    int(head, H_CLASSES) > 1 &&
+    ptr(head, H_SCORE_CELL) == (type == TYPE_F32 ? 4 : type == TYPE_F16 ? 2 : 1)
+  ) {
+    if (type == TYPE_F32) n = classesOf<f32>(plan, head, list, count, from);
+    else if (type == TYPE_F16) n = classesOf<f16>(plan, head, list, count, from);
+    else if (type == TYPE_I8) n = classesOf<i8>(plan, head, list, count, from);
+    else n = classesOf<u8>(plan, head, list, count, from);
+  } else {
+    for (let k: usize = 0; k < (<usize>count) << 2; k += 4) n += classOf(plan, head, load<i32>(list + k), n);
+  }
+  admitTops(plan, head, list, n, 0, false);
+}
+
+/** Puts one cell into the columns at `n`, unless no class of it is a number; says by how many bytes they grew. */
+function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
+  const type = int(head, H_SCORE_TYPE);
   const classes = int(head, H_CLASSES);
   const step = ptr(head, H_SCORE_CHANNEL);
-  const cell = ptr(head, H_SCORE_CELL);
+  const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
+  const best = classes == 1 ? 0 : bestOf(type, head, at, step, classes, 0, 0, 0);
+  if (best < 0) return 0;
+  store<i32>(column(plan, 0) + n, row);
+  store<f32>(
+    column(plan, 1) + n,
+    value(type, at + <usize>best * step, flt(head, H_SCORE_SCALE), flt(head, H_SCORE_ZERO)),
+  );
+  store<i32>(column(plan, 2) + n, best);
+  return 4;
+}
+
+/** Four elements from anywhere, each in the low bits of a lane of its own, above them zeros. */
+// @ts-ignore: decorator
+@inline
+function gather4<T>(p0: usize, p1: usize, p2: usize, p3: usize): v128 {
+  let v: v128;
+  if (size<T>() == 4) {
+    v = v128.load32_zero(p0);
+    v = v128.load32_lane(p1, v, 1);
+    v = v128.load32_lane(p2, v, 2);
+    return v128.load32_lane(p3, v, 3);
+  }
+  v = i32x4.splat(0);
+  if (size<T>() == 2) {
+    v = v128.load16_lane(p0, v, 0);
+    v = v128.load16_lane(p1, v, 2);
+    v = v128.load16_lane(p2, v, 4);
+    return v128.load16_lane(p3, v, 6);
+  }
+  v = v128.load8_lane(p0, v, 0);
+  v = v128.load8_lane(p1, v, 4);
+  v = v128.load8_lane(p2, v, 8);
+  return v128.load8_lane(p3, v, 12);
+}
+
+/**
+ * Cells whose maxima over planes are at hand, four at a time, whatever their places: the first group of planes that holds the
+ * maximum, then the first plane of it that does. No branch depends on a value, so the loads of several cells are under way at once.
+ */
+function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i32): usize {
+  const tops = column(plan, 1);
+  const labels = column(plan, 2);
+  const maxima = ptr(plan, P_BLOCK) + MAXIMA;
+  const classes = int(head, H_CLASSES);
+  const step = ptr(head, H_SCORE_CHANNEL);
   const at = ptr(head, H_SCORE);
   const scale = flt(head, H_SCORE_SCALE);
   const zero = flt(head, H_SCORE_ZERO);
+  const group = groupSize(classes);
+  const groups = (classes + group - 1) / group;
+  // the last group may be short of planes: it begins earlier then, and what it has in common with the one before is not in that
+  const planes = min(group, classes);
+  const latest = i32x4.splat(classes - planes);
+  let ordered = false;
+  if (isReference<T>()) ordered = int(head, H_SCORE_GATE) <= 0;
   let n: usize = 0;
-  for (let k = 0; k < count; k++) {
-    const row = load<i32>(list + ((<usize>k) << 2));
-    const p = at + <usize>row * cell;
-    const best = classes == 1 ? 0 : bestOf(type, head, p, step, classes, 0, maxima, row - from);
-    if (best < 0) continue;
-    const top = value(type, p + <usize>best * step, scale, zero);
-    store<i32>(list + n, row);
-    store<f32>(tops + n, top);
-    store<i32>(labels + n, best);
-    n += 4;
+  for (let k = 0; k < count; k += 4) {
+    const r0 = load<i32>(list + ((<usize>k) << 2));
+    const r1 = load<i32>(list + ((<usize>min(k + 1, count - 1)) << 2));
+    const r2 = load<i32>(list + ((<usize>min(k + 2, count - 1)) << 2));
+    const r3 = load<i32>(list + ((<usize>min(k + 3, count - 1)) << 2));
+    let p0 = maxima + <usize>(r0 - from) * size<T>();
+    let p1 = maxima + <usize>(r1 - from) * size<T>();
+    let p2 = maxima + <usize>(r2 - from) * size<T>();
+    let p3 = maxima + <usize>(r3 - from) * size<T>();
+    const m = gather4<T>(p0, p1, p2, p3);
+    // rows of groups of f16 are in order where the gate is not positive
+    const wanted = ordered ? halfOrder(m) : m;
+    let first = i32x4.splat(0);
+    for (let g = groups; g > 0;) {
+      g--;
+      const row = <usize>(g + 1) * ROW_BYTES;
+      const same = sameIn<T>(gather4<T>(p0 + row, p1 + row, p2 + row, p3 + row), wanted);
+      first = v128.bitselect(i32x4.splat(g * group), first, same);
+    }
+    first = i32x4.min_s(first, latest);
+    const end = <usize>planes * step;
+    p0 = at + <usize>r0 * size<T>() + <usize>i32x4.extract_lane(first, 0) * step + end;
+    p1 = at + <usize>r1 * size<T>() + <usize>i32x4.extract_lane(first, 1) * step + end;
+    p2 = at + <usize>r2 * size<T>() + <usize>i32x4.extract_lane(first, 2) * step + end;
+    p3 = at + <usize>r3 * size<T>() + <usize>i32x4.extract_lane(first, 3) * step + end;
+    // -1: the careful way. A NaN among halves stands as infinity; where all is -Infinity or NaN there is no class
+    let label = i32x4.splat(-1);
+    for (let c = planes; c > 0;) {
+      c--;
+      p0 -= step;
+      p1 -= step;
+      p2 -= step;
+      p3 -= step;
+      label = v128.bitselect(
+        i32x4.add(first, i32x4.splat(c)),
+        label,
+        sameIn<T>(gather4<T>(p0, p1, p2, p3), m),
+      );
+    }
+    if (isReference<T>()) label = v128.or(label, i32x4.eq(m, i32x4.splat(0x7c00)));
+    else if (isFloat<T>()) label = v128.or(label, f32x4.eq(m, f32x4.splat(-Infinity)));
+    let top = m;
+    if (isReference<T>() || !isFloat<T>()) {
+      if (!isReference<T>() && isSigned<T>()) top = i32x4.shr_s(i32x4.shl(m, 24), 24);
+      top = value4(isReference<T>() ? TYPE_F16 : TYPE_U8, top, scale, zero);
+    }
+    const lanes = min(4, count - k);
+    if ((i32x4.bitmask(label) & ((1 << lanes) - 1)) == 0) {
+      // what stands behind the last is written over, or room is left for it
+      v128.store(tops + n, top);
+      v128.store(labels + n, label);
+      store<i32>(list + n, r0);
+      store<i32>(list + n, r1, 4);
+      store<i32>(list + n, r2, 8);
+      store<i32>(list + n, r3, 12);
+      n += (<usize>lanes) << 2;
+      continue;
+    }
+    n += classOf(plan, head, r0, n);
+    if (lanes > 1) n += classOf(plan, head, r1, n);
+    if (lanes > 2) n += classOf(plan, head, r2, n);
+    if (lanes > 3) n += classOf(plan, head, r3, n);
   }
-  admitTops(plan, head, list, n, 0, false);
+  return n;
+}
+
+/** Lanes of `gather4` that are equal. */
+// @ts-ignore: decorator
+@inline
+function sameIn<T>(a: v128, b: v128): v128 {
+  if (!isReference<T>() && isFloat<T>()) return f32x4.eq(a, b);
+  return i32x4.eq(a, b);
 }
 
 /** First pass, objectness and classes in f32. */
