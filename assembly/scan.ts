@@ -728,7 +728,7 @@ function admitClasses(plan: usize, head: usize, list: usize, count: i32, from: i
   ) {
     if (type == TYPE_F32) n = classesOf<f32>(plan, head, list, count, from);
     else if (type == TYPE_F16) n = classesOf<f16>(plan, head, list, count, from);
-    else if (type == TYPE_I8) n = classesOf<i8>(plan, head, list, count, from);
+    // bytes are told apart once they are found
     else n = classesOf<u8>(plan, head, list, count, from);
   } else {
     for (let k: usize = 0; k < (<usize>count) << 2; k += 4) n += classOf(plan, head, load<i32>(list + k), n);
@@ -841,8 +841,9 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     else if (isFloat<T>()) label = v128.or(label, f32x4.eq(m, f32x4.splat(-Infinity)));
     let top = m;
     if (isReference<T>() || !isFloat<T>()) {
-      if (!isReference<T>() && isSigned<T>()) top = i32x4.shr_s(i32x4.shl(m, 24), 24);
-      top = value4(isReference<T>() ? TYPE_F16 : TYPE_U8, top, scale, zero);
+      const type = int(head, H_SCORE_TYPE);
+      if (type == TYPE_I8) top = i32x4.shr_s(i32x4.shl(m, 24), 24);
+      top = value4(type, top, scale, zero);
     }
     const lanes = min(4, count - k);
     if ((i32x4.bitmask(label) & ((1 << lanes) - 1)) == 0) {
