@@ -5,17 +5,19 @@
 import * as A from "./abi.ts";
 import { passed, passedBits, value } from "./baseline/value.ts";
 import { TensorError, refuse } from "./errors.ts";
+import { RULES } from "./families.ts";
 import { type Image, slackOf } from "./image.ts";
-import type { Plan } from "./plan.ts";
+import { type Plan, isFinished } from "./plan.ts";
 import type { Fn, Head } from "./reading.ts";
 import { ELEMENTS, shape, volume } from "./tensor.ts";
 import type { Field } from "./views.ts";
 
 /** A probability outside 0..1, with the option that would explain it. */
 export function outOfRange(plan: Plan, about: string, got: number | null): TensorError {
+  const hint = isFinished(plan.reading) ? "" : 'if the tensor holds logits, say activation: "logits"; ';
   return new TensorError(
     `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, expected probabilities in 0..1 (activation "sigmoid", ${plan.activationWhy}); ` +
-      'if the tensor holds logits, say activation: "logits"',
+      `${hint}a transposed tensor, or a wrong scale, gives such numbers too`,
   );
 }
 
@@ -99,17 +101,29 @@ export function looksActivated(image: Image): boolean {
 }
 
 /**
- * Pixels taken for 0..1, or the other way round, from the first candidates there are: as pixels, boxes that all
- * lie within two pixels of the corner; as 0..1, boxes several images wide.
+ * Boxes that the config takes for what they are not, from the first candidates there are: offsets from priors taken for corners, of
+ * which many would be turned over; pixels taken for 0..1, or the other way round: as pixels, boxes that all lie within two pixels of
+ * the corner; as 0..1, boxes several images wide.
  */
-export function checkUnits({ memory: m, plan }: Image, at: number): void {
+export function checkBoxes({ memory: m, plan }: Image, at: number): void {
   const n = m.i32[(at >> 2) + A.P_CANDIDATES];
   const { about, kind, unit } = plan.heads[0];
   const { inputSize } = plan;
-  if (n === 0 || inputSize === null || !["centre", "corners", "topleft"].includes(kind)) return;
   const boxes = m.i32[(at >> 2) + A.P_BOXES] >> 2;
   let most = 0;
-  for (let i = 0; i < n * 4; i++) most = Math.max(most, Math.abs(m.f32[boxes + i]));
+  let turned = 0;
+  for (let i = boxes; i < boxes + n * 4; i += 4) {
+    const [a, b, c, d] = m.f32.subarray(i, i + 4);
+    most = Math.max(most, ...[a, b, c, d].map(Math.abs));
+    if (c < a || d < b) turned++;
+  }
+  if (RULES[plan.family].head === "prior" && kind === "corners" && turned * 4 > n)
+    refuse(
+      about,
+      `${turned} of ${n} boxes with x_max < x_min or y_max < y_min`,
+      "corners; if these are offsets from prior boxes, say variances (and priors, where the family has none of its own)",
+    );
+  if (n === 0 || inputSize === null || !["centre", "corners", "topleft"].includes(kind)) return;
   const pixels = most * Math.max(...inputSize);
   if (unit[0] !== 1 && pixels <= 2)
     refuse(

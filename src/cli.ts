@@ -8,6 +8,12 @@ process.stdout.on("error", (e: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await run(process.argv.slice(2), {
-  out: (text) => process.stdout.write(text),
+  out: (text) => {
+    if (typeof text !== "string" && process.stdout.isTTY)
+      throw Object.assign(new Error("got a terminal to write bytes to, expected --out FILE, or > FILE"), {
+        name: "UsageError",
+      });
+    process.stdout.write(text);
+  },
   err: (text) => process.stderr.write(text),
 });

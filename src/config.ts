@@ -152,7 +152,8 @@ function read(json: unknown): Config {
     (Array.isArray(model.heads) || model.heads === null || "outputs" in model || "config_version" in o)
   )
     config = readArchive(r);
-  else if (said.length === 0 || ("mappings" in o && !("family" in o))) config = readNnConfig(r, "NN_config");
+  else if (said.length === 0 || ("mappings" in o && !said.some((k) => /^(NN_)?family$/.test(k))))
+    config = readNnConfig(r, "NN_config");
   else {
     if (!OPTIONS.some((k) => k in o)) fail(`an object with ${few(keys, 6)}`, FORMATS);
     config = readOptions(r);

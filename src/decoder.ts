@@ -4,8 +4,10 @@ import "./source.ts";
 import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
 import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
 import * as A from "./abi.ts";
-import { checkProbabilities, checkUnits, looksActivated, outOfRange } from "./check.ts";
+import { halfToFloat } from "./baseline/value.ts";
+import { checkBoxes, checkProbabilities, looksActivated, outOfRange } from "./check.ts";
 import { type Config, type OutputSpec, parseConfig } from "./config.ts";
+import { ownList } from "./config/options.ts";
 import { CONFIDENCE, type Json, Reader, UNIT } from "./config/reader.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
 import { type Detection, Detections } from "./detections.ts";
@@ -22,8 +24,8 @@ import {
 } from "./image.ts";
 import { layoutOf } from "./layout.ts";
 import { type Frame, IDENTITY, affineOf } from "./letterbox.ts";
-import { type DecoderOptions, withOptions } from "./options.ts";
-import { labelsOf, listStart, makePlan, specsOf } from "./plan.ts";
+import { type DecoderOptions, type TypedOptions, withOptions } from "./options.ts";
+import { type Plan, labelsOf, listStart, makePlan, specsOf } from "./plan.ts";
 import { type TensorInput, type TensorSpec, elementType, isFloat, kindOf, show, specOf } from "./tensor.ts";
 
 /** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
@@ -71,7 +73,7 @@ export interface Decoder {
   readonly slots: { readonly [name: string]: Slot };
   /**
    * Decodes one frame. Without outputs: what stands in the slots. A batch gives one `Detections` per image, as an
-   * array. The result is overwritten by the next call.
+   * array, for which TypeScript is told so: `decode<Detections[]>(outputs)`. The result is overwritten by the next call.
    * @throws TensorError where the outputs do not fit the config, with got and expected.
    */
   decode<R extends Detections | readonly Detections[] = Detections>(
@@ -89,6 +91,9 @@ export interface Decoder {
  * options. Compiles the kernel off the main thread where the runtime can.
  * @throws ConfigError with every problem of the config at once.
  */
+export function createDecoder(config: TypedOptions, options?: DecoderOptions): Promise<Decoder>;
+// eslint-disable-next-line @typescript-eslint/unified-signatures -- in one signature all would be unknown, and nothing to complete
+export function createDecoder(config: unknown, options?: DecoderOptions): Promise<Decoder>;
 export async function createDecoder(config: unknown, options: DecoderOptions = {}): Promise<Decoder> {
   const wanted = engineOf(options);
   if (hasWebAssembly() && wanted !== "ts") {
@@ -100,6 +105,9 @@ export async function createDecoder(config: unknown, options: DecoderOptions = {
 }
 
 /** `createDecoder` without a promise. */
+export function createDecoderSync(config: TypedOptions, options?: DecoderOptions): Decoder;
+// eslint-disable-next-line @typescript-eslint/unified-signatures -- as above
+export function createDecoderSync(config: unknown, options?: DecoderOptions): Decoder;
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
   const wanted = engineOf(options);
   checkEngine(wanted);
@@ -109,12 +117,19 @@ export function createDecoderSync(config: unknown, options: DecoderOptions = {})
 /** In plain JavaScript there may be no options; what they are is asked where all of them are read. */
 const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
+/** What the config or the option `outputs` says of a tensor. */
+type Known = Partial<OutputSpec>;
+
 /** Everything that belongs to one set of shapes. */
 interface Workspace extends Image {
   readonly engine: Engine;
   readonly slots: readonly SlotArray[];
-  /** Where each tensor stands in a bare array, whose tensors are named by their place: a plan may leave some alone. */
+  /** Where each tensor stands in a bare array: among those that the plan was made from, of which it may leave some alone. */
   readonly places: readonly number[];
+  /** What was said of each beforehand. */
+  readonly known: readonly Known[];
+  /** The types that came with the last arrays, as spelled, once they were looked at. */
+  readonly types: (string | null | undefined)[];
   readonly detections: readonly Detections[];
 }
 
@@ -129,9 +144,9 @@ class TensorDecoder implements Decoder {
   /** Shapes were given beforehand: others throw. */
   #fixed = false;
   #thresholds: Thresholds;
-  /** The whole of the scores was looked at; units of the first candidates too. */
+  /** The whole of the scores was looked at; boxes of the first candidates too. */
   #checkedScores = false;
-  #checkedUnits = false;
+  #checkedBoxes = false;
   /** The frame that memory holds; `null`: one that may have been changed in place since. */
   #frame: Frame | undefined | null;
   readonly #notes: string[] = [];
@@ -149,24 +164,21 @@ class TensorDecoder implements Decoder {
 
   decode<R extends Detections | readonly Detections[] = Detections>(
     outputs?: Outputs | TensorInput,
-    frame?: Frame,
+    given?: Frame,
   ): R {
+    // in plain JavaScript, null says as little as undefined
+    const frame = given ?? undefined;
     let plan = 0;
     if (outputs === undefined) {
       if (this.#work === null)
         refuse("", "no outputs", "them at the first decode: slots exist once the shapes are known");
-      if (holdsRows(this.#work))
-        refuse(
-          "",
-          "no outputs, and slots that hold only those rows of the last ones that passed",
-          "the outputs again, or a tensor written into each slot",
-        );
+      if (holdsRows(this.#work)) refuseRows("no outputs");
     } else plan = this.#fill(outputs);
     const work = this.#work as Workspace;
     const { engine, layout, memory } = work;
     const { i32 } = memory;
     if (frame !== this.#frame) {
-      writeAffine(work, affineOf(frame ?? undefined, work.plan.inputSize));
+      writeAffine(work, affineOf(frame, work.plan.inputSize));
       // a frame that is changed in place would go unseen, so only the very same frozen one is skipped
       this.#frame = frame === undefined || Object.isFrozen(frame) ? frame : null;
     }
@@ -186,9 +198,9 @@ class TensorDecoder implements Decoder {
       stats.dropped.capped += i32[p + A.P_OVERFLOW] + candidates - i32[p + A.P_VISITED];
       stats.dropped.notFinite += i32[p + A.P_NOT_FINITE];
       if (i32[p + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
-      if (!this.#checkedUnits && candidates > 0) {
-        checkUnits(work, at);
-        this.#checkedUnits = true;
+      if (!this.#checkedBoxes && candidates > 0) {
+        checkBoxes(work, at);
+        this.#checkedBoxes = true;
       }
     }
     return (work.detections.length === 1 ? work.detections[0] : work.detections) as R;
@@ -214,7 +226,7 @@ class TensorDecoder implements Decoder {
       given !== null &&
       classes !== null &&
       given.length !== classes &&
-      !(plan !== undefined && listStart(plan, given.length) !== 0)
+      !(plan && isPerClass(plan, given))
     )
       r.say("confidenceThreshold", `${given.length} values`, `${classes}, one per class`);
     r.take("iouThreshold", ["0..1", UNIT[1]]);
@@ -223,13 +235,13 @@ class TensorDecoder implements Decoder {
       (x) => Number.isInteger(x) && (x as number) > 0 && (x as number) <= bound,
     ]);
     if (r.problems.length > 0) throw new RangeError(new ConfigError(r.problems).message);
-    this.#thresholds = next;
-    if (this.#work !== null) writeThresholds(this.#work, next);
+    this.#thresholds = { ...next, confidenceThreshold: ownList(next.confidenceThreshold) };
+    if (this.#work !== null) writeThresholds(this.#work, this.#thresholds);
   }
 
   describe(): Description {
-    const { confidenceThreshold, iouThreshold } = this.#thresholds;
-    const config = { ...this.config, confidenceThreshold, iouThreshold };
+    const { confidenceThreshold, iouThreshold, maxDetections } = this.#thresholds;
+    const config = { ...this.config, confidenceThreshold, iouThreshold, maxDetections };
     const plan = this.#work?.plan;
     return plan === undefined
       ? describeConfig(config)
@@ -240,12 +252,16 @@ class TensorDecoder implements Decoder {
   #fill(outputs: Outputs | TensorInput): number {
     if (outputs === null || typeof outputs !== "object" || ArrayBuffer.isView(outputs))
       refuse("", show(outputs), "the outputs: an array or a record of {data, dims}");
+    if (outputs instanceof Promise) refuse("", "a promise", "what it resolves to: await it");
     const given =
       "dims" in outputs && "data" in outputs && !Array.isArray(outputs)
         ? [outputs as TensorInput]
         : (outputs as Outputs);
     if (this.#work === null || !this.#fits(this.#work, given)) this.#replan(given);
     const work = this.#work as Workspace;
+    if (holdsRows(work))
+      for (let i = 0; i < work.slots.length; i++)
+        if (isSlot(work.slots[i], tensorAt(work, given, i).data)) refuseRows("a slot's own array");
     if (work.plan.gather !== null && this.#checkedScores) {
       for (let i = 0; i < work.slots.length; i++) this.#data[i] = tensorAt(work, given, i).data;
       const at = gatherRows(work, this.#data, work.slots);
@@ -265,18 +281,25 @@ class TensorDecoder implements Decoder {
       const t = tensorAt(work, outputs, i) as TensorInput | undefined;
       if (t === undefined || t === null) return false;
       const { dims } = t;
-      if (dims === undefined || dims.length !== spec.dims.length) return false;
+      if (!dims || dims.length !== spec.dims.length) return false;
       for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
       if (t.data?.length !== work.slots[i].length || (t.order ?? spec.order) !== spec.order) return false;
+      const known = work.known[i];
       if (!isFloat(spec)) {
-        if (t.scale !== undefined && t.scale !== spec.scale) return false;
-        if (t.zeroPoint !== undefined && t.zeroPoint !== spec.zeroPoint) return false;
+        if ((t.scale ?? known.scale ?? null) !== spec.scale) return false;
+        if ((t.zeroPoint ?? known.zeroPoint ?? 0) !== spec.zeroPoint) return false;
       }
-      // another array type may mean another element type: the slow way looks closer
-      if (t.data.constructor !== work.slots[i].constructor && specOf(spec.name, t).type !== spec.type)
-        return false;
+      // another array, or another word for its type, may mean another element type: the slow way looks closer
+      if (t.data.constructor !== work.slots[i].constructor || t.type !== work.types[i]) {
+        if (specOf(spec.name, t, known).type !== spec.type) return false;
+        work.types[i] = t.type;
+      }
     }
     return true;
+  }
+
+  #known(name: string): Known {
+    return this.config.outputs?.find((o) => o.name === name) ?? {};
   }
 
   #replan(outputs: Outputs): void {
@@ -287,7 +310,7 @@ class TensorDecoder implements Decoder {
       ? tensors.map((_, i) => (this.#fixed ? known?.[i]?.name : undefined) ?? `output${i}`)
       : Object.keys(outputs);
     // a scale given beforehand holds for data that comes without one
-    const specs = tensors.map((t, i) => specOf(names[i], t, known?.find((o) => o.name === names[i]) ?? {}));
+    const specs = tensors.map((t, i) => specOf(names[i], t, this.#known(names[i])));
     if (this.#fixed && this.#work !== null) {
       for (const s of this.#work.plan.tensors) {
         const got = specs.find((x) => x.name === s.name);
@@ -297,11 +320,14 @@ class TensorDecoder implements Decoder {
           refuse(where, `dims [${got.dims.join(",")}]`, `[${s.dims.join(",")}] as given beforehand`);
       }
     }
-    this.#build(specs, (i) => tensors[i].data as ArrayLike<number>);
+    this.#build(specs, (i) => numbersOf(specs[i], tensors[i].data));
   }
 
   #build(specs: readonly TensorSpec[], valuesOf: (index: number) => ArrayLike<number> | null): void {
     const plan = makePlan(this.config, specs, valuesOf);
+    const { confidenceThreshold: list } = this.#thresholds;
+    if (typeof list === "object" && !isPerClass(plan, list))
+      refuse("confidenceThreshold", `${list.length} values`, `${plan.classes}, one per class`);
     const layout = layoutOf(plan);
     const engine = makeEngine(this.engine, layout.bytes);
     const { memory } = engine;
@@ -323,13 +349,14 @@ class TensorDecoder implements Decoder {
           labels,
         ),
     );
-    const places = plan.tensors.map(({ name }, i) => Number(/^output(\d+)$/.exec(name)?.[1] ?? i));
-    this.#work = { ...image, engine, slots, places, detections };
+    const places = plan.tensors.map(({ name }) => specs.findIndex((s) => s.name === name));
+    const known = plan.tensors.map(({ name }) => this.#known(name));
+    this.#work = { ...image, engine, slots, places, known, types: [], detections };
     this.slots = Object.fromEntries(
       plan.tensors.map((s, i) => [s.name, { data: slots[i], dims: s.dims, type: s.type }]),
     );
     this.#checkedScores = false;
-    this.#checkedUnits = false;
+    this.#checkedBoxes = false;
     this.#frame = undefined;
     this.#notes.length = 0;
     this.stats.bytes = buffer.byteLength;
@@ -358,9 +385,35 @@ function tensorAt({ plan, places }: Workspace, outputs: Outputs, i: number): Ten
     : (outputs as { readonly [name: string]: TensorInput })[plan.tensors[i].name];
 }
 
+/** Whether a list has a value for each class, the background among them or not. */
+const isPerClass = (plan: Plan, { length }: readonly number[]): boolean =>
+  length === plan.classes || listStart(plan, length) !== 0;
+
+/** A tensor's elements as the numbers they stand for. */
+function numbersOf(s: TensorSpec, data: TensorInput["data"]): ArrayLike<number> {
+  const bits = s.type === "f16" && kindOf(data) !== "Float16Array";
+  if (s.type === "f32" || !(bits || s.scale !== null)) return data as ArrayLike<number>;
+  return Array.from(data as ArrayLike<number>, (x) =>
+    bits ? halfToFloat(x & 0xffff) : (Number(x) - s.zeroPoint) * (s.scale as number),
+  );
+}
+
+const refuseRows = (got: string): never =>
+  refuse(
+    "",
+    `${got}, and slots that hold only those rows of the last ones that passed`,
+    "the outputs again, or a tensor written into each slot",
+  );
+
+/** Whether an array is the slot itself. */
+function isSlot(slot: SlotArray, data: TensorInput["data"]): boolean {
+  const { buffer, byteOffset } = data as Float32Array;
+  return buffer === slot.buffer && byteOffset === slot.byteOffset;
+}
+
 function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
   const from = data as Float32Array;
-  if (from.buffer === slot.buffer && from.byteOffset === slot.byteOffset) return;
+  if (isSlot(slot, data)) return;
   if (from.constructor === slot.constructor) return slot.set(from);
   const kind = kindOf(data);
   if (kind === "Float16Array") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));

@@ -1,6 +1,6 @@
 /** A plan in words. */
-import type { Config } from "./config.ts";
-import type { Plan } from "./plan.ts";
+import type { AnchorSet, Config } from "./config.ts";
+import { type Plan, familyOf } from "./plan.ts";
 import { few, isFloat } from "./tensor.ts";
 
 /** What a decoder takes its tensors for, and why. */
@@ -12,11 +12,14 @@ export interface Description {
 }
 
 export function describeConfig(config: Config, why?: string): Description {
-  const { labels, classes, inputSize } = config;
+  const { labels, classes, inputSize, decodes, anchorSets } = config;
+  const { family, why: familyWhy } = familyOf(config, config.outputs ?? []);
   return said(
     [
       `config: ${config.source}${formatOf(config)}`,
+      ...(decodes ? [`family: ${family} (${familyWhy})`] : []),
       `classes: ${classes ?? NOT_GIVEN}${labels === null ? "" : `, labels ${few(labels, 3)}`}`,
+      ...(anchorSets?.length ? [`anchors: ${anchorSets.map(anchorsOf).join("; ")}`] : []),
       `input: ${inputSize?.join("x") ?? NOT_GIVEN}`,
       `thresholds: confidence ${confidence(config)}, IoU ${config.iouThreshold}, at most ${config.maxDetections} detections`,
       why ?? "tensors: not known yet; the plan is made at the first decode, or from the option outputs",
@@ -33,6 +36,9 @@ const formatOf = ({ decodes, note, source, outputFormat }: Config): string =>
       ? ""
       : `, output_format ${outputFormat ?? "not given (raw: the host decodes)"}`;
 
+const anchorsOf = ({ side, output, anchors }: AnchorSet, i: number): string =>
+  `${anchors.map((a) => a.join(" x ")).join(", ")} for ${output ?? (side === null ? `map ${i + 1}` : `the map ${side} wide`)}`;
+
 const NOT_GIVEN = "not given";
 
 const confidence = ({ confidenceThreshold: c }: Config): string =>
@@ -40,7 +46,7 @@ const confidence = ({ confidenceThreshold: c }: Config): string =>
 
 export function describePlan(config: Config, plan: Plan): Description {
   const { rules: r, activation, classes, inputSize } = plan;
-  const { conventions, confidenceThreshold, iouThreshold } = config;
+  const { conventions, confidenceThreshold, iouThreshold, maxDetections } = config;
   let first = 0;
   const heads = plan.heads.map((h) => {
     const firstSource = first;
@@ -63,11 +69,11 @@ export function describePlan(config: Config, plan: Plan): Description {
         (h) =>
           `head: ${h.about}: ${h.cells} cells from number ${h.firstSource}, box ${h.kind}${h.bins > 0 ? ` of ${h.bins} bins` : ""}, score ${h.rule}${h.scoreFn === "none" ? "" : `, ${h.scoreFn}`}`,
       ),
-      `rules: ${conventions}: score ${r.score}, confidence ${r.gate} ${confidence(config)}, suppression ${nms}${r.nms === "none" ? "" : ` ${r.suppress} ${iouThreshold}`}, clamp ${r.clamp}${r.multiLabel ? ", multi-label" : ""}${r.pixelOffset === 1 ? ", +1 pixel" : ""}, at most ${plan.maxDetections} detections`,
+      `rules: ${conventions}: score ${r.score}, confidence ${r.gate} ${confidence(config)}, suppression ${nms}${r.nms === "none" ? "" : ` ${r.suppress} ${iouThreshold}`}, clamp ${r.clamp}${r.multiLabel ? ", multi-label" : ""}${r.pixelOffset === 1 ? ", +1 pixel" : ""}, at most ${r.maxCandidates === 0 ? "" : `${r.maxCandidates} candidates, `}${maxDetections} detections`,
       ...(plan.keep === null ? [] : [`keep: classes ${plan.keep.join(", ")}`]),
       ...plan.notes.map((n) => `note: ${n}`),
     ],
-    { ...plan, heads, conventions, confidenceThreshold, iouThreshold },
+    { ...plan, heads, conventions, confidenceThreshold, iouThreshold, maxDetections },
   );
 }
 

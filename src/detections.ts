@@ -42,12 +42,14 @@ export class Detections implements Iterable<Detection> {
     this.classIds = classIds;
     this.sources = sources;
     this.#labels = labels;
+    // what `console.log` of Node, Bun and Deno shows; as a method with a computed name it would keep the class in every bundle
+    Object.defineProperty(this, Symbol.for("nodejs.util.inspect.custom"), { value: this.toArray });
   }
 
-  /** Row `i` as an object, `undefined` past the end; negative counts from the end. */
+  /** Row `i` as an object, `undefined` past the end and for what is no whole number; negative counts from the end. */
   at(i: number): Detection | undefined {
     const row = i < 0 ? this.length + i : i;
-    if (!(row >= 0 && row < this.length)) return undefined;
+    if (!(Number.isInteger(row) && row >= 0 && row < this.length)) return undefined;
     const class_id = this.classIds[row];
     const b = row * 4;
     return {

@@ -20,7 +20,7 @@ export { ConfigError, type ConfigProblem, TensorError } from "./errors.ts";
 export { FAMILIES, type Activation, type Family } from "./families.ts";
 export type { Frame } from "./letterbox.ts";
 export { type NmsOptions, nms } from "./nms.ts";
-export type { DecoderOptions } from "./options.ts";
+export type { DecoderOptions, TypedOptions } from "./options.ts";
 export type { Plan } from "./plan.ts";
 export type { Head, Reading, ReadingName } from "./reading.ts";
 export type {

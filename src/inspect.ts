@@ -100,6 +100,8 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
         const inputSize = options.inputSize ?? sizeGuess(tensors);
         const config: Config = withOptions(parseConfig(stated), { ...options, inputSize });
         for (const r of readingsOf(config, tensors)) {
+          // distributions of eight bins are NanoDet's, whose scores are not logits as those of the others
+          if (r.about.startsWith("distance distributions of 8 bins") && family !== "nanodet") continue;
           const id = `${classes}|${r.about}`;
           const known = found.get(id);
           const name = LIKE[family] ?? family;

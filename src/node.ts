@@ -3,7 +3,9 @@
  * and imports nothing of Node.
  */
 import { type Decoder, type DecoderOptions, createDecoder } from "./index.ts";
+import { ConfigError, mismatch } from "./errors.ts";
 import { readArchiveConfig } from "./files.ts";
+import { show } from "./tensor.ts";
 
 export { mergeTensors, packingOf, parseTensors, readArchiveConfig, readInput, readTensors } from "./files.ts";
 export { parseNpy, parseNpz } from "./files.ts";
@@ -24,5 +26,9 @@ export async function createArchiveDecoder(
   bytes: Uint8Array,
   options: DecoderOptions = {},
 ): Promise<Decoder> {
+  if (!(bytes instanceof Uint8Array))
+    throw new ConfigError([
+      { path: "", message: mismatch(show(bytes), "the bytes of an NN Archive, a Uint8Array") },
+    ]);
   return createDecoder(await readArchiveConfig(bytes, "archive"), options);
 }

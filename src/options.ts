@@ -27,18 +27,27 @@ export interface DecoderOptions {
   readonly priors?: Float32Array;
   /** How the rows of `priors` are written. */
   readonly priorFormat?: "xyxy" | "cxcywh" | "cycxhw";
-  /** Factors on the four box channels of SSD heads, or `scales`, their inverse (TensorFlow: 10, 10, 5, 5). */
+  /** Factors on the four box channels of SSD heads (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
   readonly variances?: readonly [number, number, number, number];
+  /** The inverse of such factors, in place of them; box channels and priors are then ty tx th tw (TensorFlow: 10, 10, 5, 5). */
   readonly scales?: readonly [number, number, number, number];
+  /** Class column of SSD scores that means "nothing here": the first (0, the default), the last, or `false` for none. */
   readonly background?: number | false;
+  /** How decoded boxes are written, or which of the offsets of an SSD head comes first ("cycxhw": ty tx th tw). */
   readonly boxFormat?: "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw";
+  /** What decoded boxes are counted in. Default: pixels of the network's input for YOLO rows and planes. */
   readonly coordinates?: "pixels" | "normalised";
+  /** Which output plays which part, by name, where shapes and names do not tell. */
   readonly roles?: Roles;
   /** Which reading to take where shapes allow several; the error that lists them gives the names. */
   readonly reading?: string;
+  /** Class names in the order of the class numbers. */
   readonly labels?: readonly string[];
+  /** How many classes; without it as many as there are labels. */
   readonly classes?: number;
+  /** 0..1, or one for each class. Typed options: 0.25 by default; files: 0.5. */
   readonly confidenceThreshold?: number | readonly number[];
+  /** 0..1: which overlap suppresses. Typed options: 0.45 by default; files: 0.5. */
   readonly iouThreshold?: number;
   /** Class names or numbers to look for; the others are not even read. */
   readonly keep?: readonly (string | number)[];
@@ -46,6 +55,22 @@ export interface DecoderOptions {
   readonly maxDetections?: number;
   /** Tensors known beforehand: slots exist at once, and other shapes throw. */
   readonly outputs?: readonly TensorSpecInput[] | { readonly [name: string]: TensorSpecInput };
+}
+
+/** Width and height of an anchor, in pixels of the network's input (YOLOv2: in cells). */
+type Anchor = readonly [width: number, height: number];
+
+/** What stands for a config file where there is none: `createDecoder({ family: "yolov8", classes: 80, inputSize: [640, 640] })`. */
+export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs"> {
+  readonly family: Family;
+  /**
+   * Anchors of YOLOv2 to v7 raw maps, from the largest map to the smallest: flat (w, h, w, h, ...), as pairs, as a flat list for each
+   * map, or as a list of pairs for each map.
+   */
+  readonly anchors?:
+    readonly number[] | readonly Anchor[] | readonly (readonly number[])[] | readonly (readonly Anchor[])[];
+  /** Which of the anchors belong to which map: a list for each map, largest first, or by the map's width (`side26`) or output name. */
+  readonly anchorMasks?: readonly (readonly number[])[] | { readonly [side: string]: readonly number[] };
 }
 
 /**

@@ -7,7 +7,7 @@ import { CONVENTIONS, type Conventions } from "./conventions.ts";
 import { TensorError, refuse } from "./errors.ts";
 import { type Activation, type Family, type FamilyRules, RULES, settleFamily } from "./families.ts";
 import { rangeOf } from "./gates.ts";
-import { cellsOf } from "./places.ts";
+import { cellsOf, gridsOfRows } from "./places.ts";
 import { blazefaceAnchors, ultrafacePriors } from "./priors.ts";
 import { type Head, type Question, type Reading, expectedShapes, readings } from "./reading.ts";
 import { type TensorSpec, type TensorSpecInput, few, isFloat, shape, specOf, volume } from "./tensor.ts";
@@ -68,7 +68,11 @@ export function makePlan(
   const { family, why } = familyOf(config, used);
   const rules: Conventions = { ...CONVENTIONS[config.conventions], ...config.rules };
   const q = questionOf(config, family, rules, valuesOf);
-  const found = dominant(distinct(readings(q, used)));
+  const named = namesOf(config.roles);
+  // of several, those of the outputs that roles name
+  const all = dominant(distinct(readings(q, used)));
+  const meant = all.filter(({ uses }) => used.every((s, i) => !named.includes(s.name) || uses.includes(i)));
+  const found = meant.length > 0 ? meant : all;
   if (found.length === 0) nothingFits(q, why, used);
   if (found.length > 1) throw new TensorError(tooMany(found, used));
   const { name, uses, ...reading } = found[0];
@@ -85,6 +89,8 @@ export function makePlan(
     );
   for (const h of heads) checkTypes(h, used, activation);
   const softmax = heads.some((h) => h.scoreFn === "softmax");
+  if (config.activation === "logits" && activation !== "logits")
+    refuse(about, 'activation "logits"', `"sigmoid": the network has finished the scores of ${name}`);
   if (config.activation === "softmax" && !softmax)
     refuse(
       about,
@@ -93,8 +99,8 @@ export function makePlan(
     );
 
   // what the network has finished stays as it is: coordinates a little outside are normal there
-  const finished = name === "detection-output" || name === "postprocess";
-  const single = finished || name === "end-to-end" || name === "corner-rows" || name === "queries";
+  const finished = isFinished(name) && name !== "end-to-end";
+  const single = isFinished(name) || name === "corner-rows" || name === "queries";
   const settled: Conventions = {
     ...rules,
     nms: single ? "none" : rules.nms,
@@ -114,7 +120,17 @@ export function makePlan(
     family,
     familyWhy: why,
     reading: name,
-    notes: [...reading.notes, ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : [])],
+    notes: [
+      ...reading.notes,
+      ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : []),
+      ...(isRowsOf(family, name) &&
+      q.inputSize !== null &&
+      ![1, 2, 3, 5].some((n) => gridsOfRows(q, cells / n))
+        ? [
+            `${cells} rows are not the cells of a ${q.inputSize.join("x")} input at the usual strides: is that its size?`,
+          ]
+        : []),
+    ],
     activationWhy:
       config.activation !== null
         ? "option activation"
@@ -151,6 +167,15 @@ function outputsOf({ headOutputs: named }: Config, specs: readonly TensorSpec[])
   return mine;
 }
 
+/** Whether rows stand for the cells of maps, as far as is usual. */
+const isRowsOf = (family: Family, name: string): boolean =>
+  /^yolo/.test(family) && (name === "class-rows" || name === "objectness-rows");
+
+/** Whether the network itself has put the scores and the list of boxes right. */
+export const isFinished = (name: string): boolean => /^(end-to-end|detection-output|postprocess)$/.test(name);
+
+const namesOf = (roles: Config["roles"]): string[] => Object.values(roles ?? {}).flat() as string[];
+
 /**
  * Every tensor that is named as part of the head has to be in the reading, and every stride has its map: a map of another shape, left
  * alone, would take a part of the boxes with it.
@@ -161,7 +186,7 @@ function checkNamed(
   specs: readonly TensorSpec[],
   unused: readonly TensorSpec[],
 ): void {
-  const named = Object.values(roles ?? {}).flat() as string[];
+  const named = namesOf(roles);
   const isHere = (n: string): boolean => specs.some((s) => s.name === n);
   // roles of which none is here were written for another export of the network
   const lacking = named.some(isHere) ? named.filter((n) => !isHere(n)) : [];
@@ -175,7 +200,10 @@ function checkNamed(
 }
 
 /** The family of a config and why; `null` names nothing else than what the shapes settle. */
-export function familyOf(config: Config, specs: readonly TensorSpec[]): { family: Family; why: string } {
+export function familyOf(
+  config: Config,
+  specs: readonly { readonly name: string }[],
+): { family: Family; why: string } {
   if (config.family !== null) return { family: config.family, why: "option family" };
   if (config.kind === "ssd") return { family: "ssd", why: "family mobilenet" };
   return settleFamily({

@@ -531,7 +531,9 @@ const postprocess: Reader = (q, specs) => {
   const roles = { labels: usual(/(:|_)1$|class|label/i), scores: usual(/(:|_)2$|score/i), ...q.roles };
   const own = { ...q, roles };
   const at = specs.findIndex((s) => s.name === roles.labels);
-  const tensor = specs.findIndex((s, i) => i !== at && volume(s.dims) === 1 && !may(own, "scores", s.name));
+  const tensor = specs.findIndex(
+    (s, i) => i !== at && volume(s.dims) === 1 && may(own, "count", s.name) && !may(own, "scores", s.name),
+  );
   const count = tensor < 0 ? null : { ...columnOf(tensor), channel: 0, cell: 0 };
   return at < 0
     ? []
@@ -690,8 +692,10 @@ function priorBox(
     (both ? "xyxy" : q.family !== "ssd" ? "cxcywh" : q.boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
   const row = (i: number): Four => [given[i], given[i + 1], given[i + 2], given[i + 3]];
   const priors = new Float32Array(n);
+  let turned = 0;
   for (let i = 0; i < n; i += 4) {
     const [a, b, c, d] = row(i);
+    if (c < a || d < b) turned++;
     priors.set(
       format === "xyxy"
         ? [(a + c) / 2, (b + d) / 2, c - a, d - b]
@@ -701,13 +705,19 @@ function priorBox(
       i,
     );
   }
-  if (q.variances !== null) return { format, priors, variances: q.variances, notes: [] };
-  if (!both) return null;
+  if (q.variances === null && !both) return null;
+  const notes =
+    q.priorFormat === null && format === "xyxy" && turned * 4 > cells
+      ? [
+          `${turned} of ${cells} priors have x_max < x_min or y_max < y_min as corners: if they are centre and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)`,
+        ]
+      : [];
+  if (q.variances !== null) return { format, priors, variances: q.variances, notes };
   const variances = row(n);
   // one set of variances for all, as every PriorBox layer writes; else the table holds what no factor can say
   for (let i = 0; i < n; i++) if (given[n + i] !== variances[i % 4]) return null;
   const words = variances.map((v) => Math.fround(v).toPrecision(3)).join(", ");
-  return { format, priors, variances, notes: [`variances ${words} from the priors`] };
+  return { format, priors, variances, notes: [...notes, `variances ${words} from the priors`] };
 }
 
 // ---- Which readings a family has ------------------------------------------------------------------------------
@@ -739,8 +749,8 @@ const READERS: { readonly [name: string]: readonly [(classes: number, q: Questio
     fastestdet: [(c) => mapsOf(5 + c), fastestdet],
     detr: [(c) => `${rowsOf(4, c)}; ${rowsOf(4, c + 1)}`, queries],
     ssd: [
-      () =>
-        `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N priors (option priors; 8 N with variances), and variances or scales`,
+      (_, { priors, variances }) =>
+        `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; boxwright/priors makes those of standard networks), and variances or scales (got ${variances === null ? "none" : "them"}), or 8 N with variances behind`,
       priorRows,
       detectionOutput,
     ],

@@ -126,7 +126,7 @@ export const kindOf = (data: unknown): string => Object.prototype.toString.call(
 
 /** What the array itself says about its elements. */
 function typeOfData(data: TensorData): ElementType | null {
-  if (Array.isArray(data)) return typeof data[0] === "string" ? null : "f32";
+  if (Array.isArray(data)) return /string|bigint/.test(typeof data[0]) ? null : "f32";
   const [, kind = ""] = /^(.*)Array$/.exec(kindOf(data)) ?? [];
   return kind === "Uint16" ? "f16" : elementType(kind);
 }
@@ -145,7 +145,7 @@ export function volume(dims: readonly number[]): number {
 export function specOf(
   name: string,
   t: TensorSpecInput & { readonly data?: TensorData },
-  before?: Partial<Pick<TensorSpec, "order" | "scale" | "zeroPoint">>,
+  before?: Partial<Pick<TensorSpec, "order" | "scale" | "zeroPoint">> & { readonly type?: string | null },
 ): TensorSpec {
   const where = `tensor "${name}"`;
   if (t === null || typeof t !== "object" || ArrayBuffer.isView(t)) refuse(where, show(t), "{data, dims}");
@@ -166,12 +166,14 @@ export function specOf(
     if (own === null)
       return refuse(
         where,
-        `data of type ${kind}${Array.isArray(data) ? " with text in it" : ""}`,
+        `data of type ${kind}${Array.isArray(data) ? ` of ${typeof data[0]}s` : ""}`,
         "a typed array",
       );
-    type = stated ?? own;
-    // 16-bit data is shared by f16, i16 and u16 files, so the stated type wins there
-    if (type !== own && !Array.isArray(data) && !["f16 i16", "i16 f16", "i8 u8"].includes(`${type} ${own}`))
+    // 16-bit data is shared by f16, i16 and u16 files, and bytes are bytes, so the stated type wins there
+    const shares = (t: ElementType): boolean => ["f16 i16", "i16 f16", "i8 u8"].includes(`${t} ${own}`);
+    const hint = said === null && before?.type ? elementType(before.type) : null;
+    type = stated ?? (hint && shares(hint) ? hint : own);
+    if (Array.isArray(data) ? type === "f16" : type !== own && !shares(type))
       refuse(where, `${kind} data`, `data for its type "${String(said)}"`);
     const { length } = data;
     if (length !== volume(dims))

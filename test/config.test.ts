@@ -377,6 +377,7 @@ describe("refused NN_config", () => {
         'NN_config.input_size: got "416", expected "WIDTHxHEIGHT", for instance "416x416"',
         'NN_specific_metadata.confidence_threshold: got "0.5", expected a number in 0..1',
         "NN_specific_metadata.iou_threshold: got 1.5, expected a number in 0..1",
+        "NN_specific_metadata.anchors: got [1,-2], expected only positive numbers",
       ],
     ],
   ])("%s", (_, json, expected) => {
@@ -700,6 +701,52 @@ describe("typed options", () => {
     expect(parseConfig({ family: "ssd", background: false }).background).toBe(false);
     expect(parseConfig('{"family": "ssd", "priors": [0, 1, 2, 3]}').priors).toEqual(
       Float32Array.of(0, 1, 2, 3),
+    );
+  });
+
+  test("anchors as networks' own files write them", () => {
+    const pairs = [
+      [10, 13],
+      [16, 30],
+      [33, 23],
+    ];
+    const next = [
+      [30, 61],
+      [62, 45],
+      [59, 119],
+    ];
+    const sets = (anchors: unknown, more: object = {}): unknown =>
+      parseConfig({ family: "yolov5", classes: 80, anchors, ...more }).anchorSets?.map((s) => s.anchors);
+    // a list of pairs, and a flat list for each map
+    expect(sets([...pairs, ...next])).toEqual([pairs, next]);
+    expect(sets([pairs.flat(), next.flat()])).toEqual([pairs, next]);
+    expect(sets([...pairs, ...next], { anchorMasks: [[0], [5, 1]] })).toEqual([
+      [pairs[0]],
+      [next[2], pairs[1]],
+    ]);
+    expect(sets([pairs, next])).toEqual([pairs, next]);
+    expect(() => sets([[10, 13, 16], next.flat()])).toThrow(ConfigError);
+    expect(() =>
+      sets([
+        [10, -13],
+        [16, 30],
+      ]),
+    ).toThrow(/only positive numbers/);
+  });
+
+  test("names that are nearly right are told, others mean nothing here", () => {
+    const problems = (more: object): string =>
+      problemsOf({ family: "yolov8", classes: 80, ...more }).join("\n");
+    expect(problems({ confidenceTreshold: 0.9, anchor_masks: {}, clases: 3, InputSize: [1, 1] })).toBe(
+      [
+        "confidenceTreshold: got an unknown name, expected confidenceThreshold",
+        "anchor_masks: got an unknown name, expected anchorMasks",
+        "clases: got an unknown name, expected classes",
+        "InputSize: got an unknown name, expected inputSize",
+      ].join("\n"),
+    );
+    expect(parseConfig({ family: "yolov8", classes: 80, name: "x", version: 3, model: "y" }).classes).toBe(
+      80,
     );
   });
 

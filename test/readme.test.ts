@@ -1,4 +1,4 @@
-/** The README's first code block, run as it stands (the import turned to the source). */
+/** The README's first code blocks, run as they stand (the imports turned to the source, and to a network of the test's own). */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 
@@ -23,4 +23,49 @@ test("the usage block prints what it says", async () => {
   const numbers = [...promised.matchAll(/(x_min|y_min|x_max|y_max): ([\d.]+)/g)];
   expect(numbers).toHaveLength(4);
   for (const [, name, value] of numbers) expect(box[name]).toBeCloseTo(Number(value), 3);
+});
+
+test("the block from a photo to boxes finds a pixel where it is in the photo", async () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const block =
+    [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, b]) => b).find((b) => b.includes("letterbox")) ??
+    "";
+  const file = new URL("./.photo.tmp.ts", import.meta.url);
+  const network = new URL("./.photo-network.tmp.ts", import.meta.url);
+  // a network that finds the brightest red pixel of its input, as a box of 8 x 8 pixels around it
+  writeFileSync(
+    network,
+    `// @ts-nocheck
+export class Tensor { constructor(type, data, dims) { Object.assign(this, { type, data, dims }); } }
+export const InferenceSession = { create: async () => ({ run: async ({ images }) => {
+  const at = images.data.subarray(0, 640 * 640).indexOf(1);
+  const data = new Float32Array(84 * 8400);
+  [(at % 640) + 0.5, Math.floor(at / 640) + 0.5, 8, 8, 0.9].forEach((v, k) => (data[k * 8400] = v));
+  return { output0: { data, dims: [1, 84, 8400] } };
+} }) };`,
+  );
+  writeFileSync(
+    file,
+    `// @ts-nocheck\n${block.replace('"boxwright"', '"../src/index.ts"').replace('"onnxruntime-node"', '"./.photo-network.tmp.ts"')}`,
+  );
+  try {
+    const { detect } = (await import(file.href)) as {
+      detect: (photo: object) => Promise<{ x_min: number; x_max: number; y_min: number; y_max: number }[]>;
+    };
+    for (const [width, height, x, y] of [
+      [320, 200, 100, 60],
+      [200, 320, 150, 300],
+      [640, 640, 20, 30],
+    ]) {
+      const data = new Uint8Array(width * height * 4);
+      data[(y * width + x) * 4] = 255;
+      const [box, ...others] = await detect({ data, width, height });
+      expect(others).toEqual([]);
+      expect(Math.abs((box.x_min + box.x_max) / 2 - x - 0.5)).toBeLessThan(0.5);
+      expect(Math.abs((box.y_min + box.y_max) / 2 - y - 0.5)).toBeLessThan(0.5);
+    }
+  } finally {
+    rmSync(file);
+    rmSync(network);
+  }
 });

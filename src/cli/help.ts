@@ -104,7 +104,8 @@ ${files}
 Examples:
   boxwright inspect archive.tar.xz
   boxwright inspect output0:1x84x8400:f32
-  boxwright inspect --family ssd boxes:1x1917x4:u8:0.07,128 scores:1x1917x91:u8:0.004,0
+  boxwright inspect boxes:1x1917x4:u8:0.07,128 scores:1x1917x91:u8:0.004,0
+  boxwright inspect --family yolov5 --classes 80 --input-size 640x640 output0:1x25200x85
 `,
 
   compile: `Usage: boxwright compile [CONFIG] [TENSORS...] --outputs NAME:SHAPE[:TYPE[:SCALE,ZERO]],... [options] > plan.bin

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { parseArgs } from "node:util";
+import { TensorError } from "../errors.ts";
 import { createDecoder } from "../decoder.ts";
 import { toPixels } from "../detections.ts";
 import { drawSvg, imageInfo, rasterise } from "../draw.ts";
@@ -36,11 +37,11 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     if (name === "--version" || name === "-V") io.out(`${await version()}\n`);
     else if (name === "--help" || name === "-h" || (name === "help" && words.length === 0)) io.out(HELP[""]);
-    else if (name === "help" && words[0] in COMMANDS) io.out(HELP[words[0]]);
+    else if (name === "help" && Object.hasOwn(COMMANDS, words[0])) io.out(HELP[words[0]]);
     else if (Object.hasOwn(COMMANDS, name)) await runCommand(name as keyof typeof COMMANDS, words, io);
     else
       throw new UsageError(
-        `got ${name === "" ? "no command" : `command ${show(name)}`}, expected decode, draw, inspect or compile`,
+        `got ${name === "" ? "no command" : `command ${show(name === "help" ? words[0] : name)}`}, expected decode, draw, inspect or compile`,
       );
     return DONE;
   } catch (e) {
@@ -112,7 +113,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     for (const out of outs)
       if (!/\.(svg|png)$/i.test(out))
         throw new UsageError(`--out: got ${show(out)}, expected a name that ends in .svg or .png`);
-    const photo = await readFile(photoPath);
+    const photo = await about("photo", readFile(photoPath));
     imageInfo(photo, photoPath); // before any decoding: a wrong photo is the cheaper error
 
     const detections = await detectionsToDraw(positionals, values);
@@ -123,10 +124,8 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
       const png = /\.png$/i.test(out);
       const width = wholeOf(values, "width", 1);
       const font = values["font"] as string | undefined;
-      await writeFile(
-        out,
-        png ? await rasterise(svg, { ...(width && { width }), ...(font && { font }) }) : svg,
-      );
+      const picture = png ? await rasterise(svg, { ...(width && { width }), ...(font && { font }) }) : svg;
+      await about("out", writeFile(out, picture));
       io.out(`${out}: ${detections.length} ${detections.length === 1 ? "detection" : "detections"}\n`);
     }
   },
@@ -158,11 +157,27 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
   compile,
 };
 
+/** What the system says of a file, with the option that named it in front. */
+async function about<T>(option: string, done: Promise<T>): Promise<T> {
+  return done.catch((e: Error) => {
+    e.message = `--${option}: ${e.message}`;
+    throw e;
+  });
+}
+
 function theConfig(inputs: readonly Input[]): { path: string; text: string } | undefined {
   const configs = inputs.filter((i) => i.kind === "config");
   if (configs.length > 1)
     throw new UsageError(`got the configs ${configs.map((c) => c.path).join(" and ")}, expected one`);
-  return configs[0];
+  const [config] = configs;
+  try {
+    if (config) JSON.parse(config.text.replace(/^\ufeff/, ""));
+  } catch (e) {
+    throw new TensorError(
+      `${config.path}: got text that is not JSON (${(e as Error).message}), expected a config: NN_config, nn_config, an NN Archive's config.json or typed options`,
+    );
+  }
+  return config;
 }
 
 interface Decoded {
@@ -223,7 +238,7 @@ async function frameSize(values: Values): Promise<[number, number] | undefined> 
       throw new UsageError("--resize: got it alone, expected --photo or --image-size with it");
     return stated;
   }
-  const { width, height } = imageInfo(await readFile(photo), photo);
+  const { width, height } = imageInfo(await about("photo", readFile(photo)), photo);
   if (stated && (stated[0] !== width || stated[1] !== height))
     throw new UsageError(`--image-size: got ${stated.join("x")}, expected ${width}x${height} (${photo})`);
   return [width, height];

@@ -27,19 +27,19 @@ export function readArchive(root: Reader): Config {
   };
   const found = heads.filter(({ kind }) => kind !== null);
   // as depthai-core: of several heads of a kind the last one counts
-  const last = found[found.length - 1];
-  if (last === undefined) {
+  const last = [...heads, ...found].pop();
+  if (found.length === 0)
     heads[0]?.head.say(
       "parser",
       `${heads.map(({ parser }) => show(parser)).join(" and ")}`,
       "a parser YOLO, YOLOExtendedParser, SSD or MOBILENET",
     );
+  if (last === undefined)
     return {
       ...base,
       decodes: false,
       note: "the archive has no heads: nothing says how to decode its outputs (option family does)",
     };
-  }
   const { head, kind } = last;
   if (found.some((f) => f.kind !== kind)) model.say("heads", "heads of both YOLO and SSD", "one kind");
   const m = head.object("metadata");

@@ -1,17 +1,18 @@
 /** Anchor masks: which of the anchor pairs belong to which output layer. */
 import type { AnchorSet } from "../config.ts";
-import type { Reader } from "./reader.ts";
+import { type Reader, isWhole } from "./reader.ts";
 
 /**
  * One anchor set per mask. A mask is named `sideN`, N the width of its output layer, or has no name (then the masks
  * stand from the largest map to the smallest); with `outputNames` it may also be named as its output.
+ * `anchors` is `null` where they are wrong, and told of already.
  * Masks of different outputs may share anchors: 0,1,2 and 1,2,3 both exist for the same network.
  */
 export function readMasks(
   r: Reader,
   key: string,
   masks: readonly (readonly [name: string | null, mask: unknown])[],
-  anchors: readonly (readonly [number, number])[],
+  anchors: readonly (readonly [number, number])[] | null,
   inputSize: readonly [number, number] | null,
   outputNames = false,
 ): AnchorSet[] {
@@ -38,9 +39,16 @@ export function readMasks(
     else if (new Set(mask).size < mask.length) r.wrong(at, "each anchor once", mask);
     const list: (readonly [number, number])[] = [];
     mask.forEach((index, k) => {
-      const pair = Number.isInteger(index) ? anchors[index as number] : undefined;
+      const pair = isWhole(index)
+        ? (anchors ?? { [index as number]: [1, 1] as const })[index as number]
+        : undefined;
       if (pair) list.push(pair);
-      else r.wrong(`${at}[${k}]`, `0..${anchors.length - 1}, as there are ${anchors.length} anchors`, index);
+      else
+        r.wrong(
+          `${at}[${k}]`,
+          anchors ? `0..${anchors.length - 1}, as there are ${anchors.length} anchors` : "an anchor's number",
+          index,
+        );
     });
     sets.push({ side, output: side === null ? name : null, anchors: list });
   });

@@ -59,7 +59,8 @@ export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Conf
     inputSize,
     confidenceThreshold: threshold("confidence_threshold"),
     iouThreshold: threshold("iou_threshold"),
-    anchorSets: kind === "yolo" ? readAnchors(metadata, inputSize) : null,
+    // of a family that is misspelt, to name all that is wrong at once
+    anchorSets: kind === "ssd" || !c.has("NN_family") ? null : readAnchors(metadata, inputSize),
   };
 }
 
@@ -80,6 +81,7 @@ function readAnchors(metadata: Reader, inputSize: readonly [number, number] | nu
   if (anchors === null || anchors.length === 0) {
     if (masks.length > 0 && (!metadata.has("anchors") || anchors))
       metadata.wrong("anchors", "the anchors that anchor_masks point at");
+    if (anchors === null) readMasks(metadata, "anchor_masks", masks, null, inputSize);
     return anchors && [];
   }
   if (masks.length > 0) return readMasks(metadata, "anchor_masks", masks, anchors, inputSize);

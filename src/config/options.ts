@@ -6,7 +6,7 @@ import { show } from "../tensor.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
 import {
-  type Reader,
+  Reader,
   type Rule,
   CONFIDENCE,
   COUNT,
@@ -28,6 +28,7 @@ export function readOptions(r: Reader): Config {
   };
   const settings = readSettings(r, config);
   const { family, labels, classes } = settings;
+  r.misspelt([...SETTING_NAMES, "anchors", "anchorMasks"]);
   if (!r.has("family")) r.wrong("family", `one of ${FAMILIES.join(", ")}`);
   if (classes !== null && labels !== null && labels.length !== classes)
     r.say("labels", `${labels.length} labels`, `${classes} for classes = ${classes}`);
@@ -37,6 +38,9 @@ export function readOptions(r: Reader): Config {
     anchorSets: readAnchors(r, settings, family),
   };
 }
+
+/** A list of the caller's may change under us. */
+export const ownList = <T>(x: T): T => (Array.isArray(x) ? ([...(x as unknown[])] as T) : x);
 
 /** How each setting is read: by a rule, or by a function. */
 const SETTINGS = {
@@ -57,7 +61,7 @@ const SETTINGS = {
   reading: TEXT,
   labels: (r: Reader) => r.labels("labels"),
   classes: COUNT,
-  confidenceThreshold: CONFIDENCE,
+  confidenceThreshold: (r: Reader) => ownList(r.take("confidenceThreshold", CONFIDENCE)),
   iouThreshold: UNIT,
   keep: NAMES,
   maxDetections: COUNT,
@@ -88,11 +92,11 @@ export function readSettings(r: Reader, config: Config): Config {
   // single rules go over those of the config, but not over a set that is named
   const set = conventions?.set ?? config.conventions;
   const rules = { ...(conventions?.set ? {} : config.rules), ...conventions?.rules };
-  const cap = conventions ? { ...CONVENTIONS[set], ...rules }.maxDetections : Infinity;
+  const cap = conventions ? CONVENTIONS[set].maxDetections : Infinity;
   const merged: Config = {
     ...config,
-    // a set named here brings its own cap along, a bound given here goes over both
-    maxDetections: Math.min(config.maxDetections, cap),
+    // a set named here brings its own cap along; a bound given here, as a rule or by itself, goes over both
+    maxDetections: conventions?.rules.maxDetections ?? Math.min(config.maxDetections, cap),
     ...(scales && { variances: scales.map((s) => 1 / s) as unknown as Config["variances"] }),
     ...settings,
     scalesGiven: scales !== undefined || (variances === undefined && config.scalesGiven),
@@ -103,9 +107,10 @@ export function readSettings(r: Reader, config: Config): Config {
 }
 
 const WHOLE = "a whole number";
+const POSITIVE = "a positive whole number";
 const BOOLEAN = [true, false];
 /** Values a single rule may have. */
-const RULES: { readonly [rule: string]: readonly unknown[] | typeof WHOLE } = {
+const RULES: { readonly [rule: string]: readonly unknown[] | string } = {
   score: ["product", "class"],
   gate: [">", ">="],
   nms: ["class", "all", "none"],
@@ -114,7 +119,7 @@ const RULES: { readonly [rule: string]: readonly unknown[] | typeof WHOLE } = {
   clamp: ["none", "before", "after", "centre"],
   multiLabel: BOOLEAN,
   maxCandidates: WHOLE,
-  maxDetections: WHOLE,
+  maxDetections: POSITIVE,
   countBackground: BOOLEAN,
 };
 
@@ -130,8 +135,8 @@ function readConventions(r: Reader): { set: ConventionSet | null; rules: Partial
     // "constructor" and its like are in every object, and no rule
     const values = known.includes(name) ? RULES[name] : undefined;
     if (values === undefined) c.wrong(name, `a rule: ${known.join(", ")}`);
-    else if (values === WHOLE ? !isWhole(value) : !values.includes(value))
-      c.wrong(name, values === WHOLE ? WHOLE : (values as unknown[]).map(show).join(" or "));
+    else if (isText(values) ? !(values === WHOLE ? isWhole : COUNT[1])(value) : !values.includes(value))
+      c.wrong(name, isText(values) ? values : values.map(show).join(" or "));
   }
   return { set: c.take("set", sets, set), rules };
 }
@@ -154,12 +159,25 @@ function readPriors(r: Reader): Float32Array | null {
   return x instanceof Float32Array ? x : Float32Array.from(x);
 }
 
-/** Flat [w,h,...] with masks, flat without (split evenly, largest map first), or [output][anchor][w,h]. */
+/** Anchors as networks' own files have them, in one of the two forms that `readAnchors` reads: [w,h] pairs in one list, and a flat list a map. */
+function evenForm(anchors: unknown): unknown {
+  const isPairs = (list: unknown): list is number[] =>
+    Array.isArray(list) &&
+    list.length > 0 &&
+    list.length % 2 === 0 &&
+    list.every((x) => typeof x === "number");
+  if (!Array.isArray(anchors) || !anchors.every(isPairs)) return anchors;
+  if (anchors.every((list) => list.length === 2)) return anchors.flat();
+  return anchors.map((list) => list.flatMap((w, i) => (i % 2 ? [] : [[w, list[i + 1]]])));
+}
+
+/** Flat [w,h,...] or pairs with masks, the same without (split evenly, largest map first), or [output][anchor][w,h]. */
 function readAnchors(
-  r: Reader,
+  given: Reader,
   { inputSize, strides }: Config,
   family: Config["family"],
 ): AnchorSet[] | null {
+  const r = new Reader({ ...given.json, anchors: evenForm(given.json.anchors) }, given.path, given.problems);
   const list = r.array("anchors");
   const masks = r.has("anchorMasks") ? r.json.anchorMasks : null;
   const bare = (sets: readonly AnchorSet["anchors"][]): AnchorSet[] =>
@@ -177,16 +195,16 @@ function readAnchors(
     sets = bare(groups);
   } else {
     const anchors = r.pairs("anchors");
-    if (anchors === null) return null;
     if (masks !== null) {
       // a list of masks: from the largest map to the smallest; an object: by side or by output name
       const named: [string | null, unknown][] = Array.isArray(masks)
         ? Array.from(masks, (m): [null, unknown] => [null, m])
         : Object.entries(r.object("anchorMasks").json);
-      if (named.length === 0 && anchors.length > 0)
+      if (named.length === 0 && anchors?.length)
         r.say("anchorMasks", `no masks for ${anchors.length} anchors`, "one per output");
       sets = readMasks(r, "anchorMasks", named, anchors, inputSize, true);
-    } else if (anchors.length === 0) return [];
+    } else if (anchors === null) return null;
+    else if (anchors.length === 0) return [];
     else {
       // YOLOv2 has one map; elsewhere the strides tell how many, or the three anchors a map that most networks have
       const maps =

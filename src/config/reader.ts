@@ -48,6 +48,18 @@ export const oneOf = <T extends string>(values: readonly T[]): Rule<T> => [
   (x) => values.includes(x as T),
 ];
 
+/** A name in small letters, however its words are joined. */
+const plain = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
+
+/** Whether two words are the same but for one letter at most: another, one too many or one too few. */
+function isNearly(a: string, b: string): boolean {
+  let i = 0;
+  while (i < a.length && a[i] === b[i]) i++;
+  const [x, y] = [a.slice(i), b.slice(i)];
+  const [restOfX, restOfY] = [x.slice(1), y.slice(1)];
+  return restOfX === y || x === restOfY || restOfX === restOfY;
+}
+
 /**
  * The fields of one object. Each is named once: from its key follow value and path. `null` comes back where a field is absent, which
  * `null` in the file means too, and where it is wrong, after a report. Elements inside a field are given as key and value.
@@ -80,6 +92,14 @@ export class Reader {
       if (!keys.includes(key)) this.say(key, "an unknown name", `one of ${keys.join(", ")}`);
   }
 
+  /** Says of every key that is nearly one of these and has not its own meaning here: it would do nothing. */
+  misspelt(keys: readonly string[]): void {
+    for (const key of Object.keys(this.json)) {
+      const meant = keys.includes(key) ? undefined : keys.find((k) => isNearly(plain(key), plain(k)));
+      if (meant !== undefined) this.say(key, "an unknown name", meant);
+    }
+  }
+
   done(): void {
     if (this.problems.length > 0) throw new ConfigError(this.problems);
   }
@@ -110,8 +130,8 @@ export class Reader {
     return list?.filter((r) => isObject(r.json)) ?? null;
   }
 
-  array(key: string, x = this.json[key]): unknown[] | null {
-    const a = this.take<unknown[]>(key, ["an array", Array.isArray], x);
+  array(key: string, x = this.json[key], expected = "an array"): unknown[] | null {
+    const a = this.take<unknown[]>(key, [expected, Array.isArray], x);
     return a && Array.from(a);
   }
 
@@ -131,7 +151,11 @@ export class Reader {
   }
 
   /** Positive numbers, so many if a length is given. */
-  positives(key: string, length?: number, x: unknown = this.array(key)): number[] | null {
+  positives(
+    key: string,
+    length?: number,
+    x: unknown = this.array(key, this.json[key], `an array of ${length ?? ""} positive numbers`),
+  ): number[] | null {
     return this.take(
       key,
       [

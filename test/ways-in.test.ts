@@ -1,0 +1,313 @@
+/** Ways in: which tensor of a list is which, what was said of it beforehand, and that nothing of one frame is left in the next. */
+import { inspect as print } from "node:util";
+import { describe, expect, test } from "vitest";
+import { createDecoderSync, type Decoder, type Outputs } from "../src/decoder.ts";
+import { TensorError } from "../src/errors.ts";
+import type { Frame } from "../src/letterbox.ts";
+import { inspect } from "../src/inspect.ts";
+import type { DecoderOptions } from "../src/options.ts";
+import { ssdMobilenetAnchors } from "../src/priors.ts";
+import type { TensorInput } from "../src/tensor.ts";
+import { engines } from "./engines.ts";
+import { filled } from "./make.ts";
+
+const make = (config: object, options: object = {}): Decoder =>
+  createDecoderSync(config, options as DecoderOptions);
+const floats = (dims: readonly number[], values: readonly number[]): TensorInput => ({
+  data: Float32Array.from(values),
+  dims,
+});
+/** Planes of the 84 cells of a 64x64 input, of which the first holds these channels. */
+function planes(values: readonly number[]): TensorInput {
+  const t = filled([1, values.length, 84]);
+  values.forEach((v, k) => (t.data[k * 84] = v));
+  return t;
+}
+/** Class and box of each detection. */
+const found = (d: Decoder, outputs: unknown, frame?: Frame): number[][] =>
+  d
+    .decode(outputs as Outputs, frame)
+    .toArray()
+    .map((x) => [x.class_id, ...[x.x_min, x.y_min, x.x_max, x.y_max].map((v) => Number(v.toFixed(4)))]);
+
+describe("a bare array goes by the order in which the tensors are known", () => {
+  const boxes = floats([1, 3, 4], [0, 0, 0.5, 0.5, 0.25, 0.25, 0.75, 0.75, 0, 0, 0.1, 0.1]);
+  const scores = floats([1, 3, 4], [0.9, 0.1, 0.2, 0.2, 0.1, 0.8, 0.2, 0.2, 0, 0, 0, 0]);
+  const other = floats([1, 3], [0.5, 0.5, 0.25]);
+  const both = [
+    [0, 0, 0, 0.5, 0.5],
+    [1, 0.25, 0.25, 0.75, 0.75],
+  ];
+  const known = (...list: [string, TensorInput][]): object => ({
+    outputs: list.map(([name, { dims }]) => ({ name, dims })),
+  });
+  const config = (b: string, s: string): object => ({
+    family: "boxes",
+    classes: 4,
+    boxFormat: "xyxy",
+    coordinates: "normalised",
+    roles: { boxes: b, scores: s },
+  });
+
+  test("one that has no part in it comes first", () => {
+    const options = known(["x", other], ["b", boxes], ["s", scores]);
+    expect(found(make(config("b", "s"), options), [other, boxes, scores])).toEqual(both);
+    expect(found(make(config("b", "s"), options), { x: other, b: boxes, s: scores })).toEqual(both);
+  });
+
+  test("names that number them otherwise", () => {
+    const options = known(["output1", boxes], ["output0", scores]);
+    expect(found(make(config("output1", "output0"), options), [boxes, scores])).toEqual(both);
+  });
+
+  test("after a record, in its order", () => {
+    const d = make(config("b", "s"));
+    expect(found(d, { x: other, b: boxes, s: scores })).toEqual(both);
+    expect(found(d, [other, boxes, scores])).toEqual(both);
+  });
+});
+
+test("of several tensors alike, the one that roles name", () => {
+  const d = make({ family: "yolov8", classes: 2, inputSize: [64, 64], roles: { boxes: "b", scores: "b" } });
+  const one = planes([32, 32, 16, 16, 0.9, 0]);
+  expect(found(d, { a: filled([1, 6, 84]), b: one })).toEqual([[0, 0.375, 0.375, 0.625, 0.625]]);
+});
+
+describe("SSD priors that the network gives", () => {
+  const decode = (priors: object): number[][] =>
+    found(
+      make({
+        family: "ssd",
+        classes: 1,
+        inputSize: [64, 64],
+        priorFormat: "cxcywh",
+        variances: [0.1, 0.1, 0.2, 0.2],
+        roles: { boxes: "b", scores: "s", priors: "p" },
+      }),
+      {
+        b: filled([1, 2, 4]),
+        s: { ...floats([1, 2, 2], [0.1, 0.9, 0.8, 0.2]), order: "rows" },
+        p: { dims: [1, 2, 4], ...priors },
+      },
+    );
+
+  test.each<[string, object]>([
+    ["f32", { data: Float32Array.from([0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.1, 0.1]) }],
+    // 0x3800: 0.5, 0x3400: 0.25
+    ["f16", { data: Uint16Array.from([0x3800, 0x3800, 0x3800, 0x3800, 0x3400, 0x3400, 0x2e66, 0x2e66]) }],
+    ["u8", { data: Uint8Array.from([110, 110, 110, 110, 60, 60, 30, 30]), scale: 1 / 200, zeroPoint: 10 }],
+  ])("%s", (_, priors) => {
+    expect(decode(priors)).toEqual([[1, 0.25, 0.25, 0.75, 0.75]]);
+  });
+});
+
+test("centre and size given where corners are usual: describe says so", () => {
+  const d = make(
+    {
+      family: "ssd",
+      classes: 91,
+      inputSize: [300, 300],
+      priors: ssdMobilenetAnchors(),
+      variances: [0.1, 0.1, 0.2, 0.2],
+    },
+    {
+      outputs: [
+        { name: "boxes", dims: [1, 1917, 4] },
+        { name: "scores", dims: [1, 1917, 91] },
+      ],
+    },
+  );
+  expect(d.describe().text).toContain(
+    "priors have x_max < x_min or y_max < y_min as corners: if they are centre",
+  );
+});
+
+test("UltraFace offsets taken for corners are refused", () => {
+  const d = make({ family: "ultraface", inputSize: [320, 240], labels: ["face"] });
+  const scores = filled([1, 5, 2], 0.9);
+  const of = (rows: readonly number[][]): TensorInput => floats([1, 5, 4], rows.flat());
+  const whole = [0, 0, 1, 1];
+  expect(() =>
+    found(d, { boxes: of([[0.2, 0.1, -0.3, 0.4], [0, 0, 1, -1], whole, whole, whole]), scores }),
+  ).toThrow(/got 2 of 5 boxes with x_max < x_min or y_max < y_min, expected corners; if these are offsets/);
+  expect(found(d, { boxes: of([whole, whole, whole, whole, whole]), scores })).toEqual([[1, ...whole]]);
+});
+
+describe.each(engines)("nothing of one frame is left in the next, %s", (engine) => {
+  test("null is no frame, as undefined is", () => {
+    const d = make({ family: "yolov8", classes: 1, inputSize: [64, 64] }, { engine });
+    const one = [planes([32, 32, 16, 16, 0.9])];
+    const plain = [[0, 0.375, 0.375, 0.625, 0.625]];
+    expect(found(d, one)).toEqual(plain);
+    expect(found(d, one, { width: 128, height: 64, resize: "letterbox" })).not.toEqual(plain);
+    expect(found(d, one, null as unknown as Frame)).toEqual(plain);
+  });
+
+  test("slots that hold rows of the last arrays are refused as arrays too", () => {
+    const anchors = [10, 13, 16, 30, 33, 23, 30, 61, 62, 45, 59, 119, 116, 90, 156, 198, 373, 326];
+    const d = make(
+      { family: "yolov5", classes: 2, inputSize: [64, 64], activation: "sigmoid", anchors },
+      { engine },
+    );
+    const maps = (): TensorInput[] => [8, 4, 2].map((n) => filled([1, 21, n, n]));
+    d.decode(maps());
+    d.decode(maps());
+    const slots = Object.values(d.slots).map(({ data, dims }) => ({ data, dims }));
+    expect(() => d.decode(slots)).toThrow(/got a slot's own array, and slots that hold only those rows/);
+    for (const s of slots) s.data.fill(0);
+    expect(d.decode(slots).length).toBe(0);
+  });
+
+  test("scale, zero point and type are those of the frame, or what was said beforehand", () => {
+    const config = { family: "yolov8", classes: 1, inputSize: [64, 64], coordinates: "normalised" };
+    const bytes = (more: object): object[] => [
+      { data: Int8Array.from([32, 32, 16, 16, 100]), dims: [1, 1, 5], ...more },
+    ];
+    const d = make(config, { engine });
+    expect(found(d, bytes({ scale: 1 / 128, zeroPoint: -20 }))).not.toEqual([]);
+    expect(found(d, bytes({ scale: 1 / 128 }))).toEqual([[0, 0.1875, 0.1875, 0.3125, 0.3125]]);
+    expect(() => found(d, bytes({}))).toThrow(/got integers \(i8\) without a scale/);
+
+    const e = make(config, { engine });
+    const words = (values: number[], more: object): object[] => [
+      { data: Uint16Array.from(values), dims: [1, 1, 5], ...more },
+    ];
+    found(e, words([0x3800, 0x3800, 0x3400, 0x3400, 0x3b00], {}));
+    expect(found(e, words([500, 500, 200, 200, 900], { type: "i16", scale: 0.001 }))).toEqual([
+      [0, 0.4, 0.4, 0.6, 0.6],
+    ]);
+    expect(() => found(e, words([0, 0, 0, 0, 0], { type: "banana" }))).toThrow(/got type "banana"/);
+    const f = make(config, { engine });
+    const float = floats([1, 1, 5], [0.5, 0.5, 0.2, 0.2, 0.9]);
+    found(f, [float]);
+    expect(() => found(f, [{ ...float, type: "i8" }])).toThrow(
+      /got Float32Array data, expected data for its type "i8"/,
+    );
+    expect(() => found(f, [{ data: float.data, dims: null }])).toThrow(/got dims null/);
+  });
+
+  test("bytes are of the type that was said beforehand", () => {
+    const d = make(
+      { family: "yolov8", classes: 1, inputSize: [64, 64], coordinates: "normalised" },
+      { engine, outputs: [{ name: "o", dims: [1, 1, 5], type: "i8", scale: 1 / 256, zeroPoint: -128 }] },
+    );
+    const data = new Uint8Array(Int8Array.from([0, 0, -64, -64, -20]).buffer);
+    for (const more of [{ type: "i8" }, {}])
+      expect(found(d, { o: { data, dims: [1, 1, 5], ...more } })).toEqual([[0, 0.375, 0.375, 0.625, 0.625]]);
+  });
+
+  test("a threshold for each class: of another length than the classes that shapes tell, it is refused", () => {
+    const outputs = {
+      b: filled([1, 3, 4]),
+      s: { ...floats([1, 3, 3], [0.5, 0.1, 0.2, 0.05, 0.05, 0.5, 0.5, 0, 0]), order: "rows" },
+    };
+    const boxes = { family: "boxes", boxFormat: "xyxy", coordinates: "normalised" };
+    const message = "confidenceThreshold: got 2 values, expected 3, one per class";
+    expect(() => found(make({ ...boxes, confidenceThreshold: [0.9, 0.1] }, { engine }), outputs)).toThrow(
+      message,
+    );
+    const d = make(boxes, { engine });
+    d.update({ confidenceThreshold: [0.9, 0.1] });
+    expect(() => found(d, outputs)).toThrow(message);
+    d.update({ confidenceThreshold: [0.9, 0.9, 0.9] });
+    expect(found(d, outputs)).toEqual([]);
+  });
+
+  test("a list of thresholds is copied", () => {
+    const list = [0.5, 0.5];
+    const d = make(
+      { family: "yolov8", classes: 2, inputSize: [64, 64], confidenceThreshold: list },
+      { engine },
+    );
+    list.length = 0;
+    d.update({ iouThreshold: 0.3 });
+    const next = [0.2, 0.2];
+    d.update({ confidenceThreshold: next });
+    next.length = 0;
+    expect(found(d, [planes([32, 32, 16, 16, 0.3, 0])])).toHaveLength(1);
+  });
+});
+
+test("logits are not of a network that has finished its scores", () => {
+  const config = { family: "yolov10", classes: 3, inputSize: [64, 64], boxFormat: "xyxy" };
+  const rows = filled([1, 10, 6]);
+  rows.data.set([1, 1, 30, 30, 3, 1]);
+  expect(() => make({ ...config, activation: "logits" }).decode([rows])).toThrow(
+    /got activation "logits", expected "sigmoid": the network has finished the scores of end-to-end/,
+  );
+  try {
+    make(config).decode([rows]);
+    expect.unreachable();
+  } catch (e) {
+    expect(e).toBeInstanceOf(TensorError);
+    expect((e as Error).message).not.toContain("say activation");
+  }
+});
+
+test("describe goes by what update said; a single rule is an upper bound too", () => {
+  const d = make({ family: "yolov8", classes: 1, inputSize: [64, 64], maxDetections: 50 });
+  d.decode([planes([32, 32, 16, 16, 0.9])]);
+  d.update({ maxDetections: 5 });
+  expect(d.describe().text).toContain("at most 30000 candidates, 5 detections");
+  expect(d.describe().json).toMatchObject({ maxDetections: 5 });
+  const options = { family: "yolov8", classes: 1, conventions: { maxDetections: 1000 } };
+  expect(make(options).config.maxDetections).toBe(1000);
+});
+
+test("rows that are not the cells of the input are told of", () => {
+  const note = "8400 rows are not the cells of a 416x416 input";
+  const of = (side: number): string =>
+    make(
+      { family: "yolov8", classes: 80, inputSize: [side, side] },
+      { outputs: [{ name: "o", dims: [1, 84, 8400] }] },
+    ).describe().text;
+  expect(of(416)).toContain(note);
+  expect(of(640)).not.toContain("rows are not");
+});
+
+test("a count that roles name", () => {
+  const d = make({
+    family: "tflite-postprocess",
+    classes: 3,
+    roles: { boxes: "a", labels: "b", scores: "c", count: "d" },
+  });
+  const outputs = {
+    a: floats([1, 2, 4], [0, 0, 1, 1, 0, 0, 1, 1]),
+    b: floats([1, 2], [1, 2]),
+    c: floats([1, 2], [0.9, 0.8]),
+    x: floats([1], [0]),
+    d: floats([1], [1]),
+  };
+  expect(found(d, outputs)).toEqual([[1, 0, 0, 1, 1]]);
+});
+
+test("what was not awaited, and what is no number", () => {
+  const d = make({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+  expect(() => found(d, Promise.resolve({}))).toThrow(
+    "got a promise, expected what it resolves to: await it",
+  );
+  expect(() => found(d, [{ data: [1n, 1n, 1n, 1n, 1n], dims: [1, 5, 1] }])).toThrow(
+    /got data of type Array of bigints, expected a typed array/,
+  );
+  expect(() => found(d, [{ data: [1, 1, 1, 1, 1], dims: [1, 5, 1], type: "f16" }])).toThrow(
+    /got Array data, expected data for its type "f16"/,
+  );
+  expect(d.decode([planes([32, 32, 16, 16, 0.9])]).at(0.5)).toBeUndefined();
+});
+
+test("console.log shows the detections, and not the columns behind them", () => {
+  const d = make({ family: "yolov8", labels: ["cat"], inputSize: [64, 64] });
+  const list = d.decode([planes([32, 32, 16, 16, 0.9])]);
+  expect(print(list)).toBe(print(list.toArray()));
+  expect(print(list.copy())).toContain("cat");
+});
+
+test("inspect: eight bins a side are NanoDet's", () => {
+  const specs = [8, 16, 32].flatMap((s) => [
+    { name: `cls_${s}`, dims: [1, (320 / s) ** 2, 80] },
+    { name: `dis_${s}`, dims: [1, (320 / s) ** 2, 32] },
+  ]);
+  expect(inspect(undefined, specs, { inputSize: [320, 320] }).text).toContain(
+    '{ family: "nanodet", classes: 80, inputSize: [320, 320] }',
+  );
+});
