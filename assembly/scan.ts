@@ -100,13 +100,15 @@ function scanHead(plan: usize, head: usize): void {
   const cells = validCells(head);
   const objectness = ptr(head, H_OBJ) != 0;
   const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
-  // with the maximum of a cell at hand its class is the first that equals it, no need to look at the others; without vectors
-  // the class itself is at hand where `gate` goes through `passPlanes`
+  // without vectors the class of a cell is found on the way where `gate` goes through `passPlanes`
   const known =
+    !ASC_FEATURE_SIMD &&
     !objectness &&
     int(head, H_SCORE_FN) != FN_SOFTMAX &&
     int(head, H_CLASSES) > 1 &&
-    (ASC_FEATURE_SIMD || (type == TYPE_F32 && ptr(head, H_SCORE_CELL) == 4 && flt(head, H_SCORE_GATE) > 0));
+    type == TYPE_F32 &&
+    ptr(head, H_SCORE_CELL) == 4 &&
+    flt(head, H_SCORE_GATE) > 0;
   const plain = ASC_FEATURE_SIMD && isPlain(plan, head);
   const block = type >= TYPE_F16 && type <= TYPE_U8 ? 2 * BLOCK : BLOCK;
   for (let from = 0; from < cells; from += block) {
@@ -123,7 +125,8 @@ function scanHead(plan: usize, head: usize): void {
       continue;
     }
     for (let i = 0; i < count; i++) {
-      admit(plan, head, load<i32>(list + ((<usize>i) << 2)), from, known ? maxima : 0);
+      const row = load<i32>(list + ((<usize>i) << 2));
+      admit(plan, head, row, known ? load<i32>(maxima + ROW_BYTES + ((<usize>(row - from)) << 2)) : UNKNOWN);
     }
   }
 }
@@ -742,7 +745,7 @@ function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
   const classes = int(head, H_CLASSES);
   const step = ptr(head, H_SCORE_CHANNEL);
   const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
-  const best = classes == 1 ? 0 : bestOf(type, head, at, step, classes, 0, 0, 0);
+  const best = classes == 1 ? 0 : bestOf(type, head, at, step, classes, 0);
   if (best < 0) return 0;
   store<i32>(column(plan, 0) + n, row);
   store<f32>(
@@ -1085,8 +1088,11 @@ function firstEqual(at: usize, top: f32, classes: i32): i32 {
   return mask != 0 ? classes - 4 + ctz(mask) : -1;
 }
 
-/** The exact work for one cell that passed the gate. */
-function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): void {
+/** The class of a cell is still to be found. */
+const UNKNOWN: i32 = -2;
+
+/** The exact work for one cell that passed the gate. `best`: the number of its class in the list of classes, or `UNKNOWN`. */
+function admit(plan: usize, head: usize, row: i32, best: i32): void {
   const rule = int(head, H_RULE);
   let o: f32 = 1;
   // objectness outside 0..1: told once a class passes too
@@ -1154,12 +1160,12 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
       if (x > top) top = x;
     }
     // p <= e^(best - top): most background cells end here, before any exp
-    let best: f32 = -Infinity;
+    let highest: f32 = -Infinity;
     for (let i = 0; i < classes; i++) {
       const x = value(type, at + classAt(classList, i, step), scale, zero);
-      if (x > best) best = x;
+      if (x > highest) highest = x;
     }
-    if (!(best - top >= flt(head, H_SCORE_GATE))) return;
+    if (!(highest - top >= flt(head, H_SCORE_GATE))) return;
     sum = 0;
     for (let i = 0; i < logits; i++) {
       const x = value(type, soft + <usize>i * step, scale, zero);
@@ -1170,7 +1176,7 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
 
   if (gates != 0 || int(plan, P_FLAGS) & FLAG_MULTI_LABEL) {
     const multi = (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) != 0;
-    let best: f32 = -Infinity;
+    let highest: f32 = -Infinity;
     let bestLabel = -1;
     for (let i = 0; i < classes; i++) {
       const p = at + classAt(classList, i, step);
@@ -1182,17 +1188,23 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
       if (!(score >= smallest)) continue;
       const label = base + (classList != 0 ? load<i32>(classList + ((<usize>i) << 2)) : i);
       if (multi) emitKept(plan, head, row, label, score);
-      else if (score > best) {
-        best = score;
+      else if (score > highest) {
+        highest = score;
         bestLabel = label;
       }
     }
-    if (bestLabel >= 0) emitKept(plan, head, row, bestLabel, best);
+    if (bestLabel >= 0) emitKept(plan, head, row, bestLabel, highest);
     return;
   }
 
-  let best = -2;
-  if (!ASC_FEATURE_SIMD && type == TYPE_F32 && step == 4 && classList == 0 && rule == RULE_PRODUCT) {
+  if (
+    !ASC_FEATURE_SIMD &&
+    best == UNKNOWN &&
+    type == TYPE_F32 &&
+    step == 4 &&
+    classList == 0 &&
+    rule == RULE_PRODUCT
+  ) {
     // a class below gate / objectness cannot bring the product over the gate; a hair lower for the rounding, of which a
     // gate near the smallest floats would need more
     const gate = flt(head, H_GATE);
@@ -1209,7 +1221,7 @@ function admit(plan: usize, head: usize, row: i32, from: i32, maxima: usize): vo
       best = largestInRow(at, classes, least > rawest ? least : rawest);
     }
   }
-  if (best == -2) best = bestOf(type, head, at, step, classes, classList, maxima, row - from);
+  if (best == UNKNOWN) best = bestOf(type, head, at, step, classes, classList);
   if (best < 0) return;
   const label = classList != 0 ? load<i32>(classList + ((<usize>best) << 2)) : best;
   const place = at + <usize>label * step;
@@ -1282,22 +1294,11 @@ function combine(rule: i32, o: f32, s: f32): f32 {
   return <f32>(power(<f64>o, 0.6) * power(<f64>s, 0.4));
 }
 
-function bestOf(
-  type: i32,
-  head: usize,
-  at: usize,
-  step: usize,
-  classes: i32,
-  classList: usize,
-  maxima: usize,
-  column: i32,
-): i32 {
-  // found on the way through the planes
-  if (!ASC_FEATURE_SIMD && maxima != 0) return load<i32>(maxima + ROW_BYTES + ((<usize>column) << 2));
-  if (type == TYPE_F32) return bestClass<f32, f32>(head, at, step, classes, classList, maxima, column);
-  if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList, maxima, column);
-  if (type == TYPE_I8) return bestClass<i8, i32>(head, at, step, classes, classList, maxima, column);
-  if (type == TYPE_U8) return bestClass<u8, i32>(head, at, step, classes, classList, maxima, column);
+function bestOf(type: i32, head: usize, at: usize, step: usize, classes: i32, classList: usize): i32 {
+  if (type == TYPE_F32) return bestClass<f32, f32>(head, at, step, classes, classList);
+  if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList);
+  if (type == TYPE_I8) return bestClass<i8, i32>(head, at, step, classes, classList);
+  if (type == TYPE_U8) return bestClass<u8, i32>(head, at, step, classes, classList);
   let best = lowest<i32>();
   let found = -1;
   for (let i = 0; i < classes; i++) {
@@ -1311,36 +1312,7 @@ function bestOf(
 }
 
 /** First of the classes with the largest value; -1 where every value is NaN or none can pass. */
-function bestClass<T, K>(
-  head: usize,
-  at: usize,
-  step: usize,
-  classes: i32,
-  classList: usize,
-  maxima: usize,
-  column: i32,
-): i32 {
-  if (ASC_FEATURE_SIMD) {
-    if (fast<T>() && maxima != 0 && ptr(head, H_SCORE_CELL) == size<T>()) {
-      const m = key<T, K>(maxima + <usize>column * size<T>());
-      if (m > lowest<K>()) {
-        let i = 0;
-        // rows of f16 hold bits where the gate is positive, keys otherwise, so only then is `key` theirs too
-        if (!isReference<T>() || int(head, H_SCORE_GATE) > 0) {
-          const group = groupSize(classes);
-          let row = maxima + ROW_BYTES + <usize>column * size<T>();
-          while (i + group < classes && below<T, K>(row, m)) {
-            i += group;
-            row += ROW_BYTES;
-          }
-        }
-        for (; i < classes; i++) {
-          if (key<T, K>(at + classAt(classList, i, step)) == m) return i;
-        }
-      }
-      // f16 with a NaN among the classes: the careful way below
-    }
-  }
+function bestClass<T, K>(head: usize, at: usize, step: usize, classes: i32, classList: usize): i32 {
   if (ASC_FEATURE_SIMD) {
     const lanes = 16 / <i32>size<T>();
     if (fast<T>() && step == size<T>() && classList == 0 && classes >= lanes) {
@@ -1402,14 +1374,6 @@ function largest(at: usize, step: usize, n: i32): i32 {
     }
   }
   return found;
-}
-
-/** Whether a group cannot hold the class; with a NaN in it (raw bits of f16 then lie above all numbers) it can. */
-// @ts-ignore: decorator
-@inline
-function below<T, K>(row: usize, m: K): bool {
-  if (isReference<T>()) return <i32>load<i16>(row) < <i32>m;
-  else return key<T, K>(row) != m;
 }
 
 // @ts-ignore: decorator
