@@ -68,16 +68,21 @@ function within(i32: Int32Array, at: number, step: number, n: number, top: numbe
   return i;
 }
 
-/** Every score and objectness of a plan whose network should have activated them; infinite ones are dropped later. */
-export function checkProbabilities(image: Image): void {
+/**
+ * Every score and objectness of a plan whose network should have activated them; infinite ones are dropped later. Returns how many are
+ * NaN, as of a network whose half floats have run over: they never pass, so that nothing else would tell.
+ */
+export function checkProbabilities(image: Image): number {
   const { plan } = image;
-  if (plan.activation === "logits") return;
+  let lost = 0;
+  if (plan.activation === "logits") return lost;
   for (const h of plan.heads) {
     const check = (f: Field | null, fn: Fn, channels: number): void => {
       if (f === null || fn !== "none") return;
       const s = plan.tensors[f.tensor];
       const slack = slackOf(s);
       everyValue(image, h, f, channels, 1 + slack, (v, i, c) => {
+        if (v !== v) lost++;
         if ((v > 1 + slack || v < -slack) && Number.isFinite(v))
           throw outOfRange(plan, `${shape(s)}, cell ${i}, class ${c}`, v);
         return true;
@@ -86,6 +91,7 @@ export function checkProbabilities(image: Image): void {
     check(h.score, h.scoreFn, h.label !== null || h.rule === "objectness" ? 1 : h.classes);
     check(h.objectness, h.objectnessFn, 1);
   }
+  return lost;
 }
 
 /** Whether logits that all lie in 0..1 are there: not wrong by itself, but worth a note. */

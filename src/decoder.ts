@@ -364,7 +364,8 @@ class TensorDecoder implements Decoder {
   }
 
   #checkScores(work: Workspace): void {
-    checkProbabilities(work);
+    const lost = checkProbabilities(work);
+    if (lost > 0) this.#notes.push(`${lost} scores of the first frame are NaN, which pass no threshold`);
     if (looksActivated(work))
       this.#notes.push(
         'every score already lies in 0..1: if the network applies the sigmoid itself, say activation: "sigmoid"',

@@ -311,3 +311,9 @@ test("inspect: eight bins a side are NanoDet's", () => {
     '{ family: "nanodet", classes: 80, inputSize: [320, 320] }',
   );
 });
+
+test("scores that are no numbers are told of", () => {
+  const d = make({ family: "yolov8", classes: 2, inputSize: [64, 64] });
+  expect(found(d, [filled([1, 6, 84], NaN)])).toEqual([]);
+  expect(d.describe().text).toContain("note: 168 scores of the first frame are NaN");
+});
