@@ -97,7 +97,6 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
       passed[1] = fround(((cell / columns) | 0) + fround(fround(s * passed[1]) + bias)) * ky;
       passed[2] *= f32[head + A.H_W];
       passed[3] *= f32[head + A.H_H];
-      corners(passed, A.KIND_CENTRE);
     } else if (kind === A.KIND_PRIOR) {
       const prior = (i32[head + A.H_TABLE] >> 2) + cell * 4;
       const pw = f32[prior + 2];
@@ -110,41 +109,36 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
       passed[1] = f32[prior + 1] + fround(fround(passed[1] * f32[head + A.H_V1]) * ph);
       passed[2] *= pw;
       passed[3] *= ph;
-      corners(passed, A.KIND_CENTRE);
     } else {
       passed[0] *= kx;
       passed[1] *= ky;
       passed[2] *= kx;
       passed[3] *= ky;
-      corners(passed, kind);
     }
   }
-  return place(passed, f32, flags, out);
+  return place(kind, f32, flags, out);
 }
 
-/** Corners of the box in `from`, in place: of a centre and a size, or a corner and a size. */
-export function corners(from: Float32Array, kind: number): void {
-  if (kind === A.KIND_CENTRE) {
-    const x = from[0];
-    const y = from[1];
-    const w = fround(from[2] * 0.5);
-    const h = fround(from[3] * 0.5);
-    from[0] = x - w;
-    from[1] = y - h;
-    from[2] = x + w;
-    from[3] = y + h;
-  } else if (kind === A.KIND_TOPLEFT) {
-    from[2] += from[0];
-    from[3] += from[1];
+/**
+ * Writes the box in `passed` as corners to the four words at `out`, if it is one. It stands there in corners, as a corner and
+ * a size, or else as a centre and a size.
+ */
+export function place(kind: number, f32: Float32Array, flags: number, out: number): number {
+  let x1 = passed[0];
+  let y1 = passed[1];
+  let x2 = passed[2];
+  let y2 = passed[3];
+  if (kind === A.KIND_TOPLEFT) {
+    x2 = fround(x1 + x2);
+    y2 = fround(y1 + y2);
+  } else if (kind !== A.KIND_CORNERS && kind !== A.KIND_DISTANCE) {
+    const w = fround(x2 * 0.5);
+    const h = fround(y2 * 0.5);
+    x2 = fround(x1 + w);
+    y2 = fround(y1 + h);
+    x1 = fround(x1 - w);
+    y1 = fround(y1 - h);
   }
-}
-
-/** Writes the corners in `from` to the four words at `out`, if they make a box. */
-export function place(from: Float32Array, f32: Float32Array, flags: number, out: number): number {
-  let x1 = from[0];
-  let y1 = from[1];
-  let x2 = from[2];
-  let y2 = from[3];
   // as doubles four floats cannot add up to an infinity
   if (!finite(x1 + y1 + x2 + y2)) return BOX_NOT_FINITE;
   if (flags & A.FLAG_CLAMP_BEFORE) {

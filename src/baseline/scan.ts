@@ -6,7 +6,7 @@
  */
 import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
-import { BOX_NOT_FINITE, BOX_OK, activate, box, corners, place } from "./box.ts";
+import { BOX_NOT_FINITE, BOX_OK, activate, box, place } from "./box.ts";
 import {
   LOWEST,
   OBJECTNESS,
@@ -60,8 +60,8 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const planes = objectness !== 0 ? 1 : i32[head + A.H_CLASSES];
   const all = objectness === 0 && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
   const sieved = step === 1 << LOG[type] && !all;
-  const plain = plainFloats(m, plan, head);
   const best = sieved && objectness === 0;
+  const plain = isPlain(m, plan, head, best);
   const block = sieved ? (planes > 1 ? WIDE : LONG) : planes === 1 ? COLUMN : A.BLOCK;
   for (let from = 0; from < cells; from += block) {
     const n = Math.min(block, cells - from);
@@ -70,11 +70,8 @@ function scanHead(m: Memory, plan: number, head: number): void {
     if (sieved) {
       i32.fill(0, list, list + n);
       sieve(m, head, type, gate, at, planes, n, list);
-      if (best && plain) {
-        admitFloats(m, plan, head, list, n, from);
-        continue;
-      }
-      if (planes > 1) {
+      if (best && plain) to += n;
+      else if (planes > 1) {
         for (let i = 0; i < n; i++) {
           // few cells have one
           while (i + 8 < n && noLabel(i32, list + i)) i += 8;
@@ -82,13 +79,16 @@ function scanHead(m: Memory, plan: number, head: number): void {
           if (label !== 0) admit(m, plan, head, from + i, label - 1);
         }
         continue;
-      }
-      for (let i = 0; i < n; i++) if (i32[list + i] !== 0) i32[to++] = from + i;
+      } else for (let i = 0; i < n; i++) if (i32[list + i] !== 0) i32[to++] = from + i;
     } else if (all || (plain && planes > 1)) for (let i = 0; i < n; i++) i32[to++] = from + i;
     else if (planes === 1) to = column(m, type, gate, at, step, from, n, list);
     else to = rows(m, head, type, at, step, from, n, list);
-    if (plain) admitFloats(m, plan, head, list, to - list, -1);
-    else for (let k = list; k < to; k++) admit(m, plan, head, i32[k], -1);
+    if (plain) {
+      // piece by piece: what is called but once a frame, and then runs long, may for good stay in code that V8 made for the
+      // middle of a loop, which unpacks each time round what was read before it
+      for (let i = 0; i < to - list; i += A.BLOCK)
+        admitPlain(m, plan, head, list + i, Math.min(A.BLOCK, to - list - i), best ? from + i : -1);
+    } else for (let k = list; k < to; k++) admit(m, plan, head, i32[k], -1);
   }
 }
 
@@ -230,24 +230,21 @@ function nextWord(
   either: number,
 ): number {
   for (w &= INDEX; w < end;) {
-    if (w + 8 <= end) {
+    for (; w + 8 <= end; w = (w + 8) & INDEX) {
       const x =
-        (i32[w] ^ flip) |
-        (i32[w + 1] ^ flip) |
-        (i32[w + 2] ^ flip) |
-        (i32[w + 3] ^ flip) |
-        (i32[w + 4] ^ flip) |
-        (i32[w + 5] ^ flip) |
-        (i32[w + 6] ^ flip) |
-        (i32[w + 7] ^ flip);
+        (flip ^ i32[w]) |
+        (flip ^ i32[w + 1]) |
+        (flip ^ i32[w + 2]) |
+        (flip ^ i32[w + 3]) |
+        (flip ^ i32[w + 4]) |
+        (flip ^ i32[w + 5]) |
+        (flip ^ i32[w + 6]) |
+        (flip ^ i32[w + 7]);
       const sum = (x & rest) + lift;
-      if ((((sum & (x | either)) | (x & either)) & ~rest) === 0) {
-        w = (w + 8) & INDEX;
-        continue;
-      }
+      if ((((sum & (x | either)) | (x & either)) & ~rest) !== 0) break;
     }
     for (const stop = w + 8 < end ? w + 8 : end; w < stop; w = (w + 1) & INDEX) {
-      const x = i32[w] ^ flip;
+      const x = flip ^ i32[w];
       const sum = (x & rest) + lift;
       if ((((sum & (x | either)) | (x & either)) & ~rest) !== 0) return w;
     }
@@ -346,7 +343,7 @@ function column(
   return to;
 }
 
-/** Cells whose classes stand next to each other (rows), or nowhere near each other; `admitFloats` does without. */
+/** Cells whose classes stand next to each other (rows), or nowhere near each other; `admitPlain` does without. */
 function rows(
   m: Memory,
   head: number,
@@ -372,14 +369,17 @@ function rows(
   return to;
 }
 
-/** Whether `admitFloats` does for this head: independent classes in f32, all of them, objectness too if any, one threshold. */
-function plainFloats(m: Memory, plan: number, head: number): boolean {
+/**
+ * Whether `admitPlain` does for this head: independent classes, all of them, one threshold; in f32, objectness too if any,
+ * unless the best class of each cell is known.
+ */
+function isPlain(m: Memory, plan: number, head: number, best: boolean): boolean {
   const { i32 } = m;
   const rule = i32[head + A.H_RULE];
   return (
     (rule === A.RULE_CLASS || rule === A.RULE_PRODUCT) &&
     (i32[head + A.H_OBJ] === 0 || i32[head + A.H_OBJ_TYPE] === A.TYPE_F32) &&
-    i32[head + A.H_SCORE_TYPE] === A.TYPE_F32 &&
+    (best || i32[head + A.H_SCORE_TYPE] === A.TYPE_F32) &&
     i32[head + A.H_SCORE_FN] !== A.FN_SOFTMAX &&
     i32[head + A.H_CLASS_LIST] === 0 &&
     i32[head + A.H_CLASS_GATES] === 0 &&
@@ -392,15 +392,16 @@ function plainFloats(m: Memory, plan: number, head: number): boolean {
  * `admit` for the commonest heads, with everything that does not change from cell to cell read once. The list holds cells;
  * or, for each of the `count` cells from `from` on, the number + 1 of its best class, 0 for most, if `from` is not below 0.
  */
-function admitFloats(m: Memory, plan: number, head: number, list: number, count: number, from: number): void {
+function admitPlain(m: Memory, plan: number, head: number, list: number, count: number, from: number): void {
   const { i32, f32 } = m;
   const objectness = i32[head + A.H_OBJ] >> 2;
   const objectnessCell = i32[head + A.H_OBJ_CELL] >> 2;
   const objectnessFn = i32[head + A.H_OBJ_FN];
   const objectnessGate = f32[head + A.H_OBJ_GATE];
-  const at = i32[head + A.H_SCORE] >> 2;
-  const cell = i32[head + A.H_SCORE_CELL] >> 2;
-  const channel = i32[head + A.H_SCORE_CHANNEL] >> 2;
+  const at = i32[head + A.H_SCORE];
+  const type = i32[head + A.H_SCORE_TYPE];
+  const cell = i32[head + A.H_SCORE_CELL];
+  const channel = i32[head + A.H_SCORE_CHANNEL];
   const fn = i32[head + A.H_SCORE_FN];
   const classes = i32[head + A.H_CLASSES];
   const base = i32[head + A.H_CLASS_BASE];
@@ -409,90 +410,111 @@ function admitFloats(m: Memory, plan: number, head: number, list: number, count:
   const gate = f32[head + A.H_GATE];
   const rawest = f32[head + A.H_SCORE_GATE];
   // rows of probabilities: most are told by their bits, eight to a branch
-  const side = channel === 1 && rawest > 0;
+  const side = channel === 4 && rawest > 0;
   // a class below gate / objectness cannot bring the product over the gate; a hair lower for the rounding, of which a
   // gate near the smallest floats would need more
   const least =
     side && product && objectnessFn === A.FN_NONE && fn === A.FN_NONE && gate > 1e-30 ? gate * 0.999999 : 0;
-  // boxes of plain floats too
+  // boxes that need no function
   const kind = i32[head + A.H_KIND];
-  const flat = i32[head + A.H_BOX_TYPE] === A.TYPE_F32 && kind >= A.KIND_CENTRE;
-  const boxCell = i32[head + A.H_BOX_CELL] >> 2;
-  const box0 = i32[head + A.H_BOX_0] >> 2;
-  const box1 = i32[head + A.H_BOX_1] >> 2;
-  const box2 = i32[head + A.H_BOX_2] >> 2;
-  const box3 = i32[head + A.H_BOX_3] >> 2;
+  const boxType = i32[head + A.H_BOX_TYPE];
+  const boxCell = i32[head + A.H_BOX_CELL];
+  const box0 = i32[head + A.H_BOX_0];
+  const box1 = i32[head + A.H_BOX_1];
+  const box2 = i32[head + A.H_BOX_2];
+  const box3 = i32[head + A.H_BOX_3];
   const kx = f32[head + A.H_KX];
   const ky = f32[head + A.H_KY];
   const flags = i32[plan + A.P_FLAGS];
-  const capacity = i32[plan + A.P_CAPACITY];
+  const room = kind >= A.KIND_CENTRE ? i32[plan + A.P_CAPACITY] : 0;
   const boxes = i32[plan + A.P_BOXES] >> 2;
   const scores = i32[plan + A.P_SCORES] >> 2;
   const labels = i32[plan + A.P_LABELS] >> 2;
   const sources = i32[plan + A.P_SOURCES] >> 2;
   const source = i32[head + A.H_SOURCE];
   const index = i32[head + A.H_INDEX] >> 2;
-  const logits = objectnessFn !== A.FN_NONE || fn !== A.FN_NONE;
   const to = passed;
+  let next = i32[plan + A.P_CANDIDATES];
   for (let k = 0; k < count; k++) {
     let row = from + k;
     let o = 1;
-    let best: number;
+    let score: number;
     let label: number;
     if (from >= 0) {
       label = i32[list + k] - 1;
       if (label < 0) {
         // few cells have one
         while (k + 8 < count && noLabel(i32, list + k + 1)) k += 8;
+        while (k + 1 < count && i32[list + k + 1] === 0) k++;
         continue;
       }
-      best = f32[at + row * cell + label * channel];
+      const p = at + row * cell + label * channel;
+      if (type === A.TYPE_F32) score = f32[p >> 2];
+      else {
+        pass(m, type, p, head + A.H_SCORE_SCALE, SCORE);
+        score = to[SCORE];
+      }
     } else {
       row = i32[list + k];
       if (objectness !== 0) {
         o = f32[objectness + row * objectnessCell];
         if (!(o >= objectnessGate)) continue;
       }
-      const p = at + row * cell;
+      const p = (at + row * cell) >> 2;
       if (side) {
-        passed[SCORE] = least > 0 && o <= check && least > rawest * o ? least / o : rawest;
+        to[SCORE] = least > 0 && o <= check && least > rawest * o ? least / o : rawest;
         label = largestInRow(m, p, classes);
-      } else label = largest(f32, p, channel, classes);
+      } else label = largest(f32, p, channel >> 2, classes);
       if (label < 0) continue;
-      best = f32[p + label * channel];
+      score = f32[p + ((label * channel) >> 2)];
       // below the raw gate no conversion can pass
-      if (!(best >= rawest)) continue;
+      if (!(score >= rawest)) continue;
     }
-    if (isOdd(objectnessFn, o, check) || isOdd(fn, best, check)) {
+    if (isOdd(objectnessFn, o, check) || isOdd(fn, score, check)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       continue;
     }
-    to[OBJECTNESS] = o;
-    to[SCORE] = best;
-    // one call for both: V8 takes in so many bytes of other functions, and a number that one left out returns is an object
-    if (logits) for (let i = OBJECTNESS; i <= SCORE; i++) activate(i === SCORE ? fn : objectnessFn, i);
-    if (product) to[SCORE] *= to[OBJECTNESS];
-    const score = to[SCORE];
+    if (objectnessFn !== A.FN_NONE || fn !== A.FN_NONE) {
+      to[OBJECTNESS] = o;
+      to[SCORE] = score;
+      // one call for both: V8 takes in so many bytes of other functions, and a number that one left out returns is an object
+      for (let i = OBJECTNESS; i <= SCORE; i++) activate(i === SCORE ? fn : objectnessFn, i);
+      o = to[OBJECTNESS];
+      score = to[SCORE];
+    }
+    if (product) score = fround(score * o);
     if (!(score >= gate)) continue;
-    const next = i32[plan + A.P_CANDIDATES];
-    if (!flat || next >= capacity) {
+    if (next >= room) {
+      i32[plan + A.P_CANDIDATES] = next;
+      to[SCORE] = score;
       emit(m, plan, head, row, base + label);
+      next = i32[plan + A.P_CANDIDATES];
       continue;
     }
     const shift = row * boxCell;
-    to[0] = f32[box0 + shift] * kx;
-    to[1] = f32[box1 + shift] * ky;
-    to[2] = f32[box2 + shift] * kx;
-    to[3] = f32[box3 + shift] * ky;
-    corners(to, kind);
-    const fate = finite(score) ? place(to, f32, flags, boxes + next * 4) : BOX_NOT_FINITE;
+    if (boxType === A.TYPE_F32) {
+      to[0] = f32[(box0 + shift) >> 2] * kx;
+      to[1] = f32[(box1 + shift) >> 2] * ky;
+      to[2] = f32[(box2 + shift) >> 2] * kx;
+      to[3] = f32[(box3 + shift) >> 2] * ky;
+    } else {
+      pass(m, boxType, box0 + shift, head + A.H_BOX_SCALE, 0);
+      pass(m, boxType, box1 + shift, head + A.H_BOX_SCALE, 1);
+      pass(m, boxType, box2 + shift, head + A.H_BOX_SCALE, 2);
+      pass(m, boxType, box3 + shift, head + A.H_BOX_SCALE, 3);
+      to[0] *= kx;
+      to[1] *= ky;
+      to[2] *= kx;
+      to[3] *= ky;
+    }
+    const fate = finite(score) ? place(kind, f32, flags, boxes + next * 4) : BOX_NOT_FINITE;
     if (fate === BOX_OK) {
       f32[scores + next] = score;
       i32[labels + next] = base + label;
-      i32[sources + next] = source + (index === 0 ? row : i32[index + row]);
-      i32[plan + A.P_CANDIDATES] = next + 1;
+      i32[sources + next++] = source + (index === 0 ? row : i32[index + row]);
     } else if (fate === BOX_NOT_FINITE) i32[plan + A.P_NOT_FINITE]++;
   }
+  i32[plan + A.P_CANDIDATES] = next;
 }
 
 /** First of the largest of `n` floats, `step` words apart; -1 where all are NaN. */
