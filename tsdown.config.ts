@@ -31,6 +31,8 @@ const common = {
     onlyBundle: ["@assemblyscript/loader"],
     neverBundle: [/^node:/, /\.wasm$/, "@resvg/resvg-js", "xz-decompress"],
   },
+  // bundlers turn the constants of a module into variables, which engines load anew in every loop
+  inputOptions: { optimization: { inlineConst: { mode: "all" } } },
   plugins: [quietLoader()],
   outDir: "dist",
   clean: false,

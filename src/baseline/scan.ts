@@ -5,7 +5,7 @@
  * f32 has loops of its own; other types share one loop over an integer view, chosen once per block.
  */
 import * as A from "../abi.ts";
-import type { Memory } from "../memory.ts";
+import { INDEX, type Memory } from "../memory.ts";
 import { BOX_NOT_FINITE, BOX_OK, activate, box, place } from "./box.ts";
 import {
   LOWEST,
@@ -30,8 +30,6 @@ const WIDE = (A.SCAN_BYTES >> 2) & ~15;
 const LONG = (A.SCAN_COLUMN_BYTES >> 2) & ~15;
 /** Of a column whose cells lie apart: many, since it waits for memory and must not be stopped often, yet few enough to find their rows in a cache. */
 const COLUMN = 6 * A.BLOCK;
-/** No word's index is above; where a loop says so, V8 computes `w + 1` without tests for overflow: a third of its time. */
-const INDEX = 0x3fffffff;
 
 export function scan(m: Memory, at: number): number {
   const { i32 } = m;
