@@ -57,18 +57,18 @@ export interface DecoderOptions {
   readonly outputs?: readonly TensorSpecInput[] | { readonly [name: string]: TensorSpecInput };
 }
 
-/** Width and height of an anchor, in pixels of the network's input (YOLOv2: in cells). */
-type Anchor = readonly [width: number, height: number];
-
 /** What stands for a config file where there is none: `createDecoder({ family: "yolov8", classes: 80, inputSize: [640, 640] })`. */
 export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs"> {
   readonly family: Family;
   /**
-   * Anchors of YOLOv2 to v7 raw maps, from the largest map to the smallest: flat (w, h, w, h, ...), as pairs, as a flat list for each
+   * Anchors of YOLOv2 to v7 raw maps, width and height in pixels of the input (YOLOv2: in cells), from the largest map to the smallest: flat (w, h, w, h, ...), as pairs, as a flat list for each
    * map, or as a list of pairs for each map.
    */
   readonly anchors?:
-    readonly number[] | readonly Anchor[] | readonly (readonly number[])[] | readonly (readonly Anchor[])[];
+    | readonly number[]
+    | readonly (readonly [number, number])[]
+    | readonly (readonly number[])[]
+    | readonly (readonly (readonly [number, number])[])[];
   /** Which of the anchors belong to which map: a list for each map, largest first, or by the map's width (`side26`) or output name. */
   readonly anchorMasks?: readonly (readonly number[])[] | { readonly [side: string]: readonly number[] };
 }

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CHECKS_BESIDE } from "../conformance/run.mjs";
 import { loadCases } from "../conformance/load.mjs";
@@ -23,8 +23,17 @@ import { TARGETS, writePrograms } from "./targets.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const app = mkdtempSync(join(tmpdir(), "boxwright-app-"));
+// not the npm 6 that as-pect brings along, which `npm run` puts in front
+const PATH = process.env.PATH.split(delimiter)
+  .filter((folder) => !/node_modules[\\/]\.bin$/.test(folder))
+  .join(delimiter);
 const npm = (...args) =>
-  execFileSync("npm", args, { cwd: app, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  execFileSync("npm", args, {
+    cwd: app,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, PATH },
+  });
 
 const [{ filename }] = JSON.parse(npm("pack", root, "--json", "--ignore-scripts", "--pack-destination", app));
 writeFileSync(join(app, "package.json"), '{"private":true}\n');
