@@ -24,16 +24,11 @@ import { TARGETS, writePrograms } from "./targets.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const app = mkdtempSync(join(tmpdir(), "boxwright-app-"));
 // not the npm 6 that as-pect brings along, which `npm run` puts in front
-const PATH = process.env.PATH.split(delimiter)
+process.env.PATH = process.env.PATH.split(delimiter)
   .filter((folder) => !/node_modules[\\/]\.bin$/.test(folder))
   .join(delimiter);
 const npm = (...args) =>
-  execFileSync("npm", args, {
-    cwd: app,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, PATH },
-  });
+  execFileSync("npm", args, { cwd: app, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
 const [{ filename }] = JSON.parse(npm("pack", root, "--json", "--ignore-scripts", "--pack-destination", app));
 writeFileSync(join(app, "package.json"), '{"private":true}\n');
