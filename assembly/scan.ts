@@ -783,6 +783,7 @@ function gather4<T>(p0: usize, p1: usize, p2: usize, p3: usize): v128 {
 /**
  * Cells whose maxima over planes are at hand, four at a time, whatever their places: the first group of planes that holds the
  * maximum, then the first plane of it that does. No branch depends on a value, so the loads of several cells are under way at once.
+ * Of zeros the maximum has the sign of the first, as `larger` keeps what it has: it is the value of that plane to the bit.
  */
 function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i32): usize {
   const tops = column(plan, 1);

@@ -266,3 +266,35 @@ describe("what a tensor says of itself", () => {
     expect(big(BigInt64Array.of(1n, 1n, 1n, 1n, 90n, 0n))()).toHaveLength(1);
   });
 });
+
+test.each(["sigmoid", "logits"])(
+  "zeros of either sign are what they are in every engine, %s",
+  (activation) => {
+    // four cells, three of whose classes are zeros: the first of the largest is a negative one
+    const t = filled([1, 4 + 9, 21], -1);
+    t.data.fill(16, 0, 4 * 21);
+    if (activation === "sigmoid") t.data.fill(0, 4 * 21);
+    for (let cell = 0; cell < 4; cell++)
+      for (const c of [2, 3, 8]) t.data[(4 + c) * 21 + cell] = c === 2 ? -0 : 0;
+    const images = engines.map((engine) => {
+      const d = make(
+        {
+          family: "yolov8",
+          classes: 9,
+          inputSize: [32, 32],
+          activation,
+          confidenceThreshold: 0,
+          iouThreshold: 1,
+        },
+        { engine, conventions: { gate: ">=", nms: "none" } },
+      );
+      const found = d.decode([t]);
+      return [...found.scores.slice(0, found.length)].map((s, i) => [
+        Object.is(s, -0) ? "-0" : s,
+        found.classIds[i],
+      ]);
+    });
+    expect(images[0]).toHaveLength(21);
+    for (const image of images) expect(image).toEqual(images[0]);
+  },
+);
