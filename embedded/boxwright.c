@@ -96,6 +96,8 @@ bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *m
         const uint8_t *row = image_row(d, i);
         if (!fits(word(row, BXW_I_PLAN), BXW_PLAN_WORDS, 4, image) || word(row, BXW_I_PLAN) < 64)
             return refuse(d, BXW_DAMAGED, word(row, BXW_I_PLAN), image);
+        const uint32_t most = word(file + word(row, BXW_I_PLAN), BXW_P_MAX_DETECTIONS);
+        if (most > rows) return refuse(d, BXW_DAMAGED, most, rows);
         if (!fits(word(row, BXW_I_BOXES), rows, 16, needed) || !fits(word(row, BXW_I_SCORES), rows, 4, needed) ||
             !fits(word(row, BXW_I_LABELS), rows, 4, needed) || !fits(word(row, BXW_I_SOURCES), rows, 4, needed))
             return refuse(d, BXW_DAMAGED, word(row, BXW_I_BOXES), needed);
@@ -168,7 +170,10 @@ bxw_detections bxw_read(const bxw_decoder *d, uint32_t image) {
     bxw_detections found = {0};
     if (image >= bxw_images(d)) return found;
     const uint8_t *row = image_row(d, image);
-    found.count = word(block(d, image), BXW_P_DETECTIONS);
+    /* before the first decode the count is what the plan says: no more than there is room for */
+    const uint32_t count = word(block(d, image), BXW_P_DETECTIONS);
+    const uint32_t most = word(d->plan, BXW_F_MAX_DETECTIONS);
+    found.count = count < most ? count : most;
     found.boxes = (const float *)(const void *)(d->memory + word(row, BXW_I_BOXES));
     found.scores = (const float *)(const void *)(d->memory + word(row, BXW_I_SCORES));
     found.labels = (const int32_t *)(const void *)(d->memory + word(row, BXW_I_LABELS));
@@ -209,6 +214,8 @@ static void undo(uint32_t input, double resized, int centred, float *scale, floa
     *shift = (float)(-(double)before / resized);
 }
 
+static uint32_t least_one(uint32_t pixels) { return pixels > 0 ? pixels : 1; }
+
 bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_resize resize) {
     const uint32_t w = word(d->plan, BXW_F_INPUT_WIDTH);
     const uint32_t h = word(d->plan, BXW_F_INPUT_HEIGHT);
@@ -222,9 +229,9 @@ bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_re
         const double down = (double)h / height;
         const double factor = across < down ? across : down;
         /* rounded to the nearest pixel, halves up; never more than the input, since the factor is the smaller one */
-        const uint32_t rw = (uint32_t)(width * factor + 0.5);
-        const uint32_t rh = (uint32_t)(height * factor + 0.5);
-        if (rw == 0 || rh == 0) return refuse(d, BXW_BAD_VALUE, 0, 1);
+        const uint32_t rw = least_one((uint32_t)(width * factor + 0.5));
+        const uint32_t rh = least_one((uint32_t)(height * factor + 0.5));
+        /* a frame of a thousand times the input's proportions still has a row of pixels */
         undo(w, rw, resize == BXW_LETTERBOX, &scale[0], &shift[0]);
         undo(h, rh, resize == BXW_LETTERBOX, &scale[1], &shift[1]);
     }

@@ -10,10 +10,11 @@ import { IDENTITY } from "./letterbox.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { memoryOf } from "./memory.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
+import { numbersOf } from "./numbers.ts";
 import * as F from "./planfile.ts";
-import { type Plan, labelsOf, makePlan, specsOf } from "./plan.ts";
+import { type Plan, checkPerClass, labelsOf, makePlan, specsOf } from "./plan.ts";
 import { kernelSource } from "./source.ts";
-import { ELEMENTS, type TensorSpec, shape, volume } from "./tensor.ts";
+import { ELEMENTS, type TensorData, type TensorSpec, shape, volume } from "./tensor.ts";
 
 export interface CompiledPlan {
   /** The plan file. */
@@ -30,12 +31,13 @@ export interface CompiledPlan {
 export function compilePlan(
   config: unknown,
   options: DecoderOptions = {},
-  valuesOf: (name: string) => ArrayLike<number> | null = () => null,
+  valuesOf: (name: string) => TensorData | null = () => null,
 ): CompiledPlan {
   const settled = withOptions(parseConfig(config), options);
   const specs = settledSpecs(settled);
   // a host on a device writes whole tensors into the slots: the second plan block and its index would be room wasted
-  const plan: Plan = { ...makePlan(settled, specs, (i) => valuesOf(specs[i].name)), gather: null };
+  const plan: Plan = { ...makePlan(settled, specs, valuesIn(specs, valuesOf)), gather: null };
+  checkPerClass(plan, settled.confidenceThreshold);
   const layout = layoutOf(plan);
   if (layout.bytes > 0x7fffffff)
     throw new TensorError(`got a plan of ${layout.bytes} bytes, expected less than 2 GiB`);
@@ -48,6 +50,14 @@ export function compilePlan(
   const image = memory.u8.subarray(0, layout.slots[0]);
   return { bytes: fileOf(image, plan, layout, labelsOf(plan, settled.labels) ?? []), plan, layout };
 }
+
+/** Values at hand as the numbers they stand for, by the index of their tensor. */
+export const valuesIn =
+  (specs: readonly TensorSpec[], valuesOf: (name: string) => TensorData | null) =>
+  (i: number): ArrayLike<number> | null => {
+    const data = valuesOf(specs[i].name);
+    return data && numbersOf(specs[i], data);
+  };
 
 function settledSpecs(config: Config): TensorSpec[] {
   const { outputs } = config;

@@ -4,11 +4,10 @@ import "./source.ts";
 import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
 import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
 import * as A from "./abi.ts";
-import { halfToFloat } from "./baseline/value.ts";
 import { checkBoxes, checkProbabilities, looksActivated, outOfRange } from "./check.ts";
 import { type Config, type OutputSpec, parseConfig } from "./config.ts";
 import { ownList } from "./config/options.ts";
-import { CONFIDENCE, type Json, Reader, UNIT } from "./config/reader.ts";
+import { CONFIDENCE, type Json, Reader, UNIT, isText } from "./config/reader.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
 import { type Detection, Detections } from "./detections.ts";
 import { ConfigError, refuse } from "./errors.ts";
@@ -24,9 +23,10 @@ import {
 } from "./image.ts";
 import { layoutOf } from "./layout.ts";
 import { type Frame, IDENTITY, affineOf } from "./letterbox.ts";
+import { numbersOf } from "./numbers.ts";
 import { type DecoderOptions, type TypedOptions, withOptions } from "./options.ts";
-import { type Plan, labelsOf, listStart, makePlan, specsOf } from "./plan.ts";
-import { type TensorInput, type TensorSpec, elementType, isFloat, kindOf, show, specOf } from "./tensor.ts";
+import { checkPerClass, isPerClass, labelsOf, lacksScale, makePlan, specsOf } from "./plan.ts";
+import { type TensorInput, type TensorSpec, isFloat, kindOf, show, specOf } from "./tensor.ts";
 
 /** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
 export type Outputs = readonly TensorInput[] | { readonly [name: string]: TensorInput };
@@ -281,6 +281,8 @@ class TensorDecoder implements Decoder {
       const t = tensorAt(work, outputs, i) as TensorInput | undefined;
       if (t === undefined || t === null) return false;
       const { dims } = t;
+      // in an array, a tensor that has a name of its own goes by it
+      if (t.name !== undefined && t.name !== spec.name && Array.isArray(outputs)) return false;
       if (!dims || dims.length !== spec.dims.length) return false;
       for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
       if (t.data?.length !== work.slots[i].length || (t.order ?? spec.order) !== spec.order) return false;
@@ -299,16 +301,29 @@ class TensorDecoder implements Decoder {
   }
 
   #known(name: string): Known {
-    return this.config.outputs?.find((o) => o.name === name) ?? {};
+    const { outputs, source } = this.config;
+    const known = outputs?.find((o) => o.name === name) ?? {};
+    // the order an archive states is a hint that shapes decide over
+    return source === "nn-archive" ? { ...known, order: null } : known;
+  }
+
+  /** What the tensors of a bare array are called: by themselves, or as the config names them, in its order. */
+  #namesOf(tensors: readonly TensorInput[]): string[] {
+    const known = this.config.outputs ?? [];
+    const own = tensors.map((t) => (t as TensorInput | null)?.name);
+    if (own.every(isText) && (!this.#fixed || known.every((o) => own.includes(o.name)))) return own;
+    const inOrder =
+      known.length === tensors.length &&
+      known.every(
+        ({ dims }, i) => dims === null || dims.join() === String((tensors[i] as TensorInput | null)?.dims),
+      );
+    return tensors.map((_, i) => (this.#fixed || inOrder ? known[i]?.name : undefined) ?? `output${i}`);
   }
 
   #replan(outputs: Outputs): void {
     const listed = Array.isArray(outputs);
-    const known = this.config.outputs;
     const tensors = (listed ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
-    const names = listed
-      ? tensors.map((_, i) => (this.#fixed ? known?.[i]?.name : undefined) ?? `output${i}`)
-      : Object.keys(outputs);
+    const names = listed ? this.#namesOf(tensors) : Object.keys(outputs);
     // a scale given beforehand holds for data that comes without one
     const specs = tensors.map((t, i) => specOf(names[i], t, this.#known(names[i])));
     if (this.#fixed && this.#work !== null) {
@@ -325,9 +340,7 @@ class TensorDecoder implements Decoder {
 
   #build(specs: readonly TensorSpec[], valuesOf: (index: number) => ArrayLike<number> | null): void {
     const plan = makePlan(this.config, specs, valuesOf);
-    const { confidenceThreshold: list } = this.#thresholds;
-    if (typeof list === "object" && !isPerClass(plan, list))
-      refuse("confidenceThreshold", `${list.length} values`, `${plan.classes}, one per class`);
+    checkPerClass(plan, this.#thresholds.confidenceThreshold);
     const layout = layoutOf(plan);
     const engine = makeEngine(this.engine, layout.bytes);
     const { memory } = engine;
@@ -374,29 +387,10 @@ class TensorDecoder implements Decoder {
   }
 }
 
-/** An archive names integer outputs but has no room for their scale: that comes with the data, or with the option `outputs`. */
-function lacksScale(config: Config, o: OutputSpec): boolean {
-  const type = o.type === null ? null : elementType(o.type);
-  return config.source === "nn-archive" && o.scale === undefined && type !== null && !isFloat({ type });
-}
-
 function tensorAt({ plan, places }: Workspace, outputs: Outputs, i: number): TensorInput {
   return Array.isArray(outputs)
     ? (outputs as readonly TensorInput[])[places[i]]
     : (outputs as { readonly [name: string]: TensorInput })[plan.tensors[i].name];
-}
-
-/** Whether a list has a value for each class, the background among them or not. */
-const isPerClass = (plan: Plan, { length }: readonly number[]): boolean =>
-  length === plan.classes || listStart(plan, length) !== 0;
-
-/** A tensor's elements as the numbers they stand for. */
-function numbersOf(s: TensorSpec, data: TensorInput["data"]): ArrayLike<number> {
-  const bits = s.type === "f16" && kindOf(data) !== "Float16Array";
-  if (s.type === "f32" || !(bits || s.scale !== null)) return data as ArrayLike<number>;
-  return Array.from(data as ArrayLike<number>, (x) =>
-    bits ? halfToFloat(x & 0xffff) : (Number(x) - s.zeroPoint) * (s.scale as number),
-  );
 }
 
 const refuseRows = (got: string): never =>

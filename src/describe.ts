@@ -13,7 +13,10 @@ export interface Description {
 
 export function describeConfig(config: Config, why?: string): Description {
   const { labels, classes, inputSize, decodes, anchorSets } = config;
-  const { family, why: familyWhy } = familyOf(config, config.outputs ?? []);
+  const { family, why: familyWhy } = familyOf(
+    config,
+    (config.outputs ?? []).filter(({ name }) => config.headOutputs?.includes(name) ?? true),
+  );
   return said(
     [
       `config: ${config.source}${formatOf(config)}`,

@@ -4,8 +4,9 @@ import { describeConfig, describePlan } from "./describe.ts";
 import { TensorError } from "./errors.ts";
 import { FAMILIES, type Family, RULES } from "./families.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
-import { makePlan } from "./plan.ts";
-import { type TensorSpec, type TensorSpecInput, shape, specOf } from "./tensor.ts";
+import { valuesIn } from "./compile.ts";
+import { lacksScale, makePlan } from "./plan.ts";
+import { type TensorData, type TensorSpec, type TensorSpecInput, shape, specOf } from "./tensor.ts";
 
 /** What `inspect` found: in words, and as plain data. */
 export interface Inspection {
@@ -40,18 +41,20 @@ const LIKE: Readonly<Partial<Record<Family, string>>> = {
 /**
  * @param config a config as `createDecoder` takes it, or `undefined` to see what the shapes alone can be
  * @param specs tensor names, shapes and types; empty: the config alone
+ * @param valuesOf values at hand, by name, where boxes rest on them (prior boxes that the network gives)
  * @throws ConfigError, TensorError as `createDecoder` and the first decode would
  */
 export function inspect(
   config: unknown,
   specs: readonly TensorSpecInput[] = [],
   options: DecoderOptions = {},
+  valuesOf: (name: string) => TensorData | null = () => null,
 ): Inspection {
   const tensors = specs.map((s, i) => specOf(s.name ?? `output${i}`, s));
   if (config !== undefined) {
     const c = withOptions(parseConfig(config), options);
-    if (tensors.length > 0) return describePlan(c, makePlan(c, tensors));
-    const known = c.outputs?.every((o) => o.dims !== null) === true && c.decodes;
+    if (tensors.length > 0) return describePlan(c, makePlan(c, tensors, valuesIn(tensors, valuesOf)));
+    const known = c.outputs?.every((o) => o.dims !== null && !lacksScale(c, o)) === true && c.decodes;
     if (!known) return describeConfig(c);
     const given = (c.outputs ?? []).map((o) =>
       specOf(o.name, { dims: o.dims as readonly number[], ...(o.type === null ? {} : { type: o.type }) }),

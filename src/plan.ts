@@ -2,7 +2,7 @@
  * Room 2: Config + tensor specs -> Plan. A plan is frozen plain data that can be printed: a bug report is a plan
  * plus tensors. It says what every tensor is taken for, and why; it knows no addresses.
  */
-import type { Config } from "./config.ts";
+import type { Config, OutputSpec } from "./config.ts";
 import { CONVENTIONS, type Conventions } from "./conventions.ts";
 import { TensorError, refuse } from "./errors.ts";
 import { type Activation, type Family, type FamilyRules, RULES, settleFamily } from "./families.ts";
@@ -10,7 +10,16 @@ import { rangeOf } from "./gates.ts";
 import { cellsOf, gridsOfRows } from "./places.ts";
 import { blazefaceAnchors, ultrafacePriors } from "./priors.ts";
 import { type Head, type Question, type Reading, expectedShapes, readings } from "./reading.ts";
-import { type TensorSpec, type TensorSpecInput, few, isFloat, shape, specOf, volume } from "./tensor.ts";
+import {
+  type TensorSpec,
+  type TensorSpecInput,
+  elementType,
+  few,
+  isFloat,
+  shape,
+  specOf,
+  volume,
+} from "./tensor.ts";
 import type { Field } from "./views.ts";
 
 /** How a set of tensors is decoded: frozen plain data, so that a plan and the tensors make a whole bug report. */
@@ -33,6 +42,8 @@ export interface Plan {
   readonly keep: readonly number[] | null;
   /** Rows of the detection columns, an upper bound for good. */
   readonly maxDetections: number;
+  /** The background is the last of the class columns: lists that name it do so at their end. */
+  readonly backgroundLast: boolean;
   /** Rows of the candidate columns. */
   readonly capacity: number;
   /** How a caller's array can be read in part; `null`: it is copied whole. */
@@ -113,6 +124,7 @@ export function makePlan(
   const labelled = heads.some((h) => h.label !== null);
   const listed = [config.confidenceThreshold].flat().length;
   const classes = Math.max(reading.classes, labelled ? listed : 0);
+  const backgroundLast = typeof config.background === "number" && config.background > 0;
   const cells = cellsOf(heads);
   const pairs = heads.reduce((n, h) => n + h.cells * (h.label !== null ? 1 : h.classes), 0);
   const plan: Plan = {
@@ -139,7 +151,8 @@ export function makePlan(
     // only what is read gets a slot; the order of use keeps memory and printing in one order
     ...compact(used, heads),
     rules: settled,
-    keep: config.keep && keepIds(config, config.keep, { heads, classes, rules }),
+    keep: config.keep && keepIds(config, config.keep, { heads, classes, rules, backgroundLast }),
+    backgroundLast,
     maxDetections: config.maxDetections,
     capacity: settled.multiLabel ? Math.max(cells, Math.min(pairs, MULTI_LABEL_ROOM)) : cells,
     gather: null,
@@ -156,6 +169,12 @@ export const specsOf = ({ outputs, source }: Config): TensorSpec[] | undefined =
       order: source === "nn-archive" ? null : o.order,
     } as TensorSpecInput),
   );
+
+/** An archive names integer outputs but has no room for their scale: that comes with the data, or with the option `outputs`. */
+export function lacksScale(config: Config, o: OutputSpec): boolean {
+  const type = o.type === null ? null : elementType(o.type);
+  return config.source === "nn-archive" && o.scale === undefined && type !== null && !isFloat({ type });
+}
 
 /** The tensors that the config names as outputs of its head; all where it names none. */
 function outputsOf({ headOutputs: named }: Config, specs: readonly TensorSpec[]): readonly TensorSpec[] {
@@ -290,21 +309,33 @@ const dominant = (all: readonly Reading[]): Reading[] =>
     (r) => !all.some((o) => o.uses.length > r.uses.length && r.uses.every((i) => o.uses.includes(i))),
   );
 
+/** What says which class an entry of a list is of. */
+type Listing = Pick<Plan, "heads" | "classes" | "rules" | "backgroundLast">;
+
 /**
  * Class number that the first entry of a list per class (labels, thresholds) stands for. A list may leave out the
  * background that the numbers count (1), or name one that they leave out (-1); its length tells.
  */
-export function listStart(plan: Pick<Plan, "heads" | "classes" | "rules">, length: number): number {
+export function listStart(plan: Listing, length: number): number {
   const first = Math.min(...plan.heads.map((h) => (h.label === null ? h.classBase : 0)));
   if (length === plan.classes - first) return first;
-  return !plan.rules.countBackground && length === plan.classes + 1 ? -1 : 0;
+  return !plan.rules.countBackground && !plan.backgroundLast && length === plan.classes + 1 ? -1 : 0;
+}
+
+/** Whether a list has an entry for each class, the background among them or not. */
+export const isPerClass = (plan: Listing, { length }: readonly unknown[]): boolean =>
+  length === plan.classes ||
+  listStart(plan, length) !== 0 ||
+  (plan.backgroundLast && length === plan.classes + 1);
+
+/** A confidence for each class, once the shapes have told how many there are. */
+export function checkPerClass(plan: Listing, confidence: number | readonly number[]): void {
+  if (typeof confidence === "object" && !isPerClass(plan, confidence))
+    refuse("confidenceThreshold", `${confidence.length} values`, `${plan.classes}, one per class`);
 }
 
 /** Labels by class number. */
-export function labelsOf(
-  plan: Pick<Plan, "heads" | "classes" | "rules">,
-  labels: readonly string[] | null,
-): readonly string[] | null {
+export function labelsOf(plan: Listing, labels: readonly string[] | null): readonly string[] | null {
   if (labels === null) return null;
   const start = listStart(plan, labels.length);
   return start < 0 ? labels.slice(-start) : [...Array<string>(start).fill("background"), ...labels];
@@ -355,11 +386,7 @@ function checkTypes(h: Head, specs: readonly TensorSpec[], activation: Activatio
 }
 
 /** `keep` as class numbers, checked against the labels. */
-function keepIds(
-  config: Config,
-  keep: readonly (string | number)[],
-  plan: Pick<Plan, "heads" | "classes" | "rules">,
-): number[] {
+function keepIds(config: Config, keep: readonly (string | number)[], plan: Listing): number[] {
   const ids = new Set<number>();
   const labels = labelsOf(plan, config.labels) ?? [];
   const { classes } = plan;

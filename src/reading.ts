@@ -127,8 +127,21 @@ const ONES = [1, 1] as const;
 /** What a reading says of a head, over what heads share; `logits`: scores are raw. */
 type More<P = Place> = (p: P, logits: boolean) => Partial<Head>;
 
+/**
+ * How many cells of a map lie across the input, and down. Of an input that is no multiple of the stride the last cells stand out:
+ * 416 pixels are six and a half cells of 64, in a map of seven.
+ */
+function across(q: Question, { w, h }: Place["view"]): readonly [number, number] {
+  const { inputSize: size } = q;
+  const grid = gridsOf(q, [4, 8, 16, 32, 64, 128]).find((g) => g.w === w && g.h === h);
+  return grid && size ? [size[0] / grid.stride, size[1] / grid.stride] : [w, h];
+}
+
 /** A cell of a map, normalised. */
-const unitOf = ({ view: { w, h } }: Place): Head["unit"] => (w ? [1 / w, 1 / h] : ONES);
+function unitOf(q: Question, { view }: Place): Head["unit"] {
+  const [w, h] = across(q, view);
+  return view.w ? [1 / w, 1 / h] : ONES;
+}
 
 /**
  * A reading of some places, or of parts of them: a head for each. `usual`: what scores are where the config does not
@@ -185,7 +198,7 @@ function reading<P extends Place = Place>(
         xyBias: 0,
         whFn: "none",
         size: ONES,
-        unit: unitOf(p),
+        unit: unitOf(q, p),
         priors: null,
         variances: [1, 1, 1, 1],
         ...own,
@@ -291,7 +304,7 @@ const anchorGrid: Reader = (q, specs) => {
       "anchor grids",
       rules.raw,
       ({ anchor, alone, score, view, xyScale }, logits) => {
-        const [iw, ih] = cells ? [view.w, view.h] : (size as readonly [number, number]);
+        const [iw, ih] = cells ? across(q, view) : (size as readonly [number, number]);
         const soft = rules.softmax && logits;
         return {
           ...(alone
@@ -321,7 +334,9 @@ const points: Reader = (q, specs) => {
     parts?: Place[],
     notes: string[] = [],
   ): Reading =>
-    reading(q, name, what, q.rules.raw, (p) => ({ whFn: "exp", size: unitOf(p) }), whole, parts, { notes });
+    reading(q, name, what, q.rules.raw, (p) => ({ whFn: "exp", size: unitOf(q, p) }), whole, parts, {
+      notes,
+    });
   const grid = (whole: Place[]): Reading => point("point-grid", "point grids", whole);
   const split = join(q, specs, pairs(q, specs, maps, 4, c), "objectness", maps, 1);
   return [

@@ -78,6 +78,8 @@ export type TensorData =
 
 /** A tensor with data. A tensor of ONNX Runtime has this shape as it is. */
 export interface TensorInput {
+  /** In an array of outputs, what it is called; in a record the key says that. */
+  readonly name?: string;
   readonly data: TensorData;
   readonly dims: readonly number[];
   /** "f32", "float32", "uint8", ...; by default what the array says (a Uint16Array means f16 bits). */

@@ -12,7 +12,8 @@ import { PAGE } from "../src/engine.ts";
 import { readTensors } from "../src/files.ts";
 import { createDecoderSync } from "../src/index.ts";
 import * as F from "../src/planfile.ts";
-import type { DecoderOptions, Detections } from "../src/index.ts";
+import type { DecoderOptions, Detections, TensorData } from "../src/index.ts";
+import { toHalf } from "./make.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 
@@ -277,4 +278,51 @@ describe("boxwright compile", () => {
 test("the C header says what abi.ts says", () => {
   const script = fileURLToPath(new URL("../scripts/embedded-header.mjs", import.meta.url));
   expect(execFileSync(process.execPath, [script, "--check"], { encoding: "utf8" })).toContain("up to date");
+});
+
+test("priors that the network gives are numbers, whatever their type", () => {
+  const config = {
+    family: "ssd",
+    classes: 1,
+    inputSize: [64, 64],
+    priorFormat: "cxcywh",
+    variances: [0.1, 0.1, 0.2, 0.2],
+    roles: { boxes: "b", scores: "s", priors: "p" },
+  };
+  const priorsOf = (p: { data: TensorData; type?: string; scale?: number }): number[] => {
+    const { plan } = compilePlan(
+      config,
+      {
+        outputs: [
+          { name: "b", dims: [1, 2, 4] },
+          { name: "s", dims: [1, 2, 2], order: "rows" },
+          { name: "p", dims: [1, 2, 4], type: p.type ?? "f32", ...(p.scale ? { scale: p.scale } : {}) },
+        ],
+      },
+      (name) => (name === "p" ? p.data : null),
+    );
+    return [...(plan.heads[0].priors as Float32Array)].map((v) => Number(v.toFixed(4)));
+  };
+  const numbers = [0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125];
+  expect(priorsOf({ data: Float32Array.from(numbers) })).toEqual(numbers);
+  expect(priorsOf({ data: Uint16Array.from(numbers, toHalf), type: "f16" })).toEqual(numbers);
+  expect(priorsOf({ data: Uint8Array.from(numbers, (v) => v * 80), type: "u8", scale: 1 / 80 })).toEqual(
+    numbers,
+  );
+});
+
+test("a confidence for each class has one for each", () => {
+  const boxes = {
+    family: "boxes",
+    boxFormat: "xyxy",
+    coordinates: "normalised",
+    confidenceThreshold: [0.9, 0.1],
+  };
+  const outputs = [
+    { name: "b", dims: [1, 5, 4] },
+    { name: "s", dims: [1, 5, 3], order: "rows" },
+  ];
+  expect(() => compilePlan(boxes, { outputs })).toThrow(
+    "confidenceThreshold: got 2 values, expected 3, one per class",
+  );
 });

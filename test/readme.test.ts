@@ -56,6 +56,7 @@ export const InferenceSession = { create: async () => ({ run: async ({ images })
       [320, 200, 100, 60],
       [200, 320, 150, 300],
       [640, 640, 20, 30],
+      [479, 640, 100, 200],
     ]) {
       const data = new Uint8Array(width * height * 4);
       data[(y * width + x) * 4] = 255;

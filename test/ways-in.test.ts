@@ -67,6 +67,93 @@ describe("a bare array goes by the order in which the tensors are known", () => 
   });
 });
 
+describe("an archive and a bare array", () => {
+  const archive = (outputs: object[]): object => ({
+    config_version: "1.0",
+    model: {
+      metadata: { name: "m", path: "m" },
+      inputs: [{ name: "i", dtype: "uint8", input_type: "image", shape: [1, 3, 64, 64], layout: "NCHW" }],
+      outputs,
+      heads: [
+        {
+          parser: "YOLO",
+          metadata: {
+            classes: ["a"],
+            n_classes: 1,
+            subtype: "yolov5",
+            // anchors go with these names, the small map first
+            anchors: [[[40, 40]], [[8, 8]]],
+            yolo_outputs: ["small", "big"],
+          },
+        },
+      ],
+    },
+  });
+  /** A map whose first cell holds a box as large as its anchor. */
+  const map = (w: number, Kind: typeof Float32Array | typeof Int8Array): TensorInput => {
+    const data = new Kind(6 * w * w);
+    const unit = Kind === Int8Array ? 100 : 1;
+    [0.5, 0.5, 0.5, 0.5, 0.9, 0.9].forEach((v, k) => (data[k * w * w] = v * unit));
+    return { data, dims: [1, 6, w, w], ...(Kind === Int8Array ? { scale: 0.01, zeroPoint: 0 } : {}) };
+  };
+  test.each<[string, object, object, typeof Float32Array | typeof Int8Array]>([
+    ["shapes and floats", { dtype: "float32", shape: [1, 6, 4, 4] }, { shape: [1, 6, 2, 2] }, Float32Array],
+    ["no shapes", { dtype: "float32" }, {}, Float32Array],
+    ["integers", { dtype: "int8", shape: [1, 6, 4, 4] }, { dtype: "int8", shape: [1, 6, 2, 2] }, Int8Array],
+    // a hint that archives get wrong
+    [
+      "layouts",
+      { dtype: "int8", shape: [1, 6, 4, 4], layout: "NHWC" },
+      { dtype: "int8", layout: "NCDE" },
+      Int8Array,
+    ],
+  ])("%s", (_, big, small, Kind) => {
+    const config = archive([
+      { name: "big", ...big },
+      { name: "small", dtype: "float32", ...small },
+    ]);
+    const maps = { big: map(4, Kind), small: map(2, Kind) };
+    const widths = (outputs: unknown): number[] =>
+      make(config)
+        .decode(outputs as Outputs)
+        .toArray()
+        .map((d) => Math.round((d.x_max - d.x_min) * 64))
+        .sort((a, b) => a - b);
+    // the 40 pixels of the small map's anchor begin at 16, and are cut at the edge
+    expect(widths(maps)).toEqual([8, 36]);
+    expect(widths([maps.big, maps.small])).toEqual([8, 36]);
+  });
+});
+
+test("tensors of a list that have names go by them", () => {
+  const config = {
+    nn_config: {
+      output_format: "raw",
+      NN_family: "YOLO",
+      input_size: "64x64",
+      NN_specific_metadata: { classes: 1, anchors: [10, 10], anchor_masks: { side2: [0] } },
+    },
+  };
+  const one = { ...floats([1, 6, 2, 2], Array<number>(24).fill(0)), name: "output1_yolov5" };
+  const d = make(config);
+  d.decode([one]);
+  expect(d.describe().text).toContain('family: yolov5 (output name "output1_yolov5")');
+  const other = make({
+    family: "boxes",
+    classes: 1,
+    coordinates: "normalised",
+    roles: { boxes: "b", scores: "s" },
+  });
+  const b = { ...floats([1, 1, 4], [0, 0, 0.5, 0.5]), name: "b" };
+  const s = { ...floats([1, 1, 1], [0.9]), name: "s" };
+  for (const list of [
+    [b, s],
+    [s, b],
+    [b, s],
+  ])
+    expect(found(other, list)).toEqual([[0, 0, 0, 0.5, 0.5]]);
+});
+
 test("of several tensors alike, the one that roles name", () => {
   const d = make({ family: "yolov8", classes: 2, inputSize: [64, 64], roles: { boxes: "b", scores: "b" } });
   const one = planes([32, 32, 16, 16, 0.9, 0]);
@@ -316,4 +403,104 @@ test("scores that are no numbers are told of", () => {
   const d = make({ family: "yolov8", classes: 2, inputSize: [64, 64] });
   expect(found(d, [filled([1, 6, 84], NaN)])).toEqual([]);
   expect(d.describe().text).toContain("note: 168 scores of the first frame are NaN");
+});
+
+describe("maps whose last cells stand out of the input: a cell is a stride wide, whatever the width of the map", () => {
+  const open = { conventions: { clamp: "none" } };
+  /** Corners in pixels of the one detection. */
+  const pixels = (
+    config: object,
+    data: Float32Array,
+    dims: number[],
+    [w, h]: readonly number[],
+  ): number[] => {
+    const [d, ...more] = make({ classes: 1, inputSize: [w, h], ...config }, open).decode({
+      o: { data, dims },
+    });
+    expect(more).toEqual([]);
+    return [d.x_min * w, d.y_min * h, d.x_max * w, d.y_max * h].map((v) => Number(v.toFixed(3)));
+  };
+
+  test("NanoDet-Plus at 416: six and a half cells of 64 pixels", () => {
+    const data = new Float32Array(3598 * 33);
+    // behind 52 x 52, 26 x 26 and 13 x 13 cells, the map of 7 x 7: its cell (3, 3), a cell in each direction
+    const row = (2704 + 676 + 169 + 3 * 7 + 3) * 33;
+    data[row] = 0.9;
+    for (let side = 0; side < 4; side++) data[row + 1 + side * 8 + 1] = 50;
+    expect(pixels({ family: "nanodet" }, data, [1, 3598, 33], [416, 416])).toEqual([160, 160, 288, 288]);
+  });
+
+  test("YOLOX and YOLOv5 at 100 x 75", () => {
+    const size = [100, 75];
+    const rows = 13 * 10 + 7 * 5 + 4 * 3;
+    const undecoded = new Float32Array(rows * 6);
+    // the last map is 4 x 3: its cell (2, 1)
+    undecoded.set([0.25, 0.5, 0, 0, 0.9, 0.9], (13 * 10 + 7 * 5 + 1 * 4 + 2) * 6);
+    expect(pixels({ family: "yolox" }, undecoded, [1, rows, 6], size)).toEqual([
+      2.25 * 32 - 16,
+      1.5 * 32 - 16,
+      2.25 * 32 + 16,
+      1.5 * 32 + 16,
+    ]);
+    const map = new Float32Array(6 * 4 * 3).fill(-20);
+    [0, 0, 0, 0, 9, 9].forEach((v, k) => (map[k * 12 + 1 * 4 + 2] = v));
+    const v5 = { family: "yolov5", anchors: [[[10, 20]]], strides: [32] };
+    expect(pixels(v5, map, [1, 6, 3, 4], size)).toEqual([
+      2.5 * 32 - 5,
+      1.5 * 32 - 10,
+      2.5 * 32 + 5,
+      1.5 * 32 + 10,
+    ]);
+  });
+});
+
+describe("a background that is the last class, in lists that name it", () => {
+  const decode = (background: number, confidenceThreshold: number[], scores: number[]): number[][] =>
+    found(
+      make({
+        family: "boxes",
+        labels: ["a", "b"],
+        background,
+        conventions: { set: "tflite", nms: "none" },
+        coordinates: "normalised",
+        roles: { boxes: "b", scores: "s" },
+        confidenceThreshold,
+      }),
+      {
+        b: { ...floats([1, 1, 4], [0.1, 0.1, 0.4, 0.4]), order: "rows" },
+        s: { ...floats([1, 1, 3], scores), order: "rows" },
+      },
+    );
+  test("thresholds", () => {
+    expect(decode(2, [0.9, 0.1, 0.1], [0.5, 0.05, 0.05])).toEqual([]);
+    expect(decode(2, [0.4, 0.9, 0.9], [0.5, 0.05, 0.05])).toHaveLength(1);
+    expect(decode(0, [0.1, 0.9, 0.1], [0.05, 0.5, 0.05])).toEqual([]);
+  });
+  test("labels", () => {
+    const label = (labels: string[]): string | undefined =>
+      make(
+        {
+          NN_config: { output_format: "raw", NN_family: "mobilenet", NN_specific_metadata: { classes: 2 } },
+          mappings: { labels },
+        },
+        {
+          background: 2,
+          conventions: "tflite",
+          variances: [0.1, 0.1, 0.2, 0.2],
+          priors: Float32Array.of(0.1, 0.1, 0.3, 0.3),
+          roles: { boxes: "b", scores: "s" },
+        },
+      )
+        .decode({
+          b: { ...filled([1, 1, 4]), order: "rows" },
+          s: { ...floats([1, 1, 3], [0.1, 0.8, 0.1]), order: "rows" },
+        })
+        .at(0)?.label;
+    expect([label(["a", "b"]), label(["a", "b", "nothing"])]).toEqual(["b", "b"]);
+  });
+});
+
+test("labels among the options say how many classes there are", () => {
+  const options = { family: "yolov8", labels: ["a", "b"] };
+  expect(make({ nn_config: { output_format: "raw" } }, options).config.classes).toBe(2);
 });

@@ -26,10 +26,11 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
   const heads = selected([...shapesOf(values), ...tensors.map(headOf)], values);
   const setup = await setupOf(values, configs[0]?.text);
   const options = heads.length === 0 ? setup.options : { ...setup.options, outputs: heads };
-  const compiled = compilePlan(setup.config, options, (wanted) => {
-    const data = tensors.find((t) => t.name === wanted)?.data;
-    return data === undefined ? null : (data as ArrayLike<number>);
-  });
+  const compiled = compilePlan(
+    setup.config,
+    options,
+    (wanted) => tensors.find((t) => t.name === wanted)?.data ?? null,
+  );
 
   const result = name === undefined ? compiled.bytes : cSource(name, compiled);
   const out = values["out"] as string | undefined;

@@ -139,7 +139,8 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
       else inputs.push(await readInput(word));
     }
     const config = theConfig(inputs);
-    const all = selected([...heads, ...mergeTensors(inputs).map(headOf)], values);
+    const given = mergeTensors(inputs);
+    const all = selected([...heads, ...given.map(headOf)], values);
     const seen = new Set<string>();
     for (const { name } of all) {
       if (seen.has(name)) throw new UsageError(`got tensor ${show(name)} twice, expected each name once`);
@@ -150,7 +151,12 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
         "got nothing to look at, expected a config, an archive, tensor files or shapes such as output0:1x84x8400:f32",
       );
     const setup = await setupOf(values, config?.text);
-    const { text, json } = inspect(setup.config, all, setup.options);
+    const { text, json } = inspect(
+      setup.config,
+      all,
+      setup.options,
+      (wanted) => given.find((t) => t.name === wanted)?.data ?? null,
+    );
     io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
   },
 

@@ -34,7 +34,6 @@ export function readOptions(r: Reader): Config {
     r.say("labels", `${labels.length} labels`, `${classes} for classes = ${classes}`);
   return {
     ...settings,
-    classes: classes ?? labels?.length ?? null,
     anchorSets: readAnchors(r, settings, family),
   };
 }
@@ -99,6 +98,7 @@ export function readSettings(r: Reader, config: Config): Config {
     maxDetections: conventions?.rules.maxDetections ?? Math.min(config.maxDetections, cap),
     ...(scales && { variances: scales.map((s) => 1 / s) as unknown as Config["variances"] }),
     ...settings,
+    classes: settings.classes ?? config.classes ?? settings.labels?.length ?? null,
     scalesGiven: scales !== undefined || (variances === undefined && config.scalesGiven),
     conventions: set,
     rules,

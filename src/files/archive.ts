@@ -23,7 +23,7 @@ export function packingOf(bytes: Uint8Array): Packing | null {
   return bytes.length >= BLOCK && checksumFits(bytes) ? "tar" : null;
 }
 
-/** The text of the `config.json` nearest to the root of the archive's first folders. */
+/** The text of the first `config.json` at the root of the archive, or in a folder there; what comes after it is not unpacked. */
 export async function readArchiveConfig(bytes: Uint8Array, where: string): Promise<string> {
   const packing = packingOf(bytes);
   if (!packing) throw refusal(where, `got bytes that are no archive, expected .tar, .tar.gz or .tar.xz`);

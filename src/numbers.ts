@@ -1,0 +1,11 @@
+/** A tensor's elements as the numbers they stand for, where a few are wanted before any decode: prior boxes. */
+import { halfToFloat } from "./baseline/value.ts";
+import { type TensorData, type TensorSpec, kindOf } from "./tensor.ts";
+
+export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
+  const bits = s.type === "f16" && kindOf(data) !== "Float16Array";
+  if (s.type === "f32" || !(bits || s.scale !== null)) return data as ArrayLike<number>;
+  return Array.from(data as ArrayLike<number>, (x) =>
+    bits ? halfToFloat(x & 0xffff) : (Number(x) - s.zeroPoint) * (s.scale as number),
+  );
+}
