@@ -349,6 +349,44 @@ function nextAbove(at: usize, end: usize, below: i32): usize {
 }
 
 /**
+ * The same along four planes, four floats of each: as many bytes behind the first as come back behind `a`. Where fewer than four are
+ * left before `end`, which is of the first, these are looked at in any case.
+ */
+function nextInFour(a: usize, b: usize, c: usize, d: usize, end: usize, below: i32): usize {
+  for (; a + 16 <= end; a += 16, b += 16, c += 16, d += 16) {
+    if (load<i32>(a) > below) break;
+    if (load<i32>(a, 4) > below) break;
+    if (load<i32>(a, 8) > below) break;
+    if (load<i32>(a, 12) > below) break;
+    if (load<i32>(b) > below) break;
+    if (load<i32>(b, 4) > below) break;
+    if (load<i32>(b, 8) > below) break;
+    if (load<i32>(b, 12) > below) break;
+    if (load<i32>(c) > below) break;
+    if (load<i32>(c, 4) > below) break;
+    if (load<i32>(c, 8) > below) break;
+    if (load<i32>(c, 12) > below) break;
+    if (load<i32>(d) > below) break;
+    if (load<i32>(d, 4) > below) break;
+    if (load<i32>(d, 8) > below) break;
+    if (load<i32>(d, 12) > below) break;
+  }
+  return a;
+}
+
+/** Brings the values of class `c` from byte `i` to `stop` of its plane into the largest so far. */
+function topOf(plane: usize, i: usize, stop: usize, tops: usize, c: i32): void {
+  for (; i < stop; i += 4) {
+    const bits = load<i32>(plane + i);
+    // a NaN has bits above those of all numbers
+    if (bits > load<i32>(tops + i) && load<f32>(plane + i) >= 0) {
+      store<i32>(tops + i, bits);
+      store<i32>(tops + i + ROW_BYTES, c);
+    }
+  }
+}
+
+/**
  * Planes of f32 without vectors: the bits of a float above zero, as an integer, are in its order. In scratch stand the
  * largest bits of each cell so far, from those below the gate up, and behind them the class they are of, for `bestOf`.
  */
@@ -359,21 +397,24 @@ function passPlanes(head: usize, at: usize, n: i32, tops: usize, gate: f32, from
   const below = reinterpret<i32>(gate) - 1;
   const end = tops + ((<usize>n) << 2);
   for (let t = tops; t < end; t += 4) store<i32>(t, below);
-  for (let c = 0; c < classes; c++) {
-    const plane = at + classAt(classList, c, step);
-    const last = plane + (end - tops);
-    for (let p = plane; (p = nextAbove(p, last, below)) < last;) {
-      for (const stop = min(p + 32, last); p < stop; p += 4) {
-        const bits = load<i32>(p);
-        const t = tops + (p - plane);
-        // a NaN has bits above those of all numbers
-        if (bits > load<i32>(t) && load<f32>(p) >= 0) {
-          store<i32>(t, bits);
-          store<i32>(t + ROW_BYTES, c);
-        }
-      }
+  const bytes = end - tops;
+  let c = 0;
+  // along four planes at once, as a core reads ahead along each
+  for (; c + 4 <= classes; c += 4) {
+    const p0 = at + classAt(classList, c, step);
+    const p1 = at + classAt(classList, c + 1, step);
+    const p2 = at + classAt(classList, c + 2, step);
+    const p3 = at + classAt(classList, c + 3, step);
+    for (let i: usize = 0; i < bytes; i += 16) {
+      i = nextInFour(p0 + i, p1 + i, p2 + i, p3 + i, p0 + bytes, below) - p0;
+      const stop = min(i + 16, bytes);
+      topOf(p0, i, stop, tops, c);
+      topOf(p1, i, stop, tops, c + 1);
+      topOf(p2, i, stop, tops, c + 2);
+      topOf(p3, i, stop, tops, c + 3);
     }
   }
+  for (; c < classes; c++) topOf(at + classAt(classList, c, step), 0, bytes, tops, c);
   let to = list;
   for (let i = 0; i < n; i++) {
     store<i32>(to, from + i);

@@ -152,7 +152,35 @@ function sieve(
   // what is looked at closer: eight floats, or the elements of one word
   const step = floats ? 3 : 2 - log;
   const words = floats ? 8 : 1;
-  for (let k = 0; k < planes; k++) {
+  let k = 0;
+  if (floats && both) {
+    const whole = n & ~3;
+    for (; k + 4 <= planes; k += 4) {
+      for (let i = 0; i < n; i += 4) {
+        if (i < whole) {
+          const first = planeAt(i32, at, channel, list, k) >> 2;
+          i =
+            nextInFour(
+              i32,
+              first + i,
+              (planeAt(i32, at, channel, list, k + 1) >> 2) + i,
+              (planeAt(i32, at, channel, list, k + 2) >> 2) + i,
+              (planeAt(i32, at, channel, list, k + 3) >> 2) + i,
+              first + whole,
+              below,
+            ) - first;
+        }
+        const end = Math.min(i + 4, n);
+        for (let j = k; j < k + 4 && i < n; j++) {
+          const p = planeAt(i32, at, channel, list, j);
+          const w = (p >> 2) + i;
+          if (i === whole || i32[w] > below || i32[w + 1] > below || i32[w + 2] > below || i32[w + 3] > below)
+            look(m, type, gate, p, channel, list === 0 ? j : i32[list + j], i, end, labels);
+        }
+      }
+    }
+  }
+  for (; k < planes; k++) {
     const c = list === 0 ? k : i32[list + k];
     const p = at + c * channel;
     // up to a whole word
@@ -179,7 +207,52 @@ function sieve(
 // Of the words in [w, end) the first from which on something may pass, else `end`. Apart from what is done about it: a
 // call in the loop would have everything about the array read anew each time round.
 
-/** Floats, eight at a time, against a positive gate, as bits: those of negative numbers are below those of any positive. */
+/**
+ * Floats of four planes, four at a time, against a positive gate, as bits: those of negative numbers are below those of any
+ * positive. `end` is of the first plane. What a core reads ahead it reads along several lines at once: half as fast again in the
+ * second cache, and four times where the planes come from memory.
+ */
+function nextInFour(
+  i32: Int32Array,
+  a: number,
+  b: number,
+  c: number,
+  d: number,
+  end: number,
+  below: number,
+): number {
+  a &= INDEX;
+  b &= INDEX;
+  c &= INDEX;
+  d &= INDEX;
+  for (; a < end; a = (a + 4) & INDEX, b = (b + 4) & INDEX, c = (c + 4) & INDEX, d = (d + 4) & INDEX)
+    if (
+      i32[a] > below ||
+      i32[a + 1] > below ||
+      i32[a + 2] > below ||
+      i32[a + 3] > below ||
+      i32[b] > below ||
+      i32[b + 1] > below ||
+      i32[b + 2] > below ||
+      i32[b + 3] > below ||
+      i32[c] > below ||
+      i32[c + 1] > below ||
+      i32[c + 2] > below ||
+      i32[c + 3] > below ||
+      i32[d] > below ||
+      i32[d + 1] > below ||
+      i32[d + 2] > below ||
+      i32[d + 3] > below
+    )
+      break;
+  return a;
+}
+
+/** Byte address of the k-th plane. */
+const planeAt = (i32: Int32Array, at: number, channel: number, list: number, k: number): number =>
+  at + (list === 0 ? k : i32[list + k]) * channel;
+
+/** The same of one plane, eight at a time. */
 function nextPositive(i32: Int32Array, w: number, end: number, below: number): number {
   for (w &= INDEX; w < end; w = (w + 8) & INDEX)
     if (
