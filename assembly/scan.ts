@@ -375,6 +375,8 @@ function nextInFour(a: usize, b: usize, c: usize, d: usize, end: usize, below: i
 }
 
 /** Brings the values of class `c` from byte `i` to `stop` of its plane into the largest so far. */
+// @ts-ignore: decorator
+@inline
 function topOf(plane: usize, i: usize, stop: usize, tops: usize, c: i32): void {
   for (; i < stop; i += 4) {
     const bits = load<i32>(plane + i);
