@@ -776,6 +776,20 @@ function admitClasses(plan: usize, head: usize, list: usize, count: i32, from: i
     else if (type == TYPE_F16) n = classesOf<f16>(plan, head, list, count, from);
     // bytes are told apart once they are found
     else n = classesOf<u8>(plan, head, list, count, from);
+  } else if (int(head, H_CLASSES) == 1) {
+    // nothing to find: the list stays as it is
+    n = (<usize>count) << 2;
+    const tops = column(plan, 1);
+    const labels = column(plan, 2);
+    const at = ptr(head, H_SCORE);
+    const cell = ptr(head, H_SCORE_CELL);
+    const scale = flt(head, H_SCORE_SCALE);
+    const zero = flt(head, H_SCORE_ZERO);
+    for (let k: usize = 0; k < n; k += 4) {
+      const p = at + <usize>load<u32>(list + k) * cell;
+      store<f32>(tops + k, type == TYPE_F32 ? load<f32>(p) : value(type, p, scale, zero));
+      store<i32>(labels + k, 0);
+    }
   } else {
     for (let k: usize = 0; k < (<usize>count) << 2; k += 4) n += classOf(plan, head, load<i32>(list + k), n);
   }
@@ -788,7 +802,7 @@ function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
   const classes = int(head, H_CLASSES);
   const step = ptr(head, H_SCORE_CHANNEL);
   const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
-  const best = classes == 1 ? 0 : bestOf(type, head, at, step, classes, 0);
+  const best = bestOf(type, head, at, step, classes, 0);
   if (best < 0) return 0;
   store<i32>(column(plan, 0) + n, row);
   store<f32>(
