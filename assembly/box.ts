@@ -44,7 +44,7 @@ import {
 } from "../src/abi";
 import { exp, sigmoid, tanh } from "../src/exp";
 import { exp4, expSums, sigmoid4 } from "./exp4";
-import { finite, integer, value } from "./value";
+import { finite, gather4, integer, value } from "./value";
 import { flt, int, ptr } from "./word";
 
 /** What became of a box. */
@@ -231,12 +231,7 @@ function activate4(fn: i32, x: v128): v128 {
 /** One channel of four rows, as `value` has it. */
 function channel4(head: usize, at: usize, a0: usize, a1: usize, a2: usize, a3: usize): v128 {
   const type = int(head, H_BOX_TYPE);
-  if (type == TYPE_F32) {
-    let v = v128.load32_zero(at + a0);
-    v = v128.load32_lane(at + a1, v, 1);
-    v = v128.load32_lane(at + a2, v, 2);
-    return v128.load32_lane(at + a3, v, 3);
-  }
+  if (type == TYPE_F32) return gather4<f32>(at + a0, at + a1, at + a2, at + a3);
   let raw = i32x4.splat(integer(type, at + a0));
   raw = i32x4.replace_lane(raw, 1, integer(type, at + a1));
   raw = i32x4.replace_lane(raw, 2, integer(type, at + a2));

@@ -78,7 +78,7 @@ import {
 import { exp, power } from "../src/exp";
 import { sigmoid4 } from "./exp4";
 import { BOX_NOT_FINITE, BOX_OK, activate, box, box4, inLanes, value4 } from "./box";
-import { f16, finite, integer, key, lowest, size, value } from "./value";
+import { f16, finite, gather4, integer, key, lowest, size, value } from "./value";
 import { clear, flt, int, ptr, setInt } from "./word";
 
 export function scan(plan: usize): i32 {
@@ -390,7 +390,7 @@ function topOf(plane: usize, i: usize, stop: usize, tops: usize, c: i32): void {
 
 /**
  * Planes of f32 without vectors: the bits of a float above zero, as an integer, are in its order. In scratch stand the
- * largest bits of each cell so far, from those below the gate up, and behind them the class they are of, for `bestOf`.
+ * largest bits of each cell so far, from those below the gate up, and behind them the class they are of, for `admit`.
  */
 function passPlanes(head: usize, at: usize, n: i32, tops: usize, gate: f32, from: i32, list: usize): i32 {
   const step = ptr(head, H_SCORE_CHANNEL);
@@ -764,6 +764,13 @@ function groupRow(plan: usize, i: i32): usize {
   return ptr(plan, P_BLOCK) + <usize>(MAXIMA + (1 + i) * ROW_BYTES);
 }
 
+/** The k-th row of a list, or its last: a lane without a row of its own then reads where another does. */
+// @ts-ignore: decorator
+@inline
+function rowAt(list: usize, k: i32, count: i32): i32 {
+  return load<i32>(list + ((<usize>min(k, count - 1)) << 2));
+}
+
 /** First pass, classes alone. */
 function admitClasses(plan: usize, head: usize, list: usize, count: i32, from: i32): void {
   const type = int(head, H_SCORE_TYPE);
@@ -813,30 +820,6 @@ function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
   return 4;
 }
 
-/** Four elements from anywhere, each in the low bits of a lane of its own, above them zeros. */
-// @ts-ignore: decorator
-@inline
-function gather4<T>(p0: usize, p1: usize, p2: usize, p3: usize): v128 {
-  let v: v128;
-  if (size<T>() == 4) {
-    v = v128.load32_zero(p0);
-    v = v128.load32_lane(p1, v, 1);
-    v = v128.load32_lane(p2, v, 2);
-    return v128.load32_lane(p3, v, 3);
-  }
-  v = i32x4.splat(0);
-  if (size<T>() == 2) {
-    v = v128.load16_lane(p0, v, 0);
-    v = v128.load16_lane(p1, v, 2);
-    v = v128.load16_lane(p2, v, 4);
-    return v128.load16_lane(p3, v, 6);
-  }
-  v = v128.load8_lane(p0, v, 0);
-  v = v128.load8_lane(p1, v, 4);
-  v = v128.load8_lane(p2, v, 8);
-  return v128.load8_lane(p3, v, 12);
-}
-
 /**
  * Cells whose maxima over planes are at hand, four at a time, whatever their places: the first group of planes that holds the
  * maximum, then the first plane of it that does. No branch depends on a value, so the loads of several cells are under way at once.
@@ -861,9 +844,9 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   let n: usize = 0;
   for (let k = 0; k < count; k += 4) {
     const r0 = load<i32>(list + ((<usize>k) << 2));
-    const r1 = load<i32>(list + ((<usize>min(k + 1, count - 1)) << 2));
-    const r2 = load<i32>(list + ((<usize>min(k + 2, count - 1)) << 2));
-    const r3 = load<i32>(list + ((<usize>min(k + 3, count - 1)) << 2));
+    const r1 = rowAt(list, k + 1, count);
+    const r2 = rowAt(list, k + 2, count);
+    const r3 = rowAt(list, k + 3, count);
     let p0 = maxima + <usize>(r0 - from) * size<T>();
     let p1 = maxima + <usize>(r1 - from) * size<T>();
     let p2 = maxima + <usize>(r2 - from) * size<T>();
@@ -966,9 +949,9 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
     // four cells at a time, whatever their places: class by class, four values gathered and folded
     for (let k = 0; k < count; k += 4) {
       const r0 = load<i32>(list + ((<usize>k) << 2));
-      const r1 = load<i32>(list + ((<usize>min(k + 1, count - 1)) << 2));
-      const r2 = load<i32>(list + ((<usize>min(k + 2, count - 1)) << 2));
-      const r3 = load<i32>(list + ((<usize>min(k + 3, count - 1)) << 2));
+      const r1 = rowAt(list, k + 1, count);
+      const r2 = rowAt(list, k + 2, count);
+      const r3 = rowAt(list, k + 3, count);
       let p0 = at + <usize>r0 * cell;
       let p1 = at + <usize>r1 * cell;
       let p2 = at + <usize>r2 * cell;
@@ -979,10 +962,7 @@ function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
       const one = i32x4.splat(1);
       let number = one;
       for (let c = 0; c < classes; c++) {
-        let v = v128.load32_zero(p0);
-        v = v128.load32_lane(p1, v, 1);
-        v = v128.load32_lane(p2, v, 2);
-        v = v128.load32_lane(p3, v, 3);
+        const v = gather4<f32>(p0, p1, p2, p3);
         const more = f32x4.gt(v, top);
         top = f32x4.pmax(top, v);
         label = i32x4.max_s(label, v128.and(number, more));

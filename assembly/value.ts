@@ -69,6 +69,30 @@ export function value(type: i32, at: usize, scale: f32, zero: f32): f32 {
   return (<f32>integer(type, at) - zero) * scale;
 }
 
+/** Four elements from anywhere, each in the low bits of a lane of its own, above them zeros. */
+// @ts-ignore: decorator
+@inline
+export function gather4<T>(p0: usize, p1: usize, p2: usize, p3: usize): v128 {
+  let v: v128;
+  if (size<T>() == 4) {
+    v = v128.load32_zero(p0);
+    v = v128.load32_lane(p1, v, 1);
+    v = v128.load32_lane(p2, v, 2);
+    return v128.load32_lane(p3, v, 3);
+  }
+  v = i32x4.splat(0);
+  if (size<T>() == 2) {
+    v = v128.load16_lane(p0, v, 0);
+    v = v128.load16_lane(p1, v, 2);
+    v = v128.load16_lane(p2, v, 4);
+    return v128.load16_lane(p3, v, 6);
+  }
+  v = v128.load8_lane(p0, v, 0);
+  v = v128.load8_lane(p1, v, 4);
+  v = v128.load8_lane(p2, v, 8);
+  return v128.load8_lane(p3, v, 12);
+}
+
 // @ts-ignore: decorator
 @inline
 export function finite(x: f32): bool {

@@ -214,6 +214,7 @@ static void undo(uint32_t input, double resized, int centred, float *scale, floa
     *shift = (float)(-(double)before / resized);
 }
 
+/* A frame of a thousand times the input's proportions still has a row of pixels. */
 static uint32_t least_one(uint32_t pixels) { return pixels > 0 ? pixels : 1; }
 
 bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_resize resize) {
@@ -231,7 +232,6 @@ bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_re
         /* rounded to the nearest pixel, halves up; never more than the input, since the factor is the smaller one */
         const uint32_t rw = least_one((uint32_t)(width * factor + 0.5));
         const uint32_t rh = least_one((uint32_t)(height * factor + 0.5));
-        /* a frame of a thousand times the input's proportions still has a row of pixels */
         undo(w, rw, resize == BXW_LETTERBOX, &scale[0], &shift[0]);
         undo(h, rh, resize == BXW_LETTERBOX, &scale[1], &shift[1]);
     }

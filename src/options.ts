@@ -61,8 +61,8 @@ export interface DecoderOptions {
 export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs"> {
   readonly family: Family;
   /**
-   * Anchors of YOLOv2 to v7 raw maps, width and height in pixels of the input (YOLOv2: in cells), from the largest map to the smallest: flat (w, h, w, h, ...), as pairs, as a flat list for each
-   * map, or as a list of pairs for each map.
+   * Anchors of YOLOv2 to v7 raw maps, width and height in pixels of the input (YOLOv2: in cells), from the largest map to the
+   * smallest: flat (w, h, w, h, ...), as pairs, as a flat list for each map, or as a list of pairs for each map.
    */
   readonly anchors?:
     | readonly number[]

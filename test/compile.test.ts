@@ -13,7 +13,7 @@ import { readTensors } from "../src/files.ts";
 import { createDecoderSync } from "../src/index.ts";
 import * as F from "../src/planfile.ts";
 import type { DecoderOptions, Detections, TensorData } from "../src/index.ts";
-import { toHalf } from "./make.ts";
+import { givenPriors, toHalf } from "./make.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 
@@ -281,17 +281,9 @@ test("the C header says what abi.ts says", () => {
 });
 
 test("priors that the network gives are numbers, whatever their type", () => {
-  const config = {
-    family: "ssd",
-    classes: 1,
-    inputSize: [64, 64],
-    priorFormat: "cxcywh",
-    variances: [0.1, 0.1, 0.2, 0.2],
-    roles: { boxes: "b", scores: "s", priors: "p" },
-  };
   const priorsOf = (p: { data: TensorData; type?: string; scale?: number }): number[] => {
     const { plan } = compilePlan(
-      config,
+      givenPriors,
       {
         outputs: [
           { name: "b", dims: [1, 2, 4] },

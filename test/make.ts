@@ -489,3 +489,13 @@ export const filled = (dims: readonly number[], value = 0, more: object = {}): F
   dims,
   ...more,
 });
+
+/** An SSD whose second output of four columns is its priors. */
+export const givenPriors = {
+  family: "ssd",
+  classes: 1,
+  inputSize: [64, 64],
+  priorFormat: "cxcywh",
+  variances: [0.1, 0.1, 0.2, 0.2],
+  roles: { boxes: "b", scores: "s", priors: "p" },
+};

@@ -9,7 +9,7 @@ import type { DecoderOptions } from "../src/options.ts";
 import { ssdMobilenetAnchors } from "../src/priors.ts";
 import type { TensorInput } from "../src/tensor.ts";
 import { engines } from "./engines.ts";
-import { filled } from "./make.ts";
+import { filled, givenPriors } from "./make.ts";
 
 const make = (config: object, options: object = {}): Decoder =>
   createDecoderSync(config, options as DecoderOptions);
@@ -162,21 +162,11 @@ test("of several tensors alike, the one that roles name", () => {
 
 describe("SSD priors that the network gives", () => {
   const decode = (priors: object): number[][] =>
-    found(
-      make({
-        family: "ssd",
-        classes: 1,
-        inputSize: [64, 64],
-        priorFormat: "cxcywh",
-        variances: [0.1, 0.1, 0.2, 0.2],
-        roles: { boxes: "b", scores: "s", priors: "p" },
-      }),
-      {
-        b: filled([1, 2, 4]),
-        s: { ...floats([1, 2, 2], [0.1, 0.9, 0.8, 0.2]), order: "rows" },
-        p: { dims: [1, 2, 4], ...priors },
-      },
-    );
+    found(make(givenPriors), {
+      b: filled([1, 2, 4]),
+      s: { ...floats([1, 2, 2], [0.1, 0.9, 0.8, 0.2]), order: "rows" },
+      p: { dims: [1, 2, 4], ...priors },
+    });
 
   test.each<[string, object]>([
     ["f32", { data: Float32Array.from([0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.1, 0.1]) }],

@@ -153,35 +153,10 @@ function sieve(
   const step = floats ? 3 : 2 - log;
   const words = floats ? 8 : 1;
   let k = 0;
-  if (floats && both) {
-    const whole = n & ~3;
-    for (; k + 4 <= planes; k += 4) {
-      for (let i = 0; i < n; i += 4) {
-        if (i < whole) {
-          const first = planeAt(i32, at, channel, list, k) >> 2;
-          i =
-            nextInFour(
-              i32,
-              first + i,
-              (planeAt(i32, at, channel, list, k + 1) >> 2) + i,
-              (planeAt(i32, at, channel, list, k + 2) >> 2) + i,
-              (planeAt(i32, at, channel, list, k + 3) >> 2) + i,
-              first + whole,
-              below,
-            ) - first;
-        }
-        const end = Math.min(i + 4, n);
-        for (let j = k; j < k + 4 && i < n; j++) {
-          const p = planeAt(i32, at, channel, list, j);
-          const w = (p >> 2) + i;
-          if (i === whole || i32[w] > below || i32[w + 1] > below || i32[w + 2] > below || i32[w + 3] > below)
-            look(m, type, gate, p, channel, list === 0 ? j : i32[list + j], i, end, labels);
-        }
-      }
-    }
-  }
+  if (floats && both)
+    for (; k + 4 <= planes; k += 4) sieveFour(m, gate, at, channel, list, k, n, below, labels);
   for (; k < planes; k++) {
-    const c = list === 0 ? k : i32[list + k];
+    const c = classAt(i32, list, k);
     const p = at + c * channel;
     // up to a whole word
     let i = Math.min(n, (-p & 3) >> log);
@@ -202,6 +177,42 @@ function sieve(
     }
     if (i < n) look(m, type, gate, p, channel, c, i, n, labels);
   }
+}
+
+/** `sieve` for the k-th plane of floats and the three after it, against a positive gate. */
+function sieveFour(
+  m: Memory,
+  gate: number,
+  at: number,
+  channel: number,
+  list: number,
+  k: number,
+  n: number,
+  below: number,
+  labels: number,
+): void {
+  const { i32 } = m;
+  const whole = n & ~3;
+  const a = (at + classAt(i32, list, k) * channel) >> 2;
+  const b = (at + classAt(i32, list, k + 1) * channel) >> 2;
+  const c = (at + classAt(i32, list, k + 2) * channel) >> 2;
+  const d = (at + classAt(i32, list, k + 3) * channel) >> 2;
+  for (let i = 0; i < n; i += 4) {
+    if (i < whole) i = nextInFour(i32, a + i, b + i, c + i, d + i, a + whole, below) - a;
+    for (let j = k; j < k + 4 && i < n; j++) {
+      const label = classAt(i32, list, j);
+      const p = at + label * channel;
+      const w = (p >> 2) + i;
+      // the last few are looked at in any case
+      if (i === whole || i32[w] > below || i32[w + 1] > below || i32[w + 2] > below || i32[w + 3] > below)
+        look(m, A.TYPE_F32, gate, p, channel, label, i, Math.min(i + 4, n), labels);
+    }
+  }
+}
+
+/** The k-th of the classes, of all or of those in a list. */
+function classAt(i32: Int32Array, list: number, k: number): number {
+  return list === 0 ? k : i32[list + k];
 }
 
 // Of the words in [w, end) the first from which on something may pass, else `end`. Apart from what is done about it: a
@@ -247,10 +258,6 @@ function nextInFour(
       break;
   return a;
 }
-
-/** Byte address of the k-th plane. */
-const planeAt = (i32: Int32Array, at: number, channel: number, list: number, k: number): number =>
-  at + (list === 0 ? k : i32[list + k]) * channel;
 
 /** The same of one plane, eight at a time. */
 function nextPositive(i32: Int32Array, w: number, end: number, below: number): number {
@@ -431,7 +438,7 @@ function rows(
   const list = i32[head + A.H_CLASS_LIST] >> 2;
   for (const end = from + n; from < end; from++, at += step) {
     for (let c = 0; c < classes; c++) {
-      if (passesRaw(m, type, head + A.H_SCORE_GATE, at + (list === 0 ? c : i32[list + c]) * channel)) {
+      if (passesRaw(m, type, head + A.H_SCORE_GATE, at + classAt(i32, list, c) * channel)) {
         i32[to++] = from;
         break;
       }
@@ -701,7 +708,7 @@ function admit(m: Memory, plan: number, head: number, row: number, label: number
     }
     let best = -Infinity;
     for (let i = 0; i < classes; i++) {
-      pass(m, type, at + (classList === 0 ? i : i32[classList + i]) * step, scale, SCORE);
+      pass(m, type, at + classAt(i32, classList, i) * step, scale, SCORE);
       const x = passed[SCORE];
       if (x > best) best = x;
     }
@@ -722,7 +729,7 @@ function admit(m: Memory, plan: number, head: number, row: number, label: number
     let best = -Infinity;
     let bestLabel = -1;
     for (let i = 0; i < classes; i++) {
-      const c = classList === 0 ? i : i32[classList + i];
+      const c = classAt(i32, classList, i);
       const p = at + c * step;
       if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_GATE, p)) continue;
       pass(m, type, p, scale, SCORE);
@@ -769,7 +776,7 @@ function emitLabel(m: Memory, plan: number, head: number, row: number, label: nu
     const list = i32[head + A.H_CLASS_LIST] >> 2;
     const gates = i32[head + A.H_CLASS_GATES] >> 2;
     let i = 0;
-    while (i < labels && (list === 0 ? i : i32[list + i]) !== label) i++;
+    while (i < labels && classAt(i32, list, i) !== label) i++;
     if (i === labels) {
       if (list !== 0) return;
     } else if (gates !== 0 && !(passed[SCORE] >= f32[gates + i])) return;
@@ -811,7 +818,7 @@ function bestClass(
   let found = -1;
   let best = type === A.TYPE_F32 ? -Infinity : LOWEST;
   for (let i = 0; i < classes; i++) {
-    const c = classList === 0 ? i : i32[classList + i];
+    const c = classAt(i32, classList, i);
     const p = at + c * step;
     const v = type === A.TYPE_F32 ? f32[p >> 2] : integerKey(m, type, p);
     if (v > best) {

@@ -4,7 +4,7 @@ import { type CompiledPlan, cSource, compilePlan, standaloneKernel } from "../co
 import { PAGE } from "../engine.ts";
 import { mergeTensors, readInput } from "../files.ts";
 import { shape } from "../tensor.ts";
-import { UsageError, headOf, parseShape, selected, setupOf } from "./options.ts";
+import { UsageError, dataIn, headOf, parseShape, selected, setupOf } from "./options.ts";
 import { show } from "../safetensors.ts";
 import type { Input } from "../files.ts";
 import type { TensorHead } from "../safetensors.ts";
@@ -26,11 +26,7 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
   const heads = selected([...shapesOf(values), ...tensors.map(headOf)], values);
   const setup = await setupOf(values, configs[0]?.text);
   const options = heads.length === 0 ? setup.options : { ...setup.options, outputs: heads };
-  const compiled = compilePlan(
-    setup.config,
-    options,
-    (wanted) => tensors.find((t) => t.name === wanted)?.data ?? null,
-  );
+  const compiled = compilePlan(setup.config, options, dataIn(tensors));
 
   const result = name === undefined ? compiled.bytes : cSource(name, compiled);
   const out = values["out"] as string | undefined;

@@ -272,5 +272,11 @@ export function parseShape(word: string, index: number): TensorHead | null {
   return head;
 }
 
+/** The data of a tensor by its name, where it is at hand. */
+export const dataIn =
+  (tensors: readonly NamedTensor[]) =>
+  (name: string): NamedTensor["data"] | null =>
+    tensors.find((t) => t.name === name)?.data ?? null;
+
 /** A tensor without its data: what `inspect` looks at. */
 export const headOf = ({ data: _, ...head }: NamedTensor): TensorHead => head;

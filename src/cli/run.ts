@@ -11,7 +11,17 @@ import { inspect } from "../inspect.ts";
 import { isRecord, show } from "../safetensors.ts";
 import { compile } from "./compile.ts";
 import { HELP } from "./help.ts";
-import { COMMANDS, UsageError, headOf, parseShape, selected, setupOf, sizeOf, wholeOf } from "./options.ts";
+import {
+  COMMANDS,
+  UsageError,
+  dataIn,
+  headOf,
+  parseShape,
+  selected,
+  setupOf,
+  sizeOf,
+  wholeOf,
+} from "./options.ts";
 import { table } from "./table.ts";
 import type { Stats } from "../decoder.ts";
 import type { Detection, Detections } from "../detections.ts";
@@ -151,12 +161,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
         "got nothing to look at, expected a config, an archive, tensor files or shapes such as output0:1x84x8400:f32",
       );
     const setup = await setupOf(values, config?.text);
-    const { text, json } = inspect(
-      setup.config,
-      all,
-      setup.options,
-      (wanted) => given.find((t) => t.name === wanted)?.data ?? null,
-    );
+    const { text, json } = inspect(setup.config, all, setup.options, dataIn(given));
     io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
   },
 

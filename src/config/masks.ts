@@ -39,16 +39,13 @@ export function readMasks(
     else if (new Set(mask).size < mask.length) r.wrong(at, "each anchor once", mask);
     const list: (readonly [number, number])[] = [];
     mask.forEach((index, k) => {
-      const pair = isWhole(index)
-        ? (anchors ?? { [index as number]: [1, 1] as const })[index as number]
-        : undefined;
-      if (pair) list.push(pair);
-      else
+      if (!isWhole(index) || (anchors && (index as number) >= anchors.length))
         r.wrong(
           `${at}[${k}]`,
           anchors ? `0..${anchors.length - 1}, as there are ${anchors.length} anchors` : "an anchor's number",
           index,
         );
+      else if (anchors) list.push(anchors[index as number]);
     });
     sets.push({ side, output: side === null ? name : null, anchors: list });
   });
