@@ -362,7 +362,7 @@ interface Resvg {
   Resvg: new (
     svg: string,
     options: object,
-  ) => { render(): { asPng(): Uint8Array; width: number; height: number }; getBBox(): unknown };
+  ) => { render(): { asPng(): Uint8Array; readonly pixels: Uint8Array }; getBBox(): unknown };
 }
 
 /** PNG bytes of an SVG made by `drawSvg`. Needs the optional package @resvg/resvg-js. */
@@ -395,7 +395,26 @@ export async function rasterise(svg: string, options: RasterOptions = {}): Promi
       );
   }
   const fitTo = options.width === undefined ? { mode: "original" } : { mode: "width", value: options.width };
-  return new Resvg(svg, { font, fitTo }).render().asPng();
+  const picture = new Resvg(svg, { font, fitTo }).render();
+  if (holdsOpaquePhoto(svg) && isMostlyClear(picture.pixels))
+    throw new DrawError("photo: got an image that cannot be decoded, expected a whole PNG or JPEG file");
+  return picture.asPng();
+}
+
+/** Whether the SVG holds a photo without transparency. */
+function holdsOpaquePhoto(svg: string): boolean {
+  const [, type, base64] = /<image [^>]*href="data:image\/(jpeg|png);base64,([^"]*)"/.exec(svg) ?? [];
+  if (type !== "png") return type === "jpeg";
+  const photo = Buffer.from(base64, "base64");
+  // the colour type of the header: 0 grey, 2 colour; one colour of them may be declared clear
+  return (photo[25] === 0 || photo[25] === 2) && !photo.includes("tRNS");
+}
+
+/** An image that it cannot decode is left out by the library silently: what shines through tells, whatever is drawn above. */
+function isMostlyClear(rgba: Uint8Array): boolean {
+  let clear = 0;
+  for (let i = 3; i < rgba.length; i += 4) if (rgba[i] < 255) clear++;
+  return clear > rgba.length / 8;
 }
 
 function packagedFont(): string | null {

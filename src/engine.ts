@@ -33,7 +33,12 @@ export function checkEngine(wanted: unknown): void {
  * Content-Security-Policy forbids compiling, or a runtime that refuses at the last step, gets TypeScript too.
  */
 export function chooseEngine(wanted: EngineName | "auto"): EngineName {
-  if (wanted !== "auto") return wanted;
+  if (wanted === "ts") return wanted;
+  if (wanted !== "auto") {
+    // where it cannot run, that is said here and not at the first frame
+    compileKernel(wanted);
+    return wanted;
+  }
   if (!hasWebAssembly()) return "ts";
   for (const kind of ["simd", "scalar"] as const satisfies readonly WasmKind[]) {
     if (kind === "simd" && !hasSimd()) continue;

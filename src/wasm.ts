@@ -57,7 +57,12 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
   modules.set(kind, module);
 }
 
+/** Throws where this runtime, or this entry of the package, cannot run it. */
 export function compileKernel(kind: WasmKind): WebAssembly.Module {
+  if (!hasWebAssembly())
+    throw new Error(
+      `engine "${kind}": got a runtime without WebAssembly, expected one; use engine "ts" or "auto"`,
+    );
   const module = modules.get(kind) ?? new WebAssembly.Module(kernelSource(kind));
   modules.set(kind, module);
   return module;
@@ -69,10 +74,6 @@ export async function compileKernelAsync(kind: WasmKind): Promise<void> {
 }
 
 export function wasmEngine(name: WasmKind, pages: number): Engine {
-  if (!hasWebAssembly())
-    throw new Error(
-      `engine "${name}": got a runtime without WebAssembly, expected one; use engine "ts" or "auto"`,
-    );
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const { exports } = instantiateSync<Kernel>(compileKernel(name), { env: { memory } });
   const version = exports.abiVersion();

@@ -405,6 +405,19 @@ describe("PNG", () => {
     }
   });
 
+  test("a photo that cannot be decoded is refused, whatever is drawn over it", async () => {
+    const refused = /photo: got an image that cannot be decoded, expected a whole PNG or JPEG file/;
+    const list = [box(0.1, 0.1, 0.9, 0.9)];
+    for (const whole of [photo("coffee.jpg"), photo("chelsea.png"), png(90, 90)]) {
+      const begun = whole.subarray(0, Math.min(700, whole.length / 2));
+      await expect(drawPng(begun, list)).rejects.toThrow(refused);
+      await expect(rasterise(drawSvg(begun, []), { width: 33 })).rejects.toThrow(refused);
+      await expect(drawPng(whole, list, { width: 33 })).resolves.toBeInstanceOf(Uint8Array);
+    }
+    // a header alone, whose picture the decoder leaves out
+    await expect(drawPng(jpeg(40, 30), list)).rejects.toThrow(refused);
+  });
+
   test("a font that is none is refused", async () => {
     await expect(rasterise("<svg/>", { font: "/no/such.ttf" })).rejects.toThrow(
       /got no file that can be read, expected a .ttf or .otf font/,

@@ -193,6 +193,9 @@ describe("boxwright/wasm", () => {
     expect(() => b.nms([0, 0, 1, 1], [1], { engine: "simd" })).toThrow(
       /got no binary, expected provideKernel\("simd", module\)/,
     );
+    // before any shape is known, so at once and not at the first frame
+    expect(() => b.createDecoderSync(config, { engine: "simd" })).toThrow(/got no binary/);
+    await expect(b.createDecoder(config, { engine: "scalar" })).rejects.toThrow(/got no binary/);
     b.provideKernel?.("scalar", bytes("scalar"));
     expect(b.createDecoderSync(config).engine).toBe("scalar");
     expect((await b.createDecoder(config)).engine).toBe("scalar");
