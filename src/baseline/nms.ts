@@ -33,6 +33,7 @@ export function nms(m: Memory, at: number): number {
   const offsetX = f32[plan + A.P_OFFSET_X];
   const offsetY = f32[plan + A.P_OFFSET_Y];
   const all = (flags & A.FLAG_NMS_ALL) !== 0;
+  const moved = offsetX !== 0 || offsetY !== 0;
   const suppress = all || (flags & A.FLAG_NMS_CLASS) !== 0;
   const first = i32[plan + A.P_KEPT] >> 2;
   let free = first;
@@ -55,25 +56,33 @@ export function nms(m: Memory, at: number): number {
       );
       const label = all ? 0 : i32[labels + c];
       const chain = chains + (label & (A.CHAINS - 1));
-      // the record it will be if it is kept
-      i32[free] = i32[free + A.KEPT_FAR] = 0;
+      // its edges in two words; zeros: every box is looked at
+      let edges = 0;
+      let opposite = 0;
       if (!equal || fround(iou * area) > 0) {
-        passed[0] = x1 - positive(offsetX);
-        passed[1] = y1 - positive(offsetY);
-        passed[2] = x2 + positive(offsetX);
-        passed[3] = y2 + positive(offsetY);
-        i32[free] = pack(passedBits[0], passedBits[1]);
-        i32[free + A.KEPT_FAR] = pack(passedBits[2], passedBits[3]) ^ ~TOPS;
+        let l = i32[box];
+        let t = i32[box + 1];
+        let r = i32[box + 2];
+        let b = i32[box + 3];
+        // else they are their own bits, but for the sign of a zero, which nothing overlaps by
+        if (moved) {
+          passed[0] = x1 - positive(offsetX);
+          passed[1] = y1 - positive(offsetY);
+          passed[2] = x2 + positive(offsetX);
+          passed[3] = y2 + positive(offsetY);
+          l = passedBits[0];
+          t = passedBits[1];
+          r = passedBits[2];
+          b = passedBits[3];
+        }
+        edges = pack(l, t);
+        opposite = pack(r, b) ^ ~TOPS;
       }
-      i32[free + A.KEPT_BOX] = box;
-      f32[free + A.KEPT_AREA] = area;
-      i32[free + A.KEPT_OWN] = label;
-      i32[free + A.KEPT_AFTER] = i32[chain];
       // while all that are kept have one label the chain need not be followed
-      const row: boolean = !mixed && i32[first + A.KEPT_OWN] === label;
+      const row: boolean = !mixed && (kept === 0 || i32[first + A.KEPT_OWN] === label);
       let k = row ? first : i32[chain];
       for (;;) {
-        k = row ? nearInRow(i32, k, free) : nearInChain(i32, k, free);
+        k = row ? nearInRow(i32, k, free, ~opposite, ~edges) : nearInChain(i32, k, label, ~opposite, ~edges);
         if (row ? k >= free : k === 0) break;
         const other = i32[k + A.KEPT_BOX];
         const left = f32[other];
@@ -89,6 +98,12 @@ export function nms(m: Memory, at: number): number {
         k = row ? k + A.KEPT_WORDS : i32[k + A.KEPT_AFTER];
       }
       mixed ||= !row;
+      i32[free] = edges;
+      i32[free + A.KEPT_FAR] = opposite;
+      i32[free + A.KEPT_BOX] = box;
+      f32[free + A.KEPT_AREA] = area;
+      i32[free + A.KEPT_OWN] = label;
+      i32[free + A.KEPT_AFTER] = i32[chain];
       i32[chain] = free;
       free += A.KEPT_WORDS;
     }
@@ -120,10 +135,8 @@ function pack(x: number, y: number): number {
   return ((a >>> 17) | ((b >>> 1) & 0x7fff0000)) ^ 0x40004000;
 }
 
-/** Of the records from `k` on, one after the other, the first near that at `free`; `free` or behind it: none. */
-function nearInRow(i32: Int32Array, k: number, free: number): number {
-  const far = ~i32[free + A.KEPT_FAR];
-  const near = ~i32[free];
+/** Of the records from `k` on, one after the other, the first near a box with these edges, turned over; `free` or behind it: none. */
+function nearInRow(i32: Int32Array, k: number, free: number, far: number, near: number): number {
   const tops = TOPS;
   for (; k + 3 * A.KEPT_WORDS < free; k += 4 * A.KEPT_WORDS) {
     const a = (far - i32[k]) & (near - i32[k + 1]);
@@ -138,10 +151,7 @@ function nearInRow(i32: Int32Array, k: number, free: number): number {
 }
 
 /** The same along a chain; 0: none. */
-function nearInChain(i32: Int32Array, k: number, free: number): number {
-  const far = ~i32[free + A.KEPT_FAR];
-  const near = ~i32[free];
-  const label = i32[free + A.KEPT_OWN];
+function nearInChain(i32: Int32Array, k: number, label: number, far: number, near: number): number {
   const tops = TOPS;
   for (; k !== 0; k = i32[k + A.KEPT_AFTER])
     if (((far - i32[k]) & (near - i32[k + A.KEPT_FAR]) & tops) === tops && i32[k + A.KEPT_OWN] === label)

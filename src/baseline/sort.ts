@@ -105,6 +105,10 @@ function gather(
   to: number,
   most: number,
 ): number {
+  if (low === FIRST && high === LAST) {
+    for (let i = 0; i < n; i++) i32[to + i] = i;
+    return n;
+  }
   let out = to;
   // always written, and counted if it counts: a branch would be guessed wrong as often as right
   for (let i = 0; i < n && out < to + most; i++) {
