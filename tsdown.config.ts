@@ -47,10 +47,9 @@ const noKernel = {
   entry: { wasm: "src/wasm-entry.ts" },
   plugins: [quietLoader(), swap({ source: "source-none" })],
 };
-const noWasm = { ...inBrowser, entry: { ts: "src/index.ts" }, plugins: [swap({ wasm: "wasm-none" })] };
+const noWasm = { ...inBrowser, plugins: [swap({ wasm: "wasm-none" })] };
 const workerd = {
   ...inBrowser,
-  entry: { workerd: "src/index.ts" },
   plugins: [quietLoader(), swap({ source: "source-workerd" })],
 };
 
@@ -81,15 +80,23 @@ export default defineConfig([
   { ...inBrowser, entry: { priors: "src/priors.ts" }, format: "cjs" },
   { ...noKernel, format: "esm" },
   { ...noKernel, format: "cjs" },
-  { ...noWasm, format: "esm" },
-  { ...noWasm, format: "cjs" },
-  { ...workerd, format: "esm" },
+  { ...noWasm, entry: { ts: "src/index.ts" }, format: "esm" },
+  { ...noWasm, entry: { ts: "src/index.ts" }, format: "cjs" },
+  { ...workerd, entry: { workerd: "src/index.ts" }, format: "esm" },
+  { ...inNode, entry: { "plan.node": "src/plan-entry.ts" }, format: "esm" },
+  { ...inNode, entry: { "plan.node": "src/plan-entry.ts" }, format: "cjs" },
+  { ...inBrowser, entry: { plan: "src/plan-entry.ts" }, format: "esm" },
+  { ...inBrowser, entry: { plan: "src/plan-entry.ts" }, format: "cjs" },
+  { ...noWasm, entry: { "plan.ts": "src/plan-entry.ts" }, format: "esm" },
+  { ...noWasm, entry: { "plan.ts": "src/plan-entry.ts" }, format: "cjs" },
+  { ...workerd, entry: { "plan.workerd": "src/plan-entry.ts" }, format: "esm" },
   // Declarations of all entries in one go, so that a Decoder of one is a Decoder of the others; those for `require` are the same text.
   {
     ...common,
     entry: {
       index: "src/index.ts",
       wasm: "src/wasm-entry.ts",
+      plan: "src/plan-entry.ts",
       priors: "src/priors.ts",
       node: "src/node.ts",
     },

@@ -199,21 +199,28 @@ async function sizes(): Promise<Size[]> {
   for (const file of ["build/simd.wasm", "build/scalar.wasm", "dist/index.mjs", "dist/index.cjs"])
     if (existsSync(here(`../${file}`)) && statSync(here(`../${file}`)).isFile())
       add(file, readFileSync(here(`../${file}`)));
+  const bundles = {
+    "whole API, bundled and minified, both binaries inside": "index.mjs",
+    "boxwright/plan, the same": "plan.mjs",
+    "boxwright/plan/ts, which has no WebAssembly": "plan.ts.mjs",
+  };
   try {
     const { build } = await import("esbuild");
-    // what a bundler for browsers takes
-    const entry = here("../dist/index.mjs");
-    const stdin = { contents: `export * from ${JSON.stringify(entry)}`, resolveDir: here(".") };
-    const { outputFiles } = await build({
-      stdin,
-      bundle: true,
-      minify: true,
-      format: "esm",
-      platform: "neutral",
-      write: false,
-      external: ["node:*"],
-    });
-    add("whole API, bundled and minified, both binaries inside", outputFiles[0].contents);
+    for (const [name, file] of Object.entries(bundles)) {
+      // what a bundler for browsers takes
+      const entry = here(`../dist/${file}`);
+      const stdin = { contents: `export * from ${JSON.stringify(entry)}`, resolveDir: here(".") };
+      const { outputFiles } = await build({
+        stdin,
+        bundle: true,
+        minify: true,
+        format: "esm",
+        platform: "neutral",
+        write: false,
+        external: ["node:*"],
+      });
+      add(name, outputFiles[0].contents);
+    }
   } catch (error) {
     console.log(`bundle: missing (${String(error).split("\n", 1)[0]})`);
   }

@@ -310,10 +310,13 @@ export function factsBlock(reports: {
     const binary = (name: string): string =>
       ((sizes.find(({ file }) => file.endsWith(name))?.bytes ?? NaN) / 1000).toFixed(1);
     const bundle = sizes.find(({ file }) => file.startsWith("whole"));
+    const byPlan = sizes
+      .filter(({ file }) => file.startsWith("boxwright/plan"))
+      .map(({ file, gzip }) => `\`${file.split(",", 1)[0]}\` ${(gzip / 1000).toFixed(1)} kB`);
     if (bundle !== undefined)
       rows.push([
         "bytes to ship",
-        `binaries ${binary("simd.wasm")} kB (\`simd\`) and ${binary("scalar.wasm")} kB (\`scalar\`); everything imported, bundled and minified ${(bundle.gzip / 1000).toFixed(1)} kB gzipped`,
+        `binaries ${binary("simd.wasm")} kB (\`simd\`) and ${binary("scalar.wasm")} kB (\`scalar\`); everything imported, bundled and minified ${[`${(bundle.gzip / 1000).toFixed(1)} kB gzipped`, ...byPlan].join(", ")}`,
         "`npm run bench:memory -- --only sizes`",
       ]);
   }

@@ -182,7 +182,7 @@
 #define BXW_CHAINS 256
 
 /*
- * The plan file: what `boxwright compile` writes and hosts without JavaScript load. Only numbers stand here, since
+ * The plan file: what `boxwright compile` writes, and `load.ts` and C programs load. Only numbers stand here, since
  * `scripts/embedded-header.mjs` turns this file and `abi.ts` into one C header.
  *
  * The file begins with the memory image itself, as far as it is not empty, so that loading is one copy:

@@ -9,6 +9,7 @@ const ENTRIES = {
   boxwright: "index",
   "boxwright/ts": "index",
   "boxwright/wasm": "wasm",
+  "boxwright/plan": "plan",
   "boxwright/priors": "priors",
   "boxwright/node": "node",
 };

@@ -27,6 +27,8 @@ const all = {
   "boxwright/ts: nms": some("ts", "nms"),
   "boxwright/wasm: everything": whole("wasm"),
   "boxwright/wasm: createDecoder": some("wasm", "createDecoder, provideKernel"),
+  "boxwright/plan: everything": whole("plan"),
+  "boxwright/plan/ts: everything": whole("plan.ts"),
   "boxwright/priors: everything": whole("priors"),
   "boxwright, condition workerd: everything": whole("workerd"),
 };
@@ -97,6 +99,11 @@ is("the packed binaries to stand in boxwright as they are", inside.includes(pack
 is(
   "the largest index to stand as a number where it is used",
   /&1073741823/.test(inside) && !/[^&]=1073741823/.test(inside),
+);
+
+is(
+  `boxwright/plan, with all engines, to stay below ${GOAL} gzipped`,
+  sizes["boxwright/plan: everything"].gzipped < GOAL,
 );
 
 const total = sizes["boxwright: everything"].gzipped;

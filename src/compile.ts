@@ -1,9 +1,10 @@
 /**
- * A plan as a file: everything that a decoder works out from config and shapes, done beforehand, for hosts that have
- * the kernel and no JavaScript. `planfile.ts` documents the layout.
+ * A plan as a file: everything that a decoder works out from config and shapes, done beforehand, for devices with little room,
+ * in JavaScript (`load.ts`) and in C (`embedded/`). `planfile.ts` documents the layout.
  */
 import { ABI_VERSION } from "./abi.ts";
 import { type Config, parseConfig } from "./config.ts";
+import { crc32 } from "./crc32.ts";
 import { TensorError } from "./errors.ts";
 import { writeAffine, writePlan, writeThresholds } from "./image.ts";
 import { IDENTITY } from "./letterbox.ts";
@@ -151,16 +152,6 @@ function cString(text: InstanceType<typeof TextEncoder>, s: string, what: string
       `${what}: got ${JSON.stringify(s)}, expected one without a zero character, which ends a string in C`,
     );
   return text.encode(`${s}\0`);
-}
-
-/** CRC-32 with the polynomial of gzip, bit by bit: plans are small. */
-export function crc32(bytes: Uint8Array): number {
-  let c = ~0;
-  for (const b of bytes) {
-    c ^= b;
-    for (let k = 0; k < 8; k++) c = (c >>> 1) ^ (c & 1 ? 0xedb88320 : 0);
-  }
-  return ~c >>> 0;
 }
 
 /** A plan file as C source: an array of words, so that it is aligned, and the numbers a program needs to reserve memory. */

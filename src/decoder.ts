@@ -1,57 +1,42 @@
 /** createDecoder(): the one file that walks all rooms, config -> plan -> image -> engine -> detections. */
 // first for its place in the bundle, see index.ts
 import "./source.ts";
-import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "./engine.ts";
-import { compileKernelAsync, hasSimd, hasWebAssembly } from "./wasm.ts";
+import {
+  type Engine,
+  type EngineName,
+  checkEngine,
+  chooseEngine,
+  makeEngine,
+  prepareEngine,
+} from "./engine.ts";
 import * as A from "./abi.ts";
 import { checkBoxes, checkProbabilities, looksActivated, outOfRange } from "./check.ts";
-import { type Config, type OutputSpec, parseConfig } from "./config.ts";
+import { type Config, parseConfig } from "./config.ts";
 import { ownList } from "./config/options.ts";
 import { CONFIDENCE, type Json, Reader, UNIT, isText } from "./config/reader.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
-import { type Detection, Detections } from "./detections.ts";
+import { type Detection, type Detections, detectionsIn } from "./detections.ts";
 import { ConfigError, refuse } from "./errors.ts";
 import { gatherRows, holdsRows } from "./gather.ts";
-import {
-  type Image,
-  type SlotArray,
-  type Thresholds,
-  slotsOf,
-  writeAffine,
-  writePlan,
-  writeThresholds,
-} from "./image.ts";
+import { type Image, type Thresholds, slotsOf, writeAffine, writePlan, writeThresholds } from "./image.ts";
 import { layoutOf } from "./layout.ts";
 import { type Frame, IDENTITY, affineOf } from "./letterbox.ts";
 import { numbersOf } from "./numbers.ts";
 import { type DecoderOptions, type TypedOptions, withOptions } from "./options.ts";
 import { checkPerClass, isPerClass, labelsOf, lacksScale, makePlan, specsOf } from "./plan.ts";
-import { type TensorInput, type TensorSpec, isFloat, kindOf, show, specOf } from "./tensor.ts";
-
-/** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
-export type Outputs = readonly TensorInput[] | { readonly [name: string]: TensorInput };
-
-/** One tensor's place in the decoder's memory. */
-export interface Slot {
-  /** Write the tensor here, then call `decode()` without arguments: nothing is copied. f16 as bits. */
-  readonly data: SlotArray;
-  readonly dims: readonly number[];
-  readonly type: string;
-}
-
-/** Counters of a decoder, kept up to date in place. */
-export interface Stats {
-  /** Calls of `decode`. */
-  readonly frames: number;
-  /** Candidates of the last frame, over all its images. */
-  readonly candidates: number;
-  /** Of the last frame: candidates that a cap left out, and candidates whose box or score was not finite. */
-  readonly dropped: { readonly capped: number; readonly notFinite: number };
-  /** Bytes of memory held. */
-  readonly bytes: number;
-  /** Plans made so far: more than one means that shapes changed and slots were made anew. */
-  readonly plans: number;
-}
+import {
+  type Known,
+  type Outputs,
+  type Slot,
+  type Slots,
+  copyInto,
+  isAs,
+  isSlot,
+  asOutputs,
+  slotsByName,
+} from "./slots.ts";
+import { type Stats, countFrame, countImage } from "./stats.ts";
+import { type TensorInput, type TensorSpec, specOf } from "./tensor.ts";
 
 /** Thresholds for `Decoder.update`. */
 export interface Update {
@@ -95,12 +80,7 @@ export function createDecoder(config: TypedOptions, options?: DecoderOptions): P
 // eslint-disable-next-line @typescript-eslint/unified-signatures -- in one signature all would be unknown, and nothing to complete
 export function createDecoder(config: unknown, options?: DecoderOptions): Promise<Decoder>;
 export async function createDecoder(config: unknown, options: DecoderOptions = {}): Promise<Decoder> {
-  const wanted = engineOf(options);
-  if (hasWebAssembly() && wanted !== "ts") {
-    const kind = wanted === "scalar" || (wanted === "auto" && !hasSimd()) ? "scalar" : "simd";
-    // a refusal is met again, and answered, when the engine is chosen
-    await compileKernelAsync(kind).catch(() => undefined);
-  }
+  await prepareEngine(engineOf(options));
   return createDecoderSync(config, options);
 }
 
@@ -117,19 +97,11 @@ export function createDecoderSync(config: unknown, options: DecoderOptions = {})
 /** In plain JavaScript there may be no options; what they are is asked where all of them are read. */
 const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
-/** What the config or the option `outputs` says of a tensor. */
-type Known = Partial<OutputSpec>;
-
 /** Everything that belongs to one set of shapes. */
-interface Workspace extends Image {
+interface Workspace extends Image, Slots {
   readonly engine: Engine;
-  readonly slots: readonly SlotArray[];
   /** Where each tensor stands in a bare array: among those that the plan was made from, of which it may leave some alone. */
   readonly places: readonly number[];
-  /** What was said of each beforehand. */
-  readonly known: readonly Known[];
-  /** The types that came with the last arrays, as spelled, once they were looked at. */
-  readonly types: (string | null | undefined)[];
   readonly detections: readonly Detections[];
 }
 
@@ -176,7 +148,6 @@ class TensorDecoder implements Decoder {
     } else plan = this.#fill(outputs);
     const work = this.#work as Workspace;
     const { engine, layout, memory } = work;
-    const { i32 } = memory;
     if (frame !== this.#frame) {
       writeAffine(work, affineOf(frame, work.plan.inputSize));
       // a frame that is changed in place would go unseen, so only the very same frozen one is skipped
@@ -185,19 +156,12 @@ class TensorDecoder implements Decoder {
     if (!this.#checkedScores && plan === 0) this.#checkScores(work);
 
     const { stats } = this;
-    stats.frames++;
-    stats.candidates = 0;
-    stats.dropped.capped = 0;
-    stats.dropped.notFinite = 0;
+    countFrame(stats);
     for (let image = 0; image < work.detections.length; image++) {
       const at = plan === 0 ? layout.plans[image] : plan;
       work.detections[image].length = engine.decode(at);
-      const p = at >> 2;
-      const candidates = i32[p + A.P_CANDIDATES];
-      stats.candidates += candidates;
-      stats.dropped.capped += i32[p + A.P_OVERFLOW] + candidates - i32[p + A.P_VISITED];
-      stats.dropped.notFinite += i32[p + A.P_NOT_FINITE];
-      if (i32[p + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
+      const candidates = countImage(stats, memory, at);
+      if (memory.i32[(at >> 2) + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
       if (!this.#checkedBoxes && candidates > 0) {
         checkBoxes(work, at);
         this.#checkedBoxes = true;
@@ -250,13 +214,7 @@ class TensorDecoder implements Decoder {
 
   /** Brings a caller's arrays into memory. Returns the plan block to run, 0 for the slots' own. */
   #fill(outputs: Outputs | TensorInput): number {
-    if (outputs === null || typeof outputs !== "object" || ArrayBuffer.isView(outputs))
-      refuse("", show(outputs), "the outputs: an array or a record of {data, dims}");
-    if (outputs instanceof Promise) refuse("", "a promise", "what it resolves to: await it");
-    const given =
-      "dims" in outputs && "data" in outputs && !Array.isArray(outputs)
-        ? [outputs as TensorInput]
-        : (outputs as Outputs);
+    const given = asOutputs(outputs);
     if (this.#work === null || !this.#fits(this.#work, given)) this.#replan(given);
     const work = this.#work as Workspace;
     if (holdsRows(work))
@@ -275,27 +233,13 @@ class TensorDecoder implements Decoder {
 
   /** Whether the tensors are those of the plan; allocates nothing. */
   #fits(work: Workspace, outputs: Outputs): boolean {
-    const { tensors } = work.plan;
+    const { tensors } = work;
     for (let i = 0; i < tensors.length; i++) {
-      const spec = tensors[i];
       const t = tensorAt(work, outputs, i) as TensorInput | undefined;
       if (t === undefined || t === null) return false;
-      const { dims } = t;
       // in an array, a tensor that has a name of its own goes by it
-      if (t.name !== undefined && t.name !== spec.name && Array.isArray(outputs)) return false;
-      if (!dims || dims.length !== spec.dims.length) return false;
-      for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
-      if (t.data?.length !== work.slots[i].length || (t.order ?? spec.order) !== spec.order) return false;
-      const known = work.known[i];
-      if (!isFloat(spec)) {
-        if ((t.scale ?? known.scale ?? null) !== spec.scale) return false;
-        if ((t.zeroPoint ?? known.zeroPoint ?? 0) !== spec.zeroPoint) return false;
-      }
-      // another array, or another word for its type, may mean another element type: the slow way looks closer
-      if (t.data.constructor !== work.slots[i].constructor || t.type !== work.types[i]) {
-        if (specOf(spec.name, t, known).type !== spec.type) return false;
-        work.types[i] = t.type;
-      }
+      if (t.name !== undefined && t.name !== tensors[i].name && Array.isArray(outputs)) return false;
+      if ((t.order ?? tensors[i].order) !== tensors[i].order || !isAs(work, i, t)) return false;
     }
     return true;
   }
@@ -348,26 +292,15 @@ class TensorDecoder implements Decoder {
     writePlan(image);
     writeThresholds(image, this.#thresholds);
     writeAffine(image, IDENTITY);
+    const { tensors } = plan;
     const slots = slotsOf(image);
     const labels = labelsOf(plan, this.config.labels);
     const { buffer } = memory;
-    const rows = plan.maxDetections;
-    const detections = layout.detections.map(
-      (d) =>
-        new Detections(
-          new Float32Array(buffer, d.boxes, rows * 4),
-          new Float32Array(buffer, d.scores, rows),
-          new Int32Array(buffer, d.labels, rows),
-          new Uint32Array(buffer, d.sources, rows),
-          labels,
-        ),
-    );
-    const places = plan.tensors.map(({ name }) => specs.findIndex((s) => s.name === name));
-    const known = plan.tensors.map(({ name }) => this.#known(name));
-    this.#work = { ...image, engine, slots, places, known, types: [], detections };
-    this.slots = Object.fromEntries(
-      plan.tensors.map((s, i) => [s.name, { data: slots[i], dims: s.dims, type: s.type }]),
-    );
+    const detections = layout.detections.map((d) => detectionsIn(buffer, d, plan.maxDetections, labels));
+    const places = tensors.map(({ name }) => specs.findIndex((s) => s.name === name));
+    const known = tensors.map(({ name }) => this.#known(name));
+    this.#work = { ...image, engine, tensors, slots, places, known, types: [], detections };
+    this.slots = slotsByName(this.#work);
     this.#checkedScores = false;
     this.#checkedBoxes = false;
     this.#frame = undefined;
@@ -400,24 +333,4 @@ const refuseRows = (got: string): never =>
     "the outputs again, or a tensor written into each slot",
   );
 
-/** Whether an array is the slot itself. */
-function isSlot(slot: SlotArray, data: TensorInput["data"]): boolean {
-  const { buffer, byteOffset } = data as Float32Array;
-  return buffer === slot.buffer && byteOffset === slot.byteOffset;
-}
-
-function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
-  const from = data as Float32Array;
-  if (isSlot(slot, data)) return;
-  if (from.constructor === slot.constructor) return slot.set(from);
-  const kind = kindOf(data);
-  if (kind === "Float16Array") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));
-  else if (slot instanceof Int32Array) {
-    for (let i = 0; i < from.length; i++) {
-      slot[i] = Number(from[i]);
-      if (slot[i] !== Number(from[i])) refuse(`element ${i}`, `${from[i]}`, "a whole number of 32 bits");
-    }
-  } else slot.set(from);
-}
-
-export type { Detection };
+export type { Detection, Outputs, Slot, Stats };

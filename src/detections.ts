@@ -93,6 +93,29 @@ export class Detections implements Iterable<Detection> {
   }
 }
 
+/** Addresses of the columns that the kernel writes. */
+interface Columns {
+  readonly boxes: number;
+  readonly scores: number;
+  readonly labels: number;
+  readonly sources: number;
+}
+
+/** The columns of `rows` detections in a decoder's memory. */
+export const detectionsIn = (
+  buffer: ArrayBuffer,
+  at: Columns,
+  rows: number,
+  labels: readonly string[] | null,
+): Detections =>
+  new Detections(
+    new Float32Array(buffer, at.boxes, rows * 4),
+    new Float32Array(buffer, at.scores, rows),
+    new Int32Array(buffer, at.labels, rows),
+    new Uint32Array(buffer, at.sources, rows),
+    labels,
+  );
+
 /** Box of a detection in pixels of an image of that size: x multiplied by the width, y by the height. */
 export function toPixels(d: Detection, width: number, height: number): Detection {
   return {

@@ -4,7 +4,14 @@ import { refuse } from "./errors.ts";
 import type { Memory } from "./memory.ts";
 import { memoryOf } from "./memory.ts";
 import { show } from "./tensor.ts";
-import { type WasmKind, compileKernel, hasSimd, hasWebAssembly, wasmEngine } from "./wasm.ts";
+import {
+  type WasmKind,
+  compileKernel,
+  compileKernelAsync,
+  hasSimd,
+  hasWebAssembly,
+  wasmEngine,
+} from "./wasm.ts";
 
 /** WebAssembly with vectors, without, and plain TypeScript: three engines with the same answers to the last bit. */
 export type EngineName = "simd" | "scalar" | "ts";
@@ -50,6 +57,14 @@ export function chooseEngine(wanted: EngineName | "auto"): EngineName {
     }
   }
   return "ts";
+}
+
+/** Compiles the kernel that will be chosen, off the main thread where the runtime can. */
+export async function prepareEngine(wanted: EngineName | "auto"): Promise<void> {
+  if (!hasWebAssembly() || wanted === "ts") return;
+  const kind = wanted === "scalar" || (wanted === "auto" && !hasSimd()) ? "scalar" : "simd";
+  // a refusal is met again, and answered, when the engine is chosen
+  await compileKernelAsync(kind).catch(() => undefined);
 }
 
 /** Addresses are signed words of the image. */

@@ -299,7 +299,10 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
 }
 
 /** Letterbox undo of the next frame, for every image of the batch. */
-export function writeAffine({ memory, layout }: Image, affine: Affine): void {
+export function writeAffine(
+  { memory, layout }: { readonly memory: Memory; readonly layout: Pick<Layout, "blocks"> },
+  affine: Affine,
+): void {
   for (const at of layout.blocks) memory.f32.set(affine, (at >> 2) + A.P_SCALE_X);
 }
 

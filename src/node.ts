@@ -1,9 +1,10 @@
 /**
- * `boxwright/node`: tensor files, NN Archives, drawing and a look at what shapes can be, for Node. Kept apart from the library itself, which runs anywhere
+ * `boxwright/node`: tensor files, NN Archives, plan files, drawing and a look at what shapes can be, for Node. Kept apart from the library itself, which runs anywhere
  * and imports nothing of Node.
  */
-import { type Decoder, type DecoderOptions, createDecoder } from "./index.ts";
+import { type Decoder, type DecoderOptions, type TensorData, createDecoder } from "./index.ts";
 import { ConfigError, mismatch } from "./errors.ts";
+import { compilePlan as compile } from "./compile.ts";
 import { readArchiveConfig } from "./files.ts";
 import { show } from "./tensor.ts";
 
@@ -31,4 +32,18 @@ export async function createArchiveDecoder(
       { path: "", message: mismatch(show(bytes), "the bytes of an NN Archive, a Uint8Array") },
     ]);
   return createDecoder(await readArchiveConfig(bytes, "archive"), options);
+}
+
+/**
+ * The plan file of a config, for `boxwright/plan` and for C: everything that a decoder works out from config and shapes, done beforehand,
+ * as `boxwright compile` does. The shapes come with the config or as `options.outputs`; thresholds are part of the plan.
+ * @param values of outputs on which boxes rest, by name: prior boxes that the network gives
+ * @throws ConfigError, TensorError as `createDecoder` and its first frame would
+ */
+export function compilePlan(
+  config: unknown,
+  options: DecoderOptions = {},
+  values: { readonly [name: string]: TensorData } = {},
+): Uint8Array<ArrayBuffer> {
+  return compile(config, options, (name) => values[name] ?? null).bytes;
 }

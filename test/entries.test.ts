@@ -8,9 +8,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { createContext, runInContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, test } from "vitest";
+import { compilePlan } from "../src/node.ts";
 import { conformanceCases } from "../scripts/make-conformance.mjs";
-import { loadCases } from "./conformance/load.mjs";
-import { type Boxwright, CHECKS_BESIDE, runAll, runConformance } from "./conformance/run.mjs";
+import { loadCases, withPlans } from "./conformance/load.mjs";
+import { type Boxwright, CHECKS_BESIDE, type Plans, runAll, runConformance } from "./conformance/run.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const dist = join(root, "dist");
@@ -72,6 +73,29 @@ describe("each entry answers as recorded", () => {
       expect(await names(file)).toEqual([...all, "provideKernel"].sort());
   });
 
+  test.each([
+    ["plan.mjs", "simd", 4],
+    ["plan.cjs", "simd", 4],
+    ["plan.node.mjs", "simd", 4],
+    ["plan.node.cjs", "simd", 4],
+    ["plan.ts.mjs", "ts", 2],
+    ["plan.ts.cjs", "ts", 2],
+  ])("%s, by plan files", async (file, engine, runs) => {
+    const entry = (await load(file)) as unknown as Plans;
+    const names = Object.keys(entry).filter((n) => n !== "default" && n !== "module.exports");
+    expect(names.sort()).toEqual([
+      "ConfigError",
+      "Detections",
+      "TensorError",
+      "loadPlan",
+      "loadPlanSync",
+      "toPixels",
+    ]);
+    const result = runAll(entry, withPlans(cases, compilePlan));
+    expect(result.failures).toEqual([]);
+    expect(result).toMatchObject({ engine, passed: runs * (cases.length + CHECKS_BESIDE) });
+  });
+
   test("boxwright/priors gives prior boxes to import and to require", async () => {
     for (const file of ["priors.mjs", "priors.cjs"]) {
       const priors = (await load(file)) as unknown as Record<string, () => Float32Array>;
@@ -84,8 +108,11 @@ describe("each entry answers as recorded", () => {
     const expected: Record<string, string[]> = {
       "index.node": ["node:fs"],
       workerd: ["./scalar.wasm", "./simd.wasm"],
+      "plan.node": ["node:fs"],
+      "plan.workerd": ["./scalar.wasm", "./simd.wasm"],
     };
-    for (const entry of ["index", "index.node", "ts", "wasm", "workerd", "priors"]) {
+    const entries = ["index", "index.node", "ts", "wasm", "workerd", "priors"];
+    for (const entry of [...entries, "plan", "plan.node", "plan.ts", "plan.workerd"]) {
       const file = `${entry}.mjs`;
       const seen = new Set<string>();
       const outside: string[] = [];

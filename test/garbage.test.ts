@@ -4,18 +4,19 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { engines } from "./engines.ts";
 
-const entry = new URL("../dist/index.node.mjs", import.meta.url).href;
+const built = (file: string): string => JSON.stringify(new URL(`../dist/${file}.mjs`, import.meta.url).href);
 
 /** Prints the bytes a frame, of gated maps: their arrays are gathered or copied, their slots asked whether they hold a tensor. */
-const script = (engine: string): string => `
-import { createDecoderSync } from ${JSON.stringify(entry)};
+const script = (engine: string, byPlan: boolean): string => `
+import { createDecoderSync } from ${built("index.node")};
+import { compilePlan } from ${built("node")};
+import { loadPlanSync } from ${built("plan.node")};
 const map = (w) => ({ data: new Float32Array(24 * w * w).fill(-3), dims: [1, 24, w, w] });
 const outputs = { big: map(16), small: map(8) };
 for (let cell = 3; cell < 256; cell += 41) for (let c = 0; c < 24; c++) outputs.big.data[c * 256 + cell] = 2;
-const decoder = createDecoderSync(
-  { family: "yolov3", classes: 3, inputSize: [128, 128], anchors: [10, 14, 23, 27, 37, 58, 81, 82, 135, 169, 344, 319] },
-  { engine: "${engine}" },
-);
+const config = { family: "yolov3", classes: 3, inputSize: [128, 128], anchors: [10, 14, 23, 27, 37, 58, 81, 82, 135, 169, 344, 319] };
+const options = { engine: "${engine}" };
+const decoder = ${byPlan ? "loadPlanSync(compilePlan(config, { outputs }), options)" : "createDecoderSync(config, options)"};
 const sink = new Float64Array(1);
 const add = (found) => { for (let i = 0; i < found.length; i++) sink[0] += found.boxes[4 * i] + found.scores[i]; };
 const frozen = Object.freeze({ width: 640, height: 480, resize: "letterbox" });
@@ -41,15 +42,18 @@ if (!(sink[0] > 0)) throw new Error("nothing was found");
 console.log(JSON.stringify(bytes));
 `;
 
-test.each(engines)("no garbage a frame, %s", (engine) => {
-  const flags = ["--expose-gc", "--max-semi-space-size=128", "--min-semi-space-size=128"];
-  const args = [...flags, "--input-type=module", "--eval", script(engine)];
-  const said = execFileSync(process.execPath, args, {
-    encoding: "utf8",
-    cwd: fileURLToPath(new URL("..", import.meta.url)),
-  });
-  const bytes = JSON.parse(said) as Record<string, number>;
-  expect(Object.keys(bytes)).toEqual(["arrays", "slots", "frame"]);
-  // the least object has 16 bytes; compilers leave a little
-  for (const [way, n] of Object.entries(bytes)) expect(n, way).toBeLessThan(16);
-});
+test.each(engines.flatMap((engine) => [[engine, "config"] as const, [engine, "plan"] as const]))(
+  "no garbage a frame, %s by a %s",
+  (engine, by) => {
+    const flags = ["--expose-gc", "--max-semi-space-size=128", "--min-semi-space-size=128"];
+    const args = [...flags, "--input-type=module", "--eval", script(engine, by === "plan")];
+    const said = execFileSync(process.execPath, args, {
+      encoding: "utf8",
+      cwd: fileURLToPath(new URL("..", import.meta.url)),
+    });
+    const bytes = JSON.parse(said) as Record<string, number>;
+    expect(Object.keys(bytes)).toEqual(["arrays", "slots", "frame"]);
+    // the least object has 16 bytes; compilers leave a little
+    for (const [way, n] of Object.entries(bytes)) expect(n, way).toBeLessThan(16);
+  },
+);

@@ -1,6 +1,9 @@
 /** The README's first code blocks, run as they stand (the imports turned to the source, and to a network of the test's own). */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { run } from "../src/cli/run.ts";
 
 test("the usage block prints what it says", async () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
@@ -69,4 +72,45 @@ export const InferenceSession = { create: async () => ({ run: async ({ images })
     rmSync(file);
     rmSync(network);
   }
+});
+
+test("the block of plans decodes by what the command before it writes", async () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const block =
+    [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, b]) => b).find((b) => b.includes("loadPlan")) ?? "";
+  const command = /^npx boxwright (compile .*)$/m.exec(readme)?.[1] ?? "";
+  const folder = mkdtempSync(join(tmpdir(), "boxwright-readme-"));
+  const file = new URL("./.plan.tmp.ts", import.meta.url);
+  const data = new Float32Array(84 * 8400);
+  [320, 160, 64, 32, 0.75].forEach((v, k) => (data[k * 8400 + 7] = v));
+  (globalThis as { data?: Float32Array }).data = data;
+  const printed: unknown[][] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((...args: unknown[]) => void printed.push(args));
+  try {
+    const config = {
+      family: "yolov8",
+      inputSize: [640, 640],
+      labels: Array.from({ length: 80 }, (_, i) => `thing ${i}`),
+    };
+    writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+    const words = command
+      .replace("config.json", join(folder, "config.json"))
+      .replace("plan.bin", join(folder, "plan.bin"));
+    const said: string[] = [];
+    const code = await run(words.split(" "), {
+      out: (s) => void said.push(String(s)),
+      err: (s) => void said.push(String(s)),
+    });
+    expect(code, said.join("")).toBe(0);
+    writeFileSync(
+      file,
+      `// @ts-nocheck\n${block.replace('"boxwright/plan"', '"../src/plan-entry.ts"').replace('"plan.bin"', JSON.stringify(join(folder, "plan.bin")))}`,
+    );
+    await import(file.href);
+  } finally {
+    log.mockRestore();
+    rmSync(file, { force: true });
+    rmSync(folder, { recursive: true });
+  }
+  expect(printed).toEqual([["thing 0", 0.75]]);
 });

@@ -1,4 +1,4 @@
-/** `boxwright compile`: a config and the shapes of its outputs -> a plan file for hosts without JavaScript. */
+/** `boxwright compile`: a config and the shapes of its outputs -> a plan file for `boxwright/plan` and for C. */
 import { writeFile } from "node:fs/promises";
 import { type CompiledPlan, cSource, compilePlan, standaloneKernel } from "../compile.ts";
 import { PAGE } from "../engine.ts";

@@ -46,7 +46,7 @@ Usage: boxwright COMMAND [options]
   decode    tensors to detections, as a table or as JSON
   draw      boxes, labels and scores over a photo, as SVG or PNG
   inspect   a config, an archive, tensor files or shapes: what would be decoded, and how
-  compile   a config and shapes to a plan file for C programs and microcontrollers
+  compile   a config and shapes to a plan file, for small bundles and for C
 
 boxwright COMMAND --help tells more; boxwright --version prints the version.
 Exit code: 0 done, 1 what was given cannot be decoded, 2 wrong usage.
@@ -110,7 +110,8 @@ Examples:
 
   compile: `Usage: boxwright compile [CONFIG] [TENSORS...] --outputs NAME:SHAPE[:TYPE[:SCALE,ZERO]],... [options] > plan.bin
 
-Writes the plan of a network as a file that a host without JavaScript loads beside the kernel (embedded/README.md).
+Writes the plan of a network as a file: boxwright/plan decodes by it in JavaScript, in half the bytes, and embedded/ in C
+(embedded/README.md).
 Says on the error stream how much memory the device needs.
 
   --outputs LIST           name, shape and type of each output, separated by commas; repeatable. Not needed where the

@@ -1,3 +1,4 @@
+import type { compilePlan } from "../../src/node.ts";
 import type { DecoderOptions, Detection } from "../../src/index.ts";
 
 export interface ConformanceCase {
@@ -13,9 +14,15 @@ export interface ConformanceCase {
     readonly zeroPoint?: number;
     readonly base64: string;
   }[];
+  /** The plan file as base64, where one was made. */
+  readonly plan?: string;
   readonly ordered: boolean;
   readonly tolerance: number;
   readonly expected: { -readonly [K in keyof Omit<Detection, "label">]: number }[];
 }
 
 export function loadCases(): ConformanceCase[];
+export function withPlans(
+  cases: readonly ConformanceCase[],
+  compile: typeof compilePlan,
+): (ConformanceCase & { readonly plan: string })[];

@@ -14,3 +14,22 @@ export function loadCases() {
     }
   return cases;
 }
+
+/** The cases with their plan files inside, as base64. `compilePlan`: that of `boxwright/node`. */
+export const withPlans = (cases, compilePlan) =>
+  cases.map((c) => {
+    const outputs = c.tensors.map(({ name, type, dims, scale, zeroPoint }) => ({
+      name,
+      type,
+      dims,
+      scale,
+      zeroPoint,
+    }));
+    const floats = (t) => new Float32Array(new Uint8Array(Buffer.from(t.base64, "base64")).buffer);
+    // whatever boxes may rest on
+    const values = Object.fromEntries(
+      c.tensors.filter((t) => t.type === "f32").map((t) => [t.name, floats(t)]),
+    );
+    const plan = compilePlan(c.config, { ...c.options, outputs }, values);
+    return { ...c, plan: Buffer.from(plan).toString("base64") };
+  });

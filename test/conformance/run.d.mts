@@ -1,9 +1,13 @@
 import type * as boxwright from "../../src/wasm-entry.ts";
+import type * as plans from "../../src/plan-entry.ts";
 import type { ConformanceCase } from "./load.mjs";
 
 /** Any entry of the package; only `boxwright/wasm` has `provideKernel`. */
 export type Boxwright = Omit<typeof boxwright, "provideKernel"> &
   Partial<Pick<typeof boxwright, "provideKernel">>;
+
+/** `boxwright/plan`, with or without WebAssembly. */
+export type Plans = typeof plans;
 
 export interface ConformanceResult {
   readonly engine: string;
@@ -15,8 +19,8 @@ export interface ConformanceResult {
 export const CHECKS_BESIDE: number;
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer>;
 export function runConformance(
-  boxwright: Boxwright,
+  boxwright: Boxwright | Plans,
   engine: string,
   cases: readonly ConformanceCase[],
 ): ConformanceResult;
-export function runAll(boxwright: Boxwright, cases: readonly ConformanceCase[]): ConformanceResult;
+export function runAll(boxwright: Boxwright | Plans, cases: readonly ConformanceCase[]): ConformanceResult;

@@ -6,7 +6,7 @@
 const ARRAYS = { f32: Float32Array, f16: Uint16Array, i8: Int8Array, u8: Uint8Array };
 const FIELDS = ["confidence", "x_min", "y_min", "x_max", "y_max"];
 
-/** Checks beside the cases: two of `nms`, two of errors. */
+/** Checks beside the cases: two of `nms`, two of errors. Of plans: two of what changes between frames, two of errors. */
 export const CHECKS_BESIDE = 4;
 
 /** Bytes of base64, without atob: not every engine has it. */
@@ -45,7 +45,8 @@ function compare(found, expected, tolerance, ordered) {
 }
 
 /**
- * @param {object} boxwright the module: `boxwright`, `boxwright/ts` or `boxwright/wasm`
+ * @param {object} boxwright the module: `boxwright`, `boxwright/ts` or `boxwright/wasm`; `boxwright/plan` or `boxwright/plan/ts`, for cases
+ *   with the base64 of a `plan` in them
  * @param {"auto" | "simd" | "scalar" | "ts"} engine
  * @param {object[]} cases those of `cases.json`, each tensor with `base64` in it
  * @returns {{engine: string, engines: string[], passed: number, failed: number, failures: string[]}} `engine`: which one really ran
@@ -77,7 +78,9 @@ export function runConformance(boxwright, engine, cases) {
       }
     }
     attempt(c.name, () => {
-      const decoder = boxwright.createDecoderSync(c.config, Object.assign({}, c.options, { engine }));
+      const decoder = boxwright.loadPlanSync
+        ? boxwright.loadPlanSync(bytesOf(c.plan), { engine })
+        : boxwright.createDecoderSync(c.config, Object.assign({}, c.options, { engine }));
       if (!engines.includes(decoder.engine)) engines.push(decoder.engine);
       const first = compare(decoder.decode(outputs).toArray(), c.expected, c.tolerance, c.ordered);
       if (first !== "") return first;
@@ -90,16 +93,6 @@ export function runConformance(boxwright, engine, cases) {
     });
   }
 
-  // by hand: the second box lies on the first (IoU 0.81), the third apart; NaN scores never count
-  const boxes = [0, 0, 10, 10, 1, 1, 10, 10, 20, 20, 30, 30, 0, 0, 10, 10];
-  attempt("nms", () => {
-    const kept = Array.from(boxwright.nms(boxes, [0.8, 0.9, 0.7, NaN], { engine }));
-    return kept.join() === "1,2" ? "" : `got ${kept.join()}, expected 1,2`;
-  });
-  attempt("nms within classes", () => {
-    const kept = Array.from(boxwright.nms(boxes, [0.8, 0.9, 0.7, 0.1], { engine, classIds: [0, 1, 0, 0] }));
-    return kept.join() === "1,0,2" ? "" : `got ${kept.join()}, expected 1,0,2`;
-  });
   const refused = (name, error, body) =>
     attempt(name, () => {
       try {
@@ -113,6 +106,22 @@ export function runConformance(boxwright, engine, cases) {
       }
       return `got an answer, expected a ${error}`;
     });
+  if (boxwright.loadPlanSync) ofPlans(boxwright, engine, cases[0], attempt, refused);
+  else ofConfigs(boxwright, engine, attempt, refused);
+  return { engine: engines.join("+"), passed, failed: failures.length, failures };
+}
+
+function ofConfigs(boxwright, engine, attempt, refused) {
+  // by hand: the second box lies on the first (IoU 0.81), the third apart; NaN scores never count
+  const boxes = [0, 0, 10, 10, 1, 1, 10, 10, 20, 20, 30, 30, 0, 0, 10, 10];
+  attempt("nms", () => {
+    const kept = Array.from(boxwright.nms(boxes, [0.8, 0.9, 0.7, NaN], { engine }));
+    return kept.join() === "1,2" ? "" : `got ${kept.join()}, expected 1,2`;
+  });
+  attempt("nms within classes", () => {
+    const kept = Array.from(boxwright.nms(boxes, [0.8, 0.9, 0.7, 0.1], { engine, classIds: [0, 1, 0, 0] }));
+    return kept.join() === "1,0,2" ? "" : `got ${kept.join()}, expected 1,0,2`;
+  });
   refused("a config that contradicts itself", "ConfigError", () =>
     boxwright.createDecoderSync({
       nn_config: { output_format: "raw", NN_family: "YOLO", NN_specific_metadata: { anchors: [1, 2, 3] } },
@@ -123,7 +132,39 @@ export function runConformance(boxwright, engine, cases) {
       .createDecoderSync({ family: "yolov8", classes: 2, inputSize: [64, 64] }, { engine })
       .decode([{ data: new Float32Array(75), dims: [1, 3, 5, 5] }]),
   );
-  return { engine: engines.join("+"), passed, failed: failures.length, failures };
+}
+
+function ofPlans(boxwright, engine, { plan, tensors }, attempt, refused) {
+  const bytes = bytesOf(plan);
+  const load = () => boxwright.loadPlanSync(bytes, { engine });
+  const outputs = tensors.map((t) => ({
+    name: t.name,
+    data: new ARRAYS[t.type](bytesOf(t.base64).buffer),
+    dims: t.dims,
+  }));
+  attempt("maxDetections", () => {
+    const decoder = load();
+    decoder.update({ maxDetections: 1 });
+    const { length } = decoder.decode(outputs);
+    return length === 1 ? "" : `got ${length} detections, expected 1`;
+  });
+  attempt("iouThreshold", () => {
+    const decoder = load();
+    const { length } = decoder.decode(outputs);
+    decoder.update({ iouThreshold: 1 });
+    const more = decoder.decode(outputs).length;
+    return more > length
+      ? ""
+      : `got ${more} detections with nothing suppressed, expected more than ${length}`;
+  });
+  refused("a damaged plan", "ConfigError", () => {
+    const damaged = bytes.slice();
+    damaged[100] ^= 1;
+    boxwright.loadPlanSync(damaged, { engine });
+  });
+  refused("a tensor of no such shape", "TensorError", () =>
+    load().decode([{ data: new Float32Array(75), dims: [1, 3, 5, 5] }]),
+  );
 }
 
 /**

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CHECKS_BESIDE } from "../conformance/run.mjs";
-import { loadCases } from "../conformance/load.mjs";
+import { loadCases, withPlans } from "../conformance/load.mjs";
 import { Missing, RUNTIMES, obtain } from "./install.mjs";
 import { TARGETS, writePrograms } from "./targets.mjs";
 
@@ -34,7 +34,8 @@ const [{ filename }] = JSON.parse(npm("pack", root, "--json", "--ignore-scripts"
 writeFileSync(join(app, "package.json"), '{"private":true}\n');
 npm("install", "--no-audit", "--no-fund", "--ignore-scripts", join(app, filename));
 mkdirSync(join(app, "out"));
-const cases = loadCases();
+const { compilePlan } = await import(join(app, "node_modules/boxwright/dist/node.mjs"));
+const cases = withPlans(loadCases(), compilePlan);
 writeFileSync(join(app, "cases.json"), JSON.stringify(cases));
 writeFileSync(join(app, "cases.mjs"), `export const cases = ${JSON.stringify(cases)};\n`);
 copyFileSync(join(root, "test/conformance/run.mjs"), join(app, "conformance.mjs"));

@@ -45,12 +45,15 @@ async function start(program, args, app, env = {}) {
 /** Programs that the runtimes start, beside the installed package. */
 export async function writePrograms(app) {
   const report = (main) => `console.log(${JSON.stringify(MARK)} + JSON.stringify(${main}));\n`;
-  const both = 'import { runAll } from "./conformance.mjs";\nimport { cases } from "./cases.mjs";\n';
+  const both = 'import { bytesOf, runAll } from "./conformance.mjs";\nimport { cases } from "./cases.mjs";\n';
   const esm = (from) => `import * as boxwright from "${from}";\n${both}`;
   // the promise of createDecoder has to come to the same engine as the synchronous way
   const asynchronous =
     "const late = await boxwright.createDecoder(cases[0].config);\nconst result = runAll(boxwright, cases);\n" +
     "if (late.engine !== result.engine) { result.failed++; result.failures.push(`createDecoder chose ${late.engine}`); }\n";
+  const byPlan =
+    "const late = await boxwright.loadPlan(bytesOf(cases[0].plan));\nconst result = runAll(boxwright, cases);\n" +
+    "if (late.engine !== result.engine) { result.failed++; result.failures.push(`loadPlan chose ${late.engine}`); }\n";
   const provide =
     'for (const kind of ["simd", "scalar"]) {\n' +
     "  const bytes = readFileSync(fileURLToPath(import.meta.resolve(`boxwright/${kind}.wasm`)));\n" +
@@ -64,6 +67,7 @@ export async function writePrograms(app) {
       provide +
       asynchronous +
       report("result"),
+    "plan.mjs": esm("boxwright/plan") + byPlan + report("result"),
     "cjs.cjs": `const boxwright = require("boxwright");\nPromise.all([import("./conformance.mjs"), import("./cases.mjs")]).then(([{ runAll }, { cases }]) => {\n  ${report("runAll(boxwright, cases)")}});\n`,
     "ts.cjs": `const boxwright = require("boxwright/ts");\nPromise.all([import("./conformance.mjs"), import("./cases.mjs")]).then(([{ runAll }, { cases }]) => {\n  ${report("runAll(boxwright, cases)")}});\n`,
     "thread.mjs":
@@ -71,6 +75,7 @@ export async function writePrograms(app) {
       'const worker = new Worker(new URL("./esm.mjs", import.meta.url), { stdout: true });\n' +
       'let text = "";\nworker.stdout.on("data", (d) => (text += d));\nworker.on("exit", () => process.stdout.write(text));\n',
     "fetch.mjs": `${esm("boxwright")}export default { async fetch() {\n  ${asynchronous}  return Response.json(result);\n} };\n`,
+    "fetch-plan.mjs": `${esm("boxwright/plan")}export default { async fetch() {\n  ${byPlan}  return Response.json(result);\n} };\n`,
     "page.mjs":
       'import * as boxwright from "boxwright";\nimport { runAll } from "./conformance.mjs";\n' +
       'const cases = await (await fetch("/cases.json")).json();\n' +
@@ -82,6 +87,11 @@ export async function writePrograms(app) {
       'for (const kind of ["simd", "scalar"]) boxwright.provideKernel(kind, await WebAssembly.compileStreaming(fetch(`/${kind}.wasm`)));\n' +
       asynchronous +
       "globalThis.boxwrightResult = result;\n",
+    "page-plan.mjs":
+      'import * as boxwright from "boxwright/plan";\nimport { bytesOf, runAll } from "./conformance.mjs";\n' +
+      'const cases = await (await fetch("/cases.json")).json();\n' +
+      byPlan +
+      "globalThis.boxwrightResult = result;\n",
     "page-worker.mjs":
       'const worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });\n' +
       "worker.onmessage = (e) => (globalThis.boxwrightResult = e.data);\nworker.onerror = (e) => (globalThis.boxwrightError = e.message);\n",
@@ -91,6 +101,10 @@ export async function writePrograms(app) {
       asynchronous +
       "postMessage(result);\n",
     "embedded.mjs": `${esm("boxwright/ts")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
+    "embedded-plan.mjs": `${esm("boxwright/plan/ts")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
+    "small-plan-ts.mjs":
+      'import { loadPlanSync } from "boxwright/plan/ts";\nglobalThis.loadPlanSync = loadPlanSync;\n',
+    "small-plan.mjs": 'import { loadPlan } from "boxwright/plan";\nglobalThis.loadPlan = loadPlan;\n',
     "small-ts.mjs":
       'import { createDecoderSync } from "boxwright/ts";\nglobalThis.createDecoderSync = createDecoderSync;\n',
     "small-wasm.mjs":
@@ -227,14 +241,14 @@ const page = (bundler, { entry = "page.mjs", csp, flags, files = [], small = "sm
 
 // ---- the edge, and engines without WebAssembly ----
 
-const workerd = {
+const workerd = (entry, small) => ({
   async go(app) {
     const program = await obtain("workerd");
     const { build } = require(await obtain("esbuild"));
-    const outdir = join(app, "out", "workerd");
-    const bundle = (entry, minify) =>
+    const outdir = join(app, "out", `workerd-${entry}`);
+    const bundle = (name, minify) =>
       build({
-        entryPoints: { [entry.replace(".mjs", "")]: join(app, entry) },
+        entryPoints: { [name.replace(".mjs", "")]: join(app, name) },
         outdir,
         outExtension: { ".js": ".mjs" },
         conditions: ["workerd"],
@@ -245,15 +259,15 @@ const workerd = {
         assetNames: "[name]",
         logLevel: "error",
       });
-    await bundle("fetch.mjs", false);
-    await bundle("small.mjs", true);
+    await bundle(entry, false);
+    await bundle(small, true);
     await writeFile(
       join(outdir, "config.capnp"),
       `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [ (name = "main", worker = (
     modules = [
-      (name = "fetch.mjs", esModule = embed "fetch.mjs"),
+      (name = "${entry}", esModule = embed "${entry}"),
       (name = "simd.wasm", wasm = embed "simd.wasm"),
       (name = "scalar.wasm", wasm = embed "scalar.wasm"),
     ],
@@ -281,13 +295,13 @@ const config :Workerd.Config = (
       });
       const response = await fetch(`http://127.0.0.1:${port}/`);
       if (!response.ok) throw new Error(`workerd: got status ${response.status}\n${errors}`);
-      const files = ["small.mjs", "simd.wasm", "scalar.wasm"].map((f) => join(outdir, f));
+      const files = [small, "simd.wasm", "scalar.wasm"].map((f) => join(outdir, f));
       return { result: await response.json(), loaded: codeSize(files) };
     } finally {
       child.kill();
     }
   },
-};
+});
 
 /** One plain script: with the cases in it, or small, as a user would bundle it. For engines that have only the language. */
 async function plainScript(app, entry) {
@@ -306,13 +320,13 @@ async function plainScript(app, entry) {
   return outfile;
 }
 
-const quickjs = {
+const quickjs = (entry, small) => ({
   async go(app) {
     const { getQuickJS } = require(await obtain("quickjs"));
     const QuickJS = await getQuickJS();
     const vm = QuickJS.newContext();
     try {
-      const code = await readFile(await plainScript(app, "embedded.mjs"), "utf8");
+      const code = await readFile(await plainScript(app, entry), "utf8");
       vm.unwrapResult(
         vm.evalCode('if (typeof WebAssembly !== "undefined") throw new Error("WebAssembly is there")'),
       ).dispose();
@@ -320,39 +334,39 @@ const quickjs = {
       const handle = vm.unwrapResult(vm.evalCode("globalThis.boxwrightResult"));
       const text = vm.getString(handle);
       handle.dispose();
-      return { result: JSON.parse(text), loaded: codeSize([await plainScript(app, "small-ts.mjs")]) };
+      return { result: JSON.parse(text), loaded: codeSize([await plainScript(app, small)]) };
     } finally {
       vm.dispose();
     }
   },
-};
+});
 
-const hermes = {
+const hermes = (entry, small) => ({
   async go(app) {
     const program = await obtain("hermes");
     const babel = require(await obtain("babel"));
     // this Hermes has no classes: they go through Babel, as React Native has it done
-    const lower = async (entry) => {
-      const code = await readFile(await plainScript(app, entry), "utf8");
+    const lower = async (name) => {
+      const code = await readFile(await plainScript(app, name), "utf8");
       const presets = [["env", { targets: "ie 11", modules: false }]];
-      const file = join(app, "out", `hermes-${entry.replace(".mjs", ".js")}`);
+      const file = join(app, "out", `hermes-${name.replace(".mjs", ".js")}`);
       await writeFile(
         file,
         babel.transform(code, { sourceType: "script", compact: true, comments: false, presets }).code,
       );
       return file;
     };
-    const file = await lower("embedded.mjs");
+    const file = await lower(entry);
     await appendFile(
       file,
       `\nif (typeof WebAssembly !== "undefined") throw new Error("WebAssembly is there");\nprint(${JSON.stringify(MARK)} + globalThis.boxwrightResult);\n`,
     );
     return {
       result: await start(program, ["-w", file], app),
-      loaded: codeSize([await lower("small-ts.mjs")]),
+      loaded: codeSize([await lower(small)]),
     };
   },
-};
+});
 
 const NO_SIMD = "--no-enable-sse4-1";
 const STRICT = "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'";
@@ -365,6 +379,7 @@ export const TARGETS = [
     { runtime: node, how: "CommonJS", engine: "simd", ...script(node, "cjs.cjs") },
   ]),
   { runtime: "node20", how: "worker thread", engine: "simd", ...script("node20", "thread.mjs") },
+  { runtime: "node20", how: "boxwright/plan, ESM", engine: "simd", ...script("node20", "plan.mjs") },
   {
     runtime: "node20",
     how: "boxwright/wasm, kernel handed over",
@@ -415,7 +430,18 @@ export const TARGETS = [
     engine: "scalar",
     ...script("deno", "esm.mjs", [`--v8-flags=${NO_SIMD}`]),
   },
-  { runtime: "workerd", how: "esbuild, condition workerd", engine: "simd", ...workerd },
+  {
+    runtime: "workerd",
+    how: "esbuild, condition workerd",
+    engine: "simd",
+    ...workerd("fetch.mjs", "small.mjs"),
+  },
+  {
+    runtime: "workerd",
+    how: "boxwright/plan, esbuild, condition workerd",
+    engine: "simd",
+    ...workerd("fetch-plan.mjs", "small-plan.mjs"),
+  },
   ...["vite", "webpack", "esbuild", "rolldown"].map((bundler) => ({
     runtime: "Chromium",
     how: bundler,
@@ -452,6 +478,12 @@ export const TARGETS = [
   },
   {
     runtime: "Chromium",
+    how: "esbuild, boxwright/plan",
+    engine: "simd",
+    ...page("esbuild", { entry: "page-plan.mjs", small: "small-plan.mjs" }),
+  },
+  {
+    runtime: "Chromium",
     how: "vite, web worker",
     engine: "simd",
     ...page("vite", { entry: "page-worker.mjs" }),
@@ -462,8 +494,30 @@ export const TARGETS = [
     engine: "simd",
     ...page("webpack", { entry: "page-worker.mjs" }),
   },
-  { runtime: "quickjs", how: "boxwright/ts, esbuild", engine: "ts", ...quickjs },
-  { runtime: "hermes", how: "boxwright/ts, esbuild and Babel", engine: "ts", ...hermes },
+  {
+    runtime: "quickjs",
+    how: "boxwright/ts, esbuild",
+    engine: "ts",
+    ...quickjs("embedded.mjs", "small-ts.mjs"),
+  },
+  {
+    runtime: "quickjs",
+    how: "boxwright/plan/ts, esbuild",
+    engine: "ts",
+    ...quickjs("embedded-plan.mjs", "small-plan-ts.mjs"),
+  },
+  {
+    runtime: "hermes",
+    how: "boxwright/ts, esbuild and Babel",
+    engine: "ts",
+    ...hermes("embedded.mjs", "small-ts.mjs"),
+  },
+  {
+    runtime: "hermes",
+    how: "boxwright/plan/ts, esbuild and Babel",
+    engine: "ts",
+    ...hermes("embedded-plan.mjs", "small-plan-ts.mjs"),
+  },
   {
     runtime: "node20-arm64",
     how: "emulated",
