@@ -277,10 +277,31 @@ export function box4(head: usize, rows: usize, cells: usize, flags: i32, out: us
   const a3 = <usize>load<u32>(rows, 12) * step;
   const kx = f32x4.splat(flt(head, H_KX));
   const ky = f32x4.splat(flt(head, H_KY));
-  let x1 = channel4(head, ptr(head, H_BOX_0), a0, a1, a2, a3);
-  let y1 = channel4(head, ptr(head, H_BOX_1), a0, a1, a2, a3);
-  let x2 = channel4(head, ptr(head, H_BOX_2), a0, a1, a2, a3);
-  let y2 = channel4(head, ptr(head, H_BOX_3), a0, a1, a2, a3);
+  const at = ptr(head, H_BOX_0);
+  const at1 = ptr(head, H_BOX_1);
+  const at2 = ptr(head, H_BOX_2);
+  const at3 = ptr(head, H_BOX_3);
+  let x1: v128, y1: v128, x2: v128, y2: v128;
+  if (int(head, H_BOX_TYPE) == TYPE_F32 && at1 - at == 4 && at2 - at == 8 && at3 - at == 12) {
+    // side by side: rows to columns
+    const r0 = v128.load(at + a0);
+    const r1 = v128.load(at + a1);
+    const r2 = v128.load(at + a2);
+    const r3 = v128.load(at + a3);
+    const xy01 = v128.shuffle<u32>(r0, r1, 0, 4, 1, 5);
+    const xy23 = v128.shuffle<u32>(r2, r3, 0, 4, 1, 5);
+    const wh01 = v128.shuffle<u32>(r0, r1, 2, 6, 3, 7);
+    const wh23 = v128.shuffle<u32>(r2, r3, 2, 6, 3, 7);
+    x1 = v128.shuffle<u64>(xy01, xy23, 0, 2);
+    y1 = v128.shuffle<u64>(xy01, xy23, 1, 3);
+    x2 = v128.shuffle<u64>(wh01, wh23, 0, 2);
+    y2 = v128.shuffle<u64>(wh01, wh23, 1, 3);
+  } else {
+    x1 = channel4(head, at, a0, a1, a2, a3);
+    y1 = channel4(head, at1, a0, a1, a2, a3);
+    x2 = channel4(head, at2, a0, a1, a2, a3);
+    y2 = channel4(head, at3, a0, a1, a2, a3);
+  }
   const half = f32x4.splat(0.5);
   if (kind == KIND_GRID) {
     const xyFn = int(head, H_XY_FN);

@@ -240,6 +240,14 @@ function pass<T, K>(at: usize, step: usize, gate: K, from: i32, n: i32, list: us
       for (; i + lanes <= n; i += lanes) {
         let mask = passing<T>(v128.load(at), wanted);
         at += 16;
+        if (mask == (1 << lanes) - 1) {
+          // all of them, as where every cell holds something
+          for (let k = 0; k < lanes; k += 4) {
+            v128.store(to, i32x4.add(i32x4.splat(from + i + k), i32x4(0, 1, 2, 3)));
+            to += 16;
+          }
+          continue;
+        }
         while (mask != 0) {
           store<i32>(to, from + i + ctz(mask));
           to += 4;
@@ -591,30 +599,27 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
           v128.store(row + i, m);
         }
       } else {
-        const begun = c != first;
         const last = row + bytes;
         let r = row;
-        // four vectors a step, which move nine addresses once
-        for (; r + 64 <= last; r += 64) {
-          const m0 = begun ? v128.load(r) : low;
-          const m1 = begun ? v128.load(r, 16) : low;
-          const m2 = begun ? v128.load(r, 32) : low;
-          const m3 = begun ? v128.load(r, 48) : low;
-          v128.store(r, fold8<T, u8>(m0, p0, p1, p2, p3, p4, p5, p6, p7));
-          v128.store(r, fold8<T, u16>(m1, p0, p1, p2, p3, p4, p5, p6, p7), 16);
-          v128.store(r, fold8<T, u32>(m2, p0, p1, p2, p3, p4, p5, p6, p7), 32);
-          v128.store(r, fold8<T, u64>(m3, p0, p1, p2, p3, p4, p5, p6, p7), 48);
-          p0 += 64;
-          p1 += 64;
-          p2 += 64;
-          p3 += 64;
-          p4 += 64;
-          p5 += 64;
-          p6 += 64;
-          p7 += 64;
+        if (c == first) {
+          // four vectors a step, which move nine addresses once
+          for (; r + 64 <= last; r += 64) {
+            v128.store(r, fold8<T, u8>(low, p0, p1, p2, p3, p4, p5, p6, p7));
+            v128.store(r, fold8<T, u16>(low, p0, p1, p2, p3, p4, p5, p6, p7), 16);
+            v128.store(r, fold8<T, u32>(low, p0, p1, p2, p3, p4, p5, p6, p7), 32);
+            v128.store(r, fold8<T, u64>(low, p0, p1, p2, p3, p4, p5, p6, p7), 48);
+            p0 += 64;
+            p1 += 64;
+            p2 += 64;
+            p3 += 64;
+            p4 += 64;
+            p5 += 64;
+            p6 += 64;
+            p7 += 64;
+          }
         }
         for (; r < last; r += 16) {
-          v128.store(r, fold8<T, u8>(begun ? v128.load(r) : low, p0, p1, p2, p3, p4, p5, p6, p7));
+          v128.store(r, fold8<T, u8>(c != first ? v128.load(r) : low, p0, p1, p2, p3, p4, p5, p6, p7));
           p0 += 16;
           p1 += 16;
           p2 += 16;
@@ -636,19 +641,45 @@ function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: 
     }
     row += ROW_BYTES;
   }
-  const groups = (classes + group - 1) / group;
-  for (let i: usize = 0; i < bytes; i += 16) {
-    let m = low;
-    let p = maxima + ROW_BYTES + i;
-    for (let g = 0; g < groups; g++, p += ROW_BYTES) m = larger<T>(m, v128.load(p));
-    // `pass` brings raw bits into order; doing it twice gives the raw bits back
-    if (isReference<T>()) {
-      // a NaN stands as infinity here: where `pass` goes by keys it would hide the other classes
-      m = i16x8.min_s(m, i16x8.splat(0x7c00));
-      if (ordered) m = halfOrder(m);
+  // the rows, four vectors a step; the first is the beginning
+  const end = row;
+  let to = maxima;
+  row = maxima + ROW_BYTES;
+  const last = row + bytes;
+  for (; row + 64 <= last; row += 64, to += 64) {
+    let m0 = v128.load(row);
+    let m1 = v128.load(row, 16);
+    let m2 = v128.load(row, 32);
+    let m3 = v128.load(row, 48);
+    for (let p = row + ROW_BYTES; p < end; p += ROW_BYTES) {
+      m0 = larger<T>(m0, v128.load(p));
+      m1 = larger<T>(m1, v128.load(p, 16));
+      m2 = larger<T>(m2, v128.load(p, 32));
+      m3 = larger<T>(m3, v128.load(p, 48));
     }
-    v128.store(maxima + i, m);
+    v128.store(to, settled<T>(m0, ordered));
+    v128.store(to, settled<T>(m1, ordered), 16);
+    v128.store(to, settled<T>(m2, ordered), 32);
+    v128.store(to, settled<T>(m3, ordered), 48);
   }
+  for (; row < last; row += 16, to += 16) {
+    let m = v128.load(row);
+    for (let p = row + ROW_BYTES; p < end; p += ROW_BYTES) m = larger<T>(m, v128.load(p));
+    v128.store(to, settled<T>(m, ordered));
+  }
+}
+
+/** A maximum as `pass` takes it. */
+// @ts-ignore: decorator
+@inline
+function settled<T>(m: v128, ordered: bool): v128 {
+  if (isReference<T>()) {
+    // a NaN stands as infinity here: where `pass` goes by keys it would hide the other classes
+    m = i16x8.min_s(m, i16x8.splat(0x7c00));
+    // `pass` brings raw bits into order; doing it twice gives the raw bits back
+    if (ordered) m = halfOrder(m);
+  }
+  return m;
 }
 
 /** Cells whose classes stand next to each other (rows), or nowhere near each other. */
@@ -792,11 +823,21 @@ function admitClasses(plan: usize, head: usize, list: usize, count: i32, from: i
     const cell = ptr(head, H_SCORE_CELL);
     const scale = flt(head, H_SCORE_SCALE);
     const zero = flt(head, H_SCORE_ZERO);
-    for (let k: usize = 0; k < n; k += 4) {
-      const p = at + <usize>load<u32>(list + k) * cell;
-      store<f32>(tops + k, type == TYPE_F32 ? load<f32>(p) : value(type, p, scale, zero));
-      store<i32>(labels + k, 0);
+    if (type == TYPE_F32) {
+      for (let k = 0; k < count; k += 4) {
+        const top = gather4<f32>(
+          at + <usize>rowAt(list, k, count) * cell,
+          at + <usize>rowAt(list, k + 1, count) * cell,
+          at + <usize>rowAt(list, k + 2, count) * cell,
+          at + <usize>rowAt(list, k + 3, count) * cell,
+        );
+        v128.store(tops + ((<usize>k) << 2), top);
+      }
+    } else {
+      for (let k: usize = 0; k < n; k += 4)
+        store<f32>(tops + k, value(type, at + <usize>load<u32>(list + k) * cell, scale, zero));
     }
+    clear(labels, n);
   } else {
     for (let k: usize = 0; k < (<usize>count) << 2; k += 4) n += classOf(plan, head, load<i32>(list + k), n);
   }
@@ -1027,6 +1068,16 @@ function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses
     const score = product ? f32x4.mul(o, s) : s;
     v128.store(temp, score);
     let mask = inside & ~odd & i32x4.bitmask(f32x4.ge(score, gates));
+    if (mask == 15 && !side) {
+      const label = v128.load(labels + k);
+      if (i32x4.bitmask(label) == 0) {
+        v128.store(list + m, v128.load(list + k));
+        v128.store(tops + m, score);
+        v128.store(labels + m, i32x4.add(label, i32x4.splat(base)));
+        m += 16;
+        continue;
+      }
+    }
     while (mask != 0) {
       const lane = (<usize>ctz(mask)) << 2;
       mask &= mask - 1;
@@ -1069,10 +1120,10 @@ function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
       const place = list + k + ((<usize>j) << 2);
       store<u32>(place, load<u32>(place - 4));
     }
-    for (let j: usize = 0; j < 16; j += 4) {
-      const row = load<u32>(list + k + j);
-      store<u32>(cells + j, index != 0 ? load<u32>(index + ((<usize>row) << 2)) : row);
-    }
+    if (index == 0) v128.store(cells, v128.load(list + k));
+    else
+      for (let j: usize = 0; j < 16; j += 4)
+        store<u32>(cells + j, load<u32>(index + ((<usize>load<u32>(list + k + j)) << 2)));
     if (v128.any_true(i32x4.shr_u(v128.load(cells), 22))) {
       setInt(plan, P_CANDIDATES, <i32>(at >> 2));
       for (let j = 0; j < lanes; j++) {

@@ -196,11 +196,10 @@ function copyColumns(
   classIds: ArrayLike<number> | null,
 ): void {
   const { f32, i32 } = w.engine.memory;
-  const labels = w.at.labels >> 2;
   f32.set(boxes, w.at.boxes >> 2);
   f32.set(scores, w.at.scores >> 2);
-  if (classIds === null) i32.fill(0, labels, labels + scores.length);
-  else i32.set(classIds, labels);
+  // across classes nobody asks which
+  if (classIds !== null) i32.set(classIds, w.at.labels >> 2);
   if (w.counting) return;
   const from = w.at.sources >> 2;
   for (let i = 0; i < w.at.capacity; i++) i32[from + i] = i;
