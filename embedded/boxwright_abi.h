@@ -199,7 +199,7 @@
  * rest of memory needs no clearing.
  */
 #define BXW_PLAN_MAGIC 1347901506 /* the bytes "BXWP" */
-#define BXW_PLAN_VERSION 1 /* of this layout */
+#define BXW_PLAN_VERSION 2 /* of this layout */
 
 /* Directory */
 #define BXW_F_MAGIC 0 /* PLAN_MAGIC */
@@ -237,7 +237,10 @@
 #define BXW_S_NAME 5 /* offset of its name */
 #define BXW_S_RANK 6 /* number of dims */
 #define BXW_S_DIM_0 7 /* the first of MAX_RANK dims, the others behind it */
-#define BXW_SLOT_WORDS 16
+#define BXW_S_ORDER 15 /* the order its dims were said to have: 1 NCHW, 2 NHWC, 3 CHW, 4 HWC, 5 rows, 6 planes; 0: not said */
+#define BXW_S_PLACE 16 /* its place among the outputs of the network, of which a plan leaves some alone */
+#define BXW_S_OUTPUTS 17 /* how many these are */
+#define BXW_SLOT_WORDS 18
 #define BXW_MAX_RANK 8
 
 #endif

@@ -15,7 +15,16 @@ import { numbersOf } from "./numbers.ts";
 import * as F from "./planfile.ts";
 import { type Plan, checkPerClass, labelsOf, makePlan, specsOf } from "./plan.ts";
 import { kernelSource } from "./source.ts";
-import { ELEMENTS, type TensorData, type TensorSpec, shape, volume } from "./tensor.ts";
+import {
+  ELEMENTS,
+  ORDERS,
+  type TensorData,
+  type TensorInput,
+  type TensorSpec,
+  shape,
+  specOf,
+  volume,
+} from "./tensor.ts";
 
 export interface CompiledPlan {
   /** The plan file. */
@@ -49,7 +58,7 @@ export function compilePlan(
   writeAffine(whole, IDENTITY);
   // all that is written beforehand lies before the first slot
   const image = memory.u8.subarray(0, layout.slots[0]);
-  return { bytes: fileOf(image, plan, layout, labelsOf(plan, settled.labels) ?? []), plan, layout };
+  return { bytes: fileOf(image, plan, layout, specs, labelsOf(plan, settled.labels) ?? []), plan, layout };
 }
 
 /** Values at hand as the numbers they stand for, by the index of their tensor. */
@@ -57,7 +66,10 @@ export const valuesIn =
   (specs: readonly TensorSpec[], valuesOf: (name: string) => TensorData | null) =>
   (i: number): ArrayLike<number> | null => {
     const data = valuesOf(specs[i].name);
-    return data && numbersOf(specs[i], data);
+    // as where it comes with a frame: of another length or type it is refused
+    return (
+      data && numbersOf(specOf(specs[i].name, { ...specs[i], ...({ data } as object) } as TensorInput), data)
+    );
   };
 
 function settledSpecs(config: Config): TensorSpec[] {
@@ -75,6 +87,7 @@ function fileOf(
   image: Uint8Array,
   plan: Plan,
   layout: Layout,
+  outputs: readonly TensorSpec[],
   labels: readonly string[],
 ): Uint8Array<ArrayBuffer> {
   const size = plan.inputSize;
@@ -119,6 +132,13 @@ function fileOf(
     put(row, F.S_NAME, namesAt[i]);
     put(row, F.S_RANK, t.dims.length);
     t.dims.forEach((n, k) => put(row, F.S_DIM_0 + k, n));
+    put(row, F.S_ORDER, ORDERS.indexOf(String(t.order).toLowerCase()) + 1);
+    put(
+      row,
+      F.S_PLACE,
+      outputs.findIndex((o) => o.name === t.name),
+    );
+    put(row, F.S_OUTPUTS, outputs.length);
   });
   names.forEach((s, i) => bytes.set(s, namesAt[i]));
   words.forEach((s, i) => {
@@ -147,9 +167,9 @@ function fileOf(
 
 /** Bytes of a string and the zero that ends it. */
 function cString(text: InstanceType<typeof TextEncoder>, s: string, what: string): Uint8Array {
-  if (s.includes("\0"))
+  if (/\0|\p{Surrogate}/u.test(s))
     throw new TensorError(
-      `${what}: got ${JSON.stringify(s)}, expected one without a zero character, which ends a string in C`,
+      `${what}: got ${JSON.stringify(s)}, expected one without a zero character, which ends a string in C, and without halves of characters`,
     );
   return text.encode(`${s}\0`);
 }

@@ -33,6 +33,7 @@ import {
   isAs,
   isSlot,
   asOutputs,
+  checkElements,
   slotsByName,
 } from "./slots.ts";
 import { type Stats, countFrame, countImage } from "./stats.ts";
@@ -227,6 +228,7 @@ class TensorDecoder implements Decoder {
       this.#data.fill(null);
       if (at !== 0) return at;
     }
+    for (let i = 0; i < work.slots.length; i++) checkElements(work, i, tensorAt(work, given, i).data);
     for (let i = 0; i < work.slots.length; i++) copyInto(work.slots[i], tensorAt(work, given, i).data);
     return 0;
   }

@@ -45,7 +45,11 @@ export function affineOf(frame: Frame | undefined, input: readonly [number, numb
     refuse("frame", `resize ${show(resize)}`, '"letterbox", "letterbox-topleft" or "stretch"', RangeError);
   if (resize === "stretch") return IDENTITY;
   if (input === null)
-    return refuse("frame", `resize "${resize}" and no input size`, "inputSize: [width, height] to undo it");
+    return refuse(
+      "frame",
+      `resize "${resize}" and no input size`,
+      "inputSize: [width, height] to undo it, which a plan is compiled with",
+    );
   const [w, h] = input;
   const scale = Math.min(w / width, h / height);
   // a frame of a thousand times the input's proportions still has a row of pixels

@@ -19,11 +19,21 @@ import { ConfigError, mismatch, refuse } from "./errors.ts";
 import { writeAffine } from "./image.ts";
 import { type Frame, affineOf } from "./letterbox.ts";
 import * as F from "./planfile.ts";
-import { type Outputs, type Slot, type Slots, asOutputs, copyInto, isAs, slotsByName } from "./slots.ts";
+import {
+  type Outputs,
+  type Slot,
+  type Slots,
+  asOutputs,
+  checkElements,
+  copyInto,
+  isAs,
+  slotsByName,
+} from "./slots.ts";
 import { type Stats, countFrame, countImage } from "./stats.ts";
 import {
   ELEMENTS,
   type ElementType,
+  ORDERS,
   type TensorInput,
   type TensorSpec,
   few,
@@ -66,26 +76,43 @@ export interface PlanDecoder {
 
 /**
  * Makes a decoder from the bytes of a plan file. Compiles the kernel off the main thread where the runtime can.
- * @throws ConfigError where the bytes are no plan, or damaged, with got and expected.
+ * @throws ConfigError where the bytes are no plan, or damaged, or an option is unknown, with got and expected.
  */
 export async function loadPlan(
   bytes: Uint8Array | ArrayBuffer,
   options: LoadOptions = {},
 ): Promise<PlanDecoder> {
-  await prepareEngine(engineOf(options));
-  return loadPlanSync(bytes, options);
+  const wanted = engineOf(options);
+  // before anything is waited for, in which the bytes may change
+  const plan = readPlan(bytes);
+  await prepareEngine(wanted);
+  return decoderOf(plan, wanted);
 }
 
 /** `loadPlan` without a promise. */
 export function loadPlanSync(bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {}): PlanDecoder {
   const wanted = engineOf(options);
-  checkEngine(wanted);
-  const plan = readPlan(bytes);
-  return new FileDecoder(plan, makeEngine(chooseEngine(wanted), plan.memoryBytes));
+  return decoderOf(readPlan(bytes), wanted);
 }
 
-/** In plain JavaScript there may be no options. */
-const engineOf = (options: LoadOptions | null): EngineName | "auto" => options?.engine ?? "auto";
+const decoderOf = (plan: PlanFile, wanted: EngineName | "auto"): PlanDecoder =>
+  new FileDecoder(plan, makeEngine(chooseEngine(wanted), plan.memoryBytes));
+
+const no = (path: string, got: string, expected: string): never => {
+  throw new ConfigError([{ path, message: mismatch(got, expected) }]);
+};
+
+const isObject = (x: unknown): x is object => typeof x === "object" && x !== null && !Array.isArray(x);
+
+/** In plain JavaScript there may be no options, or others. */
+function engineOf(options: LoadOptions | null): EngineName | "auto" {
+  if (!isObject(options ?? {})) no("options", show(options), "an object");
+  for (const name of Object.keys(options ?? {}))
+    if (name !== "engine") no(`options.${name}`, "an unknown name", "engine: all else is part of the plan");
+  const wanted = options?.engine ?? "auto";
+  checkEngine(wanted);
+  return wanted;
+}
 
 /** What a plan file says. */
 interface PlanFile {
@@ -107,34 +134,44 @@ interface PlanFile {
   readonly tensors: readonly TensorSpec[];
   /** Addresses of the slots. */
   readonly addresses: readonly number[];
+  /** Places of the tensors among the outputs of the network, and how many these are. */
+  readonly places: readonly number[];
+  readonly outputs: number;
 }
 
 const TYPES = /* @__PURE__ */ Object.keys(ELEMENTS) as ElementType[];
 
 /** Checks length, checksum, versions and every table. */
 function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
-  const no = (got: string, expected: string): never => {
-    throw new ConfigError([{ path: "plan", message: mismatch(got, expected) }]);
-  };
+  const refusePlan = (got: string, expected: string): never => no("plan", got, expected);
+  if (given instanceof Promise) refusePlan("a promise", "what it resolves to: await it");
   const isBuffer = Object.prototype.toString.call(given) === "[object ArrayBuffer]";
   if (!isBuffer && !(ArrayBuffer.isView(given) && given.BYTES_PER_ELEMENT === 1))
-    no(show(given), "the bytes of a plan file, a Uint8Array or an ArrayBuffer");
+    refusePlan(show(given), "the bytes of a plan file, a Uint8Array or an ArrayBuffer");
+  const head = F.FILE_WORDS * 4;
   const { buffer, byteOffset, byteLength } = given as Uint8Array;
-  const whole = isBuffer
-    ? new Uint8Array(given as ArrayBuffer)
-    : new Uint8Array(buffer, byteOffset, byteLength);
+  // of what is detached no view can be made
+  const whole =
+    byteLength === 0
+      ? new Uint8Array(0)
+      : isBuffer
+        ? new Uint8Array(given as ArrayBuffer)
+        : new Uint8Array(buffer, byteOffset, byteLength);
   const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
   const word = (at: number, index: number): number => view.getUint32(at + index * 4, true);
-  const head = F.FILE_WORDS * 4;
   const is = (what: string, got: number, expected: number): unknown =>
-    got === expected || no(`${what} ${got}`, String(expected));
-  if (whole.length < head) no(`${whole.length} bytes`, `at least ${head}`);
-  if (word(0, F.F_MAGIC) !== F.PLAN_MAGIC)
-    no(`a file that begins with ${show(whole.subarray(0, 4))}`, "one made by boxwright compile, without --c");
+    got === expected || refusePlan(`${what} ${got}`, String(expected));
+  if (byteLength >= 4 && word(0, F.F_MAGIC) !== F.PLAN_MAGIC)
+    refusePlan(
+      `a file that begins with ${show(String.fromCharCode(...whole.subarray(0, 8)))}`,
+      "one made by boxwright compile, without --c",
+    );
+  if (byteLength < head) refusePlan(`${byteLength} bytes`, `at least ${head}`);
   is("a file of version", word(0, F.F_VERSION), F.PLAN_VERSION);
   const length = word(0, F.F_FILE_BYTES);
   // behind it there may be other things, as in flash
-  if (whole.length < length || length < head) no(`${whole.length} bytes`, String(length));
+  if (byteLength < length || length < head)
+    refusePlan(`${byteLength} bytes`, `${length}: was the file cut short, or read or written as text?`);
   const bytes = whole.subarray(0, length);
   is("damaged bytes: a checksum of", crc32(bytes.subarray(F.F_FILE_BYTES * 4)), word(0, F.F_CHECK));
   is("a plan for kernel version", word(0, F.F_ABI), A.ABI_VERSION);
@@ -143,7 +180,7 @@ function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   const inside = (at: number, count: number, size: number, end: number, from = 64): number =>
     at >= from && at + count * size <= end
       ? at
-      : no(`a table or an address at ${at}`, `it in ${from}..${end - count * size}`);
+      : refusePlan(`a table or an address at ${at}`, `it in ${from}..${end - count * size}`);
   const memoryBytes = word(0, F.F_MEMORY_BYTES);
   const imageBytes = inside(word(0, F.F_IMAGE_BYTES), 0, 0, Math.min(length, memoryBytes));
   const rows = word(0, F.F_MAX_DETECTIONS);
@@ -160,14 +197,15 @@ function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
     try {
       return decodeURIComponent(escaped);
     } catch {
-      return no("a name that is no UTF-8", "UTF-8");
+      return refusePlan("a name that is no UTF-8", "UTF-8");
     }
   };
-  if (bytes[length - 1] !== 0) no(`a last byte ${bytes[length - 1]}`, "0, which ends the last string");
+  if (bytes[length - 1] !== 0)
+    refusePlan(`a last byte ${bytes[length - 1]}`, "0, which ends the last string");
   const images = table(F.F_IMAGE_TABLE, F.F_IMAGES, F.IMAGE_WORDS).map((row) => {
     const plan = inside(word(row, F.I_PLAN), A.PLAN_WORDS, 4, imageBytes);
     const most = word(plan, A.P_MAX_DETECTIONS);
-    if (most > rows) no(`${most} detections`, `at most ${rows}`);
+    if (most > rows) refusePlan(`${most} detections`, `at most ${rows}`);
     const column = (index: number, size: number): number => inside(word(row, index), rows, size, memoryBytes);
     return {
       plan,
@@ -182,18 +220,21 @@ function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
     const type = TYPES.find((t) => ELEMENTS[t].code === word(row, F.S_TYPE));
     const rank = word(row, F.S_RANK);
     if (type === undefined || rank > F.MAX_RANK)
-      return no(`type ${word(row, F.S_TYPE)} of ${rank} dims`, `a known one of at most ${F.MAX_RANK}`);
-    const dims = Array.from({ length: rank }, (_, k) => word(row, F.S_DIM_0 + k));
+      return refusePlan(
+        `type ${word(row, F.S_TYPE)} of ${rank} dims`,
+        `a known one of at most ${F.MAX_RANK}`,
+      );
+    const dims = Object.freeze(Array.from({ length: rank }, (_, k) => word(row, F.S_DIM_0 + k)));
     const needed = volume(dims) * ELEMENTS[type].bytes;
     if (word(row, F.S_BYTES) !== needed)
-      no(`${word(row, F.S_BYTES)} bytes for ${type} [${dims.join()}]`, String(needed));
+      refusePlan(`${word(row, F.S_BYTES)} bytes for ${type} [${dims.join()}]`, String(needed));
     return {
       name: text(word(row, F.S_NAME)),
       dims,
       type,
       scale: view.getFloat32(row + F.S_SCALE * 4, true),
       zeroPoint: view.getFloat32(row + F.S_ZERO * 4, true),
-      order: null,
+      order: ORDERS[word(row, F.S_ORDER) - 1] ?? null,
     };
   });
   const addresses = slots.map((row) =>
@@ -202,14 +243,16 @@ function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   const names = table(F.F_LABEL_TABLE, F.F_LABELS, 1).map((row) => text(word(row, 0)));
   const [width, height] = [word(0, F.F_INPUT_WIDTH), word(0, F.F_INPUT_HEIGHT)];
   return {
-    image: bytes.subarray(0, imageBytes),
+    image: bytes.slice(0, imageBytes),
     memoryBytes,
     rows,
-    inputSize: width && height ? [width, height] : null,
-    labels: names.length > 0 ? names : null,
+    inputSize: width && height ? Object.freeze<[number, number]>([width, height]) : null,
+    labels: names.length > 0 ? Object.freeze(names) : null,
     images,
     tensors,
     addresses,
+    places: slots.map((row) => word(row, F.S_PLACE)),
+    outputs: slots.length > 0 ? word(slots[0], F.S_OUTPUTS) : 0,
   };
 }
 
@@ -220,7 +263,9 @@ class FileDecoder implements PlanDecoder {
   readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0 };
   readonly slots: { readonly [name: string]: Slot };
   readonly #engine: Engine;
-  readonly #places: Slots;
+  readonly #work: Slots;
+  readonly #places: readonly number[];
+  readonly #outputs: number;
   readonly #blocks: readonly number[];
   readonly #rows: number;
   readonly #detections: readonly Detections[];
@@ -236,15 +281,17 @@ class FileDecoder implements PlanDecoder {
     this.labels = labels;
     this.#engine = engine;
     this.#rows = rows;
-    this.#places = {
+    this.#work = {
       tensors,
       slots: tensors.map(({ type, dims }, i) => new ELEMENTS[type].array(buffer, addresses[i], volume(dims))),
       known: tensors,
       types: [],
     };
+    this.#places = plan.places;
+    this.#outputs = plan.outputs;
     this.#blocks = images.map((i) => i.plan);
     this.#detections = images.map((i) => detectionsIn(buffer, i, rows, labels));
-    this.slots = slotsByName(this.#places);
+    this.slots = slotsByName(this.#work);
     this.stats.bytes = buffer.byteLength;
   }
 
@@ -252,11 +299,12 @@ class FileDecoder implements PlanDecoder {
     outputs?: Outputs | TensorInput,
     given?: Frame,
   ): R {
-    if (outputs !== undefined) this.#fill(asOutputs(outputs));
     const frame = given ?? undefined;
     const { memory } = this.#engine;
-    if (frame !== this.#frame) {
-      writeAffine({ memory, layout: { blocks: this.#blocks } }, affineOf(frame, this.inputSize));
+    const affine = frame === this.#frame ? null : affineOf(frame, this.inputSize);
+    if (outputs !== undefined) this.#fill(asOutputs(outputs));
+    if (affine !== null) {
+      writeAffine({ memory, layout: { blocks: this.#blocks } }, affine);
       this.#frame = frame === undefined || Object.isFrozen(frame) ? frame : null;
     }
     countFrame(this.stats);
@@ -268,8 +316,8 @@ class FileDecoder implements PlanDecoder {
       if (outside > 0)
         refuse(
           "",
-          `${outside} scores outside 0..1`,
-          'probabilities, or a plan compiled with activation "logits"',
+          `${outside} ${outside === 1 ? "score" : "scores"} outside 0..1`,
+          'probabilities, or, where the network gives logits, a plan compiled with activation "logits"',
         );
     }
     return (this.#detections.length === 1 ? this.#detections[0] : this.#detections) as R;
@@ -277,52 +325,68 @@ class FileDecoder implements PlanDecoder {
 
   update(thresholds: { readonly iouThreshold?: number; readonly maxDetections?: number }): void {
     const { f32, i32 } = this.#engine.memory;
-    for (const [name, value] of Object.entries(thresholds) as [string, unknown][]) {
-      const not = (expected: string): never => refuse(name, show(value), expected, RangeError);
-      const wanted = value as number;
-      if (name === "iouThreshold") {
-        if (!(wanted >= 0 && wanted <= 1)) not("0..1");
-        for (const at of this.#blocks) f32[(at >> 2) + A.P_IOU] = wanted;
-      } else if (name === "maxDetections") {
-        if (!(Number.isInteger(wanted) && wanted > 0 && wanted <= this.#rows))
-          not(`1..${this.#rows}, the bound of the plan`);
-        for (const at of this.#blocks) i32[(at >> 2) + A.P_MAX_DETECTIONS] = wanted;
-      } else
-        refuse(
-          name,
-          "a threshold that is part of the plan, or none",
-          "iouThreshold or maxDetections",
-          RangeError,
-        );
+    const wrong = (name: string, got: string, expected: string): never =>
+      refuse(name, got, expected, RangeError);
+    if (!isObject(thresholds ?? {})) wrong("", show(thresholds), "an object");
+    for (const name of Object.keys(thresholds ?? {}))
+      if (name === "confidenceThreshold") wrong(name, "a change", "none: it is part of the plan");
+      else if (name !== "iouThreshold" && name !== "maxDetections")
+        wrong(name, "an unknown name", "one of iouThreshold, maxDetections");
+    // as everywhere, null says as little as undefined
+    const iou = thresholds?.iouThreshold ?? null;
+    const most = thresholds?.maxDetections ?? null;
+    if (iou !== null && !(typeof iou === "number" && iou >= 0 && iou <= 1))
+      wrong("iouThreshold", show(iou), "0..1");
+    if (most !== null && !(Number.isInteger(most) && most > 0 && most <= this.#rows))
+      wrong("maxDetections", show(most), `1..${this.#rows}, the bound of the plan`);
+    for (const at of this.#blocks) {
+      if (iou !== null) f32[(at >> 2) + A.P_IOU] = iou;
+      if (most !== null) i32[(at >> 2) + A.P_MAX_DETECTIONS] = most;
     }
   }
 
   /** Brings a caller's arrays into the slots: all of them, or none. */
   #fill(outputs: Outputs): void {
-    const { tensors, slots } = this.#places;
+    const { tensors, slots } = this.#work;
+    const named = this.#areNamed(outputs);
     for (let i = 0; i < tensors.length; i++) {
-      const t = this.#tensorAt(outputs, i);
-      if (t === undefined || t === null || !isAs(this.#places, i, t)) differs(tensors[i], t, outputs);
+      const t = this.#tensorAt(outputs, i, named);
+      const { order } = tensors[i];
+      if (!t || !isAs(this.#work, i, t) || (t.order ?? order) !== order)
+        differs(tensors[i], t, outputs, this.#outputs);
+      checkElements(this.#work, i, (t as TensorInput).data);
     }
     for (let i = 0; i < tensors.length; i++)
-      copyInto(slots[i], (this.#tensorAt(outputs, i) as TensorInput).data);
+      copyInto(slots[i], (this.#tensorAt(outputs, i, named) as TensorInput).data);
   }
 
-  /** Of a list, the one that has the name of tensor `i`; where none has a name, they stand in the plan's order. */
-  #tensorAt(outputs: Outputs, i: number): TensorInput | null | undefined {
-    const { tensors } = this.#places;
-    const { name } = tensors[i];
+  /** Whether outputs go by names: a record; a list in which each tensor of the plan has its own, or that is not the network's. */
+  #areNamed(outputs: Outputs): boolean {
+    if (!Array.isArray(outputs) || outputs.length !== this.#outputs) return true;
+    for (let i = 0; i < this.#work.tensors.length; i++) if (!this.#tensorAt(outputs, i, true)) return false;
+    return true;
+  }
+
+  #tensorAt(outputs: Outputs, i: number, named: boolean): TensorInput | null | undefined {
+    const { name } = this.#work.tensors[i];
     if (!Array.isArray(outputs)) return (outputs as { readonly [name: string]: TensorInput })[name];
     const list = outputs as readonly (TensorInput | null)[];
+    if (!named) return list[this.#places[i]];
     for (let k = 0; k < list.length; k++) if (list[k]?.name === name) return list[k];
-    return list.length === tensors.length && list[i]?.name === undefined ? list[i] : undefined;
+    return undefined;
   }
 }
 
-/** Says how a tensor is not that of the plan. */
-function differs(spec: TensorSpec, t: TensorInput | null | undefined, outputs: Outputs): void {
+/** Says how a tensor is not that of the plan, if it is not. */
+function differs(spec: TensorSpec, t: TensorInput | null | undefined, outputs: Outputs, count: number): void {
   const where = `tensor "${spec.name}"`;
   if (t === undefined) {
+    if (Array.isArray(outputs) && outputs.every((o: TensorInput | null) => (o?.name ?? null) === null))
+      refuse(
+        where,
+        `a list of ${outputs.length} without names`,
+        `${count} as the network gives them, or names`,
+      );
     const names = Array.isArray(outputs)
       ? (outputs as readonly (TensorInput | null)[]).map((o) => o?.name ?? "(no name)")
       : Object.keys(outputs);
@@ -333,8 +397,9 @@ function differs(spec: TensorSpec, t: TensorInput | null | undefined, outputs: O
     a === b || refuse(where, `${what} ${String(a)}`, `${String(b)} as in the plan`);
   same("dims", `[${got.dims.join()}]`, `[${spec.dims.join()}]`);
   same("type", got.type, spec.type);
+  same("order", (got.order ?? spec.order ?? "none").toLowerCase(), spec.order ?? "none");
   // what the tensor leaves unsaid is as the plan says it
   const { scale, zeroPoint } = specOf(spec.name, t as TensorInput, spec);
   same("scale", Math.fround(scale as number), spec.scale);
-  same("zeroPoint", zeroPoint, spec.zeroPoint);
+  same("zeroPoint", Math.fround(zeroPoint), spec.zeroPoint);
 }

@@ -37,13 +37,17 @@ export async function createArchiveDecoder(
 /**
  * The plan file of a config, for `boxwright/plan` and for C: everything that a decoder works out from config and shapes, done beforehand,
  * as `boxwright compile` does. The shapes come with the config or as `options.outputs`; thresholds are part of the plan.
- * @param values of outputs on which boxes rest, by name: prior boxes that the network gives
+ * @param values outputs on which boxes rest, by name: prior boxes that the network gives, as arrays or as tensors
  * @throws ConfigError, TensorError as `createDecoder` and its first frame would
  */
 export function compilePlan(
   config: unknown,
   options: DecoderOptions = {},
-  values: { readonly [name: string]: TensorData } = {},
+  values: { readonly [name: string]: TensorData | { readonly data: TensorData } } = {},
 ): Uint8Array<ArrayBuffer> {
-  return compile(config, options, (name) => values[name] ?? null).bytes;
+  const valuesOf = (name: string): TensorData | null => {
+    const given = (values as typeof values | null)?.[name] ?? null;
+    return given !== null && "data" in given ? given.data : given;
+  };
+  return compile(config, options ?? {}, valuesOf).bytes;
 }

@@ -4,7 +4,10 @@ import { type TensorData, type TensorSpec, kindOf } from "./tensor.ts";
 
 export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
   const bits = s.type === "f16" && kindOf(data) !== "Float16Array";
-  if (s.type === "f32" || !(bits || s.scale !== null)) return data as ArrayLike<number>;
+  if (s.type === "f32" || !(bits || s.scale !== null))
+    return kindOf(data).startsWith("Big")
+      ? Array.from(data as ArrayLike<number>, Number)
+      : (data as ArrayLike<number>);
   return Array.from(data as ArrayLike<number>, (x) =>
     bits ? halfToFloat(x & 0xffff) : (Number(x) - s.zeroPoint) * (s.scale as number),
   );

@@ -17,7 +17,7 @@
  */
 
 export const PLAN_MAGIC = 1347901506; //  the bytes "BXWP"
-export const PLAN_VERSION = 1; //         of this layout
+export const PLAN_VERSION = 2; //         of this layout
 
 // ---- Directory -------------------------------------------------------------------------------------------
 export const F_MAGIC = 0; //              PLAN_MAGIC
@@ -55,5 +55,8 @@ export const S_ZERO = 4; //               f32
 export const S_NAME = 5; //               offset of its name
 export const S_RANK = 6; //               number of dims
 export const S_DIM_0 = 7; //              the first of MAX_RANK dims, the others behind it
-export const SLOT_WORDS = 16;
+export const S_ORDER = 15; //             the order its dims were said to have: 1 NCHW, 2 NHWC, 3 CHW, 4 HWC, 5 rows, 6 planes; 0: not said
+export const S_PLACE = 16; //             its place among the outputs of the network, of which a plan leaves some alone
+export const S_OUTPUTS = 17; //           how many these are
+export const SLOT_WORDS = 18;
 export const MAX_RANK = 8;

@@ -57,11 +57,15 @@ export function isAs({ tensors, slots, known, types }: Slots, i: number, t: Tens
   if (!dims || dims.length !== spec.dims.length) return false;
   for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
   if (t.data?.length !== slots[i].length) return false;
-  if (!isFloat(spec)) {
-    // memory holds it as a float
-    if (Math.fround(t.scale ?? known[i].scale ?? 0) !== Math.fround(spec.scale ?? 0)) return false;
-    if ((t.zeroPoint ?? known[i].zeroPoint ?? 0) !== spec.zeroPoint) return false;
-  }
+  if (isFloat(spec)) {
+    // runtimes say scale 0 of what is not quantised
+    if ((t.scale ?? 0) !== 0 && t.scale !== 1) return false;
+    if ((t.zeroPoint ?? 0) !== 0) return false;
+  } else if (
+    !isNumber(t.scale ?? known[i].scale ?? null, spec.scale) ||
+    !isNumber(t.zeroPoint ?? known[i].zeroPoint ?? 0, spec.zeroPoint)
+  )
+    return false;
   // another array, or another word for its type, may mean another element type: the slow way looks closer
   if (t.data.constructor !== slots[i].constructor || t.type !== types[i]) {
     if (specOf(spec.name, t, { type: known[i].type ?? null }).type !== spec.type) return false;
@@ -70,22 +74,39 @@ export function isAs({ tensors, slots, known, types }: Slots, i: number, t: Tens
   return true;
 }
 
+/** Whether a scale or a zero point is the one that memory holds, as a float. */
+const isNumber = (x: number | null, expected: number | null): boolean =>
+  x === expected ||
+  (typeof x === "number" && x !== 0 && expected !== null && Math.fround(x) === Math.fround(expected));
+
+/** Refuses elements that the slot of tensor `i` cannot hold: integers beyond 32 bits, and what is no number. */
+export function checkElements({ tensors, slots }: Slots, i: number, data: TensorInput["data"]): void {
+  const list = Array.isArray(data);
+  const narrow = slots[i] instanceof Int32Array && !(data instanceof Int32Array);
+  if (!list && !narrow) return;
+  for (let k = 0; k < data.length; k++) {
+    const x: unknown = data[k];
+    if (narrow ? (Number(x) | 0) !== Number(x) : typeof x !== "number")
+      refuse(
+        `tensor "${tensors[i].name}"`,
+        `${String(x)} as element ${k}`,
+        narrow ? "a whole number of 32 bits" : "a number",
+      );
+  }
+}
+
 /** Whether an array is the slot itself. */
 export function isSlot(slot: SlotArray, data: TensorInput["data"]): boolean {
   const { buffer, byteOffset } = data as Float32Array;
   return buffer === slot.buffer && byteOffset === slot.byteOffset;
 }
 
+/** Copies elements that were checked. */
 export function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
   const from = data as Float32Array;
   if (isSlot(slot, data)) return;
   if (from.constructor === slot.constructor) return slot.set(from);
-  const kind = kindOf(data);
-  if (kind === "Float16Array") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));
-  else if (slot instanceof Int32Array) {
-    for (let i = 0; i < from.length; i++) {
-      slot[i] = Number(from[i]);
-      if (slot[i] !== Number(from[i])) refuse(`element ${i}`, `${from[i]}`, "a whole number of 32 bits");
-    }
-  } else slot.set(from);
+  if (kindOf(data) === "Float16Array") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));
+  else if (slot instanceof Int32Array) for (let i = 0; i < from.length; i++) slot[i] = Number(from[i]);
+  else slot.set(from);
 }

@@ -112,7 +112,8 @@ export interface TensorSpec {
   readonly order: string | null;
 }
 
-const ORDERS = ["nchw", "nhwc", "chw", "hwc", "rows", "planes"];
+/** The words for an order, in the numbering of plan files. */
+export const ORDERS = ["nchw", "nhwc", "chw", "hwc", "rows", "planes"];
 const TYPES = /* @__PURE__ */ Object.keys(ELEMENTS) as ElementType[];
 
 export function elementType(name: string): ElementType | null {

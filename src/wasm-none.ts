@@ -12,7 +12,7 @@ export function hasSimd(): boolean {
 
 export function compileKernel(kind: WasmKind): never {
   throw new Error(
-    `engine "${kind}": got boxwright/ts, which holds no WebAssembly, expected engine "ts" or "auto", or an import of boxwright`,
+    `engine "${kind}": got an entry that holds no WebAssembly, expected engine "ts" or "auto", or an import of boxwright or boxwright/plan`,
   );
 }
 

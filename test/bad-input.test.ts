@@ -495,7 +495,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
             resize: "letterbox",
           },
         ),
-      'frame: got resize "letterbox" and no input size, expected inputSize: [width, height] to undo it',
+      'frame: got resize "letterbox" and no input size, expected inputSize: [width, height] to undo it, which a plan is compiled with',
     ],
     [
       "nothing to inspect",

@@ -4,6 +4,7 @@ import * as A from "../src/abi.ts";
 import { compilePlan } from "../src/compile.ts";
 import { crc32 } from "../src/crc32.ts";
 import { ConfigError, type Detections, TensorError, createDecoderSync } from "../src/index.ts";
+import { compilePlan as compileBytes } from "../src/node.ts";
 import { loadPlan, loadPlanSync } from "../src/plan-entry.ts";
 import * as F from "../src/planfile.ts";
 import type { DecoderOptions } from "../src/options.ts";
@@ -140,6 +141,36 @@ describe("answers as the decoder of its config, to the bit", () => {
   });
 });
 
+describe("compiling", () => {
+  const outputs = { b: { dims: [1, 6, 4] }, s: { dims: [1, 6, 2] }, p: { dims: [1, 6, 4], type: "f32" } };
+  const priors = Float32Array.from({ length: 24 }, mulberry32(6));
+  const bytes = compileBytes(givenPriors, { outputs }, { p: priors });
+
+  test("priors may be an array or a tensor", () => {
+    expect(compileBytes(givenPriors, { outputs }, { p: { data: priors } })).toEqual(bytes);
+  });
+
+  test("values that are not those of the output are refused", () => {
+    for (const [type, p, message] of [
+      ["f16", priors, 'tensor "p": got Float32Array data, expected data for its type "f16"'],
+      ["f32", priors.subarray(1), 'tensor "p": got 23 elements, expected 24'],
+      ["f32", new BigInt64Array(24), 'tensor "p": got BigInt64Array data, expected data for its type "f32"'],
+    ] as const)
+      expect(() =>
+        compileBytes(givenPriors, { outputs: { ...outputs, p: { ...outputs.p, type } } }, { p }),
+      ).toThrow(message);
+    for (const none of [null, {}])
+      expect(() => compileBytes(givenPriors, { outputs }, none as never)).toThrow(/priors \(got none/);
+  });
+
+  test("labels are whole characters", () => {
+    const rows = { out: { dims: [1, 4, 6] } };
+    expect(() => compileBytes({ ...CONFIG, labels: ["\ud83d", "b"] }, { outputs: rows })).toThrow(
+      'label: got "\\ud83d", expected one without a zero character, which ends a string in C, and without halves',
+    );
+  });
+});
+
 describe("a plan decoder", () => {
   test("says what the plan says, and detections have its labels", async () => {
     const decoder = await loadPlan(plan());
@@ -183,11 +214,24 @@ describe("a plan decoder", () => {
       [{ maxDetections: 0.5 }, "maxDetections: got 0.5, expected 1..300"],
       [
         { confidenceThreshold: 0.5 },
-        "confidenceThreshold: got a threshold that is part of the plan, or none",
+        "confidenceThreshold: got a change, expected none: it is part of the plan",
       ],
+      [{ iou: 0.5 }, "iou: got an unknown name, expected one of iouThreshold, maxDetections"],
+      [{ iouThreshold: "0.5" }, 'iouThreshold: got "0.5", expected 0..1'],
+      [{ iouThreshold: 1n }, "iouThreshold: got 1n, expected 0..1"],
+      [{ maxDetections: [2] }, "maxDetections: got [2], expected 1..300"],
+      [{ iouThreshold: 0.95, maxDetections: 999 }, "maxDetections: got 999"],
+      [{ maxDetections: 2, iou: 1 }, "iou: got an unknown name"],
+      [5, "got 5, expected an object"],
+      [[], "got [], expected an object"],
     ] as const)
       expect(() => decoder.update(thresholds as object)).toThrow(message);
+    // of what was refused nothing holds, and what is not said stays
+    for (const nothing of [undefined, null, {}, { iouThreshold: null, maxDetections: undefined }])
+      decoder.update(nothing as object);
     expect(decoder.decode([OUT]).length).toBe(1);
+    decoder.update({ maxDetections: 300 });
+    expect(decoder.decode([OUT]).length).toBe(2);
   });
 
   test("of several tensors in a list, those with names go by them, those without by the plan's order", () => {
@@ -201,15 +245,36 @@ describe("a plan decoder", () => {
     const want = columns(createDecoderSync(config).decode(tensors));
     expect(want[0].scores.length).toBeGreaterThan(0);
     const { loc, conf } = tensors;
-    const order = Object.keys(decoder.slots).map((name) => tensors[name as keyof typeof tensors]);
-    expect(columns(decoder.decode(order))).toEqual(want);
-    const other = { data: new Float32Array(3), dims: [3], name: "other" };
-    expect(columns(decoder.decode([other, { ...conf, name: "conf" }, { ...loc, name: "loc" }]))).toEqual(
-      want,
-    );
+    expect(columns(decoder.decode([loc, conf]))).toEqual(want);
+    // one that the plan leaves alone has its place in the list
+    const other = { data: new Float32Array(3), dims: [3] };
+    const given = { b: conf, a: other, c: loc };
+    const more = loadPlanSync(planOf({ ...config, roles: { boxes: "c", scores: "b" } }, given));
+    expect(columns(more.decode([conf, other, loc]))).toEqual(want);
+    expect(
+      columns(
+        decoder.decode([
+          { ...other, name: "other" },
+          { ...conf, name: "conf" },
+          { ...loc, name: "loc" },
+        ]),
+      ),
+    ).toEqual(want);
     expect(() => decoder.decode([loc])).toThrow(
-      'tensor "loc": got outputs (no name), expected it among them',
+      'tensor "loc": got a list of 1 without names, expected 2 as the network gives them, or names',
     );
+    expect(() => decoder.decode([{ ...loc, name: "loc" }])).toThrow(
+      'tensor "conf": got outputs loc, expected it among them',
+    );
+    // as many as the network has, by names that are not its own
+    expect(
+      columns(
+        decoder.decode([
+          { ...loc, name: "x" },
+          { ...conf, name: null as never },
+        ]),
+      ),
+    ).toEqual(want);
   });
 
   test("tensors of another shape, type or scale are refused, and nothing is written", () => {
@@ -248,7 +313,7 @@ describe("a plan decoder", () => {
     // as a double, and as the bytes that a file gives: those of the plan
     expect(
       decoder.decode({
-        out: { ...out, data: new Uint8ClampedArray(24), scale: 0.1, zeroPoint: 3, order: "rows" },
+        out: { ...out, data: new Uint8ClampedArray(24), scale: 0.1, zeroPoint: 3 },
       }).length,
     ).toBe(0);
     const two = {
@@ -266,8 +331,102 @@ describe("a plan decoder", () => {
     data[4] = 3;
     for (const engine of engines)
       expect(() => loadPlanSync(plan(), { engine }).decode({ out: { ...OUT, data } })).toThrow(
-        'got 1 scores outside 0..1, expected probabilities, or a plan compiled with activation "logits"',
+        "got 1 score outside 0..1, expected probabilities, or, where the network gives logits, a plan compiled",
       );
+  });
+
+  test("a scale and a zero point are compared as memory holds them", () => {
+    const out = { dims: [1, 4, 6], type: "u8", scale: 0.01, zeroPoint: 0.1 };
+    const decoder = loadPlanSync(compilePlan(CONFIG, { outputs: { out } }).bytes);
+    const data = new Uint8Array(24);
+    expect(decoder.decode({ out: { ...out, data } }).length).toBe(0);
+    for (const scale of ["0.01", 0, 1n, NaN])
+      expect(() => decoder.decode({ out: { ...out, data, scale: scale as number } }), String(scale)).toThrow(
+        TensorError,
+      );
+    // floats have neither
+    const floats = loadPlanSync(plan());
+    for (const more of [{ scale: 0.5 }, { zeroPoint: 3 }])
+      expect(() => floats.decode({ out: { ...OUT, ...more } })).toThrow(
+        "expected neither: they are of integers",
+      );
+    expect(floats.decode({ out: { ...OUT, scale: 0, zeroPoint: 0 } }).length).toBe(2);
+  });
+
+  test("a tensor said to be in another order than at compile is refused", () => {
+    const outputs = { o: { dims: [1, 7, 7, 7], order: "NCHW" } };
+    const config = {
+      family: "yolov5",
+      classes: 2,
+      inputSize: [224, 224],
+      anchors: [[10, 14]],
+      activation: "sigmoid",
+    };
+    const decoder = loadPlanSync(compilePlan(config, { outputs }).bytes);
+    const o = { data: new Float32Array(343), dims: [1, 7, 7, 7] };
+    expect(decoder.decode({ o }).length).toBe(0);
+    expect(decoder.decode({ o: { ...o, order: "NCHW" } }).length).toBe(0);
+    expect(() => decoder.decode({ o: { ...o, order: "NHWC" } })).toThrow(
+      'tensor "o": got order nhwc, expected nchw as in the plan',
+    );
+    expect(() => loadPlanSync(plan()).decode({ out: { ...OUT, order: "planes" } })).toThrow(
+      "got order planes, expected none as in the plan",
+    );
+  });
+
+  test("a refusal leaves the slots as they were", () => {
+    const roles = { boxes: "b", scores: "s", labels: "l" };
+    const config = { family: "boxes", classes: 9, coordinates: "normalised", roles };
+    const b = { data: new Float32Array(12).fill(0.5), dims: [1, 3, 4] };
+    const s = { data: Float32Array.of(0.9, 0.8, 0.7), dims: [1, 3] };
+    const l = { data: Int32Array.of(1, 2, 3), dims: [1, 3], type: "i32" };
+    const byPlan = loadPlanSync(planOf(config, { b, s, l }));
+    const byConfig = createDecoderSync(config, { outputs: headsOf({ b, s, l }) });
+    for (const decoder of [byPlan, byConfig]) {
+      decoder.decode({ b, s, l });
+      const zeros = { b: { ...b, data: new Float32Array(12) }, s: { ...s, data: new Float32Array(3) } };
+      const long = { ...l, type: "int64", data: BigInt64Array.of(7n, 2n ** 40n, 3n) };
+      expect(() => decoder.decode({ ...zeros, l: long })).toThrow(
+        'tensor "l": got 1099511627776 as element 1, expected a whole number of 32 bits',
+      );
+      const unsigned = { ...l, type: "u32", data: Uint32Array.of(1, 2, 2 ** 31) };
+      expect(() => decoder.decode({ ...zeros, l: unsigned })).toThrow("got 2147483648 as element 2");
+      expect(() => decoder.decode({ b, l, s: { ...s, data: [0.5, 1n, 2] as never } })).toThrow(
+        'tensor "s": got 1 as element 1, expected a number',
+      );
+      expect(decoder.slots.l.data).toEqual(l.data);
+      expect(decoder.slots.s.data).toEqual(s.data);
+      expect(decoder.slots.b.data).toEqual(b.data);
+    }
+    const none = { b, s: { ...s, data: new Float32Array(3) }, l };
+    expect(() => byPlan.decode(none, { width: 0, height: 0, resize: "stretch" })).toThrow(
+      "frame: got width 0",
+    );
+    expect(byPlan.slots.s.data).toEqual(s.data);
+  });
+
+  test("what it says of itself cannot be changed", () => {
+    const decoder = loadPlanSync(plan());
+    for (const list of [decoder.inputSize, decoder.labels, decoder.slots.out.dims])
+      expect(Object.isFrozen(list)).toBe(true);
+  });
+
+  test("options are those of the plan, but for the engine", () => {
+    for (const [options, message] of [
+      [{ engin: "ts" }, "options.engin: got an unknown name, expected engine: all else is part of the plan"],
+      [{ confidenceThreshold: 0.9 }, "options.confidenceThreshold: got an unknown name"],
+      ["ts", 'options: got "ts", expected an object'],
+    ] as const) {
+      expect(() => loadPlanSync(plan(), options as object)).toThrow(ConfigError);
+      expect(() => loadPlanSync(plan(), options as object)).toThrow(message);
+    }
+  });
+
+  test("the bytes are read before anything is waited for", async () => {
+    const bytes = plan();
+    const decoder = loadPlan(bytes);
+    bytes.fill(0);
+    expect((await decoder).decode([OUT]).length).toBe(2);
   });
 
   test("engines and frames are asked for as elsewhere", async () => {
@@ -300,11 +459,27 @@ describe("a file that is no plan, or not whole", () => {
     [
       "a C source",
       () => new TextEncoder().encode("/* Made by boxwright compile".padEnd(99)),
-      "got a file that begins with Uint8Array [47,42,32,77], expected one made by boxwright compile, without --c",
+      'got a file that begins with "/* Made ", expected one made by boxwright compile, without --c',
     ],
-    ["another version", () => word(F.F_VERSION, 2), "got a file of version 2, expected 1"],
+    ["another version", () => word(F.F_VERSION, 1), "got a file of version 1, expected 2"],
     ["another kernel", () => word(F.F_ABI, 9), "got a plan for kernel version 9, expected 1"],
-    ["a file cut short", () => plan().subarray(0, -4), / got \d+ bytes, expected \d+/],
+    [
+      "a file cut short",
+      () => plan().subarray(0, -4),
+      / got \d+ bytes, expected \d+: was the file cut short/,
+    ],
+    ["a promise", () => Promise.resolve(plan()), "got a promise, expected what it resolves to: await it"],
+    ["a view", () => new DataView(plan().buffer), "got DataView"],
+    [
+      "what was sent to a worker",
+      () => {
+        const bytes = plan();
+        structuredClone(bytes, { transfer: [bytes.buffer] });
+        return bytes;
+      },
+      "got 0 bytes",
+    ],
+    ["a config", () => new TextEncoder().encode('{"a":1}'), 'got a file that begins with "{"a":1}"'],
     ["a length below the head's", () => word(F.F_FILE_BYTES, 8), / bytes, expected 8/],
     [
       "a flipped bit",
@@ -346,7 +521,7 @@ describe("a file that is no plan, or not whole", () => {
     expect(load).toThrow(/^plan: got /);
   });
 
-  test("any damage is either told or does no harm", () => {
+  test("damage is told in words, or the file loads", () => {
     const random = mulberry32(12);
     let told = 0;
     for (let round = 0; round < 400; round++) {

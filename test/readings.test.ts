@@ -260,9 +260,9 @@ describe("what a tensor says of itself", () => {
     const big = (data: BigInt64Array | Uint32Array) => () =>
       decode(V8, [{ data, dims: [1, 6, 1], scale: 0.01, zeroPoint: 0 }]);
     expect(big(BigInt64Array.of(1n, 1n, 1n, 1n, 2n ** 32n + 90n, 0n))).toThrow(
-      "element 4: got 4294967386, expected a whole number of 32 bits",
+      'tensor "output0": got 4294967386 as element 4, expected a whole number of 32 bits',
     );
-    expect(big(Uint32Array.of(1, 1, 1, 1, 2 ** 31, 0))).toThrow("element 4: got 2147483648");
+    expect(big(Uint32Array.of(1, 1, 1, 1, 2 ** 31, 0))).toThrow("got 2147483648 as element 4");
     expect(big(BigInt64Array.of(1n, 1n, 1n, 1n, 90n, 0n))()).toHaveLength(1);
   });
 });

@@ -4,7 +4,7 @@ import { type CompiledPlan, cSource, compilePlan, standaloneKernel } from "../co
 import { PAGE } from "../engine.ts";
 import { mergeTensors, readInput } from "../files.ts";
 import { shape } from "../tensor.ts";
-import { UsageError, dataIn, headOf, parseShape, selected, setupOf } from "./options.ts";
+import { UsageError, about, dataIn, headOf, parseShape, selected, setupOf } from "./options.ts";
 import { show } from "../safetensors.ts";
 import type { Input } from "../files.ts";
 import type { TensorHead } from "../safetensors.ts";
@@ -31,10 +31,10 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
   const result = name === undefined ? compiled.bytes : cSource(name, compiled);
   const out = values["out"] as string | undefined;
   if (out === undefined) io.out(result);
-  else await writeFile(out, result);
+  else await about("out", writeFile(out, result));
   const kernel = values["kernel"] as string | undefined;
   if (kernel !== undefined)
-    await writeFile(kernel, standaloneKernel(Math.ceil(compiled.layout.bytes / PAGE)));
+    await about("kernel", writeFile(kernel, standaloneKernel(Math.ceil(compiled.layout.bytes / PAGE))));
   io.err(summary(compiled));
 }
 

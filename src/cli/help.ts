@@ -108,11 +108,11 @@ Examples:
   boxwright inspect --family yolov5 --classes 80 --input-size 640x640 output0:1x25200x85
 `,
 
-  compile: `Usage: boxwright compile [CONFIG] [TENSORS...] --outputs NAME:SHAPE[:TYPE[:SCALE,ZERO]],... [options] > plan.bin
+  compile: `Usage: boxwright compile [CONFIG] [TENSORS...] --outputs NAME:SHAPE[:TYPE[:SCALE,ZERO]],... [options] --out plan.bin
 
 Writes the plan of a network as a file: boxwright/plan decodes by it in JavaScript, in half the bytes, and embedded/ in C
 (embedded/README.md).
-Says on the error stream how much memory the device needs.
+Says on the error stream how much memory a decoder of it needs.
 
   --outputs LIST           name, shape and type of each output, separated by commas; repeatable. Not needed where the
                            config gives them, or where tensor files are given
@@ -125,7 +125,7 @@ ${network.replace(/\n {2}--engine.*/, "")}
 ${files}
 
 Examples:
-  boxwright compile config.json --outputs out:1x255x13x13:f32 > plan.bin
-  boxwright compile config.json --outputs "boxes:1x1917x4:u8:0.07,128,scores:1x1917x91:u8:0.004,0" --c detector > detector.h
+  boxwright compile config.json --outputs out:1x255x13x13:f32 --out plan.bin
+  boxwright compile config.json --outputs "boxes:1x1917x4:u8:0.07,128,scores:1x1917x91:u8:0.004,0" --c detector --out detector.h
 `,
 };

@@ -280,3 +280,11 @@ export const dataIn =
 
 /** A tensor without its data: what `inspect` looks at. */
 export const headOf = ({ data: _, ...head }: NamedTensor): TensorHead => head;
+
+/** What the system says of a file, with the option that named it in front. */
+export async function about<T>(option: string, done: Promise<T>): Promise<T> {
+  return done.catch((e: Error) => {
+    e.message = `--${option}: ${e.message}`;
+    throw e;
+  });
+}

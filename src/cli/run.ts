@@ -21,6 +21,7 @@ import {
   setupOf,
   sizeOf,
   wholeOf,
+  about,
 } from "./options.ts";
 import { table } from "./table.ts";
 import type { Stats } from "../decoder.ts";
@@ -167,14 +168,6 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
 
   compile,
 };
-
-/** What the system says of a file, with the option that named it in front. */
-async function about<T>(option: string, done: Promise<T>): Promise<T> {
-  return done.catch((e: Error) => {
-    e.message = `--${option}: ${e.message}`;
-    throw e;
-  });
-}
 
 function theConfig(inputs: readonly Input[]): { path: string; text: string } | undefined {
   const configs = inputs.filter((i) => i.kind === "config");
