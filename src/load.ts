@@ -32,8 +32,8 @@ import {
 import { type Stats, countFrame, countImage } from "./stats.ts";
 import {
   ELEMENTS,
-  type ElementType,
   ORDERS,
+  TYPES,
   type TensorInput,
   type TensorSpec,
   few,
@@ -138,8 +138,6 @@ interface PlanFile {
   readonly places: readonly number[];
   readonly outputs: number;
 }
-
-const TYPES = /* @__PURE__ */ Object.keys(ELEMENTS) as ElementType[];
 
 /** Checks length, checksum, versions and every table. */
 function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {

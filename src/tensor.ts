@@ -114,7 +114,7 @@ export interface TensorSpec {
 
 /** The words for an order, in the numbering of plan files. */
 export const ORDERS = ["nchw", "nhwc", "chw", "hwc", "rows", "planes"];
-const TYPES = /* @__PURE__ */ Object.keys(ELEMENTS) as ElementType[];
+export const TYPES = /* @__PURE__ */ Object.keys(ELEMENTS) as ElementType[];
 
 export function elementType(name: string): ElementType | null {
   const spelled = name.toLowerCase();
