@@ -55,7 +55,7 @@ export function compilePlan(
   const whole = { memory, plan, layout };
   writePlan(whole);
   writeThresholds(whole, settled);
-  writeAffine(whole, IDENTITY);
+  writeAffine(memory, layout.blocks, IDENTITY);
   // all that is written beforehand lies before the first slot
   const image = memory.u8.subarray(0, layout.slots[0]);
   return { bytes: fileOf(image, plan, layout, specs, labelsOf(plan, settled.labels) ?? []), plan, layout };
@@ -67,9 +67,7 @@ export const valuesIn =
   (i: number): ArrayLike<number> | null => {
     const data = valuesOf(specs[i].name);
     // as where it comes with a frame: of another length or type it is refused
-    return (
-      data && numbersOf(specOf(specs[i].name, { ...specs[i], ...({ data } as object) } as TensorInput), data)
-    );
+    return data && numbersOf(specOf(specs[i].name, { ...specs[i], data } as TensorInput), data);
   };
 
 function settledSpecs(config: Config): TensorSpec[] {

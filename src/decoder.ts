@@ -20,7 +20,7 @@ import { ConfigError, refuse } from "./errors.ts";
 import { gatherRows, holdsRows } from "./gather.ts";
 import { type Image, type Thresholds, slotsOf, writeAffine, writePlan, writeThresholds } from "./image.ts";
 import { layoutOf } from "./layout.ts";
-import { type Frame, IDENTITY, affineOf } from "./letterbox.ts";
+import { type Frame, IDENTITY, affineOf, remembered } from "./letterbox.ts";
 import { numbersOf } from "./numbers.ts";
 import { type DecoderOptions, type TypedOptions, withOptions } from "./options.ts";
 import { checkPerClass, isPerClass, labelsOf, lacksScale, makePlan, specsOf } from "./plan.ts";
@@ -120,7 +120,7 @@ class TensorDecoder implements Decoder {
   /** The whole of the scores was looked at; boxes of the first candidates too. */
   #checkedScores = false;
   #checkedBoxes = false;
-  /** The frame that memory holds; `null`: one that may have been changed in place since. */
+  /** The frame that memory holds, as `remembered`. */
   #frame: Frame | undefined | null;
   readonly #notes: string[] = [];
 
@@ -150,9 +150,8 @@ class TensorDecoder implements Decoder {
     const work = this.#work as Workspace;
     const { engine, layout, memory } = work;
     if (frame !== this.#frame) {
-      writeAffine(work, affineOf(frame, work.plan.inputSize));
-      // a frame that is changed in place would go unseen, so only the very same frozen one is skipped
-      this.#frame = frame === undefined || Object.isFrozen(frame) ? frame : null;
+      writeAffine(memory, layout.blocks, affineOf(frame, work.plan.inputSize));
+      this.#frame = remembered(frame);
     }
     if (!this.#checkedScores && plan === 0) this.#checkScores(work);
 
@@ -293,7 +292,7 @@ class TensorDecoder implements Decoder {
     const image = { memory, plan, layout };
     writePlan(image);
     writeThresholds(image, this.#thresholds);
-    writeAffine(image, IDENTITY);
+    writeAffine(memory, layout.blocks, IDENTITY);
     const { tensors } = plan;
     const slots = slotsOf(image);
     const labels = labelsOf(plan, this.config.labels);

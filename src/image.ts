@@ -299,11 +299,8 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
 }
 
 /** Letterbox undo of the next frame, for every image of the batch. */
-export function writeAffine(
-  { memory, layout }: { readonly memory: Memory; readonly layout: Pick<Layout, "blocks"> },
-  affine: Affine,
-): void {
-  for (const at of layout.blocks) memory.f32.set(affine, (at >> 2) + A.P_SCALE_X);
+export function writeAffine({ f32 }: Memory, blocks: readonly number[], affine: Affine): void {
+  for (const at of blocks) f32.set(affine, (at >> 2) + A.P_SCALE_X);
 }
 
 /** Views of the tensors' slots, in the array types of their elements. */

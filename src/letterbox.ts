@@ -20,6 +20,10 @@ export interface Frame {
 /** x_image = x_input * scale + shift, both normalised: scales of x and y, shifts of x and y, as in the plan block. */
 export type Affine = readonly [scaleX: number, scaleY: number, shiftX: number, shiftY: number];
 
+/** The frame that memory holds from now on; `null` for one that may be changed in place, which would go unseen: only a frozen one is known again. */
+export const remembered = (frame: Frame | undefined): Frame | undefined | null =>
+  frame === undefined || Object.isFrozen(frame) ? frame : null;
+
 export const IDENTITY: Affine = [1, 1, 0, 0];
 
 const isSize = (x: unknown): boolean => typeof x === "number" && x > 0 && x < Infinity;

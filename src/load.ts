@@ -17,7 +17,7 @@ import { crc32 } from "./crc32.ts";
 import { type Detections, detectionsIn } from "./detections.ts";
 import { ConfigError, mismatch, refuse } from "./errors.ts";
 import { writeAffine } from "./image.ts";
-import { type Frame, affineOf } from "./letterbox.ts";
+import { type Frame, affineOf, remembered } from "./letterbox.ts";
 import * as F from "./planfile.ts";
 import {
   type Outputs,
@@ -261,33 +261,30 @@ class FileDecoder implements PlanDecoder {
   readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0 };
   readonly slots: { readonly [name: string]: Slot };
   readonly #engine: Engine;
-  readonly #work: Slots;
-  readonly #places: readonly number[];
-  readonly #outputs: number;
+  /** The image is in memory: its bytes are not held twice. */
+  readonly #plan: Omit<PlanFile, "image">;
   readonly #blocks: readonly number[];
-  readonly #rows: number;
+  readonly #work: Slots;
   readonly #detections: readonly Detections[];
-  /** The frame that memory holds; `null`: one that may have been changed in place since. */
+  /** The frame that memory holds, as `remembered`. */
   #frame: Frame | undefined | null;
 
-  constructor(plan: PlanFile, engine: Engine) {
+  constructor({ image, ...plan }: PlanFile, engine: Engine) {
     const { tensors, addresses, rows, labels, images } = plan;
     const { buffer, u8 } = engine.memory;
-    u8.set(plan.image);
+    u8.set(image);
     this.engine = engine.name;
     this.inputSize = plan.inputSize;
     this.labels = labels;
     this.#engine = engine;
-    this.#rows = rows;
+    this.#plan = plan;
+    this.#blocks = images.map((i) => i.plan);
     this.#work = {
       tensors,
       slots: tensors.map(({ type, dims }, i) => new ELEMENTS[type].array(buffer, addresses[i], volume(dims))),
       known: tensors,
       types: [],
     };
-    this.#places = plan.places;
-    this.#outputs = plan.outputs;
-    this.#blocks = images.map((i) => i.plan);
     this.#detections = images.map((i) => detectionsIn(buffer, i, rows, labels));
     this.slots = slotsByName(this.#work);
     this.stats.bytes = buffer.byteLength;
@@ -302,8 +299,8 @@ class FileDecoder implements PlanDecoder {
     const affine = frame === this.#frame ? null : affineOf(frame, this.inputSize);
     if (outputs !== undefined) this.#fill(asOutputs(outputs));
     if (affine !== null) {
-      writeAffine({ memory, layout: { blocks: this.#blocks } }, affine);
-      this.#frame = frame === undefined || Object.isFrozen(frame) ? frame : null;
+      writeAffine(memory, this.#blocks, affine);
+      this.#frame = remembered(frame);
     }
     countFrame(this.stats);
     for (let i = 0; i < this.#blocks.length; i++) {
@@ -335,8 +332,8 @@ class FileDecoder implements PlanDecoder {
     const most = thresholds?.maxDetections ?? null;
     if (iou !== null && !(typeof iou === "number" && iou >= 0 && iou <= 1))
       wrong("iouThreshold", show(iou), "0..1");
-    if (most !== null && !(Number.isInteger(most) && most > 0 && most <= this.#rows))
-      wrong("maxDetections", show(most), `1..${this.#rows}, the bound of the plan`);
+    if (most !== null && !(Number.isInteger(most) && most > 0 && most <= this.#plan.rows))
+      wrong("maxDetections", show(most), `1..${this.#plan.rows}, the bound of the plan`);
     for (const at of this.#blocks) {
       if (iou !== null) f32[(at >> 2) + A.P_IOU] = iou;
       if (most !== null) i32[(at >> 2) + A.P_MAX_DETECTIONS] = most;
@@ -351,7 +348,7 @@ class FileDecoder implements PlanDecoder {
       const t = this.#tensorAt(outputs, i, named);
       const { order } = tensors[i];
       if (!t || !isAs(this.#work, i, t) || (t.order ?? order) !== order)
-        differs(tensors[i], t, outputs, this.#outputs);
+        differs(tensors[i], t, outputs, this.#plan.outputs);
       checkElements(this.#work, i, (t as TensorInput).data);
     }
     for (let i = 0; i < tensors.length; i++)
@@ -360,7 +357,7 @@ class FileDecoder implements PlanDecoder {
 
   /** Whether outputs go by names: a record; a list in which each tensor of the plan has its own, or that is not the network's. */
   #areNamed(outputs: Outputs): boolean {
-    if (!Array.isArray(outputs) || outputs.length !== this.#outputs) return true;
+    if (!Array.isArray(outputs) || outputs.length !== this.#plan.outputs) return true;
     for (let i = 0; i < this.#work.tensors.length; i++) if (!this.#tensorAt(outputs, i, true)) return false;
     return true;
   }
@@ -369,7 +366,7 @@ class FileDecoder implements PlanDecoder {
     const { name } = this.#work.tensors[i];
     if (!Array.isArray(outputs)) return (outputs as { readonly [name: string]: TensorInput })[name];
     const list = outputs as readonly (TensorInput | null)[];
-    if (!named) return list[this.#places[i]];
+    if (!named) return list[this.#plan.places[i]];
     for (let k = 0; k < list.length; k++) if (list[k]?.name === name) return list[k];
     return undefined;
   }

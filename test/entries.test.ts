@@ -73,6 +73,7 @@ describe("each entry answers as recorded", () => {
       expect(await names(file)).toEqual([...all, "provideKernel"].sort());
   });
 
+  const planned = withPlans(cases, compilePlan);
   test.each([
     ["plan.mjs", "simd", 4],
     ["plan.cjs", "simd", 4],
@@ -91,7 +92,7 @@ describe("each entry answers as recorded", () => {
       "loadPlanSync",
       "toPixels",
     ]);
-    const result = runAll(entry, withPlans(cases, compilePlan));
+    const result = runAll(entry, planned);
     expect(result.failures).toEqual([]);
     expect(result).toMatchObject({ engine, passed: runs * (cases.length + CHECKS_BESIDE) });
   });

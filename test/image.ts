@@ -45,7 +45,7 @@ export function imageOf(
   const image = { memory: engine.memory, plan, layout };
   writePlan(image);
   writeThresholds(image, thresholds);
-  writeAffine(image, affine);
+  writeAffine(image.memory, image.layout.blocks, affine);
   slotsOf(image).forEach((slot, i) => slot.set(data.get(plan.tensors[i].name) as Raw));
   return { ...image, engine };
 }

@@ -14,6 +14,7 @@ import { HELP } from "./help.ts";
 import {
   COMMANDS,
   UsageError,
+  about,
   dataIn,
   headOf,
   parseShape,
@@ -21,7 +22,6 @@ import {
   setupOf,
   sizeOf,
   wholeOf,
-  about,
 } from "./options.ts";
 import { table } from "./table.ts";
 import type { Stats } from "../decoder.ts";
