@@ -4,9 +4,7 @@
  */
 import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
-import { exp, finite, pass, passed, wide } from "./value.ts";
-
-const fround = Math.fround;
+import { exp, finite, fround, pass, passed, wide } from "./value.ts";
 
 export const BOX_OK = 0;
 export const BOX_NOT_FINITE = 1;

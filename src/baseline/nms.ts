@@ -12,9 +12,8 @@ import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
 import { clamp } from "./box.ts";
 import { sortMore } from "./sort.ts";
-import { passed, passedBits } from "./value.ts";
+import { fround, passed, passedBits } from "./value.ts";
 
-const fround = Math.fround;
 /** The top bit of either half of a word. */
 const TOPS = 0x80008000 | 0;
 

@@ -3,7 +3,7 @@ import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../abi.ts";
 import { LOG2E, log, mantissa } from "../exp.ts";
 import type { Memory } from "../memory.ts";
 
-const fround = Math.fround;
+export const fround = Math.fround;
 
 /**
  * Numbers on their way from one function to another: a box's four channels, then objectness, score. As arguments and
@@ -50,6 +50,9 @@ function half(bits: number, to: number): void {
     passedBits[to] =
       ((bits & 0x8000) << 16) | (((bits & 0x7fff) << 13) + (exponent === 0x7c00 ? 0x70000000 : 0x38000000));
 }
+
+/** Binary logarithm of an element's bytes, by type number. */
+export const LOG_BYTES = [2, 1, 0, 0, 1, 2];
 
 /** Key of an integer or f16 element at byte address `at`. */
 export function integerKey(m: Memory, type: number, at: number): number {
@@ -106,4 +109,9 @@ export function power(x: number, y: number): number {
 /** False for NaN and the infinities. */
 export function finite(x: number): boolean {
   return x - x === 0;
+}
+
+/** The k-th of the classes, of all or of those in a list. */
+export function classAt(i32: Int32Array, list: number, k: number): number {
+  return list === 0 ? k : i32[list + k];
 }

@@ -1,0 +1,395 @@
+/** The exact work for a cell that passed the gate: its class, its score, its box. */
+import {
+  FLAG_MULTI_LABEL,
+  FN_NONE,
+  FN_SOFTMAX,
+  H_CHECK,
+  H_CLASSES,
+  H_CLASS_BASE,
+  H_CLASS_GATES,
+  H_CLASS_LIST,
+  H_GATE,
+  H_INDEX,
+  H_LABEL,
+  H_LABELS,
+  H_LABEL_CELL,
+  H_LABEL_SCALE,
+  H_LABEL_TYPE,
+  H_LABEL_ZERO,
+  H_OBJ,
+  H_OBJ_CELL,
+  H_OBJ_FN,
+  H_OBJ_SCALE,
+  H_OBJ_TYPE,
+  H_OBJ_ZERO,
+  H_RULE,
+  H_SCORE,
+  H_SCORE_CELL,
+  H_SCORE_CHANNEL,
+  H_SCORE_FN,
+  H_SCORE_GATE,
+  H_SCORE_SCALE,
+  H_SCORE_TYPE,
+  H_SCORE_ZERO,
+  H_SOFT,
+  H_SOFT_COUNT,
+  H_SOURCE,
+  P_BOXES,
+  P_CANDIDATES,
+  P_CAPACITY,
+  P_FLAGS,
+  P_LABELS,
+  P_NOT_FINITE,
+  P_OUT_OF_RANGE,
+  P_OVERFLOW,
+  P_SCORES,
+  P_SOURCES,
+  RULE_CLASS,
+  RULE_OBJECTNESS,
+  RULE_PRODUCT,
+  TYPE_F16,
+  TYPE_F32,
+  TYPE_I16,
+  TYPE_I8,
+  TYPE_U8,
+} from "../src/abi";
+import { exp, power } from "../src/exp";
+import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
+import { equal, fast, inOrder, passing, rowMaximum, splatGate, spreadMaximum } from "./lanes";
+import { f16, finite, integer, key, lowest, size, value } from "./value";
+import { classAt, flt, int, ptr, rawGate, setInt } from "./word";
+
+/** The class of a cell is still to be found. */
+export const UNKNOWN: i32 = -2;
+
+/** The exact work for one cell that passed the gate. `best`: the number of its class in the list of classes, or `UNKNOWN`. */
+export function admit(plan: usize, head: usize, row: i32, best: i32): void {
+  const rule = int(head, H_RULE);
+  let o: f32 = 1;
+  // objectness outside 0..1: told once a class passes too
+  let odd = false;
+  const objectness = ptr(head, H_OBJ);
+  if (objectness != 0) {
+    o = value(
+      int(head, H_OBJ_TYPE),
+      objectness + <usize>row * ptr(head, H_OBJ_CELL),
+      flt(head, H_OBJ_SCALE),
+      flt(head, H_OBJ_ZERO),
+    );
+    // the vector gate lets a NaN of an f16 through
+    if (o != o) return;
+    const fn = int(head, H_OBJ_FN);
+    if (fn != FN_NONE) o = activate(fn, o);
+    else odd = o > flt(head, H_CHECK) && finite(o);
+    if (rule == RULE_OBJECTNESS) {
+      if (odd) return outOfRange(plan);
+      emit(plan, head, row, int(head, H_CLASS_BASE), o, flt(head, H_GATE));
+      return;
+    }
+  }
+
+  const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const fn = int(head, H_SCORE_FN);
+  const scale = flt(head, H_SCORE_SCALE);
+  const zero = flt(head, H_SCORE_ZERO);
+  const type = int(head, H_SCORE_TYPE);
+
+  if (ptr(head, H_LABEL) != 0) {
+    const label = value(
+      int(head, H_LABEL_TYPE),
+      ptr(head, H_LABEL) + <usize>row * ptr(head, H_LABEL_CELL),
+      flt(head, H_LABEL_SCALE),
+      flt(head, H_LABEL_ZERO),
+    );
+    let s = value(type, at, scale, zero);
+    if (fn != FN_NONE) s = activate(fn, s);
+    else if (s > flt(head, H_CHECK) && finite(s)) return outOfRange(plan);
+    if (!(s >= flt(head, H_GATE))) return;
+    // a label that no i32 holds: nothing can be said about this row
+    if (!(label > -2147483000 && label < 2147483000)) {
+      setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + 1);
+      return;
+    }
+    emitLabel(plan, head, row, <i32>label + int(head, H_CLASS_BASE), s);
+    return;
+  }
+
+  const classes = int(head, H_CLASSES);
+  const base = int(head, H_CLASS_BASE);
+  const classList = ptr(head, H_CLASS_LIST);
+  const gates = ptr(head, H_CLASS_GATES);
+
+  let top: f32 = 0;
+  let sum: f64 = 1;
+  if (fn == FN_SOFTMAX) {
+    const soft = ptr(head, H_SOFT) + <usize>row * ptr(head, H_SCORE_CELL);
+    const logits = int(head, H_SOFT_COUNT);
+    top = -Infinity;
+    for (let i = 0; i < logits; i++) {
+      const x = value(type, soft + <usize>i * step, scale, zero);
+      if (x > top) top = x;
+    }
+    // p <= e^(best - top): most background cells end here, before any exp
+    let highest: f32 = -Infinity;
+    for (let i = 0; i < classes; i++) {
+      const x = value(type, at + classAt(classList, i, step), scale, zero);
+      if (x > highest) highest = x;
+    }
+    if (!(highest - top >= flt(head, H_SCORE_GATE))) return;
+    sum = 0;
+    for (let i = 0; i < logits; i++) {
+      const x = value(type, soft + <usize>i * step, scale, zero);
+      // a NaN logit counts for nothing
+      if (x == x) sum += exp(<f64>(x - top));
+    }
+  }
+
+  if (gates != 0 || int(plan, P_FLAGS) & FLAG_MULTI_LABEL) {
+    const multi = (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) != 0;
+    let highest: f32 = -Infinity;
+    let bestLabel = -1;
+    for (let i = 0; i < classes; i++) {
+      const p = at + classAt(classList, i, step);
+      if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) continue;
+      const s = convert(head, fn, value(type, p, scale, zero), top, sum);
+      if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
+      const score = combine(rule, o, s);
+      const smallest = gates != 0 ? load<f32>(gates + ((<usize>i) << 2)) : flt(head, H_GATE);
+      if (!(score >= smallest)) continue;
+      const label = base + (classList != 0 ? load<i32>(classList + ((<usize>i) << 2)) : i);
+      if (multi) emitKept(plan, head, row, label, score);
+      else if (score > highest) {
+        highest = score;
+        bestLabel = label;
+      }
+    }
+    if (bestLabel >= 0) emitKept(plan, head, row, bestLabel, highest);
+    return;
+  }
+
+  if (
+    !ASC_FEATURE_SIMD &&
+    best == UNKNOWN &&
+    type == TYPE_F32 &&
+    step == 4 &&
+    classList == 0 &&
+    rule == RULE_PRODUCT
+  ) {
+    // a class below gate / objectness cannot bring the product over the gate; a hair lower for the rounding, of which a
+    // gate near the smallest floats would need more
+    const gate = flt(head, H_GATE);
+    const rawest = flt(head, H_SCORE_GATE);
+    if (
+      fn == FN_NONE &&
+      int(head, H_OBJ_FN) == FN_NONE &&
+      gate > 1e-30 &&
+      rawest > 0 &&
+      o > 0 &&
+      o <= flt(head, H_CHECK)
+    ) {
+      const least: f32 = (gate * <f32>0.999999) / o;
+      best = largestInRow(at, classes, least > rawest ? least : rawest);
+    }
+  }
+  if (best == UNKNOWN) best = bestOf(type, head, at, step, classes, classList);
+  if (best < 0) return;
+  const label = classList != 0 ? load<i32>(classList + ((<usize>best) << 2)) : best;
+  const place = at + <usize>label * step;
+  // below the raw gate no score passes, but for the product with an infinite objectness, which is none
+  if (fn != FN_SOFTMAX && !passesRaw(head, type, place)) return;
+  const s = convert(head, fn, value(type, place, scale, zero), top, sum);
+  if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
+  emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
+}
+
+/**
+ * The first eight floats, from `at` on and eight by eight, of which one has bits above these of a number from 0 up (negative ones are
+ * below zero as bits); else where fewer than eight are left before `end`. Apart, and with a way out for each, as engines
+ * then compare in place.
+ */
+function nextAbove(at: usize, end: usize, below: i32): usize {
+  for (; at + 32 <= end; at += 32) {
+    if (load<i32>(at) > below) break;
+    if (load<i32>(at, 4) > below) break;
+    if (load<i32>(at, 8) > below) break;
+    if (load<i32>(at, 12) > below) break;
+    if (load<i32>(at, 16) > below) break;
+    if (load<i32>(at, 20) > below) break;
+    if (load<i32>(at, 24) > below) break;
+    if (load<i32>(at, 28) > below) break;
+  }
+  return at;
+}
+
+/** First of the largest of so many floats side by side that reach `least`, which is above zero; -1: none. */
+function largestInRow(at: usize, n: i32, least: f32): i32 {
+  let below = reinterpret<i32>(least) - 1;
+  let found = -1;
+  const end = at + ((<usize>n) << 2);
+  for (let p = at; (p = nextAbove(p, end, below)) < end;) {
+    for (const stop = min(p + 32, end); p < stop; p += 4) {
+      if (load<i32>(p) > below && load<f32>(p) >= 0) {
+        below = load<i32>(p);
+        found = <i32>((p - at) >> 2);
+      }
+    }
+  }
+  return found;
+}
+
+/** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */
+function emitLabel(plan: usize, head: usize, row: i32, label: i32, score: f32): void {
+  const labels = int(head, H_LABELS);
+  if (labels != 0) {
+    const list = ptr(head, H_CLASS_LIST);
+    const gates = ptr(head, H_CLASS_GATES);
+    let i = 0;
+    while (i < labels && (list != 0 ? load<i32>(list + ((<usize>i) << 2)) : i) != label) i++;
+    if (i == labels) {
+      if (list != 0) return;
+    } else if (gates != 0 && !(score >= load<f32>(gates + ((<usize>i) << 2)))) return;
+  }
+  emitKept(plan, head, row, label, score);
+}
+
+function passesRaw(head: usize, type: i32, at: usize): bool {
+  if (type == TYPE_F32) return load<f32>(at) >= flt(head, H_SCORE_GATE);
+  let k: i32;
+  if (type == TYPE_F16) k = key<f16, i32>(at);
+  else if (type == TYPE_U8) k = <i32>load<u8>(at);
+  else if (type == TYPE_I8) k = <i32>load<i8>(at);
+  else if (type == TYPE_I16) k = <i32>load<i16>(at);
+  else k = load<i32>(at);
+  return k >= int(head, H_SCORE_GATE);
+}
+
+function outOfRange(plan: usize): void {
+  setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + 1);
+}
+
+// @ts-ignore: decorator
+@inline
+function convert(head: usize, fn: i32, raw: f32, top: f32, sum: f64): f32 {
+  if (fn == FN_NONE) return raw;
+  if (fn == FN_SOFTMAX) return raw == raw ? <f32>(exp(<f64>(raw - top)) / sum) : raw;
+  return activate(fn, raw);
+}
+
+// @ts-ignore: decorator
+@inline
+function combine(rule: i32, o: f32, s: f32): f32 {
+  if (rule == RULE_CLASS) return s;
+  if (rule == RULE_PRODUCT) return o * s;
+  return <f32>(power(<f64>o, 0.6) * power(<f64>s, 0.4));
+}
+
+export function bestOf(type: i32, head: usize, at: usize, step: usize, classes: i32, classList: usize): i32 {
+  if (type == TYPE_F32) return bestClass<f32, f32>(head, at, step, classes, classList);
+  if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList);
+  if (type == TYPE_I8) return bestClass<i8, i32>(head, at, step, classes, classList);
+  if (type == TYPE_U8) return bestClass<u8, i32>(head, at, step, classes, classList);
+  let best = lowest<i32>();
+  let found = -1;
+  for (let i = 0; i < classes; i++) {
+    const k = integer(type, at + classAt(classList, i, step));
+    if (k > best) {
+      best = k;
+      found = i;
+    }
+  }
+  return found;
+}
+
+/** First of the classes with the largest value; -1 where every value is NaN or none can pass. */
+function bestClass<T, K>(head: usize, at: usize, step: usize, classes: i32, classList: usize): i32 {
+  if (ASC_FEATURE_SIMD) {
+    const lanes = 16 / <i32>size<T>();
+    if (fast<T>() && step == size<T>() && classList == 0 && classes >= lanes) {
+      const last = (<usize>classes - <usize>lanes) * size<T>();
+      const m = spreadMaximum<T>(rowMaximum<T>(at, last));
+      if (
+        int(head, H_SCORE_FN) != FN_SOFTMAX &&
+        passing<T>(inOrder<T>(m), splatGate<T, K>(rawGate<K>(head, H_SCORE_GATE))) == 0
+      ) {
+        if (!isReference<T>()) return -1;
+      }
+      for (let i: usize = 0; i < last; i += 16) {
+        const mask = equal<T>(inOrder<T>(v128.load(at + i)), m);
+        if (mask != 0) {
+          if (isReference<T>()) {
+            if (i16x8.extract_lane_s(m, 0) > 0x7c00) break; // a NaN on top: the careful way below
+          }
+          return <i32>(i / size<T>()) + ctz(mask);
+        }
+      }
+      let careful = false;
+      if (isReference<T>()) careful = i16x8.extract_lane_s(m, 0) > 0x7c00;
+      if (!careful) {
+        const mask = equal<T>(inOrder<T>(v128.load(at + last)), m);
+        return mask != 0 ? classes - lanes + ctz(mask) : -1;
+      }
+    }
+  }
+  if (!ASC_FEATURE_SIMD && !isReference<T>() && isFloat<T>() && classList == 0)
+    return largest(at, step, classes);
+  let best = lowest<K>();
+  let found = -1;
+  for (let i = 0; i < classes; i++) {
+    const k = key<T, K>(at + classAt(classList, i, step));
+    if (k > best) {
+      best = k;
+      found = i;
+    }
+  }
+  return found;
+}
+
+/** First of the largest of `n` floats, `step` apart; -1 where none is above -Infinity. */
+function largest(at: usize, step: usize, n: i32): i32 {
+  let best: f32 = -Infinity;
+  let found = -1;
+  let i = 0;
+  for (; i < n; i++, at += step) {
+    // most are not: four to a round
+    for (; i + 4 <= n; i += 4, at += 4 * step) {
+      if (load<f32>(at) > best) break;
+      if (load<f32>(at + step) > best) break;
+      if (load<f32>(at + 2 * step) > best) break;
+      if (load<f32>(at + 3 * step) > best) break;
+    }
+    if (i < n && load<f32>(at) > best) {
+      best = load<f32>(at);
+      found = i;
+    }
+  }
+  return found;
+}
+
+function emit(plan: usize, head: usize, row: i32, label: i32, score: f32, gate: f32): void {
+  // also turns NaN away
+  if (score >= gate) emitKept(plan, head, row, label, score);
+}
+
+/** Appends a candidate whose score has passed. */
+export function emitKept(plan: usize, head: usize, row: i32, label: i32, score: f32): void {
+  const at = int(plan, P_CANDIDATES);
+  if (at >= int(plan, P_CAPACITY)) {
+    setInt(plan, P_OVERFLOW, int(plan, P_OVERFLOW) + 1);
+    return;
+  }
+  const index = ptr(head, H_INDEX);
+  const cell = index != 0 ? load<i32>(index + ((<usize>row) << 2)) : row;
+  const i = <usize>at;
+  const fate = finite(score)
+    ? box(head, row, cell, int(plan, P_FLAGS), ptr(plan, P_BOXES) + (i << 4))
+    : BOX_NOT_FINITE;
+  if (fate != BOX_OK) {
+    if (fate == BOX_NOT_FINITE) setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + 1);
+    return;
+  }
+  store<f32>(ptr(plan, P_SCORES) + (i << 2), score);
+  store<i32>(ptr(plan, P_LABELS) + (i << 2), label);
+  store<i32>(ptr(plan, P_SOURCES) + (i << 2), int(head, H_SOURCE) + cell);
+  setInt(plan, P_CANDIDATES, at + 1);
+}

@@ -1,0 +1,118 @@
+/** Elements in lanes: sixteen bytes at a time, of any type that has loops of its own. Vector builds only. */
+import { size } from "./value";
+
+/** Types with vector loops of their own. */
+// @ts-ignore: decorator
+@inline
+export function fast<T>(): bool {
+  return isReference<T>() || isFloat<T>() || sizeof<T>() == 1;
+}
+
+/** The gate in every lane of the element's own type. */
+// @ts-ignore: decorator
+@inline
+export function splatGate<T, K>(gate: K): v128 {
+  if (isReference<T>()) return i16x8.splat(<i16>min(<i32>gate, 0x7fff));
+  else if (isFloat<T>()) return f32x4.splat(<f32>gate);
+  else if (sizeof<T>() == 1) {
+    if (isSigned<T>()) return i8x16.splat(<i8>max(min(<i32>gate, 127), -128));
+    else return i8x16.splat(<i8>max(min(<i32>gate, 255), 0));
+  } else if (sizeof<T>() == 2) return i16x8.splat(<i16>max(min(<i32>gate, 32767), -32768));
+  else return i32x4.splat(<i32>gate);
+}
+
+/** Bit i: element i is at or above the gate. Lane types are those of `T`. */
+// @ts-ignore: decorator
+@inline
+export function passing<T>(v: v128, wanted: v128): i32 {
+  if (isReference<T>()) {
+    // f16 bits in sign-fixed order; a NaN that passes here is turned away by `admit`
+    return i16x8.bitmask(i16x8.ge_s(halfOrder(v), wanted));
+  } else if (isFloat<T>()) return i32x4.bitmask(f32x4.ge(v, wanted));
+  else if (sizeof<T>() == 1) {
+    if (isSigned<T>()) return i8x16.bitmask(i8x16.ge_s(v, wanted));
+    else return i8x16.bitmask(i8x16.ge_u(v, wanted));
+  } else if (sizeof<T>() == 2) return i16x8.bitmask(i16x8.ge_s(v, wanted));
+  else return i32x4.bitmask(i32x4.ge_s(v, wanted));
+}
+
+// @ts-ignore: decorator
+@inline
+export function halfOrder(v: v128): v128 {
+  return v128.xor(v, v128.and(i16x8.shr_s(v, 15), i16x8.splat(0x7fff)));
+}
+
+// @ts-ignore: decorator
+@inline
+export function inOrder<T>(v: v128): v128 {
+  if (isReference<T>()) return halfOrder(v);
+  else return v;
+}
+
+/** Lane-wise maximum. For f32 `acc < v ? v : acc`: a NaN in `v` leaves `acc`, and `f32x4.max` is twice as slow. */
+// @ts-ignore: decorator
+@inline
+export function larger<T>(acc: v128, v: v128): v128 {
+  if (isReference<T>()) return i16x8.max_s(acc, v);
+  else if (isFloat<T>()) return f32x4.pmax(acc, v);
+  else if (sizeof<T>() == 1) return isSigned<T>() ? i8x16.max_s(acc, v) : i8x16.max_u(acc, v);
+  else if (sizeof<T>() == 2) return i16x8.max_s(acc, v);
+  else return i32x4.max_s(acc, v);
+}
+
+// @ts-ignore: decorator
+@inline
+export function lowestLanes<T>(): v128 {
+  if (isReference<T>()) return i16x8.splat(i16.MIN_VALUE);
+  else if (isFloat<T>()) return f32x4.splat(-Infinity);
+  else if (sizeof<T>() == 1) return isSigned<T>() ? i8x16.splat(i8.MIN_VALUE) : i8x16.splat(0);
+  else if (sizeof<T>() == 2) return i16x8.splat(i16.MIN_VALUE);
+  else return i32x4.splat(i32.MIN_VALUE);
+}
+
+/** Maxima of a row in lanes; the last load overlaps the one before it. f16 comes out in order. */
+// @ts-ignore: decorator
+@inline
+export function rowMaximum<T>(at: usize, last: usize): v128 {
+  let m = lowestLanes<T>();
+  let o = m;
+  let i: usize = 0;
+  for (; i + 32 <= last; i += 32) {
+    m = larger<T>(m, inOrder<T>(v128.load(at + i)));
+    o = larger<T>(o, inOrder<T>(v128.load(at + i, 16)));
+  }
+  for (; i < last; i += 16) m = larger<T>(m, inOrder<T>(v128.load(at + i)));
+  m = larger<T>(m, inOrder<T>(v128.load(at + last)));
+  return larger<T>(m, o);
+}
+
+/** The largest lane in every lane. */
+// @ts-ignore: decorator
+@inline
+export function spreadMaximum<T>(m: v128): v128 {
+  m = larger<T>(m, v128.shuffle<u8>(m, m, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+  m = larger<T>(m, v128.shuffle<u8>(m, m, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+  if (size<T>() <= 2)
+    m = larger<T>(m, v128.shuffle<u8>(m, m, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  if (size<T>() == 1)
+    m = larger<T>(m, v128.shuffle<u8>(m, m, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+  return m;
+}
+
+// @ts-ignore: decorator
+@inline
+export function equal<T>(a: v128, b: v128): i32 {
+  if (isReference<T>()) return i16x8.bitmask(i16x8.eq(a, b));
+  else if (isFloat<T>()) return i32x4.bitmask(f32x4.eq(a, b));
+  else if (sizeof<T>() == 1) return i8x16.bitmask(i8x16.eq(a, b));
+  else if (sizeof<T>() == 2) return i16x8.bitmask(i16x8.eq(a, b));
+  else return i32x4.bitmask(i32x4.eq(a, b));
+}
+
+/** Lanes of `gather4` that are equal. */
+// @ts-ignore: decorator
+@inline
+export function sameIn<T>(a: v128, b: v128): v128 {
+  if (!isReference<T>() && isFloat<T>()) return f32x4.eq(a, b);
+  return i32x4.eq(a, b);
+}

@@ -1,0 +1,358 @@
+/** The gate where each class is a plane of its own: many planes, few cells that pass. */
+import { GROUPS, H_CLASSES, H_CLASS_LIST, H_SCORE_CHANNEL, ROW_BYTES } from "../src/abi";
+import { halfOrder, inOrder, larger, lowestLanes } from "./lanes";
+import { key, size } from "./value";
+import { classAt, clear, int, ptr } from "./word";
+
+/** Classes of a group: eight, or as many eights as keep the groups at sixteen. */
+// @ts-ignore: decorator
+@inline
+export function groupSize(classes: i32): i32 {
+  return ((classes + 8 * GROUPS - 1) / (8 * GROUPS)) * 8;
+}
+
+/**
+ * Maximum of `m`, which is no NaN, and of one vector of each of eight planes: a NaN never becomes the running maximum. The
+ * vector is that of index 0, 1, 2, 3 where `V` is `u8`, `u16`, `u32`, `u64`: a constant, which the loads then hold.
+ */
+// @ts-ignore: decorator
+@inline
+function fold8<T, V>(
+  m: v128,
+  p0: usize,
+  p1: usize,
+  p2: usize,
+  p3: usize,
+  p4: usize,
+  p5: usize,
+  p6: usize,
+  p7: usize,
+): v128 {
+  m = larger<T>(m, v128.load(p0, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p1, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p2, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p3, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p4, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p5, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p6, 16 * alignof<V>()));
+  return larger<T>(m, v128.load(p7, 16 * alignof<V>()));
+}
+
+/**
+ * Maximum over the class planes for a block of cells:
+ *
+ *     plane 0  ====block====......      a group of planes is folded into a row of its own:
+ *     plane 1  ====block====......        row[g][i] = max over the classes of group g
+ *     ...                               then the rows are folded: maxima[i] = max over g
+ *
+ * For the few cells that pass, the rows then say which group holds the class, so that a handful of planes is
+ * searched and not all. Rows and maxima stay in the first-level cache.
+ *
+ * f16: where the gate is positive the raw bits do as signed integers, since a negative number then is just
+ * "below"; otherwise they are brought into order first. Maxima have the element's own type.
+ */
+export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: K): void {
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const classes = int(head, H_CLASSES);
+  const list = ptr(head, H_CLASS_LIST);
+  let c = 0;
+  const bytes = (<usize>n * size<T>() + 15) & ~15;
+  const low = lowestLanes<T>();
+  let ordered = false;
+  if (isReference<T>()) ordered = <i32>gate <= 0;
+  const group = groupSize(classes);
+  let row = maxima + ROW_BYTES;
+  for (let first = 0; first < classes; first += group) {
+    const end = min(first + group, classes);
+    c = first;
+    for (; c + 8 <= end; c += 8) {
+      let p0 = at + classAt(list, c, step);
+      let p1 = at + classAt(list, c + 1, step);
+      let p2 = at + classAt(list, c + 2, step);
+      let p3 = at + classAt(list, c + 3, step);
+      let p4 = at + classAt(list, c + 4, step);
+      let p5 = at + classAt(list, c + 5, step);
+      let p6 = at + classAt(list, c + 6, step);
+      let p7 = at + classAt(list, c + 7, step);
+      if (ordered) {
+        for (let i: usize = 0; i < bytes; i += 16) {
+          let m = c == first ? low : v128.load(row + i);
+          m = larger<T>(m, inOrder<T>(v128.load(p0 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p1 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p2 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p3 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p4 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p5 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p6 + i)));
+          m = larger<T>(m, inOrder<T>(v128.load(p7 + i)));
+          v128.store(row + i, m);
+        }
+      } else {
+        const last = row + bytes;
+        let r = row;
+        if (c == first) {
+          // four vectors a step, which move nine addresses once
+          for (; r + 64 <= last; r += 64) {
+            v128.store(r, fold8<T, u8>(low, p0, p1, p2, p3, p4, p5, p6, p7));
+            v128.store(r, fold8<T, u16>(low, p0, p1, p2, p3, p4, p5, p6, p7), 16);
+            v128.store(r, fold8<T, u32>(low, p0, p1, p2, p3, p4, p5, p6, p7), 32);
+            v128.store(r, fold8<T, u64>(low, p0, p1, p2, p3, p4, p5, p6, p7), 48);
+            p0 += 64;
+            p1 += 64;
+            p2 += 64;
+            p3 += 64;
+            p4 += 64;
+            p5 += 64;
+            p6 += 64;
+            p7 += 64;
+          }
+        }
+        for (; r < last; r += 16) {
+          v128.store(r, fold8<T, u8>(c != first ? v128.load(r) : low, p0, p1, p2, p3, p4, p5, p6, p7));
+          p0 += 16;
+          p1 += 16;
+          p2 += 16;
+          p3 += 16;
+          p4 += 16;
+          p5 += 16;
+          p6 += 16;
+          p7 += 16;
+        }
+      }
+    }
+    for (; c < end; c++) {
+      const p = at + classAt(list, c, step);
+      for (let i: usize = 0; i < bytes; i += 16) {
+        let v = v128.load(p + i);
+        if (ordered) v = inOrder<T>(v);
+        v128.store(row + i, larger<T>(c == first ? low : v128.load(row + i), v));
+      }
+    }
+    row += ROW_BYTES;
+  }
+  // the rows, four vectors a step; the first is the beginning
+  const end = row;
+  let to = maxima;
+  row = maxima + ROW_BYTES;
+  const last = row + bytes;
+  for (; row + 64 <= last; row += 64, to += 64) {
+    let m0 = v128.load(row);
+    let m1 = v128.load(row, 16);
+    let m2 = v128.load(row, 32);
+    let m3 = v128.load(row, 48);
+    for (let p = row + ROW_BYTES; p < end; p += ROW_BYTES) {
+      m0 = larger<T>(m0, v128.load(p));
+      m1 = larger<T>(m1, v128.load(p, 16));
+      m2 = larger<T>(m2, v128.load(p, 32));
+      m3 = larger<T>(m3, v128.load(p, 48));
+    }
+    v128.store(to, settled<T>(m0, ordered));
+    v128.store(to, settled<T>(m1, ordered), 16);
+    v128.store(to, settled<T>(m2, ordered), 32);
+    v128.store(to, settled<T>(m3, ordered), 48);
+  }
+  for (; row < last; row += 16, to += 16) {
+    let m = v128.load(row);
+    for (let p = row + ROW_BYTES; p < end; p += ROW_BYTES) m = larger<T>(m, v128.load(p));
+    v128.store(to, settled<T>(m, ordered));
+  }
+}
+
+/** A maximum as `pass` takes it. */
+// @ts-ignore: decorator
+@inline
+function settled<T>(m: v128, ordered: bool): v128 {
+  if (isReference<T>()) {
+    // a NaN stands as infinity here: where `pass` goes by keys it would hide the other classes
+    m = i16x8.min_s(m, i16x8.splat(0x7c00));
+    // `pass` brings raw bits into order; doing it twice gives the raw bits back
+    if (ordered) m = halfOrder(m);
+  }
+  return m;
+}
+
+// Without vectors: floats by their bits, other types by the word.
+
+/**
+ * The first four floats along four planes, from `a`, `b`, `c` and `d` on, of which one has bits above these of a number from 0 up, as
+ * the place in the first plane; it is that far along the others too. Where fewer than four are left before `end`, which is of the first,
+ * these are looked at in any case. Apart, and with a way out for each, as engines then compare in place.
+ */
+function nextInFour(a: usize, b: usize, c: usize, d: usize, end: usize, below: i32): usize {
+  for (; a + 16 <= end; a += 16, b += 16, c += 16, d += 16) {
+    if (load<i32>(a) > below) break;
+    if (load<i32>(a, 4) > below) break;
+    if (load<i32>(a, 8) > below) break;
+    if (load<i32>(a, 12) > below) break;
+    if (load<i32>(b) > below) break;
+    if (load<i32>(b, 4) > below) break;
+    if (load<i32>(b, 8) > below) break;
+    if (load<i32>(b, 12) > below) break;
+    if (load<i32>(c) > below) break;
+    if (load<i32>(c, 4) > below) break;
+    if (load<i32>(c, 8) > below) break;
+    if (load<i32>(c, 12) > below) break;
+    if (load<i32>(d) > below) break;
+    if (load<i32>(d, 4) > below) break;
+    if (load<i32>(d, 8) > below) break;
+    if (load<i32>(d, 12) > below) break;
+  }
+  return a;
+}
+
+/** Brings the values of class `c` from byte `i` to `stop` of its plane into the largest so far. */
+// @ts-ignore: decorator
+@inline
+function topOf(plane: usize, i: usize, stop: usize, tops: usize, c: i32): void {
+  for (; i < stop; i += 4) {
+    const bits = load<i32>(plane + i);
+    // a NaN has bits above those of all numbers
+    if (bits > load<i32>(tops + i) && load<f32>(plane + i) >= 0) {
+      store<i32>(tops + i, bits);
+      store<i32>(tops + i + ROW_BYTES, c);
+    }
+  }
+}
+
+/**
+ * Planes of f32 without vectors: the bits of a float above zero, as an integer, are in its order. In scratch stand the
+ * largest bits of each cell so far, from those below the gate up, and behind them the class they are of, for `admit`.
+ */
+export function passPlanes(
+  head: usize,
+  at: usize,
+  n: i32,
+  tops: usize,
+  gate: f32,
+  from: i32,
+  list: usize,
+): i32 {
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const classes = int(head, H_CLASSES);
+  const classList = ptr(head, H_CLASS_LIST);
+  const below = reinterpret<i32>(gate) - 1;
+  const end = tops + ((<usize>n) << 2);
+  for (let t = tops; t < end; t += 4) store<i32>(t, below);
+  const bytes = end - tops;
+  let c = 0;
+  // along four planes at once, as a core reads ahead along each
+  for (; c + 4 <= classes; c += 4) {
+    const p0 = at + classAt(classList, c, step);
+    const p1 = at + classAt(classList, c + 1, step);
+    const p2 = at + classAt(classList, c + 2, step);
+    const p3 = at + classAt(classList, c + 3, step);
+    for (let i: usize = 0; i < bytes; i += 16) {
+      i = nextInFour(p0 + i, p1 + i, p2 + i, p3 + i, p0 + bytes, below) - p0;
+      const stop = min(i + 16, bytes);
+      topOf(p0, i, stop, tops, c);
+      topOf(p1, i, stop, tops, c + 1);
+      topOf(p2, i, stop, tops, c + 2);
+      topOf(p3, i, stop, tops, c + 3);
+    }
+  }
+  for (; c < classes; c++) topOf(at + classAt(classList, c, step), 0, bytes, tops, c);
+  let to = list;
+  for (let i = 0; i < n; i++) {
+    store<i32>(to, from + i);
+    to += (<usize>(load<i32>(tops + ((<usize>i) << 2)) > below)) << 2;
+  }
+  return <i32>((to - list) >> 2);
+}
+
+/**
+ * Planes of small elements without vectors, 64 bytes a test. With the top bit of a lane x apart, the sum of the rest and
+ * `lift` has its top bit set where the rest reaches that of the gate, and cannot carry into the next lane; x passes by
+ * either top bit where the gate's own is clear, by both where it is set. Eight words ORed together are in no lane below
+ * the largest of them, so one test mostly does for all. Signed numbers, f16 against a gate above zero among them, are
+ * brought into the order of unsigned ones by turning their top bits over.
+ */
+export function passWords<T>(
+  head: usize,
+  at: usize,
+  n: i32,
+  flags: usize,
+  gate: i32,
+  from: i32,
+  list: usize,
+): i32 {
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const classes = int(head, H_CLASSES);
+  const classList = ptr(head, H_CLASS_LIST);
+  const bytes = size<T>() == 1;
+  const half: i32 = bytes ? 0x80 : 0x8000;
+  const ones: u64 = bytes ? 0x0101010101010101 : 0x0001000100010001;
+  const tops = <u64>half * ones;
+  const flip: u64 = bytes && !isSigned<T>() ? 0 : tops;
+  // the gate among unsigned numbers; one that nothing reaches lets the largest through, for `admit` to turn away
+  const least = max(0, min(2 * half - 1, flip != 0 ? gate + half : gate));
+  const either: u64 = least < half ? ~(<u64>0) : 0;
+  const lift = <u64>((least < half ? half : 2 * half) - least) * ones;
+  clear(flags, <usize>n);
+  for (let c = 0; c < classes; c++) {
+    let p = at + classAt(classList, c, step);
+    const end = p + <usize>n * size<T>();
+    let i: usize = 0;
+    for (; p + 64 <= end; p += 64, i += 64 / size<T>()) {
+      const x =
+        (load<u64>(p) ^ flip) |
+        (load<u64>(p, 8) ^ flip) |
+        (load<u64>(p, 16) ^ flip) |
+        (load<u64>(p, 24) ^ flip) |
+        (load<u64>(p, 32) ^ flip) |
+        (load<u64>(p, 40) ^ flip) |
+        (load<u64>(p, 48) ^ flip) |
+        (load<u64>(p, 56) ^ flip);
+      if (reached(x, tops, lift, either) == 0) continue;
+      for (let k: usize = 0; k < 64; k += 8) {
+        let lanes = reached(load<u64>(p + k) ^ flip, tops, lift, either);
+        while (lanes != 0) {
+          store<u8>(flags + i + (k + <usize>(ctz(lanes) >> 3)) / size<T>(), 1);
+          lanes &= lanes - 1;
+        }
+      }
+    }
+    for (; p < end; p += size<T>(), i++) {
+      if (key<T, i32>(p) >= gate) store<u8>(flags + i, 1);
+    }
+  }
+  return listed(flags, n, from, list);
+}
+
+/** Top bits of the lanes that reach the gate. */
+// @ts-ignore: decorator
+@inline
+function reached(x: u64, tops: u64, lift: u64, either: u64): u64 {
+  const sum = (x & ~tops) + lift;
+  return ((sum & (x | either)) | (x & either)) & tops;
+}
+
+/** Planes of floats against a gate that is not above zero, one by one. */
+export function passEach<T, K>(
+  head: usize,
+  at: usize,
+  n: i32,
+  flags: usize,
+  gate: K,
+  from: i32,
+  list: usize,
+): i32 {
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const classes = int(head, H_CLASSES);
+  const classList = ptr(head, H_CLASS_LIST);
+  clear(flags, <usize>n);
+  for (let c = 0; c < classes; c++) {
+    let p = at + classAt(classList, c, step);
+    for (let i = 0; i < n; i++, p += size<T>())
+      store<u8>(flags + i, load<u8>(flags + i) | (<u8>(key<T, K>(p) >= gate)));
+  }
+  return listed(flags, n, from, list);
+}
+
+function listed(flags: usize, n: i32, from: i32, list: usize): i32 {
+  let to = list;
+  for (let i = 0; i < n; i++) {
+    store<i32>(to, from + i);
+    to += (<usize>load<u8>(flags + i)) << 2;
+  }
+  return <i32>((to - list) >> 2);
+}
