@@ -83,13 +83,13 @@ export function pass(m: Memory, type: number, at: number, scale: number, to: num
  * not reach that far; neither product is rounded.
  */
 export function exp(): void {
-  const x = wide[0];
-  if (!(x > -150)) wide[0] = x === x ? 0 : x;
-  else if (x > 130) wide[0] = 1e56;
-  else {
-    const k = Math.floor(x * LOG2E + 0.5);
-    wide[0] = mantissa(x, k) * TWO[k + 220];
-  }
+  let x = wide[0];
+  // a NaN is no index
+  if (x !== x) return;
+  if (x < -150) x = -150;
+  if (x > 130) x = 130;
+  const k = Math.floor(x * LOG2E + 0.5);
+  wide[0] = mantissa(x, k) * TWO[k + 220];
 }
 
 /** `sigmoid` and `power` of exp.ts over this `exp`, so that a bundle needs but one. */
