@@ -47,17 +47,14 @@ import {
   RULE_CLASS,
   RULE_OBJECTNESS,
   RULE_PRODUCT,
-  TYPE_F16,
   TYPE_F32,
-  TYPE_I16,
-  TYPE_I8,
-  TYPE_U8,
 } from "../src/abi";
 import { exp, power } from "../src/exp";
 import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
-import { equal, fast, inOrder, passing, rowMaximum, splatGate, spreadMaximum } from "./lanes";
-import { f16, finite, integer, key, lowest, size, value } from "./value";
-import { classAt, flt, int, ptr, rawGate, setInt } from "./word";
+import { bestOf, largestInRow } from "./classes";
+import { classAt, passesRaw } from "./head";
+import { finite, value } from "./value";
+import { flt, int, ptr, setInt } from "./word";
 
 /** The class of a cell is still to be found. */
 export const UNKNOWN: i32 = -2;
@@ -203,41 +200,6 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
 }
 
-/**
- * The first eight floats, from `at` on and eight by eight, of which one has bits above these of a number from 0 up (negative ones are
- * below zero as bits); else where fewer than eight are left before `end`. Apart, and with a way out for each, as engines
- * then compare in place.
- */
-function nextAbove(at: usize, end: usize, below: i32): usize {
-  for (; at + 32 <= end; at += 32) {
-    if (load<i32>(at) > below) break;
-    if (load<i32>(at, 4) > below) break;
-    if (load<i32>(at, 8) > below) break;
-    if (load<i32>(at, 12) > below) break;
-    if (load<i32>(at, 16) > below) break;
-    if (load<i32>(at, 20) > below) break;
-    if (load<i32>(at, 24) > below) break;
-    if (load<i32>(at, 28) > below) break;
-  }
-  return at;
-}
-
-/** First of the largest of so many floats side by side that reach `least`, which is above zero; -1: none. */
-function largestInRow(at: usize, n: i32, least: f32): i32 {
-  let below = reinterpret<i32>(least) - 1;
-  let found = -1;
-  const end = at + ((<usize>n) << 2);
-  for (let p = at; (p = nextAbove(p, end, below)) < end;) {
-    for (const stop = min(p + 32, end); p < stop; p += 4) {
-      if (load<i32>(p) > below && load<f32>(p) >= 0) {
-        below = load<i32>(p);
-        found = <i32>((p - at) >> 2);
-      }
-    }
-  }
-  return found;
-}
-
 /** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */
 function emitLabel(plan: usize, head: usize, row: i32, label: i32, score: f32): void {
   const labels = int(head, H_LABELS);
@@ -251,17 +213,6 @@ function emitLabel(plan: usize, head: usize, row: i32, label: i32, score: f32): 
     } else if (gates != 0 && !(score >= load<f32>(gates + ((<usize>i) << 2)))) return;
   }
   emitKept(plan, head, row, label, score);
-}
-
-function passesRaw(head: usize, type: i32, at: usize): bool {
-  if (type == TYPE_F32) return load<f32>(at) >= flt(head, H_SCORE_GATE);
-  let k: i32;
-  if (type == TYPE_F16) k = key<f16, i32>(at);
-  else if (type == TYPE_U8) k = <i32>load<u8>(at);
-  else if (type == TYPE_I8) k = <i32>load<i8>(at);
-  else if (type == TYPE_I16) k = <i32>load<i16>(at);
-  else k = load<i32>(at);
-  return k >= int(head, H_SCORE_GATE);
 }
 
 function outOfRange(plan: usize): void {
@@ -282,88 +233,6 @@ function combine(rule: i32, o: f32, s: f32): f32 {
   if (rule == RULE_CLASS) return s;
   if (rule == RULE_PRODUCT) return o * s;
   return <f32>(power(<f64>o, 0.6) * power(<f64>s, 0.4));
-}
-
-export function bestOf(type: i32, head: usize, at: usize, step: usize, classes: i32, classList: usize): i32 {
-  if (type == TYPE_F32) return bestClass<f32, f32>(head, at, step, classes, classList);
-  if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList);
-  if (type == TYPE_I8) return bestClass<i8, i32>(head, at, step, classes, classList);
-  if (type == TYPE_U8) return bestClass<u8, i32>(head, at, step, classes, classList);
-  let best = lowest<i32>();
-  let found = -1;
-  for (let i = 0; i < classes; i++) {
-    const k = integer(type, at + classAt(classList, i, step));
-    if (k > best) {
-      best = k;
-      found = i;
-    }
-  }
-  return found;
-}
-
-/** First of the classes with the largest value; -1 where every value is NaN or none can pass. */
-function bestClass<T, K>(head: usize, at: usize, step: usize, classes: i32, classList: usize): i32 {
-  if (ASC_FEATURE_SIMD) {
-    const lanes = 16 / <i32>size<T>();
-    if (fast<T>() && step == size<T>() && classList == 0 && classes >= lanes) {
-      const last = (<usize>classes - <usize>lanes) * size<T>();
-      const m = spreadMaximum<T>(rowMaximum<T>(at, last));
-      if (
-        int(head, H_SCORE_FN) != FN_SOFTMAX &&
-        passing<T>(inOrder<T>(m), splatGate<T, K>(rawGate<K>(head, H_SCORE_GATE))) == 0
-      ) {
-        if (!isReference<T>()) return -1;
-      }
-      for (let i: usize = 0; i < last; i += 16) {
-        const mask = equal<T>(inOrder<T>(v128.load(at + i)), m);
-        if (mask != 0) {
-          if (isReference<T>()) {
-            if (i16x8.extract_lane_s(m, 0) > 0x7c00) break; // a NaN on top: the careful way below
-          }
-          return <i32>(i / size<T>()) + ctz(mask);
-        }
-      }
-      let careful = false;
-      if (isReference<T>()) careful = i16x8.extract_lane_s(m, 0) > 0x7c00;
-      if (!careful) {
-        const mask = equal<T>(inOrder<T>(v128.load(at + last)), m);
-        return mask != 0 ? classes - lanes + ctz(mask) : -1;
-      }
-    }
-  }
-  if (!ASC_FEATURE_SIMD && !isReference<T>() && isFloat<T>() && classList == 0)
-    return largest(at, step, classes);
-  let best = lowest<K>();
-  let found = -1;
-  for (let i = 0; i < classes; i++) {
-    const k = key<T, K>(at + classAt(classList, i, step));
-    if (k > best) {
-      best = k;
-      found = i;
-    }
-  }
-  return found;
-}
-
-/** First of the largest of `n` floats, `step` apart; -1 where none is above -Infinity. */
-function largest(at: usize, step: usize, n: i32): i32 {
-  let best: f32 = -Infinity;
-  let found = -1;
-  let i = 0;
-  for (; i < n; i++, at += step) {
-    // most are not: four to a round
-    for (; i + 4 <= n; i += 4, at += 4 * step) {
-      if (load<f32>(at) > best) break;
-      if (load<f32>(at + step) > best) break;
-      if (load<f32>(at + 2 * step) > best) break;
-      if (load<f32>(at + 3 * step) > best) break;
-    }
-    if (i < n && load<f32>(at) > best) {
-      best = load<f32>(at);
-      found = i;
-    }
-  }
-  return found;
 }
 
 function emit(plan: usize, head: usize, row: i32, label: i32, score: f32, gate: f32): void {

@@ -12,28 +12,36 @@ import {
   H_SCORE_FN,
   H_SCORE_GATE,
 } from "../src/abi";
-import { fast, passing, rowMaximum, splatGate } from "./lanes";
+import { classAt, rawGate } from "./head";
+import { passing, rowMaximum, splatGate } from "./lanes";
 import { passEach, passPlanes, passWords, planeMaxima } from "./planes";
 import { integer, key, size } from "./value";
-import { classAt, flt, int, ptr, rawGate } from "./word";
+import { int, ptr } from "./word";
 
 /** Writes the rows in [from, from + n) that may pass to `list` and returns how many. */
 export function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: usize): i32 {
   const objectness = ptr(head, H_OBJ);
   if (objectness != 0) {
     const step = ptr(head, H_OBJ_CELL);
-    return pass<T, K>(objectness + <usize>from * step, step, rawGate<K>(head, H_OBJ_GATE), from, n, list);
+    return passColumn<T, K>(
+      objectness + <usize>from * step,
+      step,
+      rawGate<K>(head, H_OBJ_GATE),
+      from,
+      n,
+      list,
+    );
   }
   if (int(head, H_SCORE_FN) == FN_SOFTMAX) return passAll(from, n, list);
   const step = ptr(head, H_SCORE_CELL);
   const at = ptr(head, H_SCORE) + <usize>from * step;
   const rawest = rawGate<K>(head, H_SCORE_GATE);
   const classes = int(head, H_CLASSES);
-  if (classes == 1) return pass<T, K>(at, step, rawest, from, n, list);
-  if (fast<T>() && step == size<T>()) {
+  if (classes == 1) return passColumn<T, K>(at, step, rawest, from, n, list);
+  if (step == size<T>()) {
     if (ASC_FEATURE_SIMD) {
       planeMaxima<T, K>(head, at, n, maxima, rawest);
-      return pass<T, K>(maxima, size<T>(), rawest, from, n, list);
+      return passColumn<T, K>(maxima, size<T>(), rawest, from, n, list);
     }
     // integers are in order as they stand, floats above zero
     if (isReference<T>() || !isFloat<T>()) {
@@ -82,11 +90,11 @@ function passAll(from: i32, n: i32, list: usize): i32 {
 }
 
 /** One column of values against the gate. */
-function pass<T, K>(at: usize, step: usize, gate: K, from: i32, n: i32, list: usize): i32 {
+function passColumn<T, K>(at: usize, step: usize, gate: K, from: i32, n: i32, list: usize): i32 {
   let to = list;
   let i = 0;
   if (ASC_FEATURE_SIMD) {
-    if (fast<T>() && step == size<T>()) {
+    if (step == size<T>()) {
       const lanes = 16 / <i32>size<T>();
       const wanted = splatGate<T, K>(gate);
       for (; i + lanes <= n; i += lanes) {
@@ -144,7 +152,7 @@ function passRows<T, K>(
   const classList = ptr(head, H_CLASS_LIST);
   if (ASC_FEATURE_SIMD) {
     const lanes = 16 / <i32>size<T>();
-    if (fast<T>() && channel == size<T>() && classList == 0 && classes >= lanes) {
+    if (channel == size<T>() && classList == 0 && classes >= lanes) {
       const wanted = splatGate<T, K>(gate);
       const last = (<usize>classes - <usize>lanes) * size<T>();
       for (let i = 0; i < n; i++) {

@@ -1,12 +1,5 @@
-/** Elements in lanes: sixteen bytes at a time, of any type that has loops of its own. Vector builds only. */
+/** Sixteen bytes of elements as lanes, of the types f32, f16, i8 and u8. Vector builds only. */
 import { size } from "./value";
-
-/** Types with vector loops of their own. */
-// @ts-ignore: decorator
-@inline
-export function fast<T>(): bool {
-  return isReference<T>() || isFloat<T>() || sizeof<T>() == 1;
-}
 
 /** The gate in every lane of the element's own type. */
 // @ts-ignore: decorator
@@ -14,11 +7,8 @@ export function fast<T>(): bool {
 export function splatGate<T, K>(gate: K): v128 {
   if (isReference<T>()) return i16x8.splat(<i16>min(<i32>gate, 0x7fff));
   else if (isFloat<T>()) return f32x4.splat(<f32>gate);
-  else if (sizeof<T>() == 1) {
-    if (isSigned<T>()) return i8x16.splat(<i8>max(min(<i32>gate, 127), -128));
-    else return i8x16.splat(<i8>max(min(<i32>gate, 255), 0));
-  } else if (sizeof<T>() == 2) return i16x8.splat(<i16>max(min(<i32>gate, 32767), -32768));
-  else return i32x4.splat(<i32>gate);
+  else if (isSigned<T>()) return i8x16.splat(<i8>max(min(<i32>gate, 127), -128));
+  else return i8x16.splat(<i8>max(min(<i32>gate, 255), 0));
 }
 
 /** Bit i: element i is at or above the gate. Lane types are those of `T`. */
@@ -29,13 +19,10 @@ export function passing<T>(v: v128, wanted: v128): i32 {
     // f16 bits in sign-fixed order; a NaN that passes here is turned away by `admit`
     return i16x8.bitmask(i16x8.ge_s(halfOrder(v), wanted));
   } else if (isFloat<T>()) return i32x4.bitmask(f32x4.ge(v, wanted));
-  else if (sizeof<T>() == 1) {
-    if (isSigned<T>()) return i8x16.bitmask(i8x16.ge_s(v, wanted));
-    else return i8x16.bitmask(i8x16.ge_u(v, wanted));
-  } else if (sizeof<T>() == 2) return i16x8.bitmask(i16x8.ge_s(v, wanted));
-  else return i32x4.bitmask(i32x4.ge_s(v, wanted));
+  else return i8x16.bitmask(isSigned<T>() ? i8x16.ge_s(v, wanted) : i8x16.ge_u(v, wanted));
 }
 
+/** Bits of f16 as integers in the order of the numbers: the low 15 bits of negative ones turned over. Twice gives the bits back. */
 // @ts-ignore: decorator
 @inline
 export function halfOrder(v: v128): v128 {
@@ -55,19 +42,16 @@ export function inOrder<T>(v: v128): v128 {
 export function larger<T>(acc: v128, v: v128): v128 {
   if (isReference<T>()) return i16x8.max_s(acc, v);
   else if (isFloat<T>()) return f32x4.pmax(acc, v);
-  else if (sizeof<T>() == 1) return isSigned<T>() ? i8x16.max_s(acc, v) : i8x16.max_u(acc, v);
-  else if (sizeof<T>() == 2) return i16x8.max_s(acc, v);
-  else return i32x4.max_s(acc, v);
+  else return isSigned<T>() ? i8x16.max_s(acc, v) : i8x16.max_u(acc, v);
 }
 
+/** What `larger` begins from. */
 // @ts-ignore: decorator
 @inline
 export function lowestLanes<T>(): v128 {
   if (isReference<T>()) return i16x8.splat(i16.MIN_VALUE);
   else if (isFloat<T>()) return f32x4.splat(-Infinity);
-  else if (sizeof<T>() == 1) return isSigned<T>() ? i8x16.splat(i8.MIN_VALUE) : i8x16.splat(0);
-  else if (sizeof<T>() == 2) return i16x8.splat(i16.MIN_VALUE);
-  else return i32x4.splat(i32.MIN_VALUE);
+  else return i8x16.splat(isSigned<T>() ? i8.MIN_VALUE : 0);
 }
 
 /** Maxima of a row in lanes; the last load overlaps the one before it. f16 comes out in order. */
@@ -99,14 +83,13 @@ export function spreadMaximum<T>(m: v128): v128 {
   return m;
 }
 
+/** Bit i: element i is the same in both. */
 // @ts-ignore: decorator
 @inline
 export function equal<T>(a: v128, b: v128): i32 {
   if (isReference<T>()) return i16x8.bitmask(i16x8.eq(a, b));
   else if (isFloat<T>()) return i32x4.bitmask(f32x4.eq(a, b));
-  else if (sizeof<T>() == 1) return i8x16.bitmask(i8x16.eq(a, b));
-  else if (sizeof<T>() == 2) return i16x8.bitmask(i16x8.eq(a, b));
-  else return i32x4.bitmask(i32x4.eq(a, b));
+  else return i8x16.bitmask(i8x16.eq(a, b));
 }
 
 /** Lanes of `gather4` that are equal. */

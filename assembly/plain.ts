@@ -1,6 +1,5 @@
 /** The exact work for cells of the commonest heads, four at a time. Vector builds only. */
 import {
-  COLUMN_BYTES,
   FLAG_MULTI_LABEL,
   FN_SIGMOID,
   FN_SOFTMAX,
@@ -46,11 +45,13 @@ import {
   TYPE_I8,
   TYPE_U8,
 } from "../src/abi";
-import { bestOf, emitKept } from "./admit";
+import { emitKept } from "./admit";
 import { box4, inLanes, value4 } from "./box";
+import { bestOf, firstEqual } from "./classes";
 import { sigmoid4 } from "./exp4";
+import { groupSize } from "./head";
 import { halfOrder, rowMaximum, sameIn } from "./lanes";
-import { groupSize } from "./planes";
+import { column, groupRow } from "./scratch";
 import { f16, gather4, size, value } from "./value";
 import { clear, flt, int, ptr, setInt } from "./word";
 
@@ -75,6 +76,7 @@ export function isPlain(plan: usize, head: usize): bool {
     int(head, H_OBJ_TYPE) == TYPE_F32 &&
     type == TYPE_F32 &&
     int(head, H_OBJ_FN) == int(head, H_SCORE_FN) &&
+    // a row is read by whole vectors
     int(head, H_CLASSES) >= 4
   );
 }
@@ -85,20 +87,6 @@ export function isPlain(plan: usize, head: usize): bool {
  * at a time; the third boxes, four at a time. Between them, in scratch, three columns: rows (the list itself), raw
  * values and then scores, labels. A column is made shorter in place: what passes moves forward.
  */
-
-/** In scratch: the list, best scores, labels. */
-// @ts-ignore: decorator
-@inline
-export function column(plan: usize, i: i32): usize {
-  return ptr(plan, P_BLOCK) + <usize>(i * COLUMN_BYTES);
-}
-
-/** In scratch: the maxima of a group, or what is needed after them. */
-// @ts-ignore: decorator
-@inline
-function groupRow(plan: usize, i: i32): usize {
-  return ptr(plan, P_BLOCK) + <usize>(MAXIMA + (1 + i) * ROW_BYTES);
-}
 
 /** The k-th row of a list, or its last: a lane without a row of its own then reads where another does. */
 // @ts-ignore: decorator
@@ -213,7 +201,7 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     p1 = at + <usize>r1 * size<T>() + <usize>i32x4.extract_lane(first, 1) * step + end;
     p2 = at + <usize>r2 * size<T>() + <usize>i32x4.extract_lane(first, 2) * step + end;
     p3 = at + <usize>r3 * size<T>() + <usize>i32x4.extract_lane(first, 3) * step + end;
-    // -1: the careful way. A NaN among halves stands as infinity; where all is -Infinity or NaN there is no class
+    // -1: to be found by `classOf`. A NaN among halves stands as infinity; where all is -Infinity or NaN there is no class
     let label = i32x4.splat(-1);
     for (let c = planes; c > 0;) {
       c--;
@@ -348,7 +336,7 @@ function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses
   const zero = f32x4.splat(0);
   let m: usize = 0;
   for (let k: usize = 0; k < n; k += 16) {
-    // without objectness its lanes are those of the class: nothing comes of them
+    // without objectness these are lanes to be ignored
     let o = v128.load((objectnesses != 0 ? objectnesses : tops) + k);
     let s = v128.load(tops + k);
     // lanes past the end hold leftovers: they are masked out
@@ -392,18 +380,6 @@ function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses
   if (inLanes(head)) return emitMany(plan, head, list, m);
   for (let k: usize = 0; k < m; k += 4)
     emitKept(plan, head, load<i32>(list + k), load<i32>(labels + k), load<f32>(tops + k));
-}
-
-/** First of `classes` values that lie side by side which equals `top`; -1: none. */
-function firstEqual(at: usize, top: f32, classes: i32): i32 {
-  const wanted = f32x4.splat(top);
-  const last = (<usize>(classes - 4)) << 2;
-  for (let i: usize = 0; i < last; i += 16) {
-    const mask = i32x4.bitmask(f32x4.eq(v128.load(at + i), wanted));
-    if (mask != 0) return <i32>(i >> 2) + ctz(mask);
-  }
-  const mask = i32x4.bitmask(f32x4.eq(v128.load(at + last), wanted));
-  return mask != 0 ? classes - 4 + ctz(mask) : -1;
 }
 
 /** Third pass: `emitKept` for `n` bytes of the columns, boxes four at a time. */

@@ -1,19 +1,14 @@
 /** The gate where each class is a plane of its own: many planes, few cells that pass. */
-import { GROUPS, H_CLASSES, H_CLASS_LIST, H_SCORE_CHANNEL, ROW_BYTES } from "../src/abi";
+import { H_CLASSES, H_CLASS_LIST, H_SCORE_CHANNEL, ROW_BYTES } from "../src/abi";
+import { classAt, groupSize } from "./head";
 import { halfOrder, inOrder, larger, lowestLanes } from "./lanes";
 import { key, size } from "./value";
-import { classAt, clear, int, ptr } from "./word";
-
-/** Classes of a group: eight, or as many eights as keep the groups at sixteen. */
-// @ts-ignore: decorator
-@inline
-export function groupSize(classes: i32): i32 {
-  return ((classes + 8 * GROUPS - 1) / (8 * GROUPS)) * 8;
-}
+import { clear, int, ptr } from "./word";
 
 /**
- * Maximum of `m`, which is no NaN, and of one vector of each of eight planes: a NaN never becomes the running maximum. The
- * vector is that of index 0, 1, 2, 3 where `V` is `u8`, `u16`, `u32`, `u64`: a constant, which the loads then hold.
+ * Maximum of `m`, which is no NaN, and of one vector of each of eight planes: a NaN never becomes the running maximum. The vector is
+ * number 0, 1, 2 or 3 from the addresses on, as `V` is `u8`, `u16`, `u32` or `u64`: an offset inside a load has to be known to the compiler,
+ * and a type argument is the way to hand over a constant.
  */
 // @ts-ignore: decorator
 @inline
@@ -158,14 +153,14 @@ export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize,
   }
 }
 
-/** A maximum as `pass` takes it. */
+/** A maximum as `passColumn` takes it. */
 // @ts-ignore: decorator
 @inline
 function settled<T>(m: v128, ordered: bool): v128 {
   if (isReference<T>()) {
-    // a NaN stands as infinity here: where `pass` goes by keys it would hide the other classes
+    // a NaN stands as infinity here: where `passColumn` goes by keys it would hide the other classes
     m = i16x8.min_s(m, i16x8.splat(0x7c00));
-    // `pass` brings raw bits into order; doing it twice gives the raw bits back
+    // `passColumn` brings raw bits into order; doing it twice gives the raw bits back
     if (ordered) m = halfOrder(m);
   }
   return m;
@@ -174,9 +169,8 @@ function settled<T>(m: v128, ordered: bool): v128 {
 // Without vectors: floats by their bits, other types by the word.
 
 /**
- * The first four floats along four planes, from `a`, `b`, `c` and `d` on, of which one has bits above these of a number from 0 up, as
- * the place in the first plane; it is that far along the others too. Where fewer than four are left before `end`, which is of the first,
- * these are looked at in any case. Apart, and with a way out for each, as engines then compare in place.
+ * The same along four planes at once, four floats of each a step: the place in the first plane, and the other three are that far too. Where
+ * fewer than four are left before `end`, which is of the first plane, the caller looks at them in any case.
  */
 function nextInFour(a: usize, b: usize, c: usize, d: usize, end: usize, below: i32): usize {
   for (; a + 16 <= end; a += 16, b += 16, c += 16, d += 16) {

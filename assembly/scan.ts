@@ -38,7 +38,8 @@ import {
 } from "../src/abi";
 import { UNKNOWN, admit } from "./admit";
 import { gate, passIntegers } from "./gate";
-import { admitClasses, admitFloats, column, isPlain } from "./plain";
+import { admitClasses, admitFloats, isPlain } from "./plain";
+import { column } from "./scratch";
 import { f16, value } from "./value";
 import { flt, int, ptr, setInt } from "./word";
 

@@ -36,7 +36,7 @@ export function key<T, K>(at: usize): K {
 // @ts-ignore: decorator
 @inline
 export function lowest<K>(): K {
-  if (isFloat<K>()) return <K>-f32.MAX_VALUE * <K>2;
+  if (isFloat<K>()) return <K>-Infinity;
   else return <K>i32.MIN_VALUE;
 }
 

@@ -15,9 +15,9 @@ writeFileSync(
   "dist/NOTICE.txt",
   `boxwright is under the MIT licence: see LICENSE. It carries code of others:
 
-@assemblyscript/loader ${loader.version}, Apache-2.0, in index, wasm and workerd (.mjs, .cjs). Changed: what serves strings,
-arrays, classes, optional arguments and the imports of the standard library was left out, none of which the kernel needs,
-and with it all that touches something global on import.
+@assemblyscript/loader ${loader.version}, Apache-2.0, in the files where a comment says so. Changed: what serves strings, arrays,
+classes, optional arguments and the imports of the standard library was left out, none of which the kernel needs, and with it
+all that touches something global on import.
 
 AssemblyScript ${compiler.version}, Apache-2.0, compiled simd.wasm and scalar.wasm, with parts of its standard library in them.
 

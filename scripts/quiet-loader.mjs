@@ -51,11 +51,12 @@ export function quietLoader() {
           );
         out = out.replace(from, to);
       }
-      // kept by bundlers, so that the notice goes where the code goes
-      return {
-        code: `/*! @assemblyscript/loader (Apache-2.0), changed: see NOTICE.txt of boxwright */\n${out}`,
-        map: null,
-      };
+      // kept by bundlers as long as the statement behind it is, so that the notice goes where the code goes
+      const kept = "export function instantiateSync(";
+      if (out.split(kept).length !== 2)
+        throw new Error(`@assemblyscript/loader: got no "${kept}", expected one to put the notice before`);
+      const notice = "/*! @assemblyscript/loader (Apache-2.0), changed: see NOTICE.txt of boxwright */";
+      return { code: out.replace(kept, `${notice}\n${kept}`), map: null };
     },
   };
 }

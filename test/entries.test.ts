@@ -146,6 +146,13 @@ describe("each entry answers as recorded", () => {
     const there = readdirSync(dist).map((f) => `./dist/${f}`);
     expect([...new Set(files)].filter((f) => f !== "./package.json" && !there.includes(f))).toEqual([]);
     expect(readFileSync(join(dist, "NOTICE.txt"), "utf8")).toMatch(/Apache License[\s\S]*Version 2\.0/);
+    const text = (f: string): string => readFileSync(join(dist, f), "utf8");
+    const code = readdirSync(dist).filter((f) => /\.[mc]js$/.test(f));
+    const withLoader = code.filter((f) => text(f).includes("function instantiateSync("));
+    expect(withLoader.length).toBeGreaterThan(8);
+    expect(withLoader.filter((f) => !text(f).includes("/*! @assemblyscript/loader (Apache-2.0)"))).toEqual(
+      [],
+    );
   });
 });
 

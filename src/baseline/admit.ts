@@ -38,7 +38,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
     activate(fn, SCORE);
     if (rule === A.RULE_OBJECTNESS) {
       if (odd) i32[plan + A.P_OUT_OF_RANGE]++;
-      else if (passed[SCORE] >= gate) emit(m, plan, head, row, base);
+      else if (passed[SCORE] >= gate) emitKept(m, plan, head, row, base);
       return;
     }
     o = passed[SCORE];
@@ -115,14 +115,14 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
       combine(rule, o);
       const score = passed[SCORE];
       if (!(score >= (gates === 0 ? gate : f32[gates + i]))) continue;
-      if (multi) emit(m, plan, head, row, base + c);
+      if (multi) emitKept(m, plan, head, row, base + c);
       else if (score > best) {
         best = score;
         bestLabel = base + c;
       }
     }
     passed[SCORE] = best;
-    if (bestLabel >= 0) emit(m, plan, head, row, bestLabel);
+    if (bestLabel >= 0) emitKept(m, plan, head, row, bestLabel);
     return;
   }
 
@@ -139,7 +139,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
   }
   convert(fn, top, sum);
   combine(rule, o);
-  if (passed[SCORE] >= gate) emit(m, plan, head, row, base + label);
+  if (passed[SCORE] >= gate) emitKept(m, plan, head, row, base + label);
 }
 
 /** First of the largest of `n` floats, `step` words apart; -1 where all are NaN. */
@@ -204,7 +204,7 @@ function emitLabel(m: Memory, plan: number, head: number, row: number, label: nu
       if (list !== 0) return;
     } else if (gates !== 0 && !(passed[SCORE] >= f32[gates + i])) return;
   }
-  emit(m, plan, head, row, label);
+  emitKept(m, plan, head, row, label);
 }
 
 export function passesRaw(m: Memory, type: number, gate: number, at: number): boolean {
@@ -253,7 +253,7 @@ function bestClass(
 }
 
 /** Appends a candidate; its score stands in `passed`. */
-export function emit(m: Memory, plan: number, head: number, row: number, label: number): void {
+export function emitKept(m: Memory, plan: number, head: number, row: number, label: number): void {
   const { i32, f32 } = m;
   const at = i32[plan + A.P_CANDIDATES];
   if (at >= i32[plan + A.P_CAPACITY]) {

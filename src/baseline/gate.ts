@@ -5,7 +5,7 @@ import { passesRaw } from "./admit.ts";
 import { classAt, integerKey } from "./value.ts";
 
 /** One column of values, anywhere: cells that reach the gate to the list, of which the end is returned. */
-export function column(
+export function passColumn(
   m: Memory,
   type: number,
   gate: number,
@@ -46,7 +46,7 @@ export function column(
 }
 
 /** Cells whose classes stand next to each other (rows), or nowhere near each other; `admitPlain` does without. */
-export function rows(
+export function passRows(
   m: Memory,
   head: number,
   type: number,

@@ -1,7 +1,7 @@
 /** The exact work for cells of the commonest heads, in one loop. Twin of `assembly/plain.ts`. */
 import * as A from "../abi.ts";
 import { type Memory } from "../memory.ts";
-import { emit, isOdd, largest, largestInRow } from "./admit.ts";
+import { emitKept, isOdd, largest, largestInRow } from "./admit.ts";
 import { BOX_NOT_FINITE, BOX_OK, activate, place } from "./box.ts";
 import { noLabel } from "./planes.ts";
 import { finite, fround, OBJECTNESS, pass, passed, SCORE } from "./value.ts";
@@ -131,7 +131,7 @@ export function admitPlain(
     if (next >= room) {
       i32[plan + A.P_CANDIDATES] = next;
       to[SCORE] = score;
-      emit(m, plan, head, row, base + label);
+      emitKept(m, plan, head, row, base + label);
       next = i32[plan + A.P_CANDIDATES];
       continue;
     }

@@ -6,7 +6,7 @@
 import * as A from "../abi.ts";
 import { type Memory } from "../memory.ts";
 import { admit } from "./admit.ts";
-import { column, rows } from "./gate.ts";
+import { passColumn, passRows } from "./gate.ts";
 import { admitPlain, isPlain } from "./plain.ts";
 import { noLabel, sieve } from "./planes.ts";
 import { LOG_BYTES, value } from "./value.ts";
@@ -65,8 +65,8 @@ function scanHead(m: Memory, plan: number, head: number): void {
         continue;
       } else for (let i = 0; i < n; i++) if (i32[list + i] !== 0) i32[to++] = from + i;
     } else if (all || (plain && planes > 1)) for (let i = 0; i < n; i++) i32[to++] = from + i;
-    else if (planes === 1) to = column(m, type, gate, at, step, from, n, list);
-    else to = rows(m, head, type, at, step, from, n, list);
+    else if (planes === 1) to = passColumn(m, type, gate, at, step, from, n, list);
+    else to = passRows(m, head, type, at, step, from, n, list);
     if (plain) {
       // piece by piece: what is called but once a frame, and then runs long, may for good stay in code that V8 made for the
       // middle of a loop, which unpacks each time round what was read before it

@@ -1,0 +1,38 @@
+/** What heads have in common: their gates, their lists of wanted classes. */
+import { GROUPS, H_SCORE_GATE, TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../src/abi";
+import { f16, key } from "./value";
+import { flt, int } from "./word";
+
+/** A gate: an f32, or an integer for all other types. */
+// @ts-ignore: decorator
+@inline
+export function rawGate<K>(head: usize, word: i32): K {
+  if (isFloat<K>()) return <K>flt(head, word);
+  else return <K>int(head, word);
+}
+
+/** Offset of the i-th of the wanted classes, `step` bytes apart, in a list of numbers of classes; without a list, of the i-th of all. */
+// @ts-ignore: decorator
+@inline
+export function classAt(list: usize, i: i32, step: usize): usize {
+  return (list != 0 ? <usize>load<u32>(list + ((<usize>i) << 2)) : <usize>i) * step;
+}
+
+/** Classes of a group: eight, or as many eights as keep the groups at sixteen. */
+// @ts-ignore: decorator
+@inline
+export function groupSize(classes: i32): i32 {
+  return ((classes + 8 * GROUPS - 1) / (8 * GROUPS)) * 8;
+}
+
+/** Whether the raw score at `at` reaches the gate of the head. */
+export function passesRaw(head: usize, type: i32, at: usize): bool {
+  if (type == TYPE_F32) return load<f32>(at) >= flt(head, H_SCORE_GATE);
+  let k: i32;
+  if (type == TYPE_F16) k = key<f16, i32>(at);
+  else if (type == TYPE_U8) k = <i32>load<u8>(at);
+  else if (type == TYPE_I8) k = <i32>load<i8>(at);
+  else if (type == TYPE_I16) k = <i32>load<i16>(at);
+  else k = load<i32>(at);
+  return k >= int(head, H_SCORE_GATE);
+}
