@@ -1,6 +1,12 @@
 /**
  * The rules on which published decoders disagree, as explicit fields with named sets.
- * Sources: the table in README ("Conventions") names the decoder that documents each.
+ *
+ * - `ultralytics`: `non_max_suppression` of the package that trains YOLOv5 to v12, without its agnostic option
+ * - `depthai`: the host's DetectionParser of depthai-core
+ * - `depthai-nodes`: the YOLO and SSD parsers of the Python package of that name
+ * - `gen1`: the host script that came with the first NN_config files; it also rounds to whole pixels, which is not copied
+ * - `opencv`: `cv::dnn::NMSBoxesBatched` over boxes that nobody clamps
+ * - `tflite`: the operator TFLite_Detection_PostProcess, with its fast (not per class) suppression
  */
 
 export interface Conventions {
@@ -8,7 +14,7 @@ export interface Conventions {
   readonly score: "product" | "class";
   /** A value passes the confidence threshold when it is above it, or also when it equals it. */
   readonly gate: ">" | ">=";
-  /** Boxes suppress each other within a class, across all classes, or not at all. `null`: as the head needs (end-to-end heads: not at all). */
+  /** Boxes suppress each other within a class, across all classes, or not at all. */
   readonly nms: "class" | "all" | "none";
   /** A box is suppressed when its IoU with a kept one is above the threshold, or also when it equals it. */
   readonly suppress: ">" | ">=";

@@ -15,7 +15,7 @@ import { type Config, parseConfig } from "./config.ts";
 import { ownList } from "./config/options.ts";
 import { CONFIDENCE, type Json, Reader, UNIT, isText } from "./config/reader.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
-import { type Detection, type Detections, detectionsIn } from "./detections.ts";
+import { type Detection, type Detections, detectionsIn, setLength } from "./detections.ts";
 import { ConfigError, refuse } from "./errors.ts";
 import { gatherRows, holdsRows } from "./gather.ts";
 import { type Image, type Thresholds, slotsOf, writeAffine, writePlan, writeThresholds } from "./image.ts";
@@ -159,7 +159,7 @@ class TensorDecoder implements Decoder {
     countFrame(stats);
     for (let image = 0; image < work.detections.length; image++) {
       const at = plan === 0 ? layout.plans[image] : plan;
-      work.detections[image].length = engine.decode(at);
+      setLength(work.detections[image], engine.decode(at));
       const candidates = countImage(stats, memory, at);
       if (memory.i32[(at >> 2) + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
       if (!this.#checkedBoxes && candidates > 0) {

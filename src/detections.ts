@@ -18,10 +18,12 @@ export interface Detection {
  */
 export class Detections implements Iterable<Detection> {
   /** How many rows count. */
-  length = 0;
-  /** x_min, y_min, x_max, y_max of each row. */
+  readonly length: number = 0;
+  /** x_min, y_min, x_max, y_max of each row, four numbers side by side; normalised to the image of the frame, or to the network's input without one. */
   readonly boxes: Float32Array;
+  /** Confidence of each row, 0..1, falling. */
   readonly scores: Float32Array;
+  /** Class number of each row, counted as the config counts labels. */
   readonly classIds: Int32Array;
   /**
    * Where each came from: cells are numbered head by head, anchor by anchor, row by row
@@ -83,7 +85,7 @@ export class Detections implements Iterable<Detection> {
       this.sources.slice(0, n),
       this.#labels,
     );
-    c.length = n;
+    setLength(c, n);
     return c;
   }
 
@@ -91,6 +93,11 @@ export class Detections implements Iterable<Detection> {
   toJSON(): Detection[] {
     return this.toArray();
   }
+}
+
+/** For who writes the columns: readers find `length` as it is. */
+export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] }, n: number): void {
+  d.length = n;
 }
 
 /** Addresses of the columns that the kernel writes. */
@@ -116,7 +123,7 @@ export const detectionsIn = (
     labels,
   );
 
-/** Box of a detection in pixels of an image of that size: x multiplied by the width, y by the height. */
+/** Box of a detection in pixels of an image of that size: x multiplied by the width, y by the height, neither rounded nor clamped. */
 export function toPixels(d: Detection, width: number, height: number): Detection {
   return {
     ...d,

@@ -14,7 +14,7 @@ import {
 } from "./engine.ts";
 import * as A from "./abi.ts";
 import { crc32 } from "./crc32.ts";
-import { type Detections, detectionsIn } from "./detections.ts";
+import { type Detections, detectionsIn, setLength } from "./detections.ts";
 import { ConfigError, mismatch, refuse } from "./errors.ts";
 import { writeAffine } from "./image.ts";
 import { type Frame, affineOf, remembered } from "./letterbox.ts";
@@ -305,7 +305,7 @@ class FileDecoder implements PlanDecoder {
     countFrame(this.stats);
     for (let i = 0; i < this.#blocks.length; i++) {
       const at = this.#blocks[i];
-      this.#detections[i].length = this.#engine.decode(at);
+      setLength(this.#detections[i], this.#engine.decode(at));
       countImage(this.stats, memory, at);
       const outside = memory.i32[(at >> 2) + A.P_OUT_OF_RANGE];
       if (outside > 0)

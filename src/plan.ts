@@ -8,7 +8,7 @@ import { TensorError, refuse } from "./errors.ts";
 import { type Activation, type Family, type FamilyRules, RULES, settleFamily } from "./families.ts";
 import { rangeOf } from "./gates.ts";
 import { cellsOf, gridsOfRows } from "./places.ts";
-import { blazefaceAnchors, ultrafacePriors } from "./priors.ts";
+import { blazeface, ultraface } from "./built-priors.ts";
 import { type Head, type Question, type Reading, expectedShapes, readings } from "./reading.ts";
 import {
   type TensorSpec,
@@ -247,9 +247,9 @@ function questionOf(
   // these two are always built with the same layout, so nobody should have to type it
   const build =
     family === "blazeface"
-      ? blazefaceAnchors
+      ? blazeface
       : family === "ultraface" && variances !== null
-        ? ultrafacePriors
+        ? ultraface
         : null;
   if (build !== null && priors === null && size !== null) {
     priors = build(size);

@@ -3,6 +3,7 @@
  * All return f32 rows, normalised to the network input; the row order is that of the networks' own outputs:
  * layer by layer, row by row, cell by cell, box by box.
  */
+import { type Layer, blazeface, grid, ultraface } from "./built-priors.ts";
 
 export interface SsdAnchorOptions {
   /** [width, height] of the network input in pixels. */
@@ -23,15 +24,30 @@ export interface SsdAnchorOptions {
   readonly offset?: number;
 }
 
+/** Sizes, strides, ratios: a list of positive numbers, or a RangeError. */
+function checkPositive(name: string, all: readonly unknown[], length = all.length): void {
+  if (all.length === length && length > 0 && all.every((x) => typeof x === "number" && x > 0 && x < Infinity))
+    return;
+  const expected =
+    length === 1 ? "a positive number" : length > 1 ? `${length} positive numbers` : "positive numbers";
+  throw new RangeError(`${name}: got [${all.join(", ")}], expected ${expected}`);
+}
+
 /**
  * Anchors as MediaPipe's SsdAnchorsCalculator and TensorFlow's multiple_grid_anchor_generator define them:
  * scale_k = min + (max - min) k / (layers - 1); per cell the ratios at scale_k and one box at sqrt(scale_k scale_k+1).
+ * Rows go layer by layer, line by line, cell by cell, then box by box; layers of the same stride share their cells.
  * @returns rows [xcenter, ycenter, width, height], 0..1.
+ * @throws RangeError where a size, stride, scale or ratio is not positive
  */
 export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
   const { inputSize, strides, minScale, maxScale } = options;
   const ratios = options.aspectRatios ?? [1, 2, 0.5, 3, 1 / 3];
   const interpolated = options.interpolatedRatio ?? 1;
+  checkPositive("inputSize", inputSize, 2);
+  checkPositive("strides", strides);
+  checkPositive("minScale, maxScale", [minScale, maxScale], 2);
+  if (ratios.length > 0) checkPositive("aspectRatios", ratios);
   const scaleOf = (k: number): number =>
     strides.length === 1
       ? (minScale + maxScale) / 2
@@ -64,23 +80,6 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
   return grid(inputSize, layers, options.offset);
 }
 
-/** Boxes of each cell of a layer, by its stride. */
-type Layer = readonly [stride: number, sizes: readonly (readonly [number, number])[]];
-
-/** Rows of centre and size; a centre goes by the cells of the map, not by its stride: 240 / 64 leaves a last row that is cut off. */
-function grid(inputSize: readonly [number, number], layers: readonly Layer[], offset = 0.5): Float32Array {
-  const out: number[] = [];
-  for (const [stride, sizes] of layers) {
-    const [w, h] = inputSize.map((n) => Math.ceil(n / stride));
-    for (let y = 0; y < h; y++) {
-      for (let x = 0; x < w; x++) {
-        for (const size of sizes) out.push((x + offset) / w, (y + offset) / h, ...size);
-      }
-    }
-  }
-  return Float32Array.from(out);
-}
-
 /**
  * Anchors of SSD-MobileNet v1 and v2 as TensorFlow's detection API trains them (1,917 for 300x300).
  * @returns rows [ycenter, xcenter, height, width], the order in which those networks store theirs.
@@ -100,26 +99,29 @@ export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300,
   return xywh;
 }
 
-/** Anchors of BlazeFace: 896 for the short range (128x128, strides 8, 16, 16, 16), 2,304 for the full range (192x192, stride 4). */
+/**
+ * Anchors of BlazeFace, as MediaPipe's face detection graphs state them: 896 for the short range (128x128, strides 8, 16, 16, 16) and for the
+ * camera at the back (256x256, strides 16, 32, 32, 32), 2,304 for the full range (192x192, stride 4).
+ * @returns rows [xcenter, ycenter, 1, 1], line by line.
+ * @throws RangeError for any other size: there is no such network
+ */
 export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 128]): Float32Array {
-  // as large as the image all of them: two for each layer of a cell, but one in the full range
-  const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
-  return grid(inputSize, inputSize[0] === 192 ? [whole(4, 1)] : [whole(8, 2), whole(16, 6)]);
+  const [width, height] = inputSize;
+  if (width !== height || (width !== 128 && width !== 192 && width !== 256))
+    throw new RangeError(
+      `inputSize: got [${inputSize.join(", ")}], expected [128, 128], [192, 192] or [256, 256]`,
+    );
+  return blazeface(inputSize);
 }
 
-/** Priors of UltraFace (version-RFB and version-slim): sizes 10,16,24 / 32,48 / 64,96 / 128,192,256 px at strides 8, 16, 32, 64. */
+/**
+ * Priors of UltraFace (version-RFB and version-slim): sizes 10,16,24 / 32,48 / 64,96 / 128,192,256 px at strides 8, 16, 32, 64.
+ * @returns rows [xcenter, ycenter, width, height], 0..1, map by map, line by line.
+ * @throws RangeError where a size is not positive
+ */
 export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240]): Float32Array {
-  const sizes = [
-    [10, 16, 24],
-    [32, 48],
-    [64, 96],
-    [128, 192, 256],
-  ];
-  const [w, h] = inputSize;
-  return grid(
-    inputSize,
-    sizes.map((all, k) => [8 << k, all.map((s) => [Math.min(1, s / w), Math.min(1, s / h)])]),
-  );
+  checkPositive("inputSize", inputSize, 2);
+  return ultraface(inputSize);
 }
 
 /** One PriorBox layer of a Caffe SSD, with the names of its prototxt in camel case. */
@@ -147,7 +149,10 @@ export function caffePriors(
   layers: readonly CaffePriorLayer[],
 ): Float32Array {
   const out: number[] = [];
+  checkPositive("inputSize", inputSize, 2);
   for (const l of layers) {
+    checkPositive("width, height, minSize", [l.width, l.height, l.minSize], 3);
+    checkPositive("maxSize, step, aspectRatios", [l.maxSize ?? 1, l.step ?? 1, ...(l.aspectRatios ?? [])]);
     const sizes: [number, number][] = [[l.minSize, l.minSize]];
     if (l.maxSize !== undefined) {
       const s = Math.sqrt(l.minSize * l.maxSize);

@@ -8,7 +8,10 @@ export interface Stats {
   readonly frames: number;
   /** Candidates of the last frame, over all its images. */
   readonly candidates: number;
-  /** Of the last frame: candidates that a cap left out, and candidates whose box or score was not finite. */
+  /**
+   * Of the last frame. `capped`: candidates for which there was no room, and those that were not looked at any more once `maxDetections` were
+   * kept (suppression might have taken some of them anyway). `notFinite`: candidates whose box or score was not finite.
+   */
   readonly dropped: { readonly capped: number; readonly notFinite: number };
   /** Bytes of memory held. */
   readonly bytes: number;
@@ -16,7 +19,7 @@ export interface Stats {
   readonly plans: number;
 }
 
-/** The same, as the decoder writes it. */
+/** The same as the decoder writes it. */
 export interface Counters {
   frames: number;
   candidates: number;
