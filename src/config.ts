@@ -114,17 +114,17 @@ export function parseConfig(json: unknown): Config {
   } catch (e) {
     if (e instanceof ConfigError) throw e;
     // a getter or proxy of the caller's, or nesting deeper than the stack; no config looks like that
-    throw new ConfigError([
-      { path: "", message: mismatch("a value that cannot be read through", "plain data") },
-    ]);
+    return fail("a value that cannot be read through", "plain data");
   }
+}
+
+/** Refuses the whole of it. */
+function fail(got: string, expected: string): never {
+  throw new ConfigError([{ path: "", message: mismatch(got, expected) }]);
 }
 
 function read(json: unknown): Config {
   let root = json;
-  const fail = (got: string, expected: string): never => {
-    throw new ConfigError([{ path: "", message: mismatch(got, expected) }]);
-  };
   if (typeof json === "string") {
     try {
       root = JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json);

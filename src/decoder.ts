@@ -13,7 +13,7 @@ import * as A from "./abi.ts";
 import { checkBoxes, checkProbabilities, looksActivated, outOfRange } from "./check.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { ownList } from "./config/options.ts";
-import { CONFIDENCE, type Json, Reader, UNIT, isText } from "./config/reader.ts";
+import { CONFIDENCE, Reader, UNIT, isText } from "./config/reader.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
 import { type Detection, type Detections, detectionsIn, setLength } from "./detections.ts";
 import { ConfigError, refuse } from "./errors.ts";
@@ -171,41 +171,37 @@ class TensorDecoder implements Decoder {
   }
 
   update(u: Update): void {
-    const t = this.#thresholds;
-    const said = new Reader({ "": u }).object("");
-    const changes = said.json as Update;
-    const next = {
-      confidenceThreshold: changes.confidenceThreshold ?? t.confidenceThreshold,
-      iouThreshold: changes.iouThreshold ?? t.iouThreshold,
-      maxDetections: changes.maxDetections ?? t.maxDetections,
-    };
-    said.only(Object.keys(next));
-    const r = new Reader(next as unknown as Json, "", said.problems);
+    const r = new Reader({ "": u }).object("");
+    r.only(["confidenceThreshold", "iouThreshold", "maxDetections"]);
     const plan = this.#work?.plan;
     const classes = plan?.classes ?? this.config.classes;
     const bound = this.config.maxDetections;
-    const given = r.take("confidenceThreshold", CONFIDENCE);
+    const confidence = r.take("confidenceThreshold", CONFIDENCE);
     if (
-      typeof given === "object" &&
-      given !== null &&
+      typeof confidence === "object" &&
+      confidence !== null &&
       classes !== null &&
-      given.length !== classes &&
-      !(plan && isPerClass(plan, given))
+      confidence.length !== classes &&
+      !(plan && isPerClass(plan, confidence))
     )
-      r.say("confidenceThreshold", `${given.length} values`, `${classes}, one per class`);
-    r.take("iouThreshold", ["0..1", UNIT[1]]);
-    r.take("maxDetections", [
+      r.say("confidenceThreshold", `${confidence.length} values`, `${classes}, one per class`);
+    const iou = r.take<number>("iouThreshold", ["0..1", UNIT[1]]);
+    const most = r.take<number>("maxDetections", [
       `1..${bound}, the bound given at creation`,
       (x) => Number.isInteger(x) && (x as number) > 0 && (x as number) <= bound,
     ]);
     if (r.problems.length > 0) throw new RangeError(new ConfigError(r.problems).message);
-    this.#thresholds = { ...next, confidenceThreshold: ownList(next.confidenceThreshold) };
+    const t = this.#thresholds;
+    this.#thresholds = {
+      confidenceThreshold: ownList(confidence ?? t.confidenceThreshold),
+      iouThreshold: iou ?? t.iouThreshold,
+      maxDetections: most ?? t.maxDetections,
+    };
     if (this.#work !== null) writeThresholds(this.#work, this.#thresholds);
   }
 
   describe(): Description {
-    const { confidenceThreshold, iouThreshold, maxDetections } = this.#thresholds;
-    const config = { ...this.config, confidenceThreshold, iouThreshold, maxDetections };
+    const config = { ...this.config, ...this.#thresholds };
     const plan = this.#work?.plan;
     return plan === undefined
       ? describeConfig(config)

@@ -141,29 +141,28 @@ export interface HeadEvidence {
  * their boxes differ), so the first of these that speaks decides, and `why` says which did.
  */
 export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
-  const subtype = e.subtype?.toLowerCase() ?? "";
-  const stated = familyOfSubtype(subtype);
-  // a "-u" export of an anchor model has no anchors; with anchors it is the classic head after all
-  if (subtype === "yolov5-u" && e.anchors === true)
-    return { family: "yolov5", why: `subtype "${e.subtype}" with anchors` };
-  if (stated !== null) return { family: stated, why: `subtype "${e.subtype}"` };
-  for (const name of e.outputNames) {
-    const tail = /_(yolo.*)$/i.exec(name);
-    const family = tail === null ? null : familyInName(tail[1]);
-    if (family !== null && fits(family, e)) return { family, why: `output name "${name}"` };
-  }
-  if (e.modelName !== null) {
-    let family = familyInName(e.modelName);
+  const { subtype, outputNames, modelName, anchors } = e;
+  // a name that contradicts the file's anchors is no evidence
+  const fitting = (family: Family | null): Family | null =>
+    family && (anchors === null || (RULES[family].head === "anchor") === anchors) ? family : null;
+  const stated = subtype?.toLowerCase() ?? "";
+  const model = familyInName(modelName ?? "");
+  const evidence: readonly (readonly [family: Family | null, why: string])[] = [
+    // a "-u" export of an anchor model has no anchors; with anchors it is the classic head after all
+    [stated === "yolov5-u" && anchors ? "yolov5" : null, `subtype "${subtype}" with anchors`],
+    [familyOfSubtype(stated), `subtype "${subtype}"`],
+    ...outputNames.map(
+      (name) =>
+        [fitting(familyInName(/_(yolo.*)$/i.exec(name)?.[1] ?? "")), `output name "${name}"`] as const,
+    ),
     // a bare "yolov6n" says nothing of the release, and the files of all releases list no anchors
-    if (family === "yolov6r1" && !/r1/i.test(e.modelName)) family = "yolov6";
-    if (family !== null && fits(family, e)) return { family, why: `model name "${e.modelName}"` };
-  }
-  if (e.anchors === false)
-    return { family: "yolov8", why: "empty anchors mean left-top-right-bottom distances" };
-  return { family: "yolov3", why: "nothing in the file says otherwise; the option `family` does" };
-}
-
-/** A name that contradicts the file's anchors is no evidence. */
-function fits(family: Family, e: HeadEvidence): boolean {
-  return e.anchors === null || (RULES[family].head === "anchor") === e.anchors;
+    [
+      fitting(model === "yolov6r1" && !/r1/i.test(modelName as string) ? "yolov6" : model),
+      `model name "${modelName}"`,
+    ],
+    [anchors === false ? "yolov8" : null, "empty anchors mean left-top-right-bottom distances"],
+    ["yolov3", "nothing in the file says otherwise; the option `family` does"],
+  ];
+  const [family, why] = evidence.find((said) => said[0]) as [Family, string];
+  return { family, why };
 }

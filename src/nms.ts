@@ -5,7 +5,7 @@ import { refuse } from "./errors.ts";
 import { writeColumns } from "./image.ts";
 import { type Columns, columnsOf, wordsFrom } from "./layout.ts";
 import { IDENTITY } from "./letterbox.ts";
-import { isUnit } from "./config/reader.ts";
+import { type Rule, isUnit, isWhole } from "./config/reader.ts";
 import { show } from "./tensor.ts";
 
 /** Options of `nms`. */
@@ -27,24 +27,33 @@ export interface NmsOptions {
   readonly engine?: EngineName | "auto";
 }
 
-const NAMES = Object.keys({
-  iouThreshold: 1,
-  scoreThreshold: 1,
-  maxDetections: 1,
-  classIds: 1,
-  boxFormat: 1,
-  suppress: 1,
-  pixelOffset: 1,
-  engine: 1,
-} satisfies Record<keyof NmsOptions, 1>);
+const FORMATS: readonly unknown[] = ["xyxy", "yxyx", "cxcywh", "xywh"];
+/** Numbers by index; of text and 64-bit integers nothing here can make numbers. */
+const LIST: Rule<ArrayLike<number>> = [
+  "an array of numbers",
+  (x) =>
+    typeof x === "object" &&
+    typeof (x as Float32Array | null)?.length === "number" &&
+    typeof (x as Float32Array)[0] !== "bigint",
+];
+const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
+  iouThreshold: ["0..1", isUnit],
+  scoreThreshold: ["a number", (x) => typeof x === "number" && x === x],
+  maxDetections: ["a whole number", (x) => x === Infinity || isWhole(x)],
+  classIds: LIST,
+  boxFormat: ["xyxy, yxyx, cxcywh or xywh", (x) => FORMATS.includes(x)],
+  suppress: ['">" or ">="', (x) => x === ">" || x === ">="],
+  pixelOffset: ["a number", (x) => Number.isFinite(x)],
+  // checkEngine() asks
+  engine: ["", () => true],
+};
+const NAMES = /* @__PURE__ */ Object.keys(RULES);
 
 const wrong = (name: string, got: unknown, expected: string): never =>
   refuse(name, show(got), expected, RangeError);
 
-/** Numbers by index; of text and 64-bit integers nothing here can make numbers. */
-function mustBeList(name: string, x: unknown): void {
-  const list = typeof x === "object" && x !== null && typeof (x as Float32Array).length === "number";
-  if (!list || typeof (x as Float32Array)[0] === "bigint") wrong(name, x, "an array of numbers");
+function check(name: string, x: unknown, rule: Rule<unknown>): void {
+  if (!rule[1](x)) wrong(name, x, rule[0]);
 }
 
 interface Workspace {
@@ -74,12 +83,12 @@ export function nms(
 ): Int32Array {
   // in plain JavaScript null says as little as undefined
   options ??= {};
-  for (const name of Object.keys(options))
+  for (const name of Object.keys(options) as (keyof NmsOptions)[])
     if (!NAMES.includes(name)) refuse(name, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
+    else if ((options[name] ?? null) !== null) check(name, options[name], RULES[name]);
+  check("boxes", boxes, LIST);
+  check("scores", scores, LIST);
   const classIds = options.classIds ?? null;
-  mustBeList("boxes", boxes);
-  mustBeList("scores", scores);
-  if (classIds !== null) mustBeList("classIds", classIds);
   const n = scores.length;
   const iou = options.iouThreshold ?? 0.45;
   const most = options.maxDetections ?? n;
@@ -88,23 +97,14 @@ export function nms(
   const threshold = options.scoreThreshold ?? -Infinity;
   const offset = options.pixelOffset ?? 0;
   const suppress = options.suppress ?? ">";
-  const wanted = options.engine ?? "auto";
   if (boxes.length !== n * 4)
     refuse("boxes", `${boxes.length} numbers`, `${n * 4}, four for each of ${n} scores`, RangeError);
   if (classIds !== null && classIds.length !== n)
     refuse("classIds", `${classIds.length}`, `${n}, one for each score`, RangeError);
-  const check = (name: keyof NmsOptions, good: boolean, expected: string): void => {
-    if (!good) wrong(name, options[name], expected);
-  };
-  check("iouThreshold", isUnit(iou), "0..1");
-  check("maxDetections", most === Infinity || (Number.isInteger(most) && most >= 0), "a whole number");
-  check("boxFormat", ["xyxy", "yxyx", "cxcywh", "xywh"].includes(format), "xyxy, yxyx, cxcywh or xywh");
-  check("scoreThreshold", typeof threshold === "number" && !Number.isNaN(threshold), "a number");
-  check("pixelOffset", Number.isFinite(offset), "a number");
-  check("suppress", suppress === ">" || suppress === ">=", '">" or ">="');
   if (classIds !== null && !(classIds instanceof Int32Array))
     for (let i = 0; i < n; i++)
       if ((classIds[i] | 0) !== classIds[i]) wrong(`classIds[${i}]`, classIds[i], "a whole number");
+  const wanted = options.engine ?? "auto";
   checkEngine(wanted);
   if (n === 0 || max === 0) return new Int32Array(0);
 

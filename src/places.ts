@@ -91,6 +91,12 @@ export function join(
   );
 }
 
+/** Those that pass, or all where none does. */
+export function preferred<T>(all: readonly T[], passes: (x: T) => boolean): readonly T[] {
+  const some = all.filter(passes);
+  return some.length > 0 ? some : all;
+}
+
 const BOX_NAME = /box|reg|loc|dis/i;
 
 /** Two tensors with the same cells, one with `kb` channels, the other with `ks`. Names in `roles` come first. */
@@ -100,13 +106,14 @@ export function pairs(
   views: Views,
   kb: number,
   ks: number,
-): Place[] {
+): readonly Place[] {
   const nameOf = (p: Place, k: number): string => specs[p.uses[k]].name;
   const boxes = single(playing(q, specs, "boxes"), views, kb);
-  const all = join(q, specs, boxes, "score", views, ks);
   // where both readings of a pair exist (as many box channels as classes), names decide if they speak
-  const named = all.filter((p) => BOX_NAME.test(nameOf(p, 0)) && !BOX_NAME.test(nameOf(p, 1)));
-  return named.length > 0 ? named : all;
+  return preferred(
+    join(q, specs, boxes, "score", views, ks),
+    (p) => BOX_NAME.test(nameOf(p, 0)) && !BOX_NAME.test(nameOf(p, 1)),
+  );
 }
 
 /** From the largest map to the smallest. */
@@ -127,8 +134,7 @@ export function levels<P extends Place>(specs: readonly TensorSpec[], places: re
     if (choices.length > 0) combos = combos.flatMap((c) => choices.map((p) => [...c, p]));
   });
   if (places.length === 0) return [];
-  const uniform = combos.filter((c) => c.every((p) => p.layout === c[0].layout));
-  return (uniform.length > 0 ? uniform : combos).map(largestFirst);
+  return preferred(combos, (c) => c.every((p) => p.layout === c[0].layout)).map(largestFirst);
 }
 
 /** The batch size that all tensors share. */
@@ -156,10 +162,10 @@ interface Grid {
   readonly stride: number;
 }
 
-/** Maps of the input at the strides of the config, or else at those given; none where the input size is not known. */
+/** Maps of the input at the strides of the config, or else at those given, or else at any; none where the input size is not known. */
 export function gridsOf(
   { inputSize, strides }: Pick<Question, "inputSize" | "strides">,
-  usual: readonly number[],
+  usual: readonly number[] = [4, 8, 16, 32, 64, 128],
 ): Grid[] {
   if (inputSize === null) return [];
   return (strides ?? usual).map((stride) => {

@@ -5,9 +5,9 @@
 import type { Config, OutputSpec } from "./config.ts";
 import { CONVENTIONS, type Conventions } from "./conventions.ts";
 import { TensorError, refuse } from "./errors.ts";
-import { type Activation, type Family, type FamilyRules, RULES, settleFamily } from "./families.ts";
+import { type Activation, type Family, RULES, settleFamily } from "./families.ts";
 import { rangeOf } from "./gates.ts";
-import { cellsOf, gridsOfRows } from "./places.ts";
+import { cellsOf, gridsOfRows, preferred } from "./places.ts";
 import { blazeface, ultraface } from "./built-priors.ts";
 import { type Head, type Question, type Reading, expectedShapes, readings } from "./reading.ts";
 import {
@@ -81,9 +81,9 @@ export function makePlan(
   const q = questionOf(config, family, rules, valuesOf);
   const named = namesOf(config.roles);
   // of several, those of the outputs that roles name
-  const all = dominant(distinct(readings(q, used)));
-  const meant = all.filter(({ uses }) => used.every((s, i) => !named.includes(s.name) || uses.includes(i)));
-  const found = meant.length > 0 ? meant : all;
+  const found = preferred(dominant(distinct(readings(q, used))), ({ uses }) =>
+    used.every((s, i) => !named.includes(s.name) || uses.includes(i)),
+  );
   if (found.length === 0) nothingFits(q, why, used);
   if (found.length > 1) throw new TensorError(tooMany(found, used));
   const { name, uses, ...reading } = found[0];
@@ -226,9 +226,8 @@ export function familyOf(
   if (config.family !== null) return { family: config.family, why: "option family" };
   if (config.kind === "ssd") return { family: "ssd", why: "family mobilenet" };
   return settleFamily({
-    subtype: config.subtype,
+    ...config,
     outputNames: specs.map((s) => s.name),
-    modelName: config.modelName,
     anchors: config.anchorSets && config.anchorSets.length > 0,
   });
 }
@@ -241,17 +240,13 @@ function questionOf(
 ): Question {
   const { activation, inputSize: size, source } = config;
   const rules = RULES[family];
+  const anchorsByExp = rules.head === "anchor" && !rules.square && !rules.objectness;
   let { priors, priorFormat, variances, boxFormat } = config;
   if (family === "blazeface" && size !== null)
     variances ??= [1 / size[0], 1 / size[1], 1 / size[0], 1 / size[1]];
   // these two are always built with the same layout, so nobody should have to type it
-  const build =
-    family === "blazeface"
-      ? blazeface
-      : family === "ultraface" && variances !== null
-        ? ultraface
-        : null;
-  if (build !== null && priors === null && size !== null) {
+  const build = { blazeface, ultraface }[family as string];
+  if (build && priors === null && size !== null && variances !== null) {
     priors = build(size);
     priorFormat = "cxcywh";
   }
@@ -269,11 +264,7 @@ function questionOf(
       activation === "softmax"
         ? "logits"
         : (activation ??
-          (source === "options"
-            ? null
-            : source === "nn-archive" && anchorsByExp(rules)
-              ? "logits"
-              : "sigmoid")),
+          (source === "options" ? null : source === "nn-archive" && anchorsByExp ? "logits" : "sigmoid")),
     boxFormat,
     priorFormat,
     variances,
@@ -283,9 +274,6 @@ function questionOf(
     valuesOf,
   };
 }
-
-const anchorsByExp = ({ head, square, objectness }: FamilyRules): boolean =>
-  head === "anchor" && !square && objectness === undefined;
 
 /** Readings that differ only in words are one. */
 function distinct(all: readonly Reading[]): Reading[] {
@@ -387,27 +375,24 @@ function checkTypes(h: Head, specs: readonly TensorSpec[], activation: Activatio
 
 /** `keep` as class numbers, checked against the labels. */
 function keepIds(config: Config, keep: readonly (string | number)[], plan: Listing): number[] {
-  const ids = new Set<number>();
   const labels = labelsOf(plan, config.labels) ?? [];
   const { classes } = plan;
-  for (const k of keep) {
-    if (typeof k === "string") {
-      if (!labels.includes(k))
-        refuse(
-          "keep",
-          `"${k}"`,
-          config.labels === null
-            ? "class numbers, as the config has no labels"
-            : `one of the labels ${few(config.labels, 8)}`,
-        );
-      labels.forEach((l, i) => l === k && ids.add(i));
-    } else ids.add(k);
-  }
-  for (const id of ids) {
-    if (!Number.isInteger(id) || id < 0 || (classes > 1 && id >= Math.max(classes, labels.length)))
+  const ids = keep.flatMap((k) => {
+    if (typeof k === "number") return k;
+    if (!labels.includes(k))
+      refuse(
+        "keep",
+        `"${k}"`,
+        config.labels === null
+          ? "class numbers, as the config has no labels"
+          : `one of the labels ${few(config.labels, 8)}`,
+      );
+    return labels.flatMap((label, i) => (label === k ? i : []));
+  });
+  for (const id of ids)
+    if (id < 0 || (classes > 1 && id >= Math.max(classes, labels.length)))
       refuse("keep", `class ${id}`, `0..${classes - 1}`);
-  }
-  return [...ids].sort((a, b) => a - b);
+  return [...new Set(ids)].sort((a, b) => a - b);
 }
 
 /** Drops tensors that no head reads. */

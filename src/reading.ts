@@ -22,6 +22,7 @@ import {
   only,
   pairs,
   playing,
+  preferred,
   single,
   slices,
 } from "./places.ts";
@@ -133,7 +134,7 @@ type More<P = Place> = (p: P, logits: boolean) => Partial<Head>;
  */
 function across(q: Question, { w, h }: Place["view"]): readonly [number, number] {
   const { inputSize: size } = q;
-  const grid = gridsOf(q, [4, 8, 16, 32, 64, 128]).find((g) => g.w === w && g.h === h);
+  const grid = gridsOf(q).find((g) => g.w === w && g.h === h);
   return grid && size ? [size[0] / grid.stride, size[1] / grid.stride] : [w, h];
 }
 
@@ -215,17 +216,22 @@ function reading<P extends Place = Place>(
 const yFirst = (format: string | null, { box: { channel: c } }: Place): Partial<Head> =>
   /^c?y/.test(format ?? "") ? { boxChannels: [c, 0, 3 * c, 2 * c] } : {};
 
-/** Boxes that the network decoded. A size that is not known is met in `makePlan`. */
+/** Boxes that the network decoded, `usual`: what they are counted in where nobody says. A size that is not known is met in `makePlan`. */
 const plain =
   (
-    { inputSize: size, ...q }: Question,
+    q: Question,
     format: string = q.boxFormat ?? "cxcywh",
-    coordinates = q.coordinates,
+    usual: Config["coordinates"] = null,
     more: More = () => ({}),
   ): More =>
   (p, logits) => ({
     kind: /^c/.test(format) ? "centre" : /wh/.test(format) ? "topleft" : "corners",
-    unit: coordinates === "normalised" ? ONES : size ? [1 / size[0], 1 / size[1]] : [NaN, NaN],
+    unit:
+      (q.coordinates ?? usual) === "normalised"
+        ? ONES
+        : q.inputSize
+          ? [1 / q.inputSize[0], 1 / q.inputSize[1]]
+          : [NaN, NaN],
     ...yFirst(format, p),
     ...more(p, logits),
   });
@@ -412,12 +418,10 @@ const distances: Reader = (q, specs) => {
         ...fused(k + c, bins, nano ? c : 0, nano ? 0 : k),
         ...split(pairs(q, specs, maps, k, c), bins),
         ...split(
-          pairs(q, specs, inRows, k, c).flatMap((p) =>
-            gridsOf(q, [8, 16, 32, 64, 4, 128])
-              .filter((g) => g.cells === p.view.cells)
-              .slice(0, 1)
-              .map(({ w, h }) => ({ ...p, view: { ...p.view, w, h } })),
-          ),
+          pairs(q, specs, inRows, k, c).flatMap((p) => {
+            const map = gridsOf(q).find((g) => g.cells === p.view.cells);
+            return map ? { ...p, view: { ...p.view, w: map.w, h: map.h } } : [];
+          }),
           bins,
         ),
         ...single(specs, inRows, k + c, nano ? c : 0, nano ? 0 : k).flatMap((p) =>
@@ -444,15 +448,13 @@ const fastestdet: Reader = (q, specs) =>
 // ---- Rows of boxes that the network decoded -------------------------------------------------------------------
 
 /** Decoded rows or planes of 5+C: cx cy w h, objectness, classes. */
-const objectnessRows: Reader = (q, specs) =>
-  each(
-    q,
-    "objectness-rows",
-    "boxes, objectness, classes",
-    "sigmoid",
-    plain(q),
-    single(specs, rows, 5 + q.classes, 0, 5, 4),
-  );
+const objectnessRows = (
+  q: Question,
+  specs: Specs,
+  name: ReadingName = "objectness-rows",
+  more = plain(q),
+): Reading[] =>
+  each(q, name, "boxes, objectness, classes", "sigmoid", more, single(specs, rows, 5 + q.classes, 0, 5, 4));
 
 /**
  * What networks of distances are exported as: [1,A,5+C] of the YOLO26 exporter, corners in pixels, whose confidence
@@ -464,13 +466,11 @@ const decodedDistances: Reader = (q, specs) => {
   return [
     // of the others, YOLOv6 alone is exported with an objectness (of 1)
     ...(q.family === "yolo26"
-      ? each(
+      ? objectnessRows(
           q,
+          specs,
           "corner-rows",
-          "boxes, objectness, classes",
-          "sigmoid",
-          plain(q, q.boxFormat ?? "xyxy", q.coordinates, () => ({ rule: "class" })),
-          single(specs, rows, 5 + c, 0, 5, 4),
+          plain(q, q.boxFormat ?? "xyxy", null, () => ({ rule: "class" })),
         )
       : q.family === "yolov6"
         ? objectnessRows(q, specs)
@@ -484,7 +484,7 @@ const decodedDistances: Reader = (q, specs) => {
       "end-to-end",
       "detections x1 y1 x2 y2 score class",
       null,
-      plain(q, q.boxFormat ?? "xyxy", q.coordinates, (p) => ({ classes: 1, label: beside(p.box, 5) })),
+      plain(q, q.boxFormat ?? "xyxy", null, (p) => ({ classes: 1, label: beside(p.box, 5) })),
       single(specs, rows, 6, 0, 4).filter(isRows),
     ),
   ];
@@ -507,10 +507,9 @@ function each(
 /** DETR (softmax, last class = nothing) and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query. */
 const queries: Reader = (q, specs) => {
   const c = q.classes;
-  const coordinates = q.coordinates ?? "normalised";
   const { raw } = q.rules;
-  const query = (what: string, a: Activation, places: Place[], more?: More): Reading[] =>
-    each(q, "queries", what, a, plain(q, undefined, coordinates, more), places);
+  const query = (what: string, a: Activation, places: readonly Place[], more?: More): Reading[] =>
+    each(q, "queries", what, a, plain(q, undefined, "normalised", more), places);
   return [
     ...query("boxes, independent classes (RT-DETR)", raw, pairs(q, specs, rows, 4, c)),
     ...query("boxes, classes and nothing (DETR)", raw, pairs(q, specs, rows, 4, c + 1), (_, logits) =>
@@ -530,7 +529,7 @@ const detectionOutput: Reader = (q, specs) =>
     "detection-output",
     "image label score x1 y1 x2 y2",
     null,
-    plain(q, "xyxy", q.coordinates ?? "normalised", ({ box }) => ({
+    plain(q, "xyxy", "normalised", ({ box }) => ({
       classes: 1,
       label: beside(box, -2),
       marker: beside(box, -3),
@@ -560,7 +559,7 @@ const postprocess: Reader = (q, specs) => {
             "postprocess",
             `boxes (y1 x1 y2 x2), scores, classes ${roles.labels}${count ? `, count ${specs[tensor].name}` : ""}`,
             null,
-            plain(q, "yxyx", q.coordinates ?? "normalised", () => ({
+            plain(q, "yxyx", "normalised", () => ({
               classes: 1,
               label: columnOf(at),
               count,
@@ -584,16 +583,16 @@ const boxesScores: Reader = (q, specs) => {
         ? scoreWidths(q)
         : [...new Set(specs.flatMap((s) => s.dims.slice(-1)))].filter((n) => n !== 4 || specs.length > 2);
   const format = q.boxFormat ?? "xyxy";
-  const coordinates = q.coordinates ?? (q.family === "ultraface" ? "normalised" : null);
+  const usual = q.family === "ultraface" ? "normalised" : null;
   return widths.flatMap((k) =>
     scored(
       q,
       "boxes-scores",
       `boxes (${format}), scores`,
       k,
-      plain(q, format, coordinates, () => (at < 0 ? {} : { label: columnOf(at) })),
+      plain(q, format, usual, () => (at < 0 ? {} : { label: columnOf(at) })),
       pairs(q, without(specs, at), rows, 4, k),
-      at < 0 ? [] : [at],
+      at,
     ),
   );
 };
@@ -608,7 +607,7 @@ const backgroundOf = (q: Question): number | false =>
 const scoreWidths = (q: Question): number[] =>
   q.background === false || q.family === "blazeface" ? [q.classes] : [q.classes, q.classes + 1];
 
-/** Readings whose scores have `k` columns, the background perhaps among them. */
+/** Readings whose scores have `k` columns, the background perhaps among them. `extra`: a tensor that they use besides, or -1. */
 function scored(
   q: Question,
   name: ReadingName,
@@ -616,7 +615,7 @@ function scored(
   k: number,
   more: More,
   places: readonly Place[],
-  uses: readonly number[],
+  extra: number,
   notes: readonly string[] = [],
 ): Reading[] {
   const nothing = k === 1 ? false : backgroundOf(q);
@@ -640,7 +639,7 @@ function scored(
         ...softmax(soft && logits, 0, k),
         ...more(p, logits),
       }),
-      [{ ...p, uses: [...p.uses, ...uses] }],
+      [extra < 0 ? p : { ...p, uses: [...p.uses, extra] }],
       undefined,
       { classes: Math.max(q.classes || 0, first + classes) - shift, notes },
     ),
@@ -681,12 +680,21 @@ const priorRows: Reader = (q, specs) => {
                 ...yFirst(q.boxFormat, at),
               }),
               [p],
-              at < 0 ? [] : [at],
+              at,
               box.notes,
             );
       }),
     ),
   );
+};
+
+/** Offsets or decoded boxes. Without variances or priors nothing tells which: both stand. */
+const offsetsOrBoxes: Reader = (q, specs) => {
+  const decoded = q.boxFormat === "xyxy";
+  return [
+    ...(decoded ? [] : priorRows(q, specs)),
+    ...(decoded || (q.variances === null && q.priors === null) ? boxesScores(q, specs) : []),
+  ];
 };
 
 export const PRIOR_NAME = /prior|anchor/i;
@@ -701,7 +709,7 @@ function priorBox(
 ): { format: string; priors: Float32Array; variances: Four; notes: string[] } | null {
   const n = cells * 4;
   const both = given.length === 2 * n;
-  if (given.length !== n && !both) return null;
+  if (!both && (given.length !== n || q.variances === null)) return null;
   const format =
     q.priorFormat ??
     (both ? "xyxy" : q.family !== "ssd" ? "cxcywh" : q.boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
@@ -720,19 +728,18 @@ function priorBox(
       i,
     );
   }
-  if (q.variances === null && !both) return null;
-  const notes =
-    q.priorFormat === null && format === "xyxy" && turned * 4 > cells
-      ? [
-          `${turned} of ${cells} priors have x_max < x_min or y_max < y_min as corners: if they are centre and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)`,
-        ]
-      : [];
-  if (q.variances !== null) return { format, priors, variances: q.variances, notes };
-  const variances = row(n);
-  // one set of variances for all, as every PriorBox layer writes; else the table holds what no factor can say
-  for (let i = 0; i < n; i++) if (given[n + i] !== variances[i % 4]) return null;
-  const words = variances.map((v) => Math.fround(v).toPrecision(3)).join(", ");
-  return { format, priors, variances, notes: [...notes, `variances ${words} from the priors`] };
+  const notes: string[] = [];
+  if (q.priorFormat === null && format === "xyxy" && turned * 4 > cells)
+    notes.push(
+      `${turned} of ${cells} priors have x_max < x_min or y_max < y_min as corners: if they are centre and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)`,
+    );
+  const variances = q.variances ?? row(n);
+  if (q.variances === null) {
+    // one set of variances for all, as every PriorBox layer writes; else the table holds what no factor can say
+    for (let i = 0; i < n; i++) if (given[n + i] !== variances[i % 4]) return null;
+    notes.push(`variances ${variances.map((v) => Math.fround(v).toPrecision(3)).join(", ")} from the priors`);
+  }
+  return { format, priors, variances, notes };
 }
 
 // ---- Which readings a family has ------------------------------------------------------------------------------
@@ -777,7 +784,7 @@ const READERS: { readonly [name: string]: readonly [(classes: number, q: Questio
     blazeface: [() => `${rowsOf(16, 1)} with inputSize`, priorRows],
     ultraface: [
       (c) => `${rowsOfBoxes(c)} with variances, or with boxFormat: "xyxy" if they are decoded`,
-      priorRows,
+      offsetsOrBoxes,
     ],
     boxes: [rowsOfBoxes, boxesScores],
   };
@@ -791,13 +798,8 @@ export const expectedShapes = (q: Question): string =>
     : `${readersOf(q)[0](q.classes, q)}, channels first or last`;
 
 /** Every reading of `specs` under the question, best described first. Empty: none fits. */
-export function readings(q: Question, specs: Specs): Reading[] {
-  let [, ...readers] = readersOf(q);
-  if (q.family === "ultraface") {
-    if (q.boxFormat === "xyxy") readers = [boxesScores];
-    // without variances or priors nothing tells decoded boxes from offsets: both stand
-    else if (q.variances === null && q.priors === null) readers = [priorRows, boxesScores];
-  }
+export function readings(q: Question, specs: Specs): readonly Reading[] {
+  const [, ...readers] = readersOf(q);
   const all = readers
     .flatMap((read) => read(q, specs))
     .filter((r) => q.reading === null || r.name === q.reading);
@@ -808,7 +810,7 @@ export function readings(q: Question, specs: Specs): Reading[] {
  * [N,R,6] of a two-class (or one-class, with objectness) network is also the shape of an end-to-end result. Where
  * the input size is known, arithmetic tells: raw rows come one for each cell of the maps.
  */
-function settleEndToEnd(q: Question, all: Reading[]): Reading[] {
+function settleEndToEnd(q: Question, all: readonly Reading[]): readonly Reading[] {
   const [end] = all.filter(isEnd);
   const rest = all.filter((r) => !isEnd(r));
   if (end === undefined || rest.length === 0 || q.inputSize === null) return all;
@@ -829,8 +831,8 @@ const isEnd = (r: Reading): boolean => r.name === "end-to-end";
  * [N,K,1,w] is a map one cell high, and the shape of planes too; [N,R,K] is rows of a batch, and a map without one. A map that
  * the input has at some stride is that map, and one that it has at none is no map where another reading stands.
  */
-function settleMaps(q: Question, all: Reading[]): Reading[] {
-  const sizes = gridsOf(q, [4, 8, 16, 32, 64, 128]);
+function settleMaps(q: Question, all: readonly Reading[]): readonly Reading[] {
+  const sizes = gridsOf(q);
   const isGrid = (r: Reading): boolean => /-grid$/.test(r.name);
   const grids = all.filter(
     (r) => isGrid(r) && r.heads.every((h) => sizes.some((g) => g.w === h.columns && g.cells === h.cells)),
@@ -838,6 +840,5 @@ function settleMaps(q: Question, all: Reading[]): Reading[] {
   const left = all.filter(
     (r) => !/-rows$/.test(r.name) || !grids.some((g) => r.uses.every((i) => g.uses.includes(i))),
   );
-  const possible = sizes.length > 0 ? left.filter((r) => !isGrid(r) || grids.includes(r)) : [];
-  return possible.length > 0 ? possible : left;
+  return sizes.length > 0 ? preferred(left, (r) => !isGrid(r) || grids.includes(r)) : left;
 }

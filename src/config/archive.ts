@@ -49,7 +49,7 @@ export function readArchive(root: Reader): Config {
   if (classes !== null && labels !== null && labels.length > classes)
     m.say("n_classes", `${classes} for ${labels.length} names in classes`, "at least as many");
   const subtype = m.take("subtype", TEXT);
-  if (subtype !== null && kind === "yolo" && (subtype.toLowerCase() in {} || !knownSubtype(subtype)))
+  if (subtype !== null && kind === "yolo" && !knownSubtype(subtype))
     m.wrong("subtype", "a subtype of the archive format, for instance yolov5, yolov6r2, yolov8, yolo26");
   const yoloOutputs = m.texts("yolo_outputs");
   const headOutputs = yoloOutputs ?? head.texts("outputs");

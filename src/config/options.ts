@@ -106,21 +106,23 @@ export function readSettings(r: Reader, config: Config): Config {
   return settings.family ? { ...merged, decodes: true, note: null } : merged;
 }
 
-const WHOLE = "a whole number";
-const POSITIVE = "a positive whole number";
-const BOOLEAN = [true, false];
+/* @__NO_SIDE_EFFECTS__ */
+const among = (...values: unknown[]): Rule<unknown> => [
+  values.map((v) => show(v)).join(" or "),
+  (x) => values.includes(x),
+];
 /** Values a single rule may have. */
-const RULES: { readonly [rule: string]: readonly unknown[] | string } = {
-  score: ["product", "class"],
-  gate: [">", ">="],
-  nms: ["class", "all", "none"],
-  suppress: [">", ">="],
-  pixelOffset: [0, 1],
-  clamp: ["none", "before", "after", "centre"],
-  multiLabel: BOOLEAN,
-  maxCandidates: WHOLE,
-  maxDetections: POSITIVE,
-  countBackground: BOOLEAN,
+const RULES: { readonly [R in keyof Conventions]: Rule<unknown> } = {
+  score: among("product", "class"),
+  gate: among(">", ">="),
+  nms: among("class", "all", "none"),
+  suppress: among(">", ">="),
+  pixelOffset: among(0, 1),
+  clamp: among("none", "before", "after", "centre"),
+  multiLabel: among(true, false),
+  maxCandidates: ["a whole number", isWhole],
+  maxDetections: ["a positive whole number", (x) => COUNT[1](x)],
+  countBackground: among(true, false),
 };
 
 /** A set by its name, or single rules, over a named set or not. */
@@ -133,10 +135,8 @@ function readConventions(r: Reader): { set: ConventionSet | null; rules: Partial
   const known = Object.keys(RULES);
   for (const [name, value] of Object.entries(rules)) {
     // "constructor" and its like are in every object, and no rule
-    const values = known.includes(name) ? RULES[name] : undefined;
-    if (values === undefined) c.wrong(name, `a rule: ${known.join(", ")}`);
-    else if (isText(values) ? !(values === WHOLE ? isWhole : COUNT[1])(value) : !values.includes(value))
-      c.wrong(name, isText(values) ? values : values.map(show).join(" or "));
+    const rule = known.includes(name) ? RULES[name as keyof Conventions] : null;
+    if (!rule?.[1](value)) c.wrong(name, rule?.[0] ?? `a rule: ${known.join(", ")}`);
   }
   return { set: c.take("set", sets, set), rules };
 }
