@@ -109,9 +109,9 @@ export function looksActivated(image: Image): boolean {
 /**
  * Boxes that the config takes for what they are not, from the first candidates there are: offsets from priors taken for corners, of
  * which many would be turned over; pixels taken for 0..1, or the other way round: as pixels, boxes that all lie within two pixels of
- * the corner; as 0..1, boxes several images wide.
+ * the corner; as 0..1, boxes several images wide. Returns what is only worth a note.
  */
-export function checkBoxes({ memory: m, plan }: Image, at: number): void {
+export function checkBoxes({ memory: m, plan }: Image, at: number): string | null {
   const n = m.i32[(at >> 2) + A.P_CANDIDATES];
   const { about, kind, unit } = plan.heads[0];
   const { inputSize } = plan;
@@ -129,7 +129,12 @@ export function checkBoxes({ memory: m, plan }: Image, at: number): void {
       `${turned} of ${n} boxes with x_max < x_min or y_max < y_min`,
       "corners; if these are offsets from prior boxes, say variances (and priors, where the family has none of its own)",
     );
-  if (n === 0 || inputSize === null || !["centre", "corners", "topleft"].includes(kind)) return;
+  if (n === 0 || !["centre", "corners", "topleft"].includes(kind)) return null;
+  const note =
+    turned * 2 > n
+      ? `${turned} of the first ${n} candidates have x_max < x_min or y_max < y_min: are the boxes as boxFormat says, or as it is by default?`
+      : null;
+  if (inputSize === null) return note;
   const pixels = most * Math.max(...inputSize);
   if (unit[0] !== 1 && pixels <= 2)
     refuse(
@@ -143,4 +148,5 @@ export function checkBoxes({ memory: m, plan }: Image, at: number): void {
       `box coordinates up to ${Number(most.toPrecision(4))}`,
       '0..1; if they are pixels, say coordinates: "pixels"',
     );
+  return note;
 }

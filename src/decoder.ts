@@ -163,7 +163,8 @@ class TensorDecoder implements Decoder {
       const candidates = countImage(stats, memory, at);
       if (memory.i32[(at >> 2) + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
       if (!this.#checkedBoxes && candidates > 0) {
-        checkBoxes(work, at);
+        const note = checkBoxes(work, at);
+        if (note !== null) this.#notes.push(note);
         this.#checkedBoxes = true;
       }
     }

@@ -41,7 +41,7 @@ export function affineOf(frame: Frame | undefined, input: readonly [number, numb
   if (!isSize(width) || !isSize(height))
     refuse(
       "frame",
-      `width ${String(width)}, height ${String(height)}`,
+      `width ${show(width)}, height ${show(height)}`,
       "the original image's size in pixels",
       RangeError,
     );
@@ -52,7 +52,7 @@ export function affineOf(frame: Frame | undefined, input: readonly [number, numb
     return refuse(
       "frame",
       `resize "${resize}" and no input size`,
-      "inputSize: [width, height] to undo it, which a plan is compiled with",
+      "inputSize: [width, height], without which it cannot be undone (a plan file has that of its config)",
     );
   const [w, h] = input;
   const scale = Math.min(w / width, h / height);

@@ -134,7 +134,11 @@ export function makePlan(
     reading: name,
     notes: [
       ...reading.notes,
+      ...(/-grid$/.test(name) && q.strides === null ? strangeMaps(heads, q.inputSize) : []),
       ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : []),
+      ...(named.length > 0 && !used.some((s) => named.includes(s.name))
+        ? [`roles name none of these outputs: ${few(named, 6)}`]
+        : []),
       ...(isRowsOf(family, name) &&
       q.inputSize !== null &&
       ![1, 2, 3, 5].some((n) => gridsOfRows(q, cells / n))
@@ -158,6 +162,24 @@ export function makePlan(
     gather: null,
   };
   return deepFreeze({ ...plan, gather: gatherOf(plan) });
+}
+
+/** Maps that an input of this size has at no stride of whole pixels. */
+function strangeMaps(heads: readonly Head[], size: Question["inputSize"]): string[] {
+  if (size === null) return [];
+  const maps = new Set(heads.map((h) => `${h.columns}x${h.cells / h.columns}`));
+  // cells of the smallest stride that is enough, or of the largest that leaves something over
+  const fits = (pixels: number, cells: number): boolean =>
+    Math.ceil(pixels / Math.ceil(pixels / cells)) === cells ||
+    Math.floor(pixels / Math.floor(pixels / cells)) === cells;
+  const strange = [...maps].filter(
+    (map) => !map.split("x").every((cells, i) => fits(size[i], Number(cells))),
+  );
+  return strange.length === 0
+    ? []
+    : [
+        `a ${size.join("x")} input has no map of ${strange.join(" or ")} cells at any stride of whole pixels: is that its width and height?`,
+      ];
 }
 
 /** The tensors as the config gives them beforehand: all outputs with their shapes. */
@@ -439,13 +461,31 @@ function tooMany(found: readonly Reading[], specs: readonly TensorSpec[]): strin
   return `got ${list(specs)}, which can be read in ${found.length} ways:\n${lines.join("")}${settle}`;
 }
 
+/** Numbers of classes, up to a thousand, with which the shapes would be read. */
+function otherClasses(q: Question, specs: readonly TensorSpec[]): number[] {
+  const counts = specs.flatMap((s) => s.dims.flatMap((d) => [d, d - 1, d - 4, d - 5, d / 3 - 5, d - 64]));
+  return [...new Set(counts)].filter((classes) => {
+    if (!Number.isInteger(classes) || classes < 1 || classes > 1000 || classes === q.classes) return false;
+    try {
+      return readings({ ...q, classes }, specs).length > 0;
+    } catch {
+      return false;
+    }
+  });
+}
+
 function nothingFits(q: Question, why: string, specs: readonly TensorSpec[]): never {
   const { classes: c, reading } = q;
   const batches = new Set(specs.filter((s) => s.dims.length > 2).map((s) => s.dims[0]));
   const same = batches.size > 1 ? "; all with the same batch, the first dimension" : "";
   const of = c ? ` of ${c} ${c === 1 ? "class" : "classes"}` : "";
   const as = reading === null ? "" : ` and reading "${reading}"`;
-  refuse("", list(specs), `for ${q.family} (${why})${of}${as}: ${expectedShapes(q)}${same}`);
+  const others = same ? [] : otherClasses(q, specs);
+  const rather =
+    others.length === 0 || others.length > 3
+      ? ""
+      : `; these shapes would be of ${others.join(" or ")} classes`;
+  refuse("", list(specs), `for ${q.family} (${why})${of}${as}: ${expectedShapes(q)}${same}${rather}`);
 }
 
 /** Frozen all the way down, but for typed arrays, which cannot be. */

@@ -5,7 +5,7 @@
  * could mean two things is never guessed. `views.ts` says which channels a tensor can have, `places.ts` puts tensors
  * together, and here stands what their channels mean.
  */
-import type { Config } from "./config.ts";
+import type { AnchorSet, Config } from "./config.ts";
 import { refuse } from "./errors.ts";
 import type { Activation, Family, FamilyRules } from "./families.ts";
 import {
@@ -304,6 +304,7 @@ const anchorGrid: Reader = (q, specs) => {
         : [
             `input size ${size?.join("x")} from the ${w}x${h} map at stride ${stride}; the option inputSize settles it`,
           ];
+    notes.push(...strangeAnchors(whole, cells ? null : size));
     return reading(
       q,
       "anchor-grid",
@@ -329,6 +330,32 @@ const anchorGrid: Reader = (q, specs) => {
     );
   });
 };
+
+/**
+ * Anchors in another unit than their family has them in, or in another order than that of the maps. `size`: of the input, whose pixels are
+ * the unit; `null`: cells are.
+ */
+function strangeAnchors(
+  maps: readonly (Place & { readonly anchors: AnchorSet["anchors"] })[],
+  size: readonly [number, number] | null,
+): string[] {
+  const sides = maps.map((p) => p.anchors.map(([w, h]) => Math.max(w, h)));
+  const largest = Math.max(...sides.flat());
+  const { w, h } = maps[maps.length - 1].view;
+  if (size === null)
+    return largest > 2 * Math.max(w, h)
+      ? [`anchors of up to ${largest} cells on a ${w}x${h} map: are they in pixels? YOLOv2 has them in cells`]
+      : [];
+  const cell = size[0] / w;
+  if (largest < cell / 2)
+    return [
+      `no anchor is larger than ${largest} pixels beside cells of ${cell}: are they in cells, or 0..1?`,
+    ];
+  const mean = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
+  return mean(sides[0]) > mean(sides[sides.length - 1])
+    ? ["the largest map has the largest anchors: is their order that of the maps, the largest map first?"]
+    : [];
+}
 
 /** YOLOX and YOLOv6 r1: maps [N,5+C,h,w], split ones of 4, 1 and C channels, and rows that the network left undecoded. */
 const points: Reader = (q, specs) => {
@@ -539,10 +566,18 @@ const detectionOutput: Reader = (q, specs) =>
 
 /** TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), classes [1,N], scores [1,N], count [1]. */
 const postprocess: Reader = (q, specs) => {
-  // the operator's own names: no suffix boxes, :1 classes, :2 scores, :3 count
-  const usual = (name: RegExp): string =>
-    specs.find((s) => name.test(s.name) && rows(s, 1).length > 0)?.name ?? "";
-  const roles = { labels: usual(/(:|_)1$|class|label/i), scores: usual(/(:|_)2$|score/i), ...q.roles };
+  const format = q.boxFormat ?? "yxyx";
+  // the operator's own names: no suffix boxes, :1 classes, :2 scores, :3 count. TensorFlow 2 counts from the other end: :0 count,
+  // :1 scores, :2 classes, :3 boxes
+  const turned = specs.some((s) => /[:_]3$/.test(s.name) && volume(s.dims) > 1 && rows(s, 4).length > 0);
+  const usual = (suffix: number, word: string): string =>
+    specs.find((s) => new RegExp(`[:_]${suffix}$|${word}`, "i").test(s.name) && rows(s, 1).length > 0)
+      ?.name ?? "";
+  const roles = {
+    labels: usual(turned ? 2 : 1, "class|label"),
+    scores: usual(turned ? 1 : 2, "score"),
+    ...q.roles,
+  };
   const own = { ...q, roles };
   const at = specs.findIndex((s) => s.name === roles.labels);
   const tensor = specs.findIndex(
@@ -557,9 +592,9 @@ const postprocess: Reader = (q, specs) => {
           reading(
             q,
             "postprocess",
-            `boxes (y1 x1 y2 x2), scores, classes ${roles.labels}${count ? `, count ${specs[tensor].name}` : ""}`,
+            `boxes (${format}), scores, classes ${roles.labels}${count ? `, count ${specs[tensor].name}` : ""}`,
             null,
-            plain(q, "yxyx", "normalised", () => ({
+            plain(q, format, "normalised", () => ({
               classes: 1,
               label: columnOf(at),
               count,

@@ -422,7 +422,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "classes not known",
       () => decode({ family: "yolov8" }, [zeros([1, 84, 80])]),
-      "got output0 [1,84,80], expected for yolov8 (option family): the number of classes (option classes, or labels)",
+      "got output0 [1,84,80], expected for yolov8 (option family): the number of classes (option classes, or labels); these shapes would be of 80 or 76 classes",
     ],
     [
       "nothing to decode",
@@ -495,7 +495,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
             resize: "letterbox",
           },
         ),
-      'frame: got resize "letterbox" and no input size, expected inputSize: [width, height] to undo it, which a plan is compiled with',
+      'frame: got resize "letterbox" and no input size, expected inputSize: [width, height], without which it cannot be undone (a plan file has that of its config)',
     ],
     [
       "nothing to inspect",

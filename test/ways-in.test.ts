@@ -6,7 +6,6 @@ import { TensorError } from "../src/errors.ts";
 import type { Frame } from "../src/letterbox.ts";
 import { inspect } from "../src/inspect.ts";
 import type { DecoderOptions } from "../src/options.ts";
-import { ssdMobilenetAnchors } from "../src/priors.ts";
 import type { TensorInput } from "../src/tensor.ts";
 import { engines } from "./engines.ts";
 import { filled, givenPriors } from "./make.ts";
@@ -176,27 +175,6 @@ describe("SSD priors that the network gives", () => {
   ])("%s", (_, priors) => {
     expect(decode(priors)).toEqual([[1, 0.25, 0.25, 0.75, 0.75]]);
   });
-});
-
-test("centre and size given where corners are usual: describe says so", () => {
-  const d = make(
-    {
-      family: "ssd",
-      classes: 91,
-      inputSize: [300, 300],
-      priors: ssdMobilenetAnchors(),
-      variances: [0.1, 0.1, 0.2, 0.2],
-    },
-    {
-      outputs: [
-        { name: "boxes", dims: [1, 1917, 4] },
-        { name: "scores", dims: [1, 1917, 91] },
-      ],
-    },
-  );
-  expect(d.describe().text).toContain(
-    "priors have x_max < x_min or y_max < y_min as corners: if they are centre",
-  );
 });
 
 test("UltraFace offsets taken for corners are refused", () => {

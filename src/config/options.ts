@@ -1,7 +1,7 @@
 /** Typed options, where there is no config file, and the settings they have in common with the options of `createDecoder`. */
 import type { AnchorSet, Config, Roles } from "../config.ts";
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../conventions.ts";
-import { ACTIVATIONS, FAMILIES } from "../families.ts";
+import { ACTIVATIONS, FAMILIES, type Family, familyInName } from "../families.ts";
 import { show } from "../tensor.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
@@ -28,7 +28,7 @@ export function readOptions(r: Reader): Config {
   };
   const settings = readSettings(r, config);
   const { family, labels, classes } = settings;
-  r.misspelt([...SETTING_NAMES, "anchors", "anchorMasks"]);
+  r.misspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
   if (!r.has("family")) r.wrong("family", `one of ${FAMILIES.join(", ")}`);
   if (classes !== null && labels !== null && labels.length !== classes)
     r.say("labels", `${labels.length} labels`, `${classes} for classes = ${classes}`);
@@ -38,12 +38,31 @@ export function readOptions(r: Reader): Config {
   };
 }
 
+/** What other decoders call it, in small letters and without what joins words. */
+const ELSEWHERE = {
+  confidenceThreshold: "conf confidence threshold confthres confthreshold scorethreshold minconfidence",
+  iouThreshold: "iou iouthres nmsthreshold nmsiou",
+  maxDetections: "maxdet topk maxboxes",
+  inputSize: "imgsz imagesize imgsize",
+  classes: "nc numclasses",
+  labels: "names classnames",
+};
+
+/** One of the families; a name that is written otherwise gets the one that is meant. */
+function readFamily(r: Reader): Family | null {
+  const { family } = r.json;
+  const name = isText(family) ? family : "";
+  const meant = familyInName(name) ?? (/detr/i.test(name) ? "detr" : null);
+  const rule = oneOf(FAMILIES);
+  return r.take("family", [meant ? `"${meant}", or ${rule[0]}` : rule[0], rule[1]]);
+}
+
 /** A list of the caller's may change under us. */
 export const ownList = <T>(x: T): T => (Array.isArray(x) ? ([...(x as unknown[])] as T) : x);
 
 /** How each setting is read: by a rule, or by a function. */
 const SETTINGS = {
-  family: oneOf(FAMILIES),
+  family: readFamily,
   conventions: readConventions,
   activation: oneOf(ACTIVATIONS),
   inputSize: (r: Reader) => r.positives("inputSize", 2),

@@ -92,10 +92,14 @@ export class Reader {
       if (!keys.includes(key)) this.say(key, "an unknown name", `one of ${keys.join(", ")}`);
   }
 
-  /** Says of every key that is nearly one of these and has not its own meaning here: it would do nothing. */
-  misspelt(keys: readonly string[]): void {
+  /** Says of every key that looks like a misspelling of one of these, or is what others call it: it would do nothing. */
+  misspelt(keys: readonly string[], elsewhere: { readonly [name: string]: string }): void {
     for (const key of Object.keys(this.json)) {
-      const meant = keys.includes(key) ? undefined : keys.find((k) => isNearly(plain(key), plain(k)));
+      const name = plain(key);
+      const meant = keys.includes(key)
+        ? undefined
+        : (keys.find((k) => isNearly(name, plain(k))) ??
+          Object.keys(elsewhere).find((k) => elsewhere[k].split(" ").includes(name)));
       if (meant !== undefined) this.say(key, "an unknown name", meant);
     }
   }

@@ -1,0 +1,157 @@
+/** What looks like a mistake of the caller: refused where it can only be one, a note in `describe()` where it may be meant. */
+import { describe, expect, test } from "vitest";
+import { parseConfig } from "../src/config.ts";
+import { createDecoderSync, type Decoder, type Outputs } from "../src/decoder.ts";
+import { ssdMobilenetAnchors } from "../src/priors.ts";
+import { filled } from "./make.ts";
+
+const notesOf = (d: Decoder): readonly string[] => (d.describe().json as { notes: readonly string[] }).notes;
+const decoded = (config: object, outputs: unknown): Decoder => {
+  const d = createDecoderSync(config, { engine: "ts" });
+  d.decode(outputs as Outputs);
+  return d;
+};
+
+describe("names", () => {
+  const typed = { family: "yolov8", classes: 80, inputSize: [640, 640] };
+  test.each([
+    [{ ...typed, conf: 0.4 }, "conf: got an unknown name, expected confidenceThreshold"],
+    [{ ...typed, nms_threshold: 0.4 }, "nms_threshold: got an unknown name, expected iouThreshold"],
+    [{ ...typed, topK: 4 }, "topK: got an unknown name, expected maxDetections"],
+    [{ ...typed, imgsz: 640 }, "imgsz: got an unknown name, expected inputSize"],
+    [{ ...typed, names: ["a"] }, "names: got an unknown name, expected labels"],
+    [{ ...typed, family: "YOLOv11n" }, /^family: got "YOLOv11n", expected "yolo11", or one of yolov2, /],
+    [{ ...typed, family: "rtdetr" }, /^family: got "rtdetr", expected "detr", or one of yolov2, /],
+    [{ ...typed, family: "no" }, /^family: got "no", expected one of yolov2, /],
+  ])("%j", (config, message) => {
+    expect(() => parseConfig(config)).toThrow(message);
+  });
+});
+
+describe("classes that the shapes do not have", () => {
+  const of = (classes: number, dims: number[]) => () =>
+    decoded({ family: "yolov8", classes, inputSize: [640, 640] }, { o: filled(dims) });
+  test("are named", () => {
+    expect(of(79, [1, 84, 8400])).toThrow(/; these shapes would be of 80 or 20 classes$/);
+    expect(of(80, [1, 24, 8400])).toThrow(/; these shapes would be of 20 classes$/);
+  });
+});
+
+describe("the four outputs of TFLite's operator", () => {
+  const config = { family: "tflite-postprocess", classes: 90, confidenceThreshold: 0.5 };
+  const [boxes, count] = [filled([1, 2, 4]), filled([1], 2)];
+  boxes.data.set([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]);
+  const [classes, scores] = [filled([1, 2]), filled([1, 2])];
+  classes.data.set([17, 3]);
+  scores.data.set([0.9, 0.7]);
+  const expected = [
+    [17, 0.9, 0.2, 0.1, 0.4, 0.3],
+    [3, 0.7, 0.6, 0.5, 0.8, 0.7],
+  ];
+  const found = (outputs: unknown, more: object = {}): number[][] => {
+    const d = createDecoderSync({ ...config, ...more }, { engine: "ts" });
+    const rows = d.decode(outputs as Outputs).toArray();
+    return rows.map((r) =>
+      [r.class_id, r.confidence, r.x_min, r.y_min, r.x_max, r.y_max].map((v) => Number(v.toFixed(4))),
+    );
+  };
+  test.each(["TFLite_Detection_PostProcess", "detections"])("as TensorFlow 1 names them: %s", (n) => {
+    expect(found({ [n]: boxes, [`${n}:1`]: classes, [`${n}:2`]: scores, [`${n}:3`]: count })).toEqual(
+      expected,
+    );
+  });
+  test.each(["StatefulPartitionedCall:", "output_"])("as TensorFlow 2 numbers them: %s", (n) => {
+    expect(found({ [`${n}0`]: count, [`${n}1`]: scores, [`${n}2`]: classes, [`${n}3`]: boxes })).toEqual(
+      expected,
+    );
+  });
+  test("in another order of coordinates", () => {
+    const named = { boxes, classes, scores, count };
+    expect(found(named, { boxFormat: "xyxy" })[0]).toEqual([17, 0.9, 0.1, 0.2, 0.3, 0.4]);
+    expect(found(named)[0]).toEqual(expected[0]);
+  });
+});
+
+describe("maps of another input", () => {
+  const notes = (inputSize: number[], w: number, h: number): readonly string[] =>
+    notesOf(
+      decoded(
+        { family: "yolov8", classes: 2, inputSize, activation: "sigmoid" },
+        { box: filled([1, 64, h, w]), cls: filled([1, 2, h, w]) },
+      ),
+    );
+  test("width and height changed about", () => {
+    expect(notes([384, 640], 80, 48)).toEqual([
+      "a 384x640 input has no map of 80x48 cells at any stride of whole pixels: is that its width and height?",
+    ]);
+    expect(notes([640, 384], 80, 48)).toEqual([]);
+  });
+  test("a map of which the last cells stand out is one of the input", () => {
+    expect(notes([416, 416], 7, 7)).toEqual([]);
+    expect(notes([650, 650], 82, 82)).toEqual([]);
+    expect(notes([640, 640], 81, 80)).toHaveLength(1);
+  });
+});
+
+describe("anchors", () => {
+  const anchored = (family: string, anchors: unknown, maps: number[], inputSize: number[] | undefined) =>
+    notesOf(
+      decoded(
+        { family, classes: 1, anchors, inputSize, activation: "sigmoid" },
+        Object.fromEntries(maps.map((n) => [`m${n}`, filled([1, 18, n, n])])),
+      ),
+    );
+  const px = [10, 13, 16, 30, 33, 23, 116, 90, 156, 198, 373, 326];
+  const units = [1.25, 1.625, 2, 3.75, 4.125, 2.875, 3.625, 2.8125, 4.875, 6.1875, 11.65625, 10.1875];
+  test("in cells where pixels are meant", () => {
+    expect(anchored("yolov5", units, [80, 20], [640, 640])).toEqual([
+      "no anchor is larger than 11.65625 pixels beside cells of 32: are they in cells, or 0..1?",
+    ]);
+    expect(anchored("yolov5", px, [80, 20], [640, 640])).toEqual([]);
+  });
+  test("the largest first", () => {
+    const turned = [...px.slice(6), ...px.slice(0, 6)];
+    expect(anchored("yolov5", turned, [80, 20], [640, 640])).toEqual([
+      "the largest map has the largest anchors: is their order that of the maps, the largest map first?",
+    ]);
+  });
+  test("in pixels where cells are meant", () => {
+    const cells = [1, 1, 3, 4, 9, 10];
+    expect(anchored("yolov2", cells, [13], [416, 416])).toEqual([]);
+    expect(
+      anchored(
+        "yolov2",
+        cells.map((x) => x * 32),
+        [13],
+        [416, 416],
+      ),
+    ).toEqual(["anchors of up to 320 cells on a 13x13 map: are they in pixels? YOLOv2 has them in cells"]);
+  });
+});
+
+test("boxes that are turned over", () => {
+  const rows = filled([1, 4, 6]);
+  rows.data.set([300, 400, 40, 60, 0.9, 0]);
+  const config = { family: "yolov10", classes: 80, inputSize: [640, 640] };
+  expect(notesOf(decoded(config, { o: rows }))).toEqual([
+    "1 of the first 1 candidates have x_max < x_min or y_max < y_min: are the boxes as boxFormat says, or as it is by default?",
+  ]);
+  expect(notesOf(decoded({ ...config, boxFormat: "cxcywh" }, { o: rows }))).toEqual([]);
+});
+
+test("roles of another export", () => {
+  const config = { family: "yolov8", classes: 1, inputSize: [64, 64], roles: { boxes: "b", scores: "s" } };
+  expect(notesOf(decoded(config, { o: filled([1, 5, 84]) }))).toEqual([
+    "roles name none of these outputs: b, s",
+  ]);
+});
+
+test("priors as centre and size, taken for corners", () => {
+  const [boxes, scores] = [filled([1, 1917, 4]), filled([1, 1917, 3])];
+  const config = { family: "ssd", classes: 2, inputSize: [300, 300], priors: ssdMobilenetAnchors() };
+  const variances = [0.1, 0.1, 0.2, 0.2];
+  expect(notesOf(decoded({ ...config, variances }, { boxes, scores }))).toEqual([
+    '1723 of 1917 priors have x_max < x_min or y_max < y_min as corners: if they are centre and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)',
+  ]);
+  expect(notesOf(decoded({ ...config, scales: [10, 10, 5, 5] }, { boxes, scores }))).toEqual([]);
+});
