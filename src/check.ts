@@ -22,8 +22,8 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
 }
 
 /**
- * Whether each value of so many channels of a column, in all images, is as it should be. Of f32 those from 0 to `most` are, unasked:
- * as bits they lie side by side, which takes one comparison.
+ * Whether each value of so many channels of a column, in all images, is as it should be. Values of f32 from 0 to `most` are taken as good
+ * without a call: their bits are one range of integers, which is a single comparison.
  */
 function everyValue(
   { memory: m, plan, layout }: Image,
@@ -58,7 +58,7 @@ function everyValue(
   return true;
 }
 
-/** How many of `n` words, `step` apart, lie in 0..top before one that does not. A plan's own objects would cost this loop its speed. */
+/** How many of `n` words, `step` apart, lie in 0..top before one that does not. Given plain numbers only: reading objects here is slow. */
 function within(i32: Int32Array, at: number, step: number, n: number, top: number): number {
   let i = 0;
   while (i < n && i32[at] >= 0 && i32[at] <= top) {
@@ -70,7 +70,7 @@ function within(i32: Int32Array, at: number, step: number, n: number, top: numbe
 
 /**
  * Every score and objectness of a plan whose network should have activated them; infinite ones are dropped later. Returns how many are
- * NaN, as of a network whose half floats have run over: they never pass, so that nothing else would tell.
+ * NaN, as of a network whose half floats overflowed: they never pass, so that nothing else would tell.
  */
 export function checkProbabilities(image: Image): number {
   const { plan } = image;

@@ -1,6 +1,6 @@
 /**
- * Public names. The decoder stands first, and of its imports the kernel: a compressor that looks 32 KB back then has
- * the kernel's text in front of all code, not in the middle of it.
+ * Public names. Their order matters for size: the decoder first, and among its imports the packed kernel. gzip looks 32 KB back, and
+ * a text that does not compress is then not in the middle of the code.
  */
 export {
   type Decoder,

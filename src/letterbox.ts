@@ -20,7 +20,7 @@ export interface Frame {
 /** x_image = x_input * scale + shift, both normalised: scales of x and y, shifts of x and y, as in the plan block. */
 export type Affine = readonly [scaleX: number, scaleY: number, shiftX: number, shiftY: number];
 
-/** The frame that memory holds from now on; `null` for one that may be changed in place, which would go unseen: only a frozen one is known again. */
+/** What to remember of the frame that memory holds now: only a frozen one, since another could be changed in place unseen. `null`: write it anew. */
 export const remembered = (frame: Frame | undefined): Frame | undefined | null =>
   frame === undefined || Object.isFrozen(frame) ? frame : null;
 

@@ -22,7 +22,7 @@ export function memoryOf(buffer: ArrayBuffer): Memory {
 }
 
 /**
- * No word's index is above; where a loop says so, V8 computes `w + 1` without tests for overflow: a third of its time. It stands apart
- * from its users, so that the build writes the number itself: bundlers make a variable of a constant.
+ * The largest index of a word. Where a loop masks its index with it, V8 leaves out the tests for overflow of `w + 1`, a third of the
+ * loop's time. In a file of its own, so that the build writes the number where it is used: bundlers would make a variable of it.
  */
 export const INDEX = 0x3fffffff;

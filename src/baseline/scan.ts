@@ -68,8 +68,8 @@ function scanHead(m: Memory, plan: number, head: number): void {
     else if (planes === 1) to = passColumn(m, type, gate, at, step, from, n, list);
     else to = passRows(m, head, type, at, step, from, n, list);
     if (plain) {
-      // piece by piece: what is called but once a frame, and then runs long, may for good stay in code that V8 made for the
-      // middle of a loop, which unpacks each time round what was read before it
+      // in pieces: a function that is called once a frame and loops for long may stay for good in code that V8 made for entering
+      // the middle of its loop, which reads anew each time round what was read before the loop
       for (let i = 0; i < to - list; i += A.BLOCK)
         admitPlain(m, plan, head, list + i, Math.min(A.BLOCK, to - list - i), best ? from + i : -1);
     } else for (let k = list; k < to; k++) admit(m, plan, head, i32[k], -1);
