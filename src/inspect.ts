@@ -91,8 +91,12 @@ const USUAL_CLASSES = new Set([1, 20, 80, 90, 91, 365]);
 
 function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions): Possibility[] {
   const found = new Map<string, Possibility & { families: string[] }>();
-  for (const family of REPRESENTATIVES) {
-    for (const classes of classCounts(family, tensors)) {
+  // what the options settle is not guessed: they would go over each guess, and the lines below would say what was not read
+  const families =
+    options.family === undefined ? REPRESENTATIVES : FAMILIES.filter((f) => f === options.family);
+  const known = options.classes ?? options.labels?.length;
+  for (const family of families) {
+    for (const classes of known === undefined ? classCounts(family, tensors) : [known]) {
       for (const anchors of anchorGuesses(family)) {
         const stated = {
           family,
@@ -106,10 +110,10 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
           // distributions of eight bins are NanoDet's, whose scores are not logits as those of the others
           if (r.about.startsWith("distance distributions of 8 bins") && family !== "nanodet") continue;
           const id = `${classes}|${r.about}`;
-          const known = found.get(id);
-          const name = LIKE[family] ?? family;
-          if (known !== undefined) {
-            if (!known.families.includes(name)) known.families.push(name);
+          const before = found.get(id);
+          const name = options.family ?? LIKE[family] ?? family;
+          if (before !== undefined) {
+            if (!before.families.includes(name)) before.families.push(name);
             continue;
           }
           const size = `[${(options.inputSize ?? ["width", "height"]).join(", ")}]`;
