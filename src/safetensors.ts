@@ -257,7 +257,8 @@ export function quantisation(value: unknown, where: string): Partial<NamedTensor
   const scale = value["scale"];
   const zeroPoint = value["zeroPoint"] ?? value["zero_point"];
   const order = value["order"] ?? value["storage_order"];
-  if (scale !== undefined && scale !== null) {
+  // runtimes say scale 0 of what is not quantised
+  if (scale !== undefined && scale !== null && scale !== 0) {
     if (!Number.isFinite(scale) || (scale as number) <= 0)
       throw new TensorError(`${where}: got scale ${show(scale)}, expected a positive number`);
     out.scale = scale as number;

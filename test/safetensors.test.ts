@@ -140,9 +140,9 @@ describe("refuses, with got and expected", () => {
       /__metadata__: got \{"a":1\}, expected an object of texts/,
     ],
     [
-      "a scale of zero",
-      file({ __metadata__: { "boxwright.tensors": '{"t":{"scale":0}}' } }),
-      /got scale 0, expected a positive number/,
+      "a scale below zero",
+      file({ __metadata__: { "boxwright.tensors": '{"t":{"scale":-1}}' } }),
+      /got scale -1, expected a positive number/,
     ],
     [
       "extras that are no JSON",
