@@ -1,8 +1,7 @@
 /** The commands of `boxwright`, without a process: words in, text out, exit code back. */
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { parseArgs } from "node:util";
-import { TensorError } from "../errors.ts";
 import { createDecoder } from "../decoder.ts";
 import { toPixels } from "../detections.ts";
 import { drawSvg, imageInfo, rasterise } from "../draw.ts";
@@ -13,15 +12,21 @@ import { compile } from "./compile.ts";
 import { HELP } from "./help.ts";
 import {
   COMMANDS,
+  FRAME,
+  NETWORK,
   UsageError,
-  about,
+  checkPlaces,
   dataIn,
+  eachOnce,
   headOf,
   parseShape,
+  readNamed,
   selected,
   setupOf,
   sizeOf,
+  theConfig,
   wholeOf,
+  writeNamed,
 } from "./options.ts";
 import { table } from "./table.ts";
 import type { Stats } from "../decoder.ts";
@@ -58,7 +63,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   } catch (e) {
     const error = e as Error & { code?: string };
     if (error.name === "UsageError" || error.code?.startsWith("ERR_PARSE_ARGS_")) {
-      io.err(`boxwright: ${error.message}\nTry: boxwright ${name in COMMANDS ? `${name} ` : ""}--help\n`);
+      io.err(
+        `boxwright: ${error.message}\nTry: boxwright ${Object.hasOwn(COMMANDS, name) ? `${name} ` : ""}--help\n`,
+      );
       return USAGE;
     }
     // What the library refuses, and what the system does (a folder that is not there), is said in one message. The rest is a
@@ -124,7 +131,19 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     for (const out of outs)
       if (!/\.(svg|png)$/i.test(out))
         throw new UsageError(`--out: got ${show(out)}, expected a name that ends in .svg or .png`);
-    const photo = await about("photo", readFile(photoPath));
+    const read = [
+      photoPath,
+      values["detections"],
+      values["labels"],
+      values["priors"],
+      values["font"],
+      ...positionals,
+    ];
+    await checkPlaces(
+      outs.map((out) => ["out", out]),
+      read.filter((path) => typeof path === "string"),
+    );
+    const photo = await readNamed("photo", photoPath);
     imageInfo(photo, photoPath); // before any decoding: a wrong photo is the cheaper error
 
     const detections = await detectionsToDraw(positionals, values);
@@ -136,7 +155,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
       const width = wholeOf(values, "width", 1);
       const font = values["font"] as string | undefined;
       const picture = png ? await rasterise(svg, { ...(width && { width }), ...(font && { font }) }) : svg;
-      await about("out", writeFile(out, picture));
+      await writeNamed("out", out, picture);
       io.out(`${out}: ${detections.length} ${detections.length === 1 ? "detection" : "detections"}\n`);
     }
   },
@@ -152,11 +171,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     const config = theConfig(inputs);
     const given = mergeTensors(inputs);
     const all = selected([...heads, ...given.map(headOf)], values);
-    const seen = new Set<string>();
-    for (const { name } of all) {
-      if (seen.has(name)) throw new UsageError(`got tensor ${show(name)} twice, expected each name once`);
-      seen.add(name);
-    }
+    eachOnce(all);
     if (!config && all.length === 0 && values["family"] === undefined)
       throw new UsageError(
         "got nothing to look at, expected a config, an archive, tensor files or shapes such as output0:1x84x8400:f32",
@@ -168,21 +183,6 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
 
   compile,
 };
-
-function theConfig(inputs: readonly Input[]): { path: string; text: string } | undefined {
-  const configs = inputs.filter((i) => i.kind === "config");
-  if (configs.length > 1)
-    throw new UsageError(`got the configs ${configs.map((c) => c.path).join(" and ")}, expected one`);
-  const [config] = configs;
-  try {
-    if (config) JSON.parse(config.text.replace(/^\ufeff/, ""));
-  } catch (e) {
-    throw new TensorError(
-      `${config.path}: got text that is not JSON (${(e as Error).message}), expected a config: NN_config, nn_config, an NN Archive's config.json or typed options`,
-    );
-  }
-  return config;
-}
 
 interface Decoded {
   images: Detection[][];
@@ -242,7 +242,7 @@ async function frameSize(values: Values): Promise<[number, number] | undefined> 
       throw new UsageError("--resize: got it alone, expected --photo or --image-size with it");
     return stated;
   }
-  const { width, height } = imageInfo(await about("photo", readFile(photo)), photo);
+  const { width, height } = imageInfo(await readNamed("photo", photo), photo);
   if (stated && (stated[0] !== width || stated[1] !== height))
     throw new UsageError(`--image-size: got ${stated.join("x")}, expected ${width}x${height} (${photo})`);
   return [width, height];
@@ -253,6 +253,11 @@ async function detectionsToDraw(positionals: string[], values: Values): Promise<
   const index = wholeOf(values, "index", 0) ?? 0;
   if (file !== undefined && positionals.length > 0)
     throw new UsageError(`--detections: got it beside ${positionals.join(" ")}, expected one of the two`);
+  const idle = Object.keys({ ...NETWORK, ...FRAME }).find((o) => o !== "photo" && values[o] !== undefined);
+  if (file !== undefined && idle !== undefined)
+    throw new UsageError(
+      `--${idle}: got it beside --detections, which are drawn as they are, expected one of the two`,
+    );
   const images =
     file === undefined ? (await decodeFiles(positionals, values)).images : await detectionsOf(file);
   if (index >= images.length)
@@ -264,7 +269,7 @@ async function detectionsToDraw(positionals: string[], values: Values): Promise<
 async function detectionsOf(file: string): Promise<Drawn[][]> {
   let json: unknown;
   try {
-    json = JSON.parse(await readFile(file, "utf8"));
+    json = JSON.parse((await readFile(file, "utf8")).replace(/^\ufeff/, ""));
   } catch (e) {
     throw new UsageError(
       `--detections: got ${show(file)} (${(e as Error).message}), expected a JSON file of detections`,
