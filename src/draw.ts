@@ -33,6 +33,8 @@ export interface ImageInfo {
 
 /** Size of a PNG or JPEG from its header. A camera's JPEG may lie on its side: width and height are those of the upright photo. */
 export function imageInfo(bytes: Uint8Array, where = "photo"): ImageInfo {
+  if (!(ArrayBuffer.isView(bytes) && bytes.BYTES_PER_ELEMENT === 1))
+    throw new DrawError(`${where}: got ${show(bytes)}, expected the bytes of a PNG or JPEG, a Uint8Array`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const info =
     bytes.length >= 24 && view.getUint32(0) === 0x89504e47 && view.getUint32(4) === 0x0d0a1a0a

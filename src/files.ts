@@ -11,7 +11,7 @@ import { packingOf, readArchiveConfig } from "./files/archive.ts";
 import { isTensorList, parseBin, parseTensorList, parseTensorSpec } from "./files/bin.ts";
 import { isNpy, parseNpy } from "./files/npy.ts";
 import { isZip, parseNpz } from "./files/npz.ts";
-import { isRecord, readSafetensors, show } from "./safetensors.ts";
+import { checkBytes, isRecord, readSafetensors, show } from "./safetensors.ts";
 import type { BinSpec } from "./files/bin.ts";
 import type { NamedTensor } from "./safetensors.ts";
 
@@ -24,6 +24,7 @@ export type { ElementType, NamedTensor, TensorData } from "./safetensors.ts";
 
 /** Formats that say themselves what they hold; a `.bin` does not and needs its JSON. `name` names a lone .npy tensor. */
 export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
+  checkBytes(bytes, name);
   if (isNpy(bytes)) return [parseNpy(bytes, tensorName(name))];
   if (isZip(bytes)) return someOf(parseNpz(bytes, name), name);
   // the header of safetensors begins with a brace, behind its length; of another kind of file that length would be a riddle

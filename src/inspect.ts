@@ -6,7 +6,7 @@ import { FAMILIES, type Family, RULES } from "./families.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { valuesIn } from "./compile.ts";
 import { lacksScale, makePlan } from "./plan.ts";
-import { type TensorData, type TensorSpec, type TensorSpecInput, shape, specOf } from "./tensor.ts";
+import { type TensorData, type TensorSpec, type TensorSpecInput, shape, show, specOf } from "./tensor.ts";
 
 /** What `inspect` found: in words, and as plain data. */
 export interface Inspection {
@@ -50,7 +50,9 @@ export function inspect(
   options: DecoderOptions = {},
   valuesOf: (name: string) => TensorData | null = () => null,
 ): Inspection {
-  const tensors = specs.map((s, i) => specOf(s.name ?? `output${i}`, s));
+  if (!Array.isArray(specs))
+    throw new TensorError(`got tensors ${show(specs)}, expected a list of {name, dims, type}`);
+  const tensors = (specs as readonly TensorSpecInput[]).map((s, i) => specOf(s.name ?? `output${i}`, s));
   if (config !== undefined) {
     const c = withOptions(parseConfig(config), options);
     if (tensors.length > 0) return describePlan(c, makePlan(c, tensors, valuesIn(tensors, valuesOf)));
@@ -62,7 +64,7 @@ export function inspect(
     return describePlan(c, makePlan(c, given));
   }
   if (tensors.length === 0) throw new TensorError("got neither a config nor tensors, expected one of them");
-  const all = possibilities(tensors, options);
+  const all = possibilities(tensors, options ?? {});
   const best = Math.max(...all.map((f) => f.likelihood));
   const found = all.filter((f) => f.likelihood === best);
   const lines = found.map(

@@ -161,6 +161,13 @@ describe("imageInfo", () => {
     expect(imageInfo(photo("astronaut.jpg"))).toMatchObject({ width: 512, height: 512 });
   });
 
+  test("no bytes at all", () => {
+    for (const given of ["photo.png", new ArrayBuffer(50), null])
+      expect(() => drawSvg(given as unknown as Uint8Array, [])).toThrow(
+        /got .*, expected the bytes of a PNG or JPEG/,
+      );
+  });
+
   test("a photo that lies on its side is measured upright", () => {
     expect(imageInfo(jpeg(640, 480, exif(1)))).toMatchObject({ width: 640, height: 480, orientation: 1 });
     expect(imageInfo(jpeg(640, 480, exif(3, false)))).toMatchObject({

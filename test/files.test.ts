@@ -426,6 +426,18 @@ describe("NN Archive", () => {
     expect(await readArchiveConfig(pax, "x")).toBe("{}");
   });
 
+  test("a value of pax that looks like a record of its own is none", async () => {
+    const record = "38 comment=path=evil\n11 path=other\n  \n";
+    expect(record).toHaveLength(38);
+    const pax = Buffer.concat([
+      header("pax", octal(record.length), "x"),
+      block(record),
+      header("config.json", octal(2)),
+      block("{}"),
+    ]);
+    expect(await readArchiveConfig(pax, "x")).toBe("{}");
+  });
+
   test.each<[string, () => Promise<Uint8Array> | Uint8Array, RegExp]>([
     [
       "no archive",
@@ -568,6 +580,14 @@ describe("readInput and readTensors", () => {
 });
 
 describe("whatever the bytes, tensors or TensorError", () => {
+  test("no bytes at all", () => {
+    for (const parse of [parseTensors, parseNpy, parseNpz])
+      for (const given of [new ArrayBuffer(200), new Float32Array(9), "a.npy", null, undefined])
+        expect(() => parse(given as unknown as Uint8Array, "x")).toThrow(
+          /^x: got .*, expected the bytes of the file, a Uint8Array$/,
+        );
+  });
+
   const check = (bytes: Uint8Array) => {
     try {
       parseTensors(bytes, "x");

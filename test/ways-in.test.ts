@@ -404,6 +404,11 @@ test("inspect: of shapes alone, a family or a number of classes leaves only what
   }
   expect(told({ classes: 3 })).toEqual([]);
   expect(told({ family: "yolov99" as "yolov9" })).toEqual([]);
+  // in plain JavaScript, null says as little as undefined
+  expect(told(null as unknown as DecoderOptions)).toEqual(told({}));
+  expect(() => inspect(undefined, { o: { dims: [1] } } as never)).toThrow(
+    /got tensors an object, expected a list of \{name, dims, type\}/,
+  );
 });
 
 test("scores that are no numbers are told of", () => {
