@@ -344,6 +344,28 @@ describe("decode", () => {
     expect(json(out).detections[0].label).toBe("cup");
   });
 
+  test("what is odd or left out is said on the error stream, also beside JSON and by draw", async () => {
+    const file = join(folder, "odd.safetensors");
+    const network = ["--family", "yolov8", "--classes", "2", "--input-size", "64x64", file];
+    const write = (fill: (data: Float32Array<ArrayBuffer>) => void) => {
+      const data = new Float32Array(6 * 84);
+      fill(data);
+      return writeFile(file, writeSafetensors([{ name: "o", type: "f32", dims: [1, 6, 84], data }]));
+    };
+    await write((data) => data.fill(NaN));
+    expect((await boxwright("decode", ...network)).err).toBe(
+      "boxwright: note: 168 scores of the first frame are NaN, which pass no threshold\n",
+    );
+    await write((data) => {
+      data.fill(Infinity, 0, 1);
+      data.fill(0.9, 4 * 84, 4 * 84 + 1);
+    });
+    const told = "boxwright: 1 candidates dropped: box or score is not a finite number\n";
+    expect(await boxwright("decode", ...network, "--json")).toMatchObject({ code: 0, err: told });
+    const drawn = ["--photo", fixture("photos/coffee.jpg"), "--out", join(folder, "odd.svg")];
+    expect(await boxwright("draw", ...network, ...drawn)).toMatchObject({ code: 0, err: told });
+  });
+
   test("nothing found is said, not an error", async () => {
     const { code, out } = await boxwright("decode", ...ssd("coffee"), "--confidence", "1");
     expect(code).toBe(0);

@@ -30,6 +30,7 @@ import {
 } from "./options.ts";
 import { table } from "./table.ts";
 import type { Stats } from "../decoder.ts";
+import type { Description } from "../describe.ts";
 import type { Detection, Detections } from "../detections.ts";
 import type { Drawn } from "../draw.ts";
 import type { Input } from "../files.ts";
@@ -103,7 +104,8 @@ async function version(): Promise<string> {
 
 const commands: Record<keyof typeof COMMANDS, Command> = {
   async decode(positionals, values, io) {
-    const { images, engine, stats, milliseconds } = await decodeFiles(positionals, values);
+    const { images, engine, said, milliseconds } = await decodeFiles(positionals, values);
+    for (const line of said) io.err(`boxwright: ${line}\n`);
     if (values["json"]) {
       const lists = images.map((detections) => ({ output_format: "detection", detections }));
       io.out(`${JSON.stringify(lists.length === 1 ? lists[0] : lists, null, 2)}\n`);
@@ -118,7 +120,6 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     io.out(
       `${count} ${count === 1 ? "detection" : "detections"}, engine ${engine}, ${milliseconds.toFixed(2)} ms (first call)\n`,
     );
-    for (const line of stats) io.err(`boxwright: ${line}\n`);
   },
 
   async draw(positionals, values, io) {
@@ -146,7 +147,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     const photo = await readNamed("photo", photoPath);
     imageInfo(photo, photoPath); // before any decoding: a wrong photo is the cheaper error
 
-    const detections = await detectionsToDraw(positionals, values);
+    const detections = await detectionsToDraw(positionals, values, io);
     const svg = drawSvg(photo, detections, {
       title: `${basename(photoPath)}: ${detections.length} detections`,
     });
@@ -188,7 +189,7 @@ interface Decoded {
   images: Detection[][];
   engine: string;
   /** What the user should know beside the detections. */
-  stats: string[];
+  said: string[];
   milliseconds: number;
 }
 
@@ -212,10 +213,14 @@ async function decodeFiles(positionals: string[], values: Values): Promise<Decod
   return {
     images: lists.map((list) => list.toArray()),
     engine: decoder.engine,
-    stats: droppedOf(decoder.stats),
+    said: [...notesOf(decoder.describe()), ...droppedOf(decoder.stats)],
     milliseconds,
   };
 }
+
+/** What the decoder found odd in the network or in the frame, and decoded all the same. */
+const notesOf = ({ json }: Description): string[] =>
+  ((json as { notes?: string[] }).notes ?? []).map((note) => `note: ${note}`);
 
 /** Sentences about what the decoder left out, none where it left out nothing. */
 function droppedOf({ dropped: { capped, notFinite } }: Stats): string[] {
@@ -248,7 +253,7 @@ async function frameSize(values: Values): Promise<[number, number] | undefined> 
   return [width, height];
 }
 
-async function detectionsToDraw(positionals: string[], values: Values): Promise<Drawn[]> {
+async function detectionsToDraw(positionals: string[], values: Values, io: Io): Promise<Drawn[]> {
   const file = values["detections"] as string | undefined;
   const index = wholeOf(values, "index", 0) ?? 0;
   if (file !== undefined && positionals.length > 0)
@@ -258,8 +263,11 @@ async function detectionsToDraw(positionals: string[], values: Values): Promise<
     throw new UsageError(
       `--${idle}: got it beside --detections, which are drawn as they are, expected one of the two`,
     );
-  const images =
-    file === undefined ? (await decodeFiles(positionals, values)).images : await detectionsOf(file);
+  const { images, said } =
+    file === undefined
+      ? await decodeFiles(positionals, values)
+      : { images: await detectionsOf(file), said: [] };
+  for (const line of said) io.err(`boxwright: ${line}\n`);
   if (index >= images.length)
     throw new UsageError(`--index: got ${index}, expected below ${images.length} (images in the batch)`);
   return images[index];
