@@ -2,9 +2,13 @@
 /** The `boxwright` command. All that it does is in `cli/run.ts`, which tests call without a process. */
 import { run } from "./cli/run.ts";
 
-// A reader that has seen enough (`| head`) closes the pipe; that is no error.
+// A reader that has seen enough (`| head`) closes the pipe; that is no error. A full disk is.
 process.stdout.on("error", (e: NodeJS.ErrnoException) => {
-  if (e.code !== "EPIPE") throw e;
+  if (e.code === "EPIPE") return;
+  process.stderr.write(
+    `boxwright: standard output: got ${e.code ?? e.message}, expected it to take everything\n`,
+  );
+  process.exit(1);
 });
 
 process.exitCode = await run(process.argv.slice(2), {

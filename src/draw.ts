@@ -33,6 +33,8 @@ export interface ImageInfo {
 
 /** Size of a PNG or JPEG from its header. A camera's JPEG may lie on its side: width and height are those of the upright photo. */
 export function imageInfo(bytes: Uint8Array, where = "photo"): ImageInfo {
+  if (!(ArrayBuffer.isView(bytes) && bytes.BYTES_PER_ELEMENT === 1))
+    throw new DrawError(`${where}: got ${show(bytes)}, expected the bytes of a PNG or JPEG, a Uint8Array`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const info =
     bytes.length >= 24 && view.getUint32(0) === 0x89504e47 && view.getUint32(4) === 0x0d0a1a0a
@@ -254,10 +256,11 @@ function photoElement(photo: Uint8Array, { mime, width, height, orientation }: I
 /** `copy()`ed detections and JSON from elsewhere are drawn alike, so numbers are checked before they become coordinates. */
 function checked(d: Drawn): Drawn {
   const numbers =
-    isRecord(d) && [d.confidence, d.x_min, d.y_min, d.x_max, d.y_max].every((v) => Number.isFinite(v));
+    isRecord(d) &&
+    [d.class_id, d.confidence, d.x_min, d.y_min, d.x_max, d.y_max].every((v) => Number.isFinite(v));
   if (!numbers)
     throw new DrawError(
-      `got detection ${show(d)}, expected finite confidence, x_min, y_min, x_max and y_max`,
+      `got detection ${show(d)}, expected finite class_id, confidence, x_min, y_min, x_max and y_max`,
     );
   return d;
 }
@@ -394,20 +397,48 @@ export async function rasterise(svg: string, options: RasterOptions = {}): Promi
           : `${file}: got no usable font, expected a .ttf or .otf file with Latin letters`,
       );
   }
+  checkSize(svg, options.width);
   const fitTo = options.width === undefined ? { mode: "original" } : { mode: "width", value: options.width };
   const picture = new Resvg(svg, { font, fitTo }).render();
-  if (holdsOpaquePhoto(svg) && isMostlyClear(picture.pixels))
-    throw new DrawError("photo: got an image that cannot be decoded, expected a whole PNG or JPEG file");
+  const shows = photoShows(svg);
+  if (shows === "never" || (shows === "everywhere" && isMostlyClear(picture.pixels)))
+    throw new DrawError(
+      "photo: got an image that cannot be decoded, expected a whole PNG or JPEG file (of a JPEG, grey or three colours, not CMYK)",
+    );
   return picture.asPng();
 }
 
-/** Whether the SVG holds a photo without transparency. */
-function holdsOpaquePhoto(svg: string): boolean {
+/** Pixels of a picture, four bytes each and held more than once: the library does not refuse what memory cannot hold. */
+const LARGEST_PICTURE = 2 ** 28;
+
+/** The size of the photo is what its header claims, and a width that is asked for multiplies it. */
+function checkSize(svg: string, wanted: number | undefined): void {
+  const [, w, h] = /^<svg [^>]*? width="(\d+)" height="(\d+)"/.exec(svg) ?? [];
+  if (w === undefined) return;
+  const width = wanted ?? Number(w);
+  const height = Math.round((Number(h) * width) / Number(w));
+  if (!(Number.isInteger(width) && width >= 1 && height >= 1))
+    throw new DrawError(
+      `width: got ${width} for a photo of ${w} x ${h}, expected whole pixels, one or more a side`,
+    );
+  for (const [what, x, y] of [
+    ["photo", Number(w), Number(h)],
+    ["picture", width, height],
+  ] as const)
+    if (x * y > LARGEST_PICTURE)
+      throw new DrawError(
+        `got a ${what} of ${x} x ${y} pixels, expected at most ${LARGEST_PICTURE} for a PNG`,
+      );
+}
+
+/** Where the photo in the SVG must be seen: everywhere if nothing in it is clear, never if its end is missing. */
+function photoShows(svg: string): "everywhere" | "somewhere" | "never" {
   const [, type, base64] = /<image [^>]*href="data:image\/(jpeg|png);base64,([^"]*)"/.exec(svg) ?? [];
-  if (type !== "png") return type === "jpeg";
+  if (type !== "png") return type === "jpeg" ? "everywhere" : "somewhere";
   const photo = Buffer.from(base64, "base64");
-  // the colour type of the header: 0 grey, 2 colour; one colour of them may be declared clear
-  return (photo[25] === 0 || photo[25] === 2) && !photo.includes("tRNS");
+  if (!photo.includes("IEND")) return "never";
+  // the colour type of the header: 0 grey, 2 colour, 3 palette; colours of them may be declared clear
+  return [0, 2, 3].includes(photo[25]) && !photo.includes("tRNS") ? "everywhere" : "somewhere";
 }
 
 /** An image that it cannot decode is left out by the library silently: what shines through tells, whatever is drawn above. */

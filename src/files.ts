@@ -11,7 +11,7 @@ import { packingOf, readArchiveConfig } from "./files/archive.ts";
 import { isTensorList, parseBin, parseTensorList, parseTensorSpec } from "./files/bin.ts";
 import { isNpy, parseNpy } from "./files/npy.ts";
 import { isZip, parseNpz } from "./files/npz.ts";
-import { isRecord, readSafetensors, show } from "./safetensors.ts";
+import { checkBytes, isRecord, readSafetensors, show } from "./safetensors.ts";
 import type { BinSpec } from "./files/bin.ts";
 import type { NamedTensor } from "./safetensors.ts";
 
@@ -24,9 +24,29 @@ export type { ElementType, NamedTensor, TensorData } from "./safetensors.ts";
 
 /** Formats that say themselves what they hold; a `.bin` does not and needs its JSON. `name` names a lone .npy tensor. */
 export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
+  checkBytes(bytes, name);
   if (isNpy(bytes)) return [parseNpy(bytes, tensorName(name))];
-  if (isZip(bytes)) return parseNpz(bytes, name);
+  if (isZip(bytes)) return someOf(parseNpz(bytes, name), name);
+  // the header of safetensors begins with a brace, behind its length; of another kind of file that length would be a riddle
+  if (bytes[8] !== BRACE && !/\.safetensors$/i.test(name))
+    throw new TensorError(
+      `${name}: got ${beginning(bytes)}, expected .npy, .npz, .safetensors, or .bin with a JSON beside it`,
+    );
   return readSafetensors(bytes, name).tensors;
+}
+
+const BRACE = 0x7b;
+
+const beginning = (bytes: Uint8Array): string =>
+  bytes.length === 0
+    ? "an empty file"
+    : `a file that begins with ${Array.from(bytes.subarray(0, 8), (b) => b.toString(16).padStart(2, "0")).join(" ")}`;
+
+/** A zip of something else (a PyTorch checkpoint is one) is no file without tensors. */
+function someOf(found: NamedTensor[], name: string): NamedTensor[] {
+  if (found.length === 0)
+    throw new TensorError(`${name}: got a zip with no .npy in it, expected an .npz file`);
+  return found;
 }
 
 /** What a path on the command line turned out to be. */
@@ -40,7 +60,7 @@ export async function readInput(path: string): Promise<Input> {
   if (extension === ".bin" || extension === ".raw") return tensors(path, [await readBin(path)]);
   const bytes = await bytesOf(path);
   if (isTar(plain, bytes)) return { kind: "config", path, text: await readArchiveConfig(bytes, path) };
-  if (extension === ".json") {
+  if (extension === ".json" || isJson(bytes)) {
     const text = decodeText(bytes, path);
     let json: unknown;
     try {
@@ -101,6 +121,11 @@ const decodeText = (bytes: Uint8Array, path: string): string => {
   }
 };
 
+/** Whether a file is JSON by how it begins. Among the first bytes of safetensors, the length of its header, are zeros. */
+const isJson = (bytes: Uint8Array): boolean =>
+  /^(\ufeff)?\s*[[{]/.test(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 64))) &&
+  !bytes.subarray(0, 8).includes(0);
+
 const unzipped = promisify(gunzip);
 /** A typed array cannot be longer on the smallest of our runtimes, and a small file that unpacks to more is hostile. */
 const LARGEST = 2 ** 31 - 1;
@@ -122,7 +147,8 @@ async function bytesOf(path: string): Promise<Uint8Array> {
   }
 }
 
-async function load(path: string): Promise<Uint8Array> {
+/** @throws TensorError where the system does not give it */
+export async function load(path: string): Promise<Uint8Array> {
   try {
     return await readFile(path);
   } catch (e) {

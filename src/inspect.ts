@@ -6,7 +6,7 @@ import { FAMILIES, type Family, RULES } from "./families.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { valuesIn } from "./compile.ts";
 import { lacksScale, makePlan } from "./plan.ts";
-import { type TensorData, type TensorSpec, type TensorSpecInput, shape, specOf } from "./tensor.ts";
+import { type TensorData, type TensorSpec, type TensorSpecInput, shape, show, specOf } from "./tensor.ts";
 
 /** What `inspect` found: in words, and as plain data. */
 export interface Inspection {
@@ -50,7 +50,9 @@ export function inspect(
   options: DecoderOptions = {},
   valuesOf: (name: string) => TensorData | null = () => null,
 ): Inspection {
-  const tensors = specs.map((s, i) => specOf(s.name ?? `output${i}`, s));
+  if (!Array.isArray(specs))
+    throw new TensorError(`got tensors ${show(specs)}, expected a list of {name, dims, type}`);
+  const tensors = (specs as readonly TensorSpecInput[]).map((s, i) => specOf(s.name ?? `output${i}`, s));
   if (config !== undefined) {
     const c = withOptions(parseConfig(config), options);
     if (tensors.length > 0) return describePlan(c, makePlan(c, tensors, valuesIn(tensors, valuesOf)));
@@ -62,7 +64,7 @@ export function inspect(
     return describePlan(c, makePlan(c, given));
   }
   if (tensors.length === 0) throw new TensorError("got neither a config nor tensors, expected one of them");
-  const all = possibilities(tensors, options);
+  const all = possibilities(tensors, options ?? {});
   const best = Math.max(...all.map((f) => f.likelihood));
   const found = all.filter((f) => f.likelihood === best);
   const lines = found.map(
@@ -91,8 +93,12 @@ const USUAL_CLASSES = new Set([1, 20, 80, 90, 91, 365]);
 
 function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions): Possibility[] {
   const found = new Map<string, Possibility & { families: string[] }>();
-  for (const family of REPRESENTATIVES) {
-    for (const classes of classCounts(family, tensors)) {
+  // what the options settle is not guessed: they would go over each guess, and the lines below would say what was not read
+  const families =
+    options.family === undefined ? REPRESENTATIVES : FAMILIES.filter((f) => f === options.family);
+  const known = options.classes ?? options.labels?.length;
+  for (const family of families) {
+    for (const classes of known === undefined ? classCounts(family, tensors) : [known]) {
       for (const anchors of anchorGuesses(family)) {
         const stated = {
           family,
@@ -106,10 +112,10 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
           // distributions of eight bins are NanoDet's, whose scores are not logits as those of the others
           if (r.about.startsWith("distance distributions of 8 bins") && family !== "nanodet") continue;
           const id = `${classes}|${r.about}`;
-          const known = found.get(id);
-          const name = LIKE[family] ?? family;
-          if (known !== undefined) {
-            if (!known.families.includes(name)) known.families.push(name);
+          const before = found.get(id);
+          const name = options.family ?? LIKE[family] ?? family;
+          if (before !== undefined) {
+            if (!before.families.includes(name)) before.families.push(name);
             continue;
           }
           const size = `[${(options.inputSize ?? ["width", "height"]).join(", ")}]`;

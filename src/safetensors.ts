@@ -79,6 +79,15 @@ export function elementCount(dims: unknown, where: string): number {
   return empty ? 0 : count;
 }
 
+/** What a reader is given; in plain JavaScript it may be an ArrayBuffer, or a path. */
+export function checkBytes(bytes: unknown, where: string): void {
+  if (!(ArrayBuffer.isView(bytes) && (bytes as Uint8Array).BYTES_PER_ELEMENT === 1))
+    throw new TensorError(`${where}: got ${kindOf(bytes)}, expected the bytes of the file, a Uint8Array`);
+}
+
+const kindOf = (value: unknown): string =>
+  typeof value === "object" ? Object.prototype.toString.call(value).slice(8, -1) : show(value);
+
 /** A view on `bytes` where the address allows it, else a copy: typed arrays must start at a multiple of their element size. */
 export function typedData(type: ElementType, bytes: Uint8Array): TensorData {
   const make = ARRAYS[type];
@@ -92,6 +101,7 @@ export function readSafetensors(
   bytes: Uint8Array,
   where = "safetensors",
 ): { tensors: NamedTensor[]; metadata: Record<string, string> } {
+  checkBytes(bytes, where);
   if (bytes.length < 8)
     throw new TensorError(`${where}: got ${bytes.length} bytes, expected 8 for the length of the header`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, 8);
@@ -148,7 +158,10 @@ export function readSafetensors(
 /** Key of the metadata under which scale, zero point and order travel: the format itself has no place for them. */
 const EXTRAS = "boxwright.tensors";
 
-/** The bytes of a safetensors file. Data are copied; tensors begin at multiples of 8 where their sizes allow it. */
+/**
+ * The bytes of a safetensors file. Data are copied; tensors begin at multiples of 8 where their sizes allow it.
+ * @throws TensorError of what `readSafetensors` would refuse, or read as something else
+ */
 export function writeSafetensors(
   tensors: readonly Readonly<NamedTensor>[],
   metadata: Readonly<Record<string, string>> = {},
@@ -158,16 +171,15 @@ export function writeSafetensors(
   const seen = new Set<string>(["__metadata__"]);
   let end = 0;
   // Wide elements first: then every tensor is aligned for its own type, and a reader needs no copy.
+  for (const t of tensors) checkTensor(t);
   const placed = [...tensors].sort((a, b) => bytesPerElement(b.type) - bytesPerElement(a.type));
   for (const { name, data, dims, type, scale, zeroPoint, order } of placed) {
     if (seen.has(name))
       throw new TensorError(`${name}: got this tensor name twice, or reserved, expected each once`);
     seen.add(name);
     const count = elementCount(dims, name);
-    if (data.length !== count || data.BYTES_PER_ELEMENT !== bytesPerElement(type))
-      throw new TensorError(
-        `${name}: got ${data.length} elements of ${data.BYTES_PER_ELEMENT} bytes, expected ${count} of ${bytesPerElement(type)} (${type}[${dims}])`,
-      );
+    if (data.length !== count)
+      throw new TensorError(`${name}: got ${data.length} elements, expected ${count} (${type}[${dims}])`);
     header.push([
       name,
       { dtype: type.toUpperCase(), shape: dims, data_offsets: [end, (end += data.byteLength)] },
@@ -178,7 +190,9 @@ export function writeSafetensors(
   // Built by hand because an object would reorder names such as "758" and swallow "__proto__".
   const object = (entries: readonly [string, unknown][]) =>
     `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join()}}`;
-  const words: Record<string, string> = { ...metadata };
+  const words = readMetadata(metadata ?? {}, "metadata");
+  if (words[EXTRAS] !== undefined)
+    throw new TensorError(`metadata: got the key ${show(EXTRAS)}, expected another: it is reserved`);
   if (extras.length) words[EXTRAS] = object(extras);
   const meta = Object.keys(words).length
     ? `"__metadata__":${JSON.stringify(words)}${header.length ? "," : ""}`
@@ -195,6 +209,18 @@ export function writeSafetensors(
     at += data.byteLength;
   }
   return bytes;
+}
+
+/** In plain JavaScript a tensor may come as a runtime gives it: its type spelled otherwise, or data of another kind. */
+function checkTensor({ name, data, type, ...rest }: Readonly<NamedTensor>): void {
+  if (typeof name !== "string") throw new TensorError(`got a tensor of name ${show(name)}, expected text`);
+  if (!ELEMENT_TYPES.includes(type))
+    throw new TensorError(`${name}: got type ${show(type)}, expected one of ${ELEMENT_TYPES.join(" ")}`);
+  const kind = ARRAYS[type].name;
+  // a Buffer is a Uint8Array too
+  if (kindOf(data) !== kind)
+    throw new TensorError(`${name}: got data in ${kindOf(data)}, expected ${kind} for ${type}`);
+  quantisation(rest, name);
 }
 
 function readEntry(
@@ -257,7 +283,8 @@ export function quantisation(value: unknown, where: string): Partial<NamedTensor
   const scale = value["scale"];
   const zeroPoint = value["zeroPoint"] ?? value["zero_point"];
   const order = value["order"] ?? value["storage_order"];
-  if (scale !== undefined && scale !== null) {
+  // runtimes say scale 0 of what is not quantised
+  if (scale !== undefined && scale !== null && scale !== 0) {
     if (!Number.isFinite(scale) || (scale as number) <= 0)
       throw new TensorError(`${where}: got scale ${show(scale)}, expected a positive number`);
     out.scale = scale as number;
@@ -284,7 +311,9 @@ export const isRecord = (v: unknown): v is Record<string, unknown> =>
 export function show(value: unknown): string {
   let text: string;
   try {
-    text = value === undefined ? "nothing" : JSON.stringify(value);
+    // JSON has no word for NaN
+    text =
+      value === undefined ? "nothing" : typeof value === "number" ? String(value) : JSON.stringify(value);
   } catch {
     text = "a value nested too deeply to print"; // JSON.parse reads any depth, JSON.stringify does not write it
   }

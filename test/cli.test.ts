@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,7 @@ import { run } from "../src/cli/run.ts";
 import { table } from "../src/cli/table.ts";
 import { imageInfo } from "../src/draw.ts";
 import { writeSafetensors } from "../src/files.ts";
+import { show } from "../src/safetensors.ts";
 import type { Detection } from "../src/index.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
@@ -72,6 +73,7 @@ describe("help and usage", () => {
       expect(await boxwright("help", command)).toEqual({ code: 0, out: HELP[command], err: "" });
       expect(await boxwright(command, "--bogus", "-h")).toMatchObject({ code: 2 });
     }
+    expect((await boxwright("toString")).err).toContain("\nTry: boxwright --help\n");
   });
 
   test("every option is in the help of its command, and the other way round", () => {
@@ -187,6 +189,47 @@ describe("help and usage", () => {
     ["a type that is none", ["inspect", "a:1x2:complex"], /got type "complex", expected f32/],
     ["a name twice", ["inspect", "a:1x2", "a:1x3"], /got tensor "a" twice/],
     [
+      "a threshold that is blank",
+      ["decode", ...ssd("coffee"), "--confidence", " "],
+      /--confidence: got " ", expected a number from 0 to 1/,
+    ],
+    [
+      "nothing to keep",
+      ["decode", ...ssd("coffee"), "--keep", ""],
+      /--keep: got "", expected names separated by commas/,
+    ],
+    ["nothing of all", ["decode", ...ssd("coffee"), "--only", " , "], /--only: got " , ", expected names/],
+    [
+      "no names",
+      ["decode", ...ssd("coffee"), "--labels", ",,"],
+      /--labels: got ",,", expected one name or more/,
+    ],
+    [
+      "names as JSON",
+      ["decode", ...ssd("coffee"), "--labels", fixture("mobilenet-ssd/config.json")],
+      /--labels: got .*, expected a text file with one name a line, not JSON/,
+    ],
+    [
+      "names in another encoding",
+      ["decode", ...ssd("coffee"), "--labels", fixture("photos/coffee.jpg")],
+      /--labels: got .*, expected a text file in UTF-8/,
+    ],
+    [
+      "anchors without a family",
+      ["inspect", "a:1x255x13x13", "--anchors", "1,2"],
+      /--anchors: got it without a family, expected --family with it/,
+    ],
+    [
+      "detections and a threshold",
+      ["draw", "--detections", "d.json", "--photo", fixture("photos/coffee.jpg"), "--confidence", "0.9"],
+      /--confidence: got it beside --detections, which are drawn as they are/,
+    ],
+    [
+      "a size that is not that of the detections",
+      ["draw", "--detections", "d.json", "--photo", fixture("photos/coffee.jpg"), "--image-size", "6x4"],
+      /--image-size: got it beside --detections/,
+    ],
+    [
       "detections beside tensors",
       ["draw", "x.npy", "--detections", "d.json", "--photo", fixture("photos/coffee.jpg")],
       /--detections: got it beside x.npy/,
@@ -301,6 +344,28 @@ describe("decode", () => {
     expect(json(out).detections[0].label).toBe("cup");
   });
 
+  test("what is odd or left out is said on the error stream, also beside JSON and by draw", async () => {
+    const file = join(folder, "odd.safetensors");
+    const network = ["--family", "yolov8", "--classes", "2", "--input-size", "64x64", file];
+    const write = (fill: (data: Float32Array<ArrayBuffer>) => void) => {
+      const data = new Float32Array(6 * 84);
+      fill(data);
+      return writeFile(file, writeSafetensors([{ name: "o", type: "f32", dims: [1, 6, 84], data }]));
+    };
+    await write((data) => data.fill(NaN));
+    expect((await boxwright("decode", ...network)).err).toBe(
+      "boxwright: note: 168 scores of the first frame are NaN, which pass no threshold\n",
+    );
+    await write((data) => {
+      data.fill(Infinity, 0, 1);
+      data.fill(0.9, 4 * 84, 4 * 84 + 1);
+    });
+    const told = "boxwright: 1 candidates dropped: box or score is not a finite number\n";
+    expect(await boxwright("decode", ...network, "--json")).toMatchObject({ code: 0, err: told });
+    const drawn = ["--photo", fixture("photos/coffee.jpg"), "--out", join(folder, "odd.svg")];
+    expect(await boxwright("draw", ...network, ...drawn)).toMatchObject({ code: 0, err: told });
+  });
+
   test("nothing found is said, not an error", async () => {
     const { code, out } = await boxwright("decode", ...ssd("coffee"), "--confidence", "1");
     expect(code).toBe(0);
@@ -363,6 +428,10 @@ describe("draw", () => {
         )
       ).out,
     ).toContain("0 detections");
+    await writeFile(list, "\ufeff[]");
+    expect(
+      await boxwright("draw", "--detections", list, "--photo", fixture("photos/chelsea.png"), "--out", svg),
+    ).toMatchObject({ code: 0, out: `${svg}: 0 detections\n` });
     await writeFile(list, '"no list"');
     expect(
       await boxwright("draw", "--detections", list, "--photo", fixture("photos/chelsea.png")),
@@ -375,11 +444,15 @@ describe("draw", () => {
       ["--photo", fixture("README.md")],
       /README.md: got a file that begins with .*, expected a PNG or JPEG/,
     ],
-    ["a photo that is not there", ["--photo", "/no/photo.png"], /ENOENT.*\/no\/photo.png/],
+    [
+      "a photo that is not there",
+      ["--photo", "/no/photo.png"],
+      /--photo: \/no\/photo.png: got no such file, expected a file/,
+    ],
     [
       "a folder that is not there",
       ["--photo", fixture("photos/coffee.jpg"), "--out", "/no/such/x.svg"],
-      /ENOENT.*\/no\/such\/x.svg/,
+      /--out: \/no\/such\/x.svg: got no such folder, expected a file that can be written/,
     ],
   ])("%s: exit code 1, no stack", async (_, argv, message) => {
     const { code, err } = await boxwright("draw", ...ssd("coffee"), ...argv);
@@ -387,6 +460,33 @@ describe("draw", () => {
     expect(err).toMatch(message);
     expect(err).not.toMatch(/^ {4}at /m);
   });
+});
+
+test("a result does not take the place of what it is made from, nor of another result", async () => {
+  const photo = join(folder, "own.png");
+  const config = join(folder, "own.json");
+  const link = join(folder, "link.png");
+  await copyFile(fixture("photos/chelsea.png"), photo);
+  await copyFile(fixture("mobilenet-ssd/config.json"), config);
+  await symlink(photo, link);
+  const tensors = fixture("mobilenet-ssd/chelsea/meta.json");
+  const before = await readFile(photo);
+  const plan = join(folder, "own.bin");
+  for (const [option, path, argv] of [
+    ["out", photo, ["draw", config, tensors, "--photo", photo, "--out", photo]],
+    ["out", link, ["draw", config, tensors, "--photo", photo, "--out", link]],
+    ["out", "x.svg", ["draw", config, tensors, "--photo", photo, "--out", "x.svg", "--out", "x.svg"]],
+    ["out", config, ["compile", config, tensors, "--out", config]],
+    ["kernel", plan, ["compile", config, tensors, "--out", plan, "--kernel", plan]],
+  ] as const) {
+    const { code, out, err } = await boxwright(...argv);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(
+      `boxwright: --${option}: got ${show(path)}, expected a file of its own, not one that is read or written here already\n`,
+    );
+  }
+  expect(await readFile(photo)).toEqual(before);
+  expect(existsSync(plan)).toBe(false);
 });
 
 describe("inspect", () => {
@@ -533,6 +633,8 @@ test("words become options: lists, roles, priors; a file's text stays a file's t
     keep: ["cat", 2],
     labels: ["cat", "dog"],
   });
+  // a class without a name keeps its number
+  expect((await setupOf({ labels: "cat,,dog" }, "{}")).options.labels).toEqual(["cat", "", "dog"]);
   expect(await setupOf({ "scale-xy": "1.2" }, "{}")).toEqual({ config: "{}", options: { scaleXY: 1.2 } });
   expect(await setupOf({ "input-size": "64x32" }, undefined)).toEqual({
     config: undefined,
@@ -550,6 +652,8 @@ test("table: numbers to the right, words to the left, wide characters counted", 
       ],
     ),
   ).toBe("word    n\na     1.5\n猫    -10\n");
+  // nothing that a terminal obeys
+  expect(table(["word"], [["\u001b[2Ja\nb\tc\u009b\u202ed"]])).toBe("word\n�[2Ja�b�c��d\n");
 });
 
 test.skipIf(!existsSync(new URL("../dist/cli.mjs", import.meta.url)))(
@@ -562,5 +666,23 @@ test.skipIf(!existsSync(new URL("../dist/cli.mjs", import.meta.url)))(
       encoding: "utf8",
     });
     expectSame(json(out).detections, expected("mobilenet-ssd", "coffee"));
+  },
+);
+
+test.skipIf(!existsSync(new URL("../dist/cli.mjs", import.meta.url)) || !existsSync("/dev/full"))(
+  "a full disk behind standard output is said, with no stack",
+  async () => {
+    const { spawnSync } = await import("node:child_process");
+    const cli = fileURLToPath(new URL("../dist/cli.mjs", import.meta.url));
+    const full = openSync("/dev/full", "w");
+    const { status, stderr } = spawnSync(process.execPath, [cli, "decode", ...ssd("coffee")], {
+      stdio: ["ignore", full, "pipe"],
+      encoding: "utf8",
+    });
+    closeSync(full);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: "boxwright: standard output: got ENOSPC, expected it to take everything\n",
+    });
   },
 );

@@ -261,11 +261,29 @@ describe("boxwright compile", () => {
       /--c: got "a-b", expected a name that C allows/,
     ],
     ["an engine", [ssd, "--outputs", shape, "--engine", "ts"], /'--engine'/],
+    [
+      "an output twice",
+      [ssd, "--outputs", shape, "--outputs", shape],
+      /got tensor "detection_out" twice, expected each name once/,
+    ],
+    [
+      "a shape beside its tensor",
+      [ssd, fixture("mobilenet-ssd/coffee/meta.json"), "--outputs", shape],
+      /got tensor "detection_out" twice/,
+    ],
   ])("wrong usage: %s", async (_, argv, message) => {
     const { code, err, chunks } = await boxwright("compile", ...argv);
     expect(code).toBe(2);
     expect(err).toMatch(message);
     expect(chunks).toEqual([]);
+  });
+
+  test("a config that is no JSON is named", async () => {
+    const config = join(folder, "bad.json");
+    await writeFile(config, "{nonsense");
+    const { code, err } = await boxwright("compile", config, "--outputs", shape);
+    expect(code).toBe(1);
+    expect(err).toContain(`boxwright: ${config}: got text that is not JSON`);
   });
 
   test("no shapes anywhere", async () => {

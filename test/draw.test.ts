@@ -161,6 +161,13 @@ describe("imageInfo", () => {
     expect(imageInfo(photo("astronaut.jpg"))).toMatchObject({ width: 512, height: 512 });
   });
 
+  test("no bytes at all", () => {
+    for (const given of ["photo.png", new ArrayBuffer(50), null])
+      expect(() => drawSvg(given as unknown as Uint8Array, [])).toThrow(
+        /got .*, expected the bytes of a PNG or JPEG/,
+      );
+  });
+
   test("a photo that lies on its side is measured upright", () => {
     expect(imageInfo(jpeg(640, 480, exif(1)))).toMatchObject({ width: 640, height: 480, orientation: 1 });
     expect(imageInfo(jpeg(640, 480, exif(3, false)))).toMatchObject({
@@ -273,6 +280,8 @@ describe("drawSvg", () => {
       /got detection \{"class_id":0,.*expected finite/,
     );
     expect(() => drawSvg(png(10, 10), [null as unknown as Drawn])).toThrow(DrawError);
+    const unnumbered = { ...box(0, 0, 1, 1), class_id: undefined } as unknown as Drawn;
+    expect(() => drawSvg(png(10, 10), [unnumbered])).toThrow(/expected finite class_id/);
   });
 
   const coordinate = fc.double({ min: -3, max: 3, noNaN: true });
@@ -414,8 +423,35 @@ describe("PNG", () => {
       await expect(rasterise(drawSvg(begun, []), { width: 33 })).rejects.toThrow(refused);
       await expect(drawPng(whole, list, { width: 33 })).resolves.toBeInstanceOf(Uint8Array);
     }
+    // of colour types that may be clear: a palette with nothing clear, grey with alpha
+    for (const type of [3, 4]) {
+      const other = png(90, 90);
+      other[25] = type;
+      await expect(drawPng(other.subarray(0, -20), list)).rejects.toThrow(refused);
+    }
     // a header alone, whose picture the decoder leaves out
     await expect(drawPng(jpeg(40, 30), list)).rejects.toThrow(refused);
+  });
+
+  test("a size that memory cannot hold, or none at all, is refused before the library meets it", async () => {
+    const wide = drawSvg(png(300, 1), []);
+    for (const width of [1, 0, -5, 2.5, NaN])
+      await expect(rasterise(wide, { width })).rejects.toThrow(
+        `got ${width} for a photo of 300 x 1, expected whole pixels, one or more a side`,
+      );
+    const whole = drawSvg(png(40, 30), []);
+    for (const [width, height] of [
+      [100_000, 75_000],
+      [2 ** 31 - 1, 1610612735],
+    ])
+      await expect(rasterise(whole, { width })).rejects.toThrow(
+        `got a picture of ${width} x ${height} pixels, expected at most 268435456 for a PNG`,
+      );
+    const claims = png(40, 30);
+    claims.set([0, 0, 255, 255, 0, 0, 255, 255], 16);
+    await expect(drawPng(claims, [], { width: 10 })).rejects.toThrow(
+      /got a photo of 65535 x 65535 pixels, expected at most/,
+    );
   });
 
   test("a font that is none is refused", async () => {

@@ -284,6 +284,15 @@ describe(".bin with a JSON beside it", () => {
     ]);
   });
 
+  test("a scale of 0, as runtimes say of what is not quantised, is none", async () => {
+    const list = [{ file: "zero.bin", dtype: "f32", shape: [6], scale: 0, zero_point: 0 }];
+    await put("zero.bin", bytes);
+    const [tensor] = await readTensors(await put("zero-list.json", list));
+    expect(tensor).toEqual({ name: "zero", type: "f32", dims: [6], data: values, zeroPoint: 0 });
+    const st = writeSafetensors([{ ...tensor, scale: 0 }]);
+    expect(parseTensors(st, "x")).toEqual([tensor]);
+  });
+
   test("a lone file and its description", async () => {
     await put("lone.json", { dtype: "float32", shape: [3, 2] });
     expect(await readTensors(await put("lone.bin", bytes))).toEqual([
@@ -417,6 +426,18 @@ describe("NN Archive", () => {
     expect(await readArchiveConfig(pax, "x")).toBe("{}");
   });
 
+  test("a value of pax that looks like a record of its own is none", async () => {
+    const record = "38 comment=path=evil\n11 path=other\n  \n";
+    expect(record).toHaveLength(38);
+    const pax = Buffer.concat([
+      header("pax", octal(record.length), "x"),
+      block(record),
+      header("config.json", octal(2)),
+      block("{}"),
+    ]);
+    expect(await readArchiveConfig(pax, "x")).toBe("{}");
+  });
+
   test.each<[string, () => Promise<Uint8Array> | Uint8Array, RegExp]>([
     [
       "no archive",
@@ -502,6 +523,45 @@ describe("readInput and readTensors", () => {
     );
   });
 
+  test("a config is told by content too, whatever its name", async () => {
+    for (const name of ["config", "config.txt", "NN.cfg"])
+      expect(await readInput(await put(name, '\ufeff\n {"NN_config": {}}'))).toMatchObject({
+        kind: "config",
+      });
+    const list = [{ name: "t", file: "t8.bin", dtype: "u8", shape: [1] }];
+    await put("t8.bin", Uint8Array.of(7));
+    expect(await readTensors(await put("list.txt", list))).toMatchObject([{ name: "t", dims: [1] }]);
+    // 123 is the code of a brace, and the length of this header
+    const header = '{"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'.padEnd(123);
+    const st = Buffer.from(`${String.fromCharCode(123)}\0\0\0\0\0\0\0${header}\x07`, "latin1");
+    expect(await readTensors(await put("braced", st))).toMatchObject([{ name: "t", dims: [1] }]);
+  });
+
+  test("a list with a mistake in one entry is a list", async () => {
+    const list = await put("half.json", [
+      { name: "a", file: "a.bin", dtype: "u8", shape: [1] },
+      { name: "b", dtype: "u8", shape: [1] },
+    ]);
+    await expect(readInput(list)).rejects.toThrow(/half.json: \[1\]: got file nothing, expected the name/);
+  });
+
+  test("a file of another kind is called that, not a damaged one of ours", async () => {
+    await expect(
+      readInput(await put("photo.png", Buffer.from("\x89PNG\r\n\x1a\n0000", "latin1"))),
+    ).rejects.toThrow(
+      /photo.png: got a file that begins with 89 50 4e 47 0d 0a 1a 0a, expected .npy, .npz, .safetensors, or .bin/,
+    );
+    await expect(readInput(await put("none.npy", ""))).rejects.toThrow(
+      /none.npy: got an empty file, expected .npy/,
+    );
+    await expect(readInput(await put("none.safetensors", ""))).rejects.toThrow(/got 0 bytes, expected 8/);
+    await expect(
+      readInput(
+        await put("model.pt", zip([{ name: "archive/data.pkl", data: Uint8Array.of(7), crc: 0x4c2750bd }])),
+      ),
+    ).rejects.toThrow(/model.pt: got a zip with no .npy in it, expected an .npz file/);
+  });
+
   test("errors of the file system and names claimed twice are said plainly", async () => {
     await expect(readInput(join(folder, "absent.npy"))).rejects.toThrow(
       /absent.npy: got no such file, expected a file that can be read/,
@@ -520,6 +580,14 @@ describe("readInput and readTensors", () => {
 });
 
 describe("whatever the bytes, tensors or TensorError", () => {
+  test("no bytes at all", () => {
+    for (const parse of [parseTensors, parseNpy, parseNpz])
+      for (const given of [new ArrayBuffer(200), new Float32Array(9), "a.npy", null, undefined])
+        expect(() => parse(given as unknown as Uint8Array, "x")).toThrow(
+          /^x: got .*, expected the bytes of the file, a Uint8Array$/,
+        );
+  });
+
   const check = (bytes: Uint8Array) => {
     try {
       parseTensors(bytes, "x");

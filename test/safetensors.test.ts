@@ -140,9 +140,9 @@ describe("refuses, with got and expected", () => {
       /__metadata__: got \{"a":1\}, expected an object of texts/,
     ],
     [
-      "a scale of zero",
-      file({ __metadata__: { "boxwright.tensors": '{"t":{"scale":0}}' } }),
-      /got scale 0, expected a positive number/,
+      "a scale below zero",
+      file({ __metadata__: { "boxwright.tensors": '{"t":{"scale":-1}}' } }),
+      /got scale -1, expected a positive number/,
     ],
     [
       "extras that are no JSON",
@@ -165,9 +165,41 @@ describe("refuses, with got and expected", () => {
     expect(() => writeSafetensors([t, t])).toThrow(/t: got this tensor name twice/);
     expect(() => writeSafetensors([{ ...t, name: "__metadata__" }])).toThrow(/reserved/);
     expect(() => writeSafetensors([{ ...t, dims: [3] }])).toThrow(
-      /got 2 elements of 4 bytes, expected 3 of 4/,
+      /t: got 2 elements, expected 3 \(f32\[3\]\)/,
     );
-    expect(() => writeSafetensors([{ ...t, type: "f16" }])).toThrow(/expected 2 of 2 \(f16\[2\]\)/);
+    expect(() => writeSafetensors([{ ...t, type: "f16" }])).toThrow(
+      /t: got data in Float32Array, expected Uint16Array for f16/,
+    );
+  });
+
+  test("the writer: what the reader would refuse, or read as something else", () => {
+    const t: NamedTensor = { name: "t", type: "f32", dims: [2], data: new Float32Array(2) };
+    const write = (change: object) => () => writeSafetensors([{ ...t, ...change }]);
+    // the words of ONNX Runtime
+    expect(write({ type: "float32" })).toThrow(/t: got type "float32", expected one of f32 f16/);
+    expect(write({ type: undefined })).toThrow(/t: got type nothing/);
+    expect(write({ data: new Int32Array(2) })).toThrow(
+      /got data in Int32Array, expected Float32Array for f32/,
+    );
+    expect(write({ data: [1, 2] })).toThrow(/got data in Array, expected Float32Array/);
+    expect(write({ name: 5 })).toThrow(/got a tensor of name 5, expected text/);
+    expect(write({ scale: NaN })).toThrow(/t: got scale NaN, expected a positive number/);
+    expect(write({ order: 5 })).toThrow(/t: got order 5/);
+    expect(() => writeSafetensors([t], { a: 5 as unknown as string })).toThrow(
+      /metadata: __metadata__: got \{"a":5\}, expected an object of texts/,
+    );
+    expect(() => writeSafetensors([t], { "boxwright.tensors": "{}" })).toThrow(/it is reserved/);
+    const buffer = Buffer.from([1]);
+    expect(
+      readSafetensors(writeSafetensors([{ name: "b", type: "u8", dims: [1], data: buffer }])).tensors,
+    ).toEqual([{ name: "b", type: "u8", dims: [1], data: Uint8Array.of(1) }]);
+  });
+
+  test("no bytes: what else is told", () => {
+    expect(() => readSafetensors(new ArrayBuffer(20) as unknown as Uint8Array)).toThrow(
+      /safetensors: got ArrayBuffer, expected the bytes of the file, a Uint8Array/,
+    );
+    expect(() => readSafetensors("x.safetensors" as unknown as Uint8Array)).toThrow(/got "x.safetensors"/);
   });
 });
 

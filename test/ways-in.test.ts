@@ -367,6 +367,28 @@ test("inspect: eight bins a side are NanoDet's", () => {
   );
 });
 
+test("inspect: of shapes alone, a family or a number of classes leaves only what these allow", () => {
+  const told = (options: DecoderOptions) =>
+    (
+      inspect(undefined, [{ name: "o", dims: [1, 84, 8400] }], options).json as {
+        possibilities: { families: string[]; classes: number; reading: string }[];
+      }
+    ).possibilities.map((p) => `${p.families.join(" or ")}: ${p.classes}, ${p.reading}`);
+  expect(told({ family: "yolov9" })).toEqual(["yolov9: 80, class-rows"]);
+  expect(told({ family: "yolov7" })).toEqual(["yolov7: 79, objectness-rows"]);
+  for (const options of [{ classes: 79 }, { labels: Array.from({ length: 79 }, (_, i) => `l${i}`) }]) {
+    expect(told(options)).not.toHaveLength(0);
+    for (const line of told(options)) expect(line).toContain(": 79, ");
+  }
+  expect(told({ classes: 3 })).toEqual([]);
+  expect(told({ family: "yolov99" as "yolov9" })).toEqual([]);
+  // in plain JavaScript, null says as little as undefined
+  expect(told(null as unknown as DecoderOptions)).toEqual(told({}));
+  expect(() => inspect(undefined, { o: { dims: [1] } } as never)).toThrow(
+    /got tensors an object, expected a list of \{name, dims, type\}/,
+  );
+});
+
 test("scores that are no numbers are told of", () => {
   const d = make({ family: "yolov8", classes: 2, inputSize: [64, 64] });
   expect(found(d, [filled([1, 6, 84], NaN)])).toEqual([]);

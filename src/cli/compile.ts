@@ -1,10 +1,20 @@
 /** `boxwright compile`: a config and the shapes of its outputs -> a plan file for `boxwright/plan` and for C. */
-import { writeFile } from "node:fs/promises";
 import { type CompiledPlan, cSource, compilePlan, standaloneKernel } from "../compile.ts";
 import { PAGE } from "../engine.ts";
 import { mergeTensors, readInput } from "../files.ts";
 import { shape } from "../tensor.ts";
-import { UsageError, about, dataIn, headOf, parseShape, selected, setupOf } from "./options.ts";
+import {
+  UsageError,
+  checkPlaces,
+  dataIn,
+  eachOnce,
+  headOf,
+  parseShape,
+  selected,
+  setupOf,
+  theConfig,
+  writeNamed,
+} from "./options.ts";
 import { show } from "../safetensors.ts";
 import type { Input } from "../files.ts";
 import type { TensorHead } from "../safetensors.ts";
@@ -13,10 +23,8 @@ import type { Io } from "./run.ts";
 
 export async function compile(positionals: string[], values: Values, io: Io): Promise<void> {
   const inputs: Input[] = await Promise.all(positionals.map(readInput));
-  const configs = inputs.filter((i) => i.kind === "config");
-  if (configs.length > 1)
-    throw new UsageError(`got the configs ${configs.map((c) => c.path).join(" and ")}, expected one`);
-  if (configs.length === 0 && values["family"] === undefined)
+  const config = theConfig(inputs);
+  if (!config && values["family"] === undefined)
     throw new UsageError("got no config, expected a config file or archive, or --family and --classes");
   const name = values["c"] as string | undefined;
   if (name !== undefined && !/^[A-Za-z_]\w*$/.test(name))
@@ -24,17 +32,27 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
 
   const tensors = mergeTensors(inputs);
   const heads = selected([...shapesOf(values), ...tensors.map(headOf)], values);
-  const setup = await setupOf(values, configs[0]?.text);
+  eachOnce(heads);
+  const setup = await setupOf(values, config?.text);
   const options = heads.length === 0 ? setup.options : { ...setup.options, outputs: heads };
   const compiled = compilePlan(setup.config, options, dataIn(tensors));
 
-  const result = name === undefined ? compiled.bytes : cSource(name, compiled);
   const out = values["out"] as string | undefined;
-  if (out === undefined) io.out(result);
-  else await about("out", writeFile(out, result));
   const kernel = values["kernel"] as string | undefined;
+  const outs = [["out", out] as const, ["kernel", kernel] as const].flatMap(([option, path]) =>
+    path === undefined ? [] : [[option, path] as const],
+  );
+  const read = [values["labels"], values["priors"], ...positionals];
+  await checkPlaces(
+    outs,
+    read.filter((path) => typeof path === "string"),
+  );
+
+  const result = name === undefined ? compiled.bytes : cSource(name, compiled);
+  if (out === undefined) io.out(result);
+  else await writeNamed("out", out, result);
   if (kernel !== undefined)
-    await about("kernel", writeFile(kernel, standaloneKernel(Math.ceil(compiled.layout.bytes / PAGE))));
+    await writeNamed("kernel", kernel, standaloneKernel(Math.ceil(compiled.layout.bytes / PAGE)));
   io.err(summary(compiled));
 }
 

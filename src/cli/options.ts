@@ -1,8 +1,11 @@
 /** Words of the command line -> options of the library. Usage errors are found here; what a value means is the library's. */
-import { readFile } from "node:fs/promises";
-import { elementType, readTensors } from "../files.ts";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { TensorError } from "../errors.ts";
+import { elementType, load, readTensors } from "../files.ts";
 import { show } from "../safetensors.ts";
 import type { DecoderOptions } from "../options.ts";
+import type { Input } from "../files.ts";
 import type { NamedTensor, TensorHead } from "../safetensors.ts";
 
 /** Wrong usage: exit code 2. */
@@ -85,7 +88,7 @@ export function numberOf(
   const value = values[option];
   if (value === undefined) return undefined;
   const number = Number(value);
-  if (value === "" || !(number >= low && number <= high)) {
+  if (String(value).trim() === "" || !(number >= low && number <= high)) {
     const range =
       low === -Infinity
         ? "a number"
@@ -125,26 +128,44 @@ export function sizeOf(values: Values, option: string): [number, number] | undef
 
 export function listOf(values: Values, option: string): string[] | undefined {
   const value = values[option] as string | undefined;
-  return value
-    ?.split(",")
+  if (value === undefined) return undefined;
+  const words = value
+    .split(",")
     .map((w) => w.trim())
     .filter((w) => w !== "");
+  if (words.length === 0) throw got(option, value, "names separated by commas");
+  return words;
 }
 
 /** Names one a line, or separated by commas where no such file exists. */
 export async function labelsOf(values: Values): Promise<string[] | undefined> {
   const value = values["labels"] as string | undefined;
   if (value === undefined) return undefined;
-  const file = await readFile(value, "utf8").catch(() => null);
+  const file = await readFile(value).catch(() => null);
   if (file === null && !value.includes(","))
     throw got("labels", value, "a file that can be read, or names separated by commas");
-  if (file === null) return listOf(values, "labels");
-  const lines = file
-    .replace(/^\ufeff/, "")
-    .split(/\r?\n/)
-    .map((l) => l.trim());
-  while (lines.length > 0 && lines[lines.length - 1] === "") lines.pop(); // an empty line in between is a class without a name
+  const lines = (file === null ? value.split(",") : linesOf(file, value)).map((l) => l.trim());
+  while (lines.length > 0 && lines[lines.length - 1] === "") lines.pop(); // one in between is a class without a name
+  if (lines.length === 0) throw got("labels", value, "one name or more");
   return lines;
+}
+
+function linesOf(file: Uint8Array, path: string): string[] {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(file);
+  } catch {
+    throw got("labels", path, "a text file in UTF-8");
+  }
+  let json: unknown = null;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // as it should be
+  }
+  if (typeof json === "object" && json !== null)
+    throw got("labels", path, "a text file with one name a line, not JSON");
+  return text.split(/\r?\n/);
 }
 
 function rolesOf(values: Values): Record<string, string | string[]> | undefined {
@@ -229,6 +250,9 @@ export async function setupOf(values: Values, file: string | undefined): Promise
   }
   // A family makes it a config; shapes to inspect need none.
   const { family, classes } = options;
+  const lost = ["anchors", "masks"].find((option) => values[option] !== undefined);
+  if (lost && family === undefined)
+    throw new UsageError(`--${lost}: got it without a family, expected --family with it`);
   return {
     config:
       family === undefined ? undefined : defined({ family, classes, strides: options.strides, ...anchors }),
@@ -281,10 +305,62 @@ export const dataIn =
 /** A tensor without its data: what `inspect` looks at. */
 export const headOf = ({ data: _, ...head }: NamedTensor): TensorHead => head;
 
-/** What the system says of a file, with the option that named it in front. */
-export async function about<T>(option: string, done: Promise<T>): Promise<T> {
-  return done.catch((e: Error) => {
+/** The one config among the files, its text known to be JSON. */
+export function theConfig(inputs: readonly Input[]): { path: string; text: string } | undefined {
+  const configs = inputs.filter((i) => i.kind === "config");
+  if (configs.length > 1)
+    throw new UsageError(`got the configs ${configs.map((c) => c.path).join(" and ")}, expected one`);
+  const [config] = configs;
+  try {
+    if (config) JSON.parse(config.text.replace(/^\ufeff/, ""));
+  } catch (e) {
+    throw new TensorError(
+      `${config.path}: got text that is not JSON (${(e as Error).message}), expected a config: NN_config, nn_config, an NN Archive's config.json or typed options`,
+    );
+  }
+  return config;
+}
+
+/** Shapes and tensors side by side may claim the same name. */
+export function eachOnce(heads: readonly TensorHead[]): void {
+  const seen = new Set<string>();
+  for (const { name } of heads) {
+    if (seen.has(name)) throw new UsageError(`got tensor ${show(name)} twice, expected each name once`);
+    seen.add(name);
+  }
+}
+
+/** The bytes of a file that an option names. */
+export async function readNamed(option: string, path: string): Promise<Uint8Array> {
+  return load(path).catch((e: Error) => {
     e.message = `--${option}: ${e.message}`;
     throw e;
   });
+}
+
+export async function writeNamed(option: string, path: string, data: string | Uint8Array): Promise<void> {
+  return writeFile(path, data).catch((e: NodeJS.ErrnoException) => {
+    const why = e.code === "ENOENT" ? "no such folder" : e.code === "EISDIR" ? "a folder" : e.code;
+    throw new TensorError(`--${option}: ${path}: got ${why}, expected a file that can be written`);
+  });
+}
+
+/** A result must not take the place of what it is made from, nor of another result. Options by the path they name. */
+export async function checkPlaces(
+  outs: readonly (readonly [option: string, path: string])[],
+  read: readonly string[],
+): Promise<void> {
+  // of a file its number, as links and spellings differ; a device may be written to more than once
+  const identity = (path: string): Promise<string | null> =>
+    stat(path, { bigint: true }).then(
+      (s) => (s.isFile() ? `${s.dev} ${s.ino}` : null),
+      () => resolve(path),
+    );
+  const taken = new Set(await Promise.all(read.map(identity)));
+  for (const [option, path] of outs) {
+    const id = await identity(path);
+    if (id !== null && taken.has(id))
+      throw got(option, path, "a file of its own, not one that is read or written here already");
+    taken.add(id);
+  }
 }

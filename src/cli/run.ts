@@ -1,8 +1,7 @@
 /** The commands of `boxwright`, without a process: words in, text out, exit code back. */
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { parseArgs } from "node:util";
-import { TensorError } from "../errors.ts";
 import { createDecoder } from "../decoder.ts";
 import { toPixels } from "../detections.ts";
 import { drawSvg, imageInfo, rasterise } from "../draw.ts";
@@ -13,18 +12,25 @@ import { compile } from "./compile.ts";
 import { HELP } from "./help.ts";
 import {
   COMMANDS,
+  FRAME,
+  NETWORK,
   UsageError,
-  about,
+  checkPlaces,
   dataIn,
+  eachOnce,
   headOf,
   parseShape,
+  readNamed,
   selected,
   setupOf,
   sizeOf,
+  theConfig,
   wholeOf,
+  writeNamed,
 } from "./options.ts";
 import { table } from "./table.ts";
 import type { Stats } from "../decoder.ts";
+import type { Description } from "../describe.ts";
 import type { Detection, Detections } from "../detections.ts";
 import type { Drawn } from "../draw.ts";
 import type { Input } from "../files.ts";
@@ -58,7 +64,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   } catch (e) {
     const error = e as Error & { code?: string };
     if (error.name === "UsageError" || error.code?.startsWith("ERR_PARSE_ARGS_")) {
-      io.err(`boxwright: ${error.message}\nTry: boxwright ${name in COMMANDS ? `${name} ` : ""}--help\n`);
+      io.err(
+        `boxwright: ${error.message}\nTry: boxwright ${Object.hasOwn(COMMANDS, name) ? `${name} ` : ""}--help\n`,
+      );
       return USAGE;
     }
     // What the library refuses, and what the system does (a folder that is not there), is said in one message. The rest is a
@@ -96,7 +104,8 @@ async function version(): Promise<string> {
 
 const commands: Record<keyof typeof COMMANDS, Command> = {
   async decode(positionals, values, io) {
-    const { images, engine, stats, milliseconds } = await decodeFiles(positionals, values);
+    const { images, engine, said, milliseconds } = await decodeFiles(positionals, values);
+    for (const line of said) io.err(`boxwright: ${line}\n`);
     if (values["json"]) {
       const lists = images.map((detections) => ({ output_format: "detection", detections }));
       io.out(`${JSON.stringify(lists.length === 1 ? lists[0] : lists, null, 2)}\n`);
@@ -111,7 +120,6 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     io.out(
       `${count} ${count === 1 ? "detection" : "detections"}, engine ${engine}, ${milliseconds.toFixed(2)} ms (first call)\n`,
     );
-    for (const line of stats) io.err(`boxwright: ${line}\n`);
   },
 
   async draw(positionals, values, io) {
@@ -124,10 +132,22 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     for (const out of outs)
       if (!/\.(svg|png)$/i.test(out))
         throw new UsageError(`--out: got ${show(out)}, expected a name that ends in .svg or .png`);
-    const photo = await about("photo", readFile(photoPath));
+    const read = [
+      photoPath,
+      values["detections"],
+      values["labels"],
+      values["priors"],
+      values["font"],
+      ...positionals,
+    ];
+    await checkPlaces(
+      outs.map((out) => ["out", out]),
+      read.filter((path) => typeof path === "string"),
+    );
+    const photo = await readNamed("photo", photoPath);
     imageInfo(photo, photoPath); // before any decoding: a wrong photo is the cheaper error
 
-    const detections = await detectionsToDraw(positionals, values);
+    const detections = await detectionsToDraw(positionals, values, io);
     const svg = drawSvg(photo, detections, {
       title: `${basename(photoPath)}: ${detections.length} detections`,
     });
@@ -136,7 +156,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
       const width = wholeOf(values, "width", 1);
       const font = values["font"] as string | undefined;
       const picture = png ? await rasterise(svg, { ...(width && { width }), ...(font && { font }) }) : svg;
-      await about("out", writeFile(out, picture));
+      await writeNamed("out", out, picture);
       io.out(`${out}: ${detections.length} ${detections.length === 1 ? "detection" : "detections"}\n`);
     }
   },
@@ -152,11 +172,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     const config = theConfig(inputs);
     const given = mergeTensors(inputs);
     const all = selected([...heads, ...given.map(headOf)], values);
-    const seen = new Set<string>();
-    for (const { name } of all) {
-      if (seen.has(name)) throw new UsageError(`got tensor ${show(name)} twice, expected each name once`);
-      seen.add(name);
-    }
+    eachOnce(all);
     if (!config && all.length === 0 && values["family"] === undefined)
       throw new UsageError(
         "got nothing to look at, expected a config, an archive, tensor files or shapes such as output0:1x84x8400:f32",
@@ -169,26 +185,11 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
   compile,
 };
 
-function theConfig(inputs: readonly Input[]): { path: string; text: string } | undefined {
-  const configs = inputs.filter((i) => i.kind === "config");
-  if (configs.length > 1)
-    throw new UsageError(`got the configs ${configs.map((c) => c.path).join(" and ")}, expected one`);
-  const [config] = configs;
-  try {
-    if (config) JSON.parse(config.text.replace(/^\ufeff/, ""));
-  } catch (e) {
-    throw new TensorError(
-      `${config.path}: got text that is not JSON (${(e as Error).message}), expected a config: NN_config, nn_config, an NN Archive's config.json or typed options`,
-    );
-  }
-  return config;
-}
-
 interface Decoded {
   images: Detection[][];
   engine: string;
   /** What the user should know beside the detections. */
-  stats: string[];
+  said: string[];
   milliseconds: number;
 }
 
@@ -212,10 +213,14 @@ async function decodeFiles(positionals: string[], values: Values): Promise<Decod
   return {
     images: lists.map((list) => list.toArray()),
     engine: decoder.engine,
-    stats: droppedOf(decoder.stats),
+    said: [...notesOf(decoder.describe()), ...droppedOf(decoder.stats)],
     milliseconds,
   };
 }
+
+/** What the decoder found odd in the network or in the frame, and decoded all the same. */
+const notesOf = ({ json }: Description): string[] =>
+  ((json as { notes?: string[] }).notes ?? []).map((note) => `note: ${note}`);
 
 /** Sentences about what the decoder left out, none where it left out nothing. */
 function droppedOf({ dropped: { capped, notFinite } }: Stats): string[] {
@@ -242,19 +247,27 @@ async function frameSize(values: Values): Promise<[number, number] | undefined> 
       throw new UsageError("--resize: got it alone, expected --photo or --image-size with it");
     return stated;
   }
-  const { width, height } = imageInfo(await about("photo", readFile(photo)), photo);
+  const { width, height } = imageInfo(await readNamed("photo", photo), photo);
   if (stated && (stated[0] !== width || stated[1] !== height))
     throw new UsageError(`--image-size: got ${stated.join("x")}, expected ${width}x${height} (${photo})`);
   return [width, height];
 }
 
-async function detectionsToDraw(positionals: string[], values: Values): Promise<Drawn[]> {
+async function detectionsToDraw(positionals: string[], values: Values, io: Io): Promise<Drawn[]> {
   const file = values["detections"] as string | undefined;
   const index = wholeOf(values, "index", 0) ?? 0;
   if (file !== undefined && positionals.length > 0)
     throw new UsageError(`--detections: got it beside ${positionals.join(" ")}, expected one of the two`);
-  const images =
-    file === undefined ? (await decodeFiles(positionals, values)).images : await detectionsOf(file);
+  const idle = Object.keys({ ...NETWORK, ...FRAME }).find((o) => o !== "photo" && values[o] !== undefined);
+  if (file !== undefined && idle !== undefined)
+    throw new UsageError(
+      `--${idle}: got it beside --detections, which are drawn as they are, expected one of the two`,
+    );
+  const { images, said } =
+    file === undefined
+      ? await decodeFiles(positionals, values)
+      : { images: await detectionsOf(file), said: [] };
+  for (const line of said) io.err(`boxwright: ${line}\n`);
   if (index >= images.length)
     throw new UsageError(`--index: got ${index}, expected below ${images.length} (images in the batch)`);
   return images[index];
@@ -264,7 +277,7 @@ async function detectionsToDraw(positionals: string[], values: Values): Promise<
 async function detectionsOf(file: string): Promise<Drawn[][]> {
   let json: unknown;
   try {
-    json = JSON.parse(await readFile(file, "utf8"));
+    json = JSON.parse((await readFile(file, "utf8")).replace(/^\ufeff/, ""));
   } catch (e) {
     throw new UsageError(
       `--detections: got ${show(file)} (${(e as Error).message}), expected a JSON file of detections`,

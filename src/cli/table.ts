@@ -1,5 +1,9 @@
 /** Rows of text as columns: numbers to the right, words to the left. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
+  // Names come from files: what would move the cursor, or turn the direction of writing, is not for a terminal.
+  const rows = lines.map((cells) =>
+    cells.map((c) => c.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, "\ufffd")),
+  );
   const widths = head.map((h, i) => Math.max(...[h, ...rows.map((r) => r[i])].map(widthOf)));
   const right = head.map((_, i) => rows.length > 0 && rows.every((r) => /^-?[\d.]*$/.test(r[i])));
   const line = (cells: readonly string[]) =>

@@ -138,9 +138,17 @@ async function configOf(source: Bytes, where: string): Promise<Uint8Array> {
 /** At the root or in one folder: archives packed from outside carry their folder's name. */
 const isConfig = (name: string) => /^(\.\/)?([^/]+\/)?config\.json$/.test(name);
 
-/** `length key=value\n` records; only the path matters here. */
+/** `length key=value\n` records, whose length counts the whole record: a value may look like another record. The last path counts. */
 function paxPath(body: Uint8Array): string | null {
-  return /(?:^|\n)\d+ path=([^\n]*)\n/.exec(new TextDecoder().decode(body))?.[1] ?? null;
+  let path: string | null = null;
+  for (let at = 0; at < body.length;) {
+    const length = parseInt(text(body, at, 20), 10);
+    if (!(length > 0)) break;
+    const record = new TextDecoder().decode(body.subarray(at, at + length));
+    path = /^\d+ path=([^]*)\n$/.exec(record)?.[1] ?? path;
+    at += length;
+  }
+  return path;
 }
 
 /** The one error of this file: the archive stands where a config's path would. */

@@ -28,10 +28,10 @@ export interface BinSpec extends TensorHead {
   file: string;
 }
 
-/** Whether a parsed JSON is such a list, as opposed to a network's config. */
+/** Whether a parsed JSON is such a list, as opposed to a network's config: an entry that names no file is a mistake in a list. */
 export function isTensorList(json: unknown): boolean {
   const list = listOf(json);
-  return list !== null && list.length > 0 && list.every((t) => isRecord(t) && typeof t["file"] === "string");
+  return list !== null && list.some((t) => isRecord(t) && typeof t["file"] === "string");
 }
 
 const listOf = (json: unknown): unknown[] | null => {

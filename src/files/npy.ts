@@ -3,7 +3,7 @@
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
 import { TensorError } from "../errors.ts";
-import { bytesPerElement, elementCount, show, typedData } from "../safetensors.ts";
+import { bytesPerElement, checkBytes, elementCount, show, typedData } from "../safetensors.ts";
 import type { ElementType, NamedTensor } from "../safetensors.ts";
 
 const DTYPES: Record<string, ElementType> = {
@@ -32,6 +32,7 @@ export function isNpy(bytes: Uint8Array): boolean {
 
 /** One tensor. Fortran order becomes C order, big-endian becomes little-endian; the data may be a view on `bytes`. */
 export function parseNpy(bytes: Uint8Array, name: string): NamedTensor {
+  checkBytes(bytes, name);
   if (!isNpy(bytes))
     throw new TensorError(`${name}: got no NumPy file (its first bytes differ), expected \\x93NUMPY`);
   const version = bytes[6];

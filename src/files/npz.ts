@@ -4,6 +4,7 @@
  */
 import { inflateRawSync } from "node:zlib";
 import { TensorError } from "../errors.ts";
+import { checkBytes } from "../safetensors.ts";
 import { parseNpy } from "./npy.ts";
 import type { NamedTensor } from "../safetensors.ts";
 
@@ -20,6 +21,7 @@ export const isZip = (bytes: Uint8Array): boolean =>
  * @throws Error where the bytes are no such archive, with got and expected
  */
 export function parseNpz(bytes: Uint8Array, where: string): NamedTensor[] {
+  checkBytes(bytes, where);
   return unzip(bytes, where, (name) => name.endsWith(".npy")).map((e) =>
     parseNpy(e.bytes, e.name.slice(0, -4)),
   );
