@@ -24,10 +24,10 @@
 #define BXW_P_BOXES 6 /* f32[capacity][4]: x1 y1 x2 y2, normalised to the network input */
 #define BXW_P_ORDER 7 /* u32[capacity]: candidate rows, best first, of which P_SORTED are in order */
 #define BXW_P_SPARE 8 /* u32[capacity]: scratch of the sort */
-#define BXW_P_COUNTS 9 /* u32[2048]: scratch of the sort (counts), which nms may call for more */
+#define BXW_P_COUNTS 9 /* u32[2048]: scratch of the sort (counts); has to outlive it, since nms may have more put in order */
 #define BXW_P_BLOCK 10 /* scratch of the scan, see SCAN_BYTES */
-#define BXW_P_CHAINS 11 /* u32[256]: scratch of nms, first kept block of each label */
-#define BXW_P_KEPT 12 /* scratch of nms: kept blocks, see KEPT_* */
+#define BXW_P_CHAINS 11 /* u32[256]: scratch of nms: where the newest kept box of a label stands, by the low byte of the label */
+#define BXW_P_KEPT 12 /* scratch of nms: kept boxes, see KEPT_* */
 #define BXW_P_DET_BOXES 13 /* f32[maxDetections][4], in the frame's coordinates */
 #define BXW_P_DET_SCORES 14 /* f32[maxDetections] */
 #define BXW_P_DET_LABELS 15 /* i32[maxDetections] */
@@ -73,7 +73,7 @@
 #define BXW_H_SCORE_SCALE 9 /* f32 */
 #define BXW_H_SCORE_ZERO 10 /* f32 */
 #define BXW_H_SCORE_FN 11 /* FN_NONE, FN_SIGMOID or FN_SOFTMAX */
-#define BXW_H_SCORE_GATE 12 /* smallest raw value that can pass: f32 bits, or an integer key */
+#define BXW_H_SCORE_GATE 12 /* smallest raw value that can pass: f32 bits, or an integer key; softmax: f32, how far below the row's largest logit */
 #define BXW_H_CLASSES 13 /* classes looked at */
 #define BXW_H_CLASS_BASE 14 /* label of class 0 */
 #define BXW_H_CLASS_LIST 15 /* u32[classes]: which classes; 0: 0, 1, 2, ... */
@@ -94,7 +94,7 @@
 #define BXW_H_LABEL_ZERO 30
 #define BXW_H_MARKER 31 /* f32 or f16 column whose value -1 ends the list (SSD DetectionOutput); type: H_SCORE_TYPE */
 #define BXW_H_MARKER_CELL 32
-#define BXW_H_COUNT 33 /* address of a number of valid cells (TFLite post-process), f32 */
+#define BXW_H_COUNT 33 /* address of the number of valid cells (TFLite post-process) */
 #define BXW_H_COUNT_TYPE 34
 #define BXW_H_KIND 35 /* KIND_* */
 #define BXW_H_BOX_TYPE 36
@@ -155,9 +155,14 @@
  */
 #define BXW_BLOCK 512
 /*
- * Scratch of the scan, from P_BLOCK: columns, one word a cell of the block: the cells that may pass, their best scores, their
- * labels | maxima of the block | maxima of each group of classes. A group is eight classes, or as many eights as keep the
- * groups at sixteen. Heads with objectness, or one class, need two of the groups' rows, for other things.
+ * Scratch of the scan, from P_BLOCK on; each part has room for every cell of a block:
+ *
+ *     0              COLUMN_BYTES    2 COLUMN_BYTES    MAXIMA      + ROW_BYTES     + 2 ROW_BYTES  ...
+ *     | rows that    | their best    | their labels    | maxima    | maxima of     | of group 1   | up to 16 groups |
+ *     | may pass     | scores        |                 | of cells  | group 0       |              |                 |
+ *
+ * A group is eight classes, or as many eights as keep the groups at sixteen. Heads with objectness, or of one class, have no groups and
+ * use the first two of these rows for other things.
  */
 #define BXW_COLUMN_BYTES 4112
 #define BXW_MAXIMA 12336
@@ -165,14 +170,17 @@
 #define BXW_GROUPS 16
 #define BXW_SCAN_BYTES 47424
 #define BXW_SCAN_COLUMN_BYTES 18528
-/* So many candidates are sorted at once: nms then never calls for more. */
+/* Up to so many candidates are put in order at once, and nms never calls for more. */
 #define BXW_ONE_WAVE 3072
 /* Kept boxes of the engine with vectors stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 #define BXW_KEPT_NEXT 80
 #define BXW_KEPT_LABEL 84
 #define BXW_KEPT_COUNT 88
 #define BXW_KEPT_BYTES 96
-/* Those of the others in records of six words: left and top edge packed | right and bottom | address, area, label, next. */
+/*
+ * Without vectors, records of six words: left and top edge as halves of one word | right and bottom edge | address of the box | area | label |
+ * address of the next record.
+ */
 #define BXW_KEPT_FAR 1
 #define BXW_KEPT_BOX 2
 #define BXW_KEPT_AREA 3

@@ -268,7 +268,7 @@ function questionOf(
     variances ??= [1 / size[0], 1 / size[1], 1 / size[0], 1 / size[1]];
   // these two are always built with the same layout, so nobody should have to type it
   const build = { blazeface, ultraface }[family as string];
-  if (build && priors === null && size !== null && variances !== null) {
+  if (build && priors === null && size !== null && variances !== null && Math.max(...size) < 8192) {
     priors = build(size);
     priorFormat = "cxcywh";
   }
@@ -281,7 +281,8 @@ function questionOf(
     ...config,
     family,
     rules: activation === "softmax" ? { ...rules, softmax: true } : rules,
-    classes: config.classes ?? NaN,
+    // BlazeFace knows faces only
+    classes: config.classes ?? (family === "blazeface" ? 1 : NaN),
     activation:
       activation === "softmax"
         ? "logits"
