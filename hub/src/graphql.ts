@@ -14,6 +14,8 @@ export const schemaText = readFileSync(new URL("../schema.graphql", import.meta.
  * fields; without it, 20 aliases would multiply a long list by 20.
  */
 export const MAX_VALUES = 100_000;
+/** An answer that has to be made costs one request more for every so many values: about the time of ten ordinary ones. */
+export const VALUES_A_REQUEST = 1000;
 
 // A type and not an interface: graphql-http wants an index signature, which only types get implied.
 
@@ -31,6 +33,8 @@ export type Context = {
   /** Did it all go well, with data and without errors? */
   answered: boolean;
   readonly lists: Map<string, Connection | Promise<Connection>>;
+  /** Settles when the page that is being read has been counted. */
+  reading: Promise<unknown> | undefined;
   /** All devices, where they came along with the key. */
   readonly list: string | undefined;
   /** How many devices the whole list had, once it was asked for. */
@@ -63,11 +67,14 @@ function readPage(context: Context, first: number | null | undefined, after: str
   const start = after == null ? "" : decodeCursor(after);
   const whole = first == null && start === "";
   if (whole && context.list !== undefined) return toPage(context, readList(context.list), undefined, true);
-  context.asked = true;
-  // One more than asked for tells whether there is more.
-  return listDevices(context.db, context.team.id, start, first == null ? undefined : first + 1).then((rows) =>
-    toPage(context, rows, first ?? undefined, whole),
-  );
+  const read = async (): Promise<Connection> => {
+    if (context.values > MAX_VALUES) throw tooMany(context);
+    context.asked = true;
+    // One more than asked for tells whether there is more.
+    return toPage(context, await listDevices(context.db, context.team.id, start, first == null ? undefined : first + 1), first ?? undefined, whole);
+  };
+  // One after the other, so that the page that makes the answer too large is the last that is read.
+  return context.reading === undefined ? read() : context.reading.then(read);
 }
 
 function toPage(context: Context, rows: readonly Device[], first: number | undefined, whole: boolean): Connection {
@@ -79,12 +86,14 @@ function toPage(context: Context, rows: readonly Device[], first: number | undef
 }
 
 function devices({ first, after }: PageArguments, context: Context): Connection | Promise<Connection> {
-  if (context.values > MAX_VALUES) throw tooMany(context);
   // Aliases of the same page share one query.
   const name = `${first ?? ""} ${after ?? ""}`;
   let page = context.lists.get(name);
   if (page === undefined) context.lists.set(name, (page = readPage(context, first, after)));
-  return page instanceof Promise ? page.then((connection) => count(connection, context)) : count(page, context);
+  if (!(page instanceof Promise)) return count(page, context);
+  const counted = page.then((connection) => count(connection, context));
+  context.reading = counted.catch(() => undefined);
+  return counted;
 }
 
 function count(connection: Connection, context: Context): Connection {

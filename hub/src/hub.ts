@@ -14,7 +14,7 @@ import { isLoopback } from "./config.ts";
 import type { Database } from "./database/database.ts";
 import { databaseVersion, schemaVersion } from "./database/migrations.ts";
 import { refusals, UnavailableError, type RefusalCode } from "./errors.ts";
-import { createEndpoint, type Context } from "./graphql.ts";
+import { createEndpoint, VALUES_A_REQUEST, type Context } from "./graphql.ts";
 import { sameText } from "./ids.ts";
 import { hashKey, readKey, sameHash } from "./key.ts";
 import type { Logger } from "./log.ts";
@@ -246,6 +246,7 @@ export function createHub(options: HubOptions): Hub {
       asked: false,
       answered: false,
       lists: new Map(),
+      reading: undefined,
       list: row.list ?? undefined,
       whole: undefined,
     };
@@ -253,10 +254,11 @@ export function createHub(options: HubOptions): Hub {
     const plain = { accept: headers.accept, "content-type": "application/json" };
     const [answer, init] = await endpoint.handle({ method: "POST", url: "/graphql", headers: plain, body: body.text, raw: undefined, context: { operation } });
     habits.note(id, operation.whole);
-    if (operation.cost > 0) {
+    const cost = operation.cost + Math.floor(operation.values / VALUES_A_REQUEST);
+    if (cost > 0) {
       // The address pays too: a team may have any number of keys.
-      keyQuota.charge(id, time, operation.cost);
-      addressQuota.charge(note.address, time, operation.cost);
+      keyQuota.charge(id, time, cost);
+      addressQuota.charge(note.address, time, cost);
     }
     const contentType = init.headers?.["content-type"] ?? "application/json; charset=utf-8";
     // Only what nothing but the row above went into: no other question to the database, no error, nothing to charge.

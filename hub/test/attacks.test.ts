@@ -257,6 +257,11 @@ describe("queries (9)", () => {
     expect(json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
     expect(text.length).toBeLessThan(20_000);
     expect(hub.db.queries - before).toBe(2);
+    // Twenty pages of which no two are alike: the first is too large already, and no other is read.
+    const pages = Array.from({ length: 20 }, (_, i) => `a${i}: devices(first: ${4980 + i}) { nodes { id } }`).join(" ");
+    const sofar = hub.db.queries;
+    expect((await hub.query(`{ team { ${pages} } }`, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
+    expect(hub.db.queries - sofar).toBe(2);
   });
 
   it("are taken one at a time", async () => {

@@ -502,6 +502,28 @@ describe("limits of requests (12)", () => {
     await hub.stop();
   });
 
+  it("make long answers dearer, those that come to nothing too", async () => {
+    const hub = await startHub({ env: { HUB_KEY_RATE: "0.1", HUB_KEY_BURST: "20" } });
+    const { key, team } = await hub.makeTeam("Long", []);
+    await addDevices(
+      hub.storage.db,
+      Date.now(),
+      team.id,
+      5000,
+      Array.from({ length: 2000 }, (_, i) => ({ name: `device ${i}` })),
+    );
+    // 2000 devices and 4 fields: 8 requests more. Twice that leaves 2 of 20.
+    const statuses = [];
+    for (const query of [...new Array<string>(2).fill("{ team { devices { nodes { id } } } }"), ...new Array<string>(3).fill("{ team { id } }")])
+      statuses.push((await hub.query(query, key)).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 429]);
+    hub.clock.offset += 3600_000;
+    const tooLong = `{ team { ${Array.from({ length: 20 }, (_, i) => `a${i}: devices { nodes { id name } }`).join(" ")} } }`;
+    expect((await hub.query(tooLong, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
+    expect((await hub.query("{ team { id } }", key)).status).toBe(429);
+    await hub.stop();
+  });
+
   it("are per address, failed keys cost more, and the address is what the declared proxy says", async () => {
     const hub = await startHub({ env: { HUB_ADDRESS_RATE: "0.1", HUB_ADDRESS_BURST: "12", HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" } });
     const url = `http://127.0.0.1:${hub.running.port}/graphql`;
