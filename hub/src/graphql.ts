@@ -6,6 +6,7 @@ import type { Queries } from "./database/database.ts";
 import { Documents } from "./documents.ts";
 import { refusals, UnavailableError } from "./errors.ts";
 import { listDevices, readList, type Device } from "./nouns/device.ts";
+import { isDeviceId } from "./nouns/text.ts";
 
 export const schemaText = readFileSync(new URL("../schema.graphql", import.meta.url), "utf8");
 
@@ -50,7 +51,7 @@ const encodeCursor = (id: string): string => Buffer.from(id).toString("base64url
 
 function decodeCursor(cursor: string): string {
   const id = Buffer.from(cursor, "base64url").toString();
-  if (id === "" || encodeCursor(id) !== cursor) throw refuse(`after: got ${JSON.stringify(cursor.slice(0, 80))}, expected an endCursor of an earlier answer`);
+  if (!isDeviceId(id) || encodeCursor(id) !== cursor) throw refuse(`after: got ${JSON.stringify(cursor.slice(0, 80))}, expected an endCursor of an earlier answer`);
   return id;
 }
 

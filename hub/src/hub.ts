@@ -128,6 +128,10 @@ export function createHub(options: HubOptions): Hub {
     );
   }
 
+  function wrongMethod(request: IncomingMessage, response: ServerResponse, note: Note, allow: string): void {
+    refuse(response, note, "method_not_allowed", { allow }, `: got ${request.method ?? "none"}, expected ${allow.replaceAll(",", " or")}`);
+  }
+
   function limited(response: ServerResponse, note: Note, limit: string, seconds: number): void {
     metrics.limited.inc({ limit });
     refuse(response, note, "too_many_requests", { "retry-after": String(seconds) });
@@ -192,7 +196,7 @@ export function createHub(options: HubOptions): Hub {
       return;
     }
     if (request.method !== "POST") {
-      refuse(response, note, "method_not_allowed", { allow: "POST" }, `, got ${request.method ?? "nothing"}`);
+      wrongMethod(request, response, note, "POST");
       return;
     }
     const credentials = readCredentials(authorizationOf(request));
@@ -309,6 +313,10 @@ export function createHub(options: HubOptions): Hub {
 
   async function page(request: IncomingMessage, response: ServerResponse, url: string, note: Note): Promise<void> {
     const method = request.method ?? "GET";
+    if (method !== "GET" && method !== "HEAD" && method !== "POST") {
+      wrongMethod(request, response, note, "GET, HEAD, POST");
+      return;
+    }
     if (method === "POST" && url === "/sign-in") {
       const refusal = pages.earlyRefusal(note.address);
       if (refusal !== undefined) {
@@ -320,8 +328,7 @@ export function createHub(options: HubOptions): Hub {
         return;
       }
     }
-    const hasBody = method !== "GET" && method !== "HEAD";
-    const body = hasBody ? await readBody(request, MAX_BODY) : undefined;
+    const body = method === "POST" ? await readBody(request, MAX_BODY) : undefined;
     if (body?.kind === "gone") return;
     if (body?.kind === "refused") {
       refuse(response, note, body.code);
@@ -377,7 +384,7 @@ export function createHub(options: HubOptions): Hub {
     const asset = assets.get(path);
     if (asset !== undefined) {
       if (request.method === "GET" || request.method === "HEAD") send(response, note, 200, asset.type, asset.body, { "cache-control": "public, max-age=300" });
-      else refuse(response, note, "method_not_allowed", { allow: "GET, HEAD" });
+      else wrongMethod(request, response, note, "GET, HEAD");
       return;
     }
     return page(request, response, target, note);

@@ -67,6 +67,10 @@ for (const { kind, skip } of kinds) {
       });
       expect((await page("first: 0")).json.errors[0]).toMatchObject({ message: "first: got 0, expected at least 1", extensions: { code: "BAD_USER_INPUT" } });
       expect((await page('after: "?"')).json.errors[0].message).toMatch(/after: got "\?", expected an endCursor/);
+      for (const forged of ["\0", "a\0b", "' OR 1=1", "\u{1f980}", "x".repeat(65)]) {
+        const { status, json } = await page(`after: "${Buffer.from(forged).toString("base64url")}"`);
+        expect([forged, status, json.errors[0].extensions.code]).toEqual([forged, 200, "BAD_USER_INPUT"]);
+      }
     });
 
     it("takes operationName, variables and extensions", async () => {

@@ -1,5 +1,6 @@
 /** The web interface through its forms. In a real browser: chromium.test.ts. Numbers in brackets: the threat model. */
 import { readdirSync, readFileSync } from "node:fs";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { dirname } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -304,8 +305,31 @@ for (const { kind, skip } of kinds) {
     it("say what is missing, without a stack", async () => {
       expect((await admin.get("/no/such/page")).status).toBe(404);
       expect((await admin.get("/teams/none/devices")).status).toBe(404);
-      expect((await fetch(`${hub.url}/sign-in`, { method: "PUT" })).status).toBe(400);
-      expect((await fetch(`${hub.url}/app.css`, { method: "POST" })).status).toBe(405);
+      const form = await admin.formOf(`${base}/devices`, `${base}/devices`);
+      expect((await admin.get(`${base}/devices?after=%00`)).status).toBe(404);
+      for (const path of ["devices/%00/rename", "devices/%00/remove", "members/%00/remove"])
+        expect([path, (await admin.post(`${base}/${path}`, { ...form, name: "x" })).status]).toEqual([path, 404]);
+    });
+
+    it("take GET, HEAD and POST, and call other methods by their name", async () => {
+      for (const [method, path, allow] of [
+        ["PUT", "/sign-in", "GET, HEAD, POST"],
+        ["OPTIONS", "/", "GET, HEAD, POST"],
+        // Not a method that a Request can be made of.
+        ["TRACE", "/sign-in", "GET, HEAD, POST"],
+        ["POST", "/app.css", "GET, HEAD"],
+      ] as const) {
+        const answer = await new Promise<{ status: number | undefined; allow: string | undefined; text: string }>((resolve, reject) => {
+          const sent = request(hub.url + path, { method }, (response) => {
+            let text = "";
+            response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+            response.on("end", () => resolve({ status: response.statusCode, allow: response.headers.allow, text }));
+          });
+          sent.on("error", reject).end();
+        });
+        expect([method, answer.status, answer.allow]).toEqual([method, 405, allow]);
+        expect(answer.text).toContain(`got ${method}, expected GET or HEAD`);
+      }
     });
   });
 }

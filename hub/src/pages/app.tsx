@@ -143,10 +143,12 @@ export function createPages(options: PagesOptions): Pages {
     headers.set("x-route", c.req.routePath === "*" || c.req.routePath === "/*" ? "page" : c.req.routePath);
   });
 
+  // No id holds a NUL, and PostgreSQL takes it for a fault of the one who asks.
+  app.use((c, next) => (c.req.url.includes("%00") ? Promise.resolve(notFound(c as Context<Env>)) : next()));
+
   // Every change comes as a form of our own pages: browsers name the origin of a POST, and it must be ours.
   app.use(async (c, next) => {
-    if (c.req.method === "GET" || c.req.method === "HEAD") return next();
-    if (c.req.method !== "POST") return show(c, { title: "Not possible" }, <p>Got {c.req.method}, expected GET or POST.</p>, 400);
+    if (c.req.method !== "POST") return next();
     const origin = c.req.header("origin");
     const site = c.req.header("sec-fetch-site");
     if (origin !== baseUrl || (site !== undefined && site !== "same-origin")) {
