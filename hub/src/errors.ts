@@ -15,6 +15,8 @@ export const refusals = {
   unsupported_encoding: [415, "got a compressed body, expected no Content-Encoding"],
   unsupported_type: [415, "expected Content-Type: application/json (charset utf-8)"],
   invalid_encoding: [400, "got bytes that are not UTF-8, expected JSON in UTF-8"],
+  invalid_body: [400, "got a body that is no GraphQL request"],
+  not_acceptable: [406, "got an Accept header that allows no answer of the hub, expected application/json or application/graphql-response+json"],
   too_many_requests: [429, "got more requests than the limit allows, expected a pause as long as Retry-After says"],
   unavailable: [503, "the database cannot be reached at the moment; expected to pass, see Retry-After"],
   internal: [500, "internal error"],

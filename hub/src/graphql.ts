@@ -1,10 +1,10 @@
 /** The endpoint's inside: schema, resolvers, and the protocol (graphql-http) around them. Knows no sockets. */
 import { readFileSync } from "node:fs";
-import { buildSchema, GraphQLError, type ExecutionResult } from "graphql";
-import { createHandler, type Handler, type Response } from "graphql-http";
+import { buildSchema, getOperationAST, GraphQLError, Kind, type ExecutionResult } from "graphql";
+import { createHandler, type Handler, type RequestParams, type Response } from "graphql-http";
 import type { Queries } from "./database/database.ts";
 import { Documents } from "./documents.ts";
-import { refusals, UnavailableError } from "./errors.ts";
+import { refusals, UnavailableError, type RefusalCode } from "./errors.ts";
 import { listDevices, readList, type Device } from "./nouns/device.ts";
 import { isDeviceId } from "./nouns/text.ts";
 
@@ -51,7 +51,8 @@ const encodeCursor = (id: string): string => Buffer.from(id).toString("base64url
 
 function decodeCursor(cursor: string): string {
   const id = Buffer.from(cursor, "base64url").toString();
-  if (!isDeviceId(id) || encodeCursor(id) !== cursor) throw refuse(`after: got ${JSON.stringify(cursor.slice(0, 80))}, expected an endCursor of an earlier answer`);
+  if (!isDeviceId(id) || encodeCursor(id) !== cursor)
+    throw refuse(`after: got ${JSON.stringify(cursor.slice(0, 80))}, expected an endCursor of an earlier answer`);
   return id;
 }
 
@@ -134,11 +135,16 @@ export function createEndpoint(): Endpoint {
   const handle = createHandler<undefined, Around, Context>({
     rootValue: root,
     context: (request) => request.context.operation,
+    parseRequestParams: ({ body }) => readParams(body as string),
     onSubscribe(request, { query, operationName, variables }) {
       const entry = documents.get(query);
       const context = request.context.operation;
       context.cost = entry.cost;
       if (entry.errors !== undefined) return entry.errors;
+      if (getOperationAST(entry.document, operationName) == null) {
+        const names = entry.document.definitions.flatMap((node) => (node.kind === Kind.OPERATION_DEFINITION ? [node.name?.value ?? "(none)"] : []));
+        return [refuse(`operationName: got ${JSON.stringify(operationName ?? null)}, expected the name of one operation of the query: ${names.join(", ")}`)];
+      }
       context.fields = entry.fields;
       return { schema, document: entry.document, operationName: operationName ?? null, variableValues: variables ?? null };
     },
@@ -154,6 +160,30 @@ export function createEndpoint(): Endpoint {
     },
   });
   return { handle, documents };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What a body must look like. graphql-http would judge it too, but its sentences have no code and say not what was expected. */
+function readParams(body: string): RequestParams | Response {
+  let given: unknown;
+  try {
+    given = JSON.parse(body);
+  } catch {
+    return badBody("got text that is not JSON, expected a JSON object with `query`");
+  }
+  if (!isObject(given)) return badBody("got JSON that is no object, expected a JSON object with `query`");
+  const { query, operationName, variables, extensions } = given;
+  if (typeof query !== "string") return badBody(`query: got ${query === undefined ? "none" : typeof query}, expected a text`);
+  if (operationName != null && typeof operationName !== "string") return badBody(`operationName: got ${typeof operationName}, expected a text`);
+  if (variables != null && !isObject(variables)) return badBody("variables: got no object, expected a JSON object");
+  if (extensions != null && !isObject(extensions)) return badBody("extensions: got no object, expected a JSON object");
+  return { query, operationName, variables, extensions };
+}
+
+function badBody(detail: string): Response {
+  const [status, sentence] = refusals.invalid_body;
+  return answer(status, false, JSON.stringify({ errors: [{ message: `${sentence}: ${detail}`, extensions: { code: "invalid_body" satisfies RefusalCode } }] }));
 }
 
 function wantsNewMediaType(headers: object): boolean {

@@ -257,6 +257,10 @@ export function createHub(options: HubOptions): Hub {
     // graphql-http judges the type again, and only knows it without spaces and quotes.
     const plain = { accept: headers.accept, "content-type": "application/json" };
     const [answer, init] = await endpoint.handle({ method: "POST", url: "/graphql", headers: plain, body: body.text, raw: undefined, context: { operation } });
+    if (init.status === 406) {
+      refuse(response, note, "not_acceptable");
+      return;
+    }
     habits.note(id, operation.whole);
     const cost = operation.cost + Math.floor(operation.values / VALUES_A_REQUEST);
     if (cost > 0) {

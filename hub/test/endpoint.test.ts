@@ -84,6 +84,25 @@ for (const { kind, skip } of kinds) {
       expect(json.data.team.devices.nodes).toEqual([{ name: "north" }]);
     });
 
+    it("names the operations of a query of which none is meant", async () => {
+      for (const operationName of ["C", undefined]) {
+        const { status, json } = await hub.query("", hub.key, {
+          body: JSON.stringify({ query: "query A { team { id } } query B { team { name } }", operationName }),
+        });
+        expect([status, json.data]).toEqual([200, undefined]);
+        expect(json.errors[0].message).toBe(
+          `operationName: got ${JSON.stringify(operationName ?? null)}, expected the name of one operation of the query: A, B`,
+        );
+      }
+    });
+
+    it("says so where the Accept header allows no answer", async () => {
+      for (const accept of ["text/html", "image/*", "application/xml"]) {
+        const { status, json } = await hub.query(LIST, hub.key, { headers: { accept } });
+        expect([accept, status, json.errors[0].extensions.code]).toEqual([accept, 406, "not_acceptable"]);
+      }
+    });
+
     it("passes every MUST and SHOULD of the GraphQL over HTTP audits with a key (10)", async () => {
       const results = await auditServer({
         url: `${hub.url}/graphql`,
@@ -251,10 +270,12 @@ for (const { kind, skip } of kinds) {
         "{}",
         '{"query":1}',
         '{"query":"{team{id}}","variables":[]}',
+        '{"query":"{team{id}}","extensions":1}',
         '{"query":"{team{id}}","operationName":1}',
       ]) {
-        const { status, text } = await hub.query("", hub.key, { body });
-        expect([body, status]).toEqual([body, 400]);
+        const { status, text, json } = await hub.query("", hub.key, { body });
+        expect([body, status, json.errors[0].extensions]).toEqual([body, 400, { code: "invalid_body" }]);
+        expect(json.errors[0].message).toMatch(/got .*, expected /);
         expect(text).not.toMatch(/at .*\.js/);
       }
       const notUtf8 = Buffer.from(BODY.replace("team", "te\u00e4m"), "latin1");
