@@ -315,16 +315,16 @@ export function createHub(options: HubOptions): Hub {
     else send(response, note, 200, metrics.registry.contentType, await metrics.registry.metrics());
   }
 
-  async function page(request: IncomingMessage, response: ServerResponse, url: string, note: Note): Promise<void> {
+  async function page(request: IncomingMessage, response: ServerResponse, url: string, path: string, note: Note): Promise<void> {
     const method = request.method ?? "GET";
     if (method !== "GET" && method !== "HEAD" && method !== "POST") {
       wrongMethod(request, response, note, "GET, HEAD, POST");
       return;
     }
-    if (method === "POST" && url === "/sign-in") {
+    if (method === "POST" && path === "/sign-in") {
       const refusal = pages.earlyRefusal(note.address);
       if (refusal !== undefined) {
-        note.route = url;
+        note.route = path;
         send(response, note, refusal.status, "text/html; charset=utf-8", refusal.html, {
           "retry-after": String(refusal.wait),
           "content-security-policy": CONTENT_POLICY,
@@ -391,7 +391,7 @@ export function createHub(options: HubOptions): Hub {
       else wrongMethod(request, response, note, "GET, HEAD");
       return;
     }
-    return page(request, response, target, note);
+    return page(request, response, target, path, note);
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {

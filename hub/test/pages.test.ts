@@ -382,12 +382,12 @@ describe("sign-in", () => {
     const held = [passwords.hash("a long password"), passwords.hash("another password")];
     expect(passwords.full).toBe(true);
     const before = { derivations: passwords.derivations, queries: hub.db.queries };
-    const attempt = (address: string) =>
+    const attempt = (address: string, query = "") =>
       new Promise<string>((resolve, reject) => {
         const socket = connect(hub.running.port, "127.0.0.1", () =>
           // A body is announced and never sent.
           socket.write(
-            `POST /sign-in HTTP/1.1\r\nHost: x\r\nOrigin: https://hub.example.org\r\nX-Forwarded-For: ${address}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n`,
+            `POST /sign-in${query} HTTP/1.1\r\nHost: x\r\nOrigin: https://hub.example.org\r\nX-Forwarded-For: ${address}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n`,
           ),
         );
         socket.setEncoding("utf8").on("error", reject);
@@ -396,9 +396,17 @@ describe("sign-in", () => {
           resolve(text);
         });
       });
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => attempt(`198.51.100.${i}`)));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => attempt(`198.51.100.${i}`, i % 2 === 0 ? "" : "?x=1")));
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n.*Too many people are signing in/is);
     expect([passwords.derivations, hub.db.queries]).toEqual([before.derivations, before.queries]);
+    // A link is looked at first, and then says the same.
+    const token = await invite(hub.storage.db, Date.now(), "test", undefined, hub.team.id, "late@example.org", "member");
+    const late = await fetch(`http://127.0.0.1:${hub.running.port}/link/${token}`, {
+      method: "POST",
+      headers: { origin: "https://hub.example.org" },
+      body: new URLSearchParams({ password }),
+    });
+    expect([late.status, late.headers.get("retry-after")]).toEqual([503, "5"]);
     const { status } = await fetch(`http://127.0.0.1:${hub.running.port}/graphql`, {
       method: "POST",
       headers: { authorization: `Bearer ${hub.key}`, "content-type": "application/json" },

@@ -171,6 +171,8 @@ export function createPages(options: PagesOptions): Pages {
   const field = (c: Context<Env>, name: string): string => c.get("form")[name] ?? "";
 
   app.onError((error, c) => {
+    // Of what a user can meet only the full queue of password checks is a 503.
+    if (error instanceof UserError && error.status === 503) c.header("retry-after", String(BUSY_WAIT));
     if (error instanceof UserError) return show(c, { title: "Not possible" }, <Message kind="error">{error.message}</Message>, error.status);
     c.env.onInternalError(error);
     const away = error instanceof UnavailableError;
