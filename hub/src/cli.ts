@@ -128,7 +128,7 @@ const commands: Readonly<Record<string, Command>> = {
     usage: "hub teams rename --team TEAM --name NAME",
     about: "a new name for a team",
     values: ["team", "name"],
-    run: async ({ db, need }) => renameTeam(db, Date.now(), ACTOR, (await findTeam(db, need("team"))).id, need("name")),
+    run: async ({ db, need }) => renameTeam(db, Date.now(), ACTOR, undefined, (await findTeam(db, need("team"))).id, need("name")),
   },
   "teams members": {
     usage: "hub teams members --team TEAM",

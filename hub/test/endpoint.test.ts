@@ -409,10 +409,10 @@ for (const { kind, skip } of kinds) {
       expect(await ask()).toMatchObject({ found: 1, names: ["a", "c"] });
       await renameDevice(elsewhere, team.id, device!.id, "d");
       expect(await ask()).toMatchObject({ found: 0, names: ["a", "d"] });
-      await renameTeam(elsewhere, Date.now(), "test", team.id, "Renamed");
+      await renameTeam(elsewhere, Date.now(), "test", undefined, team.id, "Renamed");
       const named = "{ team { name devices { nodes { name } } } }";
       for (let i = 0; i < 4; i++) expect((await hub.query(named, key)).json.data.team.name).toBe("Renamed");
-      await renameTeam(elsewhere, Date.now(), "test", team.id, "Again");
+      await renameTeam(elsewhere, Date.now(), "test", undefined, team.id, "Again");
       expect((await hub.query(named, key)).json.data.team.name).toBe("Again");
       await revokeKey(elsewhere, Date.now(), "operator", team.id, keyId);
       expect(await ask()).toMatchObject({ status: 401, found: 0, queries: 1 });
@@ -459,7 +459,7 @@ for (const { kind, skip } of kinds) {
 
     it("sees a new team name at once", async () => {
       const { team, key } = await hub.makeTeam("Before", []);
-      await renameTeam(hub.storage.db, Date.now(), "operator", team.id, "After");
+      await renameTeam(hub.storage.db, Date.now(), "operator", undefined, team.id, "After");
       expect((await hub.query("{ team { name } }", key)).json.data.team.name).toBe("After");
     });
 

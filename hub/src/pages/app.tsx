@@ -16,7 +16,7 @@ import { createKey } from "../nouns/apikey.ts";
 import { audit } from "../nouns/audit.ts";
 import { addDevices, listDevices, removeDevice, renameDevice } from "../nouns/device.ts";
 import { closeSession, openSession, readSession, type Session, type SessionLimits } from "../nouns/session.ts";
-import { membersOf, parseRole, removeMember, renameTeam, requireAdmin, teamsOf, type Membership } from "../nouns/team.ts";
+import { membersOf, parseRole, removeMember, renameTeam, teamsOf, type Membership } from "../nouns/team.ts";
 import { cleanEmail, cleanPassword, MAX_PASSWORD } from "../nouns/text.ts";
 import { changePassword, findUser, invite, readLink, useLink, type User } from "../nouns/user.ts";
 import type { Passwords } from "../password.ts";
@@ -434,17 +434,15 @@ export function createPages(options: PagesOptions): Pages {
   }
 
   app.get("/teams/:team/settings", (c) => settingsPage(c));
-  app.post("/teams/:team/settings", (c) =>
-    attempt(
+  app.post("/teams/:team/settings", (c) => {
+    const { user } = c.get("session");
+    return attempt(
       c,
-      async () => {
-        await requireAdmin(db, c.get("team").id, c.get("session").user.id);
-        await renameTeam(db, now(), c.get("session").user.email, c.get("team").id, field(c, "name"));
-      },
+      () => renameTeam(db, now(), user.email, user.id, c.get("team").id, field(c, "name")),
       home(c, "settings"),
       (problem) => settingsPage(c, problem),
-    ),
-  );
+    );
+  });
 
   app.post("/teams/:team/keys", async (c) => {
     const team = c.get("team");
