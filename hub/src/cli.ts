@@ -267,7 +267,7 @@ async function main(argv: readonly string[]): Promise<void> {
   if (name === "config") {
     const shown = {
       ...config,
-      databaseUrl: config.databaseUrl?.replace(/\/\/.*@/, "//***@"),
+      databaseUrl: config.databaseUrl?.replace(/\/\/.*@/, "//***@").replace(/\?.*/, "?***"),
       metricsToken: config.metricsToken === undefined ? undefined : "***",
     };
     process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);

@@ -117,6 +117,8 @@ describe("the command", () => {
     const { json, stdout } = await run(["config", "--config", file], { HUB_KEY_RATE: "3" });
     expect(json).toMatchObject({ port: 4711, keyRate: 3, databaseUrl: "postgres://***@h/d", metricsToken: "***" });
     expect(stdout).not.toContain("topsecret");
+    const behind = await run(["config"], { DATABASE_URL: "postgres://h/d?user=u&password=topsecret" });
+    expect(behind.json).toMatchObject({ databaseUrl: "postgres://h/d?***" });
   });
 
   it("takes a port that is in use for what it is", async () => {
