@@ -26,12 +26,17 @@ export interface ServeOptions {
   readonly now?: () => number;
   readonly passwords?: Passwords;
   /** For tests of slow clients. */
-  readonly timeouts?: { readonly headers: number; readonly request: number };
+  readonly timeouts?: { readonly headers: number; readonly request: number; readonly standstill?: number };
 }
 
 /** After this long an answer that is still under way is given up. */
 const DRAIN_LIMIT_MS = 30_000;
 const MAX_CONNECTIONS = 4096;
+/**
+ * A connection on which nothing moves for so long is cut. It is for answers that nobody reads: each may be of megabytes,
+ * and is held until it is read. Longer than any request may wait inside.
+ */
+const STANDSTILL_MS = 60_000;
 
 export async function serve(options: ServeOptions): Promise<Running> {
   const { config, log } = options;
@@ -51,6 +56,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
       ? https.createServer({ ...settings, cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey), minVersion: "TLSv1.2" }, listener)
       : http.createServer(settings, listener);
   server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(options.timeouts?.standstill ?? STANDSTILL_MS);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     // Not HTTP, too long, or too slow: one short answer, and the connection ends.
     const status =
