@@ -34,7 +34,7 @@ export type Context = {
   /** Did it all go well, with data and without errors? */
   answered: boolean;
   readonly lists: Map<string, Connection | Promise<Connection>>;
-  /** Settles when the page that is being read has been counted. */
+  /** Settles when all pages that were asked for so far have been counted. */
   reading: Promise<unknown> | undefined;
   /** All devices, where they came along with the key. */
   readonly list: string | undefined;
@@ -94,7 +94,7 @@ function devices({ first, after }: PageArguments, context: Context): Connection 
   if (page === undefined) context.lists.set(name, (page = readPage(context, first, after)));
   if (!(page instanceof Promise)) return count(page, context);
   const counted = page.then((connection) => count(connection, context));
-  context.reading = counted.catch(() => undefined);
+  context.reading = Promise.allSettled([context.reading, counted]);
   return counted;
 }
 
@@ -143,7 +143,8 @@ export function createEndpoint(): Endpoint {
       if (entry.errors !== undefined) return entry.errors;
       if (getOperationAST(entry.document, operationName) == null) {
         const names = entry.document.definitions.flatMap((node) => (node.kind === Kind.OPERATION_DEFINITION ? [node.name?.value ?? "(none)"] : []));
-        return [refuse(`operationName: got ${JSON.stringify(operationName ?? null)}, expected the name of one operation of the query: ${names.join(", ")}`)];
+        const got = JSON.stringify(operationName?.slice(0, 80) ?? null);
+        return [refuse(`operationName: got ${got}, expected the name of one operation of the query: ${names.join(", ")}`)];
       }
       context.fields = entry.fields;
       return { schema, document: entry.document, operationName: operationName ?? null, variableValues: variables ?? null };
