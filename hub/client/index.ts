@@ -136,14 +136,18 @@ export function createHubClient(options: HubClientOptions): HubClient {
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "application/json" },
         body,
-        // A redirect would carry the key to wherever it points.
-        redirect: "error",
+        // Followed, it would carry the key to wherever it points.
+        redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),
       });
-      return { response, text: await response.text() };
+      if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
+        await response.body?.cancel();
+        return new HubRequestError(`got a redirect from ${url}, expected an answer: check baseUrl`, response.status);
+      }
+      // What answers at a wrong address may send back what it was sent.
+      return { response, text: (await response.text()).replaceAll(key, "[key]") };
     } catch (error) {
       const inner = error instanceof Error && error.cause instanceof Error ? `: ${clean(error.cause)}` : "";
-      if (/redirect/i.test(inner)) return new HubRequestError(`got a redirect from ${url}, expected an answer: check baseUrl`);
       return new HubUnavailableError(`got no answer from ${url} (${clean(error)}${inner})`);
     }
   }
@@ -228,7 +232,10 @@ function textOf(document: string | TypedDocument<unknown, never>, print: ((docum
 function parse(text: string): { data?: unknown; errors?: GraphQLErrorEntry[] } | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
+    if (typeof value !== "object" || value === null) return undefined;
+    const { errors } = value as { errors?: unknown };
+    const known = errors === undefined || (Array.isArray(errors) && errors.every((error) => typeof (error as GraphQLErrorEntry | null)?.message === "string"));
+    return known ? value : undefined;
   } catch {
     return undefined;
   }

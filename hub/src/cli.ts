@@ -128,7 +128,7 @@ const commands: Readonly<Record<string, Command>> = {
     usage: "hub teams rename --team TEAM --name NAME",
     about: "a new name for a team",
     values: ["team", "name"],
-    run: async ({ db, need }) => renameTeam(db, Date.now(), ACTOR, (await findTeam(db, need("team"))).id, need("name")),
+    run: async ({ db, need }) => renameTeam(db, Date.now(), ACTOR, undefined, (await findTeam(db, need("team"))).id, need("name")),
   },
   "teams members": {
     usage: "hub teams members --team TEAM",
@@ -267,7 +267,7 @@ async function main(argv: readonly string[]): Promise<void> {
   if (name === "config") {
     const shown = {
       ...config,
-      databaseUrl: config.databaseUrl?.replace(/\/\/.*@/, "//***@"),
+      databaseUrl: config.databaseUrl?.replace(/\/\/.*@/, "//***@").replace(/\?.*/, "?***"),
       metricsToken: config.metricsToken === undefined ? undefined : "***",
     };
     process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);

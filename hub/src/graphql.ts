@@ -1,11 +1,12 @@
 /** The endpoint's inside: schema, resolvers, and the protocol (graphql-http) around them. Knows no sockets. */
 import { readFileSync } from "node:fs";
-import { buildSchema, GraphQLError, type ExecutionResult } from "graphql";
-import { createHandler, type Handler, type Response } from "graphql-http";
+import { buildSchema, getOperationAST, GraphQLError, Kind, type ExecutionResult } from "graphql";
+import { createHandler, type Handler, type RequestParams, type Response } from "graphql-http";
 import type { Queries } from "./database/database.ts";
 import { Documents } from "./documents.ts";
-import { refusals, UnavailableError } from "./errors.ts";
+import { refusals, UnavailableError, type RefusalCode } from "./errors.ts";
 import { listDevices, readList, type Device } from "./nouns/device.ts";
+import { isDeviceId } from "./nouns/text.ts";
 
 export const schemaText = readFileSync(new URL("../schema.graphql", import.meta.url), "utf8");
 
@@ -14,6 +15,8 @@ export const schemaText = readFileSync(new URL("../schema.graphql", import.meta.
  * fields; without it, 20 aliases would multiply a long list by 20.
  */
 export const MAX_VALUES = 100_000;
+/** An answer that has to be made costs one request more for every so many values: about the time of ten ordinary ones. */
+export const VALUES_A_REQUEST = 1000;
 
 // A type and not an interface: graphql-http wants an index signature, which only types get implied.
 
@@ -31,6 +34,8 @@ export type Context = {
   /** Did it all go well, with data and without errors? */
   answered: boolean;
   readonly lists: Map<string, Connection | Promise<Connection>>;
+  /** Settles when all pages that were asked for so far have been counted. */
+  reading: Promise<unknown> | undefined;
   /** All devices, where they came along with the key. */
   readonly list: string | undefined;
   /** How many devices the whole list had, once it was asked for. */
@@ -46,7 +51,8 @@ const encodeCursor = (id: string): string => Buffer.from(id).toString("base64url
 
 function decodeCursor(cursor: string): string {
   const id = Buffer.from(cursor, "base64url").toString();
-  if (id === "" || encodeCursor(id) !== cursor) throw refuse(`after: got ${JSON.stringify(cursor.slice(0, 80))}, expected an endCursor of an earlier answer`);
+  if (!isDeviceId(id) || encodeCursor(id) !== cursor)
+    throw refuse(`after: got ${JSON.stringify(cursor.slice(0, 80))}, expected an endCursor of an earlier answer`);
   return id;
 }
 
@@ -63,11 +69,14 @@ function readPage(context: Context, first: number | null | undefined, after: str
   const start = after == null ? "" : decodeCursor(after);
   const whole = first == null && start === "";
   if (whole && context.list !== undefined) return toPage(context, readList(context.list), undefined, true);
-  context.asked = true;
-  // One more than asked for tells whether there is more.
-  return listDevices(context.db, context.team.id, start, first == null ? undefined : first + 1).then((rows) =>
-    toPage(context, rows, first ?? undefined, whole),
-  );
+  const read = async (): Promise<Connection> => {
+    if (context.values > MAX_VALUES) throw tooMany(context);
+    context.asked = true;
+    // One more than asked for tells whether there is more.
+    return toPage(context, await listDevices(context.db, context.team.id, start, first == null ? undefined : first + 1), first ?? undefined, whole);
+  };
+  // One after the other, so that the page that makes the answer too large is the last that is read.
+  return context.reading === undefined ? read() : context.reading.then(read);
 }
 
 function toPage(context: Context, rows: readonly Device[], first: number | undefined, whole: boolean): Connection {
@@ -79,12 +88,14 @@ function toPage(context: Context, rows: readonly Device[], first: number | undef
 }
 
 function devices({ first, after }: PageArguments, context: Context): Connection | Promise<Connection> {
-  if (context.values > MAX_VALUES) throw tooMany(context);
   // Aliases of the same page share one query.
   const name = `${first ?? ""} ${after ?? ""}`;
   let page = context.lists.get(name);
   if (page === undefined) context.lists.set(name, (page = readPage(context, first, after)));
-  return page instanceof Promise ? page.then((connection) => count(connection, context)) : count(page, context);
+  if (!(page instanceof Promise)) return count(page, context);
+  const counted = page.then((connection) => count(connection, context));
+  context.reading = Promise.allSettled([context.reading, counted]);
+  return counted;
 }
 
 function count(connection: Connection, context: Context): Connection {
@@ -124,11 +135,17 @@ export function createEndpoint(): Endpoint {
   const handle = createHandler<undefined, Around, Context>({
     rootValue: root,
     context: (request) => request.context.operation,
+    parseRequestParams: ({ body }) => readParams(body as string),
     onSubscribe(request, { query, operationName, variables }) {
       const entry = documents.get(query);
       const context = request.context.operation;
       context.cost = entry.cost;
       if (entry.errors !== undefined) return entry.errors;
+      if (getOperationAST(entry.document, operationName) == null) {
+        const names = entry.document.definitions.flatMap((node) => (node.kind === Kind.OPERATION_DEFINITION ? [node.name?.value ?? "(none)"] : []));
+        const got = JSON.stringify(operationName?.slice(0, 80) ?? null);
+        return [refuse(`operationName: got ${got}, expected the name of one operation of the query: ${names.join(", ")}`)];
+      }
       context.fields = entry.fields;
       return { schema, document: entry.document, operationName: operationName ?? null, variableValues: variables ?? null };
     },
@@ -144,6 +161,30 @@ export function createEndpoint(): Endpoint {
     },
   });
   return { handle, documents };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What a body must look like. graphql-http would judge it too, but its sentences have no code and say not what was expected. */
+function readParams(body: string): RequestParams | Response {
+  let given: unknown;
+  try {
+    given = JSON.parse(body);
+  } catch {
+    return badBody("got text that is not JSON, expected a JSON object with `query`");
+  }
+  if (!isObject(given)) return badBody("got JSON that is no object, expected a JSON object with `query`");
+  const { query, operationName, variables, extensions } = given;
+  if (typeof query !== "string") return badBody(`query: got ${query === undefined ? "none" : typeof query}, expected a text`);
+  if (operationName != null && typeof operationName !== "string") return badBody(`operationName: got ${typeof operationName}, expected a text`);
+  if (variables != null && !isObject(variables)) return badBody("variables: got no object, expected a JSON object");
+  if (extensions != null && !isObject(extensions)) return badBody("extensions: got no object, expected a JSON object");
+  return { query, operationName, variables, extensions };
+}
+
+function badBody(detail: string): Response {
+  const [status, sentence] = refusals.invalid_body;
+  return answer(status, false, JSON.stringify({ errors: [{ message: `${sentence}: ${detail}`, extensions: { code: "invalid_body" satisfies RefusalCode } }] }));
 }
 
 function wantsNewMediaType(headers: object): boolean {

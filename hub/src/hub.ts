@@ -14,7 +14,7 @@ import { isLoopback } from "./config.ts";
 import type { Database } from "./database/database.ts";
 import { databaseVersion, schemaVersion } from "./database/migrations.ts";
 import { refusals, UnavailableError, type RefusalCode } from "./errors.ts";
-import { createEndpoint, type Context } from "./graphql.ts";
+import { createEndpoint, VALUES_A_REQUEST, type Context } from "./graphql.ts";
 import { sameText } from "./ids.ts";
 import { hashKey, readKey, sameHash } from "./key.ts";
 import type { Logger } from "./log.ts";
@@ -128,6 +128,10 @@ export function createHub(options: HubOptions): Hub {
     );
   }
 
+  function wrongMethod(request: IncomingMessage, response: ServerResponse, note: Note, allow: string): void {
+    refuse(response, note, "method_not_allowed", { allow }, `: got ${request.method ?? "none"}, expected ${allow.replaceAll(",", " or")}`);
+  }
+
   function limited(response: ServerResponse, note: Note, limit: string, seconds: number): void {
     metrics.limited.inc({ limit });
     refuse(response, note, "too_many_requests", { "retry-after": String(seconds) });
@@ -192,7 +196,7 @@ export function createHub(options: HubOptions): Hub {
       return;
     }
     if (request.method !== "POST") {
-      refuse(response, note, "method_not_allowed", { allow: "POST" }, `, got ${request.method ?? "nothing"}`);
+      wrongMethod(request, response, note, "POST");
       return;
     }
     const credentials = readCredentials(authorizationOf(request));
@@ -246,17 +250,23 @@ export function createHub(options: HubOptions): Hub {
       asked: false,
       answered: false,
       lists: new Map(),
+      reading: undefined,
       list: row.list ?? undefined,
       whole: undefined,
     };
     // graphql-http judges the type again, and only knows it without spaces and quotes.
     const plain = { accept: headers.accept, "content-type": "application/json" };
     const [answer, init] = await endpoint.handle({ method: "POST", url: "/graphql", headers: plain, body: body.text, raw: undefined, context: { operation } });
+    if (init.status === 406) {
+      refuse(response, note, "not_acceptable");
+      return;
+    }
     habits.note(id, operation.whole);
-    if (operation.cost > 0) {
+    const cost = operation.cost + Math.floor(operation.values / VALUES_A_REQUEST);
+    if (cost > 0) {
       // The address pays too: a team may have any number of keys.
-      keyQuota.charge(id, time, operation.cost);
-      addressQuota.charge(note.address, time, operation.cost);
+      keyQuota.charge(id, time, cost);
+      addressQuota.charge(note.address, time, cost);
     }
     const contentType = init.headers?.["content-type"] ?? "application/json; charset=utf-8";
     // Only what nothing but the row above went into: no other question to the database, no error, nothing to charge.
@@ -305,12 +315,16 @@ export function createHub(options: HubOptions): Hub {
     else send(response, note, 200, metrics.registry.contentType, await metrics.registry.metrics());
   }
 
-  async function page(request: IncomingMessage, response: ServerResponse, url: string, note: Note): Promise<void> {
+  async function page(request: IncomingMessage, response: ServerResponse, url: string, path: string, note: Note): Promise<void> {
     const method = request.method ?? "GET";
-    if (method === "POST" && url === "/sign-in") {
+    if (method !== "GET" && method !== "HEAD" && method !== "POST") {
+      wrongMethod(request, response, note, "GET, HEAD, POST");
+      return;
+    }
+    if (method === "POST" && path === "/sign-in") {
       const refusal = pages.earlyRefusal(note.address);
       if (refusal !== undefined) {
-        note.route = url;
+        note.route = path;
         send(response, note, refusal.status, "text/html; charset=utf-8", refusal.html, {
           "retry-after": String(refusal.wait),
           "content-security-policy": CONTENT_POLICY,
@@ -318,8 +332,7 @@ export function createHub(options: HubOptions): Hub {
         return;
       }
     }
-    const hasBody = method !== "GET" && method !== "HEAD";
-    const body = hasBody ? await readBody(request, MAX_BODY) : undefined;
+    const body = method === "POST" ? await readBody(request, MAX_BODY) : undefined;
     if (body?.kind === "gone") return;
     if (body?.kind === "refused") {
       refuse(response, note, body.code);
@@ -375,10 +388,10 @@ export function createHub(options: HubOptions): Hub {
     const asset = assets.get(path);
     if (asset !== undefined) {
       if (request.method === "GET" || request.method === "HEAD") send(response, note, 200, asset.type, asset.body, { "cache-control": "public, max-age=300" });
-      else refuse(response, note, "method_not_allowed", { allow: "GET, HEAD" });
+      else wrongMethod(request, response, note, "GET, HEAD");
       return;
     }
-    return page(request, response, target, note);
+    return page(request, response, target, path, note);
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {

@@ -43,14 +43,7 @@ export class Quotas {
   /** Takes from the caller's bucket. 0: allowed. Else the seconds to wait. */
   take(caller: string, now: number, cost = 1): number {
     const decision = decide(this.#limit, this.#buckets.get(caller), now, cost);
-    // A Map keeps the order of insertion: taken out and put back, the caller is the youngest, and the first is the one
-    // that has been away longest. It is forgotten first, so memory is bounded and an active caller keeps its count.
-    this.#buckets.delete(caller);
-    this.#buckets.set(caller, decision.bucket);
-    if (this.#buckets.size > this.#maxCallers) {
-      const oldest = this.#buckets.keys().next();
-      if (oldest.done !== true) this.#buckets.delete(oldest.value);
-    }
+    this.#put(caller, decision.bucket);
     return decision.kind === "allow" ? 0 : decision.retryAfter;
   }
 
@@ -64,15 +57,28 @@ export class Quotas {
   charge(caller: string, now: number, cost: number): void {
     const bucket = this.#buckets.get(caller) ?? { tokens: this.#limit.burst, at: now };
     // No deeper than one burst: a caller who stops comes back within burst / rate seconds.
-    this.#buckets.set(caller, { tokens: Math.max(-this.#limit.burst, bucket.tokens - cost), at: bucket.at });
+    this.#put(caller, { tokens: Math.max(-this.#limit.burst, bucket.tokens - cost), at: bucket.at });
+  }
+
+  #put(caller: string, bucket: Bucket): void {
+    // A Map keeps the order of insertion: taken out and put back, the caller is the youngest, and the first is the one
+    // that has been away longest. It is forgotten first, so memory is bounded and an active caller keeps its count.
+    this.#buckets.delete(caller);
+    this.#buckets.set(caller, bucket);
+    if (this.#buckets.size > this.#maxCallers) {
+      const oldest = this.#buckets.keys().next();
+      if (oldest.done !== true) this.#buckets.delete(oldest.value);
+    }
   }
 }
 
 /**
  * The caller behind an address: an IPv4 address as it is; of IPv6 the /64, which is what one customer line has. An IPv4
- * address inside IPv6 is the IPv4 address.
+ * address inside IPv6 is the IPv4 address. A port, which some proxies write behind the address, is no part of it: with it
+ * every connection would be a caller of its own.
  */
-export function callerOf(address: string): string {
+export function callerOf(given: string): string {
+  const address = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(given)?.[1] ?? /^\[([^\]]*)\](:\d+)?$/.exec(given)?.[1] ?? given;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped) return mapped[1]!;
   if (!address.includes(":")) return address;

@@ -26,12 +26,19 @@ export interface ServeOptions {
   readonly now?: () => number;
   readonly passwords?: Passwords;
   /** For tests of slow clients. */
-  readonly timeouts?: { readonly headers: number; readonly request: number };
+  readonly timeouts?: { readonly headers: number; readonly request: number; readonly standstill?: number };
 }
 
 /** After this long an answer that is still under way is given up. */
 const DRAIN_LIMIT_MS = 30_000;
+/** For the first bytes of a request that were on their way when the port closed. */
+const DRAIN_GRACE_MS = 1000;
 const MAX_CONNECTIONS = 4096;
+/**
+ * A connection on which nothing moves for so long is cut. It is for answers that nobody reads: each may be of megabytes,
+ * and is held until it is read. Longer than any request may wait inside.
+ */
+const STANDSTILL_MS = 60_000;
 
 export async function serve(options: ServeOptions): Promise<Running> {
   const { config, log } = options;
@@ -45,12 +52,27 @@ export async function serve(options: ServeOptions): Promise<Running> {
   };
   // Given only when the port is known, because the base address may hold it; no request comes in before that.
   const late: { hub?: Hub } = {};
-  const listener: http.RequestListener = (request, response) => late.hub!.handle(request, response);
+  let underWay = 0;
+  const listener: http.RequestListener = (request, response) => {
+    underWay++;
+    response.once("close", () => underWay--);
+    late.hub!.handle(request, response);
+  };
   const server =
     config.tlsCert !== undefined && config.tlsKey !== undefined
-      ? https.createServer({ ...settings, cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey), minVersion: "TLSv1.2" }, listener)
+      ? https.createServer(
+          {
+            ...settings,
+            cert: readFileSync(config.tlsCert),
+            key: readFileSync(config.tlsKey),
+            minVersion: "TLSv1.2",
+            handshakeTimeout: settings.headersTimeout,
+          },
+          listener,
+        )
       : http.createServer(settings, listener);
   server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(options.timeouts?.standstill ?? STANDSTILL_MS);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     // Not HTTP, too long, or too slow: one short answer, and the connection ends.
     const status =
@@ -80,8 +102,13 @@ export async function serve(options: ServeOptions): Promise<Running> {
     await sleep(config.drainSeconds * 1000);
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
-    // Connections that finish their answer during the drain say `Connection: close`; some are kept by their client all the same.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50);
+    const closedAt = performance.now();
+    const sweep = setInterval(() => {
+      // Connections that finish their answer during the drain say `Connection: close`; some are kept by their client all the same.
+      server.closeIdleConnections();
+      // One that was opened and never sent a request is not idle to Node, and no time limit of Node's ends it any more.
+      if (underWay === 0 && performance.now() - closedAt > DRAIN_GRACE_MS) server.closeAllConnections();
+    }, 50);
     const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS);
     await closed;
     clearInterval(sweep);

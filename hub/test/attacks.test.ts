@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { MAX_BODY } from "../src/hub.ts";
 import { addDevices } from "../src/nouns/device.ts";
 import { LIST, startHub, type TestHub } from "./support/hub.ts";
@@ -118,6 +118,41 @@ describe("bodies and connections (8)", () => {
       expect(statusOf(body.text)).toBe(408);
       expect(body.sent).toBeLessThan(head("").length + 600);
     });
+  });
+
+  it("lets go of an answer that nobody reads, and waits for one that is read slowly", async () => {
+    const own = await startHub({ timeouts: { headers: 5000, request: 10_000, standstill: 500 } });
+    const { key, team } = await own.makeTeam("Large", []);
+    const name = "x".repeat(100);
+    await addDevices(
+      own.storage.db,
+      Date.now(),
+      team.id,
+      5000,
+      Array.from({ length: 5000 }, () => ({ name })),
+    );
+    const body = JSON.stringify({ query: `{ team { devices { nodes { ${Array.from({ length: 17 }, (_, i) => `a${i}: name`).join(" ")} } } } }` });
+    const request = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+    const ended = (): unknown[] => [...own.logs().matchAll(/"route":"\/graphql","status":(\d+)/g)].map((match) => Number(match[1]));
+
+    // 10 MB each: more than the buffers on the way hold.
+    const idle = connect(own.running.port, "127.0.0.1", () => idle.write(`${request}\r\n${body}`.repeat(3)));
+    idle.on("error", () => undefined).pause();
+    await vi.waitFor(() => expect(ended()).toContain(499), { timeout: 15_000 });
+    idle.destroy();
+    const before = ended().length;
+
+    let size = 0;
+    const slow = connect(own.running.port, "127.0.0.1", () => slow.write(`${request}Connection: close\r\n\r\n${body}`));
+    slow.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      slow.pause();
+      setTimeout(() => slow.resume(), 10);
+    });
+    await new Promise((done) => slow.once("close", done));
+    expect(size).toBeGreaterThan(5000 * 17 * name.length);
+    expect(ended().slice(before)).toEqual([200]);
+    await own.stop();
   });
 
   it("answers garbage, header floods and smuggling attempts with 4xx and goes on", async () => {
@@ -257,6 +292,16 @@ describe("queries (9)", () => {
     expect(json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
     expect(text.length).toBeLessThan(20_000);
     expect(hub.db.queries - before).toBe(2);
+    // Twenty pages of which no two are alike: the first is too large already, and no other is read.
+    const pages = Array.from({ length: 20 }, (_, i) => `a${i}: devices(first: ${4980 + i}) { nodes { id } }`).join(" ");
+    const sofar = hub.db.queries;
+    expect((await hub.query(`{ team { ${pages} } }`, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
+    expect(hub.db.queries - sofar).toBe(2);
+    // Nor with a page between them that has been read already: that one, and the first that is too large.
+    const mixed = Array.from({ length: 20 }, (_, i) => `a${i}: devices(first: ${i % 2 === 0 ? 1 : 4980 + i}) { nodes { id } }`).join(" ");
+    const then = hub.db.queries;
+    expect((await hub.query(`{ team { ${mixed} } }`, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
+    expect(hub.db.queries - then).toBe(3);
   });
 
   it("are taken one at a time", async () => {

@@ -202,6 +202,18 @@ describe("the hub's client", () => {
     expect(thief.requests).toEqual([]);
     server.close();
     thief.close();
+    // An address that only sounds like one is no redirect, and may answer later.
+    const nowhere = createHubClient({ baseUrl: "https://redirect.invalid", apiKey: hub.key, retries: 0 });
+    await expect(nowhere.devices()).rejects.toThrow(HubUnavailableError);
+  });
+
+  it("knows errors that are not the hub's", async () => {
+    for (const errors of [{ detail: "x" }, "x", [null], [{ title: "x" }]]) {
+      const server = await pretend((_request, response) => response.writeHead(400).end(JSON.stringify({ errors })));
+      const client = createHubClient({ baseUrl: server.url, apiKey: hub.key, retries: 0 });
+      await expect(client.devices()).rejects.toThrow(HubRequestError);
+      server.close();
+    }
   });
 
   it("shows the key nowhere", async () => {
@@ -223,7 +235,16 @@ describe("the hub's client", () => {
         shown.push(inspect(error));
       }
     }
-    expect(shown).toHaveLength(7);
+    // A wrong address, where somebody answers with what was sent.
+    for (const status of [200, 400, 500]) {
+      const mirror = await pretend((request, response) => response.writeHead(status).end(JSON.stringify({ authorization: request.headers.authorization })));
+      const client = createHubClient({ baseUrl: mirror.url, apiKey: hub.key, retries: 0 });
+      const error: unknown = await client.devices().catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(HubError);
+      shown.push(inspect(error, { depth: 10, showHidden: true }));
+      mirror.close();
+    }
+    expect(shown).toHaveLength(10);
     for (const text of shown) expect(text).not.toContain(hub.key.slice(20, 40));
   });
 

@@ -67,6 +67,10 @@ for (const { kind, skip } of kinds) {
       });
       expect((await page("first: 0")).json.errors[0]).toMatchObject({ message: "first: got 0, expected at least 1", extensions: { code: "BAD_USER_INPUT" } });
       expect((await page('after: "?"')).json.errors[0].message).toMatch(/after: got "\?", expected an endCursor/);
+      for (const forged of ["\0", "a\0b", "' OR 1=1", "\u{1f980}", "x".repeat(65)]) {
+        const { status, json } = await page(`after: "${Buffer.from(forged).toString("base64url")}"`);
+        expect([forged, status, json.errors[0].extensions.code]).toEqual([forged, 200, "BAD_USER_INPUT"]);
+      }
     });
 
     it("takes operationName, variables and extensions", async () => {
@@ -78,6 +82,25 @@ for (const { kind, skip } of kinds) {
       };
       const { json } = await hub.query("", hub.key, { body: JSON.stringify(body) });
       expect(json.data.team.devices.nodes).toEqual([{ name: "north" }]);
+    });
+
+    it("names the operations of a query of which none is meant", async () => {
+      for (const operationName of ["C", undefined]) {
+        const { status, json } = await hub.query("", hub.key, {
+          body: JSON.stringify({ query: "query A { team { id } } query B { team { name } }", operationName }),
+        });
+        expect([status, json.data]).toEqual([200, undefined]);
+        expect(json.errors[0].message).toBe(
+          `operationName: got ${JSON.stringify(operationName ?? null)}, expected the name of one operation of the query: A, B`,
+        );
+      }
+    });
+
+    it("says so where the Accept header allows no answer", async () => {
+      for (const accept of ["text/html", "image/*", "application/xml"]) {
+        const { status, json } = await hub.query(LIST, hub.key, { headers: { accept } });
+        expect([accept, status, json.errors[0].extensions.code]).toEqual([accept, 406, "not_acceptable"]);
+      }
     });
 
     it("passes every MUST and SHOULD of the GraphQL over HTTP audits with a key (10)", async () => {
@@ -247,10 +270,12 @@ for (const { kind, skip } of kinds) {
         "{}",
         '{"query":1}',
         '{"query":"{team{id}}","variables":[]}',
+        '{"query":"{team{id}}","extensions":1}',
         '{"query":"{team{id}}","operationName":1}',
       ]) {
-        const { status, text } = await hub.query("", hub.key, { body });
-        expect([body, status]).toEqual([body, 400]);
+        const { status, text, json } = await hub.query("", hub.key, { body });
+        expect([body, status, json.errors[0].extensions]).toEqual([body, 400, { code: "invalid_body" }]);
+        expect(json.errors[0].message).toMatch(/got .*, expected /);
         expect(text).not.toMatch(/at .*\.js/);
       }
       const notUtf8 = Buffer.from(BODY.replace("team", "te\u00e4m"), "latin1");
@@ -384,10 +409,10 @@ for (const { kind, skip } of kinds) {
       expect(await ask()).toMatchObject({ found: 1, names: ["a", "c"] });
       await renameDevice(elsewhere, team.id, device!.id, "d");
       expect(await ask()).toMatchObject({ found: 0, names: ["a", "d"] });
-      await renameTeam(elsewhere, Date.now(), "test", team.id, "Renamed");
+      await renameTeam(elsewhere, Date.now(), "test", undefined, team.id, "Renamed");
       const named = "{ team { name devices { nodes { name } } } }";
       for (let i = 0; i < 4; i++) expect((await hub.query(named, key)).json.data.team.name).toBe("Renamed");
-      await renameTeam(elsewhere, Date.now(), "test", team.id, "Again");
+      await renameTeam(elsewhere, Date.now(), "test", undefined, team.id, "Again");
       expect((await hub.query(named, key)).json.data.team.name).toBe("Again");
       await revokeKey(elsewhere, Date.now(), "operator", team.id, keyId);
       expect(await ask()).toMatchObject({ status: 401, found: 0, queries: 1 });
@@ -434,7 +459,7 @@ for (const { kind, skip } of kinds) {
 
     it("sees a new team name at once", async () => {
       const { team, key } = await hub.makeTeam("Before", []);
-      await renameTeam(hub.storage.db, Date.now(), "operator", team.id, "After");
+      await renameTeam(hub.storage.db, Date.now(), "operator", undefined, team.id, "After");
       expect((await hub.query("{ team { name } }", key)).json.data.team.name).toBe("After");
     });
 
@@ -499,6 +524,28 @@ describe("limits of requests (12)", () => {
     // 1 + 10 for the first, 5 for the repetitions: 4 are left.
     expect((await hub.query(wide(1))).status).toBe(200);
     expect((await hub.query(wide(0))).status).toBe(429);
+    await hub.stop();
+  });
+
+  it("make long answers dearer, those that come to nothing too", async () => {
+    const hub = await startHub({ env: { HUB_KEY_RATE: "0.1", HUB_KEY_BURST: "20" } });
+    const { key, team } = await hub.makeTeam("Long", []);
+    await addDevices(
+      hub.storage.db,
+      Date.now(),
+      team.id,
+      5000,
+      Array.from({ length: 2000 }, (_, i) => ({ name: `device ${i}` })),
+    );
+    // 2000 devices and 4 fields: 8 requests more. Twice that leaves 2 of 20.
+    const statuses = [];
+    for (const query of [...new Array<string>(2).fill("{ team { devices { nodes { id } } } }"), ...new Array<string>(3).fill("{ team { id } }")])
+      statuses.push((await hub.query(query, key)).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 429]);
+    hub.clock.offset += 3600_000;
+    const tooLong = `{ team { ${Array.from({ length: 20 }, (_, i) => `a${i}: devices { nodes { id name } }`).join(" ")} } }`;
+    expect((await hub.query(tooLong, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
+    expect((await hub.query("{ team { id } }", key)).status).toBe(429);
     await hub.stop();
   });
 

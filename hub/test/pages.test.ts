@@ -1,5 +1,6 @@
 /** The web interface through its forms. In a real browser: chromium.test.ts. Numbers in brackets: the threat model. */
 import { readdirSync, readFileSync } from "node:fs";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { dirname } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -304,8 +305,31 @@ for (const { kind, skip } of kinds) {
     it("say what is missing, without a stack", async () => {
       expect((await admin.get("/no/such/page")).status).toBe(404);
       expect((await admin.get("/teams/none/devices")).status).toBe(404);
-      expect((await fetch(`${hub.url}/sign-in`, { method: "PUT" })).status).toBe(400);
-      expect((await fetch(`${hub.url}/app.css`, { method: "POST" })).status).toBe(405);
+      const form = await admin.formOf(`${base}/devices`, `${base}/devices`);
+      expect((await admin.get(`${base}/devices?after=%00`)).status).toBe(404);
+      for (const path of ["devices/%00/rename", "devices/%00/remove", "members/%00/remove"])
+        expect([path, (await admin.post(`${base}/${path}`, { ...form, name: "x" })).status]).toEqual([path, 404]);
+    });
+
+    it("take GET, HEAD and POST, and call other methods by their name", async () => {
+      for (const [method, path, allow] of [
+        ["PUT", "/sign-in", "GET, HEAD, POST"],
+        ["OPTIONS", "/", "GET, HEAD, POST"],
+        // Not a method that a Request can be made of.
+        ["TRACE", "/sign-in", "GET, HEAD, POST"],
+        ["POST", "/app.css", "GET, HEAD"],
+      ] as const) {
+        const answer = await new Promise<{ status: number | undefined; allow: string | undefined; text: string }>((resolve, reject) => {
+          const sent = request(hub.url + path, { method }, (response) => {
+            let text = "";
+            response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+            response.on("end", () => resolve({ status: response.statusCode, allow: response.headers.allow, text }));
+          });
+          sent.on("error", reject).end();
+        });
+        expect([method, answer.status, answer.allow]).toEqual([method, 405, allow]);
+        expect(answer.text).toContain(`got ${method}, expected GET or HEAD`);
+      }
     });
   });
 }
@@ -358,12 +382,12 @@ describe("sign-in", () => {
     const held = [passwords.hash("a long password"), passwords.hash("another password")];
     expect(passwords.full).toBe(true);
     const before = { derivations: passwords.derivations, queries: hub.db.queries };
-    const attempt = (address: string) =>
+    const attempt = (address: string, query = "") =>
       new Promise<string>((resolve, reject) => {
         const socket = connect(hub.running.port, "127.0.0.1", () =>
           // A body is announced and never sent.
           socket.write(
-            `POST /sign-in HTTP/1.1\r\nHost: x\r\nOrigin: https://hub.example.org\r\nX-Forwarded-For: ${address}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n`,
+            `POST /sign-in${query} HTTP/1.1\r\nHost: x\r\nOrigin: https://hub.example.org\r\nX-Forwarded-For: ${address}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n`,
           ),
         );
         socket.setEncoding("utf8").on("error", reject);
@@ -372,9 +396,17 @@ describe("sign-in", () => {
           resolve(text);
         });
       });
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => attempt(`198.51.100.${i}`)));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => attempt(`198.51.100.${i}`, i % 2 === 0 ? "" : "?x=1")));
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n.*Too many people are signing in/is);
     expect([passwords.derivations, hub.db.queries]).toEqual([before.derivations, before.queries]);
+    // A link is looked at first, and then says the same.
+    const token = await invite(hub.storage.db, Date.now(), "test", undefined, hub.team.id, "late@example.org", "member");
+    const late = await fetch(`http://127.0.0.1:${hub.running.port}/link/${token}`, {
+      method: "POST",
+      headers: { origin: "https://hub.example.org" },
+      body: new URLSearchParams({ password }),
+    });
+    expect([late.status, late.headers.get("retry-after")]).toEqual([503, "5"]);
     const { status } = await fetch(`http://127.0.0.1:${hub.running.port}/graphql`, {
       method: "POST",
       headers: { authorization: `Bearer ${hub.key}`, "content-type": "application/json" },

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { freePort, PostgresServer } from "./support/postgres-server.ts";
-import { kinds, LIST, openTestDatabase, temporaryFolder, type TestDatabase } from "./support/hub.ts";
+import { kinds, LIST, openTestDatabase, startHub, temporaryFolder, type TestDatabase } from "./support/hub.ts";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "./support/process.ts";
 
 let folder: { path: string; remove: () => void };
@@ -117,6 +117,8 @@ describe("the command", () => {
     const { json, stdout } = await run(["config", "--config", file], { HUB_KEY_RATE: "3" });
     expect(json).toMatchObject({ port: 4711, keyRate: 3, databaseUrl: "postgres://***@h/d", metricsToken: "***" });
     expect(stdout).not.toContain("topsecret");
+    const behind = await run(["config"], { DATABASE_URL: "postgres://h/d?user=u&password=topsecret" });
+    expect(behind.json).toMatchObject({ databaseUrl: "postgres://h/d?***" });
   });
 
   it("takes a port that is in use for what it is", async () => {
@@ -199,10 +201,30 @@ describe.skipIf(!inject("openssl"))("TLS with a certificate of its own", () => {
     expect((await get("/healthz", {})).status).toBe(200);
     expect(await hub.stop()).toBe(0);
     expect(hub.output).not.toContain(key.slice(17));
+
+    // Nor does it wait long for a greeting.
+    const hasty = await startHub({ env: tls, timeouts: { headers: 500, request: 1000 } });
+    const mute = connect(hasty.running.port, "127.0.0.1").on("error", () => undefined);
+    await new Promise((resolve) => mute.resume().on("close", resolve));
+    await hasty.stop();
   });
 });
 
 describe("SIGTERM", () => {
+  it("does not wait for connections that ask for nothing", async () => {
+    const hub = await HubProcess.start({ HUB_DATABASE_FILE: join(folder.path, "hub.db") });
+    const silent = ["", "GET /healthz HT"].map((start) => {
+      const socket = connect(hub.port, "127.0.0.1", () => socket.write(start));
+      return new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve));
+    });
+    await sleep(200);
+    const before = performance.now();
+    expect(await hub.stop()).toBe(0);
+    // Thirty seconds is what a request under way gets.
+    expect(performance.now() - before).toBeLessThan(15_000);
+    await Promise.all(silent);
+  });
+
   it("answers what is under way, says so on /readyz, then ends with 0", async () => {
     const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db"), HUB_DRAIN_SECONDS: "1" };
     const init = await run(["init", "--email", "root@example.org"], env);

@@ -175,6 +175,30 @@ for (const { kind, skip } of kinds) {
       expect(row?.hash).not.toContain(token);
     });
 
+    it("leaves no second way in for someone who joined, or whose account has ended", async () => {
+      const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
+      await join_(a.id, "admin@example.org");
+      const asked = (team: { id: string }) => invite(db(), NOW, "test", undefined, team.id, "ann@example.org", "admin");
+      const [first, second, elsewhere] = [await asked(a), await asked(a), await asked(b)];
+      const ann = await useLink(db(), NOW, first, "hash");
+      await removeMember(db(), NOW, "test", undefined, a.id, ann!.id);
+      expect(await useLink(db(), NOW, second, undefined)).toBeUndefined();
+      expect(await membersOf(db(), a.id)).toHaveLength(1);
+      expect(await readLink(db(), NOW, elsewhere)).toBeDefined();
+      const reset = await resetLink(db(), NOW, "operator", "ann@example.org");
+      await removeUser(db(), NOW, "operator", "ann@example.org");
+      for (const token of [elsewhere, reset]) expect(await useLink(db(), NOW, token, "hash")).toBeUndefined();
+      expect(await findUser(db(), "ann@example.org")).toBeUndefined();
+      expect(await useLink(db(), NOW, await asked(b), "hash")).toMatchObject({ email: "ann@example.org" });
+    });
+
+    it("lets a team be renamed by its administrators only, as they are when it is written", async () => {
+      const team = await addTeam(db(), NOW, "test", "A");
+      const [admin, member] = [await join_(team.id, "a@example.org"), await join_(team.id, "m@example.org", "member")];
+      await expect(renameTeam(db(), NOW, member.email, member.id, team.id, "B")).rejects.toThrow("needs an administrator");
+      expect((await renameTeam(db(), NOW, admin.email, admin.id, team.id, "C")).name).toBe("C");
+    });
+
     it("joins someone with an account without touching their password", async () => {
       const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
       const user = await join_(a.id, "a@example.org");
@@ -231,7 +255,7 @@ for (const { kind, skip } of kinds) {
       expect(await findTeam(db(), "A")).toEqual(a);
       const twin = await addTeam(db(), NOW, "test", "A");
       await expect(findTeam(db(), "A")).rejects.toThrow("which 2 teams have");
-      await renameTeam(db(), NOW, "operator", twin.id, "B");
+      await renameTeam(db(), NOW, "operator", undefined, twin.id, "B");
       expect(await findTeam(db(), "B")).toEqual({ id: twin.id, name: "B" });
       await expect(findTeam(db(), "C")).rejects.toThrow("expected the id or name of one that exists");
     });

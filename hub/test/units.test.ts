@@ -179,6 +179,18 @@ describe("quotas", () => {
     expect(quotas.take("busy", 0)).toBeGreaterThan(0);
   });
 
+  it("hold no more callers than they may for being charged late, either", () => {
+    const quotas = new Quotas({ rate: 1, burst: 10 }, 3);
+    for (let i = 0; i < 10; i++) quotas.charge(`forgotten ${i}`, 0, 1);
+    expect(quotas.size).toBe(3);
+  });
+
+  it("count the address that a proxy reports, and not the port behind it", () => {
+    expect(callerOf("198.51.100.1:4711")).toBe("198.51.100.1");
+    expect(callerOf("[2001:db8::1]:4711")).toBe(callerOf("2001:db8::2"));
+    expect(callerOf("[2001:db8::1]")).toBe(callerOf("2001:db8::2"));
+  });
+
   it("count IPv6 by its /64 and IPv4 as it is", () => {
     expect(callerOf("2001:db8::1")).toBe(callerOf("2001:0db8:0:0:ffff::2"));
     expect(callerOf("2001:db8:0:1::1")).not.toBe(callerOf("2001:db8::1"));
@@ -224,6 +236,9 @@ describe("configuration", () => {
       expect(problemsOf({ HUB_HOST: host, HUB_TLS_CERT: "a", HUB_TLS_KEY: "b", HUB_BASE_URL: "https://hub.example.org" })).toEqual([]);
     }
     expect(problemsOf({ HUB_TLS_CERT: "a", HUB_BASE_URL: "https://h" }).join()).toContain("expected both or neither");
+    // Somebody must speak TLS: a proxy on this machine that was not declared.
+    expect(problemsOf({ HUB_BASE_URL: "https://hub.example.org" }).join()).toContain("expected proxyHops to count the proxy");
+    expect(problemsOf({ HUB_BASE_URL: "https://hub.example.org", HUB_PROXY_HOPS: "1" })).toEqual([]);
     for (const host of ["127.0.0.1", "127.8.9.1", "::1", "localhost"]) expect(isLoopback(host)).toBe(true);
     expect(isLoopback("127.0.0.1.example.org")).toBe(false);
   });

@@ -36,9 +36,10 @@ export async function addTeam(db: Database, now: number, actor: string, name: st
   return team;
 }
 
-export async function renameTeam(db: Database, now: number, actor: string, teamId: string, name: string): Promise<Team> {
+export async function renameTeam(db: Database, now: number, actor: string, by: string | undefined, teamId: string, name: string): Promise<Team> {
   const clean = cleanName(name, "team name");
   await db.write(async (tx) => {
+    if (by !== undefined) await requireAdmin(tx, teamId, by);
     const rows = await tx.all("UPDATE teams SET name = ? WHERE id = ? RETURNING id", [clean, teamId]);
     if (rows.length === 0) throw new UserError(`got team ${JSON.stringify(teamId)}, expected one that exists`, 404);
     await audit(tx, now, actor, "team.renamed", teamId, clean);

@@ -21,8 +21,14 @@ export function cleanEmail(text: string): string {
   return email;
 }
 
+const DEVICE_ID = /^[0-9A-Za-z][0-9A-Za-z._:-]{0,63}$/;
+
+export function isDeviceId(text: string): boolean {
+  return DEVICE_ID.test(text);
+}
+
 export function cleanDeviceId(text: string): string {
-  if (!/^[0-9A-Za-z][0-9A-Za-z._:-]{0,63}$/.test(text)) {
+  if (!isDeviceId(text)) {
     throw new UserError(`device id: got ${JSON.stringify(text.slice(0, 80))}, expected 1 to 64 of letters, digits and . _ : -, the first a letter or digit`);
   }
   return text;

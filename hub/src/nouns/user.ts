@@ -99,8 +99,15 @@ export async function useLink(db: Database, now: number, token: string, password
   return db.write(async (tx) => {
     const link = await readLink(tx, now, token);
     if (link === undefined) return undefined;
-    // A try that cannot succeed leaves the link as it is.
-    const useUp = () => tx.all("UPDATE links SET used_at = ? WHERE hash = ?", [now, sha256(token)]);
+    // A try that cannot succeed leaves the link as it is. Every other invitation of this person into this team goes with
+    // it: kept back, it would be a way in again for whoever is removed tomorrow.
+    const useUp = () =>
+      tx.all("UPDATE links SET used_at = ? WHERE hash = ? OR (purpose = 'invite' AND used_at IS NULL AND email = ? AND team_id = ?)", [
+        now,
+        sha256(token),
+        link.email,
+        link.team_id,
+      ]);
     let user: User | undefined = await findUser(tx, link.email);
     if (link.purpose === "reset") {
       if (user === undefined || password === undefined) return undefined;
@@ -148,6 +155,8 @@ export async function removeUser(db: Database, now: number, actor: string, email
     const user = await findUser(tx, email);
     if (user === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
     await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
+    // An invitation that is still open would make the account anew.
+    await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND used_at IS NULL", [now, email]);
     await tx.all("DELETE FROM members WHERE user_id = ?", [user.id]);
     await tx.all("DELETE FROM users WHERE id = ?", [user.id]);
     await audit(tx, now, actor, "user.removed", null, email);

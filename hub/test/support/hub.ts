@@ -143,7 +143,7 @@ export const LIST = "query { team { devices { nodes { id name } } } }";
 export interface TestHubOptions {
   readonly kind?: Kind;
   readonly env?: Record<string, string>;
-  readonly timeouts?: { headers: number; request: number };
+  readonly timeouts?: { headers: number; request: number; standstill?: number };
   readonly devices?: readonly string[];
   readonly storage?: TestDatabase;
   readonly passwords?: Passwords;
