@@ -167,16 +167,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
       `host: got ${show(config.host)}, which other machines reach, without TLS; expected tlsCert and tlsKey, or proxyHops (a proxy in front that speaks TLS), or a loopback address`,
     );
   }
-  if (!secured && isLoopback(config.host) && config.baseUrl?.startsWith("https:") === true) {
-    // Undeclared, it would be the one caller that every limit counts, and /metrics would be open to all behind it.
-    problems.push(`baseUrl: got ${show(config.baseUrl)} without a certificate of the hub's own, expected proxyHops to count the proxy that speaks TLS`);
-  }
   if (secured && config.baseUrl === undefined) problems.push("baseUrl: got none, expected the https address that clients use");
   if (config.baseUrl?.startsWith("http:") === true && (secured || !isLoopback(new URL(config.baseUrl).hostname.replace(/^\[|\]$/g, "")))) {
     problems.push(`baseUrl: got ${show(config.baseUrl)}, expected https: browsers keep the session cookie only there (or on localhost)`);
   }
   if (problems.length > 0) throw new ConfigProblems(problems);
-  return config;
+  // An https address without a certificate of the hub's own: a proxy on this machine speaks TLS. Not counted, it would be the
+  // one caller of every limit, and /metrics would be open to all behind it.
+  const behindProxy = !secured && config.baseUrl?.startsWith("https:") === true;
+  return behindProxy ? { ...config, proxyHops: 1 } : config;
 }
 
 /** Reads the file that `--config` or HUB_CONFIG names. */
