@@ -78,7 +78,7 @@ export function checkProbabilities(image: Image): number {
   if (plan.activation === "logits") return lost;
   for (const h of plan.heads) {
     const check = (f: Field | null, fn: Fn, channels: number): void => {
-      if (f === null || fn !== "none") return;
+      if (!f || fn !== "none") return;
       const s = plan.tensors[f.tensor];
       const slack = slackOf(s);
       everyValue(image, h, f, channels, 1 + slack, (v, i, c) => {
@@ -88,7 +88,7 @@ export function checkProbabilities(image: Image): number {
         return true;
       });
     };
-    check(h.score, h.scoreFn, h.label !== null || h.rule === "objectness" ? 1 : h.classes);
+    check(h.score, h.scoreFn, h.label || h.rule === "objectness" ? 1 : h.classes);
     check(h.objectness, h.objectnessFn, 1);
   }
   return lost;
@@ -129,7 +129,7 @@ export function checkBoxes({ memory: m, plan }: Image, at: number): void {
       `${turned} of ${n} boxes with x_max < x_min or y_max < y_min`,
       "corners; if these are offsets from prior boxes, say variances (and priors, where the family has none of its own)",
     );
-  if (n === 0 || inputSize === null || !["centre", "corners", "topleft"].includes(kind)) return;
+  if (!inputSize || !["centre", "corners", "topleft"].includes(kind)) return;
   const pixels = most * Math.max(...inputSize);
   if (unit[0] !== 1 && pixels <= 2)
     refuse(

@@ -121,12 +121,12 @@ export function makePlan(
     ...config.rules,
   };
   // a label column may hold any number; the lists that the config gives say how many are meant
-  const labelled = heads.some((h) => h.label !== null);
+  const labelled = heads.some((h) => h.label);
   const listed = [config.confidenceThreshold].flat().length;
   const classes = Math.max(reading.classes, labelled ? listed : 0);
   const backgroundLast = typeof config.background === "number" && config.background > 0;
   const cells = cellsOf(heads);
-  const pairs = heads.reduce((n, h) => n + h.cells * (h.label !== null ? 1 : h.classes), 0);
+  const pairs = heads.reduce((n, h) => n + h.cells * (h.label ? 1 : h.classes), 0);
   const plan: Plan = {
     ...reading,
     family,
@@ -135,9 +135,7 @@ export function makePlan(
     notes: [
       ...reading.notes,
       ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : []),
-      ...(isRowsOf(family, name) &&
-      q.inputSize !== null &&
-      ![1, 2, 3, 5].some((n) => gridsOfRows(q, cells / n))
+      ...(isRowsOf(family, name) && q.inputSize && ![1, 2, 3, 5].some((n) => gridsOfRows(q, cells / n))
         ? [
             `${cells} rows are not the cells of a ${q.inputSize.join("x")} input at the usual strides: is that its size?`,
           ]
@@ -160,15 +158,13 @@ export function makePlan(
   return deepFreeze({ ...plan, gather: gatherOf(plan) });
 }
 
+/** What the config says beforehand of outputs. The order an archive states is a hint that shapes decide over. */
+export const knownOf = ({ outputs, source }: Config): readonly OutputSpec[] | null =>
+  outputs && source === "nn-archive" ? outputs.map((o) => ({ ...o, order: null })) : outputs;
+
 /** The tensors as the config gives them beforehand: all outputs with their shapes. */
-export const specsOf = ({ outputs, source }: Config): TensorSpec[] | undefined =>
-  outputs?.map((o) =>
-    specOf(o.name, {
-      ...o,
-      // the order an archive states is a hint that shapes decide over
-      order: source === "nn-archive" ? null : o.order,
-    } as TensorSpecInput),
-  );
+export const specsOf = (config: Config): TensorSpec[] | undefined =>
+  knownOf(config)?.map((o) => specOf(o.name, o as TensorSpecInput));
 
 /** An archive names integer outputs but has no room for their scale: that comes with the data, or with the option `outputs`. */
 export function lacksScale(config: Config, o: OutputSpec): boolean {
@@ -180,7 +176,7 @@ export function lacksScale(config: Config, o: OutputSpec): boolean {
 function outputsOf({ headOutputs: named }: Config, specs: readonly TensorSpec[]): readonly TensorSpec[] {
   const mine = specs.filter((s) => named?.includes(s.name));
   // outputs given as a bare array have no names of their own, so the file's names cannot be asked for
-  if (named === null || (mine.length === 0 && specs.every((s, i) => s.name === `output${i}`))) return specs;
+  if (!named || (mine.length === 0 && specs.every((s, i) => s.name === `output${i}`))) return specs;
   if (!named.every((n) => mine.some((s) => s.name === n)))
     refuse("", `outputs ${list(specs)}`, `${named.map((n) => `"${n}"`).join(", ")} as the config names them`);
   return mine;
@@ -214,7 +210,7 @@ function checkNamed(
   if (missed.length > 0)
     refuse("", `${list(missed)} left over by ${about}`, "every output of the head to fit");
   const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.columns}`)).size;
-  if (strides !== null && /-grid$/.test(name) && maps !== strides.length)
+  if (strides && /-grid$/.test(name) && maps !== strides.length)
     refuse(about, `${maps} ${maps === 1 ? "map" : "maps"}`, `${strides.length}, one for each of strides`);
 }
 
@@ -223,8 +219,6 @@ export function familyOf(
   config: Config,
   specs: readonly { readonly name: string }[],
 ): { family: Family; why: string } {
-  if (config.family !== null) return { family: config.family, why: "option family" };
-  if (config.kind === "ssd") return { family: "ssd", why: "family mobilenet" };
   return settleFamily({
     ...config,
     outputNames: specs.map((s) => s.name),
@@ -242,11 +236,10 @@ function questionOf(
   const rules = RULES[family];
   const anchorsByExp = rules.head === "anchor" && !rules.square && !rules.objectness;
   let { priors, priorFormat, variances, boxFormat } = config;
-  if (family === "blazeface" && size !== null)
-    variances ??= [1 / size[0], 1 / size[1], 1 / size[0], 1 / size[1]];
+  if (family === "blazeface" && size) variances ??= [1 / size[0], 1 / size[1], 1 / size[0], 1 / size[1]];
   // these two are always built with the same layout, so nobody should have to type it
   const build = { blazeface: blazefaceAnchors, ultraface: ultrafacePriors }[family as string];
-  if (build && priors === null && size !== null && variances !== null) {
+  if (build && priors === null && size && variances) {
     priors = build(size);
     priorFormat = "cxcywh";
   }
@@ -305,7 +298,7 @@ type Listing = Pick<Plan, "heads" | "classes" | "rules" | "backgroundLast">;
  * background that the numbers count (1), or name one that they leave out (-1); its length tells.
  */
 export function listStart(plan: Listing, length: number): number {
-  const first = Math.min(...plan.heads.map((h) => (h.label === null ? h.classBase : 0)));
+  const first = Math.min(...plan.heads.map((h) => (h.label ? 0 : h.classBase)));
   if (length === plan.classes - first) return first;
   return !plan.rules.countBackground && !plan.backgroundLast && length === plan.classes + 1 ? -1 : 0;
 }
@@ -324,7 +317,7 @@ export function checkPerClass(plan: Listing, confidence: number | readonly numbe
 
 /** Labels by class number. */
 export function labelsOf(plan: Listing, labels: readonly string[] | null): readonly string[] | null {
-  if (labels === null) return null;
+  if (!labels) return null;
   const start = listStart(plan, labels.length);
   return start < 0 ? labels.slice(-start) : [...Array<string>(start).fill("background"), ...labels];
 }
@@ -383,9 +376,9 @@ function keepIds(config: Config, keep: readonly (string | number)[], plan: Listi
       refuse(
         "keep",
         `"${k}"`,
-        config.labels === null
-          ? "class numbers, as the config has no labels"
-          : `one of the labels ${few(config.labels, 8)}`,
+        config.labels
+          ? `one of the labels ${few(config.labels, 8)}`
+          : "class numbers, as the config has no labels",
       );
     return labels.flatMap((label, i) => (label === k ? i : []));
   });
@@ -414,7 +407,7 @@ function compact(specs: readonly TensorSpec[], heads: readonly Head[]): Pick<Pla
  */
 function gatherOf({ batch, heads }: Plan): GatherHead[] | null {
   const out = heads.flatMap(({ objectness: o, score: s, box: b, bins, classes }) => {
-    if (o === null || bins > 0 || s.channel !== b.channel) return [];
+    if (!o || bins > 0 || s.channel !== b.channel) return [];
     if ([s, b].some((f) => f.tensor !== o.tensor || f.cell !== o.cell)) return [];
     const { channel } = s;
     const offset = Math.min(b.offset, o.offset);
