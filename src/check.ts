@@ -78,7 +78,7 @@ export function checkProbabilities(image: Image): number {
   if (plan.activation === "logits") return lost;
   for (const h of plan.heads) {
     const check = (f: Field | null, fn: Fn, channels: number): void => {
-      if (f === null || fn !== "none") return;
+      if (!f || fn !== "none") return;
       const s = plan.tensors[f.tensor];
       const slack = slackOf(s);
       everyValue(image, h, f, channels, 1 + slack, (v, i, c) => {
@@ -88,7 +88,7 @@ export function checkProbabilities(image: Image): number {
         return true;
       });
     };
-    check(h.score, h.scoreFn, h.label !== null || h.rule === "objectness" ? 1 : h.classes);
+    check(h.score, h.scoreFn, h.label || h.rule === "objectness" ? 1 : h.classes);
     check(h.objectness, h.objectnessFn, 1);
   }
   return lost;
@@ -134,7 +134,7 @@ export function checkBoxes({ memory: m, plan }: Image, at: number): string | nul
     turned * 2 > n
       ? `${turned} of the first ${n} candidates have x_max < x_min or y_max < y_min: are the boxes as boxFormat says, or as it is by default?`
       : null;
-  if (inputSize === null) return note;
+  if (!inputSize) return note;
   const pixels = most * Math.max(...inputSize);
   if (unit[0] !== 1 && pixels <= 2)
     refuse(

@@ -1,5 +1,6 @@
 /** createDecoder(): the one file that walks all rooms, config -> plan -> image -> engine -> detections. */
-// first for its place in the bundle, see index.ts
+// Their order is that of the bundle: the kernel first, see index.ts; then what reads configs, all of it together, and only then
+// plans. A compressor that looks 32 KB back finds like beside like.
 import "./source.ts";
 import {
   type Engine,
@@ -10,20 +11,12 @@ import {
   prepareEngine,
 } from "./engine.ts";
 import * as A from "./abi.ts";
-import { checkBoxes, checkProbabilities, looksActivated, outOfRange } from "./check.ts";
-import { type Config, parseConfig } from "./config.ts";
-import { ownList } from "./config/options.ts";
 import { CONFIDENCE, Reader, UNIT, isText } from "./config/reader.ts";
-import { type Description, describeConfig, describePlan } from "./describe.ts";
-import { type Detection, type Detections, detectionsIn, setLength } from "./detections.ts";
-import { ConfigError, refuse } from "./errors.ts";
-import { gatherRows, holdsRows } from "./gather.ts";
-import { type Image, type Thresholds, slotsOf, writeAffine, writePlan, writeThresholds } from "./image.ts";
-import { layoutOf } from "./layout.ts";
+import { type Config, parseConfig } from "./config.ts";
 import { type Frame, IDENTITY, affineOf, remembered } from "./letterbox.ts";
+import { ownList } from "./config/options.ts";
 import { numbersOf } from "./numbers.ts";
-import { type DecoderOptions, type TypedOptions, withOptions } from "./options.ts";
-import { checkPerClass, isPerClass, labelsOf, lacksScale, makePlan, specsOf } from "./plan.ts";
+import { type Description, describeConfig, describePlan } from "./describe.ts";
 import {
   type Known,
   type Outputs,
@@ -36,8 +29,16 @@ import {
   checkElements,
   slotsByName,
 } from "./slots.ts";
-import { type Stats, countFrame, countImage } from "./stats.ts";
+import { type DecoderOptions, type TypedOptions, withOptions } from "./options.ts";
+import { layoutOf } from "./layout.ts";
+import { checkBoxes, checkProbabilities, looksActivated, outOfRange } from "./check.ts";
+import { ConfigError, refuse } from "./errors.ts";
+import { gatherRows, holdsRows } from "./gather.ts";
+import { type Detection, type Detections, detectionsIn, setLength } from "./detections.ts";
+import { type Image, type Thresholds, slotsOf, writeAffine, writePlan, writeThresholds } from "./image.ts";
+import { checkPerClass, isPerClass, knownOf, knownSpecs, labelsOf, makePlan } from "./plan.ts";
 import { type TensorInput, type TensorSpec, specOf } from "./tensor.ts";
+import { type Stats, countFrame, countImage } from "./stats.ts";
 
 /** Thresholds for `Decoder.update`. */
 export interface Update {
@@ -127,10 +128,10 @@ class TensorDecoder implements Decoder {
   constructor(config: Config, engine: EngineName) {
     this.config = config;
     this.engine = engine;
-    const { decodes, outputs } = config;
     this.#thresholds = config;
-    if (decodes && outputs?.length && outputs.every((o) => o.dims !== null && !lacksScale(config, o))) {
-      this.#build(specsOf(config) as TensorSpec[], () => null);
+    const specs = knownSpecs(config);
+    if (specs) {
+      this.#build(specs, () => null);
       this.#fixed = true;
     }
   }
@@ -141,16 +142,23 @@ class TensorDecoder implements Decoder {
   ): R {
     // in plain JavaScript, null says as little as undefined
     const frame = given ?? undefined;
+    const before = this.#work;
+    // first, so that a frame that is refused leaves everything as it was
+    const affine = before && frame !== this.#frame ? affineOf(frame, before.plan.inputSize) : null;
     let plan = 0;
     if (outputs === undefined) {
-      if (this.#work === null)
+      if (!this.#work)
         refuse("", "no outputs", "them at the first decode: slots exist once the shapes are known");
       if (holdsRows(this.#work)) refuseRows("no outputs");
     } else plan = this.#fill(outputs);
     const work = this.#work as Workspace;
     const { engine, layout, memory } = work;
     if (frame !== this.#frame) {
-      writeAffine(memory, layout.blocks, affineOf(frame, work.plan.inputSize));
+      writeAffine(
+        memory,
+        layout.blocks,
+        affine && work === before ? affine : affineOf(frame, work.plan.inputSize),
+      );
       this.#frame = remembered(frame);
     }
     if (!this.#checkedScores && plan === 0) this.#checkScores(work);
@@ -198,21 +206,21 @@ class TensorDecoder implements Decoder {
       iouThreshold: iou ?? t.iouThreshold,
       maxDetections: most ?? t.maxDetections,
     };
-    if (this.#work !== null) writeThresholds(this.#work, this.#thresholds);
+    if (this.#work) writeThresholds(this.#work, this.#thresholds);
   }
 
   describe(): Description {
     const config = { ...this.config, ...this.#thresholds };
     const plan = this.#work?.plan;
-    return plan === undefined
-      ? describeConfig(config)
-      : describePlan(config, { ...plan, notes: [...plan.notes, ...this.#notes] });
+    return plan
+      ? describePlan(config, { ...plan, notes: [...plan.notes, ...this.#notes] })
+      : describeConfig(config);
   }
 
   /** Brings a caller's arrays into memory. Returns the plan block to run, 0 for the slots' own. */
   #fill(outputs: Outputs | TensorInput): number {
     const given = asOutputs(outputs);
-    if (this.#work === null || !this.#fits(this.#work, given)) this.#replan(given);
+    if (!this.#work || !this.#fits(this.#work, given)) this.#replan(given);
     const work = this.#work as Workspace;
     if (holdsRows(work))
       for (let i = 0; i < work.slots.length; i++)
@@ -243,10 +251,7 @@ class TensorDecoder implements Decoder {
   }
 
   #known(name: string): Known {
-    const { outputs, source } = this.config;
-    const known = outputs?.find((o) => o.name === name) ?? {};
-    // the order an archive states is a hint that shapes decide over
-    return source === "nn-archive" ? { ...known, order: null } : known;
+    return knownOf(this.config)?.find((o) => o.name === name) ?? {};
   }
 
   /** What the tensors of a bare array are called: by themselves, or as the config names them, in its order. */
@@ -268,11 +273,11 @@ class TensorDecoder implements Decoder {
     const names = listed ? this.#namesOf(tensors) : Object.keys(outputs);
     // a scale given beforehand holds for data that comes without one
     const specs = tensors.map((t, i) => specOf(names[i], t, this.#known(names[i])));
-    if (this.#fixed && this.#work !== null) {
+    if (this.#fixed && this.#work) {
       for (const s of this.#work.plan.tensors) {
         const got = specs.find((x) => x.name === s.name);
         const where = `tensor "${s.name}"`;
-        if (got === undefined) return refuse(where, `outputs ${names.join(", ") || "none"}`, "it among them");
+        if (!got) return refuse(where, `outputs ${names.join(", ") || "none"}`, "it among them");
         if (got.dims.join() !== s.dims.join())
           refuse(where, `dims [${got.dims.join(",")}]`, `[${s.dims.join(",")}] as given beforehand`);
       }

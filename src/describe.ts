@@ -1,6 +1,7 @@
 /** A plan in words. */
 import type { AnchorSet, Config } from "./config.ts";
 import { type Plan, familyOf } from "./plan.ts";
+import { cellsOf } from "./places.ts";
 import { few, isFloat } from "./tensor.ts";
 
 /** What a decoder takes its tensors for, and why. */
@@ -11,7 +12,7 @@ export interface Description {
   readonly json: unknown;
 }
 
-export function describeConfig(config: Config, why?: string): Description {
+export function describeConfig(config: Config): Description {
   const { labels, classes, inputSize, decodes, anchorSets } = config;
   const { family, why: familyWhy } = familyOf(
     config,
@@ -21,11 +22,11 @@ export function describeConfig(config: Config, why?: string): Description {
     [
       `config: ${config.source}${formatOf(config)}`,
       ...(decodes ? [`family: ${family} (${familyWhy})`] : []),
-      `classes: ${classes ?? NOT_GIVEN}${labels === null ? "" : `, labels ${few(labels, 3)}`}`,
+      `classes: ${classes ?? NOT_GIVEN}${labels ? `, labels ${few(labels, 3)}` : ""}`,
       ...(anchorSets?.length ? [`anchors: ${anchorSets.map(anchorsOf).join("; ")}`] : []),
       `input: ${inputSize?.join("x") ?? NOT_GIVEN}`,
       `thresholds: confidence ${confidence(config)}, IoU ${config.iouThreshold}, at most ${config.maxDetections} detections`,
-      why ?? "tensors: not known yet; the plan is made at the first decode, or from the option outputs",
+      "tensors: not known yet; the plan is made at the first decode, or from the option outputs",
     ],
     { config },
   );
@@ -50,12 +51,7 @@ const confidence = ({ confidenceThreshold: c }: Config): string =>
 export function describePlan(config: Config, plan: Plan): Description {
   const { rules: r, activation, classes, inputSize } = plan;
   const { conventions, confidenceThreshold, iouThreshold, maxDetections } = config;
-  let first = 0;
-  const heads = plan.heads.map((h) => {
-    const firstSource = first;
-    first += h.cells;
-    return { ...h, firstSource };
-  });
+  const heads = plan.heads.map((h, i) => ({ ...h, firstSource: cellsOf(plan.heads.slice(0, i)) }));
   const fn = heads.some((h) => h.scoreFn === "softmax") ? "softmax" : "sigmoid";
   const nms = { none: "none", class: "per class at IoU", all: "across classes at IoU" }[r.nms];
   return said(
@@ -73,7 +69,7 @@ export function describePlan(config: Config, plan: Plan): Description {
           `head: ${h.about}: ${h.cells} cells from number ${h.firstSource}, box ${h.kind}${h.bins > 0 ? ` of ${h.bins} bins` : ""}, score ${h.rule}${h.scoreFn === "none" ? "" : `, ${h.scoreFn}`}`,
       ),
       `rules: ${conventions}: score ${r.score}, confidence ${r.gate} ${confidence(config)}, suppression ${nms}${r.nms === "none" ? "" : ` ${r.suppress} ${iouThreshold}`}, clamp ${r.clamp}${r.multiLabel ? ", multi-label" : ""}${r.pixelOffset === 1 ? ", +1 pixel" : ""}, at most ${r.maxCandidates === 0 ? "" : `${r.maxCandidates} candidates, `}${maxDetections} detections`,
-      ...(plan.keep === null ? [] : [`keep: classes ${plan.keep.join(", ")}`]),
+      ...(plan.keep ? [`keep: classes ${plan.keep.join(", ")}`] : []),
       ...plan.notes.map((n) => `note: ${n}`),
     ],
     { ...plan, heads, conventions, confidenceThreshold, iouThreshold, maxDetections },

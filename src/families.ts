@@ -127,8 +127,11 @@ export function familyInName(name: string): Family | null {
   );
 }
 
-/** What is known about a network of the YOLO kind before its head rule is settled. */
+/** What is known about a network before its head rule is settled. */
 export interface HeadEvidence {
+  /** Stated outright. */
+  readonly family?: Family | null;
+  readonly kind?: "yolo" | "ssd" | null;
   readonly subtype: string | null;
   readonly outputNames: readonly string[];
   readonly modelName: string | null;
@@ -147,7 +150,9 @@ export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
     family && (anchors === null || (RULES[family].head === "anchor") === anchors) ? family : null;
   const stated = subtype?.toLowerCase() ?? "";
   const model = familyInName(modelName ?? "");
-  const evidence: readonly (readonly [family: Family | null, why: string])[] = [
+  const evidence: readonly (readonly [family: Family | null | undefined, why: string])[] = [
+    [e.family, "option family"],
+    [e.kind === "ssd" ? "ssd" : null, "family mobilenet"],
     // a "-u" export of an anchor model has no anchors; with anchors it is the classic head after all
     [stated === "yolov5-u" && anchors ? "yolov5" : null, `subtype "${subtype}" with anchors`],
     [familyOfSubtype(stated), `subtype "${subtype}"`],

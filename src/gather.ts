@@ -64,7 +64,7 @@ export function gatherRows(image: Image, arrays: readonly unknown[], slots: read
         continue;
       }
       const passed = i32[r + A.H_CELLS];
-      if (i32[r + A.H_INDEX] === 0) writeHead(image, 1, k, list - (layout.gatherIndex >> 2));
+      if (i32[r + A.H_INDEX] === 0) writeHead(image, 1, k);
       i32[r + A.H_CELLS] = passed;
       const to = (gatherRegion(image, k) - layout.slots[t]) / ELEMENTS[plan.tensors[t].type].bytes;
       copyRows(data, g.offset, g.channel, g.cell, g.channels, i32, list, passed, slots[t], to);

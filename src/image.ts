@@ -7,6 +7,7 @@ import type { Columns, Layout } from "./layout.ts";
 import type { Affine } from "./letterbox.ts";
 import type { Memory } from "./memory.ts";
 import { type GatherHead, type Plan, listStart } from "./plan.ts";
+import { cellsOf } from "./places.ts";
 import type { Fn, Head, Kind } from "./reading.ts";
 import { ELEMENTS, type SlotArray, type TensorSpec, volume } from "./tensor.ts";
 import { type Field, beside } from "./views.ts";
@@ -43,28 +44,24 @@ export function writePlan(image: Image): void {
   const { memory: m, plan, layout } = image;
   layout.blocks.forEach((_, k) => {
     writeBlock(image, k);
-    let source = 0;
-    plan.heads.forEach((h, i) => {
-      writeHead(image, k, i, source);
-      source += h.cells;
-    });
+    plan.heads.forEach((_, i) => writeHead(image, k, i));
   });
   plan.heads.forEach((h, i) => {
-    if (h.priors !== null) m.f32.set(h.priors, layout.priors[i] >> 2);
+    if (h.priors) m.f32.set(h.priors, layout.priors[i] >> 2);
     m.i32.set(keptClasses(plan, h) ?? [], layout.classLists[i] >> 2);
   });
 }
 
 /** Class channels of a head that are looked at (numbers within the head), or labels where a column gives them. `null`: all. */
 function keptClasses({ keep }: Plan, h: Head): readonly number[] | null {
-  if (keep === null || h.label !== null) return keep;
+  if (!keep || h.label) return keep;
   return keep.map((c) => c - h.classBase).filter((c) => c >= 0 && c < h.classes);
 }
 
 /** The channel of a head of which one class is kept: a column of its own, for which the kernel reads no list. */
 function onlyClass(plan: Plan, h: Head): number | null {
   const kept = keptClasses(plan, h);
-  return kept?.length === 1 && h.label === null ? kept[0] : null;
+  return kept?.length === 1 && !h.label ? kept[0] : null;
 }
 
 /** Number of the image that a plan block is for: the one for gathered input, of batches of one, is the second. */
@@ -124,7 +121,7 @@ function writeBlock({ memory: m, plan, layout }: Image, block: number): void {
     CLAMP[rules.clamp] |
     (rules.suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0) |
     (rules.multiLabel ? A.FLAG_MULTI_LABEL : 0);
-  if (inputSize !== null)
+  if (inputSize)
     m.f32.set(
       inputSize.map((n) => rules.pixelOffset / n),
       p + A.P_OFFSET_X,
@@ -132,21 +129,22 @@ function writeBlock({ memory: m, plan, layout }: Image, block: number): void {
 }
 
 /** A head record. Of gathered rows channels stand side by side, and cell numbers in an index. */
-export function writeHead(image: Image, block: number, index: number, source: number): void {
+export function writeHead(image: Image, block: number, index: number): void {
   const { memory, plan, layout } = image;
   const { i32, f32 } = memory;
   const h = plan.heads[index];
+  const source = cellsOf(plan.heads.slice(0, index));
   const r = (layout.records[block] >> 2) + index * A.HEAD_WORDS;
   const gathered = layout.blocks[block] === layout.gatherPlan ? (plan.gather?.[index] ?? null) : null;
   const spec = (f: Field): TensorSpec => plan.tensors[f.tensor];
   const bytes = (f: Field): number => ELEMENTS[spec(f).type].bytes;
   const address = (f: Field, offset = f.offset): number =>
-    gathered === null
-      ? layout.slots[f.tensor] +
-        ((volume(spec(f).dims) / plan.batch) * imageOf(plan, block) + offset) * bytes(f)
-      : gatherRegion(image, index) + ((offset - gathered.offset) / gathered.channel) * bytes(f);
+    gathered
+      ? gatherRegion(image, index) + ((offset - gathered.offset) / gathered.channel) * bytes(f)
+      : layout.slots[f.tensor] +
+        ((volume(spec(f).dims) / plan.batch) * imageOf(plan, block) + offset) * bytes(f);
   const cellStep = (f: Field): number => (gathered?.channels ?? f.cell) * bytes(f);
-  const channelStep = (f: Field): number => (gathered === null ? f.channel : 1) * bytes(f);
+  const channelStep = (f: Field): number => (gathered ? 1 : f.channel) * bytes(f);
   const typeOf = (f: Field): number => ELEMENTS[spec(f).type].code;
   // words that stand side by side in abi.ts are written side by side
   const words = (first: number, ...values: number[]): void => i32.set(values, r + first);
@@ -156,8 +154,8 @@ export function writeHead(image: Image, block: number, index: number, source: nu
   const kept = keptClasses(plan, h);
   const only = onlyClass(plan, h);
   // nothing of this head is wanted: it is not scanned; nothing is gathered yet
-  words(A.H_CELLS, kept?.length === 0 || gathered !== null ? 0 : h.cells, RULES.indexOf(h.rule));
-  words(A.H_SOURCE, source, gathered !== null ? layout.gatherIndex + source * 4 : 0);
+  words(A.H_CELLS, kept?.length === 0 || gathered ? 0 : h.cells, RULES.indexOf(h.rule));
+  words(A.H_SOURCE, source, gathered ? layout.gatherIndex + source * 4 : 0);
   words(
     A.H_SCORE_TYPE,
     typeOf(score),
@@ -169,22 +167,22 @@ export function writeHead(image: Image, block: number, index: number, source: nu
   words(A.H_SCORE_FN, FNS.indexOf(h.scoreFn));
   words(
     A.H_CLASSES,
-    kept === null || label !== null ? h.classes : kept.length,
+    !kept || label ? h.classes : kept.length,
     h.classBase + (only ?? 0),
     only === null ? layout.classLists[index] : 0,
   );
-  if (softmax !== null) words(A.H_SOFT, address(score, softmax.offset), softmax.count);
-  if (objectness !== null) {
+  if (softmax) words(A.H_SOFT, address(score, softmax.offset), softmax.count);
+  if (objectness) {
     words(A.H_OBJ_TYPE, typeOf(objectness), address(objectness), cellStep(objectness));
     scale(A.H_OBJ_SCALE, objectness);
     words(A.H_OBJ_FN, FNS.indexOf(h.objectnessFn));
   }
-  if (label !== null) {
+  if (label) {
     words(A.H_LABEL_TYPE, typeOf(label), address(label), cellStep(label));
     scale(A.H_LABEL_SCALE, label);
   }
-  if (marker !== null) words(A.H_MARKER, address(marker), cellStep(marker));
-  if (count !== null) words(A.H_COUNT, address(count), typeOf(count));
+  if (marker) words(A.H_MARKER, address(marker), cellStep(marker));
+  if (count) words(A.H_COUNT, address(count), typeOf(count));
   words(
     A.H_KIND,
     KINDS.indexOf(h.kind),
@@ -222,9 +220,7 @@ export const slackOf = ({ type, scale }: TensorSpec): number =>
 
 /** Largest number that counts as a probability. Where logits are expected, any. */
 const highest = (plan: Plan, f: Field | null, fn: Fn): number =>
-  f === null || fn !== "none" || plan.activation === "logits"
-    ? Infinity
-    : 1 + slackOf(plan.tensors[f.tensor]);
+  !f || fn !== "none" || plan.activation === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
 
 /** Writes thresholds, turned into the raw domain of each head. */
 export function writeThresholds({ memory, plan, layout }: Image, t: Thresholds): void {
@@ -242,9 +238,9 @@ export function writeThresholds({ memory, plan, layout }: Image, t: Thresholds):
     let smallest = smallestPassing(lowest, gate);
     let gates = 0;
     const kept = keptClasses(plan, h);
-    if (each !== null) {
-      gates = kept?.length ?? (label !== null ? plan.classes : h.classes);
-      const start = listStart(plan, each.length) - (label !== null ? 0 : h.classBase);
+    if (each) {
+      gates = kept?.length ?? (label ? plan.classes : h.classes);
+      const start = listStart(plan, each.length) - (label ? 0 : h.classBase);
       const own = Array.from({ length: gates }, (_, k) =>
         smallestPassing(each[(kept?.[k] ?? k) - start] ?? lowest, gate),
       );
@@ -259,9 +255,9 @@ export function writeThresholds({ memory, plan, layout }: Image, t: Thresholds):
       const r = (at >> 2) + i * A.HEAD_WORDS;
       f32[r + A.H_GATE] = smallest;
       i32[r + A.H_CLASS_GATES] = gates > 0 ? layout.classGates[i] : 0;
-      if (label !== null) i32[r + A.H_LABELS] = kept?.length ?? gates;
+      if (label) i32[r + A.H_LABELS] = kept?.length ?? gates;
       put(r + A.H_SCORE_GATE, score, raw.score, h.scoreFn === "softmax");
-      if (objectness !== null) put(r + A.H_OBJ_GATE, objectness, raw.objectness);
+      if (objectness) put(r + A.H_OBJ_GATE, objectness, raw.objectness);
     }
   });
 }
@@ -276,7 +272,7 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
   const o = h.objectness;
   let objectness = 0;
   let most = 1;
-  if (o !== null) {
+  if (o) {
     objectness = rawGate(plan.tensors[o.tensor], (x) => {
       const c = convert(h.objectnessFn, x);
       // a score of powers may pass with an objectness below the threshold, as long as the class is sure enough

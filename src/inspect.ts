@@ -5,7 +5,7 @@ import { TensorError } from "./errors.ts";
 import { FAMILIES, type Family, RULES } from "./families.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { valuesIn } from "./compile.ts";
-import { lacksScale, makePlan } from "./plan.ts";
+import { knownSpecs, makePlan } from "./plan.ts";
 import { type TensorData, type TensorSpec, type TensorSpecInput, shape, show, specOf } from "./tensor.ts";
 
 /** What `inspect` found: in words, and as plain data. */
@@ -56,12 +56,8 @@ export function inspect(
   if (config !== undefined) {
     const c = withOptions(parseConfig(config), options);
     if (tensors.length > 0) return describePlan(c, makePlan(c, tensors, valuesIn(tensors, valuesOf)));
-    const known = c.outputs?.every((o) => o.dims !== null && !lacksScale(c, o)) === true && c.decodes;
-    if (!known) return describeConfig(c);
-    const given = (c.outputs ?? []).map((o) =>
-      specOf(o.name, { dims: o.dims as readonly number[], ...(o.type === null ? {} : { type: o.type }) }),
-    );
-    return describePlan(c, makePlan(c, given));
+    const known = knownSpecs(c);
+    return known ? describePlan(c, makePlan(c, known, valuesIn(known, valuesOf))) : describeConfig(c);
   }
   if (tensors.length === 0) throw new TensorError("got neither a config nor tensors, expected one of them");
   const all = possibilities(tensors, options ?? {});

@@ -159,7 +159,7 @@ export function layoutOf(plan: Plan): Layout {
   const gathers = plan.gather !== null;
   const perBlock = (count: number): number[] =>
     Array.from({ length: gathers ? batch + 1 : batch }, () => words(count));
-  const classesOf = (h: Head, labels: number): number => (h.label !== null ? labels : h.classes);
+  const classesOf = (h: Head, labels: number): number => (h.label ? labels : h.classes);
   // heads that share a table (the images of a batch, or one tensor in parts) hold it once
   const tables = new Map<Float32Array | null, number>([[null, 0]]);
   const blocks = perBlock(PLAN_WORDS);
@@ -168,7 +168,7 @@ export function layoutOf(plan: Plan): Layout {
     plans: blocks.slice(0, batch),
     gatherPlan: blocks[batch] ?? 0,
     records: perBlock(heads.length * HEAD_WORDS),
-    classLists: heads.map((h) => (keep === null ? 0 : words(classesOf(h, keep.length)))),
+    classLists: heads.map((h) => (keep ? words(classesOf(h, keep.length)) : 0)),
     classGates: heads.map((h) => words(classesOf(h, plan.classes))),
     priors: heads.map(({ priors }) => {
       const here = tables.get(priors) ?? words((priors as Float32Array).length);
@@ -181,7 +181,7 @@ export function layoutOf(plan: Plan): Layout {
       plan.capacity,
       plan.maxDetections,
       // a label column may hold any label
-      plan.rules.nms === "all" ? 1 : heads.some((h) => h.label !== null) ? Infinity : plan.classes + 1,
+      plan.rules.nms === "all" ? 1 : heads.some((h) => h.label) ? Infinity : plan.classes + 1,
       batch,
       gathers ? cellsOf(heads) : 0,
       heads.every(oneColumn) ? SCAN_COLUMN_BYTES : SCAN_BYTES,

@@ -86,7 +86,7 @@ export function withOptions(config: Config, options: DecoderOptions): Config {
     (x) => typeof x === "object" && Object.values(x as object).every(isObject),
   ]);
   r.done();
-  return outputs === null ? settled : { ...settled, outputs: outputSpecs(outputs) };
+  return outputs ? { ...settled, outputs: outputSpecs(outputs) } : settled;
 }
 
 function outputSpecs(outputs: NonNullable<DecoderOptions["outputs"]>): OutputSpec[] {

@@ -167,7 +167,7 @@ export function gridsOf(
   { inputSize, strides }: Pick<Question, "inputSize" | "strides">,
   usual: readonly number[] = [4, 8, 16, 32, 64, 128],
 ): Grid[] {
-  if (inputSize === null) return [];
+  if (!inputSize) return [];
   return (strides ?? usual).map((stride) => {
     const [w, h] = inputSize.map((n) => Math.ceil(n / stride));
     return { w, h, cells: w * h, stride };
@@ -184,7 +184,7 @@ export const gridsOfRows = (q: Pick<Question, "inputSize" | "strides">, cells: n
 export function slices(q: Question, p: Place): Place[][] {
   let first = 0;
   const grids = gridsOfRows(q, p.view.cells);
-  if (grids === undefined) return [];
+  if (!grids) return [];
   const parts = grids.map(({ w, h, cells, stride }) => {
     const from = (f: Field): Field => move(f, first * f.cell);
     const part = {

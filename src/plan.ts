@@ -121,12 +121,12 @@ export function makePlan(
     ...config.rules,
   };
   // a label column may hold any number; the lists that the config gives say how many are meant
-  const labelled = heads.some((h) => h.label !== null);
+  const labelled = heads.some((h) => h.label);
   const listed = [config.confidenceThreshold].flat().length;
   const classes = Math.max(reading.classes, labelled ? listed : 0);
   const backgroundLast = typeof config.background === "number" && config.background > 0;
   const cells = cellsOf(heads);
-  const pairs = heads.reduce((n, h) => n + h.cells * (h.label !== null ? 1 : h.classes), 0);
+  const pairs = heads.reduce((n, h) => n + h.cells * (h.label ? 1 : h.classes), 0);
   const plan: Plan = {
     ...reading,
     family,
@@ -139,9 +139,7 @@ export function makePlan(
       ...(named.length > 0 && !used.some((s) => named.includes(s.name))
         ? [`roles name none of these outputs: ${few(named, 6)}`]
         : []),
-      ...(isRowsOf(family, name) &&
-      q.inputSize !== null &&
-      ![1, 2, 3, 5].some((n) => gridsOfRows(q, cells / n))
+      ...(isRowsOf(family, name) && q.inputSize && ![1, 2, 3, 5].some((n) => gridsOfRows(q, cells / n))
         ? [
             `${cells} rows are not the cells of a ${q.inputSize.join("x")} input at the usual strides: is that its size?`,
           ]
@@ -182,18 +180,24 @@ function strangeMaps(heads: readonly Head[], size: Question["inputSize"]): strin
       ];
 }
 
+/** What the config says beforehand of outputs. The order an archive states is a hint that shapes decide over. */
+export const knownOf = ({ outputs, source }: Config): readonly OutputSpec[] | null =>
+  outputs && source === "nn-archive" ? outputs.map((o) => ({ ...o, order: null })) : outputs;
+
 /** The tensors as the config gives them beforehand: all outputs with their shapes. */
-export const specsOf = ({ outputs, source }: Config): TensorSpec[] | undefined =>
-  outputs?.map((o) =>
-    specOf(o.name, {
-      ...o,
-      // the order an archive states is a hint that shapes decide over
-      order: source === "nn-archive" ? null : o.order,
-    } as TensorSpecInput),
-  );
+export const specsOf = (config: Config): TensorSpec[] | undefined =>
+  knownOf(config)?.map((o) => specOf(o.name, o as TensorSpecInput));
+
+/** The same where it is enough to make a plan of: every shape, and every scale. */
+export function knownSpecs(config: Config): TensorSpec[] | null {
+  const { decodes, outputs } = config;
+  const enough =
+    decodes && outputs?.length && outputs.every((o) => o.dims !== null && !lacksScale(config, o));
+  return enough ? (specsOf(config) as TensorSpec[]) : null;
+}
 
 /** An archive names integer outputs but has no room for their scale: that comes with the data, or with the option `outputs`. */
-export function lacksScale(config: Config, o: OutputSpec): boolean {
+function lacksScale(config: Config, o: OutputSpec): boolean {
   const type = o.type === null ? null : elementType(o.type);
   return config.source === "nn-archive" && o.scale === undefined && type !== null && !isFloat({ type });
 }
@@ -202,7 +206,7 @@ export function lacksScale(config: Config, o: OutputSpec): boolean {
 function outputsOf({ headOutputs: named }: Config, specs: readonly TensorSpec[]): readonly TensorSpec[] {
   const mine = specs.filter((s) => named?.includes(s.name));
   // outputs given as a bare array have no names of their own, so the file's names cannot be asked for
-  if (named === null || (mine.length === 0 && specs.every((s, i) => s.name === `output${i}`))) return specs;
+  if (!named || (mine.length === 0 && specs.every((s, i) => s.name === `output${i}`))) return specs;
   if (!named.every((n) => mine.some((s) => s.name === n)))
     refuse("", `outputs ${list(specs)}`, `${named.map((n) => `"${n}"`).join(", ")} as the config names them`);
   return mine;
@@ -236,7 +240,7 @@ function checkNamed(
   if (missed.length > 0)
     refuse("", `${list(missed)} left over by ${about}`, "every output of the head to fit");
   const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.columns}`)).size;
-  if (strides !== null && /-grid$/.test(name) && maps !== strides.length)
+  if (strides && /-grid$/.test(name) && maps !== strides.length)
     refuse(about, `${maps} ${maps === 1 ? "map" : "maps"}`, `${strides.length}, one for each of strides`);
 }
 
@@ -245,8 +249,6 @@ export function familyOf(
   config: Config,
   specs: readonly { readonly name: string }[],
 ): { family: Family; why: string } {
-  if (config.family !== null) return { family: config.family, why: "option family" };
-  if (config.kind === "ssd") return { family: "ssd", why: "family mobilenet" };
   return settleFamily({
     ...config,
     outputNames: specs.map((s) => s.name),
@@ -264,11 +266,10 @@ function questionOf(
   const rules = RULES[family];
   const anchorsByExp = rules.head === "anchor" && !rules.square && !rules.objectness;
   let { priors, priorFormat, variances, boxFormat } = config;
-  if (family === "blazeface" && size !== null)
-    variances ??= [1 / size[0], 1 / size[1], 1 / size[0], 1 / size[1]];
+  if (family === "blazeface" && size) variances ??= [1 / size[0], 1 / size[1], 1 / size[0], 1 / size[1]];
   // these two are always built with the same layout, so nobody should have to type it
   const build = { blazeface, ultraface }[family as string];
-  if (build && priors === null && size !== null && variances !== null && Math.max(...size) < 8192) {
+  if (build && priors === null && size && variances && Math.max(...size) < 8192) {
     priors = build(size);
     priorFormat = "cxcywh";
   }
@@ -328,7 +329,7 @@ type Listing = Pick<Plan, "heads" | "classes" | "rules" | "backgroundLast">;
  * background that the numbers count (1), or name one that they leave out (-1); its length tells.
  */
 export function listStart(plan: Listing, length: number): number {
-  const first = Math.min(...plan.heads.map((h) => (h.label === null ? h.classBase : 0)));
+  const first = Math.min(...plan.heads.map((h) => (h.label ? 0 : h.classBase)));
   if (length === plan.classes - first) return first;
   return !plan.rules.countBackground && !plan.backgroundLast && length === plan.classes + 1 ? -1 : 0;
 }
@@ -347,7 +348,7 @@ export function checkPerClass(plan: Listing, confidence: number | readonly numbe
 
 /** Labels by class number. */
 export function labelsOf(plan: Listing, labels: readonly string[] | null): readonly string[] | null {
-  if (labels === null) return null;
+  if (!labels) return null;
   const start = listStart(plan, labels.length);
   return start < 0 ? labels.slice(-start) : [...Array<string>(start).fill("background"), ...labels];
 }
@@ -406,9 +407,9 @@ function keepIds(config: Config, keep: readonly (string | number)[], plan: Listi
       refuse(
         "keep",
         `"${k}"`,
-        config.labels === null
-          ? "class numbers, as the config has no labels"
-          : `one of the labels ${few(config.labels, 8)}`,
+        config.labels
+          ? `one of the labels ${few(config.labels, 8)}`
+          : "class numbers, as the config has no labels",
       );
     return labels.flatMap((label, i) => (label === k ? i : []));
   });
@@ -437,7 +438,7 @@ function compact(specs: readonly TensorSpec[], heads: readonly Head[]): Pick<Pla
  */
 function gatherOf({ batch, heads }: Plan): GatherHead[] | null {
   const out = heads.flatMap(({ objectness: o, score: s, box: b, bins, classes }) => {
-    if (o === null || bins > 0 || s.channel !== b.channel) return [];
+    if (!o || bins > 0 || s.channel !== b.channel) return [];
     if ([s, b].some((f) => f.tensor !== o.tensor || f.cell !== o.cell)) return [];
     const { channel } = s;
     const offset = Math.min(b.offset, o.offset);

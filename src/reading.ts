@@ -687,7 +687,7 @@ const priorRows: Reader = (q, specs) => {
   const at = specs.findIndex((s) => (q.roles?.priors ? may(q, "priors", s.name) : PRIOR_NAME.test(s.name)));
   const rest = without(specs, at);
   const table = at < 0 ? q.priors : q.valuesOf(at);
-  if (table === null) return [];
+  if (!table) return [];
   const boxCells = single(rest, rowsOrFlat, 4).map((p) => p.view.cells);
   const widths = q.classes
     ? scoreWidths(q)
@@ -700,9 +700,8 @@ const priorRows: Reader = (q, specs) => {
     [...new Set(widths)].flatMap((width) =>
       pairs(q, rest, rowsOrFlat, kb, width).flatMap((p) => {
         const box = priorBox(q, table, p.view.cells);
-        return box === null
-          ? []
-          : scored(
+        return box
+          ? scored(
               q,
               "prior-rows",
               `offsets, scores, ${p.view.cells} priors (${box.format})`,
@@ -717,7 +716,8 @@ const priorRows: Reader = (q, specs) => {
               [p],
               at,
               box.notes,
-            );
+            )
+          : [];
       }),
     ),
   );
@@ -728,7 +728,7 @@ const offsetsOrBoxes: Reader = (q, specs) => {
   const decoded = q.boxFormat === "xyxy";
   return [
     ...(decoded ? [] : priorRows(q, specs)),
-    ...(decoded || (q.variances === null && q.priors === null) ? boxesScores(q, specs) : []),
+    ...(decoded || (!q.variances && q.priors === null) ? boxesScores(q, specs) : []),
   ];
 };
 
@@ -744,7 +744,7 @@ function priorBox(
 ): { format: string; priors: Float32Array; variances: Four; notes: string[] } | null {
   const n = cells * 4;
   const both = given.length === 2 * n;
-  if (!both && (given.length !== n || q.variances === null)) return null;
+  if (!both && (given.length !== n || !q.variances)) return null;
   const format =
     q.priorFormat ??
     (both ? "xyxy" : q.family !== "ssd" ? "cxcywh" : q.boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
@@ -769,7 +769,7 @@ function priorBox(
       `${turned} of ${cells} priors have x_max < x_min or y_max < y_min as corners: if they are centre and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)`,
     );
   const variances = q.variances ?? row(n);
-  if (q.variances === null) {
+  if (!q.variances) {
     // one set of variances for all, as every PriorBox layer writes; else the table holds what no factor can say
     for (let i = 0; i < n; i++) if (given[n + i] !== variances[i % 4]) return null;
     notes.push(`variances ${variances.map((v) => Math.fround(v).toPrecision(3)).join(", ")} from the priors`);
@@ -807,7 +807,7 @@ const READERS: { readonly [name: string]: readonly [(classes: number, q: Questio
     detr: [(c) => `${rowsOf(4, c)}; ${rowsOf(4, c + 1)}`, queries],
     ssd: [
       (_, { priors, variances }) =>
-        `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; boxwright/priors makes those of standard networks), and variances or scales (got ${variances === null ? "none" : "them"}), or 8 N with variances behind`,
+        `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; boxwright/priors makes those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances behind`,
       priorRows,
       detectionOutput,
     ],
@@ -848,10 +848,10 @@ export function readings(q: Question, specs: Specs): readonly Reading[] {
 function settleEndToEnd(q: Question, all: readonly Reading[]): readonly Reading[] {
   const [end] = all.filter(isEnd);
   const rest = all.filter((r) => !isEnd(r));
-  if (end === undefined || rest.length === 0 || q.inputSize === null) return all;
+  if (!end || rest.length === 0 || !q.inputSize) return all;
   const cells = (r: Reading): number => cellsOf(r.heads);
   const mapsOfRows = (r: Reading): number => gridsOfRows(q, cells(r))?.length ?? 0;
-  const raw = rest.filter((r) => mapsOfRows(r) > (q.strides === null ? 2 : 0));
+  const raw = rest.filter((r) => mapsOfRows(r) > (q.strides ? 0 : 2));
   if (raw.length > 0) return raw;
   // as many as one or two maps have cells may be chance: 300 detections, and 20 x 15 cells
   if (rest.some(mapsOfRows)) return /10|26/.test(q.family) ? [end] : all;

@@ -494,3 +494,23 @@ test("labels among the options say how many classes there are", () => {
   const options = { family: "yolov8", labels: ["a", "b"] };
   expect(make({ nn_config: { output_format: "raw" } }, options).config.classes).toBe(2);
 });
+
+test("inspect reads outputs that are known beforehand as the decoder does: with scales and orders", () => {
+  const config = { family: "yolov8", classes: 2, inputSize: [64, 64] as [number, number] };
+  const quantised = { outputs: [{ name: "o", dims: [1, 6, 84], type: "u8", scale: 1 / 255, zeroPoint: 0 }] };
+  expect(inspect(config, [], quantised).text).toBe(make(config, quantised).describe().text);
+  const square = { outputs: [{ name: "o", dims: [1, 6, 6], order: "rows" }] };
+  expect(inspect(config, [], square).text).toBe(make(config, square).describe().text);
+});
+
+test("a frame that is refused leaves slots and counters as they were", () => {
+  const d = make({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+  d.decode({ o: planes([32, 32, 8, 8, 0.9]) });
+  const before = Array.from(d.slots.o.data as Float32Array);
+  const { frames } = d.stats;
+  expect(() =>
+    d.decode({ o: planes([1, 2, 3, 4, 0.5]) }, { width: -1, height: 4, resize: "stretch" }),
+  ).toThrow(RangeError);
+  expect(Array.from(d.slots.o.data as Float32Array)).toEqual(before);
+  expect(d.stats.frames).toBe(frames);
+});

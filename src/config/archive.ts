@@ -31,10 +31,10 @@ export function readArchive(root: Reader): Config {
   if (found.length === 0)
     heads[0]?.head.say(
       "parser",
-      `${heads.map(({ parser }) => show(parser)).join(" and ")}`,
+      heads.map(({ parser }) => show(parser)).join(" and "),
       "a parser YOLO, YOLOExtendedParser, SSD or MOBILENET",
     );
-  if (last === undefined)
+  if (!last)
     return {
       ...base,
       decodes: false,
@@ -46,7 +46,7 @@ export function readArchive(root: Reader): Config {
   const labels = m.labels("classes");
   const classes = m.take("n_classes", COUNT);
   // a list of names may stop short (the rest go by number); more names than classes contradict each other
-  if (classes !== null && labels !== null && labels.length > classes)
+  if (classes !== null && labels && labels.length > classes)
     m.say("n_classes", `${classes} for ${labels.length} names in classes`, "at least as many");
   const subtype = m.take("subtype", TEXT);
   if (subtype !== null && kind === "yolo" && !knownSubtype(subtype))
@@ -57,11 +57,11 @@ export function readArchive(root: Reader): Config {
   const scores = m.take("scores_outputs", TEXT);
   const checkNames = (r: Reader, key: string, names: readonly (string | null)[] | null): void =>
     names?.forEach((name) => {
-      if (name !== null && outputs !== null && !outputs.some((o) => o.name === name))
+      if (name !== null && outputs && !outputs.some((o) => o.name === name))
         r.say(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
     });
-  if (yoloOutputs === null) checkNames(head, "outputs", headOutputs);
-  else checkNames(m, "yolo_outputs", yoloOutputs);
+  if (yoloOutputs) checkNames(m, "yolo_outputs", yoloOutputs);
+  else checkNames(head, "outputs", headOutputs);
   checkNames(m, "boxes_outputs", [boxes]);
   checkNames(m, "scores_outputs", [scores]);
   const strides = m.positives("strides");
@@ -88,9 +88,9 @@ export function readArchive(root: Reader): Config {
 
 function anchorsOf(m: Reader, names: readonly string[] | null): AnchorSet[] | null {
   const anchors = m.array("anchors");
-  if (anchors === null) return m.json.anchors === null ? [] : null;
+  if (!anchors) return m.json.anchors === null ? [] : null;
   const sets = m.nestedPairs("anchors", anchors);
-  if (sets !== null && names !== null && sets.length > 0 && sets.length !== names.length)
+  if (sets && names && sets.length > 0 && sets.length !== names.length)
     m.say(
       "anchors",
       `anchors for ${sets.length} outputs`,
@@ -102,7 +102,7 @@ function anchorsOf(m: Reader, names: readonly string[] | null): AnchorSet[] | nu
 /** Whole numbers, or `null` where the network leaves one open (written -1 or 0). */
 function shapeOf(r: Reader): number[] | null {
   const a = r.array("shape");
-  if (a !== null && !a.every(Number.isSafeInteger)) r.wrong("shape", "whole numbers");
+  if (a && !a.every(Number.isSafeInteger)) r.wrong("shape", "whole numbers");
   return a?.every((d) => Number.isSafeInteger(d) && (d as number) > 0) ? (a as number[]) : null;
 }
 
@@ -114,7 +114,7 @@ function inputSizeOf(model: Reader): [number, number] | null {
   for (const input of model.objects("inputs")?.sort((a, b) => isImage(b) - isImage(a)) ?? []) {
     const shape = shapeOf(input);
     const layout = (input.take("layout", TEXT) ?? "NCHW").toUpperCase();
-    if (size !== null || shape === null || shape.length < 3) continue;
+    if (size !== null || !shape || shape.length < 3) continue;
     // letters are wrong in some archives, but an image has few channels: where one end alone could be those, it is
     const [first, middle, last] = shape.slice(-3);
     const letteredLast = layout.length === shape.length && layout.endsWith("C");

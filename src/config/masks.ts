@@ -22,11 +22,11 @@ export function readMasks(
     const at = name === null ? `${key}[${i}]` : `${key}.${name}`;
     const found = /^side0*(\d{1,5})$/.exec(name ?? "");
     const side = found && Number(found[1]);
-    if (side === 0 || (name !== null && found === null && !outputNames))
+    if (side === 0 || (name !== null && !found && !outputNames))
       return r.say(at, `the name "${name}"`, `"sideN" with N the width of the output layer`);
     if (side !== null) {
       if (sets.some((s) => s.side === side)) r.say(at, `side ${side} twice`, "each width once");
-      if (inputSize !== null && ![4, 8, 16, 32, 64, 128].some((s) => sideAt(s) === side))
+      if (inputSize && ![4, 8, 16, 32, 64, 128].some((s) => sideAt(s) === side))
         r.say(
           at,
           `an output layer ${side} wide`,
@@ -34,7 +34,7 @@ export function readMasks(
         );
     }
     const mask = r.element(at, value, "anchor numbers");
-    if (mask === null) return;
+    if (!mask) return;
     if (mask.length === 0) r.say(at, "no anchors", "at least one");
     else if (new Set(mask).size < mask.length) r.wrong(at, "each anchor once", mask);
     const list: (readonly [number, number])[] = [];

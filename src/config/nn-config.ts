@@ -24,7 +24,7 @@ export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Conf
   const inputSize = readSize(c);
   // both thresholds: 0.5 where the file says nothing, as the files in circulation carry them
   const threshold = (name: string): number => metadata.take(name, UNIT) ?? c.take(name, UNIT) ?? 0.5;
-  if (kind === "yolo" && !metadata.has("classes") && labels === null)
+  if (kind === "yolo" && !metadata.has("classes") && !labels)
     metadata.wrong("classes", "the number of classes");
   // a mobilenet file's labels count the background as the first, which its classes may leave out
   const background = kind === "ssd" ? `, or ${(stated as number) + 1} with the background,` : "";
@@ -78,10 +78,10 @@ function readSize(c: Reader): [number, number] | null {
 function readAnchors(metadata: Reader, inputSize: readonly [number, number] | null): AnchorSet[] | null {
   const anchors = metadata.pairs("anchors");
   const masks = Object.entries(metadata.object("anchor_masks").json);
-  if (anchors === null || anchors.length === 0) {
+  if (!anchors || anchors.length === 0) {
     if (masks.length > 0 && (!metadata.has("anchors") || anchors))
       metadata.wrong("anchors", "the anchors that anchor_masks point at");
-    if (anchors === null) readMasks(metadata, "anchor_masks", masks, null, inputSize);
+    if (!anchors) readMasks(metadata, "anchor_masks", masks, null, inputSize);
     return anchors && [];
   }
   if (masks.length > 0) return readMasks(metadata, "anchor_masks", masks, anchors, inputSize);

@@ -14,6 +14,7 @@ import {
   TEXT,
   TEXTS,
   UNIT,
+  inPairs,
   isText,
   isWhole,
   oneOf,
@@ -30,7 +31,7 @@ export function readOptions(r: Reader): Config {
   const { family, labels, classes } = settings;
   r.misspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
   if (!r.has("family")) r.wrong("family", `one of ${FAMILIES.join(", ")}`);
-  if (classes !== null && labels !== null && labels.length !== classes)
+  if (classes !== null && labels && labels.length !== classes)
     r.say("labels", `${labels.length} labels`, `${classes} for classes = ${classes}`);
   return {
     ...settings,
@@ -165,7 +166,7 @@ function readPriors(r: Reader): Float32Array | null {
     "a Float32Array of four numbers a box",
     (v) => (ArrayBuffer.isView(v) && !(v instanceof DataView)) || Array.isArray(v),
   ]);
-  if (x === null) return null;
+  if (!x) return null;
   for (let i = 0; i < x.length; i++) {
     // one report is enough, there may be thousands
     if (typeof x[i] !== "number" || !Number.isFinite(Math.fround(x[i]))) {
@@ -187,7 +188,7 @@ function evenForm(anchors: unknown): unknown {
     list.every((x) => typeof x === "number");
   if (!Array.isArray(anchors) || !anchors.every(isPairs)) return anchors;
   if (anchors.every((list) => list.length === 2)) return anchors.flat();
-  return anchors.map((list) => list.flatMap((w, i) => (i % 2 ? [] : [[w, list[i + 1]]])));
+  return anchors.map(inPairs);
 }
 
 /** Flat [w,h,...] or pairs with masks, the same without (split evenly, largest map first), or [output][anchor][w,h]. */
@@ -201,7 +202,7 @@ function readAnchors(
   const masks = r.has("anchorMasks") ? r.json.anchorMasks : null;
   const bare = (sets: readonly AnchorSet["anchors"][]): AnchorSet[] =>
     sets.map((anchors) => ({ side: null, output: null, anchors }));
-  if (list === null) {
+  if (!list) {
     if (masks !== null) r.wrong("anchors", "the anchors that anchorMasks point at");
     return null;
   }
@@ -210,7 +211,7 @@ function readAnchors(
     const groups = r.nestedPairs("anchors", list);
     if (masks !== null)
       r.say("anchorMasks", "masks for anchors that stand by output already", "one or the other");
-    if (groups === null) return null;
+    if (!groups) return null;
     sets = bare(groups);
   } else {
     const anchors = r.pairs("anchors");
@@ -222,7 +223,7 @@ function readAnchors(
       if (named.length === 0 && anchors?.length)
         r.say("anchorMasks", `no masks for ${anchors.length} anchors`, "one per output");
       sets = readMasks(r, "anchorMasks", named, anchors, inputSize, true);
-    } else if (anchors === null) return null;
+    } else if (!anchors) return null;
     else if (anchors.length === 0) return [];
     else {
       // YOLOv2 has one map; elsewhere the strides tell how many, or the three anchors a map that most networks have
@@ -250,7 +251,7 @@ function readRoles(r: Reader): Roles | null {
   const roles = r.object("roles");
   for (const role of Object.keys(roles.json)) {
     if (!MANY.includes(role) && !ONE.includes(role))
-      roles.say(role, "an unknown role", "boxes, scores, objectness, labels, priors or count");
+      roles.say(role, "an unknown role", `one of ${[...MANY, ...ONE].join(", ")}`);
     else if (!isText(roles.json[role]) && !(MANY.includes(role) && TEXTS[1](roles.json[role])))
       roles.wrong(role, "an output's name, or names");
   }

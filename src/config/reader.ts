@@ -48,6 +48,10 @@ export const oneOf = <T extends string>(values: readonly T[]): Rule<T> => [
   (x) => values.includes(x as T),
 ];
 
+/** w, h, w, h, ... as pairs. */
+export const inPairs = (flat: readonly number[]): [number, number][] =>
+  flat.flatMap((w, i) => (i % 2 ? [] : [[w, flat[i + 1]]]));
+
 /** A name in small letters, however its words are joined. */
 const plain = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
 
@@ -109,7 +113,7 @@ export class Reader {
   }
 
   has(key: string): boolean {
-    return this.json[key] !== undefined && this.json[key] !== null;
+    return (this.json[key] ?? null) !== null;
   }
 
   take<T>(key: string, rule: Rule<T>, x = this.json[key]): T | null {
@@ -127,11 +131,12 @@ export class Reader {
 
   /** The fields of each object of a list. */
   objects(key: string): Reader[] | null {
-    const list = this.array(key)?.map((x, i) => {
-      if (!isObject(x)) this.wrong(`${key}[${i}]`, "an object", x);
-      return new Reader(x as Json, `${this.path}.${key}[${i}]`, this.problems);
+    const list = this.array(key)?.flatMap((x, i) => {
+      if (isObject(x)) return new Reader(x, `${this.path}.${key}[${i}]`, this.problems);
+      this.wrong(`${key}[${i}]`, "an object", x);
+      return [];
     });
-    return list?.filter((r) => isObject(r.json)) ?? null;
+    return list ?? null;
   }
 
   array(key: string, x = this.json[key], expected = "an array"): unknown[] | null {
@@ -158,7 +163,7 @@ export class Reader {
   positives(
     key: string,
     length?: number,
-    x: unknown = this.array(key, this.json[key], `an array of ${length ?? ""} positive numbers`),
+    x: unknown = this.array(key, this.json[key], `an array of ${length ?? "some"} positive numbers`),
   ): number[] | null {
     return this.take(
       key,
@@ -191,10 +196,8 @@ export class Reader {
       this.say(key, `${a.length} numbers`, "an even count");
       return null;
     }
-    const pairs: [number, number][] = [];
     const flat = this.positives(key, undefined, a);
-    flat?.forEach((v, i) => i % 2 && pairs.push([flat[i - 1], v]));
-    return flat && pairs;
+    return flat && inPairs(flat);
   }
 
   /** [output][anchor][w,h]. */
