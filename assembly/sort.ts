@@ -63,7 +63,8 @@ export function sortMore(plan: usize): i32 {
   if (n <= SMALL) {
     m = gather(scores, n, low, high - low, order, n - sorted);
     insertion(scores, order, m);
-  } else {
+  } else if (ASC_FEATURE_SIMD && n <= ONE_WAVE && allBucketed(scores, n, spare, order, counts)) m = n;
+  else {
     m = gather(scores, n, low, high - low, spare, n - sorted);
     // a sample that mistook the scores: all that is left, rather than many small waves or an empty one
     if (high != u32.MAX_VALUE && m * 4 < wanted - sorted)
@@ -97,6 +98,14 @@ function keyOf(scores: usize, row: u32): u32 {
   const bits = reinterpret<i32>(load<f32>(scores + ((<usize>row) << 2)) + 0);
   // positive: all bits but the sign turned over; negative: as they are, which puts them behind
   return <u32>(bits ^ (~(bits >> 31) & 0x7fffffff));
+}
+
+/** The same of four floats. */
+// @ts-ignore: decorator
+@inline
+function keysOf(scores: usize): v128 {
+  const bits = f32x4.add(v128.load(scores), f32x4.splat(0));
+  return v128.xor(bits, v128.andnot(i32x4.splat(0x7fffffff), i32x4.shr_s(bits, 31)));
 }
 
 /** A key that about `wanted` of the n candidates do not exceed: exact for the sample, to a 256th of its range. */
@@ -135,8 +144,7 @@ function gather(scores: usize, n: i32, low: u32, span: u32, to: usize, most: i32
     const lows = i32x4.splat(low);
     const spans = i32x4.splat(span);
     for (; i + 4 <= n; i += 4) {
-      const bits = f32x4.add(v128.load(scores + ((<usize>i) << 2)), f32x4.splat(0));
-      const k = v128.xor(bits, v128.andnot(i32x4.splat(0x7fffffff), i32x4.shr_s(bits, 31)));
+      const k = keysOf(scores + ((<usize>i) << 2));
       let mask = i32x4.bitmask(i32x4.le_u(i32x4.sub(k, lows), spans));
       while (mask != 0) {
         store<i32>(out, i + ctz(mask));
@@ -164,7 +172,7 @@ function bucketed(scores: usize, from: usize, order: usize, counts: usize, m: i3
     high = max(high, k);
   }
   const bits = 32 - <i32>clz(high - low);
-  const shift = max(0, bits - min(33 - <i32>clz(m), 11));
+  const shift = shiftOf(high - low, m);
   const buckets = <i32>((high - low) >> shift) + 1;
   const most = count(scores, from, counts, m, low, shift, buckets, u32.MAX_VALUE);
   if (most <= CROWD || shift == 0) {
@@ -181,6 +189,56 @@ function bucketed(scores: usize, from: usize, order: usize, counts: usize, m: i3
     to = next;
   }
   if (from != order) copy(order, from, (<usize>m) << 2);
+}
+
+/**
+ * `bucketed` for all n candidates, whose keys are made once, four at a time, and stand at `keys` for a while. False where they crowd in one
+ * bucket: then nothing is in order yet. Vector builds only.
+ */
+function allBucketed(scores: usize, n: i32, keys: usize, order: usize, counts: usize): bool {
+  const end = (<usize>n) << 2;
+  let lows = i32x4.splat(-1);
+  let highs = i32x4.splat(0);
+  let i: usize = 0;
+  for (; i + 16 <= end; i += 16) {
+    const k = keysOf(scores + i);
+    v128.store(keys + i, k);
+    lows = i32x4.min_u(lows, k);
+    highs = i32x4.max_u(highs, k);
+  }
+  lows = i32x4.min_u(lows, v128.shuffle<u32>(lows, lows, 2, 3, 0, 1));
+  highs = i32x4.max_u(highs, v128.shuffle<u32>(highs, highs, 2, 3, 0, 1));
+  let low = min(<u32>i32x4.extract_lane(lows, 0), <u32>i32x4.extract_lane(lows, 1));
+  let high = max(<u32>i32x4.extract_lane(highs, 0), <u32>i32x4.extract_lane(highs, 1));
+  for (; i < end; i += 4) {
+    const k = keyOf(scores, <u32>(i >> 2));
+    store<u32>(keys + i, k);
+    low = min(low, k);
+    high = max(high, k);
+  }
+  const shift = shiftOf(high - low, n);
+  const buckets = <i32>((high - low) >> shift) + 1;
+  clear(counts, (<usize>buckets) << 2);
+  for (i = 0; i < end; i += 4) {
+    const at = counts + ((<usize>((load<u32>(keys + i) - low) >> shift)) << 2);
+    store<i32>(at, load<i32>(at) + 1);
+  }
+  if (starts(counts, buckets) > CROWD && shift > 0) return false;
+  for (i = 0; i < end; i += 4) {
+    const at = counts + ((<usize>((load<u32>(keys + i) - low) >> shift)) << 2);
+    const place = load<u32>(at);
+    store<u32>(at, place + 1);
+    store<u32>(order + ((<usize>place) << 2), <u32>(i >> 2));
+  }
+  if (shift > 0) insertion(scores, order, n);
+  return true;
+}
+
+/** Low bits of a key that do not say its bucket, with about twice as many buckets as candidates. */
+// @ts-ignore: decorator
+@inline
+function shiftOf(span: u32, m: i32): i32 {
+  return max(0, 32 - <i32>clz(span) - min(33 - <i32>clz(m), 11));
 }
 
 /** How many candidates lie before each bucket; returns the most in one. */
@@ -200,6 +258,11 @@ function count(
     const at = counts + ((<usize>k) << 2);
     store<i32>(at, load<i32>(at) + 1);
   }
+  return starts(counts, buckets);
+}
+
+/** Counts of buckets to where each begins; returns the largest count. */
+function starts(counts: usize, buckets: i32): i32 {
   let sum = 0;
   let most = 0;
   for (let b = 0; b < buckets; b++) {
