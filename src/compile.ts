@@ -13,7 +13,9 @@ import { memoryOf } from "./memory.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { numbersOf } from "./numbers.ts";
 import * as F from "./planfile.ts";
-import { type Plan, checkPerClass, labelsOf, makePlan, specsOf } from "./plan.ts";
+import { checkPerClass, labelsOf } from "./class-lists.ts";
+import { type Plan, makePlan } from "./plan.ts";
+import { specsOf } from "./question.ts";
 import { kernelSource } from "./source.ts";
 import {
   ELEMENTS,

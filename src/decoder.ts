@@ -36,7 +36,9 @@ import { ConfigError, refuse } from "./errors.ts";
 import { gatherRows, holdsRows } from "./gather.ts";
 import { type Detection, type Detections, detectionsIn, setLength } from "./detections.ts";
 import { type Image, type Thresholds, slotsOf, writeAffine, writePlan, writeThresholds } from "./image.ts";
-import { checkPerClass, isPerClass, knownOf, knownSpecs, labelsOf, makePlan } from "./plan.ts";
+import { checkPerClass, isPerClass, labelsOf } from "./class-lists.ts";
+import { makePlan } from "./plan.ts";
+import { knownOf, knownSpecs } from "./question.ts";
 import { type TensorInput, type TensorSpec, specOf } from "./tensor.ts";
 import { type Stats, countFrame, countImage } from "./stats.ts";
 

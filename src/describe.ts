@@ -1,6 +1,7 @@
 /** A plan in words. */
 import type { AnchorSet, Config } from "./config.ts";
-import { type Plan, familyOf } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { familyOf } from "./question.ts";
 import { cellsOf } from "./places.ts";
 import { few, isFloat } from "./tensor.ts";
 

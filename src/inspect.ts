@@ -5,7 +5,8 @@ import { TensorError } from "./errors.ts";
 import { FAMILIES, type Family, RULES } from "./families.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { valuesIn } from "./compile.ts";
-import { knownSpecs, makePlan } from "./plan.ts";
+import { makePlan } from "./plan.ts";
+import { knownSpecs } from "./question.ts";
 import { type TensorData, type TensorSpec, type TensorSpecInput, shape, show, specOf } from "./tensor.ts";
 
 /** What `inspect` found: in words, and as plain data. */

@@ -1,7 +1,7 @@
 /** Where boxes and scores stand: tensors, or parts of them, put together into what becomes the heads of a reading. */
 import type { Roles } from "./config.ts";
 import { refuse } from "./errors.ts";
-import type { Question } from "./reading.ts";
+import type { Question } from "./question.ts";
 import { type TensorSpec, shape } from "./tensor.ts";
 import { type Field, type View, type Views, move } from "./views.ts";
 

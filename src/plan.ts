@@ -2,25 +2,19 @@
  * Room 2: Config + tensor specs -> Plan. A plan is frozen plain data that can be printed: a bug report is a plan
  * plus tensors. It says what every tensor is taken for, and why; it knows no addresses.
  */
-import type { Config, OutputSpec } from "./config.ts";
-import { CONVENTIONS, type Conventions } from "./conventions.ts";
-import { TensorError, refuse } from "./errors.ts";
-import { type Activation, type Family, RULES, settleFamily } from "./families.ts";
+import { keepIds } from "./class-lists.ts";
+import type { Config } from "./config.ts";
+import { type Conventions, CONVENTIONS } from "./conventions.ts";
+import { refuse, TensorError } from "./errors.ts";
+import type { Activation, Family } from "./families.ts";
 import { rangeOf } from "./gates.ts";
 import { cellsOf, gridsOfRows, preferred } from "./places.ts";
-import { blazeface, ultraface } from "./built-priors.ts";
-import { type Head, type Question, type Reading, expectedShapes, readings } from "./reading.ts";
-import {
-  type TensorSpec,
-  type TensorSpecInput,
-  elementType,
-  few,
-  isFloat,
-  shape,
-  specOf,
-  volume,
-} from "./tensor.ts";
-import type { Field } from "./views.ts";
+import { familyOf, outputsOf, type Question, questionOf } from "./question.ts";
+import { type Head, type Reading } from "./reading.ts";
+import { readings } from "./readings.ts";
+import { nothingFits, tooMany } from "./refusals.ts";
+import { list, few, isFloat, shape, type TensorSpec, volume } from "./tensor.ts";
+import { type Field } from "./views.ts";
 
 /** How a set of tensors is decoded: frozen plain data, so that a plan and the tensors make a whole bug report. */
 export interface Plan {
@@ -180,38 +174,6 @@ function strangeMaps(heads: readonly Head[], size: Question["inputSize"]): strin
       ];
 }
 
-/** What the config says beforehand of outputs. The order an archive states is a hint that shapes decide over. */
-export const knownOf = ({ outputs, source }: Config): readonly OutputSpec[] | null =>
-  outputs && source === "nn-archive" ? outputs.map((o) => ({ ...o, order: null })) : outputs;
-
-/** The tensors as the config gives them beforehand: all outputs with their shapes. */
-export const specsOf = (config: Config): TensorSpec[] | undefined =>
-  knownOf(config)?.map((o) => specOf(o.name, o as TensorSpecInput));
-
-/** The same where it is enough to make a plan of: every shape, and every scale. */
-export function knownSpecs(config: Config): TensorSpec[] | null {
-  const { decodes, outputs } = config;
-  const enough =
-    decodes && outputs?.length && outputs.every((o) => o.dims !== null && !lacksScale(config, o));
-  return enough ? (specsOf(config) as TensorSpec[]) : null;
-}
-
-/** An archive names integer outputs but has no room for their scale: that comes with the data, or with the option `outputs`. */
-function lacksScale(config: Config, o: OutputSpec): boolean {
-  const type = o.type === null ? null : elementType(o.type);
-  return config.source === "nn-archive" && o.scale === undefined && type !== null && !isFloat({ type });
-}
-
-/** The tensors that the config names as outputs of its head; all where it names none. */
-function outputsOf({ headOutputs: named }: Config, specs: readonly TensorSpec[]): readonly TensorSpec[] {
-  const mine = specs.filter((s) => named?.includes(s.name));
-  // outputs given as a bare array have no names of their own, so the file's names cannot be asked for
-  if (!named || (mine.length === 0 && specs.every((s, i) => s.name === `output${i}`))) return specs;
-  if (!named.every((n) => mine.some((s) => s.name === n)))
-    refuse("", `outputs ${list(specs)}`, `${named.map((n) => `"${n}"`).join(", ")} as the config names them`);
-  return mine;
-}
-
 /** Whether rows stand for the cells of maps, as far as is usual. */
 const isRowsOf = (family: Family, name: string): boolean =>
   /^yolo/.test(family) && (name === "class-rows" || name === "objectness-rows");
@@ -244,61 +206,6 @@ function checkNamed(
     refuse(about, `${maps} ${maps === 1 ? "map" : "maps"}`, `${strides.length}, one for each of strides`);
 }
 
-/** The family of a config and why; `null` names nothing else than what the shapes settle. */
-export function familyOf(
-  config: Config,
-  specs: readonly { readonly name: string }[],
-): { family: Family; why: string } {
-  return settleFamily({
-    ...config,
-    outputNames: specs.map((s) => s.name),
-    anchors: config.anchorSets && config.anchorSets.length > 0,
-  });
-}
-
-function questionOf(
-  config: Config,
-  family: Family,
-  { score, countBackground }: Conventions,
-  valuesOf: Question["valuesOf"],
-): Question {
-  const { activation, inputSize: size, source } = config;
-  const rules = RULES[family];
-  const anchorsByExp = rules.head === "anchor" && !rules.square && !rules.objectness;
-  let { priors, priorFormat, variances, boxFormat } = config;
-  if (family === "blazeface" && size) variances ??= [1 / size[0], 1 / size[1], 1 / size[0], 1 / size[1]];
-  // these two are always built with the same layout, so nobody should have to type it
-  const build = { blazeface, ultraface }[family as string];
-  if (build && priors === null && size && variances && Math.max(...size) < 8192) {
-    priors = build(size);
-    priorFormat = "cxcywh";
-  }
-  // the scales of TensorFlow's box coder go with its order ty tx th tw and anchors ycenter xcenter h w
-  if (family === "ssd" && config.scalesGiven) {
-    boxFormat ??= "cycxhw";
-    priorFormat ??= "cycxhw";
-  }
-  return {
-    ...config,
-    family,
-    rules: activation === "softmax" ? { ...rules, softmax: true } : rules,
-    // BlazeFace knows faces only
-    classes: config.classes ?? (family === "blazeface" ? 1 : NaN),
-    activation:
-      activation === "softmax"
-        ? "logits"
-        : (activation ??
-          (source === "options" ? null : source === "nn-archive" && anchorsByExp ? "logits" : "sigmoid")),
-    boxFormat,
-    priorFormat,
-    variances,
-    priors,
-    product: score === "product",
-    countBackground,
-    valuesOf,
-  };
-}
-
 /** Readings that differ only in words are one. */
 function distinct(all: readonly Reading[]): Reading[] {
   const seen = new Map<string, Reading>();
@@ -321,40 +228,9 @@ const dominant = (all: readonly Reading[]): Reading[] =>
     (r) => !all.some((o) => o.uses.length > r.uses.length && r.uses.every((i) => o.uses.includes(i))),
   );
 
-/** What says which class an entry of a list is of. */
-type Listing = Pick<Plan, "heads" | "classes" | "rules" | "backgroundLast">;
-
-/**
- * Class number that the first entry of a list per class (labels, thresholds) stands for. A list may leave out the
- * background that the numbers count (1), or name one that they leave out (-1); its length tells.
- */
-export function listStart(plan: Listing, length: number): number {
-  const first = Math.min(...plan.heads.map((h) => (h.label ? 0 : h.classBase)));
-  if (length === plan.classes - first) return first;
-  return !plan.rules.countBackground && !plan.backgroundLast && length === plan.classes + 1 ? -1 : 0;
-}
-
-/** Whether a list has an entry for each class, the background among them or not. */
-export const isPerClass = (plan: Listing, { length }: readonly unknown[]): boolean =>
-  length === plan.classes ||
-  listStart(plan, length) !== 0 ||
-  (plan.backgroundLast && length === plan.classes + 1);
-
-/** A confidence for each class, once the shapes have told how many there are. */
-export function checkPerClass(plan: Listing, confidence: number | readonly number[]): void {
-  if (typeof confidence === "object" && !isPerClass(plan, confidence))
-    refuse("confidenceThreshold", `${confidence.length} values`, `${plan.classes}, one per class`);
-}
-
-/** Labels by class number. */
-export function labelsOf(plan: Listing, labels: readonly string[] | null): readonly string[] | null {
-  if (!labels) return null;
-  const start = listStart(plan, labels.length);
-  return start < 0 ? labels.slice(-start) : [...Array<string>(start).fill("background"), ...labels];
-}
-
 /** The columns of a head. */
 const COLUMNS = ["score", "objectness", "label", "marker", "count", "box"] as const;
+
 const columnsOf = (h: Head, names: readonly (typeof COLUMNS)[number][] = COLUMNS): Field[] =>
   names.map((n) => h[n]).filter((f) => f !== null);
 
@@ -397,28 +273,6 @@ function checkTypes(h: Head, specs: readonly TensorSpec[], activation: Activatio
   }
 }
 
-/** `keep` as class numbers, checked against the labels. */
-function keepIds(config: Config, keep: readonly (string | number)[], plan: Listing): number[] {
-  const labels = labelsOf(plan, config.labels) ?? [];
-  const { classes } = plan;
-  const ids = keep.flatMap((k) => {
-    if (typeof k === "number") return k;
-    if (!labels.includes(k))
-      refuse(
-        "keep",
-        `"${k}"`,
-        config.labels
-          ? `one of the labels ${few(config.labels, 8)}`
-          : "class numbers, as the config has no labels",
-      );
-    return labels.flatMap((label, i) => (label === k ? i : []));
-  });
-  for (const id of ids)
-    if (id < 0 || (classes > 1 && id >= Math.max(classes, labels.length)))
-      refuse("keep", `class ${id}`, `0..${classes - 1}`);
-  return [...new Set(ids)].sort((a, b) => a - b);
-}
-
 /** Drops tensors that no head reads. */
 function compact(specs: readonly TensorSpec[], heads: readonly Head[]): Pick<Plan, "tensors" | "heads"> {
   const read = new Set(heads.flatMap((h) => columnsOf(h).map((f) => f.tensor)));
@@ -446,48 +300,6 @@ function gatherOf({ batch, heads }: Plan): GatherHead[] | null {
     return { tensor: o.tensor, offset, channels: (last - offset) / channel + 1, channel, cell: o.cell };
   });
   return batch === 1 && out.length === heads.length ? out : null;
-}
-
-const list = (specs: readonly TensorSpec[]): string => specs.map(shape).join(", ");
-
-function tooMany(found: readonly Reading[], specs: readonly TensorSpec[]): string {
-  const lines = found.map((r) => `  - ${r.about}   (reading: "${r.name}")\n`);
-  const names = new Set(found.map((r) => r.name));
-  const orders = new Set(found.flatMap((r) => r.about.match(/as (\w+)/g) ?? []));
-  const settle =
-    names.size > 1
-      ? `the option reading settles it, for instance reading: "${found[0].name}"`
-      : orders.size > 1
-        ? `the tensor's order settles it: outputs: [{name: "${specs[0].name}", dims, order: "rows" or "planes", "NCHW" or "NHWC"}], or order beside data and dims`
-        : 'roles settles it: {boxes: "name", scores: "name"}';
-  return `got ${list(specs)}, which can be read in ${found.length} ways:\n${lines.join("")}${settle}`;
-}
-
-/** Numbers of classes, up to a thousand, with which the shapes would be read. */
-function otherClasses(q: Question, specs: readonly TensorSpec[]): number[] {
-  const counts = specs.flatMap((s) => s.dims.flatMap((d) => [d, d - 1, d - 4, d - 5, d / 3 - 5, d - 64]));
-  return [...new Set(counts)].filter((classes) => {
-    if (!Number.isInteger(classes) || classes < 1 || classes > 1000 || classes === q.classes) return false;
-    try {
-      return readings({ ...q, classes }, specs).length > 0;
-    } catch {
-      return false;
-    }
-  });
-}
-
-function nothingFits(q: Question, why: string, specs: readonly TensorSpec[]): never {
-  const { classes: c, reading } = q;
-  const batches = new Set(specs.filter((s) => s.dims.length > 2).map((s) => s.dims[0]));
-  const same = batches.size > 1 ? "; all with the same batch, the first dimension" : "";
-  const of = c ? ` of ${c} ${c === 1 ? "class" : "classes"}` : "";
-  const as = reading === null ? "" : ` and reading "${reading}"`;
-  const others = same ? [] : otherClasses(q, specs);
-  const rather =
-    others.length === 0 || others.length > 3
-      ? ""
-      : `; these shapes would be of ${others.join(" or ")} classes`;
-  refuse("", list(specs), `for ${q.family} (${why})${of}${as}: ${expectedShapes(q)}${same}${rather}`);
 }
 
 /** Frozen all the way down, but for typed arrays, which cannot be. */

@@ -235,3 +235,6 @@ export const few = (all: readonly string[], n: number): string =>
 export function shape(s: { readonly name: string; readonly dims: readonly number[] }): string {
   return `${s.name} [${s.dims.join(",")}]`;
 }
+
+/** The same of several, for a message. */
+export const list = (specs: readonly TensorSpec[]): string => specs.map(shape).join(", ");

@@ -1,0 +1,59 @@
+/** Lists with an entry for each class (labels, thresholds, `keep`), and which class an entry is of. */
+import type { Config } from "./config.ts";
+import { refuse } from "./errors.ts";
+import type { Plan } from "./plan.ts";
+import { few } from "./tensor.ts";
+
+/** What says which class an entry of a list is of. */
+type Listing = Pick<Plan, "heads" | "classes" | "rules" | "backgroundLast">;
+
+/**
+ * Class number that the first entry of a list per class (labels, thresholds) stands for. A list may leave out the
+ * background that the numbers count (1), or name one that they leave out (-1); its length tells.
+ */
+export function listStart(plan: Listing, length: number): number {
+  const first = Math.min(...plan.heads.map((h) => (h.label ? 0 : h.classBase)));
+  if (length === plan.classes - first) return first;
+  return !plan.rules.countBackground && !plan.backgroundLast && length === plan.classes + 1 ? -1 : 0;
+}
+
+/** Whether a list has an entry for each class, the background among them or not. */
+export const isPerClass = (plan: Listing, { length }: readonly unknown[]): boolean =>
+  length === plan.classes ||
+  listStart(plan, length) !== 0 ||
+  (plan.backgroundLast && length === plan.classes + 1);
+
+/** A confidence for each class, once the shapes have told how many there are. */
+export function checkPerClass(plan: Listing, confidence: number | readonly number[]): void {
+  if (typeof confidence === "object" && !isPerClass(plan, confidence))
+    refuse("confidenceThreshold", `${confidence.length} values`, `${plan.classes}, one per class`);
+}
+
+/** Labels by class number. */
+export function labelsOf(plan: Listing, labels: readonly string[] | null): readonly string[] | null {
+  if (!labels) return null;
+  const start = listStart(plan, labels.length);
+  return start < 0 ? labels.slice(-start) : [...Array<string>(start).fill("background"), ...labels];
+}
+
+/** `keep` as class numbers, checked against the labels. */
+export function keepIds(config: Config, keep: readonly (string | number)[], plan: Listing): number[] {
+  const labels = labelsOf(plan, config.labels) ?? [];
+  const { classes } = plan;
+  const ids = keep.flatMap((k) => {
+    if (typeof k === "number") return k;
+    if (!labels.includes(k))
+      refuse(
+        "keep",
+        `"${k}"`,
+        config.labels
+          ? `one of the labels ${few(config.labels, 8)}`
+          : "class numbers, as the config has no labels",
+      );
+    return labels.flatMap((label, i) => (label === k ? i : []));
+  });
+  for (const id of ids)
+    if (id < 0 || (classes > 1 && id >= Math.max(classes, labels.length)))
+      refuse("keep", `class ${id}`, `0..${classes - 1}`);
+  return [...new Set(ids)].sort((a, b) => a - b);
+}

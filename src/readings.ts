@@ -1,0 +1,115 @@
+/**
+ * Shapes -> readings: every way in which a list of tensors can be what the config says.
+ *
+ * One reading left: that is the plan. None, or more than one: it is refused with the list (`refusals.ts`), since a shape that could mean two
+ * things is never guessed.
+ */
+import { cellsOf, gridsOf, gridsOfRows, preferred } from "./places.ts";
+import type { Question } from "./question.ts";
+import type { Reader, Reading, Specs } from "./reading.ts";
+import { anchorGrid, distances, fastestdet, points } from "./readings/maps.ts";
+import { decodedDistances, detectionOutput, objectnessRows, postprocess, queries } from "./readings/rows.ts";
+import { boxesScores, offsetsOrBoxes, priorRows } from "./readings/ssd.ts";
+
+/** Shapes for a message: tensors of so many channels each. */
+const shapesOf = (channels: readonly (number | string)[], before: string, after: string): string =>
+  channels.map((k) => `[1,${before}${k}${after}]`).join(" + ");
+
+const mapsOf = (...channels: number[]): string => shapesOf(channels, "", ",h,w");
+
+const rowsOf = (...channels: (number | string)[]): string => shapesOf(channels, "N,", "");
+
+const rowsOfBoxes = (classes: number): string => rowsOf(4, classes || "C");
+
+const rowsOfDetections = (): string => "[1,1,N,7]";
+
+/** The readings of a family, or else of its kind of head, and the shapes they are for. */
+const READERS: { readonly [name: string]: readonly [(classes: number, q: Question) => string, ...Reader[]] } =
+  {
+    anchor: [
+      (c, { anchorSets }) =>
+        `${anchorSets?.map((s) => `[1,${s.anchors.length} x (5+${c}),h,${s.side ?? "w"}]`).join(", ") || "anchors for maps"}; ${rowsOf(5 + c)}`,
+      anchorGrid,
+      objectnessRows,
+    ],
+    point: [(c) => `${mapsOf(5 + c)}; ${rowsOf(5 + c)} with inputSize`, points],
+    distance: [
+      (c) => [rowsOf(4 + c), rowsOf(4, c), mapsOf(5 + c), mapsOf(64, c), rowsOf(6)].join("; "),
+      distances,
+      decodedDistances,
+    ],
+    nanodet: [(c) => `${rowsOf(32, c)}; ${rowsOf(32 + c)}; with inputSize`, distances],
+    fastestdet: [(c) => mapsOf(5 + c), fastestdet],
+    detr: [(c) => `${rowsOf(4, c)}; ${rowsOf(4, c + 1)}`, queries],
+    ssd: [
+      (_, { priors, variances }) =>
+        `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; boxwright/priors makes those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances behind`,
+      priorRows,
+      detectionOutput,
+    ],
+    "ssd-detection-output": [rowsOfDetections, detectionOutput],
+    "tflite-postprocess": [
+      () => `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, labels, scores, count}`,
+      postprocess,
+    ],
+    blazeface: [() => `${rowsOf(16, 1)} with inputSize`, priorRows],
+    ultraface: [
+      (c) => `${rowsOfBoxes(c)} with variances, or with boxFormat: "xyxy" if they are decoded`,
+      offsetsOrBoxes,
+    ],
+    boxes: [rowsOfBoxes, boxesScores],
+  };
+
+const readersOf = (q: Question): (typeof READERS)[string] => READERS[q.family] ?? READERS[q.rules.head];
+
+/** What the family's tensors look like, for a message. */
+export const expectedShapes = (q: Question): string =>
+  Number.isNaN(q.classes) && /anchor|point|distance|detr/.test(q.rules.head + q.family)
+    ? "the number of classes (option classes, or labels)"
+    : `${readersOf(q)[0](q.classes, q)}, channels first or last`;
+
+/** Every reading of `specs` under the question, best described first. Empty: none fits. */
+export function readings(q: Question, specs: Specs): readonly Reading[] {
+  const [, ...readers] = readersOf(q);
+  const all = readers
+    .flatMap((read) => read(q, specs))
+    .filter((r) => q.reading === null || r.name === q.reading);
+  return settleEndToEnd(q, settleMaps(q, all));
+}
+
+/**
+ * [N,R,6] of a two-class (or one-class, with objectness) network is also the shape of an end-to-end result. Where
+ * the input size is known, arithmetic tells: raw rows come one for each cell of the maps.
+ */
+function settleEndToEnd(q: Question, all: readonly Reading[]): readonly Reading[] {
+  const [end] = all.filter(isEnd);
+  const rest = all.filter((r) => !isEnd(r));
+  if (!end || rest.length === 0 || !q.inputSize) return all;
+  const cells = (r: Reading): number => cellsOf(r.heads);
+  const mapsOfRows = (r: Reading): number => gridsOfRows(q, cells(r))?.length ?? 0;
+  const raw = rest.filter((r) => mapsOfRows(r) > (q.strides ? 0 : 2));
+  if (raw.length > 0) return raw;
+  // as many as one or two maps have cells may be chance: 300 detections, and 20 x 15 cells
+  if (rest.some(mapsOfRows)) return /10|26/.test(q.family) ? [end] : all;
+  // an export with NMS inside gives corners: whoever says otherwise may mean the other reading
+  if (q.boxFormat?.startsWith("c")) return all;
+  return all.every((r) => cells(r) === cells(end)) ? all.filter(isEnd) : all;
+}
+
+const isEnd = (r: Reading): boolean => r.name === "end-to-end";
+
+/**
+ * [N,K,1,w] is a map one cell high, and the shape of planes too; [N,R,K] is rows of a batch, and a map without one. A map that
+ * the input has at some stride is that map, and one that it has at none is no map where another reading stands.
+ */
+function settleMaps(q: Question, all: readonly Reading[]): readonly Reading[] {
+  const sizes = gridsOf(q);
+  const isGrid = (r: Reading): boolean => /-grid$/.test(r.name);
+  const grids = all.filter(
+    (r) => isGrid(r) && r.heads.every((h) => sizes.some((g) => g.w === h.columns && g.cells === h.cells)),
+  );
+  const left = all.filter(
+    (r) => !/-rows$/.test(r.name) || !grids.some((g) => r.uses.every((i) => g.uses.includes(i))),
+  );
+  return sizes.length > 0 ? preferred(left, (r) => !isGrid(r) || grids.includes(r)) : left;
+}

@@ -1,0 +1,48 @@
+/** What is said of tensors that can be read in no way, or in several. */
+import { refuse } from "./errors.ts";
+import type { Question } from "./question.ts";
+import type { Reading } from "./reading.ts";
+import { expectedShapes, readings } from "./readings.ts";
+import { list, type TensorSpec } from "./tensor.ts";
+
+/** Of several readings: each of them, and the option that settles it. */
+export function tooMany(found: readonly Reading[], specs: readonly TensorSpec[]): string {
+  const lines = found.map((r) => `  - ${r.about}   (reading: "${r.name}")\n`);
+  const names = new Set(found.map((r) => r.name));
+  const orders = new Set(found.flatMap((r) => r.about.match(/as (\w+)/g) ?? []));
+  const settle =
+    names.size > 1
+      ? `the option reading settles it, for instance reading: "${found[0].name}"`
+      : orders.size > 1
+        ? `the tensor's order settles it: outputs: [{name: "${specs[0].name}", dims, order: "rows" or "planes", "NCHW" or "NHWC"}], or order beside data and dims`
+        : 'roles settles it: {boxes: "name", scores: "name"}';
+  return `got ${list(specs)}, which can be read in ${found.length} ways:\n${lines.join("")}${settle}`;
+}
+
+/** Numbers of classes, up to a thousand, with which the shapes would be read. */
+function otherClasses(q: Question, specs: readonly TensorSpec[]): number[] {
+  const counts = specs.flatMap((s) => s.dims.flatMap((d) => [d, d - 1, d - 4, d - 5, d / 3 - 5, d - 64]));
+  return [...new Set(counts)].filter((classes) => {
+    if (!Number.isInteger(classes) || classes < 1 || classes > 1000 || classes === q.classes) return false;
+    try {
+      return readings({ ...q, classes }, specs).length > 0;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Of no reading: what the family's tensors look like, and the numbers of classes that these would fit. */
+export function nothingFits(q: Question, why: string, specs: readonly TensorSpec[]): never {
+  const { classes: c, reading } = q;
+  const batches = new Set(specs.filter((s) => s.dims.length > 2).map((s) => s.dims[0]));
+  const same = batches.size > 1 ? "; all with the same batch, the first dimension" : "";
+  const of = c ? ` of ${c} ${c === 1 ? "class" : "classes"}` : "";
+  const as = reading === null ? "" : ` and reading "${reading}"`;
+  const others = same ? [] : otherClasses(q, specs);
+  const rather =
+    others.length === 0 || others.length > 3
+      ? ""
+      : `; these shapes would be of ${others.join(" or ")} classes`;
+  refuse("", list(specs), `for ${q.family} (${why})${of}${as}: ${expectedShapes(q)}${same}${rather}`);
+}
