@@ -97,12 +97,8 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
   for (const family of families) {
     for (const classes of known === undefined ? classCounts(family, tensors) : [known]) {
       for (const anchors of anchorGuesses(family)) {
-        const stated = {
-          family,
-          classes,
-          ...(anchors === null ? {} : { anchors }),
-          ...extras(family, tensors),
-        };
+        const more = extras(family, tensors);
+        const stated = { family, classes, ...(anchors === null ? {} : { anchors }), ...more };
         const inputSize = options.inputSize ?? sizeGuess(tensors);
         const config: Config = withOptions(parseConfig(stated), { ...options, inputSize });
         for (const r of readingsOf(config, tensors)) {
@@ -124,14 +120,17 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
               ? []
               : [`anchors: ${anchors.map((a) => a.length).join(" + ")} pairs`]),
             ...(family === "ssd" && r.reading === "prior-rows" ? ["priors", "scales or variances"] : []),
+            ...(more.roles === undefined
+              ? []
+              : [`roles: { labels: "${more.roles.labels}", scores: "${more.roles.scores}" }`]),
           ];
           found.set(id, {
             families: [name],
             classes,
             reading: r.reading,
             about: r.about,
-            line: `{ ${parts.join(", ")} }`,
-            likelihood: likelihood(r.about, classes, tensors, inputSize),
+            line: `{ ${parts.join(", ")} }${more.roles === undefined ? "" : ", or labels and scores the other way round"}`,
+            likelihood: likelihood(r, classes, tensors, inputSize),
           });
         }
       }
@@ -141,13 +140,13 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
 }
 
 function likelihood(
-  about: string,
+  { about, complete }: Found,
   classes: number,
   tensors: readonly TensorSpec[],
   input: readonly [number, number],
 ): number {
   let points = 0;
-  if (tensors.every((t) => about.includes(t.name))) points += 4;
+  if (complete) points += 4;
   const square =
     /\[(?:1,)?(?:\d+,)?(\d+),(\d+)\] as (?:NCHW|CHW)|\[(?:1,)?(\d+),(\d+),\d+\] as (?:NHWC|HWC)/.exec(about);
   if (square !== null && (square[1] ?? square[3]) === (square[2] ?? square[4])) points += 2;
@@ -161,17 +160,25 @@ function likelihood(
   return points;
 }
 
+/** A reading, and whether every tensor has a part in it. */
+interface Found {
+  readonly reading: string;
+  readonly about: string;
+  readonly complete: boolean;
+}
+
 /** All readings of a config, also where several stand. */
-function readingsOf(config: Config, tensors: readonly TensorSpec[]): { reading: string; about: string }[] {
+function readingsOf(config: Config, tensors: readonly TensorSpec[]): Found[] {
   try {
     const p = makePlan(config, tensors);
-    return [{ reading: p.reading, about: p.about }];
+    return [{ reading: p.reading, about: p.about, complete: p.tensors.length === tensors.length }];
   } catch (e) {
     if (!(e instanceof TensorError)) throw e;
     // the message lists them, one a line
     return [...e.message.matchAll(/^ {2}- (.*?) {3}\(reading: "(.*?)"\)$/gm)].map((m) => ({
       about: m[1],
       reading: m[2],
+      complete: tensors.every((t) => m[1].includes(shape(t))),
     }));
   }
 }
@@ -205,11 +212,26 @@ function anchorGuesses(family: Family): (number[][][] | null)[] {
 }
 
 /** What a family cannot be read without; stand-ins, as only lengths matter for a shape. */
-function extras(family: Family, tensors: readonly TensorSpec[]): object {
+function extras(
+  family: Family,
+  tensors: readonly TensorSpec[],
+): {
+  readonly [option: string]: unknown;
+  readonly roles?: { readonly labels: string; readonly scores: string };
+} {
   if (family === "boxes") return { coordinates: "pixels" };
-  if (family !== "ssd") return {};
   const boxes = tensors.find((t) => t.dims.length >= 2 && t.dims[t.dims.length - 1] === 4);
   const cells = boxes?.dims[boxes.dims.length - 2];
+  if (family === "tflite-postprocess") {
+    const [labels, scores, ...others] = tensors.filter(
+      (t) => t !== boxes && t.dims[t.dims.length - 1] === cells,
+    );
+    const named = [labels, scores].some((t) => /class|label|score|[:_]\d$/i.test(t?.name ?? ""));
+    return scores === undefined || others.length > 0 || named
+      ? {}
+      : { roles: { labels: labels.name, scores: scores.name } };
+  }
+  if (family !== "ssd") return {};
   return {
     scales: [10, 10, 5, 5],
     ...(cells === undefined || cells === 0 ? {} : { priors: new Float32Array(cells * 4) }),

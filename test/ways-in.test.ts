@@ -514,3 +514,17 @@ test("a frame that is refused leaves slots and counters as they were", () => {
   expect(Array.from(d.slots.o.data as Float32Array)).toEqual(before);
   expect(d.stats.frames).toBe(frames);
 });
+
+test("inspect takes four bare tensors for those of TFLite's operator, and says which of the two columns it cannot tell", () => {
+  const specs = [
+    { name: "a", dims: [1, 10, 4] },
+    { name: "b", dims: [1, 10] },
+    { name: "c", dims: [1, 10] },
+    { name: "d", dims: [1] },
+  ];
+  const [, first, line] = inspect(undefined, specs).text.split("\n");
+  expect(first).toBe(
+    "- boxes (yxyx), scores, classes b, count d: a [1,10,4] as rows + c [1,10] as rows: 1 class, tflite-postprocess",
+  );
+  expect(line).toContain('roles: { labels: "b", scores: "c" } }, or labels and scores the other way round');
+});
