@@ -56,29 +56,40 @@ export interface Update {
 export interface Decoder {
   /** Which engine runs. */
   readonly engine: EngineName;
+  /** The config as it was read, with what the options say over it. */
   readonly config: Config;
+  /** Counters, kept up to date in place. */
   readonly stats: Stats;
   /** Tensor slots by name; empty until the shapes are known. */
   readonly slots: { readonly [name: string]: Slot };
   /**
-   * Decodes one frame. Without outputs: what stands in the slots. A batch gives one `Detections` per image, as an
-   * array, for which TypeScript is told so: `decode<Detections[]>(outputs)`. The result is overwritten by the next call.
-   * @throws TensorError where the outputs do not fit the config, with got and expected.
+   * Decodes one frame. The result is overwritten by the next call (`copy()` keeps it); its rows stand in order of confidence, its
+   * coordinates are 0..1 across the image of `frame`, or across the network's input without one.
+   * @param outputs a record or an array of `{data, dims}`, or one such tensor; none: what stands in the slots
+   * @param frame size of the original image, and how it was resized to the input; one for all images of a batch
+   * @returns one `Detections`; for a batch of more than one image an array of them: then write `decode<Detections[]>(outputs)`
+   * @throws TensorError where the outputs do not fit the config or hold numbers that the config rules out, with got and expected;
+   * RangeError where the frame is none
    */
   decode<R extends Detections | readonly Detections[] = Detections>(
     outputs?: Outputs | TensorInput,
     frame?: Frame,
   ): R;
-  /** Changes thresholds between frames, without a rebuild. */
+  /**
+   * Changes thresholds between frames, without a rebuild.
+   * @throws RangeError for a name or value that is none; then nothing has changed
+   */
   update(thresholds: Update): void;
   /** The plan in words and as JSON: what each tensor is taken for, and why. */
   describe(): Description;
 }
 
 /**
- * Makes a decoder from a config: parsed JSON or its text (NN_config, nn_config, NN Archive config.json), or typed
- * options. Compiles the kernel off the main thread where the runtime can.
- * @throws ConfigError with every problem of the config at once.
+ * Makes a decoder from a config. Compiles the kernel off the main thread where the runtime can.
+ * @param config parsed JSON or its text (NN_config, nn_config, NN Archive config.json), or typed options
+ * @param options what goes over the config, and what no config says
+ * @throws ConfigError with every problem of the config at once; TensorError where shapes that are known beforehand do not fit it;
+ * RangeError for an engine of another name, Error for one that cannot run here
  */
 export function createDecoder(config: TypedOptions, options?: DecoderOptions): Promise<Decoder>;
 // eslint-disable-next-line @typescript-eslint/unified-signatures -- in one signature all would be unknown, and nothing to complete
@@ -88,7 +99,7 @@ export async function createDecoder(config: unknown, options: DecoderOptions = {
   return createDecoderSync(config, options);
 }
 
-/** `createDecoder` without a promise. */
+/** `createDecoder` without a promise: the kernel is compiled on this thread, some milliseconds once. */
 export function createDecoderSync(config: TypedOptions, options?: DecoderOptions): Decoder;
 // eslint-disable-next-line @typescript-eslint/unified-signatures -- as above
 export function createDecoderSync(config: unknown, options?: DecoderOptions): Decoder;
@@ -98,7 +109,7 @@ export function createDecoderSync(config: unknown, options: DecoderOptions = {})
   return new TensorDecoder(withOptions(parseConfig(config), options), chooseEngine(wanted));
 }
 
-/** In plain JavaScript there may be no options; what they are is asked where all of them are read. */
+/** Plain JavaScript may pass null for options; they are checked where all of them are read, in `withOptions`. */
 const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
 /** Everything that belongs to one set of shapes. */

@@ -55,7 +55,7 @@ export interface Columns {
   readonly counts: number;
   readonly chains: number;
   readonly kept: number;
-  /** From `order` to here engines may differ, but for the candidates in order. */
+  /** Scratch ends here: from `order` on engines may differ, but for the part of `order` that is sorted. */
   readonly workEnd: number;
   readonly detections: readonly DetectionColumns[];
   /** All of it. */

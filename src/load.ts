@@ -1,6 +1,6 @@
 /**
- * `boxwright/plan`: decodes by a plan file, in which `boxwright compile` has settled config and shapes beforehand. Of the rooms before
- * memory nothing is needed then. `planfile.ts` documents the file; `embedded/boxwright.c` is the same in C.
+ * `boxwright/plan`: decodes by a plan file, in which `boxwright compile` has settled config and shapes beforehand, so that what reads configs
+ * and shapes is not loaded. `planfile.ts` documents the file; `embedded/boxwright.c` is the same in C.
  */
 // first for its place in the bundle, see index.ts
 import "./source.ts";
@@ -68,8 +68,8 @@ export interface PlanDecoder {
     frame?: Frame,
   ): R;
   /**
-   * Changes thresholds between frames. The confidence threshold is part of the plan; of a stricter one the detections, best first, are
-   * the beginning.
+   * Changes thresholds between frames. The confidence threshold is part of the plan; for a stricter one take the leading
+   * detections, as they are sorted best first.
    */
   update(thresholds: { readonly iouThreshold?: number; readonly maxDetections?: number }): void;
 }

@@ -28,7 +28,7 @@ export interface NmsOptions {
 }
 
 const FORMATS: readonly unknown[] = ["xyxy", "yxyx", "cxcywh", "xywh"];
-/** Numbers by index; of text and 64-bit integers nothing here can make numbers. */
+/** Numbers by index. Text and 64-bit integers are none. */
 const LIST: Rule<ArrayLike<number>> = [
   "an array of numbers",
   (x) =>
@@ -64,17 +64,18 @@ interface Workspace {
   counting: boolean;
 }
 
-/** One workspace for all calls, as large as the largest so far. */
+/** One workspace for all calls, as large as the largest so far, for good. */
 let workspace: Workspace | null = null;
 
 const PLAN = 64;
 
 /**
- * Greedy non-maximum suppression.
- * @param boxes four numbers a box
+ * Greedy non-maximum suppression: from the best score down, a box is kept unless its intersection with one that is kept already is more than
+ * `iouThreshold` times their union (areas in f32; an empty union counts as none).
+ * @param boxes four numbers a box, in any unit, rounded to f32; corners in either order make the same box
  * @param scores one a box; NaN and boxes that are not finite are left out
  * @returns indices of the kept boxes in order of score, ties by index
- * @throws RangeError on lengths that do not fit, with got and expected
+ * @throws RangeError for lengths that do not fit, and for options of unknown names or values, with got and expected
  */
 export function nms(
   boxes: ArrayLike<number>,
@@ -119,7 +120,7 @@ export function nms(
     (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
   if (format === "xyxy" && threshold === -Infinity) {
-    // boxes usually come as they are wanted: whether they did is asked of those alone that were met
+    // boxes usually come as they are wanted: taken as good, and of those that suppression looked at it is checked afterwards
     copyColumns(workspace, boxes, scores, classIds);
     const kept = suppressed(workspace, n);
     if (metWell(workspace, n)) return kept;
@@ -207,9 +208,9 @@ function copyColumns(
 }
 
 /**
- * Whether every box that suppression met has its corners in order and finite, and a score. What it did not meet had no part in
- * what it kept: a NaN stands before all numbers in the order or behind them, and leaves these as they are. Where it met
- * many of the `n` boxes, all are asked in their own order, which is faster.
+ * Whether every box that suppression looked at has its corners in order and finite, and a score. Others had no part in what it kept: a NaN stands
+ * before all numbers in the order or behind them, and leaves the order of these as it is. Where it looked at many of the `n` boxes, all
+ * are checked in the order of memory, which is faster.
  */
 function metWell({ engine, at }: Workspace, n: number): boolean {
   const { f32, i32 } = engine.memory;

@@ -50,7 +50,7 @@ export function single(
 export const may = (q: Question, role: keyof Roles, name: string): boolean =>
   [q.roles?.[role] ?? name].flat().includes(name);
 
-/** The tensors with some of them blotted out, so that the others keep their places. */
+/** The tensors, those that do not pass without dims: nothing reads them then, and the others keep their indices. */
 export const only = (
   specs: readonly TensorSpec[],
   keep: (s: TensorSpec, i: number) => boolean,

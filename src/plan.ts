@@ -184,8 +184,8 @@ export const isFinished = (name: string): boolean => /^(end-to-end|detection-out
 const namesOf = (roles: Config["roles"]): string[] => Object.values(roles ?? {}).flat() as string[];
 
 /**
- * Every tensor that is named as part of the head has to be in the reading, and every stride has its map: a map of another shape, left
- * alone, would take a part of the boxes with it.
+ * Every tensor that is named as part of the head has to be in the reading, and every stride has its map: leaving alone a map that does not
+ * fit would silently lose its boxes.
  */
 function checkNamed(
   { roles, strides }: Config,

@@ -89,7 +89,7 @@ const SETTINGS = {
 /** The names of all that `readSettings` reads. */
 export const SETTING_NAMES = /* @__PURE__ */ Object.keys(SETTINGS);
 
-/** The config with what the settings say over it. A stated family is what a file should have said: then there is something to decode. */
+/** The config with what the settings say over it. A family that is stated makes a config decodable that names none. */
 export function readSettings(r: Reader, config: Config): Config {
   const said = Object.entries<Rule<unknown> | ((r: Reader) => unknown)>(SETTINGS)
     .map(([key, rule]) => [key, typeof rule === "function" ? rule(r) : r.take(key, rule)] as const)
