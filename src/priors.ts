@@ -5,6 +5,7 @@
  */
 import { type Layer, blazeface, grid, ultraface } from "./built-priors.ts";
 
+/** What `ssdAnchors` builds: the fields of MediaPipe's SsdAnchorsCalculatorOptions. */
 export interface SsdAnchorOptions {
   /** [width, height] of the network input in pixels. */
   readonly inputSize: readonly [number, number];
