@@ -76,7 +76,7 @@ ${tableOf([["", "read once", ...columns.map(([title]) => title)], ...rows])}
 
 ${sameAnswers(report)} "Read once" loads every byte and nothing else; "native" is C++ with 128-bit vectors,
 written for these workloads (\`bench/native\`). \`simd\`, \`scalar\` and \`ts\` stand in the slot; the others take a caller's array, and so does "\`simd\` + copy": where
-every byte has to be copied first, that is most of the time, and careful JavaScript that reads the array where it lies may be as fast. In its slot \`simd\` takes
+every byte has to be copied first, that is most of the time. In its slot \`simd\` takes
 ${big} times native on f32 YOLOv8 and v5 and ${small} times on tiny-YOLOv3; \`nms()\` of an array takes ${alone} times. The limits that the
 project set itself, most of them 1.1 times a native decoder, were made with one that took a stated multiple of reading once: by that measure ${count("required")} are
 met. Our own native decoder is up to four times faster than that one; by it, ${count("own")} are. Ratios travel, microseconds do not.`;
