@@ -220,12 +220,12 @@ function allBucketed(scores: usize, n: i32, keys: usize, order: usize, counts: u
   const buckets = <i32>((high - low) >> shift) + 1;
   clear(counts, (<usize>buckets) << 2);
   for (i = 0; i < end; i += 4) {
-    const at = counts + ((<usize>((load<u32>(keys + i) - low) >> shift)) << 2);
+    const at = bucketAt(counts, load<u32>(keys + i), low, shift, u32.MAX_VALUE);
     store<i32>(at, load<i32>(at) + 1);
   }
   if (starts(counts, buckets) > CROWD && shift > 0) return false;
   for (i = 0; i < end; i += 4) {
-    const at = counts + ((<usize>((load<u32>(keys + i) - low) >> shift)) << 2);
+    const at = bucketAt(counts, load<u32>(keys + i), low, shift, u32.MAX_VALUE);
     const place = load<u32>(at);
     store<u32>(at, place + 1);
     store<u32>(order + ((<usize>place) << 2), <u32>(i >> 2));
@@ -254,11 +254,17 @@ function count(
 ): i32 {
   clear(counts, (<usize>buckets) << 2);
   for (let i = 0; i < m; i++) {
-    const k = ((keyOf(scores, load<u32>(from + ((<usize>i) << 2))) - low) >> shift) & mask;
-    const at = counts + ((<usize>k) << 2);
+    const at = bucketAt(counts, keyOf(scores, load<u32>(from + ((<usize>i) << 2))), low, shift, mask);
     store<i32>(at, load<i32>(at) + 1);
   }
   return starts(counts, buckets);
+}
+
+/** Where the bucket of a key stands. */
+// @ts-ignore: decorator
+@inline
+function bucketAt(counts: usize, key: u32, low: u32, shift: i32, mask: u32): usize {
+  return counts + ((<usize>(((key - low) >> shift) & mask)) << 2);
 }
 
 /** Counts of buckets to where each begins; returns the largest count. */
@@ -287,8 +293,7 @@ function scatter(
 ): void {
   for (let i = 0; i < m; i++) {
     const row = load<u32>(from + ((<usize>i) << 2));
-    const k = ((keyOf(scores, row) - low) >> shift) & mask;
-    const at = counts + ((<usize>k) << 2);
+    const at = bucketAt(counts, keyOf(scores, row), low, shift, mask);
     const place = load<u32>(at);
     store<u32>(at, place + 1);
     store<u32>(to + ((<usize>place) << 2), row);

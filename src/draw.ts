@@ -4,6 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { isRecord, show } from "./safetensors.ts";
+import { isBytes } from "./tensor.ts";
 
 /** What is drawn of a detection; coordinates normalised to the photo, 0..1. */
 export interface Drawn {
@@ -33,7 +34,7 @@ export interface ImageInfo {
 
 /** Size of a PNG or JPEG from its header. A camera's JPEG may lie on its side: width and height are those of the upright photo. */
 export function imageInfo(bytes: Uint8Array, where = "photo"): ImageInfo {
-  if (!(ArrayBuffer.isView(bytes) && bytes.BYTES_PER_ELEMENT === 1))
+  if (!isBytes(bytes))
     throw new DrawError(`${where}: got ${show(bytes)}, expected the bytes of a PNG or JPEG, a Uint8Array`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const info =

@@ -12,6 +12,7 @@ import { isTensorList, parseBin, parseTensorList, parseTensorSpec } from "./file
 import { isNpy, parseNpy } from "./files/npy.ts";
 import { isZip, parseNpz } from "./files/npz.ts";
 import { checkBytes, isRecord, readSafetensors, show } from "./safetensors.ts";
+import { utf8 } from "./files/text.ts";
 import type { BinSpec } from "./files/bin.ts";
 import type { NamedTensor } from "./safetensors.ts";
 
@@ -114,11 +115,9 @@ const isTar = (plain: string, bytes: Uint8Array): boolean =>
   /\.(tar|tgz|txz|tar\.xz|nnarchive)$/i.test(plain) || packingOf(bytes) !== null;
 
 const decodeText = (bytes: Uint8Array, path: string): string => {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new TensorError(`${path}: got text that is not UTF-8, expected JSON`);
-  }
+  const text = utf8(bytes);
+  if (text === null) throw new TensorError(`${path}: got text that is not UTF-8, expected JSON`);
+  return text;
 };
 
 /** Whether a file is JSON by how it begins. Among the first bytes of safetensors, the length of its header, are zeros. */

@@ -40,6 +40,7 @@ import {
   show,
   specOf,
   volume,
+  isBytes,
 } from "./tensor.ts";
 
 /** Options of `loadPlan`. */
@@ -144,7 +145,7 @@ function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   const refusePlan = (got: string, expected: string): never => no("plan", got, expected);
   if (given instanceof Promise) refusePlan("a promise", "what it resolves to: await it");
   const isBuffer = Object.prototype.toString.call(given) === "[object ArrayBuffer]";
-  if (!isBuffer && !(ArrayBuffer.isView(given) && given.BYTES_PER_ELEMENT === 1))
+  if (!isBuffer && !isBytes(given))
     refusePlan(show(given), "the bytes of a plan file, a Uint8Array or an ArrayBuffer");
   const head = F.FILE_WORDS * 4;
   const { buffer, byteOffset, byteLength } = given as Uint8Array;

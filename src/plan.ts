@@ -159,18 +159,20 @@ export function makePlan(
 /** Maps that an input of this size has at no stride of whole pixels. */
 function strangeMaps(heads: readonly Head[], size: Question["inputSize"]): string[] {
   if (size === null) return [];
-  const maps = new Set(heads.map((h) => `${h.columns}x${h.cells / h.columns}`));
   // cells of the smallest stride that is enough, or of the largest that leaves something over
   const fits = (pixels: number, cells: number): boolean =>
     Math.ceil(pixels / Math.ceil(pixels / cells)) === cells ||
     Math.floor(pixels / Math.floor(pixels / cells)) === cells;
-  const strange = [...maps].filter(
-    (map) => !map.split("x").every((cells, i) => fits(size[i], Number(cells))),
+  const strange = new Set(
+    heads
+      .map((h) => [h.columns, h.cells / h.columns])
+      .filter((map) => !map.every((cells, i) => fits(size[i], cells)))
+      .map((map) => map.join("x")),
   );
-  return strange.length === 0
+  return strange.size === 0
     ? []
     : [
-        `a ${size.join("x")} input has no map of ${strange.join(" or ")} cells at any stride of whole pixels: is that its width and height?`,
+        `a ${size.join("x")} input has no map of ${[...strange].join(" or ")} cells at any stride of whole pixels: is that its width and height?`,
       ];
 }
 

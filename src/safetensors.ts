@@ -7,6 +7,7 @@
  *     8+n         the data, each tensor little-endian and row-major, back to back, without holes or overlap
  */
 import { TensorError } from "./errors.ts";
+import { isBytes, kindOf } from "./tensor.ts";
 
 /** f16 is carried as raw bits in a Uint16Array. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
@@ -81,12 +82,13 @@ export function elementCount(dims: unknown, where: string): number {
 
 /** What a reader is given; in plain JavaScript it may be an ArrayBuffer, or a path. */
 export function checkBytes(bytes: unknown, where: string): void {
-  if (!(ArrayBuffer.isView(bytes) && (bytes as Uint8Array).BYTES_PER_ELEMENT === 1))
-    throw new TensorError(`${where}: got ${kindOf(bytes)}, expected the bytes of the file, a Uint8Array`);
+  if (!isBytes(bytes))
+    throw new TensorError(
+      `${where}: got ${kindOrValue(bytes)}, expected the bytes of the file, a Uint8Array`,
+    );
 }
 
-const kindOf = (value: unknown): string =>
-  typeof value === "object" ? Object.prototype.toString.call(value).slice(8, -1) : show(value);
+const kindOrValue = (value: unknown): string => (typeof value === "object" ? kindOf(value) : show(value));
 
 /** A view on `bytes` where the address allows it, else a copy: typed arrays must start at a multiple of their element size. */
 export function typedData(type: ElementType, bytes: Uint8Array): TensorData {
@@ -219,7 +221,7 @@ function checkTensor({ name, data, type, ...rest }: Readonly<NamedTensor>): void
   const kind = ARRAYS[type].name;
   // a Buffer is a Uint8Array too
   if (kindOf(data) !== kind)
-    throw new TensorError(`${name}: got data in ${kindOf(data)}, expected ${kind} for ${type}`);
+    throw new TensorError(`${name}: got data in ${kindOrValue(data)}, expected ${kind} for ${type}`);
   quantisation(rest, name);
 }
 

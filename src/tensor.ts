@@ -124,6 +124,10 @@ export function elementType(name: string): ElementType | null {
 /** Numbers as they are, not quantised. */
 export const isFloat = (s: { readonly type: string }): boolean => s.type === "f32" || s.type === "f16";
 
+/** Bytes as they are: a Uint8Array or its kin, a Buffer among them. */
+export const isBytes = (x: unknown): x is Uint8Array =>
+  ArrayBuffer.isView(x) && (x as Uint8Array).BYTES_PER_ELEMENT === 1;
+
 /** `Float32Array`, `Array`, ... */
 export const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
 

@@ -3,6 +3,7 @@
  * that a deployment is mended in one go.
  */
 import { readFileSync } from "node:fs";
+import { isObject } from "./json.ts";
 
 export interface Config {
   readonly databaseUrl: string | undefined;
@@ -139,7 +140,7 @@ export function isLoopback(host: string): boolean {
 /** `file`: the parsed JSON of the config file, if there is one. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>, file: unknown = {}): Config {
   const problems: string[] = [];
-  const given = typeof file === "object" && file !== null && !Array.isArray(file) ? (file as Record<string, unknown>) : {};
+  const given = isObject(file) ? file : {};
   if (given !== file) problems.push(`config file: got ${show(file).slice(0, 40)}, expected a JSON object`);
   for (const name of Object.keys(given)) {
     if (!Object.hasOwn(options, name)) problems.push(`${name}: got an option that does not exist, expected one of ${Object.keys(options).join(", ")}`);

@@ -25,6 +25,11 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
+/** The body that goes with the status, in the form of GraphQL's errors. */
+export function refusalBody(code: RefusalCode, detail = ""): string {
+  return JSON.stringify({ errors: [{ message: refusals[code][1] + detail, extensions: { code } }] });
+}
+
 /** What the operator or a member asked for cannot be done; the message may be shown to them as it is. */
 export class UserError extends Error {
   override readonly name = "UserError";

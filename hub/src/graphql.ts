@@ -4,7 +4,8 @@ import { buildSchema, getOperationAST, GraphQLError, Kind, type ExecutionResult 
 import { createHandler, type Handler, type RequestParams, type Response } from "graphql-http";
 import type { Queries } from "./database/database.ts";
 import { Documents } from "./documents.ts";
-import { refusals, UnavailableError, type RefusalCode } from "./errors.ts";
+import { refusalBody, refusals, UnavailableError } from "./errors.ts";
+import { isObject } from "./json.ts";
 import { listDevices, readList, type Device } from "./nouns/device.ts";
 import { isDeviceId } from "./nouns/text.ts";
 
@@ -163,8 +164,6 @@ export function createEndpoint(): Endpoint {
   return { handle, documents };
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** What a body must look like. graphql-http would judge it too, but its sentences have no code and say not what was expected. */
 function readParams(body: string): RequestParams | Response {
   let given: unknown;
@@ -183,8 +182,7 @@ function readParams(body: string): RequestParams | Response {
 }
 
 function badBody(detail: string): Response {
-  const [status, sentence] = refusals.invalid_body;
-  return answer(status, false, JSON.stringify({ errors: [{ message: `${sentence}: ${detail}`, extensions: { code: "invalid_body" satisfies RefusalCode } }] }));
+  return answer(refusals.invalid_body[0], false, refusalBody("invalid_body", `: ${detail}`));
 }
 
 function wantsNewMediaType(headers: object): boolean {

@@ -13,7 +13,7 @@ import type { Config } from "./config.ts";
 import { isLoopback } from "./config.ts";
 import type { Database } from "./database/database.ts";
 import { databaseVersion, schemaVersion } from "./database/migrations.ts";
-import { refusals, UnavailableError, type RefusalCode } from "./errors.ts";
+import { refusalBody, refusals, UnavailableError, type RefusalCode } from "./errors.ts";
 import { createEndpoint, VALUES_A_REQUEST, type Context } from "./graphql.ts";
 import { sameText } from "./ids.ts";
 import { hashKey, readKey, sameHash } from "./key.ts";
@@ -117,15 +117,7 @@ export function createHub(options: HubOptions): Hub {
   }
 
   function refuse(response: ServerResponse, note: Note, code: RefusalCode, headers?: Record<string, string>, detail = ""): void {
-    const [status, sentence] = refusals[code];
-    send(
-      response,
-      note,
-      status,
-      "application/json; charset=utf-8",
-      JSON.stringify({ errors: [{ message: sentence + detail, extensions: { code } }] }),
-      headers,
-    );
+    send(response, note, refusals[code][0], "application/json; charset=utf-8", refusalBody(code, detail), headers);
   }
 
   function wrongMethod(request: IncomingMessage, response: ServerResponse, note: Note, allow: string): void {

@@ -39,13 +39,12 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
 
   const out = values["out"] as string | undefined;
   const kernel = values["kernel"] as string | undefined;
-  const outs = [["out", out] as const, ["kernel", kernel] as const].flatMap(([option, path]) =>
-    path === undefined ? [] : [[option, path] as const],
-  );
-  const read = [values["labels"], values["priors"], ...positionals];
   await checkPlaces(
-    outs,
-    read.filter((path) => typeof path === "string"),
+    [
+      ["out", out],
+      ["kernel", kernel],
+    ],
+    [values["labels"], values["priors"], ...positionals],
   );
 
   const result = name === undefined ? compiled.bytes : cSource(name, compiled);

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { TensorError } from "../errors.ts";
 import { elementType, load, readTensors } from "../files.ts";
 import { show } from "../safetensors.ts";
+import { utf8 } from "../files/text.ts";
 import type { DecoderOptions } from "../options.ts";
 import type { Input } from "../files.ts";
 import type { NamedTensor, TensorHead } from "../safetensors.ts";
@@ -151,12 +152,8 @@ export async function labelsOf(values: Values): Promise<string[] | undefined> {
 }
 
 function linesOf(file: Uint8Array, path: string): string[] {
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(file);
-  } catch {
-    throw got("labels", path, "a text file in UTF-8");
-  }
+  const text = utf8(file);
+  if (text === null) throw got("labels", path, "a text file in UTF-8");
   let json: unknown = null;
   try {
     json = JSON.parse(text);
@@ -312,7 +309,7 @@ export function theConfig(inputs: readonly Input[]): { path: string; text: strin
     throw new UsageError(`got the configs ${configs.map((c) => c.path).join(" and ")}, expected one`);
   const [config] = configs;
   try {
-    if (config) JSON.parse(config.text.replace(/^\ufeff/, ""));
+    if (config) JSON.parse(config.text);
   } catch (e) {
     throw new TensorError(
       `${config.path}: got text that is not JSON (${(e as Error).message}), expected a config: NN_config, nn_config, an NN Archive's config.json or typed options`,
@@ -345,10 +342,13 @@ export async function writeNamed(option: string, path: string, data: string | Ui
   });
 }
 
-/** A result must not take the place of what it is made from, nor of another result. Options by the path they name. */
+/**
+ * A result must not take the place of what it is made from, nor of another result. `outs`: each option with the path it names; `read`: options' values
+ * and files. What is not given counts for nothing.
+ */
 export async function checkPlaces(
-  outs: readonly (readonly [option: string, path: string])[],
-  read: readonly string[],
+  outs: readonly (readonly [option: string, path: string | undefined])[],
+  read: readonly unknown[],
 ): Promise<void> {
   // of a file its number, as links and spellings differ; a device may be written to more than once
   const identity = (path: string): Promise<string | null> =>
@@ -356,8 +356,9 @@ export async function checkPlaces(
       (s) => (s.isFile() ? `${s.dev} ${s.ino}` : null),
       () => resolve(path),
     );
-  const taken = new Set(await Promise.all(read.map(identity)));
+  const taken = new Set(await Promise.all(read.filter((path) => typeof path === "string").map(identity)));
   for (const [option, path] of outs) {
+    if (path === undefined) continue;
     const id = await identity(path);
     if (id !== null && taken.has(id))
       throw got(option, path, "a file of its own, not one that is read or written here already");

@@ -132,17 +132,10 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     for (const out of outs)
       if (!/\.(svg|png)$/i.test(out))
         throw new UsageError(`--out: got ${show(out)}, expected a name that ends in .svg or .png`);
-    const read = [
-      photoPath,
-      values["detections"],
-      values["labels"],
-      values["priors"],
-      values["font"],
-      ...positionals,
-    ];
+    const read = ["detections", "labels", "priors", "font"].map((option) => values[option]);
     await checkPlaces(
       outs.map((out) => ["out", out]),
-      read.filter((path) => typeof path === "string"),
+      [photoPath, ...read, ...positionals],
     );
     const photo = await readNamed("photo", photoPath);
     imageInfo(photo, photoPath); // before any decoding: a wrong photo is the cheaper error

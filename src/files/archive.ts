@@ -6,6 +6,7 @@ import { createGunzip } from "node:zlib";
 import { Readable } from "node:stream";
 import { ConfigError } from "../errors.ts";
 import { show } from "../safetensors.ts";
+import { utf8 } from "./text.ts";
 
 const BLOCK = 512;
 /** No config.json comes near; more is refused before it is collected. */
@@ -27,12 +28,9 @@ export function packingOf(bytes: Uint8Array): Packing | null {
 export async function readArchiveConfig(bytes: Uint8Array, where: string): Promise<string> {
   const packing = packingOf(bytes);
   if (!packing) throw refusal(where, `got bytes that are no archive, expected .tar, .tar.gz or .tar.xz`);
-  const found = await findInTar(unpack(bytes, packing, where), where);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(found);
-  } catch {
-    throw refusal(where, `config.json: got text that is not UTF-8, expected JSON`);
-  }
+  const found = utf8(await findInTar(unpack(bytes, packing, where), where));
+  if (found === null) throw refusal(where, `config.json: got text that is not UTF-8, expected JSON`);
+  return found;
 }
 
 async function* unpack(bytes: Uint8Array, packing: Packing, where: string): AsyncGenerator<Uint8Array> {
