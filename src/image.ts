@@ -105,20 +105,17 @@ export function writeColumns(
 }
 
 function writeBlock({ memory: m, plan, layout }: Image, block: number): void {
-  const { rules, inputSize } = plan;
+  const { rules, inputSize, heads } = plan;
   const at = layout.blocks[block];
   const p = at >> 2;
-  writeColumns(
-    m,
-    at,
-    layout,
-    imageOf(plan, block),
-    plan.heads.length,
-    layout.records[block],
-    rules.maxCandidates,
-  );
+  writeColumns(m, at, layout, imageOf(plan, block), heads.length, layout.records[block], rules.maxCandidates);
   m.i32[p + A.P_FLAGS] =
-    NMS[rules.nms] |
+    // where all candidates have one label suppression need not look at it
+    NMS[
+      rules.nms === "class" && (plan.keep?.length === 1 || heads.every((h) => !h.label && h.classes < 2))
+        ? "all"
+        : rules.nms
+    ] |
     CLAMP[rules.clamp] |
     (rules.suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0) |
     (rules.multiLabel ? A.FLAG_MULTI_LABEL : 0);
