@@ -41,10 +41,13 @@ import {
   KIND_TOPLEFT,
   TYPE_F16,
   TYPE_F32,
+  TYPE_I16,
+  TYPE_I32,
+  TYPE_I8,
 } from "../src/abi";
 import { exp, sigmoid, tanh } from "../src/exp";
 import { exp4, expSums, sigmoid4 } from "./exp4";
-import { finite, gather4, integer, value } from "./value";
+import { f16, finite, gather4, value } from "./value";
 import { flt, int, ptr } from "./word";
 
 /** What became of a box. */
@@ -231,11 +234,17 @@ function activate4(fn: i32, x: v128): v128 {
 /** One channel of four rows, as `value` has it. */
 function channel4(head: usize, at: usize, a0: usize, a1: usize, a2: usize, a3: usize): v128 {
   const type = int(head, H_BOX_TYPE);
-  if (type == TYPE_F32) return gather4<f32>(at + a0, at + a1, at + a2, at + a3);
-  let raw = i32x4.splat(integer(type, at + a0));
-  raw = i32x4.replace_lane(raw, 1, integer(type, at + a1));
-  raw = i32x4.replace_lane(raw, 2, integer(type, at + a2));
-  raw = i32x4.replace_lane(raw, 3, integer(type, at + a3));
+  a0 += at;
+  a1 += at;
+  a2 += at;
+  a3 += at;
+  let raw: v128;
+  if (type == TYPE_F32 || type == TYPE_I32) raw = gather4<f32>(a0, a1, a2, a3);
+  else if (type == TYPE_F16 || type == TYPE_I16) raw = gather4<f16>(a0, a1, a2, a3);
+  else raw = gather4<u8>(a0, a1, a2, a3);
+  if (type == TYPE_F32) return raw;
+  const unused = type == TYPE_I8 ? 24 : type == TYPE_I16 ? 16 : 0;
+  raw = i32x4.shr_s(i32x4.shl(raw, unused), unused);
   return value4(type, raw, flt(head, H_BOX_SCALE), flt(head, H_BOX_ZERO));
 }
 
