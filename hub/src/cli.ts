@@ -15,11 +15,12 @@ import type { Database } from "./database/database.ts";
 import { UserError } from "./errors.ts";
 import { parseDeviceFile } from "./import.ts";
 import { createLogger, redact } from "./log.ts";
-import { revokeKey } from "./nouns/apikey.ts";
+import { keysMadeBy, revokeKey } from "./nouns/apikey.ts";
 import { readAudit } from "./nouns/audit.ts";
 import { addDevices, listDevices, removeDevice } from "./nouns/device.ts";
-import { addTeam, findTeam, listTeams, membersOf, parseRole, removeMember, renameTeam, setRole } from "./nouns/team.ts";
-import { initialise, invite, listUsers, removeUser, resetLink } from "./nouns/user.ts";
+import { addTeam, findTeam, listTeams, membersOf, parseRole, removeMember, renameTeam, setRole, teamsOf } from "./nouns/team.ts";
+import { cleanEmail } from "./nouns/text.ts";
+import { findUser, initialise, invite, listUsers, removeUser, resetLink } from "./nouns/user.ts";
 import { openDatabase } from "./open.ts";
 import { serve } from "./server.ts";
 
@@ -32,6 +33,8 @@ interface Call {
   need(name: string): string;
   get(name: string): string | undefined;
   has(name: string): boolean;
+  /** Says on standard error what the operator has to know beside the result. */
+  warn(text: string): void;
   readonly rest: readonly string[];
 }
 
@@ -98,19 +101,23 @@ const commands: Readonly<Record<string, Command>> = {
   },
   "users remove": {
     usage: "hub users remove --email EMAIL [--team TEAM]",
-    about: "ends the account, or with --team only the membership; API keys the person made stay until revoked",
+    about: "ends the account, or with --team only the membership, and the invitations the person made; names the API keys they made, which stay until revoked",
     values: ["email", "team"],
-    run: async ({ db, need, get }) => {
+    run: async ({ db, need, get, warn }) => {
       const name = get("team");
-      if (name === undefined) await removeUser(db, Date.now(), ACTOR, need("email"));
-      else {
-        const team = await findTeam(db, name);
-        const email = need("email").trim().toLowerCase();
-        const member = (await membersOf(db, team.id)).find((candidate) => candidate.email === email);
-        if (member === undefined) throw new UserError(`got ${email}, expected a member of the team`, 404);
-        await removeMember(db, Date.now(), ACTOR, undefined, team.id, member.user_id);
+      const team = name === undefined ? undefined : await findTeam(db, name);
+      const email = cleanEmail(need("email"));
+      const user = await findUser(db, email);
+      if (user === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
+      const teams = team === undefined ? await teamsOf(db, user.id) : [team];
+      if (team === undefined) await removeUser(db, Date.now(), ACTOR, email);
+      else await removeMember(db, Date.now(), ACTOR, undefined, team.id, user.id);
+      for (const { id, name: teamName } of teams) {
+        if ((await membersOf(db, id)).some(({ role }) => role === "admin")) continue;
+        warn(`team ${JSON.stringify(teamName)} (${id}) has no administrator now: hub users role, or hub users invite --role admin`);
       }
-      return { removed: need("email") };
+      const keysThatStay = await keysMadeBy(db, user.id, team?.id);
+      return { removed: email, keysThatStay };
     },
   },
   "teams list": {
@@ -199,10 +206,24 @@ const commands: Readonly<Record<string, Command>> = {
   },
   restore: {
     usage: "hub restore --from FILE [--replace]",
-    about: "fills an empty database from a backup; --replace throws away what is there, but keys revoked since stay revoked",
+    about: "fills an empty database from a backup; --replace throws away what is there, but access that was taken away since stays away",
     values: ["from"],
     switches: ["replace"],
-    run: ({ db, need, has }) => restore(db, Date.now(), need("from"), has("replace")),
+    run: async ({ db, need, has, warn }) => {
+      const { taken, knowsSince, ...result } = await restore(db, Date.now(), need("from"), has("replace"));
+      const at = iso(taken);
+      if (!knowsSince && result.inForce.keys + result.inForce.users > 0)
+        warn(
+          `this database does not know what happened after the backup of ${at}: whatever was taken away since is in force again, ` +
+            `among ${result.inForce.keys} API keys and ${result.inForce.users} accounts with their passwords of then; ` +
+            "revoke and remove it again (hub keys revoke, hub users remove)",
+        );
+      if (result.teamsWithoutAdmin.length > 0)
+        warn(
+          `the administrators of ${result.teamsWithoutAdmin.join(", ")} in the backup were removed or demoted since: invite one (hub users invite --role admin), or name one (hub users role)`,
+        );
+      return { backup: at, ...result };
+    },
   },
 };
 
@@ -282,7 +303,8 @@ async function main(argv: readonly string[]): Promise<void> {
   for (const [, option] of command!.usage.replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)) need(option!);
   const db = await openDatabase(config, () => undefined);
   try {
-    const result = await command!.run({ config, db, need, get, has: (option) => values[option] === true, rest: positionals });
+    const warn = (text: string): void => void process.stderr.write(`hub: ${text}\n`);
+    const result = await command!.run({ config, db, need, get, warn, has: (option) => values[option] === true, rest: positionals });
     process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
   } finally {
     await db.close();

@@ -69,11 +69,41 @@ for (const { kind, skip } of kinds) {
       expect((await run(["backup", "--out", backup], env)).code).toBe(0);
       expect((await run(["restore", "--from", backup], env)).stderr).toContain("expected an empty database");
       const elsewhere = { HUB_DATABASE_FILE: join(folder.path, "other.db") };
-      expect((await run(["restore", "--from", backup], elsewhere)).code).toBe(0);
+      const moved = await run(["restore", "--from", backup], elsewhere);
+      expect([moved.code, moved.json]).toMatchObject([0, { inForce: { users: 1, keys: 0 } }]);
+      // Said aloud where the database cannot know what was taken away since, and not where it can.
+      expect(moved.stderr).toMatch(/^hub: this database does not know what happened after the backup of \d{4}-.* 0 API keys and 1 accounts/);
+      const again = await run(["restore", "--from", backup, "--replace"], elsewhere);
+      expect([again.code, again.stderr, again.json]).toMatchObject([0, "", { stayRevoked: [], stayRemoved: [] }]);
       expect((await run(["teams", "members", "--team", "Crew"], elsewhere)).json).toMatchObject([{ email: "root@example.org", role: "admin" }]);
       expect(await hub.stop()).toBe(0);
       expect(hub.output).not.toContain(key.slice(17));
       expect(hub.output).not.toContain(new URL(init.json.link as string).pathname.slice(6));
+    });
+
+    it("says which keys a removed person leaves behind, and which team without an administrator", async () => {
+      const init = await run(["init", "--email", "root@example.org", "--team", "Crew"], env);
+      const team = init.json.team.id as string;
+      const second = (await run(["teams", "add", "--name", "Second"], env)).json as { id: string };
+      const hub = await HubProcess.start(env);
+      const person = await useLinkAt(hub.url, init.json.link as string);
+      const invited = await run(["users", "invite", "--team", second.id, "--email", "root@example.org", "--role", "admin"], env);
+      await useLinkAt(hub.url, invited.json.link as string);
+      const keys = [await makeKey(person, team), await makeKey(person, team), await makeKey(person, second.id)];
+      const ids = keys.map((key) => key.slice(4, 16));
+      await run(["keys", "revoke", "--team", "Crew", "--key", ids[0]!], env);
+      const last = await run(["users", "remove", "--team", "Crew", "--email", "root@example.org"], env);
+      expect([last.code, last.stderr]).toMatchObject([1, expect.stringContaining("last administrator")]);
+      await useLinkAt(hub.url, (await run(["users", "invite", "--team", "Crew", "--email", "b@example.org", "--role", "admin"], env)).json.link as string);
+      expect(await run(["users", "remove", "--team", "Crew", "--email", " Root@example.org"], env)).toMatchObject({
+        stderr: "",
+        json: { removed: "root@example.org", keysThatStay: [ids[1]] },
+      });
+      const ended = await run(["users", "remove", "--email", "root@example.org"], env);
+      expect(ended.json).toEqual({ removed: "root@example.org", keysThatStay: [ids[1], ids[2]] });
+      expect(ended.stderr).toBe(`hub: team "Second" (${second.id}) has no administrator now: hub users role, or hub users invite --role admin\n`);
+      expect((await run(["users", "remove", "--email", "root@example.org"], env)).stderr).toContain("expected a user");
+      await hub.stop();
     });
 
     it("starts four hubs on an empty database at once (19)", async () => {

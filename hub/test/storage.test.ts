@@ -1,6 +1,6 @@
 /** One contract, kept by both databases. */
 import { randomBytes } from "node:crypto";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -11,8 +11,9 @@ import { createKey, LastUsed, lookUpKey, revokeKey } from "../src/nouns/apikey.t
 import { readAudit } from "../src/nouns/audit.ts";
 import { addDevices, listDevices, removeDevice, renameDevice } from "../src/nouns/device.ts";
 import { closeSession, openSession, readSession } from "../src/nouns/session.ts";
+import { LINK_LIFETIME_MS, readLink } from "../src/nouns/link.ts";
 import { addTeam, findTeam, membersOf, removeMember, renameTeam, setRole, teamsOf } from "../src/nouns/team.ts";
-import { changePassword, findUser, initialise, invite, readLink, removeUser, resetLink, useLink, LINK_LIFETIME_MS, type User } from "../src/nouns/user.ts";
+import { changePassword, findUser, initialise, invite, removeUser, resetLink, useLink, type User } from "../src/nouns/user.ts";
 import { kinds, openTestDatabase, temporaryFolder, type TestDatabase } from "./support/hub.ts";
 
 const NOW = 1_800_000_000_000;
@@ -192,6 +193,75 @@ for (const { kind, skip } of kinds) {
       expect(await useLink(db(), NOW, await asked(b), "hash")).toMatchObject({ email: "ann@example.org" });
     });
 
+    it("ends invitations with the right to invite, and leaves those of others", async () => {
+      const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
+      const [ann, ben] = [await join_(a.id, "ann@example.org"), await join_(a.id, "ben@example.org")];
+      await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, b.id, ann.email, "admin"), undefined);
+      let serial = 0;
+      const by = (user: User | undefined, teamId: string, now = NOW) => invite(db(), now, "x", user?.id, teamId, `p${serial++}@example.org`, "admin");
+      const open = async (tokens: readonly string[]) => Promise.all(tokens.map(async (token) => (await readLink(db(), NOW, token)) !== undefined));
+
+      const links = [await by(ann, a.id), await by(ann, b.id), await by(ben, a.id), await by(undefined, a.id), await by(ann, a.id, NOW - LINK_LIFETIME_MS)];
+      await setRole(db(), NOW, "ben@example.org", ben.id, a.id, ann.email, "member");
+      expect(await open(links)).toEqual([false, true, true, true, false]);
+      // One row for what ended here, none for what had run out.
+      expect((await readAudit(db(), 100)).filter((row) => row.action === "invite.ended")).toMatchObject([
+        { actor: "ben@example.org", team_id: a.id, subject: "p0@example.org admin" },
+      ]);
+      // Given back, the right brings no old invitation back.
+      await setRole(db(), NOW, "operator", undefined, a.id, ann.email, "admin");
+      expect(await open(links)).toEqual([false, true, true, true, false]);
+
+      links[0] = await by(ann, a.id);
+      await removeMember(db(), NOW, "operator", undefined, a.id, ann.id);
+      expect(await open(links)).toEqual([false, true, true, true, false]);
+      expect(await useLink(db(), NOW, links[0], "hash")).toBeUndefined();
+      await removeUser(db(), NOW, "operator", ann.email);
+      expect(await open(links)).toEqual([false, false, true, true, false]);
+    });
+
+    it("lets nobody invite while they are being removed", async () => {
+      const team = await addTeam(db(), NOW, "test", "A");
+      const other = storage.again();
+      for (let i = 0; i < 10; i++) {
+        const [ann] = [await join_(team.id, `ann${i}@example.org`), await join_(team.id, `ben${i}@example.org`)];
+        const [made] = await Promise.allSettled([
+          invite(db(), NOW, "x", ann.id, team.id, `new${i}@example.org`, "admin"),
+          removeMember(other, NOW, "x", undefined, team.id, ann.id),
+        ]);
+        if (made.status === "fulfilled") expect(await readLink(db(), NOW, made.value)).toBeUndefined();
+      }
+    });
+
+    it("learns from the audit who made the invitations that are open when the schema changes", async () => {
+      const fresh = await openTestDatabase(kind, { migrated: false });
+      await migrate(fresh.db, Date.now, migrations.slice(0, 1));
+      await fresh.db.write(async (tx) => {
+        await tx.all("INSERT INTO teams (id, name, created_at) VALUES ('t', 'T', 1)");
+        await tx.all("INSERT INTO users (id, email, password, created_at) VALUES ('u', 'ann@example.org', 'hash', 1)");
+        for (const [hash, email, actor] of [
+          ["1", "a@example.org", "ann@example.org"],
+          ["2", "b@example.org", "operator"],
+        ]) {
+          await tx.all("INSERT INTO links (hash, purpose, email, team_id, role, created_at, expires_at) VALUES (?, 'invite', ?, 't', 'admin', 5, 9)", [
+            hash!,
+            email!,
+          ]);
+          await tx.all("INSERT INTO audit (id, at, actor, action, team_id, subject) VALUES (?, 5, ?, 'invite.created', 't', ?)", [
+            hash!,
+            actor!,
+            `${email} admin`,
+          ]);
+        }
+      });
+      expect(await migrate(fresh.db)).toBe(migrations.length - 1);
+      expect(await fresh.db.all("SELECT hash, created_by FROM links ORDER BY hash")).toEqual([
+        { hash: "1", created_by: "u" },
+        { hash: "2", created_by: null },
+      ]);
+      await fresh.remove();
+    });
+
     it("lets a team be renamed by its administrators only, as they are when it is written", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
       const [admin, member] = [await join_(team.id, "a@example.org"), await join_(team.id, "m@example.org", "member")];
@@ -293,7 +363,7 @@ for (const { kind, skip } of kinds) {
       await revokeKey(db(), NOW, "operator", team.id, key!.id);
 
       const fresh = await openTestDatabase(target);
-      expect(await restore(fresh.db, NOW, file, false)).toEqual({ rows, keptRevoked: 0 });
+      expect(await restore(fresh.db, NOW, file, false)).toMatchObject({ rows, taken: NOW, knowsSince: false, inForce: { users: 1, keys: 1 }, stayRevoked: [] });
       expect(await listDevices(fresh.db, team.id)).toEqual(await listDevices(db(), team.id));
       expect(await membersOf(fresh.db, team.id)).toEqual(await membersOf(db(), team.id));
       expect((await lookUpKey(fresh.db, key!.id))?.hash).toBe(key!.hash);
@@ -301,8 +371,123 @@ for (const { kind, skip } of kinds) {
       await fresh.remove();
 
       // Into the database it came from: what was revoked since stays revoked.
-      expect(await restore(db(), NOW, file, true)).toEqual({ rows, keptRevoked: 1 });
+      expect(await restore(db(), NOW, file, true)).toMatchObject({ rows, knowsSince: true, inForce: { users: 1, keys: 0 }, stayRevoked: [key!.id] });
       expect((await lookUpKey(db(), key!.id))?.revoked_at).toBe(NOW);
+      folder.remove();
+    });
+
+    it("restores no access that was taken away since, and says which", async () => {
+      const folder = temporaryFolder();
+      const [empty, file] = [join(folder.path, "empty.gz"), join(folder.path, "b.gz")];
+      await backup(db(), NOW, empty);
+      const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
+      const people = ["root", "demoted", "removed", "ended", "back", "again", "renewed"];
+      const users = new Map<string, User>();
+      for (const name of people) users.set(name, await join_(a.id, `${name}@example.org`));
+      const person = (name: string): User => users.get(name)!;
+      await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, b.id, person("removed").email, "admin"), undefined);
+      const key = await createKey(db(), NOW, person("ended"), a.id, "form");
+      const live = await createKey(db(), NOW, person("ended"), a.id, "other form");
+      const [device] = await addDevices(db(), NOW, a.id, 10, [{ name: "cam" }]);
+      const { rows } = await backup(db(), NOW, file);
+
+      await setRole(db(), NOW, "x", undefined, a.id, person("demoted").email, "member");
+      await removeMember(db(), NOW, "x", undefined, a.id, person("removed").id);
+      for (const name of ["ended", "again"]) await removeUser(db(), NOW, "x", person(name).email);
+      await removeMember(db(), NOW, "x", undefined, a.id, person("back").id);
+      await useLink(db(), NOW, await invite(db(), NOW, "x", undefined, a.id, person("back").email, "admin"), undefined);
+      // Another id, another password, another team.
+      await useLink(db(), NOW, await invite(db(), NOW, "x", undefined, b.id, person("again").email, "member"), "another hash");
+      await changePassword(db(), NOW, person("renewed"), "new hash");
+      await revokeKey(db(), NOW + 5, "x", a.id, key!.id);
+      await removeDevice(db(), a.id, device!.id);
+      const late = await join_(a.id, "late@example.org");
+      const since = (await readAudit(db(), 1000)).length;
+
+      const check = async (result: Awaited<ReturnType<typeof restore>>): Promise<void> => {
+        expect(result).toMatchObject({ rows, knowsSince: true, inForce: { users: 6, keys: 1 }, stayRevoked: [key!.id], teamsWithoutAdmin: [] });
+        expect(result.stayRemoved).toEqual(
+          expect.arrayContaining([
+            { email: "ended@example.org" },
+            { email: "removed@example.org", team_id: a.id },
+            { email: "again@example.org", team_id: a.id },
+          ]),
+        );
+        expect(result.stayRemoved).toHaveLength(3);
+        const members = (await membersOf(db(), a.id)).map(({ email, role }) => `${email.split("@")[0]} ${role}`);
+        expect(members).toEqual(["back admin", "demoted member", "renewed admin", "root admin"]);
+        expect((await membersOf(db(), b.id)).map(({ email }) => email)).toEqual(["removed@example.org"]);
+        expect(await findUser(db(), "ended@example.org")).toBeUndefined();
+        expect((await findUser(db(), "renewed@example.org"))?.password).toBe("new hash");
+        expect((await findUser(db(), "again@example.org"))?.password).toBe("another hash");
+        expect(await lookUpKey(db(), key!.id)).toMatchObject({ revoked_at: NOW + 5 });
+        expect(await lookUpKey(db(), live!.id)).toMatchObject({ revoked_at: null });
+        expect(await listDevices(db(), a.id)).toEqual([device]);
+        // What came in since is gone, and the audit still tells of it.
+        expect(await findUser(db(), late.email)).toBeUndefined();
+      };
+      const first = await restore(db(), NOW, file, true);
+      await check(first);
+      expect(first).toMatchObject({
+        stayDemoted: [{ email: "demoted@example.org", team_id: a.id }],
+        keptPasswords: expect.arrayContaining(["again@example.org", "renewed@example.org"]) as string[],
+      });
+      expect(await readAudit(db(), 1000)).toHaveLength(since + 1);
+      await check(await restore(db(), NOW, file, true));
+
+      // After a restore of something older the rows themselves are gone: the audit knows who was removed, and not only lost.
+      await restore(db(), NOW, empty, true);
+      expect(await db().all("SELECT id FROM users")).toEqual([]);
+      const { stayRemoved, stayRevoked } = await restore(db(), NOW, file, true);
+      expect(stayRemoved).toHaveLength(3);
+      expect(stayRevoked).toEqual([key!.id]);
+      expect(await findUser(db(), "root@example.org")).toBeDefined();
+      folder.remove();
+    });
+
+    it("names the teams that a restore leaves without an administrator, and knows a stranger's database", async () => {
+      const folder = temporaryFolder();
+      const file = join(folder.path, "b.gz");
+      const team = await addTeam(db(), NOW, "test", "A");
+      await addTeam(db(), NOW, "test", "never had one");
+      const ann = await join_(team.id, "ann@example.org");
+      await backup(db(), NOW, file);
+      await join_(team.id, "ben@example.org");
+      await removeMember(db(), NOW, "x", undefined, team.id, ann.id);
+      expect((await restore(db(), NOW, file, true)).teamsWithoutAdmin).toEqual([team.id]);
+      expect(await membersOf(db(), team.id)).toEqual([]);
+
+      const other = await openTestDatabase(kind);
+      await addTeam(other.db, NOW, "test", "Other");
+      expect(await restore(other.db, NOW, file, true)).toMatchObject({ knowsSince: false, stayRemoved: [], inForce: { users: 1, keys: 0 } });
+      await other.remove();
+      folder.remove();
+    });
+
+    it("restores a backup of the schema before", async () => {
+      const folder = temporaryFolder();
+      const file = join(folder.path, "b.gz");
+      await addTeam(db(), NOW, "test", "A");
+      await backup(db(), NOW, file);
+      writeFileSync(file, gzipSync(gunzipSync(readFileSync(file)).toString().replace(`"schema":${schemaVersion}`, '"schema":1')));
+      expect(await restore(db(), NOW, file, true)).toMatchObject({ knowsSince: true });
+      expect(await findTeam(db(), "A")).toBeDefined();
+      folder.remove();
+    });
+
+    it("writes a backup into a file of its own, for its owner only, and says what is in the way", async () => {
+      const folder = temporaryFolder();
+      const file = join(folder.path, "b.gz");
+      const trap = join(folder.path, "trap");
+      writeFileSync(trap, "");
+      symlinkSync(trap, `${file}.part`);
+      await backup(db(), NOW, file);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(lstatSync(file).isFile()).toBe(true);
+      expect(readFileSync(trap, "utf8")).toBe("");
+      await expect(backup(db(), NOW, join(folder.path, "no", "b.gz"))).rejects.toThrow(UserError);
+      await expect(backup(db(), NOW, folder.path)).rejects.toThrow(UserError);
+      expect(readdirSync(folder.path).sort()).toEqual(["b.gz", "b.gz.part", "trap"]);
       folder.remove();
     });
 
@@ -319,6 +504,8 @@ for (const { kind, skip } of kinds) {
         ["last line gone", gzipSync(lines.slice(0, -1).join("\n"))],
         ["row gone", gzipSync([lines[0], ...lines.slice(2)].join("\n"))],
         ["other format", gzipSync('{"format":"x"}\n{"end":true,"rows":0}')],
+        ["no time", gzipSync(`{"format":"boxwright-hub-backup","schema":${schemaVersion}}\n{"end":true,"rows":0}`)],
+        ["a line of null", gzipSync("null\n")],
         ["other schema", gzipSync('{"format":"boxwright-hub-backup","schema":99}\n{"end":true,"rows":0}')],
       ];
       for (const [, content] of wrong) {

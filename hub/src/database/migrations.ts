@@ -79,6 +79,19 @@ CREATE TABLE audit (
 CREATE INDEX audit_of_team ON audit (team_id, id);
 `,
   },
+  {
+    version: 2,
+    name: "who invited",
+    // Of invitations that are open at that moment the audit tells who made them; the operator is no user and stays NULL.
+    sql: `
+ALTER TABLE links ADD COLUMN created_by TEXT;
+UPDATE links SET created_by = (
+  SELECT u.id FROM audit a JOIN users u ON u.email = a.actor
+  WHERE a.action = 'invite.created' AND a.team_id = links.team_id AND a.at = links.created_at AND a.subject = links.email || ' ' || links.role
+  ORDER BY a.id LIMIT 1
+) WHERE purpose = 'invite';
+`,
+  },
 ];
 
 export const schemaVersion = migrations.at(-1)!.version;

@@ -1,4 +1,4 @@
-/** API keys in the database: made, looked up, revoked. Nothing here lists them, and only their hash is stored. */
+/** API keys in the database: made, looked up, revoked. Only their hash is stored, and no page lists them. */
 import type { Database, Queries } from "../database/database.ts";
 import { UserError } from "../errors.ts";
 import { sha256 } from "../ids.ts";
@@ -104,6 +104,18 @@ export async function revokeKey(db: Database, now: number, actor: string, teamId
     await audit(tx, now, actor, "key.revoked", teamId, id);
     return { fresh: true };
   });
+}
+
+/**
+ * Public ids of the keys that this person made and that still hold; without `teamId`: in every team. For whoever takes their
+ * access away, at that moment: the keys are the team's and stay.
+ */
+export async function keysMadeBy(db: Queries, userId: string, teamId?: string): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(
+    `SELECT id FROM api_keys WHERE created_by = ? AND revoked_at IS NULL${teamId === undefined ? "" : " AND team_id = ?"} ORDER BY created_at, id`,
+    teamId === undefined ? [userId] : [userId, teamId],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** When each key was last used. Written late and together, because it is wanted by the minute and paid for by the request. */

@@ -6,6 +6,7 @@ export type AuditAction =
   | "team.created"
   | "team.renamed"
   | "invite.created"
+  | "invite.ended"
   | "member.joined"
   | "member.removed"
   | "member.role_changed"

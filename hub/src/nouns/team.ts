@@ -3,6 +3,7 @@ import type { Database, Queries } from "../database/database.ts";
 import { UserError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { audit } from "./audit.ts";
+import { endInvitations } from "./link.ts";
 import { cleanEmail, cleanName } from "./text.ts";
 
 export interface Team {
@@ -94,6 +95,7 @@ export async function removeMember(db: Database, now: number, actor: string, by:
     if (left.length === 1 && left[0] === userId) throw new UserError("this is the team's last administrator; expected another one to be named first", 409);
     const removed = await tx.all("DELETE FROM members WHERE team_id = ? AND user_id = ? RETURNING user_id", [teamId, userId]);
     if (removed.length === 0) throw new UserError("this member is not in the team (any more)", 404);
+    await endInvitations(tx, now, actor, userId, teamId);
     const [user] = await tx.all<{ email: string }>("SELECT email FROM users WHERE id = ?", [userId]);
     await audit(tx, now, actor, "member.removed", teamId, user?.email ?? userId);
   });
@@ -108,8 +110,13 @@ export async function setRole(db: Database, now: number, actor: string, by: stri
     if (role === "member" && left.length === 1 && left[0] === user?.id) {
       throw new UserError("this is the team's last administrator; expected another one to be named first", 409);
     }
-    const rows = await tx.all("UPDATE members SET role = ? WHERE team_id = ? AND user_id = ? RETURNING user_id", [role, teamId, user?.id ?? ""]);
-    if (rows.length === 0) throw new UserError(`got ${email}, expected a member of the team`, 404);
+    const rows = await tx.all<{ user_id: string }>("UPDATE members SET role = ? WHERE team_id = ? AND user_id = ? RETURNING user_id", [
+      role,
+      teamId,
+      user?.id ?? "",
+    ]);
+    if (rows[0] === undefined) throw new UserError(`got ${email}, expected a member of the team`, 404);
+    if (role === "member") await endInvitations(tx, now, actor, rows[0].user_id, teamId);
     await audit(tx, now, actor, "member.role_changed", teamId, `${email} ${role}`);
   });
 }

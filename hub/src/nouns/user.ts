@@ -1,12 +1,11 @@
-/** Users, their one-time links and their passwords. */
+/** Users, and their passwords: how an account begins, changes and ends. */
 import type { Database, Queries } from "../database/database.ts";
 import { UserError } from "../errors.ts";
 import { newId, newToken, sha256 } from "../ids.ts";
 import { audit } from "./audit.ts";
+import { endInvitations, insertLink, readLink } from "./link.ts";
 import { requireAdmin, type Role, type Team } from "./team.ts";
 import { cleanEmail } from "./text.ts";
-
-export const LINK_LIFETIME_MS = 24 * 3600_000;
 
 export interface User {
   readonly id: string;
@@ -27,14 +26,6 @@ export function listUsers(db: Queries): Promise<(User & { created_at: number; te
   );
 }
 
-export interface Link {
-  readonly purpose: "invite" | "reset";
-  readonly email: string;
-  readonly team_id: string | null;
-  readonly team_name: string | null;
-  readonly role: Role | null;
-}
-
 /** The token of a link that lets `email` into the team. For the first administrator, colleagues, and the demo. */
 export async function invite(db: Database, now: number, actor: string, by: string | undefined, teamId: string, emailText: string, role: Role): Promise<string> {
   const email = cleanEmail(emailText);
@@ -43,7 +34,7 @@ export async function invite(db: Database, now: number, actor: string, by: strin
     if (by !== undefined) await requireAdmin(tx, teamId, by);
     const already = await tx.all("SELECT m.user_id AS id FROM members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? AND u.email = ?", [teamId, email]);
     if (already.length > 0) throw new UserError(`got ${email}, expected someone who is not in the team yet`, 409);
-    await insertLink(tx, now, token, "invite", email, teamId, role);
+    await insertLink(tx, now, { token, purpose: "invite", email, team_id: teamId, role, created_by: by ?? null });
     await audit(tx, now, actor, "invite.created", teamId, `${email} ${role}`);
   });
   return token;
@@ -55,40 +46,10 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
   const token = newToken();
   await db.write(async (tx) => {
     if ((await findUser(tx, email)) === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
-    await insertLink(tx, now, token, "reset", email, null, null);
+    await insertLink(tx, now, { token, purpose: "reset", email, team_id: null, role: null, created_by: null });
     await audit(tx, now, actor, "password.link_created", null, email);
   });
   return token;
-}
-
-async function insertLink(
-  tx: Queries,
-  now: number,
-  token: string,
-  purpose: Link["purpose"],
-  email: string,
-  teamId: string | null,
-  role: Role | null,
-): Promise<void> {
-  await tx.all("DELETE FROM links WHERE expires_at < ?", [now - 30 * LINK_LIFETIME_MS]);
-  await tx.all("INSERT INTO links (hash, purpose, email, team_id, role, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)", [
-    sha256(token),
-    purpose,
-    email,
-    teamId,
-    role,
-    now,
-    now + LINK_LIFETIME_MS,
-  ]);
-}
-
-/** What an open link is for. Looking does not use it up: mail programs and chats look at links too. */
-export async function readLink(db: Queries, now: number, token: string): Promise<Link | undefined> {
-  const rows = await db.all<Link>(
-    "SELECT l.purpose AS purpose, l.email AS email, l.team_id AS team_id, t.name AS team_name, l.role AS role FROM links l LEFT JOIN teams t ON t.id = l.team_id WHERE l.hash = ? AND l.used_at IS NULL AND l.expires_at > ?",
-    [sha256(token), now],
-  );
-  return rows[0];
 }
 
 /**
@@ -157,6 +118,7 @@ export async function removeUser(db: Database, now: number, actor: string, email
     await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
     // An invitation that is still open would make the account anew.
     await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND used_at IS NULL", [now, email]);
+    await endInvitations(tx, now, actor, user.id);
     await tx.all("DELETE FROM members WHERE user_id = ?", [user.id]);
     await tx.all("DELETE FROM users WHERE id = ?", [user.id]);
     await audit(tx, now, actor, "user.removed", null, email);

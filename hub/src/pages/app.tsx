@@ -16,9 +16,10 @@ import { createKey } from "../nouns/apikey.ts";
 import { audit } from "../nouns/audit.ts";
 import { addDevices, listDevices, removeDevice, renameDevice } from "../nouns/device.ts";
 import { closeSession, openSession, readSession, type Session, type SessionLimits } from "../nouns/session.ts";
+import { readLink } from "../nouns/link.ts";
 import { membersOf, parseRole, removeMember, renameTeam, teamsOf, type Membership } from "../nouns/team.ts";
 import { cleanEmail, cleanPassword, MAX_PASSWORD } from "../nouns/text.ts";
-import { changePassword, findUser, invite, readLink, useLink, type User } from "../nouns/user.ts";
+import { changePassword, findUser, invite, useLink, type User } from "../nouns/user.ts";
 import type { Passwords } from "../password.ts";
 import { Quotas } from "../quota.ts";
 import { Layout, Message, type Frame } from "./layout.tsx";
@@ -259,7 +260,7 @@ export function createPages(options: PagesOptions): Pages {
       c,
       { title: "This link does not work" },
       <p>
-        It was used, is older than a day, or is not complete. Ask for a new one. <a href="/sign-in">Sign in</a>
+        It was used, is older than a day, is not complete, or whoever made it may not invite any more. Ask for a new one. <a href="/sign-in">Sign in</a>
       </p>,
       404,
     );

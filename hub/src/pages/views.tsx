@@ -1,8 +1,8 @@
 /** What each page shows. Only markup: what may be shown is decided in app.tsx. */
 import type { Device } from "../nouns/device.ts";
+import type { Link } from "../nouns/link.ts";
 import type { Member, Membership } from "../nouns/team.ts";
 import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
-import type { Link } from "../nouns/user.ts";
 import { CopyField, Message } from "./layout.tsx";
 
 export function Csrf({ value }: { value: string }) {
@@ -264,6 +264,9 @@ export function Members(props: {
       </ul>
       {admin ? (
         <>
+          <p class="soft">
+            Removing someone also ends the invitations they made. API keys they made are the team's and stay: have those revoked by whoever runs this hub.
+          </p>
           <h2>Invite someone</h2>
           <form method="post" action={base}>
             <Csrf value={props.csrf} />
