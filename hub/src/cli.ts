@@ -7,13 +7,13 @@
  */
 import "./production.ts";
 import { readFile } from "node:fs/promises";
-import { text as readStream } from "node:stream/consumers";
+import { buffer as readStream } from "node:stream/consumers";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { backup, restore } from "./backup.ts";
 import { ConfigProblems, options as configOptions, readConfig, readConfigFile, type Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
 import { UserError } from "./errors.ts";
-import { parseDeviceFile } from "./import.ts";
+import { decodeDeviceFile, parseDeviceFile } from "./import.ts";
 import { createLogger, redact } from "./log.ts";
 import { keysMadeBy, revokeKey } from "./nouns/apikey.ts";
 import { readAudit } from "./nouns/audit.ts";
@@ -164,7 +164,9 @@ const commands: Readonly<Record<string, Command>> = {
     run: async ({ db, config, need, rest }) => {
       const [file] = rest;
       if (file === undefined || rest.length > 1) throw new Usage(`FILE: got ${rest.length} files, expected 1`);
-      const list = parseDeviceFile(file === "-" ? await readStream(process.stdin) : await readFile(file, "utf8"));
+      const bytes = file === "-" ? await readStream(process.stdin) : await readFile(file).catch((error: unknown) => error as Error);
+      if (bytes instanceof Error) throw new UserError(`FILE: got ${JSON.stringify(file)}, expected a readable file (${bytes.message})`);
+      const list = parseDeviceFile(decodeDeviceFile(bytes));
       return { imported: (await addDevices(db, Date.now(), (await findTeam(db, need("team"))).id, config.maxDevices, list)).length };
     },
   },
@@ -192,7 +194,7 @@ const commands: Readonly<Record<string, Command>> = {
     values: ["team", "limit"],
     run: async ({ db, get }) => {
       const limit = Number(get("limit") ?? 100);
-      if (!Number.isInteger(limit) || limit < 1) throw new Usage(`--limit: got ${get("limit")}, expected a whole number from 1`);
+      if (!Number.isSafeInteger(limit) || limit < 1) throw new Usage(`--limit: got ${get("limit")}, expected a whole number from 1`);
       const name = get("team");
       const rows = await readAudit(db, limit, name === undefined ? undefined : (await findTeam(db, name)).id);
       return rows.map((row) => ({ ...row, at: iso(row.at) }));

@@ -8,7 +8,7 @@ export const refusals = {
     "got a request sent by a web page (it carries Origin or Sec-Fetch-Site), expected one from a server: an API key never belongs in a browser",
   ],
   method_not_allowed: [405, "wrong method"],
-  invalid_request: [400, "got a malformed or repeated Authorization header, expected one `Authorization: Bearer <API_KEY>`"],
+  invalid_request: [400, "expected one `Authorization: Bearer <API_KEY>`"],
   no_credentials: [401, "got no credentials, expected `Authorization: Bearer <API_KEY>`"],
   invalid_token: [401, "got a key that is unknown or revoked, expected a valid API key"],
   body_too_large: [413, "got a body over the limit, expected at most 65536 bytes"],

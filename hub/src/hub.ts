@@ -34,6 +34,7 @@ const FAILED_KEY_COST = 3;
 const FLUSH_MS = 60_000;
 const READY_CACHE_MS = 1000;
 const LINGER_MS = 1000;
+const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
 
 export interface HubOptions {
   readonly config: Config;
@@ -195,7 +196,7 @@ export function createHub(options: HubOptions): Hub {
     if (credentials.kind !== "bearer") {
       metrics.keyChecks.inc({ result: credentials.kind });
       if (credentials.kind === "none") refuse(response, note, "no_credentials", { "www-authenticate": 'Bearer realm="hub"' });
-      else refuse(response, note, "invalid_request", { "www-authenticate": 'Bearer realm="hub", error="invalid_request"' });
+      else refuse(response, note, "invalid_request", { "www-authenticate": 'Bearer realm="hub", error="invalid_request"' }, `, got ${credentials.why}`);
       return;
     }
     const judged = await judgeKey(credentials.token);
@@ -377,6 +378,11 @@ export function createHub(options: HubOptions): Hub {
     if (path === "/graphql") return graphql(request, response, note);
     if (path === "/readyz") return readyz(response, note);
     if (path === "/metrics") return showMetrics(request, response, note);
+    // A client that has the address a little wrong: it wants JSON and no page about forms.
+    if (request.method === "POST" && JSON_TYPE.test(request.headers["content-type"] ?? "")) {
+      refuse(response, note, "not_found", undefined, ", expected /graphql");
+      return;
+    }
     const asset = assets.get(path);
     if (asset !== undefined) {
       if (request.method === "GET" || request.method === "HEAD") send(response, note, 200, asset.type, asset.body, { "cache-control": "public, max-age=300" });

@@ -2,6 +2,15 @@
 import { UserError } from "./errors.ts";
 import type { NewDevice } from "./nouns/device.ts";
 
+/** The text of the file. In another encoding than UTF-8 names would be taken with their letters lost. */
+export function decodeDeviceFile(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new UserError("got a file that is not UTF-8, expected UTF-8 (`iconv -t UTF-8` converts)");
+  }
+}
+
 /** A JSON array, JSON lines, or one name a line: which of them shows in the first character. */
 export function parseDeviceFile(text: string): NewDevice[] {
   const trimmed = text.replace(/^\ufeff/, "").trim();

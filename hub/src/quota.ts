@@ -77,7 +77,9 @@ export class Quotas {
  * address inside IPv6 is the IPv4 address. A port, which some proxies write behind the address, is no part of it: with it
  * every connection would be a caller of its own.
  */
-export function callerOf(given: string): string {
+export function callerOf(sent: string): string {
+  // No address is longer. What is may come from a client, where fewer proxies stand in front than were declared.
+  const given = sent.slice(0, 64);
   const address = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(given)?.[1] ?? /^\[([^\]]*)\](:\d+)?$/.exec(given)?.[1] ?? given;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped) return mapped[1]!;

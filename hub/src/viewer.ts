@@ -1,5 +1,9 @@
 /** Who asks: from the Authorization header alone. Pure; whether a token is a key of ours is asked later. */
-export type Credentials = { readonly kind: "none" } | { readonly kind: "malformed" } | { readonly kind: "bearer"; readonly token: string };
+export type Credentials =
+  | { readonly kind: "none" }
+  /** `why` repeats nothing of what was sent: it may be a key in the wrong place. */
+  | { readonly kind: "malformed"; readonly why: string }
+  | { readonly kind: "bearer"; readonly token: string };
 
 /** RFC 6750: the scheme in any case, then one token of these characters. */
 const BEARER = /^bearer +([0-9A-Za-z._~+/-]+=*)$/i;
@@ -10,6 +14,13 @@ const BEARER = /^bearer +([0-9A-Za-z._~+/-]+=*)$/i;
  */
 export function readCredentials(values: readonly string[] | undefined): Credentials {
   if (values === undefined || values.length === 0) return { kind: "none" };
-  const token = values.length === 1 ? BEARER.exec(values[0]!)?.[1] : undefined;
-  return token === undefined ? { kind: "malformed" } : { kind: "bearer", token };
+  const malformed = (why: string): Credentials => ({ kind: "malformed", why });
+  const [value = ""] = values;
+  if (values.length > 1) return malformed(`${values.length} Authorization headers`);
+  const token = BEARER.exec(value)?.[1];
+  if (token !== undefined) return { kind: "bearer", token };
+  // What an unset variable leaves of the documented line.
+  if (/^(bearer)?\s*$/i.test(value)) return malformed("an Authorization header without a token (is the variable set that holds the key?)");
+  if (/^bearer\s/i.test(value)) return malformed("an Authorization header whose token has characters that no key has");
+  return malformed("an Authorization header of another scheme than Bearer");
 }

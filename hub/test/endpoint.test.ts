@@ -84,6 +84,14 @@ for (const { kind, skip } of kinds) {
       expect(json.data.team.devices.nodes).toEqual([{ name: "north" }]);
     });
 
+    it("tells a client at another address where it should ask, in JSON", async () => {
+      for (const path of ["/graphql/", "/GraphQL", "/api/graphql", "/graphql/graphql", "/"]) {
+        const { status, text } = await raw(hub, { path, headers: ["Authorization", `Bearer ${hub.key}`, ...JSON_TYPE], body: BODY });
+        expect([path, status]).toEqual([path, 404]);
+        expect(JSON.parse(text).errors).toEqual([{ message: "got a path that the hub does not serve, expected /graphql", extensions: { code: "not_found" } }]);
+      }
+    });
+
     it("names the operations of a query of which none is meant", async () => {
       for (const operationName of ["C", undefined]) {
         const { status, json } = await hub.query("", hub.key, {
@@ -155,8 +163,22 @@ for (const { kind, skip } of kinds) {
       for (const [name, headers, status, challenge] of cases) {
         const answer = await raw(hub, { headers: [...headers, ...JSON_TYPE], body: BODY });
         expect([name, answer.status, answer.headers["www-authenticate"]]).toEqual([name, status, challenge]);
-        if (status !== 200) expect(JSON.parse(answer.text).errors[0].message).toMatch(/got .* expected /);
+        if (status === 200) continue;
+        const { message } = JSON.parse(answer.text).errors[0] as { message: string };
+        expect(message).toMatch(/got .* expected |expected .* got /);
+        expect(message).not.toContain(hub.key.slice(17));
       }
+      for (const [sent, why] of [
+        ["Bearer ", /without a token \(is the variable set/],
+        ["Bearer $HUB_API_KEY", /characters that no key has/],
+        [hub.key, /another scheme than Bearer/],
+      ] as const) {
+        const { text } = await raw(hub, { headers: ["Authorization", sent, ...JSON_TYPE], body: BODY });
+        expect(text).toMatch(why);
+      }
+      expect((await raw(hub, { headers: ["Authorization", bearer, "Authorization", bearer, ...JSON_TYPE], body: BODY })).text).toContain(
+        "got 2 Authorization headers",
+      );
       const inUrl = await raw(hub, { path: `/graphql?access_token=${hub.key}`, headers: JSON_TYPE, body: BODY });
       expect(inUrl.status).toBe(401);
     });

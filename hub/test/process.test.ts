@@ -128,6 +128,8 @@ describe("the command", () => {
       [["teams", "rename", "--team", "x", "--name", "y"], env, 1, /got team "x", expected/],
       [["teams", "list"], { DATABASE_URL: `postgres://u:topsecret@127.0.0.1:${await freePort()}/x` }, 1, /database cannot be reached/],
       [["serve"], { HUB_DATABASE_FILE: "/dev/null/hub.db" }, 1, /hub: /],
+      [["audit", "--limit", "99999999999999999999"], env, 2, /--limit: got 99999999999999999999, expected/],
+      [["devices", "import", "--team", "x", "/does/not/exist"], env, 1, /FILE: got "\/does\/not\/exist", expected a readable file/],
     ];
     const ran = await Promise.all(cases.map(([args, environment]) => run(args, environment)));
     ran.forEach(({ code, stderr, stdout }, i) => {

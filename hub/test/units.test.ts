@@ -9,8 +9,8 @@ import { checkLimits, hasMoreTokens, measure } from "../src/limits.ts";
 import { redact } from "../src/log.ts";
 import { callerOf, decide, Quotas } from "../src/quota.ts";
 import { readCredentials } from "../src/viewer.ts";
-import { parseDeviceFile } from "../src/import.ts";
-import { cleanName } from "../src/nouns/text.ts";
+import { decodeDeviceFile, parseDeviceFile } from "../src/import.ts";
+import { cleanEmail, cleanName } from "../src/nouns/text.ts";
 
 describe("keys", () => {
   it("have the published form, a public id and a checksum", () => {
@@ -191,6 +191,11 @@ describe("quotas", () => {
     expect(callerOf("[2001:db8::1]")).toBe(callerOf("2001:db8::2"));
   });
 
+  it("hold no more of what somebody writes in place of an address than an address is long", () => {
+    for (const written of ["x".repeat(10_000), ":".repeat(10_000), `[${"f".repeat(10_000)}`]) expect(callerOf(written).length).toBeLessThanOrEqual(70);
+    expect(callerOf("2001:0db8:0000:0000:0000:ffff:198.051.100.001")).toBe("2001:db8:0:0::/64");
+  });
+
   it("count IPv6 by its /64 and IPv4 as it is", () => {
     expect(callerOf("2001:db8::1")).toBe(callerOf("2001:0db8:0:0:ffff::2"));
     expect(callerOf("2001:db8:0:1::1")).not.toBe(callerOf("2001:db8::1"));
@@ -256,12 +261,23 @@ describe("texts", () => {
     expect(() => parseDeviceFile("")).toThrow("expected at least one device");
     expect(() => parseDeviceFile('{"name":"a"}\n{"nam":"b"}')).toThrow('line 2: got {"nam":"b"}');
     expect(() => parseDeviceFile("[1]")).toThrow("device 1: got 1");
+    expect(parseDeviceFile(decodeDeviceFile(Buffer.from("\ufeffKüche\n")))).toEqual([{ name: "Küche" }]);
+    expect(() => decodeDeviceFile(Buffer.from("Küche\n", "latin1"))).toThrow("expected UTF-8");
   });
 
   it("takes names that people write and no control characters", () => {
     expect(cleanName("  Küche <1> ", "name")).toBe("Küche <1>");
-    for (const wrong of ["", "   ", "x".repeat(101), "a\u0000b", "a\u202eb", "a\nb", "\ud800"])
+    for (const right of ["👩‍👩‍👧", "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "می‌خواهم", "\u2800x"])
+      expect(cleanName(right, "name")).toBe(right);
+    const invisible = ["\u200b", "\u3164", "\u200d\u200d", "\u{e0041}", "\u00ad \u2060"];
+    for (const wrong of ["", "   ", "x".repeat(101), "a\u0000b", "a\u202eb", "a\nb", "a\u2028b", "\ud800", ...invisible])
       expect(() => cleanName(wrong, "name")).toThrow(/got .* expected/);
+  });
+
+  it("takes no two email addresses that look alike for lack of ink", () => {
+    expect(cleanEmail(" Ann@Exämple.org ")).toBe("ann@exämple.org");
+    for (const wrong of ["ann\u200b@example.org", "ann@exam\u00adple.org", "ann@example.org\u2060", "ann\u{e0061}@example.org"])
+      expect(() => cleanEmail(wrong)).toThrow(/got .* expected/);
   });
 });
 
