@@ -90,13 +90,15 @@ const commands: Readonly<Record<string, Command>> = {
   },
   "users role": {
     usage: "hub users role --team TEAM --email EMAIL --role admin|member",
-    about: "changes what someone may do in a team",
+    about: "changes what someone may do in a team; of someone who is no administrator any more it names the API keys they made",
     values: ["team", "email", "role"],
     run: async ({ db, need }) => {
       const team = await findTeam(db, need("team"));
       const role = parseRole(need("role"));
-      await setRole(db, Date.now(), ACTOR, undefined, team.id, need("email"), role);
-      return { team, email: need("email"), role };
+      const email = cleanEmail(need("email"));
+      await setRole(db, Date.now(), ACTOR, undefined, team.id, email, role);
+      const user = await findUser(db, email);
+      return { team, email, role, ...(role === "member" && user !== undefined ? { keysThatStay: await keysMadeBy(db, user.id, team.id) } : {}) };
     },
   },
   "users remove": {

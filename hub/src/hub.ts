@@ -83,7 +83,7 @@ export function createHub(options: HubOptions): Hub {
   const addressQuota = new Quotas({ rate: config.addressRate, burst: config.addressBurst });
   const pages = createPages({ config, baseUrl: options.baseUrl, db, now, passwords, metrics, log });
   let draining = false;
-  let ready: { readonly until: number; readonly answer: Promise<string | undefined> } | undefined;
+  let ready: { readonly at: number; readonly answer: Promise<string | undefined> } | undefined;
 
   async function flush(): Promise<void> {
     try {
@@ -285,9 +285,9 @@ export function createHub(options: HubOptions): Hub {
     }
     const time = now();
     // Anyone may ask, so the database is asked at most once a second.
-    if (ready === undefined || time >= ready.until) {
+    if (ready === undefined || Math.abs(time - ready.at) >= READY_CACHE_MS) {
       ready = {
-        until: time + READY_CACHE_MS,
+        at: time,
         answer: readiness().catch((error: unknown) => {
           log.warn({ err: error }, "not ready");
           return "the database cannot be reached";
@@ -340,6 +340,12 @@ export function createHub(options: HubOptions): Hub {
       address: note.address,
       requestId: note.id,
       onInternalError: (error: unknown) => internal(note, error),
+      afterAnswer: (work) => {
+        const start = (): void => void work().catch((error: unknown) => internal(note, error));
+        // Whoever hangs up before the answer does not get away with it.
+        if (response.closed || response.destroyed) start();
+        else response.once("close", start);
+      },
     });
     note.route = answer.headers.get("x-route") ?? "page";
     answer.headers.delete("x-route");

@@ -4,14 +4,27 @@ import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
 import { Postgres } from "./database/postgres.ts";
 import { Sqlite } from "./database/sqlite.ts";
+import { UnavailableError } from "./errors.ts";
 
-export async function openDatabase(config: Pick<Config, "databaseUrl" | "databaseFile" | "databasePool">, onError: (error: Error) => void): Promise<Database> {
-  const db = config.databaseUrl === undefined ? new Sqlite(config.databaseFile) : new Postgres(config.databaseUrl, { poolSize: config.databasePool, onError });
+type Settings = Pick<Config, "databaseUrl" | "databaseFile" | "databasePool">;
+
+async function upToDate(db: Database): Promise<Database> {
   try {
     await migrate(db);
+    return db;
   } catch (error) {
     await db.close();
     throw error;
   }
-  return db;
+}
+
+export async function openDatabase({ databaseUrl, databaseFile, databasePool }: Settings, onError: (error: Error) => void): Promise<Database> {
+  if (databaseUrl !== undefined) return upToDate(new Postgres(databaseUrl, { poolSize: databasePool, onError }));
+  try {
+    return await upToDate(new Sqlite(databaseFile));
+  } catch (error) {
+    if (error instanceof UnavailableError) throw error;
+    // SQLite says "file is not a database", and not which.
+    throw new Error(`database file ${databaseFile}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 }

@@ -596,6 +596,21 @@ describe("limits of requests (12)", () => {
   });
 });
 
+describe("readiness", () => {
+  it("is asked anew after a second, and also when the clock goes back", async () => {
+    const hub = await startHub();
+    const ready = async () => (await fetch(`${hub.url}/readyz`)).status;
+    expect(await ready()).toBe(200);
+    hub.db.failure = new UnavailableError("away");
+    hub.clock.offset = -3600_000;
+    expect(await ready()).toBe(503);
+    hub.db.failure = undefined;
+    hub.clock.offset += 1000;
+    expect(await ready()).toBe(200);
+    await hub.stop();
+  });
+});
+
 describe("metrics", () => {
   it("want the token where one is set, and do not exist for those without", async () => {
     const hub = await startHub({ env: { HUB_METRICS_TOKEN: "a-token-of-20-letters" } });

@@ -349,6 +349,29 @@ describe("sign-in", () => {
     await hub.stop();
   });
 
+  it("waits for no write that only someone with an account causes (17)", async () => {
+    const hub = await startHub();
+    hub.db.failing = /INSERT INTO audit/;
+    hub.db.failure = new Error("the audit cannot be written");
+    const refused = await new Person(hub.url).post("/sign-in", { email: hub.admin.email, password: "wrong" });
+    expect(refused.status).toBe(401);
+    await vi.waitFor(() => expect(hub.logs()).toContain("the audit cannot be written"));
+    hub.db.failure = undefined;
+    await new Person(hub.url).post("/sign-in", { email: hub.admin.email, password: "wrong" });
+    const failed = async () => (await readAudit(hub.storage.db, 10)).filter((row) => row.action === "sign_in_failed" && row.subject === hub.admin.email);
+    await vi.waitFor(async () => expect(await failed()).toHaveLength(1));
+    // Nor is it forgotten where nobody waits for the answer.
+    const body = new URLSearchParams({ email: hub.admin.email, password: "wrong" }).toString();
+    const socket = connect(hub.running.port, "127.0.0.1", () => {
+      socket.write(
+        `POST /sign-in HTTP/1.1\r\nHost: x\r\nOrigin: ${hub.url}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        () => setTimeout(() => socket.destroy(), 50),
+      );
+    });
+    await vi.waitFor(async () => expect(await failed()).toHaveLength(2), { timeout: 10_000 });
+    await hub.stop();
+  });
+
   it("is limited per address and per account, before any password work (12)", async () => {
     const passwords = new Passwords();
     const hub = await startHub({

@@ -95,6 +95,9 @@ for (const { kind, skip } of kinds) {
       const last = await run(["users", "remove", "--team", "Crew", "--email", "root@example.org"], env);
       expect([last.code, last.stderr]).toMatchObject([1, expect.stringContaining("last administrator")]);
       await useLinkAt(hub.url, (await run(["users", "invite", "--team", "Crew", "--email", "b@example.org", "--role", "admin"], env)).json.link as string);
+      const role = (name: string) => run(["users", "role", "--team", "Crew", "--email", "root@example.org", "--role", name], env);
+      expect((await role("member")).json).toMatchObject({ role: "member", keysThatStay: [ids[1]] });
+      expect((await role("admin")).json).not.toHaveProperty("keysThatStay");
       expect(await run(["users", "remove", "--team", "Crew", "--email", " Root@example.org"], env)).toMatchObject({
         stderr: "",
         json: { removed: "root@example.org", keysThatStay: [ids[1]] },
@@ -141,6 +144,19 @@ describe("the command", () => {
     const help = await run(["--help"], {});
     expect(help.code).toBe(0);
     for (const word of ["hub init", "hub serve", "hub keys revoke", "DATABASE_URL", "HUB_PROXY_HOPS"]) expect(help.stdout).toContain(word);
+  });
+
+  it("names the database file that is damaged, and leaves it as it is", async () => {
+    for (const content of [Buffer.from("no database at all ".repeat(500)), Buffer.from("SQLite format 3\0".padEnd(5000, "x"))]) {
+      const file = join(folder.path, "damaged.db");
+      writeFileSync(file, content);
+      for (const args of [["serve"], ["teams", "list"]]) {
+        const { code, stderr, stdout } = await run(args, { HUB_DATABASE_FILE: file });
+        expect([code, stdout]).toEqual([1, ""]);
+        expect(stderr).toContain(`database file ${file}: `);
+        expect(readFileSync(file).equals(content)).toBe(true);
+      }
+    }
   });
 
   it("reads its file, and shows the configuration without secrets", async () => {

@@ -307,6 +307,36 @@ for (const { kind, skip } of kinds) {
       expect(stored).not.toContain(third.token);
     });
 
+    it("believes no session and no link that was made under a clock far ahead", async () => {
+      const limits = { idleMs: 1000_000, absoluteMs: 5000_000 };
+      const ahead = NOW + 3650 * 24 * 3600_000;
+      const team = await addTeam(db(), NOW, "test", "A");
+      const user = await join_(team.id, "a@example.org");
+      const early = await openSession(db(), ahead, limits, user);
+      expect(await readSession(db(), ahead, limits, early.token)).toBeDefined();
+      expect(await readSession(db(), NOW, limits, early.token)).toBeUndefined();
+      const token = await invite(db(), ahead, "test", undefined, team.id, "late@example.org", "member");
+      expect(await useLink(db(), NOW, token, "hash")).toBeUndefined();
+      // Of another hub, whose clock is a little ahead.
+      const near = await openSession(db(), NOW + 60_000, limits, user);
+      expect(await readSession(db(), NOW, limits, near.token)).toBeDefined();
+      expect(await readLink(db(), NOW, await invite(db(), NOW + 60_000, "test", undefined, team.id, "near@example.org", "member"))).toBeDefined();
+      expect(await db().all("SELECT hash FROM sessions")).toHaveLength(1);
+      // Used while the clock was ahead: the end by idleness counts from when it is right again.
+      await readSession(db(), NOW + 900_000, limits, near.token);
+      expect(await readSession(db(), NOW, limits, near.token)).toBeDefined();
+      expect(await readSession(db(), NOW + 1_000_000, limits, near.token)).toBeUndefined();
+    });
+
+    it("tells why a transaction failed where the database has undone it by itself", async () => {
+      const failed = db().write(async (tx) => {
+        await tx.all("ROLLBACK");
+        throw new Error("the disk is full");
+      });
+      await expect(failed).rejects.toThrow("the disk is full");
+      expect((await addTeam(db(), NOW, "test", "A")).name).toBe("A");
+    });
+
     it("keeps one administrator, also when two go at the same time", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
       const [ann, ben] = [await join_(team.id, "ann@example.org"), await join_(team.id, "ben@example.org")];

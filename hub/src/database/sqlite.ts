@@ -118,14 +118,14 @@ export class Sqlite implements Database {
   }
 
   async #transaction<T>(begin: string, connection: Connection, work: (tx: Queries) => Promise<T>): Promise<T> {
-    const deadline = Date.now() + LOCK_PATIENCE_MS;
+    const deadline = performance.now() + LOCK_PATIENCE_MS;
     for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
       try {
         connection.exec(begin);
         break;
       } catch (error) {
         if (!isBusy(error)) throw error;
-        if (Date.now() > deadline) throw new UnavailableError("the database file stayed locked by another process", { cause: error });
+        if (performance.now() > deadline) throw new UnavailableError("the database file stayed locked by another process", { cause: error });
         await sleep(pause);
       }
     }
@@ -134,7 +134,11 @@ export class Sqlite implements Database {
       connection.exec("COMMIT");
       return result;
     } catch (error) {
-      connection.exec("ROLLBACK");
+      try {
+        connection.exec("ROLLBACK");
+      } catch {
+        // A full disk, for one, has SQLite roll back by itself. Why it did is what has to be known.
+      }
       throw error;
     }
   }

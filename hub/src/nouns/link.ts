@@ -1,4 +1,5 @@
 /** One-time links: an invitation into a team, or a new password. The link holds 32 random bytes, the database their SHA-256. */
+import { CLOCK_SKEW_MS } from "../clock.ts";
 import type { Queries } from "../database/database.ts";
 import { sha256 } from "../ids.ts";
 import { audit } from "./audit.ts";
@@ -37,8 +38,8 @@ export async function insertLink(tx: Queries, now: number, { token, purpose, ema
 /** What an open link is for. Looking does not use it up: mail programs and chats look at links too. */
 export async function readLink(db: Queries, now: number, token: string): Promise<Link | undefined> {
   const rows = await db.all<Link>(
-    "SELECT l.purpose AS purpose, l.email AS email, l.team_id AS team_id, t.name AS team_name, l.role AS role FROM links l LEFT JOIN teams t ON t.id = l.team_id WHERE l.hash = ? AND l.used_at IS NULL AND l.expires_at > ?",
-    [sha256(token), now],
+    "SELECT l.purpose AS purpose, l.email AS email, l.team_id AS team_id, t.name AS team_name, l.role AS role FROM links l LEFT JOIN teams t ON t.id = l.team_id WHERE l.hash = ? AND l.used_at IS NULL AND l.expires_at > ? AND l.created_at <= ?",
+    [sha256(token), now, now + CLOCK_SKEW_MS],
   );
   return rows[0];
 }

@@ -2,6 +2,7 @@
  * Sessions of the web pages. The cookie holds 32 random bytes, the database their SHA-256. A session ends by signing
  * out, after `idleMs` without a request, after `absoluteMs` in any case, and when the password changes.
  */
+import { CLOCK_SKEW_MS } from "../clock.ts";
 import type { Database } from "../database/database.ts";
 import { newToken, sha256 } from "../ids.ts";
 import { audit } from "./audit.ts";
@@ -25,6 +26,7 @@ export async function openSession(db: Database, now: number, limits: SessionLimi
   const token = newToken();
   await db.write(async (tx) => {
     await tx.all("DELETE FROM sessions WHERE created_at < ? OR seen_at < ?", [now - limits.absoluteMs, now - limits.idleMs]);
+    await tx.all("DELETE FROM sessions WHERE created_at > ?", [now + CLOCK_SKEW_MS]);
     if (previous !== undefined) await tx.all("DELETE FROM sessions WHERE hash = ?", [sha256(previous)]);
     await tx.all("INSERT INTO sessions (hash, user_id, created_at, seen_at) VALUES (?, ?, ?, ?)", [sha256(token), user.id, now, now]);
     await audit(tx, now, user.email, "signed_in", null, user.email);
@@ -39,7 +41,10 @@ export async function readSession(db: Database, now: number, limits: SessionLimi
     [hash],
   );
   if (row === undefined || now - row.created_at >= limits.absoluteMs || now - row.seen_at >= limits.idleMs) return undefined;
-  if (now - row.seen_at >= SEEN_STEP_MS) await db.write((tx) => tx.all("UPDATE sessions SET seen_at = ? WHERE hash = ?", [now, hash]));
+  if (row.created_at - now > CLOCK_SKEW_MS) return undefined;
+  // Backwards too: a time from a wrong clock would put off the end by idleness.
+  if (now - row.seen_at >= SEEN_STEP_MS || row.seen_at - now > CLOCK_SKEW_MS)
+    await db.write((tx) => tx.all("UPDATE sessions SET seen_at = ? WHERE hash = ?", [now, hash]));
   return { token, user: { id: row.id, email: row.email } };
 }
 

@@ -44,7 +44,13 @@ export interface PagesOptions {
 }
 
 interface Env {
-  Bindings: { address: string; requestId: string; onInternalError: (error: unknown) => void };
+  Bindings: {
+    address: string;
+    requestId: string;
+    onInternalError: (error: unknown) => void;
+    /** For work whose time shall not show in the answer. */
+    afterAnswer: (work: () => Promise<unknown>) => void;
+  };
   Variables: { session: Session; teams: Membership[]; team: Membership; form: Record<string, string> };
 }
 
@@ -235,7 +241,8 @@ export function createPages(options: PagesOptions): Pages {
     // Unknown users cost the same: `verify` derives a key for them too.
     if (!(await passwords.verify(password, user?.password)) || user === undefined) {
       metrics.signIns.inc({ result: "wrong" });
-      if (user !== undefined) await db.write((tx) => audit(tx, now(), user.email, "sign_in_failed", null, user.email));
+      // A write takes time, and only for someone with an account: waited for, it would tell who has one.
+      if (user !== undefined) c.env.afterAnswer(() => db.write((tx) => audit(tx, now(), user.email, "sign_in_failed", null, user.email)));
       return again("This email and password do not belong together.", 401);
     }
     metrics.signIns.inc({ result: "ok" });
