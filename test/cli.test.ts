@@ -363,7 +363,14 @@ describe("decode", () => {
     const told = "boxwright: 1 candidates dropped: box or score is not a finite number\n";
     expect(await boxwright("decode", ...network, "--json")).toMatchObject({ code: 0, err: told });
     const drawn = ["--photo", fixture("photos/coffee.jpg"), "--out", join(folder, "odd.svg")];
-    expect(await boxwright("draw", ...network, ...drawn)).toMatchObject({ code: 0, err: told });
+    // of a photo with other proportions, how it was fitted
+    const fitted =
+      "boxwright: note: a photo of 600x400 is taken as stretched to the input, 64x64; --resize says otherwise: stretch, letterbox, letterbox-topleft\n";
+    expect(await boxwright("draw", ...network, ...drawn)).toMatchObject({ code: 0, err: fitted + told });
+    const said = await boxwright("draw", ...network, ...drawn, "--resize", "stretch");
+    expect(said).toMatchObject({ code: 0, err: told });
+    const like = await boxwright("decode", ...network, "--image-size", "1920x1920");
+    expect(like).toMatchObject({ code: 0, err: told });
   });
 
   test("nothing found is said, not an error", async () => {

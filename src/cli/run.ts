@@ -206,7 +206,11 @@ async function decodeFiles(positionals: string[], values: Values): Promise<Decod
   return {
     images: lists.map((list) => list.toArray()),
     engine: decoder.engine,
-    said: [...notesOf(decoder.describe()), ...droppedOf(decoder.stats)],
+    said: [
+      ...notesOf(decoder.describe()),
+      ...(size && values["resize"] === undefined ? stretchedOf(decoder.describe(), size) : []),
+      ...droppedOf(decoder.stats),
+    ],
     milliseconds,
   };
 }
@@ -214,6 +218,16 @@ async function decodeFiles(positionals: string[], values: Values): Promise<Decod
 /** What the decoder found odd in the network or in the frame, and decoded all the same. */
 const notesOf = ({ json }: Description): string[] =>
   ((json as { notes?: string[] }).notes ?? []).map((note) => `note: ${note}`);
+
+/** Nobody said how the photo was fitted into an input of other proportions, of which half the tools pad it. */
+function stretchedOf({ json }: Description, [width, height]: [number, number]): string[] {
+  const input = (json as { inputSize?: [number, number] | null }).inputSize ?? null;
+  // a pixel more or less comes from rounding
+  if (input === null || Math.abs(width * input[1] - height * input[0]) <= Math.max(width, height)) return [];
+  return [
+    `note: a photo of ${width}x${height} is taken as stretched to the input, ${input.join("x")}; --resize says otherwise: ${RESIZES.join(", ")}`,
+  ];
+}
 
 /** Sentences about what the decoder left out, none where it left out nothing. */
 function droppedOf({ dropped: { capped, notFinite } }: Stats): string[] {
