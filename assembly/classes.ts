@@ -10,11 +10,12 @@ export function bestOf(type: i32, head: usize, at: usize, step: usize, classes: 
   if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList);
   if (type == TYPE_I8) return bestClass<i8, i32>(head, at, step, classes, classList);
   if (type == TYPE_U8) return bestClass<u8, i32>(head, at, step, classes, classList);
+  // from behind: the lowest of 32 bits is a number like the others here, not the mark of a NaN, so what equals it has to be found
   let best = lowest<i32>();
   let found = -1;
-  for (let i = 0; i < classes; i++) {
+  for (let i = classes; i-- > 0;) {
     const k = integer(type, at + classAt(classList, i, step));
-    if (k > best) {
+    if (k >= best) {
       best = k;
       found = i;
     }

@@ -48,6 +48,20 @@ describe.each(engines)("scores of 16 and 32 bits beside a column of labels, %s",
     ]);
   });
 
+  test.each([1, 3, 16])("the lowest number of 32 bits is a number, %i classes", (classes) => {
+    const [cells, lowest] = [5, -(2 ** 31)];
+    const scores = {
+      data: new Int32Array(classes * cells).fill(lowest),
+      dims: [1, classes, cells],
+      scale: 1e-9,
+    };
+    const outputs = { boxes: filled([1, 4, cells], 8), scores: { ...scores, zeroPoint: 0 } };
+    const config = { family: "yolov8", classes, inputSize: [32, 32], activation: "logits" };
+    const rules = { conventions: { nms: "none" }, confidenceThreshold: 0.1 };
+    const found = decode({ ...config, ...rules }, outputs, { engine }).toArray();
+    expect(found.map((d) => [d.class_id, d.confidence.toFixed(4)])).toEqual(Array(cells).fill([0, "0.1046"]));
+  });
+
   test("a label far beyond all memory", () => {
     const one = { b: filled([1, 1, 4], 0.5), l: { data: Int32Array.of(1999999), dims: [1, 1] } };
     one.b.data.fill(0.1, 0, 2);
