@@ -75,7 +75,7 @@ export function makePlan(
   const q = questionOf(config, family, rules, valuesOf);
   const named = namesOf(config.roles);
   // of several, those of the outputs that roles name
-  const found = preferred(dominant(distinct(readings(q, used))), ({ uses }) =>
+  const found = preferred(distinct(readings(q, used)), ({ uses }) =>
     used.every((s, i) => !named.includes(s.name) || uses.includes(i)),
   );
   if (found.length === 0) nothingFits(q, why, used);
@@ -223,12 +223,6 @@ function distinct(all: readonly Reading[]): Reading[] {
   }
   return [...seen.values()];
 }
-
-/** A reading that explains only some of the tensors another one explains is an accident of their shapes. */
-const dominant = (all: readonly Reading[]): Reading[] =>
-  all.filter(
-    (r) => !all.some((o) => o.uses.length > r.uses.length && r.uses.every((i) => o.uses.includes(i))),
-  );
 
 /** The columns of a head. */
 const COLUMNS = ["score", "objectness", "label", "marker", "count", "box"] as const;

@@ -74,8 +74,14 @@ export function readings(q: Question, specs: Specs): readonly Reading[] {
   const all = readers
     .flatMap((read) => read(q, specs))
     .filter((r) => q.reading === null || r.name === q.reading);
-  return settleEndToEnd(q, settleMaps(q, all));
+  return settleEndToEnd(q, settleMaps(q, dominant(all)));
 }
+
+/** A reading that explains only some of the tensors another one explains is an accident of their shapes. */
+const dominant = (all: readonly Reading[]): Reading[] =>
+  all.filter(
+    (r) => !all.some((o) => o.uses.length > r.uses.length && r.uses.every((i) => o.uses.includes(i))),
+  );
 
 /**
  * [N,R,6] of a two-class (or one-class, with objectness) network is also the shape of an end-to-end result. Where
@@ -86,11 +92,10 @@ function settleEndToEnd(q: Question, all: readonly Reading[]): readonly Reading[
   const rest = all.filter((r) => !isEnd(r));
   if (!end || rest.length === 0 || !q.inputSize) return all;
   const cells = (r: Reading): number => cellsOf(r.heads);
-  const mapsOfRows = (r: Reading): number => gridsOfRows(q, cells(r))?.length ?? 0;
-  const raw = rest.filter((r) => mapsOfRows(r) > (q.strides ? 0 : 2));
+  const raw = rest.filter((r) => mapsOfRows(q, r) > (q.strides ? 0 : 2));
   if (raw.length > 0) return raw;
   // as many as one or two maps have cells may be chance: 300 detections, and 20 x 15 cells
-  if (rest.some(mapsOfRows)) return /10|26/.test(q.family) ? [end] : all;
+  if (rest.some((r) => mapsOfRows(q, r))) return /10|26/.test(q.family) ? [end] : all;
   // an export with NMS inside gives corners: whoever says otherwise may mean the other reading
   if (q.boxFormat?.startsWith("c")) return all;
   return all.every((r) => cells(r) === cells(end)) ? all.filter(isEnd) : all;
@@ -98,9 +103,13 @@ function settleEndToEnd(q: Question, all: readonly Reading[]): readonly Reading[
 
 const isEnd = (r: Reading): boolean => r.name === "end-to-end";
 
+/** How many maps the input has that add up to the cells of a reading. */
+const mapsOfRows = (q: Question, r: Reading): number => gridsOfRows(q, cellsOf(r.heads))?.length ?? 0;
+
 /**
  * [N,K,1,w] is a map one cell high, and the shape of planes too; [N,R,K] is rows of a batch, and a map without one. A map that
- * the input has at some stride is that map, and one that it has at none is no map where another reading stands.
+ * the input has at some stride is that map, and one that it has at none is no map where another reading stands. Rows that fill
+ * three maps stand beside it: [1,20,84] at 64x64 is 16 classes in planes, and 17 bins of 20 cells.
  */
 function settleMaps(q: Question, all: readonly Reading[]): readonly Reading[] {
   const sizes = gridsOf(q);
@@ -109,7 +118,10 @@ function settleMaps(q: Question, all: readonly Reading[]): readonly Reading[] {
     (r) => isGrid(r) && r.heads.every((h) => sizes.some((g) => g.w === h.columns && g.cells === h.cells)),
   );
   const left = all.filter(
-    (r) => !/-rows$/.test(r.name) || !grids.some((g) => r.uses.every((i) => g.uses.includes(i))),
+    (r) =>
+      !/-rows$/.test(r.name) ||
+      mapsOfRows(q, r) > 2 ||
+      !grids.some((g) => r.uses.every((i) => g.uses.includes(i))),
   );
   return sizes.length > 0 ? preferred(left, (r) => !isGrid(r) || grids.includes(r)) : left;
 }

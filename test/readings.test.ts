@@ -195,6 +195,25 @@ describe("a map that is missing or of another shape takes part of the boxes with
   });
 });
 
+describe("rows that fill the maps of their input", () => {
+  const V8 = { family: "yolov8", classes: 16, inputSize: [64, 64] };
+  // 84 cells of 4 + 16 channels, as much as 20 cells of 4 x 17 + 16
+  test.each([
+    [1, 20, 84],
+    [1, 84, 20],
+  ])("planes and rows are no distributions without a word: [%i,%i,%i]", (...dims) => {
+    expect(() => decode(V8, [filled(dims)])).toThrow("which can be read in 2 ways");
+    expect(readingOf({ ...V8, reading: "class-rows" }, [filled(dims, 0.1)])).toBe("class-rows");
+    expect(readingOf({ ...V8, reading: "dfl-grid" }, [filled(dims)])).toBe("dfl-grid");
+  });
+
+  test("the class map of a strip is no list of detections where a map of boxes stands beside it", () => {
+    const strip = { family: "yolov10", classes: 1, inputSize: [96, 16] };
+    const maps = { boxes: filled([1, 1, 6, 4]), classes: filled([1, 1, 6, 1]) };
+    expect(readingOf(strip, maps)).toBe("distance-grid");
+  });
+});
+
 describe("what a family's maps hold", () => {
   test("NanoDet: classes first, probabilities", () => {
     const w = 2;
