@@ -27,9 +27,9 @@ export interface DecoderOptions {
   readonly priors?: Float32Array;
   /** How the rows of `priors` are written. */
   readonly priorFormat?: "xyxy" | "cxcywh" | "cycxhw";
-  /** Factors on the four box channels of SSD heads (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
+  /** Factors on x, y, w, h of the offsets of SSD heads, in that order (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
   readonly variances?: readonly [number, number, number, number];
-  /** The inverse of such factors, in place of them; box channels and priors are then ty tx th tw (TensorFlow: 10, 10, 5, 5). */
+  /** The inverse of such factors, in place of them, on y, x, h, w; box channels and priors then have that order too (TensorFlow: 10, 10, 5, 5). */
   readonly scales?: readonly [number, number, number, number];
   /** Class column of SSD scores that means "nothing here": the first (0, the default), the last, or `false` for none. */
   readonly background?: number | false;

@@ -471,3 +471,18 @@ test("a softmax is refused where the classes are independent", () => {
     'got activation "softmax", expected "sigmoid" or "logits": the classes of yolov8 as class-rows are independent',
   );
 });
+
+test("scales go by the order of TensorFlow's box channels, y x h w", () => {
+  const d = createDecoderSync({
+    family: "ssd",
+    classes: 1,
+    background: false,
+    scales: [10, 4, 5, 2],
+    priors: Float32Array.of(0.5, 0.25, 0.2, 0.4), // ycenter xcenter h w
+  });
+  const boxes = { data: Float32Array.of(1, 1, 1, 1), dims: [1, 1, 4] };
+  const scores = { data: Float32Array.of(0.9), dims: [1, 1, 1] };
+  const [found] = d.decode({ boxes, scores }).toArray();
+  const box = centre(0.25 + 0.4 / 4, 0.5 + 0.2 / 10, 0.4 * Math.exp(1 / 2), 0.2 * Math.exp(1 / 5), [1, 1]);
+  [found.x_min, found.y_min, found.x_max, found.y_max].forEach((v, i) => expect(v).toBeCloseTo(box[i], 6));
+});

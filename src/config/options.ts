@@ -116,7 +116,8 @@ export function readSettings(r: Reader, config: Config): Config {
     ...config,
     // a set named here brings its own cap along; a bound given here, as a rule or by itself, goes over both
     maxDetections: conventions?.rules.maxDetections ?? Math.min(config.maxDetections, cap),
-    ...(scales && { variances: scales.map((s) => 1 / s) as unknown as Config["variances"] }),
+    // TensorFlow's go by the order of its box channels, y x h w
+    ...(scales && { variances: [1, 0, 3, 2].map((i) => 1 / scales[i]) as unknown as Config["variances"] }),
     ...settings,
     classes: settings.classes ?? config.classes ?? settings.labels?.length ?? null,
     scalesGiven: scales !== undefined || (variances === undefined && config.scalesGiven),
