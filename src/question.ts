@@ -20,9 +20,12 @@ export interface Question extends Omit<Config, "family" | "rules" | "classes" | 
   readonly valuesOf: (index: number) => ArrayLike<number> | null;
 }
 
-/** What the config says beforehand of outputs. The order an archive states is a hint that shapes decide over. */
-export const knownOf = ({ outputs, source }: Config): readonly OutputSpec[] | null =>
-  outputs && source === "nn-archive" ? outputs.map((o) => ({ ...o, order: null })) : outputs;
+/**
+ * What the config says beforehand of outputs. The order that an archive states is a hint that shapes decide over; that of the option
+ * `outputs`, which alone has a scale to state, is not.
+ */
+export const knownOf = ({ outputs }: Config): readonly OutputSpec[] | undefined =>
+  outputs?.map((o) => ("scale" in o ? o : { ...o, order: null }));
 
 /** The tensors as the config gives them beforehand: all outputs with their shapes. */
 export const specsOf = (config: Config): TensorSpec[] | undefined =>

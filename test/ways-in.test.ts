@@ -1,8 +1,10 @@
 /** Ways in: which tensor of a list is which, what was said of it beforehand, and that nothing of one frame is left in the next. */
 import { inspect as print } from "node:util";
 import { describe, expect, test } from "vitest";
+import { compilePlan } from "../src/compile.ts";
 import { createDecoderSync, type Decoder, type Outputs } from "../src/decoder.ts";
 import { TensorError } from "../src/errors.ts";
+import { loadPlanSync } from "../src/load.ts";
 import type { Frame } from "../src/letterbox.ts";
 import { inspect } from "../src/inspect.ts";
 import type { DecoderOptions } from "../src/options.ts";
@@ -67,7 +69,11 @@ describe("a bare array goes by the order in which the tensors are known", () => 
 });
 
 describe("an archive and a bare array", () => {
-  const archive = (outputs: object[]): object => ({
+  const archive = (
+    outputs: object[],
+    // anchors go with these names, the small map first
+    anchors: object = { anchors: [[[40, 40]], [[8, 8]]], yolo_outputs: ["small", "big"] },
+  ): object => ({
     config_version: "1.0",
     model: {
       metadata: { name: "m", path: "m" },
@@ -80,9 +86,7 @@ describe("an archive and a bare array", () => {
             classes: ["a"],
             n_classes: 1,
             subtype: "yolov5",
-            // anchors go with these names, the small map first
-            anchors: [[[40, 40]], [[8, 8]]],
-            yolo_outputs: ["small", "big"],
+            ...anchors,
           },
         },
       ],
@@ -121,6 +125,23 @@ describe("an archive and a bare array", () => {
     // the 40 pixels of the small map's anchor begin at 16, and are cut at the edge
     expect(widths(maps)).toEqual([8, 36]);
     expect(widths([maps.big, maps.small])).toEqual([8, 36]);
+  });
+
+  test("an order among the options settles what the letters of the file do not, in a plan file too", () => {
+    const config = archive([{ name: "big", dtype: "float32", shape: [1, 6, 6, 6], layout: "NCHW" }], {
+      anchors: [[[8, 8]]],
+      yolo_outputs: ["big"],
+    });
+    expect(() => make(config)).toThrow("the tensor's order settles it");
+    const big = filled([1, 6, 6, 6], 0, { order: "NHWC" });
+    [0.5, 0.5, 0.5, 0.5, 0.9, 0.9].forEach((v, k) => (big.data[k] = v));
+    const options: DecoderOptions = { outputs: [{ name: "big", dims: big.dims, order: "NHWC" }] };
+    const d = make(config, options);
+    const slot = d.slots.big;
+    expect(found(d, { big })).toHaveLength(1);
+    expect(d.slots.big).toBe(slot);
+    const plan = loadPlanSync(compilePlan(config, options).bytes);
+    expect(plan.decode({ big })).toHaveLength(1);
   });
 });
 
