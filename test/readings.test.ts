@@ -62,6 +62,23 @@ describe.each(engines)("scores of 16 and 32 bits beside a column of labels, %s",
     expect(found.map((d) => [d.class_id, d.confidence.toFixed(4)])).toEqual(Array(cells).fill([0, "0.1046"]));
   });
 
+  test.each([1, 3, 16])("and so it is beside objectness, %i classes", (classes) => {
+    const [cells, channels] = [5, 5 + classes];
+    const data = new Int32Array(cells * channels).fill(-(2 ** 31));
+    for (let i = 0; i < cells; i++) data.fill(0, i * channels, i * channels + 5);
+    const config = {
+      family: "yolov5",
+      classes,
+      inputSize: [32, 32],
+      activation: "logits",
+      confidenceThreshold: 0.1,
+    };
+    const rules = { conventions: { nms: "none", score: "class" }, coordinates: "normalised" };
+    const output = { data, dims: [1, cells, channels], scale: 1e-9, zeroPoint: 0 };
+    const found = decode({ ...config, ...rules }, { output }, { engine }).toArray();
+    expect(found.map((d) => [d.class_id, d.confidence.toFixed(4)])).toEqual(Array(cells).fill([0, "0.1046"]));
+  });
+
   test("a label far beyond all memory", () => {
     const one = { b: filled([1, 1, 4], 0.5), l: { data: Int32Array.of(1999999), dims: [1, 1] } };
     one.b.data.fill(0.1, 0, 2);

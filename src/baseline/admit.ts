@@ -239,7 +239,8 @@ function bestClass(
 ): number {
   const { i32, f32 } = m;
   let found = -1;
-  let best = type === A.TYPE_F32 ? -Infinity : LOWEST;
+  // the mark of a NaN, which is found nowhere; of an i32 the same bits are a number like the others
+  let best = type === A.TYPE_F16 ? LOWEST : -Infinity;
   for (let i = 0; i < classes; i++) {
     const c = classAt(i32, classList, i);
     const p = at + c * step;
