@@ -24,8 +24,8 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     code: TYPE_F32,
     bytes: 4,
     array: Float32Array,
-    // sign-fixed order of the bits, -Infinity to the largest number
-    low: -0x7f800001,
+    // sign-fixed order of the bits, the lowest number to the largest: -Infinity, as masked logits are, passes no gate
+    low: -0x7f800000,
     high: 0x7f7fffff,
     names: "f32 fp32 float float32 f64 fp64 float64 double",
   },
@@ -34,7 +34,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     bytes: 2,
     array: Uint16Array,
     // the same of half floats, to +Infinity
-    low: -0x7c01,
+    low: -0x7c00,
     high: 0x7c00,
     names: "f16 fp16 float16 half",
   },

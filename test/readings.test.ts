@@ -79,6 +79,30 @@ describe.each(engines)("scores of 16 and 32 bits beside a column of labels, %s",
     expect(found.map((d) => [d.class_id, d.confidence.toFixed(4)])).toEqual(Array(cells).fill([0, "0.1046"]));
   });
 
+  const infinite: [string, typeof Float32Array | typeof Uint16Array, number, number][] = [
+    ["f32", Float32Array, -Infinity, 1],
+    ["f16", Uint16Array, 0xfc00, 0x3c00],
+  ];
+  test.each(infinite)("a logit of -Infinity passes no threshold, not even 0: %s", (_, Kind, none, one) => {
+    for (const classes of [1, 2, 5, 17])
+      for (const order of ["planes", "rows"]) {
+        const channels = 5 + classes;
+        const data = new Kind(channels * 84);
+        for (let i = 0; i < 84; i++)
+          for (let c = 4; c < channels; c++)
+            data[order === "rows" ? i * channels + c : c * 84 + i] = c > 4 && i % 3 > 0 ? none : one;
+        const dims = order === "rows" ? [1, 84, channels] : [1, channels, 84];
+        const config = { family: "yolov5", classes, inputSize: [64, 64], activation: "logits" };
+        const rules = { conventions: { gate: ">=", nms: "none" }, coordinates: "normalised" };
+        const free = { ...config, ...rules, confidenceThreshold: 0 };
+        expect(decode(free, { o: { data, dims, order } }, { engine })).toHaveLength(28);
+        const [boxes, scores] = [filled([1, 4, 84]), data.slice(-classes * 84)];
+        if (order === "rows") continue;
+        const apart = { boxes, scores: { data: scores, dims: [1, classes, 84], order } };
+        expect(decode({ ...free, family: "yolov8" }, apart, { engine })).toHaveLength(28);
+      }
+  });
+
   test("a label far beyond all memory", () => {
     const one = { b: filled([1, 1, 4], 0.5), l: { data: Int32Array.of(1999999), dims: [1, 1] } };
     one.b.data.fill(0.1, 0, 2);
