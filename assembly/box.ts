@@ -179,20 +179,24 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
       y1 = b * ky;
       x2 = c * kx;
       y2 = d * ky;
-      if (kind == KIND_CENTRE) {
-        const w = x2 * <f32>0.5;
-        const h = y2 * <f32>0.5;
-        x2 = x1 + w;
-        y2 = y1 + h;
-        x1 = x1 - w;
-        y1 = y1 - h;
-      } else if (kind == KIND_TOPLEFT) {
-        x2 = x1 + x2;
-        y2 = y1 + y2;
-      }
     }
   }
+  return place(kind, x1, y1, x2, y2, flags, out);
+}
 
+/** Writes a box as corners to `out`, if it is one: it comes as a centre and a size, as a corner and a size, or else as corners. */
+export function place(kind: i32, x1: f32, y1: f32, x2: f32, y2: f32, flags: i32, out: usize): i32 {
+  if (kind == KIND_CENTRE) {
+    const w = x2 * <f32>0.5;
+    const h = y2 * <f32>0.5;
+    x2 = x1 + w;
+    y2 = y1 + h;
+    x1 = x1 - w;
+    y1 = y1 - h;
+  } else if (kind == KIND_TOPLEFT) {
+    x2 = x1 + x2;
+    y2 = y1 + y2;
+  }
   if (!(finite(x1) && finite(y1) && finite(x2) && finite(y2))) return BOX_NOT_FINITE;
   if (flags & FLAG_CLAMP_BEFORE) {
     x1 = clamp(x1);

@@ -1,4 +1,4 @@
-/** The exact work for cells of the commonest heads, in one loop. Twin of `assembly/plain.ts`. */
+/** The exact work for cells of the commonest heads, in one loop. Twin of `assembly/plain.ts`, which leaves more heads to `admit`. */
 import * as A from "../abi.ts";
 import { type Memory } from "../memory.ts";
 import { emitKept, isOdd, largest, largestInRow } from "./admit.ts";

@@ -1,0 +1,451 @@
+/** The exact work for cells of the commonest heads, four at a time. Vector builds only. */
+import {
+  FLAG_MULTI_LABEL,
+  FN_SIGMOID,
+  FN_SOFTMAX,
+  H_CHECK,
+  H_CLASSES,
+  H_CLASS_BASE,
+  H_CLASS_GATES,
+  H_CLASS_LIST,
+  H_GATE,
+  H_INDEX,
+  H_LABEL,
+  H_OBJ,
+  H_OBJ_CELL,
+  H_OBJ_FN,
+  H_OBJ_TYPE,
+  H_RULE,
+  H_SCORE,
+  H_SCORE_CELL,
+  H_SCORE_CHANNEL,
+  H_SCORE_FN,
+  H_SCORE_GATE,
+  H_SCORE_SCALE,
+  H_SCORE_TYPE,
+  H_SCORE_ZERO,
+  H_SOURCE,
+  MAXIMA,
+  P_BLOCK,
+  P_BOXES,
+  P_CANDIDATES,
+  P_CAPACITY,
+  P_FLAGS,
+  P_LABELS,
+  P_NOT_FINITE,
+  P_OUT_OF_RANGE,
+  P_OVERFLOW,
+  P_SCORES,
+  P_SOURCES,
+  ROW_BYTES,
+  RULE_CLASS,
+  RULE_PRODUCT,
+  TYPE_F16,
+  TYPE_F32,
+  TYPE_I8,
+  TYPE_U8,
+} from "../src/abi";
+import { emitKept } from "./admit";
+import { box4, inLanes, value4 } from "./box";
+import { bestOf, firstEqual } from "./classes";
+import { sigmoid4 } from "./exp4";
+import { groupSize } from "./head";
+import { halfOrder, rowMaximum, sameIn } from "./lanes";
+import { column, groupRow } from "./scratch";
+import { f16, gather4, size, value } from "./value";
+import { clear, flt, int, ptr, setInt } from "./word";
+
+/**
+ * Whether this is one of the commonest heads, which are admitted many cells at a time: independent classes, all of
+ * them, one threshold, with no objectness or with both in f32.
+ */
+export function isPlain4(plan: usize, head: usize): bool {
+  const rule = int(head, H_RULE);
+  const type = int(head, H_SCORE_TYPE);
+  if (
+    (rule != RULE_PRODUCT && rule != RULE_CLASS) ||
+    int(head, H_SCORE_FN) == FN_SOFTMAX ||
+    ptr(head, H_CLASS_LIST) != 0 ||
+    ptr(head, H_CLASS_GATES) != 0 ||
+    ptr(head, H_LABEL) != 0 ||
+    (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) != 0
+  )
+    return false;
+  if (ptr(head, H_OBJ) == 0) return type <= TYPE_U8;
+  return (
+    int(head, H_OBJ_TYPE) == TYPE_F32 &&
+    type == TYPE_F32 &&
+    int(head, H_OBJ_FN) == int(head, H_SCORE_FN) &&
+    // a row is read by whole vectors
+    int(head, H_CLASSES) >= 4
+  );
+}
+
+/*
+ * The plain heads in three passes over the cells of a block that passed the gate. The first only finds the best class
+ * of each, in a loop short enough that the loads of several cells are under way at once; the second makes scores, four
+ * at a time; the third boxes, four at a time. Between them, in scratch, three columns: rows (the list itself), raw
+ * values and then scores, labels. A column is made shorter in place: what passes moves forward.
+ */
+
+/** The k-th row of a list, or its last: a lane without a row of its own then reads where another does. */
+// @ts-ignore: decorator
+@inline
+function rowAt(list: usize, k: i32, count: i32): i32 {
+  return load<i32>(list + ((<usize>min(k, count - 1)) << 2));
+}
+
+/** First pass, classes alone. */
+export function admitClasses(plan: usize, head: usize, list: usize, count: i32, from: i32): void {
+  const type = int(head, H_SCORE_TYPE);
+  let n: usize = 0;
+  if (
+    int(head, H_CLASSES) > 1 &&
+    ptr(head, H_SCORE_CELL) == (type == TYPE_F32 ? 4 : type == TYPE_F16 ? 2 : 1)
+  ) {
+    if (type == TYPE_F32) n = classesOf<f32>(plan, head, list, count, from);
+    else if (type == TYPE_F16) n = classesOf<f16>(plan, head, list, count, from);
+    // bytes are told apart once they are found
+    else n = classesOf<u8>(plan, head, list, count, from);
+  } else if (int(head, H_CLASSES) == 1) {
+    // nothing to find: the list stays as it is
+    n = (<usize>count) << 2;
+    const tops = column(plan, 1);
+    const labels = column(plan, 2);
+    const at = ptr(head, H_SCORE);
+    const cell = ptr(head, H_SCORE_CELL);
+    const scale = flt(head, H_SCORE_SCALE);
+    const zero = flt(head, H_SCORE_ZERO);
+    if (type == TYPE_F32) {
+      for (let k = 0; k < count; k += 4) {
+        const top = gather4<f32>(
+          at + <usize>rowAt(list, k, count) * cell,
+          at + <usize>rowAt(list, k + 1, count) * cell,
+          at + <usize>rowAt(list, k + 2, count) * cell,
+          at + <usize>rowAt(list, k + 3, count) * cell,
+        );
+        v128.store(tops + ((<usize>k) << 2), top);
+      }
+    } else {
+      for (let k: usize = 0; k < n; k += 4)
+        store<f32>(tops + k, value(type, at + <usize>load<u32>(list + k) * cell, scale, zero));
+    }
+    clear(labels, n);
+  } else {
+    for (let k: usize = 0; k < (<usize>count) << 2; k += 4) n += classOf(plan, head, load<i32>(list + k), n);
+  }
+  admitTops(plan, head, list, n, 0, false);
+}
+
+/** Puts one cell into the columns at `n`, unless no class of it is a number; says by how many bytes they grew. */
+function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
+  const type = int(head, H_SCORE_TYPE);
+  const classes = int(head, H_CLASSES);
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
+  const best = bestOf(type, head, at, step, classes, 0);
+  if (best < 0) return 0;
+  store<i32>(column(plan, 0) + n, row);
+  store<f32>(
+    column(plan, 1) + n,
+    value(type, at + <usize>best * step, flt(head, H_SCORE_SCALE), flt(head, H_SCORE_ZERO)),
+  );
+  store<i32>(column(plan, 2) + n, best);
+  return 4;
+}
+
+/**
+ * Cells whose maxima over planes are at hand, four at a time, whatever their places: the first group of planes that holds the
+ * maximum, then the first plane of it that does. No branch depends on a value, so the loads of several cells are under way at once.
+ * Of zeros the maximum has the sign of the first, as `larger` keeps what it has: it is the value of that plane to the bit.
+ */
+function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i32): usize {
+  const tops = column(plan, 1);
+  const labels = column(plan, 2);
+  const maxima = ptr(plan, P_BLOCK) + MAXIMA;
+  const classes = int(head, H_CLASSES);
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const at = ptr(head, H_SCORE);
+  const scale = flt(head, H_SCORE_SCALE);
+  const zero = flt(head, H_SCORE_ZERO);
+  const group = groupSize(classes);
+  const groups = (classes + group - 1) / group;
+  // the last group may be short of planes: it begins earlier then, and what it has in common with the one before is not in that
+  const planes = min(group, classes);
+  const latest = i32x4.splat(classes - planes);
+  let ordered = false;
+  if (isReference<T>()) ordered = int(head, H_SCORE_GATE) <= 0;
+  let n: usize = 0;
+  for (let k = 0; k < count; k += 4) {
+    const r0 = load<i32>(list + ((<usize>k) << 2));
+    const r1 = rowAt(list, k + 1, count);
+    const r2 = rowAt(list, k + 2, count);
+    const r3 = rowAt(list, k + 3, count);
+    let p0 = maxima + <usize>(r0 - from) * size<T>();
+    let p1 = maxima + <usize>(r1 - from) * size<T>();
+    let p2 = maxima + <usize>(r2 - from) * size<T>();
+    let p3 = maxima + <usize>(r3 - from) * size<T>();
+    const m = gather4<T>(p0, p1, p2, p3);
+    // rows of groups of f16 are in order where the gate is not positive
+    const wanted = ordered ? halfOrder(m) : m;
+    let first = i32x4.splat(0);
+    for (let g = groups; g > 0;) {
+      g--;
+      const row = <usize>(g + 1) * ROW_BYTES;
+      const same = sameIn<T>(gather4<T>(p0 + row, p1 + row, p2 + row, p3 + row), wanted);
+      first = v128.bitselect(i32x4.splat(g * group), first, same);
+    }
+    first = i32x4.min_s(first, latest);
+    const end = <usize>planes * step;
+    p0 = at + <usize>r0 * size<T>() + <usize>i32x4.extract_lane(first, 0) * step + end;
+    p1 = at + <usize>r1 * size<T>() + <usize>i32x4.extract_lane(first, 1) * step + end;
+    p2 = at + <usize>r2 * size<T>() + <usize>i32x4.extract_lane(first, 2) * step + end;
+    p3 = at + <usize>r3 * size<T>() + <usize>i32x4.extract_lane(first, 3) * step + end;
+    // -1: to be found by `classOf`. A NaN among halves stands as infinity; where all is -Infinity or NaN there is no class
+    let label = i32x4.splat(-1);
+    for (let c = planes; c > 0;) {
+      c--;
+      p0 -= step;
+      p1 -= step;
+      p2 -= step;
+      p3 -= step;
+      label = v128.bitselect(
+        i32x4.add(first, i32x4.splat(c)),
+        label,
+        sameIn<T>(gather4<T>(p0, p1, p2, p3), m),
+      );
+    }
+    if (isReference<T>()) label = v128.or(label, i32x4.eq(m, i32x4.splat(0x7c00)));
+    else if (isFloat<T>()) label = v128.or(label, f32x4.eq(m, f32x4.splat(-Infinity)));
+    let top = m;
+    if (isReference<T>() || !isFloat<T>()) {
+      const type = int(head, H_SCORE_TYPE);
+      if (type == TYPE_I8) top = i32x4.shr_s(i32x4.shl(m, 24), 24);
+      top = value4(type, top, scale, zero);
+    }
+    const lanes = min(4, count - k);
+    // no `bitmask` of what is needed afterwards: on 32-bit ARM, V8 (Node 20.11) gave zeros back. A lane without a row is like the last with one
+    if (!v128.any_true(i32x4.lt_s(label, i32x4.splat(0)))) {
+      // what stands behind the last is written over, or room is left for it
+      v128.store(tops + n, top);
+      v128.store(labels + n, label);
+      store<i32>(list + n, r0);
+      store<i32>(list + n, r1, 4);
+      store<i32>(list + n, r2, 8);
+      store<i32>(list + n, r3, 12);
+      n += (<usize>lanes) << 2;
+      continue;
+    }
+    n += classOf(plan, head, r0, n);
+    if (lanes > 1) n += classOf(plan, head, r1, n);
+    if (lanes > 2) n += classOf(plan, head, r2, n);
+    if (lanes > 3) n += classOf(plan, head, r3, n);
+  }
+  return n;
+}
+
+/** First pass, objectness and classes in f32. */
+export function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
+  const tops = column(plan, 1);
+  const labels = column(plan, 2);
+  const objectnesses = groupRow(plan, 0);
+  const temp = groupRow(plan, 1);
+  const classes = int(head, H_CLASSES);
+  const at = ptr(head, H_SCORE);
+  const cell = ptr(head, H_SCORE_CELL);
+  const channel = ptr(head, H_SCORE_CHANNEL);
+  const objectness = ptr(head, H_OBJ);
+  const objectnessCell = ptr(head, H_OBJ_CELL);
+  const rawest = flt(head, H_SCORE_GATE);
+  const side = channel == 4;
+  let n: usize = 0;
+  if (side) {
+    const last = (<usize>(classes - 4)) << 2;
+    for (let k = 0; k < count; k++) {
+      const row = load<i32>(list + ((<usize>k) << 2));
+      const m = rowMaximum<f32>(at + <usize>row * cell, last);
+      const two = f32x4.pmax(m, v128.shuffle<u32>(m, m, 2, 3, 0, 1));
+      const top = f32x4.extract_lane(f32x4.pmax(two, v128.shuffle<u32>(two, two, 1, 0, 3, 2)), 0);
+      store<i32>(list + n, row);
+      store<f32>(tops + n, top);
+      store<f32>(objectnesses + n, load<f32>(objectness + <usize>row * objectnessCell));
+      // no branch: overwritten by the next unless it passes
+      n += (<usize>(top >= rawest)) << 2;
+    }
+  } else {
+    // four cells at a time, whatever their places: class by class, four values gathered and folded
+    for (let k = 0; k < count; k += 4) {
+      const r0 = load<i32>(list + ((<usize>k) << 2));
+      const r1 = rowAt(list, k + 1, count);
+      const r2 = rowAt(list, k + 2, count);
+      const r3 = rowAt(list, k + 3, count);
+      let p0 = at + <usize>r0 * cell;
+      let p1 = at + <usize>r1 * cell;
+      let p2 = at + <usize>r2 * cell;
+      let p3 = at + <usize>r3 * cell;
+      let top = f32x4.splat(-Infinity);
+      // classes are counted from 1, and a later one is the larger number: no selection is needed to take it
+      let label = i32x4.splat(0);
+      const one = i32x4.splat(1);
+      let number = one;
+      for (let c = 0; c < classes; c++) {
+        const v = gather4<f32>(p0, p1, p2, p3);
+        const more = f32x4.gt(v, top);
+        top = f32x4.pmax(top, v);
+        label = i32x4.max_s(label, v128.and(number, more));
+        number = i32x4.add(number, one);
+        p0 += channel;
+        p1 += channel;
+        p2 += channel;
+        p3 += channel;
+      }
+      // without a class where all are -Infinity or NaN
+      const found = f32x4.gt(top, f32x4.splat(-Infinity));
+      const mask = i32x4.bitmask(v128.and(found, f32x4.ge(top, f32x4.splat(rawest))));
+      if (mask == 0) continue;
+      v128.store(temp, top);
+      v128.store(temp + 16, i32x4.sub(label, one));
+      const lanes = min(4, count - k);
+      for (let j = 0; j < lanes; j++) {
+        const lane = (<usize>j) << 2;
+        const row = load<i32>(list + ((<usize>(k + j)) << 2));
+        store<i32>(list + n, row);
+        store<f32>(tops + n, load<f32>(temp + lane));
+        store<i32>(labels + n, load<i32>(temp + 16 + lane));
+        store<f32>(objectnesses + n, load<f32>(objectness + <usize>row * objectnessCell));
+        n += ((mask >> j) & 1) << 2;
+      }
+    }
+  }
+  admitTops(plan, head, list, n, objectnesses, side);
+}
+
+/** Second pass: raw values to scores, for `n` bytes of the columns. `side`: the label is still to be found. */
+function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses: usize, side: bool): void {
+  const tops = column(plan, 1);
+  const labels = column(plan, 2);
+  const temp = groupRow(plan, 1);
+  const classes = int(head, H_CLASSES);
+  const at = ptr(head, H_SCORE);
+  const cell = ptr(head, H_SCORE_CELL);
+  const sigmoid = int(head, H_SCORE_FN) == FN_SIGMOID;
+  const product = objectnesses != 0 && int(head, H_RULE) == RULE_PRODUCT;
+  const gates = f32x4.splat(flt(head, H_GATE));
+  const check = f32x4.splat(flt(head, H_CHECK));
+  const base = int(head, H_CLASS_BASE);
+  const zero = f32x4.splat(0);
+  let m: usize = 0;
+  for (let k: usize = 0; k < n; k += 16) {
+    // without objectness these are lanes to be ignored
+    let o = v128.load((objectnesses != 0 ? objectnesses : tops) + k);
+    let s = v128.load(tops + k);
+    // lanes past the end hold leftovers: they are masked out
+    const left = (n - k) >> 2;
+    const inside = left >= 4 ? 15 : (1 << (<i32>left)) - 1;
+    let odd = 0;
+    if (sigmoid) {
+      s = sigmoid4(s);
+      if (product) o = sigmoid4(o);
+    } else {
+      odd =
+        inside &
+        (i32x4.bitmask(v128.and(f32x4.gt(o, check), f32x4.eq(f32x4.sub(o, o), zero))) |
+          i32x4.bitmask(v128.and(f32x4.gt(s, check), f32x4.eq(f32x4.sub(s, s), zero))));
+      if (odd != 0) setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + popcnt(odd));
+    }
+    const score = product ? f32x4.mul(o, s) : s;
+    v128.store(temp, score);
+    let mask = inside & ~odd & i32x4.bitmask(f32x4.ge(score, gates));
+    if (mask == 15 && !side) {
+      v128.store(list + m, v128.load(list + k));
+      v128.store(tops + m, score);
+      v128.store(labels + m, i32x4.add(v128.load(labels + k), i32x4.splat(base)));
+      m += 16;
+      continue;
+    }
+    while (mask != 0) {
+      const lane = (<usize>ctz(mask)) << 2;
+      mask &= mask - 1;
+      const row = load<i32>(list + k + lane);
+      const label = side
+        ? firstEqual(at + <usize>row * cell, load<f32>(tops + k + lane), classes)
+        : load<i32>(labels + k + lane);
+      if (label < 0) continue;
+      store<i32>(list + m, row);
+      store<f32>(tops + m, load<f32>(temp + lane));
+      store<i32>(labels + m, base + label);
+      m += 4;
+    }
+  }
+  if (inLanes(head)) return emitMany(plan, head, list, m);
+  for (let k: usize = 0; k < m; k += 4)
+    emitKept(plan, head, load<i32>(list + k), load<i32>(labels + k), load<f32>(tops + k));
+}
+
+/** Third pass: `emitKept` for `n` bytes of the columns, boxes four at a time. */
+function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
+  const scores = column(plan, 1);
+  const labels = column(plan, 2);
+  const cells = groupRow(plan, 1);
+  const boxes = cells + 16;
+  const index = ptr(head, H_INDEX);
+  const flags = int(plan, P_FLAGS);
+  const source = int(head, H_SOURCE);
+  const toScores = ptr(plan, P_SCORES);
+  const toLabels = ptr(plan, P_LABELS);
+  const toSources = ptr(plan, P_SOURCES);
+  const toBoxes = ptr(plan, P_BOXES);
+  let at = ptr(plan, P_CANDIDATES) << 2;
+  const end = ptr(plan, P_CAPACITY) << 2;
+  let notFinite = 0;
+  for (let k: usize = 0; k < n; k += 16) {
+    const lanes = min(4, <i32>((n - k) >> 2));
+    // behind the last row stands the last row again, so that no lane reads elsewhere
+    for (let j = lanes; j < 4; j++) {
+      const place = list + k + ((<usize>j) << 2);
+      store<u32>(place, load<u32>(place - 4));
+    }
+    if (index == 0) v128.store(cells, v128.load(list + k));
+    else
+      for (let j: usize = 0; j < 16; j += 4)
+        store<u32>(cells + j, load<u32>(index + ((<usize>load<u32>(list + k + j)) << 2)));
+    if (v128.any_true(i32x4.shr_u(v128.load(cells), 22))) {
+      setInt(plan, P_CANDIDATES, <i32>(at >> 2));
+      for (let j = 0; j < lanes; j++) {
+        const i = k + ((<usize>j) << 2);
+        emitKept(plan, head, load<i32>(list + i), load<i32>(labels + i), load<f32>(scores + i));
+      }
+      at = ptr(plan, P_CANDIDATES) << 2;
+      continue;
+    }
+    const score = v128.load(scores + k);
+    const fate = box4(head, list + k, cells, flags, boxes);
+    const inside = (1 << lanes) - 1;
+    const strange = inside & (fate | ~i32x4.bitmask(f32x4.eq(f32x4.sub(score, score), f32x4.splat(0))));
+    const kept = inside & ~strange & ~(fate >> 4);
+    notFinite += popcnt(strange & 15);
+    if (kept == 15 && at + 16 <= end) {
+      v128.store(toScores + at, score);
+      v128.store(toLabels + at, v128.load(labels + k));
+      v128.store(toSources + at, i32x4.add(v128.load(cells), i32x4.splat(source)));
+      for (let j: usize = 0; j < 64; j += 16) v128.store(toBoxes + (at << 2) + j, v128.load(boxes + j));
+      at += 16;
+      continue;
+    }
+    for (let j: usize = 0; j < 4; j++) {
+      if (((kept >> (<i32>j)) & 1) == 0) continue;
+      if (at >= end) {
+        setInt(plan, P_OVERFLOW, int(plan, P_OVERFLOW) + 1);
+        continue;
+      }
+      const lane = j << 2;
+      store<f32>(toScores + at, load<f32>(scores + k + lane));
+      store<i32>(toLabels + at, load<i32>(labels + k + lane));
+      store<i32>(toSources + at, load<i32>(cells + lane) + source);
+      v128.store(toBoxes + (at << 2), v128.load(boxes + (j << 4)));
+      at += 4;
+    }
+  }
+  setInt(plan, P_CANDIDATES, <i32>(at >> 2));
+  if (notFinite != 0) setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + notFinite);
+}
