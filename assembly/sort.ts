@@ -6,7 +6,7 @@
  *
  * Of many candidates only the best are put in order at first, since suppression seldom looks further:
  *
- *     order   | first wave: about the best 1,024, or an eighth | second: three times as many | the rest     P_SORTED: how far it has come
+ *     order   | first wave: about the best 1,024, or an eighth | second: three times as many | ...     P_SORTED: how far it has come
  *
  * A sample of the scores says where a wave ends. Wherever that is, the order is that of sorting them all: a wave
  * takes every candidate between its two scores.
@@ -56,8 +56,8 @@ export function sortMore(plan: usize): i32 {
     insertion(scores, order, n);
   } else {
     const low = sorted > 0 ? keyOf(scores, load<u32>(order - 4)) + 1 : 0;
-    // each wave goes through all the scores, which takes as long as to sort an eighth of them
-    const wanted = max(max(FIRST_WAVE, n >> 3), 4 * sorted);
+    // each wave goes through all the scores, which takes as long as to sort an eighth of them; but suppression seldom asks for so many thousands
+    const wanted = max(max(FIRST_WAVE, min(n >> 3, 4 * FIRST_WAVE)), 4 * sorted);
     if (n > ONE_WAVE && wanted < n - (n >> 2)) {
       const high = quantile(scores, counts, n, wanted);
       if (high >= low) m = wave(scores, n, low, high, wanted - sorted, n - sorted, spare, order, counts);

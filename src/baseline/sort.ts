@@ -34,7 +34,7 @@ export function sortMore(m: Memory, at: number): number {
   const order = (i32[plan + A.P_ORDER] >> 2) + sorted;
   const spare = (i32[plan + A.P_SPARE] >> 2) + sorted;
   const low = sorted > 0 ? keyOf(i32[scores + i32[order - 1]]) + 1 : FIRST;
-  const wanted = Math.max(FIRST_WAVE, n >> 3, 4 * sorted);
+  const wanted = Math.max(FIRST_WAVE, Math.min(n >> 3, 4 * FIRST_WAVE), 4 * sorted);
   let high = LAST;
   if (n > A.ONE_WAVE && wanted < n - (n >> 2)) {
     high = quantile(i32, scores, counts, n, wanted);
