@@ -54,7 +54,7 @@ import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
 import { bestOf, largestInRow } from "./classes";
 import { classAt, passesRaw } from "./head";
 import { finite, value } from "./value";
-import { flt, int, ptr, setInt } from "./word";
+import { flt, increment, int, ptr, setInt } from "./word";
 
 /** The class of a cell is still to be found. */
 export const UNKNOWN: i32 = -2;
@@ -105,7 +105,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
     if (!(s >= flt(head, H_GATE))) return;
     // a label that no i32 holds: nothing can be said about this row
     if (!(label > -2147483000 && label < 2147483000)) {
-      setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + 1);
+      increment(plan, P_NOT_FINITE);
       return;
     }
     emitLabel(plan, head, row, <i32>label + int(head, H_CLASS_BASE), s);
@@ -216,7 +216,7 @@ function emitLabel(plan: usize, head: usize, row: i32, label: i32, score: f32): 
 }
 
 function outOfRange(plan: usize): void {
-  setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + 1);
+  increment(plan, P_OUT_OF_RANGE);
 }
 
 // @ts-ignore: decorator
@@ -244,7 +244,7 @@ function emit(plan: usize, head: usize, row: i32, label: i32, score: f32, gate: 
 export function emitKept(plan: usize, head: usize, row: i32, label: i32, score: f32): void {
   const at = int(plan, P_CANDIDATES);
   if (at >= int(plan, P_CAPACITY)) {
-    setInt(plan, P_OVERFLOW, int(plan, P_OVERFLOW) + 1);
+    increment(plan, P_OVERFLOW);
     return;
   }
   const index = ptr(head, H_INDEX);
@@ -254,7 +254,7 @@ export function emitKept(plan: usize, head: usize, row: i32, label: i32, score: 
     ? box(head, row, cell, int(plan, P_FLAGS), ptr(plan, P_BOXES) + (i << 4))
     : BOX_NOT_FINITE;
   if (fate != BOX_OK) {
-    if (fate == BOX_NOT_FINITE) setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + 1);
+    if (fate == BOX_NOT_FINITE) increment(plan, P_NOT_FINITE);
     return;
   }
   store<f32>(ptr(plan, P_SCORES) + (i << 2), score);

@@ -25,6 +25,7 @@ export function gather(scores: usize, n: i32, low: u32, span: u32, to: usize, mo
     for (let i = 0; i < n; i++) store<i32>(to + ((<usize>i) << 2), i);
     return n;
   }
+  // always written, and counted if it counts: a branch would be guessed wrong as often as right
   let out = to;
   const end = to + ((<usize>most) << 2);
   for (let i = 0; i < n && out < end; i++) {

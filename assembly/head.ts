@@ -1,7 +1,25 @@
 /** What heads have in common: their gates, their lists of wanted classes. */
-import { GROUPS, H_SCORE_GATE, TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../src/abi";
+import {
+  FLAG_MULTI_LABEL,
+  FN_SOFTMAX,
+  GROUPS,
+  H_CLASS_GATES,
+  H_CLASS_LIST,
+  H_LABEL,
+  H_RULE,
+  H_SCORE_FN,
+  H_SCORE_GATE,
+  P_FLAGS,
+  RULE_CLASS,
+  RULE_PRODUCT,
+  TYPE_F16,
+  TYPE_F32,
+  TYPE_I16,
+  TYPE_I8,
+  TYPE_U8,
+} from "../src/abi";
 import { f16, key } from "./value";
-import { flt, int } from "./word";
+import { flt, int, ptr } from "./word";
 
 /** A gate: an f32, or an integer for all other types. */
 // @ts-ignore: decorator
@@ -23,6 +41,21 @@ export function classAt(list: usize, i: i32, step: usize): usize {
 @inline
 export function groupSize(classes: i32): i32 {
   return ((classes + 8 * GROUPS - 1) / (8 * GROUPS)) * 8;
+}
+
+/** Whether the classes of a head are independent, all of them wanted, under one threshold, and the best of them is asked for. */
+// @ts-ignore: decorator
+@inline
+export function isCommon(plan: usize, head: usize): bool {
+  const rule = int(head, H_RULE);
+  return (
+    (rule == RULE_PRODUCT || rule == RULE_CLASS) &&
+    int(head, H_SCORE_FN) != FN_SOFTMAX &&
+    ptr(head, H_CLASS_LIST) == 0 &&
+    ptr(head, H_CLASS_GATES) == 0 &&
+    ptr(head, H_LABEL) == 0 &&
+    (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) == 0
+  );
 }
 
 /** Whether the raw score at `at` reaches the gate of the head. */

@@ -1,8 +1,6 @@
 /** The exact work for cells of the commonest heads, in one loop that reads once what does not change from cell to cell. Builds without vectors only. */
 import {
-  FLAG_MULTI_LABEL,
   FN_NONE,
-  FN_SOFTMAX,
   H_BOX_0,
   H_BOX_1,
   H_BOX_2,
@@ -12,16 +10,12 @@ import {
   H_CHECK,
   H_CLASSES,
   H_CLASS_BASE,
-  H_CLASS_GATES,
-  H_CLASS_LIST,
   H_GATE,
   H_INDEX,
   H_KIND,
   H_KX,
   H_KY,
-  H_LABEL,
   H_OBJ,
-  H_RULE,
   H_SCORE,
   H_SCORE_CELL,
   H_SCORE_CHANNEL,
@@ -39,25 +33,21 @@ import {
   P_OVERFLOW,
   P_SCORES,
   P_SOURCES,
-  RULE_CLASS,
-  RULE_PRODUCT,
   TYPE_F32,
 } from "../src/abi";
 import { BOX_NOT_FINITE, BOX_OK, activate, place } from "./box";
+import { isCommon } from "./head";
 import { finite } from "./value";
-import { flt, int, ptr, setInt } from "./word";
+import { flt, increment, int, ptr, setInt } from "./word";
 
 /** Whether `admitPlain` does for this head: in f32, with boxes that need no function, and the best class known, or only the one. */
 export function isPlain(plan: usize, head: usize, known: bool): bool {
-  const rule = int(head, H_RULE);
   return (
-    (rule == RULE_PRODUCT || rule == RULE_CLASS) &&
+    isCommon(plan, head) &&
+    ptr(head, H_OBJ) == 0 &&
     (known || int(head, H_CLASSES) == 1) &&
     int(head, H_KIND) >= KIND_CENTRE &&
-    (int(head, H_SCORE_TYPE) | int(head, H_BOX_TYPE)) == TYPE_F32 &&
-    int(head, H_SCORE_FN) != FN_SOFTMAX &&
-    (ptr(head, H_OBJ) | ptr(head, H_CLASS_LIST) | ptr(head, H_CLASS_GATES) | ptr(head, H_LABEL)) == 0 &&
-    (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) == 0
+    (int(head, H_SCORE_TYPE) | int(head, H_BOX_TYPE)) == TYPE_F32
   );
 }
 
@@ -93,12 +83,12 @@ export function admitPlain(plan: usize, head: usize, list: usize, count: i32, be
     let score = load<f32>(at + row * cell + <usize>label * channel);
     if (fn != FN_NONE) score = activate(fn, score);
     else if (score > check && finite(score)) {
-      setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + 1);
+      increment(plan, P_OUT_OF_RANGE);
       continue;
     }
     if (!(score >= gate)) continue;
     if (n >= capacity) {
-      setInt(plan, P_OVERFLOW, int(plan, P_OVERFLOW) + 1);
+      increment(plan, P_OVERFLOW);
       continue;
     }
     const shift = row * boxCell;
@@ -119,7 +109,7 @@ export function admitPlain(plan: usize, head: usize, list: usize, count: i32, be
       store<i32>(labels + i, base + label);
       store<i32>(sources + i, source + (index != 0 ? load<i32>(index + (row << 2)) : <i32>row));
       n++;
-    } else if (fate == BOX_NOT_FINITE) setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + 1);
+    } else if (fate == BOX_NOT_FINITE) increment(plan, P_NOT_FINITE);
   }
   setInt(plan, P_CANDIDATES, n);
 }

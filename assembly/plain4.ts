@@ -1,16 +1,11 @@
 /** The exact work for cells of the commonest heads, four at a time. Vector builds only. */
 import {
-  FLAG_MULTI_LABEL,
   FN_SIGMOID,
-  FN_SOFTMAX,
   H_CHECK,
   H_CLASSES,
   H_CLASS_BASE,
-  H_CLASS_GATES,
-  H_CLASS_LIST,
   H_GATE,
   H_INDEX,
-  H_LABEL,
   H_OBJ,
   H_OBJ_CELL,
   H_OBJ_FN,
@@ -38,7 +33,6 @@ import {
   P_SCORES,
   P_SOURCES,
   ROW_BYTES,
-  RULE_CLASS,
   RULE_PRODUCT,
   TYPE_F16,
   TYPE_F32,
@@ -49,28 +43,18 @@ import { emitKept } from "./admit";
 import { box4, inLanes, value4 } from "./box";
 import { bestOf, firstEqual } from "./classes";
 import { sigmoid4 } from "./exp4";
-import { groupSize } from "./head";
+import { groupSize, isCommon } from "./head";
 import { halfOrder, rowMaximum, sameIn } from "./lanes";
 import { column, groupRow } from "./scratch";
 import { f16, gather4, size, value } from "./value";
-import { clear, flt, int, ptr, setInt } from "./word";
+import { clear, flt, increment, int, ptr, setInt } from "./word";
 
 /**
- * Whether this is one of the commonest heads, which are admitted many cells at a time: independent classes, all of
- * them, one threshold, with no objectness or with both in f32.
+ * Whether this is one of the commonest heads, which are admitted many cells at a time: with no objectness, or with both in f32.
  */
 export function isPlain4(plan: usize, head: usize): bool {
-  const rule = int(head, H_RULE);
+  if (!isCommon(plan, head)) return false;
   const type = int(head, H_SCORE_TYPE);
-  if (
-    (rule != RULE_PRODUCT && rule != RULE_CLASS) ||
-    int(head, H_SCORE_FN) == FN_SOFTMAX ||
-    ptr(head, H_CLASS_LIST) != 0 ||
-    ptr(head, H_CLASS_GATES) != 0 ||
-    ptr(head, H_LABEL) != 0 ||
-    (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) != 0
-  )
-    return false;
   if (ptr(head, H_OBJ) == 0) return type <= TYPE_U8;
   return (
     int(head, H_OBJ_TYPE) == TYPE_F32 &&
@@ -435,7 +419,7 @@ function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
     for (let j: usize = 0; j < 4; j++) {
       if (((kept >> (<i32>j)) & 1) == 0) continue;
       if (at >= end) {
-        setInt(plan, P_OVERFLOW, int(plan, P_OVERFLOW) + 1);
+        increment(plan, P_OVERFLOW);
         continue;
       }
       const lane = j << 2;

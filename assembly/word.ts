@@ -24,6 +24,13 @@ export function setInt(at: usize, word: i32, value: i32): void {
   store<i32>(at + ((<usize>word) << 2), value);
 }
 
+/** One more. */
+// @ts-ignore: decorator
+@inline
+export function increment(at: usize, word: i32): void {
+  setInt(at, word, int(at, word) + 1);
+}
+
 // Where there is no instruction for it, the library's own fill and copy are as large as the sort.
 
 /** Zeroes from `at`, whole u64s, until `bytes` are covered. */

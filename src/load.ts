@@ -37,10 +37,10 @@ import {
   type TensorInput,
   type TensorSpec,
   few,
+  isBytes,
   show,
   specOf,
   volume,
-  isBytes,
 } from "./tensor.ts";
 
 /** Options of `loadPlan`. */

@@ -202,13 +202,14 @@ async function decodeFiles(positionals: string[], values: Values): Promise<Decod
   const start = performance.now();
   const results = decoder.decode<Detections | readonly Detections[]>(byName, frame);
   const milliseconds = performance.now() - start;
+  const description = decoder.describe();
   const lists = (Array.isArray(results) ? results : [results]) as readonly Detections[];
   return {
     images: lists.map((list) => list.toArray()),
     engine: decoder.engine,
     said: [
-      ...notesOf(decoder.describe()),
-      ...(size && values["resize"] === undefined ? stretchedOf(decoder.describe(), size) : []),
+      ...notesOf(description),
+      ...(size && values["resize"] === undefined ? stretchedOf(description, size) : []),
       ...droppedOf(decoder.stats),
     ],
     milliseconds,
