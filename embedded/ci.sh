@@ -30,15 +30,7 @@ counted() {
   grep -aE '^measured: ' build/step.log | sed "s/^/$name: /" >>build/sizes.txt
 }
 
-packages=(wabt gcc libc6-dev gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-  gcc-arm-none-eabi qemu-user qemu-system-arm valgrind)
-missing=()
-for p in "${packages[@]}"; do dpkg -s "$p" >/dev/null 2>&1 || missing+=("$p"); done
-if [ ${#missing[@]} -gt 0 ]; then
-  echo "installing ${missing[*]}"
-  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } >build/apt.log 2>&1 ||
-    { tail -n 20 build/apt.log; fail "packages"; echo "$passed passed, $failed failed"; exit 1; }
-fi
+./debian.sh >build/apt.log 2>&1 || { tail -n 20 build/apt.log; fail "packages"; echo "$passed passed, $failed failed"; exit 1; }
 
 # the JavaScript side: plans are made by its command, cases by its engines
 [ -d ../node_modules ] || step "npm ci" bash -c 'cd .. && npm ci'

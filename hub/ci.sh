@@ -19,21 +19,6 @@ step() {
   fi
 }
 
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
-
-debian_packages() {
-  local missing=()
-  [ -n "$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || missing+=(postgresql)
-  [ -x /usr/bin/chromium ] || missing+=(chromium)
-  command -v openssl >/dev/null || missing+=(openssl)
-  command -v curl >/dev/null || missing+=(curl)
-  command -v ps >/dev/null || missing+=(procps)
-  if [ ${#missing[@]} -gt 0 ]; then
-    as_root apt-get update -qq &&
-      as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-  fi
-}
-
 # No download addresses in the lock file, and no dependency of the hub in the package beside it.
 lock_file() { [ "$(grep -c '"resolved"' package-lock.json)" = 0 ]; }
 
@@ -55,7 +40,7 @@ tests() {
   return "$code"
 }
 
-step "Debian packages" debian_packages
+step "Debian packages" ./debian.sh
 step "install" npm ci --no-progress
 step "lock file" lock_file
 step "build" npm run --silent build:scripts
