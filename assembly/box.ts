@@ -35,6 +35,7 @@ import {
   H_XY_FN,
   H_XY_SCALE,
   KIND_CENTRE,
+  KIND_CORNERS,
   KIND_DISTANCE,
   KIND_GRID,
   KIND_PRIOR,
@@ -277,6 +278,30 @@ function clamp4(v: v128): v128 {
   return v128.bitselect(f32x4.splat(1), v, f32x4.gt(v, f32x4.splat(1)));
 }
 
+/** Whether `rowBox` does for this head: the four channels of a box stand side by side in f32, and it needs no function. */
+export function inRows(head: usize, flags: i32): bool {
+  const at = ptr(head, H_BOX_0);
+  return (
+    int(head, H_KIND) >= KIND_CENTRE &&
+    (flags & FLAG_CLAMP_BEFORE) == 0 &&
+    int(head, H_BOX_TYPE) == TYPE_F32 &&
+    ptr(head, H_BOX_1) - at == 4 &&
+    ptr(head, H_BOX_2) - at == 8 &&
+    ptr(head, H_BOX_3) - at == 12
+  );
+}
+
+/** The box of one row, a vector, as `place` makes it: x - w is x + -w to the last bit. */
+// @ts-ignore: decorator
+@inline
+export function rowBox(kind: i32, at: usize, k: v128): v128 {
+  const v = f32x4.mul(v128.load(at), k);
+  if (kind == KIND_CORNERS) return v;
+  const first = v128.shuffle<u64>(v, v, 0, 0);
+  if (kind == KIND_TOPLEFT) return v128.shuffle<u64>(v, f32x4.add(first, v), 0, 3);
+  return f32x4.add(first, f32x4.mul(v128.shuffle<u64>(v, v, 1, 1), f32x4(-0.5, -0.5, 0.5, 0.5)));
+}
+
 /**
  * `box` for four rows at once, whose numbers stand at `rows` and the numbers of their cells, below 2^22, at `cells`. Writes four boxes
  * to `out` and returns a bit for each that is not finite, and in the next four bits one for each that is empty.
@@ -295,26 +320,10 @@ export function box4(head: usize, rows: usize, cells: usize, flags: i32, out: us
   const at2 = ptr(head, H_BOX_2);
   const at3 = ptr(head, H_BOX_3);
   let x1: v128, y1: v128, x2: v128, y2: v128;
-  if (int(head, H_BOX_TYPE) == TYPE_F32 && at1 - at == 4 && at2 - at == 8 && at3 - at == 12) {
-    // side by side: rows to columns
-    const r0 = v128.load(at + a0);
-    const r1 = v128.load(at + a1);
-    const r2 = v128.load(at + a2);
-    const r3 = v128.load(at + a3);
-    const xy01 = v128.shuffle<u32>(r0, r1, 0, 4, 1, 5);
-    const xy23 = v128.shuffle<u32>(r2, r3, 0, 4, 1, 5);
-    const wh01 = v128.shuffle<u32>(r0, r1, 2, 6, 3, 7);
-    const wh23 = v128.shuffle<u32>(r2, r3, 2, 6, 3, 7);
-    x1 = v128.shuffle<u64>(xy01, xy23, 0, 2);
-    y1 = v128.shuffle<u64>(xy01, xy23, 1, 3);
-    x2 = v128.shuffle<u64>(wh01, wh23, 0, 2);
-    y2 = v128.shuffle<u64>(wh01, wh23, 1, 3);
-  } else {
-    x1 = channel4(head, at, a0, a1, a2, a3);
-    y1 = channel4(head, at1, a0, a1, a2, a3);
-    x2 = channel4(head, at2, a0, a1, a2, a3);
-    y2 = channel4(head, at3, a0, a1, a2, a3);
-  }
+  x1 = channel4(head, at, a0, a1, a2, a3);
+  y1 = channel4(head, at1, a0, a1, a2, a3);
+  x2 = channel4(head, at2, a0, a1, a2, a3);
+  y2 = channel4(head, at3, a0, a1, a2, a3);
   const half = f32x4.splat(0.5);
   if (kind == KIND_GRID) {
     const xyFn = int(head, H_XY_FN);

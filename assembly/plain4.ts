@@ -1,11 +1,16 @@
 /** The exact work for cells of the commonest heads, four at a time. Vector builds only. */
 import {
   FN_SIGMOID,
+  H_BOX_0,
+  H_BOX_CELL,
   H_CHECK,
   H_CLASSES,
   H_CLASS_BASE,
   H_GATE,
   H_INDEX,
+  H_KIND,
+  H_KX,
+  H_KY,
   H_OBJ,
   H_OBJ_CELL,
   H_OBJ_FN,
@@ -40,7 +45,7 @@ import {
   TYPE_U8,
 } from "../src/abi";
 import { emitKept } from "./admit";
-import { box4, inLanes, value4 } from "./box";
+import { box4, inLanes, inRows, rowBox, value4 } from "./box";
 import { bestOf, firstEqual } from "./classes";
 import { sigmoid4 } from "./exp4";
 import { groupSize, isCommon } from "./head";
@@ -317,36 +322,42 @@ function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses
   const gates = f32x4.splat(flt(head, H_GATE));
   const check = f32x4.splat(flt(head, H_CHECK));
   const base = int(head, H_CLASS_BASE);
+  const bases = i32x4.splat(base);
   const zero = f32x4.splat(0);
+  // without objectness its lanes are those of the scores
+  const beside = objectnesses != 0 ? objectnesses : tops;
   let m: usize = 0;
   for (let k: usize = 0; k < n; k += 16) {
-    // without objectness these are lanes to be ignored
-    let o = v128.load((objectnesses != 0 ? objectnesses : tops) + k);
+    let o = v128.load(beside + k);
     let s = v128.load(tops + k);
-    // lanes past the end hold leftovers: they are masked out
-    const left = (n - k) >> 2;
-    const inside = left >= 4 ? 15 : (1 << (<i32>left)) - 1;
-    let odd = 0;
+    let over = zero;
     if (sigmoid) {
       s = sigmoid4(s);
       if (product) o = sigmoid4(o);
-    } else {
+    } else over = v128.or(f32x4.gt(o, check), f32x4.gt(s, check));
+    const score = product ? f32x4.mul(o, s) : s;
+    const passes = v128.andnot(f32x4.ge(score, gates), over);
+    if (i32x4.all_true(passes) && k + 16 <= n && !side) {
+      v128.store(list + m, v128.load(list + k));
+      v128.store(tops + m, score);
+      v128.store(labels + m, i32x4.add(v128.load(labels + k), bases));
+      m += 16;
+      continue;
+    }
+    // lanes past the end hold leftovers: they are masked out
+    const left = (n - k) >> 2;
+    const inside = left >= 4 ? 15 : (1 << (<i32>left)) - 1;
+    // infinities are not out of range: they are dropped as not finite
+    let odd = 0;
+    if (v128.any_true(over)) {
       odd =
         inside &
         (i32x4.bitmask(v128.and(f32x4.gt(o, check), f32x4.eq(f32x4.sub(o, o), zero))) |
           i32x4.bitmask(v128.and(f32x4.gt(s, check), f32x4.eq(f32x4.sub(s, s), zero))));
       if (odd != 0) setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + popcnt(odd));
     }
-    const score = product ? f32x4.mul(o, s) : s;
     v128.store(temp, score);
     let mask = inside & ~odd & i32x4.bitmask(f32x4.ge(score, gates));
-    if (mask == 15 && !side) {
-      v128.store(list + m, v128.load(list + k));
-      v128.store(tops + m, score);
-      v128.store(labels + m, i32x4.add(v128.load(labels + k), i32x4.splat(base)));
-      m += 16;
-      continue;
-    }
     while (mask != 0) {
       const lane = (<usize>ctz(mask)) << 2;
       mask &= mask - 1;
@@ -374,6 +385,7 @@ function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
   const boxes = cells + 16;
   const index = ptr(head, H_INDEX);
   const flags = int(plan, P_FLAGS);
+  const rows = inRows(head, flags);
   const source = int(head, H_SOURCE);
   const toScores = ptr(plan, P_SCORES);
   const toLabels = ptr(plan, P_LABELS);
@@ -383,6 +395,12 @@ function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
   const end = ptr(plan, P_CAPACITY) << 2;
   let notFinite = 0;
   for (let k: usize = 0; k < n; k += 16) {
+    if (rows) {
+      setInt(plan, P_CANDIDATES, <i32>(at >> 2));
+      k = emitRows(plan, head, list, k, n);
+      at = ptr(plan, P_CANDIDATES) << 2;
+      if (k >= n) break;
+    }
     const lanes = min(4, <i32>((n - k) >> 2));
     // behind the last row stands the last row again, so that no lane reads elsewhere
     for (let j = lanes; j < 4; j++) {
@@ -432,4 +450,56 @@ function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
   }
   setInt(plan, P_CANDIDATES, <i32>(at >> 2));
   if (notFinite != 0) setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + notFinite);
+}
+
+/**
+ * Fours of the columns from `k` on, of which all are kept, with boxes that are read row by row. Returns where such fours end: at the
+ * first that needs a closer look, or where none is left.
+ */
+function emitRows(plan: usize, head: usize, list: usize, k: usize, n: usize): usize {
+  const scores = column(plan, 1);
+  const labels = column(plan, 2);
+  const index = ptr(head, H_INDEX);
+  const toScores = ptr(plan, P_SCORES);
+  const toLabels = ptr(plan, P_LABELS);
+  const toSources = ptr(plan, P_SOURCES);
+  const toBoxes = ptr(plan, P_BOXES);
+  const sources = i32x4.splat(int(head, H_SOURCE));
+  const kind = int(head, H_KIND);
+  const step = ptr(head, H_BOX_CELL);
+  const box = ptr(head, H_BOX_0);
+  const scale = v128.shuffle<u32>(f32x4.splat(flt(head, H_KX)), f32x4.splat(flt(head, H_KY)), 0, 4, 0, 4);
+  const most = ptr(plan, P_CAPACITY) << 2;
+  let at = ptr(plan, P_CANDIDATES) << 2;
+  for (; k + 16 <= n && at + 16 <= most; k += 16, at += 16) {
+    const r0 = <usize>load<u32>(list + k);
+    const r1 = <usize>load<u32>(list + k, 4);
+    const r2 = <usize>load<u32>(list + k, 8);
+    const r3 = <usize>load<u32>(list + k, 12);
+    const b0 = rowBox(kind, box + r0 * step, scale);
+    const b1 = rowBox(kind, box + r1 * step, scale);
+    const b2 = rowBox(kind, box + r2 * step, scale);
+    const b3 = rowBox(kind, box + r3 * step, scale);
+    const score = v128.load(scores + k);
+    // what is not finite leaves NaN when taken from itself
+    const nothing = f32x4.add(
+      f32x4.add(f32x4.sub(b0, b0), f32x4.sub(b1, b1)),
+      f32x4.add(f32x4.add(f32x4.sub(b2, b2), f32x4.sub(b3, b3)), f32x4.sub(score, score)),
+    );
+    if (v128.any_true(f32x4.ne(nothing, nothing))) break;
+    const to = toBoxes + (at << 2);
+    v128.store(to, b0);
+    v128.store(to, b1, 16);
+    v128.store(to, b2, 32);
+    v128.store(to, b3, 48);
+    v128.store(toScores + at, score);
+    v128.store(toLabels + at, v128.load(labels + k));
+    const cells =
+      index == 0
+        ? v128.load(list + k)
+        : gather4<f32>(index + (r0 << 2), index + (r1 << 2), index + (r2 << 2), index + (r3 << 2));
+    v128.store(toSources + at, i32x4.add(cells, sources));
+  }
+  setInt(plan, P_CANDIDATES, <i32>(at >> 2));
+  return k;
 }

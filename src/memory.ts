@@ -3,9 +3,6 @@ export interface Memory {
   readonly buffer: ArrayBuffer;
   readonly f32: Float32Array<ArrayBuffer>;
   readonly i32: Int32Array<ArrayBuffer>;
-  readonly i16: Int16Array<ArrayBuffer>;
-  readonly u16: Uint16Array<ArrayBuffer>;
-  readonly i8: Int8Array<ArrayBuffer>;
   readonly u8: Uint8Array<ArrayBuffer>;
 }
 
@@ -14,9 +11,6 @@ export function memoryOf(buffer: ArrayBuffer): Memory {
     buffer,
     f32: new Float32Array(buffer),
     i32: new Int32Array(buffer),
-    i16: new Int16Array(buffer),
-    u16: new Uint16Array(buffer),
-    i8: new Int8Array(buffer),
     u8: new Uint8Array(buffer),
   };
 }

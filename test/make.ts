@@ -119,6 +119,22 @@ function plainRows(boxFormat: string, activation: string, objectness: boolean) {
   });
 }
 
+/** Boxes in one tensor, scores in another: of one class those stand side by side. */
+function boxesAndScores(boxFormat: string) {
+  return (s: Size): Made => ({
+    config: {
+      family: "boxes",
+      classes: s.classes,
+      inputSize: [640, 480],
+      coordinates: "normalised",
+      boxFormat,
+      roles: { boxes: "b", scores: "s" },
+    },
+    tensors: [rows("b", { ...s, last: true }, many("box", 4)), rows("s", s, many("score", s.classes))],
+    probabilities: true,
+  });
+}
+
 function distribution(bins: number, split: boolean) {
   return (s: Size): Made => {
     const config = {
@@ -321,6 +337,10 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
     ],
     probabilities: true,
   }),
+  "corners of one class": boxesAndScores("xyxy"),
+  "centres of one class": boxesAndScores("cxcywh"),
+  "top lefts of one class": boxesAndScores("xywh"),
+  "corners and scores": boxesAndScores("xyxy"),
   "boxes with labels": (s) => ({
     config: {
       family: "boxes",

@@ -3,7 +3,7 @@ import * as A from "../abi.ts";
 import { type Memory } from "../memory.ts";
 import { emitKept, isOdd, largest, largestInRow } from "./admit.ts";
 import { BOX_NOT_FINITE, BOX_OK, activate, place } from "./box.ts";
-import { noLabel } from "./planes.ts";
+import { nextPositive } from "./planes.ts";
 import { finite, fround, OBJECTNESS, pass, passed, SCORE } from "./value.ts";
 
 /**
@@ -26,15 +26,16 @@ export function isPlain(m: Memory, plan: number, head: number, best: boolean): b
 }
 
 /**
- * `admit` for the commonest heads, with everything that does not change from cell to cell read once. The list holds cells;
- * or, for each of the `count` cells from `from` on, the number + 1 of its best class, 0 for most, if `from` is not below 0.
+ * `admit` for the rows of a list of the commonest heads, with everything that does not change from cell to cell read once. The best
+ * classes stand at `best`, of cell `from` first; 0: they are to be found.
  */
 export function admitPlain(
   m: Memory,
   plan: number,
   head: number,
   list: number,
-  count: number,
+  end: number,
+  best: number,
   from: number,
 ): void {
   const { i32, f32 } = m;
@@ -79,19 +80,13 @@ export function admitPlain(
   const index = i32[head + A.H_INDEX] >> 2;
   const to = passed;
   let next = i32[plan + A.P_CANDIDATES];
-  for (let k = 0; k < count; k++) {
-    let row = from + k;
+  for (; list < end; list++) {
+    const row = i32[list];
     let o = 1;
     let score: number;
     let label: number;
-    if (from >= 0) {
-      label = i32[list + k] - 1;
-      if (label < 0) {
-        // few cells have one
-        while (k + 8 < count && noLabel(i32, list + k + 1)) k += 8;
-        while (k + 1 < count && i32[list + k + 1] === 0) k++;
-        continue;
-      }
+    if (best !== 0) {
+      label = i32[best + row - from];
       const p = at + row * cell + label * channel;
       if (type === A.TYPE_F32) score = f32[p >> 2];
       else {
@@ -99,7 +94,6 @@ export function admitPlain(
         score = to[SCORE];
       }
     } else {
-      row = i32[list + k];
       if (objectness !== 0) {
         o = f32[objectness + row * objectnessCell];
         if (!(o >= objectnessGate)) continue;
@@ -157,6 +151,97 @@ export function admitPlain(
       i32[labels + next] = base + label;
       i32[sources + next++] = source + (index === 0 ? row : i32[index + row]);
     } else if (fate === BOX_NOT_FINITE) i32[plan + A.P_NOT_FINITE]++;
+  }
+  i32[plan + A.P_CANDIDATES] = next;
+}
+
+/**
+ * Whether `admitColumn` does for a head that is plain: one class, its scores side by side, and boxes in f32, none of which needs
+ * a function.
+ */
+export function isColumn(m: Memory, plan: number, head: number): boolean {
+  const { i32 } = m;
+  return (
+    i32[head + A.H_OBJ] === 0 &&
+    i32[head + A.H_CLASSES] === 1 &&
+    i32[head + A.H_SCORE_CELL] === 4 &&
+    i32[head + A.H_KIND] >= A.KIND_CENTRE &&
+    (i32[head + A.H_SCORE_TYPE] |
+      i32[head + A.H_BOX_TYPE] |
+      i32[head + A.H_SCORE_FN] |
+      i32[head + A.H_INDEX]) ===
+      0 &&
+    (i32[plan + A.P_FLAGS] & A.FLAG_CLAMP_BEFORE) === 0
+  );
+}
+
+/** `admit` for the `n` cells from `from` on of such a head. */
+export function admitColumn(m: Memory, plan: number, head: number, from: number, n: number): void {
+  const { i32, f32 } = m;
+  const first = (i32[head + A.H_SCORE] >> 2) + from;
+  const end = first + n;
+  const check = f32[head + A.H_CHECK];
+  const gate = f32[head + A.H_GATE];
+  const below = gate > 0 ? i32[head + A.H_GATE] - 1 : -1;
+  const label = i32[head + A.H_CLASS_BASE];
+  const kind = i32[head + A.H_KIND];
+  const boxCell = i32[head + A.H_BOX_CELL] >> 2;
+  const box0 = i32[head + A.H_BOX_0] >> 2;
+  const box1 = i32[head + A.H_BOX_1] >> 2;
+  const box2 = i32[head + A.H_BOX_2] >> 2;
+  const box3 = i32[head + A.H_BOX_3] >> 2;
+  const kx = f32[head + A.H_KX];
+  const ky = f32[head + A.H_KY];
+  const boxes = i32[plan + A.P_BOXES] >> 2;
+  const scores = i32[plan + A.P_SCORES] >> 2;
+  const labels = i32[plan + A.P_LABELS] >> 2;
+  const sources = i32[plan + A.P_SOURCES] >> 2;
+  const source = i32[head + A.H_SOURCE];
+  const room = i32[plan + A.P_CAPACITY];
+  let next = i32[plan + A.P_CANDIDATES];
+  for (let w = first; w < end; w++) {
+    // in most columns few pass: by their bits eight at a time, as far as there are eights
+    if (below >= 0 && ((w - first) & 7) === 0 && (w = nextPositive(i32, w, end - 7, below)) >= end) break;
+    const score = f32[w];
+    if (!(score >= gate)) continue;
+    if (isOdd(A.FN_NONE, score, check)) {
+      i32[plan + A.P_OUT_OF_RANGE]++;
+      continue;
+    }
+    if (next >= room) {
+      i32[plan + A.P_OVERFLOW]++;
+      continue;
+    }
+    const row = from + w - first;
+    const shift = row * boxCell;
+    let x1 = fround(f32[box0 + shift] * kx);
+    let y1 = fround(f32[box1 + shift] * ky);
+    let x2 = fround(f32[box2 + shift] * kx);
+    let y2 = fround(f32[box3 + shift] * ky);
+    if (kind === A.KIND_CENTRE) {
+      const w = fround(x2 * 0.5);
+      const h = fround(y2 * 0.5);
+      x2 = fround(x1 + w);
+      y2 = fround(y1 + h);
+      x1 = fround(x1 - w);
+      y1 = fround(y1 - h);
+    } else if (kind === A.KIND_TOPLEFT) {
+      x2 = fround(x1 + x2);
+      y2 = fround(y1 + y2);
+    }
+    // as doubles five floats cannot add up to an infinity
+    if (!finite(x1 + y1 + x2 + y2 + score)) {
+      i32[plan + A.P_NOT_FINITE]++;
+      continue;
+    }
+    const out = boxes + next * 4;
+    f32[out] = x1;
+    f32[out + 1] = y1;
+    f32[out + 2] = x2;
+    f32[out + 3] = y2;
+    f32[scores + next] = score;
+    i32[labels + next] = label;
+    i32[sources + next++] = source + row;
   }
   i32[plan + A.P_CANDIDATES] = next;
 }

@@ -7,8 +7,8 @@ import { INDEX, type Memory } from "../memory.ts";
 import { LOG_BYTES, classAt, integerKey } from "./value.ts";
 
 /**
- * Planes (or one column) whose cells lie side by side: for each cell the class with the largest raw value, if it
- * reaches the gate, goes to `labels` as its number + 1. Sixteen bytes are tested at once, word by word whatever the
+ * Planes (or one column) whose cells lie side by side: of each cell with a raw value that reaches the gate the bit in `marks` is
+ * set, and the class with the largest goes to `labels`. Sixteen bytes are tested at once, word by word whatever the
  * type, and looked at one by one only where something in them may pass.
  *
  * Lanes are brought into the order of unsigned numbers by flipping bits: the top one of signed numbers, and for
@@ -25,6 +25,7 @@ export function sieve(
   at: number,
   planes: number,
   n: number,
+  marks: number,
   labels: number,
 ): void {
   const { i32 } = m;
@@ -52,14 +53,14 @@ export function sieve(
   const words = floats ? 8 : 1;
   let k = 0;
   if (floats && both)
-    for (; k + 4 <= planes; k += 4) sieveFour(m, gate, at, channel, list, k, n, below, labels);
+    for (; k + 4 <= planes; k += 4) sieveFour(m, gate, at, channel, list, k, n, below, marks, labels);
   for (; k < planes; k++) {
     const c = classAt(i32, list, k);
     const p = at + c * channel;
     // up to a whole word
     let i = Math.min(n, (-p & 3) >> log);
     let w = (p + (i << log)) >> 2;
-    if (i > 0) look(m, type, gate, p, channel, c, 0, i, labels);
+    if (i > 0) look(m, type, gate, p, channel, c, 0, i, marks, labels);
     for (;;) {
       const end = w + ((n - i) >> step) * words;
       const found = !floats
@@ -69,11 +70,11 @@ export function sieve(
           : nextNegative(i32, w, end, below);
       i += ((found - w) << 2) >> log;
       if (found === end) break;
-      look(m, type, gate, p, channel, c, i, i + (1 << step), labels);
+      look(m, type, gate, p, channel, c, i, i + (1 << step), marks, labels);
       i += 1 << step;
       w = found + words;
     }
-    if (i < n) look(m, type, gate, p, channel, c, i, n, labels);
+    if (i < n) look(m, type, gate, p, channel, c, i, n, marks, labels);
   }
 }
 
@@ -87,6 +88,7 @@ function sieveFour(
   k: number,
   n: number,
   below: number,
+  marks: number,
   labels: number,
 ): void {
   const { i32 } = m;
@@ -103,7 +105,7 @@ function sieveFour(
       const w = (p >> 2) + i;
       // the last few are looked at in any case
       if (i === whole || i32[w] > below || i32[w + 1] > below || i32[w + 2] > below || i32[w + 3] > below)
-        look(m, A.TYPE_F32, gate, p, channel, label, i, Math.min(i + 4, n), labels);
+        look(m, A.TYPE_F32, gate, p, channel, label, i, Math.min(i + 4, n), marks, labels);
     }
   }
 }
@@ -223,18 +225,12 @@ function nextWord(
   return end;
 }
 
-export function noLabel(i32: Int32Array, at: number): boolean {
-  return (
-    (i32[at] |
-      i32[at + 1] |
-      i32[at + 2] |
-      i32[at + 3] |
-      i32[at + 4] |
-      i32[at + 5] |
-      i32[at + 6] |
-      i32[at + 7]) ===
-    0
-  );
+/** Rows of the cells that are marked, of `n`, to the list, of which the end is returned. No branch to guess but where a word ends. */
+export function marked(i32: Int32Array, marks: number, n: number, from: number, to: number): number {
+  for (const end = from + n; from < end; from += 32)
+    for (let bits = i32[marks++]; bits !== 0; bits &= bits - 1)
+      i32[to++] = from + 31 - Math.clz32(bits & -bits);
+  return to;
 }
 
 /** Cells [i, end) of the plane of class `c` at `p`, exactly: a later class must be larger to take over. */
@@ -247,28 +243,25 @@ function look(
   c: number,
   i: number,
   end: number,
+  marks: number,
   labels: number,
 ): void {
   const { i32, f32 } = m;
-  if (type === A.TYPE_F32) {
-    const least = f32[gate];
-    for (let q = p >> 2; i < end; i++) {
-      const v = f32[q + i];
-      if (v >= least) {
-        const label = i32[labels + i];
-        if (label === 0 || v > f32[q + i + (((label - 1 - c) * channel) >> 2)]) i32[labels + i] = c + 1;
-      }
-    }
-    return;
-  }
-  const least = i32[gate];
+  const floats = type === A.TYPE_F32;
+  const least = floats ? f32[gate] : i32[gate];
   const log = LOG_BYTES[type];
   for (; i < end; i++) {
     const q = p + (i << log);
-    const v = integerKey(m, type, q);
-    if (v >= least) {
-      const label = i32[labels + i];
-      if (label === 0 || v > integerKey(m, type, q + (label - 1 - c) * channel)) i32[labels + i] = c + 1;
+    const v = floats ? f32[q >> 2] : integerKey(m, type, q);
+    if (!(v >= least)) continue;
+    const word = marks + (i >> 5);
+    // shifts go by the low five bits
+    const bit = 1 << i;
+    if ((i32[word] & bit) !== 0) {
+      const other = q + (i32[labels + i] - c) * channel;
+      if (!(v > (floats ? f32[other >> 2] : integerKey(m, type, other)))) continue;
     }
+    i32[word] |= bit;
+    i32[labels + i] = c;
   }
 }

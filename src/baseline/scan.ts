@@ -7,13 +7,16 @@ import * as A from "../abi.ts";
 import { type Memory } from "../memory.ts";
 import { admit } from "./admit.ts";
 import { passColumn, passRows } from "./gate.ts";
-import { admitPlain, isPlain } from "./plain.ts";
-import { noLabel, sieve } from "./planes.ts";
+import { admitColumn, admitPlain, isColumn, isPlain } from "./plain.ts";
+import { marked, sieve } from "./planes.ts";
 import { LOG_BYTES, value } from "./value.ts";
 
-/** Cells of a block of planes, or of one column: long stretches of each, a word of scratch for each cell. */
-const WIDE = (A.SCAN_BYTES >> 2) & ~15;
-const LONG = (A.SCAN_COLUMN_BYTES >> 2) & ~15;
+/**
+ * Words of scratch for planes, or for one column: a list, a bit for each cell of a block, a label for each. Blocks are long, so that
+ * each plane is read in long stretches.
+ */
+const WIDE = (A.SCAN_BYTES >> 2) - A.BLOCK;
+const LONG = (A.SCAN_COLUMN_BYTES >> 2) - A.BLOCK;
 /** Of a column whose cells lie apart: many, since it waits for memory and must not be stopped often, yet few enough to find their rows in a cache. */
 const COLUMN = 6 * A.BLOCK;
 
@@ -46,34 +49,53 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const sieved = step === 1 << LOG_BYTES[type] && !all;
   const best = sieved && objectness === 0;
   const plain = isPlain(m, plan, head, best);
-  const block = sieved ? (planes > 1 ? WIDE : LONG) : planes === 1 ? COLUMN : A.BLOCK;
+  const column = plain && isColumn(m, plan, head);
+  const words = planes > 1 ? WIDE : LONG;
+  const block = column ? A.BLOCK : sieved ? (words - (words >> 5)) & ~31 : planes === 1 ? COLUMN : A.BLOCK;
+  const marks = list + A.BLOCK;
+  const labels = marks + (block >> 5);
   for (let from = 0; from < cells; from += block) {
     const n = Math.min(block, cells - from);
     const at = first + from * step;
-    let to = list;
-    if (sieved) {
-      i32.fill(0, list, list + n);
-      sieve(m, head, type, gate, at, planes, n, list);
-      if (best && plain) to += n;
-      else if (planes > 1) {
-        for (let i = 0; i < n; i++) {
-          // few cells have one
-          while (i + 8 < n && noLabel(i32, list + i)) i += 8;
-          const label = i32[list + i];
-          if (label !== 0) admit(m, plan, head, from + i, label - 1);
-        }
-        continue;
-      } else for (let i = 0; i < n; i++) if (i32[list + i] !== 0) i32[to++] = from + i;
-    } else if (all || (plain && planes > 1)) for (let i = 0; i < n; i++) i32[to++] = from + i;
-    else if (planes === 1) to = passColumn(m, type, gate, at, step, from, n, list);
-    else to = passRows(m, head, type, at, step, from, n, list);
-    if (plain) {
+    if (column) admitColumn(m, plan, head, from, n);
+    else if (sieved) {
+      i32.fill(0, marks, labels);
+      sieve(m, head, type, gate, at, planes, n, marks, labels);
+      for (let i = 0; i < n; i += A.BLOCK) {
+        const to = marked(i32, marks + (i >> 5), Math.min(A.BLOCK, n - i), from + i, list);
+        admitList(m, plan, head, plain, list, to, best ? labels : 0, from);
+      }
+    } else {
+      let to = list;
+      if (all || (plain && planes > 1)) for (let i = 0; i < n; i++) i32[to++] = from + i;
+      else if (planes === 1) to = passColumn(m, type, gate, at, step, from, n, list);
+      else to = passRows(m, head, type, at, step, from, n, list);
       // in pieces: a function that is called once a frame and loops for long may stay for good in code that V8 made for entering
       // the middle of its loop, which reads anew each time round what was read before the loop
-      for (let i = 0; i < to - list; i += A.BLOCK)
-        admitPlain(m, plan, head, list + i, Math.min(A.BLOCK, to - list - i), best ? from + i : -1);
-    } else for (let k = list; k < to; k++) admit(m, plan, head, i32[k], -1);
+      for (let k = list; k < to; k += A.BLOCK)
+        admitList(m, plan, head, plain, k, Math.min(k + A.BLOCK, to), 0, from);
+    }
   }
+}
+
+/** `admit` for the rows of a list. The best classes stand at `labels`, of cell `from` first; 0: they are to be found. */
+function admitList(
+  m: Memory,
+  plan: number,
+  head: number,
+  plain: boolean,
+  list: number,
+  to: number,
+  labels: number,
+  from: number,
+): void {
+  const { i32 } = m;
+  if (plain) admitPlain(m, plan, head, list, to, labels, from);
+  else
+    for (; list < to; list++) {
+      const row = i32[list];
+      admit(m, plan, head, row, labels === 0 ? -1 : i32[labels + row - from]);
+    }
 }
 
 /** Rows before the end marker (SSD DetectionOutput) or up to the stated number (TFLite post-process). */

@@ -54,19 +54,25 @@ function half(bits: number, to: number): void {
 /** Binary logarithm of an element's bytes, by type number. */
 export const LOG_BYTES = [2, 1, 0, 0, 1, 2];
 
+/** The element at byte address `at` in the low bits, whatever above them: one kind of array for all types. */
+function wordAt(m: Memory, at: number): number {
+  return m.i32[at >> 2] >> ((at & 3) << 3);
+}
+
 /** Key of an integer or f16 element at byte address `at`. */
 export function integerKey(m: Memory, type: number, at: number): number {
-  if (type === TYPE_U8) return m.u8[at];
-  if (type === TYPE_I8) return m.i8[at];
-  if (type === TYPE_F16) return halfKey(m.u16[at >> 1]);
-  if (type === TYPE_I16) return m.i16[at >> 1];
-  return m.i32[at >> 2];
+  const word = wordAt(m, at);
+  if (type === TYPE_U8) return word & 255;
+  if (type === TYPE_I8) return (word << 24) >> 24;
+  if (type === TYPE_F16) return halfKey(word);
+  if (type === TYPE_I16) return (word << 16) >> 16;
+  return word;
 }
 
 /** The number at byte address `at`: (raw - zero) * scale for integers. */
 export function value(m: Memory, type: number, at: number, scale: number, zero: number): number {
   if (type === TYPE_F32) return m.f32[at >> 2];
-  if (type === TYPE_F16) return halfToFloat(m.u16[at >> 1]);
+  if (type === TYPE_F16) return halfToFloat(wordAt(m, at));
   return fround(fround(fround(integerKey(m, type, at)) - zero) * scale);
 }
 
@@ -74,7 +80,7 @@ export function value(m: Memory, type: number, at: number, scale: number, zero: 
 export function pass(m: Memory, type: number, at: number, scale: number, to: number): void {
   const { f32 } = m;
   if (type === TYPE_F32) passed[to] = f32[at >> 2];
-  else if (type === TYPE_F16) half(m.u16[at >> 1], to);
+  else if (type === TYPE_F16) half(wordAt(m, at), to);
   else passed[to] = fround(fround(integerKey(m, type, at)) - f32[scale + 1]) * f32[scale];
 }
 
