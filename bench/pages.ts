@@ -30,7 +30,7 @@ const ratiosOf = (report: Report, prefix: RegExp, engine: string, mode: Row["mod
     .flatMap((workload) => find(workload, engine, mode)?.toNative ?? []);
 
 const madeBy = (report: Report): string =>
-  `${captionOf(report)}; least disturbed of ${report.rounds} round${report.rounds === 1 ? "" : "s"} of ${report.milliseconds} ms, one process a row`;
+  `${captionOf(report)}; least disturbed of ${report.rounds === 1 ? "1 round" : `${report.rounds} rounds or more`} of ${report.milliseconds} ms, one process a row`;
 
 /** What the digests of all rows say, but for those that answer another question by design. */
 function sameAnswers(report: Report): string {

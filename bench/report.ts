@@ -230,7 +230,7 @@ export function pageOf(report: Report): string {
 <html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light"><title>boxwright benchmark</title>
 <style>body{font:14px system-ui,sans-serif;margin:2rem;max-width:75rem;color:#222;background:#fff}table{border-collapse:collapse}td,th{padding:2px 10px;text-align:right;border-bottom:1px solid #ddd}td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}</style>
 <h1>boxwright benchmark</h1>
-<p>${escape(`${captionOf(report)}. Least disturbed of ${rounds} round(s), ${milliseconds} ms each, one process per row.`)} Made by <code>${escape(report.command)}</code>.</p>
+<p>${escape(`${captionOf(report)}. Least disturbed of ${rounds} round(s) or more, ${milliseconds} ms each, one process per row.`)} Made by <code>${escape(report.command)}</code>.</p>
 ${chartOf(report)}
 ${tables.join("\n")}
 <h2>Numbers to reach</h2>
