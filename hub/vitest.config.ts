@@ -11,7 +11,8 @@ export default defineConfig({
     globalSetup: ["test/support/setup.ts"],
     // Two cores, and several of the files start processes of their own.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // No test is about how fast the machine is, which may be busy elsewhere.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

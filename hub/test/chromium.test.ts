@@ -12,7 +12,7 @@ import { LIST, password, startHub, type TestHub } from "./support/hub.ts";
 import { chromiumFlags } from "./support/chromium.ts";
 
 // As in pages.test.ts: password work beside the other files has held up a sign-in for more than ten seconds.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -37,7 +37,7 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     });
     page = context.pages()[0] ?? (await context.newPage());
     problems.length = 0;
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(100_000);
     page.on("pageerror", (error) => problems.push(String(error)));
     page.on("console", (message) => {
       // A status that is no success is reported on the console too; those are asked for.

@@ -15,7 +15,6 @@ import { Passwords } from "../src/password.ts";
 import { keyOn, kinds, LIST, password, Person, startHub, temporaryFolder, type TestHub } from "./support/hub.ts";
 
 // a dozen sign-ins a test, and password work is slow on purpose: beside the other files on two slow cores they have taken 30 seconds
-vi.setConfig({ testTimeout: 120_000 });
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`pages on ${kind}`, () => {
@@ -355,11 +354,11 @@ describe("sign-in", () => {
     hub.db.failure = new Error("the audit cannot be written");
     const refused = await new Person(hub.url).post("/sign-in", { email: hub.admin.email, password: "wrong" });
     expect(refused.status).toBe(401);
-    await vi.waitFor(() => expect(hub.logs()).toContain("the audit cannot be written"));
+    await vi.waitFor(() => expect(hub.logs()).toContain("the audit cannot be written"), { timeout: 20_000 });
     hub.db.failure = undefined;
     await new Person(hub.url).post("/sign-in", { email: hub.admin.email, password: "wrong" });
     const failed = async () => (await readAudit(hub.storage.db, 10)).filter((row) => row.action === "sign_in_failed" && row.subject === hub.admin.email);
-    await vi.waitFor(async () => expect(await failed()).toHaveLength(1));
+    await vi.waitFor(async () => expect(await failed()).toHaveLength(1), { timeout: 20_000 });
     // Nor is it forgotten where nobody waits for the answer.
     const body = new URLSearchParams({ email: hub.admin.email, password: "wrong" }).toString();
     const socket = connect(hub.running.port, "127.0.0.1", () => {
@@ -368,7 +367,7 @@ describe("sign-in", () => {
         () => setTimeout(() => socket.destroy(), 50),
       );
     });
-    await vi.waitFor(async () => expect(await failed()).toHaveLength(2), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await failed()).toHaveLength(2), { timeout: 20_000 });
     await hub.stop();
   });
 
