@@ -13,7 +13,6 @@ import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
@@ -100,6 +99,18 @@ interface Line {
   readonly row: Row;
 }
 
+/** Without readline, which stops listening at the last line: what is wrong behind it would end the process. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
+}
+
 /** Reads and checks the whole file. */
 async function readBackup(file: string): Promise<{ taken: number; lines: Line[] }> {
   const lines: Line[] = [];
@@ -110,7 +121,7 @@ async function readBackup(file: string): Promise<{ taken: number; lines: Line[] 
   const unzipped = source.pipe(createGunzip());
   source.on("error", (error) => unzipped.destroy(error));
   try {
-    for await (const line of createInterface({ input: unzipped, crlfDelay: Infinity })) {
+    for await (const line of linesOf(unzipped)) {
       lineNumber++;
       const value: unknown = JSON.parse(line);
       if (!isObject(value)) throw new Error(`line ${lineNumber}: got ${line.slice(0, 40)}, expected a JSON object`);
@@ -136,6 +147,8 @@ async function readBackup(file: string): Promise<{ taken: number; lines: Line[] 
     return { taken, lines };
   } catch (error) {
     throw new UserError(`backup ${file}: ${(error as Error).message}`);
+  } finally {
+    source.destroy();
   }
 }
 

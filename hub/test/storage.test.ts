@@ -531,6 +531,7 @@ for (const { kind, skip } of kinds) {
       const wrong: [string, Buffer][] = [
         ["cut", whole.subarray(0, whole.length - 12)],
         ["not gzip", Buffer.from("hello")],
+        ["damage behind the last line", Buffer.concat([whole, Buffer.from([0x1f, 0x8b, 9, 9, 9, 9, 9, 9, 9, 9, 9])])],
         ["last line gone", gzipSync(lines.slice(0, -1).join("\n"))],
         ["row gone", gzipSync([lines[0], ...lines.slice(2)].join("\n"))],
         ["other format", gzipSync('{"format":"x"}\n{"end":true,"rows":0}')],
