@@ -10,6 +10,7 @@ export default defineConfig({
       include: ["src/**/*.ts"],
       exclude: ["src/kernel.ts", "src/globals.d.ts"],
       reporter: ["text", "json-summary"],
+      thresholds: { lines: 95 },
     },
   },
 });

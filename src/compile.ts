@@ -59,7 +59,7 @@ export function compilePlan(
   writeThresholds(whole, settled);
   writeAffine(memory, layout.blocks, IDENTITY);
   // all that is written beforehand lies before the first slot
-  const image = memory.u8.subarray(0, layout.slots[0]);
+  const image = new Uint8Array(memory.buffer, 0, layout.slots[0]);
   return { bytes: fileOf(image, plan, layout, specs, labelsOf(plan, settled.labels) ?? []), plan, layout };
 }
 

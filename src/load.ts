@@ -272,8 +272,8 @@ class FileDecoder implements PlanDecoder {
 
   constructor({ image, ...plan }: PlanFile, engine: Engine) {
     const { tensors, addresses, rows, labels, images } = plan;
-    const { buffer, u8 } = engine.memory;
-    u8.set(image);
+    const { buffer } = engine.memory;
+    new Uint8Array(buffer).set(image);
     this.engine = engine.name;
     this.inputSize = plan.inputSize;
     this.labels = labels;

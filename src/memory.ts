@@ -1,9 +1,8 @@
-/** One linear memory seen as words, floats and bytes. Made once per decoder; it never grows, so no view detaches. */
+/** One linear memory seen as words and floats. Made once per decoder; it never grows, so no view detaches. */
 export interface Memory {
   readonly buffer: ArrayBuffer;
   readonly f32: Float32Array<ArrayBuffer>;
   readonly i32: Int32Array<ArrayBuffer>;
-  readonly u8: Uint8Array<ArrayBuffer>;
 }
 
 export function memoryOf(buffer: ArrayBuffer): Memory {
@@ -11,7 +10,6 @@ export function memoryOf(buffer: ArrayBuffer): Memory {
     buffer,
     f32: new Float32Array(buffer),
     i32: new Int32Array(buffer),
-    u8: new Uint8Array(buffer),
   };
 }
 

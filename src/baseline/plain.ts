@@ -175,7 +175,10 @@ export function isColumn(m: Memory, plan: number, head: number): boolean {
   );
 }
 
-/** `admit` for the `n` cells from `from` on of such a head, boxes as `place` makes them; through a call they would take twice as long. */
+/**
+ * `admit` for the `n` cells from `from` on of such a head. Boxes are made here as `place` makes them: through it a column takes 1.23
+ * times as long.
+ */
 export function admitColumn(m: Memory, plan: number, head: number, from: number, n: number): void {
   const { i32, f32 } = m;
   const first = (i32[head + A.H_SCORE] >> 2) + from;
