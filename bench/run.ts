@@ -46,7 +46,7 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
-const furtherRounds = values.quick ? 0 : 2 * rounds;
+const furtherRounds = values.quick ? 0 : rounds;
 const time = Number(values.time ?? (values.quick ? 250 : 700));
 const wanted = values.engines?.split(",");
 const only = values.only?.split(",");
