@@ -107,6 +107,40 @@ export function looksActivated(image: Image): boolean {
 }
 
 /**
+ * Decoded boxes and probabilities, taken for distributions: [1,84,8400] is both 4 + 80 classes and, of 20 classes, 4 x 16 bins
+ * with them. Of logits some channel leaves 0..1, and none of a trained network comes near 100.
+ */
+export function checkDistributions(image: Image): void {
+  const { plan } = image;
+  for (const h of plan.heads) {
+    const { bins, box, score, classes } = h;
+    if (bins === 0 || score.tensor !== box.tensor) continue;
+    const inside = (v: number): boolean => v >= 0 && v <= 1;
+    const below = (v: number): boolean => v < 100;
+    const rest = { ...box, offset: box.offset + 4 * box.channel };
+    if (
+      !everyValue(image, h, box, 4, 99, below) &&
+      everyValue(image, h, rest, 4 * bins - 4, 1, inside) &&
+      everyValue(image, h, score, classes, 1, inside)
+    )
+      refuse(
+        h.about,
+        "channels that all lie in 0..1 but for the first four",
+        `distributions of ${bins} bins; decoded boxes and the probabilities of ${classes + 4 * bins - 4} classes look like that: say classes: ${classes + 4 * bins - 4}`,
+      );
+  }
+}
+
+/** Class numbers of the first detections for which a list of labels has no name. */
+export function checkLabels(classIds: Int32Array, labels: readonly string[] | null): string | null {
+  if (!labels) return null;
+  const odd = classIds.find((c) => c < 0 || c >= labels.length);
+  return odd === undefined
+    ? null
+    : `class ${odd} was found, and there are ${labels.length} labels: are they those of this network?`;
+}
+
+/**
  * Boxes that the config takes for what they are not, from the first candidates there are: offsets from priors taken for corners, of
  * which many would be turned over; pixels taken for 0..1, or the other way round: as pixels, boxes that all lie within two pixels of
  * the corner; as 0..1, boxes several images wide. Returns what is only worth a note.

@@ -9,7 +9,7 @@ import { TensorError } from "./errors.ts";
 import { writeAffine, writePlan, writeThresholds } from "./image.ts";
 import { IDENTITY } from "./letterbox.ts";
 import { type Layout, layoutOf } from "./layout.ts";
-import { memoryOf } from "./memory.ts";
+import { checkSize, memoryOf } from "./memory.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { numbersOf } from "./numbers.ts";
 import * as F from "./planfile.ts";
@@ -51,8 +51,7 @@ export function compilePlan(
   const plan: Plan = { ...makePlan(settled, specs, valuesIn(specs, valuesOf)), gather: null };
   checkPerClass(plan, settled.confidenceThreshold);
   const layout = layoutOf(plan);
-  if (layout.bytes > 0x7fffffff)
-    throw new TensorError(`got a plan of ${layout.bytes} bytes, expected less than 2 GiB`);
+  checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));
   const whole = { memory, plan, layout };
   writePlan(whole);

@@ -129,7 +129,8 @@ function read(json: unknown): Config {
     try {
       root = JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json);
     } catch (e) {
-      fail(`text that is not JSON (${(e as Error).message})`, FORMATS);
+      const more = json.includes("{") ? "" : "; a path or a name, perhaps: files are read by the caller";
+      fail(`text that is not JSON (${(e as Error).message})`, FORMATS + more);
     }
   }
   if (ArrayBuffer.isView(root))

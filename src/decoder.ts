@@ -31,12 +31,19 @@ import {
 } from "./slots.ts";
 import { type DecoderOptions, type TypedOptions, withOptions } from "./options.ts";
 import { layoutOf } from "./layout.ts";
-import { checkBoxes, checkProbabilities, looksActivated, outOfRange } from "./check.ts";
+import {
+  checkBoxes,
+  checkDistributions,
+  checkLabels,
+  checkProbabilities,
+  looksActivated,
+  outOfRange,
+} from "./check.ts";
 import { ConfigError, refuse } from "./errors.ts";
 import { gatherRows, holdsRows } from "./gather.ts";
 import { type Detection, type Detections, detectionsIn, setLength } from "./detections.ts";
 import { type Image, type Thresholds, slotsOf, writeAffine, writePlan, writeThresholds } from "./image.ts";
-import { checkPerClass, isPerClass, labelsOf } from "./class-lists.ts";
+import { checkPerClass, isPerClass, labelsOf, mayBePerClass } from "./class-lists.ts";
 import { makePlan } from "./plan.ts";
 import { knownOf, knownSpecs } from "./question.ts";
 import { type TensorInput, type TensorSpec, specOf } from "./tensor.ts";
@@ -84,6 +91,9 @@ export interface Decoder {
   describe(): Description;
 }
 
+/** Whatever a file may hold. What names its `family` on the spot is no file but typed options, for the compiler to check. */
+export type FileConfig<C> = C extends { readonly family: infer F } ? (string extends F ? C : never) : C;
+
 /**
  * Makes a decoder from a config. Compiles the kernel off the main thread where the runtime can.
  * @param config parsed JSON or its text (NN_config, nn_config, NN Archive config.json), or typed options
@@ -92,8 +102,7 @@ export interface Decoder {
  * RangeError for an engine of another name, Error for one that cannot run here
  */
 export function createDecoder(config: TypedOptions, options?: DecoderOptions): Promise<Decoder>;
-// eslint-disable-next-line @typescript-eslint/unified-signatures -- in one signature all would be unknown, and nothing to complete
-export function createDecoder(config: unknown, options?: DecoderOptions): Promise<Decoder>;
+export function createDecoder<const C>(config: FileConfig<C>, options?: DecoderOptions): Promise<Decoder>;
 export async function createDecoder(config: unknown, options: DecoderOptions = {}): Promise<Decoder> {
   await prepareEngine(engineOf(options));
   return createDecoderSync(config, options);
@@ -101,8 +110,7 @@ export async function createDecoder(config: unknown, options: DecoderOptions = {
 
 /** `createDecoder` without a promise: the kernel is compiled on this thread, some milliseconds once. */
 export function createDecoderSync(config: TypedOptions, options?: DecoderOptions): Decoder;
-// eslint-disable-next-line @typescript-eslint/unified-signatures -- as above
-export function createDecoderSync(config: unknown, options?: DecoderOptions): Decoder;
+export function createDecoderSync<const C>(config: FileConfig<C>, options?: DecoderOptions): Decoder;
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
   const wanted = engineOf(options);
   checkEngine(wanted);
@@ -117,6 +125,7 @@ interface Workspace extends Image, Slots {
   readonly engine: Engine;
   /** Where each tensor stands in a bare array: among those that the plan was made from, of which it may leave some alone. */
   readonly places: readonly number[];
+  readonly labels: readonly string[] | null;
   readonly detections: readonly Detections[];
 }
 
@@ -184,8 +193,9 @@ class TensorDecoder implements Decoder {
       const candidates = countImage(stats, memory, at);
       if (memory.i32[(at >> 2) + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
       if (!this.#checkedBoxes && candidates > 0) {
-        const note = checkBoxes(work, at);
-        if (note !== null) this.#notes.push(note);
+        const { classIds, length } = work.detections[image];
+        for (const note of [checkBoxes(work, at), checkLabels(classIds.subarray(0, length), work.labels)])
+          if (note !== null) this.#notes.push(note);
         this.#checkedBoxes = true;
       }
     }
@@ -196,17 +206,18 @@ class TensorDecoder implements Decoder {
     const r = new Reader({ "": u }).object("");
     r.only(["confidenceThreshold", "iouThreshold", "maxDetections"]);
     const plan = this.#work?.plan;
-    const classes = plan?.classes ?? this.config.classes;
     const bound = this.config.maxDetections;
     const confidence = r.take("confidenceThreshold", CONFIDENCE);
     if (
       typeof confidence === "object" &&
       confidence !== null &&
-      classes !== null &&
-      confidence.length !== classes &&
-      !(plan && isPerClass(plan, confidence))
+      !(plan ? isPerClass(plan, confidence) : mayBePerClass(this.config, confidence))
     )
-      r.say("confidenceThreshold", `${confidence.length} values`, `${classes}, one per class`);
+      r.say(
+        "confidenceThreshold",
+        `${confidence.length} values`,
+        `${plan?.classes ?? this.config.classes}, one per class`,
+      );
     const iou = r.take<number>("iouThreshold", ["0..1", UNIT[1]]);
     const most = r.take<number>("maxDetections", [
       `1..${bound}, the bound given at creation`,
@@ -315,7 +326,7 @@ class TensorDecoder implements Decoder {
     const detections = layout.detections.map((d) => detectionsIn(buffer, d, plan.maxDetections, labels));
     const places = tensors.map(({ name }) => specs.findIndex((s) => s.name === name));
     const known = tensors.map(({ name }) => this.#known(name));
-    this.#work = { ...image, engine, tensors, slots, places, known, types: [], detections };
+    this.#work = { ...image, engine, tensors, slots, places, known, types: [], labels, detections };
     this.slots = slotsByName(this.#work);
     this.#checkedScores = false;
     this.#checkedBoxes = false;
@@ -326,6 +337,7 @@ class TensorDecoder implements Decoder {
   }
 
   #checkScores(work: Workspace): void {
+    checkDistributions(work);
     const lost = checkProbabilities(work);
     if (lost > 0) this.#notes.push(`${lost} scores of the first frame are NaN, which pass no threshold`);
     if (looksActivated(work))

@@ -123,8 +123,15 @@ export const detectionsIn = (
     labels,
   );
 
-/** Box of a detection in pixels of an image of that size: x multiplied by the width, y by the height, neither rounded nor clamped. */
+/**
+ * Box of a detection in pixels of an image of that size: x multiplied by the width, y by the height, neither rounded nor clamped.
+ * @throws RangeError where the size is none
+ */
 export function toPixels(d: Detection, width: number, height: number): Detection {
+  if (!(width > 0 && height > 0))
+    throw new RangeError(
+      `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
+    );
   return {
     ...d,
     x_min: d.x_min * width,

@@ -1,8 +1,7 @@
 /** Room 4: what an engine is, and the choice of one. */
 import { baselineEngine } from "./baseline.ts";
 import { refuse } from "./errors.ts";
-import type { Memory } from "./memory.ts";
-import { memoryOf } from "./memory.ts";
+import { type Memory, checkSize, memoryOf } from "./memory.ts";
 import { show } from "./tensor.ts";
 import {
   type WasmKind,
@@ -67,18 +66,9 @@ export async function prepareEngine(wanted: EngineName | "auto"): Promise<void> 
   await compileKernelAsync(kind).catch(() => undefined);
 }
 
-/** Addresses are signed words of the image. */
-const MOST_BYTES = 0x7fff0000;
-
 /** An engine over fresh memory of at least `bytes`. Throws where a named engine cannot run here. */
 export function makeEngine(name: EngineName, bytes: number): Engine {
-  if (bytes > MOST_BYTES)
-    refuse(
-      "memory",
-      `${bytes} bytes`,
-      `at most ${MOST_BYTES}: fewer boxes, or a lower maxDetections`,
-      RangeError,
-    );
+  checkSize(bytes, RangeError);
   if (name === "ts") return baselineEngine(memoryOf(new ArrayBuffer(Math.ceil(bytes / 16) * 16)));
   return wasmEngine(name, Math.ceil(bytes / PAGE));
 }

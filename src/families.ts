@@ -1,6 +1,7 @@
 /**
  * A family is data, not code. It says which arithmetic a box needs and what is in a tensor by default;
- * whether an export is raw heads, rows or planes is read from the shapes (`reading.ts`), never from the family.
+ * whether an export is raw heads, rows or planes is read from the shapes (`readings.ts`), and the family only settles
+ * what shapes leave open.
  */
 /** How a network writes its boxes; spelling variants that appear inside files are read by `familyInName`. */
 export type Family =

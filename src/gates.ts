@@ -3,10 +3,9 @@
  * into the smallest raw value whose conversion passes it; found by bisection over the real conversion, so that
  * the raw gate and a gate after conversion agree to the last value.
  */
-import { halfToFloat } from "./baseline/value.ts";
+import { dequantise, halfToFloat } from "./baseline/value.ts";
 import { ELEMENTS, type TensorSpec } from "./tensor.ts";
 
-const fround = Math.fround;
 const word = new DataView(new ArrayBuffer(4));
 
 type Numbers = Pick<TensorSpec, "type" | "scale" | "zeroPoint">;
@@ -18,7 +17,7 @@ function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
     return word.getFloat32(0);
   }
   if (type === "f16") return halfToFloat((key < 0 ? key ^ 0x7fff : key) & 0xffff);
-  return fround(fround(key - fround(zeroPoint)) * fround(scale ?? 1));
+  return dequantise(key, scale ?? 1, zeroPoint);
 }
 
 /**

@@ -5,8 +5,9 @@ import { TensorError } from "./errors.ts";
 import { FAMILIES, type Family, RULES } from "./families.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { valuesIn } from "./compile.ts";
-import { makePlan } from "./plan.ts";
+import { makePlan, readingsOf } from "./plan.ts";
 import { knownSpecs } from "./question.ts";
+import type { Reading } from "./reading.ts";
 import { type TensorData, type TensorSpec, type TensorSpecInput, shape, show, specOf } from "./tensor.ts";
 
 /** What `inspect` found: in words, and as plain data. */
@@ -54,7 +55,7 @@ export function inspect(
   if (!Array.isArray(specs))
     throw new TensorError(`got tensors ${show(specs)}, expected a list of {name, dims, type}`);
   const tensors = (specs as readonly TensorSpecInput[]).map((s, i) => specOf(s.name ?? `output${i}`, s));
-  if (config !== undefined) {
+  if (config !== undefined && config !== null) {
     const c = withOptions(parseConfig(config), options);
     if (tensors.length > 0) return describePlan(c, makePlan(c, tensors, valuesIn(tensors, valuesOf)));
     const known = knownSpecs(c);
@@ -101,9 +102,9 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
         const stated = { family, classes, ...(anchors === null ? {} : { anchors }), ...more };
         const inputSize = options.inputSize ?? sizeGuess(tensors);
         const config: Config = withOptions(parseConfig(stated), { ...options, inputSize });
-        for (const r of readingsOf(config, tensors)) {
+        for (const r of readingsIn(config, tensors)) {
           // distributions of eight bins are NanoDet's, whose scores are not logits as those of the others
-          if (r.about.startsWith("distance distributions of 8 bins") && family !== "nanodet") continue;
+          if (r.heads[0].bins === 8 && family !== "nanodet") continue;
           const id = `${classes}|${r.about}`;
           const before = found.get(id);
           const name = options.family ?? LIKE[family] ?? family;
@@ -116,10 +117,10 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
             `family: "${family}"`,
             `classes: ${classes}`,
             `inputSize: ${size}`,
-            ...(anchors === null || r.reading !== "anchor-grid"
+            ...(anchors === null || r.name !== "anchor-grid"
               ? []
               : [`anchors: ${anchors.map((a) => a.length).join(" + ")} pairs`]),
-            ...(family === "ssd" && r.reading === "prior-rows" ? ["priors", "scales or variances"] : []),
+            ...(family === "ssd" && r.name === "prior-rows" ? ["priors", "scales or variances"] : []),
             ...(more.roles === undefined
               ? []
               : [`roles: { labels: "${more.roles.labels}", scores: "${more.roles.scores}" }`]),
@@ -127,7 +128,7 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
           found.set(id, {
             families: [name],
             classes,
-            reading: r.reading,
+            reading: r.name,
             about: r.about,
             line: `{ ${parts.join(", ")} }${more.roles === undefined ? "" : ", or labels and scores the other way round"}`,
             likelihood: likelihood(r, classes, tensors, inputSize),
@@ -140,13 +141,13 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
 }
 
 function likelihood(
-  { about, complete }: Found,
+  { about, uses }: Reading,
   classes: number,
   tensors: readonly TensorSpec[],
   input: readonly [number, number],
 ): number {
   let points = 0;
-  if (complete) points += 4;
+  if (tensors.every((_, i) => uses.includes(i))) points += 4;
   const square =
     /\[(?:1,)?(?:\d+,)?(\d+),(\d+)\] as (?:NCHW|CHW)|\[(?:1,)?(\d+),(\d+),\d+\] as (?:NHWC|HWC)/.exec(about);
   if (square !== null && (square[1] ?? square[3]) === (square[2] ?? square[4])) points += 2;
@@ -160,26 +161,15 @@ function likelihood(
   return points;
 }
 
-/** A reading, and whether every tensor has a part in it. */
-interface Found {
-  readonly reading: string;
-  readonly about: string;
-  readonly complete: boolean;
-}
-
-/** All readings of a config, also where several stand. */
-function readingsOf(config: Config, tensors: readonly TensorSpec[]): Found[] {
+/** All readings of a config, also where several stand; of one that stands alone, whether it makes a plan too. */
+function readingsIn(config: Config, tensors: readonly TensorSpec[]): readonly Reading[] {
   try {
-    const p = makePlan(config, tensors);
-    return [{ reading: p.reading, about: p.about, complete: p.tensors.length === tensors.length }];
+    const { found } = readingsOf(config, tensors);
+    if (found.length === 1) makePlan(config, tensors);
+    return found;
   } catch (e) {
-    if (!(e instanceof TensorError)) throw e;
-    // the message lists them, one a line
-    return [...e.message.matchAll(/^ {2}- (.*?) {3}\(reading: "(.*?)"\)$/gm)].map((m) => ({
-      about: m[1],
-      reading: m[2],
-      complete: tensors.every((t) => m[1].includes(shape(t))),
-    }));
+    if (e instanceof TensorError) return [];
+    throw e;
   }
 }
 

@@ -1,3 +1,5 @@
+import { refuse } from "./errors.ts";
+
 /** One linear memory seen as words and floats. Made once per decoder; it never grows, so no view detaches. */
 export interface Memory {
   readonly buffer: ArrayBuffer;
@@ -11,6 +13,15 @@ export function memoryOf(buffer: ArrayBuffer): Memory {
     f32: new Float32Array(buffer),
     i32: new Int32Array(buffer),
   };
+}
+
+/** Addresses are signed words of the image, and memory comes in whole pages. */
+const MOST_BYTES = 0x7fff0000;
+
+/** Throws where an image is larger than any memory. */
+export function checkSize(bytes: number, Kind: new (message: string) => Error): void {
+  if (bytes > MOST_BYTES)
+    refuse("memory", `${bytes} bytes`, `at most ${MOST_BYTES}: fewer boxes, or a lower maxDetections`, Kind);
 }
 
 /**

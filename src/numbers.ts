@@ -1,5 +1,5 @@
 /** A tensor's elements as the numbers they stand for, where a few are wanted before any decode: prior boxes. */
-import { halfToFloat } from "./baseline/value.ts";
+import { dequantise, halfToFloat } from "./baseline/value.ts";
 import { type TensorData, type TensorSpec, kindOf } from "./tensor.ts";
 
 export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
@@ -9,6 +9,6 @@ export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
       ? Array.from(data as ArrayLike<number>, Number)
       : (data as ArrayLike<number>);
   return Array.from(data as ArrayLike<number>, (x) =>
-    bits ? halfToFloat(x & 0xffff) : (Number(x) - s.zeroPoint) * (s.scale as number),
+    bits ? halfToFloat(x & 0xffff) : dequantise(Number(x), s.scale as number, s.zeroPoint),
   );
 }

@@ -60,12 +60,23 @@ const COARSEST_STEP = 0.5;
 /** Candidates of a multi-label plan: room for as many is taken at most; what finds none is counted. */
 const MULTI_LABEL_ROOM = 1 << 18;
 
-/** Chooses the one reading of `specs` that the config allows. `valuesOf`: raw values of tensors that are at hand. */
-export function makePlan(
+/** What a config and tensors can be. */
+interface Found {
+  readonly q: Question;
+  /** Why the family is taken to be that of the question. */
+  readonly why: string;
+  /** The tensors that readings are of: the outputs of the head. */
+  readonly used: readonly TensorSpec[];
+  readonly rules: Conventions;
+  readonly found: readonly Reading[];
+}
+
+/** Every reading of `specs` that the config leaves. `valuesOf`: raw values of tensors that are at hand. */
+export function readingsOf(
   config: Config,
   specs: readonly TensorSpec[],
   valuesOf: Question["valuesOf"] = () => null,
-): Plan {
+): Found {
   if (!config.decodes)
     throw new TensorError(config.note ?? "the config names no family: there is nothing to decode");
   if (specs.length === 0) refuse("", "no tensors", "the outputs of the network");
@@ -78,42 +89,26 @@ export function makePlan(
   const found = preferred(distinct(readings(q, used)), ({ uses }) =>
     used.every((s, i) => !named.includes(s.name) || uses.includes(i)),
   );
+  return { q, why, used, rules, found };
+}
+
+/** The plan of the one reading of `specs` that the config allows. `valuesOf`: raw values of tensors that are at hand. */
+export function makePlan(
+  config: Config,
+  specs: readonly TensorSpec[],
+  valuesOf?: Question["valuesOf"],
+): Plan {
+  const { q, why, used, rules, found } = readingsOf(config, specs, valuesOf);
   if (found.length === 0) nothingFits(q, why, used);
   if (found.length > 1) throw new TensorError(tooMany(found, used));
+  const { family } = q;
   const { name, uses, ...reading } = found[0];
-  const { about, activation, heads } = reading;
+  const { heads } = reading;
   const unused = used.filter((_, i) => !uses.includes(i));
   checkNamed(config, found[0], used, unused);
-
   checkBatch(used, heads, reading.batch);
-  if (Number.isNaN(heads[0].unit[0]))
-    refuse(
-      about,
-      "boxes in pixels and no input size",
-      'inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)',
-    );
-  for (const h of heads) checkTypes(h, used, activation);
-  const softmax = heads.some((h) => h.scoreFn === "softmax");
-  if (config.activation === "logits" && activation !== "logits")
-    refuse(about, 'activation "logits"', `"sigmoid": the network has finished the scores of ${name}`);
-  if (config.activation === "softmax" && !softmax)
-    refuse(
-      about,
-      'activation "softmax"',
-      `"sigmoid" or "logits": the classes of ${family} as ${name} are independent`,
-    );
-
-  // what the network has finished stays as it is: coordinates a little outside are normal there
-  const finished = isFinished(name) && name !== "end-to-end";
-  const single = isFinished(name) || name === "corner-rows" || name === "queries";
-  const settled: Conventions = {
-    ...rules,
-    nms: single ? "none" : rules.nms,
-    clamp: finished ? "none" : rules.clamp,
-    // RT-DETR takes the best (query, class) pairs, not the best class of each query
-    multiLabel: (name === "queries" && !softmax) || rules.multiLabel,
-    ...config.rules,
-  };
+  checkReading(config, family, found[0], used);
+  const settled = settledRules(config, rules, found[0]);
   // a label column may hold any number; the lists that the config gives say how many are meant
   const labelled = heads.some((h) => h.label);
   const listed = [config.confidenceThreshold].flat().length;
@@ -126,19 +121,7 @@ export function makePlan(
     family,
     familyWhy: why,
     reading: name,
-    notes: [
-      ...reading.notes,
-      ...(/-grid$/.test(name) && q.strides === null ? strangeMaps(heads, q.inputSize) : []),
-      ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : []),
-      ...(named.length > 0 && !used.some((s) => named.includes(s.name))
-        ? [`roles name none of these outputs: ${few(named, 6)}`]
-        : []),
-      ...(isRowsOf(family, name) && q.inputSize && ![1, 2, 3, 5].some((n) => gridsOfRows(q, cells / n))
-        ? [
-            `${cells} rows are not the cells of a ${q.inputSize.join("x")} input at the usual strides: is that its size?`,
-          ]
-        : []),
-    ],
+    notes: notesOf(q, found[0], used, unused),
     activationWhy:
       config.activation !== null
         ? "option activation"
@@ -154,6 +137,73 @@ export function makePlan(
     gather: null,
   };
   return deepFreeze({ ...plan, gather: gatherOf(plan) });
+}
+
+/** Boxes and scores as the config says they are: in a unit, of a type and with an activation that the reading can have. */
+function checkReading(
+  config: Config,
+  family: Family,
+  { name, about, activation, heads }: Reading,
+  specs: readonly TensorSpec[],
+): void {
+  if (Number.isNaN(heads[0].unit[0]))
+    refuse(
+      about,
+      "boxes in pixels and no input size",
+      'inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)',
+    );
+  for (const h of heads) checkTypes(h, specs, activation);
+  if (config.activation === "logits" && activation !== "logits")
+    refuse(about, 'activation "logits"', `"sigmoid": the network has finished the scores of ${name}`);
+  if (config.activation === "softmax" && !isSoftmax(heads))
+    refuse(
+      about,
+      'activation "softmax"',
+      `"sigmoid" or "logits": the classes of ${family} as ${name} are independent`,
+    );
+}
+
+const isSoftmax = (heads: readonly Head[]): boolean => heads.some((h) => h.scoreFn === "softmax");
+
+/** The rules of a reading: what the network has done is not done again, unless the config names the rule. */
+function settledRules(config: Config, rules: Conventions, { name, heads }: Reading): Conventions {
+  const single = isFinished(name) || name === "corner-rows" || name === "queries";
+  // what the network has finished stays as it is: coordinates a little outside are normal there
+  const finished = isFinished(name) && name !== "end-to-end";
+  return {
+    ...rules,
+    nms: single ? "none" : rules.nms,
+    clamp: finished ? "none" : rules.clamp,
+    // RT-DETR takes the best (query, class) pairs, not the best class of each query
+    multiLabel: (name === "queries" && !isSoftmax(heads)) || rules.multiLabel,
+    ...config.rules,
+    // the cap of the set, or else the bound that the config or an option gives
+    maxDetections: config.maxDetections,
+  };
+}
+
+/** What is worth saying of a reading that stands. */
+function notesOf(
+  q: Question,
+  { name, heads, notes }: Reading,
+  specs: readonly TensorSpec[],
+  unused: readonly TensorSpec[],
+): string[] {
+  const named = namesOf(q.roles);
+  const cells = cellsOf(heads);
+  return [
+    ...notes,
+    ...(/-grid$/.test(name) && q.strides === null ? strangeMaps(heads, q.inputSize) : []),
+    ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : []),
+    ...(named.length > 0 && !specs.some((s) => named.includes(s.name))
+      ? [`roles name none of these outputs: ${few(named, 6)}`]
+      : []),
+    ...(isRowsOf(q.family, name) && q.inputSize && ![1, 2, 3, 5].some((n) => gridsOfRows(q, cells / n))
+      ? [
+          `${cells} rows are not the cells of a ${q.inputSize.join("x")} input at the usual strides: is that its size?`,
+        ]
+      : []),
+  ];
 }
 
 /** Maps that an input of this size has at no stride of whole pixels. */

@@ -11,17 +11,18 @@ export interface SsdAnchorOptions {
   readonly inputSize: readonly [number, number];
   /** Pixels per cell of each layer; layers of equal stride in a row share their cells (MediaPipe). */
   readonly strides: readonly number[];
+  /** Size of the boxes of the first layer and of the last, as a part of the image. */
   readonly minScale: number;
   readonly maxScale: number;
-  /** Width / height of the boxes of a cell, besides the one between two scales. */
+  /** Width / height of the boxes of a cell, besides the one between two scales. Default: 1, 2, 1/2, 3, 1/3. */
   readonly aspectRatios?: readonly number[];
-  /** Ratio of the extra box at the geometric mean of this scale and the next; 0: none. */
+  /** Ratio of the extra box at the geometric mean of this scale and the next; 0: none. Default: 1. */
   readonly interpolatedRatio?: number;
   /** The lowest layer has three boxes only: 0.1 (ratio 1) and its own scale at ratios 2 and 1/2. */
   readonly reduceLowest?: boolean;
   /** Width and height 1 for all boxes (BlazeFace). */
   readonly fixedSize?: boolean;
-  /** Centre inside a cell, in cells. */
+  /** Centre inside a cell, in cells. Default: 0.5. */
   readonly offset?: number;
 }
 
@@ -34,12 +35,20 @@ function checkPositive(name: string, all: readonly unknown[], length = all.lengt
   throw new RangeError(`${name}: got [${all.join(", ")}], expected ${expected}`);
 }
 
+/** Where in a cell a box is centred: anywhere, in cells. */
+function checkOffset(offset: unknown): void {
+  if (offset !== undefined && !Number.isFinite(offset))
+    throw new RangeError(
+      `offset: got ${String(offset)}, expected a number of cells, 0.5 for the middle of one`,
+    );
+}
+
 /**
  * Anchors as MediaPipe's SsdAnchorsCalculator and TensorFlow's multiple_grid_anchor_generator define them:
  * scale_k = min + (max - min) k / (layers - 1); per cell the ratios at scale_k and one box at sqrt(scale_k scale_k+1).
  * Rows go layer by layer, line by line, cell by cell, then box by box; layers of the same stride share their cells.
  * @returns rows [xcenter, ycenter, width, height], 0..1.
- * @throws RangeError where a size, stride, scale or ratio is not positive
+ * @throws RangeError where a size, stride, scale or ratio is not positive, or the offset no number
  */
 export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
   const { inputSize, strides, minScale, maxScale } = options;
@@ -49,6 +58,7 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
   checkPositive("strides", strides);
   checkPositive("minScale, maxScale", [minScale, maxScale], 2);
   if (ratios.length > 0) checkPositive("aspectRatios", ratios);
+  checkOffset(options.offset);
   const scaleOf = (k: number): number =>
     strides.length === 1
       ? (minScale + maxScale) / 2
@@ -84,6 +94,7 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
 /**
  * Anchors of SSD-MobileNet v1 and v2 as TensorFlow's detection API trains them (1,917 for 300x300).
  * @returns rows [ycenter, xcenter, height, width], the order in which those networks store theirs.
+ * @throws RangeError where a size is not positive
  */
 export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300, 300]): Float32Array {
   const xywh = ssdAnchors({
@@ -138,12 +149,14 @@ export interface CaffePriorLayer {
   readonly flip?: boolean;
   /** Pixels per cell; by default input / cells. */
   readonly step?: number;
+  /** Centre inside a cell, in cells. Default: 0.5. */
   readonly offset?: number;
 }
 
 /**
  * Priors of Caffe's PriorBox layers: min_size, sqrt(min_size max_size), then min_size at each ratio.
  * @returns rows [x_min, y_min, x_max, y_max], 0..1, not clipped.
+ * @throws RangeError where a size, step or ratio is not positive, or an offset no number
  */
 export function caffePriors(
   inputSize: readonly [number, number],
@@ -154,6 +167,7 @@ export function caffePriors(
   for (const l of layers) {
     checkPositive("width, height, minSize", [l.width, l.height, l.minSize], 3);
     checkPositive("maxSize, step, aspectRatios", [l.maxSize ?? 1, l.step ?? 1, ...(l.aspectRatios ?? [])]);
+    checkOffset(l.offset);
     const sizes: [number, number][] = [[l.minSize, l.minSize]];
     if (l.maxSize !== undefined) {
       const s = Math.sqrt(l.minSize * l.maxSize);

@@ -4,6 +4,8 @@
  * One reading left: that is the plan. None, or more than one: it is refused with the list (`refusals.ts`), since a shape that could mean two
  * things is never guessed.
  */
+import type { AnchorSet } from "./config.ts";
+import type { Family } from "./families.ts";
 import { cellsOf, gridsOf, gridsOfRows, preferred } from "./places.ts";
 import type { Question } from "./question.ts";
 import type { Reader, Reading, Specs } from "./reading.ts";
@@ -15,6 +17,10 @@ import { boxesScores, offsetsOrBoxes, priorRows } from "./readings/ssd.ts";
 const shapesOf = (channels: readonly (number | string)[], before: string, after: string): string =>
   channels.map((k) => `[1,${before}${k}${after}]`).join(" + ");
 
+/** A map for each set of anchors. */
+const mapsWithAnchors = (sets: readonly AnchorSet[], classes: number): string =>
+  `${sets.map((s) => `[1,${s.anchors.length} x (5+${classes}),h,${s.side ?? "w"}]`).join(", ") || "maps"} (anchors: got ${sets.length || "none"}, one list for each map)`;
+
 const mapsOf = (...channels: number[]): string => shapesOf(channels, "", ",h,w");
 
 const rowsOf = (...channels: (number | string)[]): string => shapesOf(channels, "N,", "");
@@ -23,44 +29,51 @@ const rowsOfBoxes = (classes: number): string => rowsOf(4, classes || "C");
 
 const rowsOfDetections = (): string => "[1,1,N,7]";
 
-/** The readings of a family, or else of its kind of head, and the shapes they are for. */
-const READERS: { readonly [name: string]: readonly [(classes: number, q: Question) => string, ...Reader[]] } =
-  {
-    anchor: [
-      (c, { anchorSets }) =>
-        `${anchorSets?.map((s) => `[1,${s.anchors.length} x (5+${c}),h,${s.side ?? "w"}]`).join(", ") || "anchors for maps"}; ${rowsOf(5 + c)}`,
-      anchorGrid,
-      objectnessRows,
-    ],
-    point: [(c) => `${mapsOf(5 + c)}; ${rowsOf(5 + c)} with inputSize`, points],
-    distance: [
-      (c) => [rowsOf(4 + c), rowsOf(4, c), mapsOf(5 + c), mapsOf(64, c), rowsOf(6)].join("; "),
-      distances,
-      decodedDistances,
-    ],
-    nanodet: [(c) => `${rowsOf(32, c)}; ${rowsOf(32 + c)}; with inputSize`, distances],
-    fastestdet: [(c) => mapsOf(5 + c), fastestdet],
-    detr: [(c) => `${rowsOf(4, c)}; ${rowsOf(4, c + 1)}`, queries],
-    ssd: [
-      (_, { priors, variances }) =>
-        `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; boxwright/priors makes those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances behind`,
-      priorRows,
-      detectionOutput,
-    ],
-    "ssd-detection-output": [rowsOfDetections, detectionOutput],
-    "tflite-postprocess": [
-      () => `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, labels, scores, count}`,
-      postprocess,
-    ],
-    blazeface: [() => `${rowsOf(16, 1)} with inputSize`, priorRows],
-    ultraface: [
-      (c) => `${rowsOfBoxes(c)} with variances, or with boxFormat: "xyxy" if they are decoded`,
-      offsetsOrBoxes,
-    ],
-    boxes: [rowsOfBoxes, boxesScores],
-  };
+/** Readings, and the shapes they are for. */
+type Readers = readonly [(classes: number, q: Question) => string, ...Reader[]];
 
-const readersOf = (q: Question): (typeof READERS)[string] => READERS[q.family] ?? READERS[q.rules.head];
+type GridHead = "anchor" | "point" | "distance";
+
+/** Those of a family, or else, of the YOLOs, of their kind of head. */
+const READERS: { readonly [name in GridHead | Exclude<Family, `yolo${string}`>]: Readers } = {
+  anchor: [
+    (c, { anchorSets }) => `${mapsWithAnchors(anchorSets ?? [], c)}; ${rowsOf(5 + c)}`,
+    anchorGrid,
+    objectnessRows,
+  ],
+  point: [(c) => `${mapsOf(5 + c)}; ${rowsOf(5 + c)} with inputSize`, points],
+  distance: [
+    (c) => [rowsOf(4 + c), rowsOf(4, c), mapsOf(5 + c), mapsOf(64, c), rowsOf(6)].join("; "),
+    distances,
+    decodedDistances,
+  ],
+  nanodet: [(c) => `${rowsOf(32, c)}; ${rowsOf(32 + c)}; with inputSize`, distances],
+  fastestdet: [(c) => mapsOf(5 + c), fastestdet],
+  detr: [(c) => `${rowsOf(4, c)}; ${rowsOf(4, c + 1)}`, queries],
+  ssd: [
+    (_, { priors, variances }) =>
+      `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; boxwright/priors makes those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances behind`,
+    priorRows,
+    detectionOutput,
+  ],
+  "ssd-detection-output": [rowsOfDetections, detectionOutput],
+  "tflite-postprocess": [
+    () => `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, labels, scores, count}`,
+    postprocess,
+  ],
+  blazeface: [() => `${rowsOf(16, 1)} with inputSize`, priorRows],
+  ultraface: [
+    (c) => `${rowsOfBoxes(c)} with variances, or with boxFormat: "xyxy" if they are decoded`,
+    offsetsOrBoxes,
+  ],
+  boxes: [
+    (c) => `${rowsOfBoxes(c)}; ${rowsOf(4)} + [1,N] + [1,N] with roles: {boxes, scores, labels}`,
+    boxesScores,
+  ],
+};
+
+const readersOf = (q: Question): Readers =>
+  (READERS as { readonly [F in Family]?: Readers })[q.family] ?? READERS[q.rules.head as GridHead];
 
 /** What the family's tensors look like, for a message. */
 export const expectedShapes = (q: Question): string =>
@@ -68,7 +81,7 @@ export const expectedShapes = (q: Question): string =>
     ? "the number of classes (option classes, or labels)"
     : `${readersOf(q)[0](q.classes, q)}, channels first or last`;
 
-/** Every reading of `specs` under the question, best described first. Empty: none fits. */
+/** Every reading of `specs` under the question. Empty: none fits. */
 export function readings(q: Question, specs: Specs): readonly Reading[] {
   const [, ...readers] = readersOf(q);
   const all = readers

@@ -32,6 +32,17 @@ function otherClasses(q: Question, specs: readonly TensorSpec[]): number[] {
   });
 }
 
+/** Channels behind the classes, as exports have them that do more than detect. */
+function channelsBehind({ classes, rules }: Question, specs: readonly TensorSpec[]): string {
+  const own = classes + (rules.head === "distance" ? 4 : 5);
+  const found = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) - own : []));
+  // an angle, coefficients of masks, keypoints of two or three numbers
+  const more = found.find((n) => n === 1 || n === 32 || n > 32 || n % 3 === 0);
+  return /distance|anchor/.test(rules.head) && more !== undefined && more > 0
+    ? `; if the last ${more} are an angle, keypoints or masks, which are not decoded: the first ${own} alone`
+    : "";
+}
+
 /** Of no reading: what the family's tensors look like, and the numbers of classes that these would fit. */
 export function nothingFits(q: Question, why: string, specs: readonly TensorSpec[]): never {
   const { classes: c, reading } = q;
@@ -44,5 +55,12 @@ export function nothingFits(q: Question, why: string, specs: readonly TensorSpec
     others.length === 0 || others.length > 3
       ? ""
       : `; these shapes would be of ${others.join(" or ")} classes`;
-  refuse("", list(specs), `for ${q.family} (${why})${of}${as}: ${expectedShapes(q)}${same}${rather}`);
+  const named = Object.values(q.roles ?? {}).flat() as string[];
+  const lost = named.filter((n) => !specs.some((s) => s.name === n));
+  const roles = lost.length > 0 ? `; roles name ${lost.join(", ")}, which is none of these` : "";
+  refuse(
+    "",
+    list(specs),
+    `for ${q.family} (${why})${of}${as}: ${expectedShapes(q)}${same}${roles}${channelsBehind(q, specs)}${rather}`,
+  );
 }

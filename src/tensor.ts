@@ -163,6 +163,12 @@ export function specOf(
   const zeroPoint = t.zeroPoint ?? before?.zeroPoint ?? 0;
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     refuse(where, `dims ${show(dims)}${"shape" in t ? ", and a shape" : ""}`, "an array of whole numbers");
+  // of null as of undefined nothing is lost
+  const odd = Object.entries(t).find(
+    ([k, x]) =>
+      /^(zero_?points?|quant.*|dtype|scales)$/i.test(k) && k !== "zeroPoint" && (x ?? null) !== null,
+  );
+  if (odd) refuse(where, `an unknown name, ${odd[0]}`, "type, scale, zeroPoint");
   const stated = said === null ? null : elementType(String(said));
   if (said !== null && stated === null)
     refuse(where, `type "${String(said)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
@@ -181,7 +187,7 @@ export function specOf(
     const hint = said === null && before?.type ? elementType(before.type) : null;
     type = stated ?? (hint && shares(hint) ? hint : own);
     if (Array.isArray(data) ? type === "f16" : type !== own && !shares(type))
-      refuse(where, `${kind} data`, `data for its type "${String(said)}"`);
+      refuse(where, `${kind} data`, `${ELEMENTS[type].array.name} data for its type "${String(said)}"`);
     const { length } = data;
     if (length !== volume(dims))
       refuse(

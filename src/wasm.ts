@@ -46,7 +46,12 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
   // "object": the types of WebAssembly are those of the DOM library, which the code of a server leaves out
   if (kind !== "simd" && kind !== "scalar")
     throw new TypeError(`kind: got ${JSON.stringify(kind)}, expected "simd" or "scalar"`);
-  const isModule = Object.prototype.toString.call(kernel) === "[object WebAssembly.Module]";
+  const tag = Object.prototype.toString.call(kernel).slice(8, -1);
+  const isModule = tag === "WebAssembly.Module";
+  if (!isModule && !ArrayBuffer.isView(kernel) && !tag.endsWith("ArrayBuffer"))
+    throw new TypeError(
+      `kernel: got ${tag === "Promise" ? "a promise, not awaited" : String(kernel)}, expected a WebAssembly.Module, or the bytes of boxwright/${kind}.wasm`,
+    );
   const module = isModule ? (kernel as WebAssembly.Module) : new WebAssembly.Module(kernel as BufferSource);
   const found = WebAssembly.Module.exports(module).map((e) => e.name);
   const missing = ["abiVersion", "scan", "sort", "nms", "decode"].filter((name) => !found.includes(name));

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseConfig, type Config } from "../src/config.ts";
 import { ConfigError } from "../src/errors.ts";
+import { type DecoderOptions, withOptions } from "../src/options.ts";
 
 /** The problems of a config that must be refused, a line each. */
 function problemsOf(json: unknown): string[] {
@@ -759,6 +760,14 @@ describe("typed options", () => {
       parseConfig({ family: "ssd", conventions: { set: "tflite", maxDetections: 4 } }).maxDetections,
     ).toBe(4);
     expect(parseConfig({ family: "ssd", conventions: "tflite", maxDetections: 20 }).maxDetections).toBe(20);
+  });
+
+  test("single rules leave the cap of a file as it is", () => {
+    const most = (conventions: DecoderOptions["conventions"]): number =>
+      withOptions(parseConfig(archive({ max_det: 1000 })), { conventions }).maxDetections;
+    expect(most({ nms: "class" })).toBe(1000);
+    expect(most({ nms: "class", maxDetections: 40 })).toBe(40);
+    expect(most({ set: "ultralytics" })).toBe(300);
   });
 
   test.each<[string, object, unknown]>([

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createDecoder, createDecoderSync, type Decoder, type Outputs, type Update } from "../src/decoder.ts";
 import { Detections, toPixels } from "../src/detections.ts";
+import { ConfigError } from "../src/errors.ts";
 import { chooseEngine } from "../src/engine.ts";
 import type { DecoderOptions } from "../src/options.ts";
 import { specOf } from "../src/tensor.ts";
@@ -500,6 +501,11 @@ test("a label past the list is the number as text", () => {
 test("toPixels multiplies x by the width and y by the height", () => {
   const d = { class_id: 1, label: "x", confidence: 0.5, x_min: 0.1, y_min: 0.2, x_max: 0.5, y_max: 1 };
   expect(toPixels(d, 640, 100)).toEqual({ ...d, x_min: 64, y_min: 20, x_max: 320, y_max: 100 });
+  const untyped = toPixels as (...given: unknown[]) => unknown;
+  expect(() => untyped(d)).toThrow(
+    "got undefined x undefined, expected width and height of the image in pixels",
+  );
+  expect(() => untyped(d, { width: 640, height: 100 })).toThrow(RangeError);
   expect(d.x_min).toBe(0.1);
 });
 
@@ -582,4 +588,17 @@ test("yxyx: rows of boxes with y first", () => {
     [d.y_max, 0.3],
   ])
     expect(got).toBeCloseTo(expected, 6);
+});
+
+test("typed options are checked by the compiler too, and files are not", () => {
+  // @ts-expect-error -- no such family
+  expect(() => createDecoderSync({ family: "yolo8", classes: 2 })).toThrow(ConfigError);
+  // @ts-expect-error -- no such option
+  expect(() => createDecoderSync({ family: "yolov8", clases: 2 })).toThrow("expected classes");
+  // @ts-expect-error -- no number
+  expect(() => createDecoderSync({ family: "yolov8", confidenceThreshold: "0.5" })).toThrow(ConfigError);
+  const family: string = "yolov8";
+  const file: unknown = { family };
+  for (const d of [createDecoderSync({ family }), createDecoderSync(file), createDecoderSync("{}")])
+    expect(d.stats.frames).toBe(0);
 });

@@ -249,6 +249,13 @@ describe("boxwright/wasm", () => {
     expect(() => b.provideKernel?.("avx" as "simd", empty)).toThrow(
       /kind: got "avx", expected "simd" or "scalar"/,
     );
+    expect(() => b.provideKernel?.("simd", WebAssembly.compile(bytes("simd")))).toThrow(
+      "kernel: got a promise, not awaited, expected a WebAssembly.Module, or the bytes of boxwright/simd.wasm",
+    );
+    for (const none of [{}, null, "simd.wasm"])
+      expect(() => b.provideKernel?.("simd", none as object)).toThrow(
+        `kernel: got ${String(none)}, expected`,
+      );
     expect(b.createDecoderSync(config).engine).toBe("ts");
   });
 });

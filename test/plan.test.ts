@@ -152,9 +152,13 @@ describe("compiling", () => {
 
   test("values that are not those of the output are refused", () => {
     for (const [type, p, message] of [
-      ["f16", priors, 'tensor "p": got Float32Array data, expected data for its type "f16"'],
+      ["f16", priors, 'tensor "p": got Float32Array data, expected Uint16Array data for its type "f16"'],
       ["f32", priors.subarray(1), 'tensor "p": got 23 elements, expected 24'],
-      ["f32", new BigInt64Array(24), 'tensor "p": got BigInt64Array data, expected data for its type "f32"'],
+      [
+        "f32",
+        new BigInt64Array(24),
+        'tensor "p": got BigInt64Array data, expected Float32Array data for its type "f32"',
+      ],
     ] as const)
       expect(() =>
         compileBytes(givenPriors, { outputs: { ...outputs, p: { ...outputs.p, type } } }, { p }),

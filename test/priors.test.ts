@@ -49,6 +49,14 @@ test.each([
     () => caffePriors([300, 300], [{ width: 2, height: 2, minSize: -1 }]),
     "width, height, minSize: got [2, 2, -1], expected 3 positive numbers",
   ],
+  [
+    () => ssdAnchors({ ...numbers, offset: NaN }),
+    "offset: got NaN, expected a number of cells, 0.5 for the middle of one",
+  ],
+  [
+    () => caffePriors([300, 300], [{ width: 2, height: 2, minSize: 9, offset: Infinity }]),
+    "offset: got Infinity, expected a number of cells, 0.5 for the middle of one",
+  ],
 ])("%s is refused", (make, message) => {
   expect(make).toThrow(new RangeError(message));
 });

@@ -155,3 +155,142 @@ test("priors as centre and size, taken for corners", () => {
   ]);
   expect(notesOf(decoded({ ...config, scales: [10, 10, 5, 5] }, { boxes, scores }))).toEqual([]);
 });
+
+describe("decoded boxes taken for distributions", () => {
+  // [1,84,8400] is 4 + 80 classes, and 4 x 16 bins with 20 classes
+  const planes = (most: number, filling = 0): Outputs => {
+    const o = filled([1, 84, 8400], filling);
+    o.data.fill(most, 0, 8400);
+    o.data[83 * 8400] = 0.9;
+    return { o };
+  };
+  const config = { family: "yolov8", classes: 20, inputSize: [640, 640] };
+  test("are refused, and the number of classes is said", () => {
+    for (const given of [config, { ...config, activation: "sigmoid" }])
+      expect(() => decoded(given, planes(600))).toThrow(
+        given === config
+          ? /: got channels that all lie in 0\.\.1 but for the first four, expected distributions of 16 bins; .* 80 classes look like that: say classes: 80$/
+          : /say classes: 80$/,
+      );
+    expect(decoded({ ...config, classes: 80 }, planes(600)).stats.candidates).toBe(1);
+  });
+  test("logits are not", () => {
+    expect(decoded(config, planes(20)).stats.frames).toBe(1);
+    expect(decoded(config, planes(600, -1)).stats.frames).toBe(1);
+  });
+});
+
+test("a class that the labels do not have", () => {
+  const rows = filled([1, 4, 6]);
+  rows.data.set([30, 40, 100, 160, 0.9, 7]);
+  const config = { family: "yolov10", labels: ["a", "b"], inputSize: [640, 640] };
+  expect(notesOf(decoded(config, { o: rows }))).toEqual([
+    "class 7 was found, and there are 2 labels: are they those of this network?",
+  ]);
+  rows.data[5] = 1;
+  expect(notesOf(decoded(config, { o: rows }))).toEqual([]);
+});
+
+describe("lists for each class", () => {
+  const make = (config: object, options: object = {}) => createDecoderSync(config, options);
+  const v8 = { family: "yolov8", classes: 3, inputSize: [64, 64] };
+  const ssd = { family: "ssd", classes: 90, inputSize: [300, 300], scales: [10, 10, 5, 5] };
+  const names = (n: number): string[] => Array.from({ length: n }, (_, i) => `c${i}`);
+  test("labels as an option are counted as those of a config are", () => {
+    expect(() => make(v8, { labels: ["a", "b"] })).toThrow(
+      "options.labels: got 2 labels, expected 3 for classes = 3",
+    );
+    expect(() => make({ ...v8, labels: ["a", "b"] })).toThrow("labels: got 2 labels, expected 3");
+    expect(make(v8, { labels: names(3) }).config.labels).toHaveLength(3);
+  });
+  test("may name the background of an SSD, before shapes are known too", () => {
+    for (const n of [90, 91]) {
+      expect(make({ ...ssd, labels: names(n) }).config.labels).toHaveLength(n);
+      expect(() => make(ssd).update({ confidenceThreshold: new Array<number>(n).fill(0.5) })).not.toThrow();
+    }
+    expect(() => make({ ...ssd, labels: names(92) })).toThrow("labels: got 92 labels");
+    expect(() => make(ssd).update({ confidenceThreshold: new Array<number>(92).fill(0.5) })).toThrow(
+      "confidenceThreshold: got 92 values, expected 90, one per class",
+    );
+  });
+  test("a name to keep is one of the labels", () => {
+    expect(() => make({ ...v8, labels: names(3) }, { keep: ["c1", "cow"] })).toThrow(
+      'options.keep: got "cow", expected one of the labels c0, c1, c2',
+    );
+    expect(make({ ...v8, labels: names(3), keep: ["c1"] }).config.keep).toEqual(["c1"]);
+  });
+});
+
+describe("tensors with fields of other libraries", () => {
+  const config = { family: "yolov8", classes: 2, inputSize: [64, 64] };
+  test.each(["zero_point", "zeropoint", "quantization", "dtype", "scales"])("%s", (name) => {
+    expect(() => decoded(config, { o: { ...filled([1, 6, 84]), [name]: -128 } })).toThrow(
+      `tensor "o": got an unknown name, ${name}, expected type, scale, zeroPoint`,
+    );
+    expect(() => decoded(config, { o: { ...filled([1, 6, 84]), [name]: undefined } })).not.toThrow();
+  });
+});
+
+describe("what no reading fits", () => {
+  const refused = (config: object, ...shapes: readonly (readonly number[])[]): string => {
+    try {
+      decoded(
+        { inputSize: [640, 640], ...config },
+        Object.fromEntries(shapes.map((s, i) => [`o${i}`, filled([...s])])),
+      );
+    } catch (e) {
+      return (e as Error).message;
+    }
+    return "";
+  };
+  test("channels behind the classes", () => {
+    expect(refused({ family: "yolov8", classes: 80 }, [1, 116, 8400], [1, 32, 160, 160])).toContain(
+      "; if the last 32 are an angle, keypoints or masks, which are not decoded: the first 84 alone",
+    );
+    expect(refused({ family: "yolov8", classes: 1 }, [1, 56, 8400])).toContain("the last 51 are");
+    expect(refused({ family: "yolo11", classes: 15 }, [1, 20, 21504])).toContain("the first 19 alone");
+    expect(refused({ family: "yolov5", classes: 80 }, [1, 25200, 117])).toContain("the first 85 alone");
+    expect(refused({ family: "yolov8", classes: 80 }, [1, 24, 8400])).not.toContain("alone");
+  });
+  test("roles that name no output", () => {
+    const roles = { boxes: "dets", scores: "o1" };
+    expect(refused({ family: "boxes", classes: 3, roles }, [1, 9, 4], [1, 9, 2])).toContain(
+      "; roles name dets, which is none of these",
+    );
+    expect(refused({ family: "boxes", classes: 3 }, [1, 9, 4], [1, 9], [1, 9])).toContain(
+      "[1,N,4] + [1,N] + [1,N] with roles: {boxes, scores, labels}",
+    );
+  });
+  test("maps without anchors, and with too few", () => {
+    const maps = [80, 40, 20].map((n) => [1, 21, n, n]);
+    expect(refused({ family: "yolov5", classes: 2 }, ...maps)).toContain(
+      "maps (anchors: got none, one list for each map)",
+    );
+    const anchors = [
+      [10, 13, 16, 30, 33, 23],
+      [30, 61, 62, 45, 59, 119],
+    ];
+    expect(refused({ family: "yolov5", classes: 2, anchors }, ...maps)).toContain(
+      "(anchors: got 2, one list for each map)",
+    );
+    expect(
+      refused(
+        {
+          family: "yolov5",
+          classes: 2,
+          anchors: [
+            [10, 13, 16],
+            [30, 61],
+          ],
+        },
+        ...maps,
+      ),
+    ).toBe("anchors[0]: got 3 numbers, expected an even count");
+  });
+});
+
+test("a path where JSON is meant", () => {
+  expect(() => parseConfig("./config.json")).toThrow(
+    /expected NN_config.*; a path or a name, perhaps: files are read by the caller$/,
+  );
+});

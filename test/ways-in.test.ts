@@ -257,7 +257,7 @@ describe.each(engines)("nothing of one frame is left in the next, %s", (engine) 
     const float = floats([1, 1, 5], [0.5, 0.5, 0.2, 0.2, 0.9]);
     found(f, [float]);
     expect(() => found(f, [{ ...float, type: "i8" }])).toThrow(
-      /got Float32Array data, expected data for its type "i8"/,
+      /got Float32Array data, expected Int8Array data for its type "i8"/,
     );
     expect(() => found(f, [{ data: float.data, dims: null }])).toThrow(/got dims null/);
   });
@@ -366,7 +366,7 @@ test("what was not awaited, and what is no number", () => {
     /got data of type Array of bigints, expected a typed array/,
   );
   expect(() => found(d, [{ data: [1, 1, 1, 1, 1], dims: [1, 5, 1], type: "f16" }])).toThrow(
-    /got Array data, expected data for its type "f16"/,
+    /got Array data, expected Uint16Array data for its type "f16"/,
   );
   expect(d.decode([planes([32, 32, 16, 16, 0.9])]).at(0.5)).toBeUndefined();
 });
@@ -548,4 +548,33 @@ test("inspect takes four bare tensors for those of TFLite's operator, and says w
     "- boxes (yxyx), scores, classes b, count d: a [1,10,4] as rows + c [1,10] as rows: 1 class, tflite-postprocess",
   );
   expect(line).toContain('roles: { labels: "b", scores: "c" } }, or labels and scores the other way round');
+});
+
+test("of tensors whose names end alike each has its own reading", () => {
+  const dims = [1, 84, 8400];
+  const specs = [
+    { name: "x", dims },
+    { name: "out x", dims },
+  ];
+  const { possibilities } = inspect(undefined, specs, { family: "yolov8", classes: 80 }).json as {
+    possibilities: { about: string; likelihood: number }[];
+  };
+  expect(possibilities.map((p) => p.about.replace(/^.*: /, ""))).toEqual([
+    expect.stringMatching(/^x /),
+    expect.stringMatching(/^out x /),
+  ]);
+  expect(possibilities[0].likelihood).toBe(possibilities[1].likelihood);
+  expect(inspect(null, specs.slice(1)).text).toBe(inspect(undefined, specs.slice(1)).text);
+});
+
+test.each(engines)("the threshold of i32 scores is rounded as they are, %s", (engine) => {
+  // as floats 16,777,219 is 16,777,220, four steps of 0.125 above the zero point
+  const config = { family: "boxes", classes: 1, coordinates: "normalised", confidenceThreshold: 0.4 };
+  const scores = { data: Int32Array.of(16777219), dims: [1, 1], scale: 0.125, zeroPoint: 16777216 };
+  const boxes = floats([1, 1, 4], [0.1, 0.1, 0.4, 0.4]);
+  expect(
+    make({ ...config, roles: { boxes: "b", scores: "s" } }, { engine })
+      .decode({ b: boxes, s: scores })
+      .at(0)?.confidence,
+  ).toBe(0.5);
 });

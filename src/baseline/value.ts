@@ -69,11 +69,15 @@ export function integerKey(m: Memory, type: number, at: number): number {
   return word;
 }
 
+/** What a quantised integer stands for, rounded at each step as the kernel does. */
+export const dequantise = (raw: number, scale: number, zero: number): number =>
+  fround(fround(fround(raw) - fround(zero)) * fround(scale));
+
 /** The number at byte address `at`: (raw - zero) * scale for integers. */
 export function value(m: Memory, type: number, at: number, scale: number, zero: number): number {
   if (type === TYPE_F32) return m.f32[at >> 2];
   if (type === TYPE_F16) return halfToFloat(wordAt(m, at));
-  return fround(fround(fround(integerKey(m, type, at)) - zero) * scale);
+  return dequantise(integerKey(m, type, at), scale, zero);
 }
 
 /** `value` into `passed`; scale and zero stand in two words of the plan. */

@@ -1,8 +1,9 @@
 /** Typed options, where there is no config file, and the settings they have in common with the options of `createDecoder`. */
+import { mayBePerClass } from "../class-lists.ts";
 import type { AnchorSet, Config, Roles } from "../config.ts";
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../conventions.ts";
 import { ACTIVATIONS, FAMILIES, type Family, familyInName } from "../families.ts";
-import { show } from "../tensor.ts";
+import { few, show } from "../tensor.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
 import {
@@ -28,11 +29,9 @@ export function readOptions(r: Reader): Config {
     conventions: "ultralytics",
   };
   const settings = readSettings(r, config);
-  const { family, labels, classes } = settings;
+  const { family } = settings;
   r.misspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
   if (!r.has("family")) r.wrong("family", `one of ${FAMILIES.join(", ")}`);
-  if (classes !== null && labels && labels.length !== classes)
-    r.say("labels", `${labels.length} labels`, `${classes} for classes = ${classes}`);
   return {
     ...settings,
     anchorSets: readAnchors(r, settings, family),
@@ -105,13 +104,10 @@ export function readSettings(r: Reader, config: Config): Config {
   if (typeof scaleXY === "number" ? !(scaleXY > 0 && scaleXY < 100) : scaleXY?.length === 0)
     r.wrong("scaleXY", "a positive number, or one per map");
   if (strides?.length === 0) r.wrong("strides", "some positive numbers");
-  const classes = settings.classes ?? config.classes;
-  if (typeof confidence === "object" && classes !== null && confidence.length !== classes)
-    r.wrong("confidenceThreshold", `${classes} values, one per class`);
   // single rules go over those of the config, but not over a set that is named
   const set = conventions?.set ?? config.conventions;
   const rules = { ...(conventions?.set ? {} : config.rules), ...conventions?.rules };
-  const cap = conventions ? CONVENTIONS[set].maxDetections : Infinity;
+  const cap = conventions?.set ? CONVENTIONS[set].maxDetections : Infinity;
   const merged: Config = {
     ...config,
     // a set named here brings its own cap along; a bound given here, as a rule or by itself, goes over both
@@ -124,6 +120,17 @@ export function readSettings(r: Reader, config: Config): Config {
     conventions: set,
     rules,
   };
+  const { classes, keep } = merged;
+  if (typeof confidence === "object" && !mayBePerClass(merged, confidence))
+    r.wrong("confidenceThreshold", `${classes} values, one per class`);
+  if (settings.labels && !mayBePerClass(merged, settings.labels))
+    r.say("labels", `${settings.labels.length} labels`, `${classes} for classes = ${classes}`);
+  const { labels } = merged;
+  const unknown =
+    labels &&
+    (settings.keep || settings.labels) &&
+    keep?.find((k) => typeof k === "string" && !["background", ...labels].includes(k));
+  if (labels && unknown) r.say("keep", `"${unknown}"`, `one of the labels ${few(labels, 8)}`);
   return settings.family ? { ...merged, decodes: true, note: null } : merged;
 }
 

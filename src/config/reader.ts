@@ -13,6 +13,7 @@ const all = (x: unknown, passes: (v: unknown) => boolean): boolean =>
   Array.isArray(x) && Array.from(x as unknown[]).every(passes);
 
 const isPositive = (x: unknown): x is number => typeof x === "number" && x > 0 && x < Infinity;
+const isNumber = (x: unknown): x is number => typeof x === "number";
 export const isUnit = (x: unknown): x is number => typeof x === "number" && x >= 0 && x <= 1;
 export const isText = (x: unknown): x is string => typeof x === "string";
 /** A whole number from 0 up. */
@@ -203,10 +204,17 @@ export class Reader {
   /** [output][anchor][w,h]. */
   nestedPairs(key: string, sets: readonly unknown[]): [number, number][][] | null {
     const before = this.problems.length;
+    // flat lists of even length stand for pairs, and are at fault only if all are even
+    const isOddly = (x: unknown): boolean => all(x, isNumber) && (x as unknown[]).length % 2 === 1;
+    const oddly = sets.some(isOddly);
     sets.forEach((set, i) => {
       const at = `${key}[${i}]`;
       const list = this.element(at, set, "[width, height] pairs");
       if (list?.length === 0) this.say(at, "no anchors", "at least one");
+      if (oddly && all(list, isNumber)) {
+        if (isOddly(list)) this.say(at, `${(list as unknown[]).length} numbers`, "an even count");
+        return;
+      }
       list?.forEach((p, k) => {
         if (!(all(p, isPositive) && (p as unknown[]).length === 2))
           this.wrong(`${at}[${k}]`, "[width, height], two positive numbers", p);
