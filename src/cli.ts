@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The `boxwright` command. All that it does is in `cli/run.ts`, which tests call without a process. */
+import { UsageError } from "./cli/options.ts";
 import { run } from "./cli/run.ts";
 
 // A reader that has seen enough (`| head`) closes the pipe; that is no error. A full disk is.
@@ -14,9 +15,7 @@ process.stdout.on("error", (e: NodeJS.ErrnoException) => {
 process.exitCode = await run(process.argv.slice(2), {
   out: (text) => {
     if (typeof text !== "string" && process.stdout.isTTY)
-      throw Object.assign(new Error("got a terminal to write bytes to, expected --out FILE, or > FILE"), {
-        name: "UsageError",
-      });
+      throw new UsageError("got a terminal to write bytes to, expected --out FILE, or > FILE");
     process.stdout.write(text);
   },
   err: (text) => process.stderr.write(text),
