@@ -8,6 +8,7 @@ import { HELP } from "../src/cli/help.ts";
 import { COMMANDS, parseShape, setupOf } from "../src/cli/options.ts";
 import { run } from "../src/cli/run.ts";
 import { table } from "../src/cli/table.ts";
+import { LIBRARY } from "../src/cli/words.ts";
 import { imageInfo } from "../src/draw.ts";
 import { writeSafetensors } from "../src/files.ts";
 import { show } from "../src/safetensors.ts";
@@ -95,8 +96,31 @@ describe("help and usage", () => {
     ["no command", [], /got no command, expected decode, draw, inspect or compile\nTry: boxwright --help/],
     ["another command", ["detect"], /got command "detect"/],
     ["a name like a method", ["constructor"], /got command "constructor"/],
-    ["an unknown option", ["decode", "--colour"], /'--colour'/],
-    ["a missing value", ["decode", "--iou"], /'--iou/],
+    ["an unknown option", ["decode", "--colour"], /got --colour, expected an option of decode\nTry: /],
+    [
+      "an option of other commands",
+      ["decode", "--out", "x"],
+      /got --out, expected an option of decode: this is one of draw and compile\n/,
+    ],
+    ["the beginning of an option", ["decode", "--conf", "0.5"], /got --conf, expected --confidence\n/],
+    [
+      "the beginning of two",
+      ["decode", "--con", "0.5"],
+      /got --con, expected --conventions or --confidence\n/,
+    ],
+    ["an option and more", ["decode", "--labels-file", "x"], /got --labels-file, expected --labels\n/],
+    ["what others call it", ["decode", "--nms", "0.5"], /got --nms, expected --iou\n/],
+    ["what others call it, by a letter", ["draw", "-o", "x.svg"], /got -o, expected --out\n/],
+    ["what the library calls it", ["decode", "--iou-threshold=0.5"], /got --iou-threshold, expected --iou\n/],
+    ["letters in disorder", ["decode", "--confidecne", "1"], /got --confidecne, expected --confidence\n/],
+    ["a name like a method as an option", ["decode", "--toString"], /got --toString, expected an option/],
+    ["a missing value", ["decode", "--iou"], /--iou: got nothing, expected a value\n/],
+    [
+      "an option for a value",
+      ["decode", "--iou", "--json"],
+      /--iou: got "--json", expected a value; one that begins with a dash is written --iou=--json/,
+    ],
+    ["a value too many", ["decode", "--json=3"], /--json: got "3", expected no value/],
     [
       "no config",
       ["decode", fixture("files/c.npy")],
@@ -547,7 +571,7 @@ describe("inspect", () => {
   });
 });
 
-describe("what cannot be decoded: exit code 1, the library's message as it is, no stack", () => {
+describe("what cannot be decoded: exit code 1, the library's message, no stack", () => {
   const refused = async (...argv: string[]) => {
     const { code, out, err } = await boxwright(...argv);
     expect({ code, out }).toEqual({ code: 1, out: "" });
@@ -588,6 +612,30 @@ describe("what cannot be decoded: exit code 1, the library's message as it is, n
       "output0:1x84x84",
     );
     expect(err).toMatch(/\[1,84,84\].*2 ways/);
+  });
+
+  test("options of the library are said as words of the command, unless they were given", async () => {
+    const yolov8 = ["--family", "yolov8", "--classes", "80"];
+    const shaped = [...yolov8, "--outputs", "output0:1x84x8400"];
+    const ssd = ["--family", "ssd", "--classes", "3", "a:1x10x4", "b:1x10x3"];
+    for (const [argv, added] of [
+      [["compile", ...yolov8], "--outputs output0:1x84x8400:f32"],
+      [["compile", ...shaped], "--input-size 640x640, --coordinates normalised"],
+      [["inspect", "--family", "yolov8", "o:1x84x8400"], "--classes 80, --labels names.txt"],
+      [
+        ["inspect", "--family=yolov5", "--classes=80", "o:1x255x80x80"],
+        "--anchors w,h,w,h,... (not beside a config file)",
+      ],
+      [["inspect", ...ssd], "--priors priors.npy, --variances 0.1,0.1,0.2,0.2, --scales 10,10,5,5"],
+      [["inspect", ...ssd, "--variances=1,1,1,1"], "--priors priors.npy"],
+    ] as const)
+      expect((await refused(...argv)).split("\n")).toContain(`In this command: ${added}`);
+    const all = Object.values(COMMANDS).flatMap((options) => Object.keys(options));
+    for (const [option] of Object.values(LIBRARY)) expect(all).toContain(option);
+    // the path of a value in a file is no option to write
+    const typed = join(folder, "typed.json");
+    await writeFile(typed, JSON.stringify({ family: "yolov8", classes: 0, inputSize: 640, boxFormat: "x" }));
+    expect(await refused("inspect", typed, "o:1x84x8400")).not.toContain("In this command");
   });
 
   test("files that are not there, or cut", async () => {

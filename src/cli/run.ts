@@ -1,7 +1,6 @@
 /** The commands of `boxwright`, without a process: words in, text out, exit code back. */
 import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
-import { parseArgs } from "node:util";
 import { createDecoder } from "../decoder.ts";
 import { toPixels } from "../detections.ts";
 import { drawSvg, imageInfo, rasterise } from "../draw.ts";
@@ -29,6 +28,7 @@ import {
   writeNamed,
 } from "./options.ts";
 import { table } from "./table.ts";
+import { parseWords, withFlags } from "./words.ts";
 import type { Stats } from "../decoder.ts";
 import type { Description } from "../describe.ts";
 import type { Detection, Detections } from "../detections.ts";
@@ -49,13 +49,15 @@ export const USAGE = 2;
 
 type Command = (positionals: string[], values: Values, io: Io) => Promise<void>;
 
+const isCommand = (name: string): name is keyof typeof COMMANDS => Object.hasOwn(COMMANDS, name);
+
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const [name = "", ...words] = argv;
   try {
     if (name === "--version" || name === "-V") io.out(`${await version()}\n`);
     else if (name === "--help" || name === "-h" || (name === "help" && words.length === 0)) io.out(HELP[""]);
     else if (name === "help" && Object.hasOwn(COMMANDS, words[0])) io.out(HELP[words[0]]);
-    else if (Object.hasOwn(COMMANDS, name)) await runCommand(name as keyof typeof COMMANDS, words, io);
+    else if (isCommand(name)) await runCommand(name, words, io);
     else
       throw new UsageError(
         `got ${name === "" ? "no command" : `command ${show(name === "help" ? words[0] : name)}`}, expected decode, draw, inspect or compile`,
@@ -63,10 +65,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return DONE;
   } catch (e) {
     const error = e as Error & { code?: string };
-    if (error.name === "UsageError" || error.code?.startsWith("ERR_PARSE_ARGS_")) {
-      io.err(
-        `boxwright: ${error.message}\nTry: boxwright ${Object.hasOwn(COMMANDS, name) ? `${name} ` : ""}--help\n`,
-      );
+    if (error instanceof UsageError) {
+      io.err(`boxwright: ${error.message}\nTry: boxwright ${isCommand(name) ? `${name} ` : ""}--help\n`);
       return USAGE;
     }
     // What the library refuses, and what the system does (a folder that is not there), is said in one message. The rest is a
@@ -75,20 +75,16 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       ["ConfigError", "TensorError", "DrawError"].includes(error.name) ||
       (error.name === "RangeError" && error.message.includes(", expected ")) ||
       typeof error.code === "string";
-    io.err(`boxwright: ${said ? error.message : (error.stack ?? String(e))}\n`);
+    const message = said ? error.message : (error.stack ?? String(e));
+    io.err(`boxwright: ${said && isCommand(name) ? withFlags(message, name, words) : message}\n`);
     return REFUSED;
   }
 }
 
 async function runCommand(name: keyof typeof COMMANDS, words: string[], io: Io): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: words,
-    options: COMMANDS[name],
-    allowPositionals: true,
-    strict: true,
-  });
-  if (values.help) io.out(HELP[name]);
-  else await commands[name](positionals, values as Values, io);
+  const { values, positionals } = parseWords(name, words);
+  if (values["help"]) io.out(HELP[name]);
+  else await commands[name](positionals, values, io);
 }
 
 /** package.json stands two folders above this file in the sources, one above it in the bundle. */
