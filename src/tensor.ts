@@ -15,7 +15,10 @@ interface Element {
   /** Keys of the smallest and the largest element, see `gates.ts`. */
   readonly low: number;
   readonly high: number;
-  /** Spellings, the names of arrays among them; f64 and 64-bit integers are narrowed on the way into the slot. */
+  /**
+   * Spellings, the names of arrays among them; f64 and 64-bit integers are narrowed on the way into the slot. Readers of files, which do not
+   * narrow, look here too: a name such as "f64" begins those of its type.
+   */
   readonly names: string;
 }
 
@@ -55,7 +58,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     low: -2147483648,
     // one short of the end, so that "nothing passes" still fits an i32
     high: 2147483646,
-    names: "i32 int int32 i64 int64 u32 uint32 u64 uint64 bigint64 biguint64",
+    names: "i32 int int32 i64 int64 bigint64 u32 uint32 u64 uint64 biguint64",
   },
 };
 

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ConfigError, TensorError } from "../src/errors.ts";
 import {
+  elementType,
   parseNpy,
   parseNpz,
   parseTensorList,
@@ -15,6 +16,10 @@ import {
   readTensors,
   writeSafetensors,
 } from "../src/files.ts";
+import { crc32 } from "../src/crc32.ts";
+import { compilePlan } from "../src/node.ts";
+import { ELEMENTS } from "../src/tensor.ts";
+import type { ElementType } from "../src/files.ts";
 
 const fixture = (name: string) => new URL(`fixtures/files/${name}`, import.meta.url);
 const load = async (name: string) => new Uint8Array(await readFile(fixture(name)));
@@ -348,6 +353,29 @@ describe(".bin with a JSON beside it", () => {
   ])("refuses %s", (_, json, message) => {
     expect(() => parseTensorList(json, "list.json")).toThrow(TensorError);
     expect(() => parseTensorList(json, "list.json")).toThrow(message);
+  });
+
+  test("types are spelled as those of tensors are, in files each in its own width", () => {
+    const spelled: Record<ElementType, string> = {
+      f32: "f32 fp32 float float32",
+      f16: "f16 fp16 float16 half",
+      f64: "f64 fp64 float64 double",
+      u8: "u8 uint8 u8f U8F uint8clamped",
+      i8: "i8 int8",
+      u16: "u16 uint16",
+      i16: "i16 int16",
+      u32: "u32 uint32",
+      i32: "i32 int int32 INT32",
+      i64: "i64 int64 bigint64",
+    };
+    for (const [type, words] of Object.entries(spelled))
+      for (const word of words.split(" ")) expect({ word, type: elementType(word) }).toEqual({ word, type });
+    // an element of 64 bits that no file can hold is not read as another
+    for (const word of ["u64", "uint64", "biguint64", "", " ", "bool", "constructor", null, 32])
+      expect({ word, type: elementType(word) }).toEqual({ word, type: null });
+    const known = new Set(Object.values(spelled).join(" ").split(" "));
+    for (const word of Object.values(ELEMENTS).flatMap((e) => e.names.split(" ")))
+      expect(known.has(word) || /u.*64/.test(word)).toBe(true);
   });
 
   test("a file of another length than its shape says", async () => {

@@ -3,24 +3,31 @@
  * `tensors` is that list. Spellings of several tools are read: shape/dims, float32/fp32/f32, zeroPoint/zero_point.
  */
 import { TensorError } from "../errors.ts";
-import { bytesPerElement, elementCount, isRecord, quantisation, show, typedData } from "../safetensors.ts";
+import {
+  ELEMENT_TYPES,
+  bytesPerElement,
+  elementCount,
+  isRecord,
+  quantisation,
+  show,
+  typedData,
+} from "../safetensors.ts";
+import { ELEMENTS, elementType as kernelType } from "../tensor.ts";
 import type { ElementType, NamedTensor, TensorHead } from "../safetensors.ts";
 
-// prettier-ignore
-const DTYPES: Record<string, ElementType> = {
-  f32: "f32", fp32: "f32", float32: "f32", float: "f32",
-  f16: "f16", fp16: "f16", float16: "f16", half: "f16",
-  f64: "f64", fp64: "f64", float64: "f64", double: "f64",
-  u8: "u8", uint8: "u8", i8: "i8", int8: "i8",
-  u16: "u16", uint16: "u16", i16: "i16", int16: "i16",
-  u32: "u32", uint32: "u32", i32: "i32", int32: "i32",
-  i64: "i64", int64: "i64",
-};
-
-/** The element type a spelling means, or null. */
+/**
+ * The element type a spelling means, or null. The spellings are those of the kernel's types, which take wider numbers narrowed: in a
+ * file these are types of their own, each of which stands there before its other names. u16 alone is of no tensor of the kernel.
+ */
 export function elementType(spelling: unknown): ElementType | null {
-  const key = typeof spelling === "string" ? spelling.toLowerCase() : "";
-  return Object.hasOwn(DTYPES, key) ? DTYPES[key] : null;
+  const word = typeof spelling === "string" ? spelling.toLowerCase() : "";
+  if (word === "u16" || word === "uint16") return "u16";
+  const kernel = kernelType(word);
+  if (!kernel) return null;
+  const names = ELEMENTS[kernel].names.split(" ");
+  const own = names.slice(0, names.indexOf(word) + 1).filter((name) => /^[fiu]\d+$/.test(name));
+  // the kernel narrows u64 too, which no file has
+  return ELEMENT_TYPES.find((type) => type === own[own.length - 1]) ?? null;
 }
 
 /** A tensor in a list, and the file its bytes are in. */
@@ -76,7 +83,7 @@ export function parseTensorSpec(entry: unknown, where: string, beside?: string):
   const type = elementType(dtype);
   if (!type)
     throw new TensorError(
-      `${where}: ${name}: got dtype ${show(dtype)}, expected one of ${Object.keys(DTYPES).join(" ")}`,
+      `${where}: ${name}: got dtype ${show(dtype)}, expected one of ${ELEMENT_TYPES.join(" ")}`,
     );
   const dims = entry["shape"] ?? entry["dims"];
   elementCount(dims, `${where}: ${name}`);
