@@ -2,17 +2,18 @@
  * Tensor files and network configs from disk, for the command line and the tests; Node only. The parsers themselves
  * (`files/`) are pure: bytes in, tensors out.
  */
-import { readFile } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { TensorError } from "./errors.ts";
 import { packingOf, readArchiveConfig } from "./files/archive.ts";
-import { isTensorList, parseBin, parseTensorList, parseTensorSpec } from "./files/bin.ts";
+import { isDescription, isTensorList, parseBin, parseTensorList, parseTensorSpec } from "./files/bin.ts";
 import { isNpy, parseNpy } from "./files/npy.ts";
 import { isZip, parseNpz } from "./files/npz.ts";
 import { checkBytes, isRecord, readSafetensors, show } from "./safetensors.ts";
 import { utf8 } from "./files/text.ts";
+import { PLAN_MAGIC } from "./planfile.ts";
 import type { BinSpec } from "./files/bin.ts";
 import type { NamedTensor } from "./safetensors.ts";
 
@@ -26,7 +27,8 @@ export type { ElementType, NamedTensor, TensorData } from "./safetensors.ts";
 /** Formats that say themselves what they hold; a `.bin` does not and needs its JSON. `name` names a lone .npy tensor. */
 export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
   checkBytes(bytes, name);
-  if (isNpy(bytes)) return [parseNpy(bytes, tensorName(name))];
+  noPlan(bytes, name);
+  if (isNpy(bytes)) return [parseNpy(bytes, tensorName(name), name)];
   if (isZip(bytes)) return someOf(parseNpz(bytes, name), name);
   // the header of safetensors begins with a brace, behind its length; of another kind of file that length would be a riddle
   if (bytes[8] !== BRACE && !/\.safetensors$/i.test(name))
@@ -37,6 +39,15 @@ export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
 }
 
 const BRACE = 0x7b;
+
+/** A plan is a `.bin` as raw tensors are, and stands where a config is expected: without a word of its own it would be asked for its shape. */
+function noPlan(bytes: Uint8Array, path: string): void {
+  if (bytes.length < 4 || new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) !== PLAN_MAGIC)
+    return;
+  throw new TensorError(
+    `${path}: got a plan file, expected tensors or a config: pass the config that the plan was compiled from (a plan is for loadPlan of boxwright/plan)`,
+  );
+}
 
 const beginning = (bytes: Uint8Array): string =>
   bytes.length === 0
@@ -58,7 +69,7 @@ export type Input =
 export async function readInput(path: string): Promise<Input> {
   const plain = path.replace(/\.gz$/i, "");
   const extension = extname(plain).toLowerCase();
-  if (extension === ".bin" || extension === ".raw") return tensors(path, [await readBin(path)]);
+  if (isRaw(plain)) return tensors(path, [await readBin(path)]);
   const bytes = await bytesOf(path);
   if (isTar(plain, bytes)) return { kind: "config", path, text: await readArchiveConfig(bytes, path) };
   if (extension === ".json" || isJson(bytes)) {
@@ -69,7 +80,14 @@ export async function readInput(path: string): Promise<Input> {
     } catch {
       json = undefined; // parseConfig says what is wrong with it
     }
-    return isTensorList(json) ? tensors(path, await readList(json, path)) : { kind: "config", path, text };
+    if (isTensorList(json)) return tensors(path, await readList(json, path));
+    if (isDescription(json)) {
+      const file = await describedBy(path);
+      throw new TensorError(
+        `${path}: got the JSON beside a raw tensor, expected the tensor: pass ${file}, and this is read with it`,
+      );
+    }
+    return { kind: "config", path, text };
   }
   return tensors(path, parseTensors(bytes, path));
 }
@@ -110,6 +128,8 @@ const tensorName = (path: string): string =>
   basename(path)
     .replace(/\.gz$/i, "")
     .replace(/\.(npy|bin|raw)$/i, "");
+
+const isRaw = (plain: string): boolean => /\.(bin|raw)$/i.test(plain);
 
 const isTar = (plain: string, bytes: Uint8Array): boolean =>
   /\.(tar|tgz|txz|tar\.xz|nnarchive)$/i.test(plain) || packingOf(bytes) !== null;
@@ -154,7 +174,7 @@ export async function load(path: string): Promise<Uint8Array> {
     const code = (e as NodeJS.ErrnoException).code;
     const why =
       code === "ENOENT" ? "no such file" : code === "EISDIR" ? "a folder" : (code ?? (e as Error).message);
-    throw new TensorError(`${path}: got ${why}, expected a file that can be read`);
+    throw new TensorError(`${path}: got ${why}, expected a file that can be read`, { cause: e });
   }
 }
 
@@ -165,8 +185,25 @@ async function readList(json: unknown, path: string): Promise<NamedTensor[]> {
   );
 }
 
+/** The file that a JSON describes, found by the rule of `readBin` the other way round; by its usual name where there is none. */
+async function describedBy(path: string): Promise<string> {
+  const stem = path.replace(/\.json$/i, "");
+  const usual = isRaw(stem) ? [stem] : [`${stem}.bin`, `${stem}.raw`];
+  for (const file of usual.flatMap((f) => [f, `${f}.gz`]))
+    if (
+      await access(file).then(
+        () => true,
+        () => false,
+      )
+    )
+      return file;
+  return usual[0];
+}
+
 /** The description of a lone .bin: `x.bin.json` or `x.json` for it alone, or a list in its folder that names it. */
 async function readBin(path: string): Promise<NamedTensor> {
+  const data = await bytesOf(path);
+  noPlan(data, path);
   const plain = path.replace(/\.gz$/i, "");
   const stem = plain.slice(0, -extname(plain).length);
   const own = [`${plain}.json`, `${stem}.json`];
@@ -175,7 +212,7 @@ async function readBin(path: string): Promise<NamedTensor> {
     const bytes = await readFile(beside).catch(() => null);
     if (!bytes) continue;
     const spec = specFor(bytes, beside, basename(plain), own.includes(beside));
-    if (spec) return parseBin(await bytesOf(path), spec);
+    if (spec) return parseBin(data, spec);
   }
   throw new TensorError(
     `${path}: got raw data with no JSON beside it that says what it is, expected ${basename(own[0])} or ${basename(own[1])} with {"dtype": "float32", "shape": [1, 84, 8400]}`,

@@ -638,6 +638,31 @@ describe("what cannot be decoded: exit code 1, the library's message, no stack",
     expect(await refused("inspect", typed, "o:1x84x8400")).not.toContain("In this command");
   });
 
+  test("a plan, and the JSON beside a raw tensor, are no configs", async () => {
+    const plan = join(folder, "plan.bin");
+    const argv = ["--family", "yolov8", "--classes", "2", "--input-size", "64x64", "--outputs", "o:1x6x84"];
+    expect(await boxwright("compile", ...argv, "--out", plan)).toMatchObject({ code: 0 });
+    expect(await refused("decode", plan, fixture("files/c.npy"))).toContain(
+      `${plan}: got a plan file, expected tensors or a config: pass the config that the plan was compiled from`,
+    );
+    const raw = join(folder, "out.bin");
+    await writeFile(raw, new Float32Array(4));
+    await writeFile(`${raw}.json`, JSON.stringify({ dtype: "f32", shape: [1, 4] }));
+    expect(await refused("decode", fixture("mobilenet-ssd/config.json"), `${raw}.json`)).toContain(
+      `expected the tensor: pass ${raw}, and`,
+    );
+  });
+
+  test("a shape that is written otherwise is taken for a file, and told how shapes are written", async () => {
+    for (const word of ["output0:1,84,8400", "[1,84,8400]", "output0:1*84*8400"])
+      expect(await refused("inspect", word)).toBe(
+        `boxwright: ${word}: got no such file, expected a file that can be read, or a shape, NAME:1x84x8400\n`,
+      );
+    const list = join(folder, "list.json");
+    await writeFile(list, JSON.stringify([{ file: "absent.bin", dtype: "f32", shape: [1] }]));
+    expect(await refused("inspect", list)).not.toContain("or a shape");
+  });
+
   test("files that are not there, or cut", async () => {
     expect(await refused("decode", fixture("mobilenet-ssd/config.json"), "absent.npy")).toBe(
       "boxwright: absent.npy: got no such file, expected a file that can be read\n",

@@ -590,6 +590,63 @@ describe("readInput and readTensors", () => {
     ).rejects.toThrow(/model.pt: got a zip with no .npy in it, expected an .npz file/);
   });
 
+  test("a plan is told from raw data and from other files, packed or not, whatever stands beside it", async () => {
+    const plan = compilePlan(
+      { family: "yolov8", classes: 2, inputSize: [64, 64] },
+      { outputs: [{ name: "o", dims: [1, 6, 84] }] },
+    );
+    const said =
+      /plan.*: got a plan file, expected tensors or a config: pass the config that the plan was compiled from/;
+    await put("plan.json", { family: "yolov8" });
+    for (const [name, bytes] of [
+      ["plan.bin", plan],
+      ["plan.bin.gz", gzipSync(plan)],
+      ["plan", plan],
+      ["plan.safetensors", plan],
+    ] as const)
+      await expect(readInput(await put(name, bytes))).rejects.toThrow(said);
+    expect(() => parseTensors(plan, "plan.npy")).toThrow(said);
+  });
+
+  test("the JSON beside a raw tensor is no config: the raw file is named", async () => {
+    const about = { dtype: "float32", shape: [6] };
+    const raw = new Uint8Array(24);
+    for (const [json, file, written] of [
+      ["d1.bin.json", "d1.bin", "d1.bin"],
+      ["d2.json", "d2.bin", "d2.bin"],
+      ["d3.json", "d3.raw", "d3.raw"],
+      ["d4.json", "d4.bin.gz", "d4.bin.gz"],
+      ["d5.raw.json", "d5.raw", null],
+      ["d6.json", "d6.bin", null],
+    ] as const) {
+      if (written) await put(written, written.endsWith(".gz") ? gzipSync(raw) : raw);
+      const path = await put(json, about);
+      await expect(readInput(path)).rejects.toThrow(
+        `${path}: got the JSON beside a raw tensor, expected the tensor: pass ${join(folder, file)}, and`,
+      );
+      if (written) expect(await readTensors(join(folder, file))).toHaveLength(1);
+    }
+  });
+
+  test("a damaged file is named by its path, not by its tensor, and of an archive the entry too", async () => {
+    const cut = (await load("c.npy")).subarray(0, 200);
+    const path = await put("damaged.npy", cut);
+    await expect(readTensors(path)).rejects.toThrow(`${path}: got 72 bytes of data, expected 96`);
+    for (const [bytes, said] of [
+      [npy(dict("'<c8'", "(1,)")), 'got dtype "<c8"'],
+      [npy(dict("'<f4'", "(-1,)")), "got shape [-1]"],
+      [npy("{}"), 'got header "{}"'],
+      [npy("", undefined, 9), "got .npy version 9"],
+    ] as const)
+      expect(() => parseTensors(bytes, "a/b.npy")).toThrow(`a/b.npy: ${said}`);
+    expect(parseTensors(await load("c.npy"), "a/b.npy")).toMatchObject([{ name: "b" }]);
+    const bad = npy("{}");
+    const crc = crc32(bad);
+    expect(() => parseNpz(zip([{ name: "b.npy", data: bad, crc }]), "x.npz")).toThrow(
+      "x.npz: b.npy: got header",
+    );
+  });
+
   test("errors of the file system and names claimed twice are said plainly", async () => {
     await expect(readInput(join(folder, "absent.npy"))).rejects.toThrow(
       /absent.npy: got no such file, expected a file that can be read/,

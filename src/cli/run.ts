@@ -156,7 +156,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     for (const word of positionals) {
       const head = parseShape(word, heads.length);
       if (head) heads.push(head);
-      else inputs.push(await readInput(word));
+      else inputs.push(await readInput(word).catch((e: Error) => orShape(word, e)));
     }
     const config = theConfig(inputs);
     const given = mergeTensors(inputs);
@@ -173,6 +173,13 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
 
   compile,
 };
+
+/** A shape that is written otherwise is taken for a file: where there is none, both are said. */
+function orShape(word: string, e: Error): never {
+  if ((e.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT" && e.message.startsWith(`${word}: `))
+    e.message += ", or a shape, NAME:1x84x8400";
+  throw e;
+}
 
 interface Decoded {
   images: Detection[][];

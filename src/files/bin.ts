@@ -41,6 +41,12 @@ export function isTensorList(json: unknown): boolean {
   return list !== null && list.some((t) => isRecord(t) && typeof t["file"] === "string");
 }
 
+/** Whether a parsed JSON describes one tensor, as it stands beside a raw file: no config has both a type and a shape. */
+export const isDescription = (json: unknown): boolean =>
+  isRecord(json) &&
+  elementType(json["dtype"] ?? json["type"]) !== null &&
+  Array.isArray(json["shape"] ?? json["dims"]);
+
 const listOf = (json: unknown): unknown[] | null => {
   const list = isRecord(json) ? (json["outputs"] ?? json["tensors"]) : json;
   return Array.isArray(list) ? (list as unknown[]) : null;

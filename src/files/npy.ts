@@ -30,45 +30,48 @@ export function isNpy(bytes: Uint8Array): boolean {
   );
 }
 
-/** One tensor. Fortran order becomes C order, big-endian becomes little-endian; the data may be a view on `bytes`. */
-export function parseNpy(bytes: Uint8Array, name: string): NamedTensor {
-  checkBytes(bytes, name);
+/**
+ * One tensor. Fortran order becomes C order, big-endian becomes little-endian; the data may be a view on `bytes`. `where` is the file's
+ * name in messages, since a tensor's name does not say which of several files is meant.
+ */
+export function parseNpy(bytes: Uint8Array, name: string, where = name): NamedTensor {
+  checkBytes(bytes, where);
   if (!isNpy(bytes))
-    throw new TensorError(`${name}: got no NumPy file (its first bytes differ), expected \\x93NUMPY`);
+    throw new TensorError(`${where}: got no NumPy file (its first bytes differ), expected \\x93NUMPY`);
   const version = bytes[6];
   const wide = version >= 2;
   const start = wide ? 12 : 10;
   if (bytes.length < start)
-    throw new TensorError(`${name}: got ${bytes.length} bytes, expected at least ${start} of a .npy file`);
+    throw new TensorError(`${where}: got ${bytes.length} bytes, expected at least ${start} of a .npy file`);
   if (version < 1 || version > 3)
-    throw new TensorError(`${name}: got .npy version ${version}, expected 1, 2 or 3`);
+    throw new TensorError(`${where}: got .npy version ${version}, expected 1, 2 or 3`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = wide ? view.getUint32(8, true) : view.getUint16(8, true);
   const room = Math.min(bytes.length - start, LONGEST_HEADER);
   if (length > room)
-    throw new TensorError(`${name}: got a header of ${length} bytes, expected at most ${room}`);
+    throw new TensorError(`${where}: got a header of ${length} bytes, expected at most ${room}`);
 
   const header = new TextDecoder("latin1").decode(bytes.subarray(start, start + length)).trim();
-  const descr = field(header, "descr", /'([^']*)'|"([^"]*)"/, name);
-  const fortran = field(header, "fortran_order", /(True|False)/, name) === "True";
-  const shape = field(header, "shape", /\(([\d\s,L-]*)\)/, name);
+  const descr = field(header, "descr", /'([^']*)'|"([^"]*)"/, where);
+  const fortran = field(header, "fortran_order", /(True|False)/, where) === "True";
+  const shape = field(header, "shape", /\(([\d\s,L-]*)\)/, where);
 
   const type = Object.hasOwn(DTYPES, descr.slice(1)) ? DTYPES[descr.slice(1)] : undefined;
   if (type === undefined || !/^[<>|=]/.test(descr))
     throw new TensorError(
-      `${name}: got dtype ${show(descr)}, expected one of ${Object.keys(DTYPES).join(" ")}, for instance "<f4"`,
+      `${where}: got dtype ${show(descr)}, expected one of ${Object.keys(DTYPES).join(" ")}, for instance "<f4"`,
     );
   const dims = shape
     .split(",")
     .map((s) => s.trim().replace(/L$/, ""))
     .filter((s) => s !== "")
     .map(Number);
-  const count = elementCount(dims, name);
+  const count = elementCount(dims, where);
   const size = bytesPerElement(type);
   const data = bytes.subarray(start + length);
   if (data.length !== count * size)
     throw new TensorError(
-      `${name}: got ${data.length} bytes of data, expected ${count * size} (${type}[${dims}])`,
+      `${where}: got ${data.length} bytes of data, expected ${count * size} (${type}[${dims}])`,
     );
 
   const little = descr[0] === ">" && size > 1 ? swapped(data, size) : data;
@@ -77,11 +80,11 @@ export function parseNpy(bytes: Uint8Array, name: string): NamedTensor {
 }
 
 /** The value of one key. NumPy itself evaluates the literal; three patterns are enough for all that it writes. */
-function field(header: string, key: string, value: RegExp, name: string): string {
+function field(header: string, key: string, value: RegExp, where: string): string {
   const found = new RegExp(`['"]${key}['"]\\s*:\\s*(?:${value.source})\\s*[,}]`).exec(header);
   if (!found || !header.startsWith("{"))
     throw new TensorError(
-      `${name}: got header ${show(header)}, expected {'descr': '<f4', 'fortran_order': False, 'shape': (1, 84, 8400)}: no usable '${key}'`,
+      `${where}: got header ${show(header)}, expected {'descr': '<f4', 'fortran_order': False, 'shape': (1, 84, 8400)}: no usable '${key}'`,
     );
   return found[1] ?? found[2];
 }

@@ -23,7 +23,7 @@ export const isZip = (bytes: Uint8Array): boolean =>
 export function parseNpz(bytes: Uint8Array, where: string): NamedTensor[] {
   checkBytes(bytes, where);
   return unzip(bytes, where, (name) => name.endsWith(".npy")).map((e) =>
-    parseNpy(e.bytes, e.name.slice(0, -4)),
+    parseNpy(e.bytes, e.name.slice(0, -4), `${where}: ${e.name}`),
   );
 }
 
