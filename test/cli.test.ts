@@ -100,7 +100,7 @@ describe("help and usage", () => {
     [
       "an option of other commands",
       ["decode", "--out", "x"],
-      /got --out, expected an option of decode: this is one of draw and compile\n/,
+      /got --out, expected an option of decode: this is one of draw, compile\n/,
     ],
     ["the beginning of an option", ["decode", "--conf", "0.5"], /got --conf, expected --confidence\n/],
     [

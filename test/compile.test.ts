@@ -260,7 +260,11 @@ describe("boxwright compile", () => {
       [ssd, "--outputs", shape, "--c", "a-b"],
       /--c: got "a-b", expected a name that C allows/,
     ],
-    ["an engine", [ssd, "--outputs", shape, "--engine", "ts"], /'--engine'/],
+    [
+      "an engine",
+      [ssd, "--outputs", shape, "--engine", "ts"],
+      /got --engine, expected an option of compile: this is one of decode, draw, inspect/,
+    ],
     [
       "an output twice",
       [ssd, "--outputs", shape, "--outputs", shape],

@@ -93,7 +93,7 @@ function meantBy(word: string, name: Name): string {
     if (found.length > 0) return found.map((o) => `--${o}`).join(" or ");
   }
   const others = (Object.keys(COMMANDS) as Name[]).filter((other) => names(other).includes(word));
-  return `an option of ${name}${others.length > 0 ? `: this is one of ${others.join(" and ")}` : ""}`;
+  return `an option of ${name}${others.length > 0 ? `: this is one of ${others.join(", ")}` : ""}`;
 }
 
 /** How many letters to change, to put in or to leave out make one word of the other. */
