@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { isRecord, show } from "./safetensors.ts";
 import { isBytes } from "./tensor.ts";
 
-/** What is drawn of a detection; coordinates normalised to the photo, 0..1. */
+/** What is drawn of a detection; coordinates normalised to the photo, 0..1, as detections have them before `toPixels`. */
 export interface Drawn {
   readonly class_id: number;
   readonly label?: string | null;
@@ -263,8 +263,19 @@ function checked(d: Drawn): Drawn {
     throw new DrawError(
       `got detection ${show(d)}, expected finite class_id, confidence, x_min, y_min, x_max and y_max`,
     );
+  if (d.x_min + d.x_max > 2 * FAR && d.y_min + d.y_max > 2 * FAR)
+    throw new DrawError(
+      `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1, not after toPixels`,
+    );
   return d;
 }
+
+/**
+ * How many photos to the right and below a box in pixels has its centre at least, unless it lies within so many pixels of an edge. A box in
+ * 0..1 may be of any size and may stand out anywhere, but not so: its centre is near the network's input, which is larger than the photo
+ * along one side only, where it was letterboxed.
+ */
+const FAR = 8;
 
 const clamp = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(value, Math.max(low, high)));

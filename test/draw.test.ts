@@ -284,6 +284,29 @@ describe("drawSvg", () => {
     expect(() => drawSvg(png(10, 10), [unnumbered])).toThrow(/expected finite class_id/);
   });
 
+  test("pixels are refused, boxes in 0..1 that stand out of the photo are not", () => {
+    for (const [x0, y0, x1, y1] of [
+      [120, 80, 300, 240],
+      [0, 0, 200, 300],
+      [0.5, 20, 31, 90],
+    ]) {
+      const draw = () => drawSvg(png(640, 480), [box(0.1, 0.1, 0.2, 0.2), box(x0, y0, x1, y1)]);
+      expect(draw).toThrow(DrawError);
+      expect(draw).toThrow(
+        `got a box from (${x0}, ${y0}) to (${x1}, ${y1}), expected coordinates 0..1, not after toPixels`,
+      );
+    }
+    for (const [x0, y0, x1, y1] of [
+      [-1e4, -1e4, 1e4, 1e4], // around the photo, as a raw network of no sense makes them
+      [0.9, 0.9, 3, 3],
+      [0.4, 40, 0.6, 55], // in the padding of a letterboxed photo, far flatter than the input
+      [40, 0.4, 55, 0.6],
+      [-40, -40, -30, -30],
+      [2.5, 2.5, 3, 3],
+    ])
+      expect(drawSvg(png(640, 480), [box(x0, y0, x1, y1)])).toContain("<rect");
+  });
+
   const coordinate = fc.double({ min: -3, max: 3, noNaN: true });
   const drawn = fc.record({
     class_id: fc.nat(200),
