@@ -3,6 +3,7 @@
  * the local headers that NumPy writes are placeholders). Nothing is inflated before its declared size has been accepted.
  */
 import { inflateRawSync } from "node:zlib";
+import { crc32 } from "../crc32.ts";
 import { TensorError } from "../errors.ts";
 import { checkBytes } from "../safetensors.ts";
 import { parseNpy } from "./npy.ts";
@@ -110,7 +111,7 @@ function content(bytes: Uint8Array, view: DataView, entry: number, where: string
   if (!out) throw new TensorError(`${where}: got zip method ${method}, expected 0 (stored) or 8 (deflate)`);
   if (out.length !== size)
     throw new TensorError(`${where}: got ${out.length} bytes unzipped, expected ${size}`);
-  const got = checksum(out);
+  const got = crc32(out);
   if (got !== crc)
     throw new TensorError(`${where}: got checksum ${hex(got)}, expected ${hex(crc)}: the file is damaged`);
   return out;
@@ -132,15 +133,3 @@ function inflate(data: Uint8Array, size: number, where: string): Uint8Array {
 }
 
 const hex = (n: number) => n.toString(16).padStart(8, "0");
-
-/** CRC-32 as zip has it; node:zlib's own came only with Node 20.15. */
-const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
-  for (let k = 0; k < 8; k++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
-  return n;
-});
-
-function checksum(bytes: Uint8Array): number {
-  let crc = -1;
-  for (let i = 0; i < bytes.length; i++) crc = TABLE[(crc ^ bytes[i]) & 255] ^ (crc >>> 8);
-  return ~crc >>> 0;
-}
