@@ -7,7 +7,7 @@
  *     8+n         the data, each tensor little-endian and row-major, back to back, without holes or overlap
  */
 import { TensorError } from "./errors.ts";
-import { isBytes, kindOf } from "./tensor.ts";
+import { isBytes, kindOf, show as showPlain } from "./tensor.ts";
 
 /** f16 is carried as raw bits in a Uint16Array. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
@@ -309,16 +309,17 @@ const isOffset = (n: unknown): n is number => Number.isSafeInteger(n) && (n as n
 export const isRecord = (v: unknown): v is Record<string, unknown> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
-/** A value inside an error message: as JSON, and never longer than a line. */
+/** A value of a file inside an error message: as JSON, where `tensor.ts` does not look into objects, and never longer than a line. */
 export function show(value: unknown): string {
-  let text: string;
+  if (value === undefined) return "nothing";
+  let text: string | undefined;
   try {
     // JSON has no word for NaN
-    text =
-      value === undefined ? "nothing" : typeof value === "number" ? String(value) : JSON.stringify(value);
+    if (typeof value !== "number") text = JSON.stringify(value);
   } catch {
-    text = "a value nested too deeply to print"; // JSON.parse reads any depth, JSON.stringify does not write it
+    // JSON.parse reads any depth, JSON.stringify does not write it
   }
+  text ??= showPlain(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 

@@ -667,7 +667,16 @@ describe("readInput and readTensors", () => {
 describe("whatever the bytes, tensors or TensorError", () => {
   test("no bytes at all", () => {
     for (const parse of [parseTensors, parseNpy, parseNpz])
-      for (const given of [new ArrayBuffer(200), new Float32Array(9), "a.npy", null, undefined])
+      for (const given of [
+        new ArrayBuffer(200),
+        new Float32Array(9),
+        "a.npy",
+        null,
+        undefined,
+        () => 1,
+        Symbol("a"),
+        1n,
+      ])
         expect(() => parse(given as unknown as Uint8Array, "x")).toThrow(
           /^x: got .*, expected the bytes of the file, a Uint8Array$/,
         );
