@@ -38,7 +38,7 @@ import {
   P_CANDIDATES,
   P_CAPACITY,
   P_FLAGS,
-  P_LABELS,
+  P_CLASS_IDS,
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
   P_OVERFLOW,
@@ -176,17 +176,17 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
     // a class below gate / objectness cannot bring the product over the gate; a hair lower for the rounding, of which a
     // gate near the smallest floats would need more
     const gate = flt(head, H_GATE);
-    const rawest = flt(head, H_SCORE_GATE);
+    const scoreGate = flt(head, H_SCORE_GATE);
     if (
       fn == FN_NONE &&
       int(head, H_OBJ_FN) == FN_NONE &&
       gate > 1e-30 &&
-      rawest > 0 &&
+      scoreGate > 0 &&
       o > 0 &&
       o <= flt(head, H_CHECK)
     ) {
       const least: f32 = (gate * <f32>0.999999) / o;
-      best = largestInRow(at, classes, least > rawest ? least : rawest);
+      best = largestInRow(at, classes, least > scoreGate ? least : scoreGate);
     }
   }
   if (best == UNKNOWN) best = bestOf(type, head, at, step, classes, classList);
@@ -258,7 +258,7 @@ export function emitKept(plan: usize, head: usize, row: i32, label: i32, score: 
     return;
   }
   store<f32>(ptr(plan, P_SCORES) + (i << 2), score);
-  store<i32>(ptr(plan, P_LABELS) + (i << 2), label);
+  store<i32>(ptr(plan, P_CLASS_IDS) + (i << 2), label);
   store<i32>(ptr(plan, P_SOURCES) + (i << 2), int(head, H_SOURCE) + cell);
   setInt(plan, P_CANDIDATES, at + 1);
 }

@@ -3,10 +3,9 @@
  * crowd in one bucket a radix sort does it instead, least significant digit first. Vector builds do the first of this four at a time
  * (buckets4.ts).
  */
+import { BUCKET_BITS, BUCKET_CROWD } from "../src/abi";
 import { clear, copy } from "./word";
 
-/** A bucket with more than `CROWD` in it is too many to insert. */
-export const CROWD: i32 = 32;
 const DIGIT = 8;
 const RANGE = 1 << DIGIT;
 
@@ -46,7 +45,7 @@ export function bucketed(scores: usize, from: usize, order: usize, counts: usize
   }
   const shift = shiftOf(high - low, m);
   const buckets = <i32>((high - low) >> shift) + 1;
-  if (count(scores, from, counts, m, low, shift, buckets, u32.MAX_VALUE) > CROWD && shift > 0)
+  if (count(scores, from, counts, m, low, shift, buckets, u32.MAX_VALUE) > BUCKET_CROWD && shift > 0)
     return byDigits(scores, from, order, counts, m, low, high);
   scatter(scores, from, order, counts, m, low, shift, u32.MAX_VALUE);
   if (shift > 0) insertion(scores, order, m);
@@ -93,7 +92,7 @@ export function insertion(scores: usize, order: usize, n: i32): void {
 // @ts-ignore: decorator
 @inline
 export function shiftOf(span: u32, m: i32): i32 {
-  return max(0, 32 - <i32>clz(span) - min(33 - <i32>clz(m), 11));
+  return max(0, 32 - <i32>clz(span) - min(33 - <i32>clz(m), BUCKET_BITS));
 }
 
 /** How many candidates lie before each bucket; returns the most in one. */

@@ -7,7 +7,8 @@
  *     bucket | number of the candidate
  */
 import { ONE_WAVE } from "../src/abi";
-import { CROWD, bucketAt, byDigits, insertion, keyOf, shiftOf, starts } from "./buckets";
+import { BUCKET_CROWD } from "../src/abi";
+import { bucketAt, byDigits, insertion, keyOf, shiftOf, starts } from "./buckets";
 import { clear } from "./word";
 
 /**
@@ -44,7 +45,7 @@ export function bucketed4(
     const at = bucketAt(counts, load<u32>(words + i), first, up, u32.MAX_VALUE);
     store<i32>(at, load<i32>(at) + 1);
   }
-  if (starts(counts, buckets) > CROWD && shift > 0) {
+  if (starts(counts, buckets) > BUCKET_CROWD && shift > 0) {
     for (let i: usize = 0; i < end; i += 4)
       store<u32>(words + i, all ? <u32>(i >> 2) : load<u32>(words + i) & number);
     byDigits(scores, words, order, counts, m, low, high);

@@ -12,7 +12,7 @@ import {
   H_SCORE_FN,
   H_SCORE_GATE,
 } from "../src/abi";
-import { classAt, rawGate } from "./head";
+import { classAt, loadGate } from "./head";
 import { passing, rowMaximum, splatGate } from "./lanes";
 import { passEach, passPlanes, passWords, planeMaxima } from "./planes";
 import { integer, key, size } from "./value";
@@ -26,7 +26,7 @@ export function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: 
     return passColumn<T, K>(
       objectness + <usize>from * step,
       step,
-      rawGate<K>(head, H_OBJ_GATE),
+      loadGate<K>(head, H_OBJ_GATE),
       from,
       n,
       list,
@@ -35,22 +35,22 @@ export function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: 
   if (int(head, H_SCORE_FN) == FN_SOFTMAX) return passAll(from, n, list);
   const step = ptr(head, H_SCORE_CELL);
   const at = ptr(head, H_SCORE) + <usize>from * step;
-  const rawest = rawGate<K>(head, H_SCORE_GATE);
+  const scoreGate = loadGate<K>(head, H_SCORE_GATE);
   const classes = int(head, H_CLASSES);
-  if (classes == 1) return passColumn<T, K>(at, step, rawest, from, n, list);
+  if (classes == 1) return passColumn<T, K>(at, step, scoreGate, from, n, list);
   if (step == size<T>()) {
     if (ASC_FEATURE_SIMD) {
-      planeMaxima<T, K>(head, at, n, maxima, rawest);
-      return passColumn<T, K>(maxima, size<T>(), rawest, from, n, list);
+      planeMaxima<T, K>(head, at, n, maxima, scoreGate);
+      return passColumn<T, K>(maxima, size<T>(), scoreGate, from, n, list);
     }
     // integers are in order as they stand, floats above zero
     if (isReference<T>() || !isFloat<T>()) {
-      if (!isReference<T>() || rawest > <K>0)
-        return passWords<T>(head, at, n, maxima, <i32>rawest, from, list);
-    } else if (rawest > <K>0) return passPlanes(head, at, n, maxima, <f32>rawest, from, list);
-    return passEach<T, K>(head, at, n, maxima, rawest, from, list);
+      if (!isReference<T>() || scoreGate > <K>0)
+        return passWords<T>(head, at, n, maxima, <i32>scoreGate, from, list);
+    } else if (scoreGate > <K>0) return passPlanes(head, at, n, maxima, <f32>scoreGate, from, list);
+    return passEach<T, K>(head, at, n, maxima, scoreGate, from, list);
   }
-  return passRows<T, K>(head, at, step, classes, rawest, from, n, list);
+  return passRows<T, K>(head, at, step, classes, scoreGate, from, n, list);
 }
 
 /** The gate for i16 and i32, which exporters rarely write. */

@@ -24,7 +24,7 @@ import { flt, int, ptr } from "./word";
 /** A gate: an f32, or an integer for all other types. */
 // @ts-ignore: decorator
 @inline
-export function rawGate<K>(head: usize, word: i32): K {
+export function loadGate<K>(head: usize, word: i32): K {
   if (isFloat<K>()) return <K>flt(head, word);
   else return <K>int(head, word);
 }

@@ -18,26 +18,26 @@ import {
   FLAG_NMS_ALL,
   FLAG_NMS_CLASS,
   FLAG_SUPPRESS_EQUAL,
-  KEPT_AFTER,
+  KEPT_NEXT,
   KEPT_AREA,
   KEPT_BOX,
-  KEPT_BYTES,
-  KEPT_COUNT,
+  KEPT4_BYTES,
+  KEPT4_COUNT,
+  KEPT4_LABEL,
+  KEPT4_NEXT,
   KEPT_LABEL,
-  KEPT_NEXT,
-  KEPT_OWN,
   KEPT_WORDS,
   P_BOXES,
   P_CHAINS,
   P_DETECTIONS,
   P_DET_BOXES,
-  P_DET_LABELS,
+  P_DET_CLASS_IDS,
   P_DET_SCORES,
   P_DET_SOURCES,
   P_FLAGS,
   P_IOU,
   P_KEPT,
-  P_LABELS,
+  P_CLASS_IDS,
   P_MAX_DETECTIONS,
   P_OFFSET_X,
   P_OFFSET_Y,
@@ -66,7 +66,7 @@ export function nms(plan: usize): i32 {
   const flags = int(plan, P_FLAGS);
   const order = ptr(plan, P_ORDER);
   const boxes = ptr(plan, P_BOXES);
-  const labels = ptr(plan, P_LABELS);
+  const labels = ptr(plan, P_CLASS_IDS);
   const chains = ptr(plan, P_CHAINS);
   const iou = flt(plan, P_IOU);
   const equal = (flags & FLAG_SUPPRESS_EQUAL) != 0;
@@ -105,8 +105,8 @@ export function nms(plan: usize): i32 {
         const limits = f32x4.splat(iou);
         if (all && !equal && offsetX == 0 && offsetY == 0) {
           // blocks of one label lie one after the other; the newest may be half of a pair, the other half is empty
-          for (let block = first; block < free; block += 2 * KEPT_BYTES) {
-            const next = block + KEPT_BYTES;
+          for (let block = first; block < free; block += 2 * KEPT4_BYTES) {
+            const next = block + KEPT4_BYTES;
             const a = over4(
               block,
               wide4(block, left, right),
@@ -121,12 +121,12 @@ export function nms(plan: usize): i32 {
               break;
             }
           }
-          if ((kept & 3) != 0) room = free - KEPT_BYTES;
+          if ((kept & 3) != 0) room = free - KEPT4_BYTES;
         } else {
           const offsetXs = f32x4.splat(offsetX);
           const offsetYs = f32x4.splat(offsetY);
-          for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT_NEXT)) {
-            if (load<i32>(block, KEPT_LABEL) != label) continue;
+          for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
+            if (load<i32>(block, KEPT4_LABEL) != label) continue;
             const w = f32x4.add(wide4(block, left, right), offsetXs);
             const h = f32x4.add(high4(block, top, bottom), offsetYs);
             const over = over4(block, w, h, areas, limits, equal);
@@ -134,32 +134,32 @@ export function nms(plan: usize): i32 {
               hit = true;
               break;
             }
-            if (load<i32>(block, KEPT_COUNT) < 4) room = block;
+            if (load<i32>(block, KEPT4_COUNT) < 4) room = block;
           }
         }
         if (hit) continue;
         if (room == 0) {
           room = free;
-          free += KEPT_BYTES;
+          free += KEPT4_BYTES;
           // empty places, for all labels of the other half of the pair too
-          const end: usize = all ? 2 * KEPT_BYTES : KEPT_BYTES;
-          for (let k: usize = 0; k < end; k += KEPT_BYTES) {
+          const end: usize = all ? 2 * KEPT4_BYTES : KEPT4_BYTES;
+          for (let k: usize = 0; k < end; k += KEPT4_BYTES) {
             for (let j: usize = 0; j < 64; j += 4) store<f32>(room + k + j, 0);
             for (let j: usize = 64; j < 80; j += 4) store<f32>(room + k + j, Infinity);
           }
-          store<u32>(room, load<u32>(chain), KEPT_NEXT);
-          store<i32>(room, label, KEPT_LABEL);
-          store<i32>(room, 0, KEPT_COUNT);
+          store<u32>(room, load<u32>(chain), KEPT4_NEXT);
+          store<i32>(room, label, KEPT4_LABEL);
+          store<i32>(room, 0, KEPT4_COUNT);
           store<u32>(chain, <u32>room);
         }
-        const count = load<i32>(room, KEPT_COUNT);
+        const count = load<i32>(room, KEPT4_COUNT);
         const place = room + ((<usize>count) << 2);
         store<f32>(place, x1);
         store<f32>(place, y1, 16);
         store<f32>(place, x2, 32);
         store<f32>(place, y2, 48);
         store<f32>(place, area, 64);
-        store<i32>(room, count + 1, KEPT_COUNT);
+        store<i32>(room, count + 1, KEPT4_COUNT);
       } else {
         // the record it will be if it is kept
         const edges: u64 =
@@ -170,15 +170,15 @@ export function nms(plan: usize): i32 {
         store<u64>(free, edges);
         store<u32>(free, <u32>box, KEPT_BOX << 2);
         store<f32>(free, area, KEPT_AREA << 2);
-        store<i32>(free, label, KEPT_OWN << 2);
-        store<u32>(free, load<u32>(chain), KEPT_AFTER << 2);
+        store<i32>(free, label, KEPT_LABEL << 2);
+        store<u32>(free, load<u32>(chain), KEPT_NEXT << 2);
         // while all that are kept have one label the chain need not be followed
-        const row = !mixed && load<i32>(first, KEPT_OWN << 2) == label;
-        const hit = row
+        const oneLabel = !mixed && load<i32>(first, KEPT_LABEL << 2) == label;
+        const hit = oneLabel
           ? meetsRow(first, free, equal, iou, offsetX, offsetY)
           : meetsChain(<usize>load<u32>(chain), free, equal, iou, offsetX, offsetY);
         if (hit) continue;
-        if (!row) mixed = true;
+        if (!oneLabel) mixed = true;
         store<u32>(chain, <u32>free);
         free += RECORD;
       }
@@ -258,9 +258,9 @@ function meetsRow(k: usize, free: usize, equal: bool, iou: f32, offsetX: f32, of
 /** The same along a chain. */
 function meetsChain(k: usize, free: usize, equal: bool, iou: f32, offsetX: f32, offsetY: f32): bool {
   const edges = turned(free);
-  const label = load<i32>(free, KEPT_OWN << 2);
-  for (; k != 0; k = <usize>load<u32>(k, KEPT_AFTER << 2)) {
-    if (((edges - load<u64>(k)) & TOPS) != TOPS || load<i32>(k, KEPT_OWN << 2) != label) continue;
+  const label = load<i32>(free, KEPT_LABEL << 2);
+  for (; k != 0; k = <usize>load<u32>(k, KEPT_NEXT << 2)) {
+    if (((edges - load<u64>(k)) & TOPS) != TOPS || load<i32>(k, KEPT_LABEL << 2) != label) continue;
     if (overlaps(k, free, equal, iou, offsetX, offsetY)) return true;
   }
   return false;
@@ -319,6 +319,6 @@ function detect(plan: usize, c: usize, d: i32, flags: i32): void {
   store<f32>(out, x2, 8);
   store<f32>(out, y2, 12);
   store<f32>(ptr(plan, P_DET_SCORES) + i, load<f32>(ptr(plan, P_SCORES) + (c << 2)));
-  store<i32>(ptr(plan, P_DET_LABELS) + i, load<i32>(ptr(plan, P_LABELS) + (c << 2)));
+  store<i32>(ptr(plan, P_DET_CLASS_IDS) + i, load<i32>(ptr(plan, P_CLASS_IDS) + (c << 2)));
   store<i32>(ptr(plan, P_DET_SOURCES) + i, load<i32>(ptr(plan, P_SOURCES) + (c << 2)));
 }

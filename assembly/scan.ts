@@ -3,7 +3,7 @@
  *
  * Cells go by in blocks. A *gate* over the raw values picks the cells that may hold something, without
  * converting or classifying anything (gate.ts, and planes.ts where each class is a plane of its own); the exact work
- * is done for those few: class, score, box (admit.ts, and plain.ts for the commonest heads; plain4.ts four cells at a time).
+ * is done for those few: class, score, box (admit.ts, and common.ts for the commonest heads; common4.ts four cells at a time).
  * The gate may let too many through but never too few, so engines agree whatever their gates look like.
  */
 import {
@@ -23,7 +23,7 @@ import {
   H_SCORE_GATE,
   H_SCORE_TYPE,
   MAXIMA,
-  P_BLOCK,
+  P_SCRATCH,
   P_CANDIDATES,
   P_HEAD0,
   P_HEADS,
@@ -38,8 +38,8 @@ import {
 } from "../src/abi";
 import { UNKNOWN, admit } from "./admit";
 import { gate, passIntegers } from "./gate";
-import { admitPlain, isPlain } from "./plain";
-import { admitClasses, admitFloats, isPlain4 } from "./plain4";
+import { admitCommon, isCommonPlain } from "./common";
+import { admitClasses, admitFloats, isCommon4 } from "./common4";
 import { column } from "./scratch";
 import { f16, value } from "./value";
 import { flt, int, ptr, setInt } from "./word";
@@ -58,7 +58,7 @@ export function scan(plan: usize): i32 {
 }
 
 function scanHead(plan: usize, head: usize): void {
-  const maxima = ptr(plan, P_BLOCK) + MAXIMA;
+  const maxima = ptr(plan, P_SCRATCH) + MAXIMA;
   const list = column(plan, 0);
   const cells = validCells(head);
   const objectness = ptr(head, H_OBJ) != 0;
@@ -72,7 +72,7 @@ function scanHead(plan: usize, head: usize): void {
     type == TYPE_F32 &&
     ptr(head, H_SCORE_CELL) == 4 &&
     flt(head, H_SCORE_GATE) > 0;
-  const plain = ASC_FEATURE_SIMD ? isPlain4(plan, head) : isPlain(plan, head, known);
+  const common = ASC_FEATURE_SIMD ? isCommon4(plan, head) : isCommonPlain(plan, head, known);
   const block = type >= TYPE_F16 && type <= TYPE_U8 ? 2 * BLOCK : BLOCK;
   for (let from = 0; from < cells; from += block) {
     const n = min(block, cells - from);
@@ -82,10 +82,10 @@ function scanHead(plan: usize, head: usize): void {
     else if (type == TYPE_I8) count = gate<i8, i32>(head, from, n, maxima, list);
     else if (type == TYPE_U8) count = gate<u8, i32>(head, from, n, maxima, list);
     else count = passIntegers(head, type, from, n, list);
-    if (plain) {
+    if (common) {
       // labels stand behind the maxima, see `passPlanes`
       if (!ASC_FEATURE_SIMD)
-        admitPlain(plan, head, list, count, known ? maxima + ROW_BYTES - ((<usize>from) << 2) : 0);
+        admitCommon(plan, head, list, count, known ? maxima + ROW_BYTES - ((<usize>from) << 2) : 0);
       else if (objectness) admitFloats(plan, head, list, count);
       else admitClasses(plan, head, list, count, from);
       continue;

@@ -12,6 +12,7 @@
  * takes every candidate between its two scores.
  */
 import {
+  FIRST_WAVE,
   ONE_WAVE,
   P_CANDIDATES,
   P_COUNTS,
@@ -21,16 +22,13 @@ import {
   P_SCORES,
   P_SORTED,
   P_SPARE,
+  SORT_SAMPLE,
+  SORT_SMALL,
 } from "../src/abi";
 import { bucketed, gather, insertion, keyOf } from "./buckets";
 import { bucketed4 } from "./buckets4";
 import { clear, int, ptr, setInt } from "./word";
 
-/** Up to so many candidates are inserted one by one. */
-const SMALL = 24;
-/** Up to so many go in one wave. */
-const FIRST_WAVE = 1024;
-const SAMPLE = 512;
 /** Parts of the sample's range. */
 const PARTS = 256;
 
@@ -51,7 +49,7 @@ export function sortMore(plan: usize): i32 {
   const sorted = int(plan, P_SORTED);
   const order = ptr(plan, P_ORDER) + ((<usize>sorted) << 2);
   let m = 0;
-  if (n <= SMALL) {
+  if (n <= SORT_SMALL) {
     for (; m < n; m++) store<i32>(order + ((<usize>m) << 2), m);
     insertion(scores, order, n);
   } else {
@@ -90,17 +88,17 @@ function wave(
 
 /** A key that about `wanted` of the n candidates do not exceed: exact for the sample, to a 256th of its range. */
 function quantile(scores: usize, counts: usize, n: i32, wanted: i32): u32 {
-  const step = n / SAMPLE;
+  const step = n / SORT_SAMPLE;
   let low = u32.MAX_VALUE;
   let high: u32 = 0;
-  for (let i = 0, row = 0; i < SAMPLE; i++, row += step) {
+  for (let i = 0, row = 0; i < SORT_SAMPLE; i++, row += step) {
     const k = keyOf(scores, row);
     low = min(low, k);
     high = max(high, k);
   }
   const shift = max(0, 24 - <i32>clz(high - low));
   clear(counts, PARTS << 2);
-  for (let i = 0, row = 0; i < SAMPLE; i++, row += step) {
+  for (let i = 0, row = 0; i < SORT_SAMPLE; i++, row += step) {
     const at = counts + ((<usize>((keyOf(scores, row) - low) >> shift)) << 2);
     store<i32>(at, load<i32>(at) + 1);
   }

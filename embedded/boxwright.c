@@ -99,7 +99,7 @@ bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *m
         const uint32_t most = word(file + word(row, BXW_I_PLAN), BXW_P_MAX_DETECTIONS);
         if (most > rows) return refuse(d, BXW_DAMAGED, most, rows);
         if (!fits(word(row, BXW_I_BOXES), rows, 16, needed) || !fits(word(row, BXW_I_SCORES), rows, 4, needed) ||
-            !fits(word(row, BXW_I_LABELS), rows, 4, needed) || !fits(word(row, BXW_I_SOURCES), rows, 4, needed))
+            !fits(word(row, BXW_I_CLASS_IDS), rows, 4, needed) || !fits(word(row, BXW_I_SOURCES), rows, 4, needed))
             return refuse(d, BXW_DAMAGED, word(row, BXW_I_BOXES), needed);
     }
     for (uint32_t i = 0; i < slots; i++) {
@@ -176,7 +176,7 @@ bxw_detections bxw_read(const bxw_decoder *d, uint32_t image) {
     found.count = count < most ? count : most;
     found.boxes = (const float *)(const void *)(d->memory + word(row, BXW_I_BOXES));
     found.scores = (const float *)(const void *)(d->memory + word(row, BXW_I_SCORES));
-    found.labels = (const int32_t *)(const void *)(d->memory + word(row, BXW_I_LABELS));
+    found.class_ids = (const int32_t *)(const void *)(d->memory + word(row, BXW_I_CLASS_IDS));
     found.sources = (const uint32_t *)(const void *)(d->memory + word(row, BXW_I_SOURCES));
     return found;
 }
@@ -186,7 +186,7 @@ bxw_detection bxw_at(const bxw_detections *found, uint32_t index) {
     const uint8_t *boxes = (const uint8_t *)found->boxes + (size_t)index * 16;
     bxw_detection one = {real(boxes, 0), real(boxes, 1), real(boxes, 2), real(boxes, 3), 0, 0, 0};
     one.score = real((const uint8_t *)found->scores, index);
-    memcpy(&one.label, found->labels + index, sizeof one.label);
+    memcpy(&one.class_id, found->class_ids + index, sizeof one.class_id);
     memcpy(&one.source, found->sources + index, sizeof one.source);
     return one;
 }
@@ -201,9 +201,9 @@ bxw_stats bxw_stats_of(const bxw_decoder *d, uint32_t image) {
     return stats;
 }
 
-const char *bxw_label(const bxw_decoder *d, int32_t label) {
-    if (label < 0 || (uint32_t)label >= word(d->plan, BXW_F_LABELS)) return NULL;
-    return (const char *)d->plan + word(d->plan + word(d->plan, BXW_F_LABEL_TABLE), (uint32_t)label);
+const char *bxw_label(const bxw_decoder *d, int32_t class_id) {
+    if (class_id < 0 || (uint32_t)class_id >= word(d->plan, BXW_F_LABELS)) return NULL;
+    return (const char *)d->plan + word(d->plan + word(d->plan, BXW_F_LABEL_TABLE), (uint32_t)class_id);
 }
 
 /* One axis of the letterbox undo, in the steps and the precision of src/letterbox.ts, so that the bits agree. */

@@ -71,14 +71,14 @@ typedef struct bxw_detections {
     uint32_t count;
     const float *boxes; /* x_min y_min x_max y_max of each, 0..1 */
     const float *scores;
-    const int32_t *labels;
+    const int32_t *class_ids;
     const uint32_t *sources; /* number of the (head, anchor, cell) it came from */
 } bxw_detections;
 
 typedef struct bxw_detection {
     float x_min, y_min, x_max, y_max; /* 0..1 */
     float score;
-    int32_t label; /* class number */
+    int32_t class_id;
     uint32_t source;
 } bxw_detection;
 
@@ -121,7 +121,7 @@ bxw_detections bxw_read(const bxw_decoder *d, uint32_t image);
 bxw_detection bxw_at(const bxw_detections *found, uint32_t index);
 bxw_stats bxw_stats_of(const bxw_decoder *d, uint32_t image);
 /* Name of a class, UTF-8; NULL where the plan has none. */
-const char *bxw_label(const bxw_decoder *d, int32_t label);
+const char *bxw_label(const bxw_decoder *d, int32_t class_id);
 
 /*
  * Size of the original image and how it was brought to the network's input: detections come back relative to it. Lasts

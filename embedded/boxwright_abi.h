@@ -19,18 +19,18 @@
 #define BXW_P_HEAD0 1 /* address of the first; they lie one after the other */
 #define BXW_P_CAPACITY 2 /* rows of the candidate columns */
 #define BXW_P_SCORES 3 /* f32[capacity] */
-#define BXW_P_LABELS 4 /* i32[capacity] */
+#define BXW_P_CLASS_IDS 4 /* i32[capacity] */
 #define BXW_P_SOURCES 5 /* u32[capacity]: number of the (head, anchor, cell) it came from */
 #define BXW_P_BOXES 6 /* f32[capacity][4]: x1 y1 x2 y2, normalised to the network input */
 #define BXW_P_ORDER 7 /* u32[capacity]: candidate rows, best first, of which P_SORTED are in order */
 #define BXW_P_SPARE 8 /* u32[capacity]: scratch of the sort */
 #define BXW_P_COUNTS 9 /* u32[2048]: scratch of the sort (counts); has to outlive it, since nms may have more put in order */
-#define BXW_P_BLOCK 10 /* scratch of the scan, see SCAN_BYTES */
+#define BXW_P_SCRATCH 10 /* scratch of the scan, see SCAN_BYTES */
 #define BXW_P_CHAINS 11 /* u32[256]: scratch of nms: where the newest kept box of a label stands, by the low byte of the label */
 #define BXW_P_KEPT 12 /* scratch of nms: kept boxes, see KEPT_* */
 #define BXW_P_DET_BOXES 13 /* f32[maxDetections][4], in the frame's coordinates */
 #define BXW_P_DET_SCORES 14 /* f32[maxDetections] */
-#define BXW_P_DET_LABELS 15 /* i32[maxDetections] */
+#define BXW_P_DET_CLASS_IDS 15 /* i32[maxDetections] */
 #define BXW_P_DET_SOURCES 16 /* u32[maxDetections] */
 #define BXW_P_MAX_CANDIDATES 17 /* at most so many candidates go into nms */
 #define BXW_P_MAX_DETECTIONS 18
@@ -155,7 +155,7 @@
  */
 #define BXW_BLOCK 512
 /*
- * Scratch of the scan, from P_BLOCK on; each part has room for every cell of a block:
+ * Scratch of the scan, from P_SCRATCH on; each part has room for every cell of a block:
  *
  *     0              COLUMN_BYTES    2 COLUMN_BYTES    MAXIMA      + ROW_BYTES     + 2 ROW_BYTES  ...
  *     | rows that    | their best    | their labels    | maxima    | maxima of     | of group 1   | up to 16 groups |
@@ -170,13 +170,23 @@
 #define BXW_GROUPS 16
 #define BXW_SCAN_BYTES 47424
 #define BXW_SCAN_COLUMN_BYTES 18528
-/* Up to so many candidates are put in order at once, and nms never calls for more. */
+/* Addresses begin here: a zero address is a bug, not data. */
+#define BXW_FIRST_ADDRESS 64
+/* Up to so many candidates are put in order by insertion. */
+#define BXW_SORT_SMALL 24
+/* Up to so many are put in order at once, and nms never calls for more. */
 #define BXW_ONE_WAVE 3072
+/* Of more than that the best first: so many, or an eighth, by a sample of the scores. */
+#define BXW_FIRST_WAVE 1024
+#define BXW_SORT_SAMPLE 512
+/* The sort has up to 2^11 buckets; one with more than so many in it is too many to insert. */
+#define BXW_BUCKET_BITS 11
+#define BXW_BUCKET_CROWD 32
 /* Kept boxes of the engine with vectors stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
-#define BXW_KEPT_NEXT 80
-#define BXW_KEPT_LABEL 84
-#define BXW_KEPT_COUNT 88
-#define BXW_KEPT_BYTES 96
+#define BXW_KEPT4_NEXT 80
+#define BXW_KEPT4_LABEL 84
+#define BXW_KEPT4_COUNT 88
+#define BXW_KEPT4_BYTES 96
 /*
  * Without vectors, records of six words: left and top edge as halves of one word | right and bottom edge | address of the box | area | label |
  * address of the next record.
@@ -184,8 +194,8 @@
 #define BXW_KEPT_FAR 1
 #define BXW_KEPT_BOX 2
 #define BXW_KEPT_AREA 3
-#define BXW_KEPT_OWN 4
-#define BXW_KEPT_AFTER 5
+#define BXW_KEPT_LABEL 4
+#define BXW_KEPT_NEXT 5
 #define BXW_KEPT_WORDS 6
 #define BXW_CHAINS 256
 
@@ -232,7 +242,7 @@
 #define BXW_I_PLAN 0 /* address of the plan block: what decode() takes */
 #define BXW_I_BOXES 1 /* address: f32[F_MAX_DETECTIONS][4]: x_min y_min x_max y_max, 0..1 */
 #define BXW_I_SCORES 2 /* address: f32[F_MAX_DETECTIONS] */
-#define BXW_I_LABELS 3 /* address: i32[F_MAX_DETECTIONS]: class numbers */
+#define BXW_I_CLASS_IDS 3 /* address: i32[F_MAX_DETECTIONS]: class numbers */
 #define BXW_I_SOURCES 4 /* address: u32[F_MAX_DETECTIONS] */
 #define BXW_IMAGE_WORDS 5
 

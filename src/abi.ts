@@ -16,18 +16,18 @@ export const P_HEADS = 0; //           number of head records
 export const P_HEAD0 = 1; //           address of the first; they lie one after the other
 export const P_CAPACITY = 2; //        rows of the candidate columns
 export const P_SCORES = 3; //          f32[capacity]
-export const P_LABELS = 4; //          i32[capacity]
+export const P_CLASS_IDS = 4; //          i32[capacity]
 export const P_SOURCES = 5; //         u32[capacity]: number of the (head, anchor, cell) it came from
 export const P_BOXES = 6; //           f32[capacity][4]: x1 y1 x2 y2, normalised to the network input
 export const P_ORDER = 7; //           u32[capacity]: candidate rows, best first, of which P_SORTED are in order
 export const P_SPARE = 8; //           u32[capacity]: scratch of the sort
 export const P_COUNTS = 9; //          u32[2048]: scratch of the sort (counts); has to outlive it, since nms may have more put in order
-export const P_BLOCK = 10; //          scratch of the scan, see SCAN_BYTES
+export const P_SCRATCH = 10; //          scratch of the scan, see SCAN_BYTES
 export const P_CHAINS = 11; //         u32[256]: scratch of nms: where the newest kept box of a label stands, by the low byte of the label
 export const P_KEPT = 12; //           scratch of nms: kept boxes, see KEPT_*
 export const P_DET_BOXES = 13; //      f32[maxDetections][4], in the frame's coordinates
 export const P_DET_SCORES = 14; //     f32[maxDetections]
-export const P_DET_LABELS = 15; //     i32[maxDetections]
+export const P_DET_CLASS_IDS = 15; //     i32[maxDetections]
 export const P_DET_SOURCES = 16; //    u32[maxDetections]
 export const P_MAX_CANDIDATES = 17; // at most so many candidates go into nms
 export const P_MAX_DETECTIONS = 18;
@@ -162,7 +162,7 @@ export const TYPE_I32 = 5;
  */
 export const BLOCK = 512;
 /**
- * Scratch of the scan, from P_BLOCK on; each part has room for every cell of a block:
+ * Scratch of the scan, from P_SCRATCH on; each part has room for every cell of a block:
  *
  *     0              COLUMN_BYTES    2 COLUMN_BYTES    MAXIMA      + ROW_BYTES     + 2 ROW_BYTES  ...
  *     | rows that    | their best    | their labels    | maxima    | maxima of     | of group 1   | up to 16 groups |
@@ -177,13 +177,23 @@ export const ROW_BYTES = BLOCK * 4 + 16;
 export const GROUPS = 16;
 export const SCAN_BYTES = MAXIMA + (1 + GROUPS) * ROW_BYTES;
 export const SCAN_COLUMN_BYTES = MAXIMA + (1 + 2) * ROW_BYTES;
-/** Up to so many candidates are put in order at once, and nms never calls for more. */
+/** Addresses begin here: a zero address is a bug, not data. */
+export const FIRST_ADDRESS = 64;
+/** Up to so many candidates are put in order by insertion. */
+export const SORT_SMALL = 24;
+/** Up to so many are put in order at once, and nms never calls for more. */
 export const ONE_WAVE = 3072;
+/** Of more than that the best first: so many, or an eighth, by a sample of the scores. */
+export const FIRST_WAVE = 1024;
+export const SORT_SAMPLE = 512;
+/** The sort has up to 2^11 buckets; one with more than so many in it is too many to insert. */
+export const BUCKET_BITS = 11;
+export const BUCKET_CROWD = 32;
 /** Kept boxes of the engine with vectors stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
-export const KEPT_NEXT = 80;
-export const KEPT_LABEL = 84;
-export const KEPT_COUNT = 88;
-export const KEPT_BYTES = 96;
+export const KEPT4_NEXT = 80;
+export const KEPT4_LABEL = 84;
+export const KEPT4_COUNT = 88;
+export const KEPT4_BYTES = 96;
 /**
  * Without vectors, records of six words: left and top edge as halves of one word | right and bottom edge | address of the box | area | label |
  * address of the next record.
@@ -191,7 +201,7 @@ export const KEPT_BYTES = 96;
 export const KEPT_FAR = 1;
 export const KEPT_BOX = 2;
 export const KEPT_AREA = 3;
-export const KEPT_OWN = 4;
-export const KEPT_AFTER = 5;
+export const KEPT_LABEL = 4;
+export const KEPT_NEXT = 5;
 export const KEPT_WORDS = 6;
 export const CHAINS = 256;

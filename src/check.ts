@@ -3,10 +3,10 @@
  * config describes another network. A wrong activation or a wrong unit gives boxes that look like boxes.
  */
 import * as A from "./abi.ts";
-import { passed, passedBits, value } from "./baseline/value.ts";
+import { reg, regBits, value } from "./baseline/value.ts";
 import { TensorError, refuse } from "./errors.ts";
-import { RULES } from "./families.ts";
-import { type Image, slackOf } from "./image.ts";
+import { TRAITS } from "./families.ts";
+import { type MemoryImage, slackOf } from "./image.ts";
 import { type Plan, isFinished } from "./plan.ts";
 import type { Fn, Head } from "./reading.ts";
 import { ELEMENTS, shape, volume } from "./tensor.ts";
@@ -26,7 +26,7 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
  * without a call: their bits are one range of integers, which is a single comparison.
  */
 function everyValue(
-  { memory: m, plan, layout }: Image,
+  { memory: m, plan, layout }: MemoryImage,
   { cells }: Head,
   f: Field,
   channels: number,
@@ -36,8 +36,8 @@ function everyValue(
   const s = plan.tensors[f.tensor];
   const { bytes, code } = ELEMENTS[s.type];
   const { i32 } = m;
-  passed[0] = most;
-  const top = s.type === "f32" && most > 0 ? passedBits[0] : -1;
+  reg[0] = most;
+  const top = s.type === "f32" && most > 0 ? regBits[0] : -1;
   // in the order of memory, more or less: cells of far apart channels, or channels of far apart cells
   const byCell = f.cell > f.channel;
   const outer = byCell ? cells : channels;
@@ -72,7 +72,7 @@ function within(i32: Int32Array, at: number, step: number, n: number, top: numbe
  * Every score and objectness of a plan whose network should have activated them; infinite ones are dropped later. Returns how many are
  * NaN, as of a network whose half floats overflowed: they never pass, so that nothing else would tell.
  */
-export function checkProbabilities(image: Image): number {
+export function checkProbabilities(image: MemoryImage): number {
   const { plan } = image;
   let lost = 0;
   if (plan.activation === "logits") return lost;
@@ -95,7 +95,7 @@ export function checkProbabilities(image: Image): number {
 }
 
 /** Whether logits that all lie in 0..1 are there: not wrong by itself, but worth a note. */
-export function looksActivated(image: Image): boolean {
+export function looksActivated(image: MemoryImage): boolean {
   const { plan } = image;
   if (plan.activation !== "logits" || plan.heads.some((h) => h.scoreFn === "none")) return false;
   let above = false;
@@ -110,7 +110,7 @@ export function looksActivated(image: Image): boolean {
  * Decoded boxes and probabilities, taken for distributions: [1,84,8400] is both 4 + 80 classes and, of 20 classes, 4 x 16 bins
  * with them. Of logits some channel leaves 0..1, and none of a trained network comes near 100.
  */
-export function checkDistributions(image: Image): void {
+export function checkDistributions(image: MemoryImage): void {
   const { plan } = image;
   for (const h of plan.heads) {
     const { bins, box, score, classes } = h;
@@ -145,7 +145,7 @@ export function checkLabels(classIds: Int32Array, labels: readonly string[] | nu
  * which many would be turned over; pixels taken for 0..1, or the other way round: as pixels, boxes that all lie within two pixels of
  * the corner; as 0..1, boxes several images wide. Returns what is only worth a note.
  */
-export function checkBoxes({ memory: m, plan }: Image, at: number): string | null {
+export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string | null {
   const n = m.i32[(at >> 2) + A.P_CANDIDATES];
   const { about, kind, unit } = plan.heads[0];
   const { inputSize } = plan;
@@ -157,7 +157,7 @@ export function checkBoxes({ memory: m, plan }: Image, at: number): string | nul
     most = Math.max(most, ...[a, b, c, d].map(Math.abs));
     if (c < a || d < b) turned++;
   }
-  if (RULES[plan.family].head === "prior" && kind === "corners" && turned * 4 > n)
+  if (TRAITS[plan.family].head === "prior" && kind === "corners" && turned * 4 > n)
     refuse(
       about,
       `${turned} of ${n} boxes with x_max < x_min or y_max < y_min`,

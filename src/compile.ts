@@ -100,7 +100,7 @@ function fileOf(
   const names = plan.tensors.map((t) => cString(text, t.name, "output name"));
   const words = labels.map((l) => cString(text, l, "label"));
   const imageTable = image.length;
-  const slotTable = imageTable + layout.plans.length * F.IMAGE_WORDS * 4;
+  const slotTable = imageTable + layout.imageBlocks.length * F.IMAGE_WORDS * 4;
   const labelTable = slotTable + plan.tensors.length * F.SLOT_WORDS * 4;
   let at = labelTable + labels.length * 4;
   const place = (s: Uint8Array): number => (at += s.length) - s.length;
@@ -115,10 +115,10 @@ function fileOf(
   bytes.set(image);
   layout.detections.forEach((d, i) => {
     const row = imageTable + i * F.IMAGE_WORDS * 4;
-    put(row, F.I_PLAN, layout.plans[i]);
+    put(row, F.I_PLAN, layout.imageBlocks[i]);
     put(row, F.I_BOXES, d.boxes);
     put(row, F.I_SCORES, d.scores);
-    put(row, F.I_LABELS, d.labels);
+    put(row, F.I_CLASS_IDS, d.classIds);
     put(row, F.I_SOURCES, d.sources);
   });
   plan.tensors.forEach((t, i) => {
@@ -151,7 +151,7 @@ function fileOf(
   put(0, F.F_FILE_BYTES, length);
   put(0, F.F_IMAGE_BYTES, image.length);
   put(0, F.F_MEMORY_BYTES, layout.bytes);
-  put(0, F.F_IMAGES, layout.plans.length);
+  put(0, F.F_IMAGES, layout.imageBlocks.length);
   put(0, F.F_IMAGE_TABLE, imageTable);
   put(0, F.F_SLOTS, plan.tensors.length);
   put(0, F.F_SLOT_TABLE, slotTable);

@@ -42,7 +42,14 @@ import {
 import { ConfigError, refuse } from "./errors.ts";
 import { gatherRows, holdsRows } from "./gather.ts";
 import { type Detection, type Detections, detectionsIn, setLength } from "./detections.ts";
-import { type Image, type Thresholds, slotsOf, writeAffine, writePlan, writeThresholds } from "./image.ts";
+import {
+  type MemoryImage,
+  type Thresholds,
+  slotsOf,
+  writeAffine,
+  writePlan,
+  writeThresholds,
+} from "./image.ts";
 import { checkPerClass, isPerClass, labelsOf, mayBePerClass } from "./class-lists.ts";
 import { makePlan } from "./plan.ts";
 import { knownOf, knownSpecs } from "./question.ts";
@@ -121,7 +128,7 @@ export function createDecoderSync(config: unknown, options: DecoderOptions = {})
 const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
 /** Everything that belongs to one set of shapes. */
-interface Workspace extends Image, Slots {
+interface Workspace extends MemoryImage, Slots {
   readonly engine: Engine;
   /** Where each tensor stands in a bare array: among those that the plan was made from, of which it may leave some alone. */
   readonly places: readonly number[];
@@ -167,12 +174,13 @@ class TensorDecoder implements Decoder {
     const before = this.#work;
     // first, so that a frame that is refused leaves everything as it was
     const affine = before && frame !== this.#frame ? affineOf(frame, before.plan.inputSize) : null;
-    let plan = 0;
+    // of gathered input; 0: those of the images
+    let block = 0;
     if (outputs === undefined) {
       if (!this.#work)
         refuse("", "no outputs", "them at the first decode: slots exist once the shapes are known");
       if (holdsRows(this.#work)) refuseRows("no outputs");
-    } else plan = this.#fill(outputs);
+    } else block = this.#fill(outputs);
     const work = this.#work as Workspace;
     const { engine, layout, memory } = work;
     if (frame !== this.#frame) {
@@ -183,12 +191,12 @@ class TensorDecoder implements Decoder {
       );
       this.#frame = remembered(frame);
     }
-    if (!this.#checkedScores && plan === 0) this.#checkScores(work);
+    if (!this.#checkedScores && block === 0) this.#checkScores(work);
 
     const { stats } = this;
     countFrame(stats);
     for (let image = 0; image < work.detections.length; image++) {
-      const at = plan === 0 ? layout.plans[image] : plan;
+      const at = block === 0 ? layout.imageBlocks[image] : block;
       setLength(work.detections[image], engine.decode(at));
       const candidates = countImage(stats, memory, at);
       if (memory.i32[(at >> 2) + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);

@@ -1,5 +1,7 @@
 /** Room 5: detections as columns, and as objects for those who iterate. */
 
+import type { DetectionColumns } from "./layout.ts";
+
 /** One box with its label. Coordinates are normalised: 0..1 across the image (or the network input, without a frame). */
 export interface Detection {
   readonly class_id: number;
@@ -100,25 +102,17 @@ export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] 
   d.length = n;
 }
 
-/** Addresses of the columns that the kernel writes. */
-interface Columns {
-  readonly boxes: number;
-  readonly scores: number;
-  readonly labels: number;
-  readonly sources: number;
-}
-
 /** The columns of `rows` detections in a decoder's memory. */
 export const detectionsIn = (
   buffer: ArrayBuffer,
-  at: Columns,
+  at: DetectionColumns,
   rows: number,
   labels: readonly string[] | null,
 ): Detections =>
   new Detections(
     new Float32Array(buffer, at.boxes, rows * 4),
     new Float32Array(buffer, at.scores, rows),
-    new Int32Array(buffer, at.labels, rows),
+    new Int32Array(buffer, at.classIds, rows),
     new Uint32Array(buffer, at.sources, rows),
     labels,
   );

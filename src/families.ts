@@ -38,7 +38,7 @@ export const ACTIVATIONS = ["sigmoid", "logits", "softmax"] as const;
 export type ActivationOption = (typeof ACTIVATIONS)[number];
 
 /** How a network's own maps become boxes, where the export leaves that to us. */
-export interface FamilyRules {
+export interface FamilyTraits {
   /**
    * `anchor`: cell and anchor; `point`: cell and stride, exp; `distance`: left, top, right, bottom from the centre
    * of the cell (as numbers, or as distributions); `prior`: against prior boxes; `plain`: decoded by the network.
@@ -58,13 +58,13 @@ export interface FamilyRules {
 }
 
 // no spreads here: bundlers leave what is not used out of a bundle only where it is plain
-const anchor: FamilyRules = { head: "anchor", raw: "logits" };
-const square: FamilyRules = { head: "anchor", raw: "logits", square: true };
-const distance: FamilyRules = { head: "distance", raw: "logits" };
-const plain: FamilyRules = { head: "plain", raw: "sigmoid" };
-const prior: FamilyRules = { head: "prior", raw: "sigmoid" };
+const anchor: FamilyTraits = { head: "anchor", raw: "logits" };
+const square: FamilyTraits = { head: "anchor", raw: "logits", square: true };
+const distance: FamilyTraits = { head: "distance", raw: "logits" };
+const plain: FamilyTraits = { head: "plain", raw: "sigmoid" };
+const prior: FamilyTraits = { head: "prior", raw: "sigmoid" };
 
-export const RULES: { readonly [F in Family]: FamilyRules } = {
+export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
   yolov2: { head: "anchor", raw: "logits", softmax: true },
   yolov3: anchor,
   yolov4: anchor,
@@ -93,7 +93,7 @@ export const RULES: { readonly [F in Family]: FamilyRules } = {
 };
 
 /** Names a user writes. */
-export const FAMILIES = /* @__PURE__ */ Object.keys(RULES) as readonly Family[];
+export const FAMILIES = /* @__PURE__ */ Object.keys(TRAITS) as readonly Family[];
 
 /** `subtype`s of NN Archives. */
 const SUBTYPES =
@@ -148,7 +148,7 @@ export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
   const { subtype, outputNames, modelName, anchors } = e;
   // a name that contradicts the file's anchors is no evidence
   const fitting = (family: Family | null): Family | null =>
-    family && (anchors === null || (RULES[family].head === "anchor") === anchors) ? family : null;
+    family && (anchors === null || (TRAITS[family].head === "anchor") === anchors) ? family : null;
   const stated = subtype?.toLowerCase() ?? "";
   const model = familyInName(modelName ?? "");
   const evidence: readonly (readonly [family: Family | null | undefined, why: string])[] = [

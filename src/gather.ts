@@ -3,7 +3,7 @@
  * the rows that pass are copied, side by side, with their cell numbers beside them.
  */
 import * as A from "./abi.ts";
-import { type Image, gatherRegion, type SlotArray, writeHead } from "./image.ts";
+import { type MemoryImage, gatherRegion, type SlotArray, writeHead } from "./image.ts";
 import { INDEX } from "./memory.ts";
 import type { Plan } from "./plan.ts";
 import type { Head } from "./reading.ts";
@@ -13,7 +13,11 @@ import { ELEMENTS, volume } from "./tensor.ts";
  * Brings the arrays in and returns the plan block that decodes them: of a tensor of which little passes only the rows
  * that do, of another one everything. 0: nothing was done, because data is not of its slot's own array type.
  */
-export function gatherRows(image: Image, arrays: readonly unknown[], slots: readonly SlotArray[]): number {
+export function gatherRows(
+  image: MemoryImage,
+  arrays: readonly unknown[],
+  slots: readonly SlotArray[],
+): number {
   const { memory: m, plan, layout } = image;
   const gather = plan.gather as NonNullable<Plan["gather"]>;
   const { i32 } = m;
@@ -71,7 +75,7 @@ export function gatherRows(image: Image, arrays: readonly unknown[], slots: read
       copyRows(data, g.offset, g.channel, g.cell, g.channels, i32, list, passed, slots[t], to);
     }
   }
-  return layout.gatherPlan;
+  return layout.gatherBlock;
 }
 
 /**
@@ -80,13 +84,13 @@ export function gatherRows(image: Image, arrays: readonly unknown[], slots: read
  */
 const GATHERED = 0x7fb0c4e5;
 
-const lastWord = ({ plan, layout }: Image, t: number): number => {
+const lastWord = ({ plan, layout }: MemoryImage, t: number): number => {
   const { dims, type } = plan.tensors[t];
   return ((layout.slots[t] + volume(dims) * ELEMENTS[type].bytes) >> 2) - 1;
 };
 
 /** Whether a slot holds gathered rows in the place of the tensor they were taken from. */
-export function holdsRows(image: Image): boolean {
+export function holdsRows(image: MemoryImage): boolean {
   const { memory, plan } = image;
   if (plan.gather !== null)
     for (let t = 0; t < plan.tensors.length; t++)

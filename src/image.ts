@@ -18,7 +18,7 @@ export type { SlotArray };
 const fround = Math.fround;
 
 /** A plan in memory: what the engines work on. */
-export interface Image {
+export interface MemoryImage {
   readonly memory: Memory;
   readonly plan: Plan;
   readonly layout: Layout;
@@ -27,11 +27,29 @@ export interface Image {
 /** Thresholds that may change between frames. */
 export type Thresholds = Pick<Config, "confidenceThreshold" | "iouThreshold" | "maxDetections">;
 
-// names in the order of their numbers in abi.ts: KIND_*, FN_*, RULE_*
-const KINDS: readonly Kind[] = ["grid", "distance", "prior", "centre", "corners", "topleft"];
-const FNS: readonly Fn[] = ["none", "sigmoid", "softmax", "tanh", "exp", "square", "squareSigmoid"];
-const RULES: readonly Head["rule"][] = ["class", "product", "objectness", "power"];
-
+const KINDS: { readonly [K in Kind]: number } = {
+  grid: A.KIND_GRID,
+  distance: A.KIND_DISTANCE,
+  prior: A.KIND_PRIOR,
+  centre: A.KIND_CENTRE,
+  corners: A.KIND_CORNERS,
+  topleft: A.KIND_TOPLEFT,
+};
+const FNS: { readonly [F in Fn]: number } = {
+  none: A.FN_NONE,
+  sigmoid: A.FN_SIGMOID,
+  softmax: A.FN_SOFTMAX,
+  tanh: A.FN_TANH,
+  exp: A.FN_EXP,
+  square: A.FN_SQUARE,
+  squareSigmoid: A.FN_SQUARE_SIGMOID,
+};
+const RULES: { readonly [R in Head["rule"]]: number } = {
+  class: A.RULE_CLASS,
+  product: A.RULE_PRODUCT,
+  objectness: A.RULE_OBJECTNESS,
+  power: A.RULE_POWER,
+};
 const NMS = { none: 0, class: A.FLAG_NMS_CLASS, all: A.FLAG_NMS_ALL };
 const CLAMP = {
   none: 0,
@@ -41,7 +59,7 @@ const CLAMP = {
 };
 
 /** Writes everything of the plan but what changes at run time. */
-export function writePlan(image: Image): void {
+export function writePlan(image: MemoryImage): void {
   const { memory: m, plan, layout } = image;
   layout.blocks.forEach((_, k) => {
     writeBlock(image, k);
@@ -85,7 +103,7 @@ export function writeColumns(
       records,
       columns.capacity,
       columns.scores,
-      columns.labels,
+      columns.classIds,
       columns.sources,
       columns.boxes,
       columns.order,
@@ -96,7 +114,7 @@ export function writeColumns(
       columns.kept,
       d.boxes,
       d.scores,
-      d.labels,
+      d.classIds,
       d.sources,
       maxCandidates || 0x7fffffff,
     ],
@@ -104,7 +122,7 @@ export function writeColumns(
   );
 }
 
-function writeBlock({ memory: m, plan, layout }: Image, block: number): void {
+function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): void {
   const { rules, inputSize, heads } = plan;
   const at = layout.blocks[block];
   const p = at >> 2;
@@ -127,13 +145,13 @@ function writeBlock({ memory: m, plan, layout }: Image, block: number): void {
 }
 
 /** A head record. Of gathered rows channels stand side by side, and cell numbers in an index. */
-export function writeHead(image: Image, block: number, index: number): void {
+export function writeHead(image: MemoryImage, block: number, index: number): void {
   const { memory, plan, layout } = image;
   const { i32, f32 } = memory;
   const h = plan.heads[index];
   const source = cellsOf(plan.heads.slice(0, index));
   const r = (layout.records[block] >> 2) + index * A.HEAD_WORDS;
-  const gathered = layout.blocks[block] === layout.gatherPlan ? (plan.gather?.[index] ?? null) : null;
+  const gathered = layout.blocks[block] === layout.gatherBlock ? (plan.gather?.[index] ?? null) : null;
   const spec = (f: Field): TensorSpec => plan.tensors[f.tensor];
   const bytes = (f: Field): number => ELEMENTS[spec(f).type].bytes;
   const address = (f: Field, offset = f.offset): number =>
@@ -152,7 +170,8 @@ export function writeHead(image: Image, block: number, index: number): void {
   const kept = keptClasses(plan, h);
   const only = onlyClass(plan, h);
   // nothing of this head is wanted: it is not scanned; nothing is gathered yet
-  words(A.H_CELLS, kept?.length === 0 || gathered ? 0 : h.cells, RULES.indexOf(h.rule));
+  words(A.H_CELLS, kept?.length === 0 || gathered ? 0 : h.cells);
+  words(A.H_RULE, RULES[h.rule]);
   words(A.H_SOURCE, source, gathered ? layout.gatherIndex + source * 4 : 0);
   words(
     A.H_SCORE_TYPE,
@@ -162,7 +181,7 @@ export function writeHead(image: Image, block: number, index: number): void {
     cellStep(score),
   );
   scale(A.H_SCORE_SCALE, score);
-  words(A.H_SCORE_FN, FNS.indexOf(h.scoreFn));
+  words(A.H_SCORE_FN, FNS[h.scoreFn]);
   words(
     A.H_CLASSES,
     !kept || label ? h.classes : kept.length,
@@ -173,7 +192,7 @@ export function writeHead(image: Image, block: number, index: number): void {
   if (objectness) {
     words(A.H_OBJ_TYPE, typeOf(objectness), address(objectness), cellStep(objectness));
     scale(A.H_OBJ_SCALE, objectness);
-    words(A.H_OBJ_FN, FNS.indexOf(h.objectnessFn));
+    words(A.H_OBJ_FN, FNS[h.objectnessFn]);
   }
   if (label) {
     words(A.H_LABEL_TYPE, typeOf(label), address(label), cellStep(label));
@@ -183,26 +202,23 @@ export function writeHead(image: Image, block: number, index: number): void {
   if (count) words(A.H_COUNT, address(count), typeOf(count));
   words(
     A.H_KIND,
-    KINDS.indexOf(h.kind),
+    KINDS[h.kind],
     typeOf(box),
     cellStep(box),
     ...h.boxChannels.map((c) => address(box, box.offset + c)),
   );
   scale(A.H_BOX_SCALE, box);
-  words(A.H_BIN, channelStep(box), h.bins, h.columns, FNS.indexOf(h.xyFn));
+  words(A.H_BIN, channelStep(box), h.bins, h.gridWidth, FNS[h.xyFn]);
   floats(A.H_XY_SCALE, h.xyScale, h.xyBias);
-  words(A.H_WH_FN, FNS.indexOf(h.whFn));
+  words(A.H_WH_FN, FNS[h.whFn]);
   floats(A.H_W, ...h.size, ...h.unit);
   words(A.H_TABLE, layout.priors[index]);
-  floats(
-    A.H_V0,
-    ...h.variances,
-    Math.min(highest(plan, score, h.scoreFn), highest(plan, objectness, h.objectnessFn)),
-  );
+  floats(A.H_V0, ...h.variances);
+  floats(A.H_CHECK, Math.min(highest(plan, score, h.scoreFn), highest(plan, objectness, h.objectnessFn)));
 }
 
 /** Where the gathered rows of a head stand: the heads of a tensor share its slot, each with room for all its cells. */
-export function gatherRegion({ plan, layout }: Image, index: number): number {
+export function gatherRegion({ plan, layout }: MemoryImage, index: number): number {
   const gather = plan.gather as readonly GatherHead[];
   const { tensor } = gather[index];
   let at = layout.slots[tensor];
@@ -221,7 +237,7 @@ const highest = (plan: Plan, f: Field | null, fn: Fn): number =>
   !f || fn !== "none" || plan.activation === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
 
 /** Writes thresholds, turned into the raw domain of each head. */
-export function writeThresholds({ memory, plan, layout }: Image, t: Thresholds): void {
+export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresholds): void {
   const { i32, f32 } = memory;
   const { gate } = plan.rules;
   const { confidenceThreshold: confidence } = t;
@@ -298,7 +314,7 @@ export function writeAffine({ f32 }: Memory, blocks: readonly number[], affine: 
 }
 
 /** Views of the tensors' slots, in the array types of their elements. */
-export const slotsOf = ({ memory, plan, layout }: Image): SlotArray[] =>
+export const slotsOf = ({ memory, plan, layout }: MemoryImage): SlotArray[] =>
   plan.tensors.map(
     ({ type, dims }, i) => new ELEMENTS[type].array(memory.buffer, layout.slots[i], volume(dims)),
   );

@@ -2,7 +2,7 @@
 import { type Config, parseConfig } from "./config.ts";
 import { describeConfig, describePlan } from "./describe.ts";
 import { TensorError } from "./errors.ts";
-import { FAMILIES, type Family, RULES } from "./families.ts";
+import { FAMILIES, type Family, TRAITS } from "./families.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { valuesIn } from "./compile.ts";
 import { makePlan, readingsOf } from "./plan.ts";
@@ -176,7 +176,7 @@ function readingsIn(config: Config, tensors: readonly TensorSpec[]): readonly Re
 /** Class counts that some dimension can stand for under a family. */
 function classCounts(family: Family, tensors: readonly TensorSpec[]): number[] {
   const out = new Set<number>();
-  const head = RULES[family].head;
+  const head = TRAITS[family].head;
   for (const t of tensors) {
     for (const d of new Set(t.dims.slice(-3))) {
       if (head === "anchor" && family !== "fastestdet") {
@@ -194,7 +194,7 @@ function classCounts(family: Family, tensors: readonly TensorSpec[]): number[] {
 
 /** Stand-ins for anchors: only their number matters for a shape. */
 function anchorGuesses(family: Family): (number[][][] | null)[] {
-  if (RULES[family].head !== "anchor" || family === "fastestdet") return [null];
+  if (TRAITS[family].head !== "anchor" || family === "fastestdet") return [null];
   const set = (n: number): number[][] => Array.from({ length: n }, () => [1, 1]);
   return [3, 5, 1, 2, 4, 6].flatMap((n) =>
     [1, 2, 3, 4].map((maps) => Array.from({ length: maps }, () => set(n))),

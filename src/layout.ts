@@ -6,7 +6,7 @@
  *          head records of each plan block
  *          class lists, class gates, prior tables
  *          tensor slots            16-aligned, 16 bytes of slack after each: a vector load of the last element stays inside
- *          candidates              scores f32 | labels i32 | sources u32 | boxes f32 x 4       28 bytes a cell
+ *          candidates              scores f32 | class ids i32 | sources u32 | boxes f32 x 4       28 bytes a cell
  *          work                    by phase, one over the other:
  *
  *              scan  gathered cell numbers u32 | scratch of scan
@@ -14,12 +14,14 @@
  *              nms   order u32                       | chains | kept     further waves are sorted beside the kept boxes,
  *                    order u32 | chains | kept                           unless there is only the one
  *
- *          detections of image 0, 1, ...: boxes f32 x 4 | scores f32 | labels i32 | sources u32
+ *          detections of image 0, 1, ...: boxes f32 x 4 | scores f32 | class ids i32 | sources u32
  */
 import {
+  BUCKET_BITS,
   CHAINS,
+  FIRST_ADDRESS,
   HEAD_WORDS,
-  KEPT_BYTES,
+  KEPT4_BYTES,
   ONE_WAVE,
   PLAN_WORDS,
   SCAN_BYTES,
@@ -31,12 +33,13 @@ import type { Head } from "./reading.ts";
 import { ELEMENTS, volume } from "./tensor.ts";
 
 /** The sort's counts, one for each bucket. */
-const COUNT_BYTES = 2048 * 4;
+const COUNT_BYTES = 4 << BUCKET_BITS;
 
+/** Addresses of the columns that the kernel writes. */
 export interface DetectionColumns {
   readonly boxes: number;
   readonly scores: number;
-  readonly labels: number;
+  readonly classIds: number;
   readonly sources: number;
 }
 
@@ -44,7 +47,7 @@ export interface DetectionColumns {
 export interface Columns {
   readonly capacity: number;
   readonly scores: number;
-  readonly labels: number;
+  readonly classIds: number;
   readonly sources: number;
   readonly boxes: number;
   readonly gatherIndex: number;
@@ -66,10 +69,10 @@ export interface Layout extends Columns {
   /** All plan blocks and their head records: one for each image, then the one for gathered input. */
   readonly blocks: readonly number[];
   readonly records: readonly number[];
-  /** Plan blocks, one per image. */
-  readonly plans: readonly number[];
-  /** Plan block of gathered input; 0 where the plan cannot gather. */
-  readonly gatherPlan: number;
+  /** Those of the images. */
+  readonly imageBlocks: readonly number[];
+  /** That of gathered input; 0 where the plan cannot gather. */
+  readonly gatherBlock: number;
   /** Per head: address of its class list and class gates (room for all its classes), and prior table; 0: none. */
   readonly classLists: readonly number[];
   readonly classGates: readonly number[];
@@ -117,7 +120,7 @@ export function columnsOf(
   const candidates = {
     capacity,
     scores: words(capacity),
-    labels: words(capacity),
+    classIds: words(capacity),
     sources: words(capacity),
     boxes: words(capacity * 4),
   };
@@ -131,7 +134,7 @@ export function columnsOf(
   const inNms = capacity <= ONE_WAVE ? wordsFrom(behind) : inSort;
   const suppression = {
     chains: inNms(CHAINS),
-    kept: inNms((keptBlocks(maxDetections, labels) * KEPT_BYTES) / 4),
+    kept: inNms((keptBlocks(maxDetections, labels) * KEPT4_BYTES) / 4),
   };
   words((Math.max(inScan(0), inSort(0), inNms(0)) - work) / 4);
   return {
@@ -143,7 +146,7 @@ export function columnsOf(
     detections: Array.from({ length: images }, () => ({
       boxes: words(maxDetections * 4),
       scores: words(maxDetections),
-      labels: words(maxDetections),
+      classIds: words(maxDetections),
       sources: words(maxDetections),
     })),
     bytes: words(0),
@@ -155,7 +158,7 @@ const oneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1
 
 export function layoutOf(plan: Plan): Layout {
   const { heads, keep, batch } = plan;
-  const words = wordsFrom(64);
+  const words = wordsFrom(FIRST_ADDRESS);
   const gathers = plan.gather !== null;
   const perBlock = (count: number): number[] =>
     Array.from({ length: gathers ? batch + 1 : batch }, () => words(count));
@@ -165,8 +168,8 @@ export function layoutOf(plan: Plan): Layout {
   const blocks = perBlock(PLAN_WORDS);
   return {
     blocks,
-    plans: blocks.slice(0, batch),
-    gatherPlan: blocks[batch] ?? 0,
+    imageBlocks: blocks.slice(0, batch),
+    gatherBlock: blocks[batch] ?? 0,
     records: perBlock(heads.length * HEAD_WORDS),
     classLists: heads.map((h) => (keep ? words(classesOf(h, keep.length)) : 0)),
     classGates: heads.map((h) => words(classesOf(h, plan.classes))),

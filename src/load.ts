@@ -17,6 +17,7 @@ import { crc32 } from "./crc32.ts";
 import { type Detections, detectionsIn, setLength } from "./detections.ts";
 import { ConfigError, mismatch, refuse } from "./errors.ts";
 import { writeAffine } from "./image.ts";
+import type { DetectionColumns } from "./layout.ts";
 import { type Frame, affineOf, remembered } from "./letterbox.ts";
 import * as F from "./planfile.ts";
 import {
@@ -125,13 +126,7 @@ interface PlanFile {
   readonly inputSize: readonly [number, number] | null;
   readonly labels: readonly string[] | null;
   /** For each image of the batch: addresses of its plan block and of its detection columns. */
-  readonly images: readonly {
-    readonly plan: number;
-    readonly boxes: number;
-    readonly scores: number;
-    readonly labels: number;
-    readonly sources: number;
-  }[];
+  readonly images: readonly ({ readonly plan: number } & DetectionColumns)[];
   readonly tensors: readonly TensorSpec[];
   /** Addresses of the slots. */
   readonly addresses: readonly number[];
@@ -176,7 +171,7 @@ function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   is("a plan for kernel version", word(0, F.F_ABI), A.ABI_VERSION);
 
   // a checksum finds accidents; that every table and every address lies inside is looked at all the same
-  const inside = (at: number, count: number, size: number, end: number, from = 64): number =>
+  const inside = (at: number, count: number, size: number, end: number, from = A.FIRST_ADDRESS): number =>
     at >= from && at + count * size <= end
       ? at
       : refusePlan(`a table or an address at ${at}`, `it in ${from}..${end - count * size}`);
@@ -210,7 +205,7 @@ function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
       plan,
       boxes: column(F.I_BOXES, 16),
       scores: column(F.I_SCORES, 4),
-      labels: column(F.I_LABELS, 4),
+      classIds: column(F.I_CLASS_IDS, 4),
       sources: column(F.I_SOURCES, 4),
     };
   });

@@ -67,7 +67,7 @@ interface Workspace {
 /** One workspace for all calls, as large as the largest so far, for good. */
 let workspace: Workspace | null = null;
 
-const PLAN = 64;
+const PLAN = A.FIRST_ADDRESS;
 
 /**
  * Greedy non-maximum suppression: from the best score down, a box is kept unless its intersection with one that is kept already is more than
@@ -160,7 +160,7 @@ export function nms(
     const sum = f32[o] + f32[o + 1] + f32[o + 2] + f32[o + 3];
     if (sum - sum !== 0) continue;
     f32[(at.scores >> 2) + count] = score;
-    i32[(at.labels >> 2) + count] = classIds === null ? 0 : classIds[i];
+    i32[(at.classIds >> 2) + count] = classIds === null ? 0 : classIds[i];
     i32[(at.sources >> 2) + count] = i;
     count++;
   }
@@ -200,7 +200,7 @@ function copyColumns(
   f32.set(boxes, w.at.boxes >> 2);
   f32.set(scores, w.at.scores >> 2);
   // across classes nobody asks which
-  if (classIds !== null) i32.set(classIds, w.at.labels >> 2);
+  if (classIds !== null) i32.set(classIds, w.at.classIds >> 2);
   if (w.counting) return;
   const from = w.at.sources >> 2;
   for (let i = 0; i < w.at.capacity; i++) i32[from + i] = i;

@@ -215,7 +215,7 @@ function strangeMaps(heads: readonly Head[], size: Question["inputSize"]): strin
     Math.floor(pixels / Math.floor(pixels / cells)) === cells;
   const strange = new Set(
     heads
-      .map((h) => [h.columns, h.cells / h.columns])
+      .map((h) => [h.gridWidth, h.cells / h.gridWidth])
       .filter((map) => !map.every((cells, i) => fits(size[i], cells)))
       .map((map) => map.join("x")),
   );
@@ -253,7 +253,7 @@ function checkNamed(
   const missed = unused.filter((s) => /_yolo/i.test(s.name) || named.includes(s.name));
   if (missed.length > 0)
     refuse("", `${list(missed)} left over by ${about}`, "every output of the head to fit");
-  const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.columns}`)).size;
+  const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.gridWidth}`)).size;
   if (strides && /-grid$/.test(name) && maps !== strides.length)
     refuse(about, `${maps} ${maps === 1 ? "map" : "maps"}`, `${strides.length}, one for each of strides`);
 }
@@ -275,15 +275,15 @@ function distinct(all: readonly Reading[]): Reading[] {
 }
 
 /** The columns of a head. */
-const COLUMNS = ["score", "objectness", "label", "marker", "count", "box"] as const;
+const FIELDS = ["score", "objectness", "label", "marker", "count", "box"] as const;
 
-const columnsOf = (h: Head, names: readonly (typeof COLUMNS)[number][] = COLUMNS): Field[] =>
+const fieldsOf = (h: Head, names: readonly (typeof FIELDS)[number][] = FIELDS): Field[] =>
   names.map((n) => h[n]).filter((f) => f !== null);
 
 /** No column may end behind its tensor: a label column that is too short, batches that differ. */
 function checkBatch(specs: readonly TensorSpec[], heads: readonly Head[], batch: number): void {
   for (const h of heads) {
-    for (const f of columnsOf(h)) {
+    for (const f of fieldsOf(h)) {
       const s = specs[f.tensor];
       const all = volume(s.dims);
       const own = all / (batch || 1);
@@ -299,7 +299,7 @@ function checkBatch(specs: readonly TensorSpec[], heads: readonly Head[], batch:
 
 /** Scores and boxes of quantised tensors need a scale, and one that leaves something of the scores. */
 function checkTypes(h: Head, specs: readonly TensorSpec[], activation: Activation): void {
-  for (const f of columnsOf(h, ["score", "objectness", "box"])) {
+  for (const f of fieldsOf(h, ["score", "objectness", "box"])) {
     const s = specs[f.tensor];
     const { scale, zeroPoint } = s;
     if (scale === null)
@@ -321,13 +321,13 @@ function checkTypes(h: Head, specs: readonly TensorSpec[], activation: Activatio
 
 /** Drops tensors that no head reads. */
 function compact(specs: readonly TensorSpec[], heads: readonly Head[]): Pick<Plan, "tensors" | "heads"> {
-  const read = new Set(heads.flatMap((h) => columnsOf(h).map((f) => f.tensor)));
+  const read = new Set(heads.flatMap((h) => fieldsOf(h).map((f) => f.tensor)));
   const kept = specs.map((_, i) => i).filter((i) => read.has(i));
   return {
     tensors: kept.map((i) => specs[i]),
     heads: heads.map((h) => ({
       ...h,
-      ...Object.fromEntries(COLUMNS.map((n) => [n, h[n] && { ...h[n], tensor: kept.indexOf(h[n].tensor) }])),
+      ...Object.fromEntries(FIELDS.map((n) => [n, h[n] && { ...h[n], tensor: kept.indexOf(h[n].tensor) }])),
     })),
   };
 }

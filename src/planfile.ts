@@ -42,7 +42,7 @@ export const FILE_WORDS = 16;
 export const I_PLAN = 0; //               address of the plan block: what decode() takes
 export const I_BOXES = 1; //              address: f32[F_MAX_DETECTIONS][4]: x_min y_min x_max y_max, 0..1
 export const I_SCORES = 2; //             address: f32[F_MAX_DETECTIONS]
-export const I_LABELS = 3; //             address: i32[F_MAX_DETECTIONS]: class numbers
+export const I_CLASS_IDS = 3; //             address: i32[F_MAX_DETECTIONS]: class numbers
 export const I_SOURCES = 4; //            address: u32[F_MAX_DETECTIONS]
 export const IMAGE_WORDS = 5;
 

@@ -3,13 +3,13 @@ import { blazeface, ultraface } from "./built-priors.ts";
 import type { Config, OutputSpec } from "./config.ts";
 import type { Conventions } from "./conventions.ts";
 import { refuse } from "./errors.ts";
-import { type Activation, type Family, type FamilyRules, RULES, settleFamily } from "./families.ts";
+import { type Activation, type Family, type FamilyTraits, TRAITS, settleFamily } from "./families.ts";
 import { list, elementType, isFloat, specOf, type TensorSpec, type TensorSpecInput } from "./tensor.ts";
 
 /** What the readings need of the config; see `Config` for what is not here. */
 export interface Question extends Omit<Config, "family" | "rules" | "classes" | "activation"> {
   readonly family: Family;
-  readonly rules: FamilyRules;
+  readonly traits: FamilyTraits;
   /** NaN where the config does not say: no number of channels is right then. */
   readonly classes: number;
   /** What the config or the default of its source says; `null`: by family and form. */
@@ -77,8 +77,8 @@ export function questionOf(
   valuesOf: Question["valuesOf"],
 ): Question {
   const { activation, inputSize: size, source } = config;
-  const rules = RULES[family];
-  const anchorsByExp = rules.head === "anchor" && !rules.square && !rules.objectness;
+  const traits = TRAITS[family];
+  const anchorsByExp = traits.head === "anchor" && !traits.square && !traits.objectness;
   let { priors, priorFormat, variances, boxFormat } = config;
   if (family === "blazeface" && size) variances ??= [1 / size[0], 1 / size[1], 1 / size[0], 1 / size[1]];
   // these two are always built with the same layout, so nobody should have to type it
@@ -95,7 +95,7 @@ export function questionOf(
   return {
     ...config,
     family,
-    rules: activation === "softmax" ? { ...rules, softmax: true } : rules,
+    traits: activation === "softmax" ? { ...traits, softmax: true } : traits,
     // BlazeFace knows faces only
     classes: config.classes ?? (family === "blazeface" ? 1 : NaN),
     activation:

@@ -39,7 +39,7 @@ export interface Head {
   /** Offsets from `box.offset` to the channels x, y, w, h (or x1 y1 x2 y2, or l t r b). */
   readonly boxChannels: readonly [number, number, number, number];
   readonly bins: number;
-  readonly columns: number;
+  readonly gridWidth: number;
   readonly xyFn: Fn;
   readonly xyScale: number;
   readonly xyBias: number;
@@ -89,7 +89,7 @@ export type ReadingName =
 
 export type Specs = readonly TensorSpec[];
 
-export type Reader = (q: Question, specs: Specs) => Reading[];
+export type ReadShapes = (q: Question, specs: Specs) => Reading[];
 
 const ONES = [1, 1] as const;
 
@@ -129,7 +129,7 @@ export function reading<P extends Place = Place>(
   const activation = (usual && q.activation) ?? usual ?? "sigmoid";
   const logits = activation === "logits";
   const fn = logits ? "sigmoid" : "none";
-  const enters = q.rules.objectness;
+  const enters = q.traits.objectness;
   return {
     name,
     about: `${what}: ${whole.map((p) => p.about).join(", ")}`,
@@ -161,7 +161,7 @@ export function reading<P extends Place = Place>(
         box,
         boxChannels: [0, side, 2 * side, 3 * side],
         bins: 0,
-        columns: view.w || 1,
+        gridWidth: view.w || 1,
         xyFn: "none",
         xyScale: 1,
         xyBias: 0,

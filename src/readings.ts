@@ -8,7 +8,7 @@ import type { AnchorSet } from "./config.ts";
 import type { Family } from "./families.ts";
 import { cellsOf, gridsOf, gridsOfRows, preferred } from "./places.ts";
 import type { Question } from "./question.ts";
-import type { Reader, Reading, Specs } from "./reading.ts";
+import type { ReadShapes, Reading, Specs } from "./reading.ts";
 import { anchorGrid, distances, fastestdet, points } from "./readings/maps.ts";
 import { decodedDistances, detectionOutput, objectnessRows, postprocess, queries } from "./readings/rows.ts";
 import { boxesScores, offsetsOrBoxes, priorRows } from "./readings/ssd.ts";
@@ -30,7 +30,7 @@ const rowsOfBoxes = (classes: number): string => rowsOf(4, classes || "C");
 const rowsOfDetections = (): string => "[1,1,N,7]";
 
 /** Readings, and the shapes they are for. */
-type Readers = readonly [(classes: number, q: Question) => string, ...Reader[]];
+type Readers = readonly [(classes: number, q: Question) => string, ...ReadShapes[]];
 
 type GridHead = "anchor" | "point" | "distance";
 
@@ -73,11 +73,11 @@ const READERS: { readonly [name in GridHead | Exclude<Family, `yolo${string}`>]:
 };
 
 const readersOf = (q: Question): Readers =>
-  (READERS as { readonly [F in Family]?: Readers })[q.family] ?? READERS[q.rules.head as GridHead];
+  (READERS as { readonly [F in Family]?: Readers })[q.family] ?? READERS[q.traits.head as GridHead];
 
 /** What the family's tensors look like, for a message. */
 export const expectedShapes = (q: Question): string =>
-  Number.isNaN(q.classes) && /anchor|point|distance|detr/.test(q.rules.head + q.family)
+  Number.isNaN(q.classes) && /anchor|point|distance|detr/.test(q.traits.head + q.family)
     ? "the number of classes (option classes, or labels)"
     : `${readersOf(q)[0](q.classes, q)}, channels first or last`;
 
@@ -128,7 +128,7 @@ function settleMaps(q: Question, all: readonly Reading[]): readonly Reading[] {
   const sizes = gridsOf(q);
   const isGrid = (r: Reading): boolean => /-grid$/.test(r.name);
   const grids = all.filter(
-    (r) => isGrid(r) && r.heads.every((h) => sizes.some((g) => g.w === h.columns && g.cells === h.cells)),
+    (r) => isGrid(r) && r.heads.every((h) => sizes.some((g) => g.w === h.gridWidth && g.cells === h.cells)),
   );
   const left = all.filter(
     (r) =>

@@ -33,12 +33,12 @@ function otherClasses(q: Question, specs: readonly TensorSpec[]): number[] {
 }
 
 /** Channels behind the classes, as exports have them that do more than detect. */
-function channelsBehind({ classes, rules }: Question, specs: readonly TensorSpec[]): string {
-  const own = classes + (rules.head === "distance" ? 4 : 5);
+function channelsBehind({ classes, traits }: Question, specs: readonly TensorSpec[]): string {
+  const own = classes + (traits.head === "distance" ? 4 : 5);
   const found = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) - own : []));
   // an angle, coefficients of masks, keypoints of two or three numbers
   const more = found.find((n) => n === 1 || n === 32 || n > 32 || n % 3 === 0);
-  return /distance|anchor/.test(rules.head) && more !== undefined && more > 0
+  return /distance|anchor/.test(traits.head) && more !== undefined && more > 0
     ? `; if the last ${more} are an angle, keypoints or masks, which are not decoded: the first ${own} alone`
     : "";
 }

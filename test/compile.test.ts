@@ -52,7 +52,7 @@ function host(file: Uint8Array, tensors: Readonly<Record<string, Float32Array>>)
     return {
       boxes: new Float32Array(memory.buffer, word(row, F.I_BOXES), 4 * n).slice(),
       scores: new Float32Array(memory.buffer, word(row, F.I_SCORES), n).slice(),
-      labels: new Int32Array(memory.buffer, word(row, F.I_LABELS), n).slice(),
+      labels: new Int32Array(memory.buffer, word(row, F.I_CLASS_IDS), n).slice(),
       sources: new Uint32Array(memory.buffer, word(row, F.I_SOURCES), n).slice(),
     };
   });

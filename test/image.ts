@@ -8,7 +8,7 @@ import {
   writeAffine,
   writePlan,
   writeThresholds,
-  type Image as InMemory,
+  type MemoryImage as InMemory,
   type Thresholds,
 } from "../src/image.ts";
 import { layoutOf, type Layout } from "../src/layout.ts";
@@ -18,7 +18,7 @@ import { makePlan, type Plan } from "../src/plan.ts";
 import { specOf, type TensorSpecInput } from "../src/tensor.ts";
 import type { Raw } from "./make.ts";
 
-export interface Image extends InMemory {
+export interface MemoryImage extends InMemory {
   readonly engine: Engine;
 }
 
@@ -39,7 +39,7 @@ export function imageOf(
   thresholds: Thresholds,
   affine: Affine,
   data: ReadonlyMap<string, Raw>,
-): Image {
+): MemoryImage {
   const layout = layoutOf(plan);
   const engine = makeEngine(name, layout.bytes);
   const image = { memory: engine.memory, plan, layout };
@@ -51,7 +51,7 @@ export function imageOf(
 }
 
 /** The image but for what the map calls work, and of that the candidates of a plan block that are in order. */
-function settled({ engine, layout }: Image, sortedBy: number): Uint8Array[] {
+function settled({ engine, layout }: MemoryImage, sortedBy: number): Uint8Array[] {
   const { buffer, i32 } = engine.memory;
   const bytes = new Uint8Array(buffer);
   const sorted = sortedBy === 0 ? 0 : i32[(sortedBy >> 2) + A.P_SORTED];
@@ -59,7 +59,7 @@ function settled({ engine, layout }: Image, sortedBy: number): Uint8Array[] {
 }
 
 /** Byte for byte, also of the order that `sortedBy`, a plan block, left; says where the first difference is. */
-export function expectSameImage(images: readonly Image[], phase: string, sortedBy = 0): void {
+export function expectSameImage(images: readonly MemoryImage[], phase: string, sortedBy = 0): void {
   const [first, ...rest] = images;
   const a = settled(first, sortedBy);
   for (const other of rest) {
@@ -97,8 +97,8 @@ function place(layout: Layout, at: number): string {
 
 /** Runs the three phases on all images in step and compares after each; returns detections per image of the batch. */
 export function runInStep(
-  images: readonly Image[],
-  block: (l: Layout) => readonly number[] = (l) => l.plans,
+  images: readonly MemoryImage[],
+  block: (l: Layout) => readonly number[] = (l) => l.imageBlocks,
 ): number[] {
   const [{ layout }] = images;
   expectSameImage(images, "writing");

@@ -113,7 +113,7 @@ function run(c: Case): void {
   const cells = plan.heads.reduce((n, h) => n + h.cells, 0);
   ran.cases++;
   found.forEach((n, image) => {
-    const p = images[0].layout.plans[image] >> 2;
+    const p = images[0].layout.imageBlocks[image] >> 2;
     const candidates = m.i32[p + A.P_CANDIDATES];
     ran.detections += n;
     ran.candidates += candidates;
@@ -135,9 +135,9 @@ function run(c: Case): void {
   if (ways[0] === 0) return;
   ran.gathered++;
   expectSameImage(images, "gathering");
-  runInStep(images, (l) => [l.gatherPlan]);
-  const n = m.i32[(images[0].layout.gatherPlan >> 2) + A.P_CANDIDATES];
-  const was = m.i32[(images[0].layout.plans[0] >> 2) + A.P_CANDIDATES];
+  runInStep(images, (l) => [l.gatherBlock]);
+  const n = m.i32[(images[0].layout.gatherBlock >> 2) + A.P_CANDIDATES];
+  const was = m.i32[(images[0].layout.imageBlocks[0] >> 2) + A.P_CANDIDATES];
   expect(n).toBe(was);
   resident.forEach((before, k) => expect(Buffer.compare(before, boxesAt(k))).toBe(0));
 }

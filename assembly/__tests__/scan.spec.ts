@@ -46,13 +46,13 @@ import {
   KIND_PRIOR,
   KIND_TOPLEFT,
   PLAN_WORDS,
-  P_BLOCK,
+  P_SCRATCH,
   P_BOXES,
   P_CANDIDATES,
   P_CAPACITY,
   P_HEAD0,
   P_HEADS,
-  P_LABELS,
+  P_CLASS_IDS,
   P_NOT_FINITE,
   P_SCORES,
   P_SOURCES,
@@ -246,14 +246,14 @@ function check(type: i32, bytes: i32, cells: i32, classes: i32, planes: bool): i
   setAt(plan, P_HEAD0, <u32>head);
   setAt(plan, P_CAPACITY, cells);
   setAt(plan, P_SCORES, <u32>heap.alloc(cap << 2));
-  setAt(plan, P_LABELS, <u32>heap.alloc(cap << 2));
+  setAt(plan, P_CLASS_IDS, <u32>heap.alloc(cap << 2));
   setAt(plan, P_SOURCES, <u32>heap.alloc(cap << 2));
   setAt(plan, P_BOXES, <u32>heap.alloc(cap << 4));
-  setAt(plan, P_BLOCK, <u32>heap.alloc(SCAN_BYTES));
+  setAt(plan, P_SCRATCH, <u32>heap.alloc(SCAN_BYTES));
   const n = scan(plan);
   let wrong = 0;
   let k = 0;
-  const labels = <usize>load<u32>(plan + (P_LABELS << 2));
+  const labels = <usize>load<u32>(plan + (P_CLASS_IDS << 2));
   const sources = <usize>load<u32>(plan + (P_SOURCES << 2));
   for (let i = 0; i < cells; i++) {
     let best = 0;

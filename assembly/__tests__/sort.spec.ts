@@ -3,20 +3,20 @@ import {
   FLAG_NMS_ALL,
   FLAG_NMS_CLASS,
   FLAG_SUPPRESS_EQUAL,
-  KEPT_BYTES,
+  KEPT4_BYTES,
   PLAN_WORDS,
   P_BOXES,
   P_CANDIDATES,
   P_CHAINS,
   P_COUNTS,
   P_DET_BOXES,
-  P_DET_LABELS,
+  P_DET_CLASS_IDS,
   P_DET_SCORES,
   P_DET_SOURCES,
   P_FLAGS,
   P_IOU,
   P_KEPT,
-  P_LABELS,
+  P_CLASS_IDS,
   P_MAX_CANDIDATES,
   P_MAX_DETECTIONS,
   P_ORDER,
@@ -57,17 +57,17 @@ function begin(n: i32): void {
   memory.fill(plan, 0, PLAN_WORDS << 2);
   const cap = <usize>n + 1;
   set(P_SCORES, <u32>heap.alloc(cap << 2));
-  set(P_LABELS, <u32>heap.alloc(cap << 2));
+  set(P_CLASS_IDS, <u32>heap.alloc(cap << 2));
   set(P_SOURCES, <u32>heap.alloc(cap << 2));
   set(P_BOXES, <u32>heap.alloc(cap << 4));
   set(P_ORDER, <u32>heap.alloc(cap << 2));
   set(P_SPARE, <u32>heap.alloc(cap << 2));
   set(P_COUNTS, <u32>heap.alloc(2048 * 4));
   set(P_CHAINS, <u32>heap.alloc(CHAINS << 2));
-  set(P_KEPT, <u32>heap.alloc(cap * KEPT_BYTES));
+  set(P_KEPT, <u32>heap.alloc(cap * KEPT4_BYTES));
   set(P_DET_BOXES, <u32>heap.alloc(cap << 4));
   set(P_DET_SCORES, <u32>heap.alloc(cap << 2));
-  set(P_DET_LABELS, <u32>heap.alloc(cap << 2));
+  set(P_DET_CLASS_IDS, <u32>heap.alloc(cap << 2));
   set(P_DET_SOURCES, <u32>heap.alloc(cap << 2));
   set(P_MAX_CANDIDATES, 0x7fffffff);
   set(P_MAX_DETECTIONS, n);
@@ -158,7 +158,7 @@ function put(i: i32, x1: f32, y1: f32, x2: f32, y2: f32, s: f32, label: i32): vo
   store<f32>(box, x2, 8);
   store<f32>(box, y2, 12);
   store<f32>(get(P_SCORES) + ((<usize>i) << 2), s);
-  store<i32>(get(P_LABELS) + ((<usize>i) << 2), label);
+  store<i32>(get(P_CLASS_IDS) + ((<usize>i) << 2), label);
   store<i32>(get(P_SOURCES) + ((<usize>i) << 2), i);
 }
 
@@ -176,7 +176,7 @@ function hits(a: i32, b: i32): bool {
 }
 
 function label(i: i32): i32 {
-  return load<i32>(get(P_LABELS) + ((<usize>i) << 2));
+  return load<i32>(get(P_CLASS_IDS) + ((<usize>i) << 2));
 }
 
 describe("nms", () => {

@@ -50,7 +50,7 @@ int main(void) {
     const bxw_detections found = bxw_read(&d, 0);
     for (uint32_t i = 0; i < found.count; i++) {
         const bxw_detection one = bxw_at(&found, i);
-        report_text(bxw_label(&d, one.label));
+        report_text(bxw_label(&d, one.class_id));
         part(one.score);
         part(one.x_min);
         part(one.y_min);

@@ -81,8 +81,8 @@ static void check_detections(const bxw_decoder *d, uint32_t c, const char *name)
         report_check(name, "coordinates of other bits", other == 0, other, 0);
         other = differing(got.scores, word(want, D_SCORES), n);
         report_check(name, "scores of other bits", other == 0, other, 0);
-        other = differing(got.labels, word(want, D_LABELS), n);
-        report_check(name, "labels that differ", other == 0, other, 0);
+        other = differing(got.class_ids, word(want, D_LABELS), n);
+        report_check(name, "class ids that differ", other == 0, other, 0);
         other = differing(got.sources, word(want, D_SOURCES), n);
         report_check(name, "sources that differ", other == 0, other, 0);
     }
@@ -100,7 +100,7 @@ static void check_golden(const bxw_decoder *d, uint32_t c, const char *name) {
         uint32_t found = 0;
         for (uint32_t i = 0; i < got.count; i++) {
             const bxw_detection one = bxw_at(&got, i);
-            found += one.label == (int32_t)word(row, G_LABEL) && near(one.score, real(row, G_SCORE)) &&
+            found += one.class_id == (int32_t)word(row, G_LABEL) && near(one.score, real(row, G_SCORE)) &&
                      near(one.x_min, real(row, G_BOX)) && near(one.y_min, real(row, G_BOX + 1)) &&
                      near(one.x_max, real(row, G_BOX + 2)) && near(one.y_max, real(row, G_BOX + 3));
         }

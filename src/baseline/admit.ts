@@ -10,9 +10,9 @@ import {
   fround,
   integerKey,
   LOWEST,
-  pass,
-  passed,
-  passedBits,
+  load,
+  reg,
+  regBits,
   power,
   SCORE,
   wide,
@@ -32,16 +32,16 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
   if (objectness !== 0) {
     const at = objectness + row * i32[head + A.H_OBJ_CELL];
     if (!passesRaw(m, i32[head + A.H_OBJ_TYPE], head + A.H_OBJ_GATE, at)) return;
-    pass(m, i32[head + A.H_OBJ_TYPE], at, head + A.H_OBJ_SCALE, SCORE);
+    load(m, i32[head + A.H_OBJ_TYPE], at, head + A.H_OBJ_SCALE, SCORE);
     const fn = i32[head + A.H_OBJ_FN];
-    odd = isOdd(fn, passed[SCORE], check);
+    odd = isOutOfRange(fn, reg[SCORE], check);
     activate(fn, SCORE);
     if (rule === A.RULE_OBJECTNESS) {
       if (odd) i32[plan + A.P_OUT_OF_RANGE]++;
-      else if (passed[SCORE] >= gate) emitKept(m, plan, head, row, base);
+      else if (reg[SCORE] >= gate) emitKept(m, plan, head, row, base);
       return;
     }
-    o = passed[SCORE];
+    o = reg[SCORE];
   }
 
   const at = i32[head + A.H_SCORE] + row * i32[head + A.H_SCORE_CELL];
@@ -52,15 +52,15 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
 
   if (i32[head + A.H_LABEL] !== 0) {
     const p = i32[head + A.H_LABEL] + row * i32[head + A.H_LABEL_CELL];
-    pass(m, type, at, scale, SCORE);
-    if (isOdd(fn, passed[SCORE], check)) {
+    load(m, type, at, scale, SCORE);
+    if (isOutOfRange(fn, reg[SCORE], check)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       return;
     }
     activate(fn, SCORE);
-    if (!(passed[SCORE] >= gate)) return;
-    pass(m, i32[head + A.H_LABEL_TYPE], p, head + A.H_LABEL_SCALE, 0);
-    const x = passed[0];
+    if (!(reg[SCORE] >= gate)) return;
+    load(m, i32[head + A.H_LABEL_TYPE], p, head + A.H_LABEL_SCALE, 0);
+    const x = reg[0];
     if (!(x > -2147483000 && x < 2147483000)) i32[plan + A.P_NOT_FINITE]++;
     else emitLabel(m, plan, head, row, (x | 0) + base);
     return;
@@ -76,21 +76,21 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
     const logits = i32[head + A.H_SOFT_COUNT];
     top = -Infinity;
     for (let i = 0; i < logits; i++) {
-      pass(m, type, soft + i * step, scale, SCORE);
-      const x = passed[SCORE];
+      load(m, type, soft + i * step, scale, SCORE);
+      const x = reg[SCORE];
       if (x > top) top = x;
     }
     let best = -Infinity;
     for (let i = 0; i < classes; i++) {
-      pass(m, type, at + classAt(i32, classList, i) * step, scale, SCORE);
-      const x = passed[SCORE];
+      load(m, type, at + classAt(i32, classList, i) * step, scale, SCORE);
+      const x = reg[SCORE];
       if (x > best) best = x;
     }
     if (!(fround(best - top) >= f32[head + A.H_SCORE_GATE])) return;
     sum = 0;
     for (let i = 0; i < logits; i++) {
-      pass(m, type, soft + i * step, scale, SCORE);
-      const x = passed[SCORE];
+      load(m, type, soft + i * step, scale, SCORE);
+      const x = reg[SCORE];
       if (x !== x) continue;
       wide[0] = fround(x - top);
       exp();
@@ -106,14 +106,14 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
       const c = classAt(i32, classList, i);
       const p = at + c * step;
       if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_GATE, p)) continue;
-      pass(m, type, p, scale, SCORE);
-      if (odd || isOdd(fn, passed[SCORE], check)) {
+      load(m, type, p, scale, SCORE);
+      if (odd || isOutOfRange(fn, reg[SCORE], check)) {
         i32[plan + A.P_OUT_OF_RANGE]++;
         return;
       }
       convert(fn, top, sum);
       combine(rule, o);
-      const score = passed[SCORE];
+      const score = reg[SCORE];
       if (!(score >= (gates === 0 ? gate : f32[gates + i]))) continue;
       if (multi) emitKept(m, plan, head, row, base + c);
       else if (score > best) {
@@ -121,7 +121,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
         bestLabel = base + c;
       }
     }
-    passed[SCORE] = best;
+    reg[SCORE] = best;
     if (bestLabel >= 0) emitKept(m, plan, head, row, bestLabel);
     return;
   }
@@ -132,14 +132,14 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
   const place = at + label * step;
   // below the raw gate no score passes, but for the product with an infinite objectness, which is none
   if (!known && fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_GATE, place)) return;
-  pass(m, type, place, scale, SCORE);
-  if (odd || isOdd(fn, passed[SCORE], check)) {
+  load(m, type, place, scale, SCORE);
+  if (odd || isOutOfRange(fn, reg[SCORE], check)) {
     i32[plan + A.P_OUT_OF_RANGE]++;
     return;
   }
   convert(fn, top, sum);
   combine(rule, o);
-  if (passed[SCORE] >= gate) emitKept(m, plan, head, row, base + label);
+  if (reg[SCORE] >= gate) emitKept(m, plan, head, row, base + label);
 }
 
 /** First of the largest of `n` floats, `step` words apart; -1 where all are NaN. */
@@ -168,10 +168,10 @@ export function largest(f32: Float32Array, p: number, step: number, n: number): 
   return found;
 }
 
-/** The same side by side, of those that reach the positive number in `passed`, which spares most of the rest: by their bits. */
+/** The same side by side, of those that reach the positive number in `reg`, which spares most of the rest: by their bits. */
 export function largestInRow(m: Memory, p: number, n: number): number {
   const { i32, f32 } = m;
-  let below = passedBits[SCORE] - 1;
+  let below = regBits[SCORE] - 1;
   let found = -1;
   const end = p + n;
   // eights as far as there are; the rest is looked at in any case
@@ -187,7 +187,7 @@ export function largestInRow(m: Memory, p: number, n: number): number {
 }
 
 /** A number that should be a probability and is not. */
-export function isOdd(fn: number, x: number, check: number): boolean {
+export function isOutOfRange(fn: number, x: number, check: number): boolean {
   return fn === A.FN_NONE && x > check && finite(x);
 }
 
@@ -202,7 +202,7 @@ function emitLabel(m: Memory, plan: number, head: number, row: number, label: nu
     while (i < labels && classAt(i32, list, i) !== label) i++;
     if (i === labels) {
       if (list !== 0) return;
-    } else if (gates !== 0 && !(passed[SCORE] >= f32[gates + i])) return;
+    } else if (gates !== 0 && !(reg[SCORE] >= f32[gates + i])) return;
   }
   emitKept(m, plan, head, row, label);
 }
@@ -212,20 +212,20 @@ export function passesRaw(m: Memory, type: number, gate: number, at: number): bo
   return integerKey(m, type, at) >= m.i32[gate];
 }
 
-/** The raw score in `passed` through the head's function. */
+/** The raw score in `reg` through the head's function. */
 function convert(fn: number, top: number, sum: number): void {
   if (fn !== A.FN_SOFTMAX) activate(fn, SCORE);
-  else if (passed[SCORE] === passed[SCORE]) {
-    wide[0] = fround(passed[SCORE] - top);
+  else if (reg[SCORE] === reg[SCORE]) {
+    wide[0] = fround(reg[SCORE] - top);
     exp();
-    passed[SCORE] = wide[0] / sum;
+    reg[SCORE] = wide[0] / sum;
   }
 }
 
-/** The score in `passed` with objectness `o`. */
+/** The score in `reg` with objectness `o`. */
 function combine(rule: number, o: number): void {
-  if (rule === A.RULE_PRODUCT) passed[SCORE] *= o;
-  else if (rule !== A.RULE_CLASS) passed[SCORE] = power(o, 0.6) * power(passed[SCORE], 0.4);
+  if (rule === A.RULE_PRODUCT) reg[SCORE] *= o;
+  else if (rule !== A.RULE_CLASS) reg[SCORE] = power(o, 0.6) * power(reg[SCORE], 0.4);
 }
 
 /** First of the classes with the largest value; -1 where every value is NaN. */
@@ -253,7 +253,7 @@ function bestClass(
   return found;
 }
 
-/** Appends a candidate; its score stands in `passed`. */
+/** Appends a candidate; its score stands in `reg`. */
 export function emitKept(m: Memory, plan: number, head: number, row: number, label: number): void {
   const { i32, f32 } = m;
   const at = i32[plan + A.P_CANDIDATES];
@@ -264,14 +264,14 @@ export function emitKept(m: Memory, plan: number, head: number, row: number, lab
   const index = i32[head + A.H_INDEX] >> 2;
   const cell = index === 0 ? row : i32[index + row];
   const out = (i32[plan + A.P_BOXES] >> 2) + at * 4;
-  const score = passed[SCORE];
+  const score = reg[SCORE];
   const fate = finite(score) ? box(m, head, row, cell, i32[plan + A.P_FLAGS], out) : BOX_NOT_FINITE;
   if (fate !== BOX_OK) {
     if (fate === BOX_NOT_FINITE) i32[plan + A.P_NOT_FINITE]++;
     return;
   }
   f32[(i32[plan + A.P_SCORES] >> 2) + at] = score;
-  i32[(i32[plan + A.P_LABELS] >> 2) + at] = label;
+  i32[(i32[plan + A.P_CLASS_IDS] >> 2) + at] = label;
   i32[(i32[plan + A.P_SOURCES] >> 2) + at] = i32[head + A.H_SOURCE] + cell;
   i32[plan + A.P_CANDIDATES] = at + 1;
 }

@@ -4,16 +4,16 @@
  */
 import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
-import { exp, finite, fround, pass, passed, wide } from "./value.ts";
+import { exp, finite, fround, load, reg, wide } from "./value.ts";
 
 export const BOX_OK = 0;
 export const BOX_NOT_FINITE = 1;
 export const BOX_EMPTY = 2;
 
-/** Number `i` of `passed` through a function, in place. */
+/** Number `i` of `reg` through a function, in place. */
 export function activate(fn: number, i: number): void {
   if (fn === A.FN_NONE) return;
-  let s = passed[i];
+  let s = reg[i];
   if (fn !== A.FN_SQUARE) {
     // sigmoid and tanh as in exp.ts
     wide[0] = fn === A.FN_EXP ? s : fn === A.FN_TANH ? 2 * s : -s;
@@ -21,7 +21,7 @@ export function activate(fn: number, i: number): void {
     const e = wide[0];
     s = fround(fn === A.FN_EXP ? e : fn === A.FN_TANH ? 1 - 2 / (e + 1) : 1 / (1 + e));
   }
-  passed[i] = fn === A.FN_SQUARE || fn === A.FN_SQUARE_SIGMOID ? fround(s * s) * 4 : s;
+  reg[i] = fn === A.FN_SQUARE || fn === A.FN_SQUARE_SIGMOID ? fround(s * s) * 4 : s;
 }
 
 /** One side of a distance head: the value itself, or the mean of a distribution over bins (softmax, DFL). */
@@ -30,25 +30,25 @@ function side(m: Memory, head: number, at: number, to: number): void {
   const type = i32[head + A.H_BOX_TYPE];
   const scale = head + A.H_BOX_SCALE;
   const bins = i32[head + A.H_BINS];
-  pass(m, type, at, scale, to);
+  load(m, type, at, scale, to);
   if (bins === 0) return;
   const step = i32[head + A.H_BIN];
-  let top = passed[to];
+  let top = reg[to];
   for (let i = 1; i < bins; i++) {
-    pass(m, type, at + i * step, scale, to);
-    if (!(passed[to] <= top)) top = passed[to];
+    load(m, type, at + i * step, scale, to);
+    if (!(reg[to] <= top)) top = reg[to];
   }
   let sum = 0;
   let mean = 0;
   for (let i = 0; i < bins; i++) {
-    pass(m, type, at + i * step, scale, to);
-    wide[0] = fround(passed[to] - top);
+    load(m, type, at + i * step, scale, to);
+    wide[0] = fround(reg[to] - top);
     exp();
     const e = wide[0];
     sum += e;
     mean += e * i;
   }
-  passed[to] = mean / sum;
+  reg[to] = mean / sum;
 }
 
 /** Writes the box of cell `cell`, whose channels stand in row `row`, to the four words at `out`. `head` is a word index. */
@@ -74,15 +74,15 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
     side(m, head, at1, 1);
     side(m, head, at2, 2);
     side(m, head, at3, 3);
-    passed[0] = fround(cx - passed[0]) * kx;
-    passed[1] = fround(cy - passed[1]) * ky;
-    passed[2] = fround(cx + passed[2]) * kx;
-    passed[3] = fround(cy + passed[3]) * ky;
+    reg[0] = fround(cx - reg[0]) * kx;
+    reg[1] = fround(cy - reg[1]) * ky;
+    reg[2] = fround(cx + reg[2]) * kx;
+    reg[3] = fround(cy + reg[3]) * ky;
   } else {
-    pass(m, type, at0, scale, 0);
-    pass(m, type, at1, scale, 1);
-    pass(m, type, at2, scale, 2);
-    pass(m, type, at3, scale, 3);
+    load(m, type, at0, scale, 0);
+    load(m, type, at1, scale, 1);
+    load(m, type, at2, scale, 2);
+    load(m, type, at3, scale, 3);
     if (kind === A.KIND_GRID) {
       const columns = i32[head + A.H_GRID_W];
       activate(i32[head + A.H_XY_FN], 0);
@@ -91,41 +91,41 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
       activate(i32[head + A.H_WH_FN], 3);
       const s = f32[head + A.H_XY_SCALE];
       const bias = f32[head + A.H_XY_BIAS];
-      passed[0] = fround((cell % columns) + fround(fround(s * passed[0]) + bias)) * kx;
-      passed[1] = fround(((cell / columns) | 0) + fround(fround(s * passed[1]) + bias)) * ky;
-      passed[2] *= f32[head + A.H_W];
-      passed[3] *= f32[head + A.H_H];
+      reg[0] = fround((cell % columns) + fround(fround(s * reg[0]) + bias)) * kx;
+      reg[1] = fround(((cell / columns) | 0) + fround(fround(s * reg[1]) + bias)) * ky;
+      reg[2] *= f32[head + A.H_W];
+      reg[3] *= f32[head + A.H_H];
     } else if (kind === A.KIND_PRIOR) {
       const prior = (i32[head + A.H_TABLE] >> 2) + cell * 4;
       const pw = f32[prior + 2];
       const ph = f32[prior + 3];
-      passed[2] *= f32[head + A.H_V2];
-      passed[3] *= f32[head + A.H_V3];
+      reg[2] *= f32[head + A.H_V2];
+      reg[3] *= f32[head + A.H_V3];
       activate(i32[head + A.H_WH_FN], 2);
       activate(i32[head + A.H_WH_FN], 3);
-      passed[0] = f32[prior] + fround(fround(passed[0] * f32[head + A.H_V0]) * pw);
-      passed[1] = f32[prior + 1] + fround(fround(passed[1] * f32[head + A.H_V1]) * ph);
-      passed[2] *= pw;
-      passed[3] *= ph;
+      reg[0] = f32[prior] + fround(fround(reg[0] * f32[head + A.H_V0]) * pw);
+      reg[1] = f32[prior + 1] + fround(fround(reg[1] * f32[head + A.H_V1]) * ph);
+      reg[2] *= pw;
+      reg[3] *= ph;
     } else {
-      passed[0] *= kx;
-      passed[1] *= ky;
-      passed[2] *= kx;
-      passed[3] *= ky;
+      reg[0] *= kx;
+      reg[1] *= ky;
+      reg[2] *= kx;
+      reg[3] *= ky;
     }
   }
   return place(kind, f32, flags, out);
 }
 
 /**
- * Writes the box in `passed` as corners to the four words at `out`, if it is one. It stands there in corners, as a corner and
+ * Writes the box in `reg` as corners to the four words at `out`, if it is one. It stands there in corners, as a corner and
  * a size, or else as a centre and a size.
  */
 export function place(kind: number, f32: Float32Array, flags: number, out: number): number {
-  let x1 = passed[0];
-  let y1 = passed[1];
-  let x2 = passed[2];
-  let y2 = passed[3];
+  let x1 = reg[0];
+  let y1 = reg[1];
+  let x2 = reg[2];
+  let y2 = reg[3];
   if (kind === A.KIND_TOPLEFT) {
     x2 = fround(x1 + x2);
     y2 = fround(y1 + y2);

@@ -45,7 +45,7 @@ export function passColumn(
   return to;
 }
 
-/** Cells whose classes stand next to each other (rows), or nowhere near each other; `admitPlain` does without. */
+/** Cells whose classes stand next to each other (rows), or nowhere near each other; `admitCommon` does without. */
 export function passRows(
   m: Memory,
   head: number,

@@ -12,7 +12,7 @@ import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
 import { clamp } from "./box.ts";
 import { sortMore } from "./sort.ts";
-import { fround, passed, passedBits } from "./value.ts";
+import { fround, reg, regBits } from "./value.ts";
 
 /** The top bit of either half of a word. */
 const TOPS = 0x80008000 | 0;
@@ -25,7 +25,7 @@ export function nms(m: Memory, at: number): number {
   const flags = i32[plan + A.P_FLAGS];
   const order = i32[plan + A.P_ORDER] >> 2;
   const boxes = i32[plan + A.P_BOXES] >> 2;
-  const labels = i32[plan + A.P_LABELS] >> 2;
+  const labels = i32[plan + A.P_CLASS_IDS] >> 2;
   const chains = i32[plan + A.P_CHAINS] >> 2;
   const iou = f32[plan + A.P_IOU];
   const equal = (flags & A.FLAG_SUPPRESS_EQUAL) !== 0;
@@ -65,24 +65,26 @@ export function nms(m: Memory, at: number): number {
         let b = i32[box + 3];
         // else they are their own bits, but for the sign of a zero, which nothing overlaps by
         if (moved) {
-          passed[0] = x1 - positive(offsetX);
-          passed[1] = y1 - positive(offsetY);
-          passed[2] = x2 + positive(offsetX);
-          passed[3] = y2 + positive(offsetY);
-          l = passedBits[0];
-          t = passedBits[1];
-          r = passedBits[2];
-          b = passedBits[3];
+          reg[0] = x1 - positive(offsetX);
+          reg[1] = y1 - positive(offsetY);
+          reg[2] = x2 + positive(offsetX);
+          reg[3] = y2 + positive(offsetY);
+          l = regBits[0];
+          t = regBits[1];
+          r = regBits[2];
+          b = regBits[3];
         }
         edges = pack(l, t);
         opposite = pack(r, b) ^ ~TOPS;
       }
       // while all that are kept have one label the chain need not be followed
-      const row: boolean = !mixed && (kept === 0 || i32[first + A.KEPT_OWN] === label);
-      let k = row ? first : i32[chain];
+      const oneLabel: boolean = !mixed && (kept === 0 || i32[first + A.KEPT_LABEL] === label);
+      let k = oneLabel ? first : i32[chain];
       for (;;) {
-        k = row ? nearInRow(i32, k, free, ~opposite, ~edges) : nearInChain(i32, k, label, ~opposite, ~edges);
-        if (row ? k >= free : k === 0) break;
+        k = oneLabel
+          ? nearInRow(i32, k, free, ~opposite, ~edges)
+          : nearInChain(i32, k, label, ~opposite, ~edges);
+        if (oneLabel ? k >= free : k === 0) break;
         const other = i32[k + A.KEPT_BOX];
         const left = f32[other];
         const top = f32[other + 1];
@@ -94,15 +96,15 @@ export function nms(m: Memory, at: number): number {
         const union = fround(fround(area + f32[k + A.KEPT_AREA]) - shared);
         const limit = fround(iou * union);
         if (equal ? shared >= limit && union > 0 : shared > limit) continue candidate;
-        k = row ? k + A.KEPT_WORDS : i32[k + A.KEPT_AFTER];
+        k = oneLabel ? k + A.KEPT_WORDS : i32[k + A.KEPT_NEXT];
       }
-      mixed ||= !row;
+      mixed ||= !oneLabel;
       i32[free] = edges;
       i32[free + A.KEPT_FAR] = opposite;
       i32[free + A.KEPT_BOX] = box;
       f32[free + A.KEPT_AREA] = area;
-      i32[free + A.KEPT_OWN] = label;
-      i32[free + A.KEPT_AFTER] = i32[chain];
+      i32[free + A.KEPT_LABEL] = label;
+      i32[free + A.KEPT_NEXT] = i32[chain];
       i32[chain] = free;
       free += A.KEPT_WORDS;
     }
@@ -152,8 +154,8 @@ function nearInRow(i32: Int32Array, k: number, free: number, far: number, near: 
 /** The same along a chain; 0: none. */
 function nearInChain(i32: Int32Array, k: number, label: number, far: number, near: number): number {
   const tops = TOPS;
-  for (; k !== 0; k = i32[k + A.KEPT_AFTER])
-    if (((far - i32[k]) & (near - i32[k + A.KEPT_FAR]) & tops) === tops && i32[k + A.KEPT_OWN] === label)
+  for (; k !== 0; k = i32[k + A.KEPT_NEXT])
+    if (((far - i32[k]) & (near - i32[k + A.KEPT_FAR]) & tops) === tops && i32[k + A.KEPT_LABEL] === label)
       break;
   return k;
 }
@@ -195,6 +197,6 @@ function detect(m: Memory, plan: number, c: number, d: number, flags: number): v
   f32[out + 2] = x2;
   f32[out + 3] = y2;
   f32[(i32[plan + A.P_DET_SCORES] >> 2) + d] = f32[(i32[plan + A.P_SCORES] >> 2) + c];
-  i32[(i32[plan + A.P_DET_LABELS] >> 2) + d] = i32[(i32[plan + A.P_LABELS] >> 2) + c];
+  i32[(i32[plan + A.P_DET_CLASS_IDS] >> 2) + d] = i32[(i32[plan + A.P_CLASS_IDS] >> 2) + c];
   i32[(i32[plan + A.P_DET_SOURCES] >> 2) + d] = i32[(i32[plan + A.P_SOURCES] >> 2) + c];
 }

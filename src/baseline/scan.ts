@@ -1,13 +1,13 @@
 /**
  * Scores -> candidates. Twin of `assembly/scan.ts`, and the readable account of what it does: cells go by in
  * blocks, a gate over raw values picks those that may hold something (gate.ts, planes.ts), the exact work is done for
- * those (admit.ts, and plain.ts for the commonest heads).
+ * those (admit.ts, and common.ts for the commonest heads).
  */
 import * as A from "../abi.ts";
 import { type Memory } from "../memory.ts";
 import { admit } from "./admit.ts";
 import { passColumn, passRows } from "./gate.ts";
-import { admitColumn, admitPlain, isColumn, isPlain } from "./plain.ts";
+import { admitColumn, admitCommon, isColumn, isCommon } from "./common.ts";
 import { marked, sieve } from "./planes.ts";
 import { LOG_BYTES, value } from "./value.ts";
 
@@ -37,7 +37,7 @@ export function scan(m: Memory, at: number): number {
 
 function scanHead(m: Memory, plan: number, head: number): void {
   const { i32 } = m;
-  const list = i32[plan + A.P_BLOCK] >> 2;
+  const list = i32[plan + A.P_SCRATCH] >> 2;
   const cells = validCells(m, head);
   const objectness = i32[head + A.H_OBJ];
   const type = i32[head + (objectness !== 0 ? A.H_OBJ_TYPE : A.H_SCORE_TYPE)];
@@ -48,8 +48,8 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const all = objectness === 0 && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
   const sieved = step === 1 << LOG_BYTES[type] && !all;
   const best = sieved && objectness === 0;
-  const plain = isPlain(m, plan, head, best);
-  const column = plain && isColumn(m, plan, head);
+  const common = isCommon(m, plan, head, best);
+  const column = common && isColumn(m, plan, head);
   const words = planes > 1 ? WIDE : LONG;
   const block = column ? A.BLOCK : sieved ? (words - (words >> 5)) & ~31 : planes === 1 ? COLUMN : A.BLOCK;
   const marks = list + A.BLOCK;
@@ -63,17 +63,17 @@ function scanHead(m: Memory, plan: number, head: number): void {
       sieve(m, head, type, gate, at, planes, n, marks, labels);
       for (let i = 0; i < n; i += A.BLOCK) {
         const to = marked(i32, marks + (i >> 5), Math.min(A.BLOCK, n - i), from + i, list);
-        admitList(m, plan, head, plain, list, to, best ? labels : 0, from);
+        admitList(m, plan, head, common, list, to, best ? labels : 0, from);
       }
     } else {
       let to = list;
-      if (all || (plain && planes > 1)) for (let i = 0; i < n; i++) i32[to++] = from + i;
+      if (all || (common && planes > 1)) for (let i = 0; i < n; i++) i32[to++] = from + i;
       else if (planes === 1) to = passColumn(m, type, gate, at, step, from, n, list);
       else to = passRows(m, head, type, at, step, from, n, list);
       // in pieces: a function that is called once a frame and loops for long may stay for good in code that V8 made for entering
       // the middle of its loop, which reads anew each time round what was read before the loop
       for (let k = list; k < to; k += A.BLOCK)
-        admitList(m, plan, head, plain, k, Math.min(k + A.BLOCK, to), 0, from);
+        admitList(m, plan, head, common, k, Math.min(k + A.BLOCK, to), 0, from);
     }
   }
 }
@@ -83,14 +83,14 @@ function admitList(
   m: Memory,
   plan: number,
   head: number,
-  plain: boolean,
+  common: boolean,
   list: number,
   to: number,
   labels: number,
   from: number,
 ): void {
   const { i32 } = m;
-  if (plain) admitPlain(m, plan, head, list, to, labels, from);
+  if (common) admitCommon(m, plan, head, list, to, labels, from);
   else
     for (; list < to; list++) {
       const row = i32[list];

@@ -5,10 +5,6 @@
 import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
 
-const SMALL = 24;
-const FIRST_WAVE = 1024;
-const SAMPLE = 512;
-const CROWD = 32;
 /** Keys that are before all and behind all. */
 const FIRST = -0x80000000;
 const LAST = 0x7fffffff;
@@ -34,14 +30,14 @@ export function sortMore(m: Memory, at: number): number {
   const order = (i32[plan + A.P_ORDER] >> 2) + sorted;
   const spare = (i32[plan + A.P_SPARE] >> 2) + sorted;
   const low = sorted > 0 ? keyOf(i32[scores + i32[order - 1]]) + 1 : FIRST;
-  const wanted = Math.max(FIRST_WAVE, Math.min(n >> 3, 4 * FIRST_WAVE), 4 * sorted);
+  const wanted = Math.max(A.FIRST_WAVE, Math.min(n >> 3, 4 * A.FIRST_WAVE), 4 * sorted);
   let high = LAST;
   if (n > A.ONE_WAVE && wanted < n - (n >> 2)) {
     high = quantile(i32, scores, counts, n, wanted);
     if (high < low) high = LAST;
   }
   let count: number;
-  if (n <= SMALL) {
+  if (n <= A.SORT_SMALL) {
     count = gather(i32, scores, n, low, high, order, n - sorted);
     insertion(m, scores, order, count);
   } else {
@@ -78,17 +74,17 @@ function keyOf(bits: number): number {
 }
 
 function quantile(i32: Int32Array, scores: number, counts: number, n: number, wanted: number): number {
-  const step = (n / SAMPLE) | 0;
+  const step = (n / A.SORT_SAMPLE) | 0;
   let low = LAST;
   let high = FIRST;
-  for (let i = 0; i < SAMPLE; i++) {
+  for (let i = 0; i < A.SORT_SAMPLE; i++) {
     const k = keyOf(i32[scores + i * step]);
     if (k < low) low = k;
     if (k > high) high = k;
   }
   const shift = Math.max(0, 24 - Math.clz32(high - low));
   i32.fill(0, counts, counts + 256);
-  for (let i = 0; i < SAMPLE; i++) i32[counts + ((keyOf(i32[scores + i * step]) - low) >>> shift)]++;
+  for (let i = 0; i < A.SORT_SAMPLE; i++) i32[counts + ((keyOf(i32[scores + i * step]) - low) >>> shift)]++;
   const rank = Math.max(1, (wanted / step) | 0);
   let bucket = 0;
   for (let seen = 0; seen < rank; bucket++) seen += i32[counts + bucket];
@@ -129,9 +125,9 @@ function bucketed(m: Memory, scores: number, from: number, order: number, counts
     if (k > high) high = k;
   }
   const bits = 32 - Math.clz32(high - low);
-  const shift = Math.max(0, bits - Math.min(33 - Math.clz32(n), 11));
+  const shift = Math.max(0, bits - Math.min(33 - Math.clz32(n), A.BUCKET_BITS));
   const buckets = ((high - low) >>> shift) + 1;
-  if (count(i32, scores, from, counts, n, low, shift, buckets, -1) <= CROWD || shift === 0) {
+  if (count(i32, scores, from, counts, n, low, shift, buckets, -1) <= A.BUCKET_CROWD || shift === 0) {
     scatter(i32, scores, from, order, counts, n, low, shift, -1);
     if (shift > 0) insertion(m, scores, order, n);
     return;

@@ -9,10 +9,10 @@ export const fround = Math.fround;
  * Numbers on their way from one function to another: a box's four channels, then objectness, score. As arguments and
  * results they would be new heap objects each. An f32 holds all of them, since each is rounded to one.
  */
-export const passed = new Float32Array(8);
+export const reg = new Float32Array(8);
 export const OBJECTNESS = 4;
 export const SCORE = 5;
-export const passedBits = new Int32Array(passed.buffer);
+export const regBits = new Int32Array(reg.buffer);
 /** The same for a double: argument and result of `exp`. */
 export const wide = new Float64Array(1);
 const HALF = 6;
@@ -38,16 +38,16 @@ export function halfKey(bits: number): number {
 
 export function halfToFloat(bits: number): number {
   half(bits, HALF);
-  return passed[HALF];
+  return reg[HALF];
 }
 
-/** `halfToFloat` into `passed`. */
+/** `halfToFloat` into `reg`. */
 function half(bits: number, to: number): void {
   const exponent = bits & 0x7c00;
   if (exponent === 0)
-    passed[to] = (bits & 0x8000 ? -5.960464477539063e-8 : 5.960464477539063e-8) * (bits & 1023);
+    reg[to] = (bits & 0x8000 ? -5.960464477539063e-8 : 5.960464477539063e-8) * (bits & 1023);
   else
-    passedBits[to] =
+    regBits[to] =
       ((bits & 0x8000) << 16) | (((bits & 0x7fff) << 13) + (exponent === 0x7c00 ? 0x70000000 : 0x38000000));
 }
 
@@ -80,12 +80,12 @@ export function value(m: Memory, type: number, at: number, scale: number, zero: 
   return dequantise(integerKey(m, type, at), scale, zero);
 }
 
-/** `value` into `passed`; scale and zero stand in two words of the plan. */
-export function pass(m: Memory, type: number, at: number, scale: number, to: number): void {
+/** `value` into `reg`; scale and zero stand in two words of the plan. */
+export function load(m: Memory, type: number, at: number, scale: number, to: number): void {
   const { f32 } = m;
-  if (type === TYPE_F32) passed[to] = f32[at >> 2];
+  if (type === TYPE_F32) reg[to] = f32[at >> 2];
   else if (type === TYPE_F16) half(wordAt(m, at), to);
-  else passed[to] = fround(fround(integerKey(m, type, at)) - f32[scale + 1]) * f32[scale];
+  else reg[to] = fround(fround(integerKey(m, type, at)) - f32[scale + 1]) * f32[scale];
 }
 
 /**

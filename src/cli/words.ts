@@ -43,7 +43,7 @@ export const LIBRARY: Record<string, readonly [option: string, value: string, as
   labels: ["labels", "names.txt"],
   inputSize: ["input-size", "640x640"],
   outputs: ["outputs", "output0:1x84x8400:f32", /^outputs: got no/],
-  anchors: ["anchors", "w,h,w,h,... (not beside a config file)", / anchors for maps/],
+  anchors: ["anchors", "w,h,w,h,... (not beside a config file)", /\(anchors: got/],
   anchorMasks: ["masks", "'[[0,1,2],[3,4,5]]' (not beside a config file)"],
   strides: ["strides", "8,16,32"],
   scaleXY: ["scale-xy", "1.05"],

@@ -13,13 +13,21 @@ import {
   single,
   slices,
 } from "../places.ts";
-import { across, type Reader, reading, type Reading, type ReadingName, softmax, unitOf } from "../reading.ts";
+import {
+  across,
+  type ReadShapes,
+  reading,
+  type Reading,
+  type ReadingName,
+  softmax,
+  unitOf,
+} from "../reading.ts";
 import { objectnessRows } from "./rows.ts";
 import { type Field, fiveDims, maps, move, none, rows } from "../views.ts";
 
 /** [N, A*(5+C), h, w] per output, and [N,A,h,w,5+C]. */
-export const anchorGrid: Reader = (q, specs) => {
-  const { classes: c, rules, scaleXY } = q;
+export const anchorGrid: ReadShapes = (q, specs) => {
+  const { classes: c, traits, scaleXY } = q;
   const sets = q.anchorSets ?? [];
   const mine = playing(q, specs, "boxes");
   const found = (c === 1 ? [6, 5] : [5 + c]).flatMap((k) =>
@@ -69,7 +77,7 @@ export const anchorGrid: Reader = (q, specs) => {
           xyScale:
             scaleXY !== null && typeof scaleXY === "object"
               ? (scaleXY[rank] ?? 1)
-              : (scaleXY ?? (rules.square ? 2 : 1)),
+              : (scaleXY ?? (traits.square ? 2 : 1)),
         };
       }),
     );
@@ -84,10 +92,10 @@ export const anchorGrid: Reader = (q, specs) => {
       q,
       "anchor-grid",
       "anchor grids",
-      rules.raw,
+      traits.raw,
       ({ anchor, alone, score, view, xyScale }, logits) => {
         const [iw, ih] = cells ? across(q, view) : (size as readonly [number, number]);
-        const soft = rules.softmax && logits;
+        const soft = traits.softmax && logits;
         return {
           ...(alone
             ? { rule: "objectness", ...(soft ? { scoreFn: "none" } : {}) }
@@ -95,7 +103,7 @@ export const anchorGrid: Reader = (q, specs) => {
           xyFn: logits ? "sigmoid" : "none",
           xyScale,
           xyBias: -(xyScale - 1) / 2,
-          whFn: !rules.square ? "exp" : logits ? "squareSigmoid" : "square",
+          whFn: !traits.square ? "exp" : logits ? "squareSigmoid" : "square",
           size: [anchor[0] / iw, anchor[1] / ih],
         };
       },
@@ -133,7 +141,7 @@ function strangeAnchors(
 }
 
 /** YOLOX and YOLOv6 r1: maps [N,5+C,h,w], split ones of 4, 1 and C channels, and rows that the network left undecoded. */
-export const points: Reader = (q, specs) => {
+export const points: ReadShapes = (q, specs) => {
   const c = q.classes;
   const point = (
     name: ReadingName,
@@ -142,7 +150,7 @@ export const points: Reader = (q, specs) => {
     parts?: Place[],
     notes: string[] = [],
   ): Reading =>
-    reading(q, name, what, q.rules.raw, (p) => ({ whFn: "exp", size: unitOf(q, p) }), whole, parts, {
+    reading(q, name, what, q.traits.raw, (p) => ({ whFn: "exp", size: unitOf(q, p) }), whole, parts, {
       notes,
     });
   const grid = (whole: Place[]): Reading => point("point-grid", "point grids", whole);
@@ -188,9 +196,9 @@ const BINS = [0, 16, 8, 17, 32];
  * gates, DFL maps [N,4*bins+C,h,w], maps or rows of boxes and of classes, and all maps of a DFL head in one tensor of
  * rows, boxes first (YOLOv8) or classes first (NanoDet).
  */
-export const distances: Reader = (q, specs) => {
+export const distances: ReadShapes = (q, specs) => {
   const c = q.classes;
-  const { raw } = q.rules;
+  const { raw } = q.traits;
   const distance = (bins: number, usual: Activation, whole: readonly Place[], parts?: Place[]): Reading =>
     reading(
       q,
@@ -235,13 +243,13 @@ export const distances: Reader = (q, specs) => {
 };
 
 /** [N,5+C,h,w]: objectness, then tx ty tw th, then classes; all scores activated by the network. */
-export const fastestdet: Reader = (q, specs) =>
+export const fastestdet: ReadShapes = (q, specs) =>
   levels(specs, single(specs, maps, 5 + q.classes, 1, 5, 0)).map((whole) =>
     reading(
       q,
       "anchor-grid",
       "FastestDet map",
-      q.rules.raw,
+      q.traits.raw,
       () => ({ xyFn: "tanh", whFn: "sigmoid" }),
       whole,
     ),

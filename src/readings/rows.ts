@@ -7,7 +7,7 @@ import {
   each,
   type More,
   plain,
-  type Reader,
+  type ReadShapes,
   reading,
   type Reading,
   type ReadingName,
@@ -32,7 +32,7 @@ export const objectnessRows = (
  * repeats the best class, so that it only gates; 4+C in one tensor or in two; and one row per detection
  * (YOLOv10, YOLO26, exports with NMS inside).
  */
-export const decodedDistances: Reader = (q, specs) => {
+export const decodedDistances: ReadShapes = (q, specs) => {
   const c = q.classes;
   return [
     // of the others, YOLOv6 alone is exported with an objectness (of 1)
@@ -64,9 +64,9 @@ export const decodedDistances: Reader = (q, specs) => {
 const isRows = (p: Place): boolean => p.layout === "rows";
 
 /** DETR (softmax, last class = nothing) and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query. */
-export const queries: Reader = (q, specs) => {
+export const queries: ReadShapes = (q, specs) => {
   const c = q.classes;
-  const { raw } = q.rules;
+  const { raw } = q.traits;
   const query = (what: string, a: Activation, places: readonly Place[], more?: More): Reading[] =>
     each(q, "queries", what, a, plain(q, undefined, "normalised", more), places);
   return [
@@ -82,7 +82,7 @@ export const queries: Reader = (q, specs) => {
 };
 
 /** SSD DetectionOutput [1,1,N,7]: image, label, confidence, x1, y1, x2, y2; -1 as image ends the list. */
-export const detectionOutput: Reader = (q, specs) =>
+export const detectionOutput: ReadShapes = (q, specs) =>
   each(
     q,
     "detection-output",
@@ -97,7 +97,7 @@ export const detectionOutput: Reader = (q, specs) =>
   );
 
 /** TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), classes [1,N], scores [1,N], count [1]. */
-export const postprocess: Reader = (q, specs) => {
+export const postprocess: ReadShapes = (q, specs) => {
   const format = q.boxFormat ?? "yxyx";
   // the operator's own names: no suffix boxes, :1 classes, :2 scores, :3 count. TensorFlow 2 counts from the other end: :0 count,
   // :1 scores, :2 classes, :3 boxes

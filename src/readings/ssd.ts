@@ -7,7 +7,7 @@ import {
   type Head,
   type More,
   plain,
-  type Reader,
+  type ReadShapes,
   reading,
   type Reading,
   type ReadingName,
@@ -19,7 +19,7 @@ import { volume } from "../tensor.ts";
 import { beside, rows, rowsOrFlat } from "../views.ts";
 
 /** Boxes the network decoded, with scores [N], [N,C] and perhaps labels [N]. */
-export const boxesScores: Reader = (q, specs) => {
+export const boxesScores: ReadShapes = (q, specs) => {
   const at = q.roles?.labels ? specs.findIndex((s) => may(q, "labels", s.name)) : -1;
   const widths =
     at >= 0
@@ -68,7 +68,7 @@ function scored(
   const classes = nothing === false ? k : k - 1;
   // a convention may leave the background out of the numbers
   const shift = q.countBackground ? 0 : first;
-  const { raw, softmax: soft } = q.rules;
+  const { raw, softmax: soft } = q.traits;
   return places.map((p) =>
     reading(
       q,
@@ -90,7 +90,7 @@ function scored(
 }
 
 /** Raw SSD: offsets [N,R,4], scores [N,R,C], and a prior (anchor, default box) for each row. */
-export const priorRows: Reader = (q, specs) => {
+export const priorRows: ReadShapes = (q, specs) => {
   const face = q.family === "blazeface";
   const at = specs.findIndex((s) => (q.roles?.priors ? may(q, "priors", s.name) : PRIOR_NAME.test(s.name)));
   const rest = without(specs, at);
@@ -132,7 +132,7 @@ export const priorRows: Reader = (q, specs) => {
 };
 
 /** Offsets or decoded boxes. Without variances or priors nothing tells which: both stand. */
-export const offsetsOrBoxes: Reader = (q, specs) => {
+export const offsetsOrBoxes: ReadShapes = (q, specs) => {
   const decoded = q.boxFormat === "xyxy";
   return [
     ...(decoded ? [] : priorRows(q, specs)),

@@ -26,12 +26,12 @@ import {
   H_SCORE_ZERO,
   H_SOURCE,
   MAXIMA,
-  P_BLOCK,
+  P_SCRATCH,
   P_BOXES,
   P_CANDIDATES,
   P_CAPACITY,
   P_FLAGS,
-  P_LABELS,
+  P_CLASS_IDS,
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
   P_OVERFLOW,
@@ -57,7 +57,7 @@ import { clear, flt, increment, int, ptr, setInt } from "./word";
 /**
  * Whether this is one of the commonest heads, which are admitted many cells at a time: with no objectness, or with both in f32.
  */
-export function isPlain4(plan: usize, head: usize): bool {
+export function isCommon4(plan: usize, head: usize): bool {
   if (!isCommon(plan, head)) return false;
   const type = int(head, H_SCORE_TYPE);
   if (ptr(head, H_OBJ) == 0) return type <= TYPE_U8;
@@ -71,7 +71,7 @@ export function isPlain4(plan: usize, head: usize): bool {
 }
 
 /*
- * The plain heads in three passes over the cells of a block that passed the gate. The first only finds the best class
+ * The common heads in three passes over the cells of a block that passed the gate. The first only finds the best class
  * of each, in a loop short enough that the loads of several cells are under way at once; the second makes scores, four
  * at a time; the third boxes, four at a time. Between them, in scratch, three columns: rows (the list itself), raw
  * values and then scores, labels. A column is made shorter in place: what passes moves forward.
@@ -151,7 +151,7 @@ function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
 function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i32): usize {
   const tops = column(plan, 1);
   const labels = column(plan, 2);
-  const maxima = ptr(plan, P_BLOCK) + MAXIMA;
+  const maxima = ptr(plan, P_SCRATCH) + MAXIMA;
   const classes = int(head, H_CLASSES);
   const step = ptr(head, H_SCORE_CHANNEL);
   const at = ptr(head, H_SCORE);
@@ -245,7 +245,7 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
   const channel = ptr(head, H_SCORE_CHANNEL);
   const objectness = ptr(head, H_OBJ);
   const objectnessCell = ptr(head, H_OBJ_CELL);
-  const rawest = flt(head, H_SCORE_GATE);
+  const scoreGate = flt(head, H_SCORE_GATE);
   const side = channel == 4;
   let n: usize = 0;
   if (side) {
@@ -259,7 +259,7 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
       store<f32>(tops + n, top);
       store<f32>(objectnesses + n, load<f32>(objectness + <usize>row * objectnessCell));
       // no branch: overwritten by the next unless it passes
-      n += (<usize>(top >= rawest)) << 2;
+      n += (<usize>(top >= scoreGate)) << 2;
     }
   } else {
     // four cells at a time, whatever their places: class by class, four values gathered and folded
@@ -290,7 +290,7 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
       }
       // without a class where all are -Infinity or NaN
       const found = f32x4.gt(top, f32x4.splat(-Infinity));
-      const mask = i32x4.bitmask(v128.and(found, f32x4.ge(top, f32x4.splat(rawest))));
+      const mask = i32x4.bitmask(v128.and(found, f32x4.ge(top, f32x4.splat(scoreGate))));
       if (mask == 0) continue;
       v128.store(temp, top);
       v128.store(temp + 16, i32x4.sub(label, one));
@@ -388,7 +388,7 @@ function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
   const rows = inRows(head, flags);
   const source = int(head, H_SOURCE);
   const toScores = ptr(plan, P_SCORES);
-  const toLabels = ptr(plan, P_LABELS);
+  const toLabels = ptr(plan, P_CLASS_IDS);
   const toSources = ptr(plan, P_SOURCES);
   const toBoxes = ptr(plan, P_BOXES);
   let at = ptr(plan, P_CANDIDATES) << 2;
@@ -461,7 +461,7 @@ function emitRows(plan: usize, head: usize, list: usize, k: usize, n: usize): us
   const labels = column(plan, 2);
   const index = ptr(head, H_INDEX);
   const toScores = ptr(plan, P_SCORES);
-  const toLabels = ptr(plan, P_LABELS);
+  const toLabels = ptr(plan, P_CLASS_IDS);
   const toSources = ptr(plan, P_SOURCES);
   const toBoxes = ptr(plan, P_BOXES);
   const sources = i32x4.splat(int(head, H_SOURCE));

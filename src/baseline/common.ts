@@ -1,16 +1,16 @@
-/** The exact work for cells of the commonest heads, in one loop. Twin of `assembly/plain.ts`, which leaves more heads to `admit`. */
+/** The exact work for cells of the commonest heads, in one loop. Twin of `assembly/common.ts`, which leaves more heads to `admit`. */
 import * as A from "../abi.ts";
 import { type Memory } from "../memory.ts";
-import { emitKept, isOdd, largest, largestInRow } from "./admit.ts";
+import { emitKept, isOutOfRange, largest, largestInRow } from "./admit.ts";
 import { BOX_NOT_FINITE, BOX_OK, activate, place } from "./box.ts";
 import { nextPositive } from "./planes.ts";
-import { finite, fround, OBJECTNESS, pass, passed, SCORE } from "./value.ts";
+import { finite, fround, OBJECTNESS, load, reg, SCORE } from "./value.ts";
 
 /**
- * Whether `admitPlain` does for this head: independent classes, all of them, one threshold; in f32, objectness too if any,
+ * Whether `admitCommon` does for this head: independent classes, all of them, one threshold; in f32, objectness too if any,
  * unless the best class of each cell is known.
  */
-export function isPlain(m: Memory, plan: number, head: number, best: boolean): boolean {
+export function isCommon(m: Memory, plan: number, head: number, best: boolean): boolean {
   const { i32 } = m;
   const rule = i32[head + A.H_RULE];
   return (
@@ -29,7 +29,7 @@ export function isPlain(m: Memory, plan: number, head: number, best: boolean): b
  * `admit` for the rows of a list of the commonest heads, with everything that does not change from cell to cell read once. The best
  * classes stand at `best`, of cell `from` first; 0: they are to be found.
  */
-export function admitPlain(
+export function admitCommon(
   m: Memory,
   plan: number,
   head: number,
@@ -53,9 +53,9 @@ export function admitPlain(
   const product = i32[head + A.H_RULE] === A.RULE_PRODUCT;
   const check = f32[head + A.H_CHECK];
   const gate = f32[head + A.H_GATE];
-  const rawest = f32[head + A.H_SCORE_GATE];
+  const scoreGate = f32[head + A.H_SCORE_GATE];
   // rows of probabilities: most are told by their bits, eight to a branch
-  const side = channel === 4 && rawest > 0;
+  const side = channel === 4 && scoreGate > 0;
   // a class below gate / objectness cannot bring the product over the gate; a hair lower for the rounding, of which a
   // gate near the smallest floats would need more
   const least =
@@ -74,11 +74,11 @@ export function admitPlain(
   const room = kind >= A.KIND_CENTRE ? i32[plan + A.P_CAPACITY] : 0;
   const boxes = i32[plan + A.P_BOXES] >> 2;
   const scores = i32[plan + A.P_SCORES] >> 2;
-  const labels = i32[plan + A.P_LABELS] >> 2;
+  const labels = i32[plan + A.P_CLASS_IDS] >> 2;
   const sources = i32[plan + A.P_SOURCES] >> 2;
   const source = i32[head + A.H_SOURCE];
   const index = i32[head + A.H_INDEX] >> 2;
-  const to = passed;
+  const to = reg;
   let next = i32[plan + A.P_CANDIDATES];
   for (; list < end; list++) {
     const row = i32[list];
@@ -90,7 +90,7 @@ export function admitPlain(
       const p = at + row * cell + label * channel;
       if (type === A.TYPE_F32) score = f32[p >> 2];
       else {
-        pass(m, type, p, head + A.H_SCORE_SCALE, SCORE);
+        load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
         score = to[SCORE];
       }
     } else {
@@ -100,15 +100,15 @@ export function admitPlain(
       }
       const p = (at + row * cell) >> 2;
       if (side) {
-        to[SCORE] = least > 0 && o <= check && least > rawest * o ? least / o : rawest;
+        to[SCORE] = least > 0 && o <= check && least > scoreGate * o ? least / o : scoreGate;
         label = largestInRow(m, p, classes);
       } else label = largest(f32, p, channel >> 2, classes);
       if (label < 0) continue;
       score = f32[p + ((label * channel) >> 2)];
       // below the raw gate no conversion can pass
-      if (!(score >= rawest)) continue;
+      if (!(score >= scoreGate)) continue;
     }
-    if (isOdd(objectnessFn, o, check) || isOdd(fn, score, check)) {
+    if (isOutOfRange(objectnessFn, o, check) || isOutOfRange(fn, score, check)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       continue;
     }
@@ -136,10 +136,10 @@ export function admitPlain(
       to[2] = f32[(box2 + shift) >> 2] * kx;
       to[3] = f32[(box3 + shift) >> 2] * ky;
     } else {
-      pass(m, boxType, box0 + shift, head + A.H_BOX_SCALE, 0);
-      pass(m, boxType, box1 + shift, head + A.H_BOX_SCALE, 1);
-      pass(m, boxType, box2 + shift, head + A.H_BOX_SCALE, 2);
-      pass(m, boxType, box3 + shift, head + A.H_BOX_SCALE, 3);
+      load(m, boxType, box0 + shift, head + A.H_BOX_SCALE, 0);
+      load(m, boxType, box1 + shift, head + A.H_BOX_SCALE, 1);
+      load(m, boxType, box2 + shift, head + A.H_BOX_SCALE, 2);
+      load(m, boxType, box3 + shift, head + A.H_BOX_SCALE, 3);
       to[0] *= kx;
       to[1] *= ky;
       to[2] *= kx;
@@ -156,7 +156,7 @@ export function admitPlain(
 }
 
 /**
- * Whether `admitColumn` does for a head that is plain: one class, its scores side by side, and boxes in f32, none of which needs
+ * Whether `admitColumn` does for a head that is common: one class, its scores side by side, and boxes in f32, none of which needs
  * a function.
  */
 export function isColumn(m: Memory, plan: number, head: number): boolean {
@@ -197,7 +197,7 @@ export function admitColumn(m: Memory, plan: number, head: number, from: number,
   const ky = f32[head + A.H_KY];
   const boxes = i32[plan + A.P_BOXES] >> 2;
   const scores = i32[plan + A.P_SCORES] >> 2;
-  const labels = i32[plan + A.P_LABELS] >> 2;
+  const labels = i32[plan + A.P_CLASS_IDS] >> 2;
   const sources = i32[plan + A.P_SOURCES] >> 2;
   const source = i32[head + A.H_SOURCE];
   const room = i32[plan + A.P_CAPACITY];
@@ -207,7 +207,7 @@ export function admitColumn(m: Memory, plan: number, head: number, from: number,
     if (below >= 0 && ((w - first) & 7) === 0 && (w = nextPositive(i32, w, end - 7, below)) >= end) break;
     const score = f32[w];
     if (!(score >= gate)) continue;
-    if (isOdd(A.FN_NONE, score, check)) {
+    if (isOutOfRange(A.FN_NONE, score, check)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       continue;
     }

@@ -27,7 +27,7 @@ import {
   P_CANDIDATES,
   P_CAPACITY,
   P_FLAGS,
-  P_LABELS,
+  P_CLASS_IDS,
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
   P_OVERFLOW,
@@ -40,8 +40,8 @@ import { isCommon } from "./head";
 import { finite } from "./value";
 import { flt, increment, int, ptr, setInt } from "./word";
 
-/** Whether `admitPlain` does for this head: in f32, with boxes that need no function, and the best class known, or only the one. */
-export function isPlain(plan: usize, head: usize, known: bool): bool {
+/** Whether `admitCommon` does for this head: in f32, with boxes that need no function, and the best class known, or only the one. */
+export function isCommonPlain(plan: usize, head: usize, known: bool): bool {
   return (
     isCommon(plan, head) &&
     ptr(head, H_OBJ) == 0 &&
@@ -52,7 +52,7 @@ export function isPlain(plan: usize, head: usize, known: bool): bool {
 }
 
 /** `admit` for the cells of a list. At `best` stands the best class of cell 0; 0: there is only the one. */
-export function admitPlain(plan: usize, head: usize, list: usize, count: i32, best: usize): void {
+export function admitCommon(plan: usize, head: usize, list: usize, count: i32, best: usize): void {
   const at = ptr(head, H_SCORE);
   const cell = ptr(head, H_SCORE_CELL);
   const channel = ptr(head, H_SCORE_CHANNEL);
@@ -72,7 +72,7 @@ export function admitPlain(plan: usize, head: usize, list: usize, count: i32, be
   const capacity = int(plan, P_CAPACITY);
   const boxes = ptr(plan, P_BOXES);
   const scores = ptr(plan, P_SCORES);
-  const labels = ptr(plan, P_LABELS);
+  const labels = ptr(plan, P_CLASS_IDS);
   const sources = ptr(plan, P_SOURCES);
   const index = ptr(head, H_INDEX);
   const source = int(head, H_SOURCE);
