@@ -149,7 +149,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
     for (let i = 0; i < classes; i++) {
       const p = at + classAt(classList, i, step);
       if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) continue;
-      const s = convert(head, fn, value(type, p, scale, zero), top, sum);
+      const s = convert(fn, value(type, p, scale, zero), top, sum);
       if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
       const score = combine(rule, o, s);
       const smallest = gates != 0 ? load<f32>(gates + ((<usize>i) << 2)) : flt(head, H_GATE);
@@ -195,7 +195,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   const place = at + <usize>label * step;
   // below the raw gate no score passes, but for the product with an infinite objectness, which is none
   if (fn != FN_SOFTMAX && !passesRaw(head, type, place)) return;
-  const s = convert(head, fn, value(type, place, scale, zero), top, sum);
+  const s = convert(fn, value(type, place, scale, zero), top, sum);
   if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
   emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
 }
@@ -221,7 +221,7 @@ function outOfRange(plan: usize): void {
 
 // @ts-ignore: decorator
 @inline
-function convert(head: usize, fn: i32, raw: f32, top: f32, sum: f64): f32 {
+function convert(fn: i32, raw: f32, top: f32, sum: f64): f32 {
   if (fn == FN_NONE) return raw;
   if (fn == FN_SOFTMAX) return raw == raw ? <f32>(exp(<f64>(raw - top)) / sum) : raw;
   return activate(fn, raw);

@@ -29,7 +29,7 @@ export function loadGate<K>(head: usize, word: i32): K {
   else return <K>int(head, word);
 }
 
-/** Offset of the i-th of the wanted classes, `step` bytes apart, in a list of numbers of classes; without a list, of the i-th of all. */
+/** Byte offset of the i-th wanted class, classes being `step` bytes apart: by the list if there is one, else of class i. */
 // @ts-ignore: decorator
 @inline
 export function classAt(list: usize, i: i32, step: usize): usize {

@@ -169,7 +169,7 @@ function settled<T>(m: v128, ordered: bool): v128 {
 // Without vectors: floats by their bits, other types by the word.
 
 /**
- * The same along four planes at once, four floats of each a step: the place in the first plane, and the other three are that far too. Where
+ * The next place where a number is above `below` in one of four planes, four floats of each a step, as in the first of them. Where
  * fewer than four are left before `end`, which is of the first plane, the caller looks at them in any case.
  */
 function nextInFour(a: usize, b: usize, c: usize, d: usize, end: usize, below: i32): usize {

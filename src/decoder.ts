@@ -365,7 +365,7 @@ function tensorAt({ plan, places }: Workspace, outputs: Outputs, i: number): Ten
 const refuseRows = (got: string): never =>
   refuse(
     "",
-    `${got}, and slots that hold only those rows of the last ones that passed`,
+    `${got}, but the slots hold only the gathered rows of the last ones`,
     "the outputs again, or a tensor written into each slot",
   );
 

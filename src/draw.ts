@@ -32,7 +32,10 @@ export interface ImageInfo {
   readonly orientation: number;
 }
 
-/** Size of a PNG or JPEG from its header. A camera's JPEG may lie on its side: width and height are those of the upright photo. */
+/**
+ * Size of a PNG or JPEG from its header, in pixels. A camera's JPEG may lie on its side: width and height are those of the upright photo.
+ * @throws DrawError where the bytes are neither, with got and expected
+ */
 export function imageInfo(bytes: Uint8Array, where = "photo"): ImageInfo {
   if (!isBytes(bytes))
     throw new DrawError(`${where}: got ${show(bytes)}, expected the bytes of a PNG or JPEG, a Uint8Array`);
@@ -218,7 +221,10 @@ interface Area {
   height: number;
 }
 
-/** The photo with boxes and tags, as one SVG file without links to others. Coordinates outside the photo are drawn at its edge. */
+/**
+ * The photo with boxes and tags, as one SVG file without links to others. Coordinates, 0..1, outside the photo are drawn at its edge.
+ * @throws DrawError where the photo is none, or boxes are in pixels
+ */
 export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options: DrawOptions = {}): string {
   const info = imageInfo(photo);
   const { width, height } = info;
@@ -380,7 +386,10 @@ interface Resvg {
   ) => { render(): { asPng(): Uint8Array; readonly pixels: Uint8Array }; getBBox(): unknown };
 }
 
-/** PNG bytes of an SVG made by `drawSvg`. Needs the optional package @resvg/resvg-js. */
+/**
+ * PNG bytes of an SVG made by `drawSvg`. Needs the optional package @resvg/resvg-js.
+ * @throws DrawError where the package is missing, the font cannot be read, or the picture is too large or cannot be decoded
+ */
 export async function rasterise(svg: string, options: RasterOptions = {}): Promise<Uint8Array> {
   let library: Resvg & { default?: Resvg };
   try {
@@ -468,7 +477,10 @@ function packagedFont(): string | null {
   }
 }
 
-/** Detections on their photo as PNG bytes. */
+/**
+ * Detections on their photo as PNG bytes: `rasterise` of `drawSvg`.
+ * @throws DrawError as both do
+ */
 export async function drawPng(
   photo: Uint8Array,
   detections: Iterable<Drawn>,

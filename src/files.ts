@@ -24,7 +24,10 @@ export { parseNpz } from "./files/npz.ts";
 export { readSafetensors, writeSafetensors } from "./safetensors.ts";
 export type { ElementType, NamedTensor, TensorData } from "./safetensors.ts";
 
-/** Formats that say themselves what they hold; a `.bin` does not and needs its JSON. `name` names a lone .npy tensor. */
+/**
+ * The tensors of a file whose format says itself what it holds; a `.bin` does not and needs its JSON. `name` names a lone .npy tensor.
+ * @throws TensorError where the bytes are of no such format, or damaged, with got and expected
+ */
 export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
   checkBytes(bytes, name);
   noPlan(bytes, name);
@@ -65,7 +68,10 @@ function someOf(found: NamedTensor[], name: string): NamedTensor[] {
 export type Input =
   { kind: "config"; path: string; text: string } | { kind: "tensors"; path: string; tensors: NamedTensor[] };
 
-/** Reads a config, an NN Archive, or tensors; which of them is told by content first, by the ending where bytes cannot tell. */
+/**
+ * Reads a config, an NN Archive, or tensors; which of them is told by content first, by the ending where bytes cannot tell.
+ * @throws TensorError where the file cannot be read, or is damaged; ConfigError of an archive without a config; both with got and expected
+ */
 export async function readInput(path: string): Promise<Input> {
   const plain = path.replace(/\.gz$/i, "");
   const extension = extname(plain).toLowerCase();
@@ -92,7 +98,10 @@ export async function readInput(path: string): Promise<Input> {
   return tensors(path, parseTensors(bytes, path));
 }
 
-/** All tensors of the files, in order; a name that two files claim is an error, since roles go by name. */
+/**
+ * All tensors of the files, in order.
+ * @throws TensorError where one cannot be read, holds no tensors, or two claim a name, since roles go by name
+ */
 export async function readTensors(...paths: string[]): Promise<NamedTensor[]> {
   const inputs = await Promise.all(paths.map(readInput));
   const wrong = inputs.find((i) => i.kind === "config");
@@ -102,7 +111,7 @@ export async function readTensors(...paths: string[]): Promise<NamedTensor[]> {
 
 /**
  * The tensors of several files as one list, in their order.
- * @throws Error where two files hold a tensor of the same name
+ * @throws TensorError where two files hold a tensor of the same name
  */
 export function mergeTensors(inputs: readonly Input[]): NamedTensor[] {
   const from = new Map<string, string>();

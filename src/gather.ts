@@ -79,7 +79,7 @@ export function gatherRows(
 }
 
 /**
- * A word that no tensor ends in, put at the end of a slot whose beginning was overwritten with gathered rows: as long as it
+ * A word that hardly any tensor ends in (as a float, a NaN of these very bits), put at the end of a slot whose beginning was overwritten with gathered rows: as long as it
  * stands, nobody has written the tensor there since.
  */
 const GATHERED = 0x7fb0c4e5;

@@ -11,6 +11,7 @@ export {
   createDecoder,
   createDecoderSync,
 } from "./decoder.ts";
+export type { FileConfig } from "./decoder.ts";
 export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig } from "./config.ts";
 export { CONVENTIONS, type Conventions, type ConventionSet } from "./conventions.ts";
 export type { Description } from "./describe.ts";

@@ -41,7 +41,7 @@ const LIKE: Readonly<Partial<Record<Family, string>>> = {
 };
 
 /**
- * @param config a config as `createDecoder` takes it, or `undefined` to see what the shapes alone can be
+ * @param config a config as `createDecoder` takes it, or none (`undefined`, `null`) to see what the shapes alone can be
  * @param specs tensor names, shapes and types; empty: the config alone
  * @param valuesOf values at hand, by name, where boxes rest on them (prior boxes that the network gives)
  * @throws ConfigError, TensorError as `createDecoder` and the first decode would

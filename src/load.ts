@@ -58,12 +58,13 @@ export interface PlanDecoder {
   readonly inputSize: readonly [number, number] | null;
   /** Class names by class number; `null`: the plan has none. */
   readonly labels: readonly string[] | null;
+  /** Counters, kept up to date in place. */
   readonly stats: Omit<Stats, "plans">;
   /** Tensor slots by name. */
   readonly slots: { readonly [name: string]: Slot };
   /**
    * Decodes one frame, as `Decoder.decode`: without outputs what stands in the slots; a batch gives one `Detections` per image.
-   * @throws TensorError where the outputs are not those of the plan, with got and expected.
+   * @throws TensorError where the outputs are not those of the plan, with got and expected; RangeError where the frame is none
    */
   decode<R extends Detections | readonly Detections[] = Detections>(
     outputs?: Outputs | TensorInput,
@@ -72,13 +73,15 @@ export interface PlanDecoder {
   /**
    * Changes thresholds between frames. The confidence threshold is part of the plan; for a stricter one take the leading
    * detections, as they are sorted best first.
+   * @throws RangeError for a name or value that is none; then nothing has changed
    */
   update(thresholds: { readonly iouThreshold?: number; readonly maxDetections?: number }): void;
 }
 
 /**
  * Makes a decoder from the bytes of a plan file. Compiles the kernel off the main thread where the runtime can.
- * @throws ConfigError where the bytes are no plan, or damaged, or an option is unknown, with got and expected.
+ * @throws ConfigError where the bytes are no plan, or damaged, or an option is unknown, with got and expected; RangeError for an engine of
+ * another name, Error for one that cannot run here
  */
 export async function loadPlan(
   bytes: Uint8Array | ArrayBuffer,
@@ -91,7 +94,7 @@ export async function loadPlan(
   return decoderOf(plan, wanted);
 }
 
-/** `loadPlan` without a promise. */
+/** `loadPlan` without a promise: the kernel is compiled on this thread. */
 export function loadPlanSync(bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {}): PlanDecoder {
   const wanted = engineOf(options);
   return decoderOf(readPlan(bytes), wanted);

@@ -75,7 +75,8 @@ const PLAN = A.FIRST_ADDRESS;
  * @param boxes four numbers a box, in any unit, rounded to f32; corners in either order make the same box
  * @param scores one a box; NaN and boxes that are not finite are left out
  * @returns indices of the kept boxes in order of score, ties by index
- * @throws RangeError for lengths that do not fit, and for options of unknown names or values, with got and expected
+ * @throws RangeError for lengths that do not fit, and for options of unknown names or values, with got and expected; Error for an engine
+ * that cannot run here
  */
 export function nms(
   boxes: ArrayLike<number>,
@@ -111,7 +112,7 @@ export function nms(
 
   const name = chooseEngine(wanted);
   workspace = room(name, n, max);
-  const { engine, at } = workspace;
+  const { engine } = workspace;
   const { f32, i32 } = engine.memory;
   const p = PLAN >> 2;
   i32[p + A.P_MAX_DETECTIONS] = max;
@@ -125,46 +126,7 @@ export function nms(
     const kept = suppressed(workspace, n);
     if (metWell(workspace, n)) return kept;
   }
-  workspace.counting = false;
-  let count = 0;
-  for (let i = 0; i < n; i++) {
-    const score = scores[i];
-    let a = boxes[i * 4];
-    let b = boxes[i * 4 + 1];
-    let c = boxes[i * 4 + 2];
-    let d = boxes[i * 4 + 3];
-    if (format === "yxyx") {
-      const y = a;
-      a = b;
-      b = y;
-      const y2 = c;
-      c = d;
-      d = y2;
-    } else if (format === "xywh") {
-      c += a;
-      d += b;
-    } else if (format === "cxcywh") {
-      a -= c / 2;
-      b -= d / 2;
-      c += a;
-      d += b;
-    }
-    if (!(score > threshold || (threshold === -Infinity && score === threshold))) continue;
-    const o = (at.boxes >> 2) + count * 4;
-    // two corners in any order make the same box, as in the ONNX operator
-    f32[o] = Math.min(a, c);
-    f32[o + 1] = Math.min(b, d);
-    f32[o + 2] = Math.max(a, c);
-    f32[o + 3] = Math.max(b, d);
-    // NaN and the infinities, which large doubles become here, leave no number when taken from themselves
-    const sum = f32[o] + f32[o + 1] + f32[o + 2] + f32[o + 3];
-    if (sum - sum !== 0) continue;
-    f32[(at.scores >> 2) + count] = score;
-    i32[(at.classIds >> 2) + count] = classIds === null ? 0 : classIds[i];
-    i32[(at.sources >> 2) + count] = i;
-    count++;
-  }
-  return suppressed(workspace, count);
+  return suppressed(workspace, copyAsCorners(workspace, boxes, scores, classIds, format, threshold));
 }
 
 /** Sources of what is kept of the first `count` candidates. */
@@ -205,6 +167,59 @@ function copyColumns(
   const from = w.at.sources >> 2;
   for (let i = 0; i < w.at.capacity; i++) i32[from + i] = i;
   w.counting = true;
+}
+
+/** Copies what is a box and passes the threshold, as corners, and returns how many these are. */
+function copyAsCorners(
+  w: Workspace,
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  classIds: ArrayLike<number> | null,
+  format: NonNullable<NmsOptions["boxFormat"]>,
+  threshold: number,
+): number {
+  const { at } = w;
+  const { f32, i32 } = w.engine.memory;
+  w.counting = false;
+  let count = 0;
+  for (let i = 0; i < scores.length; i++) {
+    const score = scores[i];
+    let a = boxes[i * 4];
+    let b = boxes[i * 4 + 1];
+    let c = boxes[i * 4 + 2];
+    let d = boxes[i * 4 + 3];
+    if (format === "yxyx") {
+      const y = a;
+      a = b;
+      b = y;
+      const y2 = c;
+      c = d;
+      d = y2;
+    } else if (format === "xywh") {
+      c += a;
+      d += b;
+    } else if (format === "cxcywh") {
+      a -= c / 2;
+      b -= d / 2;
+      c += a;
+      d += b;
+    }
+    if (!(score > threshold || (threshold === -Infinity && score === threshold))) continue;
+    const o = (at.boxes >> 2) + count * 4;
+    // two corners in any order make the same box, as in the ONNX operator
+    f32[o] = Math.min(a, c);
+    f32[o + 1] = Math.min(b, d);
+    f32[o + 2] = Math.max(a, c);
+    f32[o + 3] = Math.max(b, d);
+    // NaN and the infinities, which large doubles become here, leave no number when taken from themselves
+    const sum = f32[o] + f32[o + 1] + f32[o + 2] + f32[o + 3];
+    if (sum - sum !== 0) continue;
+    f32[(at.scores >> 2) + count] = score;
+    i32[(at.classIds >> 2) + count] = classIds === null ? 0 : classIds[i];
+    i32[(at.sources >> 2) + count] = i;
+    count++;
+  }
+  return count;
 }
 
 /**

@@ -198,6 +198,7 @@ function notesOf(
     ...(named.length > 0 && !specs.some((s) => named.includes(s.name))
       ? [`roles name none of these outputs: ${few(named, 6)}`]
       : []),
+    // as many rows as cells, or so many for each cell: as many as there are anchors
     ...(isRowsOf(q.family, name) && q.inputSize && ![1, 2, 3, 5].some((n) => gridsOfRows(q, cells / n))
       ? [
           `${cells} rows are not the cells of a ${q.inputSize.join("x")} input at the usual strides: is that its size?`,
@@ -226,7 +227,7 @@ function strangeMaps(heads: readonly Head[], size: Question["inputSize"]): strin
       ];
 }
 
-/** Whether rows stand for the cells of maps, as far as is usual. */
+/** Whether each row usually is one cell of a map. */
 const isRowsOf = (family: Family, name: string): boolean =>
   /^yolo/.test(family) && (name === "class-rows" || name === "objectness-rows");
 

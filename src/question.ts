@@ -58,7 +58,7 @@ export function outputsOf(
   return mine;
 }
 
-/** The family of a config and why; `null` names nothing else than what the shapes settle. */
+/** The family of a config, and what said so. */
 export function familyOf(
   config: Config,
   specs: readonly { readonly name: string }[],

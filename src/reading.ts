@@ -184,7 +184,7 @@ export function reading<P extends Place = Place>(
 export const yFirst = (format: string | null, { box: { channel: c } }: Place): Partial<Head> =>
   /^c?y/.test(format ?? "") ? { boxChannels: [c, 0, 3 * c, 2 * c] } : {};
 
-/** Boxes that the network decoded, `usual`: what they are counted in where nobody says. A size that is not known is met in `makePlan`. */
+/** Boxes that the network decoded. `usual`: their unit where nobody says one; where the input size that it needs is unknown, NaN, which `makePlan` refuses. */
 export const plain =
   (
     q: Question,

@@ -277,7 +277,7 @@ describe.each(engines)("%s", (engine) => {
     expect(first).toHaveLength(1);
     expect(d.decode().toArray()).toEqual(first);
     expect(d.decode(outputs).toArray()).toEqual(first);
-    expect(() => d.decode()).toThrow(/slots that hold only those rows .* expected the outputs again/);
+    expect(() => d.decode()).toThrow(/the slots hold only the gathered rows .* expected the outputs again/);
     Object.values(d.slots)[0].data.set(data);
     expect(d.decode().toArray()).toEqual(first);
   });

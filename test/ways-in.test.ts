@@ -229,7 +229,9 @@ describe.each(engines)("nothing of one frame is left in the next, %s", (engine) 
     d.decode(maps());
     d.decode(maps());
     const slots = Object.values(d.slots).map(({ data, dims }) => ({ data, dims }));
-    expect(() => d.decode(slots)).toThrow(/got a slot's own array, and slots that hold only those rows/);
+    expect(() => d.decode(slots)).toThrow(
+      /got a slot's own array, but the slots hold only the gathered rows/,
+    );
     for (const s of slots) s.data.fill(0);
     expect(d.decode(slots).length).toBe(0);
   });

@@ -115,7 +115,7 @@ export function admitCommon(
     if (objectnessFn !== A.FN_NONE || fn !== A.FN_NONE) {
       to[OBJECTNESS] = o;
       to[SCORE] = score;
-      // one call for both: V8 takes in so many bytes of other functions, and a number that one left out returns is an object
+      // one call site for both: V8 inlines a limited number of bytes, and a function that is left out returns its number as a heap object
       for (let i = OBJECTNESS; i <= SCORE; i++) activate(i === SCORE ? fn : objectnessFn, i);
       o = to[OBJECTNESS];
       score = to[SCORE];

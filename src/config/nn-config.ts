@@ -27,18 +27,13 @@ export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Conf
   if (kind === "yolo" && !metadata.has("classes") && !labels)
     metadata.wrong("classes", "the number of classes");
   // a mobilenet file's labels count the background as the first, which its classes may leave out
-  const background = kind === "ssd" ? `, or ${(stated as number) + 1} with the background,` : "";
-  if (
-    kind !== null &&
-    stated !== null &&
-    labels?.length &&
-    labels.length !== stated &&
-    !(background && labels.length === stated + 1)
-  )
+  const least = stated ?? 0;
+  const most = kind === "ssd" ? least + 1 : least;
+  if (kind !== null && stated !== null && labels?.length && (labels.length < least || labels.length > most))
     root.say(
       "mappings.labels",
       `${labels.length} labels`,
-      `${stated}${background} for NN_specific_metadata.classes = ${stated}`,
+      `${least}${most > least ? `, or ${most} with the background,` : ""} for NN_specific_metadata.classes = ${least}`,
     );
   // evidence for the head rule, no more: other tools keep other things here
   const model = isObject(root.json.model) ? root.json.model : {};

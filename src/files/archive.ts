@@ -24,7 +24,11 @@ export function packingOf(bytes: Uint8Array): Packing | null {
   return bytes.length >= BLOCK && checksumFits(bytes) ? "tar" : null;
 }
 
-/** The text of the first `config.json` at the root of the archive, or in a folder there; what comes after it is not unpacked. */
+/**
+ * The text of the first `config.json` at the root of the archive, or in a folder there; what comes after it is not unpacked.
+ * `where` is the file's name in messages.
+ * @throws ConfigError where the bytes are no archive, are damaged, or hold no config.json, with got and expected
+ */
 export async function readArchiveConfig(bytes: Uint8Array, where: string): Promise<string> {
   const packing = packingOf(bytes);
   if (!packing) throw refusal(where, `got bytes that are no archive, expected .tar, .tar.gz or .tar.xz`);

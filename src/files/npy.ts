@@ -33,6 +33,7 @@ export function isNpy(bytes: Uint8Array): boolean {
 /**
  * One tensor. Fortran order becomes C order, big-endian becomes little-endian; the data may be a view on `bytes`. `where` is the file's
  * name in messages, since a tensor's name does not say which of several files is meant.
+ * @throws TensorError where the bytes are no such file, or of a type that no tensor has, with got and expected
  */
 export function parseNpy(bytes: Uint8Array, name: string, where = name): NamedTensor {
   checkBytes(bytes, where);

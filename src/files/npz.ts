@@ -19,7 +19,7 @@ export const isZip = (bytes: Uint8Array): boolean =>
 
 /**
  * The arrays of a NumPy `.npz` archive, named as in it. `where` is the file's name in messages.
- * @throws Error where the bytes are no such archive, with got and expected
+ * @throws TensorError where the bytes are no such archive, with got and expected
  */
 export function parseNpz(bytes: Uint8Array, where: string): NamedTensor[] {
   checkBytes(bytes, where);

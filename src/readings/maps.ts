@@ -188,7 +188,7 @@ function disjoint(places: readonly Place[]): Place[][] {
   return all.length > 0 ? [first, last] : [];
 }
 
-/** Bins of a side that networks are built with: none at all, 16 in YOLOv8, 8 in NanoDet, 17 in PP-YOLOE and YOLOv6. */
+/** Bins of a side that networks are built with: none at all, 16 in YOLOv8, 8 in NanoDet, 17 in PP-YOLOE and YOLOv6, 32 in wider ones trained alike. */
 const BINS = [0, 16, 8, 17, 32];
 
 /**
