@@ -24,7 +24,9 @@ const swap = (files: Readonly<Record<string, string>>) => ({
 const common = {
   target: "es2022",
   platform: "neutral",
-  sourcemap: true,
+  // what is built reads like the sources, with their names and comments; maps would be two thirds of the package
+  sourcemap: false,
+  logLevel: "warn",
   fixedExtension: true,
   deps: {
     alwaysBundle: ["@assemblyscript/loader"],
@@ -32,14 +34,14 @@ const common = {
     neverBundle: [/^node:/, /\.wasm$/, "@resvg/resvg-js", "xz-decompress"],
   },
   // bundlers turn the constants of a module into variables, which engines load anew in every loop
-  inputOptions: { optimization: { inlineConst: { mode: "all" } } },
+  inputOptions: { checks: { pluginTimings: false }, optimization: { inlineConst: { mode: "all" } } },
   plugins: [quietLoader()],
   outDir: "dist",
   clean: false,
   dts: false,
 } as const;
 
-// Syntax is compressed where bundles are made of it, beyond what their own minifiers do; names, comments and lines stay.
+// Syntax is compressed where bundles are made of it, beyond what their own minifiers do; names and comments stay.
 const inBrowser = { ...common, minify: { compress: true, mangle: false, codegen: false } } as const;
 
 const noKernel = {
@@ -101,7 +103,6 @@ export default defineConfig([
       node: "src/node.ts",
     },
     format: "esm",
-    sourcemap: false,
     dts: { emitDtsOnly: true },
     hooks: {
       "build:done": () => {
