@@ -1,6 +1,6 @@
 /**
- * What an import costs, minified and gzipped, for each entry of the package: checked against scripts/size.json, which only goes
- * down (`node scripts/size.mjs --update` writes today's sizes into it). Run it after a build.
+ * What an import costs, minified and gzipped, for each entry of the package: checked against scripts/size.json, so that no
+ * change makes it larger unseen (`node scripts/size.mjs --update` writes today's sizes into it). Run it after a build.
  *
  * It also checks that what is not used is not there: an import of little leaves little.
  */

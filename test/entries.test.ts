@@ -333,6 +333,15 @@ describe("an import does nothing", () => {
     },
   );
 
+  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs"])(
+    "%s reads nothing of the world when it is imported",
+    (file) => {
+      const { read, evaluate } = realm();
+      expect(Object.keys(evaluate(wrap(file)) as object)).not.toEqual([]);
+      expect(read).toEqual([]);
+    },
+  );
+
   test.each(["index.cjs", "ts.cjs", "wasm.cjs"])("%s changes no built-in and compiles nothing", (file) => {
     const { evaluate, global } = realm();
     evaluate(`

@@ -1,4 +1,4 @@
-/** The README's first code blocks, run as they stand (the imports turned to the source, and to a network of the test's own). */
+/** The README's first code blocks and that of docs/plan.md, run as they stand (the imports turned to the source, and to a network of the test's own). */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -75,10 +75,10 @@ export const InferenceSession = { create: async () => ({ run: async ({ images })
 });
 
 test("the block of plans decodes by what the command before it writes", async () => {
-  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../docs/plan.md", import.meta.url), "utf8");
   const block =
-    [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, b]) => b).find((b) => b.includes("loadPlan")) ?? "";
-  const command = /^npx boxwright (compile .*)$/m.exec(readme)?.[1] ?? "";
+    [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, b]) => b).find((b) => b.includes("loadPlan")) ?? "";
+  const command = /^npx boxwright (compile .*)$/m.exec(page)?.[1] ?? "";
   const folder = mkdtempSync(join(tmpdir(), "boxwright-readme-"));
   const file = new URL("./.plan.tmp.ts", import.meta.url);
   const data = new Float32Array(84 * 8400);

@@ -125,7 +125,7 @@ const tableOf = (lines) => lines.map((r) => `| ${r.join(" | ")} |`).join("\n");
 const head = ["runtime", "how", "works", "checks passed", "engine", "loaded (gzipped)"];
 const table = tableOf([head, head.map(() => "---"), ...cells]);
 
-/** The README's table: a row for each runtime and engine. */
+/** The README's table: a row for each runtime, with every engine that ran there. */
 function summary() {
   const groups = new Map();
   for (const r of rows) {
@@ -134,24 +134,21 @@ function summary() {
       nameOf(r.runtime),
       "",
     ];
-    const key = `${name}${machine === undefined ? "" : " on emulated ARM"} ${r.engine}`;
-    const g = groups.get(key) ?? { name, versions: new Set(), hows: new Set(), all: [] };
-    groups.set(key, g);
-    g.versions.add(machine === undefined ? number : `${number} (${machine})`);
-    if (machine === undefined) g.hows.add(r.how);
+    const g = groups.get(name) ?? { versions: new Set(), all: [] };
+    groups.set(name, g);
+    g.versions.add(machine === undefined ? number : `${number} (${machine}, emulated)`);
     g.all.push(r);
   }
   const span = (sizes) =>
     [...new Set([Math.min(...sizes), Math.max(...sizes)].map((n) => Math.round(n / 1000)))].join(" to ");
-  return [...groups.values()].map((g) => {
-    const worst = g.all.find((r) => r.works !== "yes")?.works ?? "yes";
-    const sizes = g.all.filter((r) => r.loaded !== undefined).map((r) => r.loaded.gzipped);
-    const engine = g.all[0].engine === undefined ? "" : `\`${g.all[0].engine}\``;
-    const hows = g.hows.size === 0 ? ", emulated" : `: ${[...g.hows].join("; ")}`;
+  return [...groups].map(([name, { versions, all }]) => {
+    const worst = all.find((r) => r.works !== "yes")?.works ?? "yes";
+    const sizes = all.filter((r) => r.loaded !== undefined).map((r) => r.loaded.gzipped);
+    const engines = [...new Set(all.filter((r) => r.engine !== undefined).map((r) => `\`${r.engine}\``))];
     return [
-      `${g.name} ${[...g.versions].join(", ")}${hows}`,
+      `${name} ${[...versions].join(", ")}`,
       worst,
-      engine,
+      engines.join(", "),
       sizes.length === 0 ? "" : `${span(sizes)} kB`,
     ];
   });
@@ -189,7 +186,7 @@ Package version ${version}, Linux on ${process.arch}.
   mkdirSync(join(root, "docs"), { recursive: true });
   writeFileSync(page, text);
   const readme = readFileSync(join(root, "README.md"), "utf8");
-  const short = ["runtime", "works", "engine", "loaded, gzipped"];
+  const short = ["runtime", "works", "engines", "loaded, gzipped"];
   const inside = tableOf([short, short.map(() => "---"), ...summary()]);
   const marked = /(<!-- runtimes -->\n)[\s\S]*?(<!-- \/runtimes -->)/;
   if (!marked.test(readme))
