@@ -6,8 +6,7 @@ import { ABI_VERSION } from "./abi.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { crc32 } from "./crc32.ts";
 import { TensorError } from "./errors.ts";
-import { writeAffine, writePlan, writeThresholds } from "./image.ts";
-import { IDENTITY } from "./letterbox.ts";
+import { writeImage } from "./image.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { checkSize, memoryOf } from "./memory.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
@@ -54,9 +53,7 @@ export function compilePlan(
   checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));
   const whole = { memory, plan, layout };
-  writePlan(whole);
-  writeThresholds(whole, settled);
-  writeAffine(memory, layout.blocks, IDENTITY);
+  writeImage(whole, settled);
   // all that is written beforehand lies before the first slot
   const image = new Uint8Array(memory.buffer, 0, layout.slots[0]);
   return { bytes: fileOf(image, plan, layout, specs, labelsOf(plan, settled.labels) ?? []), plan, layout };

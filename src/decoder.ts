@@ -13,7 +13,7 @@ import {
 import * as A from "./abi.ts";
 import { CONFIDENCE, Reader, UNIT, isText } from "./config/reader.ts";
 import { type Config, parseConfig } from "./config.ts";
-import { type Frame, IDENTITY, affineOf, remembered } from "./letterbox.ts";
+import { type Frame, affineOf, remembered } from "./letterbox.ts";
 import { ownList } from "./config/options.ts";
 import { numbersOf } from "./numbers.ts";
 import { type Description, describeConfig, describePlan } from "./describe.ts";
@@ -47,7 +47,7 @@ import {
   type Thresholds,
   slotsOf,
   writeAffine,
-  writePlan,
+  writeImage,
   writeThresholds,
 } from "./image.ts";
 import { checkPerClass, isPerClass, labelsOf, mayBePerClass } from "./class-lists.ts";
@@ -324,9 +324,7 @@ class TensorDecoder implements Decoder {
     const engine = makeEngine(this.engine, layout.bytes);
     const { memory } = engine;
     const image = { memory, plan, layout };
-    writePlan(image);
-    writeThresholds(image, this.#thresholds);
-    writeAffine(memory, layout.blocks, IDENTITY);
+    writeImage(image, this.#thresholds);
     const { tensors } = plan;
     const slots = slotsOf(image);
     const labels = labelsOf(plan, this.config.labels);

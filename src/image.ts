@@ -4,7 +4,7 @@ import { sigmoid } from "./baseline/value.ts";
 import type { Config } from "./config.ts";
 import { rawGate, smallestPassing } from "./gates.ts";
 import type { Columns, Layout } from "./layout.ts";
-import type { Affine } from "./letterbox.ts";
+import { type Affine, IDENTITY } from "./letterbox.ts";
 import type { Memory } from "./memory.ts";
 import { listStart } from "./class-lists.ts";
 import type { GatherHead, Plan } from "./plan.ts";
@@ -57,6 +57,13 @@ const CLAMP = {
   after: A.FLAG_CLAMP_AFTER,
   centre: A.FLAG_CLAMP_CENTRE,
 };
+
+/** Writes all of a plan, boxes relative to the network's input. */
+export function writeImage(image: MemoryImage, thresholds: Thresholds): void {
+  writePlan(image);
+  writeThresholds(image, thresholds);
+  writeAffine(image.memory, image.layout.blocks, IDENTITY);
+}
 
 /** Writes everything of the plan but what changes at run time. */
 export function writePlan(image: MemoryImage): void {

@@ -138,9 +138,10 @@ interface PlanFile {
   readonly outputs: number;
 }
 
-/** Checks length, checksum, versions and every table. */
-function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
-  const refusePlan = (got: string, expected: string): never => no("plan", got, expected);
+const refusePlan = (got: string, expected: string): never => no("plan", got, expected);
+
+/** The bytes of the file, checked for length, checksum and versions. */
+function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
   if (given instanceof Promise) refusePlan("a promise", "what it resolves to: await it");
   const isBuffer = Object.prototype.toString.call(given) === "[object ArrayBuffer]";
   if (!isBuffer && !isBytes(given))
@@ -155,25 +156,32 @@ function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
         ? new Uint8Array(given as ArrayBuffer)
         : new Uint8Array(buffer, byteOffset, byteLength);
   const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
-  const word = (at: number, index: number): number => view.getUint32(at + index * 4, true);
+  const word = (index: number): number => view.getUint32(index * 4, true);
   const is = (what: string, got: number, expected: number): unknown =>
     got === expected || refusePlan(`${what} ${got}`, String(expected));
-  if (byteLength >= 4 && word(0, F.F_MAGIC) !== F.PLAN_MAGIC)
+  if (byteLength >= 4 && word(F.F_MAGIC) !== F.PLAN_MAGIC)
     refusePlan(
       `a file that begins with ${show(String.fromCharCode(...whole.subarray(0, 8)))}`,
       "one made by boxwright compile, without --c",
     );
   if (byteLength < head) refusePlan(`${byteLength} bytes`, `at least ${head}`);
-  is("a file of version", word(0, F.F_VERSION), F.PLAN_VERSION);
-  const length = word(0, F.F_FILE_BYTES);
+  is("a file of version", word(F.F_VERSION), F.PLAN_VERSION);
+  const length = word(F.F_FILE_BYTES);
   // behind it there may be other things, as in flash
   if (byteLength < length || length < head)
     refusePlan(`${byteLength} bytes`, `${length}: was the file cut short, or read or written as text?`);
   const bytes = whole.subarray(0, length);
-  is("damaged bytes: a checksum of", crc32(bytes.subarray(F.F_FILE_BYTES * 4)), word(0, F.F_CHECK));
-  is("a plan for kernel version", word(0, F.F_ABI), A.ABI_VERSION);
+  is("damaged bytes: a checksum of", crc32(bytes.subarray(F.F_FILE_BYTES * 4)), word(F.F_CHECK));
+  is("a plan for kernel version", word(F.F_ABI), A.ABI_VERSION);
+  return bytes;
+}
 
-  // a checksum finds accidents; that every table and every address lies inside is looked at all the same
+/** Looks at every table: a checksum finds accidents, but that every address lies inside is not left to it. */
+function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
+  const bytes = wholeFile(given);
+  const { length } = bytes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, length);
+  const word = (at: number, index: number): number => view.getUint32(at + index * 4, true);
   const inside = (at: number, count: number, size: number, end: number, from = A.FIRST_ADDRESS): number =>
     at >= from && at + count * size <= end
       ? at
