@@ -25,7 +25,9 @@ export interface OutputSpec {
   readonly name: string;
   readonly dims: readonly number[] | null;
   readonly type: string | null;
-  /** Storage order letters as the file writes them; a hint, never trusted alone. */
+  /** Letters of an archive for the storage order. They are wrong in some files, so shapes decide and these are not asked. */
+  readonly layout: string | null;
+  /** Storage order as the option `outputs` states it, which is taken at its word. */
   readonly order: string | null;
   /** Quantised outputs: real = (raw - zeroPoint) * scale. */
   readonly scale?: number;

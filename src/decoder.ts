@@ -52,7 +52,7 @@ import {
 } from "./image.ts";
 import { checkPerClass, isPerClass, labelsOf, mayBePerClass } from "./class-lists.ts";
 import { makePlan } from "./plan.ts";
-import { knownOf, knownSpecs } from "./question.ts";
+import { knownSpecs } from "./question.ts";
 import { type TensorInput, type TensorSpec, specOf } from "./tensor.ts";
 import { type Stats, countFrame, countImage } from "./stats.ts";
 
@@ -283,7 +283,7 @@ class TensorDecoder implements Decoder {
   }
 
   #known(name: string): Known {
-    return knownOf(this.config)?.find((o) => o.name === name) ?? {};
+    return this.config.outputs?.find((o) => o.name === name) ?? {};
   }
 
   /** What the tensors of a bare array are called: by themselves, or as the config names them, in its order. */

@@ -95,6 +95,7 @@ function outputSpecs(outputs: NonNullable<DecoderOptions["outputs"]>): OutputSpe
     name: named ? name : (o.name ?? `output${name}`),
     dims: o.dims,
     type: o.type ?? null,
+    layout: null,
     order: o.order ?? null,
     scale: o.scale,
     zeroPoint: o.zeroPoint,

@@ -20,16 +20,9 @@ export interface Question extends Omit<Config, "family" | "rules" | "classes" | 
   readonly valuesOf: (index: number) => ArrayLike<number> | null;
 }
 
-/**
- * What the config says beforehand of outputs. The order that an archive states is a hint that shapes decide over; that of the option
- * `outputs`, which alone has a scale to state, is not.
- */
-export const knownOf = ({ outputs }: Config): readonly OutputSpec[] | undefined =>
-  outputs?.map((o) => ("scale" in o ? o : { ...o, order: null }));
-
 /** The tensors as the config gives them beforehand: all outputs with their shapes. */
 export const specsOf = (config: Config): TensorSpec[] | undefined =>
-  knownOf(config)?.map((o) => specOf(o.name, o as TensorSpecInput));
+  config.outputs?.map((o) => specOf(o.name, o as TensorSpecInput));
 
 /** The same where it is enough to make a plan of: every shape, and every scale. */
 export function knownSpecs(config: Config): TensorSpec[] | null {

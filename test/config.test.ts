@@ -435,9 +435,9 @@ describe("NN Archive", () => {
       ],
       strides: [8, 16],
       outputs: [
-        { name: "b_yolov5", dims: [1, 14, 4, 6], type: "float16", order: "NCHW" },
-        { name: "a_yolov5", dims: [1, 14, 8, 12], type: "float16", order: "NCHW" },
-        { name: "extra", dims: null, type: "float32", order: null },
+        { name: "b_yolov5", dims: [1, 14, 4, 6], type: "float16", layout: "NCHW", order: null },
+        { name: "a_yolov5", dims: [1, 14, 8, 12], type: "float16", layout: "NCHW", order: null },
+        { name: "extra", dims: null, type: "float32", layout: null, order: null },
       ],
       headOutputs: ["b_yolov5", "a_yolov5"],
       conventions: "depthai",
@@ -521,7 +521,7 @@ describe("NN Archive", () => {
     const config = parseConfig({
       model: { outputs: [{ name: "o", shape: [-1, 84, 8400] }], heads: [{ parser: "YOLO" }] },
     });
-    expect(config.outputs).toEqual([{ name: "o", dims: null, type: null, order: null }]);
+    expect(config.outputs).toEqual([{ name: "o", dims: null, type: null, layout: null, order: null }]);
   });
 
   test.each<[string, unknown, string[]]>([

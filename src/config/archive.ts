@@ -133,7 +133,8 @@ function outputsOf(model: Reader): OutputSpec[] | null {
       dims: shapeOf(o),
       type: o.take("dtype", TEXT),
       // a hint that third-party archives get wrong ("NCDE"), so it only stands in the description
-      order: o.take("layout", TEXT),
+      layout: o.take("layout", TEXT),
+      order: null,
     };
   });
   return outputs?.filter(({ name }) => name !== null) ?? null;
