@@ -37,16 +37,19 @@ async function beside<T>(attack: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes bytes, and collects what comes back until the other side ends. */
+/** Writes bytes, and collects what comes back until the other side ends. `afterAnswer` goes out when the first bytes have come back. */
 function talk(
   parts: readonly (string | Buffer)[],
-  options: { pauseMs?: number; closeAfter?: boolean } = {},
+  options: { pauseMs?: number; closeAfter?: boolean; afterAnswer?: string } = {},
 ): Promise<{ text: string; sent: number; socket: Socket }> {
   return new Promise((resolve) => {
     const socket = connect(hub.running.port, "127.0.0.1");
     let text = "";
     let sent = 0;
-    socket.setEncoding("latin1").on("data", (chunk: string) => (text += chunk));
+    socket.setEncoding("latin1").on("data", (chunk: string) => {
+      if (text === "" && options.afterAnswer !== undefined) socket.write(options.afterAnswer);
+      text += chunk;
+    });
     socket.on("error", () => undefined);
     socket.on("close", () => resolve({ text, sent, socket }));
     void (async () => {
@@ -85,7 +88,12 @@ describe("bodies and connections (8)", () => {
   it("stops reading a body that never ends", async () => {
     await beside(async () => {
       const chunk = Buffer.concat([Buffer.from("10000\r\n"), Buffer.alloc(65536, 120), Buffer.from("\r\n")]);
-      const { text, sent } = await talk([head("Transfer-Encoding: chunked\r\n"), ...new Array<Buffer>(4000).fill(chunk)], { pauseMs: 2 });
+      const start = head("Transfer-Encoding: chunked\r\n");
+      // The answer comes when 1 MiB is read and a little more, though neither the end of the body nor anything else follows.
+      const early = await talk([start, ...new Array<Buffer>(17).fill(chunk)]);
+      expect(statusOf(early.text)).toBe(413);
+      // Who goes on is cut off. Not by bytes: for a second the rest is thrown away, however much that is.
+      const { text, sent } = await talk([start, ...new Array<Buffer>(4000).fill(chunk)], { pauseMs: 2 });
       expect(statusOf(text)).toBe(413);
       expect(sent).toBeLessThan(4000 * chunk.length);
     });
@@ -174,9 +182,12 @@ describe("bodies and connections (8)", () => {
       }
       // A good request, then garbage on the same connection: the good one is answered, the rest ends it.
       const body = JSON.stringify({ query: LIST });
-      const { text } = await talk([`${head(`Content-Length: ${body.length}\r\n`)}${body}\u0000\u0001garbage\r\n\r\n`]);
-      expect(text).toMatch(/^HTTP\/1\.1 (200|400)/);
-      expect(text.match(/HTTP\/1\.1 /g)!.length).toBeLessThanOrEqual(2);
+      const good = `${head(`Content-Length: ${body.length}\r\n`)}${body}`;
+      const garbage = "\u0000\u0001garbage\r\n\r\n";
+      const statuses = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => Number(match[1]));
+      expect(statuses((await talk([good], { afterAnswer: garbage })).text)).toEqual([200, 400]);
+      // In one piece with it, the garbage is met before the good one has its answer: that may be lost, the end is the same.
+      expect(statuses((await talk([good + garbage])).text).at(-1)).toBe(400);
     });
   });
 });
@@ -213,7 +224,6 @@ describe("queries (9)", () => {
 
   it.each(attacks)("%s", async (_name, query, expected) => {
     const { documents } = hub.running.hub.endpoint;
-    const before = hub.db.queries;
     const validated = documents.validated;
     const attack = await hub.makeTeam("Attack", []);
     const started = hub.db.queries;
@@ -222,10 +232,9 @@ describe("queries (9)", () => {
     expect(text).toMatch(expected);
     expect(text.length).toBeLessThan(200_000);
     expect(json.data ?? null).toBeNull();
-    // Two queries at most: the key, and one list for the query that is well-formed.
-    expect(hub.db.queries - started).toBeLessThanOrEqual(2);
+    // Two queries at most: the key, and one list for the query that is well-formed. And one at least, or nothing was counted.
+    expect([1, 2]).toContain(hub.db.queries - started);
     expect(documents.validated - validated).toBeLessThanOrEqual(1);
-    expect(started).toBeGreaterThanOrEqual(before);
   });
 
   it("leave a good client answered while they all run at once", async () => {
