@@ -75,7 +75,7 @@ interface Option {
   readonly about: string;
 }
 
-/** The whole list; README and `hub config` are made from it. */
+/** The whole list: what is read, and what `hub --help` and `hub config` show. The README names some by hand. */
 export const options: Readonly<Record<keyof Config, Option>> = {
   databaseUrl: {
     env: "DATABASE_URL",
