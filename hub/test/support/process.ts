@@ -21,10 +21,12 @@ export interface Ran {
   readonly json: any;
 }
 
-/** Runs the command to its end. `killAfterMs` ends it with SIGKILL. */
-export function run(args: readonly string[], env: Environment, options: { input?: string; killAfterMs?: number } = {}): Promise<Ran> {
+/** Runs the command to its end; with SIGKILL, as soon as `killWhen` says so. */
+export function run(args: readonly string[], env: Environment, options: { input?: string; killWhen?: () => boolean } = {}): Promise<Ran> {
   return new Promise((resolve) => {
+    let watch: NodeJS.Timeout | undefined;
     const child = execFile(process.execPath, [cli, ...args], { env: merged(env), maxBuffer: 2 ** 26 }, (_error, stdout, stderr) => {
+      clearInterval(watch);
       let json: unknown;
       try {
         json = JSON.parse(stdout);
@@ -34,7 +36,8 @@ export function run(args: readonly string[], env: Environment, options: { input?
       resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr, json });
     });
     if (options.input !== undefined) child.stdin?.end(options.input);
-    if (options.killAfterMs !== undefined) setTimeout(() => child.kill("SIGKILL"), options.killAfterMs).unref();
+    const { killWhen } = options;
+    if (killWhen !== undefined) watch = setInterval(() => killWhen() && child.kill("SIGKILL"), 1);
   });
 }
 
