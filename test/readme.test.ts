@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { run } from "../src/cli/run.ts";
+import { parseConfig } from "../src/config.ts";
+import { type Conventions, CONVENTIONS } from "../src/conventions.ts";
 
 test("the usage block prints what it says", async () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
@@ -113,4 +115,49 @@ test("the block of plans decodes by what the command before it writes", async ()
     rmSync(folder, { recursive: true });
   }
   expect(printed).toEqual([["thing 0", 0.75]]);
+});
+
+test("the table of conventions says what each set is", () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const section = readme.slice(readme.indexOf("\n## Conventions\n")).split(/\n## /)[1];
+  const [head, , ...lines] = section
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  const sets = head.slice(1).map((cell) => cell.replaceAll("`", ""));
+  expect(sets).toEqual(Object.keys(CONVENTIONS));
+  const field = (line: string[]): string | undefined => /^`(\w+)`/.exec(line[0])?.[1];
+  const table = Object.fromEntries(lines.map((line) => [field(line) ?? line[0], line.slice(1)]));
+  // as the table writes a value
+  const written = (name: string, value: unknown): string =>
+    name === "clamp" && value === "before"
+      ? "before, empty boxes dropped"
+      : name === "clamp" && value === "centre"
+        ? "centre and size"
+        : name === "maxCandidates" && value === 0
+          ? "-"
+          : typeof value === "boolean"
+            ? value
+              ? "yes"
+              : "no"
+            : String(value);
+  const fields = Object.keys(CONVENTIONS.ultralytics) as (keyof Conventions)[];
+  expect(table).toEqual({
+    // held by what parseConfig makes of the two
+    "default for": sets.map((set) =>
+      set === parseConfig({ family: "yolov8" }).conventions
+        ? "typed options"
+        : set === parseConfig({ NN_config: {} }).conventions
+          ? "config files"
+          : "",
+    ),
+    ...Object.fromEntries(
+      fields.map((f) => [f, Object.values(CONVENTIONS).map((rules: Conventions) => written(f, rules[f]))]),
+    ),
+  });
 });
