@@ -508,6 +508,22 @@ describe("frame", () => {
     ["odd padding goes right", [65, 65], 99, 100, "letterbox", [0, 0, 64, 65], [0, 0, 1, 1]],
     // 333x500 into 320x320: round(213.12) = 213 x 320, 107 columns: 53 on the left
     ["odd, both", [320, 320], 333, 500, "letterbox", [53, 0, 266, 320], [0, 0, 1, 1]],
+    // 500x333 into 640x640: 640 x round(426.24) = 426, 214 rows: 107 above
+    ["a fraction below a half", [640, 640], 500, 333, "letterbox", [0, 107, 640, 533], [0, 0, 1, 1]],
+    // 480x361 into 320x320: 320 x round(240.67) = 241, 79 rows: 39 above
+    ["a fraction above a half", [320, 320], 480, 361, "letterbox", [0, 39, 320, 280], [0, 0, 1, 1]],
+    // 361x480 into 320x320: round(240.67) = 241 x 320, 79 columns: 39 on the left
+    ["a fraction above a half, tall", [320, 320], 361, 480, "letterbox", [39, 0, 280, 320], [0, 0, 1, 1]],
+    ["top left, above a half", [320, 320], 480, 361, "letterbox-topleft", [0, 0, 320, 241], [0, 0, 1, 1]],
+    [
+      "top left, tall, above a half",
+      [320, 320],
+      361,
+      480,
+      "letterbox-topleft",
+      [0, 0, 241, 320],
+      [0, 0, 1, 1],
+    ],
     ["top left", [640, 640], 1000, 500, "letterbox-topleft", [0, 0, 640, 320], [0, 0, 1, 1]],
     ["top left, tall", [416, 416], 300, 400, "letterbox-topleft", [0, 0, 312, 416], [0, 0, 1, 1]],
     ["stretch", [640, 480], 333, 777, "stretch", [64, 48, 320, 240], [0.1, 0.1, 0.5, 0.5]],

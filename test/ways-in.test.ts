@@ -219,6 +219,49 @@ describe.each(engines)("nothing of one frame is left in the next, %s", (engine) 
     expect(found(d, one, null as unknown as Frame)).toEqual(plain);
   });
 
+  test.each<[string, () => { decode: Decoder["decode"] }]>([
+    ["decoder", () => make({ family: "yolov8", classes: 1, inputSize: [64, 64] }, { engine })],
+    [
+      "plan",
+      () =>
+        loadPlanSync(
+          compilePlan(
+            { family: "yolov8", classes: 1, inputSize: [64, 64] },
+            { outputs: [{ name: "output0", dims: [1, 5, 84] }] },
+          ).bytes,
+          { engine },
+        ),
+    ],
+  ])("a frame that was changed in place is another frame, and a frozen one is read once: %s", (_, open) => {
+    const d = open();
+    const one = [planes([32, 32, 16, 16, 0.9])];
+    const box = (frame: Frame): number[] => [...d.decode(one, frame).boxes.subarray(0, 4)];
+    // 128x64 in 64x64 is 64x32 with 16 rows above: rows 24..40 are 8..24 of 32
+    const frame = { width: 128, height: 64, resize: "letterbox" as Frame["resize"] };
+    expect(box(frame)).toEqual([0.375, 0.25, 0.625, 0.75]);
+    frame.width = 64;
+    expect(box(frame)).toEqual([0.375, 0.375, 0.625, 0.625]);
+    // 64x128: 32x64
+    frame.height = 128;
+    expect(box(frame)).toEqual([0.25, 0.375, 0.75, 0.625]);
+    frame.resize = "stretch";
+    expect(box(frame)).toEqual([0.375, 0.375, 0.625, 0.625]);
+    let reads = 0;
+    const frozen = Object.freeze({
+      get width() {
+        reads++;
+        return 128;
+      },
+      height: 64,
+      resize: "letterbox" as const,
+    });
+    expect(box(frozen)).toEqual([0.375, 0.25, 0.625, 0.75]);
+    const once = reads;
+    expect(once).toBeGreaterThan(0);
+    expect(box(frozen)).toEqual([0.375, 0.25, 0.625, 0.75]);
+    expect(reads).toBe(once);
+  });
+
   test("slots that hold rows of the last arrays are refused as arrays too", () => {
     const anchors = [10, 13, 16, 30, 33, 23, 30, 61, 62, 45, 59, 119, 116, 90, 156, 198, 373, 326];
     const d = make(
