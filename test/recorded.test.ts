@@ -5,7 +5,13 @@ import { describe, expect, test } from "vitest";
 import { type Decoder, type Outputs, createDecoderSync } from "../src/decoder.ts";
 import type { Frame } from "../src/letterbox.ts";
 import type { DecoderOptions } from "../src/options.ts";
-import { blazefaceAnchors, ssdAnchors, ssdMobilenetAnchors, ultrafacePriors } from "../src/priors.ts";
+import {
+  blazefaceAnchors,
+  caffePriors,
+  ssdAnchors,
+  ssdMobilenetAnchors,
+  ultrafacePriors,
+} from "../src/priors.ts";
 import { engines } from "./engines.ts";
 import { type Network, networks, objectOn, uniformRule } from "./networks.ts";
 import { apart, expectSame, iou } from "./same.ts";
@@ -369,6 +375,33 @@ describeShared("recorded networks", (data) => {
         reduceLowest: true,
       });
       expect(farthest(ours, theirs)).toBeLessThan(1e-6);
+    });
+
+    test("Caffe's PriorBox layers of OpenCV's face detector", () => {
+      const theirs = read("opencv_face_ssd", "astronaut").tensors["mbox_priorbox"].data;
+      // cells, min_size, max_size, aspect_ratio and step of each layer of its prototxt; the last three maps are 5x5 all
+      const layers: [number, number, number, number[], number][] = [
+        [38, 30, 60, [2], 8],
+        [19, 60, 111, [2, 3], 16],
+        [10, 111, 162, [2, 3], 32],
+        [5, 162, 213, [2, 3], 64],
+        [5, 213, 264, [2], 100],
+        [5, 264, 315, [2], 300],
+      ];
+      const ours = caffePriors(
+        [300, 300],
+        layers.map(([cells, minSize, maxSize, aspectRatios, step]) => ({
+          width: cells,
+          height: cells,
+          minSize,
+          maxSize,
+          aspectRatios,
+          step,
+          flip: true,
+        })),
+      );
+      // the second half holds their variances; steps of f32 below 4, where the centres of the last map lie
+      expect(farthest(ours, theirs.subarray(0, 8892 * 4))).toBeLessThanOrEqual(2 ** -22);
     });
 
     test("BlazeFace", () => {
