@@ -452,6 +452,46 @@ test("describe before and after the tensors are known", () => {
   expect(JSON.parse(JSON.stringify(json))).toEqual(json);
 });
 
+test("describe, whole: quantised tensors, several labels a cell, a pixel added", () => {
+  const d = createDecoderSync(
+    { family: "yolov8", classes: 3, inputSize: [64, 64], keep: [2, 0], confidenceThreshold: 0.4 },
+    {
+      conventions: { set: "depthai-nodes", multiLabel: true },
+      iouThreshold: 0.6,
+      maxDetections: 20,
+      outputs: [
+        { name: "box", dims: [1, 4, 84], type: "i8", scale: 0.5, zeroPoint: 3, order: "planes" },
+        { name: "cls", dims: [1, 3, 84], type: "u8", scale: 1 / 256, zeroPoint: 7, order: "planes" },
+      ],
+    },
+  );
+  expect(d.describe().text.split("\n")).toEqual([
+    "family: yolov8 (option family)",
+    "reading: class-rows: boxes, classes: box [1,4,84] as planes + cls [1,3,84] as planes",
+    "activation: sigmoid (the tensor holds probabilities) (default of yolov8 class-rows)",
+    "input: 64x64; batch 1; 3 classes",
+    "tensor box: [1,4,84] i8, real = (raw - 3) * 0.5",
+    "tensor cls: [1,3,84] u8, real = (raw - 7) * 0.00390625",
+    // 8 x 8, 4 x 4 and 2 x 2
+    "head: box [1,4,84] as planes + cls [1,3,84] as planes: 84 cells from number 0, box centre, score class",
+    "rules: depthai-nodes: score class, confidence > 0.4, suppression per class at IoU > 0.6, clamp centre, multi-label, +1 pixel, at most 3000 candidates, 20 detections",
+    "keep: classes 0, 2",
+  ]);
+  // of the raw numbers, what the text says: (67 - 3) / 2 is 32, (35 - 3) / 2 is 16, (199 - 7) / 256 is 0.75
+  const box = new Int8Array(4 * 84);
+  const cls = new Uint8Array(3 * 84).fill(7);
+  [67, 67, 35, 35].forEach((v, k) => (box[k * 84] = v));
+  [199, 255, 135].forEach((v, k) => (cls[k * 84] = v));
+  const found = d.decode({
+    box: { data: box, dims: [1, 4, 84], scale: 0.5, zeroPoint: 3 },
+    cls: { data: cls, dims: [1, 3, 84], scale: 1 / 256, zeroPoint: 7 },
+  });
+  expect(found.toArray().map((x) => [x.class_id, x.confidence, x.x_min, x.x_max])).toEqual([
+    [0, 0.75, 0.375, 0.625],
+    [2, 0.5, 0.375, 0.625],
+  ]);
+});
+
 test("describe says when logits look activated, what was left alone, and what was inferred", () => {
   const d = createDecoderSync({ family: "yolov3", classes: 1, anchors: [[[10, 10]]] });
   d.decode({

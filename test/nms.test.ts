@@ -341,3 +341,13 @@ describe("bad arguments", () => {
     expect(call).toThrow(message);
   });
 });
+
+test.each(engines)("a score exactly at scoreThreshold is left out, the next one up is not (%s)", (engine) => {
+  const boxes = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5];
+  // half of f32, and its neighbours
+  const scores = [0.5, 0.5 + 2 ** -24, 0.5 - 2 ** -25];
+  for (const boxFormat of ["xyxy", "xywh"] as const)
+    expect([...nms(boxes, scores, { engine, boxFormat, scoreThreshold: 0.5 })]).toEqual([1]);
+  // where none is left out, not even the lowest there is
+  expect([...nms(boxes, [-Infinity, 1, 0], { engine })]).toEqual([1, 2, 0]);
+});
