@@ -154,8 +154,8 @@ describe("end-to-end results are not taken for rows of cells", () => {
   const rows = filled([1, 300, 6]);
   rows.data.set([100, 100, 300, 300, 0.9, 1, 400, 100, 500, 300, 0.8, 0]);
 
-  test("300 detections, and a 20x15 map", () => {
-    const found = decode({ family: "yolov10", classes: 2, inputSize: [640, 480] }, [rows]).toArray();
+  test.each(["yolov10", "yolo26"])("300 detections, and a 20x15 map: %s", (family) => {
+    const found = decode({ family, classes: 2, inputSize: [640, 480] }, [rows]).toArray();
     expect(found.map((d) => [d.class_id, Math.round(d.x_min * 640), Math.round(d.y_max * 480)])).toEqual([
       [1, 100, 300],
       [0, 400, 300],
@@ -372,3 +372,81 @@ test.each(["sigmoid", "logits"])(
     for (const image of images) expect(image).toEqual(images[0]);
   },
 );
+
+test.each(engines)("distributions of 32 bins a side (%s)", (engine) => {
+  // cells of 8 pixels; in cell (3, 4) each side is sure of one bin, the last among them
+  const [box, cls] = [filled([1, 4 * 32, 8, 8]), filled([1, 2, 8, 8], -20)];
+  const cell = 4 * 8 + 3;
+  const sides = [1, 2, 31, 17];
+  sides.forEach((bin, side) => (box.data[(side * 32 + bin) * 64 + cell] = 100));
+  cls.data[64 + cell] = 20;
+  const config = { family: "yolov8", classes: 2, inputSize: [64, 64] };
+  const found = decode(config, { box, cls }, { engine, conventions: { clamp: "none" } });
+  expect(found.toArray().map((d) => d.class_id)).toEqual([1]);
+  // left, top, right, bottom of the cell's middle, an eighth of the input for each bin
+  const expected = [3.5 - 1, 4.5 - 2, 3.5 + 31, 4.5 + 17].map((cells) => cells / 8);
+  expected.forEach((x, i) => expect(found.boxes[i]).toBeCloseTo(x, 5));
+});
+
+test.each(engines)("BlazeFace has one class where nobody says (%s)", (engine) => {
+  const [offsets, scores] = [filled([1, 896, 16]), filled([1, 896, 1], -20)];
+  // of the first anchor, which is centred at half of 1/16: 60 and 28 pixels on, 32 wide and 64 high
+  offsets.data.set([60, 28, 32, 64]);
+  scores.data[0] = 20;
+  const d = make({ family: "blazeface", inputSize: [128, 128] }, { engine });
+  const found = d.decode({ offsets, scores });
+  expect([...found.classIds.slice(0, found.length)]).toEqual([0]);
+  expect([...found.boxes.slice(0, 4)]).toEqual([(64 - 16) / 128, 0, (64 + 16) / 128, (32 + 32) / 128]);
+  expect(d.describe().text).toContain("; 1 class\n");
+});
+
+describe("keep, at the ends of the classes", () => {
+  const v8 = { family: "yolov8", classes: 2, inputSize: [64, 64] };
+  const ssd = {
+    family: "ssd",
+    classes: 2,
+    priors: [0.5, 0.5, 0.25, 0.25],
+    priorFormat: "cxcywh",
+    variances: [0.1, 0.1, 0.2, 0.2],
+    confidenceThreshold: 0.01,
+    roles: { boxes: "b", scores: "s" },
+  };
+  const scores = filled([1, 1, 3]);
+  scores.data.set([0.75, 0.125, 0.0625]);
+  const kept = (config: object, keep: unknown): number[] =>
+    decode(config, { b: filled([1, 1, 4]), s: scores }, { keep })
+      .toArray()
+      .map((d) => d.class_id);
+
+  test("numbers below the first class and behind the last are refused", () => {
+    for (const id of [-1, 2])
+      expect(() => decode(v8, [filled([1, 6, 84])], { keep: [id] })).toThrow(
+        `keep: got class ${id}, expected 0..1`,
+      );
+    expect(decode(v8, [filled([1, 6, 84])], { keep: [0, 1] })).toHaveLength(0);
+    // of one class too, where a list may count another way
+    expect(() => decode({ ...v8, classes: 1 }, [filled([1, 5, 84])], { keep: [-1] })).toThrow(
+      "keep: got class -1",
+    );
+  });
+
+  test("the background may be named, and is never found, however sure the network is of it", () => {
+    for (const labels of [
+      ["cat", "dog"],
+      ["background", "cat", "dog"],
+    ]) {
+      expect(kept({ ...ssd, labels }, ["background"])).toEqual([]);
+      expect(kept({ ...ssd, labels }, ["background", "dog"])).toEqual([2]);
+      expect(kept({ ...ssd, labels }, ["cat"])).toEqual([1]);
+    }
+  });
+
+  test("of a network without a background, or one that numbers leave out, it is no class", () => {
+    expect(() =>
+      decode({ ...v8, labels: ["a", "b"] }, [filled([1, 6, 84])], { keep: ["background"] }),
+    ).toThrow('keep: got "background"');
+    const config = { ...ssd, labels: ["background", "cat", "dog"], conventions: "tflite" };
+    expect(() => kept(config, ["background"])).toThrow('keep: got "background"');
+    expect(kept(config, ["dog"])).toEqual([1]);
+  });
+});
