@@ -17,7 +17,8 @@ import {
   writeSafetensors,
 } from "../src/files.ts";
 import { crc32 } from "../src/crc32.ts";
-import { compilePlan } from "../src/node.ts";
+import { createDecoderSync } from "../src/decoder.ts";
+import { compilePlan, createArchiveDecoder, mergeTensors, packingOf } from "../src/node.ts";
 import { ELEMENTS } from "../src/tensor.ts";
 import type { ElementType } from "../src/files.ts";
 
@@ -400,6 +401,74 @@ describe("NN Archive", () => {
     });
   });
 
+  test.each(["nnarchive.tar", "nnarchive.tar.gz", "nnarchive.tar.xz"])(
+    "a decoder from the bytes of %s is that of its config.json",
+    async (name) => {
+      const bytes = await load(name);
+      const text = await readArchiveConfig(bytes, name);
+      const maps = (): object =>
+        Object.fromEntries(
+          [
+            [12, 20],
+            [6, 10],
+            [3, 5],
+          ].map(([h, w], i) => {
+            const data = new Float32Array(9 * h * w);
+            // distances of a cell each way, sure of the first cell and of class i
+            data.fill(1, 0, 4 * h * w);
+            data[4 * h * w] = 0.9;
+            data[(5 + i) * h * w] = 0.75;
+            return [`output${i + 1}_yolov6r2`, { data, dims: [1, 9, h, w] }];
+          }),
+        );
+      for (const options of [{}, { engine: "ts", confidenceThreshold: 0.8 }] as const) {
+        const [ours, theirs] = [await createArchiveDecoder(bytes, options), createDecoderSync(text, options)];
+        expect(ours.describe()).toEqual(theirs.describe());
+        const found = ours.decode(maps() as never).toArray();
+        expect(found).toEqual(theirs.decode(maps() as never).toArray());
+        // half a cell to the edge and a whole one the other way: of 20, 10 and 5 cells; nothing is above 0.8
+        expect(found.map((d) => [d.label, Number(d.x_max.toFixed(5))])).toEqual(
+          "engine" in options
+            ? []
+            : [
+                ["a", 0.075],
+                ["b", 0.15],
+                ["c", 0.3],
+              ],
+        );
+      }
+    },
+  );
+
+  test.each([
+    ["text", "x", 'got "x", expected the bytes of an NN Archive, a Uint8Array'],
+    ["null", null, "got null, expected the bytes of an NN Archive, a Uint8Array"],
+    [
+      "other bytes",
+      Uint8Array.of(1, 2, 3),
+      "archive: got bytes that are no archive, expected .tar, .tar.gz or .tar.xz",
+    ],
+  ])("a decoder from %s is refused", async (_, bytes, message) => {
+    const made = createArchiveDecoder(bytes as Uint8Array);
+    await expect(made).rejects.toBeInstanceOf(ConfigError);
+    await expect(made).rejects.toThrow(message);
+  });
+
+  test("how bytes are packed", async () => {
+    for (const packing of ["tar", "gz", "xz"] as const)
+      expect(packingOf(await load(packing === "tar" ? "nnarchive.tar" : `nnarchive.tar.${packing}`))).toBe(
+        packing,
+      );
+    const tar = await load("nnarchive.tar");
+    // a tar is known by the checksum of its first 512 bytes
+    expect(packingOf(tar.slice(0, 512))).toBe("tar");
+    expect(packingOf(tar.slice(0, 511))).toBeNull();
+    tar[0] ^= 1;
+    expect(packingOf(tar)).toBeNull();
+    expect(packingOf(new Uint8Array(0))).toBeNull();
+    expect(packingOf(await load("c.npy"))).toBeNull();
+  });
+
   test("several at once share the one xz decoder", async () => {
     const bytes = await load("nnarchive.tar.xz");
     const cut = bytes.slice(0, 300);
@@ -738,5 +807,21 @@ describe("whatever the bytes, tensors or TensorError", () => {
         { numRuns: 400 },
       );
     },
+  );
+});
+
+test("tensors of several files are one list in their order, without configs, each name once", () => {
+  const tensor = (name: string) => ({ name, dims: [1], type: "f32" as const, data: new Float32Array(1) });
+  const file = (path: string, ...names: string[]) => ({
+    kind: "tensors" as const,
+    path,
+    tensors: names.map(tensor),
+  });
+  const config = { kind: "config" as const, path: "config.json", text: "{}" };
+  const names = mergeTensors([file("a", "y", "x"), config, file("b", "z")]).map((t) => t.name);
+  expect(names).toEqual(["y", "x", "z"]);
+  expect(mergeTensors([])).toEqual([]);
+  expect(() => mergeTensors([file("a", "x", "y"), file("b", "y")])).toThrow(
+    new TensorError('got tensor "y" in a and again in b, expected each name once'),
   );
 });
