@@ -150,11 +150,14 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
   const { about, kind, unit } = plan.heads[0];
   const { inputSize } = plan;
   const boxes = m.i32[(at >> 2) + A.P_BOXES] >> 2;
-  let most = 0;
+  // the furthest from the corner
+  let across = 0;
+  let down = 0;
   let turned = 0;
   for (let i = boxes; i < boxes + n * 4; i += 4) {
     const [a, b, c, d] = m.f32.subarray(i, i + 4);
-    most = Math.max(most, ...[a, b, c, d].map(Math.abs));
+    across = Math.max(across, Math.abs(a), Math.abs(c));
+    down = Math.max(down, Math.abs(b), Math.abs(d));
     if (c < a || d < b) turned++;
   }
   if (TRAITS[plan.family].head === "prior" && kind === "corners" && turned * 4 > n)
@@ -169,7 +172,8 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
       ? `${turned} of the first ${n} candidates have x_max < x_min or y_max < y_min: are the boxes as boxFormat says, or as it is by default?`
       : null;
   if (!inputSize) return note;
-  const pixels = most * Math.max(...inputSize);
+  const pixels = Math.max(across * inputSize[0], down * inputSize[1]);
+  const most = Math.max(across, down);
   if (unit[0] !== 1 && pixels <= 2)
     refuse(
       about,

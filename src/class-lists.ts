@@ -59,9 +59,7 @@ export function keepIds(config: Config, keep: readonly (string | number)[], plan
       refuse(
         "keep",
         `"${k}"`,
-        config.labels
-          ? `one of the labels ${few(config.labels, 8)}`
-          : "class numbers, as the config has no labels",
+        config.labels ? `one of the labels ${few(labels, 8)}` : "class numbers, as the config has no labels",
       );
     return labels.flatMap((label, i) => (label === k ? i : []));
   });

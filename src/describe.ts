@@ -63,7 +63,7 @@ export function describePlan(config: Config, plan: Plan): Description {
       `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${plan.batch}; ${classes} class${classes === 1 ? "" : "es"}`,
       ...plan.tensors.map(
         (t) =>
-          `tensor ${t.name}: [${t.dims.join(",")}] ${t.type}${isFloat(t) || t.scale === null ? "" : `, real = (raw - ${t.zeroPoint}) * ${t.scale}`}`,
+          `tensor ${t.name}: [${t.dims.join(",")}] ${t.type}${isFloat(t) || t.scale === null ? "" : `, real = (raw ${t.zeroPoint < 0 ? "+" : "-"} ${Math.abs(t.zeroPoint)}) * ${t.scale}`}`,
       ),
       ...heads.map(
         (h) =>

@@ -32,6 +32,9 @@ describe.each(engines)("%s", (engine) => {
     expect(() => decode(config, 2, engine)).toThrow(
       'got boxes within 2 pixels of the corner, expected pixels of a 64x64 input; if they are 0..1, say coordinates: "normalised"',
     );
+    // each side by its own length
+    expect(() => decode({ ...config, inputSize: [64, 32] }, 2, engine)).toThrow("got boxes within 2 pixels");
+    expect(() => decode({ ...config, inputSize: [32, 64] }, 2, engine)).toThrow("got boxes within 2 pixels");
   });
 
   test("scores in steps below a half tell something, in steps of a half nothing", () => {
