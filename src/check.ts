@@ -117,6 +117,7 @@ export function checkDistributions(image: MemoryImage): void {
     if (bins === 0 || score.tensor !== box.tensor) continue;
     const inside = (v: number): boolean => v >= 0 && v <= 1;
     const below = (v: number): boolean => v < 100;
+    const others = classes + 4 * bins - 4;
     const rest = { ...box, offset: box.offset + 4 * box.channel };
     if (
       !everyValue(image, h, box, 4, 99, below) &&
@@ -126,7 +127,7 @@ export function checkDistributions(image: MemoryImage): void {
       refuse(
         h.about,
         "channels that all lie in 0..1 but for the first four",
-        `distributions of ${bins} bins; decoded boxes and the probabilities of ${classes + 4 * bins - 4} classes look like that: say classes: ${classes + 4 * bins - 4}`,
+        `distributions of ${bins} bins; decoded boxes and the probabilities of ${others} classes look like that: say classes: ${others}`,
       );
   }
 }

@@ -5,7 +5,7 @@ import { TensorError } from "./errors.ts";
 import { FAMILIES, type Family, TRAITS } from "./families.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { valuesIn } from "./compile.ts";
-import { makePlan, readingsOf } from "./plan.ts";
+import { makePlan, planOf, readingsOf } from "./plan.ts";
 import { knownSpecs } from "./question.ts";
 import type { Reading } from "./reading.ts";
 import { type TensorData, type TensorSpec, type TensorSpecInput, shape, show, specOf } from "./tensor.ts";
@@ -164,9 +164,9 @@ function likelihood(
 /** All readings of a config, also where several stand; of one that stands alone, whether it makes a plan too. */
 function readingsIn(config: Config, tensors: readonly TensorSpec[]): readonly Reading[] {
   try {
-    const { found } = readingsOf(config, tensors);
-    if (found.length === 1) makePlan(config, tensors);
-    return found;
+    const all = readingsOf(config, tensors);
+    if (all.found.length === 1) planOf(config, all);
+    return all.found;
   } catch (e) {
     if (e instanceof TensorError) return [];
     throw e;

@@ -39,6 +39,7 @@ import {
   type TensorSpec,
   few,
   isBytes,
+  kindOf,
   show,
   specOf,
   volume,
@@ -143,7 +144,7 @@ const refusePlan = (got: string, expected: string): never => no("plan", got, exp
 /** The bytes of the file, checked for length, checksum and versions. */
 function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
   if (given instanceof Promise) refusePlan("a promise", "what it resolves to: await it");
-  const isBuffer = Object.prototype.toString.call(given) === "[object ArrayBuffer]";
+  const isBuffer = kindOf(given) === "ArrayBuffer";
   if (!isBuffer && !isBytes(given))
     refusePlan(show(given), "the bytes of a plan file, a Uint8Array or an ArrayBuffer");
   const head = F.FILE_WORDS * 4;

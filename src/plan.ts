@@ -9,7 +9,7 @@ import { refuse, TensorError } from "./errors.ts";
 import type { Activation, Family } from "./families.ts";
 import { rangeOf } from "./gates.ts";
 import { cellsOf, gridsOfRows, preferred } from "./places.ts";
-import { familyOf, outputsOf, type Question, questionOf } from "./question.ts";
+import { familyOf, namesOf, outputsOf, type Question, questionOf } from "./question.ts";
 import { type Head, type Reading } from "./reading.ts";
 import { readings } from "./readings.ts";
 import { nothingFits, tooMany } from "./refusals.ts";
@@ -98,7 +98,11 @@ export function makePlan(
   specs: readonly TensorSpec[],
   valuesOf?: Question["valuesOf"],
 ): Plan {
-  const { q, why, used, rules, found } = readingsOf(config, specs, valuesOf);
+  return planOf(config, readingsOf(config, specs, valuesOf));
+}
+
+/** The same of readings at hand. */
+export function planOf(config: Config, { q, why, used, rules, found }: Found): Plan {
   if (found.length === 0) nothingFits(q, why, used);
   if (found.length > 1) throw new TensorError(tooMany(found, used));
   const { family } = q;
@@ -233,8 +237,6 @@ const isRowsOf = (family: Family, name: string): boolean =>
 
 /** Whether the network itself has put the scores and the list of boxes right. */
 export const isFinished = (name: string): boolean => /^(end-to-end|detection-output|postprocess)$/.test(name);
-
-const namesOf = (roles: Config["roles"]): string[] => Object.values(roles ?? {}).flat() as string[];
 
 /**
  * Every tensor that is named as part of the head has to be in the reading, and every stride has its map: leaving alone a map that does not

@@ -51,6 +51,9 @@ export function outputsOf(
   return mine;
 }
 
+/** All outputs that roles name. */
+export const namesOf = (roles: Config["roles"]): string[] => Object.values(roles ?? {}).flat() as string[];
+
 /** The family of a config, and what said so. */
 export function familyOf(
   config: Config,

@@ -1,6 +1,6 @@
 /** What is said of tensors that can be read in no way, or in several. */
 import { refuse } from "./errors.ts";
-import type { Question } from "./question.ts";
+import { type Question, namesOf } from "./question.ts";
 import type { Reading } from "./reading.ts";
 import { expectedShapes, readings } from "./readings.ts";
 import { list, type TensorSpec } from "./tensor.ts";
@@ -37,8 +37,8 @@ function channelsBehind({ classes, traits }: Question, specs: readonly TensorSpe
   const own = classes + (traits.head === "distance" ? 4 : 5);
   const found = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) - own : []));
   // an angle, coefficients of masks, keypoints of two or three numbers
-  const more = found.find((n) => n === 1 || n === 32 || n > 32 || n % 3 === 0);
-  return /distance|anchor/.test(traits.head) && more !== undefined && more > 0
+  const more = found.find((n) => n === 1 || n >= 32 || (n > 0 && n % 3 === 0));
+  return /distance|anchor/.test(traits.head) && more !== undefined
     ? `; if the last ${more} are an angle, keypoints or masks, which are not decoded: the first ${own} alone`
     : "";
 }
@@ -55,8 +55,7 @@ export function nothingFits(q: Question, why: string, specs: readonly TensorSpec
     others.length === 0 || others.length > 3
       ? ""
       : `; these shapes would be of ${others.join(" or ")} classes`;
-  const named = Object.values(q.roles ?? {}).flat() as string[];
-  const lost = named.filter((n) => !specs.some((s) => s.name === n));
+  const lost = namesOf(q.roles).filter((n) => !specs.some((s) => s.name === n));
   const roles = lost.length > 0 ? `; roles name ${lost.join(", ")}, which is none of these` : "";
   refuse(
     "",

@@ -4,6 +4,7 @@ import { instantiateSync } from "@assemblyscript/loader";
 import { ABI_VERSION } from "./abi.ts";
 import type { Engine } from "./engine.ts";
 import { memoryOf } from "./memory.ts";
+import { kindOf } from "./tensor.ts";
 
 /** The two builds of the kernel: with vector instructions, and without. */
 export type WasmKind = "simd" | "scalar";
@@ -46,7 +47,7 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
   // "object": the types of WebAssembly are those of the DOM library, which the code of a server leaves out
   if (kind !== "simd" && kind !== "scalar")
     throw new TypeError(`kind: got ${JSON.stringify(kind)}, expected "simd" or "scalar"`);
-  const tag = Object.prototype.toString.call(kernel).slice(8, -1);
+  const tag = kindOf(kernel);
   const isModule = tag === "WebAssembly.Module";
   if (!isModule && !ArrayBuffer.isView(kernel) && !tag.endsWith("ArrayBuffer"))
     throw new TypeError(

@@ -120,12 +120,11 @@ export function readSettings(r: Reader, config: Config): Config {
     conventions: set,
     rules,
   };
-  const { classes, keep } = merged;
+  const { classes, keep, labels } = merged;
   if (typeof confidence === "object" && !mayBePerClass(merged, confidence))
     r.wrong("confidenceThreshold", `${classes} values, one per class`);
   if (settings.labels && !mayBePerClass(merged, settings.labels))
     r.say("labels", `${settings.labels.length} labels`, `${classes} for classes = ${classes}`);
-  const { labels } = merged;
   const unknown =
     labels &&
     (settings.keep || settings.labels) &&
