@@ -236,24 +236,9 @@ function activate4(fn: i32, x: v128): v128 {
   return x;
 }
 
-/** One channel of four rows, as `value` has it. */
-function channel4(head: usize, at: usize, a0: usize, a1: usize, a2: usize, a3: usize): v128 {
-  const type = int(head, H_BOX_TYPE);
-  a0 += at;
-  a1 += at;
-  a2 += at;
-  a3 += at;
-  let raw: v128;
-  if (type == TYPE_F32 || type == TYPE_I32) raw = gather4<f32>(a0, a1, a2, a3);
-  else if (type == TYPE_F16 || type == TYPE_I16) raw = gather4<f16>(a0, a1, a2, a3);
-  else raw = gather4<u8>(a0, a1, a2, a3);
-  if (type == TYPE_F32) return raw;
-  const unused = type == TYPE_I8 ? 24 : type == TYPE_I16 ? 16 : 0;
-  raw = i32x4.shr_s(i32x4.shl(raw, unused), unused);
-  return value4(type, raw, flt(head, H_BOX_SCALE), flt(head, H_BOX_ZERO));
-}
-
 /** `value` of four raw elements: integers, or bits of f16. */
+// @ts-ignore: decorator
+@inline
 export function value4(type: i32, raw: v128, scale: f32, zero: f32): v128 {
   if (type != TYPE_F16)
     return f32x4.mul(f32x4.sub(f32x4.convert_i32x4_s(raw), f32x4.splat(zero)), f32x4.splat(scale));
@@ -263,6 +248,12 @@ export function value4(type: i32, raw: v128, scale: f32, zero: f32): v128 {
   const special = i32x4.ge_s(fields, i32x4.splat(0x7c00 << 13));
   const v = v128.bitselect(v128.or(fields, i32x4.splat(0x7f800000)), number, special);
   return v128.or(v, i32x4.shl(i32x4.shr_u(raw, 15), 31));
+}
+
+// @ts-ignore: decorator
+@inline
+function signed4(type: i32, raw: v128, unused: i32, scale: f32, zero: f32): v128 {
+  return value4(type, i32x4.shr_s(i32x4.shl(raw, unused), unused), scale, zero);
 }
 
 // @ts-ignore: decorator
@@ -319,11 +310,34 @@ export function box4(head: usize, rows: usize, cells: usize, flags: i32, out: us
   const at1 = ptr(head, H_BOX_1);
   const at2 = ptr(head, H_BOX_2);
   const at3 = ptr(head, H_BOX_3);
+  const type = int(head, H_BOX_TYPE);
   let x1: v128, y1: v128, x2: v128, y2: v128;
-  x1 = channel4(head, at, a0, a1, a2, a3);
-  y1 = channel4(head, at1, a0, a1, a2, a3);
-  x2 = channel4(head, at2, a0, a1, a2, a3);
-  y2 = channel4(head, at3, a0, a1, a2, a3);
+  // no function for a channel: engines put all vectors aside at a call
+  if (type == TYPE_F32 || type == TYPE_I32) {
+    x1 = gather4<f32>(at + a0, at + a1, at + a2, at + a3);
+    y1 = gather4<f32>(at1 + a0, at1 + a1, at1 + a2, at1 + a3);
+    x2 = gather4<f32>(at2 + a0, at2 + a1, at2 + a2, at2 + a3);
+    y2 = gather4<f32>(at3 + a0, at3 + a1, at3 + a2, at3 + a3);
+  } else if (type == TYPE_F16 || type == TYPE_I16) {
+    x1 = gather4<f16>(at + a0, at + a1, at + a2, at + a3);
+    y1 = gather4<f16>(at1 + a0, at1 + a1, at1 + a2, at1 + a3);
+    x2 = gather4<f16>(at2 + a0, at2 + a1, at2 + a2, at2 + a3);
+    y2 = gather4<f16>(at3 + a0, at3 + a1, at3 + a2, at3 + a3);
+  } else {
+    x1 = gather4<u8>(at + a0, at + a1, at + a2, at + a3);
+    y1 = gather4<u8>(at1 + a0, at1 + a1, at1 + a2, at1 + a3);
+    x2 = gather4<u8>(at2 + a0, at2 + a1, at2 + a2, at2 + a3);
+    y2 = gather4<u8>(at3 + a0, at3 + a1, at3 + a2, at3 + a3);
+  }
+  if (type != TYPE_F32) {
+    const unused = type == TYPE_I8 ? 24 : type == TYPE_I16 ? 16 : 0;
+    const scale = flt(head, H_BOX_SCALE);
+    const zero = flt(head, H_BOX_ZERO);
+    x1 = signed4(type, x1, unused, scale, zero);
+    y1 = signed4(type, y1, unused, scale, zero);
+    x2 = signed4(type, x2, unused, scale, zero);
+    y2 = signed4(type, y2, unused, scale, zero);
+  }
   const half = f32x4.splat(0.5);
   if (kind == KIND_GRID) {
     const xyFn = int(head, H_XY_FN);

@@ -162,6 +162,9 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   // the last group may be short of planes: it begins earlier then, and what it has in common with the one before is not in that
   const planes = min(group, classes);
   const latest = i32x4.splat(classes - planes);
+  const one = i32x4.splat(1);
+  const all = i32x4.splat(groups);
+  const sizes = i32x4.splat(group);
   let ordered = false;
   if (isReference<T>()) ordered = int(head, H_SCORE_GATE) <= 0;
   let n: usize = 0;
@@ -177,35 +180,35 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     const m = gather4<T>(p0, p1, p2, p3);
     // rows of groups of f16 are in order where the gate is not positive
     const wanted = ordered ? halfOrder(m) : m;
-    let first = i32x4.splat(0);
-    for (let g = groups; g > 0;) {
-      g--;
-      const row = <usize>(g + 1) * ROW_BYTES;
+    // from behind and counted from 1: the first of several is the largest number, and 0 is none
+    let found = i32x4.splat(0);
+    let number = one;
+    for (let row = <usize>groups * ROW_BYTES; row > 0; row -= ROW_BYTES) {
       const same = sameIn<T>(gather4<T>(p0 + row, p1 + row, p2 + row, p3 + row), wanted);
-      first = v128.bitselect(i32x4.splat(g * group), first, same);
+      found = i32x4.max_s(found, v128.and(number, same));
+      number = i32x4.add(number, one);
     }
-    first = i32x4.min_s(first, latest);
+    const first = i32x4.min_s(i32x4.mul(i32x4.sub(all, found), sizes), latest);
     const end = <usize>planes * step;
     p0 = at + <usize>r0 * size<T>() + <usize>i32x4.extract_lane(first, 0) * step + end;
     p1 = at + <usize>r1 * size<T>() + <usize>i32x4.extract_lane(first, 1) * step + end;
     p2 = at + <usize>r2 * size<T>() + <usize>i32x4.extract_lane(first, 2) * step + end;
     p3 = at + <usize>r3 * size<T>() + <usize>i32x4.extract_lane(first, 3) * step + end;
-    // -1: to be found by `classOf`. A NaN among halves stands as infinity; where all is -Infinity or NaN there is no class
-    let label = i32x4.splat(-1);
-    for (let c = planes; c > 0;) {
-      c--;
+    found = i32x4.splat(0);
+    number = one;
+    for (let c = planes; c > 0; c--) {
       p0 -= step;
       p1 -= step;
       p2 -= step;
       p3 -= step;
-      label = v128.bitselect(
-        i32x4.add(first, i32x4.splat(c)),
-        label,
-        sameIn<T>(gather4<T>(p0, p1, p2, p3), m),
-      );
+      found = i32x4.max_s(found, v128.and(number, sameIn<T>(gather4<T>(p0, p1, p2, p3), m)));
+      number = i32x4.add(number, one);
     }
-    if (isReference<T>()) label = v128.or(label, i32x4.eq(m, i32x4.splat(0x7c00)));
-    else if (isFloat<T>()) label = v128.or(label, f32x4.eq(m, f32x4.splat(-Infinity)));
+    const label = i32x4.sub(i32x4.add(first, i32x4.splat(planes)), found);
+    // to be found by `classOf`. A NaN among halves stands as infinity; where all is -Infinity or NaN there is no class
+    let lost = i32x4.eq(found, i32x4.splat(0));
+    if (isReference<T>()) lost = v128.or(lost, i32x4.eq(m, i32x4.splat(0x7c00)));
+    else if (isFloat<T>()) lost = v128.or(lost, f32x4.eq(m, f32x4.splat(-Infinity)));
     let top = m;
     if (isReference<T>() || !isFloat<T>()) {
       const type = int(head, H_SCORE_TYPE);
@@ -214,7 +217,7 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     }
     const lanes = min(4, count - k);
     // no `bitmask` of what is needed afterwards: on 32-bit ARM, V8 (Node 20.11) gave zeros back. A lane without a row is like the last with one
-    if (!v128.any_true(i32x4.lt_s(label, i32x4.splat(0)))) {
+    if (!v128.any_true(lost)) {
       // what stands behind the last is written over, or room is left for it
       v128.store(tops + n, top);
       v128.store(labels + n, label);

@@ -14,6 +14,8 @@ function line(a: f64, b: f64, r: v128): v128 {
 }
 
 /** e^x of two doubles. */
+// @ts-ignore: decorator
+@inline
 function exp2(x: v128): v128 {
   // in this order a NaN stays what it is
   x = f64x2.pmin(f64x2.pmax(x, all(-150)), all(130));

@@ -26,7 +26,7 @@
 #define BXW_P_SPARE 8 /* u32[capacity]: scratch of the sort */
 #define BXW_P_COUNTS 9 /* u32[2048]: scratch of the sort (counts); has to outlive it, since nms may have more put in order */
 #define BXW_P_SCRATCH 10 /* scratch of the scan, see SCAN_BYTES */
-#define BXW_P_CHAINS 11 /* u32[256]: scratch of nms: where the newest kept box of a label stands, by the low byte of the label */
+#define BXW_P_CHAINS 11 /* u32[256]: scratch of nms: where the newest kept box of a label stands, by the low byte of the label, or that of a strip */
 #define BXW_P_KEPT 12 /* scratch of nms: kept boxes, see KEPT_* */
 #define BXW_P_DET_BOXES 13 /* f32[maxDetections][4], in the frame's coordinates */
 #define BXW_P_DET_SCORES 14 /* f32[maxDetections] */
@@ -182,7 +182,7 @@
 /* The sort has up to 2^11 buckets; one with more than so many in it is too many to insert. */
 #define BXW_BUCKET_BITS 11
 #define BXW_BUCKET_CROWD 32
-/* Kept boxes of the engine with vectors stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
+/* Kept boxes of the engine with vectors stand in blocks of four of a label or strip, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 #define BXW_KEPT4_NEXT 80
 #define BXW_KEPT4_LABEL 84
 #define BXW_KEPT4_COUNT 88
@@ -198,6 +198,9 @@
 #define BXW_KEPT_NEXT 5
 #define BXW_KEPT_WORDS 6
 #define BXW_CHAINS 256
+/* Across classes kept boxes hang in so many strips of the image, whose breadth is that of so many of the best candidates. */
+#define BXW_STRIPS 16
+#define BXW_STRIP_SAMPLE 64
 
 /*
  * The plan file: what `boxwright compile` writes, and `load.ts` and C programs load. Only numbers stand here, since

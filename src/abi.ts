@@ -23,7 +23,7 @@ export const P_ORDER = 7; //           u32[capacity]: candidate rows, best first
 export const P_SPARE = 8; //           u32[capacity]: scratch of the sort
 export const P_COUNTS = 9; //          u32[2048]: scratch of the sort (counts); has to outlive it, since nms may have more put in order
 export const P_SCRATCH = 10; //          scratch of the scan, see SCAN_BYTES
-export const P_CHAINS = 11; //         u32[256]: scratch of nms: where the newest kept box of a label stands, by the low byte of the label
+export const P_CHAINS = 11; //         u32[256]: scratch of nms: where the newest kept box of a label stands, by the low byte of the label, or that of a strip
 export const P_KEPT = 12; //           scratch of nms: kept boxes, see KEPT_*
 export const P_DET_BOXES = 13; //      f32[maxDetections][4], in the frame's coordinates
 export const P_DET_SCORES = 14; //     f32[maxDetections]
@@ -189,7 +189,7 @@ export const SORT_SAMPLE = 512;
 /** The sort has up to 2^11 buckets; one with more than so many in it is too many to insert. */
 export const BUCKET_BITS = 11;
 export const BUCKET_CROWD = 32;
-/** Kept boxes of the engine with vectors stand in blocks of four, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
+/** Kept boxes of the engine with vectors stand in blocks of four of a label or strip, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 export const KEPT4_NEXT = 80;
 export const KEPT4_LABEL = 84;
 export const KEPT4_COUNT = 88;
@@ -205,3 +205,6 @@ export const KEPT_LABEL = 4;
 export const KEPT_NEXT = 5;
 export const KEPT_WORDS = 6;
 export const CHAINS = 256;
+/** Across classes kept boxes hang in so many strips of the image, whose breadth is that of so many of the best candidates. */
+export const STRIPS = 16;
+export const STRIP_SAMPLE = 64;

@@ -26,6 +26,7 @@ import {
   PLAN_WORDS,
   SCAN_BYTES,
   SCAN_COLUMN_BYTES,
+  STRIPS,
 } from "./abi.ts";
 import type { Plan } from "./plan.ts";
 import { cellsOf } from "./places.ts";
@@ -96,11 +97,12 @@ export function wordsFrom(first: number): Words {
 }
 
 /**
- * Kept blocks that nms can need: a block is opened only when the newest one of its label is full, so at most
- * one per label is not full. One more stands empty at the end, where blocks are read in pairs.
+ * Kept blocks that nms can need: a block is opened only when the newest one of its label, or of its strip, is full, so at most
+ * one of each is not full.
  */
 function keptBlocks(maxDetections: number, labels: number): number {
-  return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.min(maxDetections, labels)) + 1;
+  const chains = Math.max(labels, STRIPS);
+  return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.min(maxDetections, chains));
 }
 
 /**

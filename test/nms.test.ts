@@ -95,6 +95,39 @@ describe.each(engines)("nms, %s", (engine) => {
     }
   });
 
+  // kept boxes hang in strips of the image: none may be looked for in the wrong one
+  test.each([
+    ["small and far from zero", 1, 1000],
+    ["of a few units in the last place", 2e-6, 8],
+    ["of some tens of them", 2e-5, 8],
+    ["of some hundreds", 2e-4, 8],
+    ["small and below zero", 1e-3, -20],
+    ["with areas that underflow", 1e-22, 0],
+    ["large", 1e18, -1e17],
+    ["on both sides of zero", 1, -0.5],
+  ])("pairs about the threshold, %s", (_, size, at) => {
+    const random = mulberry32(7);
+    for (const iouThreshold of [0.01, 0.3, 0.45, 0.9]) {
+      const n = 200;
+      const boxes = new Float32Array(n * 4);
+      for (let i = 0; i < n; i += 2) {
+        const x = at + random() * 3 * size;
+        const width = size * (0.01 + random());
+        // boxes of one height, so far apart that their IoU is the threshold, but for the last digits
+        const far =
+          (width * (1 - iouThreshold)) / (1 + iouThreshold) + (Math.floor(random() * 9) - 4) * 1e-7 * width;
+        boxes.set([x, at, x + width, at + size, x + far, at, x + far + width, at + size], i * 4);
+      }
+      if (random() < 0.5) boxes.set([at - 5 * size, at, at + 9 * size, at + size], 4 * (n - 1));
+      const s = {
+        boxes,
+        scores: Float32Array.from({ length: n }, () => random()),
+        classIds: new Int32Array(n),
+      };
+      expectGreedy(s, nms(boxes, s.scores, { engine, iouThreshold }), { iouThreshold });
+    }
+  });
+
   test("moving and doubling all boxes changes nothing", () => {
     fc.assert(
       fc.property(

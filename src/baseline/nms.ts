@@ -5,13 +5,15 @@
  * IoU of boxes a, b: intersection / (area a + area b - intersection), 0 where that union is empty; compared as
  * intersection > threshold x union. Widths below 0 count as 0; `pixelOffset` is added to each width and height.
  *
- * Kept boxes stand one after the other in records of six words, those of a class in a chain through them. Most pairs are
- * far apart, which two subtractions tell for both axes, see `pack`: no arithmetic, and one branch that is seldom wrong.
+ * Kept boxes stand one after the other in records of six words, those of a class, or across classes of a strip (strips.ts), in a
+ * chain through them. Most pairs are far apart, which two subtractions tell for both axes, see `pack`: no arithmetic, and one
+ * branch that is seldom wrong.
  */
 import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
-import { clamp } from "./box.ts";
+import { detect } from "./detect.ts";
 import { sortMore } from "./sort.ts";
+import { SMALL_AREA, measureStrips, sideShare, stripOf } from "./strips.ts";
 import { fround, reg, regBits } from "./value.ts";
 
 /** The top bit of either half of a word. */
@@ -40,6 +42,10 @@ export function nms(m: Memory, at: number): number {
   let kept = 0;
   let i = 0;
   let sorted = i32[plan + A.P_SORTED];
+  const strips = all && !equal && !moved;
+  if (strips) measureStrips(m, plan);
+  const share = strips ? sideShare(iou) : 0;
+  let widest = 0;
   if (suppress) i32.fill(0, chains, chains + A.CHAINS);
   candidate: for (; i < n && kept < max; i++) {
     if (i === sorted) sorted = sortMore(m, at);
@@ -54,7 +60,19 @@ export function nms(m: Memory, at: number): number {
         positive(fround(fround(x2 - x1) + offsetX)) * positive(fround(fround(y2 - y1) + offsetY)),
       );
       const label = all ? 0 : i32[labels + c];
-      const chain = chains + (label & (A.CHAINS - 1));
+      let chain = chains + (label & (A.CHAINS - 1));
+      let strip = chain;
+      let last = chain;
+      let reach = 0;
+      if (strips) {
+        const off = area > SMALL_AREA ? (x2 - x1) * share : 0;
+        const low = x1 + off;
+        const high = x2 - off;
+        reach = high - low;
+        chain = chains + stripOf(low);
+        strip = chains + stripOf(low - widest);
+        last = chains + stripOf(high);
+      }
       // its edges in two words; zeros: every box is looked at
       let edges = 0;
       let opposite = 0;
@@ -78,13 +96,17 @@ export function nms(m: Memory, at: number): number {
         opposite = pack(r, b) ^ ~TOPS;
       }
       // while all that are kept have one label the chain need not be followed
-      const oneLabel: boolean = !mixed && (kept === 0 || i32[first + A.KEPT_LABEL] === label);
-      let k = oneLabel ? first : i32[chain];
+      const oneLabel: boolean = !strips && !mixed && (kept === 0 || i32[first + A.KEPT_LABEL] === label);
+      let k = oneLabel ? first : i32[strip];
       for (;;) {
         k = oneLabel
           ? nearInRow(i32, k, free, ~opposite, ~edges)
           : nearInChain(i32, k, label, ~opposite, ~edges);
-        if (oneLabel ? k >= free : k === 0) break;
+        if (oneLabel ? k >= free : k === 0) {
+          if (strip >= last) break;
+          k = i32[++strip];
+          continue;
+        }
         const other = i32[k + A.KEPT_BOX];
         const left = f32[other];
         const top = f32[other + 1];
@@ -99,6 +121,7 @@ export function nms(m: Memory, at: number): number {
         k = oneLabel ? k + A.KEPT_WORDS : i32[k + A.KEPT_NEXT];
       }
       mixed ||= !oneLabel;
+      if (reach > widest) widest = reach;
       i32[free] = edges;
       i32[free + A.KEPT_FAR] = opposite;
       i32[free + A.KEPT_BOX] = box;
@@ -162,41 +185,4 @@ function nearInChain(i32: Int32Array, k: number, label: number, far: number, nea
 
 function positive(x: number): number {
   return x > 0 ? x : 0;
-}
-
-/** Writes candidate `c` as detection `d`, in the frame's coordinates. */
-function detect(m: Memory, plan: number, c: number, d: number, flags: number): void {
-  const { i32, f32 } = m;
-  const box = (i32[plan + A.P_BOXES] >> 2) + c * 4;
-  const scaleX = f32[plan + A.P_SCALE_X];
-  const scaleY = f32[plan + A.P_SCALE_Y];
-  const shiftX = f32[plan + A.P_SHIFT_X];
-  const shiftY = f32[plan + A.P_SHIFT_Y];
-  let x1 = fround(fround(f32[box] * scaleX) + shiftX);
-  let y1 = fround(fround(f32[box + 1] * scaleY) + shiftY);
-  let x2 = fround(fround(f32[box + 2] * scaleX) + shiftX);
-  let y2 = fround(fround(f32[box + 3] * scaleY) + shiftY);
-  if (flags & A.FLAG_CLAMP_AFTER) {
-    x1 = clamp(x1);
-    y1 = clamp(y1);
-    x2 = clamp(x2);
-    y2 = clamp(y2);
-  } else if (flags & A.FLAG_CLAMP_CENTRE) {
-    const cx = clamp(fround(fround(x1 + x2) * 0.5));
-    const cy = clamp(fround(fround(y1 + y2) * 0.5));
-    const w = fround(clamp(fround(x2 - x1)) * 0.5);
-    const h = fround(clamp(fround(y2 - y1)) * 0.5);
-    x1 = fround(cx - w);
-    y1 = fround(cy - h);
-    x2 = fround(cx + w);
-    y2 = fround(cy + h);
-  }
-  const out = (i32[plan + A.P_DET_BOXES] >> 2) + d * 4;
-  f32[out] = x1;
-  f32[out + 1] = y1;
-  f32[out + 2] = x2;
-  f32[out + 3] = y2;
-  f32[(i32[plan + A.P_DET_SCORES] >> 2) + d] = f32[(i32[plan + A.P_SCORES] >> 2) + c];
-  i32[(i32[plan + A.P_DET_CLASS_IDS] >> 2) + d] = i32[(i32[plan + A.P_CLASS_IDS] >> 2) + c];
-  i32[(i32[plan + A.P_DET_SOURCES] >> 2) + d] = i32[(i32[plan + A.P_SOURCES] >> 2) + c];
 }

@@ -1,0 +1,63 @@
+/**
+ * Across classes every box meets every other, and most pairs are far apart. So kept boxes hang in chains by where they stand:
+ *
+ *      0     1     2     3    ...  STRIPS - 1
+ *      |     |  [==k==]  |                        a kept box hangs in the strip of its low edge
+ *      |     |     | [==c==]                      a candidate meets the strips from its low edge less `widest` to its high edge
+ *
+ * The edges are not those of the boxes: from each side a share of the width is taken off first. For boxes a, b that share w x h,
+ * suppression needs w h > t (areas - w h), and h is at most the height of either, so w (1 + t) > t (width a + width b): with
+ * t / (1 + t) of its width taken off each side of each box, they still touch. The share is a thousandth less, for the rounding of
+ * areas, and edges go out by eight units in the last place of their coordinates, for their own; rounding keeps order, so no pair that
+ * suppresses is ever missed. Boxes so small that their area has few digits left keep their whole width.
+ */
+import { P_BOXES, P_IOU, P_ORDER, P_SORTED, STRIPS, STRIP_SAMPLE } from "../src/abi";
+import { flt, int, ptr } from "./word";
+
+/** Where the first strip begins, and how many there are to a unit: 0 where all is one strip. Set by `measureStrips`. */
+export let firstStrip: f32 = 0;
+export let stripsPerUnit: f32 = 0;
+
+/** Strips over the breadth that the best candidates have. Others may stand outside, in the first strip or the last. */
+export function measureStrips(plan: usize): void {
+  const order = ptr(plan, P_ORDER);
+  const boxes = ptr(plan, P_BOXES);
+  let low: f32 = Infinity;
+  let high: f32 = -Infinity;
+  for (let i = min(int(plan, P_SORTED), STRIP_SAMPLE); i-- > 0;) {
+    const box = boxes + ((<usize>load<u32>(order + ((<usize>i) << 2))) << 4);
+    const left = load<f32>(box);
+    const right = load<f32>(box, 8);
+    if (left < low) low = left;
+    if (right > high) high = right;
+  }
+  const per = <f32>STRIPS / (high - low);
+  firstStrip = low;
+  stripsPerUnit = per > 0 && per < 1e30 ? per : 0;
+}
+
+/** The share of its width that is taken off each side of a box. */
+export function sideShare(plan: usize): f32 {
+  const iou = flt(plan, P_IOU);
+  return iou > 1e-6 ? (iou / (1 + iou)) * <f32>0.999 : 0;
+}
+
+/** By how much edges go out. */
+// @ts-ignore: decorator
+@inline
+export function slack(left: f32, right: f32): f32 {
+  return (abs(left) + abs(right)) * <f32>4.8e-7;
+}
+
+/** Areas below this keep the whole width of their box. */
+export const SMALL_AREA: f32 = 1e-30;
+
+/** Offset in the chains of the strip that this stands in. */
+// @ts-ignore: decorator
+@inline
+export function stripOf(x: f32): usize {
+  const strip = (x - firstStrip) * stripsPerUnit;
+  // in this order a NaN stands in the first
+  if (!(strip > 0)) return 0;
+  return (strip < <f32>(STRIPS - 1) ? <usize>(<u32>strip) : STRIPS - 1) << 2;
+}
