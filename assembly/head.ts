@@ -1,5 +1,6 @@
 /** What heads have in common: their gates, their lists of wanted classes. */
 import {
+  COLUMN_BYTES,
   FLAG_MULTI_LABEL,
   FN_SOFTMAX,
   GROUPS,
@@ -10,6 +11,7 @@ import {
   H_SCORE_FN,
   H_SCORE_GATE,
   P_FLAGS,
+  ROW_BYTES,
   RULE_CLASS,
   RULE_PRODUCT,
   TYPE_F16,
@@ -18,7 +20,7 @@ import {
   TYPE_I8,
   TYPE_U8,
 } from "../src/abi";
-import { f16, key } from "./value";
+import { f16, key, size } from "./value";
 import { flt, int, ptr } from "./word";
 
 /** A gate: an f32, or an integer for all other types. */
@@ -41,6 +43,19 @@ export function classAt(list: usize, i: i32, step: usize): usize {
 @inline
 export function groupSize(classes: i32): i32 {
   return ((classes + 8 * GROUPS - 1) / (8 * GROUPS)) * 8;
+}
+
+/**
+ * Bytes from the maxima of one group of planes to those of the next. Elements of four bytes have all of scratch, so that a block is as
+ * long as the groups leave room for: long runs along each plane are what memory is read fastest by.
+ */
+// @ts-ignore: decorator
+@inline
+export function rowBytes<T>(classes: i32): usize {
+  if (size<T>() < 4) return ROW_BYTES;
+  const group = groupSize(classes);
+  const rows = (classes + group - 1) / group + 1;
+  return min(COLUMN_BYTES, (<usize>((1 + GROUPS) * ROW_BYTES) / rows) & ~15);
 }
 
 /** Whether the classes of a head are independent, all of them wanted, under one threshold, and the best of them is asked for. */

@@ -1,6 +1,6 @@
 /** The gate where each class is a plane of its own: many planes, few cells that pass. */
 import { H_CLASSES, H_CLASS_LIST, H_SCORE_CHANNEL, ROW_BYTES } from "../src/abi";
-import { classAt, groupSize } from "./head";
+import { classAt, groupSize, rowBytes } from "./head";
 import { halfOrder, inOrder, larger, lowestLanes } from "./lanes";
 import { key, size } from "./value";
 import { clear, int, ptr } from "./word";
@@ -41,7 +41,7 @@ function fold8<T, V>(
  *     ...                               then the rows are folded: maxima[i] = max over g
  *
  * For the few cells that pass, the rows then say which group holds the class, so that a handful of planes is
- * searched and not all. Rows and maxima stay in the first-level cache.
+ * searched and not all. Rows and maxima stay near the first-level cache.
  *
  * f16: where the gate is positive the raw bits do as signed integers, since a negative number then is just
  * "below"; otherwise they are brought into order first. Maxima have the element's own type.
@@ -56,7 +56,8 @@ export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize,
   let ordered = false;
   if (isReference<T>()) ordered = <i32>gate <= 0;
   const group = groupSize(classes);
-  let row = maxima + ROW_BYTES;
+  const rows = rowBytes<T>(classes);
+  let row = maxima + rows;
   for (let first = 0; first < classes; first += group) {
     const end = min(first + group, classes);
     c = first;
@@ -123,19 +124,19 @@ export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize,
         v128.store(row + i, larger<T>(c == first ? low : v128.load(row + i), v));
       }
     }
-    row += ROW_BYTES;
+    row += rows;
   }
   // the rows, four vectors a step; the first is the beginning
   const end = row;
   let to = maxima;
-  row = maxima + ROW_BYTES;
+  row = maxima + rows;
   const last = row + bytes;
   for (; row + 64 <= last; row += 64, to += 64) {
     let m0 = v128.load(row);
     let m1 = v128.load(row, 16);
     let m2 = v128.load(row, 32);
     let m3 = v128.load(row, 48);
-    for (let p = row + ROW_BYTES; p < end; p += ROW_BYTES) {
+    for (let p = row + rows; p < end; p += rows) {
       m0 = larger<T>(m0, v128.load(p));
       m1 = larger<T>(m1, v128.load(p, 16));
       m2 = larger<T>(m2, v128.load(p, 32));
@@ -148,7 +149,7 @@ export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize,
   }
   for (; row < last; row += 16, to += 16) {
     let m = v128.load(row);
-    for (let p = row + ROW_BYTES; p < end; p += ROW_BYTES) m = larger<T>(m, v128.load(p));
+    for (let p = row + rows; p < end; p += rows) m = larger<T>(m, v128.load(p));
     v128.store(to, settled<T>(m, ordered));
   }
 }

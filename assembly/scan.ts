@@ -40,6 +40,7 @@ import { UNKNOWN, admit } from "./admit";
 import { gate, passIntegers } from "./gate";
 import { admitCommon, isCommonPlain } from "./common";
 import { admitClasses, admitFloats, isCommon4 } from "./common4";
+import { rowBytes } from "./head";
 import { column } from "./scratch";
 import { f16, value } from "./value";
 import { flt, int, ptr, setInt } from "./word";
@@ -62,18 +63,21 @@ function scanHead(plan: usize, head: usize): void {
   const list = column(plan, 0);
   const cells = validCells(head);
   const objectness = ptr(head, H_OBJ) != 0;
+  const classes = int(head, H_CLASSES);
   const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
   // without vectors the class of a cell is found on the way where `gate` goes through `passPlanes`
   const known =
     !ASC_FEATURE_SIMD &&
     !objectness &&
     int(head, H_SCORE_FN) != FN_SOFTMAX &&
-    int(head, H_CLASSES) > 1 &&
+    classes > 1 &&
     type == TYPE_F32 &&
     ptr(head, H_SCORE_CELL) == 4 &&
     flt(head, H_SCORE_GATE) > 0;
   const common = ASC_FEATURE_SIMD ? isCommon4(plan, head) : isCommonPlain(plan, head, known);
-  const block = type >= TYPE_F16 && type <= TYPE_U8 ? 2 * BLOCK : BLOCK;
+  let block = type >= TYPE_F16 && type <= TYPE_U8 ? 2 * BLOCK : BLOCK;
+  if (ASC_FEATURE_SIMD && type == TYPE_F32 && !objectness && classes > 1 && ptr(head, H_SCORE_CELL) == 4)
+    block = <i32>((rowBytes<f32>(classes) - 16) >> 2);
   for (let from = 0; from < cells; from += block) {
     const n = min(block, cells - from);
     let count: i32;

@@ -169,7 +169,8 @@ export const BLOCK = 512;
  *     | may pass     | scores        |                 | of cells  | group 0       |              |                 |
  *
  * A group is eight classes, or as many eights as keep the groups at sixteen. Heads with objectness, or of one class, have no groups and
- * use the first two of these rows for other things.
+ * use the first two of these rows for other things. With vectors, blocks of f32 are as long as fewer groups leave room for, and so are the
+ * rows (`rowBytes`).
  */
 export const COLUMN_BYTES = BLOCK * 8 + 16;
 export const MAXIMA = 3 * COLUMN_BYTES;
