@@ -33,7 +33,7 @@ import {
 import { detect } from "./detect";
 import { suppress4 } from "./nms4";
 import { sortMore } from "./sort";
-import { SMALL_AREA, measureStrips, sideShare, slack, stripOf } from "./strips";
+import { SMALL_AREA, beginOf, measureStrips, perUnitOf, sideShare, slack, stripOf } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
 
 /** The top bit of each quarter of a word. */
@@ -65,10 +65,13 @@ export function nms(plan: usize): i32 {
   let share: f32 = 0;
   let widest: f32 = 0;
   if (suppress) clear(chains, CHAINS << 2);
+  let measured: u64 = 0;
   if (strips) {
-    measureStrips(plan);
+    measured = measureStrips(plan);
     share = sideShare(plan);
   }
+  const begin = beginOf(measured);
+  const perUnit = perUnitOf(measured);
   for (; i < n && kept < max; i++) {
     if (i == sorted) sorted = sortMore(plan);
     const c = <usize>load<u32>(order + ((<usize>i) << 2));
@@ -90,9 +93,9 @@ export function nms(plan: usize): i32 {
         const low = x1 + off - out;
         const high = x2 - off + out;
         reach = high - low;
-        chain += stripOf(low);
-        from += stripOf(low - widest);
-        last += stripOf(high);
+        chain += stripOf(low, begin, perUnit);
+        from += stripOf(low - widest, begin, perUnit);
+        last += stripOf(high, begin, perUnit);
       } else chain += (<usize>(label & (CHAINS - 1))) << 2;
       // the record it will be if it is kept
       const edges: u64 =

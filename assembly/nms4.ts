@@ -26,7 +26,7 @@ import {
 } from "../src/abi";
 import { detect } from "./detect";
 import { sortMore } from "./sort";
-import { SMALL_AREA, firstStrip, measureStrips, sideShare, slack, stripsPerUnit } from "./strips";
+import { SMALL_AREA, beginOf, measureStrips, perUnitOf, sideShare, slack } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
 
 /**
@@ -58,12 +58,13 @@ export function suppress4(plan: usize): i32 {
   let share: f32 = 0;
   let widest: f32 = 0;
   if (suppress) clear(chains, CHAINS << 2);
+  let measured: u64 = 0;
   if (strips) {
-    measureStrips(plan);
+    measured = measureStrips(plan);
     share = sideShare(plan);
   }
-  const origin = f32x4.splat(firstStrip);
-  const scale = f32x4.splat(stripsPerUnit);
+  const begin = f32x4.splat(beginOf(measured));
+  const perUnit = f32x4.splat(perUnitOf(measured));
   let free = ptr(plan, P_KEPT);
   let sorted = int(plan, P_SORTED);
   let kept = 0;
@@ -97,7 +98,7 @@ export function suppress4(plan: usize): i32 {
         const out = slack(x1, x2);
         const low = x1 + off - out;
         const high = x2 - off + out;
-        const places = stripsOf(f32x4(low, low - widest, high, 0), origin, scale);
+        const places = stripsOf(f32x4(low, low - widest, high, 0), begin, perUnit);
         const last = chains + <usize>i32x4.extract_lane(places, 2);
         chain += <usize>i32x4.extract_lane(places, 0);
         for (let at = chains + <usize>i32x4.extract_lane(places, 1); at <= last && !hit; at += 4) {
@@ -165,8 +166,8 @@ export function suppress4(plan: usize): i32 {
 /** Offsets in `chains` of the strips that these stand in. */
 // @ts-ignore: decorator
 @inline
-function stripsOf(x: v128, origin: v128, scale: v128): v128 {
-  const strip = i32x4.trunc_sat_f32x4_s(f32x4.mul(f32x4.sub(x, origin), scale));
+function stripsOf(x: v128, begin: v128, perUnit: v128): v128 {
+  const strip = i32x4.trunc_sat_f32x4_s(f32x4.mul(f32x4.sub(x, begin), perUnit));
   return i32x4.shl(i32x4.max_s(i32x4.min_s(strip, i32x4.splat(STRIPS - 1)), i32x4.splat(0)), 2);
 }
 

@@ -14,12 +14,11 @@
 import { P_BOXES, P_IOU, P_ORDER, P_SORTED, STRIPS, STRIP_SAMPLE } from "../src/abi";
 import { flt, int, ptr } from "./word";
 
-/** Where the first strip begins, and how many there are to a unit: 0 where all is one strip. Set by `measureStrips`. */
-export let firstStrip: f32 = 0;
-export let stripsPerUnit: f32 = 0;
-
-/** Strips over the breadth that the best candidates have. Others may stand outside, in the first strip or the last. */
-export function measureStrips(plan: usize): void {
+/**
+ * Strips over the breadth that the best candidates have; others may stand outside, in the first strip or the last. The upper half of the
+ * result is the f32 where the first strip begins, the lower how many there are to a unit: 0 where all is one strip.
+ */
+export function measureStrips(plan: usize): u64 {
   const order = ptr(plan, P_ORDER);
   const boxes = ptr(plan, P_BOXES);
   let low: f32 = Infinity;
@@ -32,8 +31,7 @@ export function measureStrips(plan: usize): void {
     if (right > high) high = right;
   }
   const per = <f32>STRIPS / (high - low);
-  firstStrip = low;
-  stripsPerUnit = per > 0 && per < 1e30 ? per : 0;
+  return ((<u64>reinterpret<u32>(low)) << 32) | (<u64>reinterpret<u32>(per > 0 && per < 1e30 ? per : 0));
 }
 
 /** The share of its width that is taken off each side of a box. */
@@ -42,11 +40,23 @@ export function sideShare(plan: usize): f32 {
   return iou > 1e-6 ? (iou / (1 + iou)) * <f32>0.999 : 0;
 }
 
+// @ts-ignore: decorator
+@inline
+export function beginOf(strips: u64): f32 {
+  return reinterpret<f32>(<u32>(strips >> 32));
+}
+
+// @ts-ignore: decorator
+@inline
+export function perUnitOf(strips: u64): f32 {
+  return reinterpret<f32>(<u32>strips);
+}
+
 /** By how much edges go out. */
 // @ts-ignore: decorator
 @inline
 export function slack(left: f32, right: f32): f32 {
-  return (abs(left) + abs(right)) * <f32>4.8e-7;
+  return ((left < 0 ? -left : left) + (right < 0 ? -right : right)) * <f32>4.8e-7;
 }
 
 /** Areas below this keep the whole width of their box. */
@@ -55,9 +65,9 @@ export const SMALL_AREA: f32 = 1e-30;
 /** Offset in the chains of the strip that this stands in. */
 // @ts-ignore: decorator
 @inline
-export function stripOf(x: f32): usize {
-  const strip = (x - firstStrip) * stripsPerUnit;
+export function stripOf(x: f32, begin: f32, perUnit: f32): usize {
+  const strip = (x - begin) * perUnit;
   // in this order a NaN stands in the first
   if (!(strip > 0)) return 0;
-  return (strip < <f32>(STRIPS - 1) ? <usize>(<u32>strip) : STRIPS - 1) << 2;
+  return (strip < <f32>(STRIPS - 1) ? <usize>(<i32>strip) : STRIPS - 1) << 2;
 }
