@@ -47,7 +47,7 @@ import { emitKept } from "./admit";
 import { box4, inLanes, inRows, rowBox, value4 } from "./box";
 import { bestOf, firstEqual } from "./classes";
 import { sigmoid4 } from "./exp4";
-import { groupSize, isCommon, rowBytes } from "./head";
+import { groupCount, groupSize, isCommon, rowBytes } from "./head";
 import { halfOrder, rowMaximum, sameIn } from "./lanes";
 import { column, groupRow } from "./scratch";
 import { f16, gather4, size, value } from "./value";
@@ -157,10 +157,10 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   const scale = flt(head, H_SCORE_SCALE);
   const zero = flt(head, H_SCORE_ZERO);
   const group = groupSize(classes);
-  const groups = (classes + group - 1) / group;
+  const groups = groupCount(classes);
   // the last group may be short of planes: it begins earlier then, and what it has in common with the one before is not in that
   const planes = min(group, classes);
-  const rows = rowBytes<T>(classes);
+  const rowStep = rowBytes<T>(classes);
   const latest = i32x4.splat(classes - planes);
   const one = i32x4.splat(1);
   const all = i32x4.splat(groups);
@@ -183,7 +183,7 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     // from behind and counted from 1: the first of several is the largest number, and 0 is none
     let found = i32x4.splat(0);
     let number = one;
-    for (let row = <usize>groups * rows; row > 0; row -= rows) {
+    for (let row = <usize>groups * rowStep; row > 0; row -= rowStep) {
       const same = sameIn<T>(gather4<T>(p0 + row, p1 + row, p2 + row, p3 + row), wanted);
       found = i32x4.max_s(found, v128.and(number, same));
       number = i32x4.add(number, one);

@@ -45,6 +45,13 @@ export function groupSize(classes: i32): i32 {
   return ((classes + 8 * GROUPS - 1) / (8 * GROUPS)) * 8;
 }
 
+// @ts-ignore: decorator
+@inline
+export function groupCount(classes: i32): i32 {
+  const group = groupSize(classes);
+  return (classes + group - 1) / group;
+}
+
 /**
  * Bytes from the maxima of one group of planes to those of the next. Elements of four bytes have all of scratch, so that a block is as
  * long as the groups leave room for: long runs along each plane are what memory is read fastest by.
@@ -53,9 +60,7 @@ export function groupSize(classes: i32): i32 {
 @inline
 export function rowBytes<T>(classes: i32): usize {
   if (size<T>() < 4) return ROW_BYTES;
-  const group = groupSize(classes);
-  const rows = (classes + group - 1) / group + 1;
-  return min(COLUMN_BYTES, (<usize>((1 + GROUPS) * ROW_BYTES) / rows) & ~15);
+  return min(COLUMN_BYTES, (<usize>((1 + GROUPS) * ROW_BYTES) / (groupCount(classes) + 1)) & ~15);
 }
 
 /** Whether the classes of a head are independent, all of them wanted, under one threshold, and the best of them is asked for. */

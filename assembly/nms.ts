@@ -33,7 +33,7 @@ import {
 import { detect } from "./detect";
 import { suppress4 } from "./nms4";
 import { sortMore } from "./sort";
-import { SMALL_AREA, beginOf, measureStrips, perUnitOf, sideShare, slack, stripOf } from "./strips";
+import { beginOf, inset, measureStrips, perUnitOf, sideShare, stripOf } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
 
 /** The top bit of each quarter of a word. */
@@ -60,16 +60,13 @@ export function nms(plan: usize): i32 {
   let kept = 0;
   let i = 0;
   let sorted = int(plan, P_SORTED);
-  let mixed = false;
   const strips = all && !equal && offsetX == 0 && offsetY == 0;
-  let share: f32 = 0;
+  const measured: u64 = strips ? measureStrips(plan) : 0;
+  const share = sideShare(iou);
   let widest: f32 = 0;
+  // whether what is kept hangs in more chains than one
+  let mixed = strips;
   if (suppress) clear(chains, CHAINS << 2);
-  let measured: u64 = 0;
-  if (strips) {
-    measured = measureStrips(plan);
-    share = sideShare(plan);
-  }
   const begin = beginOf(measured);
   const perUnit = perUnitOf(measured);
   for (; i < n && kept < max; i++) {
@@ -88,15 +85,17 @@ export function nms(plan: usize): i32 {
       let last = chains;
       let reach: f32 = 0;
       if (strips) {
-        const off = area > SMALL_AREA ? (x2 - x1) * share : 0;
-        const out = slack(x1, x2);
-        const low = x1 + off - out;
-        const high = x2 - off + out;
+        const by = inset(x1, x2, area, share);
+        const low = x1 + by;
+        const high = x2 - by;
         reach = high - low;
         chain += stripOf(low, begin, perUnit);
         from += stripOf(low - widest, begin, perUnit);
         last += stripOf(high, begin, perUnit);
-      } else chain += (<usize>(label & (CHAINS - 1))) << 2;
+      } else {
+        chain += (<usize>(label & (CHAINS - 1))) << 2;
+        from = last = chain;
+      }
       // the record it will be if it is kept
       const edges: u64 =
         !equal || iou * area > 0
@@ -109,16 +108,10 @@ export function nms(plan: usize): i32 {
       store<i32>(free, label, KEPT_LABEL << 2);
       store<u32>(free, load<u32>(chain), KEPT_NEXT << 2);
       // while all that are kept have one label the chain need not be followed
-      const oneLabel = !strips && !mixed && load<i32>(first, KEPT_LABEL << 2) == label;
-      let hit = false;
-      if (strips) {
-        for (; from <= last && !hit; from += 4)
-          hit = meetsChain(<usize>load<u32>(from), free, false, iou, 0, 0);
-      } else {
-        hit = oneLabel
-          ? meetsRow(first, free, equal, iou, offsetX, offsetY)
-          : meetsChain(<usize>load<u32>(chain), free, equal, iou, offsetX, offsetY);
-      }
+      const oneLabel = !mixed && load<i32>(first, KEPT_LABEL << 2) == label;
+      let hit = oneLabel && meetsRow(first, free, equal, iou, offsetX, offsetY);
+      for (; !oneLabel && !hit && from <= last; from += 4)
+        hit = meetsChain(<usize>load<u32>(from), free, equal, iou, offsetX, offsetY);
       if (hit) continue;
       if (reach > widest) widest = reach;
       if (!oneLabel) mixed = true;

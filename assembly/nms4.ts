@@ -26,7 +26,7 @@ import {
 } from "../src/abi";
 import { detect } from "./detect";
 import { sortMore } from "./sort";
-import { SMALL_AREA, beginOf, measureStrips, perUnitOf, sideShare, slack } from "./strips";
+import { beginOf, inset, measureStrips, perUnitOf, sideShare } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
 
 /**
@@ -55,14 +55,10 @@ export function suppress4(plan: usize): i32 {
   const offsets = f32x4(offsetX, offsetY, 0, 0);
   const limits = f32x4.splat(iou);
   const strips = all && !equal && offsetX == 0 && offsetY == 0;
-  let share: f32 = 0;
+  const measured: u64 = strips ? measureStrips(plan) : 0;
+  const share = sideShare(iou);
   let widest: f32 = 0;
   if (suppress) clear(chains, CHAINS << 2);
-  let measured: u64 = 0;
-  if (strips) {
-    measured = measureStrips(plan);
-    share = sideShare(plan);
-  }
   const begin = f32x4.splat(beginOf(measured));
   const perUnit = f32x4.splat(perUnitOf(measured));
   let free = ptr(plan, P_KEPT);
@@ -79,8 +75,7 @@ export function suppress4(plan: usize): i32 {
         f32x4.splat(0),
         f32x4.add(f32x4.sub(v128.shuffle<u32>(edges, edges, 2, 3, 2, 3), edges), offsets),
       );
-      const width = f32x4.extract_lane(sides, 0);
-      const area = width * f32x4.extract_lane(sides, 1);
+      const area = f32x4.extract_lane(sides, 0) * f32x4.extract_lane(sides, 1);
       const left = v128.load_splat<f32>(box);
       const top = v128.load_splat<f32>(box, 4);
       const right = v128.load_splat<f32>(box, 8);
@@ -94,10 +89,9 @@ export function suppress4(plan: usize): i32 {
       if (strips) {
         const x1 = f32x4.extract_lane(edges, 0);
         const x2 = f32x4.extract_lane(edges, 2);
-        const off = area > SMALL_AREA ? width * share : 0;
-        const out = slack(x1, x2);
-        const low = x1 + off - out;
-        const high = x2 - off + out;
+        const by = inset(x1, x2, area, share);
+        const low = x1 + by;
+        const high = x2 - by;
         const places = stripsOf(f32x4(low, low - widest, high, 0), begin, perUnit);
         const last = chains + <usize>i32x4.extract_lane(places, 2);
         chain += <usize>i32x4.extract_lane(places, 0);

@@ -56,8 +56,8 @@ export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize,
   let ordered = false;
   if (isReference<T>()) ordered = <i32>gate <= 0;
   const group = groupSize(classes);
-  const rows = rowBytes<T>(classes);
-  let row = maxima + rows;
+  const rowStep = rowBytes<T>(classes);
+  let row = maxima + rowStep;
   for (let first = 0; first < classes; first += group) {
     const end = min(first + group, classes);
     c = first;
@@ -124,19 +124,19 @@ export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize,
         v128.store(row + i, larger<T>(c == first ? low : v128.load(row + i), v));
       }
     }
-    row += rows;
+    row += rowStep;
   }
   // the rows, four vectors a step; the first is the beginning
   const end = row;
   let to = maxima;
-  row = maxima + rows;
+  row = maxima + rowStep;
   const last = row + bytes;
   for (; row + 64 <= last; row += 64, to += 64) {
     let m0 = v128.load(row);
     let m1 = v128.load(row, 16);
     let m2 = v128.load(row, 32);
     let m3 = v128.load(row, 48);
-    for (let p = row + rows; p < end; p += rows) {
+    for (let p = row + rowStep; p < end; p += rowStep) {
       m0 = larger<T>(m0, v128.load(p));
       m1 = larger<T>(m1, v128.load(p, 16));
       m2 = larger<T>(m2, v128.load(p, 32));
@@ -149,7 +149,7 @@ export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize,
   }
   for (; row < last; row += 16, to += 16) {
     let m = v128.load(row);
-    for (let p = row + rows; p < end; p += rows) m = larger<T>(m, v128.load(p));
+    for (let p = row + rowStep; p < end; p += rowStep) m = larger<T>(m, v128.load(p));
     v128.store(to, settled<T>(m, ordered));
   }
 }

@@ -65,19 +65,13 @@ function scanHead(plan: usize, head: usize): void {
   const objectness = ptr(head, H_OBJ) != 0;
   const classes = int(head, H_CLASSES);
   const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
+  const planes = type == TYPE_F32 && !objectness && classes > 1 && ptr(head, H_SCORE_CELL) == 4;
   // without vectors the class of a cell is found on the way where `gate` goes through `passPlanes`
   const known =
-    !ASC_FEATURE_SIMD &&
-    !objectness &&
-    int(head, H_SCORE_FN) != FN_SOFTMAX &&
-    classes > 1 &&
-    type == TYPE_F32 &&
-    ptr(head, H_SCORE_CELL) == 4 &&
-    flt(head, H_SCORE_GATE) > 0;
+    !ASC_FEATURE_SIMD && planes && int(head, H_SCORE_FN) != FN_SOFTMAX && flt(head, H_SCORE_GATE) > 0;
   const common = ASC_FEATURE_SIMD ? isCommon4(plan, head) : isCommonPlain(plan, head, known);
   let block = type >= TYPE_F16 && type <= TYPE_U8 ? 2 * BLOCK : BLOCK;
-  if (ASC_FEATURE_SIMD && type == TYPE_F32 && !objectness && classes > 1 && ptr(head, H_SCORE_CELL) == 4)
-    block = <i32>((rowBytes<f32>(classes) - 16) >> 2);
+  if (ASC_FEATURE_SIMD && planes) block = <i32>((rowBytes<f32>(classes) - 16) >> 2);
   for (let from = 0; from < cells; from += block) {
     const n = min(block, cells - from);
     let count: i32;

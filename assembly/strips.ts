@@ -11,8 +11,8 @@
  * areas, and edges go out by eight units in the last place of their coordinates, for their own; rounding keeps order, so no pair that
  * suppresses is ever missed. Boxes so small that their area has few digits left keep their whole width.
  */
-import { P_BOXES, P_IOU, P_ORDER, P_SORTED, STRIPS, STRIP_SAMPLE } from "../src/abi";
-import { flt, int, ptr } from "./word";
+import { P_BOXES, P_ORDER, P_SORTED, STRIPS, STRIP_SAMPLE } from "../src/abi";
+import { int, ptr } from "./word";
 
 /**
  * Strips over the breadth that the best candidates have; others may stand outside, in the first strip or the last. The upper half of the
@@ -35,8 +35,7 @@ export function measureStrips(plan: usize): u64 {
 }
 
 /** The share of its width that is taken off each side of a box. */
-export function sideShare(plan: usize): f32 {
-  const iou = flt(plan, P_IOU);
+export function sideShare(iou: f32): f32 {
   return iou > 1e-6 ? (iou / (1 + iou)) * <f32>0.999 : 0;
 }
 
@@ -52,15 +51,16 @@ export function perUnitOf(strips: u64): f32 {
   return reinterpret<f32>(<u32>strips);
 }
 
-/** By how much edges go out. */
+/** Areas below this keep the whole width of their box. */
+const SMALL_AREA: f32 = 1e-30;
+
+/** How far inside its edges a box is looked for. */
 // @ts-ignore: decorator
 @inline
-export function slack(left: f32, right: f32): f32 {
-  return ((left < 0 ? -left : left) + (right < 0 ? -right : right)) * <f32>4.8e-7;
+export function inset(left: f32, right: f32, area: f32, share: f32): f32 {
+  const off = area > SMALL_AREA ? (right - left) * share : 0;
+  return off - ((left < 0 ? -left : left) + (right < 0 ? -right : right)) * <f32>4.8e-7;
 }
-
-/** Areas below this keep the whole width of their box. */
-export const SMALL_AREA: f32 = 1e-30;
 
 /** Offset in the chains of the strip that this stands in. */
 // @ts-ignore: decorator

@@ -101,8 +101,7 @@ export function wordsFrom(first: number): Words {
  * one of each is not full.
  */
 function keptBlocks(maxDetections: number, labels: number): number {
-  const chains = Math.max(labels, STRIPS);
-  return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.min(maxDetections, chains));
+  return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.max(labels, STRIPS));
 }
 
 /**

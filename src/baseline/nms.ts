@@ -13,7 +13,7 @@ import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
 import { detect } from "./detect.ts";
 import { sortMore } from "./sort.ts";
-import { SMALL_AREA, measureStrips, sideShare, stripOf } from "./strips.ts";
+import { inset, measureStrips, sideShare, stripOf } from "./strips.ts";
 import { fround, reg, regBits } from "./value.ts";
 
 /** The top bit of either half of a word. */
@@ -38,14 +38,15 @@ export function nms(m: Memory, at: number): number {
   const suppress = all || (flags & A.FLAG_NMS_CLASS) !== 0;
   const first = i32[plan + A.P_KEPT] >> 2;
   let free = first;
-  let mixed = false;
   let kept = 0;
   let i = 0;
   let sorted = i32[plan + A.P_SORTED];
   const strips = all && !equal && !moved;
   if (strips) measureStrips(m, plan);
-  const share = strips ? sideShare(iou) : 0;
+  const share = sideShare(iou);
   let widest = 0;
+  // whether what is kept hangs in more chains than one
+  let mixed = strips;
   if (suppress) i32.fill(0, chains, chains + A.CHAINS);
   candidate: for (; i < n && kept < max; i++) {
     if (i === sorted) sorted = sortMore(m, at);
@@ -65,9 +66,9 @@ export function nms(m: Memory, at: number): number {
       let last = chain;
       let reach = 0;
       if (strips) {
-        const off = area > SMALL_AREA ? (x2 - x1) * share : 0;
-        const low = x1 + off;
-        const high = x2 - off;
+        const by = inset(x1, x2, area, share);
+        const low = x1 + by;
+        const high = x2 - by;
         reach = high - low;
         chain = chains + stripOf(low);
         strip = chains + stripOf(low - widest);
@@ -96,7 +97,7 @@ export function nms(m: Memory, at: number): number {
         opposite = pack(r, b) ^ ~TOPS;
       }
       // while all that are kept have one label the chain need not be followed
-      const oneLabel: boolean = !strips && !mixed && (kept === 0 || i32[first + A.KEPT_LABEL] === label);
+      const oneLabel: boolean = !mixed && (kept === 0 || i32[first + A.KEPT_LABEL] === label);
       let k = oneLabel ? first : i32[strip];
       for (;;) {
         k = oneLabel

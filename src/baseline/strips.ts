@@ -28,7 +28,12 @@ export function sideShare(iou: number): number {
 }
 
 /** Areas below this keep the whole width of their box. */
-export const SMALL_AREA = 1e-30;
+const SMALL_AREA = 1e-30;
+
+/** How far inside its edges a box is looked for. */
+export function inset(left: number, right: number, area: number, share: number): number {
+  return area > SMALL_AREA ? (right - left) * share : 0;
+}
 
 /** The strip that this stands in. */
 export function stripOf(x: number): number {
