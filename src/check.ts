@@ -94,6 +94,30 @@ export function checkProbabilities(image: MemoryImage): number {
   return lost;
 }
 
+/**
+ * Whether a score is NaN in a cell of a head, in another one each `turn`. Of a frame in which nothing passes: a network that overflows gives
+ * NaN nearly everywhere, and nothing else tells that from an empty scene.
+ */
+export function meetsNaN(of: MemoryImage, image: number, turn: number): boolean {
+  for (const h of of.plan.heads)
+    if (isNaNIn(of, image, h.score, turn % h.cells) || isNaNIn(of, image, h.objectness, turn % h.cells))
+      return true;
+  return false;
+}
+
+function isNaNIn(
+  { memory, plan, layout }: MemoryImage,
+  image: number,
+  f: Field | null,
+  cell: number,
+): boolean {
+  if (f === null) return false;
+  const s = plan.tensors[f.tensor];
+  const { bytes, code } = ELEMENTS[s.type];
+  const at = (volume(s.dims) / plan.batch) * image + f.offset + cell * f.cell;
+  return Number.isNaN(value(memory, code, layout.slots[f.tensor] + at * bytes, 1, 0));
+}
+
 /** Whether logits that all lie in 0..1 are there: not wrong by itself, but worth a note. */
 export function looksActivated(image: MemoryImage): boolean {
   const { plan } = image;

@@ -12,10 +12,13 @@ type Listing = Pick<Plan, "heads" | "classes" | "rules" | "backgroundLast">;
  * background that the numbers count (1), or name one that they leave out (-1); its length tells.
  */
 export function listStart(plan: Listing, length: number): number {
-  const first = Math.min(...plan.heads.map((h) => (h.label ? 0 : h.classBase)));
+  const first = firstClass(plan);
   if (length === plan.classes - first) return first;
   return !plan.rules.countBackground && !plan.backgroundLast && length === plan.classes + 1 ? -1 : 0;
 }
+
+/** Number of the first class that scores are read of; one below is the background. */
+const firstClass = ({ heads }: Listing): number => Math.min(...heads.map((h) => (h.label ? 0 : h.classBase)));
 
 /** Whether a list has an entry for each class, the background among them or not. */
 export const isPerClass = (plan: Listing, { length }: readonly unknown[]): boolean =>
@@ -66,5 +69,9 @@ export function keepIds(config: Config, keep: readonly (string | number)[], plan
   for (const id of ids)
     if (id < 0 || (classes > 1 && id >= Math.max(classes, labels.length)))
       refuse("keep", `class ${id}`, `0..${classes - 1}`);
+  // beside others it does no harm
+  const first = firstClass(plan);
+  if (ids.length > 0 && ids.every((id) => id < first || (plan.backgroundLast && id === classes)))
+    refuse("keep", "nothing but the background, which is never found", `some of ${first}..${classes - 1}`);
   return [...new Set(ids)].sort((a, b) => a - b);
 }

@@ -37,6 +37,7 @@ import {
   checkLabels,
   checkProbabilities,
   looksActivated,
+  meetsNaN,
   outOfRange,
 } from "./check.ts";
 import { ConfigError, refuse } from "./errors.ts";
@@ -150,6 +151,8 @@ class TensorDecoder implements Decoder {
   /** The whole of the scores was looked at; boxes of the first candidates too. */
   #checkedScores = false;
   #checkedBoxes = false;
+  /** A note tells of scores that are NaN. */
+  #metNaN = false;
   /** The frame that memory holds, as `remembered`. */
   #frame: Frame | undefined | null;
   readonly #notes: string[] = [];
@@ -205,6 +208,10 @@ class TensorDecoder implements Decoder {
         for (const note of [checkBoxes(work, at), checkLabels(classIds.subarray(0, length), work.labels)])
           if (note !== null) this.#notes.push(note);
         this.#checkedBoxes = true;
+      }
+      if (candidates === 0 && block === 0 && !this.#metNaN && meetsNaN(work, image, stats.frames - 1)) {
+        this.#notes.push(`scores of frame ${stats.frames} are NaN, which pass no threshold`);
+        this.#metNaN = true;
       }
     }
     return (work.detections.length === 1 ? work.detections[0] : work.detections) as R;
@@ -336,6 +343,7 @@ class TensorDecoder implements Decoder {
     this.slots = slotsByName(this.#work);
     this.#checkedScores = false;
     this.#checkedBoxes = false;
+    this.#metNaN = false;
     this.#frame = undefined;
     this.#notes.length = 0;
     this.stats.bytes = buffer.byteLength;
@@ -345,6 +353,7 @@ class TensorDecoder implements Decoder {
   #checkScores(work: Workspace): void {
     checkDistributions(work);
     const lost = checkProbabilities(work);
+    this.#metNaN = lost > 0;
     if (lost > 0) this.#notes.push(`${lost} scores of the first frame are NaN, which pass no threshold`);
     if (looksActivated(work))
       this.#notes.push(

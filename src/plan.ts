@@ -199,6 +199,9 @@ function notesOf(
     ...notes,
     ...(/-grid$/.test(name) && q.strides === null ? strangeMaps(heads, q.inputSize) : []),
     ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : []),
+    ...(q.anchorSets?.length && q.traits.head !== "anchor"
+      ? [`${q.family} has no anchors: those given are not used`]
+      : []),
     ...(named.length > 0 && !specs.some((s) => named.includes(s.name))
       ? [`roles name none of these outputs: ${few(named, 6)}`]
       : []),

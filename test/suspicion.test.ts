@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parseConfig } from "../src/config.ts";
 import { createDecoderSync, type Decoder, type Outputs } from "../src/decoder.ts";
 import { ssdMobilenetAnchors } from "../src/priors.ts";
-import { filled } from "./make.ts";
+import { type Filled, filled } from "./make.ts";
 
 const notesOf = (d: Decoder): readonly string[] => (d.describe().json as { notes: readonly string[] }).notes;
 const decoded = (config: object, outputs: unknown): Decoder => {
@@ -293,4 +293,45 @@ test("a path where JSON is meant", () => {
   expect(() => parseConfig("./config.json")).toThrow(
     /expected NN_config.*; a path or a name, perhaps: files are read by the caller$/,
   );
+});
+
+describe("scores that become NaN after a good frame", () => {
+  const good = (): { o: Filled } => ({ o: filled([1, 6, 84]) });
+  const lost = (from = 0): ReturnType<typeof good> => {
+    const outputs = good();
+    outputs.o.data.fill(NaN, 4 * 84 + from);
+    return outputs;
+  };
+  const say = (config: object, frames: object[]): readonly string[] => {
+    const d = createDecoderSync(
+      { family: "yolov8", classes: 2, inputSize: [64, 64], ...config },
+      { engine: "ts" },
+    );
+    for (const frame of frames) expect(d.decode(frame as Outputs)).toHaveLength(0);
+    return notesOf(d);
+  };
+  test("are told, once, with the number of the frame", () => {
+    expect(say({}, [good(), good()])).toEqual([]);
+    const told = ["scores of frame 3 are NaN, which pass no threshold"];
+    expect(say({}, [good(), good(), lost(), lost()])).toEqual(told);
+    expect(say({ activation: "logits", confidenceThreshold: 0.6 }, [good(), good(), lost()])).toEqual(told);
+  });
+  test("are found in a part of the map, as each frame looks at another cell", () => {
+    const frames = Array.from({ length: 84 }, (_, i) => (i === 0 ? good() : lost(80)));
+    expect(say({}, frames)).toEqual(["scores of frame 81 are NaN, which pass no threshold"]);
+  });
+  test("are told of the first frame by their number, and not again", () => {
+    expect(say({}, [lost(), lost()])).toEqual([
+      "168 scores of the first frame are NaN, which pass no threshold",
+    ]);
+  });
+});
+
+test("anchors for a family that has none are told", () => {
+  const anchors = [[[10, 13]], [[30, 61]]];
+  const d = decoded(
+    { family: "yolov8", classes: 2, inputSize: [64, 64], anchors },
+    { o: filled([1, 6, 84]) },
+  );
+  expect(notesOf(d)).toEqual(["yolov8 has no anchors: those given are not used"]);
 });

@@ -93,12 +93,13 @@ function run(c: Case): void {
     return { ...t.spec, type, ...q };
   });
   const set = CONVENTIONS[c.set];
+  const keep = Array.from({ length: classes }, (_, k) => k).filter((k) => k % 3 !== c.seed % 3);
+  // the background alone is refused
+  if (keep.join() === "0" && c.kind.startsWith("ssd")) keep.push(1);
   const plan = planOf(made.config, specs, {
     conventions: { set: c.set, ...c.rules },
     maxDetections: c.max,
-    ...(c.keep
-      ? { keep: Array.from({ length: classes }, (_, k) => k).filter((k) => k % 3 !== c.seed % 3) }
-      : {}),
+    ...(c.keep ? { keep } : {}),
   });
   const confidence =
     c.confidence === "per class"
