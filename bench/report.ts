@@ -19,6 +19,8 @@ export interface WorkloadReport extends WorkloadSpec {
 }
 
 export interface Report extends Made {
+  /** Of the files that were measured. */
+  readonly build?: string;
   readonly rounds: number;
   readonly milliseconds: number;
   readonly workloads: WorkloadReport[];

@@ -1,5 +1,6 @@
 /** Where reports go, what every one of them says about its making, and how pieces become one. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,10 +24,10 @@ export interface Made {
 export function machineOf(script: string): Made {
   const args = process.argv.slice(2);
   // What only says where the result goes, or which piece of the whole this is, is not how it was measured.
-  const pieces = args.includes("--append");
+  const pieces = args.includes("--append") || args.includes("--again");
   const kept = args.filter(
     (arg, i) =>
-      !["--append", "--publish", "--out"].includes(arg) &&
+      !["--append", "--again", "--publish", "--out"].includes(arg) &&
       args[i - 1] !== "--out" &&
       !(pieces && (arg === "--only" || args[i - 1] === "--only")),
   );
@@ -45,6 +46,18 @@ export function machineOf(script: string): Made {
     },
   };
 }
+
+/** What is built, in short: two reports of the same are of the same code. */
+export function buildOf(): string {
+  const dist = fileURLToPath(new URL("../dist/", import.meta.url));
+  const hash = createHash("sha256");
+  for (const name of readdirSync(dist).sort()) hash.update(name).update(readFileSync(join(dist, name)));
+  return hash.digest("hex").slice(0, 12);
+}
+
+/** The comment that a script begins with: how it is called. */
+export const usageOf = (script: string): string =>
+  (/^\/\*\*\n([^]*?)\n \*\//.exec(readFileSync(script, "utf8"))?.[1] ?? "").replace(/^ \* ?/gm, "");
 
 /** "Intel Xeon, 2 cores, x64, Node v20.20.2, 2026-11-21" */
 export const captionOf = ({ machine, made }: Made): string =>

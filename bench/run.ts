@@ -3,9 +3,10 @@
  * results.
  *
  *   npm run bench -- [--quick] [--only v8,nms] [--engines native,simd,ts] [--rounds 3] [--time 700]
- *                    [--append] [--publish] [--out DIR]
+ *                    [--append] [--again] [--publish] [--out DIR] [--help]
  *
- * `--append` adds to the report that stands there already, so that a long run can be made in pieces;
+ * `--append` adds to the report that stands there already, so that a long run can be made in pieces; `--again`
+ * measures once more what was disturbed in that report, of the same build and machine, and the least disturbed stays;
  * `--publish` writes what the reports hold into README.md, docs/performance.md and the charts beside it.
  * Exits 1 when two rows of a workload found different boxes, or a row failed. A peer that is not installed,
  * and the native reference where there is no compiler, are reported as missing.
@@ -27,7 +28,7 @@ import {
   type Row,
   type WorkloadReport,
 } from "./report.ts";
-import { appended, load, machineOf, reportFolder, save } from "./results.ts";
+import { appended, buildOf, load, machineOf, reportFolder, save, usageOf } from "./results.ts";
 import { cellsOf, NATIVE_TO_READ_ONCE, tally } from "./targets.ts";
 import { loadWorkload, WORKLOADS, type WorkloadSpec } from "./workloads.ts";
 
@@ -41,21 +42,35 @@ const { values } = parseArgs({
     rounds: { type: "string" },
     time: { type: "string" },
     append: { type: "boolean", default: false },
+    again: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
     publish: { type: "boolean", default: false },
     out: { type: "string", default: reportFolder },
   },
 });
+if (values.help) {
+  console.log(usageOf(here("./run.ts")));
+  process.exit();
+}
+const append = values.append || values.again;
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
 const furtherRounds = values.quick ? 0 : rounds;
 const time = Number(values.time ?? (values.quick ? 250 : 700));
 const wanted = values.engines?.split(",");
 const only = values.only?.split(",");
+const before = load<Report>(values.out, "report");
 const workloads = WORKLOADS.filter(
-  ({ name }) => only === undefined || only.some((prefix) => name.startsWith(prefix)),
+  ({ name }) =>
+    (only === undefined || only.some((prefix) => name.startsWith(prefix))) &&
+    (!values.again || before?.workloads.some((w) => w.name === name) === true),
 );
 const columns = COLUMNS.filter(({ engine }) => wanted === undefined || wanted.includes(engine));
 if (workloads.length === 0)
-  throw new Error(`--only ${values.only}: known are ${WORKLOADS.map((w) => w.name).join(", ")}`);
+  throw new Error(
+    values.again && before === undefined
+      ? `--again: got no report in ${values.out}, expected one to measure again`
+      : `--only ${values.only}: known are ${WORKLOADS.map((w) => w.name).join(", ")}`,
+  );
 
 const run = promisify(execFile);
 
@@ -107,13 +122,32 @@ const isWrong = (row: Measured, { other }: Column): boolean =>
   row.status !== "ok" || (other !== true && row.digest !== row.expected);
 
 const compiled = compileNative();
+const build = buildOf();
+if (
+  values.again &&
+  before &&
+  (before.build !== build || before.machine.cpu !== machineOf("bench").machine.cpu)
+)
+  throw new Error("--again: got a report of another build or machine, expected one of this: measure it anew");
+
+/** The native row and what was measured beside it, as an earlier run left them. */
+function nativeIn({ rows, readOnce, copy }: WorkloadReport): NativeResult | undefined {
+  const row = rows.find(({ engine, status }) => engine === "native" && status === "ok");
+  const known = (median: number): NativeResult["copy"] => ({ median, min: median, p90: median, runs: 0 });
+  return row === undefined || readOnce === undefined || copy === undefined
+    ? undefined
+    : ({ ...row, decode: row, readOnce: known(readOnce), copy: known(copy) } as unknown as NativeResult);
+}
 
 async function measureWorkload(spec: WorkloadSpec): Promise<WorkloadReport> {
   const workload = loadWorkload(spec.name);
-  let native: NativeResult | undefined;
-  const best: (Measured | undefined)[] = columns.map(() => undefined);
+  const old = values.again ? before?.workloads.find(({ name }) => name === spec.name) : undefined;
+  let native = old && nativeIn(old);
+  const best = columns.map(({ engine, mode }): Measured | undefined =>
+    old?.rows.find((row) => row.engine === engine && row.mode === mode),
+  );
   // what was disturbed in all rounds so far goes on for a few more
-  for (let round = 0; round < rounds + furtherRounds; round++) {
+  for (let round = old ? rounds : 0; round < rounds + furtherRounds; round++) {
     const isDue = (row: { median?: number; min?: number } | undefined): boolean =>
       round < rounds || !isSettled(row);
     if ("program" in compiled && (isDue(native?.decode) || isDue(native?.readOnce))) {
@@ -158,7 +192,7 @@ async function measureWorkload(spec: WorkloadSpec): Promise<WorkloadReport> {
   );
   columns.forEach((column, i) => rows.push({ ...column, ...(best[i] as Measured) }));
   // With `--append`, rows of other engines stay as an earlier piece left them.
-  const kept = values.append ? (before?.workloads.find(({ name }) => name === spec.name)?.rows ?? []) : [];
+  const kept = append ? (before?.workloads.find(({ name }) => name === spec.name)?.rows ?? []) : [];
   const isNew = (old: Row): boolean => rows.some((r) => r.engine === old.engine && r.mode === old.mode);
   const place = ({ engine, mode }: Column): number =>
     COLUMNS.findIndex((c) => c.engine === engine && c.mode === mode);
@@ -238,15 +272,15 @@ console.log(
 );
 if ("reason" in compiled) console.log(`native: missing (${compiled.reason})`);
 
-const before = load<Report>(values.out, "report");
 const measured: WorkloadReport[] = [];
 for (const spec of workloads) measured.push(await measureWorkload(spec));
 const order = WORKLOADS.map(({ name }) => name);
 const report: Report = {
   ...machineOf("bench"),
+  build,
   rounds,
   milliseconds: time,
-  workloads: appended(values, "workloads", measured, "report").sort(
+  workloads: appended({ append, out: values.out }, "workloads", measured, "report").sort(
     (a, b) => order.indexOf(a.name) - order.indexOf(b.name),
   ),
 };
