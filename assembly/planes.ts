@@ -12,7 +12,7 @@ import { clear, int, ptr } from "./word";
  */
 // @ts-ignore: decorator
 @inline
-function fold8<T, V>(
+function fold8<T, V, H>(
   m: v128,
   p0: usize,
   p1: usize,
@@ -23,14 +23,14 @@ function fold8<T, V>(
   p6: usize,
   p7: usize,
 ): v128 {
-  m = larger<T>(m, v128.load(p0, 16 * alignof<V>()));
-  m = larger<T>(m, v128.load(p1, 16 * alignof<V>()));
-  m = larger<T>(m, v128.load(p2, 16 * alignof<V>()));
-  m = larger<T>(m, v128.load(p3, 16 * alignof<V>()));
-  m = larger<T>(m, v128.load(p4, 16 * alignof<V>()));
-  m = larger<T>(m, v128.load(p5, 16 * alignof<V>()));
-  m = larger<T>(m, v128.load(p6, 16 * alignof<V>()));
-  return larger<T>(m, v128.load(p7, 16 * alignof<V>()));
+  m = larger<T>(m, v128.load(p0, 16 * alignof<V>() + 64 * alignof<H>()));
+  m = larger<T>(m, v128.load(p1, 16 * alignof<V>() + 64 * alignof<H>()));
+  m = larger<T>(m, v128.load(p2, 16 * alignof<V>() + 64 * alignof<H>()));
+  m = larger<T>(m, v128.load(p3, 16 * alignof<V>() + 64 * alignof<H>()));
+  m = larger<T>(m, v128.load(p4, 16 * alignof<V>() + 64 * alignof<H>()));
+  m = larger<T>(m, v128.load(p5, 16 * alignof<V>() + 64 * alignof<H>()));
+  m = larger<T>(m, v128.load(p6, 16 * alignof<V>() + 64 * alignof<H>()));
+  return larger<T>(m, v128.load(p7, 16 * alignof<V>() + 64 * alignof<H>()));
 }
 
 /**
@@ -87,24 +87,28 @@ export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize,
         const last = row + bytes;
         let r = row;
         if (c == first) {
-          // four vectors a step, which move nine addresses once
-          for (; r + 64 <= last; r += 64) {
-            v128.store(r, fold8<T, u8>(low, p0, p1, p2, p3, p4, p5, p6, p7));
-            v128.store(r, fold8<T, u16>(low, p0, p1, p2, p3, p4, p5, p6, p7), 16);
-            v128.store(r, fold8<T, u32>(low, p0, p1, p2, p3, p4, p5, p6, p7), 32);
-            v128.store(r, fold8<T, u64>(low, p0, p1, p2, p3, p4, p5, p6, p7), 48);
-            p0 += 64;
-            p1 += 64;
-            p2 += 64;
-            p3 += 64;
-            p4 += 64;
-            p5 += 64;
-            p6 += 64;
-            p7 += 64;
+          // eight vectors a step, which move nine addresses once
+          for (; r + 128 <= last; r += 128) {
+            v128.store(r, fold8<T, u8, u8>(low, p0, p1, p2, p3, p4, p5, p6, p7));
+            v128.store(r, fold8<T, u16, u8>(low, p0, p1, p2, p3, p4, p5, p6, p7), 16);
+            v128.store(r, fold8<T, u32, u8>(low, p0, p1, p2, p3, p4, p5, p6, p7), 32);
+            v128.store(r, fold8<T, u64, u8>(low, p0, p1, p2, p3, p4, p5, p6, p7), 48);
+            v128.store(r, fold8<T, u8, u16>(low, p0, p1, p2, p3, p4, p5, p6, p7), 64);
+            v128.store(r, fold8<T, u16, u16>(low, p0, p1, p2, p3, p4, p5, p6, p7), 80);
+            v128.store(r, fold8<T, u32, u16>(low, p0, p1, p2, p3, p4, p5, p6, p7), 96);
+            v128.store(r, fold8<T, u64, u16>(low, p0, p1, p2, p3, p4, p5, p6, p7), 112);
+            p0 += 128;
+            p1 += 128;
+            p2 += 128;
+            p3 += 128;
+            p4 += 128;
+            p5 += 128;
+            p6 += 128;
+            p7 += 128;
           }
         }
         for (; r < last; r += 16) {
-          v128.store(r, fold8<T, u8>(c != first ? v128.load(r) : low, p0, p1, p2, p3, p4, p5, p6, p7));
+          v128.store(r, fold8<T, u8, u8>(c != first ? v128.load(r) : low, p0, p1, p2, p3, p4, p5, p6, p7));
           p0 += 16;
           p1 += 16;
           p2 += 16;
