@@ -58,3 +58,13 @@ export function steepestOf(points: readonly Point[]): Step | undefined {
 
 export const cliffsOf = (points: readonly Point[]): Step[] =>
   stepsOf(points).filter(({ excess }) => excess > CLIFF);
+
+/** Of two runs of a sweep, the less disturbed of each point. A cliff that the machine made stands in one of them only. */
+export function leastOf(before: readonly Point[], now: readonly Point[]): Point[] {
+  return now.map((point, i) => {
+    const { label, found, us } = before[i];
+    if (label !== point.label || found !== point.found)
+      throw new Error(`sweep: got ${point.found} at ${point.label}, expected ${found} at ${label} as before`);
+    return us < point.us ? before[i] : point;
+  });
+}

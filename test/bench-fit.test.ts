@@ -1,7 +1,7 @@
 /** The arithmetic of the sweeps: exponents and cliffs. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cliffsOf, exponentOf, steepestOf, stepsOf, type Point } from "../bench/fit.ts";
+import { cliffsOf, exponentOf, leastOf, steepestOf, stepsOf, type Point } from "../bench/fit.ts";
 
 const at = (x: number, us: number, work = x): Point => ({ label: String(x), x, work, us, found: 1 });
 
@@ -48,4 +48,18 @@ test("points may come in any order; less work along the axis counts as the same"
     { from: "2", to: "4", excess: 3 },
   ]);
   expect(steepestOf([at(1, 1)])).toBeUndefined();
+});
+
+test("a cliff of one run is none of the least of two; one of both stays; other results are refused", () => {
+  const quiet = [10, 20, 40, 80].map((x) => at(x, x > 20 ? 5 * x : x));
+  const disturbed = quiet.map((p) => (p.label === "80" ? at(80, 4000) : p));
+  expect(cliffsOf(disturbed)).toHaveLength(2);
+  for (const least of [leastOf(quiet, disturbed), leastOf(disturbed, quiet)]) {
+    expect(least).toEqual(quiet);
+    expect(cliffsOf(least)).toEqual([{ from: "20", to: "40", excess: 5 }]);
+  }
+  expect(() => leastOf(quiet, [...quiet.slice(0, 3), { ...quiet[3], found: 2 }])).toThrow(
+    "sweep: got 2 at 80, expected 1 at 80 as before",
+  );
+  expect(() => leastOf(quiet, quiet.slice(1))).toThrow("sweep: got 1 at 20, expected 1 at 10 as before");
 });
