@@ -7,8 +7,8 @@ import { clear, int, ptr } from "./word";
 
 /**
  * Maximum of `m`, which is no NaN, and of one vector of each of eight planes: a NaN never becomes the running maximum. The vector is
- * number 0, 1, 2 or 3 from the addresses on, as `V` is `u8`, `u16`, `u32` or `u64`: an offset inside a load has to be known to the compiler,
- * and a type argument is the way to hand over a constant.
+ * number 0, 1, 2 or 3 from the addresses on, as `V` is `u8`, `u16`, `u32` or `u64`, and four more where `H` is `u16`, not `u8`: an offset
+ * inside a load has to be known to the compiler, and a type argument is the way to hand over a constant.
  */
 // @ts-ignore: decorator
 @inline

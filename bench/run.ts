@@ -141,13 +141,14 @@ function nativeIn({ rows, readOnce, copy }: WorkloadReport): NativeResult | unde
 
 async function measureWorkload(spec: WorkloadSpec): Promise<WorkloadReport> {
   const workload = loadWorkload(spec.name);
-  const old = values.again ? before?.workloads.find(({ name }) => name === spec.name) : undefined;
-  let native = old && nativeIn(old);
+  const old = append ? before?.workloads.find(({ name }) => name === spec.name) : undefined;
+  const former = values.again ? old : undefined;
+  let native = former && nativeIn(former);
   const best = columns.map(({ engine, mode }): Measured | undefined =>
-    old?.rows.find((row) => row.engine === engine && row.mode === mode),
+    former?.rows.find((row) => row.engine === engine && row.mode === mode),
   );
   // what was disturbed in all rounds so far goes on for a few more
-  for (let round = old ? rounds : 0; round < rounds + furtherRounds; round++) {
+  for (let round = former ? rounds : 0; round < rounds + furtherRounds; round++) {
     const isDue = (row: { median?: number; min?: number } | undefined): boolean =>
       round < rounds || !isSettled(row);
     if ("program" in compiled && (isDue(native?.decode) || isDue(native?.readOnce))) {
@@ -192,7 +193,7 @@ async function measureWorkload(spec: WorkloadSpec): Promise<WorkloadReport> {
   );
   columns.forEach((column, i) => rows.push({ ...column, ...(best[i] as Measured) }));
   // With `--append`, rows of other engines stay as an earlier piece left them.
-  const kept = append ? (before?.workloads.find(({ name }) => name === spec.name)?.rows ?? []) : [];
+  const kept = old?.rows ?? [];
   const isNew = (old: Row): boolean => rows.some((r) => r.engine === old.engine && r.mode === old.mode);
   const place = ({ engine, mode }: Column): number =>
     COLUMNS.findIndex((c) => c.engine === engine && c.mode === mode);

@@ -6,10 +6,10 @@ import * as A from "./abi.ts";
 import { reg, regBits, value } from "./baseline/value.ts";
 import { TensorError, refuse } from "./errors.ts";
 import { TRAITS } from "./families.ts";
-import { type MemoryImage, slackOf } from "./image.ts";
+import { type MemoryImage, imageStart, slackOf } from "./image.ts";
 import { type Plan, isFinished } from "./plan.ts";
 import type { Fn, Head } from "./reading.ts";
-import { ELEMENTS, shape, volume } from "./tensor.ts";
+import { ELEMENTS, shape } from "./tensor.ts";
 import type { Field } from "./views.ts";
 
 /** A probability outside 0..1, with the option that would explain it. */
@@ -44,7 +44,7 @@ function everyValue(
   const inner = byCell ? channels : cells;
   const step = (byCell ? f.channel : f.cell) * bytes;
   for (let image = 0; image < plan.batch; image++) {
-    const first = (volume(s.dims) / plan.batch) * image + f.offset;
+    const first = imageStart(plan, f, image) + f.offset;
     for (let o = 0; o < outer; o++) {
       const at = layout.slots[f.tensor] + (first + o * (byCell ? f.cell : f.channel)) * bytes;
       for (let i = 0; ; i++) {
@@ -112,9 +112,8 @@ function isNaNIn(
   cell: number,
 ): boolean {
   if (f === null) return false;
-  const s = plan.tensors[f.tensor];
-  const { bytes, code } = ELEMENTS[s.type];
-  const at = (volume(s.dims) / plan.batch) * image + f.offset + cell * f.cell;
+  const { bytes, code } = ELEMENTS[plan.tensors[f.tensor].type];
+  const at = imageStart(plan, f, image) + f.offset + cell * f.cell;
   return Number.isNaN(value(memory, code, layout.slots[f.tensor] + at * bytes, 1, 0));
 }
 

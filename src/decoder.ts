@@ -343,7 +343,6 @@ class TensorDecoder implements Decoder {
     this.slots = slotsByName(this.#work);
     this.#checkedScores = false;
     this.#checkedBoxes = false;
-    this.#metNaN = false;
     this.#frame = undefined;
     this.#notes.length = 0;
     this.stats.bytes = buffer.byteLength;

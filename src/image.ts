@@ -93,6 +93,10 @@ function onlyClass(plan: Plan, h: Head): number | null {
 /** Number of the image that a plan block is for: the one for gathered input, of batches of one, is the second. */
 const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 
+/** The element of the field's tensor at which an image of the batch begins. */
+export const imageStart = ({ tensors, batch }: Plan, { tensor }: Field, image: number): number =>
+  (volume(tensors[tensor].dims) / batch) * image;
+
 /** The words of a plan block from P_HEADS to P_MAX_CANDIDATES. */
 export function writeColumns(
   { i32 }: Memory,
@@ -164,8 +168,7 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   const address = (f: Field, offset = f.offset): number =>
     gathered
       ? gatherRegion(image, index) + ((offset - gathered.offset) / gathered.channel) * bytes(f)
-      : layout.slots[f.tensor] +
-        ((volume(spec(f).dims) / plan.batch) * imageOf(plan, block) + offset) * bytes(f);
+      : layout.slots[f.tensor] + (imageStart(plan, f, imageOf(plan, block)) + offset) * bytes(f);
   const cellStep = (f: Field): number => (gathered?.channels ?? f.cell) * bytes(f);
   const channelStep = (f: Field): number => (gathered ? 1 : f.channel) * bytes(f);
   const typeOf = (f: Field): number => ELEMENTS[spec(f).type].code;
