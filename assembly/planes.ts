@@ -1,5 +1,5 @@
 /** The gate where each class is a plane of its own: many planes, few cells that pass. */
-import { H_CLASSES, H_CLASS_LIST, H_SCORE_CHANNEL, ROW_BYTES } from "../src/abi";
+import { COLUMN_BYTES, H_CLASSES, H_CLASS_LIST, H_SCORE_CHANNEL } from "../src/abi";
 import { classAt, groupSize, rowBytes } from "./head";
 import { halfOrder, inOrder, larger, lowestLanes } from "./lanes";
 import { key, size } from "./value";
@@ -175,26 +175,27 @@ function settled<T>(m: v128, ordered: bool): v128 {
 
 /**
  * The next place where a number is above `below` in one of four planes, four floats of each a step, as in the first of them. Where
- * fewer than four are left before `end`, which is of the first plane, the caller looks at them in any case.
+ * fewer than four are left before `end`, which is of the first plane, the caller looks at them in any case. The last of a plane goes
+ * first: where bounds are checked by code (C), it lying inside says that the others do.
  */
 function nextInFour(a: usize, b: usize, c: usize, d: usize, end: usize, below: i32): usize {
   for (; a + 16 <= end; a += 16, b += 16, c += 16, d += 16) {
+    if (load<i32>(a, 12) > below) break;
     if (load<i32>(a) > below) break;
     if (load<i32>(a, 4) > below) break;
     if (load<i32>(a, 8) > below) break;
-    if (load<i32>(a, 12) > below) break;
+    if (load<i32>(b, 12) > below) break;
     if (load<i32>(b) > below) break;
     if (load<i32>(b, 4) > below) break;
     if (load<i32>(b, 8) > below) break;
-    if (load<i32>(b, 12) > below) break;
+    if (load<i32>(c, 12) > below) break;
     if (load<i32>(c) > below) break;
     if (load<i32>(c, 4) > below) break;
     if (load<i32>(c, 8) > below) break;
-    if (load<i32>(c, 12) > below) break;
+    if (load<i32>(d, 12) > below) break;
     if (load<i32>(d) > below) break;
     if (load<i32>(d, 4) > below) break;
     if (load<i32>(d, 8) > below) break;
-    if (load<i32>(d, 12) > below) break;
   }
   return a;
 }
@@ -208,14 +209,24 @@ function topOf(plane: usize, i: usize, stop: usize, tops: usize, c: i32): void {
     // a NaN has bits above those of all numbers
     if (bits > load<i32>(tops + i) && load<f32>(plane + i) >= 0) {
       store<i32>(tops + i, bits);
-      store<i32>(tops + i + ROW_BYTES, c);
+      store<i32>(tops + i + COLUMN_BYTES, c);
     }
   }
 }
 
+/** Rows of the cells whose largest is above `below`. */
+function listTops(tops: usize, n: i32, below: i32, from: i32, list: usize): i32 {
+  let to = list;
+  for (let i = 0; i < n; i++) {
+    store<i32>(to, from + i);
+    to += (<usize>(load<i32>(tops + ((<usize>i) << 2)) > below)) << 2;
+  }
+  return <i32>((to - list) >> 2);
+}
+
 /**
  * Planes of f32 without vectors: the bits of a float above zero, as an integer, are in its order. In scratch stand the
- * largest bits of each cell so far, from those below the gate up, and behind them the class they are of, for `admit`.
+ * largest bits of each cell so far, from those below the gate up, and a column further the class they are of, for `admit`.
  */
 export function passPlanes(
   head: usize,
@@ -250,18 +261,25 @@ export function passPlanes(
     }
   }
   for (; c < classes; c++) topOf(at + classAt(classList, c, step), 0, bytes, tops, c);
-  let to = list;
-  for (let i = 0; i < n; i++) {
-    store<i32>(to, from + i);
-    to += (<usize>(load<i32>(tops + ((<usize>i) << 2)) > below)) << 2;
+  return listTops(tops, n, below, from, list);
+}
+
+/** Brings one small element, of class `c` and the i-th cell, into the largest so far. */
+// @ts-ignore: decorator
+@inline
+function topAt<T>(p: usize, i: usize, tops: usize, c: i32): void {
+  const t = tops + (i << 2);
+  const k = key<T, i32>(p);
+  if (k > load<i32>(t)) {
+    store<i32>(t, k);
+    store<i32>(t + COLUMN_BYTES, c);
   }
-  return <i32>((to - list) >> 2);
 }
 
 /**
- * Planes of small elements without vectors, 64 bytes a test. With the top bit of a lane x apart, the sum of the rest and
- * `lift` has its top bit set where the rest reaches that of the gate, and cannot carry into the next lane; x passes by
- * either top bit where the gate's own is clear, by both where it is set. Eight words ORed together are in no lane below
+ * Planes of small elements without vectors, 64 bytes a test; tops and labels as above, of keys. With the top bit of a lane x apart,
+ * the sum of the rest and `lift` has its top bit set where the rest reaches that of the gate, and cannot carry into the next lane; x
+ * passes by either top bit where the gate's own is clear, by both where it is set. Eight words ORed together are in no lane below
  * the largest of them, so one test mostly does for all. Signed numbers, f16 against a gate above zero among them, are
  * brought into the order of unsigned ones by turning their top bits over.
  */
@@ -269,7 +287,7 @@ export function passWords<T>(
   head: usize,
   at: usize,
   n: i32,
-  flags: usize,
+  tops: usize,
   gate: i32,
   from: i32,
   list: usize,
@@ -280,13 +298,15 @@ export function passWords<T>(
   const bytes = size<T>() == 1;
   const half: i32 = bytes ? 0x80 : 0x8000;
   const ones: u64 = bytes ? 0x0101010101010101 : 0x0001000100010001;
-  const tops = <u64>half * ones;
-  const flip: u64 = bytes && !isSigned<T>() ? 0 : tops;
-  // the gate among unsigned numbers; one that nothing reaches lets the largest through, for `admit` to turn away
+  const highs = <u64>half * ones;
+  const flip: u64 = bytes && !isSigned<T>() ? 0 : highs;
+  // the gate among unsigned numbers; of one that nothing reaches the largest is looked at closer
   const least = max(0, min(2 * half - 1, flip != 0 ? gate + half : gate));
   const either: u64 = least < half ? ~(<u64>0) : 0;
   const lift = <u64>((least < half ? half : 2 * half) - least) * ones;
-  clear(flags, <usize>n);
+  const below = gate - 1;
+  const end = tops + ((<usize>n) << 2);
+  for (let t = tops; t < end; t += 4) store<i32>(t, below);
   for (let c = 0; c < classes; c++) {
     let p = at + classAt(classList, c, step);
     const end = p + <usize>n * size<T>();
@@ -301,28 +321,47 @@ export function passWords<T>(
         (load<u64>(p, 40) ^ flip) |
         (load<u64>(p, 48) ^ flip) |
         (load<u64>(p, 56) ^ flip);
-      if (reached(x, tops, lift, either) == 0) continue;
+      if (reached(x, highs, lift, either) == 0) continue;
+      if (!bytes) {
+        // of f16 they often look larger than any of them: an exponent is put together from the bits of several
+        const any =
+          reachedHalf(load<u64>(p), flip, lift) |
+          reachedHalf(load<u64>(p, 8), flip, lift) |
+          reachedHalf(load<u64>(p, 16), flip, lift) |
+          reachedHalf(load<u64>(p, 24), flip, lift) |
+          reachedHalf(load<u64>(p, 32), flip, lift) |
+          reachedHalf(load<u64>(p, 40), flip, lift) |
+          reachedHalf(load<u64>(p, 48), flip, lift) |
+          reachedHalf(load<u64>(p, 56), flip, lift);
+        if ((any & highs) == 0) continue;
+      }
       for (let k: usize = 0; k < 64; k += 8) {
-        let lanes = reached(load<u64>(p + k) ^ flip, tops, lift, either);
+        let lanes = reached(load<u64>(p + k) ^ flip, highs, lift, either);
         while (lanes != 0) {
-          store<u8>(flags + i + (k + <usize>(ctz(lanes) >> 3)) / size<T>(), 1);
+          const b = (k + <usize>(ctz(lanes) >> 3)) & ~(size<T>() - 1);
+          topAt<T>(p + b, i + b / size<T>(), tops, c);
           lanes &= lanes - 1;
         }
       }
     }
-    for (; p < end; p += size<T>(), i++) {
-      if (key<T, i32>(p) >= gate) store<u8>(flags + i, 1);
-    }
+    for (; p < end; p += size<T>(), i++) topAt<T>(p, i, tops, c);
   }
-  return listed(flags, n, from, list);
+  return listTops(tops, n, below, from, list);
 }
 
 /** Top bits of the lanes that reach the gate. */
 // @ts-ignore: decorator
 @inline
-function reached(x: u64, tops: u64, lift: u64, either: u64): u64 {
-  const sum = (x & ~tops) + lift;
-  return ((sum & (x | either)) | (x & either)) & tops;
+function reached(x: u64, highs: u64, lift: u64, either: u64): u64 {
+  const sum = (x & ~highs) + lift;
+  return ((sum & (x | either)) | (x & either)) & highs;
+}
+
+/** The same of raw halves against a gate above zero, with anything in the other bits. */
+// @ts-ignore: decorator
+@inline
+function reachedHalf(raw: u64, flip: u64, lift: u64): u64 {
+  return ((raw & ~flip) + lift) & ~raw;
 }
 
 /** Planes of floats against a gate that is not above zero, one by one. */

@@ -30,7 +30,6 @@ import {
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
   P_OVERFLOW,
-  ROW_BYTES,
   TYPE_F16,
   TYPE_F32,
   TYPE_I8,
@@ -59,19 +58,19 @@ export function scan(plan: usize): i32 {
 }
 
 function scanHead(plan: usize, head: usize): void {
-  const maxima = ptr(plan, P_SCRATCH) + MAXIMA;
+  const maxima = ASC_FEATURE_SIMD ? ptr(plan, P_SCRATCH) + MAXIMA : column(plan, 1);
   const list = column(plan, 0);
+  const labels = column(plan, 2);
   const cells = validCells(head);
   const objectness = ptr(head, H_OBJ) != 0;
   const classes = int(head, H_CLASSES);
   const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
-  const planes = type == TYPE_F32 && !objectness && classes > 1 && ptr(head, H_SCORE_CELL) == 4;
-  // without vectors the class of a cell is found on the way where `gate` goes through `passPlanes`
-  const known =
-    !ASC_FEATURE_SIMD && planes && int(head, H_SCORE_FN) != FN_SOFTMAX && flt(head, H_SCORE_GATE) > 0;
+  const planes = !objectness && classes > 1;
+  const known = !ASC_FEATURE_SIMD && planes && gateFindsClasses(head, type);
   const common = ASC_FEATURE_SIMD ? isCommon4(plan, head) : isCommonPlain(plan, head, known);
   let block = type >= TYPE_F16 && type <= TYPE_U8 ? 2 * BLOCK : BLOCK;
-  if (ASC_FEATURE_SIMD && planes) block = <i32>((rowBytes<f32>(classes) - 16) >> 2);
+  if (ASC_FEATURE_SIMD && planes && type == TYPE_F32 && ptr(head, H_SCORE_CELL) == 4)
+    block = <i32>((rowBytes<f32>(classes) - 16) >> 2);
   for (let from = 0; from < cells; from += block) {
     const n = min(block, cells - from);
     let count: i32;
@@ -81,18 +80,25 @@ function scanHead(plan: usize, head: usize): void {
     else if (type == TYPE_U8) count = gate<u8, i32>(head, from, n, maxima, list);
     else count = passIntegers(head, type, from, n, list);
     if (common) {
-      // labels stand behind the maxima, see `passPlanes`
-      if (!ASC_FEATURE_SIMD)
-        admitCommon(plan, head, list, count, known ? maxima + ROW_BYTES - ((<usize>from) << 2) : 0);
+      if (!ASC_FEATURE_SIMD) admitCommon(plan, head, list, count, known ? labels - ((<usize>from) << 2) : 0);
       else if (objectness) admitFloats(plan, head, list, count);
       else admitClasses(plan, head, list, count, from);
       continue;
     }
     for (let i = 0; i < count; i++) {
       const row = load<i32>(list + ((<usize>i) << 2));
-      admit(plan, head, row, known ? load<i32>(maxima + ROW_BYTES + ((<usize>(row - from)) << 2)) : UNKNOWN);
+      admit(plan, head, row, known ? load<i32>(labels + ((<usize>(row - from)) << 2)) : UNKNOWN);
     }
   }
+}
+
+/** Whether the gate finds the best class of a cell on its way, as `passPlanes` and `passWords` do. */
+function gateFindsClasses(head: usize, type: i32): bool {
+  const step = ptr(head, H_SCORE_CELL);
+  if (int(head, H_SCORE_FN) == FN_SOFTMAX) return false;
+  if (type == TYPE_F32) return step == 4 && flt(head, H_SCORE_GATE) > 0;
+  if (type == TYPE_F16) return step == 2 && int(head, H_SCORE_GATE) > 0;
+  return step == 1 && (type == TYPE_I8 || type == TYPE_U8);
 }
 
 /** Rows before the end marker (SSD DetectionOutput) or up to the stated number (TFLite post-process). */
