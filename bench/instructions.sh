@@ -25,17 +25,16 @@ typescript=(--import ./bench/ts.mjs --no-warnings)
 engines="simd scalar ts"
 if [ $# -eq 0 ]; then set -- v8@.25 v8@.001 v8-int8@.25 v5@.25 v3@.25 nms-1000; fi
 
-# The scalar binary: what `npm run build` leaves in build/.
-runtime=/usr/share/wabt/wasm2c
+# The scalar binary, what `npm run build` leaves in build/, as embedded/ makes C of it.
 kernel=no
-if have wasm2c && [ -d $runtime ] && [ -f build/scalar.wasm ]; then
-  wasm2c build/scalar.wasm -n boxwright -o "$work/kernel.c"
+if have wasm2c && [ -f build/scalar.wasm ]; then
+  node embedded/translate.mjs build/scalar.wasm "$work/kernel.c" >/dev/null
   kernel=yes
 fi
 have gcc && gcc -shared -fPIC -O2 -o "$work/count.so" bench/native/count.c
 
 host() { # compiler, output, flags
-  "$1" -O2 -w -I"$work" -I"$runtime" ${3:-} -o "$2" bench/native/host.c "$work/kernel.c" "$runtime/wasm-rt-impl.c" -lm
+  "$1" -std=c11 -O2 -ffp-contract=off -w -Iembedded ${3:-} -o "$2" bench/native/host.c "$work/kernel.c"
 }
 
 # Both print how many instructions a command took. V8 writes its code at run time, hence --smc-check.
@@ -106,7 +105,7 @@ for workload in "$@"; do
     done
   else missing "$workload" "Node, x64" valgrind; fi
 
-  if [ $kernel = no ]; then missing "$workload" "C path" "wasm2c with its runtime, or npm run build"; continue; fi
+  if [ $kernel = no ]; then missing "$workload" "C path" "wasm2c, or npm run build"; continue; fi
   if have gcc && have valgrind; then
     [ -x "$work/host" ] || host gcc "$work/host"
     got=$("$work/host" "$work/image" 1)

@@ -7,6 +7,9 @@
 #error "byte order: got big-endian or unknown, expected little-endian, as the words of a plan are"
 #endif
 
+/* Every plan needs many times that; the kernel's bounds checks subtract constants from the size of its memory, see kernel_prelude.h. */
+enum { LEAST_MEMORY = 1024 };
+
 /* A plan may lie at any address, so its words are taken byte by byte; compilers make one load of it where they may. */
 static uint32_t word(const uint8_t *at, uint32_t index) {
     uint32_t value;
@@ -86,6 +89,7 @@ bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *m
     const uint32_t slots = word(file, BXW_F_SLOTS);
     const uint32_t labels = word(file, BXW_F_LABELS);
     const uint32_t rows = word(file, BXW_F_MAX_DETECTIONS);
+    if (needed < LEAST_MEMORY) return refuse(d, BXW_DAMAGED, needed, LEAST_MEMORY);
     if (image < 64 || image > needed || image > length) return refuse(d, BXW_DAMAGED, image, needed);
     if (!fits(word(file, BXW_F_IMAGE_TABLE), images, BXW_IMAGE_WORDS * 4, length)) return refuse(d, BXW_DAMAGED, images, 0);
     if (!fits(word(file, BXW_F_SLOT_TABLE), slots, BXW_SLOT_WORDS * 4, length)) return refuse(d, BXW_DAMAGED, slots, 0);

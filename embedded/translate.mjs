@@ -47,20 +47,94 @@ const targets = Object.keys(verbs).map((verb) => {
 });
 
 const prototypes = functions.map((f) => `static ${f.result} ${f.name}(bxw_linear instance${f.parameters});`);
-const bodies = functions.map((f) =>
-  f.text
-    .replace(/^(?:static )?/, "static ")
-    // the memory travels by value
-    .replace(`${f.instance}* instance`, "bxw_linear instance")
-    .replace(/instance->\w*memory\b/g, "instance")
-    // "of the only memory, which has 32-bit addresses"
-    .replace(/\b(\w+_(?:load|store)\w*?)_default32\(/g, "$1("),
-);
+const bodies = functions
+  .map((f) =>
+    f.text
+      .replace(/^(?:static )?/, "static ")
+      // the memory travels by value
+      .replace(`${f.instance}* instance`, "bxw_linear instance")
+      .replace(/instance->\w*memory\b/g, "instance")
+      // "of the only memory, which has 32-bit addresses"
+      .replace(/\b(\w+_(?:load|store)\w*?)_default32\(/g, "$1(")
+      // base and offset apart, as the prelude wants them
+      .replace(
+        /\b(\w+_(?:load|store)\w*\(instance, )\(u64\)\((\w+)\)(?: \+ (\d+)u?)?/g,
+        (_, access, base, offset = "0") => `${access}${base}, ${offset}u`,
+      ),
+  )
+  .map(bounded);
+
+/**
+ * A function with its bounds checks, each a statement of its own before the first access that needs it. Most need none: several
+ * accesses begin at the same base, and what was found to lie inside stays inside, as the memory does not grow.
+ *
+ *     i0 = p0;                                    i0 and p0 hold the same value
+ *     BXW_BOUNDS(i0, 32);                         the furthest of both accesses
+ *     i0 = i32_load(instance, i0, 4u);            i0 holds another one
+ *     i1 = p0;
+ *     i1 = i32_load(instance, i1, 28u);           nothing left to check
+ *
+ * A check may come before its access, by as much as no branch lies between. Where paths meet (a label, the end of a
+ * block) nothing is known any more.
+ */
+function bounded(body) {
+  const lines = [];
+  let values = new Map(); // of each variable
+  let inside = new Map(); // how many bytes from a value on are known to lie in the memory
+  let open = new Map(); // for each value the line that checks it, while no branch came since
+  let made = 0;
+  const valueOf = (name) => {
+    if (!values.has(name)) values.set(name, made++);
+    return values.get(name);
+  };
+  for (const line of body.split("\n")) {
+    const meeting = /^\s*(?:\w+:|\})/.test(line);
+    if (meeting || /\b(?:if|else|goto|switch|return)\b/.test(line)) open = new Map();
+    if (meeting) {
+      values = new Map();
+      inside = new Map();
+    }
+    const access = /\b([if])(32|64)_(?:load|store)(8|16)?\w*\(instance, (\w+), (\d+)u\b/.exec(line);
+    if (access !== null) {
+      const [, , bits, fewer, base, offset] = access;
+      // the checks subtract from the size of the memory, which is 1,024 bytes at least
+      if (Number(offset) > 1000)
+        throw new Error(`wasm2c ${version}: got ${line.trim()}, expected an offset of at most 1,000`);
+      const bytes = Number(offset) + Number(fewer ?? bits) / 8;
+      const value = valueOf(base);
+      if (bytes > (inside.get(value) ?? 0)) {
+        inside.set(value, bytes);
+        if (!open.has(value)) open.set(value, lines.push("") - 1);
+        const check = open.get(value);
+        // the variable of then, which may hold something else by now
+        const name = /\((\w+)/.exec(lines[check])?.[1] ?? base;
+        lines[check] = `${/^\s*/.exec(line)[0]}BXW_BOUNDS(${name}, ${bytes});`;
+      }
+    }
+    lines.push(line);
+    const given = /^\s*(\w+) ([-+*/|&^<>]*)= (.*);/.exec(line);
+    if (given !== null) {
+      const [, name, operator, from] = given;
+      values.set(name, operator === "" && /^[a-z]\w+$/.test(from) ? valueOf(from) : made++);
+    }
+  }
+  return lines.join("\n");
+}
+
 const wrappers = targets.map(([verb, name]) => {
   const plan = verbs[verb].length > 0;
-  return `u32 bxw_kernel_${verb}(bxw_linear instance${plan ? ", u32 plan" : ""}) { return ${name}(instance${plan ? ", plan" : ""}); }\n`;
+  return [
+    `u32 bxw_kernel_${verb}(bxw_linear instance${plan ? ", u32 plan" : ""}) {`,
+    "  if (instance.size < BXW_LEAST_MEMORY) bxw_trap(BXW_TRAP_BOUNDS);",
+    `  return ${name}(instance${plan ? ", plan" : ""});`,
+    "}\n",
+  ].join("\n");
 });
 const code = [...prototypes, "", ...bodies, ...wrappers].join("\n");
+// every access in the form that the checks go by
+const accesses = code.match(/\b\w+_(?:load|store)\w*\(.*/g) ?? [];
+const other = accesses.find((access) => !/^\w+\(instance, \w+, \d+u[,)]/.test(access));
+if (other !== undefined) throw new Error(`wasm2c ${version}: got ${other}, expected a base and an offset`);
 const strange = [...new Set(code.match(/\b(instance->\w+|wasm_rt_\w+|CALL_INDIRECT|func_types)\b/g) ?? [])];
 if (strange.length > 0)
   throw new Error(

@@ -1,40 +1,33 @@
-/* A C host of the scalar kernel (through wasm2c): loads a memory image and decodes it so many times.
+/* A C host of the scalar kernel, as embedded/ translates it: loads a memory image and decodes it so many times.
  * The image holds everything: plan, tensors, room for the detections. That is the whole of the kernel's
  * interface.
  *
  *   host IMAGE RUNS        prints how many detections there are */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include "kernel.h"
+
+#include "kernel_prelude.h"
 
 /* Plans begin behind the 64 bytes that are never handed out. */
-enum { PLAN = 64, PAGE = 65536 };
+enum { PLAN = 64 };
 
-struct Z_env_instance_t {
-  wasm_rt_memory_t memory;
-};
-
-wasm_rt_memory_t* Z_envZ_memory(struct Z_env_instance_t* env) { return &env->memory; }
+_Noreturn void bxw_trap(int reason) {
+  fprintf(stderr, "the kernel stopped: %d\n", reason);
+  exit(3);
+}
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   FILE* file = fopen(argv[1], "rb");
   if (!file) return 2;
   fseek(file, 0, SEEK_END);
-  const long bytes = ftell(file);
+  const size_t bytes = (size_t)ftell(file);
   rewind(file);
-  wasm_rt_init();
-  struct Z_env_instance_t env;
-  const uint32_t pages = (uint32_t)((bytes + PAGE - 1) / PAGE);
-  wasm_rt_allocate_memory(&env.memory, pages, pages);
-  if (fread(env.memory.data, 1, (size_t)bytes, file) != (size_t)bytes) return 2;
+  uint8_t* memory = aligned_alloc(16, (bytes + 15) & ~(size_t)15);
+  if (!memory || fread(memory, 1, bytes, file) != bytes) return 2;
   fclose(file);
-  Z_boxwright_init_module();
-  Z_boxwright_instance_t kernel;
-  Z_boxwright_instantiate(&kernel, &env);
-  unsigned found = 0;
-  for (int i = atoi(argv[2]); i > 0; i--) found = Z_boxwrightZ_decode(&kernel, PLAN);
-  printf("%u\n", found);
+  uint32_t found = 0;
+  for (int i = atoi(argv[2]); i > 0; i--) found = bxw_kernel_decode((bxw_linear){memory, (uint32_t)bytes}, PLAN);
+  printf("%u\n", (unsigned)found);
   return 0;
 }

@@ -206,6 +206,11 @@ static void refusals(uint32_t c) {
         refused("a table that leaves the file", LOAD(bytes), BXW_DAMAGED);
     }
     FRESH();
+    spoil(BXW_F_IMAGE_BYTES * 4, 64);
+    spoil(BXW_F_MEMORY_BYTES * 4, 512);
+    refused("less memory than the kernel's bounds checks reckon with", LOAD(bytes), BXW_DAMAGED);
+    report_check("less memory", "what is expected", d.got == 512 && d.expected == 1024, d.expected, 1024);
+    FRESH();
     /* columns of no rows, and a plan block that writes some */
     spoil(BXW_F_MAX_DETECTIONS * 4, 0);
     refused("more detections than columns hold", LOAD(bytes), BXW_DAMAGED);

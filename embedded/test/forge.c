@@ -1,0 +1,97 @@
+/*
+ * Plans forged after they were loaded: one word of the image at a time is set to an address at, before or behind the end
+ * of memory, or far from it, and the case decoded. Whatever the kernel does then, it stays in its memory or calls bxw_trap:
+ * translate.mjs leaves out bounds checks that earlier ones prove, and a wrong proof is found here. Built with the address
+ * sanitizer, which watches the bytes around memory; on a system only. A decode that a forged count keeps busy is cut off.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "../boxwright.h"
+#include "report.h"
+
+extern const uint8_t cases[];
+
+static uint32_t word(uint32_t at, uint32_t index) {
+    uint32_t value;
+    memcpy(&value, cases + at + (size_t)index * 4, sizeof value);
+    return value;
+}
+
+/* Words of a case and of a tensor, in the order make-cases.mjs writes them. */
+enum { C_NAME, C_PLAN, C_PLAN_BYTES, C_TENSORS, C_TENSOR_TABLE };
+enum { T_NAME, T_DATA, T_BYTES, T_WORDS };
+
+static sigjmp_buf back;
+static volatile uint32_t trapped, busy;
+
+BXW_NORETURN void bxw_trap(int reason) {
+    (void)reason;
+    trapped++;
+    siglongjmp(back, 1);
+}
+
+static void cut_off(int signal) {
+    (void)signal;
+    busy++;
+    siglongjmp(back, 2);
+}
+
+static const struct itimerval soon = {.it_value = {.tv_usec = 20000}}, never;
+
+static uint32_t forge(uint32_t c) {
+    const uint8_t *plan = cases + word(c, C_PLAN);
+    const uint32_t bytes = word(c, C_PLAN_BYTES), needed = bxw_memory_bytes(plan, bytes);
+    uint32_t runs = 0, image;
+    memcpy(&image, plan + BXW_F_IMAGE_BYTES * 4, sizeof image);
+    const uint32_t values[] = {0, needed, needed - 1, needed - 3, needed - 16, needed - 100, 0x7fffff00u, 0xffffff00u, 0xfffffffcu};
+    /* to the byte, so that what is behind it belongs to nobody */
+    uint8_t *memory = malloc(needed);
+    static bxw_decoder d;
+    for (uint32_t at = 64; at + 4 <= image; at += 4) {
+        for (uint32_t v = 0; v < sizeof values / sizeof *values; v++) {
+            if (bxw_load(&d, plan, bytes, memory, needed) != BXW_OK) return 0;
+            for (uint32_t t = 0; t < word(c, C_TENSORS); t++) {
+                const uint32_t row = word(c, C_TENSOR_TABLE) + t * T_WORDS * 4;
+                bxw_slot slot;
+                if (bxw_slot_named(&d, (const char *)cases + word(row, T_NAME), &slot) != BXW_OK) return 0;
+                memcpy(slot.data, cases + word(row, T_DATA), slot.bytes);
+            }
+            memcpy(memory + at, &values[v], sizeof values[v]);
+            runs++;
+            if (sigsetjmp(back, 1) == 0) {
+                setitimer(ITIMER_VIRTUAL, &soon, NULL);
+                bxw_decode(&d);
+            }
+            setitimer(ITIMER_VIRTUAL, &never, NULL);
+        }
+    }
+    free(memory);
+    return runs;
+}
+
+int main(void) {
+    const struct sigaction action = {.sa_handler = cut_off};
+    sigaction(SIGVTALRM, &action, NULL);
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < word(0, 0); i++) {
+        const uint32_t c = word(word(0, 1), i), before = runs;
+        runs += forge(c);
+        report_check((const char *)cases + word(c, C_NAME), "words were forged", runs > before, runs - before, 1);
+    }
+    /* forgeries that no check met would mean that none was needed, or none there */
+    report_check("forgeries", "trapped", trapped > runs / 20, trapped, runs / 20);
+    report_check("forgeries", "not cut off before their end", busy < runs / 10, busy, runs / 10);
+    report_text("forged: ");
+    report_number(runs);
+    report_text(", trapped ");
+    report_number(trapped);
+    report_text(", cut off ");
+    report_number(busy);
+    report_text("\n");
+    return report_end();
+}
