@@ -18,7 +18,10 @@ import { passEach, passPlanes, passWords, planeMaxima } from "./planes";
 import { integer, key, size } from "./value";
 import { int, ptr } from "./word";
 
-/** Writes the rows in [from, from + n) that may pass to `list` and returns how many. */
+/**
+ * Writes the rows in [from, from + n) that may pass to `list` and returns how many. Of planes it leaves at `maxima`: with vectors what
+ * `planeMaxima` says, without them the tops and labels of `passPlanes` and `passWords`.
+ */
 export function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: usize): i32 {
   const objectness = ptr(head, H_OBJ);
   if (objectness != 0) {

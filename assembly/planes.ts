@@ -214,7 +214,7 @@ function topOf(plane: usize, i: usize, stop: usize, tops: usize, c: i32): void {
   }
 }
 
-/** Rows of the cells whose largest is above `below`. */
+/** Writes the rows of the cells whose largest is above `below` to `list` and returns how many. */
 function listTops(tops: usize, n: i32, below: i32, from: i32, list: usize): i32 {
   let to = list;
   for (let i = 0; i < n; i++) {
@@ -300,13 +300,13 @@ export function passWords<T>(
   const ones: u64 = bytes ? 0x0101010101010101 : 0x0001000100010001;
   const highs = <u64>half * ones;
   const flip: u64 = bytes && !isSigned<T>() ? 0 : highs;
-  // the gate among unsigned numbers; of one that nothing reaches the largest is looked at closer
+  // the gate among unsigned numbers; for one that nothing reaches the largest is looked at closer, and is not above `below`
   const least = max(0, min(2 * half - 1, flip != 0 ? gate + half : gate));
   const either: u64 = least < half ? ~(<u64>0) : 0;
   const lift = <u64>((least < half ? half : 2 * half) - least) * ones;
   const below = gate - 1;
-  const end = tops + ((<usize>n) << 2);
-  for (let t = tops; t < end; t += 4) store<i32>(t, below);
+  const topsEnd = tops + ((<usize>n) << 2);
+  for (let t = tops; t < topsEnd; t += 4) store<i32>(t, below);
   for (let c = 0; c < classes; c++) {
     let p = at + classAt(classList, c, step);
     const end = p + <usize>n * size<T>();
@@ -323,7 +323,7 @@ export function passWords<T>(
         (load<u64>(p, 56) ^ flip);
       if (reached(x, highs, lift, either) == 0) continue;
       if (!bytes) {
-        // of f16 they often look larger than any of them: an exponent is put together from the bits of several
+        // f16 ORed together often look larger than any of them: an exponent is put together from the bits of several
         const any =
           reachedHalf(load<u64>(p), flip, lift) |
           reachedHalf(load<u64>(p, 8), flip, lift) |

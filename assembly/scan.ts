@@ -2,8 +2,9 @@
  * Scores -> candidates.
  *
  * Cells go by in blocks. A *gate* over the raw values picks the cells that may hold something, without
- * converting or classifying anything (gate.ts, and planes.ts where each class is a plane of its own); the exact work
- * is done for those few: class, score, box (admit.ts, and common.ts for the commonest heads; common4.ts four cells at a time).
+ * converting anything (gate.ts, and planes.ts where each class is a plane of its own, of which it notes the best on its way
+ * where there are no vectors); the exact work is done for those few: class, score, box (admit.ts, and common.ts for the
+ * commonest heads; common4.ts four cells at a time).
  * The gate may let too many through but never too few, so engines agree whatever their gates look like.
  */
 import {
@@ -92,7 +93,7 @@ function scanHead(plan: usize, head: usize): void {
   }
 }
 
-/** Whether the gate finds the best class of a cell on its way, as `passPlanes` and `passWords` do. */
+/** Whether the gate finds the best class of a cell on its way, as `passPlanes` and `passWords` do; it then stands in the third column of scratch. */
 function gateFindsClasses(head: usize, type: i32): bool {
   const step = ptr(head, H_SCORE_CELL);
   if (int(head, H_SCORE_FN) == FN_SOFTMAX) return false;

@@ -269,7 +269,7 @@ const char *bxw_explain(bxw_status status) {
     case BXW_PLAN_NEWER: return "plan: version of the file layout";
     case BXW_OTHER_ABI: return "plan or kernel: version of the kernel interface";
     case BXW_CUT_SHORT: return "plan: number of bytes";
-    case BXW_DAMAGED: return "plan: checksum, or an address in its tables";
+    case BXW_DAMAGED: return "plan: checksum, or a size or an address in it";
     case BXW_MEMORY_SMALL: return "memory: number of bytes";
     case BXW_MEMORY_ALIGN: return "memory: address modulo 4";
     case BXW_NO_SUCH_SLOT: return "slot: no such one (expected: below)";

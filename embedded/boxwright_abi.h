@@ -163,7 +163,8 @@
  *
  * A group is eight classes, or as many eights as keep the groups at sixteen. Heads with objectness, or of one class, have no groups and
  * use the first two of these rows for other things. With vectors, blocks of f32 are as long as fewer groups leave room for, and so are the
- * rows (`rowBytes`).
+ * rows (`rowBytes`). Without vectors nothing is used from MAXIMA on: scores and labels are those of all cells of a block, by number, the
+ * scores as raw bits.
  */
 #define BXW_COLUMN_BYTES 4112
 #define BXW_MAXIMA 12336

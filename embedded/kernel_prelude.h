@@ -41,6 +41,7 @@ typedef struct bxw_linear {
 #define BXW_TRAP_DIVISION 2
 #define BXW_TRAP_CONVERSION 3
 #define BXW_TRAP_UNREACHABLE 4
+#define BXW_TRAP_UNPROVEN 5
 
 _Noreturn void bxw_trap(int reason);
 
@@ -68,10 +69,25 @@ _Noreturn void bxw_trap(int reason);
     } while (0)
 #endif
 
+/*
+ * For test/forge.c: every access checks itself once more, so that one whose check was left out without cause is told from
+ * one that a check stopped.
+ */
+#ifdef BXW_PROVE
+#define BXW_PROVEN(memory, base, offset, bytes)                                \
+    do {                                                                       \
+        if ((u64)(base) + (offset) + (bytes) > (memory).size)                  \
+            bxw_trap(BXW_TRAP_UNPROVEN);                                       \
+    } while (0)
+#else
+#define BXW_PROVEN(memory, base, offset, bytes) ((void)0)
+#endif
+
 #define BXW_LOAD(name, stored, result)                                         \
     static inline __attribute__((unused, always_inline)) result name(          \
         bxw_linear memory, u32 base, u32 offset) {                             \
         stored value;                                                          \
+        BXW_PROVEN(memory, base, offset, sizeof value);                        \
         __builtin_memcpy(&value, memory.data + base + offset, sizeof value);   \
         return (result)value;                                                  \
     }
@@ -80,6 +96,7 @@ _Noreturn void bxw_trap(int reason);
     static inline __attribute__((unused, always_inline)) void name(            \
         bxw_linear memory, u32 base, u32 offset, given from) {                 \
         stored value = (stored)from;                                           \
+        BXW_PROVEN(memory, base, offset, sizeof value);                        \
         __builtin_memcpy(memory.data + base + offset, &value, sizeof value);   \
     }
 
@@ -88,6 +105,7 @@ _Noreturn void bxw_trap(int reason);
     static inline __attribute__((unused, always_inline)) u32 name(             \
         bxw_linear memory, u32 base, u32 offset) {                             \
         stored value;                                                          \
+        BXW_PROVEN(memory, base, offset, sizeof value);                        \
         __builtin_memcpy(&value, memory.data + base + offset, sizeof value);   \
         return (u32)(s32)value;                                                \
     }

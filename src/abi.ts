@@ -170,7 +170,8 @@ export const BLOCK = 512;
  *
  * A group is eight classes, or as many eights as keep the groups at sixteen. Heads with objectness, or of one class, have no groups and
  * use the first two of these rows for other things. With vectors, blocks of f32 are as long as fewer groups leave room for, and so are the
- * rows (`rowBytes`).
+ * rows (`rowBytes`). Without vectors nothing is used from MAXIMA on: scores and labels are those of all cells of a block, by number, the
+ * scores as raw bits.
  */
 export const COLUMN_BYTES = BLOCK * 8 + 16;
 export const MAXIMA = 3 * COLUMN_BYTES;

@@ -1,8 +1,9 @@
 /*
- * Plans forged after they were loaded: one word of the image at a time is set to an address at, before or behind the end
- * of memory, or far from it, and the case decoded. Whatever the kernel does then, it stays in its memory or calls bxw_trap:
- * translate.mjs leaves out bounds checks that earlier ones prove, and a wrong proof is found here. Built with the address
- * sanitizer, which watches the bytes around memory; on a system only. A decode that a forged count keeps busy is cut off.
+ * Plans forged after they were loaded: one word of the image at a time is set to an address at the end of memory, a little
+ * before or behind it, or far from it, and the case decoded. Whatever the kernel does then, a bounds check has to stop it
+ * before it leaves its memory: translate.mjs leaves out the checks that earlier ones prove. Built with -DBXW_PROVE, by which
+ * every access checks itself once more and says so; prove.mjs looks at those that no forgery reaches. On a system only: a decode
+ * that a forged count keeps busy is cut off by a timer.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
@@ -12,6 +13,7 @@
 #include <sys/time.h>
 
 #include "../boxwright.h"
+#include "../kernel_prelude.h"
 #include "report.h"
 
 extern const uint8_t cases[];
@@ -27,11 +29,11 @@ enum { C_NAME, C_PLAN, C_PLAN_BYTES, C_TENSORS, C_TENSOR_TABLE };
 enum { T_NAME, T_DATA, T_BYTES, T_WORDS };
 
 static sigjmp_buf back;
-static volatile uint32_t trapped, busy;
+static volatile uint32_t trapped, unproven, busy;
 
 BXW_NORETURN void bxw_trap(int reason) {
-    (void)reason;
-    trapped++;
+    if (reason == BXW_TRAP_UNPROVEN) unproven++;
+    else trapped++;
     siglongjmp(back, 1);
 }
 
@@ -48,8 +50,7 @@ static uint32_t forge(uint32_t c) {
     const uint32_t bytes = word(c, C_PLAN_BYTES), needed = bxw_memory_bytes(plan, bytes);
     uint32_t runs = 0, image;
     memcpy(&image, plan + BXW_F_IMAGE_BYTES * 4, sizeof image);
-    const uint32_t values[] = {0, needed, needed - 1, needed - 3, needed - 16, needed - 100, 0x7fffff00u, 0xffffff00u, 0xfffffffcu};
-    /* to the byte, so that what is behind it belongs to nobody */
+    const uint32_t values[] = {0, needed + 4, needed, needed - 1, needed - 3, needed - 16, needed - 100, 0x7fffff00u, 0xffffff00u, 0xfffffffcu};
     uint8_t *memory = malloc(needed);
     static bxw_decoder d;
     for (uint32_t at = 64; at + 4 <= image; at += 4) {
@@ -83,6 +84,7 @@ int main(void) {
         runs += forge(c);
         report_check((const char *)cases + word(c, C_NAME), "words were forged", runs > before, runs - before, 1);
     }
+    report_check("forgeries", "no access without a check", unproven == 0, unproven, 0);
     /* forgeries that no check met would mean that none was needed, or none there */
     report_check("forgeries", "trapped", trapped > runs / 20, trapped, runs / 20);
     report_check("forgeries", "not cut off before their end", busy < runs / 10, busy, runs / 10);

@@ -126,6 +126,23 @@ odd.data[83 * 5 + 9] = 0.99;
 odd.data[9] = Infinity;
 odd.data[83 * 6 + 11] = 0.98;
 odd.data[83 * 2 + 11] = NaN;
+const halves = planes(83, 3, 4);
+// among the first 64 bytes of a plane and behind them: no number, and the largest twice
+halves.data[83 * 4 + 5] = halves.data[83 * 5 + 80] = NaN;
+halves.data[83 * 4 + 6] = halves.data[83 * 6 + 6] = 0.9;
+halves.data[83 * 5 + 81] = halves.data[83 * 6 + 81] = 0.8;
+/** Boxes in f32, scores quantised: what exporters make of planes, since boxes and scores have no scale in common. */
+function split(t, type) {
+  const n = t.dims[2];
+  const classes = t.dims[1] - 4;
+  return {
+    boxes: f32([1, 4, n], (i) => t.data[i]),
+    scores: quantised(
+      f32([1, classes, n], (i) => t.data[4 * n + i]),
+      type,
+    ),
+  };
+}
 const maps = generator(11);
 const dfl = {
   boxes: f32([1, 64, 4, 6], () => maps() * 6 - 3),
@@ -152,7 +169,9 @@ const queries = {
 };
 cases.push(
   { name: "planes", config: v8, outputs: { output0: planes(83, 3, 3) } },
-  { name: "planes f16", config: v8, outputs: { output0: toHalf(planes(33, 3, 4)) } },
+  { name: "planes f16", config: v8, outputs: { output0: toHalf(halves) } },
+  { name: "planes u8", config: v8, outputs: split(planes(150, 3, 12), "u8") },
+  { name: "planes i8", config: v8, outputs: split(planes(150, 3, 13), "i8") },
   { name: "planes with NaN and infinity", config: v8, outputs: { output0: odd } },
   {
     name: "planes, pairs and caps",

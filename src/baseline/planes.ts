@@ -1,6 +1,6 @@
 /**
- * The gate where cells lie side by side: planes, one a class, or a single column. Twin of `assembly/planes.ts`, though it
- * finds the class of a cell on the way. f32 has loops of its own; other types share one loop over words.
+ * The gate where cells lie side by side: planes, one a class, or a single column. Twin of `assembly/planes.ts`; it
+ * finds the class of a cell on the way, as `passPlanes` and `passWords` there do. f32 has loops of its own; other types share one loop over words.
  */
 import * as A from "../abi.ts";
 import { INDEX, type Memory } from "../memory.ts";
