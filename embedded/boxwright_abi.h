@@ -163,7 +163,7 @@
  *
  * A group is eight classes, or as many eights as keep the groups at sixteen. Heads with objectness, or of one class, have no groups and
  * use the first two of these rows for other things. With vectors, blocks of f32 are as long as fewer groups leave room for, and so are the
- * rows (`rowBytes`). Without vectors nothing is used from MAXIMA on: scores and labels are those of all cells of a block, by number, the
+ * rows (`rowBytes`). The kernel without vectors uses nothing from MAXIMA on: scores and labels are those of all cells of a block, by number, the
  * scores as raw bits.
  */
 #define BXW_COLUMN_BYTES 4112
@@ -172,6 +172,8 @@
 #define BXW_GROUPS 16
 #define BXW_SCAN_BYTES 47424
 #define BXW_SCAN_COLUMN_BYTES 18528
+/* All that the kernel without vectors needs. */
+#define BXW_SCAN_SCALAR_BYTES 12336
 /* Addresses begin here: a zero address is a bug, not data. */
 #define BXW_FIRST_ADDRESS 64
 /* Up to so many candidates are put in order by insertion. */

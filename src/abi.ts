@@ -170,7 +170,7 @@ export const BLOCK = 512;
  *
  * A group is eight classes, or as many eights as keep the groups at sixteen. Heads with objectness, or of one class, have no groups and
  * use the first two of these rows for other things. With vectors, blocks of f32 are as long as fewer groups leave room for, and so are the
- * rows (`rowBytes`). Without vectors nothing is used from MAXIMA on: scores and labels are those of all cells of a block, by number, the
+ * rows (`rowBytes`). The kernel without vectors uses nothing from MAXIMA on: scores and labels are those of all cells of a block, by number, the
  * scores as raw bits.
  */
 export const COLUMN_BYTES = BLOCK * 8 + 16;
@@ -179,6 +179,8 @@ export const ROW_BYTES = BLOCK * 4 + 16;
 export const GROUPS = 16;
 export const SCAN_BYTES = MAXIMA + (1 + GROUPS) * ROW_BYTES;
 export const SCAN_COLUMN_BYTES = MAXIMA + (1 + 2) * ROW_BYTES;
+/** All that the kernel without vectors needs. */
+export const SCAN_SCALAR_BYTES = MAXIMA;
 /** Addresses begin here: a zero address is a bug, not data. */
 export const FIRST_ADDRESS = 64;
 /** Up to so many candidates are put in order by insertion. */

@@ -37,19 +37,21 @@ export interface CompiledPlan {
 /**
  * The plan file of a config whose output shapes are known, by the config itself or by `options.outputs`.
  * `valuesOf`: values of an output at hand, by name, where boxes rest on one (prior boxes given as a tensor).
+ * `scalarOnly`: for C programs alone, whose memory is smaller then; nothing in the file says so, so it has to become C source.
  * @throws ConfigError, TensorError as `createDecoder` would.
  */
 export function compilePlan(
   config: unknown,
   options: DecoderOptions = {},
   valuesOf: (name: string) => TensorData | null = () => null,
+  scalarOnly = false,
 ): CompiledPlan {
   const settled = withOptions(parseConfig(config), options);
   const specs = settledSpecs(settled);
   // a host on a device writes whole tensors into the slots: the second plan block and its index would be room wasted
   const plan: Plan = { ...makePlan(settled, specs, valuesIn(specs, valuesOf)), gather: null };
   checkPerClass(plan, settled.confidenceThreshold);
-  const layout = layoutOf(plan);
+  const layout = layoutOf(plan, scalarOnly);
   checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));
   const whole = { memory, plan, layout };

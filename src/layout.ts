@@ -26,6 +26,7 @@ import {
   PLAN_WORDS,
   SCAN_BYTES,
   SCAN_COLUMN_BYTES,
+  SCAN_SCALAR_BYTES,
   STRIPS,
 } from "./abi.ts";
 import type { Plan } from "./plan.ts";
@@ -157,7 +158,8 @@ export function columnsOf(
 /** Whether one number a cell decides, so that no maxima of groups of classes are needed. */
 const oneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1;
 
-export function layoutOf(plan: Plan): Layout {
+/** `scalarOnly`: for the kernel without vectors and no other engine, which needs less. */
+export function layoutOf(plan: Plan, scalarOnly = false): Layout {
   const { heads, keep, batch } = plan;
   const words = wordsFrom(FIRST_ADDRESS);
   const gathers = plan.gather !== null;
@@ -188,7 +190,7 @@ export function layoutOf(plan: Plan): Layout {
       plan.rules.nms === "all" ? 1 : heads.some((h) => h.label) ? Infinity : plan.classes + 1,
       batch,
       gathers ? cellsOf(heads) : 0,
-      heads.every(oneColumn) ? SCAN_COLUMN_BYTES : SCAN_BYTES,
+      scalarOnly ? SCAN_SCALAR_BYTES : heads.every(oneColumn) ? SCAN_COLUMN_BYTES : SCAN_BYTES,
     ),
   };
 }

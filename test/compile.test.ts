@@ -185,6 +185,19 @@ describe("plan files", () => {
     expect(source).toContain(`tiny_memory_bytes = ${compiled.layout.bytes},`);
     // the comment ends where it should
     expect(source.indexOf("*/")).toBe(source.indexOf("\n */") + 2);
+    // scratch that only other engines need is left out of memory, and nothing else changes its place
+    const scalarOnly = compilePlan(
+      { family: "yolov8", classes: 20, inputSize: [64, 64] },
+      { outputs: [{ name: "o", dims: [1, 24, 84] }] },
+      () => null,
+      true,
+    );
+    const whole = compilePlan(
+      { family: "yolov8", classes: 20, inputSize: [64, 64] },
+      { outputs: [{ name: "o", dims: [1, 24, 84] }] },
+    );
+    expect(whole.layout.scratch).toBe(scalarOnly.layout.scratch);
+    expect(whole.layout.bytes - scalarOnly.layout.bytes).toBeGreaterThan(20_000);
     expect(() => cSource("1st", compiled)).toThrow(/name: got "1st", expected a C identifier/);
   });
 });

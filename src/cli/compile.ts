@@ -35,7 +35,8 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
   eachOnce(heads);
   const setup = await setupOf(values, config?.text);
   const options = heads.length === 0 ? setup.options : { ...setup.options, outputs: heads };
-  const compiled = compilePlan(setup.config, options, dataIn(tensors));
+  // no JavaScript engine loads C source
+  const compiled = compilePlan(setup.config, options, dataIn(tensors), name !== undefined);
 
   const out = values["out"] as string | undefined;
   const kernel = values["kernel"] as string | undefined;

@@ -116,7 +116,7 @@ Says on the error stream how much memory a decoder of it needs.
 
   --outputs LIST           name, shape and type of each output, separated by commas; repeatable. Not needed where the
                            config gives them, or where tensor files are given
-  --c NAME                 write C source with an array of this name instead of the file
+  --c NAME                 write C source with an array of this name instead of the file, for less memory
   --out FILE               write here instead of to standard output
   --kernel FILE            write the kernel too, with a memory of its own, large enough for this plan (wasm3, WAMR)
 
