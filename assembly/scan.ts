@@ -66,11 +66,11 @@ function scanHead(plan: usize, head: usize): void {
   const objectness = ptr(head, H_OBJ) != 0;
   const classes = int(head, H_CLASSES);
   const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
-  const planes = !objectness && classes > 1;
-  const known = !ASC_FEATURE_SIMD && planes && gateFindsClasses(head, type);
+  const several = !objectness && classes > 1;
+  const known = !ASC_FEATURE_SIMD && several && gateFindsClasses(head, type);
   const common = ASC_FEATURE_SIMD ? isCommon4(plan, head) : isCommonPlain(plan, head, known);
   let block = type >= TYPE_F16 && type <= TYPE_U8 ? 2 * BLOCK : BLOCK;
-  if (ASC_FEATURE_SIMD && planes && type == TYPE_F32 && ptr(head, H_SCORE_CELL) == 4)
+  if (ASC_FEATURE_SIMD && several && type == TYPE_F32 && ptr(head, H_SCORE_CELL) == 4)
     block = <i32>((rowBytes<f32>(classes) - 16) >> 2);
   for (let from = 0; from < cells; from += block) {
     const n = min(block, cells - from);

@@ -6,39 +6,19 @@
 
 #include "../boxwright.h"
 #include "../kernel_prelude.h"
+#include "cases.h"
 #include "report.h"
-
-extern const uint8_t cases[];
 
 /* Room for the largest plan of the cases, and a copy of a plan to spoil. */
 #define MEMORY_BYTES (640 * 1024)
 static _Alignas(16) uint8_t memory[MEMORY_BYTES];
 static _Alignas(16) uint8_t spoilt[8192];
 
-static uint32_t word(uint32_t at, uint32_t index) {
-    uint32_t value;
-    memcpy(&value, cases + at + (size_t)index * 4, sizeof value);
-    return value;
-}
-
 static float real(uint32_t at, uint32_t index) {
     float value;
     memcpy(&value, cases + at + (size_t)index * 4, sizeof value);
     return value;
 }
-
-static const char *text(uint32_t at) { return (const char *)cases + at; }
-
-/* Words of a case, in the order make-cases.mjs writes them. */
-enum {
-    C_NAME, C_PLAN, C_PLAN_BYTES, C_TENSORS, C_TENSOR_TABLE, C_WIDTH, C_HEIGHT, C_RESIZE, C_IMAGES, C_IMAGE_TABLE,
-    C_CANDIDATES, C_CAPPED, C_NOT_FINITE, C_GOLDEN, C_GOLDEN_TABLE
-};
-enum { T_NAME, T_DATA, T_BYTES, T_WORDS };
-enum { D_COUNT, D_BOXES, D_SCORES, D_LABELS, D_SOURCES, D_WORDS };
-enum { G_LABEL, G_SCORE, G_BOX, G_WORDS = 6 };
-
-static uint32_t case_at(uint32_t index) { return word(word(0, 1), index); }
 
 static bxw_status load(bxw_decoder *d, uint32_t c) {
     /* what stood in memory before must not matter */
@@ -305,7 +285,7 @@ static void forgeries(uint32_t c) { (void)c; }
 
 /* Thresholds at run time do what they say: fewer detections with a lower IoU, no more than the cap. */
 static void settings(void) {
-    for (uint32_t i = 0; i < word(0, 0); i++) {
+    for (uint32_t i = 0; i < case_count(); i++) {
         const uint32_t c = case_at(i);
         const char *name = text(word(c, C_NAME));
         if (strcmp(name, "planes") != 0) continue;
@@ -339,7 +319,7 @@ static void settings(void) {
 }
 
 int main(void) {
-    const uint32_t count = word(0, 0);
+    const uint32_t count = case_count();
     for (uint32_t i = 0; i < count; i++) run_case(case_at(i));
     report_check("cases", "how many", count >= 20, count, 20);
     refusals(case_at(0));

@@ -9,24 +9,12 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 
 #include "../boxwright.h"
 #include "../kernel_prelude.h"
+#include "cases.h"
 #include "report.h"
-
-extern const uint8_t cases[];
-
-static uint32_t word(uint32_t at, uint32_t index) {
-    uint32_t value;
-    memcpy(&value, cases + at + (size_t)index * 4, sizeof value);
-    return value;
-}
-
-/* Words of a case and of a tensor, in the order make-cases.mjs writes them. */
-enum { C_NAME, C_PLAN, C_PLAN_BYTES, C_TENSORS, C_TENSOR_TABLE };
-enum { T_NAME, T_DATA, T_BYTES, T_WORDS };
 
 static sigjmp_buf back;
 static volatile uint32_t trapped, unproven, busy;
@@ -55,13 +43,7 @@ static uint32_t forge(uint32_t c) {
     static bxw_decoder d;
     for (uint32_t at = 64; at + 4 <= image; at += 4) {
         for (uint32_t v = 0; v < sizeof values / sizeof *values; v++) {
-            if (bxw_load(&d, plan, bytes, memory, needed) != BXW_OK) return 0;
-            for (uint32_t t = 0; t < word(c, C_TENSORS); t++) {
-                const uint32_t row = word(c, C_TENSOR_TABLE) + t * T_WORDS * 4;
-                bxw_slot slot;
-                if (bxw_slot_named(&d, (const char *)cases + word(row, T_NAME), &slot) != BXW_OK) return 0;
-                memcpy(slot.data, cases + word(row, T_DATA), slot.bytes);
-            }
+            if (bxw_load(&d, plan, bytes, memory, needed) != BXW_OK || !fill_slots(&d, c)) return 0;
             memcpy(memory + at, &values[v], sizeof values[v]);
             runs++;
             if (sigsetjmp(back, 1) == 0) {
@@ -79,10 +61,10 @@ int main(void) {
     const struct sigaction action = {.sa_handler = cut_off};
     sigaction(SIGVTALRM, &action, NULL);
     uint32_t runs = 0;
-    for (uint32_t i = 0; i < word(0, 0); i++) {
-        const uint32_t c = word(word(0, 1), i), before = runs;
+    for (uint32_t i = 0; i < case_count(); i++) {
+        const uint32_t c = case_at(i), before = runs;
         runs += forge(c);
-        report_check((const char *)cases + word(c, C_NAME), "words were forged", runs > before, runs - before, 1);
+        report_check(text(word(c, C_NAME)), "words were forged", runs > before, runs - before, 1);
     }
     report_check("forgeries", "no access without a check", unproven == 0, unproven, 0);
     /* forgeries that no check met would mean that none was needed, or none there */
