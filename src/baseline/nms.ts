@@ -13,7 +13,7 @@ import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
 import { detect } from "./detect.ts";
 import { sortMore } from "./sort.ts";
-import { inset, measureStrips, sideShare, stripOf } from "./strips.ts";
+import { inset, measureStrips, stripOf, strips } from "./strips.ts";
 import { fround, reg, regBits } from "./value.ts";
 
 /** The top bit of either half of a word. */
@@ -41,12 +41,14 @@ export function nms(m: Memory, at: number): number {
   let kept = 0;
   let i = 0;
   let sorted = i32[plan + A.P_SORTED];
-  const strips = all && !equal && !moved;
-  if (strips) measureStrips(m, plan);
-  const share = sideShare(iou);
+  const inStrips = all && !equal && !moved;
+  if (inStrips) measureStrips(m, plan);
+  const begin = strips[0];
+  const perUnit = strips[1];
+  const share = strips[2];
   let widest = 0;
   // whether what is kept hangs in more chains than one
-  let mixed = strips;
+  let mixed = inStrips;
   if (suppress) i32.fill(0, chains, chains + A.CHAINS);
   candidate: for (; i < n && kept < max; i++) {
     if (i === sorted) sorted = sortMore(m, at);
@@ -65,14 +67,14 @@ export function nms(m: Memory, at: number): number {
       let strip = chain;
       let last = chain;
       let reach = 0;
-      if (strips) {
+      if (inStrips) {
         const by = inset(x1, x2, area, share);
         const low = x1 + by;
         const high = x2 - by;
         reach = high - low;
-        chain = chains + stripOf(low);
-        strip = chains + stripOf(low - widest);
-        last = chains + stripOf(high);
+        chain = chains + stripOf(low, begin, perUnit);
+        strip = chains + stripOf(low - widest, begin, perUnit);
+        last = chains + stripOf(high, begin, perUnit);
       }
       // its edges in two words; zeros: every box is looked at
       let edges = 0;

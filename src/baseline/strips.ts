@@ -2,9 +2,11 @@
 import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
 
-/** Where the first strip begins, and how many there are to a unit: 0 where all is one strip. Set by `measureStrips`. */
-let firstStrip = 0;
-let stripsPerUnit = 0;
+/**
+ * What `measureStrips` found, in an array since as results they would be new heap objects each: where the first strip begins, how many
+ * there are to a unit (0 where all is one strip), and the share of its width that is taken off each side of a box.
+ */
+export const strips = new Float64Array(3);
 
 /** Strips over the breadth that the best candidates have. Others may stand outside, in the first strip or the last. */
 export function measureStrips({ i32, f32 }: Memory, plan: number): void {
@@ -18,13 +20,10 @@ export function measureStrips({ i32, f32 }: Memory, plan: number): void {
     if (f32[box + 2] > high) high = f32[box + 2];
   }
   const per = A.STRIPS / (high - low);
-  firstStrip = low;
-  stripsPerUnit = per > 0 && per < 1e30 ? per : 0;
-}
-
-/** The share of its width that is taken off each side of a box. */
-export function sideShare(iou: number): number {
-  return iou > 1e-6 ? (iou / (1 + iou)) * 0.999 : 0;
+  const iou = f32[plan + A.P_IOU];
+  strips[0] = low;
+  strips[1] = per > 0 && per < 1e30 ? per : 0;
+  strips[2] = iou > 1e-6 ? (iou / (1 + iou)) * 0.999 : 0;
 }
 
 /** Areas below this keep the whole width of their box. */
@@ -36,8 +35,8 @@ export function inset(left: number, right: number, area: number, share: number):
 }
 
 /** The strip that this stands in. */
-export function stripOf(x: number): number {
-  const strip = (x - firstStrip) * stripsPerUnit;
+export function stripOf(x: number, begin: number, perUnit: number): number {
+  const strip = (x - begin) * perUnit;
   // in this order a NaN stands in the first
   return strip > 0 ? (strip < A.STRIPS - 1 ? strip | 0 : A.STRIPS - 1) : 0;
 }
