@@ -2,6 +2,7 @@
 import {
   FLAG_MULTI_LABEL,
   FN_NONE,
+  FN_SIGMOID,
   FN_SOFTMAX,
   H_CHECK,
   H_CLASSES,
@@ -51,7 +52,7 @@ import {
 } from "../src/abi";
 import { exp, power } from "../src/exp";
 import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
-import { bestOf, largestInRow } from "./classes";
+import { bestOf, largest, largestInRow } from "./classes";
 import { classAt, passesRaw } from "./head";
 import { finite, value } from "./value";
 import { flt, increment, int, ptr, setInt } from "./word";
@@ -165,29 +166,9 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
     return;
   }
 
-  if (
-    !ASC_FEATURE_SIMD &&
-    best == UNKNOWN &&
-    type == TYPE_F32 &&
-    step == 4 &&
-    classList == 0 &&
-    rule == RULE_PRODUCT
-  ) {
-    // a class below gate / objectness cannot bring the product over the gate; a hair lower for the rounding, of which a
-    // gate near the smallest floats would need more
-    const gate = flt(head, H_GATE);
-    const scoreGate = flt(head, H_SCORE_GATE);
-    if (
-      fn == FN_NONE &&
-      int(head, H_OBJ_FN) == FN_NONE &&
-      gate > 1e-30 &&
-      scoreGate > 0 &&
-      o > 0 &&
-      o <= flt(head, H_CHECK)
-    ) {
-      const least: f32 = (gate * <f32>0.999999) / o;
-      best = largestInRow(at, classes, least > scoreGate ? least : scoreGate);
-    }
+  if (!ASC_FEATURE_SIMD && best == UNKNOWN && type == TYPE_F32 && classList == 0) {
+    const least: f32 = fn == FN_SOFTMAX ? -Infinity : leastClass(head, rule, fn, odd ? 0 : o);
+    best = step == 4 && least > 0 ? largestInRow(at, classes, least) : largest(at, step, classes, least);
   }
   if (best == UNKNOWN) best = bestOf(type, head, at, step, classes, classList);
   if (best < 0) return;
@@ -198,6 +179,19 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   const s = convert(fn, value(type, place, scale, zero), top, sum);
   if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
   emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
+}
+
+/** A bound for the raw class score of a cell with objectness `o`: one below it passes no gate. */
+function leastClass(head: usize, rule: i32, fn: i32, o: f32): f32 {
+  const least = flt(head, H_SCORE_GATE);
+  const gate = flt(head, H_GATE);
+  // rounding near the smallest floats would need more room than a hair
+  if (rule != RULE_PRODUCT || !(o > 0) || !(gate > 1e-30)) return least;
+  let share: f32 = (gate * <f32>0.999999) / o;
+  // sigmoid x < e^x; and no logarithm is below the bits of its float, which go straight from one power of two to the next
+  if (fn == FN_SIGMOID) share = <f32>(reinterpret<i32>(share) - 0x3f800000) * <f32>8.262958e-8 - <f32>0.001;
+  else if (fn != FN_NONE) return least;
+  return share > least ? share : least;
 }
 
 /** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */

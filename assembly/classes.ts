@@ -53,8 +53,6 @@ export function bestClass<T, K>(head: usize, at: usize, step: usize, classes: i3
       }
     }
   }
-  if (!ASC_FEATURE_SIMD && !isReference<T>() && isFloat<T>() && classList == 0)
-    return largest(at, step, classes);
   let best = lowest<K>();
   let found = -1;
   for (let i = 0; i < classes; i++) {
@@ -67,21 +65,26 @@ export function bestClass<T, K>(head: usize, at: usize, step: usize, classes: i3
   return found;
 }
 
-/** First of the largest of `n` floats, `step` apart; -1 where none is above -Infinity. */
-export function largest(at: usize, step: usize, n: i32): i32 {
-  let best: f32 = -Infinity;
+/**
+ * First of the largest of `n` floats, `step` apart, that reach `least`; -1: none does. From behind, so that of equals the first is what is left.
+ */
+export function largest(at: usize, step: usize, n: i32, least: f32): i32 {
   let found = -1;
-  let i = 0;
-  for (; i < n; i++, at += step) {
-    // most are not: four to a round
-    for (; i + 4 <= n; i += 4, at += 4 * step) {
-      if (load<f32>(at) > best) break;
-      if (load<f32>(at + step) > best) break;
-      if (load<f32>(at + 2 * step) > best) break;
-      if (load<f32>(at + 3 * step) > best) break;
+  let i = n;
+  at += <usize>n * step;
+  while (i > 0) {
+    // most do not: four to a round
+    for (; i >= 4; i -= 4, at -= 4 * step) {
+      if (load<f32>(at - step) >= least) break;
+      if (load<f32>(at - 2 * step) >= least) break;
+      if (load<f32>(at - 3 * step) >= least) break;
+      if (load<f32>(at - 4 * step) >= least) break;
     }
-    if (i < n && load<f32>(at) > best) {
-      best = load<f32>(at);
+    if (i == 0) break;
+    i--;
+    at -= step;
+    if (load<f32>(at) >= least) {
+      least = load<f32>(at);
       found = i;
     }
   }

@@ -5,6 +5,7 @@
 import { describe, expect, test } from "vitest";
 import * as A from "../src/abi.ts";
 import { CONVENTIONS, type Conventions, type ConventionSet } from "../src/conventions.ts";
+import { createDecoderSync } from "../src/decoder.ts";
 import { gatherRows } from "../src/gather.ts";
 import { slotsOf } from "../src/image.ts";
 import { affineOf } from "../src/letterbox.ts";
@@ -232,6 +233,86 @@ describe("twins", () => {
     });
     expect(ran.overflow - before).toBe(62 * 50 * 91 - 2 ** 18);
   });
+
+  describe.each(["logits", "sigmoid"] as const)(
+    "classes at the least that objectness leaves them, %s",
+    (activation) => {
+      test.each([0.9, 0.25, 0.001, 1e-12, 1e-33])("threshold %s", (threshold) => {
+        const random = mulberry32(7);
+        const logit = (p: number): number => Math.log(p) - Math.log1p(-p);
+        const stored = (p: number): number =>
+          activation === "logits" ? logit(Math.min(p, 0.99999)) : Math.min(p, 1);
+        const sigmoid = (x: number): number => (activation === "logits" ? 1 / (1 + Math.exp(-x)) : x);
+        const [classes, side] = [21, 32];
+        const channels = 5 + classes;
+        const map = new Float32Array(channels * side * side);
+        for (let cell = 0; cell < side * side; cell++) {
+          const objectness = threshold + (1 - threshold) * (1 - random()) ** 3 * 0.999;
+          const edge = Math.min(0.9999, threshold / objectness);
+          // most a hair to one side of the edge, equal ones among them, some lower, none where it should not be
+          for (let c = 0; c < channels; c++)
+            map[c * side * side + cell] = stored(
+              c < 4
+                ? 0.5
+                : c === 4
+                  ? objectness
+                  : random() < 0.3
+                    ? edge * 0.1
+                    : edge * (1 - pick(random, [0, 1e-7, 3e-6, 1e-4, 0.05])),
+            );
+          const c = 5 + Math.floor(random() * classes);
+          map[c * side * side + cell] = stored(edge * (1 + pick(random, [-1e-5, 0, 1e-7, 1e-5, 1e-3, 1e-3])));
+          map[(5 + Math.floor(random() * classes)) * side * side + cell] = map[c * side * side + cell];
+        }
+        const rows = new Float32Array(map.length);
+        for (let i = 0; i < map.length; i++)
+          rows[(i % (side * side)) * channels + Math.floor(i / (side * side))] = map[i];
+        for (const [layout, data, dims] of [
+          ["maps", map, [1, channels, side, side]],
+          ["rows", rows, [1, side * side, channels]],
+        ] as const) {
+          const at = (cell: number, c: number): number =>
+            layout === "maps" ? data[c * side * side + cell] : data[cell * channels + c];
+          const sure: string[] = [];
+          const maybe = new Set<string>();
+          for (let cell = 0; cell < side * side; cell++) {
+            let best = 0;
+            for (let c = 1; c < classes; c++) if (at(cell, 5 + c) > at(cell, 5 + best)) best = c;
+            const score = sigmoid(at(cell, 4)) * sigmoid(at(cell, 5 + best));
+            if (score > threshold * (1 + 1e-6)) sure.push(`${cell}:${best}`);
+            else if (score > threshold * (1 - 1e-6)) maybe.add(`${cell}:${best}`);
+          }
+          expect(sure.length).toBeGreaterThan(300);
+          const found = engines.map((engine) => {
+            const decoder = createDecoderSync(
+              {
+                family: "yolov5",
+                classes,
+                inputSize: [256, 256],
+                anchors: [[[16, 16]]],
+                confidenceThreshold: threshold,
+                ...(layout === "rows" ? { coordinates: "normalised" as const } : {}),
+              },
+              {
+                engine,
+                activation,
+                maxDetections: side * side,
+                conventions: { nms: "none" },
+              },
+            );
+            const got = decoder.decode([{ data, dims }]);
+            return Array.from(got.sources, (source, i) => `${source}:${got.classIds[i]}`).slice(
+              0,
+              got.length,
+            );
+          });
+          for (const other of found) expect(other).toEqual(found[0]);
+          expect(sure.filter((key) => !found[0].includes(key))).toEqual([]);
+          expect(found[0].filter((key) => !sure.includes(key) && !maybe.has(key))).toEqual([]);
+        }
+      });
+    },
+  );
 
   test("what ran is what was meant to run", () => {
     expect(ran.cases).toBeGreaterThan(Object.keys(kinds).length * 100);

@@ -142,29 +142,45 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
   if (reg[SCORE] >= gate) emitKept(m, plan, head, row, base + label);
 }
 
-/** First of the largest of `n` floats, `step` words apart; -1 where all are NaN. */
-export function largest(f32: Float32Array, p: number, step: number, n: number): number {
-  let best = -Infinity;
+/**
+ * First of the largest of `n` floats, `step` words apart, that reach the number in `reg`; -1: none. From behind, so that of equals the first is
+ * what is left. Most do not reach what cannot pass anyway, which their bits tell: `below` of them from `lowest` on are those of lower numbers.
+ */
+export function largest(m: Memory, p: number, step: number, n: number): number {
+  const { i32, f32 } = m;
   let found = -1;
-  let i = 0;
-  p &= INDEX;
-  for (; i + 4 <= n; i += 4, p = (p + 4 * step) & INDEX) {
-    const b = (p + step) & INDEX;
-    const c = (b + step) & INDEX;
-    const d = (c + step) & INDEX;
-    // most are not
-    if (f32[p] > best || f32[b] > best || f32[c] > best || f32[d] > best)
-      for (let k = 0, q = p; k < 4; k++, q += step)
-        if (f32[q] > best) {
-          best = f32[q];
-          found = i + k;
-        }
-  }
-  for (; i < n; i++, p += step)
-    if (f32[p] > best) {
-      best = f32[p];
-      found = i;
+  let best = reg[SCORE];
+  let bits = regBits[SCORE];
+  let i = n;
+  let a = (p + n * step) & INDEX;
+  while (i > 0) {
+    // lower than a number above zero are NaN, as bits, and all negative ones; than another, those behind it
+    const lowest = bits > 0 ? 0x7f800001 : (bits | -0x80000000) + 1;
+    const below = ((bits > 0 ? bits : 0) - lowest) >>> 0;
+    for (; i >= 4; i -= 4) {
+      const b = (a - step) & INDEX;
+      const c = (b - step) & INDEX;
+      const d = (c - step) & INDEX;
+      const e = (d - step) & INDEX;
+      if (
+        (i32[b] - lowest) >>> 0 >= below ||
+        (i32[c] - lowest) >>> 0 >= below ||
+        (i32[d] - lowest) >>> 0 >= below ||
+        (i32[e] - lowest) >>> 0 >= below
+      )
+        break;
+      a = e;
     }
+    for (const stop = i > 4 ? i - 4 : 0; i > stop;) {
+      i--;
+      a = (a - step) & INDEX;
+      if (f32[a] >= best) {
+        best = f32[a];
+        bits = i32[a];
+        found = i;
+      }
+    }
+  }
   return found;
 }
 

@@ -56,10 +56,11 @@ export function admitCommon(
   const scoreGate = f32[head + A.H_SCORE_GATE];
   // rows of probabilities: most are told by their bits, eight to a branch
   const side = channel === 4 && scoreGate > 0;
-  // a class below gate / objectness cannot bring the product over the gate; a hair lower for the rounding, of which a
-  // gate near the smallest floats would need more
-  const least =
-    side && product && objectnessFn === A.FN_NONE && fn === A.FN_NONE && gate > 1e-30 ? gate * 0.999999 : 0;
+  // what a class of a cell with objectness o has to reach to bring the product over the gate, a hair lower for the rounding, of which a gate
+  // near the smallest floats would need more: gate / o of probabilities; of logits ln(gate) - o, since sigmoid x < e^x
+  const bounded = product && gate > 1e-30 && fn === objectnessFn;
+  const least = bounded && fn === A.FN_NONE ? gate * 0.999999 : 0;
+  const logarithm = bounded && fn === A.FN_SIGMOID ? Math.log(gate) - 0.001 : -Infinity;
   // boxes that need no function
   const kind = i32[head + A.H_KIND];
   const boxType = i32[head + A.H_BOX_TYPE];
@@ -99,14 +100,12 @@ export function admitCommon(
         if (!(o >= objectnessGate)) continue;
       }
       const p = (at + row * cell) >> 2;
-      if (side) {
-        to[SCORE] = least > 0 && o <= check && least > scoreGate * o ? least / o : scoreGate;
-        label = largestInRow(m, p, classes);
-      } else label = largest(f32, p, channel >> 2, classes);
+      // below the raw gate no conversion can pass
+      if (least > 0) to[SCORE] = o <= check && least > scoreGate * o ? least / o : scoreGate;
+      else to[SCORE] = logarithm - o > scoreGate ? logarithm - o : scoreGate;
+      label = side ? largestInRow(m, p, classes) : largest(m, p, channel >> 2, classes);
       if (label < 0) continue;
       score = f32[p + ((label * channel) >> 2)];
-      // below the raw gate no conversion can pass
-      if (!(score >= scoreGate)) continue;
     }
     if (isOutOfRange(objectnessFn, o, check) || isOutOfRange(fn, score, check)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
