@@ -50,7 +50,7 @@ import {
   RULE_PRODUCT,
   TYPE_F32,
 } from "../src/abi";
-import { exp, power } from "../src/exp";
+import { exp, power } from "./exp";
 import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
 import { bestOf, largest, largestInRow } from "./classes";
 import { classAt, passesRaw } from "./head";

@@ -46,7 +46,7 @@ import {
   TYPE_I32,
   TYPE_I8,
 } from "../src/abi";
-import { exp, sigmoid, tanh } from "../src/exp";
+import { exp, sigmoid, tanh } from "./exp";
 import { exp4, expSums, sigmoid4 } from "./exp4";
 import { f16, finite, gather4, value } from "./value";
 import { flt, int, ptr } from "./word";

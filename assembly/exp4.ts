@@ -1,5 +1,5 @@
-/** `src/exp.ts` in lanes: the same steps in the same order, so the same bits. Vector builds only. */
-import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E } from "../src/exp";
+/** `exp.ts` in lanes: the same steps in the same order, so the same bits. Vector builds only. */
+import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "../src/exp";
 
 // @ts-ignore: decorator
 @inline
@@ -19,14 +19,14 @@ function line(a: f64, b: f64, r: v128): v128 {
 function exp2(x: v128): v128 {
   // in this order a NaN stays what it is
   x = f64x2.pmin(f64x2.pmax(x, all(-150)), all(130));
-  const k = f64x2.floor(f64x2.add(f64x2.mul(x, all(LOG2E)), all(0.5)));
+  const sum = f64x2.add(f64x2.mul(x, all(LOG2E)), all(ROUND));
+  const k = f64x2.sub(sum, all(ROUND));
   const r = f64x2.sub(f64x2.sub(x, f64x2.mul(k, all(LN2_HIGH))), f64x2.mul(k, all(LN2_LOW)));
   const r2 = f64x2.mul(r, r);
   const p47 = f64x2.add(line(C4, C5, r), f64x2.mul(r2, line(C6, C7, r)));
   const p03 = f64x2.add(f64x2.add(all(1), r), f64x2.mul(r2, line(C2, C3, r)));
   const y = f64x2.add(p03, f64x2.mul(f64x2.mul(r2, r2), p47));
-  // 2^k from its bits: adding 2^52 leaves k + 1023 in the low bits, the shift puts it where the exponent is
-  return f64x2.mul(y, i64x2.shl(f64x2.add(k, all(4503599627370496.0 + 1023.0)), 52));
+  return f64x2.mul(y, i64x2.shl(sum, 52));
 }
 
 // @ts-ignore: decorator

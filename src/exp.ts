@@ -1,6 +1,10 @@
 /**
- * exp and its kin, compiled by asc (f64) and by tsc (number) from this one file: only + - * / and floor,
- * which IEEE 754 rounds alike everywhere, so all engines get the same bits.
+ * What exp and its kin are made of, compiled by asc (f64) and by tsc (number) from this one file: only + - * /, which IEEE 754
+ * rounds alike everywhere, so all engines get the same bits. 2^k each makes in its own way (assembly/exp.ts, in lanes assembly/exp4.ts,
+ * baseline/value.ts); that is exact.
+ *
+ * e^x = 2^k e^r with k the integer nearest to x / ln2 and r = x - k ln2, for x that ends in an f32: arguments are clamped to
+ * [-150, 130], beyond which an f32 is 0 or infinite anyway. NaN gives NaN.
  *
  * Accuracy: relative error below 1e-10 before the caller rounds to f32, a six-hundredth of half an f32 step.
  */
@@ -10,51 +14,11 @@ export const LN2_HIGH = 0.69314718036912381649;
 export const LN2_LOW = 1.90821492927058770002e-10;
 
 /**
- * e^x for x that ends in an f32: arguments are clamped to [-150, 130], beyond which an f32 is 0 or infinite
- * anyway; NaN gives NaN. `assembly/exp4.ts` is the same in lanes.
- *
- * x = k ln2 + r with |r| <= ln2 / 2; a polynomial gives e^r, 2^k is built from its binary digits since neither
- * language offers ldexp.
+ * 1.5 * 2^52 + 1023. A double of that size has steps of 1, so a number that is added is rounded to an integer k, and taking this away again
+ * leaves k: two additions, where a floor may be a call on small processors. The twelve lowest bits of the sum are those of k + 1023,
+ * the exponent of 2^k as a double.
  */
-export function exp(x: number): number {
-  if (x < -150.0) x = -150.0;
-  if (x > 130.0) x = 130.0;
-  const k = Math.floor(x * LOG2E + 0.5);
-  let y = mantissa(x, k);
-  let n = k < 0.0 ? -k : k;
-  let two = 1.0;
-  if (n >= 128.0) {
-    two *= 3.402823669209385e38;
-    n -= 128.0;
-  }
-  if (n >= 64.0) {
-    two *= 18446744073709552000.0;
-    n -= 64.0;
-  }
-  if (n >= 32.0) {
-    two *= 4294967296.0;
-    n -= 32.0;
-  }
-  if (n >= 16.0) {
-    two *= 65536.0;
-    n -= 16.0;
-  }
-  if (n >= 8.0) {
-    two *= 256.0;
-    n -= 8.0;
-  }
-  if (n >= 4.0) {
-    two *= 16.0;
-    n -= 4.0;
-  }
-  if (n >= 2.0) {
-    two *= 4.0;
-    n -= 2.0;
-  }
-  if (n >= 1.0) two *= 2.0;
-  y = k < 0.0 ? y / two : y * two;
-  return y;
-}
+export const ROUND = 6755399441056767.0;
 
 // 1 + r and the six terms of degree 2 to 7 that bring the largest relative error on |r| <= ln2 / 2 down most (Remez): 5.2e-11
 export const C2 = 0.5000000067642643;
@@ -73,18 +37,8 @@ export function mantissa(x: number, k: number): number {
   return 1.0 + r + r2 * (C2 + r * C3) + r2 * r2 * p47;
 }
 
-/** 1 / (1 + e^-x). */
-export function sigmoid(x: number): number {
-  return 1.0 / (1.0 + exp(-x));
-}
-
-/** tanh x = 1 - 2 / (e^2x + 1). */
-export function tanh(x: number): number {
-  return 1.0 - 2.0 / (exp(2.0 * x) + 1.0);
-}
-
 /**
- * Natural logarithm of a positive finite number, 2^-1074 and up; used only for `power`.
+ * Natural logarithm of a positive finite number, 2^-1074 and up; used only for powers.
  * x = m 2^k with m in [sqrt(1/2), sqrt(2)), then ln m = 2 atanh((m - 1) / (m + 1)) as a series.
  */
 export function log(x: number): number {
@@ -107,10 +61,4 @@ export function log(x: number): number {
   const tail = 0.1111111111111111 + z * (0.09090909090909091 + z * 0.07692307692307693);
   const series = 1.0 + z * (0.3333333333333333 + z * (0.2 + z * (0.14285714285714285 + z * tail)));
   return 2.0 * s * series + k * 0.6931471805599453;
-}
-
-/** x^y for 0 <= x <= 4, y > 0 (a probability to a fixed power); anything that is not positive gives 0, NaN gives NaN. */
-export function power(x: number, y: number): number {
-  if (!(x > 0.0)) return x == x ? 0.0 : x;
-  return exp(y * log(x < 4.0 ? x : 4.0));
 }

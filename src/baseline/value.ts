@@ -1,6 +1,6 @@
 /** Raw tensor elements: keys and values. Twin of `assembly/value.ts`. */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../abi.ts";
-import { LOG2E, log, mantissa } from "../exp.ts";
+import { LOG2E, ROUND, log, mantissa } from "../exp.ts";
 import type { Memory } from "../memory.ts";
 
 export const fround = Math.fround;
@@ -88,21 +88,17 @@ export function load(m: Memory, type: number, at: number, scale: number, to: num
   else reg[to] = fround(fround(integerKey(m, type, at)) - f32[scale + 1]) * f32[scale];
 }
 
-/**
- * `exp` of exp.ts to the last bit, in `wide`. 2^k is put together from bits, as a product of two since a float does
- * not reach that far; neither product is rounded.
- */
+/** e^x of the number in `wide`, in its place, by the steps of exp.ts. */
 export function exp(): void {
   let x = wide[0];
   // a NaN is no index
   if (x !== x) return;
   if (x < -150) x = -150;
   if (x > 130) x = 130;
-  const k = Math.floor(x * LOG2E + 0.5);
+  const k = x * LOG2E + ROUND - ROUND;
   wide[0] = mantissa(x, k) * TWO[k + 220];
 }
 
-/** `sigmoid` and `power` of exp.ts over this `exp`, so that a bundle needs but one. */
 export function sigmoid(x: number): number {
   wide[0] = -x;
   exp();

@@ -1,0 +1,27 @@
+/** exp and its kin, one number at a time; the steps are those of `src/exp.ts`. */
+import { LOG2E, ROUND, log, mantissa } from "../src/exp";
+
+/** e^x for x that ends in an f32. */
+export function exp(x: f64): f64 {
+  if (x < -150) x = -150;
+  if (x > 130) x = 130;
+  const sum = x * LOG2E + ROUND;
+  // of a NaN the bits make some number, times which it stays one
+  return mantissa(x, sum - ROUND) * reinterpret<f64>(reinterpret<u64>(sum) << 52);
+}
+
+/** 1 / (1 + e^-x). */
+export function sigmoid(x: f64): f64 {
+  return 1 / (1 + exp(-x));
+}
+
+/** tanh x = 1 - 2 / (e^2x + 1). */
+export function tanh(x: f64): f64 {
+  return 1 - 2 / (exp(2 * x) + 1);
+}
+
+/** x^y for 0 <= x <= 4, y > 0 (a probability to a fixed power); anything that is not positive gives 0, NaN gives NaN. */
+export function power(x: f64, y: f64): f64 {
+  if (!(x > 0)) return x == x ? 0 : x;
+  return exp(y * log(x < 4 ? x : 4));
+}
