@@ -167,7 +167,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   }
 
   if (!ASC_FEATURE_SIMD && best == UNKNOWN && type == TYPE_F32 && classList == 0) {
-    const least: f32 = fn == FN_SOFTMAX ? -Infinity : leastClass(head, rule, fn, odd ? 0 : o);
+    const least: f32 = fn == FN_SOFTMAX ? -Infinity : leastScore(head, rule, fn, odd ? 0 : o);
     best = step == 4 && least > 0 ? largestInRow(at, classes, least) : largest(at, step, classes, least);
   }
   if (best == UNKNOWN) best = bestOf(type, head, at, step, classes, classList);
@@ -181,8 +181,8 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
 }
 
-/** A bound for the raw class score of a cell with objectness `o`: one below it passes no gate. */
-function leastClass(head: usize, rule: i32, fn: i32, o: f32): f32 {
+/** A bound for the raw class score of a cell with objectness `o`: one below it passes no gate. `admitCommon` of the plain engine has its own. */
+function leastScore(head: usize, rule: i32, fn: i32, o: f32): f32 {
   const least = flt(head, H_SCORE_GATE);
   const gate = flt(head, H_GATE);
   // rounding near the smallest floats would need more room than a hair

@@ -23,7 +23,7 @@ export function bestOf(type: i32, head: usize, at: usize, step: usize, classes: 
   return found;
 }
 
-/** First of the classes with the largest value; -1 where every value is NaN or none can pass. */
+/** First of the classes with the largest value; -1 where none can pass, or none is above -Infinity. */
 export function bestClass<T, K>(head: usize, at: usize, step: usize, classes: i32, classList: usize): i32 {
   if (ASC_FEATURE_SIMD) {
     const lanes = 16 / <i32>size<T>();

@@ -155,13 +155,17 @@ export function checkDistributions(image: MemoryImage): void {
   }
 }
 
-/** Class numbers of the first detections for which a list of labels has no name. */
-export function checkLabels(classIds: Int32Array, labels: readonly string[] | null): string | null {
-  if (!labels) return null;
-  const odd = classIds.find((c) => c < 0 || c >= labels.length);
+/** Class numbers of the first detections for which a list of labels has no name, or which are beyond the classes that were stated. */
+export function checkLabels(
+  classIds: Int32Array,
+  labels: readonly string[] | null,
+  classes: number | null,
+): string | null {
+  const n = labels?.length ?? classes ?? Infinity;
+  const odd = classIds.find((c) => c < 0 || c >= n);
   return odd === undefined
     ? null
-    : `class ${odd} was found, and there are ${labels.length} labels: are they those of this network?`;
+    : `class ${odd} was found, and there are ${n} ${labels ? "labels" : "classes"}: are they those of this network?`;
 }
 
 /**

@@ -26,17 +26,14 @@ export const isPerClass = (plan: Listing, { length }: readonly unknown[]): boole
   listStart(plan, length) !== 0 ||
   (plan.backgroundLast && length === plan.classes + 1);
 
-/**
- * The same before the shapes have told: of networks with a background the list may name it, and where `classes` of an SSD counts it,
- * leave it out.
- */
+/** The same before the shapes have told: of networks with a background the list may name it, and where `classes` counts it leave it out. */
 export function mayBePerClass(
   { classes, family, kind, background }: Pick<Config, "classes" | "family" | "kind" | "background">,
   { length }: readonly unknown[],
 ): boolean {
-  const isSsd = family === "ssd" || kind === "ssd";
-  const more = isSsd || background || background === 0 || /ssd|tflite|detr/.test(family ?? "") ? 1 : 0;
-  return classes === null || (length <= classes + more && length >= classes - (isSsd ? 1 : 0));
+  const has =
+    kind === "ssd" || typeof background === "number" || /ssd|tflite|detr|ultraface/.test(family ?? "");
+  return classes === null || Math.abs(length - classes) <= (has ? 1 : 0);
 }
 
 /** A confidence for each class, once the shapes have told how many there are. */

@@ -175,8 +175,11 @@ class TensorDecoder implements Decoder {
     // in plain JavaScript, null says as little as undefined
     const frame = given ?? undefined;
     const before = this.#work;
-    // first, so that a frame that is refused leaves everything as it was
-    const affine = before && frame !== this.#frame ? affineOf(frame, before.plan.inputSize) : null;
+    // first, so that a frame that is refused leaves everything as it was; before there is a plan, of any input size
+    const affine =
+      frame === this.#frame
+        ? null
+        : affineOf(frame, before ? before.plan.inputSize : (this.config.inputSize ?? [1, 1]));
     // of gathered input; 0: those of the images
     let block = 0;
     if (outputs === undefined) {
@@ -205,7 +208,10 @@ class TensorDecoder implements Decoder {
       if (memory.i32[(at >> 2) + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
       if (!this.#checkedBoxes && candidates > 0) {
         const { classIds, length } = work.detections[image];
-        for (const note of [checkBoxes(work, at), checkLabels(classIds.subarray(0, length), work.labels)])
+        // numbers that other networks' label columns hold may count the background
+        const classes = work.plan.reading === "end-to-end" ? this.config.classes : null;
+        const ids = classIds.subarray(0, length);
+        for (const note of [checkBoxes(work, at), checkLabels(ids, work.labels, classes)])
           if (note !== null) this.#notes.push(note);
         this.#checkedBoxes = true;
       }

@@ -31,6 +31,8 @@ export function gatherRows(
     const data = arrays[t] as Float32Array;
     let room = 0;
     let cost = 0;
+    // whether rows would fill the slot to its end, where the mark is
+    let full = false;
     for (let k = 0; k < gather.length; k++)
       if (gather[k].tensor === t) room += plan.heads[k].cells * gather[k].channels;
     for (let k = 0, list = layout.gatherIndex >> 2; k < gather.length; list += plan.heads[k++].cells) {
@@ -54,16 +56,18 @@ export function gatherRows(
       );
       // of a head of which no class is wanted, nothing is
       i32[r + A.H_CELLS] = i32[recordOf(whole, k) + A.H_CELLS] === 0 ? 0 : passed;
+      full = passed === plan.heads[k].cells;
       // an element by itself costs several times one of a streamed copy, the more the smaller it is; one that lies apart waits for memory
       cost += passed * g.channels * (g.channel === 1 ? 16 / ELEMENTS[type].bytes : 12);
     }
-    if (cost > room) slots[t].set(data);
+    const copied = full || cost > room;
+    if (copied) slots[t].set(data);
     else i32[lastWord(image, t)] = GATHERED;
     for (let k = 0, list = layout.gatherIndex >> 2; k < gather.length; list += plan.heads[k++].cells) {
       const g = gather[k];
       if (g.tensor !== t) continue;
       const r = recordOf(gathered, k);
-      if (cost > room) {
+      if (copied) {
         const from = recordOf(whole, k);
         i32.copyWithin(r, from, from + A.HEAD_WORDS);
         continue;
@@ -79,8 +83,8 @@ export function gatherRows(
 }
 
 /**
- * A word that hardly any tensor ends in (as a float, a NaN of these very bits), put at the end of a slot whose beginning was overwritten with gathered rows: as long as it
- * stands, nobody has written the tensor there since.
+ * A word that hardly any tensor ends in (as a float, a NaN of these very bits), put at the end of a slot whose beginning was overwritten with gathered rows, which
+ * never reach that far: as long as it stands, nobody has written the tensor there since.
  */
 const GATHERED = 0x7fb0c4e5;
 

@@ -286,6 +286,9 @@ export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresh
   });
 }
 
+/** The largest f32. */
+const MOST = 3.4028234663852886e38;
+
 /** Gates of a head for scores from `smallest` up. */
 function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
   // the kernel's own conversion, so that raw gate and converted gate agree to the last value
@@ -309,7 +312,8 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
     h.scoreFn === "softmax"
       ? smallest > 0
         ? Math.log(smallest) - 1e-3
-        : -Infinity
+        : // what stands infinitely far below passes none, not even 0
+          -MOST
       : rawGate(plan.tensors[h.score.tensor], (x) => {
           const c = convert(h.scoreFn, x);
           if (power) return c > 0 ? most ** 0.6 * c ** 0.4 >= nearly : smallest <= 0;

@@ -176,10 +176,14 @@ function settledRules(config: Config, rules: Conventions, { name, heads }: Readi
   const finished = isFinished(name) && name !== "end-to-end";
   return {
     ...rules,
+    // the other script of that time, for mobilenets
+    gate: config.conventions === "gen1" && name === "detection-output" ? ">" : rules.gate,
     nms: single ? "none" : rules.nms,
     clamp: finished ? "none" : rules.clamp,
-    // RT-DETR takes the best (query, class) pairs, not the best class of each query
-    multiLabel: (name === "queries" && !isSoftmax(heads)) || rules.multiLabel,
+    // RT-DETR takes the best (query, class) pairs, not the best class of each query, as Ultralytics does of its own export of one tensor
+    multiLabel:
+      (name === "queries" && !isSoftmax(heads) && heads[0].score.tensor !== heads[0].box.tensor) ||
+      rules.multiLabel,
     ...config.rules,
     // the cap of the set, or else the bound that the config or an option gives
     maxDetections: config.maxDetections,

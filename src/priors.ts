@@ -144,8 +144,9 @@ export interface CaffePriorLayer {
   /** Pixels. */
   readonly minSize: number;
   readonly maxSize?: number;
+  /** Besides 1; a ratio that is there already adds nothing. */
   readonly aspectRatios?: readonly number[];
-  /** Add 1 / ratio for every ratio. */
+  /** Add 1 / ratio for every ratio. Default: true, as in Caffe. */
   readonly flip?: boolean;
   /** Pixels per cell; by default input / cells. */
   readonly step?: number;
@@ -173,12 +174,12 @@ export function caffePriors(
       const s = Math.sqrt(l.minSize * l.maxSize);
       sizes.push([s, s]);
     }
-    for (const r of l.aspectRatios ?? []) {
-      for (const ratio of l.flip === true ? [r, 1 / r] : [r]) {
-        if (Math.abs(ratio - 1) > 1e-6)
-          sizes.push([l.minSize * Math.sqrt(ratio), l.minSize / Math.sqrt(ratio)]);
-      }
-    }
+    const ratios = [1];
+    for (const r of l.aspectRatios ?? [])
+      if (ratios.every((other) => Math.abs(r - other) >= 1e-6))
+        ratios.push(...(l.flip === false ? [r] : [r, 1 / r]));
+    for (const ratio of ratios.slice(1))
+      sizes.push([l.minSize * Math.sqrt(ratio), l.minSize / Math.sqrt(ratio)]);
     const stepX = l.step ?? inputSize[0] / l.width;
     const stepY = l.step ?? inputSize[1] / l.height;
     const offset = l.offset ?? 0.5;

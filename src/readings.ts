@@ -29,6 +29,12 @@ const rowsOfBoxes = (classes: number): string => rowsOf(4, classes || "C");
 
 const rowsOfDetections = (): string => "[1,1,N,7]";
 
+/** How many rows N there are of heads whose rows are the cells of all maps. */
+const withInput = (q: Question): string =>
+  q.inputSize
+    ? `N = ${cellsOf(gridsOf(q, [8, 16, 32]))} for inputSize ${q.inputSize.join("x")}`
+    : "with inputSize";
+
 /** Readings, and the shapes they are for. */
 type Readers = readonly [(classes: number, q: Question) => string, ...ReadShapes[]];
 
@@ -41,13 +47,13 @@ const READERS: { readonly [name in GridHead | Exclude<Family, `yolo${string}`>]:
     anchorGrid,
     objectnessRows,
   ],
-  point: [(c) => `${mapsOf(5 + c)}; ${rowsOf(5 + c)} with inputSize`, points],
+  point: [(c, q) => `${mapsOf(5 + c)}; ${rowsOf(5 + c)}, ${withInput(q)}`, points],
   distance: [
     (c) => [rowsOf(4 + c), rowsOf(4, c), mapsOf(5 + c), mapsOf(64, c), rowsOf(6)].join("; "),
     distances,
     decodedDistances,
   ],
-  nanodet: [(c) => `${rowsOf(32, c)}; ${rowsOf(32 + c)}; with inputSize`, distances],
+  nanodet: [(c, q) => `${rowsOf(32, c)}; ${rowsOf(32 + c)}; ${withInput(q)}`, distances],
   fastestdet: [(c) => mapsOf(5 + c), fastestdet],
   detr: [(c) => `${rowsOf(4, c)}; ${rowsOf(4, c + 1)}`, queries],
   ssd: [

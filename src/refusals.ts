@@ -9,11 +9,12 @@ import { list, type TensorSpec } from "./tensor.ts";
 export function tooMany(found: readonly Reading[], specs: readonly TensorSpec[]): string {
   const lines = found.map((r) => `  - ${r.about}   (reading: "${r.name}")\n`);
   const names = new Set(found.map((r) => r.name));
+  const used = new Set(found.map((r) => r.uses.join()));
   const orders = new Set(found.flatMap((r) => r.about.match(/as (\w+)/g) ?? []));
   const settle =
     names.size > 1
       ? `the option reading settles it, for instance reading: "${found[0].name}"`
-      : orders.size > 1
+      : orders.size > 1 && used.size === 1
         ? `the tensor's order settles it: outputs: [{name: "${specs[0].name}", dims, order: "rows" or "planes", "NCHW" or "NHWC"}], or order beside data and dims`
         : 'roles settles it: {boxes: "name", scores: "name"}';
   return `got ${list(specs)}, which can be read in ${found.length} ways:\n${lines.join("")}${settle}`;

@@ -201,3 +201,15 @@ describe.each(Object.entries(outcomes) as [ConventionSet, Outcome][])("%s", (con
     });
   });
 });
+
+test("gen1 compares what the network has finished as its script for mobilenets does: above the threshold", () => {
+  const data = Float32Array.of(0, 1, 0.5, 0.1, 0.1, 0.2, 0.2, 0, 1, 0.75, 0.3, 0.3, 0.4, 0.4);
+  const found = (conventions: object | string): number => {
+    const config = { family: "ssd-detection-output", classes: 2, confidenceThreshold: 0.5 };
+    const decoder = createDecoderSync(config, { conventions } as never);
+    return decoder.decode([{ data, dims: [1, 1, 2, 7] }]).length;
+  };
+  expect(found("gen1")).toBe(1);
+  expect(found("depthai")).toBe(2);
+  expect(found({ set: "gen1", gate: ">=" })).toBe(2);
+});

@@ -369,7 +369,7 @@ const cases: readonly Case[] = [
     // a Caffe layout of two layers; its own table of priors
     const priors = caffePriors(INPUT, [
       { width: 5, height: 3, minSize: 20, maxSize: 40, aspectRatios: [2], flip: true },
-      { width: 3, height: 2, minSize: 50, aspectRatios: [3] },
+      { width: 3, height: 2, minSize: 50, aspectRatios: [3], flip: false },
     ]);
     const n = 5 * 3 * 4 + 3 * 2 * 2;
     return {
@@ -471,6 +471,60 @@ test("a softmax is refused where the classes are independent", () => {
     'got activation "softmax", expected "sigmoid" or "logits": the classes of yolov8 as class-rows are independent',
   );
 });
+
+test.each(engines)("classes that stand infinitely far below pass no threshold, not even 0: %s", (engine) => {
+  for (const n of [1, 3, 4, 8, 17])
+    for (const [type, low, two] of [
+      ["f32", -Infinity, 2],
+      ["f16", 0xfc00, 0x4000],
+    ] as const)
+      for (const rules of [{}, { multiLabel: true }]) {
+        const logits = new (type === "f32" ? Float32Array : Uint16Array)(2 * (n + 1)).fill(low);
+        // "nothing" in both rows; in the second, a class too
+        logits[n] = logits[2 * n + 1] = two;
+        logits[2 * n] = two;
+        const decoder = createDecoderSync(
+          { family: "detr", classes: n, roles: { boxes: "b", scores: "l" }, confidenceThreshold: 0 },
+          { engine, conventions: { gate: ">=", ...rules } },
+        );
+        const boxes = Float32Array.of(0.5, 0.5, 0.2, 0.2, 0.5, 0.5, 0.2, 0.2);
+        const found = decoder.decode({
+          b: { data: boxes, dims: [1, 2, 4], order: "rows" },
+          l: { data: logits, dims: [1, 2, n + 1], order: "rows" },
+        });
+        expect(found.at(0)).toMatchObject({ class_id: n - 1, confidence: 0.5 });
+        expect(new Set(found.sources.subarray(0, found.length))).toEqual(new Set([1]));
+      }
+});
+
+test.each(engines)(
+  "rt-detr in one tensor: the best class of a query, in two the best pairs: %s",
+  (engine) => {
+    const rows = Float32Array.of(0.5, 0.5, 0.2, 0.2, 0.75, 0.875, 0.25, 0.25, 0.2, 0.2, 0.5, 0.125);
+    const config = { family: "detr", classes: 2, inputSize: [64, 64] } as const;
+    const one = createDecoderSync(config, { engine }).decode([
+      { data: rows, dims: [1, 2, 6], order: "rows" },
+    ]);
+    expect(one.toArray().map((d) => [d.class_id, d.confidence])).toEqual([
+      [1, 0.875],
+      [0, 0.5],
+    ]);
+    const part = (from: number, to: number) => ({
+      data: Float32Array.from([...rows.subarray(from, to), ...rows.subarray(6 + from, 6 + to)]),
+      dims: [1, 2, to - from],
+      order: "rows" as const,
+    });
+    const two = createDecoderSync({ ...config, activation: "sigmoid" }, { engine }).decode({
+      boxes: part(0, 4),
+      scores: part(4, 6),
+    });
+    expect(two.toArray().map((d) => [d.class_id, d.confidence])).toEqual([
+      [1, 0.875],
+      [0, 0.75],
+      [0, 0.5],
+    ]);
+  },
+);
 
 test("scales go by the order of TensorFlow's box channels, y x h w", () => {
   const d = createDecoderSync({

@@ -22,9 +22,12 @@ test.each([
 });
 
 test("Caffe: one box, one of the larger size, two for each ratio that is flipped", () => {
-  const layer = { width: 2, height: 2, minSize: 60, maxSize: 111, aspectRatios: [2, 3], flip: true };
+  const layer = { width: 2, height: 2, minSize: 60, maxSize: 111, aspectRatios: [2, 3] };
   const rows = caffePriors([300, 300], [layer]);
   expect(rows.length).toBe(4 * 6 * 4);
+  expect(caffePriors([300, 300], [{ ...layer, flip: false }]).length).toBe(4 * 4 * 4);
+  // what is there already adds nothing
+  expect(caffePriors([300, 300], [{ ...layer, aspectRatios: [2, 0.5, 3, 2] }])).toEqual(rows);
   expect(Array.from(rows.subarray(0, 4))).toEqual([0.15, 0.15, 0.35, 0.35].map((x) => Math.fround(x)));
 });
 

@@ -19,6 +19,8 @@ describe("names", () => {
     [{ ...typed, nms_threshold: 0.4 }, "nms_threshold: got an unknown name, expected iouThreshold"],
     [{ ...typed, topK: 4 }, "topK: got an unknown name, expected maxDetections"],
     [{ ...typed, imgsz: 640 }, "imgsz: got an unknown name, expected inputSize"],
+    [{ ...typed, agnosticNms: true }, "agnosticNms: got an unknown name, expected conventions"],
+    [{ ...typed, normalized: true }, "normalized: got an unknown name, expected coordinates"],
     [{ ...typed, names: ["a"] }, "names: got an unknown name, expected labels"],
     [{ ...typed, family: "YOLOv11n" }, /^family: got "YOLOv11n", expected "yolo11", or one of yolov2, /],
     [{ ...typed, family: "rtdetr" }, /^family: got "rtdetr", expected "detr", or one of yolov2, /],
@@ -35,6 +37,63 @@ describe("classes that the shapes do not have", () => {
     expect(of(79, [1, 84, 8400])).toThrow(/; these shapes would be of 80 or 20 classes$/);
     expect(of(80, [1, 24, 8400])).toThrow(/; these shapes would be of 20 classes$/);
   });
+});
+
+test("rows that are the cells of all maps: how many there are is said", () => {
+  const of = (family: string, inputSize: number[], dims: number[]) => () =>
+    decoded({ family, classes: 80, inputSize }, { o: filled(dims) });
+  expect(of("yolox", [640, 640], [1, 3549, 85])).toThrow(/\[1,N,85\].*, N = 8400 for inputSize 640x640/);
+  expect(of("nanodet", [416, 416], [1, 2125, 112])).toThrow(/N = 3549 for inputSize 416x416/);
+});
+
+test("the bytes of a file are no floats", () => {
+  const bytes = (): Decoder =>
+    decoded(
+      { family: "yolov8", classes: 2, inputSize: [64, 64] },
+      { o: { data: new Uint8Array(4 * 6 * 84), dims: [1, 6, 84] } },
+    );
+  expect(bytes).toThrow(
+    'tensor "o": got 2016 elements, expected 504 for dims [1,6,84]; bytes of floats are new Float32Array(data.buffer, data.byteOffset, data.length / 4)',
+  );
+});
+
+describe("what goes with priors", () => {
+  const priors = Float32Array.of(0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.2, 0.2);
+  const of = (more: object) => (): Decoder =>
+    decoded(
+      { family: "ssd", classes: 2, inputSize: [300, 300], priors, ...more },
+      { boxes: filled([1, 2, 4]), scores: filled([1, 2, 3]) },
+    );
+  test("is told apart by its size", () => {
+    expect(of({ scales: [0.1, 0.1, 0.2, 0.2] })).toThrow(
+      /^scales: got .*of smaller ones, which are factors, say variances/,
+    );
+    expect(of({ variances: [10, 10, 5, 5] })).toThrow(
+      /^variances: got .*of larger ones, which divide, say scales/,
+    );
+    expect(of({ scales: [10, 10, 5, 5], priors: priors.map((x) => x * 300) })).toThrow(
+      "priors: got numbers up to 90, expected 0..1 of the input, not pixels",
+    );
+    expect(of({ scales: [10, 10, 5, 5], priorFormat: "cxcywh" })).not.toThrow();
+  });
+});
+
+test("end to end: classes beyond those that were stated get a note", () => {
+  const o = { data: Float32Array.of(8, 8, 24, 24, 0.9, 41, 0, 0, 0, 0, 0, 0), dims: [1, 2, 6] };
+  const config = { family: "yolo26", inputSize: [64, 64] };
+  expect(notesOf(decoded({ ...config, classes: 2 }, { o }))).toEqual([
+    "class 41 was found, and there are 2 classes: are they those of this network?",
+  ]);
+  expect(notesOf(decoded({ ...config, classes: 80 }, { o }))).toEqual([]);
+});
+
+test("two tensors that both fit: what settles it names one", () => {
+  const both = (): Decoder =>
+    decoded(
+      { family: "yolov5", classes: 2, inputSize: [64, 64] },
+      { a: { ...filled([1, 252, 7]), order: "rows" }, b: { ...filled([1, 7, 252]), order: "planes" } },
+    );
+  expect(both).toThrow(/2 ways:[^]*roles settles it: \{boxes: "name"/);
 });
 
 describe("the four outputs of TFLite's operator", () => {

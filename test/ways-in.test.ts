@@ -279,6 +279,25 @@ describe.each(engines)("nothing of one frame is left in the next, %s", (engine) 
     expect(d.decode(slots).length).toBe(0);
   });
 
+  test("rows that would fill their slot to its end are no gathered rows: the tensor is there", () => {
+    const d = make({ family: "yolox", classes: 1, inputSize: [32, 32] }, { engine });
+    // 16 + 4 + 1 cells: the last map is one cell
+    const frame = (cell: number): TensorInput => {
+      const data = new Float32Array(21 * 6);
+      data.set([0.5, 0.5, 0, 0, 0.9, 0.9], cell * 6);
+      return { data, dims: [1, 21, 6], order: "rows" };
+    };
+    const sources = (outputs?: TensorInput): number[] => {
+      const { sources: of, length } = d.decode(outputs);
+      return [...of.subarray(0, length)];
+    };
+    expect(sources(frame(3))).toEqual([3]);
+    expect(sources(frame(20))).toEqual([20]);
+    expect(sources()).toEqual([20]);
+    expect(sources(frame(19))).toEqual([19]);
+    expect(() => sources()).toThrow(/the slots hold only the gathered rows/);
+  });
+
   test("scale, zero point and type are those of the frame, or what was said beforehand", () => {
     const config = { family: "yolov8", classes: 1, inputSize: [64, 64], coordinates: "normalised" };
     const bytes = (more: object): object[] => [
@@ -579,6 +598,19 @@ test("a frame that is refused leaves slots and counters as they were", () => {
   ).toThrow(RangeError);
   expect(Array.from(d.slots.o.data as Float32Array)).toEqual(before);
   expect(d.stats.frames).toBe(frames);
+});
+
+test("a frame that is refused at the first decode leaves nothing behind", () => {
+  const d = make({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+  const o = planes([32, 32, 8, 8, 0.9]);
+  for (const frame of [
+    { width: -1, height: 4, resize: "letterbox" },
+    { width: 4, height: 4, resize: "fit" },
+  ])
+    expect(() => d.decode({ o }, frame as never)).toThrow(RangeError);
+  expect(d.stats.plans).toBe(0);
+  expect(() => d.decode()).toThrow(/no outputs/);
+  expect(d.decode({ o })).toHaveLength(1);
 });
 
 test("inspect takes four bare tensors for those of TFLite's operator, and says which of the two columns it cannot tell", () => {

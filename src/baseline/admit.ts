@@ -143,8 +143,8 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
 }
 
 /**
- * First of the largest of `n` floats, `step` words apart, that reach the number in `reg`; -1: none. From behind, so that of equals the first is
- * what is left. Most do not reach what cannot pass anyway, which their bits tell: `below` of them from `lowest` on are those of lower numbers.
+ * First of the largest of `n` floats, `step` words apart, that reach `reg[SCORE]`; -1: none does. From behind, so that of equals the first is
+ * what is left. Four are passed over at a time whose bits are among the `span` from `lowest` on, which are those of all lower numbers.
  */
 export function largest(m: Memory, p: number, step: number, n: number): number {
   const { i32, f32 } = m;
@@ -156,17 +156,17 @@ export function largest(m: Memory, p: number, step: number, n: number): number {
   while (i > 0) {
     // lower than a number above zero are NaN, as bits, and all negative ones; than another, those behind it
     const lowest = bits > 0 ? 0x7f800001 : (bits | -0x80000000) + 1;
-    const below = ((bits > 0 ? bits : 0) - lowest) >>> 0;
+    const span = ((bits > 0 ? bits : 0) - lowest) >>> 0;
     for (; i >= 4; i -= 4) {
       const b = (a - step) & INDEX;
       const c = (b - step) & INDEX;
       const d = (c - step) & INDEX;
       const e = (d - step) & INDEX;
       if (
-        (i32[b] - lowest) >>> 0 >= below ||
-        (i32[c] - lowest) >>> 0 >= below ||
-        (i32[d] - lowest) >>> 0 >= below ||
-        (i32[e] - lowest) >>> 0 >= below
+        (i32[b] - lowest) >>> 0 >= span ||
+        (i32[c] - lowest) >>> 0 >= span ||
+        (i32[d] - lowest) >>> 0 >= span ||
+        (i32[e] - lowest) >>> 0 >= span
       )
         break;
       a = e;
@@ -184,7 +184,7 @@ export function largest(m: Memory, p: number, step: number, n: number): number {
   return found;
 }
 
-/** The same side by side, of those that reach the positive number in `reg`, which spares most of the rest: by their bits. */
+/** The same side by side, `reg[SCORE]` above zero, which spares most of the rest: by their bits. */
 export function largestInRow(m: Memory, p: number, n: number): number {
   const { i32, f32 } = m;
   let below = regBits[SCORE] - 1;
@@ -244,7 +244,7 @@ function combine(rule: number, o: number): void {
   else if (rule !== A.RULE_CLASS) reg[SCORE] = power(o, 0.6) * power(reg[SCORE], 0.4);
 }
 
-/** First of the classes with the largest value; -1 where every value is NaN. */
+/** First of the classes with the largest value; -1 where none is above -Infinity. */
 function bestClass(
   m: Memory,
   type: number,

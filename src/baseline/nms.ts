@@ -43,6 +43,7 @@ export function nms(m: Memory, at: number): number {
   let sorted = i32[plan + A.P_SORTED];
   const inStrips = all && !equal && !moved;
   if (inStrips) measureStrips(m, plan);
+  // of an earlier call where there are none: not used then
   const begin = strips[0];
   const perUnit = strips[1];
   const share = strips[2];

@@ -40,10 +40,15 @@ export function readOptions(r: Reader): Config {
 
 /** What other decoders call it, in small letters and without what joins words. */
 const ELSEWHERE = {
-  confidenceThreshold: "conf confidence threshold confthres confthreshold scorethreshold minconfidence",
-  iouThreshold: "iou iouthres nmsthreshold nmsiou",
+  confidenceThreshold:
+    "conf confidence threshold confthres confthresh confthreshold scorethreshold minconfidence",
+  iouThreshold: "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou",
   maxDetections: "maxdet topk maxboxes",
-  inputSize: "imgsz imagesize imgsize",
+  inputSize: "imgsz imagesize imgsize inputshape",
+  activation: "sigmoid",
+  anchors: "anchorboxes",
+  coordinates: "normalised normalized",
+  conventions: "agnostic agnosticnms classagnostic",
   classes: "nc numclasses",
   labels: "names classnames",
 };
@@ -99,6 +104,16 @@ export function readSettings(r: Reader, config: Config): Config {
   > & { scales?: readonly number[]; conventions?: ReturnType<typeof readConventions> };
   const { variances, inputSize, scaleXY, strides, confidenceThreshold: confidence } = settings;
   if (variances && scales) r.say("scales", "scales and variances", "one: one is the inverse of the other");
+  if (variances?.some((v) => v > 1))
+    r.wrong(
+      "variances",
+      "factors up to 1, as [0.1, 0.1, 0.2, 0.2]; of larger ones, which divide, say scales",
+    );
+  if (scales?.some((s) => s < 1))
+    r.wrong(
+      "scales",
+      "divisors from 1 up, as [10, 10, 5, 5]; of smaller ones, which are factors, say variances",
+    );
   if (inputSize && !inputSize.every(Number.isSafeInteger))
     r.wrong("inputSize", "[width, height] in whole pixels");
   if (typeof scaleXY === "number" ? !(scaleXY > 0 && scaleXY < 100) : scaleXY?.length === 0)

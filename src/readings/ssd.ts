@@ -171,6 +171,10 @@ function priorBox(
       i,
     );
   }
+  // centres and corners lie in the image, sides are a little longer at most
+  const most = priors.reduce((m, x) => Math.max(m, Math.abs(x)), 0);
+  if (most > 8)
+    refuse("priors", `numbers up to ${Number(most.toPrecision(4))}`, "0..1 of the input, not pixels");
   const notes: string[] = [];
   if (q.priorFormat === null && format === "xyxy" && turned * 4 > cells)
     notes.push(
