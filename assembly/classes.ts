@@ -112,7 +112,7 @@ export function largestInRow(at: usize, n: i32, least: f32): i32 {
  * from 0 up (those of a negative float are below zero); if none does, where fewer than eight are left before `end`. A function of its own with a
  * way out for each float, so that engines compare with the value in memory.
  */
-export function nextAbove(at: usize, end: usize, below: i32): usize {
+function nextAbove(at: usize, end: usize, below: i32): usize {
   for (; at + 32 <= end; at += 32) {
     if (load<i32>(at) > below) break;
     if (load<i32>(at, 4) > below) break;

@@ -182,11 +182,15 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
   let across = 0;
   let down = 0;
   let turned = 0;
+  // the middles furthest right and down
+  const middle = [0, 0];
   for (let i = boxes; i < boxes + n * 4; i += 4) {
     const [a, b, c, d] = m.f32.subarray(i, i + 4);
     across = Math.max(across, Math.abs(a), Math.abs(c));
     down = Math.max(down, Math.abs(b), Math.abs(d));
     if (c < a || d < b) turned++;
+    middle[0] = Math.max(middle[0], (a + c) / 2);
+    middle[1] = Math.max(middle[1], (b + d) / 2);
   }
   if (TRAITS[plan.family].head === "prior" && kind === "corners" && turned * 4 > n)
     refuse(
@@ -214,5 +218,8 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
       `box coordinates up to ${Number(most.toPrecision(4))}`,
       '0..1; if they are pixels, say coordinates: "pixels"',
     );
+  // a box may go over the edge, its middle hardly
+  if (note === null && unit[0] !== 1 && Math.max(...middle) > 1.1)
+    return `boxes stand around up to ${middle.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ${inputSize.join("x")} input: is that its width and height?`;
   return note;
 }

@@ -215,9 +215,16 @@ class TensorDecoder implements Decoder {
           if (note !== null) this.#notes.push(note);
         this.#checkedBoxes = true;
       }
-      if (candidates === 0 && block === 0 && !this.#metNaN && meetsNaN(work, image, stats.frames - 1)) {
-        this.#notes.push(`scores of frame ${stats.frames} are NaN, which pass no threshold`);
-        this.#metNaN = true;
+      if (candidates === 0 && !this.#metNaN) {
+        const lost = memory.i32[(at >> 2) + A.P_NOT_FINITE];
+        const what =
+          lost > 0
+            ? `boxes of frame ${stats.frames} are NaN or infinite, and dropped: ${lost}`
+            : block === 0 && meetsNaN(work, image, stats.frames - 1)
+              ? `scores of frame ${stats.frames} are NaN, which pass no threshold`
+              : null;
+        if (what !== null) this.#notes.push(what);
+        this.#metNaN = what !== null;
       }
     }
     return (work.detections.length === 1 ? work.detections[0] : work.detections) as R;

@@ -221,14 +221,18 @@ function notesOf(
 /** Maps that an input of this size has at no stride of whole pixels. */
 function strangeMaps(heads: readonly Head[], size: Question["inputSize"]): string[] {
   if (size === null) return [];
-  // cells of the smallest stride that is enough, or of the largest that leaves something over
-  const fits = (pixels: number, cells: number): boolean =>
-    Math.ceil(pixels / Math.ceil(pixels / cells)) === cells ||
-    Math.floor(pixels / Math.floor(pixels / cells)) === cells;
+  // one stride for both axes: the smallest that is enough for one of them, or the largest that leaves something over
+  const fits = (map: readonly number[]): boolean =>
+    [Math.ceil, Math.floor].some((round) =>
+      map.some((cells, axis) => {
+        const stride = round(size[axis] / cells);
+        return map.every((n, i) => [Math.ceil, Math.floor].some((r) => r(size[i] / stride) === n));
+      }),
+    );
   const strange = new Set(
     heads
       .map((h) => [h.gridWidth, h.cells / h.gridWidth])
-      .filter((map) => !map.every((cells, i) => fits(size[i], cells)))
+      .filter((map) => !fits(map))
       .map((map) => map.join("x")),
   );
   return strange.size === 0

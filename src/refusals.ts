@@ -1,5 +1,6 @@
 /** What is said of tensors that can be read in no way, or in several. */
 import { refuse } from "./errors.ts";
+import { TRAITS } from "./families.ts";
 import { type Question, namesOf } from "./question.ts";
 import type { Reading } from "./reading.ts";
 import { expectedShapes, readings } from "./readings.ts";
@@ -33,6 +34,20 @@ function otherClasses(q: Question, specs: readonly TensorSpec[]): number[] {
   });
 }
 
+/** Another kind of head that would be read, as of exports under another name: YOLOv5u has the head of YOLOv8. */
+function otherFamily(q: Question, specs: readonly TensorSpec[]): string {
+  const fits = (["yolov8", "yolov5", "tflite-postprocess"] as const).find((family) => {
+    const traits = TRAITS[family];
+    if (traits === q.traits) return false;
+    try {
+      return readings({ ...q, family, traits }, specs).length > 0;
+    } catch {
+      return false;
+    }
+  });
+  return fits ? `; family "${fits}" would read these` : "";
+}
+
 /** Channels behind the classes, as exports have them that do more than detect. */
 function channelsBehind({ classes, traits }: Question, specs: readonly TensorSpec[]): string {
   const own = classes + (traits.head === "distance" ? 4 : 5);
@@ -52,6 +67,7 @@ export function nothingFits(q: Question, why: string, specs: readonly TensorSpec
   const of = c ? ` of ${c} ${c === 1 ? "class" : "classes"}` : "";
   const as = reading === null ? "" : ` and reading "${reading}"`;
   const others = same ? [] : otherClasses(q, specs);
+  const family = same ? "" : otherFamily(q, specs);
   const rather =
     others.length === 0 || others.length > 3
       ? ""
@@ -61,6 +77,6 @@ export function nothingFits(q: Question, why: string, specs: readonly TensorSpec
   refuse(
     "",
     list(specs),
-    `for ${q.family} (${why})${of}${as}: ${expectedShapes(q)}${same}${roles}${channelsBehind(q, specs)}${rather}`,
+    `for ${q.family} (${why})${of}${as}: ${expectedShapes(q)}${same}${roles}${channelsBehind(q, specs)}${family}${rather}`,
   );
 }

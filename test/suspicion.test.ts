@@ -46,6 +46,65 @@ test("rows that are the cells of all maps: how many there are is said", () => {
   expect(of("nanodet", [416, 416], [1, 2125, 112])).toThrow(/N = 3549 for inputSize 416x416/);
 });
 
+test("tensors of another kind of head: its family is named", () => {
+  const of = (family: string, dims: number[]) => () =>
+    decoded({ family, classes: 80, inputSize: [640, 640] }, { o: filled(dims) });
+  expect(of("yolov5", [1, 84, 8400])).toThrow(
+    /; family "yolov8" would read these; these shapes would be of 79 classes$/,
+  );
+  expect(of("yolov8", [1, 25200, 85])).toThrow(/; family "yolov5" would read these/);
+  expect(of("yolov5", [1, 300, 6])).toThrow(/; family "yolov8" would read these/);
+});
+
+test("maps whose cells would not be square get a note", () => {
+  const notes = (inputSize: number[]): readonly string[] =>
+    notesOf(
+      decoded(
+        { family: "yolov5", classes: 2, inputSize, anchors: [[[10, 13]], [[30, 61]]], activation: "sigmoid" },
+        { a: filled([1, 7, 24, 40], 0.1), b: filled([1, 7, 12, 20], 0.1) },
+      ),
+    );
+  expect(notes([320, 192])).toEqual([]);
+  expect(notes([318, 190])).toEqual([]);
+  expect(notes([320, 320])).toEqual([
+    "a 320x320 input has no map of 40x24 or 20x12 cells at any stride of whole pixels: is that its width and height?",
+  ]);
+});
+
+test("boxes whose middles lie outside the input get a note", () => {
+  const notes = (inputSize: number[]): readonly string[] => {
+    const o = filled([1, 6, 1260]);
+    for (let i = 0; i < 1260; i++)
+      [i % 320, i % 192, 16, 16, 0.9].forEach((x, c) => (o.data[c * 1260 + i] = x));
+    return notesOf(decoded({ family: "yolov8", classes: 2, inputSize }, { o }));
+  };
+  expect(notes([320, 192])).toEqual([]);
+  expect(notes([192, 320])).toEqual([
+    "boxes stand around up to 319, 191 in a 192x320 input: is that its width and height?",
+  ]);
+});
+
+test("a misspelt block or field of a config file is named", () => {
+  const metadata = { classes: 2, anchors: [10, 14], anchor_mask: { side26: [0] } };
+  const of = (key: string) => () =>
+    parseConfig({ NN_config: { NN_family: "YOLO", output_format: "raw", [key]: metadata } });
+  expect(of("NN_specific_metadta")).toThrow(
+    /NN_config\.NN_specific_metadta: got an unknown name, expected NN_specific_metadata/,
+  );
+  expect(of("NN_specific_metadata")).toThrow(
+    /NN_specific_metadata\.anchor_mask: got an unknown name, expected anchor_masks/,
+  );
+});
+
+test("boxes that are all NaN get a note, once", () => {
+  const o = filled([1, 6, 84], NaN);
+  o.data.fill(0, 4 * 84);
+  o.data[4 * 84 + 3] = 0.9;
+  const d = decoded({ family: "yolov8", classes: 2, inputSize: [64, 64] }, { o });
+  d.decode({ o });
+  expect(notesOf(d)).toEqual(["boxes of frame 1 are NaN or infinite, and dropped: 1"]);
+});
+
 test("the bytes of a file are no floats", () => {
   const bytes = (): Decoder =>
     decoded(

@@ -35,7 +35,8 @@ const frame = `Photo:
   --resize NAME            how it was fitted into the network input: stretch (default), letterbox, letterbox-topleft`;
 
 const files = `Tensor files: .npy, .npz, .safetensors, and .bin with a JSON beside it (x.bin.json, x.json, meta.json); any of them
-may be gzipped. A JSON that lists tensors ([{"name", "file", "dtype", "shape"}]) stands for all of them.
+may be gzipped. A JSON that lists tensors ([{"name", "file", "dtype", "shape"}]) stands for all of them;
+"scale" and "zeroPoint" there are those of integers.
 CONFIG is an NN_config or nn_config file, an NN Archive (.tar, .tar.gz, .tar.xz) or its config.json, or typed options.`;
 
 export const HELP: Record<string, string> = {

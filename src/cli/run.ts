@@ -43,9 +43,9 @@ export interface Io {
   err(text: string): void;
 }
 
-export const DONE = 0;
-export const REFUSED = 1;
-export const USAGE = 2;
+const DONE = 0;
+const REFUSED = 1;
+const USAGE = 2;
 
 type Command = (positionals: string[], values: Values, io: Io) => Promise<void>;
 

@@ -8,6 +8,15 @@ export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Conf
   const c = root.object(key);
   // known by its own name, without the block it stands in
   const metadata = c.object("NN_specific_metadata", "");
+  c.misspelt(["NN_specific_metadata", "NN_family", "output_format", "input_size"]);
+  metadata.misspelt([
+    "classes",
+    "coordinates",
+    "anchors",
+    "anchor_masks",
+    "confidence_threshold",
+    "iou_threshold",
+  ]);
   const format = c.word("output_format", ["raw", "detection"], '"raw" or "detection"');
   const families = '"YOLO" or "mobilenet"';
   const family = c.word("NN_family", ["yolo", "mobilenet"], families);

@@ -98,7 +98,7 @@ export class Reader {
   }
 
   /** Says of every key that looks like a misspelling of one of these, or is what others call it: it would do nothing. */
-  misspelt(keys: readonly string[], elsewhere: { readonly [name: string]: string }): void {
+  misspelt(keys: readonly string[], elsewhere: { readonly [name: string]: string } = {}): void {
     for (const key of Object.keys(this.json)) {
       const name = plain(key);
       const meant = keys.includes(key)

@@ -140,7 +140,7 @@ export const offsetsOrBoxes: ReadShapes = (q, specs) => {
   ];
 };
 
-export const PRIOR_NAME = /prior|anchor/i;
+const PRIOR_NAME = /prior|anchor/i;
 
 type Four = Head["variances"];
 
