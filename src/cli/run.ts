@@ -234,10 +234,12 @@ function stretchedOf({ json }: Description, [width, height]: [number, number]): 
 }
 
 /** Sentences about what the decoder left out, none where it left out nothing. */
-function droppedOf({ dropped: { capped, notFinite } }: Stats): string[] {
+function droppedOf({ candidates, dropped: { capped, notFinite } }: Stats): string[] {
   const said: string[] = [];
   if (capped > 0) said.push(`${capped} candidates left out by the cap on candidates or detections (--max)`);
-  if (notFinite > 0) said.push(`${notFinite} candidates dropped: box or score is not a finite number`);
+  // where there is no other candidate a note says so
+  if (notFinite > 0 && candidates > 0)
+    said.push(`${notFinite} candidates dropped: box or score is not a finite number`);
   return said;
 }
 
