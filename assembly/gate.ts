@@ -13,7 +13,7 @@ import {
   H_SCORE_GATE,
 } from "../src/abi";
 import { classAt, loadGate } from "./head";
-import { passing, rowMaximum, splatGate } from "./lanes";
+import { passing, passing16, rowMaximum, splatGate } from "./lanes";
 import { passEach, passPlanes, passWords, planeMaxima } from "./planes";
 import { integer, key, size } from "./value";
 import { int, ptr } from "./word";
@@ -97,9 +97,11 @@ function passColumn<T, K>(at: usize, step: usize, gate: K, from: i32, n: i32, li
   let to = list;
   let i = 0;
   if (ASC_FEATURE_SIMD) {
+    // lanes of bytes hold no gate that no byte reaches
+    if (size<T>() == 1 && gate > <K>(isSigned<T>() ? 127 : 255)) return 0;
+    const wanted = splatGate<T, K>(gate);
     if (step == size<T>()) {
       const lanes = 16 / <i32>size<T>();
-      const wanted = splatGate<T, K>(gate);
       for (; i + lanes <= n; i += lanes) {
         let mask = passing<T>(v128.load(at), wanted);
         at += 16;
@@ -111,32 +113,43 @@ function passColumn<T, K>(at: usize, step: usize, gate: K, from: i32, n: i32, li
           }
           continue;
         }
-        while (mask != 0) {
+        for (; mask != 0; mask &= mask - 1) {
           store<i32>(to, from + i + ctz(mask));
           to += 4;
-          mask &= mask - 1;
         }
       }
+    } else {
+      // far apart: few instructions a cell, so that many lines of memory are on their way at a time
+      for (; i + 16 <= n; i += 16) {
+        for (let mask = passing16<T>(at, step, wanted); mask != 0; mask &= mask - 1) {
+          store<i32>(to, from + i + ctz(mask));
+          to += 4;
+        }
+        at += 16 * step;
+      }
+    }
+  } else {
+    for (; i + 4 <= n; i += 4) {
+      to = passOne<T, K>(at, gate, from + i, to);
+      to = passOne<T, K>(at + step, gate, from + i + 1, to);
+      to = passOne<T, K>(at + 2 * step, gate, from + i + 2, to);
+      to = passOne<T, K>(at + 3 * step, gate, from + i + 3, to);
+      at += 4 * step;
     }
   }
-  // no branch on the value: the row is always written, and counts only if it passes
-  for (; i + 4 <= n; i += 4) {
-    store<i32>(to, from + i);
-    to += (<usize>(key<T, K>(at) >= gate)) << 2;
-    store<i32>(to, from + i + 1);
-    to += (<usize>(key<T, K>(at + step) >= gate)) << 2;
-    store<i32>(to, from + i + 2);
-    to += (<usize>(key<T, K>(at + 2 * step) >= gate)) << 2;
-    store<i32>(to, from + i + 3);
-    to += (<usize>(key<T, K>(at + 3 * step) >= gate)) << 2;
-    at += 4 * step;
-  }
   for (; i < n; i++) {
-    store<i32>(to, from + i);
-    to += (<usize>(key<T, K>(at) >= gate)) << 2;
+    to = passOne<T, K>(at, gate, from + i, to);
     at += step;
   }
   return <i32>((to - list) >> 2);
+}
+
+/** No branch on the value: the row is always written, and counts only if it passes. Returns where the next one is written. */
+// @ts-ignore: decorator
+@inline
+function passOne<T, K>(at: usize, gate: K, row: i32, to: usize): usize {
+  store<i32>(to, row);
+  return to + ((<usize>(key<T, K>(at) >= gate)) << 2);
 }
 
 /** Cells whose classes stand next to each other (rows), or nowhere near each other. */

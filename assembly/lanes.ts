@@ -1,5 +1,5 @@
 /** Sixteen bytes of elements as lanes, of the types f32, f16, i8 and u8. Vector builds only. */
-import { size } from "./value";
+import { gather4, size } from "./value";
 
 /** The gate in every lane of the element's own type. */
 // @ts-ignore: decorator
@@ -20,6 +20,39 @@ export function passing<T>(v: v128, wanted: v128): i32 {
     return i16x8.bitmask(i16x8.ge_s(halfOrder(v), wanted));
   } else if (isFloat<T>()) return i32x4.bitmask(f32x4.ge(v, wanted));
   else return i8x16.bitmask(isSigned<T>() ? i8x16.ge_s(v, wanted) : i8x16.ge_u(v, wanted));
+}
+
+/** Bit i: element i of sixteen, `step` bytes apart, is at or above the gate. */
+// @ts-ignore: decorator
+@inline
+export function passing16<T>(at: usize, step: usize, wanted: v128): i32 {
+  if (size<T>() == 1) {
+    let v = every<T>(at, 4 * step);
+    v = v128.or(v, i32x4.shl(every<T>(at + step, 4 * step), 8));
+    v = v128.or(v, i32x4.shl(every<T>(at + 2 * step, 4 * step), 16));
+    v = v128.or(v, i32x4.shl(every<T>(at + 3 * step, 4 * step), 24));
+    return passing<T>(v, wanted);
+  } else if (isReference<T>()) {
+    const low = v128.or(every<T>(at, 2 * step), i32x4.shl(every<T>(at + step, 2 * step), 16));
+    at += 8 * step;
+    const high = v128.or(every<T>(at, 2 * step), i32x4.shl(every<T>(at + step, 2 * step), 16));
+    return passing<T>(low, wanted) | (passing<T>(high, wanted) << 8);
+  } else {
+    const a = f32x4.ge(every<T>(at, step), wanted);
+    at += 4 * step;
+    const b = f32x4.ge(every<T>(at, step), wanted);
+    at += 4 * step;
+    const c = f32x4.ge(every<T>(at, step), wanted);
+    at += 4 * step;
+    const d = f32x4.ge(every<T>(at, step), wanted);
+    return i8x16.bitmask(i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d)));
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function every<T>(at: usize, step: usize): v128 {
+  return gather4<T>(at, at + step, at + 2 * step, at + 3 * step);
 }
 
 /** Bits of f16 as integers in the order of the numbers: the low 15 bits of negative ones turned over. Twice gives the bits back. */

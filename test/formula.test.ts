@@ -540,3 +540,48 @@ test("scales go by the order of TensorFlow's box channels, y x h w", () => {
   const box = centre(0.25 + 0.4 / 4, 0.5 + 0.2 / 10, 0.4 * Math.exp(1 / 2), 0.2 * Math.exp(1 / 5), [1, 1]);
   [found.x_min, found.y_min, found.x_max, found.y_max].forEach((v, i) => expect(v).toBeCloseTo(box[i], 6));
 });
+
+describe.each(engines)("a threshold beyond every number of the type passes nothing: %s", (engine) => {
+  test.each([
+    ["i8", 127, 0, -128],
+    ["u8", 255, 128, 0],
+  ] as const)("%s", (type, top, zeroPoint, bottom) => {
+    // depthai-nodes asks the objectness for itself and scores by the class alone, so that nothing behind the gate asks again
+    const [side, cells] = [10, 100];
+    const config = {
+      family: "yolov2",
+      classes: 2,
+      inputSize: [320, 320],
+      conventions: "depthai-nodes",
+      anchors: [10, 10, 20, 20, 30, 30, 40, 40, 50, 50],
+    } as const;
+    const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
+    const scale = 0.625 / (top - zeroPoint);
+    for (const order of ["NCHW", "NHWC"] as const) {
+      const data = type === "i8" ? new Int8Array(35 * cells) : new Uint8Array(35 * cells);
+      for (let a = 0; a < 5; a++)
+        for (let p = 0; p < cells; p++)
+          // objectness and the first class as high as they go, the second as low
+          for (const [channel, raw] of [
+            [4, top],
+            [5, top],
+            [6, bottom],
+          ] as const) {
+            const c = a * 7 + channel;
+            data[order === "NCHW" ? c * cells + p : p * 35 + c] = raw;
+          }
+      const dims = order === "NCHW" ? [1, 35, side, side] : [1, side, side, 35];
+      const output = { dims, type, scale, zeroPoint, order };
+      const found = (confidenceThreshold: number): number => {
+        const d = createDecoderSync(
+          { ...config, confidenceThreshold },
+          { engine, outputs: [output], conventions: { set: "depthai-nodes", nms: "none" } },
+        );
+        d.decode([{ ...output, data }]);
+        return d.stats.candidates;
+      };
+      expect(found(sigmoid(0.625) - 1e-3)).toBe(5 * cells);
+      expect(found(sigmoid(0.625) + 1e-3)).toBe(0);
+    }
+  });
+});
