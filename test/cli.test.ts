@@ -709,6 +709,67 @@ describe("what cannot be decoded: exit code 1, the library's message, no stack",
   });
 });
 
+test("integers of NumPy files, whose scale the command line says", async () => {
+  const npy = async (name: string, shape: number[], data: Uint8Array | Float32Array): Promise<string> => {
+    const type = data instanceof Uint8Array ? "|u1" : "<f4";
+    const head = `{'descr': '${type}', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`.padEnd(117);
+    const path = join(folder, `${name}.npy`);
+    const bytes = new Uint8Array(data.buffer);
+    await writeFile(
+      path,
+      Buffer.concat([Buffer.from("\x93NUMPY\x01\0\x76\0", "latin1"), Buffer.from(`${head}\n`), bytes]),
+    );
+    return path;
+  };
+  const boxes = new Uint8Array(4 * 84).fill(10);
+  [138, 74, 74, 42].forEach((v, i) => (boxes[i * 84 + 5] = v)); // centre 32, 16, size 16, 8
+  const scores = new Uint8Array(2 * 84);
+  scores[84 + 5] = 192;
+  const files = [
+    await npy("quantised-boxes", [1, 4, 84], boxes),
+    await npy("quantised-scores", [1, 2, 84], scores),
+  ];
+  const network = ["--family", "yolov8", "--classes", "2", "--input-size", "64x64", ...files];
+  const of = ["--quantised", "quantised-boxes=0.25,10"];
+
+  expect((await boxwright("decode", ...network)).err).toContain(
+    "got integers (u8) without a scale, expected scale and zeroPoint: real = (raw - zeroPoint) * scale\nIn this command: --quantised NAME=0.07,128",
+  );
+  // where one is left, it needs no name
+  const { out, err } = await boxwright("decode", "--json", ...network, ...of, "--quantised", "0.00390625");
+  expect(err).toBe("");
+  expect(json(out).detections).toEqual([
+    { class_id: 1, label: "1", confidence: 0.75, x_min: 0.375, y_min: 0.1875, x_max: 0.625, y_max: 0.3125 },
+  ]);
+  const looked = await boxwright("inspect", ...network, ...of, "--quantised=quantised-scores=4e-3,1");
+  expect(looked.out).toContain("tensor quantised-scores: [1,2,84] u8, real = (raw - 1) * 0.004");
+  for (const [word, said] of [
+    [
+      "0.5",
+      "expected the name of a tensor of integers whose scale is not known yet: one of quantised-boxes, quantised-scores",
+    ],
+    ["b=0.5", "one of quantised-boxes, quantised-scores"],
+    ["quantised-boxes=0", "expected [NAME=]SCALE[,ZERO] with a positive scale, for instance boxes=0.07,128"],
+    ["quantised-boxes", "expected [NAME=]SCALE[,ZERO]"],
+  ])
+    expect(await boxwright("decode", ...network, "--quantised", word)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(said) as string,
+    });
+  const floats = await npy("floats", [1, 6, 84], new Float32Array(6 * 84));
+  const argv = [
+    "--family",
+    "yolov8",
+    "--classes",
+    "2",
+    "--input-size",
+    "64x64",
+    floats,
+    "--quantised=floats=1",
+  ];
+  expect((await boxwright("decode", ...argv)).err).toContain("not known yet: the files have none");
+});
+
 test("words become options: lists, roles, priors; a file's text stays a file's text", async () => {
   const priors = join(folder, "priors.safetensors");
   await writeFile(

@@ -13,6 +13,7 @@ import {
   selected,
   setupOf,
   theConfig,
+  withScales,
   writeNamed,
 } from "./options.ts";
 import { show } from "../safetensors.ts";
@@ -30,7 +31,7 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
   if (name !== undefined && !/^[A-Za-z_]\w*$/.test(name))
     throw new UsageError(`--c: got ${show(name)}, expected a name that C allows`);
 
-  const tensors = mergeTensors(inputs);
+  const tensors = withScales(mergeTensors(inputs), values);
   const heads = selected([...shapesOf(values), ...tensors.map(headOf)], values);
   eachOnce(heads);
   const setup = await setupOf(values, config?.text);

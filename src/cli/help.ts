@@ -27,7 +27,9 @@ Rules:
   --max N                  at most so many detections
   --keep a,b,3             only these classes, by name or id
   --engine NAME            auto, simd, scalar, ts
-  --only a,b               only these tensors of the files`;
+  --only a,b               only these tensors of the files
+  --quantised NAME=SCALE,ZERO
+                           scale and zero point of a tensor of integers whose file does not say them; repeatable`;
 
 const frame = `Photo:
   --photo FILE             PNG or JPEG the network saw: coordinates come back relative to it
@@ -36,7 +38,7 @@ const frame = `Photo:
 
 const files = `Tensor files: .npy, .npz, .safetensors, and .bin with a JSON beside it (x.bin.json, x.json, meta.json); any of them
 may be gzipped. A JSON that lists tensors ([{"name", "file", "dtype", "shape"}]) stands for all of them;
-"scale" and "zeroPoint" there are those of integers.
+"scale" and "zeroPoint" there are those of integers; of other files --quantised says them.
 CONFIG is an NN_config or nn_config file, an NN Archive (.tar, .tar.gz, .tar.xz) or its config.json, or typed options.`;
 
 export const HELP: Record<string, string> = {

@@ -43,6 +43,7 @@ export const NETWORK = {
   keep: text,
   engine: text,
   only: text,
+  quantised: { type: "string", multiple: true },
 } as const;
 
 export const FRAME = { photo: text, "image-size": text, resize: text } as const;
@@ -144,7 +145,11 @@ export async function labelsOf(values: Values): Promise<string[] | undefined> {
   if (value === undefined) return undefined;
   const file = await readFile(value).catch(() => null);
   if (file === null && !value.includes(","))
-    throw got("labels", value, "a file that can be read, or names separated by commas");
+    throw got(
+      "labels",
+      value,
+      "a file that can be read, or names separated by commas (one alone with a comma behind it)",
+    );
   const lines = (file === null ? value.split(",") : linesOf(file, value)).map((l) => l.trim());
   while (lines.length > 0 && lines[lines.length - 1] === "") lines.pop(); // one in between is a class without a name
   if (lines.length === 0) throw got("labels", value, "one name or more");
@@ -270,6 +275,25 @@ export function selected<T extends { name: string }>(tensors: T[], values: Value
       return found;
     }) ?? tensors
   );
+}
+
+const QUANTISED = ["u8", "i8", "i16", "i32"];
+
+/** Files of NumPy hold integers without their scale: --quantised says it. Without a name where there is one such tensor. */
+export function withScales(tensors: NamedTensor[], values: Values): NamedTensor[] {
+  return ((values["quantised"] as string[] | undefined) ?? []).reduce((list, word) => {
+    const [, name, scale, zero = "0"] = /^(?:(.+)=)?([\d.e+-]+)(?:,(-?\d+(?:\.\d+)?))?$/i.exec(word) ?? [];
+    if (!(Number(scale) > 0 && Number(scale) < Infinity))
+      throw got("quantised", word, "[NAME=]SCALE[,ZERO] with a positive scale, for instance boxes=0.07,128");
+    const open = list.filter((t) => QUANTISED.includes(t.type) && t.scale === undefined);
+    const meant = open.filter((t) => name === undefined || t.name === name);
+    if (meant.length !== 1) {
+      const names =
+        open.length === 0 ? "the files have none" : `one of ${open.map((t) => t.name).join(", ")}`;
+      throw got("quantised", word, `the name of a tensor of integers whose scale is not known yet: ${names}`);
+    }
+    return list.map((t) => (t === meant[0] ? { ...t, scale: Number(scale), zeroPoint: Number(zero) } : t));
+  }, tensors);
 }
 
 /** `name:1x84x8400:f32:0.004,128`, all but the shape optional; null for what is no such thing (a file, then). */

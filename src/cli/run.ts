@@ -25,6 +25,7 @@ import {
   sizeOf,
   theConfig,
   wholeOf,
+  withScales,
   writeNamed,
 } from "./options.ts";
 import { table } from "./table.ts";
@@ -159,7 +160,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
       else inputs.push(await readInput(word).catch((e: Error) => orShape(word, e)));
     }
     const config = theConfig(inputs);
-    const given = mergeTensors(inputs);
+    const given = withScales(mergeTensors(inputs), values);
     const all = selected([...heads, ...given.map(headOf)], values);
     eachOnce(all);
     if (!config && all.length === 0 && values["family"] === undefined)
@@ -192,7 +193,7 @@ interface Decoded {
 async function decodeFiles(positionals: string[], values: Values): Promise<Decoded> {
   const inputs = await Promise.all(positionals.map(readInput));
   const config = theConfig(inputs);
-  const tensors = selected(mergeTensors(inputs), values);
+  const tensors = selected(withScales(mergeTensors(inputs), values), values);
   if (!config && values["family"] === undefined)
     throw new UsageError("got no config, expected a config file or archive, or --family and --classes");
   if (tensors.length === 0) throw new UsageError("got no tensors, expected tensor files");

@@ -61,6 +61,7 @@ export const LIBRARY: Record<string, readonly [option: string, value: string, as
   confidenceThreshold: ["confidence", "0.25"],
   iouThreshold: ["iou", "0.45"],
   maxDetections: ["max", "100"],
+  quantised: ["quantised", "NAME=0.07,128", /integers \(\w+\) without a scale/],
 };
 
 /** What other programs call an option, where the beginning of its name does not tell. */
@@ -73,6 +74,7 @@ const ELSEWHERE: Record<string, string> = {
   classes: "nc numclasses",
   out: "o output",
   photo: "image img",
+  quantised: "quantized quant quantisation quantization zeropoint",
 };
 
 /** In small letters, however its words are joined. */
