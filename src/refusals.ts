@@ -24,26 +24,30 @@ export function tooMany(found: readonly Reading[], specs: readonly TensorSpec[])
 /** Numbers of classes, up to a thousand, with which the shapes would be read. */
 function otherClasses(q: Question, specs: readonly TensorSpec[]): number[] {
   const counts = specs.flatMap((s) => s.dims.flatMap((d) => [d, d - 1, d - 4, d - 5, d / 3 - 5, d - 64]));
-  return [...new Set(counts)].filter((classes) => {
-    if (!Number.isInteger(classes) || classes < 1 || classes > 1000 || classes === q.classes) return false;
-    try {
-      return readings({ ...q, classes }, specs).length > 0;
-    } catch {
-      return false;
-    }
-  });
+  return [...new Set(counts)].filter(
+    (classes) =>
+      Number.isInteger(classes) &&
+      classes >= 1 &&
+      classes <= 1000 &&
+      classes !== q.classes &&
+      wouldRead({ ...q, classes }, specs),
+  );
+}
+
+/** Whether the shapes could be read if the question were this one. What a reading refuses with an error of its own, it would not read. */
+function wouldRead(q: Question, specs: readonly TensorSpec[]): boolean {
+  try {
+    return readings(q, specs).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Another kind of head that would be read, as of exports under another name: YOLOv5u has the head of YOLOv8. */
 function otherFamily(q: Question, specs: readonly TensorSpec[]): string {
   const fits = (["yolov8", "yolov5", "tflite-postprocess"] as const).find((family) => {
     const traits = TRAITS[family];
-    if (traits === q.traits) return false;
-    try {
-      return readings({ ...q, family, traits }, specs).length > 0;
-    } catch {
-      return false;
-    }
+    return traits !== q.traits && wouldRead({ ...q, family, traits }, specs);
   });
   return fits ? `; family "${fits}" would read these` : "";
 }
