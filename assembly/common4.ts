@@ -105,14 +105,23 @@ export function admitClasses(plan: usize, head: usize, list: usize, count: i32, 
     const scale = flt(head, H_SCORE_SCALE);
     const zero = flt(head, H_SCORE_ZERO);
     if (type == TYPE_F32) {
-      for (let k = 0; k < count; k += 4) {
-        const top = gather4<f32>(
-          at + <usize>rowAt(list, k, count) * cell,
-          at + <usize>rowAt(list, k + 1, count) * cell,
-          at + <usize>rowAt(list, k + 2, count) * cell,
-          at + <usize>rowAt(list, k + 3, count) * cell,
+      for (let k: usize = 0; k < n; k += 16) {
+        const r0 = load<i32>(list + k);
+        // neighbours: rows of a list ascend
+        if (cell == 4 && k + 16 <= n && load<i32>(list + k, 12) - r0 == 3) {
+          v128.store(tops + k, v128.load(at + ((<usize>r0) << 2)));
+          continue;
+        }
+        const i = <i32>(k >> 2);
+        v128.store(
+          tops + k,
+          gather4<f32>(
+            at + <usize>r0 * cell,
+            at + <usize>rowAt(list, i + 1, count) * cell,
+            at + <usize>rowAt(list, i + 2, count) * cell,
+            at + <usize>rowAt(list, i + 3, count) * cell,
+          ),
         );
-        v128.store(tops + ((<usize>k) << 2), top);
       }
     } else {
       for (let k: usize = 0; k < n; k += 4)
@@ -341,7 +350,7 @@ function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses
     const score = product ? f32x4.mul(o, s) : s;
     const passes = v128.andnot(f32x4.ge(score, gates), over);
     if (i32x4.all_true(passes) && k + 16 <= n && !side) {
-      v128.store(list + m, v128.load(list + k));
+      if (m != k) v128.store(list + m, v128.load(list + k));
       v128.store(tops + m, score);
       v128.store(labels + m, i32x4.add(v128.load(labels + k), bases));
       m += 16;
@@ -484,12 +493,9 @@ function emitRows(plan: usize, head: usize, list: usize, k: usize, n: usize): us
     const b2 = rowBox(kind, box + r2 * step, scale);
     const b3 = rowBox(kind, box + r3 * step, scale);
     const score = v128.load(scores + k);
-    // what is not finite leaves NaN when taken from itself
-    const nothing = f32x4.add(
-      f32x4.add(f32x4.sub(b0, b0), f32x4.sub(b1, b1)),
-      f32x4.add(f32x4.add(f32x4.sub(b2, b2), f32x4.sub(b3, b3)), f32x4.sub(score, score)),
-    );
-    if (v128.any_true(f32x4.ne(nothing, nothing))) break;
+    // what is not finite leaves NaN when taken from itself, and so do sums too large: they get the closer look too
+    const sum = f32x4.add(f32x4.add(f32x4.add(b0, b1), f32x4.add(b2, b3)), score);
+    if (v128.any_true(f32x4.ne(f32x4.sub(sum, sum), f32x4.splat(0)))) break;
     const to = toBoxes + (at << 2);
     v128.store(to, b0);
     v128.store(to, b1, 16);
