@@ -22,7 +22,7 @@ for part in "$@"; do
   echo "== $part"
   case $part in
     times)
-      for workload in v8@.25 v8@.001 v5@.25 v5@.001 v3@.25 v3@.001 v8-f16 v8-int8 nms-1000 nms-8400 nms-25200; do
+      for workload in v8@.25 v8@.001 v5@.25 v5@.001 v3@.25 v3@.001 v8-f16 v8-int8 nms-100 nms-1000 nms-8400 nms-25200; do
         run ${BENCH_WRAP:-} "${typescript[@]}" bench/run.ts ${BENCH_FLAGS:-} --only "$workload"
       done
       ;;
