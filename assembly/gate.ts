@@ -103,7 +103,7 @@ function passColumn<T, K>(at: usize, step: usize, gate: K, from: i32, n: i32, li
     if (step == size<T>()) {
       const lanes = 16 / <i32>size<T>();
       for (; i + lanes <= n; i += lanes) {
-        let mask = passing<T>(v128.load(at), wanted);
+        const mask = passing<T>(v128.load(at), wanted);
         at += 16;
         if (mask == (1 << lanes) - 1) {
           // all of them, as where every cell holds something
@@ -113,18 +113,12 @@ function passColumn<T, K>(at: usize, step: usize, gate: K, from: i32, n: i32, li
           }
           continue;
         }
-        for (; mask != 0; mask &= mask - 1) {
-          store<i32>(to, from + i + ctz(mask));
-          to += 4;
-        }
+        to = appendRows(mask, from + i, to);
       }
     } else {
       // far apart: few instructions a cell, so that many lines of memory are on their way at a time
       for (; i + 16 <= n; i += 16) {
-        for (let mask = passing16<T>(at, step, wanted); mask != 0; mask &= mask - 1) {
-          store<i32>(to, from + i + ctz(mask));
-          to += 4;
-        }
+        to = appendRows(passing16<T>(at, step, wanted), from + i, to);
         at += 16 * step;
       }
     }
@@ -142,6 +136,17 @@ function passColumn<T, K>(at: usize, step: usize, gate: K, from: i32, n: i32, li
     at += step;
   }
   return <i32>((to - list) >> 2);
+}
+
+/** The rows whose bits are set, counted from `row`. Returns where the next one is written. */
+// @ts-ignore: decorator
+@inline
+function appendRows(mask: i32, row: i32, to: usize): usize {
+  for (; mask != 0; mask &= mask - 1) {
+    store<i32>(to, row + ctz(mask));
+    to += 4;
+  }
+  return to;
 }
 
 /** No branch on the value: the row is always written, and counts only if it passes. Returns where the next one is written. */

@@ -5,7 +5,8 @@
  * converting anything (gate.ts, and planes.ts where each class is a plane of its own, of which it notes the best on its way
  * where there are no vectors); the exact work is done for those few: class, score, box (admit.ts, and common.ts for the
  * commonest heads; common4.ts four cells at a time).
- * The gate may let too many through but never too few, so engines agree whatever their gates look like.
+ * The gate may let too many through but never too few, so engines agree whatever their gates look like. Only of objectness nobody asks
+ * again where the class alone is the score: there it lets no number through that does not pass.
  */
 import {
   BLOCK,

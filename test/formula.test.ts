@@ -552,7 +552,6 @@ describe.each(engines)("a threshold beyond every number of the type passes nothi
       family: "yolov2",
       classes: 2,
       inputSize: [320, 320],
-      conventions: "depthai-nodes",
       anchors: [10, 10, 20, 20, 30, 30, 40, 40, 50, 50],
     } as const;
     const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
