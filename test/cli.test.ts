@@ -12,6 +12,7 @@ import { LIBRARY } from "../src/cli/words.ts";
 import { imageInfo } from "../src/draw.ts";
 import { writeSafetensors } from "../src/files.ts";
 import { show } from "../src/safetensors.ts";
+import { dict, npy } from "./npy.ts";
 import type { Detection } from "../src/index.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
@@ -710,15 +711,14 @@ describe("what cannot be decoded: exit code 1, the library's message, no stack",
 });
 
 test("integers of NumPy files, whose scale the command line says", async () => {
-  const npy = async (name: string, shape: number[], data: Uint8Array | Float32Array): Promise<string> => {
-    const type = data instanceof Uint8Array ? "|u1" : "<f4";
-    const head = `{'descr': '${type}', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`.padEnd(117);
+  const put = async (
+    name: string,
+    type: string,
+    shape: string,
+    data: Uint8Array<ArrayBuffer>,
+  ): Promise<string> => {
     const path = join(folder, `${name}.npy`);
-    const bytes = new Uint8Array(data.buffer);
-    await writeFile(
-      path,
-      Buffer.concat([Buffer.from("\x93NUMPY\x01\0\x76\0", "latin1"), Buffer.from(`${head}\n`), bytes]),
-    );
+    await writeFile(path, npy(dict(`'${type}'`, shape), data));
     return path;
   };
   const boxes = new Uint8Array(4 * 84).fill(10);
@@ -726,8 +726,8 @@ test("integers of NumPy files, whose scale the command line says", async () => {
   const scores = new Uint8Array(2 * 84);
   scores[84 + 5] = 192;
   const files = [
-    await npy("quantised-boxes", [1, 4, 84], boxes),
-    await npy("quantised-scores", [1, 2, 84], scores),
+    await put("quantised-boxes", "|u1", "(1, 4, 84)", boxes),
+    await put("quantised-scores", "|u1", "(1, 2, 84)", scores),
   ];
   const network = ["--family", "yolov8", "--classes", "2", "--input-size", "64x64", ...files];
   const of = ["--quantised", "quantised-boxes=0.25,10"];
@@ -756,7 +756,7 @@ test("integers of NumPy files, whose scale the command line says", async () => {
       code: 2,
       err: expect.stringContaining(said) as string,
     });
-  const floats = await npy("floats", [1, 6, 84], new Float32Array(6 * 84));
+  const floats = await put("floats", "<f4", "(1, 6, 84)", new Uint8Array(4 * 6 * 84));
   const argv = [
     "--family",
     "yolov8",

@@ -20,6 +20,7 @@ import { crc32 } from "../src/crc32.ts";
 import { createDecoderSync } from "../src/decoder.ts";
 import { compilePlan, createArchiveDecoder, mergeTensors, packingOf } from "../src/node.ts";
 import { ELEMENTS } from "../src/tensor.ts";
+import { dict, npy } from "./npy.ts";
 import type { ElementType } from "../src/files.ts";
 
 const fixture = (name: string) => new URL(`fixtures/files/${name}`, import.meta.url);
@@ -42,18 +43,6 @@ async function put(name: string, content: Uint8Array | string | object): Promise
   );
   return path;
 }
-
-function npy(header: string, data = new Uint8Array(0), version = 1): Uint8Array {
-  const text = Buffer.from(header, "latin1");
-  const head = Buffer.alloc(version === 1 ? 10 : 12);
-  head.write("\x93NUMPY", "latin1");
-  head[6] = version;
-  if (version === 1) head.writeUInt16LE(text.length, 8);
-  else head.writeUInt32LE(text.length, 8);
-  return new Uint8Array(Buffer.concat([head, text, data]));
-}
-const dict = (descr: string, shape: string, fortran = "False") =>
-  `{'descr': ${descr}, 'fortran_order': ${fortran}, 'shape': ${shape}, }\n`;
 
 describe(".npy", () => {
   test.each(["c", "fortran", "big-endian", "version2", "version3"])(

@@ -1,7 +1,7 @@
 /** `boxwright compile`: a config and the shapes of its outputs -> a plan file for `boxwright/plan` and for C. */
 import { type CompiledPlan, cSource, compilePlan, standaloneKernel } from "../compile.ts";
 import { PAGE } from "../engine.ts";
-import { mergeTensors, readInput } from "../files.ts";
+import { readInput } from "../files.ts";
 import { shape } from "../tensor.ts";
 import {
   UsageError,
@@ -12,8 +12,8 @@ import {
   parseShape,
   selected,
   setupOf,
+  tensorsOf,
   theConfig,
-  withScales,
   writeNamed,
 } from "./options.ts";
 import { show } from "../safetensors.ts";
@@ -31,7 +31,7 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
   if (name !== undefined && !/^[A-Za-z_]\w*$/.test(name))
     throw new UsageError(`--c: got ${show(name)}, expected a name that C allows`);
 
-  const tensors = withScales(mergeTensors(inputs), values);
+  const tensors = tensorsOf(inputs, values);
   const heads = selected([...shapesOf(values), ...tensors.map(headOf)], values);
   eachOnce(heads);
   const setup = await setupOf(values, config?.text);

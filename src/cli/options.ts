@@ -2,8 +2,9 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { TensorError } from "../errors.ts";
-import { elementType, load, readTensors } from "../files.ts";
+import { elementType, load, mergeTensors, readTensors } from "../files.ts";
 import { show } from "../safetensors.ts";
+import { TYPES, isFloat } from "../tensor.ts";
 import { utf8 } from "../files/text.ts";
 import type { DecoderOptions } from "../options.ts";
 import type { Input } from "../files.ts";
@@ -277,13 +278,17 @@ export function selected<T extends { name: string }>(tensors: T[], values: Value
   );
 }
 
-const QUANTISED = ["u8", "i8", "i16", "i32"];
+const QUANTISED: readonly string[] = TYPES.filter((type) => !isFloat({ type }));
 
-/** Files of NumPy hold integers without their scale: --quantised says it. Without a name where there is one such tensor. */
-export function withScales(tensors: NamedTensor[], values: Values): NamedTensor[] {
+/**
+ * All tensors of the files. Those of NumPy hold integers without their scale: --quantised says it, without a name where there is one such
+ * tensor.
+ */
+export function tensorsOf(inputs: readonly Input[], values: Values): NamedTensor[] {
   return ((values["quantised"] as string[] | undefined) ?? []).reduce((list, word) => {
-    const [, name, scale, zero = "0"] = /^(?:(.+)=)?([\d.e+-]+)(?:,(-?\d+(?:\.\d+)?))?$/i.exec(word) ?? [];
-    if (!(Number(scale) > 0 && Number(scale) < Infinity))
+    const [, name, scale, zeroPoint] = QUANTISED_WORD.exec(word) ?? [];
+    const numbers = scaleOf(scale, zeroPoint);
+    if (numbers === null)
       throw got("quantised", word, "[NAME=]SCALE[,ZERO] with a positive scale, for instance boxes=0.07,128");
     const open = list.filter((t) => QUANTISED.includes(t.type) && t.scale === undefined);
     const meant = open.filter((t) => name === undefined || t.name === name);
@@ -292,14 +297,25 @@ export function withScales(tensors: NamedTensor[], values: Values): NamedTensor[
         open.length === 0 ? "the files have none" : `one of ${open.map((t) => t.name).join(", ")}`;
       throw got("quantised", word, `the name of a tensor of integers whose scale is not known yet: ${names}`);
     }
-    return list.map((t) => (t === meant[0] ? { ...t, scale: Number(scale), zeroPoint: Number(zero) } : t));
-  }, tensors);
+    return list.map((t) => (t === meant[0] ? { ...t, ...numbers } : t));
+  }, mergeTensors(inputs));
+}
+
+/** `SCALE[,ZERO]`, as it stands behind a shape and in --quantised. */
+const SCALE = String.raw`(-?[\d.e+-]+)(?:,(-?\d+(?:\.\d+)?))?`;
+const SHAPE_WORD = new RegExp(String.raw`^(?:(.+):)?(\d+(?:x\d+)+|\d+)(?::([a-z]\w*))?(?::${SCALE})?$`, "i");
+const QUANTISED_WORD = new RegExp(`^(?:(.+)=)?${SCALE}$`, "i");
+
+/** Null for a scale that is not a positive number. */
+function scaleOf(scale: string, zeroPoint = "0"): { scale: number; zeroPoint: number } | null {
+  return Number(scale) > 0 && Number(scale) < Infinity
+    ? { scale: Number(scale), zeroPoint: Number(zeroPoint) }
+    : null;
 }
 
 /** `name:1x84x8400:f32:0.004,128`, all but the shape optional; null for what is no such thing (a file, then). */
 export function parseShape(word: string, index: number): TensorHead | null {
-  const match =
-    /^(?:(.+):)?(\d+(?:x\d+)+|\d+)(?::([a-z]\w*))?(?::(-?[\d.e+-]+)(?:,(-?\d+(?:\.\d+)?))?)?$/i.exec(word);
+  const match = SHAPE_WORD.exec(word);
   if (!match) return null;
   const [, name, dims, spelling, scale, zeroPoint] = match;
   const type = elementType(spelling ?? "f32");
@@ -309,10 +325,10 @@ export function parseShape(word: string, index: number): TensorHead | null {
     );
   const head: TensorHead = { name: name ?? `output${index}`, dims: dims.split(/x/i).map(Number), type };
   if (scale !== undefined) {
-    if (!(Number(scale) > 0 && Number(scale) < Infinity))
+    const numbers = scaleOf(scale, zeroPoint);
+    if (numbers === null)
       throw new UsageError(`${word}: got scale ${show(scale)}, expected a positive number`);
-    head.scale = Number(scale);
-    head.zeroPoint = Number(zeroPoint ?? 0);
+    Object.assign(head, numbers);
   }
   return head;
 }

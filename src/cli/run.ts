@@ -4,7 +4,7 @@ import { basename, extname } from "node:path";
 import { createDecoder } from "../decoder.ts";
 import { toPixels } from "../detections.ts";
 import { drawSvg, imageInfo, rasterise } from "../draw.ts";
-import { mergeTensors, readInput } from "../files.ts";
+import { readInput } from "../files.ts";
 import { inspect } from "../inspect.ts";
 import { isRecord, show } from "../safetensors.ts";
 import { compile } from "./compile.ts";
@@ -23,9 +23,9 @@ import {
   selected,
   setupOf,
   sizeOf,
+  tensorsOf,
   theConfig,
   wholeOf,
-  withScales,
   writeNamed,
 } from "./options.ts";
 import { table } from "./table.ts";
@@ -160,7 +160,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
       else inputs.push(await readInput(word).catch((e: Error) => orShape(word, e)));
     }
     const config = theConfig(inputs);
-    const given = withScales(mergeTensors(inputs), values);
+    const given = tensorsOf(inputs, values);
     const all = selected([...heads, ...given.map(headOf)], values);
     eachOnce(all);
     if (!config && all.length === 0 && values["family"] === undefined)
@@ -193,7 +193,7 @@ interface Decoded {
 async function decodeFiles(positionals: string[], values: Values): Promise<Decoded> {
   const inputs = await Promise.all(positionals.map(readInput));
   const config = theConfig(inputs);
-  const tensors = selected(withScales(mergeTensors(inputs), values), values);
+  const tensors = selected(tensorsOf(inputs, values), values);
   if (!config && values["family"] === undefined)
     throw new UsageError("got no config, expected a config file or archive, or --family and --classes");
   if (tensors.length === 0) throw new UsageError("got no tensors, expected tensor files");
