@@ -157,6 +157,7 @@ function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
  * Of zeros the maximum has the sign of the first, as `larger` keeps what it has: it is the value of that plane to the bit.
  */
 function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i32): usize {
+  if (count == 0) return 0;
   const tops = column(plan, 1);
   const labels = column(plan, 2);
   const maxima = ptr(plan, P_SCRATCH) + MAXIMA;
@@ -166,18 +167,19 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   const scale = flt(head, H_SCORE_SCALE);
   const zero = flt(head, H_SCORE_ZERO);
   const group = groupSize(classes);
-  const groups = groupCount(classes);
   // the last group may be short of planes: it begins earlier then, and what it has in common with the one before is not in that
   const planes = min(group, classes);
   const rowStep = rowBytes<T>(classes);
+  const rowsEnd = <usize>(groupCount(classes) + 1) * rowStep;
+  const planesEnd = <usize>planes * step;
   const latest = i32x4.splat(classes - planes);
-  const one = i32x4.splat(1);
-  const all = i32x4.splat(groups);
   const sizes = i32x4.splat(group);
   let ordered = false;
   if (isReference<T>()) ordered = int(head, H_SCORE_GATE) <= 0;
   let n: usize = 0;
-  for (let k = 0; k < count; k += 4) {
+  let k = 0;
+  // conditions stand behind the loops: what does not change is then worked out before them (V8 does it where it is needed first)
+  do {
     const r0 = load<i32>(list + ((<usize>k) << 2));
     const r1 = rowAt(list, k + 1, count);
     const r2 = rowAt(list, k + 2, count);
@@ -189,33 +191,33 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     const m = gather4<T>(p0, p1, p2, p3);
     // rows of groups of f16 are in order where the gate is not positive
     const wanted = ordered ? halfOrder(m) : m;
-    // from behind and counted from 1: the first of several is the largest number, and 0 is none
-    let found = i32x4.splat(0);
-    let number = one;
-    for (let row = <usize>groups * rowStep; row > 0; row -= rowStep) {
-      const same = sameIn<T>(gather4<T>(p0 + row, p1 + row, p2 + row, p3 + row), wanted);
-      found = i32x4.max_s(found, v128.and(number, same));
-      number = i32x4.add(number, one);
-    }
-    const first = i32x4.min_s(i32x4.mul(i32x4.sub(all, found), sizes), latest);
-    const end = <usize>planes * step;
-    p0 = at + <usize>r0 * size<T>() + <usize>i32x4.extract_lane(first, 0) * step + end;
-    p1 = at + <usize>r1 * size<T>() + <usize>i32x4.extract_lane(first, 1) * step + end;
-    p2 = at + <usize>r2 * size<T>() + <usize>i32x4.extract_lane(first, 2) * step + end;
-    p3 = at + <usize>r3 * size<T>() + <usize>i32x4.extract_lane(first, 3) * step + end;
-    found = i32x4.splat(0);
-    number = one;
-    for (let c = planes; c > 0; c--) {
-      p0 -= step;
-      p1 -= step;
-      p2 -= step;
-      p3 -= step;
-      found = i32x4.max_s(found, v128.and(number, sameIn<T>(gather4<T>(p0, p1, p2, p3), m)));
-      number = i32x4.add(number, one);
-    }
-    const label = i32x4.sub(i32x4.add(first, i32x4.splat(planes)), found);
+    // how many come before the first that has it: as many as `ahead`, all bits set, is still there
+    let ahead = i32x4.splat(-1);
+    let number = i32x4.splat(0);
+    let row = rowStep;
+    do {
+      ahead = v128.andnot(ahead, sameIn<T>(gather4<T>(p0 + row, p1 + row, p2 + row, p3 + row), wanted));
+      number = i32x4.sub(number, ahead);
+      row += rowStep;
+    } while (row != rowsEnd);
+    const first = i32x4.min_s(i32x4.mul(number, sizes), latest);
+    p0 = at + <usize>r0 * size<T>() + <usize>i32x4.extract_lane(first, 0) * step;
+    p1 = at + <usize>r1 * size<T>() + <usize>i32x4.extract_lane(first, 1) * step;
+    p2 = at + <usize>r2 * size<T>() + <usize>i32x4.extract_lane(first, 2) * step;
+    p3 = at + <usize>r3 * size<T>() + <usize>i32x4.extract_lane(first, 3) * step;
+    const end = p0 + planesEnd;
+    ahead = i32x4.splat(-1);
+    number = first;
+    do {
+      ahead = v128.andnot(ahead, sameIn<T>(gather4<T>(p0, p1, p2, p3), m));
+      number = i32x4.sub(number, ahead);
+      p0 += step;
+      p1 += step;
+      p2 += step;
+      p3 += step;
+    } while (p0 != end);
     // to be found by `classOf`. A NaN among halves stands as infinity; where all is -Infinity or NaN there is no class
-    let lost = i32x4.eq(found, i32x4.splat(0));
+    let lost = ahead;
     if (isReference<T>()) lost = v128.or(lost, i32x4.eq(m, i32x4.splat(0x7c00)));
     else if (isFloat<T>()) lost = v128.or(lost, f32x4.eq(m, f32x4.splat(-Infinity)));
     let top = m;
@@ -229,19 +231,20 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     if (!v128.any_true(lost)) {
       // what stands behind the last is written over, or room is left for it
       v128.store(tops + n, top);
-      v128.store(labels + n, label);
+      v128.store(labels + n, number);
       store<i32>(list + n, r0);
       store<i32>(list + n, r1, 4);
       store<i32>(list + n, r2, 8);
       store<i32>(list + n, r3, 12);
       n += (<usize>lanes) << 2;
-      continue;
+    } else {
+      n += classOf(plan, head, r0, n);
+      if (lanes > 1) n += classOf(plan, head, r1, n);
+      if (lanes > 2) n += classOf(plan, head, r2, n);
+      if (lanes > 3) n += classOf(plan, head, r3, n);
     }
-    n += classOf(plan, head, r0, n);
-    if (lanes > 1) n += classOf(plan, head, r1, n);
-    if (lanes > 2) n += classOf(plan, head, r2, n);
-    if (lanes > 3) n += classOf(plan, head, r3, n);
-  }
+    k += 4;
+  } while (k < count);
   return n;
 }
 
@@ -442,7 +445,11 @@ function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
       v128.store(toScores + at, score);
       v128.store(toLabels + at, v128.load(labels + k));
       v128.store(toSources + at, i32x4.add(v128.load(cells), i32x4.splat(source)));
-      for (let j: usize = 0; j < 64; j += 16) v128.store(toBoxes + (at << 2) + j, v128.load(boxes + j));
+      const to = toBoxes + (at << 2);
+      v128.store(to, v128.load(boxes));
+      v128.store(to, v128.load(boxes, 16), 16);
+      v128.store(to, v128.load(boxes, 32), 32);
+      v128.store(to, v128.load(boxes, 48), 48);
       at += 16;
       continue;
     }
