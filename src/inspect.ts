@@ -6,9 +6,18 @@ import { FAMILIES, type Family, TRAITS } from "./families.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { valuesIn } from "./compile.ts";
 import { makePlan, planOf, readingsOf } from "./plan.ts";
+import { PRIOR_NAME } from "./readings/ssd.ts";
 import { knownSpecs } from "./question.ts";
 import type { Reading } from "./reading.ts";
-import { type TensorData, type TensorSpec, type TensorSpecInput, shape, show, specOf } from "./tensor.ts";
+import {
+  type TensorData,
+  type TensorSpec,
+  type TensorSpecInput,
+  shape,
+  show,
+  specOf,
+  volume,
+} from "./tensor.ts";
 
 /** What `inspect` found: in words, and as plain data. */
 export interface Inspection {
@@ -57,12 +66,17 @@ export function inspect(
   const tensors = (specs as readonly TensorSpecInput[]).map((s, i) => specOf(s.name ?? `output${i}`, s));
   if (config !== undefined && config !== null) {
     const c = withOptions(parseConfig(config), options);
-    if (tensors.length > 0) return describePlan(c, makePlan(c, tensors, valuesIn(tensors, valuesOf)));
-    const known = knownSpecs(c);
-    return known ? describePlan(c, makePlan(c, known, valuesIn(known, valuesOf))) : describeConfig(c);
+    const specs = tensors.length > 0 ? tensors : knownSpecs(c);
+    if (specs === null) return describeConfig(c);
+    const { values, missed } = valuesOrZeros(specs, priorsAmong(specs, c.roles), valuesOf);
+    const plan = makePlan(c, specs, values);
+    const notes = [...missed].map(
+      (name) => `the values of ${name} are not at hand: zeros stand for them here`,
+    );
+    return describePlan(c, { ...plan, notes: [...plan.notes, ...notes] });
   }
   if (tensors.length === 0) throw new TensorError("got neither a config nor tensors, expected one of them");
-  const all = possibilities(tensors, options ?? {});
+  const all = possibilities(tensors, options ?? {}, valuesOf);
   const best = Math.max(...all.map((f) => f.likelihood));
   const found = all.filter((f) => f.likelihood === best);
   const lines = found.map(
@@ -74,6 +88,30 @@ export function inspect(
   if (all.length > found.length)
     lines.push(`(less likely, left out: ${all.length - found.length}; a config settles it)`);
   return { text: [`${shapes} can be:`, ...lines].join("\n"), json: { tensors, possibilities: all } };
+}
+
+/** The output that holds the prior boxes, by its role or else its name. */
+const priorsAmong = (
+  specs: readonly TensorSpec[],
+  roles: DecoderOptions["roles"] | null,
+): TensorSpec | undefined =>
+  specs.find(({ name }) => (roles?.priors === undefined ? PRIOR_NAME.test(name) : name === roles.priors));
+
+/** Values at hand, by index. Of priors that are still to come only the number matters: zeros stand for them, and `missed` names them. */
+function valuesOrZeros(
+  specs: readonly TensorSpec[],
+  priors: TensorSpec | undefined,
+  valuesOf: (name: string) => TensorData | null,
+): { values: (index: number) => ArrayLike<number> | null; missed: Set<string> } {
+  const given = valuesIn(specs, valuesOf);
+  const missed = new Set<string>();
+  const values = (i: number): ArrayLike<number> | null => {
+    const table = given(i);
+    if (table !== null || priors === undefined || specs[i] !== priors) return table;
+    missed.add(priors.name);
+    return new Float32Array(volume(priors.dims));
+  };
+  return { values, missed };
 }
 
 interface Possibility {
@@ -89,20 +127,26 @@ interface Possibility {
 
 const USUAL_CLASSES = new Set([1, 20, 80, 90, 91, 365]);
 
-function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions): Possibility[] {
+function possibilities(
+  tensors: readonly TensorSpec[],
+  options: DecoderOptions,
+  valuesOf: (name: string) => TensorData | null,
+): Possibility[] {
+  const priors = priorsAmong(tensors, options.roles);
+  const { values } = valuesOrZeros(tensors, priors, valuesOf);
   const found = new Map<string, Possibility & { families: string[] }>();
   // what the options settle is not guessed: they would go over each guess, and the lines below would say what was not read
   const families =
     options.family === undefined ? REPRESENTATIVES : FAMILIES.filter((f) => f === options.family);
   const known = options.classes ?? options.labels?.length;
   for (const family of families) {
-    for (const classes of known === undefined ? classCounts(family, tensors) : [known]) {
+    for (const classes of known === undefined ? classCounts(family, tensors, priors) : [known]) {
       for (const anchors of anchorGuesses(family)) {
-        const more = extras(family, tensors);
+        const more = extras(family, tensors, priors);
         const stated = { family, classes, ...(anchors === null ? {} : { anchors }), ...more };
         const inputSize = options.inputSize ?? sizeGuess(tensors);
         const config: Config = withOptions(parseConfig(stated), { ...options, inputSize });
-        for (const r of readingsIn(config, tensors)) {
+        for (const r of readingsIn(config, tensors, values)) {
           // distributions of eight bins are NanoDet's, whose scores are not logits as those of the others
           if (r.heads[0].bins === 8 && family !== "nanodet") continue;
           const id = `${classes}|${r.about}`;
@@ -120,7 +164,12 @@ function possibilities(tensors: readonly TensorSpec[], options: DecoderOptions):
             ...(anchors === null || r.name !== "anchor-grid"
               ? []
               : [`anchors: ${anchors.map((a) => a.length).join(" + ")} pairs`]),
-            ...(family === "ssd" && r.name === "prior-rows" ? ["priors", "scales or variances"] : []),
+            ...(family === "ssd" && r.name === "prior-rows"
+              ? [
+                  ...(priors === undefined ? ["priors"] : []),
+                  ...(holdVariances(priors, tensors) ? [] : ["scales or variances"]),
+                ]
+              : []),
             ...(more.roles === undefined
               ? []
               : [`roles: { labels: "${more.roles.labels}", scores: "${more.roles.scores}" }`]),
@@ -162,9 +211,13 @@ function likelihood(
 }
 
 /** All readings of a config, also where several stand; of one that stands alone, whether it makes a plan too. */
-function readingsIn(config: Config, tensors: readonly TensorSpec[]): readonly Reading[] {
+function readingsIn(
+  config: Config,
+  tensors: readonly TensorSpec[],
+  valuesOf: (index: number) => ArrayLike<number> | null,
+): readonly Reading[] {
   try {
-    const all = readingsOf(config, tensors);
+    const all = readingsOf(config, tensors, valuesOf);
     if (all.found.length === 1) planOf(config, all);
     return all.found;
   } catch (e) {
@@ -173,8 +226,16 @@ function readingsIn(config: Config, tensors: readonly TensorSpec[]): readonly Re
   }
 }
 
-/** Class counts that some dimension can stand for under a family. */
-function classCounts(family: Family, tensors: readonly TensorSpec[]): number[] {
+/** Whether the priors come as an output, as long as the boxes, with variances of the same length behind them. */
+const holdVariances = (priors: TensorSpec | undefined, tensors: readonly TensorSpec[]): boolean =>
+  priors !== undefined && tensors.some((t) => volume(t.dims) * 2 === volume(priors.dims));
+
+/** Class counts that some dimension can stand for under a family. `priors`: their output, which says how many flat boxes there are. */
+function classCounts(
+  family: Family,
+  tensors: readonly TensorSpec[],
+  priors: TensorSpec | undefined,
+): number[] {
   const out = new Set<number>();
   const head = TRAITS[family].head;
   for (const t of tensors) {
@@ -188,6 +249,9 @@ function classCounts(family: Family, tensors: readonly TensorSpec[]): number[] {
       else [d, d - 1, d - 4].forEach((n) => out.add(n));
     }
   }
+  if (family === "ssd" && priors !== undefined)
+    for (const cells of [4, 8].map((n) => volume(priors.dims) / n))
+      for (const t of tensors) [0, 1].forEach((n) => out.add(volume(t.dims) / cells - n));
   // numbers of cells are no numbers of classes
   return [...out].filter((n) => Number.isInteger(n) && n >= 1 && n <= 2000).sort((a, b) => a - b);
 }
@@ -205,6 +269,7 @@ function anchorGuesses(family: Family): (number[][][] | null)[] {
 function extras(
   family: Family,
   tensors: readonly TensorSpec[],
+  priors: TensorSpec | undefined,
 ): {
   readonly [option: string]: unknown;
   readonly roles?: { readonly labels: string; readonly scores: string };
@@ -221,7 +286,7 @@ function extras(
       ? {}
       : { roles: { labels: labels.name, scores: scores.name } };
   }
-  if (family !== "ssd") return {};
+  if (family !== "ssd" || holdVariances(priors, tensors)) return {};
   return {
     scales: [10, 10, 5, 5],
     ...(cells === undefined || cells === 0 ? {} : { priors: new Float32Array(cells * 4) }),

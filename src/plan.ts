@@ -221,14 +221,14 @@ function notesOf(
 /** Maps that an input of this size has at no stride of whole pixels. */
 function strangeMaps(heads: readonly Head[], size: Question["inputSize"]): string[] {
   if (size === null) return [];
-  // one stride for both axes: the smallest that is enough for one of them, or the largest that leaves something over
-  const fits = (map: readonly number[]): boolean =>
-    [Math.ceil, Math.floor].some((round) =>
-      map.some((cells, axis) => {
-        const stride = round(size[axis] / cells);
-        return map.every((n, i) => [Math.ceil, Math.floor].some((r) => r(size[i] / stride) === n));
-      }),
+  const roundings = [Math.ceil, Math.floor];
+  const fits = (map: readonly number[]): boolean => {
+    // one stride for both axes: the smallest that is enough for one of them, or the largest that leaves something over
+    const strides = map.flatMap((cells, axis) => roundings.map((round) => round(size[axis] / cells)));
+    return strides.some((stride) =>
+      map.every((cells, axis) => roundings.some((round) => round(size[axis] / stride) === cells)),
     );
+  };
   const strange = new Set(
     heads
       .map((h) => [h.gridWidth, h.cells / h.gridWidth])

@@ -111,7 +111,7 @@ export function readSafetensors(
   const room = bytes.length - 8;
   if (length > room)
     throw new TensorError(
-      `${where}: got a header of ${length} bytes, expected at most the ${room} that follow`,
+      `${where}: got a header of ${length} bytes, expected at most the ${room} that follow: is the file cut short, or of another format?`,
     );
   const text = fromUtf8(bytes.subarray(8, 8 + length), where);
   let header: unknown;
@@ -241,9 +241,10 @@ function readEntry(
   const count = elementCount(entry["shape"], where);
   const offsets = entry["data_offsets"];
   const [begin, end] = Array.isArray(offsets) && offsets.length === 2 ? (offsets as unknown[]) : [];
-  if (!isOffset(begin) || !isOffset(end) || begin > end || end > room)
+  const whole = isOffset(begin) && isOffset(end) && begin <= end;
+  if (!whole || end > room)
     throw new TensorError(
-      `${where}: got data_offsets ${show(offsets)}, expected [begin, end] within the ${room} bytes of data`,
+      `${where}: got data_offsets ${show(offsets)}, expected [begin, end] within the ${room} bytes of data${whole ? ": is the file cut short?" : ""}`,
     );
   const bytes = count * bytesPerElement(type);
   if (end - begin !== bytes)

@@ -111,6 +111,12 @@ describe("help and usage", () => {
     ],
     ["an option and more", ["decode", "--labels-file", "x"], /got --labels-file, expected --labels\n/],
     ["what others call it", ["decode", "--nms", "0.5"], /got --nms, expected --iou\n/],
+    [
+      "what others call it, where several are meant",
+      ["decode", "--scale", "2"],
+      /got --scale, expected --scale-xy or --scales or --quantised\n/,
+    ],
+    ["a size of nothing", ["inspect", "o:0x84x8400"], /o:0x84x8400: got a size of 0, expected 1 or more\n/],
     ["what others call it, by a letter", ["draw", "-o", "x.svg"], /got -o, expected --out\n/],
     ["what the library calls it", ["decode", "--iou-threshold=0.5"], /got --iou-threshold, expected --iou\n/],
     ["letters in disorder", ["decode", "--confidecne", "1"], /got --confidecne, expected --confidence\n/],

@@ -91,7 +91,7 @@ describe("refuses, with got and expected", () => {
     [
       "a header past the end",
       file({}).subarray(0, 9),
-      /got a header of 2 bytes, expected at most the 1 that follow/,
+      /got a header of 2 bytes, expected at most the 1 that follow: is the file cut short/,
     ],
     [
       "a header of 2^63 bytes",
@@ -123,7 +123,7 @@ describe("refuses, with got and expected", () => {
     [
       "offsets past the end",
       f32([2], [0, 16], 8),
-      /got data_offsets \[0,16\], expected \[begin, end\] within the 8 bytes/,
+      /got data_offsets \[0,16\], expected \[begin, end\] within the 8 bytes of data: is the file cut short/,
     ],
     ["offsets backwards", f32([2], [8, 0]), /got data_offsets \[8,0\]/],
     ["too few bytes", f32([3], [0, 8]), /got 8 bytes of data, expected 12/],

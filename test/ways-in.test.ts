@@ -452,6 +452,54 @@ test("inspect: eight bins a side are NanoDet's", () => {
   );
 });
 
+test("inspect: SSD whose priors are an output, with their values still to come", () => {
+  const outputs = (table: string) => [
+    { name: "mbox_loc", dims: [1, 7668] },
+    { name: "mbox_conf", dims: [1, 40257] },
+    { name: table, dims: [1, 2, 7668] },
+  ];
+  const stated = { family: "ssd", classes: 20, inputSize: [300, 300] };
+  const missed = (name: string) => `the values of ${name} are not at hand`;
+  for (const [name, options] of [
+    ["mbox_priorbox", {}],
+    ["table", { roles: { priors: "table" } }],
+  ] as const) {
+    const specs = outputs(name);
+    // Caffe's layer gives corners and, behind them, variances: the line to write asks for neither
+    const { text } = inspect(undefined, specs, options);
+    expect(text).toContain(
+      "1917 priors (xyxy): mbox_loc [1,7668] as flat + mbox_conf [1,40257] as flat: 20 classes",
+    );
+    expect(text).toContain('{ family: "ssd", classes: 20, inputSize: [width, height] }');
+    const found = inspect(stated, specs, options);
+    expect(found.text).toContain(`note: ${missed(name)}`);
+    expect(JSON.stringify(found.json)).toContain(missed(name));
+    // with the values nothing stands for them
+    const table = Float32Array.from({ length: 2 * 7668 }, (_, i) =>
+      i < 7668 ? (i % 4 < 2 ? 0.25 : 0.75) : 0.1,
+    );
+    const whole = inspect(stated, specs, options, (asked) => (asked === name ? table : null)).text;
+    expect(whole).toContain("variances 0.100");
+    expect(whole).not.toContain(missed(name));
+  }
+  // priors alone, and none at all: what is missing is asked for
+  const rows = [
+    { name: "loc", dims: [1, 1917, 4] },
+    { name: "conf", dims: [1, 1917, 91] },
+  ];
+  expect(inspect(undefined, [...rows, { name: "anchors", dims: [1917, 4] }]).text).toContain(
+    "classes: 91, inputSize: [width, height], scales or variances }",
+  );
+  expect(inspect(undefined, rows).text).toContain(
+    "inputSize: [width, height], priors, scales or variances }",
+  );
+  // a name alone does not make priors
+  const planes = inspect({ ...stated, family: "yolov8", classes: 80 }, [
+    { name: "anchorless", dims: [1, 84, 1890] },
+  ]);
+  expect(planes.text).not.toContain("not at hand");
+});
+
 test("inspect: of shapes alone, a family or a number of classes leaves only what these allow", () => {
   const told = (options: DecoderOptions) =>
     (

@@ -324,6 +324,7 @@ export function parseShape(word: string, index: number): TensorHead | null {
       `${word}: got type ${show(spelling)}, expected f32, f16, u8, i8, i16, u16, i32, u32, i64 or f64`,
     );
   const head: TensorHead = { name: name ?? `output${index}`, dims: dims.split(/x/i).map(Number), type };
+  if (head.dims.includes(0)) throw new UsageError(`${word}: got a size of 0, expected 1 or more`);
   if (scale !== undefined) {
     const numbers = scaleOf(scale, zeroPoint);
     if (numbers === null)

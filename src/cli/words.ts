@@ -74,7 +74,9 @@ const ELSEWHERE: Record<string, string> = {
   classes: "nc numclasses",
   out: "o output",
   photo: "image img",
-  quantised: "quantized quant quantisation quantization zeropoint",
+  quantised: "quantized quant quantisation quantization zeropoint scale",
+  "scale-xy": "scale",
+  scales: "scale",
 };
 
 /** In small letters, however its words are joined. */

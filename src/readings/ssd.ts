@@ -140,7 +140,8 @@ export const offsetsOrBoxes: ReadShapes = (q, specs) => {
   ];
 };
 
-const PRIOR_NAME = /prior|anchor/i;
+/** What an output of prior boxes is usually called. */
+export const PRIOR_NAME = /prior|anchor/i;
 
 type Four = Head["variances"];
 
