@@ -1,13 +1,18 @@
 /** exp and its kin, one number at a time; the steps are those of `src/exp.ts`. */
-import { LOG2E, ROUND, log, mantissa } from "../src/exp";
+import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND, log } from "../src/exp";
 
 /** e^x for x that ends in an f32. */
 export function exp(x: f64): f64 {
   if (x < -150) x = -150;
   if (x > 130) x = 130;
   const sum = x * LOG2E + ROUND;
+  const k = sum - ROUND;
+  const r = x - k * LN2_HIGH - k * LN2_LOW;
+  const r2 = r * r;
+  const p47 = C4 + r * C5 + r2 * (C6 + r * C7);
+  const y = 1.0 + r + r2 * (C2 + r * C3) + r2 * r2 * p47;
   // of a NaN the bits make some number, times which it stays one
-  return mantissa(x, sum - ROUND) * reinterpret<f64>(reinterpret<u64>(sum) << 52);
+  return y * reinterpret<f64>(reinterpret<u64>(sum) << 52);
 }
 
 /** 1 / (1 + e^-x). */

@@ -1,7 +1,8 @@
 /**
  * What exp and its kin are made of, compiled by asc (f64) and by tsc (number) from this one file: only + - * /, which IEEE 754
- * rounds alike everywhere, so all engines get the same bits. 2^k each makes in its own way (assembly/exp.ts, in lanes assembly/exp4.ts,
- * baseline/value.ts); that is exact.
+ * rounds alike everywhere, so all engines get the same bits. The steps of exp stand in assembly/exp.ts, in lanes in assembly/exp4.ts, and in
+ * baseline/value.ts, where a double that goes to another function or comes from one may be a new heap object; 2^k each makes in its
+ * own way, which is exact.
  *
  * e^x = 2^k e^r with k the integer nearest to x / ln2 and r = x - k ln2, for x that ends in an f32: arguments are clamped to
  * [-150, 130], beyond which an f32 is 0 or infinite anyway. NaN gives NaN.
@@ -20,22 +21,14 @@ export const LN2_LOW = 1.90821492927058770002e-10;
  */
 export const ROUND = 6755399441056767.0;
 
-// 1 + r and the six terms of degree 2 to 7 that bring the largest relative error on |r| <= ln2 / 2 down most (Remez): 5.2e-11
+// e^r: 1 + r and the six terms of degree 2 to 7 that bring the largest relative error on |r| <= ln2 / 2 down most (Remez): 5.2e-11;
+// added up by Estrin's scheme, which is half the chain of Horner's: (1 + r) + r2 (C2 + r C3) + r2 r2 (C4 + r C5 + r2 (C6 + r C7))
 export const C2 = 0.5000000067642643;
 export const C3 = 0.1666666586941133;
 export const C4 = 0.041666295093165544;
 export const C5 = 0.008333497009701958;
 export const C6 = 0.0013944648624804954;
 export const C7 = 0.00019790351629918478;
-
-/** e^x / 2^k, where k is the integer nearest to x / ln2. */
-export function mantissa(x: number, k: number): number {
-  const r = x - k * LN2_HIGH - k * LN2_LOW;
-  const r2 = r * r;
-  // Estrin's scheme: half the chain of Horner's, and the same result in both languages as the order is written out
-  const p47 = C4 + r * C5 + r2 * (C6 + r * C7);
-  return 1.0 + r + r2 * (C2 + r * C3) + r2 * r2 * p47;
-}
 
 /**
  * Natural logarithm of a positive finite number, 2^-1074 and up; used only for powers.

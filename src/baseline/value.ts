@@ -1,6 +1,6 @@
 /** Raw tensor elements: keys and values. Twin of `assembly/value.ts`. */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../abi.ts";
-import { LOG2E, ROUND, log, mantissa } from "../exp.ts";
+import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND, log } from "../exp.ts";
 import type { Memory } from "../memory.ts";
 
 export const fround = Math.fround;
@@ -96,7 +96,11 @@ export function exp(): void {
   if (x < -150) x = -150;
   if (x > 130) x = 130;
   const k = x * LOG2E + ROUND - ROUND;
-  wide[0] = mantissa(x, k) * TWO[k + 220];
+  const r = x - k * LN2_HIGH - k * LN2_LOW;
+  const r2 = r * r;
+  const p47 = C4 + r * C5 + r2 * (C6 + r * C7);
+  const y = 1 + r + r2 * (C2 + r * C3) + r2 * r2 * p47;
+  wide[0] = y * TWO[k + 220];
 }
 
 export function sigmoid(x: number): number {
