@@ -142,16 +142,20 @@ export function checkDistributions(image: MemoryImage): void {
     const below = (v: number): boolean => v < 100;
     const others = classes + 4 * bins - 4;
     const rest = { ...box, offset: box.offset + 4 * box.channel };
-    if (
-      !everyValue(image, h, box, 4, 99, below) &&
-      everyValue(image, h, rest, 4 * bins - 4, 1, inside) &&
-      everyValue(image, h, score, classes, 1, inside)
-    )
+    if (!everyValue(image, h, box, 4, 99, below) && everyValue(image, h, rest, 4 * bins - 4, 1, inside)) {
+      const whole = everyValue(image, h, score, classes, 1, inside);
       refuse(
         h.about,
-        "channels that all lie in 0..1 but for the first four",
-        `distributions of ${bins} bins; decoded boxes and the probabilities of ${others} classes look like that: say classes: ${others}`,
+        whole
+          ? "channels that all lie in 0..1 but for the first four"
+          : `box channels of which the first four are pixels and the other ${4 * bins - 4} lie in 0..1`,
+        `distributions of ${bins} bins; decoded boxes and the probabilities of ${
+          whole
+            ? `${others} classes look like that: say classes: ${others}`
+            : "classes look like that, with masks or keypoints behind them, which are not decoded: the channels before those alone"
+        }`,
       );
+    }
   }
 }
 

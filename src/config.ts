@@ -8,7 +8,7 @@ import { Reader, isObject } from "./config/reader.ts";
 import type { Conventions, ConventionSet } from "./conventions.ts";
 import { ConfigError, mismatch } from "./errors.ts";
 import type { ActivationOption, Family } from "./families.ts";
-import { few, show } from "./tensor.ts";
+import { few, kindOf, show } from "./tensor.ts";
 
 /** Anchors of one output layer. Which layer it is: `side` (its width), or `output` (its name), or its rank by size. */
 export interface AnchorSet {
@@ -128,6 +128,7 @@ function fail(got: string, expected: string): never {
 function read(json: unknown): Config {
   let root = json;
   if (typeof json === "string") {
+    if (json.trim() === "") fail("an empty text", FORMATS);
     try {
       root = JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json);
     } catch (e) {
@@ -138,6 +139,9 @@ function read(json: unknown): Config {
   if (ArrayBuffer.isView(root))
     fail("bytes", "JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node");
   if (root !== undefined && root !== null && !isObject(root)) fail(show(root), `an object: ${FORMATS}`);
+  // a promise, a Map: what keeps nothing under keys of its own would read as no config at all
+  if (isObject(root) && kindOf(root) !== "Object" && Object.keys(root).length === 0)
+    fail(show(root), kindOf(root) === "Promise" ? "what it resolves to: await it" : `plain data: ${FORMATS}`);
   const o = isObject(root) ? root : {};
   const r = new Reader(o);
   const keys = Object.keys(o);

@@ -119,9 +119,11 @@ export const detectionsIn = (
 
 /**
  * Box of a detection in pixels of an image of that size: x multiplied by the width, y by the height, neither rounded nor clamped.
- * @throws RangeError where the size is none
+ * @throws RangeError where the size is none, TypeError for what is no detection
  */
 export function toPixels(d: Detection, width: number, height: number): Detection {
+  if (typeof (d as Partial<Detection> | undefined)?.x_min !== "number")
+    throw new TypeError("got something without x_min, expected a detection; of several, each by itself");
   if (!(width > 0 && height > 0))
     throw new RangeError(
       `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,

@@ -76,8 +76,12 @@ export function inspect(
     return describePlan(c, { ...plan, notes: [...plan.notes, ...notes] });
   }
   if (tensors.length === 0) throw new TensorError("got neither a config nor tensors, expected one of them");
-  const all = possibilities(tensors, options ?? {}, valuesOf);
-  const best = Math.max(...all.map((f) => f.likelihood));
+  const more = withMore(tensors, options ?? {});
+  // coefficients of masks are of no use without their prototypes, and those are no head
+  const heads = more.length > 0 ? tensors.filter((t) => !isPrototypes(t)) : tensors;
+  const read = possibilities(heads, options ?? {}, valuesOf);
+  const best = Math.max(...[...more, ...read].map((f) => f.likelihood));
+  const all = [...more.map((f) => ({ ...f, likelihood: best })), ...read];
   const found = all.filter((f) => f.likelihood === best);
   const lines = found.map(
     (f) =>
@@ -187,6 +191,45 @@ function possibilities(
     }
   }
   return [...found.values()].sort((a, b) => b.likelihood - a.likelihood);
+}
+
+/** Prototypes of masks, which YOLOv5-seg and YOLOv8-seg give beside the boxes: 32 maps at a quarter of the input. */
+const isPrototypes = ({ dims }: TensorSpec): boolean =>
+  dims.length === 4 && (dims[1] === 32 ? dims[2] > 32 : dims[3] === 32 && dims[1] > 32);
+
+/**
+ * What networks that do more than detect may be: 32 coefficients of masks behind the classes, told by prototypes beside them or by a usual
+ * number of classes, or 17 keypoints of three numbers behind one class. Their boxes are read of what stands before.
+ */
+function withMore(tensors: readonly TensorSpec[], options: DecoderOptions): Possibility[] {
+  const prototypes = tensors.some(isPrototypes);
+  return tensors.flatMap((t) => {
+    if (t.dims.length !== 3) return [];
+    const [, a, b] = t.dims;
+    const k = Math.min(a, b);
+    // of rows YOLOv5 is usual, of planes YOLOv8
+    const [family, fixed] = a > b ? (["yolov5", 5] as const) : (["yolov8", 4] as const);
+    if ((options.family ?? family) !== family) return [];
+    const masks = k - fixed - 32;
+    const pose = !prototypes && k === fixed + 1 + 51;
+    const found: [number, string][] = [
+      ...(pose ? [[1, "17 keypoints"] as [number, string]] : []),
+      ...(masks > 0 && (prototypes || USUAL_CLASSES.has(masks))
+        ? [[masks, "32 coefficients of masks"] as [number, string]]
+        : []),
+    ];
+    return found.flatMap(([classes, what]) => {
+      if ((options.classes ?? options.labels?.length ?? classes) !== classes) return [];
+      const own = fixed + classes;
+      const before = { ...t, dims: t.dims.map((d) => (d === k ? own : d)) };
+      return possibilities([before], { ...options, family, classes }, () => null)
+        .slice(0, 1)
+        .map((f) => ({
+          ...f,
+          about: `${f.about}, the first ${own} of ${k} channels alone; ${what} behind them are not decoded`,
+        }));
+    });
+  });
 }
 
 function likelihood(

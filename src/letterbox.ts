@@ -37,6 +37,8 @@ const isSize = (x: unknown): boolean => typeof x === "number" && x > 0 && x < In
  */
 export function affineOf(frame: Frame | undefined, input: readonly [number, number] | null): Affine {
   if (frame === undefined) return IDENTITY;
+  if (Array.isArray(frame))
+    refuse("frame", "a list", "one frame, which holds for all images of a batch", RangeError);
   const { width, height, resize } = frame;
   if (!isSize(width) || !isSize(height))
     refuse(

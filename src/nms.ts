@@ -39,7 +39,7 @@ const LIST: Rule<ArrayLike<number>> = [
 const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
   iouThreshold: ["0..1", isUnit],
   scoreThreshold: ["a number", (x) => typeof x === "number" && x === x],
-  maxDetections: ["a whole number", (x) => x === Infinity || isWhole(x)],
+  maxDetections: ["a whole number from 0 up", (x) => x === Infinity || isWhole(x)],
   classIds: LIST,
   boxFormat: ["xyxy, yxyx, cxcywh or xywh", (x) => FORMATS.includes(x)],
   suppress: ['">" or ">="', (x) => x === ">" || x === ">="],
@@ -85,6 +85,7 @@ export function nms(
 ): Int32Array {
   // in plain JavaScript null says as little as undefined
   options ??= {};
+  if (typeof options !== "object") wrong("options", options, `an object of ${NAMES.join(", ")}`);
   for (const name of Object.keys(options) as (keyof NmsOptions)[])
     if (!NAMES.includes(name)) refuse(name, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
     else if ((options[name] ?? null) !== null) check(name, options[name], RULES[name]);
@@ -105,7 +106,8 @@ export function nms(
     refuse("classIds", `${classIds.length}`, `${n}, one for each score`, RangeError);
   if (classIds !== null && !(classIds instanceof Int32Array))
     for (let i = 0; i < n; i++)
-      if ((classIds[i] | 0) !== classIds[i]) wrong(`classIds[${i}]`, classIds[i], "a whole number");
+      if ((classIds[i] | 0) !== classIds[i])
+        wrong(`classIds[${i}]`, classIds[i], "a whole number of 32 bits");
   const wanted = options.engine ?? "auto";
   checkEngine(wanted);
   if (n === 0 || max === 0) return new Int32Array(0);

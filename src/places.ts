@@ -126,15 +126,29 @@ export const byLayout = <P extends Place>(places: readonly P[]): P[][] =>
     places.filter((p) => p.view.layout === layout),
   );
 
-/** One place per tensor, all of one layout where that is possible, from the largest map to the smallest. */
-export function levels<P extends Place>(specs: readonly TensorSpec[], places: readonly P[]): P[][] {
+/**
+ * One place per tensor, all of one layout where that is possible, from the largest map to the smallest. A network has each map once: of two
+ * tensors for one, told by its size or by what `mapOf` says, each makes a reading.
+ */
+export function levels<P extends Place>(
+  specs: readonly TensorSpec[],
+  places: readonly P[],
+  mapOf: (p: P) => unknown = ({ view }) => `${view.w}x${view.h}`,
+): P[][] {
   let combos: P[][] = [[]];
   specs.forEach((_, i) => {
     const choices = places.filter((p) => p.uses[0] === i);
     if (choices.length > 0) combos = combos.flatMap((c) => choices.map((p) => [...c, p]));
   });
   if (places.length === 0) return [];
-  return preferred(combos, (c) => c.every((p) => p.layout === c[0].layout)).map(largestFirst);
+  return preferred(combos, (c) => c.every((p) => p.layout === c[0].layout))
+    .flatMap((all) =>
+      [...new Set(all.map(mapOf))].reduce<P[][]>(
+        (some, map) => some.flatMap((c) => all.filter((p) => mapOf(p) === map).map((p) => [...c, p])),
+        [[]],
+      ),
+    )
+    .map(largestFirst);
 }
 
 /** The batch size that all tensors share. */

@@ -27,20 +27,31 @@ export interface SsdAnchorOptions {
 }
 
 /** Sizes, strides, ratios: a list of positive numbers, or a RangeError. */
-function checkPositive(name: string, all: readonly unknown[], length = all.length): void {
+function checkPositive(name: string, given: unknown, count?: number): void {
+  const all: unknown[] = Array.isArray(given) ? given : [];
+  const length = count ?? all.length;
   if (all.length === length && length > 0 && all.every((x) => typeof x === "number" && x > 0 && x < Infinity))
     return;
-  const expected =
-    length === 1 ? "a positive number" : length > 1 ? `${length} positive numbers` : "positive numbers";
-  throw new RangeError(`${name}: got [${all.join(", ")}], expected ${expected}`);
+  refuse(
+    name,
+    Array.isArray(given) ? `[${all.map(String).join(", ")}]` : given,
+    !Array.isArray(given)
+      ? `a list of ${count ?? ""} positive numbers`.replace("  ", " ")
+      : length === 1
+        ? "a positive number"
+        : `${length > 1 ? `${length} ` : ""}positive numbers`,
+  );
+}
+
+function refuse(name: string, got: unknown, expected: string): never {
+  const shown = typeof got === "object" && got !== null ? "an object" : String(got);
+  throw new RangeError(`${name}: got ${shown}, expected ${expected}`);
 }
 
 /** Where in a cell a box is centred: anywhere, in cells. */
 function checkOffset(offset: unknown): void {
   if (offset !== undefined && !Number.isFinite(offset))
-    throw new RangeError(
-      `offset: got ${String(offset)}, expected a number of cells, 0.5 for the middle of one`,
-    );
+    refuse("offset", offset, "a number of cells, 0.5 for the middle of one");
 }
 
 /**
@@ -51,13 +62,14 @@ function checkOffset(offset: unknown): void {
  * @throws RangeError where a size, stride, scale or ratio is not positive, or the offset no number
  */
 export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
+  if (typeof options !== "object") refuse("options", options, "{inputSize, strides, minScale, maxScale}");
   const { inputSize, strides, minScale, maxScale } = options;
   const ratios = options.aspectRatios ?? [1, 2, 0.5, 3, 1 / 3];
   const interpolated = options.interpolatedRatio ?? 1;
   checkPositive("inputSize", inputSize, 2);
   checkPositive("strides", strides);
   checkPositive("minScale, maxScale", [minScale, maxScale], 2);
-  if (ratios.length > 0) checkPositive("aspectRatios", ratios);
+  if (!Array.isArray(ratios) || ratios.length > 0) checkPositive("aspectRatios", ratios);
   checkOffset(options.offset);
   const scaleOf = (k: number): number =>
     strides.length === 1
@@ -118,11 +130,10 @@ export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300,
  * @throws RangeError for any other size: there is no such network
  */
 export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 128]): Float32Array {
+  checkPositive("inputSize", inputSize, 2);
   const [width, height] = inputSize;
   if (width !== height || (width !== 128 && width !== 192 && width !== 256))
-    throw new RangeError(
-      `inputSize: got [${inputSize.join(", ")}], expected [128, 128], [192, 192] or [256, 256]`,
-    );
+    refuse("inputSize", `[${inputSize.join(", ")}]`, "[128, 128], [192, 192] or [256, 256]");
   return blazeface(inputSize);
 }
 
@@ -165,7 +176,8 @@ export function caffePriors(
 ): Float32Array {
   const out: number[] = [];
   checkPositive("inputSize", inputSize, 2);
-  for (const l of layers) {
+  if (!Array.isArray(layers)) refuse("layers", layers, "a list of {width, height, minSize, ...}");
+  for (const l of layers as readonly CaffePriorLayer[]) {
     checkPositive("width, height, minSize", [l.width, l.height, l.minSize], 3);
     checkPositive("maxSize, step, aspectRatios", [l.maxSize ?? 1, l.step ?? 1, ...(l.aspectRatios ?? [])]);
     checkOffset(l.offset);

@@ -11,13 +11,16 @@ export function tooMany(found: readonly Reading[], specs: readonly TensorSpec[])
   const lines = found.map((r) => `  - ${r.about}   (reading: "${r.name}")\n`);
   const names = new Set(found.map((r) => r.name));
   const used = new Set(found.map((r) => r.uses.join()));
+  const maps = new Set(found.map((r) => (/grid/.test(r.name) ? [...r.uses].sort().join() : "")));
   const orders = new Set(found.flatMap((r) => r.about.match(/as (\w+)/g) ?? []));
   const settle =
     names.size > 1
       ? `the option reading settles it, for instance reading: "${found[0].name}"`
       : orders.size > 1 && used.size === 1
         ? `the tensor's order settles it: outputs: [{name: "${specs[0].name}", dims, order: "rows" or "planes", "NCHW" or "NHWC"}], or order beside data and dims`
-        : 'roles settles it: {boxes: "name", scores: "name"}';
+        : maps.size > 1
+          ? 'roles settles it: {boxes: ["name", ...]}, and scores where they stand apart'
+          : 'roles settles it: {boxes: "name", scores: "name"}';
   return `got ${list(specs)}, which can be read in ${found.length} ways:\n${lines.join("")}${settle}`;
 }
 
@@ -52,15 +55,13 @@ function otherFamily(q: Question, specs: readonly TensorSpec[]): string {
   return fits ? `; family "${fits}" would read these` : "";
 }
 
-/** Channels behind the classes, as exports have them that do more than detect. */
-function channelsBehind({ classes, traits }: Question, specs: readonly TensorSpec[]): string {
+/** How many channels stand behind the classes, as exports have them that do more than detect, and how many before. */
+function channelsBehind({ classes, traits }: Question, specs: readonly TensorSpec[]): [number, number] {
   const own = classes + (traits.head === "distance" ? 4 : 5);
   const found = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) - own : []));
   // an angle, coefficients of masks, keypoints of two or three numbers
   const more = found.find((n) => n === 1 || n >= 32 || (n > 0 && n % 3 === 0));
-  return /distance|anchor/.test(traits.head) && more !== undefined
-    ? `; if the last ${more} are an angle, keypoints or masks, which are not decoded: the first ${own} alone`
-    : "";
+  return [/distance|anchor/.test(traits.head) ? (more ?? 0) : 0, own];
 }
 
 /** Of no reading: what the family's tensors look like, and the numbers of classes that these would fit. */
@@ -72,8 +73,13 @@ export function nothingFits(q: Question, why: string, specs: readonly TensorSpec
   const as = reading === null ? "" : ` and reading "${reading}"`;
   const others = same ? [] : otherClasses(q, specs);
   const family = same ? "" : otherFamily(q, specs);
+  const [more, own] = channelsBehind(q, specs);
+  const behind = more
+    ? `; if the last ${more} are an angle, keypoints or masks, which are not decoded: the first ${own} alone`
+    : "";
+  // as many are hardly classes that were not counted
   const rather =
-    others.length === 0 || others.length > 3
+    more >= 32 || others.length === 0 || others.length > 3
       ? ""
       : `; these shapes would be of ${others.join(" or ")} classes`;
   const lost = namesOf(q.roles).filter((n) => !specs.some((s) => s.name === n));
@@ -81,6 +87,6 @@ export function nothingFits(q: Question, why: string, specs: readonly TensorSpec
   refuse(
     "",
     list(specs),
-    `for ${q.family} (${why})${of}${as}: ${expectedShapes(q)}${same}${roles}${channelsBehind(q, specs)}${family}${rather}`,
+    `for ${q.family} (${why})${of}${as}: ${expectedShapes(q)}${same}${roles}${behind}${family}${rather}`,
   );
 }

@@ -44,7 +44,10 @@ export const slotsByName = ({ tensors, slots }: Slots): { readonly [name: string
 export function asOutputs(outputs: Outputs | TensorInput): Outputs {
   if (outputs === null || typeof outputs !== "object" || ArrayBuffer.isView(outputs))
     refuse("", show(outputs), "the outputs: an array or a record of {data, dims}");
+  // not by kindOf, which makes a text: this is asked of every frame
   if (outputs instanceof Promise) refuse("", "a promise", "what it resolves to: await it");
+  if (outputs instanceof Map)
+    refuse("", "a Map", "an array or a record, as Object.fromEntries(map) makes of it");
   return "dims" in outputs && "data" in outputs && !Array.isArray(outputs)
     ? [outputs as TensorInput]
     : (outputs as Outputs);

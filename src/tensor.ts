@@ -238,7 +238,9 @@ export function show(x: unknown, depth = 0): string {
       .slice(0, 8)
       .map((v) => show(v, depth + 1))
       .join(",")}${x.length > 8 ? ",..." : ""}]`;
-  return x === null || typeof x !== "object" ? String(x) : "an object";
+  if (x === null || typeof x !== "object") return String(x);
+  const kind = kindOf(x);
+  return kind === "Object" ? "an object" : `a ${kind}`;
 }
 
 /** The first few of a list, for a message. */

@@ -75,6 +75,16 @@ describe("configs", () => {
       'got "x", expected an object: NN_config, nn_config, model (NN Archive config.json) or family (typed options)',
     ],
     [
+      "what stands beside a config, as a part of it",
+      () => parseConfig({ ...V8, engine: "ts", outputs: [] }),
+      "engine: got it among what describes the network, expected it in the second argument of createDecoder\noutputs: got it among what describes the network, expected it in the second argument of createDecoder",
+    ],
+    [
+      "classes beside labels of another number",
+      () => createDecoderSync({ family: "yolov8", labels: ["a", "b", "c"] }, { classes: 5 }),
+      "options.classes: got 5, and 3 labels in the config, expected as many of both: say labels too",
+    ],
+    [
       "missing family, typed options",
       () => parseConfig({ classes: 3 }),
       `family: got undefined, expected one of ${FAMILIES}`,
@@ -493,6 +503,16 @@ roles settles it: {boxes: "name", scores: "name"}`,
       'frame: got resize "letterbox" and no input size, expected inputSize: [width, height], without which it cannot be undone (a plan file has that of its config)',
     ],
     [
+      "a promise of outputs",
+      () => decode(V8, Promise.resolve([])),
+      "got a promise, expected what it resolves to: await it",
+    ],
+    [
+      "a map of outputs",
+      () => decode(V8, new Map()),
+      "got a Map, expected an array or a record, as Object.fromEntries(map) makes of it",
+    ],
+    [
       "nothing to inspect",
       () => inspect(undefined),
       "got neither a config nor tensors, expected one of them",
@@ -534,6 +554,10 @@ roles settles it: {boxes: "name", scores: "name"}`,
           { width: 1, height: 3, resize: "crop" },
           'frame: got resize "crop", expected "letterbox", "letterbox-topleft" or "stretch"',
         ],
+        [
+          [{ width: 3, height: 3 }],
+          "frame: got a list, expected one frame, which holds for all images of a batch",
+        ],
       ] as [Frame, string][]
     ).map(([frame, message]): [string, () => unknown, string] => [
       `frame ${JSON.stringify(frame)}`,
@@ -567,6 +591,55 @@ test("25 channels: inspect lists every reading with the line to write", () => {
     expect(told).toContain(wanted);
   expect(text).toContain('{ family: "yolov8", classes: 20, inputSize: [width, height] }');
   expect(text).toContain("anchors: 5 pairs");
+});
+
+test.each([
+  [
+    "YOLOv8-seg",
+    [
+      [1, 116, 8400],
+      [1, 32, 160, 160],
+    ],
+    "yolov8",
+    80,
+    "the first 84 of 116 channels alone; 32 coefficients of masks",
+  ],
+  [
+    "YOLOv8-seg without prototypes",
+    [[1, 116, 8400]],
+    "yolov8",
+    80,
+    "the first 84 of 116 channels alone; 32 coefficients of masks",
+  ],
+  [
+    "YOLOv5-seg",
+    [
+      [1, 25200, 117],
+      [1, 32, 160, 160],
+    ],
+    "yolov5",
+    80,
+    "the first 85 of 117 channels alone; 32 coefficients of masks",
+  ],
+  [
+    "YOLOv8-seg of two classes",
+    [
+      [1, 38, 8400],
+      [1, 32, 160, 160],
+    ],
+    "yolov8",
+    2,
+    "the first 6 of 38 channels alone; 32 coefficients of masks",
+  ],
+  ["YOLOv8-pose", [[1, 56, 8400]], "yolov8", 1, "the first 5 of 56 channels alone; 17 keypoints"],
+])("inspect of %s names what can be decoded of it first", (_, dims, family, classes, about) => {
+  const { text } = inspect(
+    undefined,
+    dims.map((d) => ({ dims: d })),
+  );
+  const [, found, line] = text.split("\n");
+  expect(found).toContain(about);
+  expect(line).toContain(`{ family: "${family}", classes: ${classes}, inputSize: [width, height] }`);
 });
 
 test("[1,300,6]: inspect names both", () => {

@@ -155,6 +155,11 @@ describe("help and usage", () => {
       /--max: got "1.5", expected a whole number/,
     ],
     [
+      "more than are ever counted",
+      ["decode", ...ssd("coffee"), "--max", "1e9"],
+      /--max: got "1e9", expected a number from 1 to 999999999/,
+    ],
+    [
       "a size that is none",
       ["decode", ...ssd("coffee"), "--input-size", "640"],
       /--input-size: got "640", expected WxH/,
@@ -676,6 +681,9 @@ describe("what cannot be decoded: exit code 1, the library's message, no stack",
     // the path of a value in a file is no option to write
     const typed = join(folder, "typed.json");
     await writeFile(typed, JSON.stringify({ family: "yolov8", classes: 0, inputSize: 640, boxFormat: "x" }));
+    expect(await refused("inspect", typed, "o:1x84x8400")).not.toContain("In this command");
+    // nor is the word that says where the family was read
+    await writeFile(typed, JSON.stringify({ family: "yolov8", classes: 7, inputSize: [640, 640] }));
     expect(await refused("inspect", typed, "o:1x84x8400")).not.toContain("In this command");
   });
 

@@ -923,7 +923,10 @@ describe("typed options", () => {
 describe("no config at all", () => {
   test.each<[string, unknown, string]>([
     ["text that is not JSON", "{NN_config}", "got text that is not JSON ("],
-    ["no text", "", "got text that is not JSON ("],
+    ["no text", "", "got an empty text, expected NN_config"],
+    ["half a file", '{"NN_config": {', "got text that is not JSON ("],
+    ["a promise", Promise.resolve({}), "got a Promise, expected what it resolves to: await it"],
+    ["a map", new Map([["NN_config", {}]]), "got a Map, expected plain data: NN_config"],
     ["a number", "5", "got 5, expected an object"],
     ["a list", [], "got [], expected an object"],
     ["bytes", new Uint8Array(4), "got bytes, expected "],

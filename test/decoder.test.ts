@@ -542,6 +542,10 @@ test("toPixels multiplies x by the width and y by the height", () => {
   const d = { class_id: 1, label: "x", confidence: 0.5, x_min: 0.1, y_min: 0.2, x_max: 0.5, y_max: 1 };
   expect(toPixels(d, 640, 100)).toEqual({ ...d, x_min: 64, y_min: 20, x_max: 320, y_max: 100 });
   const untyped = toPixels as (...given: unknown[]) => unknown;
+  for (const none of [[d], undefined, {}])
+    expect(() => untyped(none, 640, 100)).toThrow(
+      new TypeError("got something without x_min, expected a detection; of several, each by itself"),
+    );
   expect(() => untyped(d)).toThrow(
     "got undefined x undefined, expected width and height of the image in pixels",
   );

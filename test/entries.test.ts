@@ -177,7 +177,7 @@ describe("boxwright in Node", () => {
       syncBuiltinESMExports();
       WebAssembly.Module = class extends Module { constructor(bytes) { super(bytes); compiled.push(bytes.length); } };
       const b = await import(${JSON.stringify(pathToFileURL(join(folder, file)).href)});
-      const { engine } = b.createDecoderSync(${JSON.stringify({ ...config, outputs: [{ name: "o", dims: [1, 6, 84] }] })});
+      const { engine } = b.createDecoderSync(${JSON.stringify(config)}, { outputs: [{ name: "o", dims: [1, 6, 84] }] });
       console.log(JSON.stringify({ engine, read: read.at(-1) ?? null, compiled }));`;
     return JSON.parse(
       execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" }),

@@ -331,7 +331,10 @@ describe("bad arguments", () => {
     ],
     ["iouThreshold: got 1.5, expected 0..1", () => nms([0, 0, 1, 1], [1], { iouThreshold: 1.5 })],
     ["iouThreshold: got NaN, expected 0..1", () => nms([0, 0, 1, 1], [1], { iouThreshold: NaN })],
-    ["maxDetections: got -1, expected a whole number", () => nms([0, 0, 1, 1], [1], { maxDetections: -1 })],
+    [
+      "maxDetections: got -1, expected a whole number from 0 up",
+      () => nms([0, 0, 1, 1], [1], { maxDetections: -1 }),
+    ],
     ["maxDetections: got 0.5, expected a whole number", () => nms([0, 0, 1, 1], [1], { maxDetections: 0.5 })],
     [
       'boxFormat: got "corners", expected xyxy, yxyx, cxcywh or xywh',
@@ -350,7 +353,7 @@ describe("bad arguments", () => {
       () => nms([0, 0, 1, 1], BigInt64Array.of(1n) as unknown as number[]),
     ],
     ...[NaN, 0.5, "a", 2 ** 31].map((id): [string, () => unknown] => [
-      `classIds[1]: got ${typeof id === "string" ? '"a"' : id}, expected a whole number`,
+      `classIds[1]: got ${typeof id === "string" ? '"a"' : id}, expected a whole number of 32 bits`,
       () => nms(new Float32Array(8), [1, 2], { classIds: [0, id as number] }),
     ]),
     [
@@ -364,6 +367,10 @@ describe("bad arguments", () => {
     [
       "iou: got an unknown name, expected one of iouThreshold, scoreThreshold, ",
       () => nms([0, 0, 1, 1], [1], { iou: 0.5 } as NmsOptions),
+    ],
+    [
+      "options: got 0.5, expected an object of iouThreshold, scoreThreshold, ",
+      () => nms([0, 0, 1, 1], [1], 0.5 as NmsOptions),
     ],
     [
       'engine: got "wasm", expected "auto", "simd", "scalar" or "ts"',

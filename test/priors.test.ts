@@ -117,6 +117,7 @@ describe("BlazeFace, rows as large as the image", () => {
   });
 });
 
+const of = (make: unknown): ((...given: unknown[]) => unknown) => make as (...given: unknown[]) => unknown;
 const numbers = { inputSize: [300, 300] as [number, number], strides: [16], minScale: 0.2, maxScale: 0.9 };
 test.each([
   [
@@ -145,6 +146,25 @@ test.each([
   [
     () => caffePriors([300, 300], [{ width: 2, height: 2, minSize: 9, offset: Infinity }]),
     "offset: got Infinity, expected a number of cells, 0.5 for the middle of one",
+  ],
+  // plain JavaScript may pass anything
+  [() => of(ssdMobilenetAnchors)("300x300"), "inputSize: got 300x300, expected a list of 2 positive numbers"],
+  [() => of(ssdMobilenetAnchors)([300]), "inputSize: got [300], expected 2 positive numbers"],
+  [() => of(blazefaceAnchors)(128), "inputSize: got 128, expected a list of 2 positive numbers"],
+  [() => of(ssdAnchors)(), "options: got undefined, expected {inputSize, strides, minScale, maxScale}"],
+  [() => of(ssdAnchors)({}), "inputSize: got undefined, expected a list of 2 positive numbers"],
+  [() => of(ssdAnchors)({ ...numbers, strides: 8 }), "strides: got 8, expected a list of positive numbers"],
+  [
+    () => of(ssdAnchors)({ ...numbers, aspectRatios: 2 }),
+    "aspectRatios: got 2, expected a list of positive numbers",
+  ],
+  [
+    () => of(caffePriors)([300, 300], {}),
+    "layers: got an object, expected a list of {width, height, minSize, ...}",
+  ],
+  [
+    () => of(caffePriors)([300, 300], [{}]),
+    "width, height, minSize: got [undefined, undefined, undefined], expected 3 positive numbers",
   ],
 ])("%s is refused", (make, message) => {
   expect(make).toThrow(new RangeError(message));

@@ -155,6 +155,28 @@ test("two tensors that both fit: what settles it names one", () => {
   expect(both).toThrow(/2 ways:[^]*roles settles it: \{boxes: "name"/);
 });
 
+describe("two tensors for one map", () => {
+  const wide = (value: number, dims: number[]): Filled => filled(dims, value);
+  test.each([
+    [
+      "yolov5",
+      { anchors: [[[10, 13]], [[30, 61]]] },
+      { a: wide(-9, [1, 7, 8, 8]), b: wide(-9, [1, 7, 4, 4]), c: wide(4, [1, 7, 4, 4]) },
+    ],
+    ["yolox", {}, { a: wide(0, [1, 7, 8, 8]), b: wide(0, [1, 7, 4, 4]), c: wide(0.9, [1, 7, 4, 4]) }],
+    ["yolov8", {}, { a: wide(-9, [1, 66, 8, 8]), b: wide(-9, [1, 66, 4, 4]), c: wide(4, [1, 66, 4, 4]) }],
+  ])("%s: neither is left out without a word", (family, more, outputs) => {
+    const config = { family, classes: 2, inputSize: [64, 64], ...more };
+    const count = (roles?: object): number => {
+      const d = createDecoderSync(roles ? { ...config, roles } : config, { engine: "ts" });
+      return d.decode(outputs).length;
+    };
+    expect(() => count()).toThrow(/2 ways:[^]*roles settles it: \{boxes: \["name", \.\.\.\]\}/);
+    expect(count({ boxes: ["a", "b"] })).toBe(0);
+    expect(count({ boxes: ["a", "c"] })).toBeGreaterThan(0);
+  });
+});
+
 describe("the four outputs of TFLite's operator", () => {
   const config = { family: "tflite-postprocess", classes: 90, confidenceThreshold: 0.5 };
   const [boxes, count] = [filled([1, 2, 4]), filled([1], 2)];
@@ -291,6 +313,15 @@ describe("decoded boxes taken for distributions", () => {
           : /say classes: 80$/,
       );
     expect(decoded({ ...config, classes: 80 }, planes(600)).stats.candidates).toBe(1);
+  });
+  test("masks behind the classes, by which no number of classes can be said", () => {
+    const o = filled([1, 116, 8400]);
+    o.data.fill(600, 0, 8400);
+    o.data.fill(-2, 84 * 8400);
+    const seg = { ...config, classes: 52, activation: "logits" };
+    expect(() => decoded(seg, { o })).toThrow(
+      /: got box channels of which the first four are pixels and the other 60 lie in 0\.\.1, expected .* masks or keypoints behind them, which are not decoded/,
+    );
   });
   test("logits are not", () => {
     expect(decoded(config, planes(20)).stats.frames).toBe(1);

@@ -104,7 +104,7 @@ export function numberOf(
 }
 
 export function wholeOf(values: Values, option: string, low: number): number | undefined {
-  const number = numberOf(values, option, low, 2 ** 31 - 1);
+  const number = numberOf(values, option, low, 999_999_999);
   if (number !== undefined && !Number.isInteger(number)) throw got(option, values[option], "a whole number");
   return number;
 }

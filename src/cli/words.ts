@@ -117,9 +117,10 @@ function distance(a: string, b: string): number {
  * knows it, and messages also name options to say where a value comes from.
  */
 export function withFlags(message: string, name: Name, words: readonly string[]): string {
+  const text = message.replaceAll("(option family)", "");
   const flags = Object.entries(LIBRARY).flatMap(([key, [option, example, pattern = asked(key)]]) => {
     const given = words.some((w) => w === `--${option}` || w.startsWith(`--${option}=`));
-    if (given || !names(name).includes(option) || !pattern.test(message)) return [];
+    if (given || !names(name).includes(option) || !pattern.test(text)) return [];
     const value = new RegExp(`[ (]${key}: "([\\w-]+)"`).exec(message)?.[1] ?? example;
     return [`--${option} ${value}`];
   });

@@ -31,6 +31,9 @@ export function readOptions(r: Reader): Config {
   const settings = readSettings(r, config);
   const { family } = settings;
   r.misspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
+  for (const key of ["engine", "outputs"])
+    if (r.has(key))
+      r.say(key, "it among what describes the network", "it in the second argument of createDecoder");
   if (!r.has("family")) r.wrong("family", `one of ${FAMILIES.join(", ")}`);
   return {
     ...settings,
@@ -140,6 +143,12 @@ export function readSettings(r: Reader, config: Config): Config {
     r.wrong("confidenceThreshold", `${classes} values, one per class`);
   if (settings.labels && !mayBePerClass(merged, settings.labels))
     r.say("labels", `${settings.labels.length} labels`, `${classes} for classes = ${classes}`);
+  else if (labels && classes !== config.classes && !mayBePerClass(merged, labels))
+    r.say(
+      "classes",
+      `${classes}, and ${labels.length} labels in the config`,
+      "as many of both: say labels too",
+    );
   const unknown =
     labels &&
     (settings.keep || settings.labels) &&

@@ -7,6 +7,7 @@ import {
   join,
   largestFirst,
   levels,
+  may,
   pairs,
   type Place,
   playing,
@@ -23,6 +24,8 @@ import {
   unitOf,
 } from "../reading.ts";
 import { objectnessRows } from "./rows.ts";
+import type { Question } from "../question.ts";
+import type { TensorSpec } from "../tensor.ts";
 import { type Field, fiveDims, maps, move, none, rows } from "../views.ts";
 
 /** [N, A*(5+C), h, w] per output, and [N,A,h,w,5+C]. */
@@ -60,7 +63,7 @@ export const anchorGrid: ReadShapes = (q, specs) => {
   // a mask without a map: outputs are missing, and half of the boxes would be too
   if (!sets.every(({ side }) => side === null || fits.some((p) => p.view.w === side))) return [];
   const cells = q.family === "yolov2";
-  return levels(specs, fits).map((whole) => {
+  return levels(specs, fits, (p) => p.anchors).map((whole) => {
     const { w, h } = whole[0].view;
     const stride = q.strides?.[0] ?? [8, 32, 16][whole.length] ?? 8;
     const size = q.inputSize ?? (cells ? null : ([w * stride, h * stride] as const));
@@ -140,6 +143,10 @@ function strangeAnchors(
     : [];
 }
 
+/** Maps that hold a whole head each: those that `roles` names for the boxes, unless it names none of these. */
+const whole = (q: Question, specs: readonly TensorSpec[]): readonly TensorSpec[] =>
+  specs.some((s) => may(q, "boxes", s.name)) ? playing(q, specs, "boxes") : specs;
+
 /** YOLOX and YOLOv6 r1: maps [N,5+C,h,w], split ones of 4, 1 and C channels, and rows that the network left undecoded. */
 export const points: ReadShapes = (q, specs) => {
   const c = q.classes;
@@ -156,7 +163,7 @@ export const points: ReadShapes = (q, specs) => {
   const grid = (whole: Place[]): Reading => point("point-grid", "point grids", whole);
   const split = join(q, specs, pairs(q, specs, maps, 4, c), "objectness", maps, 1);
   return [
-    ...levels(specs, single(specs, maps, 5 + c, 0, 5, 4)).map(grid),
+    ...levels(specs, single(whole(q, specs), maps, 5 + c, 0, 5, 4)).map(grid),
     ...disjoint(split).map(grid),
     ...(q.boxFormat
       ? objectnessRows(q, specs)
@@ -211,7 +218,7 @@ export const distances: ReadShapes = (q, specs) => {
     );
   // exporters of plain distances put the sigmoid into the network, raw DFL maps do not have it
   const fused = (k: number, bins: number, box: number, score: number, objectness?: number): Reading[] =>
-    levels(specs, single(specs, maps, k, box, score, objectness)).map((whole) =>
+    levels(specs, single(whole(q, specs), maps, k, box, score, objectness)).map((whole) =>
       distance(bins, bins ? raw : "sigmoid", whole),
     );
   const split = (found: readonly Place[], bins: number): Reading[] =>
@@ -244,7 +251,7 @@ export const distances: ReadShapes = (q, specs) => {
 
 /** [N,5+C,h,w]: objectness, then tx ty tw th, then classes; all scores activated by the network. */
 export const fastestdet: ReadShapes = (q, specs) =>
-  levels(specs, single(specs, maps, 5 + q.classes, 1, 5, 0)).map((whole) =>
+  levels(specs, single(whole(q, specs), maps, 5 + q.classes, 1, 5, 0)).map((whole) =>
     reading(
       q,
       "anchor-grid",
