@@ -12,6 +12,13 @@ export function tableOf([head, ...rows]: readonly (readonly string[])[]): string
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
+/** Rows of such a table, without its head. */
+const rowsOf = (table: string): string[][] =>
+  table
+    .split("\n")
+    .slice(2)
+    .map((line) => line.slice(2, -2).split(" | "));
+
 /** "1.1", or "1.1 to 1.6" */
 function spanOf(ratios: readonly number[], digits = 1): string {
   const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((r) => r.toFixed(digits));
@@ -283,15 +290,18 @@ ${tableOf([
 ])}`;
 }
 
-/** For the README: one line for each thing that was measured beside time. */
-export function factsBlock(reports: {
-  readonly memory?: MemoryReport;
-  readonly sweeps?: SweepReport;
-  readonly recipes?: RecipeReport;
-  readonly instructions?: readonly string[];
-}): string {
+/** For the README: one line for each thing that was measured beside time. What was not measured this time stays as it `stands`. */
+export function factsBlock(
+  reports: {
+    readonly memory?: MemoryReport;
+    readonly sweeps?: SweepReport;
+    readonly recipes?: RecipeReport;
+    readonly instructions?: readonly string[];
+  },
+  standing: string,
+): string {
   const { memory, sweeps, recipes, instructions } = reports;
-  const rows: string[][] = [["", "", "command"]];
+  const rows: string[][] = [];
   if (memory !== undefined) {
     const { garbage, memory: held, start, sizes } = memory;
     const slot = garbage.filter(({ path }) => path === "columns, in its slot");
@@ -359,5 +369,8 @@ export function factsBlock(reports: {
       "`npm run bench:recipes`",
     ]);
   }
-  return tableOf(rows);
+  // a row is known by its command
+  const facts = new Map<string, string[]>();
+  for (const cells of [...rowsOf(standing), ...rows]) facts.set(cells[2], cells);
+  return tableOf([["", "", "command"], ...facts.values()]);
 }

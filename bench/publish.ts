@@ -27,14 +27,25 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 /** The workloads of the chart on the README; docs/performance.md has all. */
 const CHARTED = ["v8@.25", "v8@.001", "v5@.25", "v3@.25", "nms-1000", "nms-8400"];
 
-/** @throws where the page lacks the marks */
-export function replaceBlock(page: string, name: string, block: string): string {
+/** Where the text between two marks begins and ends. */
+function placeOf(page: string, name: string): [from: number, to: number] {
   const [open, close] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`];
   const from = page.indexOf(open);
   const to = page.indexOf(close, from);
   if (from < 0 || to < 0)
     throw new Error(`got no ${open.trim()} ... ${close}, expected the place for a table`);
-  return `${page.slice(0, from + open.length)}\n${block}\n\n${page.slice(to)}`;
+  return [from + open.length, to];
+}
+
+/** @throws where the page lacks the marks */
+export function replaceBlock(page: string, name: string, block: string): string {
+  const [from, to] = placeOf(page, name);
+  return `${page.slice(0, from)}\n${block}\n\n${page.slice(to)}`;
+}
+
+/** What stands there now. */
+export function blockOf(page: string, name: string): string {
+  return page.slice(...placeOf(page, name)).trim();
 }
 
 export function publish(folder: string): void {
@@ -66,13 +77,19 @@ export function publish(folder: string): void {
     put("docs/performance.md", "sweeps", sweepsBlock(sweeps));
   }
   const memory = load<MemoryReport>(folder, "memory");
-  if (memory !== undefined) put("docs/performance.md", "memory", memoryBlock(memory));
+  // a run of some parts must not empty the tables of the others
+  if (memory !== undefined) {
+    const lacking = (["garbage", "memory", "start", "sizes"] as const).filter(
+      (part) => memory[part].length === 0,
+    );
+    if (lacking.length === 0) put("docs/performance.md", "memory", memoryBlock(memory));
+    else console.log(`docs/performance.md: memory stays, as memory.json has no ${lacking.join(", ")}`);
+  }
   const file = join(folder, "instructions.tsv");
   const instructions = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : undefined;
   if (instructions !== undefined) put("docs/performance.md", "instructions", instructionsBlock(instructions));
   const recipes = load<RecipeReport>(folder, "recipes");
   if (recipes !== undefined) put("docs/recipes.md", "recipes", recipesBlock(recipes));
-  // One table of all four, so it is left alone until all four are there.
-  if (memory !== undefined && sweeps !== undefined && recipes !== undefined && instructions !== undefined)
-    put("README.md", "facts", factsBlock({ memory, sweeps, recipes, instructions }));
+  const standing = blockOf(readFileSync(join(root, "README.md"), "utf8"), "facts");
+  put("README.md", "facts", factsBlock({ memory, sweeps, recipes, instructions }, standing));
 }

@@ -1,8 +1,8 @@
 /** What the benchmark computes from its rows: limits, tables, charts, and the places they are written to. */
 import { describe, expect, test } from "vitest";
 import { lineOf, sweepsChart, sweepsTable, type SweepReport } from "../bench/sweep-report.ts";
-import { instructionsBlock, shortBlock, tableOf, timesBlock } from "../bench/pages.ts";
-import { replaceBlock } from "../bench/publish.ts";
+import { factsBlock, instructionsBlock, shortBlock, tableOf, timesBlock } from "../bench/pages.ts";
+import { blockOf, replaceBlock } from "../bench/publish.ts";
 import { chartOf, pageOf, short, type Report, type Row } from "../bench/report.ts";
 import { cellsOf, NATIVE_TO_READ_ONCE, tally } from "../bench/targets.ts";
 import { WORKLOADS } from "../bench/workloads.ts";
@@ -120,12 +120,32 @@ describe("numbers to reach", () => {
   });
 });
 
+const point = (x: number, us: number) => ({ label: String(x), x, work: x, us, found: 1 });
+const sweeps: SweepReport = {
+  ...made,
+  sweeps: [
+    {
+      name: "boxes",
+      title: "Boxes",
+      axis: "boxes",
+      lines: [
+        lineOf(
+          "simd",
+          [10, 100, 1000].map((x) => point(x, x / 2)),
+        ),
+        lineOf("ts", [point(10, 10), point(100, 100), point(1000, 9000)]),
+      ],
+    },
+  ],
+};
+
 describe("pages", () => {
   test("text between two marks is replaced, the rest stays", () => {
     const page = "before\n<!-- a -->\nold\n<!-- /a -->\nafter\n";
     const once = replaceBlock(page, "a", "new");
     expect(once).toBe("before\n<!-- a -->\n\nnew\n\n<!-- /a -->\nafter\n");
     expect(replaceBlock(once, "a", "new")).toBe(once);
+    expect(blockOf(once, "a")).toBe("new");
     expect(() => replaceBlock(page, "b", "new")).toThrow("got no <!-- b --> ... <!-- /b -->");
   });
 
@@ -147,6 +167,23 @@ describe("pages", () => {
     const block = shortBlock(full);
     expect(block).toContain("| YOLOv8 [1,84,8400], 0.25 | 80 | 100 | 109 | 180 | 300 | 400 | 350 | - |");
     expect(block).toContain("1.1 times native on f32 YOLOv8");
+  });
+
+  test("a fact that was measured goes over the one that stands, the others stay", () => {
+    const head = ["", "", "command"];
+    const growth = (exponent: string, cliffs: string): string[] => [
+      "growth: time as a power of boxes, classes, cells, images (`simd`)",
+      `${exponent}, -, -, -; ${cliffs} in 1 sweeps`,
+      "`npm run bench:sweeps`",
+    ];
+    const other = ["garbage", "`simd` 1 byte", "`npm run bench:memory -- --only garbage`"];
+    const standing = tableOf([head, growth("0.50", "no cliff"), other]);
+    expect(factsBlock({}, standing)).toBe(standing);
+    const [sweep] = sweeps.sweeps;
+    const measured = { ...sweeps, sweeps: [{ ...sweep, name: "boxes" }] };
+    expect(factsBlock({ sweeps: measured }, standing)).toBe(
+      tableOf([head, growth(sweep.lines[0].exponent.toFixed(2), "1 cliff"), other]),
+    );
   });
 
   test("a later count replaces an earlier one", () => {
@@ -186,23 +223,11 @@ describe("charts", () => {
   });
 
   test("a sweep states its exponent in chart and table, and rings a cliff", () => {
-    const point = (x: number, us: number) => ({ label: String(x), x, work: x, us, found: 1 });
-    const lines = [
-      lineOf(
-        "simd",
-        [10, 100, 1000].map((x) => point(x, x / 2)),
-      ),
-      lineOf("ts", [point(10, 10), point(100, 100), point(1000, 9000)]),
-    ];
-    const report: SweepReport = {
-      ...made,
-      sweeps: [{ name: "boxes", title: "Boxes", axis: "boxes", lines }],
-    };
-    const svg = sweepsChart(report);
+    const svg = sweepsChart(sweeps);
     expect(svg).toContain('simd: x<tspan dy="-4" font-size="9">1.00</tspan>');
     expect(svg.match(/stroke="#c00"/g)).toHaveLength(1);
     expect(svg).not.toMatch(/NaN|undefined/);
-    const [, simd, ts] = sweepsTable(report);
+    const [, simd, ts] = sweepsTable(sweeps);
     expect(simd).toEqual([
       "Boxes",
       "10 … 1000 boxes",
