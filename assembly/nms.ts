@@ -27,12 +27,11 @@ import {
   P_OFFSET_Y,
   P_ORDER,
   P_ORDERED,
-  P_SORTED,
   P_VISITED,
 } from "../src/abi";
 import { detect } from "./detect";
 import { suppress4 } from "./nms4";
-import { sortMore } from "./sort";
+import { bringNear } from "./near";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare, stripOf } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
 
@@ -59,7 +58,7 @@ export function nms(plan: usize): i32 {
   let free = first;
   let kept = 0;
   let i = 0;
-  let sorted = int(plan, P_SORTED);
+  let near = 0;
   const strips = all && !equal && offsetX == 0 && offsetY == 0;
   const measured: u64 = strips ? measureStrips(plan) : 0;
   const share = sideShare(iou);
@@ -70,7 +69,7 @@ export function nms(plan: usize): i32 {
   const begin = beginOf(measured);
   const perUnit = perUnitOf(measured);
   for (; i < n && kept < max; i++) {
-    if (i == sorted) sorted = sortMore(plan);
+    if (i == near) near = bringNear(plan, i);
     const c = <usize>load<u32>(order + ((<usize>i) << 2));
     if (suppress) {
       const box = boxes + (c << 4);

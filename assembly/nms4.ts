@@ -20,12 +20,11 @@ import {
   P_OFFSET_Y,
   P_ORDER,
   P_ORDERED,
-  P_SORTED,
   P_VISITED,
   STRIPS,
 } from "../src/abi";
 import { detect } from "./detect";
-import { sortMore } from "./sort";
+import { bringNear } from "./near";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
 
@@ -62,11 +61,11 @@ export function suppress4(plan: usize): i32 {
   const begin = f32x4.splat(beginOf(measured));
   const perUnit = f32x4.splat(perUnitOf(measured));
   let free = ptr(plan, P_KEPT);
-  let sorted = int(plan, P_SORTED);
+  let near = 0;
   let kept = 0;
   let i = 0;
   for (; i < n && kept < max; i++) {
-    if (i == sorted) sorted = sortMore(plan);
+    if (i == near) near = bringNear(plan, i);
     const c = <usize>load<u32>(order + ((<usize>i) << 2));
     if (suppress) {
       const box = boxes + (c << 4);

@@ -12,7 +12,7 @@
 import * as A from "../abi.ts";
 import type { Memory } from "../memory.ts";
 import { detect } from "./detect.ts";
-import { sortMore } from "./sort.ts";
+import { bringNear } from "./near.ts";
 import { inset, measureStrips, stripOf, strips } from "./strips.ts";
 import { fround, reg, regBits } from "./value.ts";
 
@@ -40,7 +40,7 @@ export function nms(m: Memory, at: number): number {
   let free = first;
   let kept = 0;
   let i = 0;
-  let sorted = i32[plan + A.P_SORTED];
+  let near = 0;
   const inStrips = all && !equal && !moved;
   if (inStrips) measureStrips(m, plan);
   // of an earlier call where there are none: not used then
@@ -52,7 +52,7 @@ export function nms(m: Memory, at: number): number {
   let mixed = inStrips;
   if (suppress) i32.fill(0, chains, chains + A.CHAINS);
   candidate: for (; i < n && kept < max; i++) {
-    if (i === sorted) sorted = sortMore(m, at);
+    if (i === near) near = bringNear(m, at, i);
     const c = i32[order + i];
     if (suppress) {
       const box = boxes + c * 4;
