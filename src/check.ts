@@ -68,6 +68,9 @@ function within(i32: Int32Array, at: number, step: number, n: number, top: numbe
   return i;
 }
 
+/** Whether a head is a list that ends before its rows do. */
+const isList = ({ marker, count }: Head): boolean => marker !== null || count !== null;
+
 /**
  * Every score and objectness of a plan whose network should have activated them; infinite ones are dropped later. Returns how many are
  * NaN, as of a network whose half floats overflowed: they never pass, so that nothing else would tell.
@@ -77,6 +80,8 @@ export function checkProbabilities(image: MemoryImage): number {
   let lost = 0;
   if (plan.activation === "logits") return lost;
   for (const h of plan.heads) {
+    // what stands behind the end of a list is of an earlier frame, or nothing
+    if (isList(h)) continue;
     const check = (f: Field | null, fn: Fn, channels: number): void => {
       if (!f || fn !== "none") return;
       const s = plan.tensors[f.tensor];
@@ -99,8 +104,12 @@ export function checkProbabilities(image: MemoryImage): number {
  * NaN nearly everywhere, and nothing else tells that from an empty scene.
  */
 export function meetsNaN(of: MemoryImage, image: number, turn: number): boolean {
+  // a frame makes no garbage, an empty one neither
   for (const h of of.plan.heads)
-    if (isNaNIn(of, image, h.score, turn % h.cells) || isNaNIn(of, image, h.objectness, turn % h.cells))
+    if (
+      !isList(h) &&
+      (isNaNIn(of, image, h.score, turn % h.cells) || isNaNIn(of, image, h.objectness, turn % h.cells))
+    )
       return true;
   return false;
 }

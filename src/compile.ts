@@ -172,9 +172,23 @@ function cString(text: InstanceType<typeof TextEncoder>, s: string, what: string
   return text.encode(`${s}\0`);
 }
 
+/** Words that C and C++ keep for themselves; both compile what is made here. */
+const RESERVED = new Set(
+  (
+    "alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const consteval constexpr constinit continue " +
+    "decltype default delete do double else enum explicit export extern false float for friend goto if import inline int long module " +
+    "mutable namespace new noexcept not nullptr operator or private protected public register requires restrict return short signed sizeof " +
+    "static static_assert struct switch template this thread_local throw true try typedef typeid typename typeof union unsigned using " +
+    "virtual void volatile while xor"
+  ).split(" "),
+);
+
+/** Whether a name can stand in C source. */
+export const isIdentifier = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name) && !RESERVED.has(name);
+
 /** A plan file as C source: an array of words, so that it is aligned, and the numbers a program needs to reserve memory. */
 export function cSource(name: string, compiled: CompiledPlan): string {
-  if (!/^[A-Za-z_]\w*$/.test(name)) throw new TensorError(`name: got "${name}", expected a C identifier`);
+  if (!isIdentifier(name)) throw new TensorError(`name: got "${name}", expected a C identifier`);
   const { bytes, plan, layout } = compiled;
   const view = new DataView(bytes.buffer);
   const words = Array.from(

@@ -103,7 +103,8 @@ export interface Config {
 
 /**
  * Reads a config: parsed JSON or its text, an `NN_config` or `nn_config` file, an NN Archive `config.json`, or typed
- * options `{family, classes, inputSize, ...}`. Unknown keys are ignored. Nothing at all (`undefined`, `null`, "{}")
+ * options `{family, classes, inputSize, ...}`. Unknown keys are ignored, but for those of typed
+ * options and of an NN_config that look like a misspelt one. Nothing at all (`undefined`, `null`, "{}")
  * reads as output_format "raw": a config that decodes nothing and says so.
  *
  * Where a file is silent: confidence 0.5 and IoU 0.5 (what depthai-core and depthai-nodes fall back to), at most 300

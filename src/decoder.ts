@@ -133,6 +133,8 @@ interface Workspace extends MemoryImage, Slots {
   readonly engine: Engine;
   /** Where each tensor stands in a bare array: among those that the plan was made from, of which it may leave some alone. */
   readonly places: readonly number[];
+  /** What those are called that have a name there which is not that of the plan. */
+  readonly own: readonly (string | null)[];
   readonly labels: readonly string[] | null;
   readonly detections: readonly Detections[];
 }
@@ -296,8 +298,9 @@ class TensorDecoder implements Decoder {
       const t = tensorAt(work, outputs, i) as TensorInput | undefined;
       if (t === undefined || t === null) return false;
       // in an array, a tensor that has a name of its own goes by it
-      if (t.name !== undefined && t.name !== tensors[i].name && Array.isArray(outputs)) return false;
-      if ((t.order ?? tensors[i].order) !== tensors[i].order || !isAs(work, i, t)) return false;
+      const name = t.name ?? tensors[i].name;
+      if (name !== tensors[i].name && name !== work.own[i] && Array.isArray(outputs)) return false;
+      if (!isOrder(t.order ?? null, tensors[i].order) || !isAs(work, i, t)) return false;
     }
     return true;
   }
@@ -334,10 +337,19 @@ class TensorDecoder implements Decoder {
           refuse(where, `dims [${got.dims.join(",")}]`, `[${s.dims.join(",")}] as given beforehand`);
       }
     }
-    this.#build(specs, (i) => numbersOf(specs[i], tensors[i].data));
+    this.#build(
+      specs,
+      (i) => numbersOf(specs[i], tensors[i].data),
+      listed ? tensors.map((t) => t.name ?? null) : [],
+    );
   }
 
-  #build(specs: readonly TensorSpec[], valuesOf: (index: number) => ArrayLike<number> | null): void {
+  /** `own`: names of the tensors in the list that they came in. */
+  #build(
+    specs: readonly TensorSpec[],
+    valuesOf: (index: number) => ArrayLike<number> | null,
+    own: readonly (string | null)[] = [],
+  ): void {
     const plan = makePlan(this.config, specs, valuesOf);
     checkPerClass(plan, this.#thresholds.confidenceThreshold);
     const layout = layoutOf(plan);
@@ -352,7 +364,18 @@ class TensorDecoder implements Decoder {
     const detections = layout.detections.map((d) => detectionsIn(buffer, d, plan.maxDetections, labels));
     const places = tensors.map(({ name }) => specs.findIndex((s) => s.name === name));
     const known = tensors.map(({ name }) => this.#known(name));
-    this.#work = { ...image, engine, tensors, slots, places, known, types: [], labels, detections };
+    this.#work = {
+      ...image,
+      engine,
+      tensors,
+      slots,
+      places,
+      own: places.map((i) => own[i] ?? null),
+      known,
+      types: [],
+      labels,
+      detections,
+    };
     this.slots = slotsByName(this.#work);
     this.#checkedScores = false;
     this.#checkedBoxes = false;
@@ -380,6 +403,10 @@ function tensorAt({ plan, places }: Workspace, outputs: Outputs, i: number): Ten
     ? (outputs as readonly TensorInput[])[places[i]]
     : (outputs as { readonly [name: string]: TensorInput })[plan.tensors[i].name];
 }
+
+/** Whether an order that comes with a frame says nothing else than the plan's. */
+const isOrder = (said: string | null, order: string | null): boolean =>
+  said === null || said === order || said.toLowerCase() === order?.toLowerCase();
 
 const refuseRows = (got: string): never =>
   refuse(

@@ -69,7 +69,7 @@ export function describePlan(config: Config, plan: Plan): Description {
         (h) =>
           `head: ${h.about}: ${h.cells} cells from number ${h.firstSource}, box ${h.kind}${h.bins > 0 ? ` of ${h.bins} bins` : ""}, score ${h.rule}${h.scoreFn === "none" ? "" : `, ${h.scoreFn}`}`,
       ),
-      `rules: ${conventions}: score ${r.score}, confidence ${r.gate} ${confidence(config)}, suppression ${nms}${r.nms === "none" ? "" : ` ${r.suppress} ${iouThreshold}`}, clamp ${r.clamp}${r.multiLabel ? ", multi-label" : ""}${r.pixelOffset === 1 ? ", +1 pixel" : ""}, at most ${r.maxCandidates === 0 ? "" : `${r.maxCandidates} candidates, `}${maxDetections} detections`,
+      `rules: ${conventions}: score ${r.score}, confidence ${r.gate} ${confidence(config)}, suppression ${nms}${r.nms === "none" ? "" : ` ${r.suppress} ${iouThreshold}`}, clamp ${r.clamp}${r.multiLabel ? ", multi-label" : ""}${r.pixelOffset === 1 && inputSize !== null ? ", +1 pixel" : ""}, at most ${r.maxCandidates === 0 ? "" : `${r.maxCandidates} candidates, `}${maxDetections} detections`,
       ...(plan.keep ? [`keep: classes ${plan.keep.join(", ")}`] : []),
       ...plan.notes.map((n) => `note: ${n}`),
     ],

@@ -226,6 +226,13 @@ interface Area {
  * @throws DrawError where the photo is none, or boxes are in pixels
  */
 export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options: DrawOptions = {}): string {
+  checkOptions(options);
+  // in plain JavaScript null says as little as undefined
+  const { tag, title: own } = options ?? {};
+  if (typeof (detections as Partial<Iterable<Drawn>> | null)?.[Symbol.iterator] !== "function")
+    throw new DrawError(
+      `got detections ${show(detections)}, expected what decode returned, or a list of such`,
+    );
   const info = imageInfo(photo);
   const { width, height } = info;
   const shorter = Math.min(width, height);
@@ -236,9 +243,9 @@ export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options:
   const colours = coloursOf(best);
   const marks = best.map((d) => {
     const box = boxArea(d, width, height, stroke);
-    return mark(d, box, options.tag ?? defaultTag, { width, height, shorter, stroke, colours }, placed);
+    return mark(d, box, tag ?? defaultTag, { width, height, shorter, stroke, colours }, placed);
   });
-  const title = options.title ?? `${marks.length} ${marks.length === 1 ? "detection" : "detections"}`;
+  const title = own ?? `${marks.length} ${marks.length === 1 ? "detection" : "detections"}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
     `<title>${escape(title)}</title>`,
@@ -258,6 +265,11 @@ function photoElement(photo: Uint8Array, { mime, width, height, orientation }: I
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   const transform = turned ? ` transform="${turned(w, h)}"` : "";
   return `<image width="${w}" height="${h}"${transform} href="data:${mime};base64,${data}"/>`;
+}
+
+function checkOptions(options: unknown): void {
+  if (typeof (options ?? {}) !== "object")
+    throw new DrawError(`got options ${show(options)}, expected an object`);
 }
 
 /** `copy()`ed detections and JSON from elsewhere are drawn alike, so numbers are checked before they become coordinates. */
@@ -391,6 +403,9 @@ interface Resvg {
  * @throws DrawError where the package is missing, the font cannot be read, or the picture is too large or cannot be decoded
  */
 export async function rasterise(svg: string, options: RasterOptions = {}): Promise<Uint8Array> {
+  if (typeof svg !== "string") throw new DrawError(`got ${show(svg)}, expected the text of an SVG`);
+  checkOptions(options);
+  const { font: ownFont, width } = options ?? {};
   let library: Resvg & { default?: Resvg };
   try {
     library = (await import("@resvg/resvg-js")) as unknown as Resvg & { default?: Resvg };
@@ -400,9 +415,9 @@ export async function rasterise(svg: string, options: RasterOptions = {}): Promi
     );
   }
   const Resvg = library.Resvg ?? library.default!.Resvg;
-  const file = options.font ?? packagedFont();
-  if (options.font !== undefined && !(await readFile(options.font).catch(() => null)))
-    throw new DrawError(`${options.font}: got no file that can be read, expected a .ttf or .otf font`);
+  const file = ownFont ?? packagedFont();
+  if (ownFont !== undefined && !(await readFile(ownFont).catch(() => null)))
+    throw new DrawError(`${ownFont}: got no file that can be read, expected a .ttf or .otf font`);
   // DejaVu has no Chinese, Japanese or Korean; looking through the system's fonts takes long, so only where it can help.
   const font = {
     fontFiles: file === null ? [] : [file],
@@ -418,8 +433,8 @@ export async function rasterise(svg: string, options: RasterOptions = {}): Promi
           : `${file}: got no usable font, expected a .ttf or .otf file with Latin letters`,
       );
   }
-  checkSize(svg, options.width);
-  const fitTo = options.width === undefined ? { mode: "original" } : { mode: "width", value: options.width };
+  checkSize(svg, width);
+  const fitTo = width === undefined ? { mode: "original" } : { mode: "width", value: width };
   const picture = new Resvg(svg, { font, fitTo }).render();
   const shows = photoShows(svg);
   if (shows === "never" || (shows === "everywhere" && isMostlyClear(picture.pixels)))

@@ -114,6 +114,8 @@ export async function readTensors(...paths: string[]): Promise<NamedTensor[]> {
  * @throws TensorError where two files hold a tensor of the same name
  */
 export function mergeTensors(inputs: readonly Input[]): NamedTensor[] {
+  if (!Array.isArray(inputs) || inputs.some((i) => !isRecord(i)))
+    throw new TensorError(`got inputs ${show(inputs)}, expected a list of what readInput gave`);
   const from = new Map<string, string>();
   const out: NamedTensor[] = [];
   for (const input of inputs) {
@@ -136,7 +138,7 @@ const tensors = (path: string, list: NamedTensor[]): Input => ({ kind: "tensors"
 const tensorName = (path: string): string =>
   basename(path)
     .replace(/\.gz$/i, "")
-    .replace(/\.(npy|bin|raw)$/i, "");
+    .replace(/\.npy$/i, "");
 
 const isRaw = (plain: string): boolean => /\.(bin|raw)$/i.test(plain);
 

@@ -6,13 +6,14 @@ import { FAMILIES, type Family, TRAITS } from "./families.ts";
 import { type DecoderOptions, withOptions } from "./options.ts";
 import { valuesIn } from "./compile.ts";
 import { makePlan, planOf, readingsOf } from "./plan.ts";
-import { PRIOR_NAME } from "./readings/ssd.ts";
+import { priorsAmong } from "./readings/ssd.ts";
 import { knownSpecs } from "./question.ts";
 import type { Reading } from "./reading.ts";
 import {
   type TensorData,
   type TensorSpec,
   type TensorSpecInput,
+  checkNames,
   shape,
   show,
   specOf,
@@ -63,12 +64,15 @@ export function inspect(
 ): Inspection {
   if (!Array.isArray(specs))
     throw new TensorError(`got tensors ${show(specs)}, expected a list of {name, dims, type}`);
-  const tensors = (specs as readonly TensorSpecInput[]).map((s, i) => specOf(s.name ?? `output${i}`, s));
+  const tensors = (specs as readonly (TensorSpecInput | null)[]).map((s, i) =>
+    specOf(s?.name ?? `output${i}`, s as TensorSpecInput),
+  );
+  checkNames(tensors);
   if (config !== undefined && config !== null) {
     const c = withOptions(parseConfig(config), options);
     const specs = tensors.length > 0 ? tensors : knownSpecs(c);
     if (specs === null) return describeConfig(c);
-    const { values, missed } = valuesOrZeros(specs, priorsAmong(specs, c.roles), valuesOf);
+    const { values, missed } = valuesOrZeros(specs, priorsIn(specs, c.roles), valuesOf);
     const plan = makePlan(c, specs, values);
     const notes = [...missed].map(
       (name) => `the values of ${name} are not at hand: zeros stand for them here`,
@@ -76,30 +80,39 @@ export function inspect(
     return describePlan(c, { ...plan, notes: [...plan.notes, ...notes] });
   }
   if (tensors.length === 0) throw new TensorError("got neither a config nor tensors, expected one of them");
-  const more = withMore(tensors, options ?? {});
+  // whether boxes and scores are quantised, and how, does not change what the shapes can be
+  const readable = tensors.map((t) => (t.scale === null ? { ...t, scale: STAND_IN } : t));
+  const more = withMore(readable, options ?? {});
   // coefficients of masks are of no use without their prototypes, and those are no head
-  const heads = more.length > 0 ? tensors.filter((t) => !isPrototypes(t)) : tensors;
+  const heads = more.length > 0 ? readable.filter((t) => !isPrototypes(t)) : readable;
   const read = possibilities(heads, options ?? {}, valuesOf);
   const best = Math.max(...[...more, ...read].map((f) => f.likelihood));
   const all = [...more.map((f) => ({ ...f, likelihood: best })), ...read];
   const found = all.filter((f) => f.likelihood === best);
   const lines = found.map(
     (f) =>
-      `- ${f.about}: ${f.classes} class${f.classes === 1 ? "" : "es"}, ${f.families.join(", ")}\n    ${f.line}`,
+      `- ${f.about}: ${f.classes === null ? "" : `${f.classes} class${f.classes === 1 ? "" : "es"}, `}${f.families.join(", ")}\n    ${f.line}`,
   );
   const shapes = tensors.map(shape).join(", ");
   if (found.length === 0) lines.push(`no family reads this. Known: ${FAMILIES.join(", ")}`);
   if (all.length > found.length)
     lines.push(`(less likely, left out: ${all.length - found.length}; a config settles it)`);
+  const bare = tensors.filter((t) => t.scale === null);
+  if (bare.length > 0)
+    lines.push(
+      `integers: ${bare.map(({ name, type }) => `${name} (${type})`).join(", ")}: those that hold boxes or scores need scale and zeroPoint, where real = (raw - zeroPoint) * scale`,
+    );
   return { text: [`${shapes} can be:`, ...lines].join("\n"), json: { tensors, possibilities: all } };
 }
 
-/** The output that holds the prior boxes, by its role or else its name. */
-const priorsAmong = (
+/** A scale with which bytes span 0..1, for integers that come without one. */
+const STAND_IN = 1 / 256;
+
+/** The output that holds the prior boxes. */
+const priorsIn = (
   specs: readonly TensorSpec[],
   roles: DecoderOptions["roles"] | null,
-): TensorSpec | undefined =>
-  specs.find(({ name }) => (roles?.priors === undefined ? PRIOR_NAME.test(name) : name === roles.priors));
+): TensorSpec | undefined => specs[priorsAmong(specs, { roles: roles ?? null })];
 
 /** Values at hand, by index. Of priors that are still to come only the number matters: zeros stand for them, and `missed` names them. */
 function valuesOrZeros(
@@ -120,7 +133,8 @@ function valuesOrZeros(
 
 interface Possibility {
   readonly families: readonly string[];
-  readonly classes: number;
+  /** `null`: a column says which class, and the shape does not say how many there are. */
+  readonly classes: number | null;
   readonly reading: string;
   readonly about: string;
   /** The config to write. */
@@ -136,7 +150,7 @@ function possibilities(
   options: DecoderOptions,
   valuesOf: (name: string) => TensorData | null,
 ): Possibility[] {
-  const priors = priorsAmong(tensors, options.roles);
+  const priors = priorsIn(tensors, options.roles ?? null);
   const { values } = valuesOrZeros(tensors, priors, valuesOf);
   const found = new Map<string, Possibility & { families: string[] }>();
   // what the options settle is not guessed: they would go over each guess, and the lines below would say what was not read
@@ -153,7 +167,8 @@ function possibilities(
         for (const r of readingsIn(config, tensors, values)) {
           // distributions of eight bins are NanoDet's, whose scores are not logits as those of the others
           if (r.heads[0].bins === 8 && family !== "nanodet") continue;
-          const id = `${classes}|${r.about}`;
+          const labelled = r.heads.some((h) => h.label !== null) && known === undefined;
+          const id = `${labelled ? "" : classes}|${r.about}`;
           const before = found.get(id);
           const name = options.family ?? LIKE[family] ?? family;
           if (before !== undefined) {
@@ -163,7 +178,7 @@ function possibilities(
           const size = `[${(options.inputSize ?? ["width", "height"]).join(", ")}]`;
           const parts = [
             `family: "${family}"`,
-            `classes: ${classes}`,
+            ...(labelled ? [] : [`classes: ${classes}`]),
             `inputSize: ${size}`,
             ...(anchors === null || r.name !== "anchor-grid"
               ? []
@@ -180,11 +195,11 @@ function possibilities(
           ];
           found.set(id, {
             families: [name],
-            classes,
+            classes: labelled ? null : classes,
             reading: r.name,
             about: r.about,
             line: `{ ${parts.join(", ")} }${more.roles === undefined ? "" : ", or labels and scores the other way round"}`,
-            likelihood: likelihood(r, classes, tensors, inputSize),
+            likelihood: likelihood(r, labelled ? null : classes, tensors, inputSize),
           });
         }
       }
@@ -206,7 +221,8 @@ function withMore(tensors: readonly TensorSpec[], options: DecoderOptions): Poss
   return tensors.flatMap((t) => {
     if (t.dims.length !== 3) return [];
     const [, a, b] = t.dims;
-    const k = Math.min(a, b);
+    const channels = a > b ? 2 : 1;
+    const k = t.dims[channels];
     // of rows YOLOv5 is usual, of planes YOLOv8
     const [family, fixed] = a > b ? (["yolov5", 5] as const) : (["yolov8", 4] as const);
     if ((options.family ?? family) !== family) return [];
@@ -221,7 +237,7 @@ function withMore(tensors: readonly TensorSpec[], options: DecoderOptions): Poss
     return found.flatMap(([classes, what]) => {
       if ((options.classes ?? options.labels?.length ?? classes) !== classes) return [];
       const own = fixed + classes;
-      const before = { ...t, dims: t.dims.map((d) => (d === k ? own : d)) };
+      const before = { ...t, dims: t.dims.map((d, axis) => (axis === channels ? own : d)) };
       return possibilities([before], { ...options, family, classes }, () => null)
         .slice(0, 1)
         .map((f) => ({
@@ -234,7 +250,7 @@ function withMore(tensors: readonly TensorSpec[], options: DecoderOptions): Poss
 
 function likelihood(
   { about, uses }: Reading,
-  classes: number,
+  classes: number | null,
   tensors: readonly TensorSpec[],
   input: readonly [number, number],
 ): number {
@@ -247,9 +263,9 @@ function likelihood(
   const cells = [8, 16, 32].reduce((n, s) => n + Math.ceil(input[0] / s) * Math.ceil(input[1] / s), 0);
   const rows = Math.max(...tensors.map((t) => Math.max(...t.dims)));
   if (rows === cells || rows === 3 * cells || rows <= 1000) points += 1;
-  if (USUAL_CLASSES.has(classes)) points += 1;
+  if (classes === null || USUAL_CLASSES.has(classes)) points += 1;
   // more classes than rows is a tensor lying on its side
-  if (classes > 400) points -= 4;
+  if (classes !== null && classes > 400) points -= 4;
   return points;
 }
 

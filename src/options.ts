@@ -1,7 +1,7 @@
 /** Options of `createDecoder` that go over what the config says. */
 import type { Config, OutputSpec, Roles } from "./config.ts";
 import { SETTING_NAMES, readSettings } from "./config/options.ts";
-import { Reader, isObject } from "./config/reader.ts";
+import { Reader, isObject, oneOf } from "./config/reader.ts";
 import type { Conventions, ConventionSet } from "./conventions.ts";
 import type { EngineName } from "./engine.ts";
 import type { ActivationOption, Family } from "./families.ts";
@@ -80,6 +80,7 @@ export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs">
 export function withOptions(config: Config, options: DecoderOptions): Config {
   const r = new Reader({ options }).object("options");
   r.only(["engine", ...SETTING_NAMES, "outputs"]);
+  r.take("engine", oneOf(["auto", "simd", "scalar", "ts"]));
   const settled = readSettings(r, config);
   const outputs = r.take<NonNullable<DecoderOptions["outputs"]>>("outputs", [
     "an array or a record of {dims, type}",

@@ -97,7 +97,8 @@ export function preferred<T>(all: readonly T[], passes: (x: T) => boolean): read
   return some.length > 0 ? some : all;
 }
 
-const BOX_NAME = /box|reg|loc|dis/i;
+/** What an output of boxes is usually called. */
+export const BOX_NAME = /box|reg|loc|dis/i;
 
 /** Two tensors with the same cells, one with `kb` channels, the other with `ks`. Names in `roles` come first. */
 export function pairs(

@@ -13,7 +13,7 @@ import { familyOf, namesOf, outputsOf, type Question, questionOf } from "./quest
 import { type Head, type Reading } from "./reading.ts";
 import { readings } from "./readings.ts";
 import { nothingFits, tooMany } from "./refusals.ts";
-import { list, few, isFloat, shape, type TensorSpec, volume } from "./tensor.ts";
+import { checkNames, list, few, isFloat, shape, type TensorSpec, volume } from "./tensor.ts";
 import { type Field } from "./views.ts";
 
 /** How a set of tensors is decoded: frozen plain data, so that a plan and the tensors make a whole bug report. */
@@ -80,6 +80,7 @@ export function readingsOf(
   if (!config.decodes)
     throw new TensorError(config.note ?? "the config names no family: there is nothing to decode");
   if (specs.length === 0) refuse("", "no tensors", "the outputs of the network");
+  checkNames(specs);
   const used = outputsOf(config, specs);
   const { family, why } = familyOf(config, used);
   const rules: Conventions = { ...CONVENTIONS[config.conventions], ...config.rules };
@@ -125,7 +126,7 @@ export function planOf(config: Config, { q, why, used, rules, found }: Found): P
     family,
     familyWhy: why,
     reading: name,
-    notes: notesOf(q, found[0], used, unused),
+    notes: notesOf(q, found[0], settled, used, unused),
     activationWhy:
       config.activation !== null
         ? "option activation"
@@ -193,7 +194,8 @@ function settledRules(config: Config, rules: Conventions, { name, heads }: Readi
 /** What is worth saying of a reading that stands. */
 function notesOf(
   q: Question,
-  { name, heads, notes }: Reading,
+  { name, heads, notes, inputSize }: Reading,
+  { pixelOffset }: Conventions,
   specs: readonly TensorSpec[],
   unused: readonly TensorSpec[],
 ): string[] {
@@ -209,6 +211,10 @@ function notesOf(
     ...(named.length > 0 && !specs.some((s) => named.includes(s.name))
       ? [`roles name none of these outputs: ${few(named, 6)}`]
       : []),
+    ...(pixelOffset === 1 && inputSize === null
+      ? ["pixelOffset waits for an input size: no pixel is added"]
+      : []),
+    ...(q.keep?.length === 0 ? ["keep names no class: nothing will be found"] : []),
     // as many rows as cells, or so many for each cell: as many as there are anchors
     ...(isRowsOf(q.family, name) && q.inputSize && ![1, 2, 3, 5].some((n) => gridsOfRows(q, cells / n))
       ? [
@@ -254,7 +260,7 @@ export const isFinished = (name: string): boolean => /^(end-to-end|detection-out
  * fit would silently lose its boxes.
  */
 function checkNamed(
-  { roles, strides }: Config,
+  { roles, strides, scaleXY }: Config,
   { name, about, heads }: Reading,
   specs: readonly TensorSpec[],
   unused: readonly TensorSpec[],
@@ -270,6 +276,8 @@ function checkNamed(
   const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.gridWidth}`)).size;
   if (strides && /-grid$/.test(name) && maps !== strides.length)
     refuse(about, `${maps} ${maps === 1 ? "map" : "maps"}`, `${strides.length}, one for each of strides`);
+  if (name === "anchor-grid" && typeof scaleXY === "object" && scaleXY !== null && maps !== scaleXY.length)
+    refuse("scaleXY", `a list of ${scaleXY.length}`, `${maps}, one per map, or one number for all`);
 }
 
 /** Readings that differ only in words are one. */

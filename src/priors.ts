@@ -62,7 +62,8 @@ function checkOffset(offset: unknown): void {
  * @throws RangeError where a size, stride, scale or ratio is not positive, or the offset no number
  */
 export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
-  if (typeof options !== "object") refuse("options", options, "{inputSize, strides, minScale, maxScale}");
+  if (typeof options !== "object" || (options as unknown) === null)
+    refuse("options", options, "{inputSize, strides, minScale, maxScale}");
   const { inputSize, strides, minScale, maxScale } = options;
   const ratios = options.aspectRatios ?? [1, 2, 0.5, 3, 1 / 3];
   const interpolated = options.interpolatedRatio ?? 1;

@@ -88,7 +88,8 @@ export function checkBytes(bytes: unknown, where: string): void {
     );
 }
 
-const kindOrValue = (value: unknown): string => (typeof value === "object" ? kindOf(value) : show(value));
+const kindOrValue = (value: unknown): string =>
+  typeof value === "object" && value !== null ? kindOf(value) : show(value);
 
 /** A view on `bytes` where the address allows it, else a copy: typed arrays must start at a multiple of their element size. */
 export function typedData(type: ElementType, bytes: Uint8Array): TensorData {
@@ -168,6 +169,8 @@ export function writeSafetensors(
   tensors: readonly Readonly<NamedTensor>[],
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
+  if (!Array.isArray(tensors))
+    throw new TensorError(`got tensors ${show(tensors)}, expected a list of {name, data, dims, type}`);
   const header: [string, unknown][] = [];
   const extras: [string, unknown][] = [];
   const seen = new Set<string>(["__metadata__"]);
@@ -214,7 +217,10 @@ export function writeSafetensors(
 }
 
 /** In plain JavaScript a tensor may come as a runtime gives it: its type spelled otherwise, or data of another kind. */
-function checkTensor({ name, data, type, ...rest }: Readonly<NamedTensor>): void {
+function checkTensor(tensor: Readonly<NamedTensor>): void {
+  if (!isRecord(tensor))
+    throw new TensorError(`got tensor ${show(tensor)}, expected {name, data, dims, type}`);
+  const { name, data, type, ...rest } = tensor;
   if (typeof name !== "string") throw new TensorError(`got a tensor of name ${show(name)}, expected text`);
   if (!ELEMENT_TYPES.includes(type))
     throw new TensorError(`${name}: got type ${show(type)}, expected one of ${ELEMENT_TYPES.join(" ")}`);

@@ -1,11 +1,13 @@
 /** A caller's tensors on their way into the slots. */
 import { refuse } from "./errors.ts";
 import {
+  ELEMENTS,
   type SlotArray,
   type TensorInput,
   type TensorSpec,
   isFloat,
   kindOf,
+  scaleOf,
   show,
   specOf,
 } from "./tensor.ts";
@@ -61,11 +63,10 @@ export function isAs({ tensors, slots, known, types }: Slots, i: number, t: Tens
   for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
   if (t.data?.length !== slots[i].length) return false;
   if (isFloat(spec)) {
-    // runtimes say scale 0 of what is not quantised
-    if ((t.scale ?? 0) !== 0 && t.scale !== 1) return false;
+    if ((scaleOf(t.scale) ?? 1) !== 1) return false;
     if ((t.zeroPoint ?? 0) !== 0) return false;
   } else if (
-    !isNumber(t.scale ?? known[i].scale ?? null, spec.scale) ||
+    !isNumber(scaleOf(t.scale) ?? scaleOf(known[i].scale), spec.scale) ||
     !isNumber(t.zeroPoint ?? known[i].zeroPoint ?? 0, spec.zeroPoint)
   )
     return false;
@@ -82,18 +83,22 @@ const isNumber = (x: number | null, expected: number | null): boolean =>
   x === expected ||
   (typeof x === "number" && x !== 0 && expected !== null && Math.fround(x) === Math.fround(expected));
 
-/** Refuses elements that the slot of tensor `i` cannot hold: integers beyond 32 bits, and what is no number. */
+/** Refuses elements that the slot of tensor `i` cannot hold: integers beyond its type, fractions among them, and what is no number. */
 export function checkElements({ tensors, slots }: Slots, i: number, data: TensorInput["data"]): void {
   const list = Array.isArray(data);
-  const narrow = slots[i] instanceof Int32Array && !(data instanceof Int32Array);
-  if (!list && !narrow) return;
+  if (!list && (!(slots[i] instanceof Int32Array) || data instanceof Int32Array)) return;
+  const { name, type } = tensors[i];
+  const whole = !isFloat(tensors[i]);
+  const { low, high } = ELEMENTS[type];
   for (let k = 0; k < data.length; k++) {
     const x: unknown = data[k];
-    if (narrow ? (Number(x) | 0) !== Number(x) : typeof x !== "number")
+    const n = Number(x);
+    // i32 ends one above what gates can be; the others end in odd numbers
+    if ((list && typeof x !== "number") || (whole && ((n | 0) !== n || n < low || n > (high | 1))))
       refuse(
-        `tensor "${tensors[i].name}"`,
+        `tensor "${name}"`,
         `${String(x)} as element ${k}`,
-        narrow ? "a whole number of 32 bits" : "a number",
+        whole ? `a whole number of ${type}, ${low}..${high | 1}` : "a number",
       );
   }
 }

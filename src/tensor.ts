@@ -148,6 +148,10 @@ export function volume(dims: readonly number[]): number {
   return n;
 }
 
+/** A scale as it was given; runtimes say 0 of what is not quantised, labels and counts among them. */
+export const scaleOf = (given: number | null | undefined): number | null =>
+  given === undefined || given === 0 ? null : given;
+
 /**
  * Checks dims, type and scale; `data` is only looked at for its type and length. `before`: what was known of a tensor that
  * comes with its data now. In plain JavaScript, null says as little as undefined.
@@ -200,16 +204,14 @@ export function specOf(
       );
   }
   const float = isFloat({ type });
-  const given = t.scale ?? before?.scale ?? null;
-  // runtimes say scale 0 of what is not quantised
-  const scale = float && given === 0 ? null : given;
+  const scale = scaleOf(t.scale) ?? scaleOf(before?.scale);
   if (scale !== null && !(typeof scale === "number" && scale > 0 && scale < Infinity))
     refuse(where, `scale ${show(scale)}`, "a positive number (real = (raw - zeroPoint) * scale)");
   if (!Number.isFinite(zeroPoint)) refuse(where, `zeroPoint ${show(zeroPoint)}`, "a number");
   if (float && ((scale ?? 1) !== 1 || zeroPoint !== 0))
     refuse(
       where,
-      `${type} data with scale ${given} and zeroPoint ${zeroPoint}`,
+      `${type} data with scale ${scale} and zeroPoint ${zeroPoint}`,
       "neither: they are of integers",
     );
   const order = t.order ?? before?.order ?? null;
@@ -249,6 +251,12 @@ export const few = (all: readonly string[], n: number): string =>
 
 export function shape(s: { readonly name: string; readonly dims: readonly number[] }): string {
   return `${s.name} [${s.dims.join(",")}]`;
+}
+
+/** Roles, records and slots go by name: of two tensors of one name the second would be lost. */
+export function checkNames(specs: readonly TensorSpec[]): void {
+  const again = specs.find((s, i) => specs.findIndex(({ name }) => name === s.name) < i);
+  if (again) refuse(`tensor "${again.name}"`, `it twice among ${list(specs)}`, "each name once");
 }
 
 /** The same of several, for a message. */

@@ -1,5 +1,6 @@
 /** Input that is wrong, or could mean two things: refused with what was got and what was expected. */
 import { describe, expect, test } from "vitest";
+import { compilePlan } from "../src/compile.ts";
 import { parseConfig } from "../src/config.ts";
 import { createDecoderSync, type Decoder, type Outputs } from "../src/decoder.ts";
 import { ConfigError, TensorError } from "../src/errors.ts";
@@ -154,6 +155,11 @@ describe("options", () => {
       "options.scales: got scales and variances, expected one: one is the inverse of the other",
     ],
     [
+      "engine, of what runs none",
+      () => compilePlan(V8, { engine: "gpu" as "ts" }),
+      'options.engine: got "gpu", expected one of auto, simd, scalar, ts',
+    ],
+    [
       "scaleXY",
       option({ scaleXY: -1 }),
       "options.scaleXY: got -1, expected a positive number, or one per map",
@@ -225,6 +231,15 @@ describe("tensors", () => {
       "got null, expected the outputs: an array or a record of {data, dims}",
     ],
     ["a number", () => decode(V8, 3), "got 3, expected the outputs: an array or a record of {data, dims}"],
+    [
+      "two of one name",
+      () =>
+        decode(V8, [
+          { ...zeros(PLANES), name: "a" },
+          { ...zeros([1, 2]), name: "a" },
+        ]),
+      'tensor "a": got it twice among a [1,84,8400], a [1,2], expected each name once',
+    ],
     ["null for a tensor", () => decode(V8, [null]), 'tensor "output0": got null, expected {data, dims}'],
     [
       "a tensor without data",
@@ -309,6 +324,23 @@ describe("tensors", () => {
       "missing output",
       () => decode(nn(), [zeros([1, 14, 4, 4])]),
       "got output0 [1,14,4,4], expected for yolov3 (nothing in the file says otherwise; the option `family` does) of 2 classes: [1,2 x (5+2),h,4], [1,1 x (5+2),h,2] (anchors: got 2, one list for each map); [1,N,7], channels first or last",
+    ],
+    [
+      "more maps than scaleXY has numbers for",
+      () =>
+        createDecoderSync(
+          {
+            family: "yolov4",
+            classes: 1,
+            inputSize: [64, 64],
+            anchors: [[[1, 1]], [[2, 2]]],
+            scaleXY: [1.2],
+          } as object,
+          {
+            outputs: [8, 4].map((n) => ({ name: `o${n}`, dims: [1, 6, n, n] })),
+          },
+        ),
+      "scaleXY: got a list of 1, expected 2, one per map, or one number for all",
     ],
     [
       "channels that match no reading",

@@ -274,9 +274,14 @@ describe("boxwright compile", () => {
       /--c: got "a-b", expected a name that C allows/,
     ],
     [
+      "a word that C keeps for itself",
+      [ssd, "--outputs", shape, "--c", "int"],
+      /--c: got "int", expected a name that C allows/,
+    ],
+    [
       "an engine",
       [ssd, "--outputs", shape, "--engine", "ts"],
-      /got --engine, expected an option of compile: this is one of decode, draw, inspect/,
+      /got --engine, expected an option of compile: this is one of decode, draw\n/,
     ],
     [
       "an output twice",

@@ -280,6 +280,14 @@ describe("drawSvg", () => {
       /got detection \{"class_id":0,.*expected finite/,
     );
     expect(() => drawSvg(png(10, 10), [null as unknown as Drawn])).toThrow(DrawError);
+    for (const none of [null, {}, 3])
+      expect(() => drawSvg(png(10, 10), none as Drawn[])).toThrow(
+        /got detections .*, expected what decode returned/,
+      );
+    expect(drawSvg(png(10, 10), [], null as unknown as undefined)).toBe(drawSvg(png(10, 10), []));
+    expect(() => drawSvg(png(10, 10), [], "x" as unknown as object)).toThrow(
+      'got options "x", expected an object',
+    );
     const unnumbered = { ...box(0, 0, 1, 1), class_id: undefined } as unknown as Drawn;
     expect(() => drawSvg(png(10, 10), [unnumbered])).toThrow(/expected finite class_id/);
   });

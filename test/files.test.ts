@@ -810,6 +810,9 @@ test("tensors of several files are one list in their order, without configs, eac
   const names = mergeTensors([file("a", "y", "x"), config, file("b", "z")]).map((t) => t.name);
   expect(names).toEqual(["y", "x", "z"]);
   expect(mergeTensors([])).toEqual([]);
+  for (const none of [null, [null], "x"])
+    expect(() => mergeTensors(none as [])).toThrow(/got inputs .*, expected a list of what readInput gave/);
+  expect(() => packingOf(null as unknown as Uint8Array)).toThrow("got null, expected the bytes of the file");
   expect(() => mergeTensors([file("a", "x", "y"), file("b", "y")])).toThrow(
     new TensorError('got tensor "y" in a and again in b, expected each name once'),
   );

@@ -151,6 +151,7 @@ test.each([
   [() => of(ssdMobilenetAnchors)("300x300"), "inputSize: got 300x300, expected a list of 2 positive numbers"],
   [() => of(ssdMobilenetAnchors)([300]), "inputSize: got [300], expected 2 positive numbers"],
   [() => of(blazefaceAnchors)(128), "inputSize: got 128, expected a list of 2 positive numbers"],
+  [() => of(ssdAnchors)(null), "options: got null, expected {inputSize, strides, minScale, maxScale}"],
   [() => of(ssdAnchors)(), "options: got undefined, expected {inputSize, strides, minScale, maxScale}"],
   [() => of(ssdAnchors)({}), "inputSize: got undefined, expected a list of 2 positive numbers"],
   [() => of(ssdAnchors)({ ...numbers, strides: 8 }), "strides: got 8, expected a list of positive numbers"],

@@ -334,10 +334,25 @@ describe("what a tensor says of itself", () => {
     const big = (data: BigInt64Array | Uint32Array) => () =>
       decode(V8, [{ data, dims: [1, 6, 1], scale: 0.01, zeroPoint: 0 }]);
     expect(big(BigInt64Array.of(1n, 1n, 1n, 1n, 2n ** 32n + 90n, 0n))).toThrow(
-      'tensor "output0": got 4294967386 as element 4, expected a whole number of 32 bits',
+      'tensor "output0": got 4294967386 as element 4, expected a whole number of i32, -2147483648..2147483647',
     );
     expect(big(Uint32Array.of(1, 1, 1, 1, 2 ** 31, 0))).toThrow("got 2147483648 as element 4");
     expect(big(BigInt64Array.of(1n, 1n, 1n, 1n, 90n, 0n))()).toHaveLength(1);
+  });
+
+  test.each([
+    ["u8", 0, 255],
+    ["i8", -128, 127],
+    ["i16", -32768, 32767],
+    ["i32", -2147483648, 2147483647],
+  ])("plain numbers of %s are whole, and in its range", (type, low, high) => {
+    // scores are read of the fifth element alone, so that both ends may stand among the box
+    const plain = (data: number[]) => decode(V8, [{ data, dims: [1, 6, 1], type, scale: 2 ** -31 }]);
+    expect(plain([low, high, 0, 1, 1, 0])).toHaveLength(0);
+    for (const x of [low - 1, high + 1, 0.5, NaN])
+      expect(() => plain([0, x, 0, 0, 0, 0])).toThrow(
+        `tensor "output0": got ${x} as element 1, expected a whole number of ${type}, ${low}..${high}`,
+      );
   });
 });
 

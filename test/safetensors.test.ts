@@ -80,6 +80,11 @@ test("a file at an odd address is read too", () => {
 
 test("an empty list makes a file that reads back empty", () => {
   expect(readSafetensors(writeSafetensors([]))).toEqual({ tensors: [], metadata: {} });
+  for (const [none, got] of [
+    [null, "tensors null"],
+    [[null], "tensor null"],
+  ] as const)
+    expect(() => writeSafetensors(none as unknown as [])).toThrow(`got ${got}, expected`);
   expect(readSafetensors(writeSafetensors([], { a: "b" }))).toEqual({ tensors: [], metadata: { a: "b" } });
 });
 

@@ -198,6 +198,137 @@ describe("SSD priors that the network gives", () => {
   });
 });
 
+describe("which output the prior boxes are", () => {
+  const stated = { family: "ssd", classes: 90, scales: [10, 10, 5, 5] };
+  const boxes = (name: string) => ({ name, dims: [1, 1917, 4] });
+  const scores = (name: string) => ({ name, dims: [1, 1917, 91] });
+  const heads = (config: object, specs: { name: string; dims: number[] }[]) =>
+    (inspect(config, specs).json as { tensors: { name: string }[] }).tensors.map((t) => t.name);
+
+  test("boxes and scores that are called after anchors are none", () => {
+    const mine = [boxes("anchor_boxes"), scores("anchor_scores")];
+    const priors = new Float32Array(1917 * 4).fill(0.5);
+    expect(heads({ ...stated, priors }, mine)).toEqual(["anchor_boxes", "anchor_scores"]);
+    for (const table of ["anchors", "priors", "prior_boxes"])
+      expect(heads(stated, [...mine, { name: table, dims: [1917, 4] }])).toEqual([
+        "anchor_boxes",
+        "anchor_scores",
+      ]);
+  });
+
+  test("nor are those that roles give another part", () => {
+    const specs = [boxes("prior_a"), scores("scores"), boxes("prior_b")];
+    expect(heads({ ...stated, roles: { boxes: "prior_a" } }, specs)).toEqual(["prior_a", "scores"]);
+    expect(heads({ ...stated, roles: { boxes: "prior_b" } }, specs)).toEqual(["scores", "prior_b"]);
+    expect(heads({ ...stated, roles: { priors: "prior_a" } }, specs)).toEqual(["scores", "prior_b"]);
+  });
+});
+
+test("frames that say the same in other words are of one plan", () => {
+  const boxes = { family: "boxes", classes: 2, coordinates: "normalised" };
+  const roles = { boxes: "output0", scores: "output1" };
+  const b = filled([10, 4]);
+  const s = filled([10, 2]);
+  const plans = (config: object, frames: unknown[], options = {}): number => {
+    const d = make(config, options);
+    for (const frame of frames) d.decode(frame as Outputs);
+    return d.stats.plans;
+  };
+  // a name that is null is none; one that some of a list have is not gone by, frame after frame
+  expect(
+    plans({ ...boxes, roles }, [
+      [b, s],
+      [{ ...b, name: null }, s],
+    ]),
+  ).toBe(1);
+  const some = [{ ...b, name: "x" }, s];
+  expect(plans({ ...boxes, roles }, [some, some, [b, s], some])).toBe(1);
+  // nor one that another runtime gave what is known by another name
+  const known = { outputs: { output0: { dims: [10, 4] }, output1: { dims: [10, 2] } } };
+  const others = [
+    { ...b, name: "x" },
+    { ...s, name: "y" },
+  ];
+  expect(plans({ ...boxes, roles }, [others, others, others], known)).toBe(2);
+  const planes = filled([1, 5, 5]);
+  const yolo = { family: "yolov8", classes: 1, inputSize: [64, 64] };
+  expect(
+    plans(
+      yolo,
+      ["rows", "ROWS", null, "Rows"].map((order) => ({ ...planes, order })),
+    ),
+  ).toBe(1);
+  expect(
+    plans(
+      yolo,
+      ["rows", "planes"].map((order) => ({ ...planes, order })),
+    ),
+  ).toBe(2);
+  // TensorFlow Lite says scale 0 of labels
+  const labels = { data: new Uint8Array(10), dims: [1, 10], scale: 0, zeroPoint: 0 };
+  const lite = { b: filled([1, 10, 4]), classes: labels, scores: filled([1, 10]), n: filled([1]) };
+  expect(plans({ family: "tflite-postprocess", classes: 90 }, [lite, lite])).toBe(1);
+});
+
+test("what stands behind the end of a list is not looked at", () => {
+  const rows = [0, 1, 0.9, 0.1, 0.1, 0.2, 0.2, -1, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, NaN, 0];
+  const d = make({ family: "ssd-detection-output", classes: 20 });
+  expect(found(d, floats([1, 1, 3, 7], rows))).toEqual([[1, 0.1, 0.1, 0.2, 0.2]]);
+  rows[2] = 1.5;
+  expect(() =>
+    make({ family: "ssd-detection-output", classes: 20 }).decode(floats([1, 1, 3, 7], rows)),
+  ).toThrow("a score outside 0..1");
+  const lite = (count: number) => ({
+    b: floats([1, 2, 4], [0.1, 0.1, 0.2, 0.2, 0, 0, 0, 0]),
+    classes: filled([1, 2]),
+    scores: floats([1, 2], [0.9, -7]),
+    n: floats([1], [count]),
+  });
+  expect(found(make({ family: "tflite-postprocess", classes: 90 }), lite(1))).toHaveLength(1);
+});
+
+test("a pixel is added where its size is known; keep that names nothing finds nothing, and says so", () => {
+  const rows = { outputs: { o: { dims: [1, 1, 3, 7] } } };
+  const text = (more: object): string =>
+    make(
+      { family: "ssd-detection-output", classes: 20, conventions: { pixelOffset: 1 }, ...more },
+      rows,
+    ).describe().text;
+  expect(text({})).toContain("note: pixelOffset waits for an input size");
+  expect(text({})).not.toContain("+1 pixel");
+  expect(text({ inputSize: [300, 300] })).toContain("+1 pixel");
+  expect(text({ keep: [] })).toContain("note: keep names no class");
+});
+
+test("labels of an empty list are none", () => {
+  expect(make({ family: "yolov8", classes: 80, labels: [] }).config).toMatchObject({
+    classes: 80,
+    labels: null,
+  });
+  expect(make({ family: "yolov8", labels: [] }).config.classes).toBeNull();
+});
+
+test("inspect: integers without a scale are read as with one, and asked for it", () => {
+  const whole = { name: "out", dims: [1, 84, 8400] };
+  const lines = (spec: object): string[] => inspect(undefined, [{ ...whole, ...spec }]).text.split("\n");
+  const asked =
+    "integers: out (i8): those that hold boxes or scores need scale and zeroPoint, where real = (raw - zeroPoint) * scale";
+  expect(lines({ type: "i8" })).toEqual([...lines({}), asked]);
+  expect(lines({ type: "i8", scale: 0.01 })).toEqual(lines({}));
+});
+
+test("inspect: where a column says the class, the shape does not say how many there are", () => {
+  for (const [dims, family] of [
+    [[1, 300, 6], "yolov8"],
+    [[1, 1, 100, 7], "ssd"],
+  ] as const) {
+    const [, about, line] = inspect(undefined, [{ dims }]).text.split("\n");
+    expect(about).not.toMatch(/\d class/);
+    expect(line).toBe(`    { family: "${family}", inputSize: [width, height] }`);
+  }
+  expect(inspect(undefined, [{ dims: [1, 300, 6] }], { classes: 80 }).text).toContain("classes: 80");
+});
+
 test("UltraFace offsets taken for corners are refused", () => {
   const d = make({ family: "ultraface", inputSize: [320, 240], labels: ["face"] });
   const scores = filled([1, 5, 2], 0.9);
@@ -670,7 +801,7 @@ test("inspect takes four bare tensors for those of TFLite's operator, and says w
   ];
   const [, first, line] = inspect(undefined, specs).text.split("\n");
   expect(first).toBe(
-    "- boxes (yxyx), scores, classes b, count d: a [1,10,4] as rows + c [1,10] as rows: 1 class, tflite-postprocess",
+    "- boxes (yxyx), scores, classes b, count d: a [1,10,4] as rows + c [1,10] as rows: tflite-postprocess",
   );
   expect(line).toContain('roles: { labels: "b", scores: "c" } }, or labels and scores the other way round');
 });

@@ -1,5 +1,5 @@
 /** `boxwright compile`: a config and the shapes of its outputs -> a plan file for `boxwright/plan` and for C. */
-import { type CompiledPlan, cSource, compilePlan, standaloneKernel } from "../compile.ts";
+import { type CompiledPlan, cSource, compilePlan, isIdentifier, standaloneKernel } from "../compile.ts";
 import { PAGE } from "../engine.ts";
 import { readInput } from "../files.ts";
 import { shape } from "../tensor.ts";
@@ -28,7 +28,7 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
   if (!config && values["family"] === undefined)
     throw new UsageError("got no config, expected a config file or archive, or --family and --classes");
   const name = values["c"] as string | undefined;
-  if (name !== undefined && !/^[A-Za-z_]\w*$/.test(name))
+  if (name !== undefined && !isIdentifier(name))
     throw new UsageError(`--c: got ${show(name)}, expected a name that C allows`);
 
   const tensors = tensorsOf(inputs, values);

@@ -6,7 +6,7 @@ const network = `Network, instead of a config file or over what it says:
   --labels FILE|a,b,c      class names, one a line or separated by commas
   --input-size WxH         network input in pixels
   --anchors w,h,w,h,...    anchors in input pixels (yolov2: in cells); not beside a config file
-  --masks JSON             which anchors belong to which map: '{"side26":[0,1,2],"side13":[3,4,5]}'
+  --masks JSON             which anchors belong to which map: '{"side26":[0,1,2],"side13":[3,4,5]}'; not beside a config file
   --strides 8,16,32        pixels per cell, from the largest map to the smallest
   --scale-xy X             scale_x_y, one number or one per map
   --activation NAME        sigmoid (already probabilities), logits or softmax (raw)
@@ -30,6 +30,8 @@ Rules:
   --only a,b               only these tensors of the files
   --quantised NAME=SCALE,ZERO
                            scale and zero point of a tensor of integers whose file does not say them; repeatable`;
+
+const withoutEngine = network.replace(/\n {2}--engine.*/, "");
 
 const frame = `Photo:
   --photo FILE             PNG or JPEG the network saw: coordinates come back relative to it
@@ -100,7 +102,7 @@ Says what each tensor is taken for and why; of shapes alone, what they can be, a
 
   --json                   print the same as JSON
 
-${network}
+${withoutEngine}
 
 ${files}
 
@@ -123,7 +125,7 @@ Says on the error stream how much memory a decoder of it needs.
   --out FILE               write here instead of to standard output
   --kernel FILE            write the kernel too, with a memory of its own, large enough for this plan (wasm3, WAMR)
 
-${network.replace(/\n {2}--engine.*/, "")}
+${withoutEngine}
 
 ${files}
 

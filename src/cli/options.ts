@@ -61,7 +61,7 @@ export const COMMANDS = {
     width: text,
     help: { ...flag, short: "h" },
   },
-  inspect: { ...NETWORK, json: flag, help: { ...flag, short: "h" } },
+  inspect: { ...withoutEngine(NETWORK), json: flag, help: { ...flag, short: "h" } },
   compile: {
     ...withoutEngine(NETWORK),
     outputs: { type: "string", multiple: true },
@@ -72,7 +72,7 @@ export const COMMANDS = {
   },
 } as const;
 
-/** A compiled plan runs where it is loaded: an engine to choose there is not. */
+/** Nothing runs: a compiled plan does where it is loaded, and shapes are only looked at. */
 function withoutEngine<T extends { engine: unknown }>({ engine: _, ...rest }: T): Omit<T, "engine"> {
   return rest;
 }

@@ -187,7 +187,8 @@ export class Reader {
       if (!isText(name)) this.wrong(`${key}[${i}]`, "a string, or [name, colour]", v);
       return name;
     });
-    return names?.every(isText) ? names : null;
+    // an empty list says nothing
+    return names?.length && names.every(isText) ? names : null;
   }
 
   /** [w,h,w,h,...] as pairs. */

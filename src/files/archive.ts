@@ -5,7 +5,7 @@
 import { createGunzip } from "node:zlib";
 import { Readable } from "node:stream";
 import { ConfigError } from "../errors.ts";
-import { show } from "../safetensors.ts";
+import { checkBytes, show } from "../safetensors.ts";
 import { utf8 } from "./text.ts";
 
 const BLOCK = 512;
@@ -19,6 +19,7 @@ export type Packing = "xz" | "gz" | "tar";
 
 /** How an archive is packed, by its first bytes; null for anything else. */
 export function packingOf(bytes: Uint8Array): Packing | null {
+  checkBytes(bytes, "archive");
   if (bytes[0] === 0xfd && text(bytes, 1, 5) === "7zXZ") return "xz";
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return "gz";
   return bytes.length >= BLOCK && checksumFits(bytes) ? "tar" : null;

@@ -81,8 +81,8 @@ export function parseTensorSpec(entry: unknown, where: string, beside?: string):
     entry["name"] ??
     file
       .replace(/^.*[/\\]/, "")
-      .replace(/\.gz$/, "")
-      .replace(/\.bin$/, "");
+      .replace(/\.gz$/i, "")
+      .replace(/\.(bin|raw)$/i, "");
   if (typeof name !== "string" || name === "")
     throw new TensorError(`${where}: got name ${show(name)}, expected text`);
   const dtype = entry["dtype"] ?? entry["type"];

@@ -79,7 +79,7 @@ export const anchorGrid: ReadShapes = (q, specs) => {
           anchor,
           xyScale:
             scaleXY !== null && typeof scaleXY === "object"
-              ? (scaleXY[rank] ?? 1)
+              ? scaleXY[rank]
               : (scaleXY ?? (traits.square ? 2 : 1)),
         };
       }),

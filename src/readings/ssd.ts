@@ -1,7 +1,8 @@
 /** Readings of SSD and its kin: score columns with a background among them, prior boxes, and boxes and scores as they are. */
+import type { Config } from "../config.ts";
 import { refuse } from "../errors.ts";
-import { may, pairs, type Place, single } from "../places.ts";
-import type { Question } from "../question.ts";
+import { BOX_NAME, may, pairs, type Place, preferred, single } from "../places.ts";
+import { namesOf, type Question } from "../question.ts";
 import {
   columnOf,
   type Head,
@@ -15,7 +16,7 @@ import {
   without,
   yFirst,
 } from "../reading.ts";
-import { volume } from "../tensor.ts";
+import { type TensorSpec, volume } from "../tensor.ts";
 import { beside, rows, rowsOrFlat } from "../views.ts";
 
 /** Boxes the network decoded, with scores [N], [N,C] and perhaps labels [N]. */
@@ -92,7 +93,7 @@ function scored(
 /** Raw SSD: offsets [N,R,4], scores [N,R,C], and a prior (anchor, default box) for each row. */
 export const priorRows: ReadShapes = (q, specs) => {
   const face = q.family === "blazeface";
-  const at = specs.findIndex((s) => (q.roles?.priors ? may(q, "priors", s.name) : PRIOR_NAME.test(s.name)));
+  const at = priorsAmong(specs, q);
   const rest = without(specs, at);
   const table = at < 0 ? q.priors : q.valuesOf(at);
   if (!table) return [];
@@ -140,8 +141,26 @@ export const offsetsOrBoxes: ReadShapes = (q, specs) => {
   ];
 };
 
-/** What an output of prior boxes is usually called. */
-export const PRIOR_NAME = /prior|anchor/i;
+/**
+ * Index of the output that holds the prior boxes, or -1: by its role, or else by its name. Boxes and scores may be called after the anchors
+ * too: a table is beside both, plays no other part, and has four or eight numbers for each box, or as many boxes of a batch as it is long.
+ */
+export function priorsAmong(specs: readonly TensorSpec[], { roles }: Pick<Config, "roles">): number {
+  if (roles?.priors !== undefined) return specs.findIndex((s) => s.name === roles.priors);
+  const named = namesOf(roles);
+  const may = specs.filter((s) => {
+    const others = specs.filter((o) => o !== s && volume(o.dims) > 0).map((o) => volume(o.dims) * 2);
+    return (
+      PRIOR_NAME.test(s.name) &&
+      !named.includes(s.name) &&
+      others.length > 1 &&
+      others.some((n) => n % volume(s.dims) === 0)
+    );
+  });
+  return specs.indexOf(preferred(may, (s) => !BOX_NAME.test(s.name) || /prior/i.test(s.name))[0]);
+}
+
+const PRIOR_NAME = /prior|anchor/i;
 
 type Four = Head["variances"];
 
