@@ -25,8 +25,6 @@ import {
   H_SCORE_TYPE,
   H_SCORE_ZERO,
   H_SOURCE,
-  MAXIMA,
-  P_SCRATCH,
   P_BOXES,
   P_CANDIDATES,
   P_CAPACITY,
@@ -49,7 +47,7 @@ import { bestOf, firstEqual } from "./classes";
 import { sigmoid4 } from "./exp4";
 import { groupCount, groupSize, isCommon, rowBytes } from "./head";
 import { halfOrder, rowMaximum, sameIn } from "./lanes";
-import { column, groupRow } from "./scratch";
+import { column, rows, spare } from "./scratch";
 import { f16, gather4, size, value } from "./value";
 import { clear, flt, increment, int, ptr, setInt } from "./word";
 
@@ -160,7 +158,7 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   if (count == 0) return 0;
   const tops = column(plan, 1);
   const labels = column(plan, 2);
-  const maxima = ptr(plan, P_SCRATCH) + MAXIMA;
+  const maxima = rows(plan);
   const classes = int(head, H_CLASSES);
   const step = ptr(head, H_SCORE_CHANNEL);
   const at = ptr(head, H_SCORE);
@@ -169,7 +167,7 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   const group = groupSize(classes);
   // the last group may be short of planes: it begins earlier then, and what it has in common with the one before is not in that
   const planes = min(group, classes);
-  const rowStep = rowBytes<T>(classes);
+  const rowStep = rowBytes<T>(plan, classes);
   const rowsEnd = <usize>(groupCount(classes) + 1) * rowStep;
   const planesEnd = <usize>planes * step;
   const latest = i32x4.splat(classes - planes);
@@ -252,8 +250,8 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
 export function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
   const tops = column(plan, 1);
   const labels = column(plan, 2);
-  const objectnesses = groupRow(plan, 0);
-  const temp = groupRow(plan, 1);
+  const objectnesses = spare(plan, 0);
+  const temp = spare(plan, 1);
   const classes = int(head, H_CLASSES);
   const at = ptr(head, H_SCORE);
   const cell = ptr(head, H_SCORE_CELL);
@@ -328,7 +326,7 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
 function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses: usize, side: bool): void {
   const tops = column(plan, 1);
   const labels = column(plan, 2);
-  const temp = groupRow(plan, 1);
+  const temp = spare(plan, 1);
   const classes = int(head, H_CLASSES);
   const at = ptr(head, H_SCORE);
   const cell = ptr(head, H_SCORE_CELL);
@@ -396,7 +394,7 @@ function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses
 function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
   const scores = column(plan, 1);
   const labels = column(plan, 2);
-  const cells = groupRow(plan, 1);
+  const cells = spare(plan, 1);
   const boxes = cells + 16;
   const index = ptr(head, H_INDEX);
   const flags = int(plan, P_FLAGS);

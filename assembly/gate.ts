@@ -22,7 +22,7 @@ import { int, ptr } from "./word";
  * Writes the rows in [from, from + n) that may pass to `list` and returns how many. Of planes it leaves at `maxima`: with vectors what
  * `planeMaxima` says, without them the tops and labels of `passPlanes` and `passWords`.
  */
-export function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: usize): i32 {
+export function gate<T, K>(plan: usize, head: usize, from: i32, n: i32, maxima: usize, list: usize): i32 {
   const objectness = ptr(head, H_OBJ);
   if (objectness != 0) {
     const step = ptr(head, H_OBJ_CELL);
@@ -43,7 +43,7 @@ export function gate<T, K>(head: usize, from: i32, n: i32, maxima: usize, list: 
   if (classes == 1) return passColumn<T, K>(at, step, scoreGate, from, n, list);
   if (step == size<T>()) {
     if (ASC_FEATURE_SIMD) {
-      planeMaxima<T, K>(head, at, n, maxima, scoreGate);
+      planeMaxima<T, K>(plan, head, at, n, maxima, scoreGate);
       return passColumn<T, K>(maxima, size<T>(), scoreGate, from, n, list);
     }
     // integers are in order as they stand, floats above zero

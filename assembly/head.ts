@@ -1,6 +1,5 @@
 /** What heads have in common: their gates, their lists of wanted classes. */
 import {
-  COLUMN_BYTES,
   FLAG_MULTI_LABEL,
   FN_SOFTMAX,
   GROUPS,
@@ -10,8 +9,9 @@ import {
   H_RULE,
   H_SCORE_FN,
   H_SCORE_GATE,
+  P_COLUMN,
   P_FLAGS,
-  ROW_BYTES,
+  P_ROWS,
   RULE_CLASS,
   RULE_PRODUCT,
   TYPE_F16,
@@ -52,15 +52,18 @@ export function groupCount(classes: i32): i32 {
   return (classes + group - 1) / group;
 }
 
-/**
- * Bytes from the maxima of one group of planes to those of the next. Elements of four bytes have all of scratch, so that a block is as
- * long as the groups leave room for: long runs along each plane are what memory is read fastest by.
- */
+/** Bytes from the maxima of one group of planes to those of the next: a block is as long as columns and rows leave room for. */
 // @ts-ignore: decorator
 @inline
-export function rowBytes<T>(classes: i32): usize {
-  if (size<T>() < 4) return ROW_BYTES;
-  return min(COLUMN_BYTES, (<usize>((1 + GROUPS) * ROW_BYTES) / (groupCount(classes) + 1)) & ~15);
+export function rowBytes<T>(plan: usize, classes: i32): usize {
+  return min((ptr(plan, P_COLUMN) >> 2) * size<T>(), ptr(plan, P_ROWS) / (groupCount(classes) + 1)) & ~15;
+}
+
+/** How many cells of planes a block has: rows end in a whole vector. */
+// @ts-ignore: decorator
+@inline
+export function planeBlock<T>(plan: usize, classes: i32): i32 {
+  return <i32>((rowBytes<T>(plan, classes) - 16) / size<T>());
 }
 
 /** Whether the classes of a head are independent, all of them wanted, under one threshold, and the best of them is asked for. */

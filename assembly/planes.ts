@@ -46,7 +46,7 @@ function fold8<T, V, H>(
  * f16: where the gate is positive the raw bits do as signed integers, since a negative number then is just
  * "below"; otherwise they are brought into order first. Maxima have the element's own type.
  */
-export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize, gate: K): void {
+export function planeMaxima<T, K>(plan: usize, head: usize, at: usize, n: i32, maxima: usize, gate: K): void {
   const step = ptr(head, H_SCORE_CHANNEL);
   const classes = int(head, H_CLASSES);
   const list = ptr(head, H_CLASS_LIST);
@@ -56,7 +56,7 @@ export function planeMaxima<T, K>(head: usize, at: usize, n: i32, maxima: usize,
   let ordered = false;
   if (isReference<T>()) ordered = <i32>gate <= 0;
   const group = groupSize(classes);
-  const rowStep = rowBytes<T>(classes);
+  const rowStep = rowBytes<T>(plan, classes);
   let row = maxima + rowStep;
   for (let first = 0; first < classes; first += group) {
     const end = min(first + group, classes);

@@ -24,8 +24,6 @@ import {
   H_SCORE_FN,
   H_SCORE_GATE,
   H_SCORE_TYPE,
-  MAXIMA,
-  P_SCRATCH,
   P_CANDIDATES,
   P_HEAD0,
   P_HEADS,
@@ -41,8 +39,8 @@ import { UNKNOWN, admit } from "./admit";
 import { gate, passIntegers } from "./gate";
 import { admitCommon, isCommonPlain } from "./common";
 import { admitClasses, admitFloats, isCommon4 } from "./common4";
-import { rowBytes } from "./head";
-import { column } from "./scratch";
+import { planeBlock } from "./head";
+import { column, rows } from "./scratch";
 import { f16, value } from "./value";
 import { flt, int, ptr, setInt } from "./word";
 
@@ -60,7 +58,7 @@ export function scan(plan: usize): i32 {
 }
 
 function scanHead(plan: usize, head: usize): void {
-  const maxima = ASC_FEATURE_SIMD ? ptr(plan, P_SCRATCH) + MAXIMA : column(plan, 1);
+  const maxima = ASC_FEATURE_SIMD ? rows(plan) : column(plan, 1);
   const list = column(plan, 0);
   const labels = column(plan, 2);
   const cells = validCells(head);
@@ -70,16 +68,22 @@ function scanHead(plan: usize, head: usize): void {
   const several = !objectness && classes > 1;
   const known = !ASC_FEATURE_SIMD && several && gateFindsClasses(head, type);
   const common = ASC_FEATURE_SIMD ? isCommon4(plan, head) : isCommonPlain(plan, head, known);
-  let block = type >= TYPE_F16 && type <= TYPE_U8 ? 2 * BLOCK : BLOCK;
-  if (ASC_FEATURE_SIMD && several && type == TYPE_F32 && ptr(head, H_SCORE_CELL) == 4)
-    block = <i32>((rowBytes<f32>(classes) - 16) >> 2);
+  const bytes = type == TYPE_F32 ? 4 : type == TYPE_F16 ? 2 : type <= TYPE_U8 ? 1 : 0;
+  let block = bytes == 1 || bytes == 2 ? 2 * BLOCK : BLOCK;
+  if (ASC_FEATURE_SIMD && several && bytes != 0 && int(head, H_SCORE_CELL) == bytes)
+    block =
+      bytes == 4
+        ? planeBlock<f32>(plan, classes)
+        : bytes == 2
+          ? planeBlock<f16>(plan, classes)
+          : planeBlock<i8>(plan, classes);
   for (let from = 0; from < cells; from += block) {
     const n = min(block, cells - from);
     let count: i32;
-    if (type == TYPE_F32) count = gate<f32, f32>(head, from, n, maxima, list);
-    else if (type == TYPE_F16) count = gate<f16, i32>(head, from, n, maxima, list);
-    else if (type == TYPE_I8) count = gate<i8, i32>(head, from, n, maxima, list);
-    else if (type == TYPE_U8) count = gate<u8, i32>(head, from, n, maxima, list);
+    if (type == TYPE_F32) count = gate<f32, f32>(plan, head, from, n, maxima, list);
+    else if (type == TYPE_F16) count = gate<f16, i32>(plan, head, from, n, maxima, list);
+    else if (type == TYPE_I8) count = gate<i8, i32>(plan, head, from, n, maxima, list);
+    else if (type == TYPE_U8) count = gate<u8, i32>(plan, head, from, n, maxima, list);
     else count = passIntegers(head, type, from, n, list);
     if (common) {
       if (!ASC_FEATURE_SIMD) admitCommon(plan, head, list, count, known ? labels - ((<usize>from) << 2) : 0);

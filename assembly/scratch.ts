@@ -1,17 +1,31 @@
 /** Places in scratch, drawn in abi.ts (`P_SCRATCH`). */
-import { COLUMN_BYTES, MAXIMA, P_SCRATCH, ROW_BYTES } from "../src/abi";
+import { COLUMN_BYTES, P_COLUMN, P_SCRATCH, ROW_BYTES } from "../src/abi";
 import { ptr } from "./word";
+
+/** Bytes of a column. */
+// @ts-ignore: decorator
+@inline
+export function columnBytes(plan: usize): usize {
+  return ASC_FEATURE_SIMD ? ptr(plan, P_COLUMN) : COLUMN_BYTES;
+}
 
 /** The list of rows, their best scores, their labels: each a word for every cell of a block. */
 // @ts-ignore: decorator
 @inline
 export function column(plan: usize, i: i32): usize {
-  return ptr(plan, P_SCRATCH) + <usize>(i * COLUMN_BYTES);
+  return ptr(plan, P_SCRATCH) + <usize>i * columnBytes(plan);
 }
 
-/** The maxima of the i-th group of classes; once they are used, room for what comes after. */
+/** The maxima of the cells of a block, and behind them those of the groups. */
 // @ts-ignore: decorator
 @inline
-export function groupRow(plan: usize, i: i32): usize {
-  return ptr(plan, P_SCRATCH) + <usize>(MAXIMA + (1 + i) * ROW_BYTES);
+export function rows(plan: usize): usize {
+  return column(plan, 3);
+}
+
+/** Room for a word for every cell of a block, once the maxima are used. */
+// @ts-ignore: decorator
+@inline
+export function spare(plan: usize, i: i32): usize {
+  return rows(plan) + <usize>((1 + i) * ROW_BYTES);
 }

@@ -12,7 +12,7 @@
  * The verbs: `abiVersion() -> i32`, and with the address of a plan block `scan(plan) -> candidates`,
  * `sort(plan) -> ordered`, `nms(plan) -> detections`, `decode(plan) -> detections` (the three in a row).
  */
-#define BXW_ABI_VERSION 1
+#define BXW_ABI_VERSION 2
 
 /* Plan block: one per image of a batch, and one more for gathered input */
 #define BXW_P_HEADS 0 /* number of head records */
@@ -42,16 +42,18 @@
 #define BXW_P_SCALE_Y 24
 #define BXW_P_SHIFT_X 25
 #define BXW_P_SHIFT_Y 26
+#define BXW_P_COLUMN 27 /* bytes of a column of scratch, see SCAN_BYTES */
+#define BXW_P_ROWS 28 /* bytes of its rows */
 /* written by the kernel */
-#define BXW_P_CANDIDATES 27 /* after scan */
-#define BXW_P_OVERFLOW 28 /* candidates that found no room (multi-label plans only) */
-#define BXW_P_NOT_FINITE 29 /* candidates dropped because box, score or label was not finite */
-#define BXW_P_OUT_OF_RANGE 30 /* candidates whose probability was outside [0, 1] */
-#define BXW_P_ORDERED 31 /* after sort: candidates that nms may look at */
-#define BXW_P_DETECTIONS 32 /* after nms */
-#define BXW_P_VISITED 33 /* candidates that nms looked at before it had enough */
-#define BXW_P_SORTED 34 /* candidates in order so far: all, or the best of many */
-#define BXW_PLAN_WORDS 36
+#define BXW_P_CANDIDATES 29 /* after scan */
+#define BXW_P_OVERFLOW 30 /* candidates that found no room (multi-label plans only) */
+#define BXW_P_NOT_FINITE 31 /* candidates dropped because box, score or label was not finite */
+#define BXW_P_OUT_OF_RANGE 32 /* candidates whose probability was outside [0, 1] */
+#define BXW_P_ORDERED 33 /* after sort: candidates that nms may look at */
+#define BXW_P_DETECTIONS 34 /* after nms */
+#define BXW_P_VISITED 35 /* candidates that nms looked at before it had enough */
+#define BXW_P_SORTED 36 /* candidates in order so far: all, or the best of many */
+#define BXW_PLAN_WORDS 37
 #define BXW_FLAG_NMS_CLASS 1 /* suppression within a class */
 #define BXW_FLAG_NMS_ALL 2 /* suppression across classes; neither flag: none */
 #define BXW_FLAG_SUPPRESS_EQUAL 4 /* suppress at IoU == threshold too */
@@ -150,26 +152,27 @@
 
 /* Scratch */
 /*
- * Cells per block of the scan; of elements smaller than 4 bytes twice as many. Few enough that a block of maxima and its
- * groups stay in the first-level cache.
+ * Cells per block of the scan; of elements smaller than 4 bytes twice as many. Few enough that what is kept of a block stays in the first-level
+ * cache. With vectors, blocks of planes are as long as scratch has room for (`planeBlock`): memory is read fastest by long runs along each plane.
  */
 #define BXW_BLOCK 512
 /*
  * Scratch of the scan, from P_SCRATCH on; each part has room for every cell of a block:
  *
- *     0              COLUMN_BYTES    2 COLUMN_BYTES    MAXIMA      + ROW_BYTES     + 2 ROW_BYTES  ...
+ *     0              P_COLUMN        2 P_COLUMN        3 P_COLUMN  then rows, P_ROWS bytes of them ...
  *     | rows that    | their best    | their labels    | maxima    | maxima of     | of group 1   | up to 16 groups |
  *     | may pass     | scores        |                 | of cells  | group 0       |              |                 |
  *
  * A group is eight classes, or as many eights as keep the groups at sixteen. Heads with objectness, or of one class, have no groups and
- * use the first two of these rows for other things. With vectors, blocks of f32 are as long as fewer groups leave room for, and so are the
- * rows (`rowBytes`). The kernel without vectors uses nothing from MAXIMA on: scores and labels are those of all cells of a block, by number, the
- * scores as raw bits.
+ * use the room of the first three rows for other things. The kernel without vectors has columns of COLUMN_BYTES and no rows: scores and labels
+ * are those of all cells of a block, by number, the scores as raw bits.
  */
 #define BXW_COLUMN_BYTES 4112
-#define BXW_MAXIMA 12336
 #define BXW_ROW_BYTES 2064
 #define BXW_GROUPS 16
+/* Rows where there are groups, at least, and where there are none. */
+#define BXW_GROUP_ROWS_BYTES 35088
+#define BXW_PLAIN_ROWS_BYTES 6192
 #define BXW_SCAN_BYTES 47424
 #define BXW_SCAN_COLUMN_BYTES 18528
 /* All that the kernel without vectors needs. */

@@ -9,7 +9,7 @@
  * `sort(plan) -> ordered`, `nms(plan) -> detections`, `decode(plan) -> detections` (the three in a row).
  */
 
-export const ABI_VERSION = 1;
+export const ABI_VERSION = 2;
 
 // ---- Plan block: one per image of a batch, and one more for gathered input ------------------------------
 export const P_HEADS = 0; //           number of head records
@@ -39,16 +39,18 @@ export const P_SCALE_X = 23; //        f32: detection x = box x * scale + shift 
 export const P_SCALE_Y = 24;
 export const P_SHIFT_X = 25;
 export const P_SHIFT_Y = 26;
+export const P_COLUMN = 27; //         bytes of a column of scratch, see SCAN_BYTES
+export const P_ROWS = 28; //           bytes of its rows
 // written by the kernel
-export const P_CANDIDATES = 27; //     after scan
-export const P_OVERFLOW = 28; //       candidates that found no room (multi-label plans only)
-export const P_NOT_FINITE = 29; //     candidates dropped because box, score or label was not finite
-export const P_OUT_OF_RANGE = 30; //   candidates whose probability was outside [0, 1]
-export const P_ORDERED = 31; //        after sort: candidates that nms may look at
-export const P_DETECTIONS = 32; //     after nms
-export const P_VISITED = 33; //        candidates that nms looked at before it had enough
-export const P_SORTED = 34; //         candidates in order so far: all, or the best of many
-export const PLAN_WORDS = 36;
+export const P_CANDIDATES = 29; //     after scan
+export const P_OVERFLOW = 30; //       candidates that found no room (multi-label plans only)
+export const P_NOT_FINITE = 31; //     candidates dropped because box, score or label was not finite
+export const P_OUT_OF_RANGE = 32; //   candidates whose probability was outside [0, 1]
+export const P_ORDERED = 33; //        after sort: candidates that nms may look at
+export const P_DETECTIONS = 34; //     after nms
+export const P_VISITED = 35; //        candidates that nms looked at before it had enough
+export const P_SORTED = 36; //         candidates in order so far: all, or the best of many
+export const PLAN_WORDS = 37;
 
 export const FLAG_NMS_CLASS = 1; //      suppression within a class
 export const FLAG_NMS_ALL = 2; //        suppression across classes; neither flag: none
@@ -157,30 +159,31 @@ export const TYPE_I32 = 5;
 
 // ---- Scratch -----------------------------------------------------------------------------------------------
 /**
- * Cells per block of the scan; of elements smaller than 4 bytes twice as many. Few enough that a block of maxima and its
- * groups stay in the first-level cache.
+ * Cells per block of the scan; of elements smaller than 4 bytes twice as many. Few enough that what is kept of a block stays in the first-level
+ * cache. With vectors, blocks of planes are as long as scratch has room for (`planeBlock`): memory is read fastest by long runs along each plane.
  */
 export const BLOCK = 512;
 /**
  * Scratch of the scan, from P_SCRATCH on; each part has room for every cell of a block:
  *
- *     0              COLUMN_BYTES    2 COLUMN_BYTES    MAXIMA      + ROW_BYTES     + 2 ROW_BYTES  ...
+ *     0              P_COLUMN        2 P_COLUMN        3 P_COLUMN  then rows, P_ROWS bytes of them ...
  *     | rows that    | their best    | their labels    | maxima    | maxima of     | of group 1   | up to 16 groups |
  *     | may pass     | scores        |                 | of cells  | group 0       |              |                 |
  *
  * A group is eight classes, or as many eights as keep the groups at sixteen. Heads with objectness, or of one class, have no groups and
- * use the first two of these rows for other things. With vectors, blocks of f32 are as long as fewer groups leave room for, and so are the
- * rows (`rowBytes`). The kernel without vectors uses nothing from MAXIMA on: scores and labels are those of all cells of a block, by number, the
- * scores as raw bits.
+ * use the room of the first three rows for other things. The kernel without vectors has columns of COLUMN_BYTES and no rows: scores and labels
+ * are those of all cells of a block, by number, the scores as raw bits.
  */
 export const COLUMN_BYTES = BLOCK * 8 + 16;
-export const MAXIMA = 3 * COLUMN_BYTES;
 export const ROW_BYTES = BLOCK * 4 + 16;
 export const GROUPS = 16;
-export const SCAN_BYTES = MAXIMA + (1 + GROUPS) * ROW_BYTES;
-export const SCAN_COLUMN_BYTES = MAXIMA + (1 + 2) * ROW_BYTES;
+/** Rows where there are groups, at least, and where there are none. */
+export const GROUP_ROWS_BYTES = (1 + GROUPS) * ROW_BYTES;
+export const PLAIN_ROWS_BYTES = (1 + 2) * ROW_BYTES;
+export const SCAN_BYTES = 3 * COLUMN_BYTES + GROUP_ROWS_BYTES;
+export const SCAN_COLUMN_BYTES = 3 * COLUMN_BYTES + PLAIN_ROWS_BYTES;
 /** All that the kernel without vectors needs. */
-export const SCAN_SCALAR_BYTES = MAXIMA;
+export const SCAN_SCALAR_BYTES = 3 * COLUMN_BYTES;
 /** Addresses begin here: a zero address is a bug, not data. */
 export const FIRST_ADDRESS = 64;
 /** Up to so many candidates are put in order by insertion. */

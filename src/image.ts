@@ -131,6 +131,8 @@ export function writeColumns(
     ],
     (at >> 2) + A.P_HEADS,
   );
+  i32[(at >> 2) + A.P_COLUMN] = columns.scan.column;
+  i32[(at >> 2) + A.P_ROWS] = columns.scan.rows;
 }
 
 function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): void {

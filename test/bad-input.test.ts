@@ -602,7 +602,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "more memory than there are addresses",
       () => decode({ ...V8, maxDetections: 5e8 }, [zeros(PLANES)]),
-      "memory: got 26003142592 bytes, expected at most 2147418112: fewer boxes, or a lower maxDetections",
+      "memory: got 26003142608 bytes, expected at most 2147418112: fewer boxes, or a lower maxDetections",
     ],
   ]);
 

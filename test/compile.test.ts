@@ -227,7 +227,7 @@ describe("boxwright compile", () => {
       outputs: [{ name: "detection_out", dims: [1, 1, 100, 7] }],
     });
     expect(chunks[0]).toEqual(bytes);
-    expect(err).toMatch(/plan 1976 bytes \(read only\), memory \d+ bytes: up to 100 candidates/);
+    expect(err).toMatch(/plan 1992 bytes \(read only\), memory \d+ bytes: up to 100 candidates/);
     const out = join(folder, "plan.bin");
     expect(
       await boxwright("compile", ssd, fixture("mobilenet-ssd/coffee/meta.json"), "--out", out),

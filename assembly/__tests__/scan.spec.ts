@@ -56,6 +56,10 @@ import {
   P_NOT_FINITE,
   P_SCORES,
   P_SOURCES,
+  COLUMN_BYTES,
+  GROUP_ROWS_BYTES,
+  P_COLUMN,
+  P_ROWS,
   SCAN_BYTES,
   TYPE_F16,
   TYPE_F32,
@@ -250,6 +254,8 @@ function check(type: i32, bytes: i32, cells: i32, classes: i32, planes: bool): i
   setAt(plan, P_SOURCES, <u32>heap.alloc(cap << 2));
   setAt(plan, P_BOXES, <u32>heap.alloc(cap << 4));
   setAt(plan, P_SCRATCH, <u32>heap.alloc(SCAN_BYTES));
+  setAt(plan, P_COLUMN, COLUMN_BYTES);
+  setAt(plan, P_ROWS, GROUP_ROWS_BYTES);
   const n = scan(plan);
   let wrong = 0;
   let k = 0;
