@@ -9,6 +9,8 @@ export interface Point {
   readonly work: number;
   readonly us: number;
   readonly found: number;
+  /** Of the boxes found. */
+  readonly digest?: string;
 }
 
 export interface Step {

@@ -1,7 +1,7 @@
 /** Compiles and runs the C++ reference, where there is a compiler. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { define, digest, type Found } from "./definition.ts";
@@ -29,11 +29,14 @@ export interface NativeResult {
 export function compileNative(): { program: string } | { reason: string } {
   const source = fileURLToPath(new URL("./native/reference.cpp", import.meta.url));
   if (process.arch !== "x64") return { reason: `written for x64, this is ${process.arch}` };
-  const hash = createHash("sha256").update(readFileSync(source)).update(COMPILE.join(" ")).digest("hex");
+  const compiler = process.env.CXX ?? "g++";
+  const hash = createHash("sha256")
+    .update(readFileSync(source))
+    .update([compiler, ...COMPILE].join(" "))
+    .digest("hex");
   const program = join(cacheDirectory, `reference-${hash.slice(0, 12)}`);
   if (existsSync(program)) return { program };
   mkdirSync(cacheDirectory, { recursive: true });
-  const compiler = process.env.CXX ?? "g++";
   try {
     execFileSync(compiler, [...COMPILE, "-o", `${program}.${process.pid}`, source], {
       stdio: ["ignore", "ignore", "pipe"],
@@ -65,6 +68,7 @@ export function runNative(program: string, workload: Workload, milliseconds: num
     { encoding: "utf8" },
   );
   const bytes = Uint8Array.from(readFileSync(columns));
+  rmSync(columns);
   const n = new DataView(bytes.buffer).getInt32(0, true);
   const ints = (from: number, length: number): Int32Array =>
     new Int32Array(bytes.buffer, 4 + 4 * from, length);

@@ -58,18 +58,32 @@ const furtherRounds = values.quick ? 0 : rounds;
 const time = Number(values.time ?? (values.quick ? 250 : 700));
 const wanted = values.engines?.split(",");
 const only = values.only?.split(",");
+/** A name, or its beginning up to a sign: "v8" is v8@.25 and v8-f16@.25, and "nms-100" is not nms-1000. */
+function isMeant(word: string, name: string): boolean {
+  return name === word || name.startsWith(`${word}@`) || name.startsWith(`${word}-`);
+}
 const before = load<Report>(values.out, "report");
 const workloads = WORKLOADS.filter(
   ({ name }) =>
-    (only === undefined || only.some((prefix) => name.startsWith(prefix))) &&
+    (only === undefined || only.some((word) => isMeant(word, name))) &&
     (!values.again || before?.workloads.some((w) => w.name === name) === true),
 );
+const names = WORKLOADS.map(({ name }) => name);
+const unknown = only?.filter((word) => !names.some((name) => isMeant(word, name))) ?? [];
+if (unknown.length > 0)
+  throw new Error(
+    `--only: got ${unknown.join(", ")}, expected some of ${names.join(", ")}, or how they begin`,
+  );
+const engines = new Set(["native", ...COLUMNS.map(({ engine }) => engine as string)]);
+const strangers = wanted?.filter((engine) => !engines.has(engine)) ?? [];
+if (strangers.length > 0)
+  throw new Error(`--engines: got ${strangers.join(", ")}, expected some of ${[...engines].join(", ")}`);
 const columns = COLUMNS.filter(({ engine }) => wanted === undefined || wanted.includes(engine));
 if (workloads.length === 0)
   throw new Error(
     values.again && before === undefined
       ? `--again: got no report in ${values.out}, expected one to measure again`
-      : `--only ${values.only}: known are ${WORKLOADS.map((w) => w.name).join(", ")}`,
+      : `--only ${values.only}: got no workload, expected some of ${names.join(", ")}`,
   );
 
 const run = promisify(execFile);

@@ -10,9 +10,10 @@
  * Thresholds are plotted as their inverse, and their work is the number of candidates that pass.
  */
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { EngineName, TensorInput } from "../src/index.ts";
+import type { Detections, EngineName, TensorInput } from "../src/index.ts";
 import { outputsOf, optionsOf } from "./engines.ts";
 import { cliffsOf, leastOf, type Point } from "./fit.ts";
 import { loadPackage } from "./package.ts";
@@ -29,6 +30,8 @@ interface Task {
   /** What there is to do, where what is found tells: see Point. */
   work(found: number): number;
   run(): number;
+  /** What the last run answered, for a digest. */
+  answer(): readonly (Float32Array | Int32Array)[];
 }
 
 interface Sweep {
@@ -71,7 +74,7 @@ async function decode(
   engine: EngineName,
   options: object,
   outputs: Record<string, TensorInput>,
-): Promise<() => number> {
+): Promise<Pick<Task, "run" | "answer">> {
   const { createDecoderSync } = await loadPackage();
   const decoder = createDecoderSync(options, { engine, outputs });
   for (const [name, { data }] of Object.entries(outputs))
@@ -79,8 +82,20 @@ async function decode(
   decoder.decode(outputs);
   // A batch answers an array of detections, one image its detections; the length of either is enough of a
   // sink.
-  return () => (decoder.decode() as { readonly length: number }).length;
+  const run = (): number => (decoder.decode() as { readonly length: number }).length;
+  return { run, answer: () => columnsOf(decoder.decode()) };
 }
+
+/** The columns of detections, of all images of a batch. */
+const columnsOf = (all: Detections | readonly Detections[]): Float32Array[] =>
+  [all]
+    .flat()
+    .flatMap(({ length, boxes, scores, classIds, sources }) => [
+      boxes.slice(0, 4 * length),
+      scores.slice(0, length),
+      Float32Array.from(classIds.subarray(0, length)),
+      Float32Array.from(sources.subarray(0, length)),
+    ]);
 
 interface PlaneShape {
   readonly label: string;
@@ -112,7 +127,7 @@ async function* planesOver(engine: EngineName, shapes: readonly PlaneShape[]): A
       iouThreshold: IOU_THRESHOLD,
       activation: "sigmoid",
     };
-    yield { label, x, work: () => x, run: await decode(engine, options, { output0 }) };
+    yield { label, x, work: () => x, ...(await decode(engine, options, { output0 })) };
   }
 }
 
@@ -131,8 +146,8 @@ async function* rowsOver(engine: EngineName, list: number[]): AsyncGenerator<Tas
       confidenceThreshold: 0.25,
       iouThreshold: IOU_THRESHOLD,
     };
-    const run = await decode(engine, options, { output0: { data, dims: [1, rows, 85] } });
-    yield { label: String(rows), x: rows, work: () => rows, run };
+    const task = await decode(engine, options, { output0: { data, dims: [1, rows, 85] } });
+    yield { label: String(rows), x: rows, work: () => rows, ...task };
   }
 }
 
@@ -161,6 +176,7 @@ async function* boxesOver(
       x: n,
       work: (found) => n * found,
       run: () => nms(boxes, scores, options).length,
+      answer: () => [nms(boxes, scores, options)],
     };
   }
 }
@@ -202,6 +218,7 @@ async function* thresholdsOver(engine: EngineName, set: string): AsyncGenerator<
       x: 1 / threshold,
       work: () => work,
       run: () => decoder.decode().length,
+      answer: () => columnsOf(decoder.decode()),
     };
   }
 }
@@ -341,9 +358,11 @@ function measureOnce(sweep: string, engine: string): Point[] {
 if (positionals[0] === "child") {
   const [, sweep, engine] = positionals;
   const points: Point[] = [];
-  for await (const { label, x, work, run } of SWEEPS[sweep].tasks(engine as EngineName)) {
+  for await (const { label, x, work, run, answer } of SWEEPS[sweep].tasks(engine as EngineName)) {
     const { us, found } = medianOf(run, Number(values.time));
-    points.push({ label, x, work: work(found), us, found });
+    const hash = createHash("sha256");
+    for (const column of answer()) hash.update(column);
+    points.push({ label, x, work: work(found), us, found, digest: hash.digest("hex").slice(0, 12) });
   }
   process.stdout.write(`\n${JSON.stringify(points)}\n`);
 } else {
@@ -367,9 +386,12 @@ if (positionals[0] === "child") {
           `  CLIFF ${engine}: from ${from} to ${to} time grew ${excess.toFixed(1)}x as much as the work`,
         );
     }
-    const counts = new Set(lines.map(({ points }) => points.map((p) => p.found).join()));
-    if (counts.size > 1) {
-      console.log(`  MISMATCH: the engines found ${[...counts].join(" / ")}`);
+    // engines agree byte for byte
+    const odd = lines[0].points.flatMap(({ label, digest }, i) =>
+      lines.every(({ points }) => points[i].digest === digest) ? [] : label,
+    );
+    if (odd.length > 0) {
+      console.log(`  MISMATCH: the engines found other boxes at ${odd.join(", ")}`);
       process.exitCode = 1;
     }
   }

@@ -47,9 +47,12 @@ function nonMaxSuppression(boxes: Box[]): Box[] {
 }
 
 function toFloats({ data, type, scale = 1, zeroPoint = 0 }: BenchTensor): Float32Array {
-  if (type === "float16") return Float32Array.from(data, (bits) => fromHalf(bits));
-  if (type === "int8") return Float32Array.from(data, (value) => (value - zeroPoint) * Math.fround(scale));
-  return data as Float32Array;
+  if (type === "float32") return data as Float32Array;
+  const floats = new Float32Array(data.length);
+  const step = Math.fround(scale);
+  if (type === "float16") for (let i = 0; i < data.length; i++) floats[i] = fromHalf(data[i]);
+  else for (let i = 0; i < data.length; i++) floats[i] = (data[i] - zeroPoint) * step;
+  return floats;
 }
 
 const centre = (
@@ -92,8 +95,9 @@ function decodeV5({ tensors, threshold }: Workload): Box[] {
   const data = tensors.output0.data;
   const found: Box[] = [];
   for (let i = 0; i < 25200; i++) {
+    const objectness = data[i * 85 + 4];
+    if (objectness <= threshold) continue;
     const row = data.slice(i * 85, (i + 1) * 85);
-    const objectness = row[4];
     let classId = 0;
     let score = 0;
     for (let c = 0; c < CLASSES; c++) {
@@ -122,6 +126,7 @@ function decodeV3({ tensors, threshold }: Workload): Box[] {
       for (let row = 0; row < side; row++) {
         for (let col = 0; col < side; col++) {
           const objectness = sigmoid(value(anchor, 4, row, col));
+          if (objectness <= threshold) continue;
           let classId = 0;
           let score = 0;
           for (let c = 0; c < CLASSES; c++) {
