@@ -334,7 +334,7 @@ export function factsBlock(
     if (bundle !== undefined)
       rows.push([
         "bytes to ship",
-        `binaries ${binary("simd.wasm")} kB (\`simd\`) and ${binary("scalar.wasm")} kB (\`scalar\`); everything imported, bundled and minified ${[`${(bundle.gzip / 1000).toFixed(1)} kB gzipped`, ...byPlan].join(", ")}`,
+        `binaries ${binary("simd.wasm")} kB (\`simd\`) and ${binary("scalar.wasm")} kB (\`scalar\`); everything imported, bundled and minified ${[`${(bundle.gzip / 1000).toFixed(1)} kB gzipped${bundle.gzip > BUNDLE_LIMIT ? ` (more than the ${BUNDLE_LIMIT / 1024} KiB that were aimed at)` : ""}`, ...byPlan].join(", ")}`,
         "`npm run bench:memory -- --only sizes`",
       ]);
   }

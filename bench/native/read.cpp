@@ -1,7 +1,7 @@
 // How fast this machine reads memory, 128 bits at a time, from tensors that stay in its caches to some that do not: a step of a sweep
 // that is steep here too is the machine's.
 //
-//   g++ -O2 -o bench/report/read bench/native/read.cpp && bench/report/read 2.8 5.4 10.8 21.6 33.6     (sizes in MB)
+//   g++ -O2 -o read bench/native/read.cpp && ./read 2.8 5.4 10.8 21.6 33.6     (sizes in MB)
 #include <emmintrin.h>
 
 #include <algorithm>
