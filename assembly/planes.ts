@@ -206,7 +206,7 @@ function nextInFour(a: usize, b: usize, c: usize, d: usize, end: usize, below: i
 function topOf(plane: usize, i: usize, stop: usize, tops: usize, c: i32): void {
   for (; i < stop; i += 4) {
     const bits = load<i32>(plane + i);
-    // a NaN has bits above those of all numbers
+    // a NaN has bits above those of all numbers, or below zero
     if (bits > load<i32>(tops + i) && load<f32>(plane + i) >= 0) {
       store<i32>(tops + i, bits);
       store<i32>(tops + i + COLUMN_BYTES, c);

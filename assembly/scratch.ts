@@ -23,7 +23,7 @@ export function rows(plan: usize): usize {
   return column(plan, 3);
 }
 
-/** Room for a word for every cell of a block, once the maxima are used. */
+/** Room for a word for every cell of a block of floats with an objectness, once the maxima are used. */
 // @ts-ignore: decorator
 @inline
 export function spare(plan: usize, i: i32): usize {

@@ -54,6 +54,7 @@ import {
 import { checkPerClass, isPerClass, labelsOf, mayBePerClass } from "./class-lists.ts";
 import { makePlan } from "./plan.ts";
 import { knownSpecs } from "./question.ts";
+import { priorsToCome } from "./readings/ssd.ts";
 import { type TensorInput, type TensorSpec, specOf } from "./tensor.ts";
 import { type Stats, countFrame, countImage } from "./stats.ts";
 
@@ -164,7 +165,7 @@ class TensorDecoder implements Decoder {
     this.engine = engine;
     this.#thresholds = config;
     const specs = knownSpecs(config);
-    if (specs) {
+    if (specs && !priorsToCome(config, specs)) {
       this.#build(specs, () => null);
       this.#fixed = true;
     }
@@ -350,8 +351,10 @@ class TensorDecoder implements Decoder {
     valuesOf: (index: number) => ArrayLike<number> | null,
     own: readonly (string | null)[] = [],
   ): void {
-    const plan = makePlan(this.config, specs, valuesOf);
-    checkPerClass(plan, this.#thresholds.confidenceThreshold);
+    // thresholds of today: where only a list of them tells how many classes there are, `update` may have given it
+    const { confidenceThreshold } = this.#thresholds;
+    const plan = makePlan({ ...this.config, confidenceThreshold }, specs, valuesOf);
+    checkPerClass(plan, confidenceThreshold);
     const layout = layoutOf(plan);
     const engine = makeEngine(this.engine, layout.bytes);
     const { memory } = engine;

@@ -97,7 +97,7 @@ const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 export const imageStart = ({ tensors, batch }: Plan, { tensor }: Field, image: number): number =>
   (volume(tensors[tensor].dims) / batch) * image;
 
-/** The words of a plan block from P_HEADS to P_MAX_CANDIDATES. */
+/** The words of a plan block from P_HEADS to P_MAX_CANDIDATES, and where the scan has its room. */
 export function writeColumns(
   { i32 }: Memory,
   at: number,

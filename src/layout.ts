@@ -173,7 +173,7 @@ const oneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1
 /**
  * Room for a block of the scan. Planes are read fastest in long runs (of 8,400 cells in runs of 2,100 in place of 800 a twelfth of the time of
  * the scan is saved), and rows of the groups' maxima are as long as those; it grows with the cells, so that all memory stays in 40 bytes a
- * cell and 64 KiB.
+ * cell and 64 KiB (but for multi-label plans, whose candidates are more than the cells).
  */
 function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
   if (heads.every(oneColumn)) return { column: COLUMN_BYTES, rows: PLAIN_ROWS_BYTES };
@@ -213,7 +213,10 @@ export function layoutOf(plan: Plan, scalarOnly = false): Layout {
     gatherBlock: blocks[batch] ?? 0,
     records: perBlock(heads.length * HEAD_WORDS),
     classLists: heads.map((h) => (keep ? words(classesOf(h, keep.length)) : 0)),
-    classGates: heads.map((h) => words(classesOf(h, plan.classes))),
+    // classes to look for may be more than are known of: a label column may hold any number
+    classGates: heads.map((h) =>
+      words(Math.max(classesOf(h, plan.classes), classesOf(h, keep?.length ?? 0))),
+    ),
     priors: heads.map(({ priors }) => {
       const here = tables.get(priors) ?? words((priors as Float32Array).length);
       tables.set(priors, here);

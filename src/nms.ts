@@ -225,8 +225,8 @@ function copyAsCorners(
 }
 
 /**
- * Whether every box that suppression looked at has its corners in order and finite, and a score. Others had no part in what it kept: a NaN stands
- * before all numbers in the order or behind them, and leaves the order of these as it is. Where it looked at many of the `n` boxes, all
+ * Whether every box that suppression looked at has its corners in order and finite, and a score. Others had no part in what it kept: wherever the
+ * order has put a NaN, the numbers among themselves are in order. Where it looked at many of the `n` boxes, all
  * are checked in the order of memory, which is faster.
  */
 function metWell({ engine, at }: Workspace, n: number): boolean {

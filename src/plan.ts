@@ -273,7 +273,9 @@ function checkNamed(
   const missed = unused.filter((s) => /_yolo/i.test(s.name) || named.includes(s.name));
   if (missed.length > 0)
     refuse("", `${list(missed)} left over by ${about}`, "every output of the head to fit");
-  const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.gridWidth}`)).size;
+  // anchors of a map begin at channels of their own, maps in one tensor at cells of their own
+  const first = (h: Head): number => (name === "anchor-grid" ? 0 : h.box.offset);
+  const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.gridWidth} ${first(h)}`)).size;
   if (strides && /-grid$/.test(name) && maps !== strides.length)
     refuse(about, `${maps} ${maps === 1 ? "map" : "maps"}`, `${strides.length}, one for each of strides`);
   if (name === "anchor-grid" && typeof scaleXY === "object" && scaleXY !== null && maps !== scaleXY.length)
@@ -302,18 +304,19 @@ const FIELDS = ["score", "objectness", "label", "marker", "count", "box"] as con
 const fieldsOf = (h: Head, names: readonly (typeof FIELDS)[number][] = FIELDS): Field[] =>
   names.map((n) => h[n]).filter((f) => f !== null);
 
-/** No column may end behind its tensor: a label column that is too short, batches that differ. */
+/** No column may end behind its tensor: a label column that is too short, batches that differ, one count for several images. */
 function checkBatch(specs: readonly TensorSpec[], heads: readonly Head[], batch: number): void {
   for (const h of heads) {
     for (const f of fieldsOf(h)) {
       const s = specs[f.tensor];
       const all = volume(s.dims);
       const own = all / (batch || 1);
-      if (h.cells > 0 && f !== h.count && !(Number.isInteger(own) && f.offset + (h.cells - 1) * f.cell < own))
+      const cells = f === h.count ? 1 : h.cells;
+      if (h.cells > 0 && !(Number.isInteger(own) && f.offset + (cells - 1) * f.cell < own))
         refuse(
           shape(s),
           `${all} elements`,
-          `${h.cells} cells for each of ${batch} image${batch === 1 ? "" : "s"}, as ${h.about} has`,
+          `${cells} cell${cells === 1 ? "" : "s"} for each of ${batch} image${batch === 1 ? "" : "s"}, as ${h.about} has`,
         );
     }
   }
@@ -321,6 +324,16 @@ function checkBatch(specs: readonly TensorSpec[], heads: readonly Head[], batch:
 
 /** Scores and boxes of quantised tensors need a scale, and one that leaves something of the scores. */
 function checkTypes(h: Head, specs: readonly TensorSpec[], activation: Activation): void {
+  for (const f of fieldsOf(h, ["marker", "count"])) {
+    const s = specs[f.tensor];
+    // the marker says "no more" below zero, so a scale alone does no harm there
+    if (s.zeroPoint !== 0 || (f === h.count && (s.scale ?? 1) !== 1))
+      refuse(
+        shape(s),
+        `${s.type} of scale ${s.scale} and zeroPoint ${s.zeroPoint}`,
+        "numbers as they stand, as they say where the list ends",
+      );
+  }
   for (const f of fieldsOf(h, ["score", "objectness", "box"])) {
     const s = specs[f.tensor];
     const { scale, zeroPoint } = s;

@@ -834,3 +834,109 @@ test.each(engines)("the threshold of i32 scores is rounded as they are, %s", (en
       .at(0)?.confidence,
   ).toBe(0.5);
 });
+
+test.each(engines)(
+  "more classes to look for than are known of have room for their thresholds, %s",
+  (engine) => {
+    const keep = Array.from({ length: 100 }, (_, i) => i);
+    const rows = keep.flatMap((i) => [10 + i, 10, 100 + i, 100, 0.9 - i * 0.001, i]);
+    const tensor = floats([1, 100, 6], rows);
+    const config = { family: "yolov10", inputSize: [640, 640], confidenceThreshold: [0.5] };
+    expect(make(config, { engine, keep }).decode({ o: tensor })).toHaveLength(100);
+    const d = make(config, { engine, keep, outputs: { o: { dims: [1, 100, 6], type: "f32" } } });
+    const slot = d.slots.o.data as Float32Array;
+    slot.set(tensor.data as Float32Array);
+    d.update({ confidenceThreshold: [0.6] });
+    expect([...slot]).toEqual([...(tensor.data as Float32Array)]);
+    expect(d.decode()).toHaveLength(100);
+  },
+);
+
+test("prior boxes among outputs whose shapes are known are waited for", () => {
+  const tensors = {
+    loc: filled([1, 8, 4]),
+    conf: floats([1, 8, 3], Array.from({ length: 8 }, () => [0.1, 0.8, 0.1]).flat()),
+    mbox_priorbox: floats(
+      [1, 2, 32],
+      Array.from({ length: 16 }, (_, i) =>
+        i < 8 ? [0.1 * i, 0.1, 0.1 * i + 0.09, 0.5] : [0.1, 0.1, 0.2, 0.2],
+      ).flat(),
+    ),
+  };
+  const outputs = Object.fromEntries(
+    Object.entries(tensors).map(([name, { dims }]) => [name, { dims, type: "f32" }]),
+  );
+  const boxes = found(make({ family: "ssd", classes: 3 }), tensors);
+  expect(boxes).toHaveLength(8);
+  expect(boxes).toContainEqual([1, 0.7, 0.1, 0.79, 0.5]);
+  expect(found(make({ family: "ssd", classes: 3 }, { outputs }), tensors)).toEqual(boxes);
+});
+
+test.each(engines)("of a batch each image has its own count, %s", (engine) => {
+  const roles = { boxes: "b", scores: "s", labels: "l", count: "n" };
+  const d = (): Decoder => make({ family: "tflite-postprocess", classes: 3, roles }, { engine });
+  const outputs = (n: TensorInput) => ({
+    b: floats([2, 4, 4], Array.from({ length: 8 }, (_, i) => [0.1 * i, 0.1, 0.1 * i + 0.05, 0.2]).flat()),
+    s: floats([2, 4], new Array<number>(8).fill(0.9)),
+    l: filled([2, 4]),
+    n,
+  });
+  const lengths = (n: TensorInput): number[] =>
+    (d().decode(outputs(n)) as unknown as { length: number }[]).map((image) => image.length);
+  expect(lengths(floats([2], [1, 3]))).toEqual([1, 3]);
+  expect(lengths(floats([2, 1], [4, 2]))).toEqual([4, 2]);
+  expect(() => d().decode(outputs(floats([1], [4])))).toThrow(
+    "got 1 elements, expected 1 cell for each of 2 images",
+  );
+});
+
+test("a list of thresholds before the first frame says how many classes there are, as at creation", () => {
+  const rows = floats([1, 2, 6], [10, 10, 30, 30, 0.4, 1, 10, 10, 30, 30, 0.4, 79]);
+  const d = make({ family: "yolov10", inputSize: [640, 640] });
+  d.update({ confidenceThreshold: Array.from({ length: 80 }, (_, i) => (i === 79 ? 0.5 : 0.3)) });
+  expect(found(d, { o: rows }).map(([c]) => c)).toEqual([1]);
+});
+
+test("what says where a list ends is no quantised number", () => {
+  const d = make({ family: "ssd-detection-output", classes: 3 });
+  const data = Int8Array.of(-1, 0, 99, 9, 9, 50, 50);
+  expect(() => d.decode({ o: { data, dims: [1, 1, 1, 7], scale: 0.01, zeroPoint: -1 } })).toThrow(
+    "got i8 of scale 0.01 and zeroPoint -1, expected numbers as they stand",
+  );
+  const roles = { boxes: "b", scores: "s", labels: "l", count: "n" };
+  const lite = make({ family: "tflite-postprocess", classes: 3, roles });
+  const n = { data: Uint8Array.of(8), dims: [1], scale: 0.5, zeroPoint: 6 };
+  expect(() => lite.decode({ b: filled([1, 4, 4]), s: filled([1, 4]), l: filled([1, 4]), n })).toThrow(
+    "got u8 of scale 0.5 and zeroPoint 6, expected numbers as they stand",
+  );
+});
+
+test("maps of one tensor with as many cells each have strides of their own", () => {
+  const d = make({ family: "nanodet", classes: 3, inputSize: [32, 32], strides: [8, 16, 32, 64] });
+  const o = { ...filled([1, 22, 35]), order: "rows" };
+  o.data.fill(0.01);
+  expect(d.decode({ o })).toHaveLength(0);
+});
+
+test("a new plan is looked at anew, and the notes of the one before are gone", () => {
+  const d = make({ family: "yolov8", classes: 2, inputSize: [64, 64] });
+  d.decode({ o: planes([32, 32, 10, 10, NaN, NaN]) });
+  expect(d.describe().text).toContain("are NaN");
+  // a batch of two is another plan
+  const two = { ...filled([2, 6, 84]), order: "planes" };
+  d.decode({ o: two });
+  expect(d.describe().text).not.toContain("are NaN");
+  // logits that are no candidates: only the first frame of a plan is searched for them
+  const three = { ...filled([3, 6, 84]), order: "planes" };
+  three.data.fill(-3);
+  expect(() => d.decode({ o: three })).toThrow("expected probabilities in 0..1");
+});
+
+test("what the network has finished: rows of corners are not suppressed again, rows of labels end at the edges", () => {
+  const config = { classes: 2, inputSize: [64, 64] };
+  // YOLO26 has one box an object even where its last step is left out
+  const rows = [0.9, 0.8, 0.7].flatMap((s) => [5, 5, 30, 30, 0.9, s, 0.1]);
+  expect(make({ family: "yolo26", ...config }).decode({ o: floats([1, 3, 7], rows) })).toHaveLength(3);
+  const finished = floats([1, 1, 6], [-9, 5, 80, 32, 0.9, 1]);
+  expect(found(make({ family: "yolov10", ...config }), { o: finished })).toEqual([[1, 0, 0.0781, 1, 0.5]]);
+});

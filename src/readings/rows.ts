@@ -96,7 +96,7 @@ export const detectionOutput: ReadShapes = (q, specs) =>
     single(specs, rows, 7, 3, 2).filter(isRows),
   );
 
-/** TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), classes [1,N], scores [1,N], count [1]. */
+/** TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), classes [1,N], scores [1,N], count [1], or one for each image. */
 export const postprocess: ReadShapes = (q, specs) => {
   const format = q.boxFormat ?? "yxyx";
   // the operator's own names: no suffix boxes, :1 classes, :2 scores, :3 count. TensorFlow 2 counts from the other end: :0 count,
@@ -112,8 +112,13 @@ export const postprocess: ReadShapes = (q, specs) => {
   };
   const own = { ...q, roles };
   const at = specs.findIndex((s) => s.name === roles.labels);
+  const images = specs[at]?.dims.length > 1 ? specs[at].dims[0] : 1;
   const tensor = specs.findIndex(
-    (s, i) => i !== at && volume(s.dims) === 1 && may(own, "count", s.name) && !may(own, "scores", s.name),
+    (s, i) =>
+      i !== at &&
+      [1, images].includes(volume(s.dims)) &&
+      may(own, "count", s.name) &&
+      !may(own, "scores", s.name),
   );
   const count = tensor < 0 ? null : { ...columnOf(tensor), channel: 0, cell: 0 };
   return at < 0

@@ -1,8 +1,9 @@
 /** Readings of SSD and its kin: score columns with a background among them, prior boxes, and boxes and scores as they are. */
 import type { Config } from "../config.ts";
 import { refuse } from "../errors.ts";
+import { TRAITS } from "../families.ts";
 import { BOX_NAME, may, pairs, type Place, preferred, single } from "../places.ts";
-import { namesOf, type Question } from "../question.ts";
+import { familyOf, namesOf, outputsOf, type Question } from "../question.ts";
 import {
   columnOf,
   type Head,
@@ -158,6 +159,12 @@ export function priorsAmong(specs: readonly TensorSpec[], { roles }: Pick<Config
     );
   });
   return specs.indexOf(preferred(may, (s) => !BOX_NAME.test(s.name) || /prior/i.test(s.name))[0]);
+}
+
+/** Whether an output holds the prior boxes: then no plan is made before its values are here. */
+export function priorsToCome(config: Config, given: readonly TensorSpec[]): boolean {
+  const specs = outputsOf(config, given);
+  return TRAITS[familyOf(config, specs).family].head === "prior" && priorsAmong(specs, config) >= 0;
 }
 
 const PRIOR_NAME = /prior|anchor/i;
