@@ -130,27 +130,23 @@ describe.each(engines)("%s", (engine) => {
       ).toEqual(answer);
     });
 
-    if (kind !== "postprocess")
-      test("a batch is its images one by one", () => {
-        const size = { ...SIZE, batch: 3 };
-        const all = fill(kind, size, 3);
-        const results = createDecoderSync(all.made.config, { ...LOOSE, engine }).decode<
-          readonly Detections[]
-        >(named(all));
-        expect(results).toHaveLength(3);
-        results.forEach((r, b) => {
-          const one = Object.fromEntries(
-            all.tensors.map(({ t, numbers }) => {
-              const n = numbers.length / 3;
-              return [
-                t.spec.name,
-                inputOf(t, numbers.slice(b * n, (b + 1) * n), [1, ...t.spec.dims.slice(1)]),
-              ];
-            }),
-          );
-          expect(found(r)).toEqual(decode(all.made.config, one, engine));
-        });
+    test("a batch is its images one by one", () => {
+      const size = { ...SIZE, batch: 3 };
+      const all = fill(kind, size, 3);
+      const results = createDecoderSync(all.made.config, { ...LOOSE, engine }).decode<readonly Detections[]>(
+        named(all),
+      );
+      expect(results).toHaveLength(3);
+      results.forEach((r, b) => {
+        const one = Object.fromEntries(
+          all.tensors.map(({ t, numbers }) => {
+            const n = numbers.length / 3;
+            return [t.spec.name, inputOf(t, numbers.slice(b * n, (b + 1) * n), [1, ...t.spec.dims.slice(1)])];
+          }),
+        );
+        expect(found(r)).toEqual(decode(all.made.config, one, engine));
       });
+    });
 
     test("update is a new decoder with these thresholds", () => {
       const d = createDecoderSync(base.made.config, { ...LOOSE, engine });
