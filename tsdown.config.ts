@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "tsdown";
 import { quietLoader } from "./scripts/quiet-loader.mjs";
 
-const src = (name: string): string => fileURLToPath(new URL(`./src/${name}.ts`, import.meta.url));
+const src = (name: string): string => fileURLToPath(new URL(`./src/engine/${name}.ts`, import.meta.url));
 
 /** Builds an entry with other files in the place of some: who imports them cannot tell. */
 const swap = (files: Readonly<Record<string, string>>) => ({
@@ -20,6 +20,15 @@ const swap = (files: Readonly<Record<string, string>>) => ({
   },
 });
 
+/** The binaries stand beside the built entries, wherever the file that imports them stands in the sources. */
+const besideEntries = {
+  name: "beside-entries",
+  resolveId(id: string) {
+    const name = /([^/]+\.wasm)$/.exec(id)?.[1];
+    return name === undefined ? null : { id: `./${name}`, external: true };
+  },
+};
+
 // The loader is bundled, so that the package has no runtime dependency.
 const common = {
   target: "es2022",
@@ -31,7 +40,7 @@ const common = {
   deps: {
     alwaysBundle: ["@assemblyscript/loader"],
     onlyBundle: ["@assemblyscript/loader"],
-    neverBundle: [/^node:/, /\.wasm$/, "@resvg/resvg-js", "xz-decompress"],
+    neverBundle: [/^node:/, "@resvg/resvg-js", "xz-decompress"],
   },
   // bundlers turn the constants of a module into variables, which engines load anew in every loop
   inputOptions: { checks: { pluginTimings: false }, optimization: { inlineConst: { mode: "all" } } },
@@ -46,25 +55,25 @@ const inBrowser = { ...common, minify: { compress: true, mangle: false, codegen:
 
 const noKernel = {
   ...inBrowser,
-  entry: { wasm: "src/wasm-entry.ts" },
-  plugins: [quietLoader(), swap({ source: "source-none" })],
+  entry: { wasm: "src/entries/wasm.ts" },
+  plugins: [quietLoader(), swap({ binary: "binary-none" })],
 };
 const noWasm = { ...inBrowser, plugins: [swap({ wasm: "wasm-none" })] };
 const workerd = {
   ...inBrowser,
-  plugins: [quietLoader(), swap({ source: "source-workerd" })],
+  plugins: [quietLoader(), besideEntries, swap({ binary: "binary-workerd" })],
 };
 
 const inNode = {
   ...common,
   platform: "node",
-  plugins: [quietLoader(), swap({ source: "source-node" })],
+  plugins: [quietLoader(), swap({ binary: "binary-node" })],
 } as const;
 
 export default defineConfig([
   {
     ...inNode,
-    entry: { "index.node": "src/index.ts", node: "src/node.ts", cli: "src/cli.ts" },
+    entry: { "index.node": "src/entries/index.ts", node: "src/entries/node.ts", cli: "src/entries/cli.ts" },
     format: "esm",
     clean: true,
     hooks: {
@@ -74,33 +83,33 @@ export default defineConfig([
       },
     },
   },
-  { ...inNode, entry: { "index.node": "src/index.ts" }, format: "cjs" },
-  { ...inBrowser, entry: { index: "src/index.ts" }, format: "esm" },
-  { ...inBrowser, entry: { index: "src/index.ts" }, format: "cjs" },
+  { ...inNode, entry: { "index.node": "src/entries/index.ts" }, format: "cjs" },
+  { ...inBrowser, entry: { index: "src/entries/index.ts" }, format: "esm" },
+  { ...inBrowser, entry: { index: "src/entries/index.ts" }, format: "cjs" },
   // alone, so that no entry shares a file with it
-  { ...inBrowser, entry: { priors: "src/priors.ts" }, format: "esm" },
-  { ...inBrowser, entry: { priors: "src/priors.ts" }, format: "cjs" },
+  { ...inBrowser, entry: { priors: "src/heads/priors.ts" }, format: "esm" },
+  { ...inBrowser, entry: { priors: "src/heads/priors.ts" }, format: "cjs" },
   { ...noKernel, format: "esm" },
   { ...noKernel, format: "cjs" },
-  { ...noWasm, entry: { ts: "src/index.ts" }, format: "esm" },
-  { ...noWasm, entry: { ts: "src/index.ts" }, format: "cjs" },
-  { ...workerd, entry: { workerd: "src/index.ts" }, format: "esm" },
-  { ...inNode, entry: { "plan.node": "src/plan-entry.ts" }, format: "esm" },
-  { ...inNode, entry: { "plan.node": "src/plan-entry.ts" }, format: "cjs" },
-  { ...inBrowser, entry: { plan: "src/plan-entry.ts" }, format: "esm" },
-  { ...inBrowser, entry: { plan: "src/plan-entry.ts" }, format: "cjs" },
-  { ...noWasm, entry: { "plan.ts": "src/plan-entry.ts" }, format: "esm" },
-  { ...noWasm, entry: { "plan.ts": "src/plan-entry.ts" }, format: "cjs" },
-  { ...workerd, entry: { "plan.workerd": "src/plan-entry.ts" }, format: "esm" },
+  { ...noWasm, entry: { ts: "src/entries/index.ts" }, format: "esm" },
+  { ...noWasm, entry: { ts: "src/entries/index.ts" }, format: "cjs" },
+  { ...workerd, entry: { workerd: "src/entries/index.ts" }, format: "esm" },
+  { ...inNode, entry: { "plan.node": "src/entries/plan.ts" }, format: "esm" },
+  { ...inNode, entry: { "plan.node": "src/entries/plan.ts" }, format: "cjs" },
+  { ...inBrowser, entry: { plan: "src/entries/plan.ts" }, format: "esm" },
+  { ...inBrowser, entry: { plan: "src/entries/plan.ts" }, format: "cjs" },
+  { ...noWasm, entry: { "plan.ts": "src/entries/plan.ts" }, format: "esm" },
+  { ...noWasm, entry: { "plan.ts": "src/entries/plan.ts" }, format: "cjs" },
+  { ...workerd, entry: { "plan.workerd": "src/entries/plan.ts" }, format: "esm" },
   // Declarations of all entries in one go, so that a Decoder of one is a Decoder of the others; those for `require` are the same text.
   {
     ...common,
     entry: {
-      index: "src/index.ts",
-      wasm: "src/wasm-entry.ts",
-      plan: "src/plan-entry.ts",
-      priors: "src/priors.ts",
-      node: "src/node.ts",
+      index: "src/entries/index.ts",
+      wasm: "src/entries/wasm.ts",
+      plan: "src/entries/plan.ts",
+      priors: "src/heads/priors.ts",
+      node: "src/entries/node.ts",
     },
     format: "esm",
     dts: { emitDtsOnly: true },

@@ -49,7 +49,7 @@ import {
   RULE_OBJECTNESS,
   RULE_PRODUCT,
   TYPE_F32,
-} from "../src/abi";
+} from "../src/core/abi";
 import { exp, power } from "./exp";
 import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
 import { bestOf, largest, largestInRow } from "./classes";

@@ -1,6 +1,6 @@
 /**
  * Box arithmetic: one candidate's four channels -> corners normalised to the network input.
- * Every step is f32 and written in the order of `src/baseline/box.ts`, so that the bits agree.
+ * Every step is f32 and written in the order of `src/engine/ts/box.ts`, so that the bits agree.
  */
 import {
   FLAG_CLAMP_BEFORE,
@@ -45,7 +45,7 @@ import {
   TYPE_I16,
   TYPE_I32,
   TYPE_I8,
-} from "../src/abi";
+} from "../src/core/abi";
 import { exp, sigmoid, tanh } from "./exp";
 import { exp4, expSums, sigmoid4 } from "./exp4";
 import { f16, finite, gather4, value } from "./value";

@@ -3,7 +3,7 @@
  * crowd in one bucket a radix sort does it instead, least significant digit first. Vector builds do the first of this four at a time
  * (buckets4.ts).
  */
-import { BUCKET_BITS, BUCKET_CROWD } from "../src/abi";
+import { BUCKET_BITS, BUCKET_CROWD } from "../src/core/abi";
 import { clear, copy } from "./word";
 
 const DIGIT = 8;

@@ -6,8 +6,8 @@
  *
  *     bucket | number of the candidate
  */
-import { ONE_WAVE } from "../src/abi";
-import { BUCKET_CROWD } from "../src/abi";
+import { ONE_WAVE } from "../src/core/abi";
+import { BUCKET_CROWD } from "../src/core/abi";
 import { bucketAt, byDigits, insertion, keyOf, shiftOf, starts } from "./buckets";
 import { clear } from "./word";
 

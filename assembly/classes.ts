@@ -1,5 +1,5 @@
 /** The best class of a cell. */
-import { FN_SOFTMAX, H_SCORE_FN, H_SCORE_GATE, TYPE_F16, TYPE_F32, TYPE_I8, TYPE_U8 } from "../src/abi";
+import { FN_SOFTMAX, H_SCORE_FN, H_SCORE_GATE, TYPE_F16, TYPE_F32, TYPE_I8, TYPE_U8 } from "../src/core/abi";
 import { classAt, loadGate } from "./head";
 import { equal, inOrder, passing, rowMaximum, splatGate, spreadMaximum } from "./lanes";
 import { f16, integer, key, lowest, size } from "./value";

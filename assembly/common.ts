@@ -34,7 +34,7 @@ import {
   P_SCORES,
   P_SOURCES,
   TYPE_F32,
-} from "../src/abi";
+} from "../src/core/abi";
 import { BOX_NOT_FINITE, BOX_OK, activate, place } from "./box";
 import { isCommon } from "./head";
 import { finite } from "./value";

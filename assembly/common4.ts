@@ -40,7 +40,7 @@ import {
   TYPE_F32,
   TYPE_I8,
   TYPE_U8,
-} from "../src/abi";
+} from "../src/core/abi";
 import { emitKept } from "./admit";
 import { box4, inLanes, inRows, rowBox, value4 } from "./box";
 import { bestOf, firstEqual } from "./classes";

@@ -14,7 +14,7 @@ import {
   P_SHIFT_X,
   P_SHIFT_Y,
   P_SOURCES,
-} from "../src/abi";
+} from "../src/core/abi";
 import { clamp } from "./box";
 import { flt, ptr } from "./word";
 

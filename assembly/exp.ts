@@ -1,5 +1,5 @@
-/** exp and its kin, one number at a time; the steps are those of `src/exp.ts`. */
-import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND, log } from "../src/exp";
+/** exp and its kin, one number at a time; the steps are those of `src/core/exp.ts`. */
+import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND, log } from "../src/core/exp";
 
 /** e^x for x that ends in an f32. */
 export function exp(x: f64): f64 {

@@ -1,5 +1,5 @@
 /** `exp.ts` in lanes: the same steps in the same order, so the same bits. Vector builds only. */
-import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "../src/exp";
+import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "../src/core/exp";
 
 // @ts-ignore: decorator
 @inline

@@ -11,7 +11,7 @@ import {
   H_SCORE_CHANNEL,
   H_SCORE_FN,
   H_SCORE_GATE,
-} from "../src/abi";
+} from "../src/core/abi";
 import { classAt, loadGate } from "./head";
 import { passing, passing16, rowMaximum, splatGate } from "./lanes";
 import { passEach, passPlanes, passWords, planeMaxima } from "./planes";

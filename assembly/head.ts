@@ -19,7 +19,7 @@ import {
   TYPE_I16,
   TYPE_I8,
   TYPE_U8,
-} from "../src/abi";
+} from "../src/core/abi";
 import { f16, key, size } from "./value";
 import { flt, int, ptr } from "./word";
 

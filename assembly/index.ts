@@ -1,5 +1,5 @@
-/** The kernel's verbs; `src/abi.ts` documents the image they work on. */
-import { ABI_VERSION } from "../src/abi";
+/** The kernel's verbs; `src/core/abi.ts` documents the image they work on. */
+import { ABI_VERSION } from "../src/core/abi";
 import { nms } from "./nms";
 import { scan } from "./scan";
 import { sort } from "./sort";

@@ -14,7 +14,7 @@ import {
   P_ORDERED,
   P_SORTED,
   P_VISITED,
-} from "../src/abi";
+} from "../src/core/abi";
 import { sortMore } from "./sort";
 import { int, ptr, setInt } from "./word";
 

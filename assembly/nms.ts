@@ -28,7 +28,7 @@ import {
   P_ORDER,
   P_ORDERED,
   P_VISITED,
-} from "../src/abi";
+} from "../src/core/abi";
 import { detect } from "./detect";
 import { suppress4 } from "./nms4";
 import { bringNear } from "./near";

@@ -22,7 +22,7 @@ import {
   P_ORDERED,
   P_VISITED,
   STRIPS,
-} from "../src/abi";
+} from "../src/core/abi";
 import { detect } from "./detect";
 import { bringNear } from "./near";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare } from "./strips";

@@ -1,5 +1,5 @@
 /** The gate where each class is a plane of its own: many planes, few cells that pass. */
-import { COLUMN_BYTES, H_CLASSES, H_CLASS_LIST, H_SCORE_CHANNEL } from "../src/abi";
+import { COLUMN_BYTES, H_CLASSES, H_CLASS_LIST, H_SCORE_CHANNEL } from "../src/core/abi";
 import { classAt, groupSize, rowBytes } from "./head";
 import { halfOrder, inOrder, larger, lowestLanes } from "./lanes";
 import { key, size } from "./value";

@@ -34,7 +34,7 @@ import {
   TYPE_F32,
   TYPE_I8,
   TYPE_U8,
-} from "../src/abi";
+} from "../src/core/abi";
 import { UNKNOWN, admit } from "./admit";
 import { gate, passIntegers } from "./gate";
 import { admitCommon, isCommonPlain } from "./common";

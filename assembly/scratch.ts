@@ -1,5 +1,5 @@
 /** Places in scratch, drawn in abi.ts (`P_SCRATCH`). */
-import { COLUMN_BYTES, P_COLUMN, P_SCRATCH, ROW_BYTES } from "../src/abi";
+import { COLUMN_BYTES, P_COLUMN, P_SCRATCH, ROW_BYTES } from "../src/core/abi";
 import { ptr } from "./word";
 
 /** Bytes of a column. */

@@ -24,7 +24,7 @@ import {
   P_SPARE,
   SORT_SAMPLE,
   SORT_SMALL,
-} from "../src/abi";
+} from "../src/core/abi";
 import { bucketed, gather, insertion, keyOf } from "./buckets";
 import { bucketed4 } from "./buckets4";
 import { clear, int, ptr, setInt } from "./word";

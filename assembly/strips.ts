@@ -11,7 +11,7 @@
  * areas, and edges go out by eight units in the last place of their coordinates, for their own; rounding keeps order, so no pair that
  * suppresses is ever missed. Boxes so small that their area has few digits left keep their whole width.
  */
-import { P_BOXES, P_ORDER, P_SORTED, STRIPS, STRIP_SAMPLE } from "../src/abi";
+import { P_BOXES, P_ORDER, P_SORTED, STRIPS, STRIP_SAMPLE } from "../src/core/abi";
 import { int, ptr } from "./word";
 
 /**

@@ -5,7 +5,7 @@
  * f16 as a 16-bit integer whose order is that of the numbers (the low 15 bits of negatives turned over),
  * with NaN below everything so that it never passes a gate and never hides another class.
  */
-import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../src/abi";
+import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../src/core/abi";
 
 /** Marker type for half floats, which AssemblyScript has no scalar for. */
 export class f16 {}

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { EngineName, TensorInput } from "../src/index.ts";
+import type { EngineName, TensorInput } from "../src/entries/index.ts";
 import { define } from "./definition.ts";
 import { loadPackage, type Detections } from "./package.ts";
 import { NotApplicable, type Prepared } from "./peers/common.ts";

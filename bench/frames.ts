@@ -1,5 +1,5 @@
 /** So many frames and nothing measured, for a tool that counts instructions: WORKLOAD ENGINE FRAMES. */
-import type { EngineName } from "../src/index.ts";
+import type { EngineName } from "../src/entries/index.ts";
 import { prepare } from "./engines.ts";
 import { loadWorkload } from "./workloads.ts";
 

@@ -11,7 +11,7 @@ import { PerformanceObserver } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import type { EngineName } from "../src/index.ts";
+import type { EngineName } from "../src/entries/index.ts";
 import { optionsOf, outputsOf } from "./engines.ts";
 import { loadPackage, type Decoder, type Detections } from "./package.ts";
 import { publish } from "./publish.ts";

@@ -1,7 +1,7 @@
 /** The package as it ships: the built files, found by the package's own name. */
-import type * as Boxwright from "../src/index.ts";
+import type * as Boxwright from "../src/entries/index.ts";
 
-export type { Decoder, Detections } from "../src/index.ts";
+export type { Decoder, Detections } from "../src/entries/index.ts";
 
 /** @throws where the package is not built, with the command that builds it. */
 export async function loadPackage(): Promise<typeof Boxwright> {

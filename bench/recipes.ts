@@ -24,7 +24,7 @@ import { reluModel } from "./recipe/tflite.ts";
 import { timeRecipe, type Opened, type Timed } from "./recipe/time.ts";
 import { load, machineOf, reportFolder, save, type Made } from "./results.ts";
 import { loadWorkload } from "./workloads.ts";
-import { oneNode } from "../test/onnx.ts";
+import { oneNode } from "../test/support/onnx.ts";
 
 export interface RecipeRow extends Partial<Pick<Timed, "run" | "decode" | "copy" | "resident" | "count">> {
   readonly name: string;

@@ -13,7 +13,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { Detections, EngineName, TensorInput } from "../src/index.ts";
+import type { Detections, EngineName, TensorInput } from "../src/entries/index.ts";
 import { outputsOf, optionsOf } from "./engines.ts";
 import { cliffsOf, leastOf, type Point } from "./fit.ts";
 import { loadPackage } from "./package.ts";

@@ -1,4 +1,4 @@
-/* Made by scripts/embedded-header.mjs from src/abi.ts and src/planfile.ts. Do not edit. */
+/* Made by scripts/embedded-header.mjs from src/core/abi.ts and src/planfile/format.ts. Do not edit. */
 #ifndef BOXWRIGHT_ABI_H
 #define BOXWRIGHT_ABI_H
 

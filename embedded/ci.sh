@@ -35,7 +35,7 @@ counted() {
 # the JavaScript side: plans are made by its command, cases by its engines
 [ -d ../node_modules ] || step "npm ci" bash -c 'cd .. && npm ci'
 step "npm run build" bash -c 'cd .. && npm run build'
-step "header as src/abi.ts says" node ../scripts/embedded-header.mjs --check
+step "header as src/core/abi.ts says" node ../scripts/embedded-header.mjs --check
 step "header on its own, in C and C++" bash -c 'for l in c++ c; do echo "#include \"boxwright.h\"" | gcc -x $l -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only -; done'
 step "cases" node test/make-cases.mjs
 step "large cases" node test/make-cases.mjs --large

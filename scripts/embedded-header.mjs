@@ -1,5 +1,5 @@
 /**
- * Writes embedded/boxwright_abi.h from src/abi.ts and src/planfile.ts: the same numbers, with the same comments.
+ * Writes embedded/boxwright_abi.h from src/core/abi.ts and src/planfile/format.ts: the same numbers, with the same comments.
  *
  *     node scripts/embedded-header.mjs            writes it
  *     node scripts/embedded-header.mjs --check    fails where it is not what would be written
@@ -51,13 +51,13 @@ async function definitions(file) {
 }
 
 const text = [
-  "/* Made by scripts/embedded-header.mjs from src/abi.ts and src/planfile.ts. Do not edit. */",
+  "/* Made by scripts/embedded-header.mjs from src/core/abi.ts and src/planfile/format.ts. Do not edit. */",
   "#ifndef BOXWRIGHT_ABI_H",
   "#define BOXWRIGHT_ABI_H",
   "",
-  ...(await definitions("abi.ts")),
+  ...(await definitions("core/abi.ts")),
   "",
-  ...(await definitions("planfile.ts")),
+  ...(await definitions("planfile/format.ts")),
   "",
   "#endif",
   "",
@@ -67,7 +67,7 @@ if (process.argv.includes("--check")) {
   const there = await readFile(target, "utf8").catch(() => null);
   if (there !== text) {
     console.error(
-      `embedded/boxwright_abi.h: got ${there === null ? "no file" : "other contents"}, expected what src/abi.ts says now; run node scripts/embedded-header.mjs`,
+      `embedded/boxwright_abi.h: got ${there === null ? "no file" : "other contents"}, expected what src/core/abi.ts says now; run node scripts/embedded-header.mjs`,
     );
     process.exit(1);
   }

@@ -1,5 +1,5 @@
 /**
- * Packs bytes for src/unpack.ts, which describes the scheme and holds the one decoder. Here is what only a packer needs: which of the
+ * Packs bytes for src/engine/unpack.ts, which describes the scheme and holds the one decoder. Here is what only a packer needs: which of the
  * many ways to say the same bytes is the shortest. The same bytes give the same text.
  *
  * The steps (literal or copy) are found as the cheapest way through the bytes, by the chances that a pass before it ended with; a few
@@ -13,7 +13,7 @@ const [BEFORE, INSTRUCTION, REPLACED, FLAGS, NUMBERS, SLOTS] = [
   0x18000, 0x40000, 0x80000, 0x80010, 0x80100, 0x80800,
 ];
 
-// as in src/unpack.ts
+// as in src/engine/unpack.ts
 const WEIGHTS = [1, 6, 11, 16, 21, 21, 21, 21, 21, 21, 21, 21, 21];
 const RATES = WEIGHTS.map((_, n) => (65536 / (2 * n + 3)) | 0);
 

@@ -88,7 +88,7 @@ is(
   at("boxwright: nms") < (2 / 3) * at("boxwright: everything"),
 );
 is("nms of boxwright/ts to cost under 30 kB", at("boxwright/ts: nms") < 30_000);
-const packed = /"(.{1000,})"/.exec(readFileSync("src/kernel.ts", "utf8"))[1];
+const packed = /"(.{1000,})"/.exec(readFileSync("src/engine/kernel.ts", "utf8"))[1];
 const noWasm = new TextDecoder().decode(await bundle(all["boxwright/ts: everything"]));
 is("no WebAssembly in boxwright/ts", !noWasm.includes("WebAssembly.") && !noWasm.includes(packed));
 const noBinary = new TextDecoder().decode(await bundle(all["boxwright/wasm: everything"]));

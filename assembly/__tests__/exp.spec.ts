@@ -1,6 +1,6 @@
 import { exp, power, sigmoid, tanh } from "../exp";
 
-/** What src/exp.ts states. */
+/** What src/core/exp.ts states. */
 const STATED: f64 = 1e-10;
 
 /** The i-th of `n` steps from `from` to `to`, as an f32. */

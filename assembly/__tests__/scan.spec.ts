@@ -67,7 +67,7 @@ import {
   TYPE_I32,
   TYPE_I8,
   TYPE_U8,
-} from "../../src/abi";
+} from "../../src/core/abi";
 import { BOX_EMPTY, BOX_NOT_FINITE, BOX_OK, activate, box } from "../box";
 import { scan } from "../scan";
 

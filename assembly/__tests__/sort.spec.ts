@@ -27,7 +27,7 @@ import {
   P_SORTED,
   P_SOURCES,
   P_SPARE,
-} from "../../src/abi";
+} from "../../src/core/abi";
 import { nms } from "../nms";
 import { sort, sortMore } from "../sort";
 

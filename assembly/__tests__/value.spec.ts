@@ -1,4 +1,4 @@
-import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I32, TYPE_I8, TYPE_U8 } from "../../src/abi";
+import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I32, TYPE_I8, TYPE_U8 } from "../../src/core/abi";
 import { finite, halfKey, halfToFloat, value } from "../value";
 
 /** f16 -> f64 by the definition of the format. */

@@ -1,5 +1,5 @@
 /** Times the stages of one recipe. Runs in Node and in a page, so it uses nothing of either. */
-import type { Decoder, Detections } from "../../src/index.ts";
+import type { Decoder, Detections } from "../../src/entries/index.ts";
 
 /** What the `open` of a recipe gives. */
 export interface Opened {

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "./config.ts";
 
 /** A config that says nothing; the formats fill in what their files say. */
 export function blank(source: Config["source"]): Config {

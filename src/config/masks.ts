@@ -1,6 +1,6 @@
 /** Anchor masks: which of the anchor pairs belong to which output layer. */
-import type { AnchorSet } from "../config.ts";
-import { type Reader, isWhole } from "./reader.ts";
+import type { AnchorSet } from "./config.ts";
+import { type Reader, isWhole } from "./fields.ts";
 
 /**
  * One anchor set per mask. A mask is named `sideN`, N the width of its output layer, or has no name (then the masks

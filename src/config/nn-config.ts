@@ -1,8 +1,8 @@
 /** `NN_config` and its later spelling `nn_config`: family, classes, anchors and masks by the width of the output layer. */
-import type { AnchorSet, Config } from "../config.ts";
+import type { AnchorSet, Config } from "./config.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
-import { type Reader, COUNT, UNIT, isObject, isText } from "./reader.ts";
+import { type Reader, COUNT, UNIT, isObject, isText } from "./fields.ts";
 
 export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Config {
   const c = root.object(key);

@@ -1,9 +1,9 @@
 /** Typed options, where there is no config file, and the settings they have in common with the options of `createDecoder`. */
-import { mayBePerClass } from "../class-lists.ts";
-import type { AnchorSet, Config, Roles } from "../config.ts";
-import { CONVENTIONS, type ConventionSet, type Conventions } from "../conventions.ts";
-import { ACTIVATIONS, FAMILIES, type Family, familyInName } from "../families.ts";
-import { few, show } from "../tensor.ts";
+import { mayBePerClass } from "../plan/classes.ts";
+import type { AnchorSet, Config, Roles } from "./config.ts";
+import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conventions.ts";
+import { ACTIVATIONS, FAMILIES, type Family, familyInName } from "../core/families.ts";
+import { few, show } from "../core/tensor.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
 import {
@@ -19,7 +19,7 @@ import {
   isText,
   isWhole,
   oneOf,
-} from "./reader.ts";
+} from "./fields.ts";
 
 export function readOptions(r: Reader): Config {
   const config: Config = {

@@ -1,5 +1,5 @@
-import type { compilePlan } from "../../src/node.ts";
-import type { DecoderOptions, Detection } from "../../src/index.ts";
+import type { compilePlan } from "../../src/entries/node.ts";
+import type { DecoderOptions, Detection } from "../../src/entries/index.ts";
 
 export interface ConformanceCase {
   readonly name: string;

@@ -1,5 +1,5 @@
-import type * as boxwright from "../../src/wasm-entry.ts";
-import type * as plans from "../../src/plan-entry.ts";
+import type * as boxwright from "../../src/entries/wasm.ts";
+import type * as plans from "../../src/entries/plan.ts";
 import type { ConformanceCase } from "./load.mjs";
 
 /** Any entry of the package; only `boxwright/wasm` has `provideKernel`. */

@@ -1,0 +1,226 @@
+/** Reads unknown JSON and collects every problem with its path, so that a file is mended in one go. */
+import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+
+export type Json = { readonly [key: string]: unknown };
+
+export function isObject(x: unknown): x is Json {
+  return typeof x === "object" && x !== null && !Array.isArray(x) && !ArrayBuffer.isView(x);
+}
+
+// Array.from gives what every() and forEach() would pass over: the holes
+const all = (x: unknown, passes: (v: unknown) => boolean): boolean =>
+  Array.isArray(x) && Array.from(x as unknown[]).every(passes);
+
+const isPositive = (x: unknown): x is number => typeof x === "number" && x > 0 && x < Infinity;
+const isNumber = (x: unknown): x is number => typeof x === "number";
+export const isUnit = (x: unknown): x is number => typeof x === "number" && x >= 0 && x <= 1;
+export const isText = (x: unknown): x is string => typeof x === "string";
+/** A whole number from 0 up. */
+export const isWhole = (x: unknown): x is number => Number.isInteger(x) && (x as number) >= 0;
+
+/** What a value of type T has to be, in words and as a test. */
+export interface Rule<T> {
+  readonly 0: string;
+  readonly 1: (x: unknown) => boolean;
+  readonly type?: T;
+}
+
+export const TEXT: Rule<string> = ["a string", isText];
+export const TEXTS: Rule<string[]> = ["an array of strings", (a) => all(a, isText)];
+/** A whole number from 1 up. */
+export const COUNT: Rule<number> = [
+  "a positive whole number below 1e9",
+  (x) => Number.isInteger(x) && isPositive(x) && x < 1e9,
+];
+export const UNIT: Rule<number> = ["a number in 0..1", isUnit];
+/** A confidence threshold: one, or one per class. */
+export const CONFIDENCE: Rule<number | readonly number[]> = [
+  "0..1, or an array of such, one per class",
+  (x) => isUnit(x) || (all(x, isUnit) && (x as []).length > 0),
+];
+export const NAMES: Rule<(string | number)[]> = [
+  "class names or class numbers",
+  (x) => all(x, (v) => isText(v) || Number.isInteger(v)),
+];
+/* @__NO_SIDE_EFFECTS__ */
+export const oneOf = <T extends string>(values: readonly T[]): Rule<T> => [
+  `one of ${values.join(", ")}`,
+  (x) => values.includes(x as T),
+];
+
+/** w, h, w, h, ... as pairs. */
+export const inPairs = (flat: readonly number[]): [number, number][] =>
+  flat.flatMap((w, i) => (i % 2 ? [] : [[w, flat[i + 1]]]));
+
+/** A name in small letters, however its words are joined. */
+const plain = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
+
+/** Whether two words are the same but for one letter at most: another, one too many or one too few. */
+function isNearly(a: string, b: string): boolean {
+  let i = 0;
+  while (i < a.length && a[i] === b[i]) i++;
+  const [x, y] = [a.slice(i), b.slice(i)];
+  const [restOfX, restOfY] = [x.slice(1), y.slice(1)];
+  return restOfX === y || x === restOfY || restOfX === restOfY;
+}
+
+/**
+ * The fields of one object. Each is named once: from its key follow value and path. `null` comes back where a field is absent, which
+ * `null` in the file means too, and where it is wrong, after a report. Elements inside a field are given as key and value.
+ */
+export class Reader {
+  readonly json: Json;
+  readonly path: string;
+  readonly problems: ConfigProblem[];
+
+  constructor(json: Json, path = "", problems: ConfigProblem[] = []) {
+    this.json = json;
+    this.path = path;
+    this.problems = problems;
+  }
+
+  say(key: string, got: string, expected: string): void {
+    this.problems.push({
+      path: this.path && key ? `${this.path}.${key}` : this.path + key,
+      message: mismatch(got, expected),
+    });
+  }
+
+  wrong(key: string, expected: string, got = this.json[key]): void {
+    this.say(key, show(got), expected);
+  }
+
+  /** Says of every key that is none of these: a misspelt name would do nothing. */
+  only(keys: readonly string[]): void {
+    for (const key of Object.keys(this.json))
+      if (!keys.includes(key)) this.say(key, "an unknown name", `one of ${keys.join(", ")}`);
+  }
+
+  /** Says of every key that looks like a misspelling of one of these, or is what others call it: it would do nothing. */
+  misspelt(keys: readonly string[], elsewhere: { readonly [name: string]: string } = {}): void {
+    for (const key of Object.keys(this.json)) {
+      const name = plain(key);
+      const meant = keys.includes(key)
+        ? undefined
+        : (keys.find((k) => isNearly(name, plain(k))) ??
+          Object.keys(elsewhere).find((k) => elsewhere[k].split(" ").includes(name)));
+      if (meant !== undefined) this.say(key, "an unknown name", meant);
+    }
+  }
+
+  done(): void {
+    if (this.problems.length > 0) throw new ConfigError(this.problems);
+  }
+
+  has(key: string): boolean {
+    return (this.json[key] ?? null) !== null;
+  }
+
+  take<T>(key: string, rule: Rule<T>, x = this.json[key]): T | null {
+    if (x === undefined || x === null) return null;
+    if (rule[1](x)) return x as T;
+    this.wrong(key, rule[0], x);
+    return null;
+  }
+
+  /** The fields of an object within; of none where it is absent. */
+  object(key: string, path = this.path): Reader {
+    const r = new Reader({}, path ? `${path}.${key}` : key, this.problems);
+    return new Reader(r.take<Json>("", ["an object", isObject], this.json[key]) ?? {}, r.path, this.problems);
+  }
+
+  /** The fields of each object of a list. */
+  objects(key: string): Reader[] | null {
+    const list = this.array(key)?.flatMap((x, i) => {
+      if (isObject(x)) return new Reader(x, `${this.path}.${key}[${i}]`, this.problems);
+      this.wrong(`${key}[${i}]`, "an object", x);
+      return [];
+    });
+    return list ?? null;
+  }
+
+  array(key: string, x = this.json[key], expected = "an array"): unknown[] | null {
+    const a = this.take<unknown[]>(key, [expected, Array.isArray], x);
+    return a && Array.from(a);
+  }
+
+  /** The same of an element, which has to be there. */
+  element(key: string, x: unknown, of: string): unknown[] | null {
+    if (x === undefined || x === null) this.wrong(key, `an array of ${of}`, x);
+    return this.array(key, x);
+  }
+
+  /** One of two words, in letters of any size. */
+  word<T extends string>(key: string, values: readonly T[], expected: string): T | null {
+    const word = this.take<string>(key, [
+      expected,
+      (x) => isText(x) && values.includes(x.toLowerCase() as T),
+    ]);
+    return word === null ? null : (word.toLowerCase() as T);
+  }
+
+  /** Positive numbers, so many if a length is given. */
+  positives(
+    key: string,
+    length?: number,
+    x: unknown = this.array(key, this.json[key], `an array of ${length ?? "some"} positive numbers`),
+  ): number[] | null {
+    return this.take(
+      key,
+      [
+        `${length ?? "only"} positive numbers`,
+        (a) => all(a, isPositive) && (length === undefined || (a as unknown[]).length === length),
+      ],
+      x,
+    );
+  }
+
+  texts(key: string): string[] | null {
+    return this.take(key, TEXTS, this.array(key));
+  }
+
+  /** Labels: strings, or [name, colour]. */
+  labels(key: string): string[] | null {
+    const names = this.array(key)?.map((v, i) => {
+      const name: unknown = Array.isArray(v) ? v[0] : v;
+      if (!isText(name)) this.wrong(`${key}[${i}]`, "a string, or [name, colour]", v);
+      return name;
+    });
+    // an empty list says nothing
+    return names?.length && names.every(isText) ? names : null;
+  }
+
+  /** [w,h,w,h,...] as pairs. */
+  pairs(key: string): [number, number][] | null {
+    const a = this.array(key);
+    if (a !== null && a.length % 2 !== 0) {
+      this.say(key, `${a.length} numbers`, "an even count");
+      return null;
+    }
+    const flat = this.positives(key, undefined, a);
+    return flat && inPairs(flat);
+  }
+
+  /** [output][anchor][w,h]. */
+  nestedPairs(key: string, sets: readonly unknown[]): [number, number][][] | null {
+    const before = this.problems.length;
+    // flat lists of even length stand for pairs, and are at fault only if all are even
+    const isOddly = (x: unknown): boolean => all(x, isNumber) && (x as unknown[]).length % 2 === 1;
+    const oddly = sets.some(isOddly);
+    sets.forEach((set, i) => {
+      const at = `${key}[${i}]`;
+      const list = this.element(at, set, "[width, height] pairs");
+      if (list?.length === 0) this.say(at, "no anchors", "at least one");
+      if (oddly && all(list, isNumber)) {
+        if (isOddly(list)) this.say(at, `${(list as unknown[]).length} numbers`, "an even count");
+        return;
+      }
+      list?.forEach((p, k) => {
+        if (!(all(p, isPositive) && (p as unknown[]).length === 2))
+          this.wrong(`${at}[${k}]`, "[width, height], two positive numbers", p);
+      });
+    });
+    return this.problems.length > before ? null : (sets as [number, number][][]);
+  }
+}

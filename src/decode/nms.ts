@@ -1,0 +1,251 @@
+/** Suppression alone, for boxes that something else decoded. */
+import * as A from "../core/abi.ts";
+import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "../engine/choose.ts";
+import { refuse } from "../core/errors.ts";
+import { writeColumns } from "../memory/write.ts";
+import { type Columns, columnsOf, wordsFrom } from "../memory/layout.ts";
+import { IDENTITY } from "./frame.ts";
+import { type Rule, isUnit, isWhole } from "../config/fields.ts";
+import { show } from "../core/tensor.ts";
+
+/** Options of `nms`. */
+export interface NmsOptions {
+  /** Default 0.45. */
+  readonly iouThreshold?: number;
+  /** Boxes at or below this score are left out; default: none is. */
+  readonly scoreThreshold?: number;
+  /** Most indices that come out; default all. */
+  readonly maxDetections?: number;
+  /** One class per box: boxes suppress each other within a class only. */
+  readonly classIds?: ArrayLike<number>;
+  /** How the four numbers of a box are meant; default corners. */
+  readonly boxFormat?: "xyxy" | "yxyx" | "cxcywh" | "xywh";
+  /** Suppress at IoU above the threshold (default), or also when it equals it. */
+  readonly suppress?: ">" | ">=";
+  /** Added to widths and heights in areas, in the boxes' own unit; default 0. */
+  readonly pixelOffset?: number;
+  readonly engine?: EngineName | "auto";
+}
+
+const FORMATS: readonly unknown[] = ["xyxy", "yxyx", "cxcywh", "xywh"];
+/** Numbers by index. Text and 64-bit integers are none. */
+const LIST: Rule<ArrayLike<number>> = [
+  "an array of numbers",
+  (x) =>
+    typeof x === "object" &&
+    typeof (x as Float32Array | null)?.length === "number" &&
+    typeof (x as Float32Array)[0] !== "bigint",
+];
+const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
+  iouThreshold: ["0..1", isUnit],
+  scoreThreshold: ["a number", (x) => typeof x === "number" && x === x],
+  maxDetections: ["a whole number from 0 up", (x) => x === Infinity || isWhole(x)],
+  classIds: LIST,
+  boxFormat: ["xyxy, yxyx, cxcywh or xywh", (x) => FORMATS.includes(x)],
+  suppress: ['">" or ">="', (x) => x === ">" || x === ">="],
+  pixelOffset: ["a number", (x) => Number.isFinite(x)],
+  // checkEngine() asks
+  engine: ["", () => true],
+};
+const NAMES = /* @__PURE__ */ Object.keys(RULES);
+
+const wrong = (name: string, got: unknown, expected: string): never =>
+  refuse(name, show(got), expected, RangeError);
+
+function check(name: string, x: unknown, rule: Rule<unknown>): void {
+  if (!rule[1](x)) wrong(name, x, rule[0]);
+}
+
+interface Workspace {
+  readonly engine: Engine;
+  readonly max: number;
+  readonly at: Columns;
+  /** Whether the sources column still counts 0, 1, 2, ... */
+  counting: boolean;
+}
+
+/** One workspace for all calls, as large as the largest so far, for good. */
+let workspace: Workspace | null = null;
+
+const PLAN = A.FIRST_ADDRESS;
+
+/**
+ * Greedy non-maximum suppression: from the best score down, a box is kept unless its intersection with one that is kept already is more than
+ * `iouThreshold` times their union (areas in f32; an empty union counts as none).
+ * @param boxes four numbers a box, in any unit, rounded to f32; corners in either order make the same box
+ * @param scores one a box; NaN and boxes that are not finite are left out
+ * @returns indices of the kept boxes in order of score, ties by index
+ * @throws RangeError for lengths that do not fit, and for options of unknown names or values, with got and expected; Error for an engine
+ * that cannot run here
+ */
+export function nms(
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  options: NmsOptions = {},
+): Int32Array {
+  // in plain JavaScript null says as little as undefined
+  options ??= {};
+  if (typeof options !== "object") wrong("options", options, `an object of ${NAMES.join(", ")}`);
+  for (const name of Object.keys(options) as (keyof NmsOptions)[])
+    if (!NAMES.includes(name)) refuse(name, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
+    else if ((options[name] ?? null) !== null) check(name, options[name], RULES[name]);
+  check("boxes", boxes, LIST);
+  check("scores", scores, LIST);
+  const classIds = options.classIds ?? null;
+  const n = scores.length;
+  const iou = options.iouThreshold ?? 0.45;
+  const most = options.maxDetections ?? n;
+  const max = Math.min(n, most);
+  const format = options.boxFormat ?? "xyxy";
+  const threshold = options.scoreThreshold ?? -Infinity;
+  const offset = options.pixelOffset ?? 0;
+  const suppress = options.suppress ?? ">";
+  if (boxes.length !== n * 4)
+    refuse("boxes", `${boxes.length} numbers`, `${n * 4}, four for each of ${n} scores`, RangeError);
+  if (classIds !== null && classIds.length !== n)
+    refuse("classIds", `${classIds.length}`, `${n}, one for each score`, RangeError);
+  if (classIds !== null && !(classIds instanceof Int32Array))
+    for (let i = 0; i < n; i++)
+      if ((classIds[i] | 0) !== classIds[i])
+        wrong(`classIds[${i}]`, classIds[i], "a whole number of 32 bits");
+  const wanted = options.engine ?? "auto";
+  checkEngine(wanted);
+  if (n === 0 || max === 0) return new Int32Array(0);
+
+  const name = chooseEngine(wanted);
+  workspace = room(name, n, max);
+  const { engine } = workspace;
+  const { f32, i32 } = engine.memory;
+  const p = PLAN >> 2;
+  i32[p + A.P_MAX_DETECTIONS] = max;
+  f32[p + A.P_IOU] = iou;
+  i32[p + A.P_FLAGS] =
+    (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
+  f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
+  if (format === "xyxy" && threshold === -Infinity) {
+    // boxes usually come as they are wanted: taken as good, and of those that suppression looked at it is checked afterwards
+    copyColumns(workspace, boxes, scores, classIds);
+    const kept = suppressed(workspace, n);
+    if (metWell(workspace, n)) return kept;
+  }
+  return suppressed(workspace, copyAsCorners(workspace, boxes, scores, classIds, format, threshold));
+}
+
+/** Sources of what is kept of the first `count` candidates. */
+function suppressed({ engine, at }: Workspace, count: number): Int32Array {
+  const { i32 } = engine.memory;
+  i32[(PLAN >> 2) + A.P_CANDIDATES] = count;
+  engine.sort(PLAN);
+  const kept = engine.nms(PLAN);
+  const first = at.detections[0].sources >> 2;
+  return i32.slice(first, first + kept);
+}
+
+/** The workspace, made anew where it is too small or of another engine. */
+function room(name: EngineName, n: number, max: number): Workspace {
+  if (workspace?.engine.name === name && workspace.at.capacity >= n && workspace.max >= max) return workspace;
+  const words = wordsFrom(PLAN);
+  words(A.PLAN_WORDS);
+  const at = columnsOf(words, n, max, Infinity);
+  const engine = makeEngine(name, at.bytes);
+  writeColumns(engine.memory, PLAN, at, 0, 0, 0, 0);
+  engine.memory.f32.set(IDENTITY, (PLAN >> 2) + A.P_SCALE_X);
+  return { engine, max, at, counting: false };
+}
+
+/** Copies columns whole. */
+function copyColumns(
+  w: Workspace,
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  classIds: ArrayLike<number> | null,
+): void {
+  const { f32, i32 } = w.engine.memory;
+  f32.set(boxes, w.at.boxes >> 2);
+  f32.set(scores, w.at.scores >> 2);
+  // across classes nobody asks which
+  if (classIds !== null) i32.set(classIds, w.at.classIds >> 2);
+  if (w.counting) return;
+  const from = w.at.sources >> 2;
+  for (let i = 0; i < w.at.capacity; i++) i32[from + i] = i;
+  w.counting = true;
+}
+
+/** Copies what is a box and passes the threshold, as corners, and returns how many these are. */
+function copyAsCorners(
+  w: Workspace,
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  classIds: ArrayLike<number> | null,
+  format: NonNullable<NmsOptions["boxFormat"]>,
+  threshold: number,
+): number {
+  const { at } = w;
+  const { f32, i32 } = w.engine.memory;
+  w.counting = false;
+  let count = 0;
+  for (let i = 0; i < scores.length; i++) {
+    const score = scores[i];
+    let a = boxes[i * 4];
+    let b = boxes[i * 4 + 1];
+    let c = boxes[i * 4 + 2];
+    let d = boxes[i * 4 + 3];
+    if (format === "yxyx") {
+      const y = a;
+      a = b;
+      b = y;
+      const y2 = c;
+      c = d;
+      d = y2;
+    } else if (format === "xywh") {
+      c += a;
+      d += b;
+    } else if (format === "cxcywh") {
+      a -= c / 2;
+      b -= d / 2;
+      c += a;
+      d += b;
+    }
+    if (!(score > threshold || (threshold === -Infinity && score === threshold))) continue;
+    const o = (at.boxes >> 2) + count * 4;
+    // two corners in any order make the same box, as in the ONNX operator
+    f32[o] = Math.min(a, c);
+    f32[o + 1] = Math.min(b, d);
+    f32[o + 2] = Math.max(a, c);
+    f32[o + 3] = Math.max(b, d);
+    // NaN and the infinities, which large doubles become here, leave no number when taken from themselves
+    const sum = f32[o] + f32[o + 1] + f32[o + 2] + f32[o + 3];
+    if (sum - sum !== 0) continue;
+    f32[(at.scores >> 2) + count] = score;
+    i32[(at.classIds >> 2) + count] = classIds === null ? 0 : classIds[i];
+    i32[(at.sources >> 2) + count] = i;
+    count++;
+  }
+  return count;
+}
+
+/**
+ * Whether every box that suppression looked at has its corners in order and finite, and a score. Others had no part in what it kept: wherever the
+ * order has put a NaN, the numbers among themselves are in order. Where it looked at many of the `n` boxes, all
+ * are checked in the order of memory, which is faster.
+ */
+function metWell({ engine, at }: Workspace, n: number): boolean {
+  const { f32, i32 } = engine.memory;
+  const boxes = at.boxes >> 2;
+  const scores = at.scores >> 2;
+  const order = at.order >> 2;
+  const met = i32[(PLAN >> 2) + A.P_VISITED];
+  const all = met * 2 > n;
+  const end = all ? n : met;
+  let i = 0;
+  if (all) while (i < end && isWell(f32, boxes + i * 4, scores + i)) i++;
+  else while (i < end && isWell(f32, boxes + i32[order + i] * 4, scores + i32[order + i])) i++;
+  return i === end;
+}
+
+/** False for NaN, for infinite sizes and for corners the other way round. */
+function isWell(f32: Float32Array, box: number, score: number): boolean {
+  const wide = f32[box + 2] - f32[box];
+  const high = f32[box + 3] - f32[box + 1];
+  return wide >= 0 && high >= 0 && wide + high < Infinity && f32[score] === f32[score];
+}

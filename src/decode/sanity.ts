@@ -1,0 +1,238 @@
+/**
+ * What the first decode of a plan looks at in full, and later ones only for candidates: values that show that the
+ * config describes another network. A wrong activation or a wrong unit gives boxes that look like boxes.
+ */
+import * as A from "../core/abi.ts";
+import { reg, regBits, value } from "../engine/ts/value.ts";
+import { TensorError, refuse } from "../core/errors.ts";
+import { TRAITS } from "../core/families.ts";
+import { type MemoryImage, imageStart, slackOf } from "../memory/write.ts";
+import { type Plan, isFinished } from "../plan/plan.ts";
+import type { Fn, Head } from "../heads/head.ts";
+import { ELEMENTS, shape } from "../core/tensor.ts";
+import type { Field } from "../heads/channels.ts";
+
+/** A probability outside 0..1, with the option that would explain it. */
+export function outOfRange(plan: Plan, about: string, got: number | null): TensorError {
+  const hint = isFinished(plan.reading) ? "" : 'if the tensor holds logits, say activation: "logits"; ';
+  return new TensorError(
+    `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, expected probabilities in 0..1 (activation "sigmoid", ${plan.activationWhy}); ` +
+      `${hint}a transposed tensor, or a wrong scale, gives such numbers too`,
+  );
+}
+
+/**
+ * Whether each value of so many channels of a column, in all images, is as it should be. Values of f32 from 0 to `most` are taken as good
+ * without a call: their bits are one range of integers, which is a single comparison.
+ */
+function everyValue(
+  { memory: m, plan, layout }: MemoryImage,
+  { cells }: Head,
+  f: Field,
+  channels: number,
+  most: number,
+  good: (value: number, cell: number, channel: number) => boolean,
+): boolean {
+  const s = plan.tensors[f.tensor];
+  const { bytes, code } = ELEMENTS[s.type];
+  const { i32 } = m;
+  reg[0] = most;
+  const top = s.type === "f32" && most > 0 ? regBits[0] : -1;
+  // in the order of memory, more or less: cells of far apart channels, or channels of far apart cells
+  const byCell = f.cell > f.channel;
+  const outer = byCell ? cells : channels;
+  const inner = byCell ? channels : cells;
+  const step = (byCell ? f.channel : f.cell) * bytes;
+  for (let image = 0; image < plan.batch; image++) {
+    const first = imageStart(plan, f, image) + f.offset;
+    for (let o = 0; o < outer; o++) {
+      const at = layout.slots[f.tensor] + (first + o * (byCell ? f.cell : f.channel)) * bytes;
+      for (let i = 0; ; i++) {
+        if (top >= 0) i += within(i32, (at + i * step) >> 2, step >> 2, inner - i, top);
+        if (i >= inner) break;
+        const v = value(m, code, at + i * step, s.scale ?? 1, s.zeroPoint);
+        if (!good(v, byCell ? o : i, byCell ? i : o)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/** How many of `n` words, `step` apart, lie in 0..top before one that does not. Given plain numbers only: reading objects here is slow. */
+function within(i32: Int32Array, at: number, step: number, n: number, top: number): number {
+  let i = 0;
+  while (i < n && i32[at] >= 0 && i32[at] <= top) {
+    at += step;
+    i++;
+  }
+  return i;
+}
+
+/** Whether a head is a list that ends before its rows do. */
+const isList = ({ marker, count }: Head): boolean => marker !== null || count !== null;
+
+/**
+ * Every score and objectness of a plan whose network should have activated them; infinite ones are dropped later. Returns how many are
+ * NaN, as of a network whose half floats overflowed: they never pass, so that nothing else would tell.
+ */
+export function checkProbabilities(image: MemoryImage): number {
+  const { plan } = image;
+  let lost = 0;
+  if (plan.activation === "logits") return lost;
+  for (const h of plan.heads) {
+    // what stands behind the end of a list is of an earlier frame, or nothing
+    if (isList(h)) continue;
+    const check = (f: Field | null, fn: Fn, channels: number): void => {
+      if (!f || fn !== "none") return;
+      const s = plan.tensors[f.tensor];
+      const slack = slackOf(s);
+      everyValue(image, h, f, channels, 1 + slack, (v, i, c) => {
+        if (v !== v) lost++;
+        if ((v > 1 + slack || v < -slack) && Number.isFinite(v))
+          throw outOfRange(plan, `${shape(s)}, cell ${i}, class ${c}`, v);
+        return true;
+      });
+    };
+    check(h.score, h.scoreFn, h.label || h.rule === "objectness" ? 1 : h.classes);
+    check(h.objectness, h.objectnessFn, 1);
+  }
+  return lost;
+}
+
+/**
+ * Whether a score is NaN in a cell of a head, in another one each `turn`. Of a frame in which nothing passes: a network that overflows gives
+ * NaN nearly everywhere, and nothing else tells that from an empty scene.
+ */
+export function meetsNaN(of: MemoryImage, image: number, turn: number): boolean {
+  // a frame makes no garbage, an empty one neither
+  for (const h of of.plan.heads)
+    if (
+      !isList(h) &&
+      (isNaNIn(of, image, h.score, turn % h.cells) || isNaNIn(of, image, h.objectness, turn % h.cells))
+    )
+      return true;
+  return false;
+}
+
+function isNaNIn(
+  { memory, plan, layout }: MemoryImage,
+  image: number,
+  f: Field | null,
+  cell: number,
+): boolean {
+  if (f === null) return false;
+  const { bytes, code } = ELEMENTS[plan.tensors[f.tensor].type];
+  const at = imageStart(plan, f, image) + f.offset + cell * f.cell;
+  return Number.isNaN(value(memory, code, layout.slots[f.tensor] + at * bytes, 1, 0));
+}
+
+/** Whether logits that all lie in 0..1 are there: not wrong by itself, but worth a note. */
+export function looksActivated(image: MemoryImage): boolean {
+  const { plan } = image;
+  if (plan.activation !== "logits" || plan.heads.some((h) => h.scoreFn === "none")) return false;
+  let above = false;
+  const inside = (v: number): boolean => {
+    above ||= v > 0;
+    return !(v < 0 || v > 1);
+  };
+  return plan.heads.every((h) => everyValue(image, h, h.score, h.classes, 0, inside)) && above;
+}
+
+/**
+ * Decoded boxes and probabilities, taken for distributions: [1,84,8400] is both 4 + 80 classes and, of 20 classes, 4 x 16 bins
+ * with them. Of logits some channel leaves 0..1, and none of a trained network comes near 100.
+ */
+export function checkDistributions(image: MemoryImage): void {
+  const { plan } = image;
+  for (const h of plan.heads) {
+    const { bins, box, score, classes } = h;
+    if (bins === 0 || score.tensor !== box.tensor) continue;
+    const inside = (v: number): boolean => v >= 0 && v <= 1;
+    const below = (v: number): boolean => v < 100;
+    const others = classes + 4 * bins - 4;
+    const rest = { ...box, offset: box.offset + 4 * box.channel };
+    if (!everyValue(image, h, box, 4, 99, below) && everyValue(image, h, rest, 4 * bins - 4, 1, inside)) {
+      const whole = everyValue(image, h, score, classes, 1, inside);
+      refuse(
+        h.about,
+        whole
+          ? "channels that all lie in 0..1 but for the first four"
+          : `box channels of which the first four are pixels and the other ${4 * bins - 4} lie in 0..1`,
+        `distributions of ${bins} bins; decoded boxes and the probabilities of ${
+          whole
+            ? `${others} classes look like that: say classes: ${others}`
+            : "classes look like that, with masks or keypoints behind them, which are not decoded: the channels before those alone"
+        }`,
+      );
+    }
+  }
+}
+
+/** Class numbers of the first detections for which a list of labels has no name, or which are beyond the classes that were stated. */
+export function checkLabels(
+  classIds: Int32Array,
+  labels: readonly string[] | null,
+  classes: number | null,
+): string | null {
+  const n = labels?.length ?? classes ?? Infinity;
+  const odd = classIds.find((c) => c < 0 || c >= n);
+  return odd === undefined
+    ? null
+    : `class ${odd} was found, and there are ${n} ${labels ? "labels" : "classes"}: are they those of this network?`;
+}
+
+/**
+ * Boxes that the config takes for what they are not, from the first candidates there are: offsets from priors taken for corners, of
+ * which many would be turned over; pixels taken for 0..1, or the other way round: as pixels, boxes that all lie within two pixels of
+ * the corner; as 0..1, boxes several images wide. Returns what is only worth a note.
+ */
+export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string | null {
+  const n = m.i32[(at >> 2) + A.P_CANDIDATES];
+  const { about, kind, unit } = plan.heads[0];
+  const { inputSize } = plan;
+  const boxes = m.i32[(at >> 2) + A.P_BOXES] >> 2;
+  // the furthest from the corner
+  let across = 0;
+  let down = 0;
+  let turned = 0;
+  // the middles furthest right and down
+  const middle = [0, 0];
+  for (let i = boxes; i < boxes + n * 4; i += 4) {
+    const [a, b, c, d] = m.f32.subarray(i, i + 4);
+    across = Math.max(across, Math.abs(a), Math.abs(c));
+    down = Math.max(down, Math.abs(b), Math.abs(d));
+    if (c < a || d < b) turned++;
+    middle[0] = Math.max(middle[0], (a + c) / 2);
+    middle[1] = Math.max(middle[1], (b + d) / 2);
+  }
+  if (TRAITS[plan.family].head === "prior" && kind === "corners" && turned * 4 > n)
+    refuse(
+      about,
+      `${turned} of ${n} boxes with x_max < x_min or y_max < y_min`,
+      "corners; if these are offsets from prior boxes, say variances (and priors, where the family has none of its own)",
+    );
+  if (n === 0 || !["centre", "corners", "topleft"].includes(kind)) return null;
+  const note =
+    turned * 2 > n
+      ? `${turned} of the first ${n} candidates have x_max < x_min or y_max < y_min: are the boxes as boxFormat says, or as it is by default?`
+      : null;
+  if (!inputSize) return note;
+  const pixels = Math.max(across * inputSize[0], down * inputSize[1]);
+  const most = Math.max(across, down);
+  if (unit[0] !== 1 && pixels <= 2)
+    refuse(
+      about,
+      `boxes within ${Number(pixels.toPrecision(3))} pixels of the corner`,
+      `pixels of a ${inputSize.join("x")} input; if they are 0..1, say coordinates: "normalised"`,
+    );
+  if (unit[0] === 1 && most > 16)
+    refuse(
+      about,
+      `box coordinates up to ${Number(most.toPrecision(4))}`,
+      '0..1; if they are pixels, say coordinates: "pixels"',
+    );
+  // a box may go over the edge, its middle hardly
+  if (note === null && unit[0] !== 1 && Math.max(...middle) > 1.1)
+    return `boxes stand around up to ${middle.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ${inputSize.join("x")} input: is that its width and height?`;
+  return note;
+}

@@ -1,0 +1,34 @@
+/**
+ * Public names. Their order matters for size: the decoder first, and among its imports the packed kernel. gzip looks 32 KB back, and
+ * a text that does not compress is then not in the middle of the code.
+ */
+export {
+  type Decoder,
+  type Outputs,
+  type Slot,
+  type Stats,
+  type Update,
+  createDecoder,
+  createDecoderSync,
+} from "../decode/decoder.ts";
+export type { FileConfig } from "../decode/decoder.ts";
+export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig } from "../config/config.ts";
+export { CONVENTIONS, type Conventions, type ConventionSet } from "../core/conventions.ts";
+export type { Description } from "../plan/describe.ts";
+export { type Detection, Detections, toPixels } from "../decode/detections.ts";
+export type { EngineName } from "../engine/choose.ts";
+export { ConfigError, type ConfigProblem, TensorError } from "../core/errors.ts";
+export { FAMILIES, type Activation, type Family } from "../core/families.ts";
+export type { Frame } from "../decode/frame.ts";
+export { type NmsOptions, nms } from "../decode/nms.ts";
+export type { DecoderOptions, TypedOptions } from "../config/typed-options.ts";
+export type { Plan } from "../plan/plan.ts";
+export type { Head, Reading, ReadingName } from "../heads/head.ts";
+export type {
+  ElementType,
+  SlotArray,
+  TensorData,
+  TensorInput,
+  TensorSpec,
+  TensorSpecInput,
+} from "../core/tensor.ts";

@@ -1,0 +1,336 @@
+/** Room 3: writes a plan into memory, hands out slots, fills them. */
+import * as A from "../core/abi.ts";
+import { sigmoid } from "../engine/ts/value.ts";
+import type { Config } from "../config/config.ts";
+import { rawGate, smallestPassing } from "./thresholds.ts";
+import type { Columns, Layout } from "./layout.ts";
+import { type Affine, IDENTITY } from "../decode/frame.ts";
+import type { Memory } from "../core/memory.ts";
+import { listStart } from "../plan/classes.ts";
+import type { GatherHead, Plan } from "../plan/plan.ts";
+import { cellsOf } from "../heads/match.ts";
+import type { Fn, Head, Kind } from "../heads/head.ts";
+import { ELEMENTS, type SlotArray, type TensorSpec, volume } from "../core/tensor.ts";
+import { type Field, beside } from "../heads/channels.ts";
+
+export type { SlotArray };
+
+const fround = Math.fround;
+
+/** A plan in memory: what the engines work on. */
+export interface MemoryImage {
+  readonly memory: Memory;
+  readonly plan: Plan;
+  readonly layout: Layout;
+}
+
+/** Thresholds that may change between frames. */
+export type Thresholds = Pick<Config, "confidenceThreshold" | "iouThreshold" | "maxDetections">;
+
+const KINDS: { readonly [K in Kind]: number } = {
+  grid: A.KIND_GRID,
+  distance: A.KIND_DISTANCE,
+  prior: A.KIND_PRIOR,
+  centre: A.KIND_CENTRE,
+  corners: A.KIND_CORNERS,
+  topleft: A.KIND_TOPLEFT,
+};
+const FNS: { readonly [F in Fn]: number } = {
+  none: A.FN_NONE,
+  sigmoid: A.FN_SIGMOID,
+  softmax: A.FN_SOFTMAX,
+  tanh: A.FN_TANH,
+  exp: A.FN_EXP,
+  square: A.FN_SQUARE,
+  squareSigmoid: A.FN_SQUARE_SIGMOID,
+};
+const RULES: { readonly [R in Head["rule"]]: number } = {
+  class: A.RULE_CLASS,
+  product: A.RULE_PRODUCT,
+  objectness: A.RULE_OBJECTNESS,
+  power: A.RULE_POWER,
+};
+const NMS = { none: 0, class: A.FLAG_NMS_CLASS, all: A.FLAG_NMS_ALL };
+const CLAMP = {
+  none: 0,
+  before: A.FLAG_CLAMP_BEFORE,
+  after: A.FLAG_CLAMP_AFTER,
+  centre: A.FLAG_CLAMP_CENTRE,
+};
+
+/** Writes all of a plan, boxes relative to the network's input. */
+export function writeImage(image: MemoryImage, thresholds: Thresholds): void {
+  writePlan(image);
+  writeThresholds(image, thresholds);
+  writeAffine(image.memory, image.layout.blocks, IDENTITY);
+}
+
+/** Writes everything of the plan but what changes at run time. */
+export function writePlan(image: MemoryImage): void {
+  const { memory: m, plan, layout } = image;
+  layout.blocks.forEach((_, k) => {
+    writeBlock(image, k);
+    plan.heads.forEach((_, i) => writeHead(image, k, i));
+  });
+  plan.heads.forEach((h, i) => {
+    if (h.priors) m.f32.set(h.priors, layout.priors[i] >> 2);
+    m.i32.set(keptClasses(plan, h) ?? [], layout.classLists[i] >> 2);
+  });
+}
+
+/** Class channels of a head that are looked at (numbers within the head), or labels where a column gives them. `null`: all. */
+function keptClasses({ keep }: Plan, h: Head): readonly number[] | null {
+  if (!keep || h.label) return keep;
+  return keep.map((c) => c - h.classBase).filter((c) => c >= 0 && c < h.classes);
+}
+
+/** The channel of a head of which one class is kept: a column of its own, for which the kernel reads no list. */
+function onlyClass(plan: Plan, h: Head): number | null {
+  const kept = keptClasses(plan, h);
+  return kept?.length === 1 && !h.label ? kept[0] : null;
+}
+
+/** Number of the image that a plan block is for: the one for gathered input, of batches of one, is the second. */
+const imageOf = (plan: Plan, block: number): number => block % plan.batch;
+
+/** The element of the field's tensor at which an image of the batch begins. */
+export const imageStart = ({ tensors, batch }: Plan, { tensor }: Field, image: number): number =>
+  (volume(tensors[tensor].dims) / batch) * image;
+
+/** The words of a plan block from P_HEADS to P_MAX_CANDIDATES, and where the scan has its room. */
+export function writeColumns(
+  { i32 }: Memory,
+  at: number,
+  columns: Columns,
+  image: number,
+  heads: number,
+  records: number,
+  maxCandidates: number,
+): void {
+  const d = columns.detections[image];
+  i32.set(
+    [
+      heads,
+      records,
+      columns.capacity,
+      columns.scores,
+      columns.classIds,
+      columns.sources,
+      columns.boxes,
+      columns.order,
+      columns.spare,
+      columns.counts,
+      columns.scratch,
+      columns.chains,
+      columns.kept,
+      d.boxes,
+      d.scores,
+      d.classIds,
+      d.sources,
+      maxCandidates || 0x7fffffff,
+    ],
+    (at >> 2) + A.P_HEADS,
+  );
+  i32[(at >> 2) + A.P_COLUMN] = columns.scan.column;
+  i32[(at >> 2) + A.P_ROWS] = columns.scan.rows;
+}
+
+function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): void {
+  const { rules, inputSize, heads } = plan;
+  const at = layout.blocks[block];
+  const p = at >> 2;
+  writeColumns(m, at, layout, imageOf(plan, block), heads.length, layout.records[block], rules.maxCandidates);
+  m.i32[p + A.P_FLAGS] =
+    // where all candidates have one label suppression need not look at it
+    NMS[
+      rules.nms === "class" && (plan.keep?.length === 1 || heads.every((h) => !h.label && h.classes < 2))
+        ? "all"
+        : rules.nms
+    ] |
+    CLAMP[rules.clamp] |
+    (rules.suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0) |
+    (rules.multiLabel ? A.FLAG_MULTI_LABEL : 0);
+  if (inputSize)
+    m.f32.set(
+      inputSize.map((n) => rules.pixelOffset / n),
+      p + A.P_OFFSET_X,
+    );
+}
+
+/** A head record. Of gathered rows channels stand side by side, and cell numbers in an index. */
+export function writeHead(image: MemoryImage, block: number, index: number): void {
+  const { memory, plan, layout } = image;
+  const { i32, f32 } = memory;
+  const h = plan.heads[index];
+  const source = cellsOf(plan.heads.slice(0, index));
+  const r = (layout.records[block] >> 2) + index * A.HEAD_WORDS;
+  const gathered = layout.blocks[block] === layout.gatherBlock ? (plan.gather?.[index] ?? null) : null;
+  const spec = (f: Field): TensorSpec => plan.tensors[f.tensor];
+  const bytes = (f: Field): number => ELEMENTS[spec(f).type].bytes;
+  const address = (f: Field, offset = f.offset): number =>
+    gathered
+      ? gatherRegion(image, index) + ((offset - gathered.offset) / gathered.channel) * bytes(f)
+      : layout.slots[f.tensor] + (imageStart(plan, f, imageOf(plan, block)) + offset) * bytes(f);
+  const cellStep = (f: Field): number => (gathered?.channels ?? f.cell) * bytes(f);
+  const channelStep = (f: Field): number => (gathered ? 1 : f.channel) * bytes(f);
+  const typeOf = (f: Field): number => ELEMENTS[spec(f).type].code;
+  // words that stand side by side in abi.ts are written side by side
+  const words = (first: number, ...values: number[]): void => i32.set(values, r + first);
+  const floats = (first: number, ...values: number[]): void => f32.set(values, r + first);
+  const scale = (first: number, f: Field): void => floats(first, spec(f).scale ?? 1, spec(f).zeroPoint);
+  const { score, objectness, label, marker, count, box, softmax } = h;
+  const kept = keptClasses(plan, h);
+  const only = onlyClass(plan, h);
+  // nothing of this head is wanted: it is not scanned; nothing is gathered yet
+  words(A.H_CELLS, kept?.length === 0 || gathered ? 0 : h.cells);
+  words(A.H_RULE, RULES[h.rule]);
+  words(A.H_SOURCE, source, gathered ? layout.gatherIndex + source * 4 : 0);
+  words(
+    A.H_SCORE_TYPE,
+    typeOf(score),
+    address(beside(score, only ?? 0)),
+    channelStep(score),
+    cellStep(score),
+  );
+  scale(A.H_SCORE_SCALE, score);
+  words(A.H_SCORE_FN, FNS[h.scoreFn]);
+  words(
+    A.H_CLASSES,
+    !kept || label ? h.classes : kept.length,
+    h.classBase + (only ?? 0),
+    only === null ? layout.classLists[index] : 0,
+  );
+  if (softmax) words(A.H_SOFT, address(score, softmax.offset), softmax.count);
+  if (objectness) {
+    words(A.H_OBJ_TYPE, typeOf(objectness), address(objectness), cellStep(objectness));
+    scale(A.H_OBJ_SCALE, objectness);
+    words(A.H_OBJ_FN, FNS[h.objectnessFn]);
+  }
+  if (label) {
+    words(A.H_LABEL_TYPE, typeOf(label), address(label), cellStep(label));
+    scale(A.H_LABEL_SCALE, label);
+  }
+  if (marker) words(A.H_MARKER, address(marker), cellStep(marker));
+  if (count) words(A.H_COUNT, address(count), typeOf(count));
+  words(
+    A.H_KIND,
+    KINDS[h.kind],
+    typeOf(box),
+    cellStep(box),
+    ...h.boxChannels.map((c) => address(box, box.offset + c)),
+  );
+  scale(A.H_BOX_SCALE, box);
+  words(A.H_BIN, channelStep(box), h.bins, h.gridWidth, FNS[h.xyFn]);
+  floats(A.H_XY_SCALE, h.xyScale, h.xyBias);
+  words(A.H_WH_FN, FNS[h.whFn]);
+  floats(A.H_W, ...h.size, ...h.unit);
+  words(A.H_TABLE, layout.priors[index]);
+  floats(A.H_V0, ...h.variances);
+  floats(A.H_CHECK, Math.min(highest(plan, score, h.scoreFn), highest(plan, objectness, h.objectnessFn)));
+}
+
+/** Where the gathered rows of a head stand: the heads of a tensor share its slot, each with room for all its cells. */
+export function gatherRegion({ plan, layout }: MemoryImage, index: number): number {
+  const gather = plan.gather as readonly GatherHead[];
+  const { tensor } = gather[index];
+  let at = layout.slots[tensor];
+  for (let i = 0; i < index; i++)
+    if (gather[i].tensor === tensor)
+      at += plan.heads[i].cells * gather[i].channels * ELEMENTS[plan.tensors[tensor].type].bytes;
+  return at;
+}
+
+/** How far above 1 a probability may be: one step of the number type. */
+export const slackOf = ({ type, scale }: TensorSpec): number =>
+  type === "f32" ? 1e-5 : type === "f16" ? 2 ** -9 : fround(scale ?? 1);
+
+/** Largest number that counts as a probability. Where logits are expected, any. */
+const highest = (plan: Plan, f: Field | null, fn: Fn): number =>
+  !f || fn !== "none" || plan.activation === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
+
+/** Writes thresholds, turned into the raw domain of each head. */
+export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresholds): void {
+  const { i32, f32 } = memory;
+  const { gate } = plan.rules;
+  const { confidenceThreshold: confidence } = t;
+  const each = typeof confidence === "number" ? null : confidence;
+  const lowest = Math.min(...[confidence].flat());
+  for (const at of layout.blocks) {
+    f32[(at >> 2) + A.P_IOU] = t.iouThreshold;
+    i32[(at >> 2) + A.P_MAX_DETECTIONS] = t.maxDetections;
+  }
+  plan.heads.forEach((h, i) => {
+    const { label, objectness, score } = h;
+    let smallest = smallestPassing(lowest, gate);
+    let gates = 0;
+    const kept = keptClasses(plan, h);
+    if (each) {
+      gates = kept?.length ?? (label ? plan.classes : h.classes);
+      const start = listStart(plan, each.length) - (label ? 0 : h.classBase);
+      const own = Array.from({ length: gates }, (_, k) =>
+        smallestPassing(each[(kept?.[k] ?? k) - start] ?? lowest, gate),
+      );
+      f32.set(own, layout.classGates[i] >> 2);
+      if (gates > 0) smallest = Math.min(...own);
+    }
+    const raw = rawGates(plan, h, smallest);
+    const put = (word: number, f: Field, value: number, real = false): void => {
+      (real || plan.tensors[f.tensor].type === "f32" ? f32 : i32)[word] = value;
+    };
+    for (const at of layout.records) {
+      const r = (at >> 2) + i * A.HEAD_WORDS;
+      f32[r + A.H_GATE] = smallest;
+      i32[r + A.H_CLASS_GATES] = gates > 0 ? layout.classGates[i] : 0;
+      if (label) i32[r + A.H_LABELS] = kept?.length ?? gates;
+      put(r + A.H_SCORE_GATE, score, raw.score, h.scoreFn === "softmax");
+      if (objectness) put(r + A.H_OBJ_GATE, objectness, raw.objectness);
+    }
+  });
+}
+
+/** The largest f32. */
+const MOST = 3.4028234663852886e38;
+
+/** Gates of a head for scores from `smallest` up. */
+function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
+  // the kernel's own conversion, so that raw gate and converted gate agree to the last value
+  const convert = (fn: Fn, x: number): number => (fn === "none" ? x : fround(sigmoid(x)));
+  // pow here and in the kernel may differ by a step: let a little too much through, the kernel decides
+  const nearly = smallest * (1 - 1e-6);
+  const power = h.rule === "power";
+  const o = h.objectness;
+  let objectness = 0;
+  let most = 1;
+  if (o) {
+    objectness = rawGate(plan.tensors[o.tensor], (x) => {
+      const c = convert(h.objectnessFn, x);
+      // a score of powers may pass with an objectness below the threshold, as long as the class is sure enough
+      return power ? c > 0 && c ** 0.6 >= nearly : c >= smallest;
+    });
+    most = highest(plan, o, h.objectnessFn);
+    if (most === Infinity) most = 1;
+  }
+  const score =
+    h.scoreFn === "softmax"
+      ? smallest > 0
+        ? Math.log(smallest) - 1e-3
+        : // what stands infinitely far below passes none, not even 0
+          -MOST
+      : rawGate(plan.tensors[h.score.tensor], (x) => {
+          const c = convert(h.scoreFn, x);
+          if (power) return c > 0 ? most ** 0.6 * c ** 0.4 >= nearly : smallest <= 0;
+          return (h.rule === "product" ? fround(most * c) : c) >= smallest;
+        });
+  return { score, objectness };
+}
+
+/** Letterbox undo of the next frame, for every image of the batch. */
+export function writeAffine({ f32 }: Memory, blocks: readonly number[], affine: Affine): void {
+  for (const at of blocks) f32.set(affine, (at >> 2) + A.P_SCALE_X);
+}
+
+/** Views of the tensors' slots, in the array types of their elements. */
+export const slotsOf = ({ memory, plan, layout }: MemoryImage): SlotArray[] =>
+  plan.tensors.map(
+    ({ type, dims }, i) => new ELEMENTS[type].array(memory.buffer, layout.slots[i], volume(dims)),
+  );

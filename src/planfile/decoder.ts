@@ -1,0 +1,408 @@
+/**
+ * `boxwright/plan`: decodes by a plan file, in which `boxwright compile` has settled config and shapes beforehand, so that what reads configs
+ * and shapes is not loaded. `planfile.ts` documents the file; `embedded/boxwright.c` is the same in C.
+ */
+// first for its place in the bundle, see index.ts
+import "../engine/binary.ts";
+import {
+  type Engine,
+  type EngineName,
+  checkEngine,
+  chooseEngine,
+  makeEngine,
+  prepareEngine,
+} from "../engine/choose.ts";
+import * as A from "../core/abi.ts";
+import { crc32 } from "../core/crc32.ts";
+import { type Detections, detectionsIn, setLength } from "../decode/detections.ts";
+import { ConfigError, mismatch, refuse } from "../core/errors.ts";
+import { writeAffine } from "../memory/write.ts";
+import type { DetectionColumns } from "../memory/layout.ts";
+import { type Frame, affineOf, remembered } from "../decode/frame.ts";
+import * as F from "./format.ts";
+import {
+  type Outputs,
+  type Slot,
+  type Slots,
+  asOutputs,
+  checkElements,
+  copyInto,
+  isAs,
+  slotsByName,
+} from "../decode/inputs.ts";
+import { type Stats, countFrame, countImage } from "../decode/stats.ts";
+import {
+  ELEMENTS,
+  ORDERS,
+  TYPES,
+  type TensorInput,
+  type TensorSpec,
+  few,
+  isBytes,
+  kindOf,
+  show,
+  specOf,
+  volume,
+} from "../core/tensor.ts";
+
+/** Options of `loadPlan`. */
+export interface LoadOptions {
+  /** Which engine runs; default: the fastest that the runtime has. */
+  readonly engine?: EngineName | "auto";
+}
+
+/** Turns output tensors of one network into detections, by a plan file. Made by `loadPlan`. */
+export interface PlanDecoder {
+  /** Which engine runs. */
+  readonly engine: EngineName;
+  /** Width and height of the network input in pixels; `null`: the plan does not say. */
+  readonly inputSize: readonly [number, number] | null;
+  /** Class names by class number; `null`: the plan has none. */
+  readonly labels: readonly string[] | null;
+  /** Counters, kept up to date in place. */
+  readonly stats: Omit<Stats, "plans">;
+  /** Tensor slots by name. */
+  readonly slots: { readonly [name: string]: Slot };
+  /**
+   * Decodes one frame, as `Decoder.decode`: without outputs what stands in the slots; a batch gives one `Detections` per image.
+   * @throws TensorError where the outputs are not those of the plan, with got and expected; RangeError where the frame is none
+   */
+  decode<R extends Detections | readonly Detections[] = Detections>(
+    outputs?: Outputs | TensorInput,
+    frame?: Frame,
+  ): R;
+  /**
+   * Changes thresholds between frames. The confidence threshold is part of the plan; for a stricter one take the leading
+   * detections, as they are sorted best first.
+   * @throws RangeError for a name or value that is none; then nothing has changed
+   */
+  update(thresholds: { readonly iouThreshold?: number; readonly maxDetections?: number }): void;
+}
+
+/**
+ * Makes a decoder from the bytes of a plan file. Compiles the kernel off the main thread where the runtime can.
+ * @throws ConfigError where the bytes are no plan, or damaged, or an option is unknown, with got and expected; RangeError for an engine of
+ * another name, Error for one that cannot run here
+ */
+export async function loadPlan(
+  bytes: Uint8Array | ArrayBuffer,
+  options: LoadOptions = {},
+): Promise<PlanDecoder> {
+  const wanted = engineOf(options);
+  // before anything is waited for, in which the bytes may change
+  const plan = readPlan(bytes);
+  await prepareEngine(wanted);
+  return decoderOf(plan, wanted);
+}
+
+/** `loadPlan` without a promise: the kernel is compiled on this thread. */
+export function loadPlanSync(bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {}): PlanDecoder {
+  const wanted = engineOf(options);
+  return decoderOf(readPlan(bytes), wanted);
+}
+
+const decoderOf = (plan: PlanFile, wanted: EngineName | "auto"): PlanDecoder =>
+  new FileDecoder(plan, makeEngine(chooseEngine(wanted), plan.memoryBytes));
+
+const no = (path: string, got: string, expected: string): never => {
+  throw new ConfigError([{ path, message: mismatch(got, expected) }]);
+};
+
+const isObject = (x: unknown): x is object => typeof x === "object" && x !== null && !Array.isArray(x);
+
+/** In plain JavaScript there may be no options, or others. */
+function engineOf(options: LoadOptions | null): EngineName | "auto" {
+  if (!isObject(options ?? {})) no("options", show(options), "an object");
+  for (const name of Object.keys(options ?? {}))
+    if (name !== "engine") no(`options.${name}`, "an unknown name", "engine: all else is part of the plan");
+  const wanted = options?.engine ?? "auto";
+  checkEngine(wanted);
+  return wanted;
+}
+
+/** What a plan file says. */
+interface PlanFile {
+  /** The beginning of memory. */
+  readonly image: Uint8Array;
+  readonly memoryBytes: number;
+  /** Rows of the detection columns. */
+  readonly rows: number;
+  readonly inputSize: readonly [number, number] | null;
+  readonly labels: readonly string[] | null;
+  /** For each image of the batch: addresses of its plan block and of its detection columns. */
+  readonly images: readonly ({ readonly plan: number } & DetectionColumns)[];
+  readonly tensors: readonly TensorSpec[];
+  /** Addresses of the slots. */
+  readonly addresses: readonly number[];
+  /** Places of the tensors among the outputs of the network, and how many these are. */
+  readonly places: readonly number[];
+  readonly outputs: number;
+}
+
+const refusePlan = (got: string, expected: string): never => no("plan", got, expected);
+
+/** The bytes of the file, checked for length, checksum and versions. */
+function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
+  if (given instanceof Promise) refusePlan("a promise", "what it resolves to: await it");
+  const isBuffer = kindOf(given) === "ArrayBuffer";
+  if (!isBuffer && !isBytes(given))
+    refusePlan(show(given), "the bytes of a plan file, a Uint8Array or an ArrayBuffer");
+  const head = F.FILE_WORDS * 4;
+  const { buffer, byteOffset, byteLength } = given as Uint8Array;
+  // of what is detached no view can be made
+  const whole =
+    byteLength === 0
+      ? new Uint8Array(0)
+      : isBuffer
+        ? new Uint8Array(given as ArrayBuffer)
+        : new Uint8Array(buffer, byteOffset, byteLength);
+  const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
+  const word = (index: number): number => view.getUint32(index * 4, true);
+  const is = (what: string, got: number, expected: number): unknown =>
+    got === expected || refusePlan(`${what} ${got}`, String(expected));
+  if (byteLength >= 4 && word(F.F_MAGIC) !== F.PLAN_MAGIC)
+    refusePlan(
+      `a file that begins with ${show(String.fromCharCode(...whole.subarray(0, 8)))}`,
+      "one made by boxwright compile, without --c",
+    );
+  if (byteLength < head) refusePlan(`${byteLength} bytes`, `at least ${head}`);
+  is("a file of version", word(F.F_VERSION), F.PLAN_VERSION);
+  const length = word(F.F_FILE_BYTES);
+  // behind it there may be other things, as in flash
+  if (byteLength < length || length < head)
+    refusePlan(`${byteLength} bytes`, `${length}: was the file cut short, or read or written as text?`);
+  const bytes = whole.subarray(0, length);
+  is("damaged bytes: a checksum of", crc32(bytes.subarray(F.F_FILE_BYTES * 4)), word(F.F_CHECK));
+  is("a plan for kernel version", word(F.F_ABI), A.ABI_VERSION);
+  return bytes;
+}
+
+/** Looks at every table: a checksum finds accidents, but that every address lies inside is not left to it. */
+function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
+  const bytes = wholeFile(given);
+  const { length } = bytes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, length);
+  const word = (at: number, index: number): number => view.getUint32(at + index * 4, true);
+  const inside = (at: number, count: number, size: number, end: number, from = A.FIRST_ADDRESS): number =>
+    at >= from && at + count * size <= end
+      ? at
+      : refusePlan(`a table or an address at ${at}`, `it in ${from}..${end - count * size}`);
+  const memoryBytes = word(0, F.F_MEMORY_BYTES);
+  const imageBytes = inside(word(0, F.F_IMAGE_BYTES), 0, 0, Math.min(length, memoryBytes));
+  const rows = word(0, F.F_MAX_DETECTIONS);
+  /** Where each row of a table begins. */
+  const table = (at: number, count: number, words: number): number[] => {
+    const first = inside(word(0, at), word(0, count), words * 4, length);
+    return Array.from({ length: word(0, count) }, (_, i) => first + i * words * 4);
+  };
+  const text = (at: number): string => {
+    let escaped = "";
+    // a device need not have a TextDecoder
+    for (let i = inside(at, 1, 1, length); bytes[i] !== 0; i++)
+      escaped += `%${(bytes[i] | 256).toString(16).slice(1)}`;
+    try {
+      return decodeURIComponent(escaped);
+    } catch {
+      return refusePlan("a name that is no UTF-8", "UTF-8");
+    }
+  };
+  if (bytes[length - 1] !== 0)
+    refusePlan(`a last byte ${bytes[length - 1]}`, "0, which ends the last string");
+  const images = table(F.F_IMAGE_TABLE, F.F_IMAGES, F.IMAGE_WORDS).map((row) => {
+    const plan = inside(word(row, F.I_PLAN), A.PLAN_WORDS, 4, imageBytes);
+    const most = word(plan, A.P_MAX_DETECTIONS);
+    if (most > rows) refusePlan(`${most} detections`, `at most ${rows}`);
+    const column = (index: number, size: number): number => inside(word(row, index), rows, size, memoryBytes);
+    return {
+      plan,
+      boxes: column(F.I_BOXES, 16),
+      scores: column(F.I_SCORES, 4),
+      classIds: column(F.I_CLASS_IDS, 4),
+      sources: column(F.I_SOURCES, 4),
+    };
+  });
+  const slots = table(F.F_SLOT_TABLE, F.F_SLOTS, F.SLOT_WORDS);
+  const tensors = slots.map((row): TensorSpec => {
+    const type = TYPES.find((t) => ELEMENTS[t].code === word(row, F.S_TYPE));
+    const rank = word(row, F.S_RANK);
+    if (type === undefined || rank > F.MAX_RANK)
+      return refusePlan(
+        `type ${word(row, F.S_TYPE)} of ${rank} dims`,
+        `a known one of at most ${F.MAX_RANK}`,
+      );
+    const dims = Object.freeze(Array.from({ length: rank }, (_, k) => word(row, F.S_DIM_0 + k)));
+    const needed = volume(dims) * ELEMENTS[type].bytes;
+    if (word(row, F.S_BYTES) !== needed)
+      refusePlan(`${word(row, F.S_BYTES)} bytes for ${type} [${dims.join()}]`, String(needed));
+    return {
+      name: text(word(row, F.S_NAME)),
+      dims,
+      type,
+      scale: view.getFloat32(row + F.S_SCALE * 4, true),
+      zeroPoint: view.getFloat32(row + F.S_ZERO * 4, true),
+      order: ORDERS[word(row, F.S_ORDER) - 1] ?? null,
+    };
+  });
+  const addresses = slots.map((row) =>
+    inside(word(row, F.S_ADDRESS), word(row, F.S_BYTES), 1, memoryBytes, imageBytes),
+  );
+  const names = table(F.F_LABEL_TABLE, F.F_LABELS, 1).map((row) => text(word(row, 0)));
+  const [width, height] = [word(0, F.F_INPUT_WIDTH), word(0, F.F_INPUT_HEIGHT)];
+  return {
+    image: bytes.slice(0, imageBytes),
+    memoryBytes,
+    rows,
+    inputSize: width && height ? Object.freeze<[number, number]>([width, height]) : null,
+    labels: names.length > 0 ? Object.freeze(names) : null,
+    images,
+    tensors,
+    addresses,
+    places: slots.map((row) => word(row, F.S_PLACE)),
+    outputs: slots.length > 0 ? word(slots[0], F.S_OUTPUTS) : 0,
+  };
+}
+
+class FileDecoder implements PlanDecoder {
+  readonly engine: EngineName;
+  readonly inputSize: readonly [number, number] | null;
+  readonly labels: readonly string[] | null;
+  readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0 };
+  readonly slots: { readonly [name: string]: Slot };
+  readonly #engine: Engine;
+  /** The image is in memory: its bytes are not held twice. */
+  readonly #plan: Omit<PlanFile, "image">;
+  readonly #blocks: readonly number[];
+  readonly #work: Slots;
+  readonly #detections: readonly Detections[];
+  /** The frame that memory holds, as `remembered`. */
+  #frame: Frame | undefined | null;
+
+  constructor({ image, ...plan }: PlanFile, engine: Engine) {
+    const { tensors, addresses, rows, labels, images } = plan;
+    const { buffer } = engine.memory;
+    new Uint8Array(buffer).set(image);
+    this.engine = engine.name;
+    this.inputSize = plan.inputSize;
+    this.labels = labels;
+    this.#engine = engine;
+    this.#plan = plan;
+    this.#blocks = images.map((i) => i.plan);
+    this.#work = {
+      tensors,
+      slots: tensors.map(({ type, dims }, i) => new ELEMENTS[type].array(buffer, addresses[i], volume(dims))),
+      known: tensors,
+      types: [],
+    };
+    this.#detections = images.map((i) => detectionsIn(buffer, i, rows, labels));
+    this.slots = slotsByName(this.#work);
+    this.stats.bytes = buffer.byteLength;
+  }
+
+  decode<R extends Detections | readonly Detections[] = Detections>(
+    outputs?: Outputs | TensorInput,
+    given?: Frame,
+  ): R {
+    const frame = given ?? undefined;
+    const { memory } = this.#engine;
+    const affine = frame === this.#frame ? null : affineOf(frame, this.inputSize);
+    if (outputs !== undefined) this.#fill(asOutputs(outputs));
+    if (affine !== null) {
+      writeAffine(memory, this.#blocks, affine);
+      this.#frame = remembered(frame);
+    }
+    countFrame(this.stats);
+    for (let i = 0; i < this.#blocks.length; i++) {
+      const at = this.#blocks[i];
+      setLength(this.#detections[i], this.#engine.decode(at));
+      countImage(this.stats, memory, at);
+      const outside = memory.i32[(at >> 2) + A.P_OUT_OF_RANGE];
+      if (outside > 0)
+        refuse(
+          "",
+          `${outside} ${outside === 1 ? "score" : "scores"} outside 0..1`,
+          'probabilities, or, where the network gives logits, a plan compiled with activation "logits"',
+        );
+    }
+    return (this.#detections.length === 1 ? this.#detections[0] : this.#detections) as R;
+  }
+
+  update(thresholds: { readonly iouThreshold?: number; readonly maxDetections?: number }): void {
+    const { f32, i32 } = this.#engine.memory;
+    const wrong = (name: string, got: string, expected: string): never =>
+      refuse(name, got, expected, RangeError);
+    if (!isObject(thresholds ?? {})) wrong("", show(thresholds), "an object");
+    for (const name of Object.keys(thresholds ?? {}))
+      if (name === "confidenceThreshold") wrong(name, "a change", "none: it is part of the plan");
+      else if (name !== "iouThreshold" && name !== "maxDetections")
+        wrong(name, "an unknown name", "one of iouThreshold, maxDetections");
+    // as everywhere, null says as little as undefined
+    const iou = thresholds?.iouThreshold ?? null;
+    const most = thresholds?.maxDetections ?? null;
+    if (iou !== null && !(typeof iou === "number" && iou >= 0 && iou <= 1))
+      wrong("iouThreshold", show(iou), "0..1");
+    if (most !== null && !(Number.isInteger(most) && most > 0 && most <= this.#plan.rows))
+      wrong("maxDetections", show(most), `1..${this.#plan.rows}, the bound of the plan`);
+    for (const at of this.#blocks) {
+      if (iou !== null) f32[(at >> 2) + A.P_IOU] = iou;
+      if (most !== null) i32[(at >> 2) + A.P_MAX_DETECTIONS] = most;
+    }
+  }
+
+  /** Brings a caller's arrays into the slots: all of them, or none. */
+  #fill(outputs: Outputs): void {
+    const { tensors, slots } = this.#work;
+    const named = this.#areNamed(outputs);
+    for (let i = 0; i < tensors.length; i++) {
+      const t = this.#tensorAt(outputs, i, named);
+      const { order } = tensors[i];
+      if (!t || !isAs(this.#work, i, t) || (t.order ?? order) !== order)
+        differs(tensors[i], t, outputs, this.#plan.outputs);
+      checkElements(this.#work, i, (t as TensorInput).data);
+    }
+    for (let i = 0; i < tensors.length; i++)
+      copyInto(slots[i], (this.#tensorAt(outputs, i, named) as TensorInput).data);
+  }
+
+  /** Whether outputs go by names: a record; a list in which each tensor of the plan has its own, or that is not the network's. */
+  #areNamed(outputs: Outputs): boolean {
+    if (!Array.isArray(outputs) || outputs.length !== this.#plan.outputs) return true;
+    for (let i = 0; i < this.#work.tensors.length; i++) if (!this.#tensorAt(outputs, i, true)) return false;
+    return true;
+  }
+
+  #tensorAt(outputs: Outputs, i: number, named: boolean): TensorInput | null | undefined {
+    const { name } = this.#work.tensors[i];
+    if (!Array.isArray(outputs)) return (outputs as { readonly [name: string]: TensorInput })[name];
+    const list = outputs as readonly (TensorInput | null)[];
+    if (!named) return list[this.#plan.places[i]];
+    for (let k = 0; k < list.length; k++) if (list[k]?.name === name) return list[k];
+    return undefined;
+  }
+}
+
+/** Says how a tensor is not that of the plan, if it is not. */
+function differs(spec: TensorSpec, t: TensorInput | null | undefined, outputs: Outputs, count: number): void {
+  const where = `tensor "${spec.name}"`;
+  if (t === undefined) {
+    if (Array.isArray(outputs) && outputs.every((o: TensorInput | null) => (o?.name ?? null) === null))
+      refuse(
+        where,
+        `a list of ${outputs.length} without names`,
+        `${count} as the network gives them, or names`,
+      );
+    const names = Array.isArray(outputs)
+      ? (outputs as readonly (TensorInput | null)[]).map((o) => o?.name ?? "(no name)")
+      : Object.keys(outputs);
+    refuse(where, `outputs ${few(names, 9) || "none"}`, "it among them");
+  }
+  const got = specOf(spec.name, t as TensorInput, { type: spec.type });
+  const same = (what: string, a: unknown, b: unknown): unknown =>
+    a === b || refuse(where, `${what} ${String(a)}`, `${String(b)} as in the plan`);
+  same("dims", `[${got.dims.join()}]`, `[${spec.dims.join()}]`);
+  same("type", got.type, spec.type);
+  same("order", (got.order ?? spec.order ?? "none").toLowerCase(), spec.order ?? "none");
+  // what the tensor leaves unsaid is as the plan says it
+  const { scale, zeroPoint } = specOf(spec.name, t as TensorInput, spec);
+  same("scale", Math.fround(scale as number), spec.scale);
+  same("zeroPoint", Math.fround(zeroPoint), spec.zeroPoint);
+}

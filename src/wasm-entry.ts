@@ -1,3 +1,0 @@
-/** `boxwright/wasm`: the whole of `boxwright` without a binary in it, for those who fetch `boxwright/simd.wasm` themselves. */
-export * from "./index.ts";
-export { type WasmKind, provideKernel } from "./wasm.ts";

@@ -1,7 +1,0 @@
-import type { EngineName } from "../src/engine.ts";
-
-// as keys, so that a new engine does not compile until it stands here
-const all = { simd: true, scalar: true, ts: true } satisfies Record<EngineName, true>;
-
-/** Every engine there is: whatever is said of one in a test is said of all. */
-export const engines = Object.keys(all) as readonly EngineName[];

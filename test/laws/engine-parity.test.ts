@@ -1,0 +1,323 @@
+/**
+ * Engines against each other: the whole memory image is the same, byte for byte, after every phase, whatever the head,
+ * the layout, the number type, the rules and the contents.
+ */
+import { describe, expect, test } from "vitest";
+import * as A from "../../src/core/abi.ts";
+import { CONVENTIONS, type Conventions, type ConventionSet } from "../../src/core/conventions.ts";
+import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { gatherRows } from "../../src/memory/gather.ts";
+import { slotsOf } from "../../src/memory/write.ts";
+import { affineOf } from "../../src/decode/frame.ts";
+import type { ElementType } from "../../src/core/tensor.ts";
+import { engines } from "../support/engines.ts";
+import { imageOf, expectSameImage, planOf, runInStep } from "../support/memory-image.ts";
+import {
+  encode,
+  fills,
+  kinds,
+  mulberry32,
+  numbersOf,
+  pick,
+  quantisation,
+  type Fill,
+  type Raw,
+  type Size,
+} from "../support/seeded-networks.ts";
+
+test("three engines are compared", () => {
+  expect(engines).toHaveLength(3);
+});
+
+const TYPES: readonly ElementType[] = ["f32", "f16", "u8", "i8", "i16", "i32"];
+const CLASSES = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 80, 91];
+const GRIDS: readonly (readonly [number, number])[] = [
+  [0, 1],
+  [1, 1],
+  [3, 1],
+  [2, 2],
+  [5, 1],
+  [4, 2],
+  [5, 3],
+  [4, 4],
+  [17, 1],
+  [11, 3],
+  [33, 31],
+  [32, 32],
+  [41, 25],
+  [62, 50],
+];
+
+interface Case {
+  readonly kind: string;
+  readonly size: Size;
+  readonly types: readonly ElementType[];
+  readonly fill: Fill;
+  readonly set: ConventionSet;
+  readonly rules: Partial<Conventions>;
+  readonly confidence: number | "per class";
+  readonly iou: number;
+  readonly keep: boolean;
+  readonly max: number;
+  readonly seed: number;
+}
+
+const ran = {
+  cases: 0,
+  detections: 0,
+  candidates: 0,
+  overflow: 0,
+  notFinite: 0,
+  outOfRange: 0,
+  full: 0,
+  empty: 0,
+  gathered: 0,
+};
+
+function run(c: Case): void {
+  const random = mulberry32(c.seed);
+  const made = kinds[c.kind](c.size);
+  const { classes } = c.size;
+  const data = new Map<string, Raw>();
+  const specs = made.tensors.map((t, i) => {
+    // labels, markers and counts are not quantised: a scale would make other labels of them
+    const plain = t.parts.some((p) => p === "label" || p === "marker" || p === "count");
+    const type = plain && c.types[0] !== "f16" ? "f32" : c.types[i % c.types.length];
+    const q = quantisation(type, made.probabilities);
+    const numbers = numbersOf(t, random, c.fill, made, classes + 1);
+    const raw = encode(numbers, type, q.scale, q.zeroPoint);
+    if (c.fill === "bits" && !plain) {
+      const bytes = new Uint8Array(raw.buffer);
+      for (let k = 0; k < bytes.length; k++) bytes[k] = random() * 256;
+    }
+    data.set(t.spec.name, raw);
+    return { ...t.spec, type, ...q };
+  });
+  const set = CONVENTIONS[c.set];
+  const keep = Array.from({ length: classes }, (_, k) => k).filter((k) => k % 3 !== c.seed % 3);
+  // the background alone is refused
+  if (keep.join() === "0" && c.kind.startsWith("ssd")) keep.push(1);
+  const plan = planOf(made.config, specs, {
+    conventions: { set: c.set, ...c.rules },
+    maxDetections: c.max,
+    ...(c.keep ? { keep } : {}),
+  });
+  const confidence =
+    c.confidence === "per class"
+      ? Array.from({ length: plan.classes }, (_, k) => 0.1 + (k % 5) / 8)
+      : c.confidence;
+  const affine = affineOf({ width: 641, height: 427, resize: "letterbox" }, [416, 320]);
+  const thresholds = { confidenceThreshold: confidence, iouThreshold: c.iou, maxDetections: c.max };
+  const images = engines.map((e) => imageOf(e, plan, thresholds, affine, data));
+  // the script for mobilenets of that time
+  const mobilenet = c.set === "gen1" && c.kind === "detection output";
+  expect(plan.rules.gate).toBe(c.rules.gate ?? (mobilenet ? ">" : set.gate));
+  const found = runInStep(images);
+  const m = images[0].engine.memory;
+  const cells = plan.heads.reduce((n, h) => n + h.cells, 0);
+  ran.cases++;
+  found.forEach((n, image) => {
+    const p = images[0].layout.imageBlocks[image] >> 2;
+    const candidates = m.i32[p + A.P_CANDIDATES];
+    ran.detections += n;
+    ran.candidates += candidates;
+    ran.overflow += m.i32[p + A.P_OVERFLOW];
+    ran.notFinite += m.i32[p + A.P_NOT_FINITE];
+    ran.outOfRange += m.i32[p + A.P_OUT_OF_RANGE];
+    if (candidates === cells) ran.full++;
+    if (candidates === 0) ran.empty++;
+    expect(n).toBeLessThanOrEqual(Math.min(c.max, candidates));
+  });
+  if (plan.gather === null) return;
+  // the gathered way in: the same candidates, in the same order, and again the same image in all engines
+  const boxesAt = (k: number): Uint8Array =>
+    new Uint8Array(images[k].engine.memory.buffer).slice(images[k].layout.scores, images[k].layout.order);
+  const resident = engines.map((_, k) => boxesAt(k));
+  const arrays = plan.tensors.map(({ name }) => data.get(name));
+  const ways = images.map((image) => gatherRows(image, arrays, slotsOf(image)));
+  expect(new Set(ways).size).toBe(1);
+  if (ways[0] === 0) return;
+  ran.gathered++;
+  expectSameImage(images, "gathering");
+  runInStep(images, (l) => [l.gatherBlock]);
+  const n = m.i32[(images[0].layout.gatherBlock >> 2) + A.P_CANDIDATES];
+  const was = m.i32[(images[0].layout.imageBlocks[0] >> 2) + A.P_CANDIDATES];
+  expect(n).toBe(was);
+  resident.forEach((before, k) => expect(Buffer.compare(before, boxesAt(k))).toBe(0));
+}
+
+function cases(kind: string, seed: number): Case[] {
+  const random = mulberry32(seed);
+  const out: Case[] = [];
+  const sets = Object.keys(CONVENTIONS) as ConventionSet[];
+  const size = (g: readonly [number, number], classes: number): Size => ({
+    w: g[0],
+    h: g[1],
+    classes: kind.includes("one class") || kind === "blazeface" ? 1 : classes,
+    batch: random() < 0.15 ? 2 : 1,
+    last: random() < 0.5,
+  });
+  const one = (s: Size, i: number, types: readonly ElementType[]): Case => ({
+    kind,
+    size: s,
+    types,
+    // drawn, not counted through: what is counted in step with the types would meet one of them alone
+    fill: pick(random, fills),
+    set: pick(random, sets),
+    rules: {
+      ...(random() < 0.3 ? { multiLabel: true } : {}),
+      ...(random() < 0.3 ? { nms: pick(random, ["class", "all", "none"] as const) } : {}),
+      ...(random() < 0.3 ? { clamp: pick(random, ["none", "before", "after", "centre"] as const) } : {}),
+      ...(random() < 0.3 ? { pixelOffset: pick(random, [0, 1] as const) } : {}),
+      ...(random() < 0.3 ? { suppress: pick(random, [">", ">="] as const) } : {}),
+      ...(random() < 0.2 ? { gate: pick(random, [">", ">="] as const) } : {}),
+      ...(random() < 0.2 ? { score: pick(random, ["product", "class"] as const) } : {}),
+      ...(random() < 0.2 ? { maxCandidates: pick(random, [0, 1, 7, 100]) } : {}),
+    },
+    confidence: random() < 0.2 ? "per class" : pick(random, [0, 0.001, 0.25, 0.5, 0.75, 1]),
+    iou: pick(random, [0, 0.3, 0.45, 0.5, 1]),
+    keep: random() < 0.2,
+    max: pick(random, [1, 4, 5, 300, 1000]),
+    seed: seed * 1000 + i,
+  });
+  let i = 0;
+  // every grid, every type and every number of classes at least once; the pairing is seeded
+  // no cell at all: not where priors or strides have to match it
+  const none = !/priors|anchors|blazeface|yolox rows|nanodet/.test(kind);
+  for (const g of GRIDS.slice(none ? 0 : 1)) {
+    for (const type of TYPES) {
+      // large ones take turns over the types: every pair of grid and type still comes in some kind of head
+      const big = g[0] * g[1] > 1000;
+      i++;
+      if (big && (i + seed) % 4 !== 0) continue;
+      const classes = pick(random, big ? [1, 2, 5, 17] : CLASSES);
+      out.push(one(size(g, classes), i, random() < 0.2 ? [type, pick(random, TYPES)] : [type]));
+    }
+  }
+  for (const classes of CLASSES) {
+    for (const type of TYPES) {
+      out.push(one(size(pick(random, GRIDS.slice(3, 10)), classes), i, [type]));
+      i++;
+    }
+  }
+  return out;
+}
+
+describe("twins", () => {
+  Object.keys(kinds).forEach((kind, k) => {
+    test(kind, () => {
+      for (const c of cases(kind, 100 + k)) {
+        try {
+          run(c);
+        } catch (e) {
+          throw new Error(`${JSON.stringify(c)}: ${e instanceof Error ? e.message : String(e)}`, {
+            cause: e,
+          });
+        }
+      }
+    });
+  });
+
+  test("more candidates than there is room for: the rest are counted, alike in all engines", () => {
+    const before = ran.overflow;
+    run({
+      kind: "yolov8 rows",
+      size: { w: 62, h: 50, classes: 91, batch: 1, last: true },
+      types: ["u8"],
+      fill: "all",
+      set: "ultralytics",
+      rules: { multiLabel: true, nms: "none", clamp: "none" },
+      confidence: 0.5,
+      iou: 0.45,
+      keep: false,
+      max: 1000,
+      seed: 1,
+    });
+    expect(ran.overflow - before).toBe(62 * 50 * 91 - 2 ** 18);
+  });
+
+  describe.each(["logits", "sigmoid"] as const)(
+    "classes at the least that objectness leaves them, %s",
+    (activation) => {
+      test.each([0.9, 0.25, 0.001, 1e-12, 1e-33])("threshold %s", (threshold) => {
+        const random = mulberry32(7);
+        const logit = (p: number): number => Math.log(p) - Math.log1p(-p);
+        const stored = (p: number): number =>
+          activation === "logits" ? logit(Math.min(p, 0.99999)) : Math.min(p, 1);
+        const sigmoid = (x: number): number => (activation === "logits" ? 1 / (1 + Math.exp(-x)) : x);
+        const [classes, side] = [21, 32];
+        const channels = 5 + classes;
+        const map = new Float32Array(channels * side * side);
+        for (let cell = 0; cell < side * side; cell++) {
+          const objectness = threshold + (1 - threshold) * (1 - random()) ** 3 * 0.999;
+          const edge = Math.min(0.9999, threshold / objectness);
+          // most a hair to one side of the edge, equal ones among them, some lower, none where it should not be
+          for (let c = 0; c < channels; c++)
+            map[c * side * side + cell] = stored(
+              c < 4
+                ? 0.5
+                : c === 4
+                  ? objectness
+                  : random() < 0.3
+                    ? edge * 0.1
+                    : edge * (1 - pick(random, [0, 1e-7, 3e-6, 1e-4, 0.05])),
+            );
+          const c = 5 + Math.floor(random() * classes);
+          map[c * side * side + cell] = stored(edge * (1 + pick(random, [-1e-5, 0, 1e-7, 1e-5, 1e-3, 1e-3])));
+          map[(5 + Math.floor(random() * classes)) * side * side + cell] = map[c * side * side + cell];
+        }
+        const rows = new Float32Array(map.length);
+        for (let i = 0; i < map.length; i++)
+          rows[(i % (side * side)) * channels + Math.floor(i / (side * side))] = map[i];
+        for (const [layout, data, dims] of [
+          ["maps", map, [1, channels, side, side]],
+          ["rows", rows, [1, side * side, channels]],
+        ] as const) {
+          const at = (cell: number, c: number): number =>
+            layout === "maps" ? data[c * side * side + cell] : data[cell * channels + c];
+          const sure: string[] = [];
+          const maybe = new Set<string>();
+          for (let cell = 0; cell < side * side; cell++) {
+            let best = 0;
+            for (let c = 1; c < classes; c++) if (at(cell, 5 + c) > at(cell, 5 + best)) best = c;
+            const score = sigmoid(at(cell, 4)) * sigmoid(at(cell, 5 + best));
+            if (score > threshold * (1 + 1e-6)) sure.push(`${cell}:${best}`);
+            else if (score > threshold * (1 - 1e-6)) maybe.add(`${cell}:${best}`);
+          }
+          expect(sure.length).toBeGreaterThan(300);
+          const found = engines.map((engine) => {
+            const decoder = createDecoderSync(
+              {
+                family: "yolov5",
+                classes,
+                inputSize: [256, 256],
+                anchors: [[[16, 16]]],
+                confidenceThreshold: threshold,
+                ...(layout === "rows" ? { coordinates: "normalised" as const } : {}),
+              },
+              {
+                engine,
+                activation,
+                maxDetections: side * side,
+                conventions: { nms: "none" },
+              },
+            );
+            const got = decoder.decode([{ data, dims }]);
+            return Array.from(got.sources, (source, i) => `${source}:${got.classIds[i]}`).slice(
+              0,
+              got.length,
+            );
+          });
+          for (const other of found) expect(other).toEqual(found[0]);
+          expect(sure.filter((key) => !found[0].includes(key))).toEqual([]);
+          expect(found[0].filter((key) => !sure.includes(key) && !maybe.has(key))).toEqual([]);
+        }
+      });
+    },
+  );
+
+  test("what ran is what was meant to run", () => {
+    expect(ran.cases).toBeGreaterThan(Object.keys(kinds).length * 100);
+    for (const [name, n] of Object.entries(ran)) expect(n, name).toBeGreaterThan(50);
+  });
+});

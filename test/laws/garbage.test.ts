@@ -1,0 +1,65 @@
+/** Columns make no garbage: what the heap gains over many frames, in a process whose young space is never collected. */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { engines } from "../support/engines.ts";
+
+const built = (file: string): string =>
+  JSON.stringify(new URL(`../../dist/${file}.mjs`, import.meta.url).href);
+
+/** Prints the bytes a frame, of gated maps: their arrays are gathered or copied, their slots asked whether they hold a tensor. */
+const script = (engine: string, byPlan: boolean): string => `
+import { createDecoderSync } from ${built("index.node")};
+import { compilePlan } from ${built("node")};
+import { loadPlanSync } from ${built("plan.node")};
+const map = (w) => ({ data: new Float32Array(24 * w * w).fill(-3), dims: [1, 24, w, w] });
+const outputs = { big: map(16), small: map(8) };
+for (let cell = 3; cell < 256; cell += 41) for (let c = 0; c < 24; c++) outputs.big.data[c * 256 + cell] = 2;
+const config = { family: "yolov3", classes: 3, inputSize: [128, 128], anchors: [10, 14, 23, 27, 37, 58, 81, 82, 135, 169, 344, 319] };
+const options = { engine: "${engine}" };
+const make = (given) => ${byPlan ? "loadPlanSync(compilePlan(config, { outputs, ...given }), options)" : "createDecoderSync(config, { ...options, ...given })"};
+const decoder = make({});
+// across classes suppression goes by strips, which are measured each frame
+const across = make({ conventions: { nms: "all" } });
+const sink = new Float64Array(1);
+const add = (found) => { for (let i = 0; i < found.length; i++) sink[0] += found.boxes[4 * i] + found.scores[i]; };
+const frozen = Object.freeze({ width: 640, height: 480, resize: "letterbox" });
+const ways = {
+  arrays: () => add(decoder.decode(outputs)),
+  slots: () => add(decoder.decode()),
+  frame: () => add(decoder.decode(undefined, frozen)),
+  across: () => add(across.decode(outputs)),
+};
+const bytes = {};
+for (const [name, frame] of Object.entries(ways)) {
+  if (name === "slots") for (const n of Object.keys(outputs)) decoder.slots[n].data.set(outputs[n].data);
+  for (let i = 0; i < 4000; i++) frame();
+  globalThis.gc();
+  // the least of eight: what a frame leaves it leaves in all of them, and a compiler that is late only in the first
+  const gained = Array.from({ length: 8 }, () => {
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 8000; i++) frame();
+    return (process.memoryUsage().heapUsed - before) / 8000;
+  });
+  // a stretch in which the heap was collected after all says nothing
+  bytes[name] = Math.min(...gained.filter((n) => n > -16));
+}
+if (!(sink[0] > 0)) throw new Error("nothing was found");
+console.log(JSON.stringify(bytes));
+`;
+
+test.each(engines.flatMap((engine) => [[engine, "config"] as const, [engine, "plan"] as const]))(
+  "no garbage a frame, %s by a %s",
+  (engine, by) => {
+    const flags = ["--expose-gc", "--max-semi-space-size=128", "--min-semi-space-size=128"];
+    const args = [...flags, "--input-type=module", "--eval", script(engine, by === "plan")];
+    const said = execFileSync(process.execPath, args, {
+      encoding: "utf8",
+      cwd: fileURLToPath(new URL("../..", import.meta.url)),
+    });
+    const bytes = JSON.parse(said) as Record<string, number>;
+    expect(Object.keys(bytes)).toEqual(["arrays", "slots", "frame", "across"]);
+    // the least object has 16 bytes; compilers leave a little
+    for (const [way, n] of Object.entries(bytes)) expect(n, way).toBeLessThan(16);
+  },
+);

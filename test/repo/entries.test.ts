@@ -1,0 +1,495 @@
+/** What the built package does when it is imported, and what its entries hold. Runs on dist/, which `npm test` builds first. */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { createContext, runInContext } from "node:vm";
+import { Worker } from "node:worker_threads";
+import { afterAll, describe, expect, test } from "vitest";
+import { compilePlan } from "../../src/entries/node.ts";
+import { conformanceCases } from "../../scripts/make-conformance.mjs";
+import { loadCases, withPlans } from "../conformance/load.mjs";
+import { type Boxwright, CHECKS_BESIDE, type Plans, runAll, runConformance } from "../conformance/run.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const dist = join(root, "dist");
+const cases = loadCases();
+const require = createRequire(import.meta.url);
+const load = (file: string): Promise<Boxwright> =>
+  import(/* @vite-ignore */ pathToFileURL(join(dist, file)).href);
+const config = { family: "yolov8", classes: 2, inputSize: [64, 64] };
+
+test("cases.json is what the recorded answers make of it", () => {
+  const committed = JSON.parse(readFileSync(join(root, "test/conformance/cases.json"), "utf8")) as unknown;
+  expect(committed).toEqual(conformanceCases());
+  expect(cases).toHaveLength(19);
+});
+
+describe("the runner of the cases can fail", () => {
+  const one = (change: (c: (typeof cases)[number]) => void): number => {
+    const copy = JSON.parse(JSON.stringify(cases[0])) as (typeof cases)[number];
+    change(copy);
+    return runConformance(require(join(dist, "index.cjs")) as Boxwright, "ts", [copy]).failed;
+  };
+  test("on a score, a corner, a class, one too many, one too few, another order", () => {
+    expect(one(() => undefined)).toBe(0);
+    expect(one((c) => (c.expected[3].confidence += 1e-4))).toBe(1);
+    expect(one((c) => (c.expected[0].y_max -= 1e-4))).toBe(1);
+    expect(one((c) => (c.expected[0].class_id ^= 1))).toBe(1);
+    expect(one((c) => (c.expected[0].x_min = NaN))).toBe(1);
+    expect(one((c) => c.expected.push(c.expected[0]))).toBe(1);
+    expect(one((c) => c.expected.pop())).toBe(1);
+    expect(one((c) => c.expected.reverse())).toBe(c0ordered ? 1 : 0);
+  });
+  const c0ordered = cases[0].ordered;
+});
+
+describe("each entry answers as recorded", () => {
+  test.each([
+    ["index.mjs", "simd", 4],
+    ["index.cjs", "simd", 4],
+    ["index.node.mjs", "simd", 4],
+    ["index.node.cjs", "simd", 4],
+    ["ts.mjs", "ts", 2],
+    ["ts.cjs", "ts", 2],
+  ])("%s", async (file, engine, runs) => {
+    const result = runAll(await load(file), cases);
+    expect(result.failures).toEqual([]);
+    expect(result).toMatchObject({ engine, passed: runs * (cases.length + CHECKS_BESIDE) });
+  });
+
+  test("all entries have the same names; boxwright/wasm one more", async () => {
+    const names = async (file: string): Promise<string[]> =>
+      Object.keys(await load(file))
+        .filter((n) => n !== "default" && n !== "module.exports")
+        .sort();
+    const all = await names("index.mjs");
+    expect(all).toContain("createDecoder");
+    for (const file of ["index.cjs", "index.node.mjs", "index.node.cjs", "ts.mjs", "ts.cjs"])
+      expect(await names(file)).toEqual(all);
+    for (const file of ["wasm.mjs", "wasm.cjs"])
+      expect(await names(file)).toEqual([...all, "provideKernel"].sort());
+  });
+
+  const planned = withPlans(cases, compilePlan);
+  test.each([
+    ["plan.mjs", "simd", 4],
+    ["plan.cjs", "simd", 4],
+    ["plan.node.mjs", "simd", 4],
+    ["plan.node.cjs", "simd", 4],
+    ["plan.ts.mjs", "ts", 2],
+    ["plan.ts.cjs", "ts", 2],
+  ])("%s, by plan files", async (file, engine, runs) => {
+    const entry = (await load(file)) as unknown as Plans;
+    const names = Object.keys(entry).filter((n) => n !== "default" && n !== "module.exports");
+    expect(names.sort()).toEqual([
+      "ConfigError",
+      "Detections",
+      "TensorError",
+      "loadPlan",
+      "loadPlanSync",
+      "toPixels",
+    ]);
+    const result = runAll(entry, planned);
+    expect(result.failures).toEqual([]);
+    expect(result).toMatchObject({ engine, passed: runs * (cases.length + CHECKS_BESIDE) });
+  });
+
+  test("boxwright/priors gives prior boxes to import and to require", async () => {
+    for (const file of ["priors.mjs", "priors.cjs"]) {
+      const priors = (await load(file)) as unknown as Record<string, () => Float32Array>;
+      expect(priors.ssdMobilenetAnchors()).toHaveLength(1917 * 4);
+    }
+    expect(await load("index.mjs")).not.toHaveProperty("ssdMobilenetAnchors");
+  });
+
+  test("no entry but boxwright/node imports anything; that for Node, what reads files", () => {
+    const expected: Record<string, string[]> = {
+      "index.node": ["node:fs"],
+      workerd: ["./scalar.wasm", "./simd.wasm"],
+      "plan.node": ["node:fs"],
+      "plan.workerd": ["./scalar.wasm", "./simd.wasm"],
+    };
+    const entries = ["index", "index.node", "ts", "wasm", "workerd", "priors"];
+    for (const entry of [...entries, "plan", "plan.node", "plan.ts", "plan.workerd"]) {
+      const file = `${entry}.mjs`;
+      const seen = new Set<string>();
+      const outside: string[] = [];
+      const visit = (name: string): void => {
+        if (seen.has(name)) return;
+        seen.add(name);
+        const text = readFileSync(join(dist, name), "utf8");
+        for (const [, id] of text.matchAll(/^(?:import|export) [^;]*?["']([^"']+)["'];?$/gm)) {
+          if (/^\.\/.*\.mjs$/.test(id)) visit(id.slice(2));
+          else outside.push(id);
+        }
+        expect(text).not.toMatch(/\bimport\(|\brequire\(/);
+      };
+      visit(file);
+      expect(outside.sort()).toEqual(expected[entry] ?? []);
+    }
+  });
+
+  test("types of an entry come with it, and notices of bundled code", () => {
+    const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      exports: Record<string, unknown>;
+    };
+    const files: string[] = [];
+    const walk = (x: unknown): void => {
+      if (typeof x === "string") files.push(x);
+      else Object.values(x as object).forEach(walk);
+    };
+    walk(exports);
+    expect(files.length).toBeGreaterThan(15);
+    const there = readdirSync(dist).map((f) => `./dist/${f}`);
+    expect([...new Set(files)].filter((f) => f !== "./package.json" && !there.includes(f))).toEqual([]);
+    expect(readFileSync(join(dist, "NOTICE.txt"), "utf8")).toMatch(/Apache License[\s\S]*Version 2\.0/);
+    const text = (f: string): string => readFileSync(join(dist, f), "utf8");
+    const code = readdirSync(dist).filter((f) => /\.[mc]js$/.test(f));
+    const withLoader = code.filter((f) => text(f).includes("function instantiateSync("));
+    expect(withLoader.length).toBeGreaterThan(8);
+    expect(withLoader.filter((f) => !text(f).includes("/*! @assemblyscript/loader (Apache-2.0)"))).toEqual(
+      [],
+    );
+  });
+});
+
+describe("boxwright in Node", () => {
+  const folder = mkdtempSync(join(tmpdir(), "boxwright-node-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const simd = readFileSync(join(dist, "simd.wasm"));
+
+  /** The engine that the entry gives when it stands beside such a simd.wasm, or none; lengths of what it read, and of what it compiled. */
+  function decoderBeside(file: string, beside: Uint8Array | null): unknown {
+    rmSync(join(folder, "simd.wasm"), { force: true });
+    if (beside !== null) writeFileSync(join(folder, "simd.wasm"), beside);
+    const program = `
+      import fs from "node:fs";
+      import { syncBuiltinESMExports } from "node:module";
+      const { readFileSync } = fs, { Module } = WebAssembly, read = [], compiled = [];
+      fs.readFileSync = (...args) => {
+        const bytes = readFileSync(...args);
+        if (/simd.wasm$/.test(args[0])) read.push(bytes.length);
+        return bytes;
+      };
+      syncBuiltinESMExports();
+      WebAssembly.Module = class extends Module { constructor(bytes) { super(bytes); compiled.push(bytes.length); } };
+      const b = await import(${JSON.stringify(pathToFileURL(join(folder, file)).href)});
+      const { engine } = b.createDecoderSync(${JSON.stringify(config)}, { outputs: [{ name: "o", dims: [1, 6, 84] }] });
+      console.log(JSON.stringify({ engine, read: read.at(-1) ?? null, compiled }));`;
+    return JSON.parse(
+      execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" }),
+    );
+  }
+
+  test.each(["index.node.mjs", "index.node.cjs"])(
+    "%s reads the file beside it, or unpacks its text",
+    (file) => {
+      for (const f of readdirSync(dist).filter((f) => /\.[cm]js$/.test(f)))
+        cpSync(join(dist, f), join(folder, f));
+      const { length } = simd;
+      expect(decoderBeside(file, simd)).toEqual({ engine: "simd", read: length, compiled: [length] });
+      expect(decoderBeside(file, null)).toEqual({ engine: "simd", read: null, compiled: [length] });
+      // another package's, in a folder of bundles
+      const other = decoderBeside(file, simd.subarray(0, 1000));
+      expect(other).toEqual({ engine: "simd", read: 1000, compiled: [length] });
+    },
+  );
+});
+
+describe("boxwright/ts", () => {
+  test("refuses the engines it does not hold, and says where they are", async () => {
+    const { createDecoderSync, nms } = await load("ts.mjs");
+    expect(createDecoderSync(config).engine).toBe("ts");
+    for (const engine of ["simd", "scalar"] as const)
+      expect(() => nms([0, 0, 1, 1], [1], { engine })).toThrow(
+        /got an entry that holds no WebAssembly, expected engine "ts" or "auto"/,
+      );
+  });
+});
+
+describe("boxwright/wasm", () => {
+  // modules are kept by each copy of the file: a query makes a fresh one
+  const fresh = (name: string): Promise<Boxwright> =>
+    load(`wasm.mjs`).then(
+      () =>
+        import(
+          /* @vite-ignore */ `${pathToFileURL(join(dist, "wasm.mjs")).href}?${name}`
+        ) as Promise<Boxwright>,
+    );
+  const bytes = (kind: string): Uint8Array<ArrayBuffer> =>
+    new Uint8Array(readFileSync(require.resolve(`boxwright/${kind}.wasm`)));
+
+  test("runs in TypeScript until a kernel is handed over, then with it", async () => {
+    const b = await fresh("a");
+    expect(b.createDecoderSync(config).engine).toBe("ts");
+    expect(() => b.nms([0, 0, 1, 1], [1], { engine: "simd" })).toThrow(
+      /got no binary, expected provideKernel\("simd", module\)/,
+    );
+    // before any shape is known, so at once and not at the first frame
+    expect(() => b.createDecoderSync(config, { engine: "simd" })).toThrow(/got no binary/);
+    await expect(b.createDecoder(config, { engine: "scalar" })).rejects.toThrow(/got no binary/);
+    b.provideKernel?.("scalar", bytes("scalar"));
+    expect(b.createDecoderSync(config).engine).toBe("scalar");
+    expect((await b.createDecoder(config)).engine).toBe("scalar");
+    b.provideKernel?.("simd", new WebAssembly.Module(bytes("simd")));
+    const result = runAll(b, cases);
+    expect(result.failures).toEqual([]);
+    expect(result).toMatchObject({ engine: "simd", passed: 4 * (cases.length + CHECKS_BESIDE) });
+  });
+
+  test("refuses what is no kernel", async () => {
+    const b = await fresh("b");
+    const empty = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+    expect(() => b.provideKernel?.("simd", empty)).toThrow(
+      /got a module with the exports \(none\), expected abiVersion, scan/,
+    );
+    expect(() => b.provideKernel?.("avx" as "simd", empty)).toThrow(
+      /kind: got "avx", expected "simd" or "scalar"/,
+    );
+    expect(() => b.provideKernel?.("simd", WebAssembly.compile(bytes("simd")))).toThrow(
+      "kernel: got a promise, not awaited, expected a WebAssembly.Module, or the bytes of boxwright/simd.wasm",
+    );
+    for (const none of [{}, null, "simd.wasm"])
+      expect(() => b.provideKernel?.("simd", none as object)).toThrow(
+        `kernel: got ${String(none)}, expected`,
+      );
+    expect(b.createDecoderSync(config).engine).toBe("ts");
+  });
+});
+
+describe("an import does nothing", () => {
+  /** Everything that reads files, the network, the environment or the machine, in any runtime. */
+  const OUTSIDE = [
+    ...[
+      "process",
+      "require",
+      "module",
+      "Deno",
+      "Bun",
+      "Buffer",
+      "fetch",
+      "XMLHttpRequest",
+      "WebSocket",
+      "EventSource",
+      "navigator",
+    ],
+    ...[
+      "location",
+      "document",
+      "window",
+      "self",
+      "localStorage",
+      "indexedDB",
+      "caches",
+      "importScripts",
+      "setTimeout",
+      "queueMicrotask",
+    ],
+    ...["crypto", "performance", "console", "TextDecoder", "TextEncoder", "Worker", "SharedArrayBuffer"],
+  ];
+
+  /** Evaluates a CommonJS file in a realm of its own, in which each of these names is a trap. */
+  function realm(options: { readonly wasm?: boolean } = {}): {
+    readonly read: string[];
+    readonly evaluate: (code: string) => unknown;
+    readonly global: Record<string, unknown>;
+  } {
+    const context = createContext({}, { codeGeneration: { strings: false, wasm: options.wasm ?? true } });
+    const read: string[] = [];
+    const global = runInContext("globalThis", context) as Record<string, unknown>;
+    for (const name of OUTSIDE)
+      Object.defineProperty(global, name, {
+        configurable: true,
+        get() {
+          read.push(name);
+          return undefined;
+        },
+      });
+    return { read, global, evaluate: (code) => runInContext(code, context) as unknown };
+  }
+  const wrap = (file: string): string =>
+    `(() => { const exports = {}; ${readFileSync(join(dist, file), "utf8")}\nreturn exports; })()`;
+
+  test("the traps spring", () => {
+    const { read, evaluate } = realm();
+    evaluate("typeof process; globalThis.fetch;");
+    expect(read).toEqual(["process", "fetch"]);
+  });
+
+  test.each(["index.cjs", "ts.cjs", "wasm.cjs"])(
+    "%s reads nothing of the world, and decodes without it",
+    (file) => {
+      const { read, evaluate } = realm();
+      const b = evaluate(wrap(file)) as Boxwright;
+      expect(read).toEqual([]);
+      const result = runAll(b, cases);
+      expect(result.failed).toBe(result.failures.length);
+      // what comes from another realm is no instance of this one's classes, so refusals count as they are
+      expect(result.failures).toEqual([]);
+      expect(read).toEqual([]);
+    },
+  );
+
+  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs"])(
+    "%s reads nothing of the world when it is imported",
+    (file) => {
+      const { read, evaluate } = realm();
+      expect(Object.keys(evaluate(wrap(file)) as object)).not.toEqual([]);
+      expect(read).toEqual([]);
+    },
+  );
+
+  test.each(["index.cjs", "ts.cjs", "wasm.cjs"])("%s changes no built-in and compiles nothing", (file) => {
+    const { evaluate, global } = realm();
+    evaluate(`
+      globalThis.compiled = [];
+      for (const name of ["Module", "Instance", "Memory", "compile", "instantiate", "validate"])
+        WebAssembly[name] = new Proxy(WebAssembly[name], {
+          apply(f, self, args) { compiled.push(name); return Reflect.apply(f, self, args); },
+          construct(f, args, target) { compiled.push(name); return Reflect.construct(f, args, target); },
+        });
+      globalThis.shape = () => {
+        const seen = new Set(), lines = [];
+        const walk = (o, path) => {
+          if ((typeof o !== "object" && typeof o !== "function") || o === null || seen.has(o)) return;
+          seen.add(o);
+          for (const key of Reflect.ownKeys(o)) {
+            const d = Reflect.getOwnPropertyDescriptor(o, key);
+            lines.push(path + "." + String(key) + " " + typeof d.value + [d.writable, d.enumerable, d.configurable]);
+            walk(d.value, path + "." + String(key));
+          }
+          walk(Reflect.getPrototypeOf(o), path + ".__proto__");
+        };
+        walk(globalThis, "");
+        return lines.join("\\n");
+      };
+      delete Object.hasOwn; // an old engine: whoever would add it shows
+      globalThis.before = ""; globalThis.before = shape();
+    `);
+    const b = evaluate(wrap(file)) as Boxwright;
+    expect(evaluate("shape() === before")).toBe(true);
+    expect(String(global.before).split("\n").length).toBeGreaterThan(500);
+    expect(evaluate("compiled.join()")).toBe("");
+    // without Object.hasOwn the loader still works, and the probe sees what is compiled
+    expect(runConformance(b, "auto", cases.slice(0, 2)).failures).toEqual([]);
+    expect(evaluate('compiled.includes("Instance")')).toBe(file === "index.cjs");
+    expect(evaluate("typeof Object.hasOwn")).toBe("undefined");
+  });
+
+  test("where compiling WebAssembly is forbidden, TypeScript takes over", async () => {
+    const { evaluate } = realm({ wasm: false });
+    const b = evaluate(wrap("index.cjs")) as Boxwright;
+    const result = runAll(b, cases);
+    expect(result.failures).toEqual([]);
+    expect(result).toMatchObject({ engine: "ts", passed: 2 * (cases.length + CHECKS_BESIDE) });
+    expect((await b.createDecoder(config)).engine).toBe("ts");
+  });
+});
+
+describe("more than one copy", () => {
+  const folder = mkdtempSync(join(tmpdir(), "boxwright-copies-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Detections of all cases, each decoded by decoders that are alive at the same time. */
+  function interleaved(copies: readonly Boxwright[]): unknown[][] {
+    const results: unknown[][] = copies.map(() => []);
+    for (const c of cases) {
+      const decoders = copies.map((b) => b.createDecoderSync(c.config, c.options));
+      const outputs = c.tensors.map((t) => ({ ...t, data: rawOf(t) }));
+      const named = Object.fromEntries(outputs.map((t) => [t.name, t]));
+      const found = decoders.map((d) => d.decode(named));
+      // all have decoded before any is read
+      found.forEach((f, i) => results[i].push(f.toArray()));
+    }
+    return results;
+  }
+  function rawOf(
+    t: (typeof cases)[number]["tensors"][number],
+  ): Float32Array | Uint16Array | Int8Array | Uint8Array {
+    const { buffer, byteOffset, length } = Uint8Array.from(Buffer.from(t.base64, "base64"));
+    if (t.type === "f32") return new Float32Array(buffer, byteOffset, length / 4);
+    if (t.type === "f16") return new Uint16Array(buffer, byteOffset, length / 2);
+    return t.type === "i8" ? new Int8Array(buffer) : new Uint8Array(buffer);
+  }
+
+  test("imported twice, and as ESM and CommonJS, in one process", async () => {
+    const first = await load("index.mjs");
+    const again = (await import(
+      /* @vite-ignore */ `${pathToFileURL(join(dist, "index.mjs")).href}?again`
+    )) as Boxwright;
+    const cjs = require(join(dist, "index.cjs")) as Boxwright;
+    expect(cjs.createDecoderSync).not.toBe(first.createDecoderSync);
+    const [a, b, c] = interleaved([first, again, cjs]);
+    expect(a.length).toBe(cases.length);
+    expect(b).toEqual(a);
+    expect(c).toEqual(a);
+  });
+
+  test("two versions side by side", async () => {
+    const versions = ["0.0.1", "0.0.2"];
+    const copies = [];
+    for (const version of versions) {
+      const at = join(folder, version, "node_modules", "boxwright");
+      mkdirSync(at, { recursive: true });
+      cpSync(dist, join(at, "dist"), { recursive: true });
+      const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as object;
+      writeFileSync(join(at, "package.json"), JSON.stringify({ ...manifest, version }));
+      const main = join(folder, version, "main.mjs");
+      writeFileSync(
+        main,
+        'import manifest from "boxwright/package.json" with { type: "json" };\nexport * from "boxwright";\nexport const version = manifest.version;\n',
+      );
+      copies.push(
+        (await import(/* @vite-ignore */ pathToFileURL(main).href)) as Boxwright & { version: string },
+      );
+    }
+    expect(copies.map((c) => c.version)).toEqual(versions);
+    expect(copies[0].createDecoderSync).not.toBe(copies[1].createDecoderSync);
+    const [a, b] = interleaved(copies);
+    expect(a.flat().length).toBeGreaterThan(100);
+    expect(b).toEqual(a);
+    // an error of one version is told from the other's by its class, and known by its name in both
+    for (const [mine, other] of [copies, [...copies].reverse()])
+      try {
+        mine.createDecoderSync({ nn_config: { NN_family: "YOLO" } });
+        expect.unreachable();
+      } catch (e) {
+        expect(e).toBeInstanceOf(mine.ConfigError);
+        expect(e).not.toBeInstanceOf(other.ConfigError);
+        expect((e as Error).name).toBe("ConfigError");
+      }
+  });
+
+  test("in two worker threads at once", async () => {
+    const program = `
+      const { parentPort, workerData } = require("node:worker_threads");
+      Promise.all([import(workerData.boxwright), import(workerData.runner), import(workerData.load)]).then(
+        ([b, { runAll }, { loadCases }]) => parentPort.postMessage(runAll(b, loadCases())));`;
+    const url = (...path: string[]): string => pathToFileURL(join(root, ...path)).href;
+    const workerData = {
+      boxwright: url("dist/index.mjs"),
+      runner: url("test/conformance/run.mjs"),
+      load: url("test/conformance/load.mjs"),
+    };
+    const results = await Promise.all(
+      [1, 2].map(
+        () =>
+          new Promise((resolve, reject) => {
+            const worker = new Worker(program, { eval: true, workerData });
+            worker.once("message", resolve);
+            worker.once("error", reject);
+          }),
+      ),
+    );
+    for (const r of results)
+      expect(r).toEqual({
+        engine: "simd",
+        passed: 4 * (cases.length + CHECKS_BESIDE),
+        failed: 0,
+        failures: [],
+      });
+  });
+});

@@ -1,0 +1,163 @@
+/** The README's first code blocks and that of docs/plan.md, run as they stand (the imports turned to the source, and to a network of the test's own). */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { run } from "../../src/node/cli/run.ts";
+import { parseConfig } from "../../src/config/config.ts";
+import { type Conventions, CONVENTIONS } from "../../src/core/conventions.ts";
+
+test("the usage block prints what it says", async () => {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const block = /```js\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
+  const promised = /^\/\/ (cat .*)$/m.exec(block)?.[1] ?? "";
+  expect(promised).toContain("cat 0.72");
+  const file = new URL("./.readme.tmp.ts", import.meta.url);
+  writeFileSync(file, `// @ts-nocheck\n${block.replace('"boxwright"', '"../../src/entries/index.ts"')}`);
+  const printed: unknown[][] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((...args: unknown[]) => void printed.push(args));
+  try {
+    await import(file.href);
+  } finally {
+    log.mockRestore();
+    rmSync(file);
+  }
+  expect(printed).toHaveLength(1);
+  const [label, confidence, box] = printed[0] as [string, string, Record<string, number>];
+  expect(`${label} ${confidence}`).toBe("cat 0.72");
+  const numbers = [...promised.matchAll(/(x_min|y_min|x_max|y_max): ([\d.]+)/g)];
+  expect(numbers).toHaveLength(4);
+  for (const [, name, value] of numbers) expect(box[name]).toBeCloseTo(Number(value), 3);
+});
+
+test("the block from a photo to boxes finds a pixel where it is in the photo", async () => {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const block =
+    [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, b]) => b).find((b) => b.includes("letterbox")) ??
+    "";
+  const file = new URL("./.photo.tmp.ts", import.meta.url);
+  const network = new URL("./.photo-network.tmp.ts", import.meta.url);
+  // a network that finds the brightest red pixel of its input, as a box of 8 x 8 pixels around it
+  writeFileSync(
+    network,
+    `// @ts-nocheck
+export class Tensor { constructor(type, data, dims) { Object.assign(this, { type, data, dims }); } }
+export const InferenceSession = { create: async () => ({ run: async ({ images }) => {
+  const at = images.data.subarray(0, 640 * 640).indexOf(1);
+  const data = new Float32Array(84 * 8400);
+  [(at % 640) + 0.5, Math.floor(at / 640) + 0.5, 8, 8, 0.9].forEach((v, k) => (data[k * 8400] = v));
+  return { output0: { data, dims: [1, 84, 8400] } };
+} }) };`,
+  );
+  writeFileSync(
+    file,
+    `// @ts-nocheck\n${block.replace('"boxwright"', '"../../src/entries/index.ts"').replace('"onnxruntime-node"', '"./.photo-network.tmp.ts"')}`,
+  );
+  try {
+    const { detect } = (await import(file.href)) as {
+      detect: (photo: object) => Promise<{ x_min: number; x_max: number; y_min: number; y_max: number }[]>;
+    };
+    for (const [width, height, x, y] of [
+      [320, 200, 100, 60],
+      [200, 320, 150, 300],
+      [640, 640, 20, 30],
+      [479, 640, 100, 200],
+    ]) {
+      const data = new Uint8Array(width * height * 4);
+      data[(y * width + x) * 4] = 255;
+      const [box, ...others] = await detect({ data, width, height });
+      expect(others).toEqual([]);
+      expect(Math.abs((box.x_min + box.x_max) / 2 - x - 0.5)).toBeLessThan(0.5);
+      expect(Math.abs((box.y_min + box.y_max) / 2 - y - 0.5)).toBeLessThan(0.5);
+    }
+  } finally {
+    rmSync(file);
+    rmSync(network);
+  }
+});
+
+test("the block of plans decodes by what the command before it writes", async () => {
+  const page = readFileSync(new URL("../../docs/plan.md", import.meta.url), "utf8");
+  const block =
+    [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, b]) => b).find((b) => b.includes("loadPlan")) ?? "";
+  const command = /^npx boxwright (compile .*)$/m.exec(page)?.[1] ?? "";
+  const folder = mkdtempSync(join(tmpdir(), "boxwright-readme-"));
+  const file = new URL("./.plan.tmp.ts", import.meta.url);
+  const data = new Float32Array(84 * 8400);
+  [320, 160, 64, 32, 0.75].forEach((v, k) => (data[k * 8400 + 7] = v));
+  (globalThis as { data?: Float32Array }).data = data;
+  const printed: unknown[][] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((...args: unknown[]) => void printed.push(args));
+  try {
+    const config = {
+      family: "yolov8",
+      inputSize: [640, 640],
+      labels: Array.from({ length: 80 }, (_, i) => `thing ${i}`),
+    };
+    writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+    const words = command
+      .replace("config.json", join(folder, "config.json"))
+      .replace("plan.bin", join(folder, "plan.bin"));
+    const said: string[] = [];
+    const code = await run(words.split(" "), {
+      out: (s) => void said.push(String(s)),
+      err: (s) => void said.push(String(s)),
+    });
+    expect(code, said.join("")).toBe(0);
+    writeFileSync(
+      file,
+      `// @ts-nocheck\n${block.replace('"boxwright/plan"', '"../../src/entries/plan.ts"').replace('"plan.bin"', JSON.stringify(join(folder, "plan.bin")))}`,
+    );
+    await import(file.href);
+  } finally {
+    log.mockRestore();
+    rmSync(file, { force: true });
+    rmSync(folder, { recursive: true });
+  }
+  expect(printed).toEqual([["thing 0", 0.75]]);
+});
+
+test("the table of conventions says what each set is", () => {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const section = readme.slice(readme.indexOf("\n## Conventions\n")).split(/\n## /)[1];
+  const [head, , ...lines] = section
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  const sets = head.slice(1).map((cell) => cell.replaceAll("`", ""));
+  expect(sets).toEqual(Object.keys(CONVENTIONS));
+  const field = (line: string[]): string | undefined => /^`(\w+)`/.exec(line[0])?.[1];
+  const table = Object.fromEntries(lines.map((line) => [field(line) ?? line[0], line.slice(1)]));
+  // as the table writes a value
+  const written = (name: string, value: unknown): string =>
+    name === "clamp" && value === "before"
+      ? "before, empty boxes dropped"
+      : name === "clamp" && value === "centre"
+        ? "centre and size"
+        : name === "maxCandidates" && value === 0
+          ? "-"
+          : typeof value === "boolean"
+            ? value
+              ? "yes"
+              : "no"
+            : String(value);
+  const fields = Object.keys(CONVENTIONS.ultralytics) as (keyof Conventions)[];
+  expect(table).toEqual({
+    // held by what parseConfig makes of the two
+    "default for": sets.map((set) =>
+      set === parseConfig({ family: "yolov8" }).conventions
+        ? "typed options"
+        : set === parseConfig({ NN_config: {} }).conventions
+          ? "config files"
+          : "",
+    ),
+    ...Object.fromEntries(
+      fields.map((f) => [f, Object.values(CONVENTIONS).map((rules: Conventions) => written(f, rules[f]))]),
+    ),
+  });
+});

@@ -1,0 +1,44 @@
+/** The release script: versions, changelog and tag agree, or nothing is published. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { disagreements, next, notes, release } from "../../scripts/release.mjs";
+
+const CHANGELOG = "# Changelog\n\n## Unreleased\n\n- New.\n- More.\n\n## 1.2.3 (2026-01-02)\n\n- Old.\n";
+
+test("versions go up", () => {
+  expect(["patch", "minor", "major"].map((s) => next("1.2.3", s))).toEqual(["1.2.4", "1.3.0", "2.0.0"]);
+  expect(() => next("1.2", "patch")).toThrow(/got version 1\.2/);
+  expect(() => next("1.2.3", "huge")).toThrow(/step huge/);
+});
+
+describe("the changelog", () => {
+  test("moves what is new under the version, and keeps the rest", () => {
+    const after = release(CHANGELOG, "1.3.0", "2026-02-03");
+    expect(notes(after, "1.3.0")).toBe("- New.\n- More.");
+    expect(notes(after, "Unreleased")).toBe("");
+    expect(notes(after, "1.2.3")).toBe("- Old.");
+    expect(notes(after, "9.9.9")).toBeNull();
+    // 1.2.3 is not the beginning of another version
+    expect(notes("## 1.2.30 (2026-01-02)\n\n- No.\n", "1.2.3")).toBeNull();
+  });
+  test("refuses a release of nothing, and one twice", () => {
+    expect(() => release(release(CHANGELOG, "1.3.0", "2026-02-03"), "1.3.1", "2026-02-04")).toThrow(
+      /got nothing under "Unreleased"/,
+    );
+    expect(() => release(CHANGELOG, "1.2.3", "2026-02-03")).toThrow(/got a section 1\.2\.3 already/);
+  });
+  test("the project's own has something to release, or has just been released", () => {
+    const own = readFileSync(new URL("../../CHANGELOG.md", import.meta.url), "utf8");
+    expect(notes(own, "Unreleased")).not.toBeNull();
+  });
+});
+
+test("a tag has to agree with the manifest, the lockfile and the changelog", () => {
+  const files = { changelog: CHANGELOG, version: "1.2.3", locked: "1.2.3" };
+  expect(disagreements("v1.2.3", files)).toEqual([]);
+  expect(disagreements("v1.2.4", files)).toEqual(["tag: got v1.2.4, expected v1.2.3 as in package.json"]);
+  expect(disagreements("v1.2.3", { ...files, locked: "1.2.2" })).toHaveLength(1);
+  expect(disagreements("v1.3.0", { ...files, version: "1.3.0", locked: "1.3.0" })).toEqual([
+    "CHANGELOG.md: got nothing under 1.3.0, expected what is new in it",
+  ]);
+});

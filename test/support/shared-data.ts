@@ -1,0 +1,113 @@
+/**
+ * Loaders of what this project did not make: recorded outputs of networks and answers of other decoders. A part
+ * stands in `fixtures/`; the rest is found through the environment variable BOXWRIGHT_SHARED.
+ */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { describe } from "vitest";
+import type { TensorInput } from "../../src/core/tensor.ts";
+
+export const fixtures = fileURLToPath(new URL("../fixtures/", import.meta.url));
+
+/** The folder that BOXWRIGHT_SHARED names, `null` when it is unset. */
+export const shared: string | null = process.env["BOXWRIGHT_SHARED"] || null;
+
+/** `describe` for tests that need the folder: skipped with a plain line when there is none. */
+export function describeShared(name: string, tests: (data: string) => void): void {
+  if (shared === null) {
+    console.log(`skipped, as BOXWRIGHT_SHARED is unset: ${name}`);
+    // the body is not even read: what it lists lies in the folder
+    describe.skip(`${name} (BOXWRIGHT_SHARED is unset)`, () => undefined);
+  } else {
+    const data = join(shared, "data");
+    if (!existsSync(data))
+      throw new Error(`BOXWRIGHT_SHARED: got ${shared}, expected a folder with data/ in it`);
+    describe(name, () => tests(data));
+  }
+}
+
+export function readJson(...path: string[]): unknown {
+  return JSON.parse(readFileSync(join(...path), "utf8"));
+}
+
+/** A file, or its gzipped copy. Own memory, so that typed arrays may begin at its first byte. */
+export function readBytes(...path: string[]): Uint8Array<ArrayBuffer> {
+  const file = join(...path);
+  const bytes = existsSync(file) ? readFileSync(file) : gunzipSync(readFileSync(`${file}.gz`));
+  return Uint8Array.from(bytes);
+}
+
+/** Anything with a class, a score and corners. */
+export interface Row {
+  readonly class_id: number;
+  readonly confidence: number;
+  readonly x_min: number;
+  readonly y_min: number;
+  readonly x_max: number;
+  readonly y_max: number;
+}
+
+export interface Recording {
+  readonly photo: string;
+  readonly tensors: Record<string, TensorInput & { readonly data: Float32Array }>;
+  readonly meta: Meta;
+  /** `null` where the recording has none. */
+  readonly expected: readonly Row[] | null;
+}
+
+export interface Meta {
+  readonly outputs: readonly {
+    readonly name: string;
+    readonly file: string;
+    readonly shape: readonly number[];
+  }[];
+  readonly imageWidth?: number;
+  readonly imageHeight?: number;
+  readonly preprocess: Preprocess;
+  readonly detections?: readonly {
+    readonly cls: number;
+    readonly score: number;
+    readonly box: readonly number[];
+  }[];
+  readonly heads?: readonly { readonly raw: string; readonly region: string }[];
+}
+
+export interface Preprocess {
+  readonly mode: string;
+  readonly imageWidth?: number;
+  readonly imageHeight?: number;
+  readonly inputWidth: number;
+  readonly inputHeight: number;
+  readonly resizedWidth: number;
+  readonly resizedHeight: number;
+  readonly pad: number;
+  readonly bgr: boolean;
+  readonly mean: readonly number[];
+  readonly std: readonly number[];
+}
+
+/** One network on one photo, from a folder that holds MODEL/PHOTO/meta.json. */
+export function readRecording(root: string, model: string, photo: string): Recording {
+  const folder = join(root, model, photo);
+  const meta = readJson(folder, "meta.json") as Meta;
+  const tensors = Object.fromEntries(
+    meta.outputs.map((o) => [
+      o.name,
+      { data: new Float32Array(readBytes(folder, o.file).buffer), dims: o.shape },
+    ]),
+  );
+  const answer = existsSync(join(folder, "expected.json"))
+    ? (readJson(folder, "expected.json") as { detections: Row[] }).detections
+    : null;
+  return { photo, tensors, meta, expected: answer };
+}
+
+/** Names of the folders in a folder. */
+export function foldersIn(...path: string[]): string[] {
+  return readdirSync(join(...path), { withFileTypes: true })
+    .filter((d) => d.isDirectory())
+    .map((d) => d.name)
+    .sort();
+}
