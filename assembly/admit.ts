@@ -7,16 +7,16 @@ import {
   H_CHECK,
   H_CLASSES,
   H_CLASS_BASE,
-  H_CLASS_GATES,
+  H_CLASS_THRESHOLDS,
   H_CLASS_LIST,
-  H_GATE,
+  H_THRESHOLD,
   H_INDEX,
-  H_LABEL,
-  H_LABELS,
-  H_LABEL_CELL,
-  H_LABEL_SCALE,
-  H_LABEL_TYPE,
-  H_LABEL_ZERO,
+  H_CLASS_ID,
+  H_LIST_LENGTH,
+  H_CLASS_ID_CELL,
+  H_CLASS_ID_SCALE,
+  H_CLASS_ID_TYPE,
+  H_CLASS_ID_ZERO,
   H_OBJ,
   H_OBJ_CELL,
   H_OBJ_FN,
@@ -28,7 +28,7 @@ import {
   H_SCORE_CELL,
   H_SCORE_CHANNEL,
   H_SCORE_FN,
-  H_SCORE_GATE,
+  H_SCORE_RAW_THRESHOLD,
   H_SCORE_SCALE,
   H_SCORE_TYPE,
   H_SCORE_ZERO,
@@ -81,7 +81,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
     else odd = o > flt(head, H_CHECK) && finite(o);
     if (rule == RULE_OBJECTNESS) {
       if (odd) return outOfRange(plan);
-      emit(plan, head, row, int(head, H_CLASS_BASE), o, flt(head, H_GATE));
+      emit(plan, head, row, int(head, H_CLASS_BASE), o, flt(head, H_THRESHOLD));
       return;
     }
   }
@@ -93,30 +93,30 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   const zero = flt(head, H_SCORE_ZERO);
   const type = int(head, H_SCORE_TYPE);
 
-  if (ptr(head, H_LABEL) != 0) {
+  if (ptr(head, H_CLASS_ID) != 0) {
     const label = value(
-      int(head, H_LABEL_TYPE),
-      ptr(head, H_LABEL) + <usize>row * ptr(head, H_LABEL_CELL),
-      flt(head, H_LABEL_SCALE),
-      flt(head, H_LABEL_ZERO),
+      int(head, H_CLASS_ID_TYPE),
+      ptr(head, H_CLASS_ID) + <usize>row * ptr(head, H_CLASS_ID_CELL),
+      flt(head, H_CLASS_ID_SCALE),
+      flt(head, H_CLASS_ID_ZERO),
     );
     let s = value(type, at, scale, zero);
     if (fn != FN_NONE) s = activate(fn, s);
     else if (s > flt(head, H_CHECK) && finite(s)) return outOfRange(plan);
-    if (!(s >= flt(head, H_GATE))) return;
+    if (!(s >= flt(head, H_THRESHOLD))) return;
     // a label that no i32 holds: nothing can be said about this row
     if (!(label > -2147483000 && label < 2147483000)) {
       increment(plan, P_NOT_FINITE);
       return;
     }
-    emitLabel(plan, head, row, <i32>label + int(head, H_CLASS_BASE), s);
+    emitWithClassId(plan, head, row, <i32>label + int(head, H_CLASS_BASE), s);
     return;
   }
 
   const classes = int(head, H_CLASSES);
   const base = int(head, H_CLASS_BASE);
   const classList = ptr(head, H_CLASS_LIST);
-  const gates = ptr(head, H_CLASS_GATES);
+  const gates = ptr(head, H_CLASS_THRESHOLDS);
 
   let top: f32 = 0;
   let sum: f64 = 1;
@@ -134,7 +134,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
       const x = value(type, at + classAt(classList, i, step), scale, zero);
       if (x > highest) highest = x;
     }
-    if (!(highest - top >= flt(head, H_SCORE_GATE))) return;
+    if (!(highest - top >= flt(head, H_SCORE_RAW_THRESHOLD))) return;
     sum = 0;
     for (let i = 0; i < logits; i++) {
       const x = value(type, soft + <usize>i * step, scale, zero);
@@ -153,7 +153,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
       const s = convert(fn, value(type, p, scale, zero), top, sum);
       if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
       const score = combine(rule, o, s);
-      const smallest = gates != 0 ? load<f32>(gates + ((<usize>i) << 2)) : flt(head, H_GATE);
+      const smallest = gates != 0 ? load<f32>(gates + ((<usize>i) << 2)) : flt(head, H_THRESHOLD);
       if (!(score >= smallest)) continue;
       const label = base + (classList != 0 ? load<i32>(classList + ((<usize>i) << 2)) : i);
       if (multi) emitKept(plan, head, row, label, score);
@@ -178,13 +178,13 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   if (fn != FN_SOFTMAX && !passesRaw(head, type, place)) return;
   const s = convert(fn, value(type, place, scale, zero), top, sum);
   if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
-  emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_GATE));
+  emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_THRESHOLD));
 }
 
 /** A bound for the raw class score of a cell with objectness `o`: one below it passes no gate. `admitCommon` of the plain engine has its own. */
 function leastScore(head: usize, rule: i32, fn: i32, o: f32): f32 {
-  const least = flt(head, H_SCORE_GATE);
-  const gate = flt(head, H_GATE);
+  const least = flt(head, H_SCORE_RAW_THRESHOLD);
+  const gate = flt(head, H_THRESHOLD);
   // rounding near the smallest floats would need more room than a hair
   if (rule != RULE_PRODUCT || !(o > 0) || !(gate > 1e-30)) return least;
   let share: f32 = (gate * <f32>0.999999) / o;
@@ -195,11 +195,11 @@ function leastScore(head: usize, rule: i32, fn: i32, o: f32): f32 {
 }
 
 /** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */
-function emitLabel(plan: usize, head: usize, row: i32, label: i32, score: f32): void {
-  const labels = int(head, H_LABELS);
+function emitWithClassId(plan: usize, head: usize, row: i32, label: i32, score: f32): void {
+  const labels = int(head, H_LIST_LENGTH);
   if (labels != 0) {
     const list = ptr(head, H_CLASS_LIST);
-    const gates = ptr(head, H_CLASS_GATES);
+    const gates = ptr(head, H_CLASS_THRESHOLDS);
     let i = 0;
     while (i < labels && (list != 0 ? load<i32>(list + ((<usize>i) << 2)) : i) != label) i++;
     if (i == labels) {

@@ -1,5 +1,13 @@
 /** The best class of a cell. */
-import { FN_SOFTMAX, H_SCORE_FN, H_SCORE_GATE, TYPE_F16, TYPE_F32, TYPE_I8, TYPE_U8 } from "../src/core/abi";
+import {
+  FN_SOFTMAX,
+  H_SCORE_FN,
+  H_SCORE_RAW_THRESHOLD,
+  TYPE_F16,
+  TYPE_F32,
+  TYPE_I8,
+  TYPE_U8,
+} from "../src/core/abi";
 import { classAt, loadGate } from "./head";
 import { equal, inOrder, passing, rowMaximum, splatGate, spreadMaximum } from "./lanes";
 import { f16, integer, key, lowest, size } from "./value";
@@ -33,7 +41,7 @@ export function bestClass<T, K>(head: usize, at: usize, step: usize, classes: i3
       if (
         !isReference<T>() &&
         int(head, H_SCORE_FN) != FN_SOFTMAX &&
-        passing<T>(m, splatGate<T, K>(loadGate<K>(head, H_SCORE_GATE))) == 0
+        passing<T>(m, splatGate<T, K>(loadGate<K>(head, H_SCORE_RAW_THRESHOLD))) == 0
       )
         return -1;
       for (let i: usize = 0; i < last; i += 16) {

@@ -10,7 +10,7 @@ import {
   H_CHECK,
   H_CLASSES,
   H_CLASS_BASE,
-  H_GATE,
+  H_THRESHOLD,
   H_INDEX,
   H_KIND,
   H_KX,
@@ -58,7 +58,7 @@ export function admitCommon(plan: usize, head: usize, list: usize, count: i32, b
   const channel = ptr(head, H_SCORE_CHANNEL);
   const fn = int(head, H_SCORE_FN);
   const check = flt(head, H_CHECK);
-  const gate = flt(head, H_GATE);
+  const gate = flt(head, H_THRESHOLD);
   const base = int(head, H_CLASS_BASE);
   const kind = int(head, H_KIND);
   const boxCell = ptr(head, H_BOX_CELL);

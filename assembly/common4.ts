@@ -6,7 +6,7 @@ import {
   H_CHECK,
   H_CLASSES,
   H_CLASS_BASE,
-  H_GATE,
+  H_THRESHOLD,
   H_INDEX,
   H_KIND,
   H_KX,
@@ -20,7 +20,7 @@ import {
   H_SCORE_CELL,
   H_SCORE_CHANNEL,
   H_SCORE_FN,
-  H_SCORE_GATE,
+  H_SCORE_RAW_THRESHOLD,
   H_SCORE_SCALE,
   H_SCORE_TYPE,
   H_SCORE_ZERO,
@@ -173,7 +173,7 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   const latest = i32x4.splat(classes - planes);
   const sizes = i32x4.splat(group);
   let ordered = false;
-  if (isReference<T>()) ordered = int(head, H_SCORE_GATE) <= 0;
+  if (isReference<T>()) ordered = int(head, H_SCORE_RAW_THRESHOLD) <= 0;
   let n: usize = 0;
   let k = 0;
   // conditions stand behind the loops: what does not change is then worked out before them (V8 does it where it is needed first)
@@ -258,7 +258,7 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
   const channel = ptr(head, H_SCORE_CHANNEL);
   const objectness = ptr(head, H_OBJ);
   const objectnessCell = ptr(head, H_OBJ_CELL);
-  const scoreGate = flt(head, H_SCORE_GATE);
+  const scoreGate = flt(head, H_SCORE_RAW_THRESHOLD);
   const side = channel == 4;
   let n: usize = 0;
   if (side) {
@@ -332,7 +332,7 @@ function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses
   const cell = ptr(head, H_SCORE_CELL);
   const sigmoid = int(head, H_SCORE_FN) == FN_SIGMOID;
   const product = objectnesses != 0 && int(head, H_RULE) == RULE_PRODUCT;
-  const gates = f32x4.splat(flt(head, H_GATE));
+  const gates = f32x4.splat(flt(head, H_THRESHOLD));
   const check = f32x4.splat(flt(head, H_CHECK));
   const base = int(head, H_CLASS_BASE);
   const bases = i32x4.splat(base);

@@ -5,12 +5,12 @@ import {
   H_CLASS_LIST,
   H_OBJ,
   H_OBJ_CELL,
-  H_OBJ_GATE,
+  H_OBJ_RAW_THRESHOLD,
   H_SCORE,
   H_SCORE_CELL,
   H_SCORE_CHANNEL,
   H_SCORE_FN,
-  H_SCORE_GATE,
+  H_SCORE_RAW_THRESHOLD,
 } from "../src/core/abi";
 import { classAt, loadGate } from "./head";
 import { passing, passing16, rowMaximum, splatGate } from "./lanes";
@@ -29,7 +29,7 @@ export function gate<T, K>(plan: usize, head: usize, from: i32, n: i32, maxima: 
     return passColumn<T, K>(
       objectness + <usize>from * step,
       step,
-      loadGate<K>(head, H_OBJ_GATE),
+      loadGate<K>(head, H_OBJ_RAW_THRESHOLD),
       from,
       n,
       list,
@@ -38,7 +38,7 @@ export function gate<T, K>(plan: usize, head: usize, from: i32, n: i32, maxima: 
   if (int(head, H_SCORE_FN) == FN_SOFTMAX) return passAll(from, n, list);
   const step = ptr(head, H_SCORE_CELL);
   const at = ptr(head, H_SCORE) + <usize>from * step;
-  const scoreGate = loadGate<K>(head, H_SCORE_GATE);
+  const scoreGate = loadGate<K>(head, H_SCORE_RAW_THRESHOLD);
   const classes = int(head, H_CLASSES);
   if (classes == 1) return passColumn<T, K>(at, step, scoreGate, from, n, list);
   if (step == size<T>()) {
@@ -60,7 +60,7 @@ export function gate<T, K>(plan: usize, head: usize, from: i32, n: i32, maxima: 
 export function passIntegers(head: usize, type: i32, from: i32, n: i32, list: usize): i32 {
   let at = ptr(head, H_OBJ);
   let step = ptr(head, H_OBJ_CELL);
-  let gate = int(head, H_OBJ_GATE);
+  let gate = int(head, H_OBJ_RAW_THRESHOLD);
   let classes = 1;
   let classList: usize = 0;
   const channel = ptr(head, H_SCORE_CHANNEL);
@@ -68,7 +68,7 @@ export function passIntegers(head: usize, type: i32, from: i32, n: i32, list: us
     if (int(head, H_SCORE_FN) == FN_SOFTMAX) return passAll(from, n, list);
     at = ptr(head, H_SCORE);
     step = ptr(head, H_SCORE_CELL);
-    gate = int(head, H_SCORE_GATE);
+    gate = int(head, H_SCORE_RAW_THRESHOLD);
     classes = int(head, H_CLASSES);
     // beside a label column there is one score, and the list says which labels are wanted
     if (classes > 1) classList = ptr(head, H_CLASS_LIST);

@@ -3,12 +3,12 @@ import {
   FLAG_MULTI_LABEL,
   FN_SOFTMAX,
   GROUPS,
-  H_CLASS_GATES,
+  H_CLASS_THRESHOLDS,
   H_CLASS_LIST,
-  H_LABEL,
+  H_CLASS_ID,
   H_RULE,
   H_SCORE_FN,
-  H_SCORE_GATE,
+  H_SCORE_RAW_THRESHOLD,
   P_COLUMN,
   P_FLAGS,
   P_ROWS,
@@ -75,20 +75,20 @@ export function isCommon(plan: usize, head: usize): bool {
     (rule == RULE_PRODUCT || rule == RULE_CLASS) &&
     int(head, H_SCORE_FN) != FN_SOFTMAX &&
     ptr(head, H_CLASS_LIST) == 0 &&
-    ptr(head, H_CLASS_GATES) == 0 &&
-    ptr(head, H_LABEL) == 0 &&
+    ptr(head, H_CLASS_THRESHOLDS) == 0 &&
+    ptr(head, H_CLASS_ID) == 0 &&
     (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) == 0
   );
 }
 
 /** Whether the raw score at `at` reaches the gate of the head. */
 export function passesRaw(head: usize, type: i32, at: usize): bool {
-  if (type == TYPE_F32) return load<f32>(at) >= flt(head, H_SCORE_GATE);
+  if (type == TYPE_F32) return load<f32>(at) >= flt(head, H_SCORE_RAW_THRESHOLD);
   let k: i32;
   if (type == TYPE_F16) k = key<f16, i32>(at);
   else if (type == TYPE_U8) k = <i32>load<u8>(at);
   else if (type == TYPE_I8) k = <i32>load<i8>(at);
   else if (type == TYPE_I16) k = <i32>load<i16>(at);
   else k = load<i32>(at);
-  return k >= int(head, H_SCORE_GATE);
+  return k >= int(head, H_SCORE_RAW_THRESHOLD);
 }

@@ -13,7 +13,7 @@ import {
   KEPT_NEXT,
   KEPT_AREA,
   KEPT_BOX,
-  KEPT_LABEL,
+  KEPT_CLASS_ID,
   KEPT_WORDS,
   P_BOXES,
   P_CHAINS,
@@ -104,10 +104,10 @@ export function nms(plan: usize): i32 {
       store<u64>(free, edges);
       store<u32>(free, <u32>box, KEPT_BOX << 2);
       store<f32>(free, area, KEPT_AREA << 2);
-      store<i32>(free, label, KEPT_LABEL << 2);
+      store<i32>(free, label, KEPT_CLASS_ID << 2);
       store<u32>(free, load<u32>(chain), KEPT_NEXT << 2);
       // while all that are kept have one label the chain need not be followed
-      const oneLabel = !mixed && load<i32>(first, KEPT_LABEL << 2) == label;
+      const oneLabel = !mixed && load<i32>(first, KEPT_CLASS_ID << 2) == label;
       let hit = oneLabel && meetsRow(first, free, equal, iou, offsetX, offsetY);
       for (; !oneLabel && !hit && from <= last; from += 4)
         hit = meetsChain(<usize>load<u32>(from), free, equal, iou, offsetX, offsetY);
@@ -167,9 +167,9 @@ function meetsRow(k: usize, free: usize, equal: bool, iou: f32, offsetX: f32, of
 /** The same along a chain. */
 function meetsChain(k: usize, free: usize, equal: bool, iou: f32, offsetX: f32, offsetY: f32): bool {
   const edges = turned(free);
-  const label = load<i32>(free, KEPT_LABEL << 2);
+  const label = load<i32>(free, KEPT_CLASS_ID << 2);
   for (; k != 0; k = <usize>load<u32>(k, KEPT_NEXT << 2)) {
-    if (((edges - load<u64>(k)) & TOPS) != TOPS || load<i32>(k, KEPT_LABEL << 2) != label) continue;
+    if (((edges - load<u64>(k)) & TOPS) != TOPS || load<i32>(k, KEPT_CLASS_ID << 2) != label) continue;
     if (overlaps(k, free, equal, iou, offsetX, offsetY)) return true;
   }
   return false;

@@ -6,7 +6,7 @@ import {
   FLAG_SUPPRESS_EQUAL,
   KEPT4_BYTES,
   KEPT4_COUNT,
-  KEPT4_LABEL,
+  KEPT4_CLASS_ID,
   KEPT4_NEXT,
   P_BOXES,
   P_CHAINS,
@@ -117,7 +117,7 @@ export function suppress4(plan: usize): i32 {
       } else {
         chain += (<usize>(label & (CHAINS - 1))) << 2;
         for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
-          if (load<i32>(block, KEPT4_LABEL) != label) continue;
+          if (load<i32>(block, KEPT4_CLASS_ID) != label) continue;
           const w = f32x4.add(wide4(block, left, right), f32x4.splat(offsetX));
           const h = f32x4.add(high4(block, top, bottom), f32x4.splat(offsetY));
           const over = over4(block, w, h, areas, limits, equal);
@@ -135,7 +135,7 @@ export function suppress4(plan: usize): i32 {
         for (let j: usize = 0; j < 64; j += 16) v128.store(room + j, f32x4.splat(0));
         v128.store(room, f32x4.splat(Infinity), 64);
         store<u32>(room, load<u32>(chain), KEPT4_NEXT);
-        store<i32>(room, label, KEPT4_LABEL);
+        store<i32>(room, label, KEPT4_CLASS_ID);
         store<i32>(room, 0, KEPT4_COUNT);
         store<u32>(chain, <u32>room);
       }

@@ -22,7 +22,7 @@ import {
   H_OBJ_TYPE,
   H_SCORE_CELL,
   H_SCORE_FN,
-  H_SCORE_GATE,
+  H_SCORE_RAW_THRESHOLD,
   H_SCORE_TYPE,
   P_CANDIDATES,
   P_HEAD0,
@@ -102,8 +102,8 @@ function scanHead(plan: usize, head: usize): void {
 function gateFindsClasses(head: usize, type: i32): bool {
   const step = ptr(head, H_SCORE_CELL);
   if (int(head, H_SCORE_FN) == FN_SOFTMAX) return false;
-  if (type == TYPE_F32) return step == 4 && flt(head, H_SCORE_GATE) > 0;
-  if (type == TYPE_F16) return step == 2 && int(head, H_SCORE_GATE) > 0;
+  if (type == TYPE_F32) return step == 4 && flt(head, H_SCORE_RAW_THRESHOLD) > 0;
+  if (type == TYPE_F16) return step == 2 && int(head, H_SCORE_RAW_THRESHOLD) > 0;
   return step == 1 && (type == TYPE_I8 || type == TYPE_U8);
 }
 

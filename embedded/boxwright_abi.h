@@ -65,7 +65,7 @@
 /* Head record: one per (tensor, anchor) that is scanned */
 #define BXW_H_CELLS 0 /* cells to scan */
 #define BXW_H_RULE 1 /* RULE_*: how objectness and class make a score */
-#define BXW_H_GATE 2 /* f32: smallest score that passes */
+#define BXW_H_THRESHOLD 2 /* f32: smallest score that passes */
 #define BXW_H_SOURCE 3 /* source number of cell 0 */
 #define BXW_H_INDEX 4 /* gathered input: address of u32 cell numbers; 0: row i is cell i */
 #define BXW_H_SCORE_TYPE 5 /* TYPE_* */
@@ -75,11 +75,11 @@
 #define BXW_H_SCORE_SCALE 9 /* f32 */
 #define BXW_H_SCORE_ZERO 10 /* f32 */
 #define BXW_H_SCORE_FN 11 /* FN_NONE, FN_SIGMOID or FN_SOFTMAX */
-#define BXW_H_SCORE_GATE 12 /* smallest raw value that can pass: f32 bits, or an integer key; softmax: f32, how far below the row's largest logit */
+#define BXW_H_SCORE_RAW_THRESHOLD 12 /* smallest raw value that can pass: f32 bits, or an integer key; softmax: f32, how far below the row's largest logit */
 #define BXW_H_CLASSES 13 /* classes looked at */
 #define BXW_H_CLASS_BASE 14 /* label of class 0 */
 #define BXW_H_CLASS_LIST 15 /* u32[classes]: which classes; 0: 0, 1, 2, ... */
-#define BXW_H_CLASS_GATES 16 /* f32[classes]: smallest score per class; 0: H_GATE for all */
+#define BXW_H_CLASS_THRESHOLDS 16 /* f32[classes]: smallest score per class; 0: H_THRESHOLD for all */
 #define BXW_H_SOFT 17 /* softmax: address of the first logit of cell 0 */
 #define BXW_H_SOFT_COUNT 18 /* softmax: number of logits */
 #define BXW_H_OBJ_TYPE 19
@@ -88,12 +88,12 @@
 #define BXW_H_OBJ_SCALE 22
 #define BXW_H_OBJ_ZERO 23
 #define BXW_H_OBJ_FN 24
-#define BXW_H_OBJ_GATE 25
-#define BXW_H_LABEL_TYPE 26 /* class number given by a column of its own */
-#define BXW_H_LABEL 27
-#define BXW_H_LABEL_CELL 28
-#define BXW_H_LABEL_SCALE 29
-#define BXW_H_LABEL_ZERO 30
+#define BXW_H_OBJ_RAW_THRESHOLD 25
+#define BXW_H_CLASS_ID_TYPE 26 /* class number given by a column of its own */
+#define BXW_H_CLASS_ID 27
+#define BXW_H_CLASS_ID_CELL 28
+#define BXW_H_CLASS_ID_SCALE 29
+#define BXW_H_CLASS_ID_ZERO 30
 #define BXW_H_MARKER 31 /* f32 or f16 column whose value -1 ends the list (SSD DetectionOutput); type: H_SCORE_TYPE */
 #define BXW_H_MARKER_CELL 32
 #define BXW_H_COUNT 33 /* address of the number of valid cells (TFLite post-process) */
@@ -124,7 +124,7 @@
 #define BXW_H_V2 58
 #define BXW_H_V3 59
 #define BXW_H_CHECK 60 /* f32: a probability above this is out of range; +Infinity: no check */
-#define BXW_H_LABELS 61 /* label column: entries of H_CLASS_LIST and H_CLASS_GATES; 0: all labels, H_GATE */
+#define BXW_H_LIST_LENGTH 61 /* label column: entries of H_CLASS_LIST and H_CLASS_THRESHOLDS; 0: all labels, H_THRESHOLD */
 #define BXW_HEAD_WORDS 64
 #define BXW_KIND_GRID 0 /* centre from the cell, size from an anchor (YOLOv2..v7) or the stride (YOLOX) */
 #define BXW_KIND_DISTANCE 1 /* left, top, right, bottom from the centre of the cell, in cells */
@@ -193,7 +193,7 @@
 #define BXW_BUCKET_CROWD 32
 /* Kept boxes of the engine with vectors stand in blocks of four of a label or strip, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 #define BXW_KEPT4_NEXT 80
-#define BXW_KEPT4_LABEL 84
+#define BXW_KEPT4_CLASS_ID 84
 #define BXW_KEPT4_COUNT 88
 #define BXW_KEPT4_BYTES 96
 /*
@@ -203,7 +203,7 @@
 #define BXW_KEPT_FAR 1
 #define BXW_KEPT_BOX 2
 #define BXW_KEPT_AREA 3
-#define BXW_KEPT_LABEL 4
+#define BXW_KEPT_CLASS_ID 4
 #define BXW_KEPT_NEXT 5
 #define BXW_KEPT_WORDS 6
 #define BXW_CHAINS 256

@@ -17,7 +17,7 @@ import {
   H_CELLS,
   H_CHECK,
   H_CLASSES,
-  H_GATE,
+  H_THRESHOLD,
   H_GRID_W,
   H_H,
   H_KIND,
@@ -26,7 +26,7 @@ import {
   H_SCORE,
   H_SCORE_CELL,
   H_SCORE_CHANNEL,
-  H_SCORE_GATE,
+  H_SCORE_RAW_THRESHOLD,
   H_SCORE_SCALE,
   H_SCORE_TYPE,
   H_TABLE,
@@ -238,12 +238,12 @@ function check(type: i32, bytes: i32, cells: i32, classes: i32, planes: bool): i
   floatAt(head, H_SCORE_SCALE, 1);
   floatAt(head, H_CHECK, Infinity);
   if (type == TYPE_F16) {
-    floatAt(head, H_GATE, 1.875);
-    setAt(head, H_SCORE_GATE, 0x3c00 + 7 * 128);
+    floatAt(head, H_THRESHOLD, 1.875);
+    setAt(head, H_SCORE_RAW_THRESHOLD, 0x3c00 + 7 * 128);
   } else {
-    floatAt(head, H_GATE, 8);
-    if (type == TYPE_F32) floatAt(head, H_SCORE_GATE, 8);
-    else setAt(head, H_SCORE_GATE, 8);
+    floatAt(head, H_THRESHOLD, 8);
+    if (type == TYPE_F32) floatAt(head, H_SCORE_RAW_THRESHOLD, 8);
+    else setAt(head, H_SCORE_RAW_THRESHOLD, 8);
   }
   const cap = <usize>cells + 1;
   setAt(plan, P_HEADS, 1);

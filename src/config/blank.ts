@@ -1,9 +1,9 @@
 import type { Config } from "./config.ts";
 
 /** A config that says nothing; the formats fill in what their files say. */
-export function blank(source: Config["source"]): Config {
+export function blank(source: Config["format"]): Config {
   return {
-    source,
+    format: source,
     outputFormat: null,
     decodes: true,
     note: null,

@@ -4,7 +4,7 @@
 import { readArchive } from "./nn-archive.ts";
 import { readNnConfig } from "./nn-config.ts";
 import { readOptions } from "./options.ts";
-import { Reader, isObject } from "./fields.ts";
+import { FieldReader, isObject } from "./fields.ts";
 import type { Conventions, ConventionSet } from "../core/conventions.ts";
 import { ConfigError, mismatch } from "../core/errors.ts";
 import type { ActivationOption, Family } from "../core/families.ts";
@@ -47,7 +47,7 @@ export interface Roles {
 /** A config file or typed options as read: every field is there, `null` where nothing was said. What makes a plan, together with shapes. */
 export interface Config {
   /** Where it came from. */
-  readonly source: "NN_config" | "nn_config" | "nn-archive" | "options";
+  readonly format: "NN_config" | "nn_config" | "nn-archive" | "options";
   /** `null` where the file says neither; the host then decodes, as for "raw". */
   readonly outputFormat: "detection" | "raw" | null;
   /** False: the file names no family ("raw" and nothing else), so there is nothing to decode; `note` says so. */
@@ -144,7 +144,7 @@ function read(json: unknown): Config {
   if (isObject(root) && kindOf(root) !== "Object" && Object.keys(root).length === 0)
     fail(show(root), kindOf(root) === "Promise" ? "what it resolves to: await it" : `plain data: ${FORMATS}`);
   const o = isObject(root) ? root : {};
-  const r = new Reader(o);
+  const r = new FieldReader(o);
   const keys = Object.keys(o);
   const said = keys.filter(r.has, r);
   const blocks = said.filter((k) => k.toLowerCase() === "nn_config");
@@ -154,7 +154,7 @@ function read(json: unknown): Config {
   let config: Config;
   if (spelled !== undefined) {
     const key = spelled === "nn_config" ? "nn_config" : "NN_config";
-    config = readNnConfig(new Reader({ ...o, [key]: o[spelled] }, "", r.problems), key);
+    config = readNnConfig(new FieldReader({ ...o, [key]: o[spelled] }, "", r.problems), key);
   } else if (
     isObject(model) &&
     (Array.isArray(model.heads) || model.heads === null || "outputs" in model || "config_version" in o)

@@ -69,7 +69,7 @@ function isNearly(a: string, b: string): boolean {
  * The fields of one object. Each is named once: from its key follow value and path. `null` comes back where a field is absent, which
  * `null` in the file means too, and where it is wrong, after a report. Elements inside a field are given as key and value.
  */
-export class Reader {
+export class FieldReader {
   readonly json: Json;
   readonly path: string;
   readonly problems: ConfigProblem[];
@@ -125,15 +125,19 @@ export class Reader {
   }
 
   /** The fields of an object within; of none where it is absent. */
-  object(key: string, path = this.path): Reader {
-    const r = new Reader({}, path ? `${path}.${key}` : key, this.problems);
-    return new Reader(r.take<Json>("", ["an object", isObject], this.json[key]) ?? {}, r.path, this.problems);
+  object(key: string, path = this.path): FieldReader {
+    const r = new FieldReader({}, path ? `${path}.${key}` : key, this.problems);
+    return new FieldReader(
+      r.take<Json>("", ["an object", isObject], this.json[key]) ?? {},
+      r.path,
+      this.problems,
+    );
   }
 
   /** The fields of each object of a list. */
-  objects(key: string): Reader[] | null {
+  objects(key: string): FieldReader[] | null {
     const list = this.array(key)?.flatMap((x, i) => {
-      if (isObject(x)) return new Reader(x, `${this.path}.${key}[${i}]`, this.problems);
+      if (isObject(x)) return new FieldReader(x, `${this.path}.${key}[${i}]`, this.problems);
       this.wrong(`${key}[${i}]`, "an object", x);
       return [];
     });

@@ -1,6 +1,6 @@
 /** Anchor masks: which of the anchor pairs belong to which output layer. */
 import type { AnchorSet } from "./config.ts";
-import { type Reader, isWhole } from "./fields.ts";
+import { type FieldReader, isWhole } from "./fields.ts";
 
 /**
  * One anchor set per mask. A mask is named `sideN`, N the width of its output layer, or has no name (then the masks
@@ -9,7 +9,7 @@ import { type Reader, isWhole } from "./fields.ts";
  * Masks of different outputs may share anchors: 0,1,2 and 1,2,3 both exist for the same network.
  */
 export function readMasks(
-  r: Reader,
+  r: FieldReader,
   key: string,
   masks: readonly (readonly [name: string | null, mask: unknown])[],
   anchors: readonly (readonly [number, number])[] | null,

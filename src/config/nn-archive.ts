@@ -3,13 +3,13 @@ import type { AnchorSet, Config, OutputSpec } from "./config.ts";
 import { knownSubtype } from "../core/families.ts";
 import { show } from "../core/tensor.ts";
 import { blank } from "./blank.ts";
-import { type Reader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
+import { type FieldReader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
 
 /** What the parsers are called, in small letters. */
 const YOLO = ["yolo", "yoloextendedparser"];
 const SSD = ["ssd", "mobilenet"];
 
-export function readArchive(root: Reader): Config {
+export function readArchive(root: FieldReader): Config {
   const model = root.object("model");
   const heads = (model.objects("heads") ?? []).map((head) => {
     const { parser } = head.json;
@@ -55,7 +55,7 @@ export function readArchive(root: Reader): Config {
   const headOutputs = yoloOutputs ?? head.texts("outputs");
   const boxes = m.take("boxes_outputs", TEXT);
   const scores = m.take("scores_outputs", TEXT);
-  const checkNames = (r: Reader, key: string, names: readonly (string | null)[] | null): void =>
+  const checkNames = (r: FieldReader, key: string, names: readonly (string | null)[] | null): void =>
     names?.forEach((name) => {
       if (name !== null && outputs && !outputs.some((o) => o.name === name))
         r.say(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
@@ -86,7 +86,7 @@ export function readArchive(root: Reader): Config {
   };
 }
 
-function anchorsOf(m: Reader, names: readonly string[] | null): AnchorSet[] | null {
+function anchorsOf(m: FieldReader, names: readonly string[] | null): AnchorSet[] | null {
   const anchors = m.array("anchors");
   if (!anchors) return m.json.anchors === null ? [] : null;
   const sets = m.nestedPairs("anchors", anchors);
@@ -100,15 +100,15 @@ function anchorsOf(m: Reader, names: readonly string[] | null): AnchorSet[] | nu
 }
 
 /** Whole numbers, or `null` where the network leaves one open (written -1 or 0). */
-function shapeOf(r: Reader): number[] | null {
+function shapeOf(r: FieldReader): number[] | null {
   const a = r.array("shape");
   if (a && !a.every(Number.isSafeInteger)) r.wrong("shape", "whole numbers");
   return a?.every((d) => Number.isSafeInteger(d) && (d as number) > 0) ? (a as number[]) : null;
 }
 
 /** Width and height of the image input (declared as such, else the first with a shape); layout letters say where they stand. */
-function inputSizeOf(model: Reader): [number, number] | null {
-  const isImage = (r: Reader): number => (r.json.input_type === "image" ? 1 : 0);
+function inputSizeOf(model: FieldReader): [number, number] | null {
+  const isImage = (r: FieldReader): number => (r.json.input_type === "image" ? 1 : 0);
   let size: [number, number] | null = null;
   // an image among other inputs may stand anywhere
   for (const input of model.objects("inputs")?.sort((a, b) => isImage(b) - isImage(a)) ?? []) {
@@ -124,7 +124,7 @@ function inputSizeOf(model: Reader): [number, number] | null {
   return size;
 }
 
-function outputsOf(model: Reader): OutputSpec[] | null {
+function outputsOf(model: FieldReader): OutputSpec[] | null {
   const outputs = model.objects("outputs")?.map((o) => {
     const name = o.take("name", TEXT);
     if (name === null) o.wrong("name", "a name");

@@ -2,9 +2,9 @@
 import type { AnchorSet, Config } from "./config.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
-import { type Reader, COUNT, UNIT, isObject, isText } from "./fields.ts";
+import { type FieldReader, COUNT, UNIT, isObject, isText } from "./fields.ts";
 
-export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Config {
+export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"): Config {
   const c = root.object(key);
   // known by its own name, without the block it stands in
   const metadata = c.object("NN_specific_metadata", "");
@@ -69,7 +69,7 @@ export function readNnConfig(root: Reader, key: "NN_config" | "nn_config"): Conf
 }
 
 /** "WxH", width first. */
-function readSize(c: Reader): [number, number] | null {
+function readSize(c: FieldReader): [number, number] | null {
   const size = /^\s*0*([1-9]\d{0,4})\s*[xX,]\s*0*([1-9]\d{0,4})\s*$/;
   const text = c.take<string>("input_size", [
     '"WIDTHxHEIGHT", for instance "416x416"',
@@ -79,7 +79,7 @@ function readSize(c: Reader): [number, number] | null {
   return found ? [Number(found[1]), Number(found[2])] : null;
 }
 
-function readAnchors(metadata: Reader, inputSize: readonly [number, number] | null): AnchorSet[] | null {
+function readAnchors(metadata: FieldReader, inputSize: readonly [number, number] | null): AnchorSet[] | null {
   const anchors = metadata.pairs("anchors");
   const masks = Object.entries(metadata.object("anchor_masks").json);
   if (!anchors || anchors.length === 0) {

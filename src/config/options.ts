@@ -7,7 +7,7 @@ import { few, show } from "../core/tensor.ts";
 import { blank } from "./blank.ts";
 import { readMasks } from "./masks.ts";
 import {
-  Reader,
+  FieldReader,
   type Rule,
   CONFIDENCE,
   COUNT,
@@ -21,7 +21,7 @@ import {
   oneOf,
 } from "./fields.ts";
 
-export function readOptions(r: Reader): Config {
+export function readOptions(r: FieldReader): Config {
   const config: Config = {
     ...blank("options"),
     confidenceThreshold: 0.25,
@@ -57,7 +57,7 @@ const ELSEWHERE = {
 };
 
 /** One of the families; a name that is written otherwise gets the one that is meant. */
-function readFamily(r: Reader): Family | null {
+function readFamily(r: FieldReader): Family | null {
   const { family } = r.json;
   const name = isText(family) ? family : "";
   const meant = familyInName(name) ?? (/detr/i.test(name) ? "detr" : null);
@@ -73,32 +73,32 @@ const SETTINGS = {
   family: readFamily,
   conventions: readConventions,
   activation: oneOf(ACTIVATIONS),
-  inputSize: (r: Reader) => r.positives("inputSize", 2),
-  strides: (r: Reader) => r.positives("strides"),
-  scaleXY: (r: Reader) => (typeof r.json.scaleXY === "number" ? r.json.scaleXY : r.positives("scaleXY")),
+  inputSize: (r: FieldReader) => r.positives("inputSize", 2),
+  strides: (r: FieldReader) => r.positives("strides"),
+  scaleXY: (r: FieldReader) => (typeof r.json.scaleXY === "number" ? r.json.scaleXY : r.positives("scaleXY")),
   priors: readPriors,
   priorFormat: oneOf(["xyxy", "cxcywh", "cycxhw"]),
-  variances: (r: Reader) => r.positives("variances", 4),
-  scales: (r: Reader) => r.positives("scales", 4),
+  variances: (r: FieldReader) => r.positives("variances", 4),
+  scales: (r: FieldReader) => r.positives("scales", 4),
   background: ["a class column, or false", (x) => x === false || isWhole(x)],
   boxFormat: oneOf(["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
   coordinates: oneOf(["pixels", "normalised"]),
   roles: readRoles,
   reading: TEXT,
-  labels: (r: Reader) => r.labels("labels"),
+  labels: (r: FieldReader) => r.labels("labels"),
   classes: COUNT,
-  confidenceThreshold: (r: Reader) => ownList(r.take("confidenceThreshold", CONFIDENCE)),
+  confidenceThreshold: (r: FieldReader) => ownList(r.take("confidenceThreshold", CONFIDENCE)),
   iouThreshold: UNIT,
   keep: NAMES,
   maxDetections: COUNT,
-} as const satisfies Record<string, Rule<unknown> | ((r: Reader) => unknown)>;
+} as const satisfies Record<string, Rule<unknown> | ((r: FieldReader) => unknown)>;
 
 /** The names of all that `readSettings` reads. */
 export const SETTING_NAMES = /* @__PURE__ */ Object.keys(SETTINGS);
 
 /** The config with what the settings say over it. A family that is stated makes a config decodable that names none. */
-export function readSettings(r: Reader, config: Config): Config {
-  const said = Object.entries<Rule<unknown> | ((r: Reader) => unknown)>(SETTINGS)
+export function readSettings(r: FieldReader, config: Config): Config {
+  const said = Object.entries<Rule<unknown> | ((r: FieldReader) => unknown)>(SETTINGS)
     .map(([key, rule]) => [key, typeof rule === "function" ? rule(r) : r.take(key, rule)] as const)
     .filter(([, value]) => value !== null);
   const { scales, conventions, ...settings } = Object.fromEntries(said) as Omit<
@@ -177,7 +177,7 @@ const RULES: { readonly [R in keyof Conventions]: Rule<unknown> } = {
 };
 
 /** A set by its name, or single rules, over a named set or not. */
-function readConventions(r: Reader): { set: ConventionSet | null; rules: Partial<Conventions> } | null {
+function readConventions(r: FieldReader): { set: ConventionSet | null; rules: Partial<Conventions> } | null {
   const sets = oneOf(Object.keys(CONVENTIONS) as ConventionSet[]);
   if (!r.has("conventions")) return null;
   if (isText(r.json.conventions)) return { set: r.take("conventions", sets), rules: {} };
@@ -192,7 +192,7 @@ function readConventions(r: Reader): { set: ConventionSet | null; rules: Partial
   return { set: c.take("set", sets, set), rules };
 }
 
-function readPriors(r: Reader): Float32Array | null {
+function readPriors(r: FieldReader): Float32Array | null {
   const x = r.take<ArrayLike<number>>("priors", [
     "a Float32Array of four numbers a box",
     (v) => (ArrayBuffer.isView(v) && !(v instanceof DataView)) || Array.isArray(v),
@@ -224,11 +224,15 @@ function evenForm(anchors: unknown): unknown {
 
 /** Flat [w,h,...] or pairs with masks, the same without (split evenly, largest map first), or [output][anchor][w,h]. */
 function readAnchors(
-  given: Reader,
+  given: FieldReader,
   { inputSize, strides }: Config,
   family: Config["family"],
 ): AnchorSet[] | null {
-  const r = new Reader({ ...given.json, anchors: evenForm(given.json.anchors) }, given.path, given.problems);
+  const r = new FieldReader(
+    { ...given.json, anchors: evenForm(given.json.anchors) },
+    given.path,
+    given.problems,
+  );
   const list = r.array("anchors");
   const masks = r.has("anchorMasks") ? r.json.anchorMasks : null;
   const bare = (sets: readonly AnchorSet["anchors"][]): AnchorSet[] =>
@@ -277,7 +281,7 @@ function readAnchors(
 const MANY = ["boxes", "scores", "objectness"];
 const ONE = ["labels", "priors", "count"];
 
-function readRoles(r: Reader): Roles | null {
+function readRoles(r: FieldReader): Roles | null {
   if (!r.has("roles")) return null;
   const roles = r.object("roles");
   for (const role of Object.keys(roles.json)) {

@@ -1,7 +1,7 @@
 /** Options of `createDecoder` that go over what the config says. */
 import type { Config, OutputSpec, Roles } from "./config.ts";
 import { SETTING_NAMES, readSettings } from "./options.ts";
-import { Reader, isObject, oneOf } from "./fields.ts";
+import { FieldReader, isObject, oneOf } from "./fields.ts";
 import type { Conventions, ConventionSet } from "../core/conventions.ts";
 import type { EngineName } from "../engine/choose.ts";
 import type { ActivationOption, Family } from "../core/families.ts";
@@ -78,7 +78,7 @@ export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs">
  * @throws ConfigError with every problem at once; its paths begin with `options`.
  */
 export function withOptions(config: Config, options: DecoderOptions): Config {
-  const r = new Reader({ options }).object("options");
+  const r = new FieldReader({ options }).object("options");
   r.only(["engine", ...SETTING_NAMES, "outputs"]);
   r.take("engine", oneOf(["auto", "simd", "scalar", "ts"]));
   const settled = readSettings(r, config);

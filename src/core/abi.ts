@@ -63,7 +63,7 @@ export const FLAG_MULTI_LABEL = 64;
 // ---- Head record: one per (tensor, anchor) that is scanned -----------------------------------------------
 export const H_CELLS = 0; //        cells to scan
 export const H_RULE = 1; //         RULE_*: how objectness and class make a score
-export const H_GATE = 2; //         f32: smallest score that passes
+export const H_THRESHOLD = 2; //         f32: smallest score that passes
 export const H_SOURCE = 3; //       source number of cell 0
 export const H_INDEX = 4; //        gathered input: address of u32 cell numbers; 0: row i is cell i
 
@@ -74,11 +74,11 @@ export const H_SCORE_CELL = 8; //   bytes from cell to cell
 export const H_SCORE_SCALE = 9; //  f32
 export const H_SCORE_ZERO = 10; //  f32
 export const H_SCORE_FN = 11; //    FN_NONE, FN_SIGMOID or FN_SOFTMAX
-export const H_SCORE_GATE = 12; //  smallest raw value that can pass: f32 bits, or an integer key; softmax: f32, how far below the row's largest logit
+export const H_SCORE_RAW_THRESHOLD = 12; //  smallest raw value that can pass: f32 bits, or an integer key; softmax: f32, how far below the row's largest logit
 export const H_CLASSES = 13; //     classes looked at
 export const H_CLASS_BASE = 14; //  label of class 0
 export const H_CLASS_LIST = 15; //  u32[classes]: which classes; 0: 0, 1, 2, ...
-export const H_CLASS_GATES = 16; // f32[classes]: smallest score per class; 0: H_GATE for all
+export const H_CLASS_THRESHOLDS = 16; // f32[classes]: smallest score per class; 0: H_THRESHOLD for all
 export const H_SOFT = 17; //        softmax: address of the first logit of cell 0
 export const H_SOFT_COUNT = 18; //  softmax: number of logits
 
@@ -88,13 +88,13 @@ export const H_OBJ_CELL = 21;
 export const H_OBJ_SCALE = 22;
 export const H_OBJ_ZERO = 23;
 export const H_OBJ_FN = 24;
-export const H_OBJ_GATE = 25;
+export const H_OBJ_RAW_THRESHOLD = 25;
 
-export const H_LABEL_TYPE = 26; //  class number given by a column of its own
-export const H_LABEL = 27;
-export const H_LABEL_CELL = 28;
-export const H_LABEL_SCALE = 29;
-export const H_LABEL_ZERO = 30;
+export const H_CLASS_ID_TYPE = 26; //  class number given by a column of its own
+export const H_CLASS_ID = 27;
+export const H_CLASS_ID_CELL = 28;
+export const H_CLASS_ID_SCALE = 29;
+export const H_CLASS_ID_ZERO = 30;
 
 export const H_MARKER = 31; //      f32 or f16 column whose value -1 ends the list (SSD DetectionOutput); type: H_SCORE_TYPE
 export const H_MARKER_CELL = 32;
@@ -127,7 +127,7 @@ export const H_V1 = 57;
 export const H_V2 = 58;
 export const H_V3 = 59;
 export const H_CHECK = 60; //       f32: a probability above this is out of range; +Infinity: no check
-export const H_LABELS = 61; //      label column: entries of H_CLASS_LIST and H_CLASS_GATES; 0: all labels, H_GATE
+export const H_LIST_LENGTH = 61; //      label column: entries of H_CLASS_LIST and H_CLASS_THRESHOLDS; 0: all labels, H_THRESHOLD
 export const HEAD_WORDS = 64;
 
 export const KIND_GRID = 0; //      centre from the cell, size from an anchor (YOLOv2..v7) or the stride (YOLOX)
@@ -200,7 +200,7 @@ export const BUCKET_BITS = 11;
 export const BUCKET_CROWD = 32;
 /** Kept boxes of the engine with vectors stand in blocks of four of a label or strip, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
 export const KEPT4_NEXT = 80;
-export const KEPT4_LABEL = 84;
+export const KEPT4_CLASS_ID = 84;
 export const KEPT4_COUNT = 88;
 export const KEPT4_BYTES = 96;
 /**
@@ -210,7 +210,7 @@ export const KEPT4_BYTES = 96;
 export const KEPT_FAR = 1;
 export const KEPT_BOX = 2;
 export const KEPT_AREA = 3;
-export const KEPT_LABEL = 4;
+export const KEPT_CLASS_ID = 4;
 export const KEPT_NEXT = 5;
 export const KEPT_WORDS = 6;
 export const CHAINS = 256;

@@ -11,7 +11,7 @@ import {
   prepareEngine,
 } from "../engine/choose.ts";
 import * as A from "../core/abi.ts";
-import { CONFIDENCE, Reader, UNIT, isText } from "../config/fields.ts";
+import { CONFIDENCE, FieldReader, UNIT, isText } from "../config/fields.ts";
 import { type Config, parseConfig } from "../config/config.ts";
 import { type Frame, affineOf, remembered } from "./frame.ts";
 import { ownList } from "../config/options.ts";
@@ -234,7 +234,7 @@ class TensorDecoder implements Decoder {
   }
 
   update(u: Update): void {
-    const r = new Reader({ "": u }).object("");
+    const r = new FieldReader({ "": u }).object("");
     r.only(["confidenceThreshold", "iouThreshold", "maxDetections"]);
     const plan = this.#work?.plan;
     const bound = this.config.maxDetections;

@@ -10,7 +10,7 @@ import { type MemoryImage, imageStart, slackOf } from "../memory/write.ts";
 import { type Plan, isFinished } from "../plan/plan.ts";
 import type { Fn, Head } from "../heads/head.ts";
 import { ELEMENTS, shape } from "../core/tensor.ts";
-import type { Field } from "../heads/channels.ts";
+import type { Column } from "../heads/channels.ts";
 
 /** A probability outside 0..1, with the option that would explain it. */
 export function outOfRange(plan: Plan, about: string, got: number | null): TensorError {
@@ -28,7 +28,7 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
 function everyValue(
   { memory: m, plan, layout }: MemoryImage,
   { cells }: Head,
-  f: Field,
+  f: Column,
   channels: number,
   most: number,
   good: (value: number, cell: number, channel: number) => boolean,
@@ -82,7 +82,7 @@ export function checkProbabilities(image: MemoryImage): number {
   for (const h of plan.heads) {
     // what stands behind the end of a list is of an earlier frame, or nothing
     if (isList(h)) continue;
-    const check = (f: Field | null, fn: Fn, channels: number): void => {
+    const check = (f: Column | null, fn: Fn, channels: number): void => {
       if (!f || fn !== "none") return;
       const s = plan.tensors[f.tensor];
       const slack = slackOf(s);
@@ -93,7 +93,7 @@ export function checkProbabilities(image: MemoryImage): number {
         return true;
       });
     };
-    check(h.score, h.scoreFn, h.label || h.rule === "objectness" ? 1 : h.classes);
+    check(h.score, h.scoreFn, h.classId || h.rule === "objectness" ? 1 : h.classes);
     check(h.objectness, h.objectnessFn, 1);
   }
   return lost;
@@ -117,7 +117,7 @@ export function meetsNaN(of: MemoryImage, image: number, turn: number): boolean 
 function isNaNIn(
   { memory, plan, layout }: MemoryImage,
   image: number,
-  f: Field | null,
+  f: Column | null,
   cell: number,
 ): boolean {
   if (f === null) return false;

@@ -23,7 +23,7 @@ export type { Frame } from "../decode/frame.ts";
 export { type NmsOptions, nms } from "../decode/nms.ts";
 export type { DecoderOptions, TypedOptions } from "../config/typed-options.ts";
 export type { Plan } from "../plan/plan.ts";
-export type { Head, Reading, ReadingName } from "../heads/head.ts";
+export type { Head, Interpretation, ReadingName } from "../heads/head.ts";
 export type {
   ElementType,
   SlotArray,

@@ -6,7 +6,7 @@ import type { TensorSpec } from "../core/tensor.ts";
 import { volume } from "../core/tensor.ts";
 
 /** A column of a tensor: `offset` of cell 0, `channel` from class to class (or bin to bin), `cell` from cell to cell. */
-export interface Field {
+export interface Column {
   readonly tensor: number;
   readonly offset: number;
   readonly channel: number;
@@ -14,10 +14,10 @@ export interface Field {
 }
 
 /** The column so many elements, or so many channels, further on. */
-export const move = (f: Field, offset: number): Field => ({ ...f, offset: f.offset + offset });
-export const beside = (f: Field, channels: number): Field => move(f, channels * f.channel);
+export const move = (f: Column, offset: number): Column => ({ ...f, offset: f.offset + offset });
+export const beside = (f: Column, channels: number): Column => move(f, channels * f.channel);
 
-export interface View {
+export interface ChannelView {
   readonly batch: number;
   readonly cells: number;
   readonly channel: number;
@@ -28,7 +28,7 @@ export interface View {
   readonly h: number;
 }
 
-export type Views = (s: TensorSpec, k: number) => View[];
+export type Views = (s: TensorSpec, k: number) => ChannelView[];
 
 const view = (
   batch: number,
@@ -38,7 +38,7 @@ const view = (
   layout: string,
   w = 0,
   h = 0,
-): View => ({ batch, cells, channel, cell, layout, w, h });
+): ChannelView => ({ batch, cells, channel, cell, layout, w, h });
 
 /** Nothing at all. */
 export const none: Views = () => [];
@@ -50,7 +50,7 @@ export const maps: Views = ({ dims, order }, k) => {
   const [n, a, b, c] = batched ? dims : [1, ...dims];
   // [1,R,K] is rows with a batch of 1, not a map one cell high
   if (!(batched || (dims.length === 3 && (a !== 1 || k === 1))) || /ROWS|PLANES/.test(said)) return [];
-  const out: View[] = [];
+  const out: ChannelView[] = [];
   const name = batched ? "N" : "";
   if (a === k && !/^N?HWC$/.test(said)) out.push(view(n, b * c, b * c, 1, `${name}CHW`, c, b));
   if (c === k && !/^N?CHW$/.test(said) && !(out.length > 0 && b === 1))
@@ -68,7 +68,7 @@ export const rows: Views = ({ dims: d, order }, k) => {
   // of a map, the order says the same of its cells in a row
   if (d.length === 4 && said === "nchw") said = "planes";
   if (d.length === 4 && said === "nhwc") said = "rows";
-  const out: View[] = [];
+  const out: ChannelView[] = [];
   const add = (batch: number, tail: readonly number[]): void => {
     const t = tail.filter((x) => x !== 1);
     // dims of 1 may stand for a single row or a single channel

@@ -6,10 +6,10 @@
  */
 import type { Config } from "../config/config.ts";
 import type { Activation } from "../core/families.ts";
-import { gridsOf, oneBatch, only, type Place } from "./match.ts";
-import type { Question } from "./query.ts";
+import { gridsOf, oneBatch, blankExcept, type TensorMatch } from "./match.ts";
+import type { HeadQuery } from "./query.ts";
 import type { TensorSpec } from "../core/tensor.ts";
-import type { Field } from "./channels.ts";
+import type { Column } from "./channels.ts";
 
 export type Kind = "grid" | "distance" | "prior" | "centre" | "corners" | "topleft";
 
@@ -21,21 +21,21 @@ export interface Head {
   readonly about: string;
   readonly cells: number;
   readonly kind: Kind;
-  readonly score: Field;
+  readonly score: Column;
   readonly classes: number;
   /** Class number of the first class channel. */
   readonly classBase: number;
   readonly scoreFn: Fn;
   /** Softmax: where the logits of cell 0 begin (background included), and how many. */
   readonly softmax: { readonly offset: number; readonly count: number } | null;
-  readonly objectness: Field | null;
+  readonly objectness: Column | null;
   readonly objectnessFn: Fn;
   readonly rule: "class" | "product" | "objectness" | "power";
-  readonly label: Field | null;
-  readonly marker: Field | null;
-  readonly count: Field | null;
+  readonly classId: Column | null;
+  readonly marker: Column | null;
+  readonly count: Column | null;
   /** `channel` is the step from bin to bin of a distribution. */
-  readonly box: Field;
+  readonly box: Column;
   /** Offsets from `box.offset` to the channels x, y, w, h (or x1 y1 x2 y2, or l t r b). */
   readonly boxChannels: readonly [number, number, number, number];
   readonly bins: number;
@@ -54,7 +54,7 @@ export interface Head {
 }
 
 /** One way in which the shapes of the tensors make sense. */
-export interface Reading {
+export interface Interpretation {
   /** The name that the option `reading` takes. */
   readonly name: ReadingName;
   /** In words: which tensor is what. */
@@ -89,25 +89,25 @@ export type ReadingName =
 
 export type Specs = readonly TensorSpec[];
 
-export type ReadShapes = (q: Question, specs: Specs) => Reading[];
+export type ReadShapes = (q: HeadQuery, specs: Specs) => Interpretation[];
 
 const ONES = [1, 1] as const;
 
 /** What a reading says of a head, over what heads share; `logits`: scores are raw. */
-export type More<P = Place> = (p: P, logits: boolean) => Partial<Head>;
+export type More<P = TensorMatch> = (p: P, logits: boolean) => Partial<Head>;
 
 /**
  * How many cells of a map lie across the input, and down. Of an input that is no multiple of the stride the last cells stand out:
  * 416 pixels are six and a half cells of 64, in a map of seven.
  */
-export function across(q: Question, { w, h }: Place["view"]): readonly [number, number] {
+export function across(q: HeadQuery, { w, h }: TensorMatch["view"]): readonly [number, number] {
   const { inputSize: size } = q;
   const grid = gridsOf(q).find((g) => g.w === w && g.h === h);
   return grid && size ? [size[0] / grid.stride, size[1] / grid.stride] : [w, h];
 }
 
 /** A cell of a map, normalised. */
-export function unitOf(q: Question, { view }: Place): Head["unit"] {
+export function unitOf(q: HeadQuery, { view }: TensorMatch): Head["unit"] {
   const [w, h] = across(q, view);
   return view.w ? [1 / w, 1 / h] : ONES;
 }
@@ -116,16 +116,16 @@ export function unitOf(q: Question, { view }: Place): Head["unit"] {
  * A reading of some places, or of parts of them: a head for each. `usual`: what scores are where the config does not
  * say; `null`: probabilities whatever it says, as the network has finished them.
  */
-export function reading<P extends Place = Place>(
-  q: Question,
+export function buildInterpretation<P extends TensorMatch = TensorMatch>(
+  q: HeadQuery,
   name: ReadingName,
   what: string,
   usual: Activation | null,
   more: More<P>,
-  whole: readonly Place[],
+  whole: readonly TensorMatch[],
   parts: readonly P[] = whole as readonly P[],
-  extra: Partial<Reading> = {},
-): Reading {
+  extra: Partial<Interpretation> = {},
+): Interpretation {
   const activation = (usual && q.activation) ?? usual ?? "sigmoid";
   const logits = activation === "logits";
   const fn = logits ? "sigmoid" : "none";
@@ -155,7 +155,7 @@ export function reading<P extends Place = Place>(
         objectnessFn: objectness ? fn : "none",
         rule:
           enters === "power" ? enters : objectness && q.product && enters !== "gate" ? "product" : "class",
-        label: null,
+        classId: null,
         marker: null,
         count: null,
         box,
@@ -181,13 +181,13 @@ export function reading<P extends Place = Place>(
 }
 
 /** Offsets of box channels where a format writes y before x. */
-export const yFirst = (format: string | null, { box: { channel: c } }: Place): Partial<Head> =>
+export const yFirst = (format: string | null, { box: { channel: c } }: TensorMatch): Partial<Head> =>
   /^c?y/.test(format ?? "") ? { boxChannels: [c, 0, 3 * c, 2 * c] } : {};
 
 /** Boxes that the network decoded. `usual`: their unit where nobody says one; where the input size that it needs is unknown, NaN, which `makePlan` refuses. */
 export const plain =
   (
-    q: Question,
+    q: HeadQuery,
     format: string = q.boxFormat ?? "cxcywh",
     usual: Config["coordinates"] = null,
     more: More = () => ({}),
@@ -210,17 +210,17 @@ export const softmax = (logits: boolean | undefined, offset: number, count: numb
 
 /** A reading for each place. */
 export function each(
-  q: Question,
+  q: HeadQuery,
   name: ReadingName,
   what: string,
   usual: Activation | null,
   more: More,
-  places: readonly Place[],
-): Reading[] {
-  return places.map((p) => reading(q, name, what, usual, more, [p]));
+  places: readonly TensorMatch[],
+): Interpretation[] {
+  return places.map((p) => buildInterpretation(q, name, what, usual, more, [p]));
 }
 
 /** A tensor that is one column. */
-export const columnOf = (tensor: number): Field => ({ tensor, offset: 0, channel: 1, cell: 1 });
+export const columnOf = (tensor: number): Column => ({ tensor, offset: 0, channel: 1, cell: 1 });
 
-export const without = (specs: Specs, at: number): Specs => only(specs, (_, i) => i !== at);
+export const without = (specs: Specs, at: number): Specs => blankExcept(specs, (_, i) => i !== at);

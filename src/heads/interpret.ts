@@ -7,8 +7,8 @@
 import type { AnchorSet } from "../config/config.ts";
 import type { Family } from "../core/families.ts";
 import { cellsOf, gridsOf, gridsOfRows, preferred } from "./match.ts";
-import type { Question } from "./query.ts";
-import type { ReadShapes, Reading, Specs } from "./head.ts";
+import type { HeadQuery } from "./query.ts";
+import type { ReadShapes, Interpretation, Specs } from "./head.ts";
 import { anchorGrid, distances, fastestdet, points } from "./maps.ts";
 import { decodedDistances, detectionOutput, objectnessRows, postprocess, queries } from "./rows.ts";
 import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
@@ -30,18 +30,18 @@ const rowsOfBoxes = (classes: number): string => rowsOf(4, classes || "C");
 const rowsOfDetections = (): string => "[1,1,N,7]";
 
 /** How many rows N there are of heads whose rows are the cells of all maps. */
-const withInput = (q: Question): string =>
+const withInput = (q: HeadQuery): string =>
   q.inputSize
     ? `N = ${cellsOf(gridsOf(q, [8, 16, 32]))} for inputSize ${q.inputSize.join("x")}`
     : "with inputSize";
 
 /** Readings, and the shapes they are for. */
-type Readers = readonly [(classes: number, q: Question) => string, ...ReadShapes[]];
+type Readers = readonly [(classes: number, q: HeadQuery) => string, ...ReadShapes[]];
 
 type GridHead = "anchor" | "point" | "distance";
 
 /** Those of a family, or else, of the YOLOs, of their kind of head. */
-const READERS: { readonly [name in GridHead | Exclude<Family, `yolo${string}`>]: Readers } = {
+const SHAPE_READERS: { readonly [name in GridHead | Exclude<Family, `yolo${string}`>]: Readers } = {
   anchor: [
     (c, { anchorSets }) => `${mapsWithAnchors(anchorSets ?? [], c)}; ${rowsOf(5 + c)}`,
     anchorGrid,
@@ -78,17 +78,18 @@ const READERS: { readonly [name in GridHead | Exclude<Family, `yolo${string}`>]:
   ],
 };
 
-const readersOf = (q: Question): Readers =>
-  (READERS as { readonly [F in Family]?: Readers })[q.family] ?? READERS[q.traits.head as GridHead];
+const readersOf = (q: HeadQuery): Readers =>
+  (SHAPE_READERS as { readonly [F in Family]?: Readers })[q.family] ??
+  SHAPE_READERS[q.traits.head as GridHead];
 
 /** What the family's tensors look like, for a message. */
-export const expectedShapes = (q: Question): string =>
+export const expectedShapes = (q: HeadQuery): string =>
   Number.isNaN(q.classes) && /anchor|point|distance|detr/.test(q.traits.head + q.family)
     ? "the number of classes (option classes, or labels)"
     : `${readersOf(q)[0](q.classes, q)}, channels first or last`;
 
 /** Every reading of `specs` under the question. Empty: none fits. */
-export function readings(q: Question, specs: Specs): readonly Reading[] {
+export function interpret(q: HeadQuery, specs: Specs): readonly Interpretation[] {
   const [, ...readers] = readersOf(q);
   const all = readers
     .flatMap((read) => read(q, specs))
@@ -97,7 +98,7 @@ export function readings(q: Question, specs: Specs): readonly Reading[] {
 }
 
 /** A reading that explains only some of the tensors another one explains is an accident of their shapes. */
-const dominant = (all: readonly Reading[]): Reading[] =>
+const dominant = (all: readonly Interpretation[]): Interpretation[] =>
   all.filter(
     (r) => !all.some((o) => o.uses.length > r.uses.length && r.uses.every((i) => o.uses.includes(i))),
   );
@@ -106,11 +107,11 @@ const dominant = (all: readonly Reading[]): Reading[] =>
  * [N,R,6] of a two-class (or one-class, with objectness) network is also the shape of an end-to-end result. Where
  * the input size is known, arithmetic tells: raw rows come one for each cell of the maps.
  */
-function settleEndToEnd(q: Question, all: readonly Reading[]): readonly Reading[] {
+function settleEndToEnd(q: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
   const [end] = all.filter(isEnd);
   const rest = all.filter((r) => !isEnd(r));
   if (!end || rest.length === 0 || !q.inputSize) return all;
-  const cells = (r: Reading): number => cellsOf(r.heads);
+  const cells = (r: Interpretation): number => cellsOf(r.heads);
   const raw = rest.filter((r) => mapsOfRows(q, r) > (q.strides ? 0 : 2));
   if (raw.length > 0) return raw;
   // as many as one or two maps have cells may be chance: 300 detections, and 20 x 15 cells
@@ -120,19 +121,19 @@ function settleEndToEnd(q: Question, all: readonly Reading[]): readonly Reading[
   return all.every((r) => cells(r) === cells(end)) ? all.filter(isEnd) : all;
 }
 
-const isEnd = (r: Reading): boolean => r.name === "end-to-end";
+const isEnd = (r: Interpretation): boolean => r.name === "end-to-end";
 
 /** How many maps the input has that add up to the cells of a reading. */
-const mapsOfRows = (q: Question, r: Reading): number => gridsOfRows(q, cellsOf(r.heads))?.length ?? 0;
+const mapsOfRows = (q: HeadQuery, r: Interpretation): number => gridsOfRows(q, cellsOf(r.heads))?.length ?? 0;
 
 /**
  * [N,K,1,w] is a map one cell high, and the shape of planes too; [N,R,K] is rows of a batch, and a map without one. A map that
  * the input has at some stride is that map, and one that it has at none is no map where another reading stands. Rows that fill
  * three maps stand beside it: [1,20,84] at 64x64 is 16 classes in planes, and 17 bins of 20 cells.
  */
-function settleMaps(q: Question, all: readonly Reading[]): readonly Reading[] {
+function settleMaps(q: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
   const sizes = gridsOf(q);
-  const isGrid = (r: Reading): boolean => /-grid$/.test(r.name);
+  const isGrid = (r: Interpretation): boolean => /-grid$/.test(r.name);
   const grids = all.filter(
     (r) => isGrid(r) && r.heads.every((h) => sizes.some((g) => g.w === h.gridWidth && g.cells === h.cells)),
   );

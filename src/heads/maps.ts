@@ -7,27 +7,35 @@ import {
   join,
   largestFirst,
   levels,
-  may,
+  mayPlay,
   pairs,
-  type Place,
-  playing,
-  single,
+  type TensorMatch,
+  playersOf,
+  matchOne,
   slices,
 } from "./match.ts";
-import { across, type ReadShapes, reading, type Reading, type ReadingName, softmax, unitOf } from "./head.ts";
+import {
+  across,
+  type ReadShapes,
+  buildInterpretation,
+  type Interpretation,
+  type ReadingName,
+  softmax,
+  unitOf,
+} from "./head.ts";
 import { objectnessRows } from "./rows.ts";
-import type { Question } from "./query.ts";
+import type { HeadQuery } from "./query.ts";
 import type { TensorSpec } from "../core/tensor.ts";
-import { type Field, fiveDims, maps, move, none, rows } from "./channels.ts";
+import { type Column, fiveDims, maps, move, none, rows } from "./channels.ts";
 
 /** [N, A*(5+C), h, w] per output, and [N,A,h,w,5+C]. */
 export const anchorGrid: ReadShapes = (q, specs) => {
   const { classes: c, traits, scaleXY } = q;
   const sets = q.anchorSets ?? [];
-  const mine = playing(q, specs, "boxes");
+  const mine = playersOf(q, specs, "boxes");
   const found = (c === 1 ? [6, 5] : [5 + c]).flatMap((k) =>
     Array.from({ length: 17 }, (_, n) =>
-      single(mine, n ? maps : fiveDims, k * (n || 1), 0, Math.min(5, k - 1), 4).map((p) => ({
+      matchOne(mine, n ? maps : fiveDims, k * (n || 1), 0, Math.min(5, k - 1), 4).map((p) => ({
         ...p,
         // objectness is the score where there is one class, and no channel for it
         alone: k < 6,
@@ -61,13 +69,13 @@ export const anchorGrid: ReadShapes = (q, specs) => {
     const size = q.inputSize ?? (cells ? null : ([w * stride, h * stride] as const));
     const parts = whole.flatMap((p, rank) =>
       p.anchors.map((anchor, i) => {
-        const at = (f: Field): Field => move(f, i * p.step);
+        const at = (f: Column): Column => move(f, i * p.step);
         return {
           ...p,
           about: `${p.about}, anchor ${i} (${anchor.join(" x ")} ${cells ? "cells" : "px"})`,
           box: at(p.box),
           score: at(p.score),
-          objectness: at(p.objectness as Field),
+          objectness: at(p.objectness as Column),
           anchor,
           xyScale:
             scaleXY !== null && typeof scaleXY === "object"
@@ -83,7 +91,7 @@ export const anchorGrid: ReadShapes = (q, specs) => {
             `input size ${size?.join("x")} from the ${w}x${h} map at stride ${stride}; the option inputSize settles it`,
           ];
     notes.push(...strangeAnchors(whole, cells ? null : size));
-    return reading(
+    return buildInterpretation(
       q,
       "anchor-grid",
       "anchor grids",
@@ -114,7 +122,7 @@ export const anchorGrid: ReadShapes = (q, specs) => {
  * the unit; `null`: cells are.
  */
 function strangeAnchors(
-  maps: readonly (Place & { readonly anchors: AnchorSet["anchors"] })[],
+  maps: readonly (TensorMatch & { readonly anchors: AnchorSet["anchors"] })[],
   size: readonly [number, number] | null,
 ): string[] {
   const sides = maps.map((p) => p.anchors.map(([w, h]) => Math.max(w, h)));
@@ -136,8 +144,8 @@ function strangeAnchors(
 }
 
 /** Maps that hold a whole head each: those that `roles` names for the boxes, unless it names none of these. */
-const whole = (q: Question, specs: readonly TensorSpec[]): readonly TensorSpec[] =>
-  specs.some((s) => may(q, "boxes", s.name)) ? playing(q, specs, "boxes") : specs;
+const whole = (q: HeadQuery, specs: readonly TensorSpec[]): readonly TensorSpec[] =>
+  specs.some((s) => mayPlay(q, "boxes", s.name)) ? playersOf(q, specs, "boxes") : specs;
 
 /** YOLOX and YOLOv6 r1: maps [N,5+C,h,w], split ones of 4, 1 and C channels, and rows that the network left undecoded. */
 export const points: ReadShapes = (q, specs) => {
@@ -145,21 +153,30 @@ export const points: ReadShapes = (q, specs) => {
   const point = (
     name: ReadingName,
     what: string,
-    whole: Place[],
-    parts?: Place[],
+    whole: TensorMatch[],
+    parts?: TensorMatch[],
     notes: string[] = [],
-  ): Reading =>
-    reading(q, name, what, q.traits.raw, (p) => ({ whFn: "exp", size: unitOf(q, p) }), whole, parts, {
-      notes,
-    });
-  const grid = (whole: Place[]): Reading => point("point-grid", "point grids", whole);
+  ): Interpretation =>
+    buildInterpretation(
+      q,
+      name,
+      what,
+      q.traits.raw,
+      (p) => ({ whFn: "exp", size: unitOf(q, p) }),
+      whole,
+      parts,
+      {
+        notes,
+      },
+    );
+  const grid = (whole: TensorMatch[]): Interpretation => point("point-grid", "point grids", whole);
   const split = join(q, specs, pairs(q, specs, maps, 4, c), "objectness", maps, 1);
   return [
-    ...levels(specs, single(whole(q, specs), maps, 5 + c, 0, 5, 4)).map(grid),
+    ...levels(specs, matchOne(whole(q, specs), maps, 5 + c, 0, 5, 4)).map(grid),
     ...disjoint(split).map(grid),
     ...(q.boxFormat
       ? objectnessRows(q, specs)
-      : single(specs, rows, 5 + c, 0, 5, 4).flatMap((p) =>
+      : matchOne(specs, rows, 5 + c, 0, 5, 4).flatMap((p) =>
           slices(q, p).map((parts) =>
             point("point-rows", "undecoded boxes, objectness, classes", [p], parts, [
               'boxes taken as undecoded (cell and stride still to be applied); boxFormat: "cxcywh" says they are decoded',
@@ -173,10 +190,10 @@ export const points: ReadShapes = (q, specs) => {
  * Places of several maps, largest first, each tensor in one of them. Where a tensor can play two parts (objectness and
  * score of one class, or boxes and as many classes), those found first and those found last: two readings.
  */
-function disjoint(places: readonly Place[]): Place[][] {
+function disjoint(places: readonly TensorMatch[]): TensorMatch[][] {
   const all = largestFirst(places);
   const used = new Set<number>();
-  const take = ({ uses }: Place): boolean => {
+  const take = ({ uses }: TensorMatch): boolean => {
     const free = !uses.some((i) => used.has(i));
     if (free) uses.forEach((i) => used.add(i));
     return free;
@@ -198,8 +215,13 @@ const BINS = [0, 16, 8, 17, 32];
 export const distances: ReadShapes = (q, specs) => {
   const c = q.classes;
   const { raw } = q.traits;
-  const distance = (bins: number, usual: Activation, whole: readonly Place[], parts?: Place[]): Reading =>
-    reading(
+  const distance = (
+    bins: number,
+    usual: Activation,
+    whole: readonly TensorMatch[],
+    parts?: TensorMatch[],
+  ): Interpretation =>
+    buildInterpretation(
       q,
       bins ? "dfl-grid" : "distance-grid",
       bins ? `distance distributions of ${bins} bins` : "left-top-right-bottom distances",
@@ -209,11 +231,17 @@ export const distances: ReadShapes = (q, specs) => {
       parts,
     );
   // exporters of plain distances put the sigmoid into the network, raw DFL maps do not have it
-  const fused = (k: number, bins: number, box: number, score: number, objectness?: number): Reading[] =>
-    levels(specs, single(whole(q, specs), maps, k, box, score, objectness)).map((whole) =>
+  const fused = (
+    k: number,
+    bins: number,
+    box: number,
+    score: number,
+    objectness?: number,
+  ): Interpretation[] =>
+    levels(specs, matchOne(whole(q, specs), maps, k, box, score, objectness)).map((whole) =>
       distance(bins, bins ? raw : "sigmoid", whole),
     );
-  const split = (found: readonly Place[], bins: number): Reading[] =>
+  const split = (found: readonly TensorMatch[], bins: number): Interpretation[] =>
     byLayout(found).flatMap((mates) => disjoint(mates).map((whole) => distance(bins, raw, whole)));
   // NanoDet writes classes before distances
   const nano = q.family === "nanodet";
@@ -233,7 +261,7 @@ export const distances: ReadShapes = (q, specs) => {
           }),
           bins,
         ),
-        ...single(specs, inRows, k + c, nano ? c : 0, nano ? 0 : k).flatMap((p) =>
+        ...matchOne(specs, inRows, k + c, nano ? c : 0, nano ? 0 : k).flatMap((p) =>
           slices(q, p).map((parts) => distance(bins, raw, [p], parts)),
         ),
       ];
@@ -243,8 +271,8 @@ export const distances: ReadShapes = (q, specs) => {
 
 /** [N,5+C,h,w]: objectness, then tx ty tw th, then classes; all scores activated by the network. */
 export const fastestdet: ReadShapes = (q, specs) =>
-  levels(specs, single(whole(q, specs), maps, 5 + q.classes, 1, 5, 0)).map((whole) =>
-    reading(
+  levels(specs, matchOne(whole(q, specs), maps, 5 + q.classes, 1, 5, 0)).map((whole) =>
+    buildInterpretation(
       q,
       "anchor-grid",
       "FastestDet map",

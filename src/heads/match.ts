@@ -1,38 +1,38 @@
 /** Where boxes and scores stand: tensors, or parts of them, put together into what becomes the heads of a reading. */
 import type { Roles } from "../config/config.ts";
 import { refuse } from "../core/errors.ts";
-import type { Question } from "./query.ts";
+import type { HeadQuery } from "./query.ts";
 import { type TensorSpec, shape } from "../core/tensor.ts";
-import { type Field, type View, type Views, move } from "./channels.ts";
+import { type Column, type ChannelView, type Views, move } from "./channels.ts";
 
 /** Boxes and scores of the same cells, in one tensor or in several: one head, or one for each anchor. */
-export interface Place {
+export interface TensorMatch {
   /** For people: which tensors, in which layout. */
   readonly about: string;
   /** Tensors, by index; that of the boxes first. */
   readonly uses: readonly number[];
   /** Of the boxes. */
-  readonly view: View;
+  readonly view: ChannelView;
   /** Storage order of every tensor in it. */
   readonly layout: string;
-  readonly box: Field;
-  readonly score: Field;
-  readonly objectness: Field | null;
+  readonly box: Column;
+  readonly score: Column;
+  readonly objectness: Column | null;
 }
 
 /** Each tensor that has `k` channels, with the channels at which boxes, scores and objectness begin. */
-export function single(
+export function matchOne(
   specs: readonly TensorSpec[],
   views: Views,
   k: number,
   box = 0,
   score = 0,
   objectness?: number,
-): Place[] {
+): TensorMatch[] {
   return specs.flatMap((s, tensor) =>
     views(s, k).map((view) => {
       const { channel, cell, layout } = view;
-      const at = (c: number): Field => ({ tensor, offset: c * channel, channel, cell });
+      const at = (c: number): Column => ({ tensor, offset: c * channel, channel, cell });
       return {
         about: `${shape(s)} as ${layout}`,
         uses: [tensor],
@@ -47,29 +47,29 @@ export function single(
 }
 
 /** Whether a tensor may play a part: the option `roles` does not name another. */
-export const may = (q: Question, role: keyof Roles, name: string): boolean =>
+export const mayPlay = (q: HeadQuery, role: keyof Roles, name: string): boolean =>
   [q.roles?.[role] ?? name].flat().includes(name);
 
 /** The tensors, those that do not pass without dims: nothing reads them then, and the others keep their indices. */
-export const only = (
+export const blankExcept = (
   specs: readonly TensorSpec[],
   keep: (s: TensorSpec, i: number) => boolean,
 ): TensorSpec[] => specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
 
 /** The tensors that may play a part. */
-export const playing = (q: Question, specs: readonly TensorSpec[], role: keyof Roles): TensorSpec[] =>
-  only(specs, (s) => may(q, role, s.name));
+export const playersOf = (q: HeadQuery, specs: readonly TensorSpec[], role: keyof Roles): TensorSpec[] =>
+  blankExcept(specs, (s) => mayPlay(q, role, s.name));
 
 /** Each of `places` together with each other tensor that has as many cells and `k` channels of the part given. */
 export function join(
-  q: Question,
+  q: HeadQuery,
   specs: readonly TensorSpec[],
-  places: readonly Place[],
+  places: readonly TensorMatch[],
   part: "score" | "objectness",
   views: Views,
   k: number,
-): Place[] {
-  const others = single(playing(q, specs, part === "score" ? "scores" : part), views, k);
+): TensorMatch[] {
+  const others = matchOne(playersOf(q, specs, part === "score" ? "scores" : part), views, k);
   return places.flatMap((p) =>
     others
       .filter(
@@ -102,14 +102,14 @@ export const BOX_NAME = /box|reg|loc|dis/i;
 
 /** Two tensors with the same cells, one with `kb` channels, the other with `ks`. Names in `roles` come first. */
 export function pairs(
-  q: Question,
+  q: HeadQuery,
   specs: readonly TensorSpec[],
   views: Views,
   kb: number,
   ks: number,
-): readonly Place[] {
-  const nameOf = (p: Place, k: number): string => specs[p.uses[k]].name;
-  const boxes = single(playing(q, specs, "boxes"), views, kb);
+): readonly TensorMatch[] {
+  const nameOf = (p: TensorMatch, k: number): string => specs[p.uses[k]].name;
+  const boxes = matchOne(playersOf(q, specs, "boxes"), views, kb);
   // where both readings of a pair exist (as many box channels as classes), names decide if they speak
   return preferred(
     join(q, specs, boxes, "score", views, ks),
@@ -118,11 +118,11 @@ export function pairs(
 }
 
 /** From the largest map to the smallest. */
-export const largestFirst = <P extends Place>(places: readonly P[]): P[] =>
+export const largestFirst = <P extends TensorMatch>(places: readonly P[]): P[] =>
   [...places].sort((a, b) => b.view.cells - a.view.cells);
 
 /** Places whose maps lie the same way: those of channels first, those of channels last. */
-export const byLayout = <P extends Place>(places: readonly P[]): P[][] =>
+export const byLayout = <P extends TensorMatch>(places: readonly P[]): P[][] =>
   [...new Set(places.map((p) => p.view.layout))].map((layout) =>
     places.filter((p) => p.view.layout === layout),
   );
@@ -131,7 +131,7 @@ export const byLayout = <P extends Place>(places: readonly P[]): P[][] =>
  * One place per tensor, all of one layout where that is possible, from the largest map to the smallest. A network has each map once: of two
  * tensors for one, told by its size or by what `mapOf` says, each makes a reading.
  */
-export function levels<P extends Place>(
+export function levels<P extends TensorMatch>(
   specs: readonly TensorSpec[],
   places: readonly P[],
   mapOf: (p: P) => unknown = ({ view }) => `${view.w}x${view.h}`,
@@ -153,7 +153,7 @@ export function levels<P extends Place>(
 }
 
 /** The batch size that all tensors share. */
-export function oneBatch(places: readonly Place[]): number {
+export function oneBatch(places: readonly TensorMatch[]): number {
   const batches = places.map((p) => p.view.batch);
   if (batches.some((n) => n !== batches[0]))
     refuse(
@@ -179,7 +179,7 @@ interface Grid {
 
 /** Maps of the input at the strides of the config, or else at those given, or else at any; none where the input size is not known. */
 export function gridsOf(
-  { inputSize, strides }: Pick<Question, "inputSize" | "strides">,
+  { inputSize, strides }: Pick<HeadQuery, "inputSize" | "strides">,
   usual: readonly number[] = [4, 8, 16, 32, 64, 128],
 ): Grid[] {
   if (!inputSize) return [];
@@ -192,16 +192,16 @@ export function gridsOf(
 const STRIDES = [[8, 16, 32], [8, 16, 32, 64], [4, 8, 16, 32], [16, 32], [32], [16], [8]];
 
 /** The maps that add up to so many cells, if there are such. */
-export const gridsOfRows = (q: Pick<Question, "inputSize" | "strides">, cells: number): Grid[] | undefined =>
+export const gridsOfRows = (q: Pick<HeadQuery, "inputSize" | "strides">, cells: number): Grid[] | undefined =>
   STRIDES.map((usual) => gridsOf(q, usual)).find((grids) => grids.length > 0 && cellsOf(grids) === cells);
 
 /** Rows of several maps, one after the other, as a place for each map; nothing where the maps do not add up. */
-export function slices(q: Question, p: Place): Place[][] {
+export function slices(q: HeadQuery, p: TensorMatch): TensorMatch[][] {
   let first = 0;
   const grids = gridsOfRows(q, p.view.cells);
   if (!grids) return [];
   const parts = grids.map(({ w, h, cells, stride }) => {
-    const from = (f: Field): Field => move(f, first * f.cell);
+    const from = (f: Column): Column => move(f, first * f.cell);
     const part = {
       ...p,
       about: `${p.about}, cells ${first}..${first + cells - 1} at stride ${stride}`,

@@ -7,7 +7,7 @@ import { type Activation, type Family, type FamilyTraits, TRAITS, settleFamily }
 import { list, elementType, isFloat, specOf, type TensorSpec, type TensorSpecInput } from "../core/tensor.ts";
 
 /** What the readings need of the config; see `Config` for what is not here. */
-export interface Question extends Omit<Config, "family" | "rules" | "classes" | "activation"> {
+export interface HeadQuery extends Omit<Config, "family" | "rules" | "classes" | "activation"> {
   readonly family: Family;
   readonly traits: FamilyTraits;
   /** NaN where the config does not say: no number of channels is right then. */
@@ -35,7 +35,7 @@ export function knownSpecs(config: Config): TensorSpec[] | null {
 /** An archive names integer outputs but has no room for their scale: that comes with the data, or with the option `outputs`. */
 function lacksScale(config: Config, o: OutputSpec): boolean {
   const type = o.type === null ? null : elementType(o.type);
-  return config.source === "nn-archive" && o.scale === undefined && type !== null && !isFloat({ type });
+  return config.format === "nn-archive" && o.scale === undefined && type !== null && !isFloat({ type });
 }
 
 /** The tensors that the config names as outputs of its head; all where it names none. */
@@ -66,13 +66,13 @@ export function familyOf(
   });
 }
 
-export function questionOf(
+export function queryOf(
   config: Config,
   family: Family,
   { score, countBackground }: Conventions,
-  valuesOf: Question["valuesOf"],
-): Question {
-  const { activation, inputSize: size, source } = config;
+  valuesOf: HeadQuery["valuesOf"],
+): HeadQuery {
+  const { activation, inputSize: size, format: source } = config;
   const traits = TRAITS[family];
   const anchorsByExp = traits.head === "anchor" && !traits.square && !traits.objectness;
   let { priors, priorFormat, variances, boxFormat } = config;

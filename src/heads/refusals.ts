@@ -1,13 +1,13 @@
 /** What is said of tensors that can be read in no way, or in several. */
 import { refuse } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
-import { type Question, namesOf } from "./query.ts";
-import type { Reading } from "./head.ts";
-import { expectedShapes, readings } from "./interpret.ts";
+import { type HeadQuery, namesOf } from "./query.ts";
+import type { Interpretation } from "./head.ts";
+import { expectedShapes, interpret } from "./interpret.ts";
 import { list, type TensorSpec } from "../core/tensor.ts";
 
 /** Of several readings: each of them, and the option that settles it. */
-export function tooMany(found: readonly Reading[], specs: readonly TensorSpec[]): string {
+export function tooMany(found: readonly Interpretation[], specs: readonly TensorSpec[]): string {
   const lines = found.map((r) => `  - ${r.about}   (reading: "${r.name}")\n`);
   const names = new Set(found.map((r) => r.name));
   const used = new Set(found.map((r) => r.uses.join()));
@@ -25,7 +25,7 @@ export function tooMany(found: readonly Reading[], specs: readonly TensorSpec[])
 }
 
 /** Numbers of classes, up to a thousand, with which the shapes would be read. */
-function otherClasses(q: Question, specs: readonly TensorSpec[]): number[] {
+function otherClasses(q: HeadQuery, specs: readonly TensorSpec[]): number[] {
   const counts = specs.flatMap((s) => s.dims.flatMap((d) => [d, d - 1, d - 4, d - 5, d / 3 - 5, d - 64]));
   return [...new Set(counts)].filter(
     (classes) =>
@@ -38,16 +38,16 @@ function otherClasses(q: Question, specs: readonly TensorSpec[]): number[] {
 }
 
 /** Whether the shapes could be read if the question were this one. What a reading refuses with an error of its own, it would not read. */
-function wouldRead(q: Question, specs: readonly TensorSpec[]): boolean {
+function wouldRead(q: HeadQuery, specs: readonly TensorSpec[]): boolean {
   try {
-    return readings(q, specs).length > 0;
+    return interpret(q, specs).length > 0;
   } catch {
     return false;
   }
 }
 
 /** Another kind of head that would be read, as of exports under another name: YOLOv5u has the head of YOLOv8. */
-function otherFamily(q: Question, specs: readonly TensorSpec[]): string {
+function otherFamily(q: HeadQuery, specs: readonly TensorSpec[]): string {
   const fits = (["yolov8", "yolov5", "tflite-postprocess"] as const).find((family) => {
     const traits = TRAITS[family];
     return traits !== q.traits && wouldRead({ ...q, family, traits }, specs);
@@ -56,7 +56,7 @@ function otherFamily(q: Question, specs: readonly TensorSpec[]): string {
 }
 
 /** How many channels stand behind the classes, as exports have them that do more than detect, and how many before. */
-function channelsBehind({ classes, traits }: Question, specs: readonly TensorSpec[]): [number, number] {
+function channelsBehind({ classes, traits }: HeadQuery, specs: readonly TensorSpec[]): [number, number] {
   const own = classes + (traits.head === "distance" ? 4 : 5);
   const found = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) - own : []));
   // an angle, coefficients of masks, keypoints of two or three numbers
@@ -65,7 +65,7 @@ function channelsBehind({ classes, traits }: Question, specs: readonly TensorSpe
 }
 
 /** Of no reading: what the family's tensors look like, and the numbers of classes that these would fit. */
-export function nothingFits(q: Question, why: string, specs: readonly TensorSpec[]): never {
+export function nothingFits(q: HeadQuery, why: string, specs: readonly TensorSpec[]): never {
   const { classes: c, reading } = q;
   const batches = new Set(specs.filter((s) => s.dims.length > 2).map((s) => s.dims[0]));
   const same = batches.size > 1 ? "; all with the same batch, the first dimension" : "";

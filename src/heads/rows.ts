@@ -1,15 +1,15 @@
 /** Readings of rows of boxes that the network decoded. */
 import type { Activation } from "../core/families.ts";
-import { may, pairs, type Place, single } from "./match.ts";
-import type { Question } from "./query.ts";
+import { mayPlay, pairs, type TensorMatch, matchOne } from "./match.ts";
+import type { HeadQuery } from "./query.ts";
 import {
   columnOf,
   each,
   type More,
   plain,
   type ReadShapes,
-  reading,
-  type Reading,
+  buildInterpretation,
+  type Interpretation,
   type ReadingName,
   softmax,
   type Specs,
@@ -20,12 +20,12 @@ import { beside, rows } from "./channels.ts";
 
 /** Decoded rows or planes of 5+C: cx cy w h, objectness, classes. */
 export const objectnessRows = (
-  q: Question,
+  q: HeadQuery,
   specs: Specs,
   name: ReadingName = "objectness-rows",
   more = plain(q),
-): Reading[] =>
-  each(q, name, "boxes, objectness, classes", "sigmoid", more, single(specs, rows, 5 + q.classes, 0, 5, 4));
+): Interpretation[] =>
+  each(q, name, "boxes, objectness, classes", "sigmoid", more, matchOne(specs, rows, 5 + q.classes, 0, 5, 4));
 
 /**
  * What networks of distances are exported as: [1,A,5+C] of the YOLO26 exporter, corners in pixels, whose confidence
@@ -47,7 +47,7 @@ export const decodedDistances: ReadShapes = (q, specs) => {
         ? objectnessRows(q, specs)
         : []),
     ...each(q, "class-rows", "boxes, classes", "sigmoid", plain(q), [
-      ...single(specs, rows, 4 + c, 0, 4),
+      ...matchOne(specs, rows, 4 + c, 0, 4),
       ...pairs(q, specs, rows, 4, c),
     ]),
     ...each(
@@ -55,20 +55,24 @@ export const decodedDistances: ReadShapes = (q, specs) => {
       "end-to-end",
       "detections x1 y1 x2 y2 score class",
       null,
-      plain(q, q.boxFormat ?? "xyxy", null, (p) => ({ classes: 1, label: beside(p.box, 5) })),
-      single(specs, rows, 6, 0, 4).filter(isRows),
+      plain(q, q.boxFormat ?? "xyxy", null, (p) => ({ classes: 1, classId: beside(p.box, 5) })),
+      matchOne(specs, rows, 6, 0, 4).filter(isRows),
     ),
   ];
 };
 
-const isRows = (p: Place): boolean => p.layout === "rows";
+const isRows = (p: TensorMatch): boolean => p.layout === "rows";
 
 /** DETR (softmax, last class = nothing) and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query. */
 export const queries: ReadShapes = (q, specs) => {
   const c = q.classes;
   const { raw } = q.traits;
-  const query = (what: string, a: Activation, places: readonly Place[], more?: More): Reading[] =>
-    each(q, "queries", what, a, plain(q, undefined, "normalised", more), places);
+  const query = (
+    what: string,
+    a: Activation,
+    places: readonly TensorMatch[],
+    more?: More,
+  ): Interpretation[] => each(q, "queries", what, a, plain(q, undefined, "normalised", more), places);
   return [
     ...query("boxes, independent classes (RT-DETR)", raw, pairs(q, specs, rows, 4, c)),
     ...query("boxes, classes and nothing (DETR)", raw, pairs(q, specs, rows, 4, c + 1), (_, logits) =>
@@ -77,7 +81,7 @@ export const queries: ReadShapes = (q, specs) => {
     // one tensor of rows [N,Q,4+C] (Ultralytics' export): probabilities already; roles that name two leave none to find
     ...(q.roles?.boxes && q.roles.scores
       ? []
-      : query("boxes, classes", "sigmoid", single(specs, rows, 4 + c, 0, 4))),
+      : query("boxes, classes", "sigmoid", matchOne(specs, rows, 4 + c, 0, 4))),
   ];
 };
 
@@ -90,10 +94,10 @@ export const detectionOutput: ReadShapes = (q, specs) =>
     null,
     plain(q, "xyxy", "normalised", ({ box }) => ({
       classes: 1,
-      label: beside(box, -2),
+      classId: beside(box, -2),
       marker: beside(box, -3),
     })),
-    single(specs, rows, 7, 3, 2).filter(isRows),
+    matchOne(specs, rows, 7, 3, 2).filter(isRows),
   );
 
 /** TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), classes [1,N], scores [1,N], count [1], or one for each image. */
@@ -117,8 +121,8 @@ export const postprocess: ReadShapes = (q, specs) => {
     (s, i) =>
       i !== at &&
       [1, images].includes(volume(s.dims)) &&
-      may(own, "count", s.name) &&
-      !may(own, "scores", s.name),
+      mayPlay(own, "count", s.name) &&
+      !mayPlay(own, "scores", s.name),
   );
   const count = tensor < 0 ? null : { ...columnOf(tensor), channel: 0, cell: 0 };
   return at < 0
@@ -126,14 +130,14 @@ export const postprocess: ReadShapes = (q, specs) => {
     : pairs(own, without(specs, at), rows, 4, 1)
         .filter((p) => p.layout === "rows rows")
         .map((p) =>
-          reading(
+          buildInterpretation(
             q,
             "postprocess",
             `boxes (${format}), scores, classes ${roles.labels}${count ? `, count ${specs[tensor].name}` : ""}`,
             null,
             plain(q, format, "normalised", () => ({
               classes: 1,
-              label: columnOf(at),
+              classId: columnOf(at),
               count,
             })),
             [{ ...p, uses: [...p.uses, at, ...(count ? [tensor] : [])] }],

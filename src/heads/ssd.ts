@@ -2,16 +2,16 @@
 import type { Config } from "../config/config.ts";
 import { refuse } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
-import { BOX_NAME, may, pairs, type Place, preferred, single } from "./match.ts";
-import { familyOf, namesOf, outputsOf, type Question } from "./query.ts";
+import { BOX_NAME, mayPlay, pairs, type TensorMatch, preferred, matchOne } from "./match.ts";
+import { familyOf, namesOf, outputsOf, type HeadQuery } from "./query.ts";
 import {
   columnOf,
   type Head,
   type More,
   plain,
   type ReadShapes,
-  reading,
-  type Reading,
+  buildInterpretation,
+  type Interpretation,
   type ReadingName,
   softmax,
   without,
@@ -22,7 +22,7 @@ import { beside, rows, rowsOrFlat } from "./channels.ts";
 
 /** Boxes the network decoded, with scores [N], [N,C] and perhaps labels [N]. */
 export const boxesScores: ReadShapes = (q, specs) => {
-  const at = q.roles?.labels ? specs.findIndex((s) => may(q, "labels", s.name)) : -1;
+  const at = q.roles?.labels ? specs.findIndex((s) => mayPlay(q, "labels", s.name)) : -1;
   const widths =
     at >= 0
       ? [1]
@@ -37,7 +37,7 @@ export const boxesScores: ReadShapes = (q, specs) => {
       "boxes-scores",
       `boxes (${format}), scores`,
       k,
-      plain(q, format, usual, () => (at < 0 ? {} : { label: columnOf(at) })),
+      plain(q, format, usual, () => (at < 0 ? {} : { classId: columnOf(at) })),
       pairs(q, without(specs, at), rows, 4, k),
       at,
     ),
@@ -45,24 +45,24 @@ export const boxesScores: ReadShapes = (q, specs) => {
 };
 
 /** Number of the class that means "nothing here", `false` for none. */
-const backgroundOf = (q: Question): number | false =>
+const backgroundOf = (q: HeadQuery): number | false =>
   q.background ?? (q.family === "blazeface" || q.family === "boxes" ? false : 0);
 
 /** "classes" may count the background (labels of a mobilenet config do) or leave it out. */
-const scoreWidths = (q: Question): number[] =>
+const scoreWidths = (q: HeadQuery): number[] =>
   q.background === false || q.family === "blazeface" ? [q.classes] : [q.classes, q.classes + 1];
 
 /** Readings whose scores have `k` columns, the background perhaps among them. `extra`: a tensor that they use besides, or -1. */
 function scored(
-  q: Question,
+  q: HeadQuery,
   name: ReadingName,
   what: string,
   k: number,
   more: More,
-  places: readonly Place[],
+  places: readonly TensorMatch[],
   extra: number,
   notes: readonly string[] = [],
-): Reading[] {
+): Interpretation[] {
   const nothing = k === 1 ? false : backgroundOf(q);
   if (nothing && nothing !== k - 1 && places.length > 0)
     refuse("background", `class column ${nothing} of ${k}`, `0, ${k - 1} or false`);
@@ -72,7 +72,7 @@ function scored(
   const shift = q.countBackground ? 0 : first;
   const { raw, softmax: soft } = q.traits;
   return places.map((p) =>
-    reading(
+    buildInterpretation(
       q,
       name,
       what,
@@ -98,7 +98,7 @@ export const priorRows: ReadShapes = (q, specs) => {
   const rest = without(specs, at);
   const table = at < 0 ? q.priors : q.valuesOf(at);
   if (!table) return [];
-  const boxCells = single(rest, rowsOrFlat, 4).map((p) => p.view.cells);
+  const boxCells = matchOne(rest, rowsOrFlat, 4).map((p) => p.view.cells);
   const widths = q.classes
     ? scoreWidths(q)
     : rest
@@ -173,7 +173,7 @@ type Four = Head["variances"];
 
 /** A table of priors as cx cy w h normalised, and the factors that go with it. `null`: no table of that length. */
 function priorBox(
-  q: Question,
+  q: HeadQuery,
   given: ArrayLike<number>,
   cells: number,
 ): { format: string; priors: Float32Array; variances: Four; notes: string[] } | null {

@@ -49,7 +49,7 @@ export function gatherRows(
         plan.heads[k].cells,
         // the gate stays in memory: a number with a fraction handed over would be garbage
         type === "f32" ? m.f32 : i32,
-        r + A.H_OBJ_GATE,
+        r + A.H_OBJ_RAW_THRESHOLD,
         type === "f16",
         i32,
         list,

@@ -88,7 +88,7 @@ export interface Layout extends Columns {
   readonly gatherBlock: number;
   /** Per head: address of its class list and class gates (room for all its classes), and prior table; 0: none. */
   readonly classLists: readonly number[];
-  readonly classGates: readonly number[];
+  readonly classThresholds: readonly number[];
   readonly priors: readonly number[];
   /** Per tensor. */
   readonly slots: readonly number[];
@@ -203,7 +203,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): Layout {
   const gathers = plan.gather !== null;
   const perBlock = (count: number): number[] =>
     Array.from({ length: gathers ? batch + 1 : batch }, () => words(count));
-  const classesOf = (h: Head, labels: number): number => (h.label ? labels : h.classes);
+  const classesOf = (h: Head, labels: number): number => (h.classId ? labels : h.classes);
   // heads that share a table (the images of a batch, or one tensor in parts) hold it once
   const tables = new Map<Float32Array | null, number>([[null, 0]]);
   const blocks = perBlock(PLAN_WORDS);
@@ -214,7 +214,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): Layout {
     records: perBlock(heads.length * HEAD_WORDS),
     classLists: heads.map((h) => (keep ? words(classesOf(h, keep.length)) : 0)),
     // classes to look for may be more than are known of: a label column may hold any number
-    classGates: heads.map((h) =>
+    classThresholds: heads.map((h) =>
       words(Math.max(classesOf(h, plan.classes), classesOf(h, keep?.length ?? 0))),
     ),
     priors: heads.map(({ priors }) => {
@@ -228,7 +228,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): Layout {
       plan.capacity,
       plan.maxDetections,
       // a label column may hold any label
-      plan.rules.nms === "all" ? 1 : heads.some((h) => h.label) ? Infinity : plan.classes + 1,
+      plan.rules.nms === "all" ? 1 : heads.some((h) => h.classId) ? Infinity : plan.classes + 1,
       batch,
       gathers ? cellsOf(heads) : 0,
       scalarOnly ? { column: SCAN_SCALAR_BYTES / 3, rows: 0 } : scanRoom(heads, plan.tensors),

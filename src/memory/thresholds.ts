@@ -24,7 +24,7 @@ function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
  * Gate in the raw domain: f32 as the number itself, other types as an integer key (see assembly/value.ts).
  * `passes` gets the dequantised value and must be monotone.
  */
-export function rawGate(s: Numbers, passes: (value: number) => boolean): number {
+export function rawThreshold(s: Numbers, passes: (value: number) => boolean): number {
   const { low, high } = ELEMENTS[s.type];
   let a = low;
   let b = high + 1;
@@ -38,7 +38,9 @@ export function rawGate(s: Numbers, passes: (value: number) => boolean): number 
 
 /** The smallest f32 that is above the threshold, or at least equal to it. The threshold itself is a double. */
 export const smallestPassing = (threshold: number, gate: ">" | ">="): number =>
-  rawGate({ type: "f32", scale: 1, zeroPoint: 0 }, (x) => (gate === ">" ? x > threshold : x >= threshold));
+  rawThreshold({ type: "f32", scale: 1, zeroPoint: 0 }, (x) =>
+    gate === ">" ? x > threshold : x >= threshold,
+  );
 
 /** Smallest and largest number that an element can hold. */
 export const rangeOf = (s: Numbers): readonly [number, number] => [

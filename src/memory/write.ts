@@ -2,7 +2,7 @@
 import * as A from "../core/abi.ts";
 import { sigmoid } from "../engine/ts/value.ts";
 import type { Config } from "../config/config.ts";
-import { rawGate, smallestPassing } from "./thresholds.ts";
+import { rawThreshold, smallestPassing } from "./thresholds.ts";
 import type { Columns, Layout } from "./layout.ts";
 import { type Affine, IDENTITY } from "../decode/frame.ts";
 import type { Memory } from "../core/memory.ts";
@@ -11,7 +11,7 @@ import type { GatherHead, Plan } from "../plan/plan.ts";
 import { cellsOf } from "../heads/match.ts";
 import type { Fn, Head, Kind } from "../heads/head.ts";
 import { ELEMENTS, type SlotArray, type TensorSpec, volume } from "../core/tensor.ts";
-import { type Field, beside } from "../heads/channels.ts";
+import { type Column, beside } from "../heads/channels.ts";
 
 export type { SlotArray };
 
@@ -80,21 +80,21 @@ export function writePlan(image: MemoryImage): void {
 
 /** Class channels of a head that are looked at (numbers within the head), or labels where a column gives them. `null`: all. */
 function keptClasses({ keep }: Plan, h: Head): readonly number[] | null {
-  if (!keep || h.label) return keep;
+  if (!keep || h.classId) return keep;
   return keep.map((c) => c - h.classBase).filter((c) => c >= 0 && c < h.classes);
 }
 
 /** The channel of a head of which one class is kept: a column of its own, for which the kernel reads no list. */
 function onlyClass(plan: Plan, h: Head): number | null {
   const kept = keptClasses(plan, h);
-  return kept?.length === 1 && !h.label ? kept[0] : null;
+  return kept?.length === 1 && !h.classId ? kept[0] : null;
 }
 
 /** Number of the image that a plan block is for: the one for gathered input, of batches of one, is the second. */
 const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 
 /** The element of the field's tensor at which an image of the batch begins. */
-export const imageStart = ({ tensors, batch }: Plan, { tensor }: Field, image: number): number =>
+export const imageStart = ({ tensors, batch }: Plan, { tensor }: Column, image: number): number =>
   (volume(tensors[tensor].dims) / batch) * image;
 
 /** The words of a plan block from P_HEADS to P_MAX_CANDIDATES, and where the scan has its room. */
@@ -143,7 +143,7 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
   m.i32[p + A.P_FLAGS] =
     // where all candidates have one label suppression need not look at it
     NMS[
-      rules.nms === "class" && (plan.keep?.length === 1 || heads.every((h) => !h.label && h.classes < 2))
+      rules.nms === "class" && (plan.keep?.length === 1 || heads.every((h) => !h.classId && h.classes < 2))
         ? "all"
         : rules.nms
     ] |
@@ -165,20 +165,20 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   const source = cellsOf(plan.heads.slice(0, index));
   const r = (layout.records[block] >> 2) + index * A.HEAD_WORDS;
   const gathered = layout.blocks[block] === layout.gatherBlock ? (plan.gather?.[index] ?? null) : null;
-  const spec = (f: Field): TensorSpec => plan.tensors[f.tensor];
-  const bytes = (f: Field): number => ELEMENTS[spec(f).type].bytes;
-  const address = (f: Field, offset = f.offset): number =>
+  const spec = (f: Column): TensorSpec => plan.tensors[f.tensor];
+  const bytes = (f: Column): number => ELEMENTS[spec(f).type].bytes;
+  const address = (f: Column, offset = f.offset): number =>
     gathered
       ? gatherRegion(image, index) + ((offset - gathered.offset) / gathered.channel) * bytes(f)
       : layout.slots[f.tensor] + (imageStart(plan, f, imageOf(plan, block)) + offset) * bytes(f);
-  const cellStep = (f: Field): number => (gathered?.channels ?? f.cell) * bytes(f);
-  const channelStep = (f: Field): number => (gathered ? 1 : f.channel) * bytes(f);
-  const typeOf = (f: Field): number => ELEMENTS[spec(f).type].code;
+  const cellStep = (f: Column): number => (gathered?.channels ?? f.cell) * bytes(f);
+  const channelStep = (f: Column): number => (gathered ? 1 : f.channel) * bytes(f);
+  const typeOf = (f: Column): number => ELEMENTS[spec(f).type].code;
   // words that stand side by side in abi.ts are written side by side
   const words = (first: number, ...values: number[]): void => i32.set(values, r + first);
   const floats = (first: number, ...values: number[]): void => f32.set(values, r + first);
-  const scale = (first: number, f: Field): void => floats(first, spec(f).scale ?? 1, spec(f).zeroPoint);
-  const { score, objectness, label, marker, count, box, softmax } = h;
+  const scale = (first: number, f: Column): void => floats(first, spec(f).scale ?? 1, spec(f).zeroPoint);
+  const { score, objectness, classId: label, marker, count, box, softmax } = h;
   const kept = keptClasses(plan, h);
   const only = onlyClass(plan, h);
   // nothing of this head is wanted: it is not scanned; nothing is gathered yet
@@ -207,8 +207,8 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
     words(A.H_OBJ_FN, FNS[h.objectnessFn]);
   }
   if (label) {
-    words(A.H_LABEL_TYPE, typeOf(label), address(label), cellStep(label));
-    scale(A.H_LABEL_SCALE, label);
+    words(A.H_CLASS_ID_TYPE, typeOf(label), address(label), cellStep(label));
+    scale(A.H_CLASS_ID_SCALE, label);
   }
   if (marker) words(A.H_MARKER, address(marker), cellStep(marker));
   if (count) words(A.H_COUNT, address(count), typeOf(count));
@@ -245,7 +245,7 @@ export const slackOf = ({ type, scale }: TensorSpec): number =>
   type === "f32" ? 1e-5 : type === "f16" ? 2 ** -9 : fround(scale ?? 1);
 
 /** Largest number that counts as a probability. Where logits are expected, any. */
-const highest = (plan: Plan, f: Field | null, fn: Fn): number =>
+const highest = (plan: Plan, f: Column | null, fn: Fn): number =>
   !f || fn !== "none" || plan.activation === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
 
 /** Writes thresholds, turned into the raw domain of each head. */
@@ -260,7 +260,7 @@ export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresh
     i32[(at >> 2) + A.P_MAX_DETECTIONS] = t.maxDetections;
   }
   plan.heads.forEach((h, i) => {
-    const { label, objectness, score } = h;
+    const { classId: label, objectness, score } = h;
     let smallest = smallestPassing(lowest, gate);
     let gates = 0;
     const kept = keptClasses(plan, h);
@@ -270,20 +270,20 @@ export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresh
       const own = Array.from({ length: gates }, (_, k) =>
         smallestPassing(each[(kept?.[k] ?? k) - start] ?? lowest, gate),
       );
-      f32.set(own, layout.classGates[i] >> 2);
+      f32.set(own, layout.classThresholds[i] >> 2);
       if (gates > 0) smallest = Math.min(...own);
     }
     const raw = rawGates(plan, h, smallest);
-    const put = (word: number, f: Field, value: number, real = false): void => {
+    const put = (word: number, f: Column, value: number, real = false): void => {
       (real || plan.tensors[f.tensor].type === "f32" ? f32 : i32)[word] = value;
     };
     for (const at of layout.records) {
       const r = (at >> 2) + i * A.HEAD_WORDS;
-      f32[r + A.H_GATE] = smallest;
-      i32[r + A.H_CLASS_GATES] = gates > 0 ? layout.classGates[i] : 0;
-      if (label) i32[r + A.H_LABELS] = kept?.length ?? gates;
-      put(r + A.H_SCORE_GATE, score, raw.score, h.scoreFn === "softmax");
-      if (objectness) put(r + A.H_OBJ_GATE, objectness, raw.objectness);
+      f32[r + A.H_THRESHOLD] = smallest;
+      i32[r + A.H_CLASS_THRESHOLDS] = gates > 0 ? layout.classThresholds[i] : 0;
+      if (label) i32[r + A.H_LIST_LENGTH] = kept?.length ?? gates;
+      put(r + A.H_SCORE_RAW_THRESHOLD, score, raw.score, h.scoreFn === "softmax");
+      if (objectness) put(r + A.H_OBJ_RAW_THRESHOLD, objectness, raw.objectness);
     }
   });
 }
@@ -302,7 +302,7 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
   let objectness = 0;
   let most = 1;
   if (o) {
-    objectness = rawGate(plan.tensors[o.tensor], (x) => {
+    objectness = rawThreshold(plan.tensors[o.tensor], (x) => {
       const c = convert(h.objectnessFn, x);
       // a score of powers may pass with an objectness below the threshold, as long as the class is sure enough
       return power ? c > 0 && c ** 0.6 >= nearly : c >= smallest;
@@ -316,7 +316,7 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
         ? Math.log(smallest) - 1e-3
         : // what stands infinitely far below passes none, not even 0
           -MOST
-      : rawGate(plan.tensors[h.score.tensor], (x) => {
+      : rawThreshold(plan.tensors[h.score.tensor], (x) => {
           const c = convert(h.scoreFn, x);
           if (power) return c > 0 ? most ** 0.6 * c ** 0.4 >= nearly : smallest <= 0;
           return (h.rule === "product" ? fround(most * c) : c) >= smallest;

@@ -5,10 +5,10 @@ import { TensorError } from "../core/errors.ts";
 import { FAMILIES, type Family, TRAITS } from "../core/families.ts";
 import { type DecoderOptions, withOptions } from "../config/typed-options.ts";
 import { valuesIn } from "../planfile/write.ts";
-import { makePlan, planOf, readingsOf } from "../plan/plan.ts";
+import { makePlan, planOf, interpretConfig } from "../plan/plan.ts";
 import { priorsAmong } from "../heads/ssd.ts";
 import { knownSpecs } from "../heads/query.ts";
-import type { Reading } from "../heads/head.ts";
+import type { Interpretation } from "../heads/head.ts";
 import {
   type TensorData,
   type TensorSpec,
@@ -167,7 +167,7 @@ function possibilities(
         for (const r of readingsIn(config, tensors, values)) {
           // distributions of eight bins are NanoDet's, whose scores are not logits as those of the others
           if (r.heads[0].bins === 8 && family !== "nanodet") continue;
-          const labelled = r.heads.some((h) => h.label !== null) && known === undefined;
+          const labelled = r.heads.some((h) => h.classId !== null) && known === undefined;
           const id = `${labelled ? "" : classes}|${r.about}`;
           const before = found.get(id);
           const name = options.family ?? LIKE[family] ?? family;
@@ -249,7 +249,7 @@ function withMore(tensors: readonly TensorSpec[], options: DecoderOptions): Poss
 }
 
 function likelihood(
-  { about, uses }: Reading,
+  { about, uses }: Interpretation,
   classes: number | null,
   tensors: readonly TensorSpec[],
   input: readonly [number, number],
@@ -274,9 +274,9 @@ function readingsIn(
   config: Config,
   tensors: readonly TensorSpec[],
   valuesOf: (index: number) => ArrayLike<number> | null,
-): readonly Reading[] {
+): readonly Interpretation[] {
   try {
-    const all = readingsOf(config, tensors, valuesOf);
+    const all = interpretConfig(config, tensors, valuesOf);
     if (all.found.length === 1) planOf(config, all);
     return all.found;
   } catch (e) {

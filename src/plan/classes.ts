@@ -18,7 +18,8 @@ export function listStart(plan: Listing, length: number): number {
 }
 
 /** Number of the first class that scores are read of; one below is the background. */
-const firstClass = ({ heads }: Listing): number => Math.min(...heads.map((h) => (h.label ? 0 : h.classBase)));
+const firstClass = ({ heads }: Listing): number =>
+  Math.min(...heads.map((h) => (h.classId ? 0 : h.classBase)));
 
 /** Whether a list has an entry for each class, the background among them or not. */
 export const isPerClass = (plan: Listing, { length }: readonly unknown[]): boolean =>

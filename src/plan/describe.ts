@@ -21,7 +21,7 @@ export function describeConfig(config: Config): Description {
   );
   return said(
     [
-      `config: ${config.source}${formatOf(config)}`,
+      `config: ${config.format}${formatOf(config)}`,
       ...(decodes ? [`family: ${family} (${familyWhy})`] : []),
       `classes: ${classes ?? NOT_GIVEN}${labels ? `, labels ${few(labels, 3)}` : ""}`,
       ...(anchorSets?.length ? [`anchors: ${anchorSets.map(anchorsOf).join("; ")}`] : []),
@@ -34,7 +34,7 @@ export function describeConfig(config: Config): Description {
 }
 
 /** Options that were typed are there to decode with, and have no word for it. */
-const formatOf = ({ decodes, note, source, outputFormat }: Config): string =>
+const formatOf = ({ decodes, note, format: source, outputFormat }: Config): string =>
   !decodes
     ? `, ${note ?? "nothing to decode"}`
     : source === "options"

@@ -9,12 +9,12 @@ import { refuse, TensorError } from "../core/errors.ts";
 import type { Activation, Family } from "../core/families.ts";
 import { rangeOf } from "../memory/thresholds.ts";
 import { cellsOf, gridsOfRows, preferred } from "../heads/match.ts";
-import { familyOf, namesOf, outputsOf, type Question, questionOf } from "../heads/query.ts";
-import { type Head, type Reading } from "../heads/head.ts";
-import { readings } from "../heads/interpret.ts";
+import { familyOf, namesOf, outputsOf, type HeadQuery, queryOf } from "../heads/query.ts";
+import { type Head, type Interpretation } from "../heads/head.ts";
+import { interpret } from "../heads/interpret.ts";
 import { nothingFits, tooMany } from "../heads/refusals.ts";
 import { checkNames, list, few, isFloat, shape, type TensorSpec, volume } from "../core/tensor.ts";
-import { type Field } from "../heads/channels.ts";
+import { type Column } from "../heads/channels.ts";
 
 /** How a set of tensors is decoded: frozen plain data, so that a plan and the tensors make a whole bug report. */
 export interface Plan {
@@ -62,20 +62,20 @@ const MULTI_LABEL_ROOM = 1 << 18;
 
 /** What a config and tensors can be. */
 interface Found {
-  readonly q: Question;
+  readonly q: HeadQuery;
   /** Why the family is taken to be that of the question. */
   readonly why: string;
   /** The tensors that readings are of: the outputs of the head. */
   readonly used: readonly TensorSpec[];
   readonly rules: Conventions;
-  readonly found: readonly Reading[];
+  readonly found: readonly Interpretation[];
 }
 
 /** Every reading of `specs` that the config leaves. `valuesOf`: raw values of tensors that are at hand. */
-export function readingsOf(
+export function interpretConfig(
   config: Config,
   specs: readonly TensorSpec[],
-  valuesOf: Question["valuesOf"] = () => null,
+  valuesOf: HeadQuery["valuesOf"] = () => null,
 ): Found {
   if (!config.decodes)
     throw new TensorError(config.note ?? "the config names no family: there is nothing to decode");
@@ -84,10 +84,10 @@ export function readingsOf(
   const used = outputsOf(config, specs);
   const { family, why } = familyOf(config, used);
   const rules: Conventions = { ...CONVENTIONS[config.conventions], ...config.rules };
-  const q = questionOf(config, family, rules, valuesOf);
+  const q = queryOf(config, family, rules, valuesOf);
   const named = namesOf(config.roles);
   // of several, those of the outputs that roles name
-  const found = preferred(distinct(readings(q, used)), ({ uses }) =>
+  const found = preferred(distinct(interpret(q, used)), ({ uses }) =>
     used.every((s, i) => !named.includes(s.name) || uses.includes(i)),
   );
   return { q, why, used, rules, found };
@@ -97,9 +97,9 @@ export function readingsOf(
 export function makePlan(
   config: Config,
   specs: readonly TensorSpec[],
-  valuesOf?: Question["valuesOf"],
+  valuesOf?: HeadQuery["valuesOf"],
 ): Plan {
-  return planOf(config, readingsOf(config, specs, valuesOf));
+  return planOf(config, interpretConfig(config, specs, valuesOf));
 }
 
 /** The same of readings at hand. */
@@ -115,12 +115,12 @@ export function planOf(config: Config, { q, why, used, rules, found }: Found): P
   checkReading(config, family, found[0], used);
   const settled = settledRules(config, rules, found[0]);
   // a label column may hold any number; the lists that the config gives say how many are meant
-  const labelled = heads.some((h) => h.label);
+  const labelled = heads.some((h) => h.classId);
   const listed = [config.confidenceThreshold].flat().length;
   const classes = Math.max(reading.classes, labelled ? listed : 0);
   const backgroundLast = typeof config.background === "number" && config.background > 0;
   const cells = cellsOf(heads);
-  const pairs = heads.reduce((n, h) => n + h.cells * (h.label ? 1 : h.classes), 0);
+  const pairs = heads.reduce((n, h) => n + h.cells * (h.classId ? 1 : h.classes), 0);
   const plan: Plan = {
     ...reading,
     family,
@@ -130,7 +130,7 @@ export function planOf(config: Config, { q, why, used, rules, found }: Found): P
     activationWhy:
       config.activation !== null
         ? "option activation"
-        : `default of ${config.source === "options" ? `${family} ${name}` : `${config.source} files`}`,
+        : `default of ${config.format === "options" ? `${family} ${name}` : `${config.format} files`}`,
     classes,
     // only what is read gets a slot; the order of use keeps memory and printing in one order
     ...compact(used, heads),
@@ -148,7 +148,7 @@ export function planOf(config: Config, { q, why, used, rules, found }: Found): P
 function checkReading(
   config: Config,
   family: Family,
-  { name, about, activation, heads }: Reading,
+  { name, about, activation, heads }: Interpretation,
   specs: readonly TensorSpec[],
 ): void {
   if (Number.isNaN(heads[0].unit[0]))
@@ -171,7 +171,7 @@ function checkReading(
 const isSoftmax = (heads: readonly Head[]): boolean => heads.some((h) => h.scoreFn === "softmax");
 
 /** The rules of a reading: what the network has done is not done again, unless the config names the rule. */
-function settledRules(config: Config, rules: Conventions, { name, heads }: Reading): Conventions {
+function settledRules(config: Config, rules: Conventions, { name, heads }: Interpretation): Conventions {
   const single = isFinished(name) || name === "corner-rows" || name === "queries";
   // what the network has finished stays as it is: coordinates a little outside are normal there
   const finished = isFinished(name) && name !== "end-to-end";
@@ -193,8 +193,8 @@ function settledRules(config: Config, rules: Conventions, { name, heads }: Readi
 
 /** What is worth saying of a reading that stands. */
 function notesOf(
-  q: Question,
-  { name, heads, notes, inputSize }: Reading,
+  q: HeadQuery,
+  { name, heads, notes, inputSize }: Interpretation,
   { pixelOffset }: Conventions,
   specs: readonly TensorSpec[],
   unused: readonly TensorSpec[],
@@ -225,7 +225,7 @@ function notesOf(
 }
 
 /** Maps that an input of this size has at no stride of whole pixels. */
-function strangeMaps(heads: readonly Head[], size: Question["inputSize"]): string[] {
+function strangeMaps(heads: readonly Head[], size: HeadQuery["inputSize"]): string[] {
   if (size === null) return [];
   const roundings = [Math.ceil, Math.floor];
   const fits = (map: readonly number[]): boolean => {
@@ -261,7 +261,7 @@ export const isFinished = (name: string): boolean => /^(end-to-end|detection-out
  */
 function checkNamed(
   { roles, strides, scaleXY }: Config,
-  { name, about, heads }: Reading,
+  { name, about, heads }: Interpretation,
   specs: readonly TensorSpec[],
   unused: readonly TensorSpec[],
 ): void {
@@ -283,8 +283,8 @@ function checkNamed(
 }
 
 /** Readings that differ only in words are one. */
-function distinct(all: readonly Reading[]): Reading[] {
-  const seen = new Map<string, Reading>();
+function distinct(all: readonly Interpretation[]): Interpretation[] {
+  const seen = new Map<string, Interpretation>();
   for (const r of all) {
     // of a single cell, steps from cell to cell say nothing
     const one = r.heads.every((h) => h.cells === 1);
@@ -299,9 +299,9 @@ function distinct(all: readonly Reading[]): Reading[] {
 }
 
 /** The columns of a head. */
-const FIELDS = ["score", "objectness", "label", "marker", "count", "box"] as const;
+const FIELDS = ["score", "objectness", "classId", "marker", "count", "box"] as const;
 
-const fieldsOf = (h: Head, names: readonly (typeof FIELDS)[number][] = FIELDS): Field[] =>
+const fieldsOf = (h: Head, names: readonly (typeof FIELDS)[number][] = FIELDS): Column[] =>
   names.map((n) => h[n]).filter((f) => f !== null);
 
 /** No column may end behind its tensor: a label column that is too short, batches that differ, one count for several images. */

@@ -97,7 +97,7 @@ function archive(metadata: object = {}, head: object = {}, model: object = {}): 
 describe("NN_config and nn_config", () => {
   test("a YOLO file, whole", () => {
     expect(parseConfig(JSON.stringify(yolo()))).toMatchObject({
-      source: "NN_config",
+      format: "NN_config",
       outputFormat: "detection",
       decodes: true,
       note: null,
@@ -153,7 +153,7 @@ describe("NN_config and nn_config", () => {
       mappings: { labels: ["background", "face"] },
     });
     expect(config).toMatchObject({
-      source: "nn_config",
+      format: "nn_config",
       outputFormat: null,
       decodes: true,
       kind: "ssd",
@@ -252,7 +252,7 @@ describe("nothing to decode", () => {
   test("an archive without heads", () => {
     for (const heads of [null, []]) {
       const config = parseConfig(archive({}, {}, { heads }));
-      expect(config).toMatchObject({ source: "nn-archive", decodes: false });
+      expect(config).toMatchObject({ format: "nn-archive", decodes: false });
       expect(config.note).toContain("no heads");
     }
   });
@@ -401,7 +401,7 @@ describe("refused NN_config", () => {
 describe("NN Archive", () => {
   test("a YOLO archive, whole", () => {
     expect(parseConfig(archive())).toMatchObject({
-      source: "nn-archive",
+      format: "nn-archive",
       outputFormat: null,
       decodes: true,
       kind: "yolo",
@@ -648,7 +648,7 @@ describe("typed options", () => {
 
   test("the least there is, and the defaults", () => {
     expect(parseConfig({ family: "yolov8", classes: 80, inputSize: [640, 352] })).toMatchObject({
-      source: "options",
+      format: "options",
       outputFormat: null,
       decodes: true,
       family: "yolov8",
@@ -979,7 +979,7 @@ if (folder === null) console.log("BOXWRIGHT_SHARED is not set: the config files 
 const TABLE: Record<
   string,
   | [
-      Config["source"],
+      Config["format"],
       string | null,
       number | null,
       number | null,
@@ -1075,7 +1075,7 @@ describe.skipIf(folder === null)("files in the wild (BOXWRIGHT_SHARED)", () => {
     const c = parseConfig(read(file));
     const size = c.inputSize?.join("x") ?? null;
     const got = [
-      c.source,
+      c.format,
       c.kind,
       c.classes,
       c.labels?.length ?? null,

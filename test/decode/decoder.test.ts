@@ -432,7 +432,7 @@ test("describe before and after the tensors are known", () => {
   const before = d.describe();
   expect(before.text).toContain("tensors: not known yet");
   expect(before.text).toContain("labels cat, dog");
-  expect((before.json as { config: { source: string } }).config.source).toBe("options");
+  expect((before.json as { config: { format: string } }).config.format).toBe("options");
   d.decode([three]);
   d.update({ confidenceThreshold: [0.1, 0.2], iouThreshold: 0.6 });
   const { text, json } = d.describe();

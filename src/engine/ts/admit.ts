@@ -23,7 +23,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
   const { i32, f32 } = m;
   const rule = i32[head + A.H_RULE];
   const check = f32[head + A.H_CHECK];
-  const gate = f32[head + A.H_GATE];
+  const gate = f32[head + A.H_THRESHOLD];
   const base = i32[head + A.H_CLASS_BASE];
   let o = 1;
   // objectness outside 0..1: told once a class passes too
@@ -31,7 +31,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
   const objectness = i32[head + A.H_OBJ];
   if (objectness !== 0) {
     const at = objectness + row * i32[head + A.H_OBJ_CELL];
-    if (!passesRaw(m, i32[head + A.H_OBJ_TYPE], head + A.H_OBJ_GATE, at)) return;
+    if (!passesRaw(m, i32[head + A.H_OBJ_TYPE], head + A.H_OBJ_RAW_THRESHOLD, at)) return;
     load(m, i32[head + A.H_OBJ_TYPE], at, head + A.H_OBJ_SCALE, SCORE);
     const fn = i32[head + A.H_OBJ_FN];
     odd = isOutOfRange(fn, reg[SCORE], check);
@@ -50,8 +50,8 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
   const scale = head + A.H_SCORE_SCALE;
   const type = i32[head + A.H_SCORE_TYPE];
 
-  if (i32[head + A.H_LABEL] !== 0) {
-    const p = i32[head + A.H_LABEL] + row * i32[head + A.H_LABEL_CELL];
+  if (i32[head + A.H_CLASS_ID] !== 0) {
+    const p = i32[head + A.H_CLASS_ID] + row * i32[head + A.H_CLASS_ID_CELL];
     load(m, type, at, scale, SCORE);
     if (isOutOfRange(fn, reg[SCORE], check)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
@@ -59,16 +59,16 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
     }
     activate(fn, SCORE);
     if (!(reg[SCORE] >= gate)) return;
-    load(m, i32[head + A.H_LABEL_TYPE], p, head + A.H_LABEL_SCALE, 0);
+    load(m, i32[head + A.H_CLASS_ID_TYPE], p, head + A.H_CLASS_ID_SCALE, 0);
     const x = reg[0];
     if (!(x > -2147483000 && x < 2147483000)) i32[plan + A.P_NOT_FINITE]++;
-    else emitLabel(m, plan, head, row, (x | 0) + base);
+    else emitWithClassId(m, plan, head, row, (x | 0) + base);
     return;
   }
 
   const classes = i32[head + A.H_CLASSES];
   const classList = i32[head + A.H_CLASS_LIST] >> 2;
-  const gates = i32[head + A.H_CLASS_GATES] >> 2;
+  const gates = i32[head + A.H_CLASS_THRESHOLDS] >> 2;
   let top = 0;
   let sum = 1;
   if (fn === A.FN_SOFTMAX) {
@@ -86,7 +86,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
       const x = reg[SCORE];
       if (x > best) best = x;
     }
-    if (!(fround(best - top) >= f32[head + A.H_SCORE_GATE])) return;
+    if (!(fround(best - top) >= f32[head + A.H_SCORE_RAW_THRESHOLD])) return;
     sum = 0;
     for (let i = 0; i < logits; i++) {
       load(m, type, soft + i * step, scale, SCORE);
@@ -105,7 +105,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
     for (let i = 0; i < classes; i++) {
       const c = classAt(i32, classList, i);
       const p = at + c * step;
-      if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_GATE, p)) continue;
+      if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) continue;
       load(m, type, p, scale, SCORE);
       if (odd || isOutOfRange(fn, reg[SCORE], check)) {
         i32[plan + A.P_OUT_OF_RANGE]++;
@@ -131,7 +131,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, label:
   if (label < 0) return;
   const place = at + label * step;
   // below the raw gate no score passes, but for the product with an infinite objectness, which is none
-  if (!known && fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_GATE, place)) return;
+  if (!known && fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, place)) return;
   load(m, type, place, scale, SCORE);
   if (odd || isOutOfRange(fn, reg[SCORE], check)) {
     i32[plan + A.P_OUT_OF_RANGE]++;
@@ -208,12 +208,12 @@ export function isOutOfRange(fn: number, x: number, check: number): boolean {
 }
 
 /** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */
-function emitLabel(m: Memory, plan: number, head: number, row: number, label: number): void {
+function emitWithClassId(m: Memory, plan: number, head: number, row: number, label: number): void {
   const { i32, f32 } = m;
-  const labels = i32[head + A.H_LABELS];
+  const labels = i32[head + A.H_LIST_LENGTH];
   if (labels !== 0) {
     const list = i32[head + A.H_CLASS_LIST] >> 2;
-    const gates = i32[head + A.H_CLASS_GATES] >> 2;
+    const gates = i32[head + A.H_CLASS_THRESHOLDS] >> 2;
     let i = 0;
     while (i < labels && classAt(i32, list, i) !== label) i++;
     if (i === labels) {

@@ -19,8 +19,8 @@ export function isCommon(m: Memory, plan: number, head: number, best: boolean): 
     (best || i32[head + A.H_SCORE_TYPE] === A.TYPE_F32) &&
     i32[head + A.H_SCORE_FN] !== A.FN_SOFTMAX &&
     i32[head + A.H_CLASS_LIST] === 0 &&
-    i32[head + A.H_CLASS_GATES] === 0 &&
-    i32[head + A.H_LABEL] === 0 &&
+    i32[head + A.H_CLASS_THRESHOLDS] === 0 &&
+    i32[head + A.H_CLASS_ID] === 0 &&
     (i32[plan + A.P_FLAGS] & A.FLAG_MULTI_LABEL) === 0
   );
 }
@@ -42,7 +42,7 @@ export function admitCommon(
   const objectness = i32[head + A.H_OBJ] >> 2;
   const objectnessCell = i32[head + A.H_OBJ_CELL] >> 2;
   const objectnessFn = i32[head + A.H_OBJ_FN];
-  const objectnessGate = f32[head + A.H_OBJ_GATE];
+  const objectnessGate = f32[head + A.H_OBJ_RAW_THRESHOLD];
   const at = i32[head + A.H_SCORE];
   const type = i32[head + A.H_SCORE_TYPE];
   const cell = i32[head + A.H_SCORE_CELL];
@@ -52,8 +52,8 @@ export function admitCommon(
   const base = i32[head + A.H_CLASS_BASE];
   const product = i32[head + A.H_RULE] === A.RULE_PRODUCT;
   const check = f32[head + A.H_CHECK];
-  const gate = f32[head + A.H_GATE];
-  const scoreGate = f32[head + A.H_SCORE_GATE];
+  const gate = f32[head + A.H_THRESHOLD];
+  const scoreGate = f32[head + A.H_SCORE_RAW_THRESHOLD];
   // rows of probabilities: most are told by their bits, eight to a branch
   const side = channel === 4 && scoreGate > 0;
   // what a class of a cell with objectness o has to reach to bring the product over the gate, a hair lower for the rounding, of which a gate
@@ -183,8 +183,8 @@ export function admitColumn(m: Memory, plan: number, head: number, from: number,
   const first = (i32[head + A.H_SCORE] >> 2) + from;
   const end = first + n;
   const check = f32[head + A.H_CHECK];
-  const gate = f32[head + A.H_GATE];
-  const below = gate > 0 ? i32[head + A.H_GATE] - 1 : -1;
+  const gate = f32[head + A.H_THRESHOLD];
+  const below = gate > 0 ? i32[head + A.H_THRESHOLD] - 1 : -1;
   const label = i32[head + A.H_CLASS_BASE];
   const kind = i32[head + A.H_KIND];
   const boxCell = i32[head + A.H_BOX_CELL] >> 2;

@@ -62,7 +62,7 @@ export function passRows(
   const list = i32[head + A.H_CLASS_LIST] >> 2;
   for (const end = from + n; from < end; from++, at += step) {
     for (let c = 0; c < classes; c++) {
-      if (passesRaw(m, type, head + A.H_SCORE_GATE, at + classAt(i32, list, c) * channel)) {
+      if (passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, at + classAt(i32, list, c) * channel)) {
         i32[to++] = from;
         break;
       }

@@ -100,7 +100,7 @@ export function nms(m: Memory, at: number): number {
         opposite = pack(r, b) ^ ~TOPS;
       }
       // while all that are kept have one label the chain need not be followed
-      const oneLabel: boolean = !mixed && (kept === 0 || i32[first + A.KEPT_LABEL] === label);
+      const oneLabel: boolean = !mixed && (kept === 0 || i32[first + A.KEPT_CLASS_ID] === label);
       let k = oneLabel ? first : i32[strip];
       for (;;) {
         k = oneLabel
@@ -130,7 +130,7 @@ export function nms(m: Memory, at: number): number {
       i32[free + A.KEPT_FAR] = opposite;
       i32[free + A.KEPT_BOX] = box;
       f32[free + A.KEPT_AREA] = area;
-      i32[free + A.KEPT_LABEL] = label;
+      i32[free + A.KEPT_CLASS_ID] = label;
       i32[free + A.KEPT_NEXT] = i32[chain];
       i32[chain] = free;
       free += A.KEPT_WORDS;
@@ -182,7 +182,7 @@ function nearInRow(i32: Int32Array, k: number, free: number, far: number, near: 
 function nearInChain(i32: Int32Array, k: number, label: number, far: number, near: number): number {
   const tops = TOPS;
   for (; k !== 0; k = i32[k + A.KEPT_NEXT])
-    if (((far - i32[k]) & (near - i32[k + A.KEPT_FAR]) & tops) === tops && i32[k + A.KEPT_LABEL] === label)
+    if (((far - i32[k]) & (near - i32[k + A.KEPT_FAR]) & tops) === tops && i32[k + A.KEPT_CLASS_ID] === label)
       break;
   return k;
 }

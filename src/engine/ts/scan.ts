@@ -42,7 +42,7 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const objectness = i32[head + A.H_OBJ];
   const type = i32[head + (objectness !== 0 ? A.H_OBJ_TYPE : A.H_SCORE_TYPE)];
   const step = i32[head + (objectness !== 0 ? A.H_OBJ_CELL : A.H_SCORE_CELL)];
-  const gate = head + (objectness !== 0 ? A.H_OBJ_GATE : A.H_SCORE_GATE);
+  const gate = head + (objectness !== 0 ? A.H_OBJ_RAW_THRESHOLD : A.H_SCORE_RAW_THRESHOLD);
   const first = objectness !== 0 ? objectness : i32[head + A.H_SCORE];
   const planes = objectness !== 0 ? 1 : i32[head + A.H_CLASSES];
   const all = objectness === 0 && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
