@@ -2,20 +2,18 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "tsdown";
-import { quietLoader } from "./scripts/quiet-loader.mjs";
 
-const src = (name: string): string => fileURLToPath(new URL(`./src/engine/${name}.ts`, import.meta.url));
+const engine = (name: string): string => fileURLToPath(new URL(`./src/engine/${name}.ts`, import.meta.url));
 
-/** Builds an entry with other files in the place of some: who imports them cannot tell. */
-const swap = (files: Readonly<Record<string, string>>) => ({
+/** Puts one file of src/engine in the place of another: who imports it cannot tell. */
+const swap = (from: string, to: string) => ({
   name: "swap",
   resolveId: {
     order: "pre" as const,
-    handler(id: string, from: string | undefined) {
-      const name = /^\.\/(.+)\.ts$/.exec(id)?.[1];
-      if (name === undefined || from === undefined || !Object.hasOwn(files, name)) return null;
-      // the file in the place of another may itself import that one
-      return from === src(files[name]) ? null : src(files[name]);
+    handler(id: string, importer: string | undefined) {
+      const isIt = id.endsWith(`/${from}.ts`);
+      // The stand-in may itself import the file whose place it takes.
+      return isIt && importer !== engine(to) ? engine(to) : null;
     },
   },
 });
@@ -29,51 +27,39 @@ const besideEntries = {
   },
 };
 
-// The loader is bundled, so that the package has no runtime dependency.
 const common = {
   target: "es2022",
   platform: "neutral",
-  // what is built reads like the sources, with their names and comments; maps would be two thirds of the package
+  // The built files read like the sources, with their names and comments. Maps would be two thirds of the package.
   sourcemap: false,
   logLevel: "warn",
   fixedExtension: true,
+  // The loader is bundled, so that the package has no runtime dependency.
   deps: {
     alwaysBundle: ["@assemblyscript/loader"],
     onlyBundle: ["@assemblyscript/loader"],
     neverBundle: [/^node:/, "@resvg/resvg-js", "xz-decompress"],
   },
-  // bundlers turn the constants of a module into variables, which engines load anew in every loop
+  // Bundlers turn the constants of a module into variables, which engines load anew in every loop.
   inputOptions: { checks: { pluginTimings: false }, optimization: { inlineConst: { mode: "all" } } },
-  plugins: [quietLoader()],
   outDir: "dist",
   clean: false,
   dts: false,
 } as const;
 
-// Syntax is compressed where bundles are made of it, beyond what their own minifiers do; names and comments stay.
-const inBrowser = { ...common, minify: { compress: true, mangle: false, codegen: false } } as const;
-
-const noKernel = {
-  ...inBrowser,
-  entry: { wasm: "src/entries/wasm.ts" },
-  plugins: [quietLoader(), swap({ binary: "binary-none" })],
-};
-const noWasm = { ...inBrowser, plugins: [swap({ wasm: "wasm-none" })] };
-const workerd = {
-  ...inBrowser,
-  plugins: [quietLoader(), besideEntries, swap({ binary: "binary-workerd" })],
-};
-
-const inNode = {
-  ...common,
-  platform: "node",
-  plugins: [quietLoader(), swap({ binary: "binary-node" })],
-} as const;
+const node = { ...common, platform: "node", plugins: [swap("binary", "binary-node")] } as const;
+const noBinary = { ...common, plugins: [besideEntries, swap("binary", "binary-none")] };
+const noWebAssembly = { ...common, plugins: [swap("wasm", "wasm-none")] };
 
 export default defineConfig([
   {
-    ...inNode,
-    entry: { "index.node": "src/entries/index.ts", node: "src/entries/node.ts", cli: "src/entries/cli.ts" },
+    ...node,
+    entry: {
+      "index.node": "src/entries/index.ts",
+      "plan.node": "src/entries/plan.ts",
+      node: "src/entries/node.ts",
+      cli: "src/entries/cli.ts",
+    },
     format: "esm",
     clean: true,
     hooks: {
@@ -83,37 +69,41 @@ export default defineConfig([
       },
     },
   },
-  { ...inNode, entry: { "index.node": "src/entries/index.ts" }, format: "cjs" },
-  { ...inBrowser, entry: { index: "src/entries/index.ts" }, format: "esm" },
-  { ...inBrowser, entry: { index: "src/entries/index.ts" }, format: "cjs" },
-  // alone, so that no entry shares a file with it
-  { ...inBrowser, entry: { priors: "src/heads/priors.ts" }, format: "esm" },
-  { ...inBrowser, entry: { priors: "src/heads/priors.ts" }, format: "cjs" },
-  { ...noKernel, format: "esm" },
-  { ...noKernel, format: "cjs" },
-  { ...noWasm, entry: { ts: "src/entries/index.ts" }, format: "esm" },
-  { ...noWasm, entry: { ts: "src/entries/index.ts" }, format: "cjs" },
-  { ...workerd, entry: { workerd: "src/entries/index.ts" }, format: "esm" },
-  { ...inNode, entry: { "plan.node": "src/entries/plan.ts" }, format: "esm" },
-  { ...inNode, entry: { "plan.node": "src/entries/plan.ts" }, format: "cjs" },
-  { ...inBrowser, entry: { plan: "src/entries/plan.ts" }, format: "esm" },
-  { ...inBrowser, entry: { plan: "src/entries/plan.ts" }, format: "cjs" },
-  { ...noWasm, entry: { "plan.ts": "src/entries/plan.ts" }, format: "esm" },
-  { ...noWasm, entry: { "plan.ts": "src/entries/plan.ts" }, format: "cjs" },
-  { ...workerd, entry: { "plan.workerd": "src/entries/plan.ts" }, format: "esm" },
-  // Declarations of all entries in one go, so that a Decoder of one is a Decoder of the others; those for `require` are the same text.
+  {
+    ...node,
+    entry: { "index.node": "src/entries/index.ts", "plan.node": "src/entries/plan.ts" },
+    format: "cjs",
+  },
+  {
+    ...common,
+    entry: { index: "src/entries/index.ts", plan: "src/entries/plan.ts", priors: "src/entries/priors.ts" },
+    format: ["esm", "cjs"],
+  },
+  { ...noBinary, entry: { wasm: "src/entries/wasm.ts" }, format: ["esm", "cjs"] },
+  {
+    ...noBinary,
+    entry: { workerd: "src/entries/workerd.ts", "plan.workerd": "src/entries/plan.workerd.ts" },
+    format: "esm",
+  },
+  {
+    ...noWebAssembly,
+    entry: { ts: "src/entries/index.ts", "plan.ts": "src/entries/plan.ts" },
+    format: ["esm", "cjs"],
+  },
+  // The declarations of all entries in one go, so that a Decoder of one is a Decoder of the others.
   {
     ...common,
     entry: {
       index: "src/entries/index.ts",
       wasm: "src/entries/wasm.ts",
       plan: "src/entries/plan.ts",
-      priors: "src/heads/priors.ts",
+      priors: "src/entries/priors.ts",
       node: "src/entries/node.ts",
     },
     format: "esm",
     dts: { emitDtsOnly: true },
     hooks: {
+      // Those for `require` are the same text.
       "build:done": () => {
         for (const file of readdirSync("dist").filter((f) => f.endsWith(".d.mts") && !f.startsWith("node.")))
           writeFileSync(

@@ -1,4 +1,4 @@
-/** Writes dist/NOTICE.txt: whose code the package carries besides its own, under which licence, and what was changed in it. */
+/** Writes dist/NOTICE.txt: whose code the package carries besides its own, and under which licence. */
 import { readFileSync, writeFileSync } from "node:fs";
 
 const read = (file) => readFileSync(new URL(`../node_modules/${file}`, import.meta.url), "utf8").trim();
@@ -15,9 +15,7 @@ writeFileSync(
   "dist/NOTICE.txt",
   `boxwright is under the MIT licence: see LICENSE. It carries code of others:
 
-@assemblyscript/loader ${loader.version}, Apache-2.0, in the files where a comment says so. Changed: what serves strings, arrays,
-classes, optional arguments and the imports of the standard library was left out, none of which the kernel needs, and with it
-all that touches something global on import.
+@assemblyscript/loader ${loader.version}, Apache-2.0, unchanged, in the files where a comment says so.
 
 AssemblyScript ${compiler.version}, Apache-2.0, compiled simd.wasm and scalar.wasm, with parts of its standard library in them.
 

@@ -3,7 +3,7 @@ import type { Config, OutputSpec, Roles } from "./config.ts";
 import { SETTING_NAMES, readSettings } from "./options.ts";
 import { FieldReader, isObject, oneOf } from "./fields.ts";
 import type { Conventions, ConventionSet } from "../core/conventions.ts";
-import type { EngineName } from "../engine/choose.ts";
+import type { EngineName } from "../core/engine-name.ts";
 import type { ActivationOption, Family } from "../core/families.ts";
 import type { TensorSpecInput } from "../core/tensor.ts";
 

@@ -1,15 +1,7 @@
 /** createDecoder(): the one file that walks all rooms, config -> plan -> image -> engine -> detections. */
-// Their order is that of the bundle: the kernel first, see index.ts; then what reads configs, all of it together, and only then
-// plans. A compressor that looks 32 KB back finds like beside like.
-import "../engine/binary.ts";
-import {
-  type Engine,
-  type EngineName,
-  checkEngine,
-  chooseEngine,
-  makeEngine,
-  prepareEngine,
-} from "../engine/choose.ts";
+import type { EngineName } from "../core/engine-name.ts";
+import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
+import type { Engine } from "../engine/engine.ts";
 import * as A from "../core/abi.ts";
 import { CONFIDENCE, FieldReader, UNIT, isText } from "../config/fields.ts";
 import { type Config, parseConfig } from "../config/config.ts";

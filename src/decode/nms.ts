@@ -1,6 +1,8 @@
 /** Suppression alone, for boxes that something else decoded. */
 import * as A from "../core/abi.ts";
-import { type Engine, type EngineName, checkEngine, chooseEngine, makeEngine } from "../engine/choose.ts";
+import type { EngineName } from "../core/engine-name.ts";
+import { checkEngine, chooseEngine, makeEngine } from "../engine/choose.ts";
+import type { Engine } from "../engine/engine.ts";
 import { refuse } from "../core/errors.ts";
 import { writeColumns } from "../memory/write.ts";
 import { type Columns, columnsOf, wordsFrom } from "../memory/layout.ts";

@@ -1,8 +1,4 @@
-/** In place of source.ts in `boxwright/wasm`: the caller brings the binaries. */
-import type { WasmKind } from "./wasm.ts";
-
-export const modules = new Map<WasmKind, WebAssembly.Module>();
-
-export function kernelSource(kind: WasmKind): never {
-  throw new Error(`engine "${kind}": got no binary, expected provideKernel("${kind}", module) before it`);
+/** Stands in for binary.ts in entries without a binary: the caller hands the kernels over with `provideKernel`. */
+export function kernelBinary(): null {
+  return null;
 }

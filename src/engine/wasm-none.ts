@@ -1,18 +1,16 @@
-/** In place of wasm.ts in `boxwright/ts`: neither the kernel nor the loader comes along. */
-import type { Engine } from "./choose.ts";
-import type { WasmKind } from "./wasm.ts";
+/** Stands in for wasm.ts in `boxwright/ts` and `boxwright/plan/ts`, which carry neither a kernel nor the loader. */
+import type { Engine, WasmKind } from "./engine.ts";
 
-export function hasWebAssembly(): boolean {
-  return false;
-}
+export const hasWebAssembly = (): boolean => false;
+export const hasKernel = (): boolean => false;
 
-export function hasSimd(): boolean {
-  return false;
+export function provideKernel(kind: WasmKind, _kernel: object): void {
+  compileKernel(kind);
 }
 
 export function compileKernel(kind: WasmKind): never {
   throw new Error(
-    `engine "${kind}": got an entry that holds no WebAssembly, expected engine "ts" or "auto", or an import of boxwright or boxwright/plan`,
+    `engine "${kind}": this entry of the package holds no WebAssembly. Use engine "ts" or "auto", or import boxwright or boxwright/plan.`,
   );
 }
 
@@ -20,6 +18,4 @@ export async function compileKernelAsync(kind: WasmKind): Promise<void> {
   compileKernel(kind);
 }
 
-export function wasmEngine(name: WasmKind): Engine {
-  return compileKernel(name);
-}
+export const wasmEngine = (kind: WasmKind): Engine => compileKernel(kind);

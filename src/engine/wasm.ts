@@ -1,22 +1,17 @@
-/** Engine over the kernel. The host owns the memory: `initial == maximum`, so no view ever detaches. */
-import { kernelSource, modules } from "./binary.ts";
+/** The WebAssembly engines. The host owns the memory and never grows it, so that no view of it detaches. */
 import { instantiateSync } from "@assemblyscript/loader";
 import { ABI_VERSION } from "../core/abi.ts";
-import type { Engine } from "./choose.ts";
 import { memoryOf } from "../core/memory.ts";
 import { kindOf } from "../core/tensor.ts";
+import { kernelBinary } from "./binary.ts";
+import type { Engine, Verbs, WasmKind } from "./engine.ts";
 
-/** The two builds of the kernel: with vector instructions, and without. */
-export type WasmKind = "simd" | "scalar";
+/** Compiled kernels, shared by all decoders: a module holds no state. */
+const modules = new Map<WasmKind, WebAssembly.Module>();
 
-interface Kernel extends Record<string, unknown> {
-  abiVersion(): number;
-  scan(plan: number): number;
-  sort(plan: number): number;
-  nms(plan: number): number;
-  decode(plan: number): number;
-}
+const VERBS = ["abiVersion", "scan", "sort", "nms", "decode"];
 
+/** True if this runtime can run WebAssembly at all. */
 export function hasWebAssembly(): boolean {
   return (
     typeof WebAssembly === "object" &&
@@ -25,26 +20,39 @@ export function hasWebAssembly(): boolean {
   );
 }
 
-/** Whether this runtime accepts the real binary with vector instructions. */
-export function hasSimd(): boolean {
+/**
+ * True if a kernel is at hand that this runtime accepts. The vector build is validated as a whole, because runtimes
+ * differ in which vector instructions they know.
+ */
+export function hasKernel(kind: WasmKind): boolean {
+  if (modules.has(kind)) return true;
+  const binary = kernelBinary(kind);
   try {
-    return modules.has("simd") || WebAssembly.validate(kernelSource("simd"));
+    return binary !== null && WebAssembly.validate(binary);
   } catch {
+    // A runtime that refuses to validate will not compile either.
     return false;
   }
 }
 
 /**
- * Hands over a binary of the kernel, before the first decoder is made: `boxwright/wasm` holds none itself.
+ * Hands over the binary of a kernel, before the first decoder is made. `boxwright/wasm` carries no binary itself, and
+ * `boxwright` in a browser carries the vector build alone.
  *
- * `provideKernel("simd", await WebAssembly.compileStreaming(fetch(url)))`, where `url` leads to the file `boxwright/simd.wasm`.
- * What was not handed over does not run: `engine: "auto"` takes `simd`, else `scalar`, else `ts`.
- * @param kind which of the two files it is
+ * `engine: "auto"` takes `simd` if it is at hand and runs here, else `scalar` likewise, else `ts`.
+ * @param kind which of the two builds it is
  * @param kernel the compiled `WebAssembly.Module`, or the bytes of the file, which are compiled at once
- * @throws TypeError where it is no kernel of boxwright, with got and expected
+ * @throws TypeError if `kernel` is not a kernel of boxwright
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { createDecoderSync, provideKernel } from "boxwright/wasm";
+ *
+ * provideKernel("simd", readFileSync("node_modules/boxwright/dist/simd.wasm"));
+ * const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { engine: "simd" });
+ * console.log(decoder.engine); // simd
  */
 export function provideKernel(kind: WasmKind, kernel: object): void {
-  // "object": the types of WebAssembly are those of the DOM library, which the code of a server leaves out
+  // The parameter is an `object`: WebAssembly's types belong to the DOM library, which server code leaves out.
   if (kind !== "simd" && kind !== "scalar")
     throw new TypeError(`kind: got ${JSON.stringify(kind)}, expected "simd" or "scalar"`);
   const tag = kindOf(kernel);
@@ -55,7 +63,7 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
     );
   const module = isModule ? (kernel as WebAssembly.Module) : new WebAssembly.Module(kernel as BufferSource);
   const found = WebAssembly.Module.exports(module).map((e) => e.name);
-  const missing = ["abiVersion", "scan", "sort", "nms", "decode"].filter((name) => !found.includes(name));
+  const missing = VERBS.filter((name) => !found.includes(name));
   if (missing.length > 0)
     throw new TypeError(
       `kernel: got a module with the exports ${found.join(", ") || "(none)"}, expected ${missing.join(", ")} too: the file boxwright/${kind}.wasm`,
@@ -63,29 +71,46 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
   modules.set(kind, module);
 }
 
-/** Throws where this runtime, or this entry of the package, cannot run it. */
+/** Returns a compiled kernel. Throws if this runtime, or this entry of the package, cannot run it. */
 export function compileKernel(kind: WasmKind): WebAssembly.Module {
-  if (!hasWebAssembly())
-    throw new Error(
-      `engine "${kind}": got a runtime without WebAssembly, expected one; use engine "ts" or "auto"`,
-    );
-  const module = modules.get(kind) ?? new WebAssembly.Module(kernelSource(kind));
+  checkRuntime(kind);
+  const module = modules.get(kind) ?? new WebAssembly.Module(binaryOf(kind));
   modules.set(kind, module);
   return module;
 }
 
-/** Compiles off the main thread where the runtime can. */
+/** Compiles a kernel off the main thread if the runtime can. */
 export async function compileKernelAsync(kind: WasmKind): Promise<void> {
-  if (!modules.has(kind)) modules.set(kind, await WebAssembly.compile(kernelSource(kind)));
+  checkRuntime(kind);
+  if (!modules.has(kind)) modules.set(kind, await WebAssembly.compile(binaryOf(kind)));
 }
 
+function checkRuntime(kind: WasmKind): void {
+  if (!hasWebAssembly())
+    throw new Error(`engine "${kind}": this runtime has no WebAssembly. Use engine "ts" or "auto".`);
+}
+
+function binaryOf(kind: WasmKind): Uint8Array<ArrayBuffer> {
+  const binary = kernelBinary(kind);
+  if (binary === null)
+    throw new Error(
+      `engine "${kind}": got no binary, expected one: this entry of the package carries none. ` +
+        `Call provideKernel("${kind}", ...) with boxwright/${kind}.wasm first, or use engine "auto".`,
+    );
+  return binary;
+}
+
+/** Makes an engine over `pages` pages (64 KiB each) of new memory. */
 export function wasmEngine(name: WasmKind, pages: number): Engine {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  const { exports } = instantiateSync<Kernel>(compileKernel(name), { env: { memory } });
-  const version = exports.abiVersion();
-  if (version !== ABI_VERSION)
+  // The instance's own exports: the loader's copies of them make an array of arguments at each call.
+  const { instance } = instantiateSync(compileKernel(name), { env: { memory } });
+  const { abiVersion, scan, sort, nms, decode } = instance.exports as unknown as Verbs & {
+    abiVersion(): number;
+  };
+  if (abiVersion() !== ABI_VERSION)
     throw new Error(
-      `kernel: got interface version ${version}, expected ${ABI_VERSION}; rebuild with npm run build`,
+      `kernel "${name}": got interface version ${abiVersion()}, expected ${ABI_VERSION}: the file is of another release of boxwright`,
     );
-  return { ...exports, name, memory: memoryOf(memory.buffer) };
+  return { name, memory: memoryOf(memory.buffer), scan, sort, nms, decode };
 }

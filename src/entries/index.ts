@@ -1,7 +1,4 @@
-/**
- * Public names. Their order matters for size: the decoder first, and among its imports the packed kernel. gzip looks 32 KB back, and
- * a text that does not compress is then not in the middle of the code.
- */
+/** `boxwright`: the decoder, suppression by itself, and their types. */
 export {
   type Decoder,
   type Outputs,
@@ -16,7 +13,7 @@ export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig }
 export { CONVENTIONS, type Conventions, type ConventionSet } from "../core/conventions.ts";
 export type { Description } from "../plan/describe.ts";
 export { type Detection, Detections, toPixels } from "../decode/detections.ts";
-export type { EngineName } from "../engine/choose.ts";
+export type { EngineName } from "../core/engine-name.ts";
 export { ConfigError, type ConfigProblem, TensorError } from "../core/errors.ts";
 export { FAMILIES, type Activation, type Family } from "../core/families.ts";
 export type { Frame } from "../decode/frame.ts";
@@ -32,3 +29,5 @@ export type {
   TensorSpec,
   TensorSpecInput,
 } from "../core/tensor.ts";
+export type { WasmKind } from "../engine/engine.ts";
+export { provideKernel } from "../engine/wasm.ts";

@@ -1,9 +1,11 @@
 /** `boxwright/plan`: decodes by a plan file, which `boxwright compile` makes; without config and shapes it is half as large. */
 export { type LoadOptions, type PlanDecoder, loadPlan, loadPlanSync } from "../planfile/decoder.ts";
 export { type Detection, Detections, toPixels } from "../decode/detections.ts";
-export type { EngineName } from "../engine/choose.ts";
+export type { EngineName } from "../core/engine-name.ts";
 export { ConfigError, type ConfigProblem, TensorError } from "../core/errors.ts";
 export type { Frame } from "../decode/frame.ts";
 export type { Outputs, Slot } from "../decode/inputs.ts";
 export type { Stats } from "../decode/stats.ts";
 export type { ElementType, SlotArray, TensorData, TensorInput } from "../core/tensor.ts";
+export type { WasmKind } from "../engine/engine.ts";
+export { provideKernel } from "../engine/wasm.ts";

@@ -1,3 +1,2 @@
-/** `boxwright/wasm`: the whole of `boxwright` without a binary in it, for those who fetch `boxwright/simd.wasm` themselves. */
+/** `boxwright/wasm`: the whole of `boxwright` without a binary. Hand over `boxwright/simd.wasm` with `provideKernel`. */
 export * from "./index.ts";
-export { type WasmKind, provideKernel } from "../engine/wasm.ts";

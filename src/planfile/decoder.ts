@@ -2,16 +2,9 @@
  * `boxwright/plan`: decodes by a plan file, in which `boxwright compile` has settled config and shapes beforehand, so that what reads configs
  * and shapes is not loaded. `planfile.ts` documents the file; `embedded/boxwright.c` is the same in C.
  */
-// first for its place in the bundle, see index.ts
-import "../engine/binary.ts";
-import {
-  type Engine,
-  type EngineName,
-  checkEngine,
-  chooseEngine,
-  makeEngine,
-  prepareEngine,
-} from "../engine/choose.ts";
+import type { EngineName } from "../core/engine-name.ts";
+import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
+import type { Engine } from "../engine/engine.ts";
 import * as A from "../core/abi.ts";
 import { crc32 } from "../core/crc32.ts";
 import { type Detections, detectionsIn, setLength } from "../decode/detections.ts";

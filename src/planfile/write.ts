@@ -15,7 +15,6 @@ import * as F from "./format.ts";
 import { checkPerClass, labelsOf } from "../plan/classes.ts";
 import { type Plan, makePlan } from "../plan/plan.ts";
 import { specsOf } from "../heads/query.ts";
-import { kernelSource } from "../engine/binary.ts";
 import {
   ELEMENTS,
   ORDERS,
@@ -227,11 +226,10 @@ export function cSource(name: string, compiled: CompiledPlan): string {
 }
 
 /**
- * The scalar kernel with a memory of its own, `pages` large and exported, in place of the imported one: engines that
- * cannot hand a module its memory (wasm3, WAMR) take this one.
+ * Returns a kernel that has a memory of its own, `pages` pages large and exported, where `from` imports one. Engines
+ * that cannot hand a module its memory (wasm3, WAMR) need this form.
  */
-export function standaloneKernel(pages: number): Uint8Array<ArrayBuffer> {
-  const from = kernelSource("scalar");
+export function standaloneKernel(from: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
   const out: number[] = [...from.subarray(0, 8)];
   let at = 8;
   const number = (): number => {

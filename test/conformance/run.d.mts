@@ -2,9 +2,8 @@ import type * as boxwright from "../../src/entries/wasm.ts";
 import type * as plans from "../../src/entries/plan.ts";
 import type { ConformanceCase } from "./load.mjs";
 
-/** Any entry of the package; only `boxwright/wasm` has `provideKernel`. */
-export type Boxwright = Omit<typeof boxwright, "provideKernel"> &
-  Partial<Pick<typeof boxwright, "provideKernel">>;
+/** Any entry with the interface of `boxwright`. */
+export type Boxwright = typeof boxwright;
 
 /** `boxwright/plan`, with or without WebAssembly. */
 export type Plans = typeof plans;

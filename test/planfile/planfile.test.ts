@@ -9,6 +9,7 @@ import * as A from "../../src/core/abi.ts";
 import { run } from "../../src/node/cli/run.ts";
 import { compilePlan, cSource, standaloneKernel } from "../../src/planfile/write.ts";
 import { crc32 } from "../../src/core/crc32.ts";
+import { readScalarKernel } from "../../src/node/kernel.ts";
 import { PAGE } from "../../src/engine/choose.ts";
 import { readTensors } from "../../src/node/files.ts";
 import { createDecoderSync } from "../../src/entries/index.ts";
@@ -30,7 +31,7 @@ function host(file: Uint8Array, tensors: Readonly<Record<string, Float32Array>>)
     new DataView(file.buffer, file.byteOffset).getUint32(at + 4 * index, true);
   const text = (at: number) => new TextDecoder().decode(file.subarray(at, file.indexOf(0, at)));
   const memoryBytes = word(0, F.F_MEMORY_BYTES);
-  const kernel = standaloneKernel(Math.ceil(memoryBytes / PAGE));
+  const kernel = standaloneKernel(readScalarKernel(), Math.ceil(memoryBytes / PAGE));
   const instance = new WebAssembly.Instance(new WebAssembly.Module(kernel));
   const { memory, abiVersion, decode } = instance.exports as unknown as Kernel;
   expect(abiVersion()).toBe(word(0, F.F_ABI));

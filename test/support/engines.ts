@@ -1,4 +1,4 @@
-import type { EngineName } from "../../src/engine/choose.ts";
+import type { EngineName } from "../../src/core/engine-name.ts";
 
 // as keys, so that a new engine does not compile until it stands here
 const all = { simd: true, scalar: true, ts: true } satisfies Record<EngineName, true>;

@@ -2,7 +2,9 @@
 import { expect } from "vitest";
 import * as A from "../../src/core/abi.ts";
 import { parseConfig } from "../../src/config/config.ts";
-import { makeEngine, type Engine, type EngineName } from "../../src/engine/choose.ts";
+import type { EngineName } from "../../src/core/engine-name.ts";
+import { makeEngine } from "../../src/engine/choose.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 import {
   slotsOf,
   writeAffine,

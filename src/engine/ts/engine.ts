@@ -2,10 +2,10 @@
 import { nms } from "./nms.ts";
 import { scan } from "./scan.ts";
 import { sort } from "./sort.ts";
-import type { Engine } from "../choose.ts";
+import type { Engine } from "../engine.ts";
 import type { Memory } from "../../core/memory.ts";
 
-export function baselineEngine(memory: Memory): Engine {
+export function tsEngine(memory: Memory): Engine {
   return {
     name: "ts",
     memory,

@@ -8,6 +8,7 @@ import {
 } from "../../planfile/write.ts";
 import { PAGE } from "../../engine/choose.ts";
 import { readInput } from "../files.ts";
+import { readScalarKernel } from "../kernel.ts";
 import { shape } from "../../core/tensor.ts";
 import {
   UsageError,
@@ -59,7 +60,11 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
   if (out === undefined) io.out(result);
   else await writeNamed("out", out, result);
   if (kernel !== undefined)
-    await writeNamed("kernel", kernel, standaloneKernel(Math.ceil(compiled.layout.bytes / PAGE)));
+    await writeNamed(
+      "kernel",
+      kernel,
+      standaloneKernel(readScalarKernel(), Math.ceil(compiled.layout.bytes / PAGE)),
+    );
   io.err(summary(compiled));
 }
 

@@ -1,1 +1,0 @@
-export function pack(data: Uint8Array): string;

@@ -1,2 +1,0 @@
-import type { Plugin } from "rolldown";
-export function quietLoader(): Plugin;

@@ -1,0 +1,26 @@
+import type { EngineName } from "../core/engine-name.ts";
+import type { Memory } from "../core/memory.ts";
+
+/**
+ * The verbs of a kernel over one memory image. `plan` is the byte address of a plan block (see core/abi.ts).
+ * Each verb returns a count; none reports an error.
+ */
+export interface Verbs {
+  /** Finds the candidates of one image. Returns how many stand in the candidate columns. */
+  scan(plan: number): number;
+  /** Orders the candidates, best first. Returns how many may be looked at by `nms`. */
+  sort(plan: number): number;
+  /** Suppresses overlapping candidates and writes the detections. Returns how many there are. */
+  nms(plan: number): number;
+  /** Runs scan, sort and nms. Returns the number of detections. */
+  decode(plan: number): number;
+}
+
+/** One engine together with the memory it works on. */
+export interface Engine extends Verbs {
+  readonly name: EngineName;
+  readonly memory: Memory;
+}
+
+/** The two WebAssembly builds of the kernel: with vector instructions, and without. */
+export type WasmKind = "simd" | "scalar";
