@@ -1,106 +1,99 @@
-/** createDecoder(): the one file that walks all rooms, config -> plan -> image -> engine -> detections. */
+/** `createDecoder`: the first frame, or the shapes given beforehand, make a plan; every frame runs it. */
 import type { EngineName } from "../core/engine-name.ts";
-import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
-import type { Engine } from "../engine/engine.ts";
-import * as A from "../core/abi.ts";
-import { CONFIDENCE, FieldReader, UNIT, isText } from "../config/fields.ts";
-import { type Config, parseConfig } from "../config/config.ts";
-import { type Frame, affineOf, remembered } from "./frame.ts";
-import { ownList } from "../config/options.ts";
+import { mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
+import { type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
+import { type Config, parseConfig } from "../config/config.ts";
+import { isText } from "../config/fields.ts";
+import { type DecoderOptions, type TypedOptions, withOptions } from "../config/typed-options.ts";
+import { knownSpecs } from "../heads/query.ts";
+import { priorsToCome } from "../heads/ssd.ts";
 import { type Description, describeConfig, describePlan } from "../plan/describe.ts";
+import { isPerClass, labelsOf, mayBePerClass } from "../plan/classes.ts";
+import { canGather, gatherRows } from "../memory/gather.ts";
+import { type MemoryImage, type Thresholds, writeImage, writeThresholds } from "../memory/write.ts";
+import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
+import { assemble } from "./assemble.ts";
+import { type Detections, detectionsIn } from "./detections.ts";
+import { Diagnostics } from "./diagnostics.ts";
+import type { Frame } from "./frame.ts";
 import {
+  type Inputs,
   type Known,
   type Outputs,
   type Slot,
-  type Slots,
-  copyInto,
-  isAs,
-  isSlot,
   asOutputs,
-  checkElements,
+  copyTensors,
+  fitTensors,
+  forgetTensors,
+  inputsOf,
+  isSlot,
+  matchTensors,
   slotsByName,
 } from "./inputs.ts";
-import { type DecoderOptions, type TypedOptions, withOptions } from "../config/typed-options.ts";
-import { layoutOf } from "../memory/layout.ts";
-import {
-  checkBoxes,
-  checkDistributions,
-  checkLabels,
-  checkProbabilities,
-  looksActivated,
-  meetsNaN,
-  outOfRange,
-} from "./sanity.ts";
-import { ConfigError, refuse } from "../core/errors.ts";
-import { gatherRows, holdsRows } from "../memory/gather.ts";
-import { type Detection, type Detections, detectionsIn, setLength } from "./detections.ts";
-import {
-  type MemoryImage,
-  type Thresholds,
-  slotsOf,
-  writeAffine,
-  writeImage,
-  writeThresholds,
-} from "../memory/write.ts";
-import { checkPerClass, isPerClass, labelsOf, mayBePerClass } from "../plan/classes.ts";
-import { makePlan } from "../plan/plan.ts";
-import { knownSpecs } from "../heads/query.ts";
-import { priorsToCome } from "../heads/ssd.ts";
-import { type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
-import { type Stats, countFrame, countImage } from "./stats.ts";
+import { FrameLoop, type Frames, type Ready, oneFrame, oneImage } from "./loop.ts";
+import type { Stats } from "./stats.ts";
+import { type Update, readUpdate } from "./update.ts";
 
-/** Thresholds for `Decoder.update`. */
-export interface Update {
-  /** 0..1, or one per class. */
-  readonly confidenceThreshold?: number | readonly number[];
-  /** 0..1. */
-  readonly iouThreshold?: number;
-  /** Up to the bound given at creation. */
-  readonly maxDetections?: number;
-}
-
-/** Turns output tensors of one network into detections. Made by `createDecoder`. */
+/**
+ * Turns the output tensors of one network into detections. Made by `createDecoder`.
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ *
+ * const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+ * const data = new Float32Array(5 * 84);
+ * data.set([32, 20, 10, 8, 0.9].flatMap((value) => [value, ...Array(83).fill(0)])); // one box: cx cy w h score
+ * for (const d of decoder.decode({ output0: { data, dims: [1, 5, 84] } }))
+ *   console.log(d.label, d.x_min * 64, d.y_min * 64); // 0 27 16
+ */
 export interface Decoder {
-  /** Which engine runs. */
+  /** The engine that runs. */
   readonly engine: EngineName;
-  /** The config as it was read, with what the options say over it. */
+  /** The config as it was read, with the options over it. */
   readonly config: Config;
   /** Counters, kept up to date in place. */
   readonly stats: Stats;
   /** Tensor slots by name; empty until the shapes are known. */
   readonly slots: { readonly [name: string]: Slot };
   /**
-   * Decodes one frame. The result is overwritten by the next call (`copy()` keeps it); its rows stand in order of confidence, its
-   * coordinates are 0..1 across the image of `frame`, or across the network's input without one.
-   * @param outputs a record or an array of `{data, dims}`, or one such tensor; none: what stands in the slots
-   * @param frame size of the original image, and how it was resized to the input; one for all images of a batch
-   * @returns one `Detections`; for a batch of more than one image an array of them: then write `decode<Detections[]>(outputs)`
-   * @throws TensorError where the outputs do not fit the config or hold numbers that the config rules out, with got and expected;
-   * RangeError where the frame is none
+   * Decodes one image. The next call overwrites the result; `copy()` keeps it. Rows stand in order of confidence.
+   * Coordinates are 0..1 across the image of `frame`, or across the network's input without one.
+   * @param outputs a record or an array of `{data, dims}`, or one such tensor; without them, what stands in the slots
+   * @param frame size of the original image in pixels, and how it was resized to the input
+   * @throws TensorError if the outputs do not fit the config, hold values that the config rules out, or are a batch;
+   * RangeError if the frame is none
    */
-  decode<R extends Detections | readonly Detections[] = Detections>(
-    outputs?: Outputs | TensorInput,
-    frame?: Frame,
-  ): R;
+  decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections;
   /**
-   * Changes thresholds between frames, without a rebuild.
-   * @throws RangeError for a name or value that is none; then nothing has changed
+   * Decodes every image of a batch. The next call overwrites the results.
+   * @param frames one frame for all images, or one for each
+   * @returns one `Detections` for each image, in the order of the batch
+   * @throws as `decode`
+   */
+  decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
+  /**
+   * Changes thresholds between frames; nothing is built anew.
+   * @throws RangeError for an unknown name or value; then nothing has changed
    */
   update(thresholds: Update): void;
-  /** The plan in words and as JSON: what each tensor is taken for, and why. */
+  /** Returns the plan in words and as data: what each tensor is taken for, and why. */
   describe(): Description;
 }
 
-/** Whatever a file may hold. What names its `family` on the spot is no file but typed options, for the compiler to check. */
+/** Any file's content. An object that names its `family` on the spot is not a file but typed options, which the compiler checks. */
 export type FileConfig<C> = C extends { readonly family: infer F } ? (string extends F ? C : never) : C;
 
 /**
- * Makes a decoder from a config. Compiles the kernel off the main thread where the runtime can.
+ * Makes a decoder from a config. Compiles the kernel off the main thread if the runtime can.
  * @param config parsed JSON or its text (NN_config, nn_config, NN Archive config.json), or typed options
  * @param options what goes over the config, and what no config says
- * @throws ConfigError with every problem of the config at once; TensorError where shapes that are known beforehand do not fit it;
- * RangeError for an engine of another name, Error for one that cannot run here
+ * @throws ConfigError with every problem of the config at once; TensorError if shapes that are known beforehand do not fit it;
+ * RangeError for an unknown engine, Error for an engine that cannot run here
+ * @example
+ * import { createDecoder } from "boxwright";
+ *
+ * const decoder = await createDecoder({ family: "yolov8", classes: 80, inputSize: [640, 640] });
+ * console.log(decoder.engine); // simd
  */
 export function createDecoder(config: TypedOptions, options?: DecoderOptions): Promise<Decoder>;
 export function createDecoder<const C>(config: FileConfig<C>, options?: DecoderOptions): Promise<Decoder>;
@@ -109,7 +102,15 @@ export async function createDecoder(config: unknown, options: DecoderOptions = {
   return createDecoderSync(config, options);
 }
 
-/** `createDecoder` without a promise: the kernel is compiled on this thread, some milliseconds once. */
+/**
+ * `createDecoder` without a promise: the kernel is compiled on this thread, some milliseconds once.
+ * @throws as `createDecoder`
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ *
+ * const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { engine: "ts" });
+ * console.log(decoder.engine); // ts
+ */
 export function createDecoderSync(config: TypedOptions, options?: DecoderOptions): Decoder;
 export function createDecoderSync<const C>(config: FileConfig<C>, options?: DecoderOptions): Decoder;
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
@@ -118,18 +119,14 @@ export function createDecoderSync(config: unknown, options: DecoderOptions = {})
   return new TensorDecoder(withOptions(parseConfig(config), options), chooseEngine(wanted));
 }
 
-/** Plain JavaScript may pass null for options; they are checked where all of them are read, in `withOptions`. */
+/** Plain JavaScript may pass null for options. `withOptions` checks them, where all of them are read. */
 const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
 /** Everything that belongs to one set of shapes. */
-interface Workspace extends MemoryImage, Slots {
-  readonly engine: Engine;
-  /** Where each tensor stands in a bare array: among those that the plan was made from, of which it may leave some alone. */
-  readonly places: readonly number[];
-  /** What those are called that have a name there which is not that of the plan. */
-  readonly own: readonly (string | null)[];
-  readonly labels: readonly string[] | null;
-  readonly detections: readonly Detections[];
+interface Workspace extends MemoryImage, Ready {
+  readonly inputs: Inputs;
+  /** The plan block that reads rows gathered from a caller's array, as a list of one. */
+  readonly gatherBlocks: readonly number[];
 }
 
 class TensorDecoder implements Decoder {
@@ -137,122 +134,67 @@ class TensorDecoder implements Decoder {
   readonly engine: EngineName;
   readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0, plans: 0 };
   slots: { readonly [name: string]: Slot } = {};
-  #work: Workspace | null = null;
-  /** The caller's arrays of one frame; kept, so that a frame makes no garbage. */
-  readonly #data: unknown[] = [];
-  /** Shapes were given beforehand: others throw. */
-  #fixed = false;
   #thresholds: Thresholds;
-  /** The whole of the scores was looked at; boxes of the first candidates too. */
-  #checkedScores = false;
-  #checkedBoxes = false;
-  /** A note tells of scores that are NaN. */
-  #metNaN = false;
-  /** The frame that memory holds, as `remembered`. */
-  #frame: Frame | undefined | null;
-  readonly #notes: string[] = [];
+  #work: Workspace | null = null;
+  /** The shapes were given beforehand: tensors of other shapes are refused. */
+  #isFixed = false;
+  /** The slots hold rows gathered from the last outputs, not whole tensors. */
+  #holdsRows = false;
+  readonly #diagnostics: Diagnostics;
+  readonly #loop: FrameLoop;
 
   constructor(config: Config, engine: EngineName) {
     this.config = config;
     this.engine = engine;
     this.#thresholds = config;
+    this.#diagnostics = new Diagnostics(config, this.stats);
+    this.#loop = new FrameLoop(this.stats, (image, block, candidates) =>
+      this.#diagnostics.afterImage(this.#work as Workspace, image, block, candidates),
+    );
     const specs = knownSpecs(config);
     if (specs && !priorsToCome(config, specs)) {
       this.#build(specs, () => null);
-      this.#fixed = true;
+      this.#isFixed = true;
     }
   }
 
-  decode<R extends Detections | readonly Detections[] = Detections>(
-    outputs?: Outputs | TensorInput,
-    given?: Frame,
-  ): R {
-    // in plain JavaScript, null says as little as undefined
-    const frame = given ?? undefined;
-    const before = this.#work;
-    // first, so that a frame that is refused leaves everything as it was; before there is a plan, of any input size
-    const affine =
-      frame === this.#frame
-        ? null
-        : affineOf(frame, before ? before.plan.inputSize : (this.config.inputSize ?? [1, 1]));
-    // of gathered input; 0: those of the images
-    let block = 0;
-    if (outputs === undefined) {
-      if (!this.#work)
-        refuse("", "no outputs", "them at the first decode: slots exist once the shapes are known");
-      if (holdsRows(this.#work)) refuseRows("no outputs");
-    } else block = this.#fill(outputs);
-    const work = this.#work as Workspace;
-    const { engine, layout, memory } = work;
-    if (frame !== this.#frame) {
-      writeAffine(
-        memory,
-        layout.blocks,
-        affine && work === before ? affine : affineOf(frame, work.plan.inputSize),
-      );
-      this.#frame = remembered(frame);
-    }
-    if (!this.#checkedScores && block === 0) this.#checkScores(work);
-
-    const { stats } = this;
-    countFrame(stats);
-    for (let image = 0; image < work.detections.length; image++) {
-      const at = block === 0 ? layout.imageBlocks[image] : block;
-      setLength(work.detections[image], engine.decode(at));
-      const candidates = countImage(stats, memory, at);
-      if (memory.i32[(at >> 2) + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
-      if (!this.#checkedBoxes && candidates > 0) {
-        const { classIds, length } = work.detections[image];
-        // numbers that other networks' label columns hold may count the background
-        const classes = work.plan.reading === "end-to-end" ? this.config.classes : null;
-        const ids = classIds.subarray(0, length);
-        for (const note of [checkBoxes(work, at), checkLabels(ids, work.labels, classes)])
-          if (note !== null) this.#notes.push(note);
-        this.#checkedBoxes = true;
-      }
-      if (candidates === 0 && !this.#metNaN) {
-        const lost = memory.i32[(at >> 2) + A.P_NOT_FINITE];
-        const what =
-          lost > 0
-            ? `boxes of frame ${stats.frames} are NaN or infinite, and dropped: ${lost}`
-            : block === 0 && meetsNaN(work, image, stats.frames - 1)
-              ? `scores of frame ${stats.frames} are NaN, which pass no threshold`
-              : null;
-        if (what !== null) this.#notes.push(what);
-        this.#metNaN = what !== null;
-      }
-    }
-    return (work.detections.length === 1 ? work.detections[0] : work.detections) as R;
+  decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
+    return this.#decode(outputs, oneFrame(frame), oneImage);
   }
 
-  update(u: Update): void {
-    const r = new FieldReader({ "": u }).object("");
-    r.only(["confidenceThreshold", "iouThreshold", "maxDetections"]);
+  decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
+    return this.#decode(outputs, frames, allImages);
+  }
+
+  /** The steps of a frame. `resultOf` refuses before anything runs, and says what the caller gets. */
+  #decode<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
+    // In plain JavaScript null says as little as undefined.
+    const frames = given ?? undefined;
+    this.#loop.enter();
+    try {
+      this.#loop.check(frames, this.#work ? this.#work.inputSize : (this.config.inputSize ?? undefined));
+      const work = outputs === undefined ? this.#workInSlots() : this.#workFor(asOutputs(outputs));
+      const result = resultOf(work);
+      const blocks = outputs === undefined ? work.blocks : this.#bringIn(work);
+      this.#diagnostics.beforeScan(work, blocks === work.blocks);
+      this.#loop.run(work, frames, blocks);
+      return result;
+    } finally {
+      if (this.#work) forgetTensors(this.#work.inputs);
+      this.#loop.leave();
+    }
+  }
+
+  update(update: Update): void {
     const plan = this.#work?.plan;
-    const bound = this.config.maxDetections;
-    const confidence = r.take("confidenceThreshold", CONFIDENCE);
-    if (
-      typeof confidence === "object" &&
-      confidence !== null &&
-      !(plan ? isPerClass(plan, confidence) : mayBePerClass(this.config, confidence))
-    )
-      r.say(
-        "confidenceThreshold",
-        `${confidence.length} values`,
-        `${plan?.classes ?? this.config.classes}, one per class`,
-      );
-    const iou = r.take<number>("iouThreshold", ["0..1", UNIT[1]]);
-    const most = r.take<number>("maxDetections", [
-      `1..${bound}, the bound given at creation`,
-      (x) => Number.isInteger(x) && (x as number) > 0 && (x as number) <= bound,
-    ]);
-    if (r.problems.length > 0) throw new RangeError(new ConfigError(r.problems).message);
-    const t = this.#thresholds;
-    this.#thresholds = {
-      confidenceThreshold: ownList(confidence ?? t.confidenceThreshold),
-      iouThreshold: iou ?? t.iouThreshold,
-      maxDetections: most ?? t.maxDetections,
-    };
+    this.#thresholds = readUpdate(update, this.#thresholds, {
+      bound: this.config.maxDetections,
+      confidenceProblem: (confidence) =>
+        typeof confidence === "number" ||
+        (plan ? isPerClass(plan, confidence) : mayBePerClass(this.config, confidence))
+          ? null
+          : mismatch(`${confidence.length} values`, `${plan?.classes ?? this.config.classes}, one per class`),
+    });
     if (this.#work) writeThresholds(this.#work, this.#thresholds);
   }
 
@@ -260,154 +202,135 @@ class TensorDecoder implements Decoder {
     const config = { ...this.config, ...this.#thresholds };
     const plan = this.#work?.plan;
     return plan
-      ? describePlan(config, { ...plan, notes: [...plan.notes, ...this.#notes] })
+      ? describePlan(config, { ...plan, notes: [...plan.notes, ...this.#diagnostics.notes] })
       : describeConfig(config);
   }
 
-  /** Brings a caller's arrays into memory. Returns the plan block to run, 0 for the slots' own. */
-  #fill(outputs: Outputs | TensorInput): number {
-    const given = asOutputs(outputs);
-    if (!this.#work || !this.#fits(this.#work, given)) this.#replan(given);
-    const work = this.#work as Workspace;
-    if (holdsRows(work))
-      for (let i = 0; i < work.slots.length; i++)
-        if (isSlot(work.slots[i], tensorAt(work, given, i).data)) refuseRows("a slot's own array");
-    if (work.plan.gather !== null && this.#checkedScores) {
-      for (let i = 0; i < work.slots.length; i++) this.#data[i] = tensorAt(work, given, i).data;
-      const at = gatherRows(work, this.#data, work.slots);
-      // the caller's arrays are not held on to
-      this.#data.fill(null);
-      if (at !== 0) return at;
-    }
-    for (let i = 0; i < work.slots.length; i++) checkElements(work, i, tensorAt(work, given, i).data);
-    for (let i = 0; i < work.slots.length; i++) copyInto(work.slots[i], tensorAt(work, given, i).data);
-    return 0;
+  #workInSlots(): Workspace {
+    if (!this.#work)
+      throw new TensorError(
+        "decode() was called without outputs, but the shapes are not known yet. " +
+          "Pass the outputs once, or give `outputs` to createDecoder.",
+      );
+    if (this.#holdsRows)
+      throw new TensorError(
+        "decode() was called without outputs, but the slots hold only the rows gathered from the last outputs. " +
+          "Either pass the outputs with every call, or write every tensor into its slot from the first frame on.",
+      );
+    return this.#work;
   }
 
-  /** Whether the tensors are those of the plan; allocates nothing. */
-  #fits(work: Workspace, outputs: Outputs): boolean {
-    const { tensors } = work;
-    for (let i = 0; i < tensors.length; i++) {
-      const t = tensorAt(work, outputs, i) as TensorInput | undefined;
-      if (t === undefined || t === null) return false;
-      // in an array, a tensor that has a name of its own goes by it
-      const name = t.name ?? tensors[i].name;
-      if (name !== tensors[i].name && name !== work.own[i] && Array.isArray(outputs)) return false;
-      if (!isOrder(t.order ?? null, tensors[i].order) || !isAs(work, i, t)) return false;
+  /** Returns the workspace for these outputs; makes it anew if they are not those of the plan. */
+  #workFor(outputs: Outputs): Workspace {
+    const { inputs } = this.#work ?? {};
+    if (!inputs || !matchTensors(inputs, outputs) || !fitTensors(inputs)) this.#rebuild(outputs);
+    return this.#work as Workspace;
+  }
+
+  /** Brings the matched tensors into memory. Returns the plan blocks that read them. */
+  #bringIn(work: Workspace): readonly number[] {
+    const { inputs, gatherBlocks } = work;
+    const arrays = inputs.given;
+    if (this.#holdsRows)
+      for (let i = 0; i < inputs.slots.length; i++)
+        if (isSlot(inputs.slots[i], (arrays[i] as TensorInput).data))
+          throw new TensorError(
+            `tensor "${inputs.tensors[i].name}" is the decoder's own slot, which holds only the rows gathered from the last outputs. ` +
+              "Either pass the outputs with every call, or write every tensor into its slot from the first frame on.",
+          );
+    if (gatherBlocks.length > 0 && this.#diagnostics.hasCheckedScores && canGather(work, inputs)) {
+      this.#holdsRows = gatherRows(work, inputs);
+      return gatherBlocks;
     }
-    return true;
+    copyTensors(inputs);
+    this.#holdsRows = false;
+    return work.blocks;
   }
 
   #known(name: string): Known {
     return this.config.outputs?.find((o) => o.name === name) ?? {};
   }
 
-  /** What the tensors of a bare array are called: by themselves, or as the config names them, in its order. */
+  /** Returns the names of the tensors of a bare array: their own, or those of the config in its order, or output0, output1 ... */
   #namesOf(tensors: readonly TensorInput[]): string[] {
     const known = this.config.outputs ?? [];
     const own = tensors.map((t) => (t as TensorInput | null)?.name);
-    if (own.every(isText) && (!this.#fixed || known.every((o) => own.includes(o.name)))) return own;
-    const inOrder =
+    if (own.every(isText) && (!this.#isFixed || known.every((o) => own.includes(o.name)))) return own;
+    const isInOrder =
       known.length === tensors.length &&
       known.every(
         ({ dims }, i) => dims === null || dims.join() === String((tensors[i] as TensorInput | null)?.dims),
       );
-    return tensors.map((_, i) => (this.#fixed || inOrder ? known[i]?.name : undefined) ?? `output${i}`);
+    return tensors.map((_, i) => (this.#isFixed || isInOrder ? known[i]?.name : undefined) ?? `output${i}`);
   }
 
-  #replan(outputs: Outputs): void {
-    const listed = Array.isArray(outputs);
-    const tensors = (listed ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
-    const names = listed ? this.#namesOf(tensors) : Object.keys(outputs);
-    // a scale given beforehand holds for data that comes without one
+  #rebuild(outputs: Outputs): void {
+    const isList = Array.isArray(outputs);
+    const tensors = (isList ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
+    const names = isList ? this.#namesOf(tensors) : Object.keys(outputs);
+    // A scale that was given beforehand holds for data that comes without one.
     const specs = tensors.map((t, i) => specOf(names[i], t, this.#known(names[i])));
-    if (this.#fixed && this.#work) {
-      for (const s of this.#work.plan.tensors) {
-        const got = specs.find((x) => x.name === s.name);
-        const where = `tensor "${s.name}"`;
-        if (!got) return refuse(where, `outputs ${names.join(", ") || "none"}`, "it among them");
-        if (got.dims.join() !== s.dims.join())
-          refuse(where, `dims [${got.dims.join(",")}]`, `[${s.dims.join(",")}] as given beforehand`);
-      }
-    }
+    if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
     this.#build(
       specs,
       (i) => numbersOf(specs[i], tensors[i].data),
-      listed ? tensors.map((t) => t.name ?? null) : [],
+      isList ? tensors.map((t) => t.name ?? null) : [],
     );
+    if (!matchTensors((this.#work as Workspace).inputs, outputs))
+      refuse("", `outputs ${names.join(", ")}`, "each tensor once, by its name or in its place");
   }
 
-  /** `own`: names of the tensors in the list that they came in. */
+  /** Makes everything that belongs to these shapes. `ownNames`: names of the tensors in the array that they came in. */
   #build(
     specs: readonly TensorSpec[],
     valuesOf: (index: number) => ArrayLike<number> | null,
-    own: readonly (string | null)[] = [],
+    ownNames: readonly (string | null)[] = [],
   ): void {
-    // thresholds of today: where only a list of them tells how many classes there are, `update` may have given it
-    const { confidenceThreshold } = this.#thresholds;
-    const plan = makePlan({ ...this.config, confidenceThreshold }, specs, valuesOf);
-    checkPerClass(plan, confidenceThreshold);
-    const layout = layoutOf(plan);
+    // Today's thresholds: only a list of them may tell how many classes there are, and `update` may have given it.
+    const config = { ...this.config, confidenceThreshold: this.#thresholds.confidenceThreshold };
+    const { plan, layout } = assemble(config, specs, { valuesOf });
     const engine = makeEngine(this.engine, layout.bytes);
     const { memory } = engine;
     const image = { memory, plan, layout };
     writeImage(image, this.#thresholds);
-    const { tensors } = plan;
-    const slots = slotsOf(image);
+    const places = plan.tensors.map(({ name }) => specs.findIndex((s) => s.name === name));
+    const inputs = inputsOf(memory.buffer, plan.tensors, layout.slots, {
+      places,
+      outputs: specs.length,
+      ownNames: places.map((i) => ownNames[i] ?? null),
+      known: plan.tensors.map(({ name }) => this.#known(name)),
+    });
     const labels = labelsOf(plan, this.config.labels);
-    const { buffer } = memory;
-    const detections = layout.detections.map((d) => detectionsIn(buffer, d, plan.maxDetections, labels));
-    const places = tensors.map(({ name }) => specs.findIndex((s) => s.name === name));
-    const known = tensors.map(({ name }) => this.#known(name));
     this.#work = {
       ...image,
       engine,
-      tensors,
-      slots,
-      places,
-      own: places.map((i) => own[i] ?? null),
-      known,
-      types: [],
-      labels,
-      detections,
+      inputs,
+      blocks: layout.imageBlocks,
+      gatherBlocks: layout.gatherBlock === 0 ? [] : [layout.gatherBlock],
+      inputSize: plan.inputSize,
+      detections: layout.detections.map((d) => detectionsIn(memory.buffer, d, plan.maxDetections, labels)),
     };
-    this.slots = slotsByName(this.#work);
-    this.#checkedScores = false;
-    this.#checkedBoxes = false;
-    this.#frame = undefined;
-    this.#notes.length = 0;
-    this.stats.bytes = buffer.byteLength;
+    this.slots = slotsByName(inputs);
+    this.#holdsRows = false;
+    this.#diagnostics.begin(labels);
+    this.#loop.reset();
+    this.stats.bytes = memory.buffer.byteLength;
     this.stats.plans++;
   }
+}
 
-  #checkScores(work: Workspace): void {
-    checkDistributions(work);
-    const lost = checkProbabilities(work);
-    this.#metNaN = lost > 0;
-    if (lost > 0) this.#notes.push(`${lost} scores of the first frame are NaN, which pass no threshold`);
-    if (looksActivated(work))
-      this.#notes.push(
-        'every score already lies in 0..1: if the network applies the sigmoid itself, say activation: "sigmoid"',
+const allImages = (work: Ready): readonly Detections[] => work.detections;
+
+/** Throws if a tensor of the plan is missing, or has another shape than was given beforehand. */
+function checkShapes(specs: readonly TensorSpec[], planned: readonly TensorSpec[]): void {
+  for (const { name, dims } of planned) {
+    const got = specs.find((s) => s.name === name);
+    const where = `tensor "${name}"`;
+    if (!got)
+      throw new TensorError(
+        `${where} is missing: got outputs ${specs.map((s) => s.name).join(", ") || "none"}.`,
       );
-    this.#checkedScores = true;
+    if (got.dims.join() !== dims.join())
+      refuse(where, `dims [${got.dims.join(",")}]`, `[${dims.join(",")}] as given beforehand`);
   }
 }
-
-function tensorAt({ plan, places }: Workspace, outputs: Outputs, i: number): TensorInput {
-  return Array.isArray(outputs)
-    ? (outputs as readonly TensorInput[])[places[i]]
-    : (outputs as { readonly [name: string]: TensorInput })[plan.tensors[i].name];
-}
-
-/** Whether an order that comes with a frame says nothing else than the plan's. */
-const isOrder = (said: string | null, order: string | null): boolean =>
-  said === null || said === order || said.toLowerCase() === order?.toLowerCase();
-
-const refuseRows = (got: string): never =>
-  refuse(
-    "",
-    `${got}, but the slots hold only the gathered rows of the last ones`,
-    "the outputs again, or a tensor written into each slot",
-  );
-
-export type { Detection, Outputs, Slot, Stats };

@@ -1,44 +1,41 @@
 /**
- * Network input -> original image. Boxes leave the kernel normalised to the network input; where the image was
- * resized into a part of that input, one scale and one shift per axis bring them back.
+ * From the network's input back to the original image. Boxes leave the kernel normalised to the network input. The image
+ * was resized into a part of that input, so one scale and one shift per axis bring a box back.
  */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
+import { type Affine, IDENTITY } from "../memory/write.ts";
 
-/** The original image and how it was brought to the network's input size. */
+/** The original image, and how it was brought to the network's input size. */
 export interface Frame {
-  /** Pixels of the original image. */
+  /** Width of the original image in pixels. */
   readonly width: number;
+  /** Height of the original image in pixels. */
   readonly height: number;
   /**
-   * `"stretch"`: both sides scaled on their own. `"letterbox"`: scaled alike, centred, the rest padded.
-   * `"letterbox-topleft"`: scaled alike, in the top left corner.
+   * `"stretch"`: each side was scaled on its own. `"letterbox"`: both sides were scaled alike, the image was centred and
+   * the rest padded. `"letterbox-topleft"`: the same with the image in the top left corner.
    */
   readonly resize: "letterbox" | "letterbox-topleft" | "stretch";
 }
 
-/** x_image = x_input * scale + shift, both normalised: scales of x and y, shifts of x and y, as in the plan block. */
-export type Affine = readonly [scaleX: number, scaleY: number, shiftX: number, shiftY: number];
-
-/** What to remember of the frame that memory holds now: only a frozen one, since another could be changed in place unseen. `null`: write it anew. */
-export const remembered = (frame: Frame | undefined): Frame | undefined | null =>
-  frame === undefined || Object.isFrozen(frame) ? frame : null;
-
-export const IDENTITY: Affine = [1, 1, 0, 0];
+const RESIZES: readonly unknown[] = ["letterbox", "letterbox-topleft", "stretch"];
 
 const isSize = (x: unknown): boolean => typeof x === "number" && x > 0 && x < Infinity;
 
 /**
- * What undoes the resizing of a frame, which is checked; nothing to undo without one.
- *
- * The resized image is round(width * scale) pixels wide and the padding on the left and top is
- * floor((input - resized) / 2) whole pixels, as resizers write it; taking the exact quotient instead moves boxes
- * by up to a pixel.
+ * Checks a frame before anything is copied, so that a refused frame leaves the decoder as it was.
+ * @param input size of the network input; null if it is not known, undefined if it is not known yet
+ * @throws RangeError for a frame that is none, TensorError for a letterbox that cannot be undone
  */
-export function affineOf(frame: Frame | undefined, input: readonly [number, number] | null): Affine {
-  if (frame === undefined) return IDENTITY;
-  if (Array.isArray(frame))
-    refuse("frame", "a list", "one frame, which holds for all images of a batch", RangeError);
+export function checkFrame(frame: Frame, input: readonly [number, number] | null | undefined): void {
+  if (typeof frame !== "object" || frame === null || Array.isArray(frame))
+    refuse(
+      "frame",
+      Array.isArray(frame) ? "a list" : show(frame),
+      "one frame, {width, height, resize}. decodeBatch() takes a list, one frame for each image",
+      RangeError,
+    );
   const { width, height, resize } = frame;
   if (!isSize(width) || !isSize(height))
     refuse(
@@ -47,22 +44,34 @@ export function affineOf(frame: Frame | undefined, input: readonly [number, numb
       "the original image's size in pixels",
       RangeError,
     );
-  if (!["letterbox", "letterbox-topleft", "stretch"].includes(resize))
+  if (!RESIZES.includes(resize))
     refuse("frame", `resize ${show(resize)}`, '"letterbox", "letterbox-topleft" or "stretch"', RangeError);
-  if (resize === "stretch") return IDENTITY;
-  if (input === null)
-    return refuse(
+  if (resize !== "stretch" && input === null)
+    refuse(
       "frame",
       `resize "${resize}" and no input size`,
       "inputSize: [width, height], without which it cannot be undone (a plan file has that of its config)",
     );
+}
+
+/**
+ * Returns what undoes the resizing of a checked frame: x_image = x_input * scale + shift, both normalised.
+ *
+ * Resizers round: the resized image is round(width * scale) pixels wide, and its left edge lies at
+ * floor((input - resized) / 2). The exact quotients would move boxes by up to a pixel.
+ *
+ *     |<- left ->|<------ resized ------>|<- rest ->|      scale  input / resized
+ *     |<---------------- input -------------------->|      shift  -left / resized
+ */
+export function affineOf({ width, height, resize }: Frame, input: readonly [number, number] | null): Affine {
+  if (resize === "stretch" || input === null) return IDENTITY;
   const [w, h] = input;
   const scale = Math.min(w / width, h / height);
-  // a frame of a thousand times the input's proportions still has a row of pixels
-  const rw = Math.max(1, Math.round(width * scale));
-  const rh = Math.max(1, Math.round(height * scale));
-  const centred = resize === "letterbox";
-  const left = centred ? Math.floor((w - rw) / 2) : 0;
-  const top = centred ? Math.floor((h - rh) / 2) : 0;
-  return [w / rw, h / rh, -left / rw, -top / rh];
+  // Keep one pixel: an image a thousand times as wide as high would vanish.
+  const resizedWidth = Math.max(1, Math.round(width * scale));
+  const resizedHeight = Math.max(1, Math.round(height * scale));
+  const isCentred = resize === "letterbox";
+  const left = isCentred ? Math.floor((w - resizedWidth) / 2) : 0;
+  const top = isCentred ? Math.floor((h - resizedHeight) / 2) : 0;
+  return [w / resizedWidth, h / resizedHeight, -left / resizedWidth, -top / resizedHeight];
 }

@@ -1,7 +1,8 @@
-/** A caller's tensors on their way into the slots. */
+/** A caller's tensors on their way into the decoder's memory: which is which, whether they fit, and the copy. */
 import { refuse } from "../core/errors.ts";
 import {
   ELEMENTS,
+  type ElementType,
   type SlotArray,
   type TensorInput,
   type TensorSpec,
@@ -10,6 +11,7 @@ import {
   scaleOf,
   show,
   specOf,
+  volume,
 } from "../core/tensor.ts";
 
 /** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
@@ -20,33 +22,60 @@ export interface Slot {
   /** Write the tensor here, then call `decode()` without arguments: nothing is copied. f16 as bits. */
   readonly data: SlotArray;
   readonly dims: readonly number[];
-  readonly type: string;
+  readonly type: ElementType;
 }
 
-/** What is said of a tensor before its data comes. */
+/** What was said of a tensor before its data came. */
 export type Known = Partial<Pick<TensorSpec, "order" | "scale" | "zeroPoint">> & {
   readonly type?: string | null;
 };
 
-/** A decoder's tensors and their places in memory. */
-export interface Slots {
+/** The tensors that a plan reads, and where each stands. */
+export interface Inputs {
   readonly tensors: readonly TensorSpec[];
+  /** Views of memory, one for each tensor. */
   readonly slots: readonly SlotArray[];
-  /** What was said of each beforehand. */
+  /** Index of each tensor among all outputs of the network, some of which a plan may leave alone. */
+  readonly places: readonly number[];
+  /** Number of outputs of the network. */
+  readonly outputs: number;
+  /**
+   * Names that the tensors had in the array that the plan was made from; null: a tensor had none. No list at all: tensors
+   * of an array as long as `outputs` go by their places, whatever they are called.
+   */
+  readonly ownNames: readonly (string | null)[] | null;
+  /** What was said of each tensor beforehand. */
   readonly known: readonly Known[];
-  /** The types that came with the last arrays, as spelled, once they were looked at. */
+  /** Spelling of the type that came with each tensor last, once it was looked at. */
   readonly types: (string | null | undefined)[];
+  /** The tensors of the current frame; null between frames. Kept, so that a frame makes no garbage. */
+  readonly given: (TensorInput | null)[];
 }
 
-/** The slots as users see them, by name. */
-export const slotsByName = ({ tensors, slots }: Slots): { readonly [name: string]: Slot } =>
+export function inputsOf(
+  buffer: ArrayBuffer,
+  tensors: readonly TensorSpec[],
+  addresses: readonly number[],
+  about: Pick<Inputs, "places" | "outputs" | "ownNames" | "known">,
+): Inputs {
+  return {
+    tensors,
+    slots: tensors.map(({ type, dims }, i) => new ELEMENTS[type].array(buffer, addresses[i], volume(dims))),
+    ...about,
+    types: tensors.map(() => undefined),
+    given: tensors.map(() => null),
+  };
+}
+
+/** Returns the slots as users see them, by name. */
+export const slotsByName = ({ tensors, slots }: Inputs): { readonly [name: string]: Slot } =>
   Object.fromEntries(tensors.map(({ name, dims, type }, i) => [name, { data: slots[i], dims, type }]));
 
-/** The outputs of a call as a list or a record; a tensor alone is a list of one. */
+/** Returns the outputs of a call as a list or a record. One tensor alone is a list of one. */
 export function asOutputs(outputs: Outputs | TensorInput): Outputs {
   if (outputs === null || typeof outputs !== "object" || ArrayBuffer.isView(outputs))
     refuse("", show(outputs), "the outputs: an array or a record of {data, dims}");
-  // not by kindOf, which makes a text: this is asked of every frame
+  // `instanceof`, not `kindOf`, which makes a string: every frame passes here.
   if (outputs instanceof Promise) refuse("", "a promise", "what it resolves to: await it");
   if (outputs instanceof Map)
     refuse("", "a Map", "an array or a record, as Object.fromEntries(map) makes of it");
@@ -55,8 +84,74 @@ export function asOutputs(outputs: Outputs | TensorInput): Outputs {
     : (outputs as Outputs);
 }
 
-/** Whether a tensor is what tensor `i` is taken for, name and order aside; allocates nothing. */
-export function isAs({ tensors, slots, known, types }: Slots, i: number, t: TensorInput): boolean {
+/**
+ * Finds the caller's tensor for each tensor of the plan and puts it into `inputs.given`. A record goes by name. An array
+ * goes by name too if each tensor of the plan has one there, and else by place. Allocates nothing.
+ * @returns false if a tensor is not there
+ */
+export function matchTensors(inputs: Inputs, outputs: Outputs): boolean {
+  const { tensors, given, places, ownNames } = inputs;
+  let isComplete = true;
+  const byPlace = Array.isArray(outputs) && !hasAllNames(inputs, outputs);
+  for (let i = 0; i < tensors.length; i++) {
+    if (!Array.isArray(outputs)) {
+      given[i] = (outputs as { readonly [name: string]: TensorInput })[tensors[i].name] ?? null;
+    } else if (!byPlace) {
+      given[i] = named(outputs, tensors[i].name, ownNames?.[i] ?? null);
+    } else if (outputs.length === inputs.outputs) {
+      const t = (outputs as readonly (TensorInput | null)[])[places[i]] ?? null;
+      const isOther =
+        ownNames !== null &&
+        (t?.name ?? null) !== null &&
+        !isNamed(t as TensorInput, tensors[i].name, ownNames[i]);
+      given[i] = isOther ? null : t;
+    } else given[i] = named(outputs, tensors[i].name, ownNames?.[i] ?? null);
+    isComplete &&= given[i] !== null;
+  }
+  return isComplete;
+}
+
+function hasAllNames({ tensors, ownNames }: Inputs, list: readonly (TensorInput | null)[]): boolean {
+  for (let i = 0; i < tensors.length; i++)
+    if (named(list, tensors[i].name, ownNames?.[i] ?? null) === null) return false;
+  return true;
+}
+
+function named(
+  list: readonly (TensorInput | null)[],
+  name: string,
+  ownName: string | null,
+): TensorInput | null {
+  for (let k = 0; k < list.length; k++) {
+    const t = list[k] ?? null;
+    if (t !== null && isNamed(t, name, ownName)) return t;
+  }
+  return null;
+}
+
+const isNamed = (t: TensorInput, name: string, ownName: string | null): boolean =>
+  (t.name ?? null) !== null && (t.name === name || t.name === ownName);
+
+/** Forgets the caller's tensors: a decoder does not hold on to them between frames. */
+export function forgetTensors({ given }: Inputs): void {
+  given.fill(null);
+}
+
+/** True if the tensors in `inputs.given` are what the plan takes them for. Allocates nothing. */
+export function fitTensors(inputs: Inputs): boolean {
+  for (let i = 0; i < inputs.tensors.length; i++) {
+    const t = inputs.given[i] as TensorInput;
+    if (!isOrder(t.order ?? null, inputs.tensors[i].order) || !fits(inputs, i, t)) return false;
+  }
+  return true;
+}
+
+/** True if the frame states no storage order, or the same one as the plan. */
+const isOrder = (stated: string | null, order: string | null): boolean =>
+  stated === null || stated === order || stated.toLowerCase() === order?.toLowerCase();
+
+/** True if tensor `i` has the dims, element type, scale and zero point of the plan. */
+function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInput): boolean {
   const spec = tensors[i];
   const { dims } = t;
   if (!dims || dims.length !== spec.dims.length) return false;
@@ -66,11 +161,11 @@ export function isAs({ tensors, slots, known, types }: Slots, i: number, t: Tens
     if ((scaleOf(t.scale) ?? 1) !== 1) return false;
     if ((t.zeroPoint ?? 0) !== 0) return false;
   } else if (
-    !isNumber(scaleOf(t.scale) ?? scaleOf(known[i].scale), spec.scale) ||
-    !isNumber(t.zeroPoint ?? known[i].zeroPoint ?? 0, spec.zeroPoint)
+    !isSame(scaleOf(t.scale) ?? scaleOf(known[i].scale), spec.scale) ||
+    !isSame(t.zeroPoint ?? known[i].zeroPoint ?? 0, spec.zeroPoint)
   )
     return false;
-  // another array, or another word for its type, may mean another element type: the slow way looks closer
+  // Another array class, or another spelling of the type, may mean another element type: take the slow way once.
   if (t.data.constructor !== slots[i].constructor || t.type !== types[i]) {
     if (specOf(spec.name, t, { type: known[i].type ?? null }).type !== spec.type) return false;
     types[i] = t.type;
@@ -78,39 +173,46 @@ export function isAs({ tensors, slots, known, types }: Slots, i: number, t: Tens
   return true;
 }
 
-/** Whether a scale or a zero point is the one that memory holds, as a float. */
-const isNumber = (x: number | null, expected: number | null): boolean =>
+/** True if a scale or a zero point is the one that memory holds, where it is an f32. */
+const isSame = (x: number | null, expected: number | null): boolean =>
   x === expected ||
   (typeof x === "number" && x !== 0 && expected !== null && Math.fround(x) === Math.fround(expected));
 
-/** Refuses elements that the slot of tensor `i` cannot hold: integers beyond its type, fractions among them, and what is no number. */
-export function checkElements({ tensors, slots }: Slots, i: number, data: TensorInput["data"]): void {
-  const list = Array.isArray(data);
-  if (!list && (!(slots[i] instanceof Int32Array) || data instanceof Int32Array)) return;
+/** Throws if an element of tensor `i` does not fit its slot: a fraction, a value beyond the type, or no number. */
+export function checkElements({ tensors, slots }: Inputs, i: number, data: TensorInput["data"]): void {
+  const isList = Array.isArray(data);
+  if (!isList && (!(slots[i] instanceof Int32Array) || data instanceof Int32Array)) return;
   const { name, type } = tensors[i];
-  const whole = !isFloat(tensors[i]);
+  const isWhole = !isFloat(tensors[i]);
   const { low, high } = ELEMENTS[type];
+  // `high` of i32 is one below its largest element (see ELEMENTS). The others end in an odd number.
+  const last = high | 1;
   for (let k = 0; k < data.length; k++) {
     const x: unknown = data[k];
     const n = Number(x);
-    // i32 ends one above what gates can be; the others end in odd numbers
-    if ((list && typeof x !== "number") || (whole && ((n | 0) !== n || n < low || n > (high | 1))))
+    if ((isList && typeof x !== "number") || (isWhole && ((n | 0) !== n || n < low || n > last)))
       refuse(
         `tensor "${name}"`,
         `${String(x)} as element ${k}`,
-        whole ? `a whole number of ${type}, ${low}..${high | 1}` : "a number",
+        isWhole ? `a whole number of ${type}, ${low}..${last}` : "a number",
       );
   }
 }
 
-/** Whether an array is the slot itself. */
+/** True if a caller's array is the slot itself. */
 export function isSlot(slot: SlotArray, data: TensorInput["data"]): boolean {
   const { buffer, byteOffset } = data as Float32Array;
   return buffer === slot.buffer && byteOffset === slot.byteOffset;
 }
 
-/** Copies elements that were checked. */
-export function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
+/** Copies the tensors in `inputs.given` into their slots: all of them, or none if one is refused. */
+export function copyTensors(inputs: Inputs): void {
+  const { given, slots } = inputs;
+  for (let i = 0; i < slots.length; i++) checkElements(inputs, i, (given[i] as TensorInput).data);
+  for (let i = 0; i < slots.length; i++) copyInto(slots[i], (given[i] as TensorInput).data);
+}
+
+function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
   const from = data as Float32Array;
   if (isSlot(slot, data)) return;
   if (from.constructor === slot.constructor) return slot.set(from);

@@ -4,9 +4,8 @@ import type { EngineName } from "../core/engine-name.ts";
 import { checkEngine, chooseEngine, makeEngine } from "../engine/choose.ts";
 import type { Engine } from "../engine/engine.ts";
 import { refuse } from "../core/errors.ts";
-import { writeColumns } from "../memory/write.ts";
+import { IDENTITY, writeColumns } from "../memory/write.ts";
 import { type Columns, columnsOf, wordsFrom } from "../memory/layout.ts";
-import { IDENTITY } from "./frame.ts";
 import { type Rule, isUnit, isWhole } from "../config/fields.ts";
 import { show } from "../core/tensor.ts";
 

@@ -1,13 +1,8 @@
 /** `boxwright`: the decoder, suppression by itself, and their types. */
-export {
-  type Decoder,
-  type Outputs,
-  type Slot,
-  type Stats,
-  type Update,
-  createDecoder,
-  createDecoderSync,
-} from "../decode/decoder.ts";
+export { type Decoder, createDecoder, createDecoderSync } from "../decode/decoder.ts";
+export type { Outputs, Slot } from "../decode/inputs.ts";
+export type { Stats } from "../decode/stats.ts";
+export type { Update } from "../decode/update.ts";
 export type { FileConfig } from "../decode/decoder.ts";
 export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig } from "../config/config.ts";
 export { CONVENTIONS, type Conventions, type ConventionSet } from "../core/conventions.ts";

@@ -1,152 +1,190 @@
 /**
- * The way in for a caller's array where a copy would cost more than the decode: of heads gated by objectness, only
- * the rows that pass are copied, side by side, with their cell numbers beside them.
+ * The way in for a caller's array whose copy would cost more than its decode. Most cells fail their objectness, so only the
+ * rows that pass are copied, side by side, with their cell numbers beside them.
  */
 import * as A from "../core/abi.ts";
-import { type MemoryImage, gatherRegion, type SlotArray, writeHead } from "./write.ts";
 import { INDEX } from "../core/memory.ts";
-import type { Plan } from "../plan/plan.ts";
+import { ELEMENTS, type SlotArray } from "../core/tensor.ts";
 import type { Head } from "../heads/head.ts";
-import { ELEMENTS, volume } from "../core/tensor.ts";
+import type { Plan } from "../plan/plan.ts";
+import { type MemoryImage, gatherRegion, writeHead } from "./write.ts";
+
+/** The caller's tensors, one for each slot. */
+interface Arrays {
+  readonly given: readonly ({ readonly data: unknown } | null)[];
+  readonly slots: readonly SlotArray[];
+}
+
+/** Cost of a gathered element, in elements of a streamed copy. A row that lies side by side costs by its element size. */
+const COST_IN_ROW = 16;
+const COST_APART = 12;
 
 /**
- * Brings the arrays in and returns the plan block that decodes them: of a tensor of which little passes only the rows
- * that do, of another one everything. 0: nothing was done, because data is not of its slot's own array type.
+ * True if the caller's arrays can be gathered from: each is of its slot's own class, and none lies in the decoder's memory.
  */
-export function gatherRows(
-  image: MemoryImage,
-  arrays: readonly unknown[],
-  slots: readonly SlotArray[],
-): number {
-  const { memory: m, plan, layout } = image;
-  const gather = plan.gather as NonNullable<Plan["gather"]>;
-  const { i32 } = m;
-  // plans that gather are of one image: the block after its own is the one for gathered rows
-  const [whole, gathered] = layout.records;
+export function canGather({ plan }: MemoryImage, { given, slots }: Arrays): boolean {
+  if (plan.gather === null) return false;
   for (let t = 0; t < slots.length; t++) {
-    const data = arrays[t] as Float32Array;
-    if (data.constructor !== slots[t].constructor || data.buffer === slots[t].buffer) return 0;
+    const data = given[t]?.data as Float32Array;
+    if (data.constructor !== slots[t].constructor || data.buffer === slots[t].buffer) return false;
   }
-  for (let t = 0; t < slots.length; t++) {
-    const data = arrays[t] as Float32Array;
-    let room = 0;
-    let cost = 0;
-    // whether rows would fill the slot to its end, where the mark is
-    let full = false;
-    for (let k = 0; k < gather.length; k++)
-      if (gather[k].tensor === t) room += plan.heads[k].cells * gather[k].channels;
-    for (let k = 0, list = layout.gatherIndex >> 2; k < gather.length; list += plan.heads[k++].cells) {
-      const g = gather[k];
-      // once it is known that gathering does not pay, the rest need not be looked at
-      if (g.tensor !== t || cost > room) continue;
-      const r = recordOf(gathered, k);
-      const objectness = plan.heads[k].objectness as NonNullable<Head["objectness"]>;
-      const { type } = plan.tensors[t];
-      const passed = passing(
-        data,
-        objectness.offset,
-        objectness.cell,
-        plan.heads[k].cells,
-        // the gate stays in memory: a number with a fraction handed over would be garbage
-        type === "f32" ? m.f32 : i32,
-        r + A.H_OBJ_RAW_THRESHOLD,
-        type === "f16",
-        i32,
-        list,
-      );
-      // of a head of which no class is wanted, nothing is
-      i32[r + A.H_CELLS] = i32[recordOf(whole, k) + A.H_CELLS] === 0 ? 0 : passed;
-      full = passed === plan.heads[k].cells;
-      // an element by itself costs several times one of a streamed copy, the more the smaller it is; one that lies apart waits for memory
-      cost += passed * g.channels * (g.channel === 1 ? 16 / ELEMENTS[type].bytes : 12);
-    }
-    const copied = full || cost > room;
-    if (copied) slots[t].set(data);
-    else i32[lastWord(image, t)] = GATHERED;
-    for (let k = 0, list = layout.gatherIndex >> 2; k < gather.length; list += plan.heads[k++].cells) {
-      const g = gather[k];
-      if (g.tensor !== t) continue;
-      const r = recordOf(gathered, k);
-      if (copied) {
-        const from = recordOf(whole, k);
-        i32.copyWithin(r, from, from + A.HEAD_WORDS);
-        continue;
-      }
-      const passed = i32[r + A.H_CELLS];
-      if (i32[r + A.H_INDEX] === 0) writeHead(image, 1, k);
-      i32[r + A.H_CELLS] = passed;
-      const to = (gatherRegion(image, k) - layout.slots[t]) / ELEMENTS[plan.tensors[t].type].bytes;
-      copyRows(data, g.offset, g.channel, g.cell, g.channels, i32, list, passed, slots[t], to);
-    }
-  }
-  return layout.gatherBlock;
+  return true;
 }
 
 /**
- * A word that hardly any tensor ends in (as a float, a NaN of these very bits), put at the end of a slot whose beginning was overwritten with gathered rows, which
- * never reach that far: as long as it stands, nobody has written the tensor there since.
+ * Brings the arrays in: the rows that pass of a tensor of which few do, all of another one. The plan block
+ * `layout.gatherBlock` decodes them. Call it only if `canGather`.
+ * @returns true if a slot now holds gathered rows in the place of its tensor
  */
-const GATHERED = 0x7fb0c4e5;
+export function gatherRows(image: MemoryImage, { given, slots }: Arrays): boolean {
+  let anyGathered = false;
+  for (let t = 0; t < slots.length; t++) {
+    const data = given[t]?.data as Float32Array;
+    if (!listRows(image, t, data)) {
+      slots[t].set(data);
+      useWholeRows(image, t);
+    } else {
+      copyListed(image, t, data, slots[t]);
+      anyGathered = true;
+    }
+  }
+  return anyGathered;
+}
 
-const lastWord = ({ plan, layout }: MemoryImage, t: number): number => {
-  const { dims, type } = plan.tensors[t];
-  return ((layout.slots[t] + volume(dims) * ELEMENTS[type].bytes) >> 2) - 1;
-};
+/** Lists the cells that pass, for each head of a tensor. Returns false if copying the whole tensor is cheaper. */
+function listRows(
+  { memory: { i32, f32 }, plan, layout }: MemoryImage,
+  t: number,
+  data: Float32Array,
+): boolean {
+  const gather = plan.gather as NonNullable<Plan["gather"]>;
+  const { type } = plan.tensors[t];
+  const [whole, gathered] = layout.records;
+  let room = 0;
+  for (let k = 0; k < gather.length; k++)
+    if (gather[k].tensor === t) room += plan.heads[k].cells * gather[k].channels;
+  let cost = 0;
+  for (let k = 0, list = layout.gatherIndex >> 2; k < gather.length; list += plan.heads[k++].cells) {
+    const g = gather[k];
+    if (g.tensor !== t) continue;
+    const record = recordOf(gathered, k);
+    const { cells } = plan.heads[k];
+    const objectness = plan.heads[k].objectness as NonNullable<Head["objectness"]>;
+    // The threshold is read from memory where it is used: passed as an argument, a fraction would be garbage.
+    const thresholds = type === "f32" ? f32 : i32;
+    const at = record + A.H_OBJ_RAW_THRESHOLD;
+    const passed =
+      type === "f16"
+        ? listHalves(data, objectness.offset, objectness.cell, cells, thresholds, at, i32, list)
+        : listPassing(data, objectness.offset, objectness.cell, cells, thresholds, at, i32, list);
+    // A head of which no class is wanted has no cells.
+    i32[record + A.H_CELLS] = i32[recordOf(whole, k) + A.H_CELLS] === 0 ? 0 : passed;
+    cost += passed * g.channels * (g.channel === 1 ? COST_IN_ROW / ELEMENTS[type].bytes : COST_APART);
+    // A head whose cells all pass is not listed (see `listHalves`).
+    if (passed === cells || cost > room) return false;
+  }
+  return true;
+}
 
-/** Whether a slot holds gathered rows in the place of the tensor they were taken from. */
-export function holdsRows(image: MemoryImage): boolean {
-  const { memory, plan } = image;
-  if (plan.gather !== null)
-    for (let t = 0; t < plan.tensors.length; t++)
-      if (memory.i32[lastWord(image, t)] === GATHERED) return true;
-  return false;
+/** Makes the gathered plan block read a tensor that was copied whole, like the block of the image. */
+function useWholeRows({ memory: { i32 }, plan, layout }: MemoryImage, t: number): void {
+  const gather = plan.gather as NonNullable<Plan["gather"]>;
+  const [whole, gathered] = layout.records;
+  for (let k = 0; k < gather.length; k++) {
+    if (gather[k].tensor !== t) continue;
+    const from = recordOf(whole, k);
+    i32.copyWithin(recordOf(gathered, k), from, from + A.HEAD_WORDS);
+  }
+}
+
+/** Copies the listed rows of a tensor to the beginning of its slot, head after head. */
+function copyListed(image: MemoryImage, t: number, data: Float32Array, slot: SlotArray): void {
+  const { memory, plan, layout } = image;
+  const { i32 } = memory;
+  const gather = plan.gather as NonNullable<Plan["gather"]>;
+  const { bytes } = ELEMENTS[plan.tensors[t].type];
+  for (let k = 0, list = layout.gatherIndex >> 2; k < gather.length; list += plan.heads[k++].cells) {
+    const g = gather[k];
+    if (g.tensor !== t) continue;
+    const record = recordOf(layout.records[1], k);
+    const passed = i32[record + A.H_CELLS];
+    // The record describes a tensor that was copied whole before: make it describe gathered rows again.
+    if (i32[record + A.H_INDEX] === 0) writeHead(image, 1, k);
+    i32[record + A.H_CELLS] = passed;
+    const to = (gatherRegion(image, k) - layout.slots[t]) / bytes;
+    if (g.channel === 1) copyRows(data, g.offset, g.cell, g.channels, i32, list, passed, slot, to);
+    else copyElements(data, g.offset, g.channel, g.cell, g.channels, i32, list, passed, slot, to);
+  }
 }
 
 const recordOf = (heads: number, k: number): number => (heads >> 2) + k * A.HEAD_WORDS;
 
-/** Lists the cells whose objectness passes, in order, and returns how many. */
-function passing(
+/** Lists the cells whose raw objectness passes, in order, from word `list` on. Returns their count. */
+function listPassing(
   data: Float32Array,
   offset: number,
-  cell: number,
+  step: number,
   cells: number,
-  gates: Float32Array | Int32Array,
-  gateAt: number,
-  half: boolean,
+  thresholds: Float32Array | Int32Array,
+  thresholdAt: number,
   i32: Int32Array,
   list: number,
 ): number {
-  const gate = gates[gateAt];
-  let at = offset;
-  let n = list;
-  if (half) {
-    // bits of half floats are in order as they stand only above zero; else all may pass
-    if (gate <= 0) return cells;
-    for (let i = 0; i < cells; i++, at += cell) if (data[at] >= gate && data[at] <= 0x7fff) i32[n++] = i;
-  } else {
-    // four at a time, which a core fetches side by side; always written, and counted if it counts
-    let i = 0;
-    n &= INDEX;
-    for (at &= INDEX; i + 4 <= cells; i += 4, at = (at + 4 * cell) & INDEX) {
-      const a = data[at];
-      const b = data[at + cell];
-      const c = data[at + 2 * cell];
-      const d = data[at + 3 * cell];
-      i32[n] = i;
-      n = (n + (a >= gate ? 1 : 0)) & INDEX;
-      i32[n] = i + 1;
-      n = (n + (b >= gate ? 1 : 0)) & INDEX;
-      i32[n] = i + 2;
-      n = (n + (c >= gate ? 1 : 0)) & INDEX;
-      i32[n] = i + 3;
-      n = (n + (d >= gate ? 1 : 0)) & INDEX;
-    }
-    for (; i < cells; i++, at += cell) if (data[at] >= gate) i32[n++] = i;
+  const threshold = thresholds[thresholdAt];
+  let at = offset & INDEX;
+  let n = list & INDEX;
+  for (let i = 0; i < cells; i++, at = (at + step) & INDEX) {
+    // Write every cell and advance only if it passes. A branch here would be mispredicted too often.
+    i32[n] = i;
+    n = (n + (data[at] >= threshold ? 1 : 0)) & INDEX;
   }
   return n - list;
 }
 
+/** The same for half floats, whose bits are in the order of their values only above zero. */
+function listHalves(
+  data: Float32Array,
+  offset: number,
+  step: number,
+  cells: number,
+  thresholds: Float32Array | Int32Array,
+  thresholdAt: number,
+  i32: Int32Array,
+  list: number,
+): number {
+  const threshold = thresholds[thresholdAt];
+  // Negative values may pass: report all cells, so that the tensor is copied whole.
+  if (threshold <= 0) return cells;
+  let n = list;
+  for (let i = 0, at = offset; i < cells; i++, at += step)
+    // Bits above 0x7fff are negative, those above 0x7c00 NaN, which the scan drops.
+    if (data[at] >= threshold && data[at] <= 0x7fff) i32[n++] = i;
+  return n - list;
+}
+
+/** Copies listed rows whose channels lie side by side, two at a time. */
 function copyRows(
+  data: Float32Array,
+  offset: number,
+  cell: number,
+  channels: number,
+  i32: Int32Array,
+  list: number,
+  n: number,
+  slot: SlotArray,
+  to: number,
+): void {
+  for (let i = 0; i < n; i += 2) {
+    // The last row of an odd number is copied twice, to the same place.
+    const j = Math.min(i + 1, n - 1);
+    const a = offset + i32[list + i] * cell;
+    const b = offset + i32[list + j] * cell;
+    copyTwo(data, a, b, slot, to + i * channels, to + j * channels, channels);
+  }
+}
+
+/** Copies listed rows whose channels lie apart. */
+function copyElements(
   data: Float32Array,
   offset: number,
   channel: number,
@@ -158,23 +196,16 @@ function copyRows(
   slot: SlotArray,
   to: number,
 ): void {
-  if (channel === 1) {
-    for (let i = 0; i < n; i += 2) {
-      // of an odd number the last one is copied twice
-      const j = Math.min(i + 1, n - 1);
-      const a = offset + i32[list + i] * cell;
-      const b = offset + i32[list + j] * cell;
-      copyTwo(data, a, b, slot, to + i * channels, to + j * channels, channels);
-    }
-    return;
-  }
   for (let i = 0; i < n; i++) {
     let at = offset + i32[list + i] * cell;
     for (let c = 0; c < channels; c++, at += channel) slot[to++] = data[at];
   }
 }
 
-/** Two rows side by side, so that a core waits for the memory of both at once: a seventh of the whole decode where many pass. */
+/**
+ * Copies two rows side by side, so that the core waits for the memory of both at once. One at a time the whole decode takes
+ * 1.3 to 1.9 times as long where many rows pass.
+ */
 function copyTwo(
   data: Float32Array,
   a: number,

@@ -4,7 +4,6 @@ import { sigmoid } from "../engine/ts/value.ts";
 import type { Config } from "../config/config.ts";
 import { rawThreshold, smallestPassing } from "./thresholds.ts";
 import type { Columns, Layout } from "./layout.ts";
-import { type Affine, IDENTITY } from "../decode/frame.ts";
 import type { Memory } from "../core/memory.ts";
 import { listStart } from "../plan/classes.ts";
 import type { GatherHead, Plan } from "../plan/plan.ts";
@@ -13,7 +12,14 @@ import type { Fn, Head, Kind } from "../heads/head.ts";
 import { ELEMENTS, type SlotArray, type TensorSpec, volume } from "../core/tensor.ts";
 import { type Column, beside } from "../heads/channels.ts";
 
-export type { SlotArray };
+/**
+ * From boxes of the network input to boxes of the image, both normalised: x_image = x_input * scale + shift. The four
+ * numbers stand side by side in the plan block.
+ */
+export type Affine = readonly [scaleX: number, scaleY: number, shiftX: number, shiftY: number];
+
+/** Leaves boxes as they are. */
+export const IDENTITY: Affine = [1, 1, 0, 0];
 
 const fround = Math.fround;
 
@@ -62,7 +68,7 @@ const CLAMP = {
 export function writeImage(image: MemoryImage, thresholds: Thresholds): void {
   writePlan(image);
   writeThresholds(image, thresholds);
-  writeAffine(image.memory, image.layout.blocks, IDENTITY);
+  for (const block of image.layout.blocks) writeAffine(image.memory, block, IDENTITY);
 }
 
 /** Writes everything of the plan but what changes at run time. */
@@ -324,9 +330,13 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
   return { score, objectness };
 }
 
-/** Letterbox undo of the next frame, for every image of the batch. */
-export function writeAffine({ f32 }: Memory, blocks: readonly number[], affine: Affine): void {
-  for (const at of blocks) f32.set(affine, (at >> 2) + A.P_SCALE_X);
+/** Writes what undoes the resizing of an image into its plan block. */
+export function writeAffine({ f32 }: Memory, block: number, affine: Affine): void {
+  const p = block >> 2;
+  f32[p + A.P_SCALE_X] = affine[0];
+  f32[p + A.P_SCALE_Y] = affine[1];
+  f32[p + A.P_SHIFT_X] = affine[2];
+  f32[p + A.P_SHIFT_Y] = affine[3];
 }
 
 /** Views of the tensors' slots, in the array types of their elements. */

@@ -7,23 +7,27 @@ import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/
 import type { Engine } from "../engine/engine.ts";
 import * as A from "../core/abi.ts";
 import { crc32 } from "../core/crc32.ts";
-import { type Detections, detectionsIn, setLength } from "../decode/detections.ts";
-import { ConfigError, mismatch, refuse } from "../core/errors.ts";
-import { writeAffine } from "../memory/write.ts";
+import { type Detections, detectionsIn } from "../decode/detections.ts";
+import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
+import type { Thresholds } from "../memory/write.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
-import { type Frame, affineOf, remembered } from "../decode/frame.ts";
+import type { Frame } from "../decode/frame.ts";
 import * as F from "./format.ts";
 import {
+  type Inputs,
   type Outputs,
   type Slot,
-  type Slots,
   asOutputs,
-  checkElements,
-  copyInto,
-  isAs,
+  copyTensors,
+  fitTensors,
+  forgetTensors,
+  inputsOf,
+  matchTensors,
   slotsByName,
 } from "../decode/inputs.ts";
-import { type Stats, countFrame, countImage } from "../decode/stats.ts";
+import { FrameLoop, type Frames, type Ready, isOutOfRange, oneFrame, oneImage } from "../decode/loop.ts";
+import type { Stats } from "../decode/stats.ts";
+import { type Update, readUpdate } from "../decode/update.ts";
 import {
   ELEMENTS,
   ORDERS,
@@ -57,19 +61,18 @@ export interface PlanDecoder {
   /** Tensor slots by name. */
   readonly slots: { readonly [name: string]: Slot };
   /**
-   * Decodes one frame, as `Decoder.decode`: without outputs what stands in the slots; a batch gives one `Detections` per image.
-   * @throws TensorError where the outputs are not those of the plan, with got and expected; RangeError where the frame is none
+   * Decodes one image, as `Decoder.decode` does; without outputs, what stands in the slots.
+   * @throws TensorError if the outputs are not those of the plan, or are a batch; RangeError if the frame is none
    */
-  decode<R extends Detections | readonly Detections[] = Detections>(
-    outputs?: Outputs | TensorInput,
-    frame?: Frame,
-  ): R;
+  decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections;
+  /** Decodes every image of a batch, as `Decoder.decodeBatch` does. */
+  decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
   /**
-   * Changes thresholds between frames. The confidence threshold is part of the plan; for a stricter one take the leading
-   * detections, as they are sorted best first.
-   * @throws RangeError for a name or value that is none; then nothing has changed
+   * Changes thresholds between frames. The confidence threshold is part of the plan. For a stricter one take the leading
+   * detections: they are sorted best first.
+   * @throws RangeError for an unknown name or value; then nothing has changed
    */
-  update(thresholds: { readonly iouThreshold?: number; readonly maxDetections?: number }): void;
+  update(thresholds: Omit<Update, "confidenceThreshold">): void;
 }
 
 /**
@@ -261,122 +264,100 @@ class FileDecoder implements PlanDecoder {
   readonly labels: readonly string[] | null;
   readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0 };
   readonly slots: { readonly [name: string]: Slot };
-  readonly #engine: Engine;
-  /** The image is in memory: its bytes are not held twice. */
-  readonly #plan: Omit<PlanFile, "image">;
-  readonly #blocks: readonly number[];
-  readonly #work: Slots;
-  readonly #detections: readonly Detections[];
-  /** The frame that memory holds, as `remembered`. */
-  #frame: Frame | undefined | null;
+  /** Rows of the detection columns: the largest `maxDetections`. */
+  readonly #rows: number;
+  readonly #work: Ready;
+  readonly #inputs: Inputs;
+  readonly #loop: FrameLoop;
 
-  constructor({ image, ...plan }: PlanFile, engine: Engine) {
-    const { tensors, addresses, rows, labels, images } = plan;
+  constructor(plan: PlanFile, engine: Engine) {
+    const { image, tensors, addresses, places, outputs, rows, labels, images, inputSize } = plan;
     const { buffer } = engine.memory;
     new Uint8Array(buffer).set(image);
     this.engine = engine.name;
-    this.inputSize = plan.inputSize;
+    this.inputSize = inputSize;
     this.labels = labels;
-    this.#engine = engine;
-    this.#plan = plan;
-    this.#blocks = images.map((i) => i.plan);
-    this.#work = {
-      tensors,
-      slots: tensors.map(({ type, dims }, i) => new ELEMENTS[type].array(buffer, addresses[i], volume(dims))),
+    this.#rows = rows;
+    this.#inputs = inputsOf(buffer, tensors, addresses, {
+      places,
+      outputs,
+      ownNames: null,
       known: tensors,
-      types: [],
+    });
+    this.#work = {
+      engine,
+      blocks: images.map((i) => i.plan),
+      inputSize,
+      detections: images.map((i) => detectionsIn(buffer, i, rows, labels)),
     };
-    this.#detections = images.map((i) => detectionsIn(buffer, i, rows, labels));
-    this.slots = slotsByName(this.#work);
+    this.#loop = new FrameLoop(this.stats, (_, block) => checkRange(this.#work, block));
+    this.slots = slotsByName(this.#inputs);
     this.stats.bytes = buffer.byteLength;
   }
 
-  decode<R extends Detections | readonly Detections[] = Detections>(
-    outputs?: Outputs | TensorInput,
-    given?: Frame,
-  ): R {
-    const frame = given ?? undefined;
-    const { memory } = this.#engine;
-    const affine = frame === this.#frame ? null : affineOf(frame, this.inputSize);
-    if (outputs !== undefined) this.#fill(asOutputs(outputs));
-    if (affine !== null) {
-      writeAffine(memory, this.#blocks, affine);
-      this.#frame = remembered(frame);
-    }
-    countFrame(this.stats);
-    for (let i = 0; i < this.#blocks.length; i++) {
-      const at = this.#blocks[i];
-      setLength(this.#detections[i], this.#engine.decode(at));
-      countImage(this.stats, memory, at);
-      const outside = memory.i32[(at >> 2) + A.P_OUT_OF_RANGE];
-      if (outside > 0)
-        refuse(
-          "",
-          `${outside} ${outside === 1 ? "score" : "scores"} outside 0..1`,
-          'probabilities, or, where the network gives logits, a plan compiled with activation "logits"',
-        );
-    }
-    return (this.#detections.length === 1 ? this.#detections[0] : this.#detections) as R;
+  decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
+    return this.#decode(outputs, oneFrame(frame), oneImage);
   }
 
-  update(thresholds: { readonly iouThreshold?: number; readonly maxDetections?: number }): void {
-    const { f32, i32 } = this.#engine.memory;
-    const wrong = (name: string, got: string, expected: string): never =>
-      refuse(name, got, expected, RangeError);
-    if (!isObject(thresholds ?? {})) wrong("", show(thresholds), "an object");
-    for (const name of Object.keys(thresholds ?? {}))
-      if (name === "confidenceThreshold") wrong(name, "a change", "none: it is part of the plan");
-      else if (name !== "iouThreshold" && name !== "maxDetections")
-        wrong(name, "an unknown name", "one of iouThreshold, maxDetections");
-    // as everywhere, null says as little as undefined
-    const iou = thresholds?.iouThreshold ?? null;
-    const most = thresholds?.maxDetections ?? null;
-    if (iou !== null && !(typeof iou === "number" && iou >= 0 && iou <= 1))
-      wrong("iouThreshold", show(iou), "0..1");
-    if (most !== null && !(Number.isInteger(most) && most > 0 && most <= this.#plan.rows))
-      wrong("maxDetections", show(most), `1..${this.#plan.rows}, the bound of the plan`);
-    for (const at of this.#blocks) {
-      if (iou !== null) f32[(at >> 2) + A.P_IOU] = iou;
-      if (most !== null) i32[(at >> 2) + A.P_MAX_DETECTIONS] = most;
+  decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
+    return this.#decode(outputs, frames, ({ detections }) => detections);
+  }
+
+  #decode<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
+    const frames = given ?? undefined;
+    this.#loop.enter();
+    try {
+      const result = resultOf(this.#work);
+      this.#loop.check(frames, this.inputSize);
+      if (outputs !== undefined) this.#bringIn(asOutputs(outputs));
+      this.#loop.run(this.#work, frames);
+      return result;
+    } finally {
+      forgetTensors(this.#inputs);
+      this.#loop.leave();
     }
   }
 
-  /** Brings a caller's arrays into the slots: all of them, or none. */
-  #fill(outputs: Outputs): void {
-    const { tensors, slots } = this.#work;
-    const named = this.#areNamed(outputs);
-    for (let i = 0; i < tensors.length; i++) {
-      const t = this.#tensorAt(outputs, i, named);
-      const { order } = tensors[i];
-      if (!t || !isAs(this.#work, i, t) || (t.order ?? order) !== order)
-        differs(tensors[i], t, outputs, this.#plan.outputs);
-      checkElements(this.#work, i, (t as TensorInput).data);
+  update(update: Update): void {
+    const { f32, i32 } = this.#work.engine.memory;
+    const { iouThreshold, maxDetections } = readUpdate<Partial<Thresholds>>(
+      update,
+      {},
+      {
+        bound: this.#rows,
+        confidenceProblem: () => mismatch("a change", "none: it is part of the plan"),
+      },
+    );
+    for (const block of this.#work.blocks) {
+      if (iouThreshold !== undefined) f32[(block >> 2) + A.P_IOU] = iouThreshold;
+      if (maxDetections !== undefined) i32[(block >> 2) + A.P_MAX_DETECTIONS] = maxDetections;
     }
-    for (let i = 0; i < tensors.length; i++)
-      copyInto(slots[i], (this.#tensorAt(outputs, i, named) as TensorInput).data);
   }
 
-  /** Whether outputs go by names: a record; a list in which each tensor of the plan has its own, or that is not the network's. */
-  #areNamed(outputs: Outputs): boolean {
-    if (!Array.isArray(outputs) || outputs.length !== this.#plan.outputs) return true;
-    for (let i = 0; i < this.#work.tensors.length; i++) if (!this.#tensorAt(outputs, i, true)) return false;
-    return true;
-  }
-
-  #tensorAt(outputs: Outputs, i: number, named: boolean): TensorInput | null | undefined {
-    const { name } = this.#work.tensors[i];
-    if (!Array.isArray(outputs)) return (outputs as { readonly [name: string]: TensorInput })[name];
-    const list = outputs as readonly (TensorInput | null)[];
-    if (!named) return list[this.#plan.places[i]];
-    for (let k = 0; k < list.length; k++) if (list[k]?.name === name) return list[k];
-    return undefined;
+  /** Copies a caller's arrays into the slots: all of them, or none. */
+  #bringIn(outputs: Outputs): void {
+    const inputs = this.#inputs;
+    if (!matchTensors(inputs, outputs) || !fitTensors(inputs))
+      inputs.tensors.forEach((spec, i) => differs(spec, inputs.given[i], outputs, inputs.outputs));
+    copyTensors(inputs);
   }
 }
 
+/** Throws if the kernel met a probability outside 0..1. A plan file does not say which tensor held it. */
+function checkRange(work: Ready, block: number): void {
+  if (isOutOfRange(work, block))
+    refuse(
+      "",
+      "a score outside 0..1",
+      'probabilities, or, where the network gives logits, a plan compiled with activation "logits"',
+    );
+}
+
 /** Says how a tensor is not that of the plan, if it is not. */
-function differs(spec: TensorSpec, t: TensorInput | null | undefined, outputs: Outputs, count: number): void {
+function differs(spec: TensorSpec, t: TensorInput | null, outputs: Outputs, count: number): void {
   const where = `tensor "${spec.name}"`;
-  if (t === undefined) {
+  const isNull = t === null && !Array.isArray(outputs) && spec.name in outputs;
+  if (t === null && !isNull) {
     if (Array.isArray(outputs) && outputs.every((o: TensorInput | null) => (o?.name ?? null) === null))
       refuse(
         where,
@@ -386,7 +367,7 @@ function differs(spec: TensorSpec, t: TensorInput | null | undefined, outputs: O
     const names = Array.isArray(outputs)
       ? (outputs as readonly (TensorInput | null)[]).map((o) => o?.name ?? "(no name)")
       : Object.keys(outputs);
-    refuse(where, `outputs ${few(names, 9) || "none"}`, "it among them");
+    throw new TensorError(`${where} is missing: got outputs ${few(names, 9) || "none"}.`);
   }
   const got = specOf(spec.name, t as TensorInput, { type: spec.type });
   const same = (what: string, a: unknown, b: unknown): unknown =>

@@ -7,13 +7,14 @@ import { type Config, parseConfig } from "../config/config.ts";
 import { crc32 } from "../core/crc32.ts";
 import { TensorError } from "../core/errors.ts";
 import { writeImage } from "../memory/write.ts";
-import { type Layout, layoutOf } from "../memory/layout.ts";
+import type { Layout } from "../memory/layout.ts";
 import { checkSize, memoryOf } from "../core/memory.ts";
 import { type DecoderOptions, withOptions } from "../config/typed-options.ts";
 import { numbersOf } from "../core/number.ts";
 import * as F from "./format.ts";
-import { checkPerClass, labelsOf } from "../plan/classes.ts";
-import { type Plan, makePlan } from "../plan/plan.ts";
+import { labelsOf } from "../plan/classes.ts";
+import type { Plan } from "../plan/plan.ts";
+import { assemble } from "../decode/assemble.ts";
 import { specsOf } from "../heads/query.ts";
 import {
   ELEMENTS,
@@ -47,10 +48,12 @@ export function compilePlan(
 ): CompiledPlan {
   const settled = withOptions(parseConfig(config), options);
   const specs = settledSpecs(settled);
-  // a host on a device writes whole tensors into the slots: the second plan block and its index would be room wasted
-  const plan: Plan = { ...makePlan(settled, specs, valuesIn(specs, valuesOf)), gather: null };
-  checkPerClass(plan, settled.confidenceThreshold);
-  const layout = layoutOf(plan, scalarOnly);
+  const { plan, layout } = assemble(settled, specs, {
+    valuesOf: valuesIn(specs, valuesOf),
+    // A host on a device writes whole tensors into the slots.
+    gathers: false,
+    scalarOnly,
+  });
   checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));
   const whole = { memory, plan, layout };

@@ -1,6 +1,7 @@
 /** Which head rule a config means: what speaks first decides, and describe() says which and why. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync, type Outputs } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/decode/decoder.ts";
+import type { Outputs } from "../../src/decode/inputs.ts";
 import { settleFamily } from "../../src/core/families.ts";
 
 function nn(

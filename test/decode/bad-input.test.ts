@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { compilePlan } from "../../src/planfile/write.ts";
 import { parseConfig } from "../../src/config/config.ts";
-import { createDecoderSync, type Decoder, type Outputs } from "../../src/decode/decoder.ts";
+import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import type { Outputs } from "../../src/decode/inputs.ts";
 import { ConfigError, TensorError } from "../../src/core/errors.ts";
 import { inspect } from "../../src/node/inspect.ts";
 import type { Frame } from "../../src/decode/frame.ts";
@@ -509,7 +510,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "decode() before shapes are known",
       () => createDecoderSync(V8).decode(),
-      "got no outputs, expected them at the first decode: slots exist once the shapes are known",
+      "decode() was called without outputs, but the shapes are not known yet. Pass the outputs once, or give `outputs` to createDecoder.",
     ],
     [
       "shapes that change after outputs were given",
@@ -519,7 +520,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "names that are not those given",
       () => decode(V8, { p: zeros(PLANES) }, { outputs: [{ name: "o", dims: PLANES }] }),
-      'tensor "o": got outputs p, expected it among them',
+      'tensor "o" is missing: got outputs p.',
     ],
     [
       "a frame without an input size",
@@ -588,7 +589,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
         ],
         [
           [{ width: 3, height: 3 }],
-          "frame: got a list, expected one frame, which holds for all images of a batch",
+          "frame: got a list, expected one frame, {width, height, resize}. decodeBatch() takes a list, one frame for each image",
         ],
       ] as [Frame, string][]
     ).map(([frame, message]): [string, () => unknown, string] => [

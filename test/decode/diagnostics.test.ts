@@ -1,7 +1,8 @@
 /** What looks like a mistake of the caller: refused where it can only be one, a note in `describe()` where it may be meant. */
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/config/config.ts";
-import { createDecoderSync, type Decoder, type Outputs } from "../../src/decode/decoder.ts";
+import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import type { Outputs } from "../../src/decode/inputs.ts";
 import { ssdMobilenetAnchors } from "../../src/heads/priors.ts";
 import { type Filled, filled } from "../support/seeded-networks.ts";
 

@@ -2,7 +2,8 @@
 import { inspect as print } from "node:util";
 import { describe, expect, test } from "vitest";
 import { compilePlan } from "../../src/planfile/write.ts";
-import { createDecoderSync, type Decoder, type Outputs } from "../../src/decode/decoder.ts";
+import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import type { Outputs } from "../../src/decode/inputs.ts";
 import { TensorError } from "../../src/core/errors.ts";
 import { loadPlanSync } from "../../src/planfile/decoder.ts";
 import type { Frame } from "../../src/decode/frame.ts";
@@ -404,10 +405,8 @@ describe.each(engines)("nothing of one frame is left in the next, %s", (engine) 
     d.decode(maps());
     const slots = Object.values(d.slots).map(({ data, dims }) => ({ data, dims }));
     expect(() => d.decode(slots)).toThrow(
-      /got a slot's own array, but the slots hold only the gathered rows/,
+      /tensor "output0" is the decoder's own slot, which holds only the rows gathered/,
     );
-    for (const s of slots) s.data.fill(0);
-    expect(d.decode(slots).length).toBe(0);
   });
 
   test("rows that would fill their slot to its end are no gathered rows: the tensor is there", () => {
@@ -426,7 +425,7 @@ describe.each(engines)("nothing of one frame is left in the next, %s", (engine) 
     expect(sources(frame(20))).toEqual([20]);
     expect(sources()).toEqual([20]);
     expect(sources(frame(19))).toEqual([19]);
-    expect(() => sources()).toThrow(/the slots hold only the gathered rows/);
+    expect(() => sources()).toThrow(/the slots hold only the rows gathered/);
   });
 
   test("scale, zero point and type are those of the frame, or what was said beforehand", () => {
@@ -788,7 +787,7 @@ test("a frame that is refused at the first decode leaves nothing behind", () => 
   ])
     expect(() => d.decode({ o }, frame as never)).toThrow(RangeError);
   expect(d.stats.plans).toBe(0);
-  expect(() => d.decode()).toThrow(/no outputs/);
+  expect(() => d.decode()).toThrow(/without outputs/);
   expect(d.decode({ o })).toHaveLength(1);
 });
 
@@ -882,7 +881,9 @@ test.each(engines)("of a batch each image has its own count, %s", (engine) => {
     n,
   });
   const lengths = (n: TensorInput): number[] =>
-    (d().decode(outputs(n)) as unknown as { length: number }[]).map((image) => image.length);
+    d()
+      .decodeBatch(outputs(n))
+      .map((image) => image.length);
   expect(lengths(floats([2], [1, 3]))).toEqual([1, 3]);
   expect(lengths(floats([2, 1], [4, 2]))).toEqual([4, 2]);
   expect(() => d().decode(outputs(floats([1], [4])))).toThrow(
@@ -924,12 +925,12 @@ test("a new plan is looked at anew, and the notes of the one before are gone", (
   expect(d.describe().text).toContain("are NaN");
   // a batch of two is another plan
   const two = { ...filled([2, 6, 84]), order: "planes" };
-  d.decode({ o: two });
+  d.decodeBatch({ o: two });
   expect(d.describe().text).not.toContain("are NaN");
   // logits that are no candidates: only the first frame of a plan is searched for them
   const three = { ...filled([3, 6, 84]), order: "planes" };
   three.data.fill(-3);
-  expect(() => d.decode({ o: three })).toThrow("expected probabilities in 0..1");
+  expect(() => d.decodeBatch({ o: three })).toThrow("expected probabilities in 0..1");
 });
 
 test("what the network has finished: rows of corners are not suppressed again, rows of labels end at the edges", () => {

@@ -1,6 +1,7 @@
 /** Shapes that could be taken for others: by chance of their numbers, with a map missing, with channels last. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync, type Decoder, type Outputs } from "../../src/decode/decoder.ts";
+import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import type { Outputs } from "../../src/decode/inputs.ts";
 import { TensorError } from "../../src/core/errors.ts";
 import type { DecoderOptions } from "../../src/config/typed-options.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
@@ -13,7 +14,7 @@ const decode = (config: object, outputs: unknown, options: object = {}) =>
   make(config, options).decode(outputs as Outputs);
 const readingOf = (config: object, outputs: unknown): string => {
   const d = make(config);
-  d.decode(outputs as Outputs);
+  d.decodeBatch(outputs as Outputs);
   return (d.describe().json as { reading: string }).reading;
 };
 
@@ -185,7 +186,7 @@ test.each([
   ["yolov8", [2, 8400, 84], [640, 640], 80],
   ["yolox", [2, 3549, 85], [416, 416], 80],
 ])("a batch of rows is no map where the input has no such map: %s", (family, dims, inputSize, classes) => {
-  const found = make({ family, classes, inputSize }).decode<readonly unknown[] & never>([filled(dims)]);
+  const found = make({ family, classes, inputSize }).decodeBatch([filled(dims)]);
   expect(found).toHaveLength(2);
 });
 

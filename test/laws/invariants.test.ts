@@ -1,7 +1,8 @@
 /** What must not change when the same numbers come another way: transposed, split, batched, re-ordered, quantised. */
 import { describe, expect, test } from "vitest";
 import { halfToFloat } from "../../src/engine/ts/value.ts";
-import { type Decoder, createDecoderSync, type Outputs } from "../../src/decode/decoder.ts";
+import { type Decoder, createDecoderSync } from "../../src/decode/decoder.ts";
+import type { Outputs } from "../../src/decode/inputs.ts";
 import type { Detection, Detections } from "../../src/decode/detections.ts";
 import type { DecoderOptions } from "../../src/config/typed-options.ts";
 import type { ElementType, TensorInput } from "../../src/core/tensor.ts";
@@ -133,9 +134,7 @@ describe.each(engines)("%s", (engine) => {
     test("a batch is its images one by one", () => {
       const size = { ...SIZE, batch: 3 };
       const all = fill(kind, size, 3);
-      const results = createDecoderSync(all.made.config, { ...LOOSE, engine }).decode<readonly Detections[]>(
-        named(all),
-      );
+      const results = createDecoderSync(all.made.config, { ...LOOSE, engine }).decodeBatch(named(all));
       expect(results).toHaveLength(3);
       results.forEach((r, b) => {
         const one = Object.fromEntries(

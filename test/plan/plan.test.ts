@@ -97,18 +97,17 @@ describe("answers as the decoder of its config, to the bit", () => {
         expect(() => createDecoderSync(made.config).decode(tensors)).toThrow((e as Error).message);
         return;
       }
-      const want = columns(whole.decode<Detections | readonly Detections[]>(tensors));
+      const want = columns(whole.decodeBatch(tensors));
       const frame = {
         width: 300,
         height: 200,
         resize: made.config["inputSize"] ? "letterbox" : "stretch",
       } as const;
-      const framed = columns(whole.decode<Detections | readonly Detections[]>(tensors, frame));
+      const framed = columns(whole.decodeBatch(tensors, frame));
       for (const image of want) detections += image.scores.length;
       for (const engine of engines) {
         const decoder = loadPlanSync(bytes, { engine });
-        const decode = (...args: Parameters<typeof decoder.decode>) =>
-          columns(decoder.decode<Detections | readonly Detections[]>(...args));
+        const decode = (...args: Parameters<typeof decoder.decode>) => columns(decoder.decodeBatch(...args));
         expect(decode(tensors), engine).toEqual(want);
         expect(decode(undefined, frame)).toEqual(framed);
         expect(
@@ -222,13 +221,16 @@ describe("a plan decoder", () => {
     for (const [thresholds, message] of [
       [{ iouThreshold: 2 }, "iouThreshold: got 2, expected 0..1"],
       [{ iouThreshold: NaN }, "iouThreshold: got NaN, expected 0..1"],
-      [{ maxDetections: 301 }, "maxDetections: got 301, expected 1..300, the bound of the plan"],
+      [{ maxDetections: 301 }, "maxDetections: got 301, expected 1..300, the bound given at creation"],
       [{ maxDetections: 0.5 }, "maxDetections: got 0.5, expected 1..300"],
       [
         { confidenceThreshold: 0.5 },
         "confidenceThreshold: got a change, expected none: it is part of the plan",
       ],
-      [{ iou: 0.5 }, "iou: got an unknown name, expected one of iouThreshold, maxDetections"],
+      [
+        { iou: 0.5 },
+        "iou: got an unknown name, expected one of confidenceThreshold, iouThreshold, maxDetections",
+      ],
       [{ iouThreshold: "0.5" }, 'iouThreshold: got "0.5", expected 0..1'],
       [{ iouThreshold: 1n }, "iouThreshold: got 1n, expected 0..1"],
       [{ maxDetections: [2] }, "maxDetections: got [2], expected 1..300"],
@@ -276,7 +278,7 @@ describe("a plan decoder", () => {
       'tensor "loc": got a list of 1 without names, expected 2 as the network gives them, or names',
     );
     expect(() => decoder.decode([{ ...loc, name: "loc" }])).toThrow(
-      'tensor "conf": got outputs loc, expected it among them',
+      'tensor "conf" is missing: got outputs loc.',
     );
     // as many as the network has, by names that are not its own
     expect(
@@ -297,8 +299,8 @@ describe("a plan decoder", () => {
     const data = new Uint8Array(24).fill(255);
     const out = { data, dims: [1, 4, 6] };
     for (const [outputs, message] of [
-      [{}, 'tensor "out": got outputs none, expected it among them'],
-      [{ out0: out }, 'tensor "out": got outputs out0, expected it among them'],
+      [{}, 'tensor "out" is missing: got outputs none.'],
+      [{ out0: out }, 'tensor "out" is missing: got outputs out0.'],
       [{ out: null }, 'tensor "out": got null, expected {data, dims}'],
       [null, "got null, expected the outputs"],
       [data, "expected the outputs: an array or a record of {data, dims}"],
@@ -343,7 +345,7 @@ describe("a plan decoder", () => {
     data[4] = 3;
     for (const engine of engines)
       expect(() => loadPlanSync(plan(), { engine }).decode({ out: { ...OUT, data } })).toThrow(
-        "got 1 score outside 0..1, expected probabilities, or, where the network gives logits, a plan compiled",
+        "got a score outside 0..1, expected probabilities, or, where the network gives logits, a plan compiled",
       );
   });
 

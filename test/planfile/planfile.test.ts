@@ -14,7 +14,7 @@ import { PAGE } from "../../src/engine/choose.ts";
 import { readTensors } from "../../src/node/files.ts";
 import { createDecoderSync } from "../../src/entries/index.ts";
 import * as F from "../../src/planfile/format.ts";
-import type { DecoderOptions, Detections, TensorData } from "../../src/entries/index.ts";
+import type { DecoderOptions, TensorData } from "../../src/entries/index.ts";
 import { givenPriors, toHalf } from "../support/seeded-networks.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
@@ -102,7 +102,7 @@ describe("plan files", () => {
     const data = random(2 * 60 * 7, 7).map((x, i) => (i % 7 < 4 ? x * 40 : x));
     const { bytes } = compilePlan(config, { outputs: { out: { dims: [2, 60, 7] } } });
     const got = host(bytes, { out: data });
-    const want = createDecoderSync(config).decode<readonly Detections[]>({
+    const want = createDecoderSync(config).decodeBatch({
       out: { data, dims: [2, 60, 7] },
     });
     expect(got.images.map((i) => i.boxes)).toEqual(want.map((d) => d.boxes.slice(0, 4 * d.length)));

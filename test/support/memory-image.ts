@@ -10,11 +10,11 @@ import {
   writeAffine,
   writePlan,
   writeThresholds,
+  type Affine,
   type MemoryImage as InMemory,
   type Thresholds,
 } from "../../src/memory/write.ts";
 import { layoutOf, type Layout } from "../../src/memory/layout.ts";
-import type { Affine } from "../../src/decode/frame.ts";
 import { withOptions, type DecoderOptions } from "../../src/config/typed-options.ts";
 import { makePlan, type Plan } from "../../src/plan/plan.ts";
 import { specOf, type TensorSpecInput } from "../../src/core/tensor.ts";
@@ -47,7 +47,7 @@ export function imageOf(
   const image = { memory: engine.memory, plan, layout };
   writePlan(image);
   writeThresholds(image, thresholds);
-  writeAffine(image.memory, image.layout.blocks, affine);
+  for (const block of layout.blocks) writeAffine(image.memory, block, affine);
   slotsOf(image).forEach((slot, i) => slot.set(data.get(plan.tensors[i].name) as Raw));
   return { ...image, engine };
 }

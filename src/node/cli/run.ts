@@ -30,9 +30,9 @@ import {
 } from "./options.ts";
 import { table } from "./table.ts";
 import { parseWords, withFlags } from "./words.ts";
-import type { Stats } from "../../decode/decoder.ts";
+import type { Stats } from "../../decode/stats.ts";
 import type { Description } from "../../plan/describe.ts";
-import type { Detection, Detections } from "../../decode/detections.ts";
+import type { Detection } from "../../decode/detections.ts";
 import type { Drawn } from "../../picture/draw.ts";
 import type { Input } from "../files.ts";
 import type { TensorHead } from "../files/safetensors.ts";
@@ -204,10 +204,9 @@ async function decodeFiles(positionals: string[], values: Values): Promise<Decod
   const frame = size && { width: size[0], height: size[1], resize: resizeOf(values) };
   const byName = Object.fromEntries(tensors.map((t) => [t.name, t]));
   const start = performance.now();
-  const results = decoder.decode<Detections | readonly Detections[]>(byName, frame);
+  const lists = decoder.decodeBatch(byName, frame);
   const milliseconds = performance.now() - start;
   const description = decoder.describe();
-  const lists = (Array.isArray(results) ? results : [results]) as readonly Detections[];
   return {
     images: lists.map((list) => list.toArray()),
     engine: decoder.engine,

@@ -1,0 +1,114 @@
+/** The loop over the images of a frame, which `createDecoder` and `loadPlan` share. */
+import * as A from "../core/abi.ts";
+import { TensorError } from "../core/errors.ts";
+import type { Engine } from "../engine/engine.ts";
+import { type Affine, IDENTITY, writeAffine } from "../memory/write.ts";
+import { type Detections, setLength } from "./detections.ts";
+import { type Frame, affineOf, checkFrame } from "./frame.ts";
+import { type Counters, countFrame, countImage } from "./stats.ts";
+
+/** Everything that a frame runs on. */
+export interface Ready {
+  readonly engine: Engine;
+  /** Addresses of the plan blocks, one for each image of the batch. */
+  readonly blocks: readonly number[];
+  /** Size of the network input in pixels; null if it is not known. */
+  readonly inputSize: readonly [number, number] | null;
+  /** The result of each image. */
+  readonly detections: readonly Detections[];
+}
+
+/** One frame for all images of a batch, one for each, or none. */
+export type Frames = Frame | readonly Frame[] | undefined;
+
+/** What a decoder does after each image, whose candidates are counted. */
+export type AfterImage = (image: number, block: number, candidates: number) => void;
+
+/** Decodes the frames that stand in memory, one after the other. Makes no garbage. */
+export class FrameLoop {
+  readonly #stats: Counters;
+  readonly #afterImage: AfterImage;
+  /** The last frozen frame and what undoes it. A frame that is not frozen may change in place, unseen. */
+  #frame: Frame | null = null;
+  #affine: Affine = IDENTITY;
+  #isRunning = false;
+
+  constructor(stats: Counters, afterImage: AfterImage) {
+    this.#stats = stats;
+    this.#afterImage = afterImage;
+  }
+
+  /** Forgets the last frame: the input size may be another. */
+  reset(): void {
+    this.#frame = null;
+  }
+
+  /**
+   * Begins a call. A getter of the caller's tensors that decodes would overwrite the memory of the frame it is read for,
+   * so a second call is refused until `leave`.
+   */
+  enter(): void {
+    if (this.#isRunning)
+      throw new TensorError(
+        "decode() was called while a decode of the same decoder is running, by a getter of its tensors. Use a second decoder.",
+      );
+    this.#isRunning = true;
+  }
+
+  leave(): void {
+    this.#isRunning = false;
+  }
+
+  /** Checks the frames before anything is copied. `input` is undefined while it is not known yet. */
+  check(frames: Frames, input: readonly [number, number] | null | undefined): void {
+    if (frames === undefined || frames === this.#frame) return;
+    if (Array.isArray(frames)) for (const frame of frames as readonly Frame[]) checkFrame(frame, input);
+    else checkFrame(frames as Frame, input);
+  }
+
+  /** Runs the engine over every image, on the plan blocks `blocks`. */
+  run(ready: Ready, frames: Frames, blocks: readonly number[] = ready.blocks): void {
+    const { engine, detections, inputSize } = ready;
+    if (Array.isArray(frames) && frames.length !== blocks.length)
+      throw new TensorError(
+        `frames: got ${frames.length}, expected ${blocks.length}, one for each image of the batch, or a single one for all`,
+      );
+    for (let image = 0; image < blocks.length; image++)
+      writeAffine(engine.memory, blocks[image], this.#affineFor(frames, image, inputSize));
+    countFrame(this.#stats);
+    for (let image = 0; image < blocks.length; image++) {
+      const block = blocks[image];
+      setLength(detections[image], engine.decode(block));
+      this.#afterImage(image, block, countImage(this.#stats, engine.memory, block));
+    }
+  }
+
+  #affineFor(frames: Frames, image: number, input: readonly [number, number] | null): Affine {
+    if (frames === undefined) return IDENTITY;
+    const frame = Array.isArray(frames) ? (frames as readonly Frame[])[image] : (frames as Frame);
+    if (frame === this.#frame) return this.#affine;
+    checkFrame(frame, input);
+    this.#affine = affineOf(frame, input);
+    this.#frame = Object.isFrozen(frame) ? frame : null;
+    return this.#affine;
+  }
+}
+
+/** Throws if the frame of `decode` is a list. */
+export function oneFrame(frame: Frame | undefined): Frame | undefined {
+  if (Array.isArray(frame)) checkFrame(frame as unknown as Frame, undefined);
+  return frame;
+}
+
+/** Throws if memory holds more than one image: `decode` returns one result. */
+export function oneImage(ready: Ready): Detections {
+  if (ready.detections.length !== 1)
+    throw new TensorError(
+      `the outputs hold a batch of ${ready.detections.length} images, and decode() returns the detections of one. Call decodeBatch().`,
+    );
+  return ready.detections[0];
+}
+
+/** True if a kernel met a probability outside 0..1 in the image of this plan block. */
+export const isOutOfRange = ({ engine }: Ready, block: number): boolean =>
+  engine.memory.i32[(block >> 2) + A.P_OUT_OF_RANGE] > 0;

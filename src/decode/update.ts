@@ -1,0 +1,68 @@
+/** Reads the thresholds that may change between frames. */
+import { mismatch } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+import type { Thresholds } from "../memory/write.ts";
+
+/** Thresholds for `Decoder.update`. */
+export interface Update {
+  /** A number in 0..1, or one for each class. */
+  readonly confidenceThreshold?: number | readonly number[];
+  /** A number in 0..1. */
+  readonly iouThreshold?: number;
+  /** A whole number from 1 to the bound given at creation. */
+  readonly maxDetections?: number;
+}
+
+/** What a decoder allows. */
+export interface UpdateRules {
+  /** Largest `maxDetections`. */
+  readonly bound: number;
+  /** Returns what is wrong with a confidence threshold, as got and expected; null if nothing is. */
+  readonly confidenceProblem: (confidence: number | readonly number[]) => string | null;
+}
+
+const isUnit = (x: unknown): boolean => typeof x === "number" && x >= 0 && x <= 1;
+
+/**
+ * Returns the thresholds that hold from now on: those of `update`, and those of `now` where it says nothing.
+ * @throws RangeError with every problem of `update`
+ */
+export function readUpdate<T extends Partial<Thresholds>>(
+  update: Update | null | undefined,
+  now: T,
+  { bound, confidenceProblem }: UpdateRules,
+): T {
+  const problems: string[] = [];
+  const say = (name: string, problem: string): void => void problems.push(name && `${name}: ${problem}`);
+  const given: Update = update ?? {};
+  if (typeof given !== "object" || Array.isArray(given))
+    throw new RangeError(mismatch(show(given), "an object of thresholds"));
+  for (const name of Object.keys(given))
+    if (!["confidenceThreshold", "iouThreshold", "maxDetections"].includes(name))
+      say(name, mismatch("an unknown name", "one of confidenceThreshold, iouThreshold, maxDetections"));
+  // In plain JavaScript null says as little as undefined.
+  const confidence = given.confidenceThreshold ?? null;
+  const iou = given.iouThreshold ?? null;
+  const most = given.maxDetections ?? null;
+  if (confidence !== null) {
+    const isList = Array.isArray(confidence) && confidence.length > 0;
+    const problem =
+      isUnit(confidence) || (isList && Array.from(confidence).every(isUnit))
+        ? confidenceProblem(confidence)
+        : mismatch(show(confidence), "0..1, or an array of such, one per class");
+    if (problem !== null) say("confidenceThreshold", problem);
+  }
+  if (iou !== null && !isUnit(iou)) say("iouThreshold", mismatch(show(iou), "0..1"));
+  if (most !== null && !(Number.isInteger(most) && most > 0 && most <= bound))
+    say("maxDetections", mismatch(show(most), `1..${bound}, the bound given at creation`));
+  if (problems.length > 0) throw new RangeError(problems.join("\n"));
+  return {
+    ...now,
+    // A list is copied: the caller may change it later.
+    ...(confidence !== null && {
+      confidenceThreshold: typeof confidence === "number" ? confidence : [...confidence],
+    }),
+    ...(iou !== null && { iouThreshold: iou }),
+    ...(most !== null && { maxDetections: most }),
+  };
+}
