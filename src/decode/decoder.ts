@@ -4,7 +4,10 @@ import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/
 import type { Engine } from "../engine/engine.ts";
 import * as A from "../core/abi.ts";
 import { CONFIDENCE, FieldReader, UNIT, isText } from "../config/fields.ts";
-import { type Config, parseConfig } from "../config/config.ts";
+import { parseConfig } from "../config/config.ts";
+import type { Config, DecoderOptions, TypedOptions } from "../config/types.ts";
+import { mayBePerClass } from "../config/per-class.ts";
+import { makePlan } from "../plan/make.ts";
 import { type Frame, affineOf, remembered } from "./frame.ts";
 import { ownList } from "../config/options.ts";
 import { numbersOf } from "../core/number.ts";
@@ -21,7 +24,7 @@ import {
   checkElements,
   slotsByName,
 } from "./inputs.ts";
-import { type DecoderOptions, type TypedOptions, withOptions } from "../config/typed-options.ts";
+import { withOptions } from "../config/typed-options.ts";
 import { layoutOf } from "../memory/layout.ts";
 import {
   checkBoxes,
@@ -43,8 +46,8 @@ import {
   writeImage,
   writeThresholds,
 } from "../memory/write.ts";
-import { checkPerClass, isPerClass, labelsOf, mayBePerClass } from "../plan/classes.ts";
-import { makePlan } from "../plan/plan.ts";
+import { checkPerClass, isPerClass, labelsOf } from "../plan/classes.ts";
+
 import { knownSpecs } from "../heads/query.ts";
 import { priorsToCome } from "../heads/ssd.ts";
 import { type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Decoder, type Outputs, createDecoderSync } from "../../src/decode/decoder.ts";
 import type { EngineName } from "../../src/core/engine-name.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { engines } from "../support/engines.ts";
 import { expectSame } from "../support/expect-detections.ts";

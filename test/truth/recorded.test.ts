@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Decoder, type Outputs, createDecoderSync } from "../../src/decode/decoder.ts";
 import type { Frame } from "../../src/decode/frame.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import {
   blazefaceAnchors,
   caffePriors,
