@@ -1,5 +1,5 @@
 /** Anchor masks: which of the anchor pairs belong to which output layer. */
-import type { AnchorSet } from "./config.ts";
+import type { AnchorSet } from "./types.ts";
 import { type FieldReader, isWhole } from "./fields.ts";
 
 /**

@@ -1,8 +1,8 @@
 /** NN Archive `config.json`: `model.heads[]` with a parser and its metadata. */
-import type { AnchorSet, Config, OutputSpec } from "./config.ts";
+import type { AnchorSet, Config, OutputSpec } from "./types.ts";
 import { knownSubtype } from "../core/families.ts";
 import { show } from "../core/tensor.ts";
-import { blank } from "./blank.ts";
+import { defaultConfig } from "./defaults.ts";
 import { type FieldReader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
 
 /** What the parsers are called, in small letters. */
@@ -20,7 +20,7 @@ export function readArchive(root: FieldReader): Config {
   const outputs = outputsOf(model);
   const base: Config = {
     // the archive describes a network; who decodes is the device's business
-    ...blank("nn-archive"),
+    ...defaultConfig("nn-archive"),
     modelName: model.object("metadata").take("name", TEXT),
     inputSize,
     outputs,

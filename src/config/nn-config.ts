@@ -1,6 +1,6 @@
 /** `NN_config` and its later spelling `nn_config`: family, classes, anchors and masks by the width of the output layer. */
-import type { AnchorSet, Config } from "./config.ts";
-import { blank } from "./blank.ts";
+import type { AnchorSet, Config } from "./types.ts";
+import { defaultConfig } from "./defaults.ts";
 import { readMasks } from "./masks.ts";
 import { type FieldReader, COUNT, UNIT, isObject, isText } from "./fields.ts";
 
@@ -49,7 +49,7 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
   const silent =
     root.json[key] === undefined ? "no config" : format === null ? "no output_format" : 'output_format "raw"';
   return {
-    ...blank(key),
+    ...defaultConfig(key),
     outputFormat: format,
     decodes: kind !== null,
     note:

@@ -1,10 +1,11 @@
 /** Typed options, where there is no config file, and the settings they have in common with the options of `createDecoder`. */
-import { mayBePerClass } from "../plan/classes.ts";
-import type { AnchorSet, Config, Roles } from "./config.ts";
+import { mayBePerClass } from "./per-class.ts";
+import type { AnchorSet, Config, Roles } from "./types.ts";
+
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conventions.ts";
 import { ACTIVATIONS, FAMILIES, type Family, familyInName } from "../core/families.ts";
 import { few, show } from "../core/tensor.ts";
-import { blank } from "./blank.ts";
+import { defaultConfig } from "./defaults.ts";
 import { readMasks } from "./masks.ts";
 import {
   FieldReader,
@@ -23,7 +24,7 @@ import {
 
 export function readOptions(r: FieldReader): Config {
   const config: Config = {
-    ...blank("options"),
+    ...defaultConfig("options"),
     confidenceThreshold: 0.25,
     iouThreshold: 0.45,
     conventions: "ultralytics",

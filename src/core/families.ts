@@ -53,6 +53,8 @@ export interface FamilyTraits {
   readonly objectness?: "gate" | "power";
   /** Class scores are a softmax over the class channels, not independent. */
   readonly softmax?: boolean;
+  /** Which of the score columns means "nothing here"; lists with an entry per class may then name the background. */
+  readonly background?: "first" | "last";
   /** What the network's own maps, offsets or queries hold by default; boxes it decoded come with probabilities. */
   readonly raw: Activation;
 }
@@ -62,7 +64,8 @@ const anchor: FamilyTraits = { head: "anchor", raw: "logits" };
 const square: FamilyTraits = { head: "anchor", raw: "logits", square: true };
 const distance: FamilyTraits = { head: "distance", raw: "logits" };
 const plain: FamilyTraits = { head: "plain", raw: "sigmoid" };
-const prior: FamilyTraits = { head: "prior", raw: "sigmoid" };
+const prior: FamilyTraits = { head: "prior", raw: "sigmoid", background: "first" };
+const finished: FamilyTraits = { head: "plain", raw: "sigmoid", background: "first" };
 
 export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
   yolov2: { head: "anchor", raw: "logits", softmax: true },
@@ -83,10 +86,10 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
   yolo26: distance,
   nanodet: { head: "distance", raw: "sigmoid" },
   fastestdet: { head: "anchor", raw: "sigmoid", objectness: "power" },
-  detr: { head: "plain", raw: "logits" },
+  detr: { head: "plain", raw: "logits", background: "last" },
   ssd: prior,
-  "ssd-detection-output": plain,
-  "tflite-postprocess": plain,
+  "ssd-detection-output": finished,
+  "tflite-postprocess": finished,
   blazeface: { head: "prior", raw: "logits" },
   ultraface: prior,
   boxes: plain,

@@ -2,10 +2,11 @@
  * The one route from a config and the shapes of its outputs to a plan in memory. The decoder, `compile` and the tests take
  * it; `inspect` takes its first step.
  */
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/types.ts";
 import { type Layout, layoutOf } from "../memory/layout.ts";
 import { checkPerClass } from "../plan/classes.ts";
-import { type Plan, makePlan } from "../plan/plan.ts";
+import { makePlan } from "../plan/make.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { TensorSpec } from "../core/tensor.ts";
 
 /** Returns the values of an output, or null where they are not at hand. Priors may be such an output. */

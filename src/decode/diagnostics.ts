@@ -3,7 +3,7 @@
  * nothing. What the config rules out is an error; what is only suspicious becomes a note of `describe()`.
  */
 import * as A from "../core/abi.ts";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/types.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Ready } from "./loop.ts";
 import {

@@ -4,7 +4,8 @@ export type { Outputs, Slot } from "../decode/inputs.ts";
 export type { Stats } from "../decode/stats.ts";
 export type { Update } from "../decode/update.ts";
 export type { FileConfig } from "../decode/decoder.ts";
-export { type AnchorSet, type Config, type OutputSpec, type Roles, parseConfig } from "../config/config.ts";
+export { parseConfig } from "../config/config.ts";
+export type { AnchorSet, Config, OutputSpec, Roles, DecoderOptions, TypedOptions } from "../config/types.ts";
 export { CONVENTIONS, type Conventions, type ConventionSet } from "../core/conventions.ts";
 export type { Description } from "../plan/describe.ts";
 export { type Detection, Detections, toPixels } from "../decode/detections.ts";
@@ -13,7 +14,7 @@ export { ConfigError, type ConfigProblem, TensorError } from "../core/errors.ts"
 export { FAMILIES, type Activation, type Family } from "../core/families.ts";
 export type { Frame } from "../decode/frame.ts";
 export { type NmsOptions, nms } from "../decode/nms.ts";
-export type { DecoderOptions, TypedOptions } from "../config/typed-options.ts";
+
 export type { Plan } from "../plan/plan.ts";
 export type { Head, Interpretation, ReadingName } from "../heads/head.ts";
 export type {

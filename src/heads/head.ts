@@ -4,7 +4,7 @@
  * `views.ts` says which channels a tensor can have, `places.ts` puts tensors together, and a reading says what their channels mean:
  * `readings/` has those of each kind of head, `readings.ts` says which of them a family has.
  */
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/types.ts";
 import type { Activation } from "../core/families.ts";
 import { gridsOf, oneBatch, blankExcept, type TensorMatch } from "./match.ts";
 import type { HeadQuery } from "./query.ts";

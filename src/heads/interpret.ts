@@ -4,7 +4,7 @@
  * One reading left: that is the plan. None, or more than one: it is refused with the list (`refusals.ts`), since a shape that could mean two
  * things is never guessed.
  */
-import type { AnchorSet } from "../config/config.ts";
+import type { AnchorSet } from "../config/types.ts";
 import type { Family } from "../core/families.ts";
 import { cellsOf, gridsOf, gridsOfRows, preferred } from "./match.ts";
 import type { HeadQuery } from "./query.ts";

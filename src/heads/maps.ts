@@ -1,5 +1,5 @@
 /** Readings of maps, and of rows that are maps laid out cell by cell: the network left the boxes undecoded. */
-import type { AnchorSet } from "../config/config.ts";
+import type { AnchorSet } from "../config/types.ts";
 import type { Activation } from "../core/families.ts";
 import {
   byLayout,

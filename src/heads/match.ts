@@ -1,5 +1,5 @@
 /** Where boxes and scores stand: tensors, or parts of them, put together into what becomes the heads of a reading. */
-import type { Roles } from "../config/config.ts";
+import type { Roles } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
 import type { HeadQuery } from "./query.ts";
 import { type TensorSpec, shape } from "../core/tensor.ts";

@@ -1,6 +1,6 @@
 /** What readings are asked: a config with its family settled, and what it says of outputs beforehand. */
 import { blazeface, ultraface } from "./built-priors.ts";
-import type { Config, OutputSpec } from "../config/config.ts";
+import type { Config, OutputSpec } from "../config/types.ts";
 import type { Conventions } from "../core/conventions.ts";
 import { refuse } from "../core/errors.ts";
 import { type Activation, type Family, type FamilyTraits, TRAITS, settleFamily } from "../core/families.ts";

@@ -1,5 +1,5 @@
 /** Readings of SSD and its kin: score columns with a background among them, prior boxes, and boxes and scores as they are. */
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import { BOX_NAME, mayPlay, pairs, type TensorMatch, preferred, matchOne } from "./match.ts";

@@ -3,7 +3,7 @@
  * into the smallest raw value whose conversion passes it; found by bisection over the real conversion, so that
  * the raw gate and a gate after conversion agree to the last value.
  */
-import { dequantise, halfToFloat } from "../engine/ts/value.ts";
+import { dequantise, halfToFloat } from "../core/number.ts";
 import { ELEMENTS, type TensorSpec } from "../core/tensor.ts";
 
 const word = new DataView(new ArrayBuffer(4));
@@ -41,9 +41,3 @@ export const smallestPassing = (threshold: number, gate: ">" | ">="): number =>
   rawThreshold({ type: "f32", scale: 1, zeroPoint: 0 }, (x) =>
     gate === ">" ? x > threshold : x >= threshold,
   );
-
-/** Smallest and largest number that an element can hold. */
-export const rangeOf = (s: Numbers): readonly [number, number] => [
-  numberOf(s, ELEMENTS[s.type].low),
-  numberOf(s, ELEMENTS[s.type].high),
-];

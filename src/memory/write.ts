@@ -1,7 +1,7 @@
 /** Room 3: writes a plan into memory, hands out slots, fills them. */
 import * as A from "../core/abi.ts";
 import { sigmoid } from "../engine/ts/value.ts";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/types.ts";
 import { rawThreshold, smallestPassing } from "./thresholds.ts";
 import type { Columns, Layout } from "./layout.ts";
 import type { Memory } from "../core/memory.ts";

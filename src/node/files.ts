@@ -8,21 +8,32 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { TensorError } from "../core/errors.ts";
 import { packingOf, readArchiveConfig } from "./files/archive.ts";
-import { isDescription, isTensorList, parseBin, parseTensorList, parseTensorSpec } from "./files/bin.ts";
+import {
+  isDescription,
+  isTensorList,
+  parseBin,
+  parseTensorList,
+  parseTensorSpec,
+  type BinSpec,
+} from "./files/bin.ts";
 import { isNpy, parseNpy } from "./files/npy.ts";
 import { isZip, parseNpz } from "./files/npz.ts";
-import { checkBytes, isRecord, readSafetensors, show } from "./files/safetensors.ts";
+import { checkBytes, readSafetensors, type NamedTensor } from "./files/safetensors.ts";
+import { isRecord, showJson } from "../core/json.ts";
 import { utf8 } from "./files/text.ts";
 import { PLAN_MAGIC } from "../planfile/format.ts";
-import type { BinSpec } from "./files/bin.ts";
-import type { NamedTensor } from "./files/safetensors.ts";
 
 export { packingOf, readArchiveConfig } from "./files/archive.ts";
 export { elementType, isTensorList, parseBin, parseTensorList } from "./files/bin.ts";
 export { parseNpy } from "./files/npy.ts";
 export { parseNpz } from "./files/npz.ts";
-export { readSafetensors, writeSafetensors } from "./files/safetensors.ts";
-export type { ElementType, NamedTensor, TensorData } from "./files/safetensors.ts";
+export {
+  readSafetensors,
+  writeSafetensors,
+  type ElementType,
+  type NamedTensor,
+  type TensorData,
+} from "./files/safetensors.ts";
 
 /**
  * The tensors of a file whose format says itself what it holds; a `.bin` does not and needs its JSON. `name` names a lone .npy tensor.
@@ -115,7 +126,7 @@ export async function readTensors(...paths: string[]): Promise<NamedTensor[]> {
  */
 export function mergeTensors(inputs: readonly Input[]): NamedTensor[] {
   if (!Array.isArray(inputs) || inputs.some((i) => !isRecord(i)))
-    throw new TensorError(`got inputs ${show(inputs)}, expected a list of what readInput gave`);
+    throw new TensorError(`got inputs ${showJson(inputs)}, expected a list of what readInput gave`);
   const from = new Map<string, string>();
   const out: NamedTensor[] = [];
   for (const input of inputs) {
@@ -124,7 +135,7 @@ export function mergeTensors(inputs: readonly Input[]): NamedTensor[] {
       const before = from.get(tensor.name);
       if (before !== undefined)
         throw new TensorError(
-          `got tensor ${show(tensor.name)} in ${before} and again in ${input.path}, expected each name once`,
+          `got tensor ${showJson(tensor.name)} in ${before} and again in ${input.path}, expected each name once`,
         );
       from.set(tensor.name, input.path);
       out.push(tensor);

@@ -1,11 +1,13 @@
 /** What a list of tensors can be: with a config, the plan; without, every family that fits, with the line to write. */
-import { type Config, parseConfig } from "../config/config.ts";
+import { parseConfig } from "../config/config.ts";
+import type { Config, DecoderOptions } from "../config/types.ts";
+import { makePlan, planOf, interpretConfig } from "../plan/make.ts";
 import { describeConfig, describePlan } from "../plan/describe.ts";
 import { TensorError } from "../core/errors.ts";
 import { FAMILIES, type Family, TRAITS } from "../core/families.ts";
-import { type DecoderOptions, withOptions } from "../config/typed-options.ts";
+import { withOptions } from "../config/typed-options.ts";
 import { valuesIn } from "../planfile/write.ts";
-import { makePlan, planOf, interpretConfig } from "../plan/plan.ts";
+
 import { priorsAmong } from "../heads/ssd.ts";
 import { knownSpecs } from "../heads/query.ts";
 import type { Interpretation } from "../heads/head.ts";

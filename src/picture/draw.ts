@@ -3,7 +3,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { isRecord, show } from "../node/files/safetensors.ts";
+import { isRecord, showJson } from "../core/json.ts";
 import { isBytes } from "../core/tensor.ts";
 
 /** What is drawn of a detection; coordinates normalised to the photo, 0..1, as detections have them before `toPixels`. */
@@ -38,7 +38,9 @@ export interface ImageInfo {
  */
 export function imageInfo(bytes: Uint8Array, where = "photo"): ImageInfo {
   if (!isBytes(bytes))
-    throw new DrawError(`${where}: got ${show(bytes)}, expected the bytes of a PNG or JPEG, a Uint8Array`);
+    throw new DrawError(
+      `${where}: got ${showJson(bytes)}, expected the bytes of a PNG or JPEG, a Uint8Array`,
+    );
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const info =
     bytes.length >= 24 && view.getUint32(0) === 0x89504e47 && view.getUint32(4) === 0x0d0a1a0a
@@ -231,7 +233,7 @@ export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options:
   const { tag, title: own } = options ?? {};
   if (typeof (detections as Partial<Iterable<Drawn>> | null)?.[Symbol.iterator] !== "function")
     throw new DrawError(
-      `got detections ${show(detections)}, expected what decode returned, or a list of such`,
+      `got detections ${showJson(detections)}, expected what decode returned, or a list of such`,
     );
   const info = imageInfo(photo);
   const { width, height } = info;
@@ -269,7 +271,7 @@ function photoElement(photo: Uint8Array, { mime, width, height, orientation }: I
 
 function checkOptions(options: unknown): void {
   if (typeof (options ?? {}) !== "object")
-    throw new DrawError(`got options ${show(options)}, expected an object`);
+    throw new DrawError(`got options ${showJson(options)}, expected an object`);
 }
 
 /** `copy()`ed detections and JSON from elsewhere are drawn alike, so numbers are checked before they become coordinates. */
@@ -279,7 +281,7 @@ function checked(d: Drawn): Drawn {
     [d.class_id, d.confidence, d.x_min, d.y_min, d.x_max, d.y_max].every((v) => Number.isFinite(v));
   if (!numbers)
     throw new DrawError(
-      `got detection ${show(d)}, expected finite class_id, confidence, x_min, y_min, x_max and y_max`,
+      `got detection ${showJson(d)}, expected finite class_id, confidence, x_min, y_min, x_max and y_max`,
     );
   if (d.x_min + d.x_max > 2 * FAR && d.y_min + d.y_max > 2 * FAR)
     throw new DrawError(
@@ -403,7 +405,7 @@ interface Resvg {
  * @throws DrawError where the package is missing, the font cannot be read, or the picture is too large or cannot be decoded
  */
 export async function rasterise(svg: string, options: RasterOptions = {}): Promise<Uint8Array> {
-  if (typeof svg !== "string") throw new DrawError(`got ${show(svg)}, expected the text of an SVG`);
+  if (typeof svg !== "string") throw new DrawError(`got ${showJson(svg)}, expected the text of an SVG`);
   checkOptions(options);
   const { font: ownFont, width } = options ?? {};
   let library: Resvg & { default?: Resvg };

@@ -1,5 +1,5 @@
 /** Lists with an entry for each class (labels, thresholds, `keep`), and which class an entry is of. */
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
 import type { Plan } from "./plan.ts";
 import { few } from "../core/tensor.ts";
@@ -26,16 +26,6 @@ export const isPerClass = (plan: Listing, { length }: readonly unknown[]): boole
   length === plan.classes ||
   listStart(plan, length) !== 0 ||
   (plan.backgroundLast && length === plan.classes + 1);
-
-/** The same before the shapes have told: of networks with a background the list may name it, and where `classes` counts it leave it out. */
-export function mayBePerClass(
-  { classes, family, kind, background }: Pick<Config, "classes" | "family" | "kind" | "background">,
-  { length }: readonly unknown[],
-): boolean {
-  const has =
-    kind === "ssd" || typeof background === "number" || /ssd|tflite|detr|ultraface/.test(family ?? "");
-  return classes === null || Math.abs(length - classes) <= (has ? 1 : 0);
-}
 
 /** A confidence for each class, once the shapes have told how many there are. */
 export function checkPerClass(plan: Listing, confidence: number | readonly number[]): void {

@@ -1,5 +1,5 @@
 /** A plan in words. */
-import type { AnchorSet, Config } from "../config/config.ts";
+import type { AnchorSet, Config } from "../config/types.ts";
 import type { Plan } from "./plan.ts";
 import { familyOf } from "../heads/query.ts";
 import { cellsOf } from "../heads/match.ts";

@@ -3,13 +3,14 @@
  * in JavaScript (`load.ts`) and in C (`embedded/`). `planfile.ts` documents the layout.
  */
 import { ABI_VERSION } from "../core/abi.ts";
-import { type Config, parseConfig } from "../config/config.ts";
+import { parseConfig } from "../config/config.ts";
+import type { Config, DecoderOptions } from "../config/types.ts";
 import { crc32 } from "../core/crc32.ts";
 import { TensorError } from "../core/errors.ts";
 import { writeImage } from "../memory/write.ts";
 import type { Layout } from "../memory/layout.ts";
 import { checkSize, memoryOf } from "../core/memory.ts";
-import { type DecoderOptions, withOptions } from "../config/typed-options.ts";
+import { withOptions } from "../config/typed-options.ts";
 import { numbersOf } from "../core/number.ts";
 import * as F from "./format.ts";
 import { labelsOf } from "../plan/classes.ts";

@@ -2,9 +2,10 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseConfig, type Config } from "../../src/config/config.ts";
+import { parseConfig } from "../../src/config/config.ts";
+import type { Config, DecoderOptions } from "../../src/config/types.ts";
 import { ConfigError } from "../../src/core/errors.ts";
-import { type DecoderOptions, withOptions } from "../../src/config/typed-options.ts";
+import { withOptions } from "../../src/config/typed-options.ts";
 
 /** The problems of a config that must be refused, a line each. */
 function problemsOf(json: unknown): string[] {

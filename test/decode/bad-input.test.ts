@@ -7,7 +7,7 @@ import type { Outputs } from "../../src/decode/inputs.ts";
 import { ConfigError, TensorError } from "../../src/core/errors.ts";
 import { inspect } from "../../src/node/inspect.ts";
 import type { Frame } from "../../src/decode/frame.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { engines } from "../support/engines.ts";
 import { filled as zeros } from "../support/seeded-networks.ts";

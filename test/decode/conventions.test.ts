@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ConventionSet } from "../../src/core/conventions.ts";
 import { createDecoderSync } from "../../src/decode/decoder.ts";
 import type { Detection } from "../../src/decode/detections.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import { engines } from "../support/engines.ts";
 
 /** What comes out of the cases below. */

@@ -6,7 +6,7 @@ import type { Update } from "../../src/decode/update.ts";
 import { Detections, toPixels } from "../../src/decode/detections.ts";
 import { ConfigError } from "../../src/core/errors.ts";
 import { chooseEngine } from "../../src/engine/choose.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import { specOf } from "../../src/core/tensor.ts";
 import { mulberry32 } from "../support/seeded-networks.ts";
 import { engines } from "../support/engines.ts";

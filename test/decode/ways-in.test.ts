@@ -8,7 +8,7 @@ import { TensorError } from "../../src/core/errors.ts";
 import { loadPlanSync } from "../../src/planfile/decoder.ts";
 import type { Frame } from "../../src/decode/frame.ts";
 import { inspect } from "../../src/node/inspect.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { engines } from "../support/engines.ts";
 import { filled, givenPriors } from "../support/seeded-networks.ts";

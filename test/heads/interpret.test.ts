@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import { TensorError } from "../../src/core/errors.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { engines } from "../support/engines.ts";
 import { type Filled, filled } from "../support/seeded-networks.ts";

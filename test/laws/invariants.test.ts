@@ -4,7 +4,7 @@ import { halfToFloat } from "../../src/engine/ts/value.ts";
 import { type Decoder, createDecoderSync } from "../../src/decode/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import type { Detection, Detections } from "../../src/decode/detections.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import type { ElementType, TensorInput } from "../../src/core/tensor.ts";
 import { engines } from "../support/engines.ts";
 import {

@@ -11,7 +11,7 @@ import { table } from "../../src/node/cli/table.ts";
 import { LIBRARY } from "../../src/node/cli/words.ts";
 import { imageInfo } from "../../src/picture/draw.ts";
 import { writeSafetensors } from "../../src/node/files.ts";
-import { show } from "../../src/node/files/safetensors.ts";
+import { showJson } from "../../src/core/json.ts";
 import { dict, npy } from "../support/npy.ts";
 import type { Detection } from "../../src/entries/index.ts";
 
@@ -535,7 +535,7 @@ test("a result does not take the place of what it is made from, nor of another r
     const { code, out, err } = await boxwright(...argv);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(
-      `boxwright: --${option}: got ${show(path)}, expected a file of its own, not one that is read or written here already\n`,
+      `boxwright: --${option}: got ${showJson(path)}, expected a file of its own, not one that is read or written here already\n`,
     );
   }
   expect(await readFile(photo)).toEqual(before);

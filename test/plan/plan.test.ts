@@ -7,7 +7,7 @@ import { ConfigError, type Detections, TensorError, createDecoderSync } from "..
 import { compilePlan as compileBytes } from "../../src/entries/node.ts";
 import { loadPlan, loadPlanSync } from "../../src/entries/plan.ts";
 import * as F from "../../src/planfile/format.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import type { ElementType, TensorInput } from "../../src/core/tensor.ts";
 import { engines } from "../support/engines.ts";
 import {

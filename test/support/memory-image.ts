@@ -15,8 +15,10 @@ import {
   type Thresholds,
 } from "../../src/memory/write.ts";
 import { layoutOf, type Layout } from "../../src/memory/layout.ts";
-import { withOptions, type DecoderOptions } from "../../src/config/typed-options.ts";
-import { makePlan, type Plan } from "../../src/plan/plan.ts";
+import { withOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
+import { makePlan } from "../../src/plan/make.ts";
+import type { Plan } from "../../src/plan/plan.ts";
 import { specOf, type TensorSpecInput } from "../../src/core/tensor.ts";
 import type { Raw } from "./seeded-networks.ts";
 

@@ -1,5 +1,5 @@
 /** The recorded networks, each with the line of config that its user writes. */
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import type { Recording, Row } from "./shared-data.ts";
 
 export interface Network {

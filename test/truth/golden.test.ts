@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { type Decoder, createDecoderSync } from "../../src/decode/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import type { EngineName } from "../../src/core/engine-name.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { engines } from "../support/engines.ts";
 import { expectSame } from "../support/expect-detections.ts";

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { type Decoder, createDecoderSync } from "../../src/decode/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import type { Frame } from "../../src/decode/frame.ts";
-import type { DecoderOptions } from "../../src/config/typed-options.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
 import {
   blazefaceAnchors,
   caffePriors,

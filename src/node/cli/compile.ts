@@ -7,9 +7,9 @@ import {
   standaloneKernel,
 } from "../../planfile/write.ts";
 import { PAGE } from "../../engine/choose.ts";
-import { readInput } from "../files.ts";
+import { readInput, type Input } from "../files.ts";
 import { readScalarKernel } from "../kernel.ts";
-import { shape } from "../../core/tensor.ts";
+import { shape, show } from "../../core/tensor.ts";
 import {
   UsageError,
   checkPlaces,
@@ -22,12 +22,10 @@ import {
   tensorsOf,
   theConfig,
   writeNamed,
+  type Values,
 } from "./options.ts";
-import { show } from "../files/safetensors.ts";
-import type { Input } from "../files.ts";
+import type { Io } from "./io.ts";
 import type { TensorHead } from "../files/safetensors.ts";
-import type { Values } from "./options.ts";
-import type { Io } from "./run.ts";
 
 export async function compile(positionals: string[], values: Values, io: Io): Promise<void> {
   const inputs: Input[] = await Promise.all(positionals.map(readInput));

@@ -2,13 +2,12 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { TensorError } from "../../core/errors.ts";
-import { elementType, load, mergeTensors, readTensors } from "../files.ts";
-import { show } from "../files/safetensors.ts";
+import { elementType, load, mergeTensors, readTensors, type Input } from "../files.ts";
+import type { NamedTensor, TensorHead } from "../files/safetensors.ts";
+import { showJson } from "../../core/json.ts";
 import { TYPES, isFloat } from "../../core/tensor.ts";
 import { utf8 } from "../files/text.ts";
-import type { DecoderOptions } from "../../config/typed-options.ts";
-import type { Input } from "../files.ts";
-import type { NamedTensor, TensorHead } from "../files/safetensors.ts";
+import type { DecoderOptions } from "../../config/types.ts";
 
 /** Wrong usage: exit code 2. */
 export class UsageError extends Error {
@@ -80,7 +79,7 @@ function withoutEngine<T extends { engine: unknown }>({ engine: _, ...rest }: T)
 export type Values = Record<string, string | boolean | string[] | undefined>;
 
 const got = (option: string, value: unknown, expected: string) =>
-  new UsageError(`--${option}: got ${show(value)}, expected ${expected}`);
+  new UsageError(`--${option}: got ${showJson(value)}, expected ${expected}`);
 
 export function numberOf(
   values: Values,
@@ -321,14 +320,14 @@ export function parseShape(word: string, index: number): TensorHead | null {
   const type = elementType(spelling ?? "f32");
   if (!type)
     throw new UsageError(
-      `${word}: got type ${show(spelling)}, expected f32, f16, u8, i8, i16, u16, i32, u32, i64 or f64`,
+      `${word}: got type ${showJson(spelling)}, expected f32, f16, u8, i8, i16, u16, i32, u32, i64 or f64`,
     );
   const head: TensorHead = { name: name ?? `output${index}`, dims: dims.split(/x/i).map(Number), type };
   if (head.dims.includes(0)) throw new UsageError(`${word}: got a size of 0, expected 1 or more`);
   if (scale !== undefined) {
     const numbers = scaleOf(scale, zeroPoint);
     if (numbers === null)
-      throw new UsageError(`${word}: got scale ${show(scale)}, expected a positive number`);
+      throw new UsageError(`${word}: got scale ${showJson(scale)}, expected a positive number`);
     Object.assign(head, numbers);
   }
   return head;
@@ -363,7 +362,7 @@ export function theConfig(inputs: readonly Input[]): { path: string; text: strin
 export function eachOnce(heads: readonly TensorHead[]): void {
   const seen = new Set<string>();
   for (const { name } of heads) {
-    if (seen.has(name)) throw new UsageError(`got tensor ${show(name)} twice, expected each name once`);
+    if (seen.has(name)) throw new UsageError(`got tensor ${showJson(name)} twice, expected each name once`);
     seen.add(name);
   }
 }

@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { createDecoder } from "../../decode/decoder.ts";
-import { toPixels } from "../../decode/detections.ts";
-import { drawSvg, imageInfo, rasterise } from "../../picture/draw.ts";
-import { readInput } from "../files.ts";
+import { toPixels, type Detection } from "../../decode/detections.ts";
+import { drawSvg, imageInfo, rasterise, type Drawn } from "../../picture/draw.ts";
+import { readInput, type Input } from "../files.ts";
 import { inspect } from "../inspect.ts";
-import { isRecord, show } from "../files/safetensors.ts";
+import { isRecord, showJson } from "../../core/json.ts";
 import { compile } from "./compile.ts";
 import { HELP } from "./help.ts";
 import {
@@ -27,22 +27,14 @@ import {
   theConfig,
   wholeOf,
   writeNamed,
+  type Values,
 } from "./options.ts";
 import { table } from "./table.ts";
 import { parseWords, withFlags } from "./words.ts";
-import type { Stats } from "../../decode/stats.ts";
 import type { Description } from "../../plan/describe.ts";
-import type { Detection } from "../../decode/detections.ts";
-import type { Drawn } from "../../picture/draw.ts";
-import type { Input } from "../files.ts";
+import type { Stats } from "../../decode/stats.ts";
 import type { TensorHead } from "../files/safetensors.ts";
-import type { Values } from "./options.ts";
-
-export interface Io {
-  /** Bytes only from `compile`. */
-  out(text: string | Uint8Array): void;
-  err(text: string): void;
-}
+import type { Io } from "./io.ts";
 
 const DONE = 0;
 const REFUSED = 1;
@@ -61,7 +53,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     else if (isCommand(name)) await runCommand(name, words, io);
     else
       throw new UsageError(
-        `got ${name === "" ? "no command" : `command ${show(name === "help" ? words[0] : name)}`}, expected decode, draw, inspect or compile`,
+        `got ${name === "" ? "no command" : `command ${showJson(name === "help" ? words[0] : name)}`}, expected decode, draw, inspect or compile`,
       );
     return DONE;
   } catch (e) {
@@ -128,7 +120,7 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
     ];
     for (const out of outs)
       if (!/\.(svg|png)$/i.test(out))
-        throw new UsageError(`--out: got ${show(out)}, expected a name that ends in .svg or .png`);
+        throw new UsageError(`--out: got ${showJson(out)}, expected a name that ends in .svg or .png`);
     const read = ["detections", "labels", "priors", "font"].map((option) => values[option]);
     await checkPlaces(
       outs.map((out) => ["out", out]),
@@ -248,7 +240,7 @@ const RESIZES = ["stretch", "letterbox", "letterbox-topleft"] as const;
 function resizeOf(values: Values): (typeof RESIZES)[number] {
   const value = values["resize"] ?? "stretch";
   const found = RESIZES.find((r) => r === value);
-  if (!found) throw new UsageError(`--resize: got ${show(value)}, expected ${RESIZES.join(", ")}`);
+  if (!found) throw new UsageError(`--resize: got ${showJson(value)}, expected ${RESIZES.join(", ")}`);
   return found;
 }
 
@@ -293,7 +285,7 @@ async function detectionsOf(file: string): Promise<Drawn[][]> {
     json = JSON.parse((await readFile(file, "utf8")).replace(/^\ufeff/, ""));
   } catch (e) {
     throw new UsageError(
-      `--detections: got ${show(file)} (${(e as Error).message}), expected a JSON file of detections`,
+      `--detections: got ${showJson(file)} (${(e as Error).message}), expected a JSON file of detections`,
     );
   }
   const one = (value: unknown) =>
@@ -303,7 +295,7 @@ async function detectionsOf(file: string): Promise<Drawn[][]> {
   const many = Array.isArray(json) ? json.map(one) : [null];
   if (many.some((list) => list === null))
     throw new UsageError(
-      `--detections: got ${show(json)}, expected a list of detections or {"detections": [...]}`,
+      `--detections: got ${showJson(json)}, expected a list of detections or {"detections": [...]}`,
     );
   return many as Drawn[][];
 }

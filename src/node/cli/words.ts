@@ -1,8 +1,7 @@
 /** The words after a command as options and the rest; and which option a word, or a message of the library, means. */
 import { parseArgs } from "node:util";
-import { COMMANDS, UsageError } from "./options.ts";
-import { show } from "../files/safetensors.ts";
-import type { Values } from "./options.ts";
+import { COMMANDS, UsageError, type Values } from "./options.ts";
+import { showJson } from "../../core/json.ts";
 
 type Name = keyof typeof COMMANDS;
 type Options = Readonly<Record<string, { readonly type: "string" | "boolean" }>>;
@@ -26,11 +25,11 @@ export function parseWords(name: Name, words: string[]): { values: Values; posit
     if (!Object.hasOwn(options, token.name))
       throw new UsageError(`got ${rawName}, expected ${meantBy(token.name, name)}`);
     if (options[token.name].type === "boolean") {
-      if (value !== undefined) throw new UsageError(`${rawName}: got ${show(value)}, expected no value`);
+      if (value !== undefined) throw new UsageError(`${rawName}: got ${showJson(value)}, expected no value`);
     } else if (value === undefined) throw new UsageError(`${rawName}: got nothing, expected a value`);
     else if (!inlineValue && /^-./.test(value))
       throw new UsageError(
-        `${rawName}: got ${show(value)}, expected a value; one that begins with a dash is written ${rawName}=${value}`,
+        `${rawName}: got ${showJson(value)}, expected a value; one that begins with a dash is written ${rawName}=${value}`,
       );
   }
   return { values: values as Values, positionals };

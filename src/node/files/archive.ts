@@ -5,7 +5,8 @@
 import { createGunzip } from "node:zlib";
 import { Readable } from "node:stream";
 import { ConfigError } from "../../core/errors.ts";
-import { checkBytes, show } from "./safetensors.ts";
+import { checkBytes } from "./safetensors.ts";
+import { showJson } from "../../core/json.ts";
 import { utf8 } from "./text.ts";
 
 const BLOCK = 512;
@@ -113,16 +114,16 @@ async function configOf(source: Bytes, where: string): Promise<Uint8Array> {
     if (source.passed + size > LARGEST_ARCHIVE)
       throw refusal(
         where,
-        `${show(name)}: got ${size} bytes at ${source.passed}, expected at most ${LARGEST_ARCHIVE} in all`,
+        `${showJson(name)}: got ${size} bytes at ${source.passed}, expected at most ${LARGEST_ARCHIVE} in all`,
       );
     longName = null;
     const padding = (BLOCK - (size % BLOCK)) % BLOCK;
     if (kind === "L" || kind === "x" || ((kind === "0" || kind === "\0") && isConfig(name))) {
       if (size > LARGEST_CONFIG)
-        throw refusal(where, `${show(name)}: got ${size} bytes, expected at most ${LARGEST_CONFIG}`);
+        throw refusal(where, `${showJson(name)}: got ${size} bytes, expected at most ${LARGEST_CONFIG}`);
       const body = await source.take(size);
       if (body.length < size)
-        throw refusal(where, `${show(name)}: got ${body.length} bytes, expected ${size}: cut short`);
+        throw refusal(where, `${showJson(name)}: got ${body.length} bytes, expected ${size}: cut short`);
       if (kind === "L") longName = text(body, 0, body.length);
       else if (kind === "x") longName = paxPath(body);
       else return body;
@@ -167,7 +168,7 @@ function octal(header: Uint8Array, at: number, length: number, where: string): n
   const digits = text(header, at, length).trim();
   // GNU writes sizes from 8 GiB on in base 256: beyond what is read here.
   if (header[at] & 0x80 || !/^[0-7]+$/.test(digits))
-    throw refusal(where, `got tar size ${show(digits)}, expected octal digits below 8 GiB`);
+    throw refusal(where, `got tar size ${showJson(digits)}, expected octal digits below 8 GiB`);
   return parseInt(digits, 8);
 }
 

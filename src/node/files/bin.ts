@@ -7,13 +7,14 @@ import {
   ELEMENT_TYPES,
   bytesPerElement,
   elementCount,
-  isRecord,
   quantisation,
-  show,
   typedData,
+  type ElementType,
+  type NamedTensor,
+  type TensorHead,
 } from "./safetensors.ts";
+import { isRecord, showJson } from "../../core/json.ts";
 import { ELEMENTS, elementType as kernelType } from "../../core/tensor.ts";
-import type { ElementType, NamedTensor, TensorHead } from "./safetensors.ts";
 
 /**
  * The element type a spelling means, or null. The spellings are those of the kernel's types, which take wider numbers narrowed: in a
@@ -56,12 +57,12 @@ const listOf = (json: unknown): unknown[] | null => {
 export function parseTensorList(json: unknown, where: string): BinSpec[] {
   const list = listOf(json);
   if (!list)
-    throw new TensorError(`${where}: got ${show(json)}, expected a list of {name, file, dtype, shape}`);
+    throw new TensorError(`${where}: got ${showJson(json)}, expected a list of {name, file, dtype, shape}`);
   const seen = new Set<string>();
   return list.map((entry, i) => {
     const spec = parseTensorSpec(entry, `${where}: [${i}]`);
     if (seen.has(spec.name))
-      throw new TensorError(`${where}: got tensor ${show(spec.name)} twice, expected each name once`);
+      throw new TensorError(`${where}: got tensor ${showJson(spec.name)} twice, expected each name once`);
     seen.add(spec.name);
     return spec;
   });
@@ -70,13 +71,13 @@ export function parseTensorList(json: unknown, where: string): BinSpec[] {
 /** One entry; `file` and `name` may stand for each other, and both may be given by the caller. */
 export function parseTensorSpec(entry: unknown, where: string, beside?: string): BinSpec {
   if (!isRecord(entry))
-    throw new TensorError(`${where}: got ${show(entry)}, expected {name, file, dtype, shape}`);
+    throw new TensorError(`${where}: got ${showJson(entry)}, expected {name, file, dtype, shape}`);
   const file = entry["file"] ?? beside;
   if (typeof file !== "string" || file === "")
-    throw new TensorError(`${where}: got file ${show(file)}, expected the name of a file`);
+    throw new TensorError(`${where}: got file ${showJson(file)}, expected the name of a file`);
   // A list is data from elsewhere: it may name files beside it, not any file of the machine.
   if (/^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)/.test(file) || file.includes("\0"))
-    throw new TensorError(`${where}: got file ${show(file)}, expected one inside the list's own folder`);
+    throw new TensorError(`${where}: got file ${showJson(file)}, expected one inside the list's own folder`);
   const name =
     entry["name"] ??
     file
@@ -84,12 +85,12 @@ export function parseTensorSpec(entry: unknown, where: string, beside?: string):
       .replace(/\.gz$/i, "")
       .replace(/\.(bin|raw)$/i, "");
   if (typeof name !== "string" || name === "")
-    throw new TensorError(`${where}: got name ${show(name)}, expected text`);
+    throw new TensorError(`${where}: got name ${showJson(name)}, expected text`);
   const dtype = entry["dtype"] ?? entry["type"];
   const type = elementType(dtype);
   if (!type)
     throw new TensorError(
-      `${where}: ${name}: got dtype ${show(dtype)}, expected one of ${ELEMENT_TYPES.join(" ")}`,
+      `${where}: ${name}: got dtype ${showJson(dtype)}, expected one of ${ELEMENT_TYPES.join(" ")}`,
     );
   const dims = entry["shape"] ?? entry["dims"];
   elementCount(dims, `${where}: ${name}`);

@@ -3,8 +3,15 @@
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
 import { TensorError } from "../../core/errors.ts";
-import { bytesPerElement, checkBytes, elementCount, show, typedData } from "./safetensors.ts";
-import type { ElementType, NamedTensor } from "./safetensors.ts";
+import {
+  bytesPerElement,
+  checkBytes,
+  elementCount,
+  typedData,
+  type ElementType,
+  type NamedTensor,
+} from "./safetensors.ts";
+import { showJson } from "../../core/json.ts";
 
 const DTYPES: Record<string, ElementType> = {
   f4: "f32",
@@ -60,7 +67,7 @@ export function parseNpy(bytes: Uint8Array, name: string, where = name): NamedTe
   const type = Object.hasOwn(DTYPES, descr.slice(1)) ? DTYPES[descr.slice(1)] : undefined;
   if (type === undefined || !/^[<>|=]/.test(descr))
     throw new TensorError(
-      `${where}: got dtype ${show(descr)}, expected one of ${Object.keys(DTYPES).join(" ")}, for instance "<f4"`,
+      `${where}: got dtype ${showJson(descr)}, expected one of ${Object.keys(DTYPES).join(" ")}, for instance "<f4"`,
     );
   const dims = shape
     .split(",")
@@ -85,7 +92,7 @@ function field(header: string, key: string, value: RegExp, where: string): strin
   const found = new RegExp(`['"]${key}['"]\\s*:\\s*(?:${value.source})\\s*[,}]`).exec(header);
   if (!found || !header.startsWith("{"))
     throw new TensorError(
-      `${where}: got header ${show(header)}, expected {'descr': '<f4', 'fortran_order': False, 'shape': (1, 84, 8400)}: no usable '${key}'`,
+      `${where}: got header ${showJson(header)}, expected {'descr': '<f4', 'fortran_order': False, 'shape': (1, 84, 8400)}: no usable '${key}'`,
     );
   return found[1] ?? found[2];
 }

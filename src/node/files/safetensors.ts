@@ -6,8 +6,9 @@
  *     8   n bytes JSON: {"name": {"dtype", "shape", "data_offsets": [begin, end]}, ..., "__metadata__": {text: text}}
  *     8+n         the data, each tensor little-endian and row-major, back to back, without holes or overlap
  */
+import { isRecord, showJson } from "../../core/json.ts";
 import { TensorError } from "../../core/errors.ts";
-import { isBytes, kindOf, show as showPlain } from "../../core/tensor.ts";
+import { isBytes, kindOf } from "../../core/tensor.ts";
 
 /** f16 is carried as raw bits in a Uint16Array. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
@@ -65,17 +66,17 @@ export const bytesPerElement = (type: ElementType): number => ARRAYS[type].BYTES
 /** Product of the dims; throws on anything a file cannot mean: not a list, negative, fractional, or beyond 2^53 elements. */
 export function elementCount(dims: unknown, where: string): number {
   if (!Array.isArray(dims))
-    throw new TensorError(`${where}: got shape ${show(dims)}, expected a list of sizes`);
+    throw new TensorError(`${where}: got shape ${showJson(dims)}, expected a list of sizes`);
   let count = 1;
   let empty = false;
   for (const d of dims as unknown[]) {
     if (typeof d !== "number" || !Number.isSafeInteger(d) || d < 0)
-      throw new TensorError(`${where}: got shape ${show(dims)}, expected whole sizes of 0 or more`);
+      throw new TensorError(`${where}: got shape ${showJson(dims)}, expected whole sizes of 0 or more`);
     // A zero must not hide that the other sizes overflow, nor overflow be hidden by a zero further on.
     if (d === 0) empty = true;
     else count *= d;
     if (!Number.isSafeInteger(count))
-      throw new TensorError(`${where}: got shape ${show(dims)}, expected at most 2^53 - 1 elements`);
+      throw new TensorError(`${where}: got shape ${showJson(dims)}, expected at most 2^53 - 1 elements`);
   }
   return empty ? 0 : count;
 }
@@ -89,7 +90,7 @@ export function checkBytes(bytes: unknown, where: string): void {
 }
 
 const kindOrValue = (value: unknown): string =>
-  typeof value === "object" && value !== null ? kindOf(value) : show(value);
+  typeof value === "object" && value !== null ? kindOf(value) : showJson(value);
 
 /** A view on `bytes` where the address allows it, else a copy: typed arrays must start at a multiple of their element size. */
 export function typedData(type: ElementType, bytes: Uint8Array): TensorData {
@@ -120,14 +121,14 @@ export function readSafetensors(
     header = JSON.parse(text);
   } catch {
     throw new TensorError(
-      `${where}: got a header that is not JSON (${show(text)}), expected {"name": {"dtype", "shape", "data_offsets"}}`,
+      `${where}: got a header that is not JSON (${showJson(text)}), expected {"name": {"dtype", "shape", "data_offsets"}}`,
     );
   }
   if (!isRecord(header))
-    throw new TensorError(`${where}: got header ${show(header)}, expected an object of tensors`);
+    throw new TensorError(`${where}: got header ${showJson(header)}, expected an object of tensors`);
   const twice = repeatedKey(text);
   if (twice !== null)
-    throw new TensorError(`${where}: got tensor ${show(twice)} twice, expected each name once`);
+    throw new TensorError(`${where}: got tensor ${showJson(twice)} twice, expected each name once`);
 
   const data = bytes.subarray(8 + length);
   const metadata = readMetadata(header["__metadata__"], where);
@@ -170,7 +171,7 @@ export function writeSafetensors(
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
   if (!Array.isArray(tensors))
-    throw new TensorError(`got tensors ${show(tensors)}, expected a list of {name, data, dims, type}`);
+    throw new TensorError(`got tensors ${showJson(tensors)}, expected a list of {name, data, dims, type}`);
   const header: [string, unknown][] = [];
   const extras: [string, unknown][] = [];
   const seen = new Set<string>(["__metadata__"]);
@@ -197,7 +198,7 @@ export function writeSafetensors(
     `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join()}}`;
   const words = readMetadata(metadata ?? {}, "metadata");
   if (words[EXTRAS] !== undefined)
-    throw new TensorError(`metadata: got the key ${show(EXTRAS)}, expected another: it is reserved`);
+    throw new TensorError(`metadata: got the key ${showJson(EXTRAS)}, expected another: it is reserved`);
   if (extras.length) words[EXTRAS] = object(extras);
   const meta = Object.keys(words).length
     ? `"__metadata__":${JSON.stringify(words)}${header.length ? "," : ""}`
@@ -219,11 +220,12 @@ export function writeSafetensors(
 /** In plain JavaScript a tensor may come as a runtime gives it: its type spelled otherwise, or data of another kind. */
 function checkTensor(tensor: Readonly<NamedTensor>): void {
   if (!isRecord(tensor))
-    throw new TensorError(`got tensor ${show(tensor)}, expected {name, data, dims, type}`);
+    throw new TensorError(`got tensor ${showJson(tensor)}, expected {name, data, dims, type}`);
   const { name, data, type, ...rest } = tensor;
-  if (typeof name !== "string") throw new TensorError(`got a tensor of name ${show(name)}, expected text`);
+  if (typeof name !== "string")
+    throw new TensorError(`got a tensor of name ${showJson(name)}, expected text`);
   if (!ELEMENT_TYPES.includes(type))
-    throw new TensorError(`${name}: got type ${show(type)}, expected one of ${ELEMENT_TYPES.join(" ")}`);
+    throw new TensorError(`${name}: got type ${showJson(type)}, expected one of ${ELEMENT_TYPES.join(" ")}`);
   const kind = ARRAYS[type].name;
   // a Buffer is a Uint8Array too
   if (kindOf(data) !== kind)
@@ -238,11 +240,11 @@ function readEntry(
   where: string,
 ): { head: TensorHead; begin: number; end: number } {
   if (!isRecord(entry))
-    throw new TensorError(`${where}: got ${show(entry)}, expected {"dtype", "shape", "data_offsets"}`);
+    throw new TensorError(`${where}: got ${showJson(entry)}, expected {"dtype", "shape", "data_offsets"}`);
   const type = ELEMENT_TYPES.find((t) => t.toUpperCase() === entry["dtype"]);
   if (type === undefined)
     throw new TensorError(
-      `${where}: got dtype ${show(entry["dtype"])}, expected one of ${ELEMENT_TYPES.join(" ").toUpperCase()}`,
+      `${where}: got dtype ${showJson(entry["dtype"])}, expected one of ${ELEMENT_TYPES.join(" ").toUpperCase()}`,
     );
   const count = elementCount(entry["shape"], where);
   const offsets = entry["data_offsets"];
@@ -250,12 +252,12 @@ function readEntry(
   const whole = isOffset(begin) && isOffset(end) && begin <= end;
   if (!whole || end > room)
     throw new TensorError(
-      `${where}: got data_offsets ${show(offsets)}, expected [begin, end] within the ${room} bytes of data${whole ? ": is the file cut short?" : ""}`,
+      `${where}: got data_offsets ${showJson(offsets)}, expected [begin, end] within the ${room} bytes of data${whole ? ": is the file cut short?" : ""}`,
     );
   const bytes = count * bytesPerElement(type);
   if (end - begin !== bytes)
     throw new TensorError(
-      `${where}: got ${end - begin} bytes of data, expected ${bytes} (${type}${show(entry["shape"])})`,
+      `${where}: got ${end - begin} bytes of data, expected ${bytes} (${type}${showJson(entry["shape"])})`,
     );
   return { head: { name, type, dims: entry["shape"] as number[] }, begin, end };
 }
@@ -263,7 +265,7 @@ function readEntry(
 function readMetadata(value: unknown, where: string): Record<string, string> {
   if (value === undefined) return {};
   if (!isRecord(value) || Object.values(value).some((v) => typeof v !== "string"))
-    throw new TensorError(`${where}: __metadata__: got ${show(value)}, expected an object of texts`);
+    throw new TensorError(`${where}: __metadata__: got ${showJson(value)}, expected an object of texts`);
   return { ...(value as Record<string, string>) };
 }
 
@@ -279,7 +281,7 @@ function readExtras(metadata: Record<string, string>, where: string): Map<string
     value = text;
   }
   if (!isRecord(value))
-    throw new TensorError(`${where}: ${EXTRAS}: got ${show(value)}, expected an object of tensors`);
+    throw new TensorError(`${where}: ${EXTRAS}: got ${showJson(value)}, expected an object of tensors`);
   return new Map(
     Object.entries(value).map(([name, v]) => [name, quantisation(v, `${where}: ${EXTRAS}: ${name}`)]),
   );
@@ -287,7 +289,7 @@ function readExtras(metadata: Record<string, string>, where: string): Map<string
 
 /** Scale, zero point and order as any file beside the data states them; `zero_point` and `storage_order` are read too. */
 export function quantisation(value: unknown, where: string): Partial<NamedTensor> {
-  if (!isRecord(value)) throw new TensorError(`${where}: got ${show(value)}, expected an object`);
+  if (!isRecord(value)) throw new TensorError(`${where}: got ${showJson(value)}, expected an object`);
   const out: Partial<NamedTensor> = {};
   const scale = value["scale"];
   const zeroPoint = value["zeroPoint"] ?? value["zero_point"];
@@ -295,40 +297,25 @@ export function quantisation(value: unknown, where: string): Partial<NamedTensor
   // runtimes say scale 0 of what is not quantised
   if (scale !== undefined && scale !== null && scale !== 0) {
     if (!Number.isFinite(scale) || (scale as number) <= 0)
-      throw new TensorError(`${where}: got scale ${show(scale)}, expected a positive number`);
+      throw new TensorError(`${where}: got scale ${showJson(scale)}, expected a positive number`);
     out.scale = scale as number;
   }
   if (zeroPoint !== undefined && zeroPoint !== null) {
     if (!Number.isFinite(zeroPoint))
-      throw new TensorError(`${where}: got zero point ${show(zeroPoint)}, expected a finite number`);
+      throw new TensorError(`${where}: got zero point ${showJson(zeroPoint)}, expected a finite number`);
     out.zeroPoint = zeroPoint as number;
   }
   if (order !== undefined && order !== null) {
     if (typeof order !== "string" || !/^[A-Za-z]{1,8}$/.test(order))
-      throw new TensorError(`${where}: got order ${show(order)}, expected letters such as "NCHW" or "NHWC"`);
+      throw new TensorError(
+        `${where}: got order ${showJson(order)}, expected letters such as "NCHW" or "NHWC"`,
+      );
     out.order = order;
   }
   return out;
 }
 
 const isOffset = (n: unknown): n is number => Number.isSafeInteger(n) && (n as number) >= 0;
-
-export const isRecord = (v: unknown): v is Record<string, unknown> =>
-  typeof v === "object" && v !== null && !Array.isArray(v);
-
-/** A value of a file inside an error message: as JSON, where `tensor.ts` does not look into objects, and never longer than a line. */
-export function show(value: unknown): string {
-  if (value === undefined) return "nothing";
-  let text: string | undefined;
-  try {
-    // JSON has no word for NaN
-    if (typeof value !== "number") text = JSON.stringify(value);
-  } catch {
-    // JSON.parse reads any depth, JSON.stringify does not write it
-  }
-  text ??= showPlain(value);
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
-}
 
 /** The first key of the outermost object that stands there twice; JSON.parse keeps the last one silently. `text` is valid JSON. */
 function repeatedKey(text: string): string | null {

@@ -1,9 +1,9 @@
-import type { Config } from "./config.ts";
+import type { Config } from "./types.ts";
 
-/** A config that says nothing; the formats fill in what their files say. */
-export function blank(source: Config["format"]): Config {
+/** Returns a config with the defaults of files: no field is stated yet. */
+export function defaultConfig(format: Config["format"]): Config {
   return {
-    format: source,
+    format,
     outputFormat: null,
     decodes: true,
     note: null,
