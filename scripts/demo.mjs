@@ -5,7 +5,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createDecoder, toPixels } from "../dist/index.mjs";
+import { createDecoder, toPixels } from "../dist/index.node.mjs";
 import { drawSvg, imageInfo, rasterise, readTensors } from "../dist/node.mjs";
 
 // A reader that has seen enough (`| head`) closes the pipe: the pictures are written all the same.

@@ -1,11 +1,13 @@
-/** Room 5: detections as columns, and as objects for those who iterate. */
-
+/** The result of a decode: columns for speed, objects for those who iterate. */
 import type { DetectionColumns } from "../memory/layout.ts";
 
-/** One box with its label. Coordinates are normalised: 0..1 across the image (or the network input, without a frame). */
+/**
+ * One box with its label. Coordinates are 0..1 across the image of the frame, or across the network's input without one.
+ * The names are those of the config format's own records.
+ */
 export interface Detection {
   readonly class_id: number;
-  /** The config's label, or the class number as text where it has none. */
+  /** The config's label, or the class id as text if it has none. */
   readonly label: string;
   readonly confidence: number;
   readonly x_min: number;
@@ -15,24 +17,35 @@ export interface Detection {
 }
 
 /**
- * Detections of one image, best first. The columns are views made once, `maxDetections` rows long, of which the
- * first `length` count; the next `decode` overwrites them. `copy()` to keep.
+ * Detections of one image, best first. The columns are views of the decoder's memory, `maxDetections` rows long; the first
+ * `length` rows count. The next `decode` overwrites them; `copy()` keeps them.
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ *
+ * const decoder = createDecoderSync({ family: "boxes", classes: 2, labels: ["person", "cat"], coordinates: "normalised" });
+ * const found = decoder.decode({
+ *   boxes: { data: [0, 0, 0.5, 0.5, 0.6, 0.6, 0.9, 0.9, 0.6, 0, 1, 0.5], dims: [1, 3, 4] },
+ *   scores: { data: [0.125, 0.5, 0.75, 0.125, 0.125, 0.125], dims: [1, 3, 2] },
+ * });
+ * const kept = found.copy(); // the next decode leaves it alone
+ * console.log(kept.length, kept.at(0)?.label, [...kept.scores]); // 2 person [0.75,0.5]
  */
 export class Detections implements Iterable<Detection> {
-  /** How many rows count. */
+  /** Number of rows that count. */
   readonly length: number = 0;
-  /** x_min, y_min, x_max, y_max of each row, four numbers side by side; normalised to the image of the frame, or to the network's input without one. */
+  /** x_min, y_min, x_max, y_max of each row, side by side; 0..1, like `Detection`. */
   readonly boxes: Float32Array;
   /** Confidence of each row, 0..1, falling. */
   readonly scores: Float32Array;
-  /** Class number of each row, counted as the config counts labels. */
+  /** Class id of each row: an index into the config's labels. */
   readonly classIds: Int32Array;
   /**
-   * Where each came from: cells are numbered head by head, anchor by anchor, row by row
-   * (`describe().json.heads` gives each head's first number).
+   * Index of the cell that each row came from. Cells are counted head by head, anchor by anchor, row by row; `describe()`
+   * gives each head's first index.
    */
   readonly sources: Uint32Array;
-  readonly #labels: readonly string[] | null;
+  /** Class names by class id; null if the config has none. */
+  readonly labels: readonly string[] | null;
 
   constructor(
     boxes: Float32Array,
@@ -45,12 +58,12 @@ export class Detections implements Iterable<Detection> {
     this.scores = scores;
     this.classIds = classIds;
     this.sources = sources;
-    this.#labels = labels;
-    // what `console.log` of Node, Bun and Deno shows; as a method with a computed name it would keep the class in every bundle
+    this.labels = labels;
+    // `console.log` of Node, Bun and Deno shows the rows. A method with a computed name would keep the class in every bundle.
     Object.defineProperty(this, Symbol.for("nodejs.util.inspect.custom"), { value: this.toArray });
   }
 
-  /** Row `i` as an object, `undefined` past the end and for what is no whole number; negative counts from the end. */
+  /** Returns row `i` as an object; a negative `i` counts from the end. Undefined if there is no such row. */
   at(i: number): Detection | undefined {
     const row = i < 0 ? this.length + i : i;
     if (!(Number.isInteger(row) && row >= 0 && row < this.length)) return undefined;
@@ -58,7 +71,7 @@ export class Detections implements Iterable<Detection> {
     const b = row * 4;
     return {
       class_id,
-      label: this.#labels?.[class_id] ?? String(class_id),
+      label: this.labels?.[class_id] ?? String(class_id),
       confidence: this.scores[row],
       x_min: this.boxes[b],
       y_min: this.boxes[b + 1],
@@ -67,17 +80,20 @@ export class Detections implements Iterable<Detection> {
     };
   }
 
-  /** Rows in order of score. */
+  /** Yields the rows in order of score. */
   *[Symbol.iterator](): Iterator<Detection> {
     for (let i = 0; i < this.length; i++) yield this.at(i) as Detection;
   }
 
-  /** The rows as objects of their own, which the next `decode` leaves alone. */
+  /** Returns the rows as objects, which the next `decode` leaves alone. */
   toArray(): Detection[] {
     return [...this];
   }
 
-  /** The rows that count, in memory of their own. */
+  /**
+   * Returns the rows that count in memory of their own, which the next `decode` leaves alone. `structuredClone` and
+   * `postMessage` carry its columns and labels.
+   */
   copy(): Detections {
     const n = this.length;
     const c = new Detections(
@@ -85,24 +101,24 @@ export class Detections implements Iterable<Detection> {
       this.scores.slice(0, n),
       this.classIds.slice(0, n),
       this.sources.slice(0, n),
-      this.#labels,
+      this.labels,
     );
     setLength(c, n);
     return c;
   }
 
-  /** What `JSON.stringify` writes: the rows. */
+  /** Returns what `JSON.stringify` writes: the rows. */
   toJSON(): Detection[] {
     return this.toArray();
   }
 }
 
-/** For who writes the columns: readers find `length` as it is. */
+/** Sets the number of rows. Only a decoder may do so: for everybody else `length` is read-only. */
 export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] }, n: number): void {
   d.length = n;
 }
 
-/** The columns of `rows` detections in a decoder's memory. */
+/** Makes views of the columns in a decoder's memory, `rows` rows long. */
 export const detectionsIn = (
   buffer: ArrayBuffer,
   at: DetectionColumns,
@@ -118,8 +134,13 @@ export const detectionsIn = (
   );
 
 /**
- * Box of a detection in pixels of an image of that size: x multiplied by the width, y by the height, neither rounded nor clamped.
- * @throws RangeError where the size is none, TypeError for what is no detection
+ * Returns a detection in pixels of an image of that size: x times the width, y times the height, neither rounded nor clamped.
+ * @throws RangeError if the size is not positive, TypeError if `d` is not a detection
+ * @example
+ * import { toPixels } from "boxwright";
+ *
+ * const d = { class_id: 0, label: "cat", confidence: 0.9, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
+ * console.log(toPixels(d, 640, 480).x_min, toPixels(d, 640, 480).y_min); // 160 240
  */
 export function toPixels(d: Detection, width: number, height: number): Detection {
   if (typeof (d as Partial<Detection> | undefined)?.x_min !== "number")

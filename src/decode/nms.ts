@@ -1,4 +1,4 @@
-/** Suppression alone, for boxes that something else decoded. */
+/** Suppression by itself, for boxes that something else decoded. */
 import * as A from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { checkEngine, chooseEngine, makeEngine } from "../engine/choose.ts";
@@ -13,23 +13,23 @@ import { show } from "../core/tensor.ts";
 export interface NmsOptions {
   /** Default 0.45. */
   readonly iouThreshold?: number;
-  /** Boxes at or below this score are left out; default: none is. */
+  /** Boxes at or below this score are left out. Default: none. */
   readonly scoreThreshold?: number;
-  /** Most indices that come out; default all. */
+  /** Largest number of indices that come out. Default: all. */
   readonly maxDetections?: number;
-  /** One class per box: boxes suppress each other within a class only. */
+  /** Class id of each box: boxes suppress each other within a class only. Default: one class. */
   readonly classIds?: ArrayLike<number>;
-  /** How the four numbers of a box are meant; default corners. */
+  /** What the four values of a box are. Default: corners, "xyxy". */
   readonly boxFormat?: "xyxy" | "yxyx" | "cxcywh" | "xywh";
-  /** Suppress at IoU above the threshold (default), or also when it equals it. */
+  /** ">": suppress at an IoU above the threshold (default). ">=": at the threshold too. */
   readonly suppress?: ">" | ">=";
-  /** Added to widths and heights in areas, in the boxes' own unit; default 0. */
+  /** Added to widths and heights in areas, in the boxes' own unit. Default 0. */
   readonly pixelOffset?: number;
   readonly engine?: EngineName | "auto";
 }
 
 const FORMATS: readonly unknown[] = ["xyxy", "yxyx", "cxcywh", "xywh"];
-/** Numbers by index. Text and 64-bit integers are none. */
+/** An array of numbers. Strings and 64-bit integers are refused. */
 const LIST: Rule<ArrayLike<number>> = [
   "an array of numbers",
   (x) =>
@@ -45,7 +45,7 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
   boxFormat: ["xyxy, yxyx, cxcywh or xywh", (x) => FORMATS.includes(x)],
   suppress: ['">" or ">="', (x) => x === ">" || x === ">="],
   pixelOffset: ["a number", (x) => Number.isFinite(x)],
-  // checkEngine() asks
+  // `checkEngine` checks it.
   engine: ["", () => true],
 };
 const NAMES = /* @__PURE__ */ Object.keys(RULES);
@@ -61,30 +61,34 @@ interface Workspace {
   readonly engine: Engine;
   readonly max: number;
   readonly at: Columns;
-  /** Whether the sources column still counts 0, 1, 2, ... */
-  counting: boolean;
+  /** True while the sources column holds 0, 1, 2, ... */
+  isCounting: boolean;
 }
 
-/** One workspace for all calls, as large as the largest so far, for good. */
+/** One workspace for all calls. It grows to the largest call and stays. */
 let workspace: Workspace | null = null;
 
 const PLAN = A.FIRST_ADDRESS;
 
 /**
- * Greedy non-maximum suppression: from the best score down, a box is kept unless its intersection with one that is kept already is more than
- * `iouThreshold` times their union (areas in f32; an empty union counts as none).
- * @param boxes four numbers a box, in any unit, rounded to f32; corners in either order make the same box
- * @param scores one a box; NaN and boxes that are not finite are left out
+ * Greedy non-maximum suppression. From the best score down, a box is kept unless its IoU with a kept box is above
+ * `iouThreshold`. IoU is intersection / union in f32, and 0 for an empty union.
+ * @param boxes four values a box, in any unit, rounded to f32; corners in either order make the same box
+ * @param scores one for each box; a box with a NaN score or that is not finite is left out
  * @returns indices of the kept boxes in order of score, ties by index
- * @throws RangeError for lengths that do not fit, and for options of unknown names or values, with got and expected; Error for an engine
- * that cannot run here
+ * @throws RangeError for lengths that do not fit and for unknown options or values; Error for an engine that cannot run here
+ * @example
+ * import { nms } from "boxwright";
+ *
+ * const boxes = [0, 0, 10, 10, 1, 1, 10, 10, 20, 20, 30, 30]; // the second overlaps the first
+ * console.log([...nms(boxes, [0.8, 0.9, 0.7])]); // [1,2]
  */
 export function nms(
   boxes: ArrayLike<number>,
   scores: ArrayLike<number>,
   options: NmsOptions = {},
 ): Int32Array {
-  // in plain JavaScript null says as little as undefined
+  // In plain JavaScript null says as little as undefined.
   options ??= {};
   if (typeof options !== "object") wrong("options", options, `an object of ${NAMES.join(", ")}`);
   for (const name of Object.keys(options) as (keyof NmsOptions)[])
@@ -124,15 +128,15 @@ export function nms(
     (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
   if (format === "xyxy" && threshold === -Infinity) {
-    // boxes usually come as they are wanted: taken as good, and of those that suppression looked at it is checked afterwards
+    // Boxes usually come as finite corners in order. Take them as they are, and check afterwards those that were looked at.
     copyColumns(workspace, boxes, scores, classIds);
     const kept = suppressed(workspace, n);
-    if (metWell(workspace, n)) return kept;
+    if (allWell(workspace, n)) return kept;
   }
   return suppressed(workspace, copyAsCorners(workspace, boxes, scores, classIds, format, threshold));
 }
 
-/** Sources of what is kept of the first `count` candidates. */
+/** Runs sort and suppression over the first `count` candidates. Returns the indices of the kept ones. */
 function suppressed({ engine, at }: Workspace, count: number): Int32Array {
   const { i32 } = engine.memory;
   i32[(PLAN >> 2) + A.P_CANDIDATES] = count;
@@ -142,7 +146,7 @@ function suppressed({ engine, at }: Workspace, count: number): Int32Array {
   return i32.slice(first, first + kept);
 }
 
-/** The workspace, made anew where it is too small or of another engine. */
+/** Returns the workspace; makes it anew if it is too small or of another engine. */
 function room(name: EngineName, n: number, max: number): Workspace {
   if (workspace?.engine.name === name && workspace.at.capacity >= n && workspace.max >= max) return workspace;
   const words = wordsFrom(PLAN);
@@ -151,10 +155,10 @@ function room(name: EngineName, n: number, max: number): Workspace {
   const engine = makeEngine(name, at.bytes);
   writeColumns(engine.memory, PLAN, at, 0, 0, 0, 0);
   engine.memory.f32.set(IDENTITY, (PLAN >> 2) + A.P_SCALE_X);
-  return { engine, max, at, counting: false };
+  return { engine, max, at, isCounting: false };
 }
 
-/** Copies columns whole. */
+/** Copies the columns as they are. */
 function copyColumns(
   w: Workspace,
   boxes: ArrayLike<number>,
@@ -164,15 +168,15 @@ function copyColumns(
   const { f32, i32 } = w.engine.memory;
   f32.set(boxes, w.at.boxes >> 2);
   f32.set(scores, w.at.scores >> 2);
-  // across classes nobody asks which
+  // Suppression over all classes does not read class ids.
   if (classIds !== null) i32.set(classIds, w.at.classIds >> 2);
-  if (w.counting) return;
+  if (w.isCounting) return;
   const from = w.at.sources >> 2;
   for (let i = 0; i < w.at.capacity; i++) i32[from + i] = i;
-  w.counting = true;
+  w.isCounting = true;
 }
 
-/** Copies what is a box and passes the threshold, as corners, and returns how many these are. */
+/** Copies the finite boxes above the score threshold, converted to corners. Returns their count. */
 function copyAsCorners(
   w: Workspace,
   boxes: ArrayLike<number>,
@@ -183,7 +187,7 @@ function copyAsCorners(
 ): number {
   const { at } = w;
   const { f32, i32 } = w.engine.memory;
-  w.counting = false;
+  w.isCounting = false;
   let count = 0;
   for (let i = 0; i < scores.length; i++) {
     const score = scores[i];
@@ -209,12 +213,12 @@ function copyAsCorners(
     }
     if (!(score > threshold || (threshold === -Infinity && score === threshold))) continue;
     const o = (at.boxes >> 2) + count * 4;
-    // two corners in any order make the same box, as in the ONNX operator
+    // Two corners in either order make the same box, as in the ONNX operator NonMaxSuppression.
     f32[o] = Math.min(a, c);
     f32[o + 1] = Math.min(b, d);
     f32[o + 2] = Math.max(a, c);
     f32[o + 3] = Math.max(b, d);
-    // NaN and the infinities, which large doubles become here, leave no number when taken from themselves
+    // Infinity - Infinity and NaN - NaN are NaN: drop what is not finite.
     const sum = f32[o] + f32[o + 1] + f32[o + 2] + f32[o + 3];
     if (sum - sum !== 0) continue;
     f32[(at.scores >> 2) + count] = score;
@@ -226,11 +230,11 @@ function copyAsCorners(
 }
 
 /**
- * Whether every box that suppression looked at has its corners in order and finite, and a score. Others had no part in what it kept: wherever the
- * order has put a NaN, the numbers among themselves are in order. Where it looked at many of the `n` boxes, all
- * are checked in the order of memory, which is faster.
+ * True if every box that suppression looked at is well-formed. Others had no part in the result: the order of the numbers
+ * among themselves is right wherever the sort has put a NaN. If it looked at more than half, all boxes are checked in the
+ * order of memory, which is faster.
  */
-function metWell({ engine, at }: Workspace, n: number): boolean {
+function allWell({ engine, at }: Workspace, n: number): boolean {
   const { f32, i32 } = engine.memory;
   const boxes = at.boxes >> 2;
   const scores = at.scores >> 2;
@@ -244,7 +248,7 @@ function metWell({ engine, at }: Workspace, n: number): boolean {
   return i === end;
 }
 
-/** False for NaN, for infinite sizes and for corners the other way round. */
+/** True if the corners are finite and in order, and the score is a number. */
 function isWell(f32: Float32Array, box: number, score: number): boolean {
   const wide = f32[box + 2] - f32[box];
   const high = f32[box + 3] - f32[box + 1];

@@ -1,32 +1,31 @@
-/** Counters of a decoder. */
 import * as A from "../core/abi.ts";
 import type { Memory } from "../core/memory.ts";
 
 /** Counters of a decoder, kept up to date in place. */
 export interface Stats {
-  /** Calls of `decode`. */
+  /** Number of frames decoded. */
   readonly frames: number;
   /** Candidates of the last frame, over all its images. */
   readonly candidates: number;
   /**
-   * Of the last frame. `capped`: candidates for which there was no room, and those that were not looked at any more once `maxDetections` were
-   * kept (suppression might have taken some of them anyway). `notFinite`: candidates whose box or score was not finite.
+   * Candidates of the last frame that were dropped. `capped`: for lack of room, or because `maxDetections` were kept before
+   * their turn. `notFinite`: their box or score was NaN or infinite.
    */
   readonly dropped: { readonly capped: number; readonly notFinite: number };
-  /** Bytes of memory held. */
+  /** Bytes of memory that the decoder holds. */
   readonly bytes: number;
-  /** Plans made so far: more than one means that shapes changed and slots were made anew. */
+  /** Number of plans made. More than one: shapes changed, and the slots were made anew. */
   readonly plans: number;
 }
 
-/** The same as the decoder writes it. */
+/** The counters as the decoder writes them. */
 export interface Counters {
   frames: number;
   candidates: number;
   readonly dropped: { capped: number; notFinite: number };
 }
 
-/** Another frame begins. */
+/** Begins a frame: sets the counters of the last one to 0. */
 export function countFrame(stats: Counters): void {
   stats.frames++;
   stats.candidates = 0;
@@ -34,7 +33,7 @@ export function countFrame(stats: Counters): void {
   stats.dropped.notFinite = 0;
 }
 
-/** Adds what the plan block at `at` holds of an image that was decoded; returns its candidates. */
+/** Adds the counts that the kernel left in the plan block at byte address `at`. Returns the number of candidates. */
 export function countImage(stats: Counters, { i32 }: Memory, at: number): number {
   const p = at >> 2;
   const candidates = i32[p + A.P_CANDIDATES];

@@ -1,4 +1,4 @@
-/** The README's first code blocks and that of docs/plan.md, run as they stand (the imports turned to the source, and to a network of the test's own). */
+/** Code blocks of the README and of docs/, run as they stand. Imports go to the sources, and to a network of the test's own. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ test("the usage block prints what it says", async () => {
 });
 
 test("the block from a photo to boxes finds a pixel where it is in the photo", async () => {
-  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const readme = readFileSync(new URL("../../docs/photo.md", import.meta.url), "utf8");
   const block =
     [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, b]) => b).find((b) => b.includes("letterbox")) ??
     "";
@@ -77,7 +77,7 @@ export const InferenceSession = { create: async () => ({ run: async ({ images })
 });
 
 test("the block of plans decodes by what the command before it writes", async () => {
-  const page = readFileSync(new URL("../../docs/plan.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../docs/deployment.md", import.meta.url), "utf8");
   const block =
     [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, b]) => b).find((b) => b.includes("loadPlan")) ?? "";
   const command = /^npx boxwright (compile .*)$/m.exec(page)?.[1] ?? "";
@@ -118,7 +118,7 @@ test("the block of plans decodes by what the command before it writes", async ()
 });
 
 test("the table of conventions says what each set is", () => {
-  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const readme = readFileSync(new URL("../../docs/conventions.md", import.meta.url), "utf8");
   const section = readme.slice(readme.indexOf("\n## Conventions\n")).split(/\n## /)[1];
   const [head, , ...lines] = section
     .split("\n")
