@@ -1,6 +1,6 @@
 /**
- * What the first decode of a plan looks at in full, and later ones only for candidates: values that show that the
- * config describes another network. A wrong activation or a wrong unit gives boxes that look like boxes.
+ * Checks of values that show that the config describes another network. A wrong activation or a wrong unit gives boxes that
+ * look like boxes. diagnostics.ts says when each check runs.
  */
 import * as A from "../core/abi.ts";
 import { reg, regBits, value } from "../engine/ts/value.ts";
@@ -13,7 +13,7 @@ import type { Fn, Head } from "../heads/head.ts";
 import { ELEMENTS, shape } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 
-/** A probability outside 0..1, with the option that would explain it. */
+/** Makes the error for a probability outside 0..1. It names the option that would explain it. */
 export function outOfRange(plan: Plan, about: string, got: number | null): TensorError {
   const hint = isFinished(plan.reading) ? "" : 'if the tensor holds logits, say activation: "logits"; ';
   return new TensorError(
@@ -23,8 +23,8 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
 }
 
 /**
- * Whether each value of so many channels of a column, in all images, is as it should be. Values of f32 from 0 to `most` are taken as good
- * without a call: their bits are one range of integers, which is a single comparison.
+ * True if every value of a column is good, over `channels` channels and all images. An f32 in 0..`most` is taken as good
+ * without a call: such values are one range of integers by their bits, so one comparison tells.
  */
 function everyValue(
   { memory: m, plan, layout }: MemoryImage,
@@ -39,7 +39,7 @@ function everyValue(
   const { i32 } = m;
   reg[0] = most;
   const top = s.type === "f32" && most > 0 ? regBits[0] : -1;
-  // in the order of memory, more or less: cells of far apart channels, or channels of far apart cells
+  // Walk in the order of memory: along the smaller of the two steps.
   const byCell = f.cell > f.channel;
   const outer = byCell ? cells : channels;
   const inner = byCell ? channels : cells;
@@ -59,7 +59,7 @@ function everyValue(
   return true;
 }
 
-/** How many of `n` words, `step` apart, lie in 0..top before one that does not. Given plain numbers only: reading objects here is slow. */
+/** Returns how many of `n` words, `step` words apart, lie in 0..`top` before the first that does not. Plain numbers only: fast. */
 function within(i32: Int32Array, at: number, step: number, n: number, top: number): number {
   let i = 0;
   while (i < n && i32[at] >= 0 && i32[at] <= top) {
@@ -69,19 +69,20 @@ function within(i32: Int32Array, at: number, step: number, n: number, top: numbe
   return i;
 }
 
-/** Whether a head is a list that ends before its rows do. */
+/** True if a head is a list that may end before its tensor does. */
 const isList = ({ marker, count }: Head): boolean => marker !== null || count !== null;
 
 /**
- * Every score and objectness of a plan whose network should have activated them; infinite ones are dropped later. Returns how many are
- * NaN, as of a network whose half floats overflowed: they never pass, so that nothing else would tell.
+ * Checks every score and objectness of a plan whose network has activated them. Infinite ones are dropped later.
+ * @returns how many are NaN: a network whose half floats overflow gives them, they never pass, and nothing else would tell
+ * @throws TensorError for a probability outside 0..1
  */
 export function checkProbabilities(image: MemoryImage): number {
   const { plan } = image;
   let lost = 0;
   if (plan.activation === "logits") return lost;
   for (const h of plan.heads) {
-    // what stands behind the end of a list is of an earlier frame, or nothing
+    // Rows behind the end of a list are undefined.
     if (isList(h)) continue;
     const check = (f: Column | null, fn: Fn, channels: number): void => {
       if (!f || fn !== "none") return;
@@ -101,11 +102,12 @@ export function checkProbabilities(image: MemoryImage): number {
 }
 
 /**
- * Whether a score is NaN in a cell of a head, in another one each `turn`. Of a frame in which nothing passes: a network that overflows gives
- * NaN nearly everywhere, and nothing else tells that from an empty scene.
+ * Samples one cell of each head, a different one in each `turn`, and returns true if its score or objectness is NaN. Called
+ * only for a frame without candidates: a network that overflows gives NaN almost everywhere, which otherwise looks like an
+ * empty scene.
  */
 export function meetsNaN(of: MemoryImage, image: number, turn: number): boolean {
-  // a frame makes no garbage, an empty one neither
+  // A plain loop: even an empty frame makes no garbage.
   for (const h of of.plan.heads)
     if (
       !isList(h) &&
@@ -127,7 +129,7 @@ function isNaNIn(
   return Number.isNaN(value(memory, code, layout.slots[f.tensor] + at * bytes, 1, 0));
 }
 
-/** Whether logits that all lie in 0..1 are there: not wrong by itself, but worth a note. */
+/** True if all values that should be logits lie in 0..1, and some above 0. Possible, but worth a note. */
 export function looksActivated(image: MemoryImage): boolean {
   const { plan } = image;
   if (plan.activation !== "logits" || plan.heads.some((h) => h.scoreFn === "none")) return false;
@@ -140,8 +142,8 @@ export function looksActivated(image: MemoryImage): boolean {
 }
 
 /**
- * Decoded boxes and probabilities, taken for distributions: [1,84,8400] is both 4 + 80 classes and, of 20 classes, 4 x 16 bins
- * with them. Of logits some channel leaves 0..1, and none of a trained network comes near 100.
+ * Throws if channels that are taken for distributions look like decoded boxes and probabilities. [1,84,8400] is 4 + 80
+ * classes, and also 4 x 16 bins with 20 classes. Some logit of a trained network leaves 0..1, and none comes near 100.
  */
 export function checkDistributions(image: MemoryImage): void {
   const { plan } = image;
@@ -169,7 +171,7 @@ export function checkDistributions(image: MemoryImage): void {
   }
 }
 
-/** Class numbers of the first detections for which a list of labels has no name, or which are beyond the classes that were stated. */
+/** Returns a note if a class id has no label, or is beyond the stated number of classes. */
 export function checkLabels(
   classIds: Int32Array,
   labels: readonly string[] | null,
@@ -183,20 +185,23 @@ export function checkLabels(
 }
 
 /**
- * Boxes that the config takes for what they are not, from the first candidates there are: offsets from priors taken for corners, of
- * which many would be turned over; pixels taken for 0..1, or the other way round: as pixels, boxes that all lie within two pixels of
- * the corner; as 0..1, boxes several images wide. Returns what is only worth a note.
+ * Checks the first candidates for boxes that the config takes for something else:
+ * - offsets from priors taken for corners: many would have x_max < x_min;
+ * - 0..1 taken for pixels: all boxes would lie within two pixels of the corner;
+ * - pixels taken for 0..1: boxes would be many images wide.
+ * @returns a note for what is only suspicious, else null
+ * @throws TensorError for what cannot be right
  */
 export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string | null {
   const n = m.i32[(at >> 2) + A.P_CANDIDATES];
   const { about, kind, unit } = plan.heads[0];
   const { inputSize } = plan;
   const boxes = m.i32[(at >> 2) + A.P_BOXES] >> 2;
-  // the furthest from the corner
+  // The coordinates furthest from the corner.
   let across = 0;
   let down = 0;
   let turned = 0;
-  // the middles furthest right and down
+  // The centres furthest right and down.
   const middle = [0, 0];
   for (let i = boxes; i < boxes + n * 4; i += 4) {
     const [a, b, c, d] = m.f32.subarray(i, i + 4);
@@ -232,7 +237,7 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
       `box coordinates up to ${Number(most.toPrecision(4))}`,
       '0..1; if they are pixels, say coordinates: "pixels"',
     );
-  // a box may go over the edge, its middle hardly
+  // A box may reach over the edge; its centre hardly does.
   if (note === null && unit[0] !== 1 && Math.max(...middle) > 1.1)
     return `boxes stand around up to ${middle.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ${inputSize.join("x")} input: is that its width and height?`;
   return note;

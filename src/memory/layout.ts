@@ -1,18 +1,18 @@
 /**
- * Room 3: Plan -> addresses. Pure arithmetic; the memory map is drawn here, once:
+ * Gives every part of a plan its address. Pure arithmetic. The memory map:
  *
- *       0  nothing: a zero address is a bug, not data
- *      64  plan block of image 0, 1, ... of the batch, then one for gathered input
+ *       0  nothing: address 0 stays unused, so that a forgotten pointer is caught
+ *      64  plan block of image 0, 1, ... of the batch, then one for gathered rows
  *          head records of each plan block
- *          class lists, class gates, prior tables
- *          tensor slots            16-aligned, 16 bytes of slack after each: a vector load of the last element stays inside
+ *          class lists, class thresholds, prior tables
+ *          tensor slots            16-aligned, with 16 bytes of slack behind each for a vector load of the last element
  *          candidates              scores f32 | class ids i32 | sources u32 | boxes f32 x 4       28 bytes a cell
- *          work                    by phase, one over the other:
+ *          work                    the phases use the same bytes one after the other:
  *
  *              scan  gathered cell numbers u32 | scratch of scan
  *              sort  order u32 | spare u32 | counts
- *              nms   order u32                       | chains | kept     further waves are sorted beside the kept boxes,
- *                    order u32 | chains | kept                           unless there is only the one
+ *              nms   order u32 | spare u32 | counts | chains | kept      more candidates than ONE_WAVE: the sort goes on
+ *                    order u32 | chains | kept                           at most ONE_WAVE: the sort is done
  *
  *          detections of image 0, 1, ...: boxes f32 x 4 | scores f32 | class ids i32 | sources u32
  */
@@ -38,16 +38,16 @@ import { cellsOf } from "../heads/match.ts";
 import type { Head } from "../heads/head.ts";
 import { ELEMENTS, volume } from "../core/tensor.ts";
 
-/** The sort's counts, one for each bucket. */
+/** Bytes of the sort's counts, one word for each bucket. */
 const COUNT_BYTES = 4 << BUCKET_BITS;
 
-/** Scratch of the scan in bytes: three columns, and rows behind them (see `SCAN_BYTES`). */
+/** Bytes of the scan's scratch: each of its three columns, and the rows behind them (see `SCAN_BYTES`). */
 export interface ScanRoom {
   readonly column: number;
   readonly rows: number;
 }
 
-/** Addresses of the columns that the kernel writes. */
+/** Byte addresses of the detection columns of one image. */
 export interface DetectionColumns {
   readonly boxes: number;
   readonly scores: number;
@@ -55,7 +55,7 @@ export interface DetectionColumns {
   readonly sources: number;
 }
 
-/** What every engine writes to: candidates, scratch, detections. Suppression alone needs no more. */
+/** Byte addresses of everything that a kernel writes. Suppression by itself needs no more. */
 export interface Columns {
   readonly capacity: number;
   readonly scores: number;
@@ -63,7 +63,7 @@ export interface Columns {
   readonly sources: number;
   readonly boxes: number;
   readonly gatherIndex: number;
-  /** Scratch of the scan, and what its parts measure. */
+  /** The scan's scratch, and the sizes of its parts. */
   readonly scratch: number;
   readonly scan: ScanRoom;
   readonly order: number;
@@ -71,65 +71,69 @@ export interface Columns {
   readonly counts: number;
   readonly chains: number;
   readonly kept: number;
-  /** Scratch ends here: from `order` on engines may differ, but for the part of `order` that is sorted. */
+  /** End of the scratch. From `order` to here engines may differ, apart from the sorted part of `order`. */
   readonly workEnd: number;
   readonly detections: readonly DetectionColumns[];
-  /** All of it. */
+  /** Bytes of memory in all. */
   readonly bytes: number;
 }
 
 export interface Layout extends Columns {
-  /** All plan blocks and their head records: one for each image, then the one for gathered input. */
+  /** Plan blocks and their head records: one for each image, then one for gathered rows if the plan gathers. */
   readonly blocks: readonly number[];
   readonly records: readonly number[];
-  /** Those of the images. */
+  /** The plan blocks of the images. */
   readonly imageBlocks: readonly number[];
-  /** That of gathered input; 0 where the plan cannot gather. */
+  /** The plan block for gathered rows; 0 if the plan does not gather. */
   readonly gatherBlock: number;
-  /** Per head: address of its class list and class gates (room for all its classes), and prior table; 0: none. */
+  /** For each head: addresses of its class list, its class thresholds and its prior table; 0: none. */
   readonly classLists: readonly number[];
   readonly classThresholds: readonly number[];
   readonly priors: readonly number[];
-  /** Per tensor. */
+  /** For each tensor: address of its slot. */
   readonly slots: readonly number[];
 }
 
-/** Hands out places for so many words, one after the other. */
+/** Reserves `count` words and returns their byte address. */
 export type Words = (count: number) => number;
 
-/** From the first address on. */
+/** Returns a function that reserves words from byte address `first` on, 16-aligned. */
 export function wordsFrom(first: number): Words {
   let at = first;
   return (count) => {
     const here = at;
-    // rounded without bit operations, which would wrap: an image that is too large is refused with its size
+    // Round without bit operations: they would wrap, and a plan that is too large is refused with its size.
     at = Math.ceil((at + count * 4) / 16) * 16;
     return here;
   };
 }
 
 /**
- * Kept blocks that nms can need: a block is opened only when the newest one of its label, or of its strip, is full, so at most
- * one of each is not full.
+ * Returns how many blocks of four kept boxes suppression can need. A chain (a class, or a strip of the image) opens a block
+ * only when its newest one is full, so at most one block of each chain is not full.
  */
-function keptBlocks(maxDetections: number, labels: number): number {
-  return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.max(labels, STRIPS));
+function keptBlocks(maxDetections: number, classes: number): number {
+  return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.max(classes, STRIPS));
 }
 
 /**
- * Columns for so many candidates and detections of so many labels. The scan may need cell numbers of gathered input, and
- * scratch.
+ * Reserves the columns.
+ * @param capacity rows of the candidate columns
+ * @param maxDetections rows of the detection columns
+ * @param classes classes that suppression keeps apart; Infinity if a column gives them
+ * @param gathered cells whose numbers may be listed
+ * @param room scratch of the scan
  */
 export function columnsOf(
   words: Words,
   capacity: number,
   maxDetections: number,
-  labels: number,
+  classes: number,
   images = 1,
   gathered = 0,
   room: ScanRoom = { column: 0, rows: 0 },
 ): Columns {
-  // properties are evaluated in their order, which is the order in memory
+  // The order of the properties is the order in memory.
   const candidates = {
     capacity,
     scores: words(capacity),
@@ -147,7 +151,7 @@ export function columnsOf(
   const inNms = capacity <= ONE_WAVE ? wordsFrom(behind) : inSort;
   const suppression = {
     chains: inNms(CHAINS),
-    kept: inNms((keptBlocks(maxDetections, labels) * KEPT4_BYTES) / 4),
+    kept: inNms((keptBlocks(maxDetections, classes) * KEPT4_BYTES) / 4),
   };
   words((Math.max(inScan(0), inSort(0), inNms(0)) - work) / 4);
   return {
@@ -167,44 +171,44 @@ export function columnsOf(
   };
 }
 
-/** Whether one number a cell decides, so that no maxima of groups of classes are needed. */
-const oneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1;
+/** True if one value of a cell decides whether it passes, so that no maxima over groups of classes are needed. */
+const hasOneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1;
 
 /**
- * Room for a block of the scan. Planes are read fastest in long runs (of 8,400 cells in runs of 2,100 in place of 800 a twelfth of the time of
- * the scan is saved), and rows of the groups' maxima are as long as those; it grows with the cells, so that all memory stays in 40 bytes a
- * cell and 64 KiB (but for multi-label plans, whose candidates are more than the cells).
+ * Sizes the scan's scratch. Planes are read fastest in long runs: 2,100 cells in place of 800 save a twelfth of the scan of
+ * 8,400 cells. The rows of the groups' maxima are as long as a run. The scratch grows with the cells, so that all memory
+ * stays within 40 bytes a cell and 64 KiB. Multi-label plans have more candidates than cells and may exceed that.
  */
 function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
-  if (heads.every(oneColumn)) return { column: COLUMN_BYTES, rows: PLAIN_ROWS_BYTES };
+  if (heads.every(hasOneColumn)) return { column: COLUMN_BYTES, rows: PLAIN_ROWS_BYTES };
   let column = COLUMN_BYTES;
   let rows = GROUP_ROWS_BYTES;
   const most = SCAN_BYTES + 11 * cellsOf(heads);
   for (const h of heads) {
     const { bytes } = ELEMENTS[tensors[h.score.tensor].type];
-    if (oneColumn(h) || h.score.cell !== 1) continue;
-    // a row for each group of eight classes, or as many eights as keep the groups at sixteen, and one for all
+    if (hasOneColumn(h) || h.score.cell !== 1) continue;
+    // One row for all classes, and one for each group: of eight classes, or of as many eights as leave 16 groups.
     const count = 1 + Math.ceil(h.classes / (8 * Math.ceil(h.classes / (8 * GROUPS))));
     const fit = most / (12 + count * bytes);
-    // of blocks of one length
+    // Blocks of equal length.
     const n = Math.ceil(h.cells / Math.max(1, Math.ceil(h.cells / fit)));
     const row = Math.ceil((n * bytes) / 16) * 16 + 16;
     column = Math.max(column, (row / bytes) * 4);
-    // behind the first two of the plain rows stands a word for each candidate, once the maxima are used
+    // Once the maxima are used, a word for each candidate stands behind the first two plain rows.
     rows = Math.max(rows, count * row, 2 * ROW_BYTES + column);
   }
   return { column, rows };
 }
 
-/** `scalarOnly`: for the kernel without vectors and no other engine, which needs less. */
+/** Lays a plan out. `scalarOnly`: only the scalar kernel will run, which needs less scratch. */
 export function layoutOf(plan: Plan, scalarOnly = false): Layout {
   const { heads, keep, batch } = plan;
   const words = wordsFrom(FIRST_ADDRESS);
   const gathers = plan.gather !== null;
   const perBlock = (count: number): number[] =>
     Array.from({ length: gathers ? batch + 1 : batch }, () => words(count));
-  const classesOf = (h: Head, labels: number): number => (h.classId ? labels : h.classes);
-  // heads that share a table (the images of a batch, or one tensor in parts) hold it once
+  const classesOf = (h: Head, ofColumn: number): number => (h.classId ? ofColumn : h.classes);
+  // Heads that share a prior table (parts of one tensor) hold it once.
   const tables = new Map<Float32Array | null, number>([[null, 0]]);
   const blocks = perBlock(PLAN_WORDS);
   return {
@@ -213,7 +217,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): Layout {
     gatherBlock: blocks[batch] ?? 0,
     records: perBlock(heads.length * HEAD_WORDS),
     classLists: heads.map((h) => (keep ? words(classesOf(h, keep.length)) : 0)),
-    // classes to look for may be more than are known of: a label column may hold any number
+    // `keep` may name more classes than are known: a class id column may hold any number.
     classThresholds: heads.map((h) =>
       words(Math.max(classesOf(h, plan.classes), classesOf(h, keep?.length ?? 0))),
     ),
@@ -227,7 +231,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): Layout {
       words,
       plan.capacity,
       plan.maxDetections,
-      // a label column may hold any label
+      // A class id column may hold any number.
       plan.rules.nms === "all" ? 1 : heads.some((h) => h.classId) ? Infinity : plan.classes + 1,
       batch,
       gathers ? cellsOf(heads) : 0,

@@ -1,7 +1,7 @@
 /**
- * Thresholds in the raw domain. The kernel compares what stands in the tensor, so a threshold is turned, once,
- * into the smallest raw value whose conversion passes it; found by bisection over the real conversion, so that
- * the raw gate and a gate after conversion agree to the last value.
+ * Thresholds in the raw domain. The kernel compares the raw values of a tensor. So a threshold is turned once into the
+ * smallest raw value whose conversion passes it. Bisection over the real conversion finds it: comparing raw values and
+ * comparing converted ones then agree to the last value.
  */
 import { dequantise, halfToFloat } from "../core/number.ts";
 import { ELEMENTS, type TensorSpec } from "../core/tensor.ts";
@@ -10,7 +10,10 @@ const word = new DataView(new ArrayBuffer(4));
 
 type Numbers = Pick<TensorSpec, "type" | "scale" | "zeroPoint">;
 
-/** The number that a key stands for: integers in the order of the numbers, for floats their bits with negatives turned over. */
+/**
+ * Returns the value that a key stands for. Keys are integers in the order of the values: an integer itself, or the bits of a
+ * float, those of a negative one inverted but for the sign.
+ */
 function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
   if (type === "f32") {
     word.setInt32(0, key < 0 ? key ^ 0x7fffffff : key);
@@ -21,22 +24,22 @@ function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
 }
 
 /**
- * Gate in the raw domain: f32 as the number itself, other types as an integer key (see assembly/value.ts).
- * `passes` gets the dequantised value and must be monotone.
+ * Returns the smallest raw value that passes: for f32 the value itself, for other types its key (see assembly/value.ts).
+ * @param passes tells whether a converted value passes; must be monotone
  */
-export function rawThreshold(s: Numbers, passes: (value: number) => boolean): number {
-  const { low, high } = ELEMENTS[s.type];
+export function rawThreshold(spec: Numbers, passes: (value: number) => boolean): number {
+  const { low, high } = ELEMENTS[spec.type];
   let a = low;
   let b = high + 1;
   while (a < b) {
     const mid = Math.floor((a + b) / 2);
-    if (passes(numberOf(s, mid))) b = mid;
+    if (passes(numberOf(spec, mid))) b = mid;
     else a = mid + 1;
   }
-  return s.type === "f32" ? numberOf(s, a) : a;
+  return spec.type === "f32" ? numberOf(spec, a) : a;
 }
 
-/** The smallest f32 that is above the threshold, or at least equal to it. The threshold itself is a double. */
+/** Returns the smallest f32 that passes a threshold, which is a double. */
 export const smallestPassing = (threshold: number, gate: ">" | ">="): number =>
   rawThreshold({ type: "f32", scale: 1, zeroPoint: 0 }, (x) =>
     gate === ">" ? x > threshold : x >= threshold,

@@ -1,4 +1,4 @@
-/** Room 3: writes a plan into memory, hands out slots, fills them. */
+/** Writes a plan into memory, as core/abi.ts documents it, and the thresholds in the raw domain of each head. */
 import * as A from "../core/abi.ts";
 import { sigmoid } from "../engine/ts/value.ts";
 import type { Config } from "../config/types.ts";
@@ -23,7 +23,7 @@ export const IDENTITY: Affine = [1, 1, 0, 0];
 
 const fround = Math.fround;
 
-/** A plan in memory: what the engines work on. */
+/** A plan in memory: everything that the engines work on. */
 export interface MemoryImage {
   readonly memory: Memory;
   readonly plan: Plan;
@@ -64,14 +64,14 @@ const CLAMP = {
   centre: A.FLAG_CLAMP_CENTRE,
 };
 
-/** Writes all of a plan, boxes relative to the network's input. */
+/** Writes a plan and its thresholds. Boxes stay relative to the network's input. */
 export function writeImage(image: MemoryImage, thresholds: Thresholds): void {
   writePlan(image);
   writeThresholds(image, thresholds);
   for (const block of image.layout.blocks) writeAffine(image.memory, block, IDENTITY);
 }
 
-/** Writes everything of the plan but what changes at run time. */
+/** Writes the part of a plan that never changes. */
 export function writePlan(image: MemoryImage): void {
   const { memory: m, plan, layout } = image;
   layout.blocks.forEach((_, k) => {
@@ -84,26 +84,29 @@ export function writePlan(image: MemoryImage): void {
   });
 }
 
-/** Class channels of a head that are looked at (numbers within the head), or labels where a column gives them. `null`: all. */
+/**
+ * Returns the class channels of a head that are looked at, counted within the head; the class ids if a column gives them;
+ * null: all.
+ */
 function keptClasses({ keep }: Plan, h: Head): readonly number[] | null {
   if (!keep || h.classId) return keep;
   return keep.map((c) => c - h.classBase).filter((c) => c >= 0 && c < h.classes);
 }
 
-/** The channel of a head of which one class is kept: a column of its own, for which the kernel reads no list. */
+/** Returns the only class channel of a head that is kept, or null. The kernel reads it as a head of one class, without a list. */
 function onlyClass(plan: Plan, h: Head): number | null {
   const kept = keptClasses(plan, h);
   return kept?.length === 1 && !h.classId ? kept[0] : null;
 }
 
-/** Number of the image that a plan block is for: the one for gathered input, of batches of one, is the second. */
+/** Returns the image that a plan block is for. Only batches of one gather, and their second block is for image 0 too. */
 const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 
-/** The element of the field's tensor at which an image of the batch begins. */
+/** Returns the element at which an image of the batch begins, in the tensor of a column. */
 export const imageStart = ({ tensors, batch }: Plan, { tensor }: Column, image: number): number =>
   (volume(tensors[tensor].dims) / batch) * image;
 
-/** The words of a plan block from P_HEADS to P_MAX_CANDIDATES, and where the scan has its room. */
+/** Writes the words P_HEADS to P_MAX_CANDIDATES of the plan block at byte address `at`, and the sizes of the scan's scratch. */
 export function writeColumns(
   { i32 }: Memory,
   at: number,
@@ -147,7 +150,7 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
   const p = at >> 2;
   writeColumns(m, at, layout, imageOf(plan, block), heads.length, layout.records[block], rules.maxCandidates);
   m.i32[p + A.P_FLAGS] =
-    // where all candidates have one label suppression need not look at it
+    // If all candidates are of one class, suppression need not compare classes.
     NMS[
       rules.nms === "class" && (plan.keep?.length === 1 || heads.every((h) => !h.classId && h.classes < 2))
         ? "all"
@@ -163,7 +166,10 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
     );
 }
 
-/** A head record. Of gathered rows channels stand side by side, and cell numbers in an index. */
+/**
+ * Writes a head record. In the block for gathered rows the channels of a cell stand side by side, and a list gives the cell
+ * of each row.
+ */
 export function writeHead(image: MemoryImage, block: number, index: number): void {
   const { memory, plan, layout } = image;
   const { i32, f32 } = memory;
@@ -180,14 +186,14 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   const cellStep = (f: Column): number => (gathered?.channels ?? f.cell) * bytes(f);
   const channelStep = (f: Column): number => (gathered ? 1 : f.channel) * bytes(f);
   const typeOf = (f: Column): number => ELEMENTS[spec(f).type].code;
-  // words that stand side by side in abi.ts are written side by side
+  // Words that stand side by side in abi.ts are written in one go.
   const words = (first: number, ...values: number[]): void => i32.set(values, r + first);
   const floats = (first: number, ...values: number[]): void => f32.set(values, r + first);
   const scale = (first: number, f: Column): void => floats(first, spec(f).scale ?? 1, spec(f).zeroPoint);
-  const { score, objectness, classId: label, marker, count, box, softmax } = h;
+  const { score, objectness, classId, marker, count, box, softmax } = h;
   const kept = keptClasses(plan, h);
   const only = onlyClass(plan, h);
-  // nothing of this head is wanted: it is not scanned; nothing is gathered yet
+  // A head of which no class is kept is not scanned. Nothing is gathered yet.
   words(A.H_CELLS, kept?.length === 0 || gathered ? 0 : h.cells);
   words(A.H_RULE, RULES[h.rule]);
   words(A.H_SOURCE, source, gathered ? layout.gatherIndex + source * 4 : 0);
@@ -202,7 +208,7 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   words(A.H_SCORE_FN, FNS[h.scoreFn]);
   words(
     A.H_CLASSES,
-    !kept || label ? h.classes : kept.length,
+    !kept || classId ? h.classes : kept.length,
     h.classBase + (only ?? 0),
     only === null ? layout.classLists[index] : 0,
   );
@@ -212,9 +218,9 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
     scale(A.H_OBJ_SCALE, objectness);
     words(A.H_OBJ_FN, FNS[h.objectnessFn]);
   }
-  if (label) {
-    words(A.H_CLASS_ID_TYPE, typeOf(label), address(label), cellStep(label));
-    scale(A.H_CLASS_ID_SCALE, label);
+  if (classId) {
+    words(A.H_CLASS_ID_TYPE, typeOf(classId), address(classId), cellStep(classId));
+    scale(A.H_CLASS_ID_SCALE, classId);
   }
   if (marker) words(A.H_MARKER, address(marker), cellStep(marker));
   if (count) words(A.H_COUNT, address(count), typeOf(count));
@@ -235,7 +241,7 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   floats(A.H_CHECK, Math.min(highest(plan, score, h.scoreFn), highest(plan, objectness, h.objectnessFn)));
 }
 
-/** Where the gathered rows of a head stand: the heads of a tensor share its slot, each with room for all its cells. */
+/** Returns the byte address of a head's gathered rows. The heads of a tensor share its slot, each with room for all its cells. */
 export function gatherRegion({ plan, layout }: MemoryImage, index: number): number {
   const gather = plan.gather as readonly GatherHead[];
   const { tensor } = gather[index];
@@ -246,48 +252,48 @@ export function gatherRegion({ plan, layout }: MemoryImage, index: number): numb
   return at;
 }
 
-/** How far above 1 a probability may be: one step of the number type. */
+/** Returns how far outside 0..1 a probability may lie: one step of the element type. */
 export const slackOf = ({ type, scale }: TensorSpec): number =>
   type === "f32" ? 1e-5 : type === "f16" ? 2 ** -9 : fround(scale ?? 1);
 
-/** Largest number that counts as a probability. Where logits are expected, any. */
+/** Returns the largest value that counts as a probability; Infinity if the column holds logits. */
 const highest = (plan: Plan, f: Column | null, fn: Fn): number =>
   !f || fn !== "none" || plan.activation === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
 
-/** Writes thresholds, turned into the raw domain of each head. */
+/** Writes the thresholds, turned into the raw domain of each head. */
 export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresholds): void {
   const { i32, f32 } = memory;
   const { gate } = plan.rules;
   const { confidenceThreshold: confidence } = t;
-  const each = typeof confidence === "number" ? null : confidence;
+  const perClass = typeof confidence === "number" ? null : confidence;
   const lowest = Math.min(...[confidence].flat());
   for (const at of layout.blocks) {
     f32[(at >> 2) + A.P_IOU] = t.iouThreshold;
     i32[(at >> 2) + A.P_MAX_DETECTIONS] = t.maxDetections;
   }
   plan.heads.forEach((h, i) => {
-    const { classId: label, objectness, score } = h;
+    const { classId, objectness, score } = h;
     let smallest = smallestPassing(lowest, gate);
-    let gates = 0;
+    let count = 0;
     const kept = keptClasses(plan, h);
-    if (each) {
-      gates = kept?.length ?? (label ? plan.classes : h.classes);
-      const start = listStart(plan, each.length) - (label ? 0 : h.classBase);
-      const own = Array.from({ length: gates }, (_, k) =>
-        smallestPassing(each[(kept?.[k] ?? k) - start] ?? lowest, gate),
+    if (perClass) {
+      count = kept?.length ?? (classId ? plan.classes : h.classes);
+      const start = listStart(plan, perClass.length) - (classId ? 0 : h.classBase);
+      const own = Array.from({ length: count }, (_, k) =>
+        smallestPassing(perClass[(kept?.[k] ?? k) - start] ?? lowest, gate),
       );
       f32.set(own, layout.classThresholds[i] >> 2);
-      if (gates > 0) smallest = Math.min(...own);
+      if (count > 0) smallest = Math.min(...own);
     }
-    const raw = rawGates(plan, h, smallest);
+    const raw = rawThresholds(plan, h, smallest);
     const put = (word: number, f: Column, value: number, real = false): void => {
       (real || plan.tensors[f.tensor].type === "f32" ? f32 : i32)[word] = value;
     };
     for (const at of layout.records) {
       const r = (at >> 2) + i * A.HEAD_WORDS;
       f32[r + A.H_THRESHOLD] = smallest;
-      i32[r + A.H_CLASS_THRESHOLDS] = gates > 0 ? layout.classThresholds[i] : 0;
-      if (label) i32[r + A.H_LIST_LENGTH] = kept?.length ?? gates;
+      i32[r + A.H_CLASS_THRESHOLDS] = count > 0 ? layout.classThresholds[i] : 0;
+      if (classId) i32[r + A.H_LIST_LENGTH] = kept?.length ?? count;
       put(r + A.H_SCORE_RAW_THRESHOLD, score, raw.score, h.scoreFn === "softmax");
       if (objectness) put(r + A.H_OBJ_RAW_THRESHOLD, objectness, raw.objectness);
     }
@@ -295,13 +301,15 @@ export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresh
 }
 
 /** The largest f32. */
-const MOST = 3.4028234663852886e38;
+const LARGEST = 3.4028234663852886e38;
 
-/** Gates of a head for scores from `smallest` up. */
-function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
-  // the kernel's own conversion, so that raw gate and converted gate agree to the last value
+/**
+ * Returns the raw thresholds of a head: the smallest raw class score and objectness with which a score can reach `smallest`.
+ */
+function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
+  // The kernel's own conversion, so that comparing raw values and comparing scores agree to the last value.
   const convert = (fn: Fn, x: number): number => (fn === "none" ? x : fround(sigmoid(x)));
-  // pow here and in the kernel may differ by a step: let a little too much through, the kernel decides
+  // Math.pow and the kernel's power may differ by a step: let a little too much through, the kernel decides.
   const nearly = smallest * (1 - 1e-6);
   const power = h.rule === "power";
   const o = h.objectness;
@@ -310,7 +318,7 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
   if (o) {
     objectness = rawThreshold(plan.tensors[o.tensor], (x) => {
       const c = convert(h.objectnessFn, x);
-      // a score of powers may pass with an objectness below the threshold, as long as the class is sure enough
+      // objectness^0.6 x class^0.4 can pass with an objectness below the threshold if the class score is high.
       return power ? c > 0 && c ** 0.6 >= nearly : c >= smallest;
     });
     most = highest(plan, o, h.objectnessFn);
@@ -320,8 +328,8 @@ function rawGates(plan: Plan, h: Head, smallest: number): { score: number; objec
     h.scoreFn === "softmax"
       ? smallest > 0
         ? Math.log(smallest) - 1e-3
-        : // what stands infinitely far below passes none, not even 0
-          -MOST
+        : // A logit of -Infinity passes no threshold, not even 0.
+          -LARGEST
       : rawThreshold(plan.tensors[h.score.tensor], (x) => {
           const c = convert(h.scoreFn, x);
           if (power) return c > 0 ? most ** 0.6 * c ** 0.4 >= nearly : smallest <= 0;
@@ -339,7 +347,7 @@ export function writeAffine({ f32 }: Memory, block: number, affine: Affine): voi
   f32[p + A.P_SHIFT_Y] = affine[3];
 }
 
-/** Views of the tensors' slots, in the array types of their elements. */
+/** Returns views of the slots, in the array types of their elements. */
 export const slotsOf = ({ memory, plan, layout }: MemoryImage): SlotArray[] =>
   plan.tensors.map(
     ({ type, dims }, i) => new ELEMENTS[type].array(memory.buffer, layout.slots[i], volume(dims)),
