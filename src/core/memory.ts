@@ -1,6 +1,6 @@
 import { refuse } from "./errors.ts";
 
-/** One linear memory seen as words and floats. Made once per decoder; it never grows, so no view detaches. */
+/** One linear memory, seen as words and as floats. A decoder makes it once. It never grows, so that no view detaches. */
 export interface Memory {
   readonly buffer: ArrayBuffer;
   readonly f32: Float32Array<ArrayBuffer>;
@@ -15,17 +15,17 @@ export function memoryOf(buffer: ArrayBuffer): Memory {
   };
 }
 
-/** Addresses are signed words of the image, and memory comes in whole pages. */
+/** Largest memory in bytes: addresses are signed 32-bit words, and WebAssembly's memory comes in pages of 64 KiB. */
 const MOST_BYTES = 0x7fff0000;
 
-/** Throws where an image is larger than any memory. */
+/** Throws if a plan needs more memory than there can be. */
 export function checkSize(bytes: number, Kind: new (message: string) => Error): void {
   if (bytes > MOST_BYTES)
     refuse("memory", `${bytes} bytes`, `at most ${MOST_BYTES}: fewer boxes, or a lower maxDetections`, Kind);
 }
 
 /**
- * The largest index of a word. Where a loop masks its index with it, V8 leaves out the tests for overflow of `w + 1`, a third of the
- * loop's time. In a file of its own, so that the build writes the number where it is used: bundlers would make a variable of it.
+ * Largest index of a word. In a loop that masks its index with it, V8 leaves out the test for overflow of `w + 1`, which is
+ * a third of the loop's time. The build writes the number where it is used: a variable would lose the gain.
  */
 export const INDEX = 0x3fffffff;

@@ -1,23 +1,23 @@
-/** Tensors as runtimes hand them over, and what is known of them before any data: name, dims, type. */
+/** Tensors as runtimes hand them over, and what is known of them before their data: name, dims, type, quantisation. */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I32, TYPE_I8, TYPE_U8 } from "./abi.ts";
 import { refuse } from "./errors.ts";
 
 /** Element types of the kernel. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "i32";
 
-/** A tensor's place in memory, in the array type of its elements: f16 as bits. */
+/** The array class of a tensor's slot. f16 stands there as bits. */
 export type SlotArray = Float32Array | Uint16Array | Uint8Array | Int8Array | Int16Array | Int32Array;
 
 interface Element {
   readonly code: number;
   readonly bytes: number;
   readonly array: new (buffer: ArrayBuffer, at: number, length: number) => SlotArray;
-  /** Keys of the smallest and the largest element, see `gates.ts`. */
+  /** Keys of the smallest and the largest element (see memory/thresholds.ts). */
   readonly low: number;
   readonly high: number;
   /**
-   * Spellings, the names of arrays among them; f64 and 64-bit integers are narrowed on the way into the slot. Readers of files, which do not
-   * narrow, look here too: a name such as "f64" begins those of its type.
+   * Spellings, also those of array classes. f64 and 64-bit integers are narrowed on their way into the slot. File readers,
+   * which do not narrow, look here too.
    */
   readonly names: string;
 }
@@ -27,7 +27,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     code: TYPE_F32,
     bytes: 4,
     array: Float32Array,
-    // sign-fixed order of the bits, the lowest number to the largest: -Infinity, as masked logits are, passes no gate
+    // From the lowest finite value to the largest: -Infinity, which masked logits hold, passes no threshold.
     low: -0x7f800000,
     high: 0x7f7fffff,
     names: "f32 fp32 float float32 f64 fp64 float64 double",
@@ -36,7 +36,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     code: TYPE_F16,
     bytes: 2,
     array: Uint16Array,
-    // the same of half floats, to +Infinity
+    // The same for half floats, up to +Infinity.
     low: -0x7c00,
     high: 0x7c00,
     names: "f16 fp16 float16 half",
@@ -56,13 +56,13 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     bytes: 4,
     array: Int32Array,
     low: -2147483648,
-    // one short of the end, so that "nothing passes" still fits an i32
+    // One below the largest i32, so that the key above it ("nothing passes") fits an i32.
     high: 2147483646,
     names: "i32 int int32 i64 int64 bigint64 u32 uint32 u64 uint64 biguint64",
   },
 };
 
-/** Array types a tensor's data may have. f16 comes as Uint16Array (bits), or as Float16Array where the engine has it. */
+/** Array classes that data may have. f16 comes as bits in a Uint16Array, or as a Float16Array if the runtime has it. */
 export type TensorData =
   | Float32Array
   | Float64Array
@@ -76,16 +76,16 @@ export type TensorData =
   | BigInt64Array
   | BigUint64Array
   | ArrayLike<number>
-  // ONNX Runtime's tensors may hold text by their type; such a one is refused
+  // The type of ONNX Runtime's tensors allows text. Such a tensor is refused.
   | readonly string[];
 
-/** A tensor with data. A tensor of ONNX Runtime has this shape as it is. */
+/** A tensor with data. A tensor of ONNX Runtime has these fields as it is. */
 export interface TensorInput {
-  /** In an array of outputs, what it is called; in a record the key says that. */
+  /** Name of the output, in an array of outputs. In a record the key is the name. */
   readonly name?: string;
   readonly data: TensorData;
   readonly dims: readonly number[];
-  /** "f32", "float32", "uint8", ...; by default what the array says (a Uint16Array means f16 bits). */
+  /** Element type: "f32", "float32", "uint8", ... Default: that of the array; a Uint16Array is f16. */
   readonly type?: string;
   /** Quantised data: real = (raw - zeroPoint) * scale. */
   readonly scale?: number;
@@ -94,7 +94,7 @@ export interface TensorInput {
   readonly order?: string;
 }
 
-/** A tensor known beforehand. */
+/** A tensor that is known before its data. */
 export interface TensorSpecInput {
   readonly name?: string;
   readonly dims: readonly number[];
@@ -104,18 +104,18 @@ export interface TensorSpecInput {
   readonly order?: string;
 }
 
-/** A tensor without its data, everything settled. */
+/** A checked tensor without its data. */
 export interface TensorSpec {
   readonly name: string;
   readonly dims: readonly number[];
   readonly type: ElementType;
-  /** `null`: integers that nobody gave a scale; fine for labels and counts, an error for boxes and scores. */
+  /** null: integers without a scale. Class ids and counts need none; boxes and scores do. */
   readonly scale: number | null;
   readonly zeroPoint: number;
   readonly order: string | null;
 }
 
-/** The words for an order, in the numbering of plan files. */
+/** Storage orders. Plan files store their index here, plus 1. */
 export const ORDERS = ["nchw", "nhwc", "chw", "hwc", "rows", "planes"];
 export const TYPES = /* @__PURE__ */ Object.keys(ELEMENTS) as ElementType[];
 
@@ -124,17 +124,17 @@ export function elementType(name: string): ElementType | null {
   return TYPES.find((t) => ELEMENTS[t].names.split(" ").includes(spelled)) ?? null;
 }
 
-/** Numbers as they are, not quantised. */
+/** True if elements are values as they stand, not quantised integers. */
 export const isFloat = (s: { readonly type: string }): boolean => s.type === "f32" || s.type === "f16";
 
-/** Bytes as they are: a Uint8Array or its kin, a Buffer among them. */
+/** True for arrays of bytes: Uint8Array, Buffer, Int8Array, Uint8ClampedArray. */
 export const isBytes = (x: unknown): x is Uint8Array =>
   ArrayBuffer.isView(x) && (x as Uint8Array).BYTES_PER_ELEMENT === 1;
 
-/** `Float32Array`, `Array`, ... */
+/** Returns the class of a value as text: "Float32Array", "Array", "Map", ... */
 export const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
 
-/** What the array itself says about its elements. */
+/** Returns the element type that the array's class implies, or null. */
 function typeOfData(data: TensorData): ElementType | null {
   if (Array.isArray(data)) return /string|bigint/.test(typeof data[0]) ? null : "f32";
   const [, kind = ""] = /^(.*)Array$/.exec(kindOf(data)) ?? [];
@@ -143,18 +143,19 @@ function typeOfData(data: TensorData): ElementType | null {
 
 export function volume(dims: readonly number[]): number {
   let n = 1;
-  // asked of every frame: over a frozen array V8 makes an iterator, and a result for each step
+  // A plain loop: every frame passes here, and `for of` over a frozen array makes garbage in V8.
   for (let i = 0; i < dims.length; i++) n *= dims[i];
   return n;
 }
 
-/** A scale as it was given; runtimes say 0 of what is not quantised, labels and counts among them. */
+/** Returns a given scale, or null. Runtimes give 0 for a tensor that is not quantised. */
 export const scaleOf = (given: number | null | undefined): number | null =>
   given === undefined || given === 0 ? null : given;
 
 /**
- * Checks dims, type and scale; `data` is only looked at for its type and length. `before`: what was known of a tensor that
- * comes with its data now. In plain JavaScript, null says as little as undefined.
+ * Checks a tensor and returns it without its data. Of the data only the class and the length are looked at. `before` is what
+ * was known of a tensor whose data comes now. In plain JavaScript null says as little as undefined.
+ * @throws TensorError naming the tensor
  */
 export function specOf(
   name: string,
@@ -170,12 +171,12 @@ export function specOf(
   const zeroPoint = t.zeroPoint ?? before?.zeroPoint ?? 0;
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     refuse(where, `dims ${show(dims)}${"shape" in t ? ", and a shape" : ""}`, "an array of whole numbers");
-  // of null as of undefined nothing is lost
-  const odd = Object.entries(t).find(
+  // Another runtime's name for scale or zero point would be lost. null and undefined lose nothing.
+  const unknown = Object.entries(t).find(
     ([k, x]) =>
       /^(zero_?points?|quant.*|dtype|scales)$/i.test(k) && k !== "zeroPoint" && (x ?? null) !== null,
   );
-  if (odd) refuse(where, `an unknown name, ${odd[0]}`, "type, scale, zeroPoint");
+  if (unknown) refuse(where, `an unknown name, ${unknown[0]}`, "type, scale, zeroPoint");
   const stated = said === null ? null : elementType(String(said));
   if (said !== null && stated === null)
     refuse(where, `type "${String(said)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
@@ -189,7 +190,7 @@ export function specOf(
         `data of type ${kind}${Array.isArray(data) ? ` of ${typeof data[0]}s` : ""}`,
         "a typed array",
       );
-    // 16-bit data is shared by f16, i16 and u16 files, and bytes are bytes, so the stated type wins there
+    // A stated type wins over the array's class if both share their bytes: f16 and i16, i8 and u8.
     const shares = (t: ElementType): boolean => ["f16 i16", "i16 f16", "i8 u8"].includes(`${t} ${own}`);
     const hint = said === null && before?.type ? elementType(before.type) : null;
     type = stated ?? (hint && shares(hint) ? hint : own);
@@ -227,7 +228,7 @@ export function specOf(
   };
 }
 
-/** A value for a message: short, whatever it is. */
+/** Returns a value as short text for a message. */
 export function show(x: unknown, depth = 0): string {
   if (typeof x === "function") return "a function";
   if (typeof x === "bigint") return `${x}n`;
@@ -245,7 +246,7 @@ export function show(x: unknown, depth = 0): string {
   return kind === "Object" ? "an object" : `a ${kind}`;
 }
 
-/** The first few of a list, for a message. */
+/** Returns the first `n` of a list as text for a message. */
 export const few = (all: readonly string[], n: number): string =>
   all.slice(0, n).join(", ") + (all.length > n ? ", ..." : "");
 
@@ -253,11 +254,11 @@ export function shape(s: { readonly name: string; readonly dims: readonly number
   return `${s.name} [${s.dims.join(",")}]`;
 }
 
-/** Roles, records and slots go by name: of two tensors of one name the second would be lost. */
+/** Throws if two tensors have the same name: records and slots go by name, so the second would be lost. */
 export function checkNames(specs: readonly TensorSpec[]): void {
   const again = specs.find((s, i) => specs.findIndex(({ name }) => name === s.name) < i);
   if (again) refuse(`tensor "${again.name}"`, `it twice among ${list(specs)}`, "each name once");
 }
 
-/** The same of several, for a message. */
+/** Returns names and dims of several tensors as text for a message. */
 export const list = (specs: readonly TensorSpec[]): string => specs.map(shape).join(", ");

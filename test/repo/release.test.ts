@@ -5,6 +5,12 @@ import { disagreements, next, notes, release } from "../../scripts/release.mjs";
 
 const CHANGELOG = "# Changelog\n\n## Unreleased\n\n- New.\n- More.\n\n## 1.2.3 (2026-01-02)\n\n- Old.\n";
 
+/** True if there is a section for what is new, and it or the section of the current version says something. */
+function hasNews(changelog: string, version: string): boolean {
+  const unreleased = notes(changelog, "Unreleased");
+  return unreleased !== null && (unreleased !== "" || Boolean(notes(changelog, version)));
+}
+
 test("versions go up", () => {
   expect(["patch", "minor", "major"].map((s) => next("1.2.3", s))).toEqual(["1.2.4", "1.3.0", "2.0.0"]);
   expect(() => next("1.2", "patch")).toThrow(/got version 1\.2/);
@@ -29,7 +35,14 @@ describe("the changelog", () => {
   });
   test("the project's own has something to release, or has just been released", () => {
     const own = readFileSync(new URL("../../CHANGELOG.md", import.meta.url), "utf8");
-    expect(notes(own, "Unreleased")).not.toBeNull();
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+      version: string;
+    };
+    // An empty section is right only just after a release: then the version's own section says something.
+    expect(hasNews(own, version)).toBe(true);
+    expect(hasNews("# Changelog\n\n## Unreleased\n\n## 1.0.0\n\n- Old.\n", "1.0.1")).toBe(false);
+    expect(hasNews("# Changelog\n\n## 1.0.0\n\n- Old.\n", "1.0.0")).toBe(false);
+    expect(hasNews("# Changelog\n\n## Unreleased\n\n## 1.0.0\n\n- Old.\n", "1.0.0")).toBe(true);
   });
 });
 
