@@ -108,28 +108,35 @@ describe.each(engines)("%s", (engine) => {
       expect(answer.detections.length).toBeGreaterThan(2);
     });
 
-    test("channels first or last", () => {
-      const t = transposed(base, kind, SIZE);
-      if (!t.made.tensors.every((x) => x.last)) expect(named(t)).not.toEqual(named(base));
-      expect(decode(t.made.config, named(t), engine)).toEqual(answer);
-    });
+    // A head whose channels always stand last has no other order to compare with.
+    const turned = transposed(base, kind, SIZE);
+    if (!turned.made.tensors.every((x) => x.last))
+      test("channels first or last", () => {
+        expect(named(turned)).not.toEqual(named(base));
+        expect(decode(turned.made.config, named(turned), engine)).toEqual(answer);
+      });
 
-    test("without a batch dimension", () => {
-      const less = Object.fromEntries(
-        base.tensors.map(({ t, numbers }) => {
-          // of a vector and of [N,A,h,w,K] the first dimension says what it is
-          const keep = t.spec.dims.length < 3 || t.spec.dims.length === 5;
-          return [t.spec.name, inputOf(t, numbers, keep ? t.spec.dims : t.spec.dims.slice(1))];
-        }),
-      );
-      expect(decode(base.made.config, less, engine)).toEqual(answer);
-    });
+    // The first dimension of a vector, and of [N,A,h,w,K], tells what the tensor is: it stays.
+    const hasBatch = (t: MadeTensor): boolean => t.spec.dims.length > 2 && t.spec.dims.length !== 5;
+    if (base.tensors.some(({ t }) => hasBatch(t)))
+      test("without a batch dimension", () => {
+        const less = Object.fromEntries(
+          base.tensors.map(({ t, numbers }) => [
+            t.spec.name,
+            inputOf(t, numbers, hasBatch(t) ? t.spec.dims.slice(1) : t.spec.dims),
+          ]),
+        );
+        expect(less).not.toEqual(named(base));
+        expect(decode(base.made.config, less, engine)).toEqual(answer);
+      });
 
-    test("outputs in another order", () => {
-      expect(
-        decode(base.made.config, Object.fromEntries(Object.entries(named(base)).reverse()), engine),
-      ).toEqual(answer);
-    });
+    // One output has no other order.
+    if (base.tensors.length > 1)
+      test("outputs in another order", () => {
+        const reversed = Object.fromEntries(Object.entries(named(base)).reverse());
+        expect(Object.keys(reversed)).not.toEqual(Object.keys(named(base)));
+        expect(decode(base.made.config, reversed, engine)).toEqual(answer);
+      });
 
     test("a batch is its images one by one", () => {
       const size = { ...SIZE, batch: 3 };
