@@ -1,20 +1,16 @@
 /** NN Archive `config.json`: `model.heads[]` with a parser and its metadata. */
 import type { AnchorSet, Config, OutputSpec } from "./types.ts";
-import { knownSubtype } from "../core/families.ts";
+import { KIND_NAMES, KINDS, isSubtype } from "../core/families.ts";
 import { show } from "../core/tensor.ts";
 import { defaultConfig } from "./defaults.ts";
 import { type FieldReader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
-
-/** What the parsers are called, in small letters. */
-const YOLO = ["yolo", "yoloextendedparser"];
-const SSD = ["ssd", "mobilenet"];
 
 export function readArchive(root: FieldReader): Config {
   const model = root.object("model");
   const heads = (model.objects("heads") ?? []).map((head) => {
     const { parser } = head.json;
     const name = isText(parser) ? parser.toLowerCase() : "";
-    return { head, parser, kind: YOLO.includes(name) ? "yolo" : SSD.includes(name) ? "ssd" : null } as const;
+    return { head, parser, kind: KIND_NAMES.find((kind) => KINDS[kind].parsers.includes(name)) ?? null };
   });
   const inputSize = inputSizeOf(model);
   const outputs = outputsOf(model);
@@ -49,7 +45,7 @@ export function readArchive(root: FieldReader): Config {
   if (classes !== null && labels && labels.length > classes)
     m.say("n_classes", `${classes} for ${labels.length} names in classes`, "at least as many");
   const subtype = m.take("subtype", TEXT);
-  if (subtype !== null && kind === "yolo" && !knownSubtype(subtype))
+  if (subtype !== null && kind && KINDS[kind].anchors && !isSubtype(subtype))
     m.wrong("subtype", "a subtype of the archive format, for instance yolov5, yolov6r2, yolov8, yolo26");
   const yoloOutputs = m.texts("yolo_outputs");
   const headOutputs = yoloOutputs ?? head.texts("outputs");
@@ -65,7 +61,7 @@ export function readArchive(root: FieldReader): Config {
   checkNames(m, "boxes_outputs", [boxes]);
   checkNames(m, "scores_outputs", [scores]);
   const strides = m.positives("strides");
-  const anchorSets = kind === "yolo" ? anchorsOf(m, yoloOutputs) : null;
+  const anchorSets = kind && KINDS[kind].anchors ? anchorsOf(m, yoloOutputs) : null;
   if (strides?.length && anchorSets?.length && anchorSets.length !== strides.length)
     m.say("strides", `${strides.length} strides for anchors of ${anchorSets.length} outputs`, "one for each");
   return {

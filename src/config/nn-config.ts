@@ -1,5 +1,6 @@
 /** `NN_config` and its later spelling `nn_config`: family, classes, anchors and masks by the width of the output layer. */
 import type { AnchorSet, Config } from "./types.ts";
+import { hasBackground, KIND_NAMES, KINDS } from "../core/families.ts";
 import { defaultConfig } from "./defaults.ts";
 import { readMasks } from "./masks.ts";
 import { type FieldReader, COUNT, UNIT, isObject, isText } from "./fields.ts";
@@ -19,13 +20,17 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
   ]);
   const format = c.word("output_format", ["raw", "detection"], '"raw" or "detection"');
   const families = '"YOLO" or "mobilenet"';
-  const family = c.word("NN_family", ["yolo", "mobilenet"], families);
+  const spelled = c.word(
+    "NN_family",
+    KIND_NAMES.map((name) => KINDS[name].nnFamily),
+    families,
+  );
   if (!c.has("NN_family") && (format === "detection" || isObject(c.json.NN_specific_metadata)))
     c.wrong(
       "NN_family",
       `${families}, as ${format === "detection" ? 'output_format is "detection"' : "NN_specific_metadata is there"}`,
     );
-  const kind = family === "mobilenet" ? "ssd" : family;
+  const kind = KIND_NAMES.find((name) => KINDS[name].nnFamily === spelled) ?? null;
 
   const labels = root.object("mappings").labels("labels");
   const stated = metadata.take("classes", COUNT);
@@ -33,11 +38,12 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
   const inputSize = readSize(c);
   // both thresholds: 0.5 where the file says nothing, as the files in circulation carry them
   const threshold = (name: string): number => metadata.take(name, UNIT) ?? c.take(name, UNIT) ?? 0.5;
-  if (kind === "yolo" && !metadata.has("classes") && !labels)
+  const hasAnchors = kind === null || KINDS[kind].anchors;
+  if (kind !== null && hasAnchors && !metadata.has("classes") && !labels)
     metadata.wrong("classes", "the number of classes");
   // a mobilenet file's labels count the background as the first, which its classes may leave out
   const least = stated ?? 0;
-  const most = kind === "ssd" ? least + 1 : least;
+  const most = hasBackground(kind, null) ? least + 1 : least;
   if (kind !== null && stated !== null && labels?.length && (labels.length < least || labels.length > most))
     root.say(
       "mappings.labels",
@@ -64,7 +70,7 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
     confidenceThreshold: threshold("confidence_threshold"),
     iouThreshold: threshold("iou_threshold"),
     // of a family that is misspelt, to name all that is wrong at once
-    anchorSets: kind === "ssd" || !c.has("NN_family") ? null : readAnchors(metadata, inputSize),
+    anchorSets: hasAnchors && c.has("NN_family") ? readAnchors(metadata, inputSize) : null,
   };
 }
 

@@ -3,7 +3,8 @@ import { mayBePerClass } from "./per-class.ts";
 import type { AnchorSet, Config, Roles } from "./types.ts";
 
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conventions.ts";
-import { ACTIVATIONS, FAMILIES, type Family, familyInName } from "../core/families.ts";
+import { ACTIVATIONS, FAMILIES, type Family, TRAITS, familyTyped } from "../core/families.ts";
+import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
 import { defaultConfig } from "./defaults.ts";
 import { readMasks } from "./masks.ts";
@@ -13,7 +14,6 @@ import {
   CONFIDENCE,
   COUNT,
   NAMES,
-  TEXT,
   TEXTS,
   UNIT,
   inPairs,
@@ -61,7 +61,7 @@ const ELSEWHERE = {
 function readFamily(r: FieldReader): Family | null {
   const { family } = r.json;
   const name = isText(family) ? family : "";
-  const meant = familyInName(name) ?? (/detr/i.test(name) ? "detr" : null);
+  const meant = familyTyped(name);
   const rule = oneOf(FAMILIES);
   return r.take("family", [meant ? `"${meant}", or ${rule[0]}` : rule[0], rule[1]]);
 }
@@ -85,7 +85,7 @@ const SETTINGS = {
   boxFormat: oneOf(["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
   coordinates: oneOf(["pixels", "normalised"]),
   roles: readRoles,
-  reading: TEXT,
+  reading: oneOf(READING_NAMES),
   labels: (r: FieldReader) => r.labels("labels"),
   classes: COUNT,
   confidenceThreshold: (r: FieldReader) => ownList(r.take("confidenceThreshold", CONFIDENCE)),
@@ -262,9 +262,9 @@ function readAnchors(
     } else if (!anchors) return null;
     else if (anchors.length === 0) return [];
     else {
-      // YOLOv2 has one map; elsewhere the strides tell how many, or the three anchors a map that most networks have
-      const maps =
-        strides?.length || (family !== "yolov2" && anchors.length % 3 === 0 ? anchors.length / 3 : 1);
+      // The strides tell how many maps there are, else the three anchors per map that most networks have.
+      const isOneMap = family !== null && TRAITS[family].oneMap;
+      const maps = strides?.length || (!isOneMap && anchors.length % 3 === 0 ? anchors.length / 3 : 1);
       const each = anchors.length / maps;
       if (!Number.isInteger(each)) {
         r.say("anchors", `${anchors.length} anchors for ${maps} maps`, "as many for each, or anchorMasks");

@@ -1,5 +1,5 @@
 /** Lists with an entry for each class, before the shapes have told how many classes there are. */
-import { TRAITS } from "../core/families.ts";
+import { hasBackground } from "../core/families.ts";
 import type { Config } from "./types.ts";
 
 /**
@@ -10,9 +10,6 @@ export function mayBePerClass(
   { classes, family, kind, background }: Pick<Config, "classes" | "family" | "kind" | "background">,
   { length }: readonly unknown[],
 ): boolean {
-  const hasBackground =
-    kind === "ssd" ||
-    typeof background === "number" ||
-    (family !== null && TRAITS[family].background !== undefined);
-  return classes === null || Math.abs(length - classes) <= (hasBackground ? 1 : 0);
+  const mayName = typeof background === "number" || hasBackground(kind, family);
+  return classes === null || Math.abs(length - classes) <= (mayName ? 1 : 0);
 }

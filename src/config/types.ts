@@ -1,8 +1,15 @@
 /** The types of a config: `Config` as read from a file, and the options that a caller writes. */
 import type { Conventions, ConventionSet } from "../core/conventions.ts";
 import type { EngineName } from "../core/engine-name.ts";
-import type { ActivationOption, Family } from "../core/families.ts";
+import type { ActivationOption, Family, NetworkKind } from "../core/families.ts";
+import type { ReadingName } from "../core/readings.ts";
 import type { TensorSpecInput } from "../core/tensor.ts";
+
+/** How a box is written. "cycxhw" is the order of TensorFlow's box coder. */
+export type BoxFormat = "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw";
+
+/** How a row of prior boxes is written. */
+export type PriorFormat = "xyxy" | "cxcywh" | "cycxhw";
 
 /** Anchors of one output layer. Which layer it is: `side` (its width), or `output` (its name), or its rank by size. */
 export interface AnchorSet {
@@ -49,7 +56,7 @@ export interface Config {
   readonly note: string | null;
 
   /** The kind of network the file names; "yolo" leaves the head rule open, see `settleFamily`. */
-  readonly kind: "yolo" | "ssd" | null;
+  readonly kind: NetworkKind | null;
   /** A family stated outright (typed options). */
   readonly family: Family | null;
   /** NN Archive `subtype`, as written. */
@@ -72,8 +79,8 @@ export interface Config {
   readonly strides: readonly number[] | null;
   readonly scaleXY: number | readonly number[] | null;
   readonly activation: ActivationOption | null;
-  readonly reading: string | null;
-  readonly boxFormat: "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw" | null;
+  readonly reading: ReadingName | null;
+  readonly boxFormat: BoxFormat | null;
   readonly coordinates: "pixels" | "normalised" | null;
   readonly priors: Float32Array | null;
   /** Class column that means "nothing here", `false` for none. */
@@ -83,7 +90,7 @@ export interface Config {
   /** The factors came as TensorFlow-style `scales`: box channels are then ty tx th tw. */
   readonly scalesGiven: boolean;
   /** How the rows of `priors` are written; `null`: corners where variances go with them, centre and size else. */
-  readonly priorFormat: "xyxy" | "cxcywh" | "cycxhw" | null;
+  readonly priorFormat: PriorFormat | null;
   /** Class names or numbers to look for; `null`: all. */
   readonly keep: readonly (string | number)[] | null;
   readonly outputs: readonly OutputSpec[] | null;
@@ -114,7 +121,7 @@ export interface DecoderOptions {
   /** Prior boxes of SSD heads: four numbers a box, or eight with the variances behind (Caffe). */
   readonly priors?: Float32Array;
   /** How the rows of `priors` are written. */
-  readonly priorFormat?: "xyxy" | "cxcywh" | "cycxhw";
+  readonly priorFormat?: PriorFormat;
   /** Factors on x, y, w, h of the offsets of SSD heads, in that order (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
   readonly variances?: readonly [number, number, number, number];
   /** The inverse of such factors, in place of them, on y, x, h, w; box channels and priors then have that order too (TensorFlow: 10, 10, 5, 5). */
@@ -122,13 +129,13 @@ export interface DecoderOptions {
   /** Class column of SSD scores that means "nothing here": the first (0, the default), the last, or `false` for none. */
   readonly background?: number | false;
   /** How decoded boxes are written, or which of the offsets of an SSD head comes first ("cycxhw": ty tx th tw). */
-  readonly boxFormat?: "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw";
+  readonly boxFormat?: BoxFormat;
   /** What decoded boxes are counted in. Default: pixels of the network's input for YOLO rows and planes. */
   readonly coordinates?: "pixels" | "normalised";
   /** Which output plays which part, by name, where shapes and names do not tell. */
   readonly roles?: Roles;
   /** Which reading to take where shapes allow several; the error that lists them gives the names. */
-  readonly reading?: string;
+  readonly reading?: ReadingName;
   /** Class names in the order of the class numbers. */
   readonly labels?: readonly string[];
   /** How many classes; without it as many as there are labels. */

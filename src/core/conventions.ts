@@ -8,6 +8,7 @@
  * - `opencv`: `cv::dnn::NMSBoxesBatched` over boxes that nobody clamps
  * - `tflite`: the operator TFLite_Detection_PostProcess, with its fast (not per class) suppression
  */
+import type { ReadingName } from "./readings.ts";
 
 export interface Conventions {
   /** Score of a candidate where there is objectness: objectness x class, or the class alone (objectness then only gates). */
@@ -68,3 +69,8 @@ export const CONVENTIONS = {
 
 /** Name of a set of rules. */
 export type ConventionSet = keyof typeof CONVENTIONS;
+
+/** Rules of a named set that differ for one reading. gen1 has a host script of its own for mobilenets. */
+export const EXCEPTIONS: {
+  readonly [S in ConventionSet]?: { readonly [R in ReadingName]?: Partial<Conventions> };
+} = { gen1: { "detection-output": { gate: ">" } } };

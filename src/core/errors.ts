@@ -1,40 +1,107 @@
-/**
- * The two errors of the package. Every message says what was got and what was expected.
- */
+/** The two errors of the package. Every message says what was found and what was expected. */
 
-/** One thing wrong with a config: where it stands, and a sentence with got and expected. */
+/** Names an option of `createDecoder` or of typed options. */
+export type OptionName =
+  | "family"
+  | "classes"
+  | "labels"
+  | "inputSize"
+  | "anchors"
+  | "anchorMasks"
+  | "strides"
+  | "scaleXY"
+  | "activation"
+  | "reading"
+  | "boxFormat"
+  | "coordinates"
+  | "background"
+  | "priors"
+  | "priorFormat"
+  | "variances"
+  | "scales"
+  | "roles"
+  | "conventions"
+  | "confidenceThreshold"
+  | "iouThreshold"
+  | "keep"
+  | "maxDetections"
+  | "outputs";
+
+/** An option that would settle an error, with the value to give where the error knows it. */
+export interface OptionHint {
+  readonly option: OptionName | "quantisation";
+  readonly value?: string;
+}
+
+/** One thing wrong with a config: where it stands, and a sentence that says what was found and what was expected. */
 export interface ConfigProblem {
   /** Path inside the JSON, for instance `NN_specific_metadata.anchors`; empty for the whole document. */
   readonly path: string;
   /** `got …, expected …`. */
   readonly message: string;
+  /** An option that is missing. */
+  readonly option?: OptionName;
 }
 
-/** The config cannot be used. Carries every problem at once, so that a file is mended in one go. */
+/** The config cannot be used. Carries every problem at once, so that one edit mends the file. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly ConfigProblem[];
 
   constructor(problems: readonly ConfigProblem[]) {
-    super(problems.map((p) => (p.path === "" ? p.message : `${p.path}: ${p.message}`)).join("\n"));
+    super(problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("\n"));
     this.problems = problems;
+  }
+
+  /** The options that would settle the error. */
+  get options(): readonly OptionHint[] {
+    return this.problems.flatMap(({ option }) => (option === undefined ? [] : { option }));
   }
 }
 
 /** A tensor does not fit the config, or could be read in more than one way. */
 export class TensorError extends Error {
   override readonly name = "TensorError";
+  /** The options that would settle the error. `quantisation` is the scale and zero point of a tensor. */
+  readonly options: readonly OptionHint[];
+
+  constructor(
+    message: string,
+    { options = [], cause }: { readonly options?: readonly OptionHint[]; readonly cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.options = options;
+  }
 }
 
-/** What every message says. */
+/** Returns the sentence that every message has. */
 export const mismatch = (got: string, expected: string): string => `got ${got}, expected ${expected}`;
 
-/** Refuses something, tensors unless another kind of error is named: where, what was got, and what was expected. */
+/** RangeErrors that `refuse` threw. Others are faults of the engine or of ours. */
+const refused = new WeakSet<Error>();
+
+/** True if the error is a refusal of the package, made for people to read. */
+export const isRefusal = (e: unknown): boolean =>
+  e instanceof ConfigError || e instanceof TensorError || (e instanceof Error && refused.has(e));
+
+/** Throws an error that says where, what was found and what was expected; a TensorError unless another kind is named. */
 export function refuse(
   where: string,
   got: string,
   expected: string,
   Kind: new (message: string) => Error = TensorError,
 ): never {
-  throw new Kind((where && `${where}: `) + mismatch(got, expected));
+  const error = new Kind((where && `${where}: `) + mismatch(got, expected));
+  refused.add(error);
+  throw error;
+}
+
+/** Throws a TensorError that names the options which would settle it. */
+export function refuseFor(
+  options: readonly OptionHint[],
+  where: string,
+  got: string,
+  expected: string,
+): never {
+  throw new TensorError((where && `${where}: `) + mismatch(got, expected), { options });
 }

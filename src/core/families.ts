@@ -1,9 +1,12 @@
 /**
- * A family is data, not code. It says which arithmetic a box needs and what is in a tensor by default;
- * whether an export is raw heads, rows or planes is read from the shapes (`readings.ts`), and the family only settles
- * what shapes leave open.
+ * The families of detection networks. Each family is one row of `TRAITS`: what its tensors look like, how its boxes are
+ * computed, which names mean it and how it is printed. No other file compares with a family's name.
+ *
+ * A new family that needs no new arithmetic is a name in `Family` and a row in `TRAITS`.
  */
-/** How a network writes its boxes; spelling variants that appear inside files are read by `familyInName`. */
+import { blazeface, ultraface } from "./built-priors.ts";
+
+/** Names a family: how a network writes its boxes. Spelling variants inside files are read by `familyInName`. */
 export type Family =
   | "yolov2"
   | "yolov3"
@@ -30,148 +33,441 @@ export type Family =
   | "ultraface"
   | "boxes";
 
-/** Whether the tensor holds probabilities already ("sigmoid" was applied by the network) or raw logits. */
+/** "sigmoid": the tensor holds probabilities, the network applied the sigmoid. "logits": the tensor holds raw scores. */
 export type Activation = "sigmoid" | "logits";
 
-/** What a user may say: also "softmax", raw logits of which the decoder takes a softmax over the classes, the background included. */
+/** Activations that the option takes. "softmax": the tensor holds logits, and the decoder takes a softmax over all classes. */
 export const ACTIVATIONS = ["sigmoid", "logits", "softmax"] as const;
 export type ActivationOption = (typeof ACTIVATIONS)[number];
 
-/** How a network's own maps become boxes, where the export leaves that to us. */
+/**
+ * How a network's own maps become boxes.
+ * - `anchor`: cell, and anchor times a function of width and height
+ * - `cell`: cell, and a part of the whole input (FastestDet)
+ * - `point`: cell and stride, width and height by exp
+ * - `distance`: left, top, right, bottom from the centre of the cell, as numbers or as distributions
+ * - `prior`: offsets against prior boxes
+ * - `plain`: the network decoded the boxes
+ */
+export type HeadRule = "anchor" | "cell" | "point" | "distance" | "prior" | "plain";
+
+/** Names a form of output tensors that exporters write. `heads/exports.ts` reads each form. */
+export type ExportName =
+  | "anchor-maps"
+  | "cell-maps"
+  | "point-maps"
+  | "point-rows"
+  | "distance-maps"
+  | "objectness-rows"
+  | "corner-rows"
+  | "class-rows"
+  | "end-to-end"
+  | "queries"
+  | "prior-rows"
+  | "offsets-or-boxes"
+  | "detection-output"
+  | "postprocess"
+  | "boxes-scores";
+
+/** Everything that is known about a family. A field that is absent has the value that its comment calls usual. */
 export interface FamilyTraits {
-  /**
-   * `anchor`: cell and anchor; `point`: cell and stride, exp; `distance`: left, top, right, bottom from the centre
-   * of the cell (as numbers, or as distributions); `prior`: against prior boxes; `plain`: decoded by the network.
-   */
-  readonly head: "anchor" | "point" | "distance" | "prior" | "plain";
-  /**
-   * `anchor`: width = (2 w)^2 x anchor with w a probability, and centre = cell + 2 xy - 0.5 unless `scaleXY` says
-   * otherwise (v5, v7); else width = exp(w) x anchor (v2..v4).
-   */
-  readonly square?: boolean;
-  /** How objectness enters: "gate" keeps it out of the score whatever the convention says. */
-  readonly objectness?: "gate" | "power";
-  /** Class scores are a softmax over the class channels, not independent. */
-  readonly softmax?: boolean;
-  /** Which of the score columns means "nothing here"; lists with an entry per class may then name the background. */
-  readonly background?: "first" | "last";
-  /** What the network's own maps, offsets or queries hold by default; boxes it decoded come with probabilities. */
+  readonly head: HeadRule;
+  /** Forms of the output tensors, the most usual first. */
+  readonly exports: readonly ExportName[];
+  /** What maps, offsets or queries of the network hold by default. Boxes that the network decoded come with probabilities. */
   readonly raw: Activation;
+  /** What an NN Archive holds where it says nothing. Usual: "sigmoid", since its exporter applies it. */
+  readonly archived?: "logits";
+
+  /** Anchor heads: width = (2 w)^2 x anchor and centre = cell + 2 xy - 0.5, with w and xy probabilities. Usual: exp(w) x anchor. */
+  readonly squareSize?: true;
+  /** Offsets from priors: width = w x prior. Usual: exp(w) x prior. */
+  readonly linearSize?: true;
+  /** Unit of the anchors. Usual: pixels of the network input. */
+  readonly anchorUnit?: "cells";
+  /** The network has one feature map. Usual: several. */
+  readonly oneMap?: true;
+  /** How objectness enters. "gate": it never multiplies the score. "power": score = objectness^0.6 x class^0.4. */
+  readonly objectness?: "gate" | "power";
+  /** Class scores are a softmax over the class channels. Usual: independent. */
+  readonly softmax?: true;
+  /** Order of the channels of a map with distributions. Usual: boxes first. */
+  readonly classesFirst?: true;
+  /** Bins of each side's distribution. Usual: 16. Networks with these bins are of this family. */
+  readonly bins?: number;
+  /** How many classes there are. "in shapes": the shapes or a class id column tell. Usual: the config has to say. */
+  readonly classes?: "in shapes" | 1;
+  /** Score column that means "nothing here". Lists with an entry per class may then name it. Usual: no column. */
+  readonly background?: "first" | "last";
+  /** Unit of boxes that the network decoded. Usual: pixels of the network input. */
+  readonly coordinates?: "normalised";
+  /** Keypoints stand behind the four box channels. */
+  readonly keypoints?: true;
+  /** Unit of the offsets from priors. Usual: the variances that the config states. */
+  readonly offsetUnit?: "pixels";
+  /** How rows of the option `priors` are written. Usual: corners, unless the box format says otherwise. */
+  readonly priorFormat?: "cxcywh";
+  /** Returns the prior boxes that every network of the family has, cx cy w h, normalised. */
+  readonly buildPriors?: (inputSize: readonly [number, number]) => Float32Array;
+  /** Order of box channels and priors where the factors come as `scales`, as TensorFlow's box coder has them. */
+  readonly scaledOrder?: "cycxhw";
+  /** The network's own export has one row per detection. Usual: only exports with NMS inside have. */
+  readonly endToEnd?: true;
+
+  /** Usual export of its networks for masks and keypoints: these channels stand behind those of the boxes. */
+  readonly beyondBoxes?: "rows" | "planes";
+  /** Family that stands for this one where shapes alone are looked at: their tensors look alike. */
+  readonly like?: Family;
+  /** Name for people. Usual: the family's own. */
+  readonly title?: string;
+  /** A refusal of another family's tensors suggests this one where it would read them; 1 is tried first. */
+  readonly suggested?: number;
+  /** Version number in a name such as "yolov8n" or "yolo-v3-tiny-tf". */
+  readonly version?: string;
+  /** Word in a name that means this family. */
+  readonly word?: RegExp;
+  /** The word counts only where a user types it as a family; in a model's name it is no evidence. */
+  readonly typedOnly?: true;
+  /** `subtype`s of NN Archives that mean this family. */
+  readonly subtypes?: readonly string[];
 }
 
-// no spreads here: bundlers leave what is not used out of a bundle only where it is plain
-const anchor: FamilyTraits = { head: "anchor", raw: "logits" };
-const square: FamilyTraits = { head: "anchor", raw: "logits", square: true };
-const distance: FamilyTraits = { head: "distance", raw: "logits" };
-const plain: FamilyTraits = { head: "plain", raw: "sigmoid" };
-const prior: FamilyTraits = { head: "prior", raw: "sigmoid", background: "first" };
-const finished: FamilyTraits = { head: "plain", raw: "sigmoid", background: "first" };
+// No spreads here: bundlers drop an unused table only where it is plain.
+const ANCHOR_EXPORTS = ["anchor-maps", "objectness-rows"] as const;
+const POINT_EXPORTS = ["point-maps", "point-rows"] as const;
+const DISTANCE_EXPORTS = ["class-rows", "distance-maps", "end-to-end"] as const;
 
 export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
-  yolov2: { head: "anchor", raw: "logits", softmax: true },
-  yolov3: anchor,
-  yolov4: anchor,
-  yolov5: square,
-  yolov7: square,
-  // the exporters of both put the sigmoid of objectness and classes into the network
-  yolov6r1: { head: "point", raw: "sigmoid", objectness: "gate" },
-  yolox: { head: "point", raw: "sigmoid" },
-  yolov6: distance,
-  yolov8: distance,
-  yolov9: distance,
-  yolov10: distance,
-  yolo11: distance,
-  yolo12: distance,
-  yolov13: distance,
-  yolo26: distance,
-  nanodet: { head: "distance", raw: "sigmoid" },
-  fastestdet: { head: "anchor", raw: "sigmoid", objectness: "power" },
-  detr: { head: "plain", raw: "logits", background: "last" },
-  ssd: prior,
-  "ssd-detection-output": finished,
-  "tflite-postprocess": finished,
-  blazeface: { head: "prior", raw: "logits" },
-  ultraface: prior,
-  boxes: plain,
+  yolov2: {
+    head: "anchor",
+    exports: ANCHOR_EXPORTS,
+    raw: "logits",
+    archived: "logits",
+    softmax: true,
+    anchorUnit: "cells",
+    oneMap: true,
+    version: "2",
+  },
+  yolov3: {
+    head: "anchor",
+    exports: ANCHOR_EXPORTS,
+    raw: "logits",
+    archived: "logits",
+    version: "3",
+    subtypes: ["yolov3", "yolov3-tiny"],
+  },
+  yolov4: {
+    head: "anchor",
+    exports: ANCHOR_EXPORTS,
+    raw: "logits",
+    archived: "logits",
+    like: "yolov3",
+    version: "4",
+    subtypes: ["yolov4", "yolov4-tiny"],
+  },
+  yolov5: {
+    head: "anchor",
+    exports: ANCHOR_EXPORTS,
+    raw: "logits",
+    squareSize: true,
+    suggested: 2,
+    beyondBoxes: "rows",
+    version: "5",
+    subtypes: ["yolov5", "yolo-p"],
+  },
+  yolov7: {
+    head: "anchor",
+    exports: ANCHOR_EXPORTS,
+    raw: "logits",
+    squareSize: true,
+    like: "yolov5",
+    version: "7",
+    subtypes: ["yolov7"],
+  },
+  // The exporters of YOLOv6 r1 and YOLOX put the sigmoid of objectness and classes into the network.
+  yolov6r1: {
+    head: "point",
+    exports: POINT_EXPORTS,
+    raw: "sigmoid",
+    objectness: "gate",
+    like: "yolox",
+    // "yolov6" is the first release in archives, as on the device since depthai-core #1911
+    subtypes: ["yolov6", "yolov6r1"],
+  },
+  yolox: { head: "point", exports: POINT_EXPORTS, raw: "sigmoid", word: /yolo[-_]?x/ },
+  // Releases 2, 3 and 4. The exporter writes an objectness of 1 into rows.
+  yolov6: {
+    head: "distance",
+    exports: ["class-rows", "objectness-rows", "distance-maps", "end-to-end"],
+    raw: "logits",
+    like: "yolov8",
+    title: "yolov6 (r2 and later)",
+    subtypes: ["yolov6r2", "yolo-gold"],
+  },
+  yolov8: {
+    head: "distance",
+    exports: DISTANCE_EXPORTS,
+    raw: "logits",
+    suggested: 1,
+    beyondBoxes: "planes",
+    version: "8",
+    // "-u" subtypes are the anchor-free rebuilds of older networks
+    subtypes: ["yolov8", "yolov8n", "yolov3-u", "yolov3-tinyu", "yolov5-u"],
+  },
+  yolov9: {
+    head: "distance",
+    exports: DISTANCE_EXPORTS,
+    raw: "logits",
+    like: "yolov8",
+    version: "9",
+    subtypes: ["yolov9"],
+  },
+  yolov10: {
+    head: "distance",
+    exports: DISTANCE_EXPORTS,
+    raw: "logits",
+    endToEnd: true,
+    like: "yolov8",
+    version: "10",
+    subtypes: ["yolov10"],
+  },
+  yolo11: {
+    head: "distance",
+    exports: DISTANCE_EXPORTS,
+    raw: "logits",
+    like: "yolov8",
+    version: "11",
+    subtypes: ["yolov11"],
+  },
+  yolo12: {
+    head: "distance",
+    exports: DISTANCE_EXPORTS,
+    raw: "logits",
+    like: "yolov8",
+    version: "12",
+    subtypes: ["yolov12"],
+  },
+  yolov13: { head: "distance", exports: DISTANCE_EXPORTS, raw: "logits", like: "yolov8", version: "13" },
+  yolo26: {
+    head: "distance",
+    exports: ["class-rows", "corner-rows", "distance-maps", "end-to-end"],
+    raw: "logits",
+    endToEnd: true,
+    like: "yolov8",
+    version: "26",
+    subtypes: ["yolo26"],
+  },
+  nanodet: {
+    head: "distance",
+    exports: ["distance-maps"],
+    raw: "sigmoid",
+    classesFirst: true,
+    bins: 8,
+    word: /nanodet/,
+  },
+  fastestdet: {
+    head: "cell",
+    exports: ["cell-maps"],
+    raw: "sigmoid",
+    objectness: "power",
+    word: /fastestdet/,
+  },
+  detr: {
+    head: "plain",
+    exports: ["queries"],
+    raw: "logits",
+    background: "last",
+    coordinates: "normalised",
+    title: "DETR, RT-DETR",
+    word: /detr/,
+    typedOnly: true,
+  },
+  ssd: {
+    head: "prior",
+    exports: ["prior-rows", "detection-output"],
+    raw: "sigmoid",
+    classes: "in shapes",
+    background: "first",
+    coordinates: "normalised",
+    scaledOrder: "cycxhw",
+  },
+  "ssd-detection-output": {
+    head: "plain",
+    exports: ["detection-output"],
+    raw: "sigmoid",
+    classes: "in shapes",
+    background: "first",
+    coordinates: "normalised",
+    like: "ssd",
+  },
+  "tflite-postprocess": {
+    head: "plain",
+    exports: ["postprocess"],
+    raw: "sigmoid",
+    classes: "in shapes",
+    background: "first",
+    coordinates: "normalised",
+    suggested: 3,
+  },
+  blazeface: {
+    head: "prior",
+    exports: ["prior-rows"],
+    raw: "logits",
+    linearSize: true,
+    classes: 1,
+    keypoints: true,
+    offsetUnit: "pixels",
+    priorFormat: "cxcywh",
+    buildPriors: blazeface,
+    word: /blazeface/,
+  },
+  ultraface: {
+    head: "prior",
+    exports: ["offsets-or-boxes"],
+    raw: "sigmoid",
+    classes: "in shapes",
+    background: "first",
+    coordinates: "normalised",
+    priorFormat: "cxcywh",
+    buildPriors: ultraface,
+    word: /ultraface/,
+  },
+  boxes: { head: "plain", exports: ["boxes-scores"], raw: "sigmoid", classes: "in shapes" },
 };
 
-/** Names a user writes. */
+/** Every name that the option `family` takes. */
 export const FAMILIES = /* @__PURE__ */ Object.keys(TRAITS) as readonly Family[];
 
-/** `subtype`s of NN Archives. */
-const SUBTYPES =
-  "yolov3 yolov3-tiny yolov3-u yolov3-tinyu yolov4 yolov4-tiny yolov5 yolov5-u yolov6 yolov6r1 yolov6r2 yolov7 " +
-  "yolov8 yolov8n yolov9 yolov10 yolov11 yolov12 yolo26 yolo-p yolo-gold";
+/** Returns the families that a refusal suggests, the likeliest first. */
+export const suggestedFamilies = (): Family[] =>
+  FAMILIES.filter((family) => TRAITS[family].suggested).sort(
+    (a, b) => (TRAITS[a].suggested ?? 0) - (TRAITS[b].suggested ?? 0),
+  );
 
-/** Whether `subtype` is one this package knows; "" says nothing and is allowed. */
-export const knownSubtype = (subtype: string): boolean =>
-  ["", ...SUBTYPES.split(" ")].includes(subtype.toLowerCase());
+/** What config files call a network. */
+export type NetworkKind = "yolo" | "ssd";
 
-/**
- * Family of an archive's subtype. "yolov6" is the first release there (point heads), as on the device since
- * depthai-core #1911; later releases say yolov6r2. The "-u" subtypes are the anchor-free rebuilds.
- */
-function familyOfSubtype(subtype: string): Family | null {
-  if (!knownSubtype(subtype)) return null;
-  if (/-(tiny)?u$/.test(subtype)) return "yolov8";
-  return subtype === "yolo-p" ? "yolov5" : subtype === "yolo-gold" ? "yolov6" : familyInName(subtype);
+/** What is known of a kind of network that a file names, before its family is settled. */
+export interface KindTraits {
+  /** `NN_family` of an NN_config, in small letters. */
+  readonly nnFamily: string;
+  /** Parsers of an NN Archive, in small letters. */
+  readonly parsers: readonly string[];
+  /** The family, where the kind has only one. */
+  readonly family: Family | null;
+  /** The file lists anchors and says how many classes there are. */
+  readonly anchors: boolean;
 }
 
-/** A name as people write it ("YOLOv8n", "yolo-v3-tiny-tf", "output1_yolov6r2") -> family, or null. */
-export function familyInName(name: string): Family | null {
-  const s = name.toLowerCase();
-  if (/yolo[-_]?x/.test(s)) return "yolox";
-  const version = /yolo[-_]?v?(\d+)/.exec(s)?.[1];
-  // releases 2, 3, 4 share the distance head; "yolov6nr3" puts the size letter before the release
-  if (version === "6") return /yolo[-_]?v?6[nsml]?r[02-9]/.test(s) ? "yolov6" : "yolov6r1";
-  return (
-    FAMILIES.find((f) => f === `yolov${version}` || f === `yolo${version}`) ??
-    (["fastestdet", "nanodet", "blazeface", "ultraface"] as const).find((f) => s.includes(f)) ??
-    null
+export const KINDS: { readonly [K in NetworkKind]: KindTraits } = {
+  yolo: { nnFamily: "yolo", parsers: ["yolo", "yoloextendedparser"], family: null, anchors: true },
+  ssd: { nnFamily: "mobilenet", parsers: ["ssd", "mobilenet"], family: "ssd", anchors: false },
+};
+
+/** Every kind of network. */
+export const KIND_NAMES = /* @__PURE__ */ Object.keys(KINDS) as readonly NetworkKind[];
+
+/** True if the kind or the family has a score column for the background. */
+export function hasBackground(kind: NetworkKind | null, family: Family | null): boolean {
+  return [family, kind && KINDS[kind].family].some(
+    (known) => known !== null && TRAITS[known].background !== undefined,
   );
 }
 
-/** What is known about a network before its head rule is settled. */
-export interface HeadEvidence {
+/** Returns the family that stands for another one where shapes alone are looked at. */
+export const representativeOf = (family: Family): Family => TRAITS[family].like ?? family;
+
+/** Returns a family's name for people. */
+export const titleOf = (family: Family): string => TRAITS[family].title ?? family;
+
+/** Returns the family that an NN Archive's subtype means, `null` for none. The subtype is in small letters. */
+const familyOfSubtype = (subtype: string): Family | null =>
+  FAMILIES.find((family) => TRAITS[family].subtypes?.includes(subtype)) ?? null;
+
+/** True if the archive format has the subtype. An empty subtype says nothing and is allowed. */
+export const isSubtype = (subtype: string): boolean =>
+  subtype === "" || familyOfSubtype(subtype.toLowerCase()) !== null;
+
+/** Returns the family in a name as people write it ("YOLOv8n", "yolo-v3-tiny-tf", "output1_yolov6r2"), `null` for none. */
+export function familyInName(name: string): Family | null {
+  const word = familyTyped(name);
+  return word !== null && TRAITS[word].typedOnly ? null : word;
+}
+
+/** Returns the family that a user means who typed `name`, `null` for none. */
+export function familyTyped(name: string): Family | null {
+  const letters = name.toLowerCase();
+  const byWord = (family: Family): boolean => TRAITS[family].word?.test(letters) ?? false;
+  const version = /yolo[-_]?v?(\d+)/.exec(letters)?.[1];
+  if (TRAITS.yolox.word?.test(letters)) return "yolox";
+  // Releases 2, 3, 4 share the distance head. "yolov6nr3" has the size letter before the release.
+  if (version === "6") return /yolo[-_]?v?6[nsml]?r[02-9]/.test(letters) ? "yolov6" : "yolov6r1";
+  const byVersion = (family: Family): boolean => version !== undefined && TRAITS[family].version === version;
+  return FAMILIES.find(byVersion) ?? FAMILIES.find(byWord) ?? null;
+}
+
+/** True if exporters name an output of the detection head like this: "output1_yolov6r2". */
+export const namesHead = (output: string): boolean => /_yolo/i.test(output);
+
+/** Evidence about a network whose family no option states. */
+export interface FamilyEvidence {
   /** Stated outright. */
   readonly family?: Family | null;
-  readonly kind?: "yolo" | "ssd" | null;
+  readonly kind?: NetworkKind | null;
   readonly subtype: string | null;
   readonly outputNames: readonly string[];
   readonly modelName: string | null;
-  /** `false`: the file says there are none. */
+  /** True if the file lists anchors, false if it says that there are none, `null` if it says nothing. */
   readonly anchors: boolean | null;
 }
 
+/** The evidence that settled the family, with the name in which it stood. */
+export interface FamilyReason {
+  readonly kind:
+    | "option"
+    | "file"
+    | "subtype with anchors"
+    | "subtype"
+    | "output name"
+    | "model name"
+    | "no anchors"
+    | "default";
+  readonly value: string | null;
+}
+
 /**
- * Which head rule a YOLO config means. A file cannot always tell (one of v3 and one of v5 can be identical, yet
- * their boxes differ), so the first of these that speaks decides, and `why` says which did.
+ * Settles the family of a config. A file cannot always tell: one of YOLOv3 and one of YOLOv5 can be identical, yet their
+ * boxes differ. The first evidence that speaks decides, and the reason says which.
  */
-export function settleFamily(e: HeadEvidence): { family: Family; why: string } {
-  const { subtype, outputNames, modelName, anchors } = e;
-  // a name that contradicts the file's anchors is no evidence
+export function settleFamily(evidence: FamilyEvidence): { family: Family; why: FamilyReason } {
+  const { subtype, outputNames, modelName, anchors, kind } = evidence;
+  // A name that contradicts the file's anchors is no evidence.
   const fitting = (family: Family | null): Family | null =>
     family && (anchors === null || (TRAITS[family].head === "anchor") === anchors) ? family : null;
   const stated = subtype?.toLowerCase() ?? "";
   const model = familyInName(modelName ?? "");
-  const evidence: readonly (readonly [family: Family | null | undefined, why: string])[] = [
-    [e.family, "option family"],
-    [e.kind === "ssd" ? "ssd" : null, "family mobilenet"],
-    // a "-u" export of an anchor model has no anchors; with anchors it is the classic head after all
-    [stated === "yolov5-u" && anchors ? "yolov5" : null, `subtype "${subtype}" with anchors`],
-    [familyOfSubtype(stated), `subtype "${subtype}"`],
+  const found: readonly (readonly [Family | null | undefined, FamilyReason["kind"], string | null])[] = [
+    [evidence.family, "option", null],
+    [kind && KINDS[kind].family, "file", kind ? KINDS[kind].nnFamily : null],
+    // A "-u" export of an anchor model has no anchors. With anchors it is the classic head after all.
+    [stated === "yolov5-u" && anchors ? "yolov5" : null, "subtype with anchors", subtype],
+    [familyOfSubtype(stated), "subtype", subtype],
     ...outputNames.map(
-      (name) =>
-        [fitting(familyInName(/_(yolo.*)$/i.exec(name)?.[1] ?? "")), `output name "${name}"`] as const,
+      (name) => [fitting(familyInName(/_(yolo.*)$/i.exec(name)?.[1] ?? "")), "output name", name] as const,
     ),
-    // a bare "yolov6n" says nothing of the release, and the files of all releases list no anchors
+    // A bare "yolov6n" says nothing of the release, and the files of all releases list no anchors.
     [
       fitting(model === "yolov6r1" && !/r1/i.test(modelName as string) ? "yolov6" : model),
-      `model name "${modelName}"`,
+      "model name",
+      modelName,
     ],
-    [anchors === false ? "yolov8" : null, "empty anchors mean left-top-right-bottom distances"],
-    ["yolov3", "nothing in the file says otherwise; the option `family` does"],
+    [anchors === false ? "yolov8" : null, "no anchors", null],
+    ["yolov3", "default", null],
   ];
-  const [family, why] = evidence.find((said) => said[0]) as [Family, string];
-  return { family, why };
+  const [family, reason, value] = found.find(([said]) => said) as [
+    Family,
+    FamilyReason["kind"],
+    string | null,
+  ];
+  return { family, why: { kind: reason, value } };
 }

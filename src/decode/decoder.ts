@@ -9,7 +9,7 @@ import { mayBePerClass } from "../config/per-class.ts";
 import { withOptions } from "../config/typed-options.ts";
 import type { Config, DecoderOptions, TypedOptions } from "../config/types.ts";
 import { knownSpecs } from "../heads/query.ts";
-import { priorsToCome } from "../heads/ssd.ts";
+import { interpretConfig } from "../plan/make.ts";
 import { type Description, describeConfig, describePlan } from "../plan/describe.ts";
 import { isPerClass, labelsOf } from "../plan/classes.ts";
 import { canGather, gatherRows } from "../memory/gather.ts";
@@ -154,7 +154,7 @@ class TensorDecoder implements Decoder {
       this.#diagnostics.afterImage(this.#work as Workspace, image, block, candidates),
     );
     const specs = knownSpecs(config);
-    if (specs && !priorsToCome(config, specs)) {
+    if (specs && interpretConfig(config, specs).awaits === null) {
       this.#build(specs, () => null);
       this.#isFixed = true;
     }

@@ -4,6 +4,7 @@
  */
 import * as A from "../core/abi.ts";
 import type { Config } from "../config/types.ts";
+import { READINGS } from "../core/readings.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Ready } from "./loop.ts";
 import {
@@ -90,7 +91,7 @@ export class Diagnostics {
   #checkBoxes(work: Work, image: number, block: number): void {
     const { classIds, length } = work.detections[image];
     // The class column of another network may count the background.
-    const classes = work.plan.reading === "end-to-end" ? this.#config.classes : null;
+    const classes = READINGS[work.plan.reading].bareClassIds ? this.#config.classes : null;
     const labels = checkLabels(classIds.subarray(0, length), this.#labels, classes);
     for (const note of [checkBoxes(work, block), labels]) if (note !== null) this.#notes.push(note);
     this.#hasCheckedBoxes = true;

@@ -2,7 +2,7 @@
  * From the network's input back to the original image. Boxes leave the kernel normalised to the network input. The image
  * was resized into a part of that input, so one scale and one shift per axis bring a box back.
  */
-import { refuse } from "../core/errors.ts";
+import { refuse, refuseFor } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { type Affine, IDENTITY } from "../memory/write.ts";
 
@@ -47,7 +47,8 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
   if (!RESIZES.includes(resize))
     refuse("frame", `resize ${show(resize)}`, '"letterbox", "letterbox-topleft" or "stretch"', RangeError);
   if (resize !== "stretch" && input === null)
-    refuse(
+    refuseFor(
+      [{ option: "inputSize" }],
       "frame",
       `resize "${resize}" and no input size`,
       "inputSize: [width, height], without which it cannot be undone (a plan file has that of its config)",

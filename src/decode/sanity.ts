@@ -4,21 +4,24 @@
  */
 import * as A from "../core/abi.ts";
 import { reg, regBits, value } from "../engine/ts/value.ts";
-import { TensorError, refuse } from "../core/errors.ts";
+import { TensorError, refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import { type MemoryImage, imageStart, slackOf } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
-import { isFinished } from "../plan/make.ts";
+import { READINGS } from "../core/readings.ts";
+import { activationReason } from "../heads/print.ts";
 import type { Fn, Head } from "../heads/head.ts";
 import { ELEMENTS, shape } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 
 /** Makes the error for a probability outside 0..1. It names the option that would explain it. */
 export function outOfRange(plan: Plan, about: string, got: number | null): TensorError {
-  const hint = isFinished(plan.reading) ? "" : 'if the tensor holds logits, say activation: "logits"; ';
+  const mayBeLogits = !READINGS[plan.reading].finished;
+  const hint = mayBeLogits ? 'if the tensor holds logits, say activation: "logits"; ' : "";
   return new TensorError(
-    `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, expected probabilities in 0..1 (activation "sigmoid", ${plan.activationWhy}); ` +
+    `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, expected probabilities in 0..1 (activation "sigmoid", ${activationReason(plan.activationWhy)}); ` +
       `${hint}a transposed tensor, or a wrong scale, gives such numbers too`,
+    { options: mayBeLogits ? [{ option: "activation", value: "logits" }] : [] },
   );
 }
 
@@ -156,7 +159,8 @@ export function checkDistributions(image: MemoryImage): void {
     const rest = { ...box, offset: box.offset + 4 * box.channel };
     if (!everyValue(image, h, box, 4, 99, below) && everyValue(image, h, rest, 4 * bins - 4, 1, inside)) {
       const whole = everyValue(image, h, score, classes, 1, inside);
-      refuse(
+      refuseFor(
+        whole ? [{ option: "classes", value: String(others) }] : [],
         h.about,
         whole
           ? "channels that all lie in 0..1 but for the first four"
@@ -212,7 +216,8 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
     middle[1] = Math.max(middle[1], (b + d) / 2);
   }
   if (TRAITS[plan.family].head === "prior" && kind === "corners" && turned * 4 > n)
-    refuse(
+    refuseFor(
+      [{ option: "variances" }],
       about,
       `${turned} of ${n} boxes with x_max < x_min or y_max < y_min`,
       "corners; if these are offsets from prior boxes, say variances (and priors, where the family has none of its own)",
@@ -226,13 +231,15 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
   const pixels = Math.max(across * inputSize[0], down * inputSize[1]);
   const most = Math.max(across, down);
   if (unit[0] !== 1 && pixels <= 2)
-    refuse(
+    refuseFor(
+      [{ option: "coordinates", value: "normalised" }],
       about,
       `boxes within ${Number(pixels.toPrecision(3))} pixels of the corner`,
       `pixels of a ${inputSize.join("x")} input; if they are 0..1, say coordinates: "normalised"`,
     );
   if (unit[0] === 1 && most > 16)
-    refuse(
+    refuseFor(
+      [{ option: "coordinates", value: "pixels" }],
       about,
       `box coordinates up to ${Number(most.toPrecision(4))}`,
       '0..1; if they are pixels, say coordinates: "pixels"',

@@ -16,7 +16,8 @@ export type { Frame } from "../decode/frame.ts";
 export { type NmsOptions, nms } from "../decode/nms.ts";
 
 export type { Plan } from "../plan/plan.ts";
-export type { Head, Interpretation, ReadingName } from "../heads/head.ts";
+export type { Head, Interpretation } from "../heads/head.ts";
+export type { ReadingName } from "../core/readings.ts";
 export type {
   ElementType,
   SlotArray,

@@ -1,95 +1,115 @@
 /**
- * The ways in which a tensor has K channels. Nothing here knows what a channel means. All offsets and steps are in
- * elements, within one image of a batch.
+ * The ways in which a tensor of some shape has K channels. Nothing here knows the meaning of a channel.
+ * All offsets and steps are in elements, within one image of a batch.
  */
 import type { TensorSpec } from "../core/tensor.ts";
 import { volume } from "../core/tensor.ts";
 
-/** A column of a tensor: `offset` of cell 0, `channel` from class to class (or bin to bin), `cell` from cell to cell. */
+/** A column of a tensor: one value per cell, or several in channels side by side. */
 export interface Column {
+  /** Index of the tensor. */
   readonly tensor: number;
+  /** Offset of cell 0. */
   readonly offset: number;
+  /** Step from channel to channel. */
   readonly channel: number;
+  /** Step from cell to cell. */
   readonly cell: number;
 }
 
-/** The column so many elements, or so many channels, further on. */
-export const move = (f: Column, offset: number): Column => ({ ...f, offset: f.offset + offset });
-export const beside = (f: Column, channels: number): Column => move(f, channels * f.channel);
+/** Returns the column that lies so many elements further on. */
+export const move = (column: Column, elements: number): Column => ({
+  ...column,
+  offset: column.offset + elements,
+});
 
+/** Returns the column that lies so many channels further on. */
+export const beside = (column: Column, channels: number): Column => move(column, channels * column.channel);
+
+/** Storage order of a tensor. "NAhwK": anchors outermost, rows of K. "flat": all rows in one dimension. */
+export type Layout = "NCHW" | "NHWC" | "CHW" | "HWC" | "NAhwK" | "rows" | "planes" | "flat";
+
+/** One way to see K channels in a tensor. */
 export interface ChannelView {
   readonly batch: number;
+  /** Number of cells, or of rows. */
   readonly cells: number;
+  /** Step from channel to channel. */
   readonly channel: number;
+  /** Step from cell to cell. */
   readonly cell: number;
-  readonly layout: string;
-  /** Width and height of a map; 0 for rows. */
+  readonly layout: Layout;
+  /** Width and height of a feature map in cells; 0 for rows. */
   readonly w: number;
   readonly h: number;
 }
 
+/** Returns every way to see `k` channels in a tensor. */
 export type Views = (s: TensorSpec, k: number) => ChannelView[];
 
-const view = (
-  batch: number,
-  cells: number,
-  channel: number,
-  cell: number,
-  layout: string,
-  w = 0,
-  h = 0,
-): ChannelView => ({ batch, cells, channel, cell, layout, w, h });
-
-/** Nothing at all. */
+/** Sees nothing. */
 export const none: Views = () => [];
 
-/** Maps: [N,K,h,w], [N,h,w,K], and both without batch. */
+/** Sees a feature map: [N,K,h,w], [N,h,w,K], and both without a batch. */
 export const maps: Views = ({ dims, order }, k) => {
-  const said = order?.toUpperCase() ?? "";
+  const stated = order?.toUpperCase() ?? "";
   const batched = dims.length === 4;
-  const [n, a, b, c] = batched ? dims : [1, ...dims];
-  // [1,R,K] is rows with a batch of 1, not a map one cell high
-  if (!(batched || (dims.length === 3 && (a !== 1 || k === 1))) || /ROWS|PLANES/.test(said)) return [];
-  const out: ChannelView[] = [];
-  const name = batched ? "N" : "";
-  if (a === k && !/^N?HWC$/.test(said)) out.push(view(n, b * c, b * c, 1, `${name}CHW`, c, b));
-  if (c === k && !/^N?CHW$/.test(said) && !(out.length > 0 && b === 1))
-    out.push(view(n, a * b, 1, k, `${name}HWC`, b, a));
-  return out;
+  const [batch, a, b, c] = batched ? dims : [1, ...dims];
+  // [1,R,K] is rows with a batch of 1, not a map one cell high.
+  if (!(batched || (dims.length === 3 && (a !== 1 || k === 1))) || /ROWS|PLANES/.test(stated)) return [];
+  const found: ChannelView[] = [];
+  if (a === k && !/^N?HWC$/.test(stated)) {
+    const layout = batched ? "NCHW" : "CHW";
+    found.push({ batch, cells: b * c, channel: b * c, cell: 1, layout, w: c, h: b });
+  }
+  if (c === k && !/^N?CHW$/.test(stated) && !(found.length > 0 && b === 1)) {
+    const layout = batched ? "NHWC" : "HWC";
+    found.push({ batch, cells: a * b, channel: 1, cell: k, layout, w: b, h: a });
+  }
+  return found;
 };
 
-/** Anchors outermost, rows of K: [N,A,h,w,K]. */
-export const fiveDims: Views = ({ dims: [n, , h, w, last], dims: { length } }, k) =>
-  length === 5 && last === k ? [view(n, h * w, 1, k, "NAhwK", w, h)] : [];
+/** Sees a feature map with anchors outermost and rows of K: [N,A,h,w,K]. */
+export const fiveDims: Views = ({ dims }, k) => {
+  const [batch, , h, w, last] = dims;
+  return dims.length === 5 && last === k
+    ? [{ batch, cells: h * w, channel: 1, cell: k, layout: "NAhwK", w, h }]
+    : [];
+};
 
-/** Rows [N,R,K] and planes [N,K,R], without batch too, with dimensions of 1 anywhere. */
-export const rows: Views = ({ dims: d, order }, k) => {
-  let said = order?.toLowerCase();
-  // of a map, the order says the same of its cells in a row
-  if (d.length === 4 && said === "nchw") said = "planes";
-  if (d.length === 4 && said === "nhwc") said = "rows";
-  const out: ChannelView[] = [];
+/** Sees rows [N,R,K] and planes [N,K,R], without a batch too, with dimensions of 1 anywhere. */
+export const rows: Views = ({ dims, order }, k) => {
+  let stated = order?.toLowerCase();
+  // The order of a map says the same of its cells in a row.
+  if (dims.length === 4 && stated === "nchw") stated = "planes";
+  if (dims.length === 4 && stated === "nhwc") stated = "rows";
+  const found: ChannelView[] = [];
   const add = (batch: number, tail: readonly number[]): void => {
-    const t = tail.filter((x) => x !== 1);
-    // dims of 1 may stand for a single row or a single channel
-    const [a, b] = t.length > 2 ? [] : t.length > 1 ? t : k === 1 ? [...t, 1, 1] : [1, ...t, 1];
-    // a single cell, or a single channel, is the same in both orders
-    if (b === k && (said !== "planes" || a === 1 || k === 1)) out.push(view(batch, a, 1, k, "rows"));
-    if (a === k && k !== 1 && b !== 1 && said !== "rows") out.push(view(batch, b, b, 1, "planes"));
+    const long = tail.filter((x) => x !== 1);
+    // Dimensions of 1 may stand for a single row or for a single channel.
+    const [a, b] =
+      long.length > 2 ? [] : long.length > 1 ? long : k === 1 ? [...long, 1, 1] : [1, ...long, 1];
+    // A single cell, or a single channel, is the same in both orders.
+    if (b === k && (stated !== "planes" || a === 1 || k === 1))
+      found.push({ batch, cells: a, channel: 1, cell: k, layout: "rows", w: 0, h: 0 });
+    if (a === k && k !== 1 && b !== 1 && stated !== "rows")
+      found.push({ batch, cells: b, channel: b, cell: 1, layout: "planes", w: 0, h: 0 });
   };
-  if (d.length > 2) add(d[0], d.slice(1));
-  // [R,K] or, of one channel, [N,R]
-  else if (d.length > 1) {
-    if (k === 1) add(d[0], [d[1]]);
-    if (k !== 1 || (d[1] === 1 && d[0] !== 1)) add(1, d);
-  } else if (d.length > 0) add(1, d);
-  return out;
+  if (dims.length > 2) add(dims[0], dims.slice(1));
+  else if (dims.length > 1) {
+    // [R,K], or [N,R] of one channel
+    if (k === 1) add(dims[0], [dims[1]]);
+    if (k !== 1 || (dims[1] === 1 && dims[0] !== 1)) add(1, dims);
+  } else if (dims.length > 0) add(1, dims);
+  return found;
 };
 
-/** Rows, or all of them in one, [1, R*K] (Caffe's flattened outputs). */
+/** Sees rows, or all rows in one dimension: [1, R*K], Caffe's flattened outputs. */
 export const rowsOrFlat: Views = (s, k) => {
-  const n = volume(s.dims);
-  const flat = s.dims.filter((x) => x !== 1).length === 1 && k > 1 && n % k === 0 && n !== k;
   const found = rows(s, k);
-  return found.length > 0 || !flat ? found : [view(1, n / k, 1, k, "flat")];
+  const elements = volume(s.dims);
+  const isFlat = s.dims.filter((x) => x !== 1).length === 1 && k > 1 && elements % k === 0 && elements !== k;
+  return found.length > 0 || !isFlat
+    ? found
+    : [{ batch: 1, cells: elements / k, channel: 1, cell: k, layout: "flat", w: 0, h: 0 }];
 };

@@ -1,147 +1,99 @@
 /**
- * Shapes -> readings: every way in which a list of tensors can be what the config says.
- *
- * One reading left: that is the plan. None, or more than one: it is refused with the list (`refusals.ts`), since a shape that could mean two
- * things is never guessed.
+ * Finds every way in which a list of tensors can be what the config says. One interpretation left makes the plan.
+ * None, or more than one, is refused (`refuse.ts`): a shape that could mean two things is never guessed.
  */
-import type { AnchorSet } from "../config/types.ts";
-import type { Family } from "../core/families.ts";
-import { cellsOf, gridsOf, gridsOfRows, preferred } from "./match.ts";
-import type { HeadQuery } from "./query.ts";
-import type { ReadShapes, Interpretation, Specs } from "./head.ts";
-import { anchorGrid, distances, fastestdet, points } from "./maps.ts";
-import { decodedDistances, detectionOutput, objectnessRows, postprocess, queries } from "./rows.ts";
-import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
+import { READINGS } from "../core/readings.ts";
+import { EXPORTS, isCounted } from "./exports.ts";
+import { cellsOf, gridsOf, gridsOfRows } from "./grids.ts";
+import type { HeadDraft, Interpretation, Specs } from "./head.ts";
+import { preferred } from "./match.ts";
+import { type HeadQuery, namesOf } from "./query.ts";
 
-/** Shapes for a message: tensors of so many channels each. */
-const shapesOf = (channels: readonly (number | string)[], before: string, after: string): string =>
-  channels.map((k) => `[1,${before}${k}${after}]`).join(" + ");
-
-/** A map for each set of anchors. */
-const mapsWithAnchors = (sets: readonly AnchorSet[], classes: number): string =>
-  `${sets.map((s) => `[1,${s.anchors.length} x (5+${classes}),h,${s.side ?? "w"}]`).join(", ") || "maps"} (anchors: got ${sets.length || "none"}, one list for each map)`;
-
-const mapsOf = (...channels: number[]): string => shapesOf(channels, "", ",h,w");
-
-const rowsOf = (...channels: (number | string)[]): string => shapesOf(channels, "N,", "");
-
-const rowsOfBoxes = (classes: number): string => rowsOf(4, classes || "C");
-
-const rowsOfDetections = (): string => "[1,1,N,7]";
-
-/** How many rows N there are of heads whose rows are the cells of all maps. */
-const withInput = (q: HeadQuery): string =>
-  q.inputSize
-    ? `N = ${cellsOf(gridsOf(q, [8, 16, 32]))} for inputSize ${q.inputSize.join("x")}`
-    : "with inputSize";
-
-/** Readings, and the shapes they are for. */
-type Readers = readonly [(classes: number, q: HeadQuery) => string, ...ReadShapes[]];
-
-type GridHead = "anchor" | "point" | "distance";
-
-/** Those of a family, or else, of the YOLOs, of their kind of head. */
-const SHAPE_READERS: { readonly [name in GridHead | Exclude<Family, `yolo${string}`>]: Readers } = {
-  anchor: [
-    (c, { anchorSets }) => `${mapsWithAnchors(anchorSets ?? [], c)}; ${rowsOf(5 + c)}`,
-    anchorGrid,
-    objectnessRows,
-  ],
-  point: [(c, q) => `${mapsOf(5 + c)}; ${rowsOf(5 + c)}, ${withInput(q)}`, points],
-  distance: [
-    (c) => [rowsOf(4 + c), rowsOf(4, c), mapsOf(5 + c), mapsOf(64, c), rowsOf(6)].join("; "),
-    distances,
-    decodedDistances,
-  ],
-  nanodet: [(c, q) => `${rowsOf(32, c)}; ${rowsOf(32 + c)}; ${withInput(q)}`, distances],
-  fastestdet: [(c) => mapsOf(5 + c), fastestdet],
-  detr: [(c) => `${rowsOf(4, c)}; ${rowsOf(4, c + 1)}`, queries],
-  ssd: [
-    (_, { priors, variances }) =>
-      `${rowsOfDetections()}; ${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; boxwright/priors makes those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances behind`,
-    priorRows,
-    detectionOutput,
-  ],
-  "ssd-detection-output": [rowsOfDetections, detectionOutput],
-  "tflite-postprocess": [
-    () => `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, labels, scores, count}`,
-    postprocess,
-  ],
-  blazeface: [() => `${rowsOf(16, 1)} with inputSize`, priorRows],
-  ultraface: [
-    (c) => `${rowsOfBoxes(c)} with variances, or with boxFormat: "xyxy" if they are decoded`,
-    offsetsOrBoxes,
-  ],
-  boxes: [
-    (c) => `${rowsOfBoxes(c)}; ${rowsOf(4)} + [1,N] + [1,N] with roles: {boxes, scores, labels}`,
-    boxesScores,
-  ],
-};
-
-const readersOf = (q: HeadQuery): Readers =>
-  (SHAPE_READERS as { readonly [F in Family]?: Readers })[q.family] ??
-  SHAPE_READERS[q.traits.head as GridHead];
-
-/** What the family's tensors look like, for a message. */
-export const expectedShapes = (q: HeadQuery): string =>
-  Number.isNaN(q.classes) && /anchor|point|distance|detr/.test(q.traits.head + q.family)
-    ? "the number of classes (option classes, or labels)"
-    : `${readersOf(q)[0](q.classes, q)}, channels first or last`;
-
-/** Every reading of `specs` under the question. Empty: none fits. */
-export function interpret(q: HeadQuery, specs: Specs): readonly Interpretation[] {
-  const [, ...readers] = readersOf(q);
-  const all = readers
-    .flatMap((read) => read(q, specs))
-    .filter((r) => q.reading === null || r.name === q.reading);
-  return settleEndToEnd(q, settleMaps(q, dominant(all)));
+/** Returns every interpretation of the tensors that the query leaves, those first whose outputs the roles name. */
+export function interpret(query: HeadQuery, specs: Specs): readonly Interpretation[] {
+  const named = namesOf(query.roles);
+  return preferred(distinct(readAll(query, specs)), ({ uses }) =>
+    specs.every(({ name }, i) => !named.includes(name) || uses.includes(i)),
+  );
 }
 
-/** A reading that explains only some of the tensors another one explains is an accident of their shapes. */
+/** Returns the interpretations of all exports of the family, without accidents of shapes. */
+export function readAll(query: HeadQuery, specs: Specs): readonly Interpretation[] {
+  const all = query.traits.exports
+    .flatMap((name) => {
+      const form = EXPORTS[name];
+      if (!form.counted) return form.read(query, specs);
+      return isCounted(query) ? form.read(query, specs) : [];
+    })
+    .filter(({ name }) => query.reading === null || name === query.reading);
+  return settleEndToEnd(query, settleMaps(query, dominant(all)));
+}
+
+/** Drops interpretations that explain only some of the tensors which another one explains. */
 const dominant = (all: readonly Interpretation[]): Interpretation[] =>
   all.filter(
-    (r) => !all.some((o) => o.uses.length > r.uses.length && r.uses.every((i) => o.uses.includes(i))),
+    ({ uses }) =>
+      !all.some((other) => other.uses.length > uses.length && uses.every((i) => other.uses.includes(i))),
   );
 
 /**
- * [N,R,6] of a two-class (or one-class, with objectness) network is also the shape of an end-to-end result. Where
- * the input size is known, arithmetic tells: raw rows come one for each cell of the maps.
+ * Drops one of two readings of [N,R,6]: rows of cells of a network with two classes (or one class and objectness), and an
+ * end-to-end result. Rows of cells come one per cell of the maps, so the input size decides where it is known.
  */
-function settleEndToEnd(q: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
-  const [end] = all.filter(isEnd);
-  const rest = all.filter((r) => !isEnd(r));
-  if (!end || rest.length === 0 || !q.inputSize) return all;
-  const cells = (r: Interpretation): number => cellsOf(r.heads);
-  const raw = rest.filter((r) => mapsOfRows(q, r) > (q.strides ? 0 : 2));
+function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
+  const isList = ({ name }: Interpretation): boolean => READINGS[name].looksRaw === true;
+  const [list] = all.filter(isList);
+  const rest = all.filter((r) => !isList(r));
+  if (!list || rest.length === 0 || !query.inputSize) return all;
+  const raw = rest.filter((r) => mapsOfRows(query, r) > (query.strides ? 0 : 2));
   if (raw.length > 0) return raw;
-  // as many as one or two maps have cells may be chance: 300 detections, and 20 x 15 cells
-  if (rest.some((r) => mapsOfRows(q, r))) return /10|26/.test(q.family) ? [end] : all;
-  // an export with NMS inside gives corners: whoever says otherwise may mean the other reading
-  if (q.boxFormat?.startsWith("c")) return all;
-  return all.every((r) => cells(r) === cells(end)) ? all.filter(isEnd) : all;
+  // As many rows as one or two maps have cells may be chance: 300 detections, and 20 x 15 cells.
+  if (rest.some((r) => mapsOfRows(query, r) > 0)) return query.traits.endToEnd ? [list] : all;
+  // An export with NMS inside gives corners. Whoever states another format may mean the rows.
+  if (query.boxFormat?.startsWith("c")) return all;
+  return all.every(({ heads }) => cellsOf(heads) === cellsOf(list.heads)) ? all.filter(isList) : all;
 }
 
-const isEnd = (r: Interpretation): boolean => r.name === "end-to-end";
-
-/** How many maps the input has that add up to the cells of a reading. */
-const mapsOfRows = (q: HeadQuery, r: Interpretation): number => gridsOfRows(q, cellsOf(r.heads))?.length ?? 0;
+/** Returns how many maps the input has that add up to the cells of an interpretation; 0 if none do. */
+const mapsOfRows = (query: HeadQuery, { heads }: Interpretation): number =>
+  gridsOfRows(query, cellsOf(heads))?.length ?? 0;
 
 /**
- * [N,K,1,w] is a map one cell high, and the shape of planes too; [N,R,K] is rows of a batch, and a map without one. A map that
- * the input has at some stride is that map, and one that it has at none is no map where another reading stands. Rows that fill
- * three maps stand beside it: [1,20,84] at 64x64 is 16 classes in planes, and 17 bins of 20 cells.
+ * Drops maps that the input does not have, and rows that are a map of the input. [N,K,1,w] is a map one cell high and
+ * the shape of planes too; [N,R,K] is rows of a batch and a map without one. Rows that fill three maps stand beside the
+ * map: [1,20,84] at 64x64 is 16 classes in planes, and 17 bins of 20 cells.
  */
-function settleMaps(q: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
-  const sizes = gridsOf(q);
-  const isGrid = (r: Interpretation): boolean => /-grid$/.test(r.name);
-  const grids = all.filter(
-    (r) => isGrid(r) && r.heads.every((h) => sizes.some((g) => g.w === h.gridWidth && g.cells === h.cells)),
+function settleMaps(query: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
+  const grids = gridsOf(query);
+  const isMaps = ({ name }: Interpretation): boolean => READINGS[name].maps === true;
+  const isGrid = ({ gridWidth, cells }: HeadDraft): boolean =>
+    grids.some((g) => g.w === gridWidth && g.cells === cells);
+  const ours = all.filter((r) => isMaps(r) && r.heads.every(isGrid));
+  const isMapToo = ({ uses }: Interpretation): boolean =>
+    ours.some((map) => uses.every((i) => map.uses.includes(i)));
+  const left = all.filter((r) => !READINGS[r.name].rows || mapsOfRows(query, r) > 2 || !isMapToo(r));
+  return grids.length > 0 ? preferred(left, (r) => !isMaps(r) || ours.includes(r)) : left;
+}
+
+/** Drops interpretations whose heads compute the same as those of another one. */
+function distinct(all: readonly Interpretation[]): Interpretation[] {
+  const seen = new Map<string, Interpretation>();
+  for (const interpretation of all) {
+    const key = keyOf(interpretation.heads);
+    if (!seen.has(key)) seen.set(key, interpretation);
+  }
+  return [...seen.values()];
+}
+
+/** Returns a text that is the same for heads that compute the same. */
+function keyOf(all: readonly HeadDraft[]): string {
+  // Of a single cell, steps from cell to cell say nothing; of a single class, steps from class to class.
+  const isOneCell = all.every(({ cells }) => cells === 1);
+  const heads = all.map(({ about: _, origin: __, ...head }) =>
+    head.classes === 1 ? { ...head, score: { ...head.score, channel: 0 } } : head,
   );
-  const left = all.filter(
-    (r) =>
-      !/-rows$/.test(r.name) ||
-      mapsOfRows(q, r) > 2 ||
-      !grids.some((g) => r.uses.every((i) => g.uses.includes(i))),
-  );
-  return sizes.length > 0 ? preferred(left, (r) => !isGrid(r) || grids.includes(r)) : left;
+  return JSON.stringify(heads, (key, value: unknown) => {
+    if (isOneCell && key === "cell") return 0;
+    return ArrayBuffer.isView(value) ? value.byteLength : value;
+  });
 }

@@ -1,217 +1,221 @@
-/** Where boxes and scores stand: tensors, or parts of them, put together into what becomes the heads of a reading. */
+/** Finds the tensors of boxes, scores and objectness that belong together: each match becomes a head, or one per anchor. */
 import type { Roles } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
-import type { HeadQuery } from "./query.ts";
-import { type TensorSpec, shape } from "../core/tensor.ts";
+import type { TensorSpec } from "../core/tensor.ts";
 import { type Column, type ChannelView, type Views, move } from "./channels.ts";
+import { gridsOf, gridsOfRows } from "./grids.ts";
+import type { HeadOrigin, HeadTensor, Part, Specs } from "./head.ts";
+import { originText } from "./print.ts";
+import type { HeadQuery } from "./query.ts";
 
-/** Boxes and scores of the same cells, in one tensor or in several: one head, or one for each anchor. */
-export interface TensorMatch {
-  /** For people: which tensors, in which layout. */
-  readonly about: string;
-  /** Tensors, by index; that of the boxes first. */
-  readonly uses: readonly number[];
-  /** Of the boxes. */
+/** A tensor of a match, with its index among the outputs. */
+export interface MatchedTensor extends HeadTensor {
+  readonly index: number;
+}
+
+/** Boxes and scores of the same cells, in one tensor or in several. */
+export interface TensorMatch extends HeadOrigin {
+  readonly tensors: readonly MatchedTensor[];
+  /** How the tensor of the boxes is seen. */
   readonly view: ChannelView;
-  /** Storage order of every tensor in it. */
-  readonly layout: string;
   readonly box: Column;
   readonly score: Column;
   readonly objectness: Column | null;
 }
 
-/** Each tensor that has `k` channels, with the channels at which boxes, scores and objectness begin. */
-export function matchOne(
-  specs: readonly TensorSpec[],
-  views: Views,
-  k: number,
-  box = 0,
-  score = 0,
-  objectness?: number,
-): TensorMatch[] {
-  return specs.flatMap((s, tensor) =>
-    views(s, k).map((view) => {
+/** Channels of one tensor: how many, and at which boxes, scores and objectness begin. */
+export interface Channels {
+  readonly count: number;
+  readonly boxes?: number;
+  readonly scores?: number;
+  readonly objectness?: number;
+}
+
+const PARTS: readonly Part[] = ["boxes", "objectness", "scores"];
+
+/** Returns a match for each way in which a tensor has these channels. */
+export function matchOne(specs: Specs, views: Views, channels: Channels): TensorMatch[] {
+  const parts = PARTS.filter((part) => channels[part] !== undefined);
+  return specs.flatMap(({ name, dims }, index) =>
+    views(specs[index], channels.count).map((view) => {
       const { channel, cell, layout } = view;
-      const at = (c: number): Column => ({ tensor, offset: c * channel, channel, cell });
+      const at = (c: number): Column => ({ tensor: index, offset: c * channel, channel, cell });
       return {
-        about: `${shape(s)} as ${layout}`,
-        uses: [tensor],
+        tensors: [{ index, name, dims, layout, parts }],
+        anchor: null,
+        rows: null,
         view,
-        layout,
-        box: at(box),
-        score: at(score),
-        objectness: objectness === undefined ? null : at(objectness),
+        box: at(channels.boxes ?? 0),
+        score: at(channels.scores ?? 0),
+        objectness: channels.objectness === undefined ? null : at(channels.objectness),
       };
     }),
   );
 }
 
-/** Whether a tensor may play a part: the option `roles` does not name another. */
-export const mayPlay = (q: HeadQuery, role: keyof Roles, name: string): boolean =>
-  [q.roles?.[role] ?? name].flat().includes(name);
+/** Returns the indices of the tensors that a match uses. */
+export const usesOf = ({ tensors }: TensorMatch): number[] => tensors.map(({ index }) => index);
 
-/** The tensors, those that do not pass without dims: nothing reads them then, and the others keep their indices. */
-export const blankExcept = (
-  specs: readonly TensorSpec[],
-  keep: (s: TensorSpec, i: number) => boolean,
-): TensorSpec[] => specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
+/** Returns the storage orders of a match as one word, to compare with those of another match. */
+const layoutsOf = ({ tensors }: TensorMatch): string => tensors.map(({ layout }) => layout).join();
 
-/** The tensors that may play a part. */
-export const playersOf = (q: HeadQuery, specs: readonly TensorSpec[], role: keyof Roles): TensorSpec[] =>
-  blankExcept(specs, (s) => mayPlay(q, role, s.name));
+/** True if the tensor may play the role: the option `roles` names no other tensor for it. */
+export const mayPlay = ({ roles }: Pick<HeadQuery, "roles">, role: keyof Roles, name: string): boolean =>
+  [roles?.[role] ?? name].flat().includes(name);
 
-/** Each of `places` together with each other tensor that has as many cells and `k` channels of the part given. */
+/** Returns the tensors with the dims of all others taken away: nothing reads them then, and the indices stay. */
+export const blankExcept = (specs: Specs, keep: (s: TensorSpec, i: number) => boolean): TensorSpec[] =>
+  specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
+
+/** Returns the tensors with the dims of those taken away that may not play the role. */
+export const playersOf = (query: HeadQuery, specs: Specs, role: keyof Roles): TensorSpec[] =>
+  blankExcept(specs, (s) => mayPlay(query, role, s.name));
+
+/** Joins each match with every other tensor that has as many cells and `k` channels of the part. */
 export function join(
-  q: HeadQuery,
-  specs: readonly TensorSpec[],
-  places: readonly TensorMatch[],
-  part: "score" | "objectness",
+  query: HeadQuery,
+  specs: Specs,
+  matches: readonly TensorMatch[],
+  part: "scores" | "objectness",
   views: Views,
   k: number,
 ): TensorMatch[] {
-  const others = matchOne(playersOf(q, specs, part === "score" ? "scores" : part), views, k);
-  return places.flatMap((p) =>
+  const others = matchOne(playersOf(query, specs, part), views, { count: k, [part]: 0 });
+  return matches.flatMap((match) =>
     others
       .filter(
-        ({ uses: [i], view: v }) =>
-          !p.uses.includes(i) &&
-          v.cells === p.view.cells &&
-          v.batch === p.view.batch &&
-          v.w === p.view.w &&
-          // maps of one network lie one way; a single channel lies both ways
-          (v.w === 0 || k === 1 || v.layout === p.view.layout),
+        ({ tensors: [{ index }], view }) =>
+          !usesOf(match).includes(index) &&
+          view.cells === match.view.cells &&
+          view.batch === match.view.batch &&
+          view.w === match.view.w &&
+          // The maps of one network have one storage order. A single channel has both.
+          (view.w === 0 || k === 1 || view.layout === match.view.layout),
       )
-      .map((o) => ({
-        ...p,
-        about: `${p.about} + ${o.about}`,
-        uses: [...p.uses, ...o.uses],
-        layout: `${p.layout} ${o.layout}`,
-        [part]: o.box,
+      .map((other) => ({
+        ...match,
+        tensors: [...match.tensors, ...other.tensors],
+        [part === "scores" ? "score" : part]: other.box,
       })),
   );
 }
 
-/** Those that pass, or all where none does. */
+/** Returns the items that pass, or all where none does. */
 export function preferred<T>(all: readonly T[], passes: (x: T) => boolean): readonly T[] {
   const some = all.filter(passes);
   return some.length > 0 ? some : all;
 }
 
-/** What an output of boxes is usually called. */
+/** Matches the usual names of an output of boxes. */
 export const BOX_NAME = /box|reg|loc|dis/i;
 
-/** Two tensors with the same cells, one with `kb` channels, the other with `ks`. Names in `roles` come first. */
+/** Returns pairs of tensors with the same cells, one with `boxes` channels, the other with `scores`. */
 export function pairs(
-  q: HeadQuery,
-  specs: readonly TensorSpec[],
+  query: HeadQuery,
+  specs: Specs,
   views: Views,
-  kb: number,
-  ks: number,
+  boxes: number,
+  scores: number,
 ): readonly TensorMatch[] {
-  const nameOf = (p: TensorMatch, k: number): string => specs[p.uses[k]].name;
-  const boxes = matchOne(playersOf(q, specs, "boxes"), views, kb);
-  // where both readings of a pair exist (as many box channels as classes), names decide if they speak
+  const matches = matchOne(playersOf(query, specs, "boxes"), views, { count: boxes, boxes: 0 });
+  // Where both orders of a pair exist (as many box channels as classes), usual names decide.
   return preferred(
-    join(q, specs, boxes, "score", views, ks),
-    (p) => BOX_NAME.test(nameOf(p, 0)) && !BOX_NAME.test(nameOf(p, 1)),
+    join(query, specs, matches, "scores", views, scores),
+    ({ tensors: [first, second] }) => BOX_NAME.test(first.name) && !BOX_NAME.test(second.name),
   );
 }
 
-/** From the largest map to the smallest. */
-export const largestFirst = <P extends TensorMatch>(places: readonly P[]): P[] =>
-  [...places].sort((a, b) => b.view.cells - a.view.cells);
+/** Sorts matches from the largest map to the smallest. */
+export const largestFirst = <M extends TensorMatch>(matches: readonly M[]): M[] =>
+  [...matches].sort((a, b) => b.view.cells - a.view.cells);
 
-/** Places whose maps lie the same way: those of channels first, those of channels last. */
-export const byLayout = <P extends TensorMatch>(places: readonly P[]): P[][] =>
-  [...new Set(places.map((p) => p.view.layout))].map((layout) =>
-    places.filter((p) => p.view.layout === layout),
+/** Groups matches by storage order: channels first, channels last. */
+export const byLayout = <M extends TensorMatch>(matches: readonly M[]): M[][] =>
+  [...new Set(matches.map(({ view }) => view.layout))].map((layout) =>
+    matches.filter(({ view }) => view.layout === layout),
   );
 
 /**
- * One place per tensor, all of one layout where that is possible, from the largest map to the smallest. A network has each map once: of two
- * tensors for one, told by its size or by what `mapOf` says, each makes a reading.
+ * Returns every choice of one match per tensor, from the largest map to the smallest, of one storage order where that is
+ * possible. A network has each map once. Two tensors for one map make two choices; `mapOf` tells the map, by default
+ * its size.
  */
-export function levels<P extends TensorMatch>(
-  specs: readonly TensorSpec[],
-  places: readonly P[],
-  mapOf: (p: P) => unknown = ({ view }) => `${view.w}x${view.h}`,
-): P[][] {
-  let combos: P[][] = [[]];
+export function levels<M extends TensorMatch>(
+  specs: Specs,
+  matches: readonly M[],
+  mapOf: (match: M) => unknown = ({ view }) => `${view.w}x${view.h}`,
+): M[][] {
+  if (matches.length === 0) return [];
+  let combos: M[][] = [[]];
   specs.forEach((_, i) => {
-    const choices = places.filter((p) => p.uses[0] === i);
-    if (choices.length > 0) combos = combos.flatMap((c) => choices.map((p) => [...c, p]));
+    const choices = matches.filter(({ tensors }) => tensors[0].index === i);
+    if (choices.length > 0) combos = combos.flatMap((c) => choices.map((match) => [...c, match]));
   });
-  if (places.length === 0) return [];
-  return preferred(combos, (c) => c.every((p) => p.layout === c[0].layout))
+  return preferred(combos, (c) => c.every((match) => layoutsOf(match) === layoutsOf(c[0])))
     .flatMap((all) =>
-      [...new Set(all.map(mapOf))].reduce<P[][]>(
-        (some, map) => some.flatMap((c) => all.filter((p) => mapOf(p) === map).map((p) => [...c, p])),
+      [...new Set(all.map(mapOf))].reduce<M[][]>(
+        (some, map) =>
+          some.flatMap((c) => all.filter((match) => mapOf(match) === map).map((match) => [...c, match])),
         [[]],
       ),
     )
     .map(largestFirst);
 }
 
-/** The batch size that all tensors share. */
-export function oneBatch(places: readonly TensorMatch[]): number {
-  const batches = places.map((p) => p.view.batch);
+/**
+ * Returns choices of matches with each tensor in one of them, largest map first. A tensor may play two parts (objectness
+ * and score of one class, or boxes and as many classes). Then there are two choices: first found, and last found.
+ */
+export function disjoint(matches: readonly TensorMatch[]): TensorMatch[][] {
+  const all = largestFirst(matches);
+  const used = new Set<number>();
+  const take = (match: TensorMatch): boolean => {
+    const isFree = !usesOf(match).some((i) => used.has(i));
+    if (isFree) usesOf(match).forEach((i) => used.add(i));
+    return isFree;
+  };
+  const first = all.filter(take);
+  used.clear();
+  const last = all.reverse().filter(take).reverse();
+  return all.length > 0 ? [first, last] : [];
+}
+
+/** Returns the batch size that all tensors share. Throws a TensorError if they do not. */
+export function oneBatch(matches: readonly TensorMatch[]): number {
+  const batches = matches.map(({ view }) => view.batch);
   if (batches.some((n) => n !== batches[0]))
     refuse(
       "",
-      `${places.map((p) => p.about).join(", ")} with batches of ${batches.join(" and ")}`,
+      `${matches.map(originText).join(", ")} with batches of ${batches.join(" and ")}`,
       "one batch size for all outputs",
     );
   return batches[0];
 }
 
-// ---- Strides: which maps an input has ---------------------------------------------------------------------
-
-/** Cells of all of them. */
-export const cellsOf = (all: readonly { readonly cells: number }[]): number =>
-  all.reduce((n, h) => n + h.cells, 0);
-
-interface Grid {
-  readonly w: number;
-  readonly h: number;
-  readonly cells: number;
-  readonly stride: number;
-}
-
-/** Maps of the input at the strides of the config, or else at those given, or else at any; none where the input size is not known. */
-export function gridsOf(
-  { inputSize, strides }: Pick<HeadQuery, "inputSize" | "strides">,
-  usual: readonly number[] = [4, 8, 16, 32, 64, 128],
-): Grid[] {
-  if (!inputSize) return [];
-  return (strides ?? usual).map((stride) => {
-    const [w, h] = inputSize.map((n) => Math.ceil(n / stride));
-    return { w, h, cells: w * h, stride };
-  });
-}
-
-const STRIDES = [[8, 16, 32], [8, 16, 32, 64], [4, 8, 16, 32], [16, 32], [32], [16], [8]];
-
-/** The maps that add up to so many cells, if there are such. */
-export const gridsOfRows = (q: Pick<HeadQuery, "inputSize" | "strides">, cells: number): Grid[] | undefined =>
-  STRIDES.map((usual) => gridsOf(q, usual)).find((grids) => grids.length > 0 && cellsOf(grids) === cells);
-
-/** Rows of several maps, one after the other, as a place for each map; nothing where the maps do not add up. */
-export function slices(q: HeadQuery, p: TensorMatch): TensorMatch[][] {
-  let first = 0;
-  const grids = gridsOfRows(q, p.view.cells);
+/** Cuts rows that are the cells of several maps, one map after the other. Returns nothing where the maps do not add up. */
+export function slices(query: HeadQuery, match: TensorMatch): TensorMatch[][] {
+  const grids = gridsOfRows(query, match.view.cells);
   if (!grids) return [];
+  let first = 0;
   const parts = grids.map(({ w, h, cells, stride }) => {
-    const from = (f: Column): Column => move(f, first * f.cell);
+    const from = (column: Column): Column => move(column, first * column.cell);
     const part = {
-      ...p,
-      about: `${p.about}, cells ${first}..${first + cells - 1} at stride ${stride}`,
-      view: { ...p.view, w, h, cells },
-      box: from(p.box),
-      score: from(p.score),
-      objectness: p.objectness && from(p.objectness),
+      ...match,
+      rows: { first, count: cells, stride },
+      view: { ...match.view, w, h, cells },
+      box: from(match.box),
+      score: from(match.score),
+      objectness: match.objectness && from(match.objectness),
     };
     first += cells;
     return part;
   });
   return [parts];
 }
+
+/** Sees rows as the map of the input that has as many cells. Returns the matches for which there is one. */
+export const asMaps = (query: HeadQuery, matches: readonly TensorMatch[]): TensorMatch[] =>
+  matches.flatMap((match) => {
+    const map = gridsOf(query).find(({ cells }) => cells === match.view.cells);
+    return map ? { ...match, view: { ...match.view, w: map.w, h: map.h } } : [];
+  });

@@ -3,7 +3,7 @@
  * All return f32 rows, normalised to the network input; the row order is that of the networks' own outputs:
  * layer by layer, row by row, cell by cell, box by box.
  */
-import { type Layer, blazeface, grid, ultraface } from "./built-priors.ts";
+import { type Layer, blazeface, grid, ultraface } from "../core/built-priors.ts";
 
 /** What `ssdAnchors` builds: the fields of MediaPipe's SsdAnchorsCalculatorOptions. */
 export interface SsdAnchorOptions {

@@ -1,110 +1,129 @@
-/** What readings are asked: a config with its family settled, and what it says of outputs beforehand. */
-import { blazeface, ultraface } from "./built-priors.ts";
+/** The question that readers of shapes answer: a config with its family settled. */
 import type { Config, OutputSpec } from "../config/types.ts";
 import type { Conventions } from "../core/conventions.ts";
 import { refuse } from "../core/errors.ts";
-import { type Activation, type Family, type FamilyTraits, TRAITS, settleFamily } from "../core/families.ts";
+import {
+  type Activation,
+  type Family,
+  type FamilyReason,
+  type FamilyTraits,
+  TRAITS,
+  settleFamily,
+} from "../core/families.ts";
 import { list, elementType, isFloat, specOf, type TensorSpec, type TensorSpecInput } from "../core/tensor.ts";
 
-/** What the readings need of the config; see `Config` for what is not here. */
+/** What readers of shapes need of the config; `Config` explains the fields that are not here. */
 export interface HeadQuery extends Omit<Config, "family" | "rules" | "classes" | "activation"> {
   readonly family: Family;
   readonly traits: FamilyTraits;
-  /** NaN where the config does not say: no number of channels is right then. */
-  readonly classes: number;
-  /** What the config or the default of its source says; `null`: by family and form. */
+  /** `null`: nobody says how many classes there are. */
+  readonly classes: number | null;
+  /** What the config says, or the default of its format. `null`: the family and the form of the tensors decide. */
   readonly activation: Activation | null;
+  /** Score = objectness x class. */
   readonly product: boolean;
   readonly countBackground: boolean;
-  /** Raw values of a tensor where they are at hand (priors given as an input), else `null`. */
+  /** Returns the raw values of a tensor that are at hand (priors given as an output), else `null`. */
   readonly valuesOf: (index: number) => ArrayLike<number> | null;
 }
 
-/** The tensors as the config gives them beforehand: all outputs with their shapes. */
+/** A query that knows the number of classes. */
+export type CountedQuery = HeadQuery & { readonly classes: number };
+
+/** Returns the tensors that the config states beforehand: all outputs with their shapes. */
 export const specsOf = (config: Config): TensorSpec[] | undefined =>
   config.outputs?.map((o) => specOf(o.name, o as TensorSpecInput));
 
-/** The same where it is enough to make a plan of: every shape, and every scale. */
+/** Returns the same where it is enough for a plan: every shape and every scale. Else `null`. */
 export function knownSpecs(config: Config): TensorSpec[] | null {
   const { decodes, outputs } = config;
-  const enough =
+  const isEnough =
     decodes && outputs?.length && outputs.every((o) => o.dims !== null && !lacksScale(config, o));
-  return enough ? (specsOf(config) as TensorSpec[]) : null;
+  return isEnough ? (specsOf(config) as TensorSpec[]) : null;
 }
 
-/** An archive names integer outputs but has no room for their scale: that comes with the data, or with the option `outputs`. */
-function lacksScale(config: Config, o: OutputSpec): boolean {
-  const type = o.type === null ? null : elementType(o.type);
-  return config.format === "nn-archive" && o.scale === undefined && type !== null && !isFloat({ type });
+/** True if an archive names an integer output. Its scale has no room there; it comes with the data or the option `outputs`. */
+function lacksScale({ format }: Config, { type, scale }: OutputSpec): boolean {
+  const element = type === null ? null : elementType(type);
+  return format === "nn-archive" && scale === undefined && element !== null && !isFloat({ type: element });
 }
 
-/** The tensors that the config names as outputs of its head; all where it names none. */
+/** Returns the tensors that the config names as outputs of its head; all where it names none. */
 export function outputsOf(
   { headOutputs: named }: Config,
   specs: readonly TensorSpec[],
 ): readonly TensorSpec[] {
-  const mine = specs.filter((s) => named?.includes(s.name));
-  // outputs given as a bare array have no names of their own, so the file's names cannot be asked for
-  if (!named || (mine.length === 0 && specs.every((s, i) => s.name === `output${i}`))) return specs;
-  if (!named.every((n) => mine.some((s) => s.name === n)))
+  const mine = specs.filter(({ name }) => named?.includes(name));
+  // Outputs in a bare array have no names of their own, so the file's names cannot be asked for.
+  if (!named || (mine.length === 0 && specs.every(({ name }, i) => name === `output${i}`))) return specs;
+  if (!named.every((n) => mine.some(({ name }) => name === n)))
     refuse("", `outputs ${list(specs)}`, `${named.map((n) => `"${n}"`).join(", ")} as the config names them`);
   return mine;
 }
 
-/** All outputs that roles name. */
+/** Returns the names of all outputs that have a role. */
 export const namesOf = (roles: Config["roles"]): string[] => Object.values(roles ?? {}).flat() as string[];
 
-/** The family of a config, and what said so. */
+/** Settles the family of a config by its options, its file and the names of its outputs. */
 export function familyOf(
   config: Config,
-  specs: readonly { readonly name: string }[],
-): { family: Family; why: string } {
+  outputs: readonly { readonly name: string }[],
+): { family: Family; why: FamilyReason } {
   return settleFamily({
     ...config,
-    outputNames: specs.map((s) => s.name),
+    outputNames: outputs.map(({ name }) => name),
     anchors: config.anchorSets && config.anchorSets.length > 0,
   });
 }
 
+/** Returns the query of a config whose family and rules are settled. */
 export function queryOf(
   config: Config,
   family: Family,
   { score, countBackground }: Conventions,
   valuesOf: HeadQuery["valuesOf"],
 ): HeadQuery {
-  const { activation, inputSize: size, format: source } = config;
   const traits = TRAITS[family];
-  const anchorsByExp = traits.head === "anchor" && !traits.square && !traits.objectness;
-  let { priors, priorFormat, variances, boxFormat } = config;
-  if (family === "blazeface" && size) variances ??= [1 / size[0], 1 / size[1], 1 / size[0], 1 / size[1]];
-  // these two are always built with the same layout, so nobody should have to type it
-  const build = { blazeface, ultraface }[family as string];
-  if (build && priors === null && size && variances && Math.max(...size) < 8192) {
-    priors = build(size);
-    priorFormat = "cxcywh";
-  }
-  // the scales of TensorFlow's box coder go with its order ty tx th tw and anchors ycenter xcenter h w
-  if (family === "ssd" && config.scalesGiven) {
-    boxFormat ??= "cycxhw";
-    priorFormat ??= "cycxhw";
-  }
   return {
     ...config,
+    ...priorsOf(config, traits),
     family,
-    traits: activation === "softmax" ? { ...traits, softmax: true } : traits,
-    // BlazeFace knows faces only
-    classes: config.classes ?? (family === "blazeface" ? 1 : NaN),
-    activation:
-      activation === "softmax"
-        ? "logits"
-        : (activation ??
-          (source === "options" ? null : source === "nn-archive" && anchorsByExp ? "logits" : "sigmoid")),
-    boxFormat,
-    priorFormat,
-    variances,
-    priors,
+    traits: config.activation === "softmax" ? { ...traits, softmax: true } : traits,
+    classes: config.classes ?? (typeof traits.classes === "number" ? traits.classes : null),
+    activation: activationOf(config, traits),
     product: score === "product",
     countBackground,
     valuesOf,
   };
+}
+
+/** Returns the activation that the option states, or the default of a file's format; `null` for typed options that state none. */
+function activationOf({ activation, format }: Config, traits: FamilyTraits): Activation | null {
+  if (activation === "softmax") return "logits";
+  if (activation !== null) return activation;
+  if (format === "options") return null;
+  return (format === "nn-archive" && traits.archived) || "sigmoid";
+}
+
+/** Largest side of an input whose priors are built in, in pixels. */
+const MAX_BUILT_SIDE = 8191;
+
+type PriorFields = Pick<Config, "priors" | "priorFormat" | "variances" | "boxFormat">;
+
+/** Completes priors, their order and their factors by what the family always has. */
+function priorsOf(config: Config, traits: FamilyTraits): PriorFields {
+  const { inputSize, scalesGiven } = config;
+  let { priors, priorFormat, variances, boxFormat } = config;
+  if (traits.offsetUnit === "pixels" && inputSize)
+    variances ??= [1 / inputSize[0], 1 / inputSize[1], 1 / inputSize[0], 1 / inputSize[1]];
+  const isBuilt = traits.buildPriors && priors === null && variances !== null;
+  if (isBuilt && inputSize && Math.max(...inputSize) <= MAX_BUILT_SIDE) {
+    priors = traits.buildPriors(inputSize);
+    priorFormat = "cxcywh";
+  }
+  if (scalesGiven && traits.scaledOrder) {
+    boxFormat ??= traits.scaledOrder;
+    priorFormat ??= traits.scaledOrder;
+  }
+  return { priors, priorFormat, variances, boxFormat };
 }

@@ -1,146 +1,177 @@
-/** Readings of rows of boxes that the network decoded. */
-import type { Activation } from "../core/families.ts";
-import { mayPlay, pairs, type TensorMatch, matchOne } from "./match.ts";
-import type { HeadQuery } from "./query.ts";
-import {
-  columnOf,
-  each,
-  type More,
-  plain,
-  type ReadShapes,
-  buildInterpretation,
-  type Interpretation,
-  type ReadingName,
-  softmax,
-  type Specs,
-  without,
-} from "./head.ts";
+/** Reads rows of boxes that the network decoded. */
 import { volume } from "../core/tensor.ts";
-import { beside, rows } from "./channels.ts";
+import {
+  buildInterpretation,
+  columnOf,
+  decodedBoxes,
+  each,
+  type HeadFields,
+  softmax,
+  without,
+} from "./build.ts";
+import { beside, type Column, rows } from "./channels.ts";
+import type { Interpretation, Specs } from "./head.ts";
+import { mayPlay, pairs, type TensorMatch, matchOne } from "./match.ts";
+import type { CountedQuery, HeadQuery } from "./query.ts";
 
-/** Decoded rows or planes of 5+C: cx cy w h, objectness, classes. */
-export const objectnessRows = (
-  q: HeadQuery,
-  specs: Specs,
-  name: ReadingName = "objectness-rows",
-  more = plain(q),
-): Interpretation[] =>
-  each(q, name, "boxes, objectness, classes", "sigmoid", more, matchOne(specs, rows, 5 + q.classes, 0, 5, 4));
+/** True if every tensor of the match has one row per box. */
+const isRows = ({ tensors }: TensorMatch): boolean => tensors.every(({ layout }) => layout === "rows");
+
+/** Returns the tensors with 5+C channels: box, objectness, classes. */
+const withObjectness = ({ classes }: CountedQuery, specs: Specs): TensorMatch[] =>
+  matchOne(specs, rows, { count: 5 + classes, boxes: 0, scores: 5, objectness: 4 });
+
+/** Reads rows or planes of 5+C: cx cy w h, objectness, classes. */
+export const objectnessRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
+  each(
+    query,
+    {
+      name: "objectness-rows",
+      title: "boxes, objectness, classes",
+      usual: "sigmoid",
+      fields: decodedBoxes(query),
+    },
+    withObjectness(query, specs),
+  );
+
+/** Reads rows [1,A,5+C] of the YOLO26 exporter: corners in pixels, and a confidence that repeats the best class, so it only gates. */
+export const cornerRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
+  each(
+    query,
+    {
+      name: "corner-rows",
+      title: "boxes, objectness, classes",
+      usual: "sigmoid",
+      fields: decodedBoxes(query, query.boxFormat ?? "xyxy", () => ({ rule: "class" })),
+    },
+    withObjectness(query, specs),
+  );
+
+/** Reads rows or planes of boxes and classes, in one tensor of 4+C channels or in two. */
+export const classRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
+  each(
+    query,
+    { name: "class-rows", title: "boxes, classes", usual: "sigmoid", fields: decodedBoxes(query) },
+    [
+      ...matchOne(specs, rows, { count: 4 + query.classes, boxes: 0, scores: 4 }),
+      ...pairs(query, specs, rows, 4, query.classes),
+    ],
+  );
+
+/** Reads one row per detection [N,R,6]: YOLOv10, YOLO26, and exports with NMS inside. */
+export const endToEnd = (query: HeadQuery, specs: Specs): Interpretation[] =>
+  each(
+    query,
+    {
+      name: "end-to-end",
+      title: "detections x1 y1 x2 y2 score class",
+      usual: null,
+      fields: decodedBoxes(query, query.boxFormat ?? "xyxy", ({ box }) => ({
+        classes: 1,
+        classId: beside(box, 5),
+      })),
+    },
+    matchOne(specs, rows, { count: 6, boxes: 0, scores: 4 }).filter(isRows),
+  );
+
+/** Reads DETR (softmax, the last class is "nothing") and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query. */
+export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
+  const { classes, roles, traits } = query;
+  const fields = decodedBoxes(query);
+  const name = "queries";
+  const withNothing: HeadFields = decodedBoxes(query, undefined, (_, logits) =>
+    softmax(logits, 0, classes + 1),
+  );
+  return [
+    ...each(
+      query,
+      { name, title: "boxes, independent classes (RT-DETR)", usual: traits.raw, fields },
+      pairs(query, specs, rows, 4, classes),
+    ),
+    ...each(
+      query,
+      { name, title: "boxes, classes and nothing (DETR)", usual: traits.raw, fields: withNothing },
+      pairs(query, specs, rows, 4, classes + 1),
+    ),
+    // Ultralytics' export is one tensor of rows [N,Q,4+C] with probabilities. Roles that name two tensors rule it out.
+    ...(roles?.boxes && roles.scores
+      ? []
+      : each(
+          query,
+          { name, title: "boxes, classes", usual: "sigmoid", fields },
+          matchOne(specs, rows, { count: 4 + classes, boxes: 0, scores: 4 }),
+        )),
+  ];
+}
+
+/** Reads SSD's DetectionOutput [1,1,N,7]: image, class id, score, x1, y1, x2, y2. A negative image ends the list. */
+export const detectionOutput = (query: HeadQuery, specs: Specs): Interpretation[] =>
+  each(
+    query,
+    {
+      name: "detection-output",
+      title: "image label score x1 y1 x2 y2",
+      usual: null,
+      fields: decodedBoxes(query, "xyxy", ({ box }) => ({
+        classes: 1,
+        classId: beside(box, -2),
+        marker: beside(box, -3),
+      })),
+    },
+    matchOne(specs, rows, { count: 7, boxes: 3, scores: 2 }).filter(isRows),
+  );
 
 /**
- * What networks of distances are exported as: [1,A,5+C] of the YOLO26 exporter, corners in pixels, whose confidence
- * repeats the best class, so that it only gates; 4+C in one tensor or in two; and one row per detection
- * (YOLOv10, YOLO26, exports with NMS inside).
+ * Reads TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), class ids [1,N], scores [1,N], and a count [1] or one
+ * per image.
  */
-export const decodedDistances: ReadShapes = (q, specs) => {
-  const c = q.classes;
-  return [
-    // of the others, YOLOv6 alone is exported with an objectness (of 1)
-    ...(q.family === "yolo26"
-      ? objectnessRows(
-          q,
-          specs,
-          "corner-rows",
-          plain(q, q.boxFormat ?? "xyxy", null, () => ({ rule: "class" })),
-        )
-      : q.family === "yolov6"
-        ? objectnessRows(q, specs)
-        : []),
-    ...each(q, "class-rows", "boxes, classes", "sigmoid", plain(q), [
-      ...matchOne(specs, rows, 4 + c, 0, 4),
-      ...pairs(q, specs, rows, 4, c),
-    ]),
-    ...each(
-      q,
-      "end-to-end",
-      "detections x1 y1 x2 y2 score class",
-      null,
-      plain(q, q.boxFormat ?? "xyxy", null, (p) => ({ classes: 1, classId: beside(p.box, 5) })),
-      matchOne(specs, rows, 6, 0, 4).filter(isRows),
-    ),
-  ];
-};
+export function postprocess(query: HeadQuery, specs: Specs): Interpretation[] {
+  const format = query.boxFormat ?? "yxyx";
+  const roles = { ...usualRoles(specs), ...query.roles };
+  const mine = { ...query, roles };
+  const classIds = specs.findIndex(({ name }) => name === roles.labels);
+  if (classIds < 0) return [];
+  const counter = countAmong(mine, specs, classIds);
+  const count: Column | null = counter < 0 ? null : { ...columnOf(counter), channel: 0, cell: 0 };
+  return pairs(mine, without(specs, classIds), rows, 4, 1)
+    .filter(isRows)
+    .map((match) =>
+      buildInterpretation(query, {
+        name: "postprocess",
+        title: `boxes (${format}), scores, classes ${roles.labels}${count ? `, count ${specs[counter].name}` : ""}`,
+        usual: null,
+        fields: decodedBoxes(query, format, () => ({
+          classes: 1,
+          classId: columnOf(classIds),
+          count,
+        })),
+        matches: [match],
+        alsoUses: [classIds, ...(count ? [counter] : [])],
+      }),
+    );
+}
 
-const isRows = (p: TensorMatch): boolean => p.layout === "rows";
-
-/** DETR (softmax, last class = nothing) and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query. */
-export const queries: ReadShapes = (q, specs) => {
-  const c = q.classes;
-  const { raw } = q.traits;
-  const query = (
-    what: string,
-    a: Activation,
-    places: readonly TensorMatch[],
-    more?: More,
-  ): Interpretation[] => each(q, "queries", what, a, plain(q, undefined, "normalised", more), places);
-  return [
-    ...query("boxes, independent classes (RT-DETR)", raw, pairs(q, specs, rows, 4, c)),
-    ...query("boxes, classes and nothing (DETR)", raw, pairs(q, specs, rows, 4, c + 1), (_, logits) =>
-      softmax(logits, 0, c + 1),
-    ),
-    // one tensor of rows [N,Q,4+C] (Ultralytics' export): probabilities already; roles that name two leave none to find
-    ...(q.roles?.boxes && q.roles.scores
-      ? []
-      : query("boxes, classes", "sigmoid", matchOne(specs, rows, 4 + c, 0, 4))),
-  ];
-};
-
-/** SSD DetectionOutput [1,1,N,7]: image, label, confidence, x1, y1, x2, y2; -1 as image ends the list. */
-export const detectionOutput: ReadShapes = (q, specs) =>
-  each(
-    q,
-    "detection-output",
-    "image label score x1 y1 x2 y2",
-    null,
-    plain(q, "xyxy", "normalised", ({ box }) => ({
-      classes: 1,
-      classId: beside(box, -2),
-      marker: beside(box, -3),
-    })),
-    matchOne(specs, rows, 7, 3, 2).filter(isRows),
-  );
-
-/** TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), classes [1,N], scores [1,N], count [1], or one for each image. */
-export const postprocess: ReadShapes = (q, specs) => {
-  const format = q.boxFormat ?? "yxyx";
-  // the operator's own names: no suffix boxes, :1 classes, :2 scores, :3 count. TensorFlow 2 counts from the other end: :0 count,
-  // :1 scores, :2 classes, :3 boxes
-  const turned = specs.some((s) => /[:_]3$/.test(s.name) && volume(s.dims) > 1 && rows(s, 4).length > 0);
-  const usual = (suffix: number, word: string): string =>
+/**
+ * Returns the roles that the operator's own names tell: no suffix boxes, ":1" class ids, ":2" scores, ":3" count.
+ * TensorFlow 2 counts from the other end: ":0" count, ":1" scores, ":2" class ids, ":3" boxes.
+ */
+function usualRoles(specs: Specs): { labels: string; scores: string } {
+  const isTurned = specs.some((s) => /[:_]3$/.test(s.name) && volume(s.dims) > 1 && rows(s, 4).length > 0);
+  const named = (suffix: number, word: string): string =>
     specs.find((s) => new RegExp(`[:_]${suffix}$|${word}`, "i").test(s.name) && rows(s, 1).length > 0)
       ?.name ?? "";
-  const roles = {
-    labels: usual(turned ? 2 : 1, "class|label"),
-    scores: usual(turned ? 1 : 2, "score"),
-    ...q.roles,
-  };
-  const own = { ...q, roles };
-  const at = specs.findIndex((s) => s.name === roles.labels);
-  const images = specs[at]?.dims.length > 1 ? specs[at].dims[0] : 1;
-  const tensor = specs.findIndex(
+  return { labels: named(isTurned ? 2 : 1, "class|label"), scores: named(isTurned ? 1 : 2, "score") };
+}
+
+/** Returns the index of the tensor that holds the count, one element or one per image; -1 for none. */
+function countAmong(query: HeadQuery, specs: Specs, classIds: number): number {
+  const { dims } = specs[classIds];
+  const images = dims.length > 1 ? dims[0] : 1;
+  return specs.findIndex(
     (s, i) =>
-      i !== at &&
+      i !== classIds &&
       [1, images].includes(volume(s.dims)) &&
-      mayPlay(own, "count", s.name) &&
-      !mayPlay(own, "scores", s.name),
+      mayPlay(query, "count", s.name) &&
+      !mayPlay(query, "scores", s.name),
   );
-  const count = tensor < 0 ? null : { ...columnOf(tensor), channel: 0, cell: 0 };
-  return at < 0
-    ? []
-    : pairs(own, without(specs, at), rows, 4, 1)
-        .filter((p) => p.layout === "rows rows")
-        .map((p) =>
-          buildInterpretation(
-            q,
-            "postprocess",
-            `boxes (${format}), scores, classes ${roles.labels}${count ? `, count ${specs[tensor].name}` : ""}`,
-            null,
-            plain(q, format, "normalised", () => ({
-              classes: 1,
-              classId: columnOf(at),
-              count,
-            })),
-            [{ ...p, uses: [...p.uses, at, ...(count ? [tensor] : [])] }],
-          ),
-        );
-};
+}

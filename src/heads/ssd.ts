@@ -1,155 +1,157 @@
-/** Readings of SSD and its kin: score columns with a background among them, prior boxes, and boxes and scores as they are. */
-import type { Config } from "../config/types.ts";
+/** Reads SSD and its kin: score columns with a background among them, offsets from prior boxes, and boxes with scores. */
 import { refuse } from "../core/errors.ts";
-import { TRAITS } from "../core/families.ts";
-import { BOX_NAME, mayPlay, pairs, type TensorMatch, preferred, matchOne } from "./match.ts";
-import { familyOf, namesOf, outputsOf, type HeadQuery } from "./query.ts";
+import { type TensorSpec, volume } from "../core/tensor.ts";
 import {
-  columnOf,
-  type Head,
-  type More,
-  plain,
-  type ReadShapes,
   buildInterpretation,
-  type Interpretation,
-  type ReadingName,
+  columnOf,
+  decodedBoxes,
+  type HeadFields,
   softmax,
   without,
   yFirst,
-} from "./head.ts";
-import { type TensorSpec, volume } from "../core/tensor.ts";
+} from "./build.ts";
 import { beside, rows, rowsOrFlat } from "./channels.ts";
+import type { Head, Interpretation, Specs } from "./head.ts";
+import { BOX_NAME, mayPlay, pairs, type TensorMatch, preferred, matchOne } from "./match.ts";
+import type { PriorFormat } from "../config/types.ts";
+import type { ReadingName } from "../core/readings.ts";
+import { namesOf, type HeadQuery } from "./query.ts";
 
-/** Boxes the network decoded, with scores [N], [N,C] and perhaps labels [N]. */
-export const boxesScores: ReadShapes = (q, specs) => {
-  const at = q.roles?.labels ? specs.findIndex((s) => mayPlay(q, "labels", s.name)) : -1;
-  const widths =
-    at >= 0
-      ? [1]
-      : q.classes
-        ? scoreWidths(q)
-        : [...new Set(specs.flatMap((s) => s.dims.slice(-1)))].filter((n) => n !== 4 || specs.length > 2);
-  const format = q.boxFormat ?? "xyxy";
-  const usual = q.family === "ultraface" ? "normalised" : null;
-  return widths.flatMap((k) =>
-    scored(
-      q,
-      "boxes-scores",
-      `boxes (${format}), scores`,
-      k,
-      plain(q, format, usual, () => (at < 0 ? {} : { classId: columnOf(at) })),
-      pairs(q, without(specs, at), rows, 4, k),
-      at,
-    ),
+/** Reads boxes that the network decoded, with scores [N] or [N,C], and perhaps class ids [N]. */
+export function boxesScores(query: HeadQuery, specs: Specs): Interpretation[] {
+  const classIds = query.roles?.labels ? specs.findIndex(({ name }) => mayPlay(query, "labels", name)) : -1;
+  const format = query.boxFormat ?? "xyxy";
+  return boxesScoresWidths(query, specs, classIds).flatMap((width) =>
+    scored(query, pairs(query, without(specs, classIds), rows, 4, width), {
+      name: "boxes-scores",
+      title: `boxes (${format}), scores`,
+      width,
+      fields: decodedBoxes(query, format, () => (classIds < 0 ? {} : { classId: columnOf(classIds) })),
+      extra: classIds,
+    }),
   );
-};
+}
 
-/** Number of the class that means "nothing here", `false` for none. */
-const backgroundOf = (q: HeadQuery): number | false =>
-  q.background ?? (q.family === "blazeface" || q.family === "boxes" ? false : 0);
+/** Returns the numbers of score columns that the boxes may have. */
+function boxesScoresWidths(query: HeadQuery, specs: Specs, classIds: number): number[] {
+  if (classIds >= 0) return [1];
+  if (query.classes !== null) return scoreWidths(query, query.classes);
+  const last = new Set(specs.flatMap(({ dims }) => dims.slice(-1)));
+  return [...last].filter((n) => n !== 4 || specs.length > 2);
+}
 
-/** "classes" may count the background (labels of a mobilenet config do) or leave it out. */
-const scoreWidths = (q: HeadQuery): number[] =>
-  q.background === false || q.family === "blazeface" ? [q.classes] : [q.classes, q.classes + 1];
+/** Returns the class column that means "nothing here", `false` for none. */
+const backgroundOf = ({ background, traits }: HeadQuery): number | false =>
+  background ?? (traits.background === "first" ? 0 : false);
 
-/** Readings whose scores have `k` columns, the background perhaps among them. `extra`: a tensor that they use besides, or -1. */
-function scored(
-  q: HeadQuery,
-  name: ReadingName,
-  what: string,
-  k: number,
-  more: More,
-  places: readonly TensorMatch[],
-  extra: number,
-  notes: readonly string[] = [],
-): Interpretation[] {
-  const nothing = k === 1 ? false : backgroundOf(q);
-  if (nothing && nothing !== k - 1 && places.length > 0)
-    refuse("background", `class column ${nothing} of ${k}`, `0, ${k - 1} or false`);
-  const first = nothing === 0 ? 1 : 0;
-  const classes = nothing === false ? k : k - 1;
-  // a convention may leave the background out of the numbers
-  const shift = q.countBackground ? 0 : first;
-  const { raw, softmax: soft } = q.traits;
-  return places.map((p) =>
-    buildInterpretation(
-      q,
+/** Returns the numbers of score columns. "classes" may count the background (labels of a mobilenet config do) or leave it out. */
+const scoreWidths = ({ background, traits }: HeadQuery, classes: number): number[] =>
+  background === false || typeof traits.classes === "number" ? [classes] : [classes, classes + 1];
+
+/** A reading whose scores have so many columns, the background perhaps among them. */
+interface Scored {
+  readonly name: ReadingName;
+  readonly title: string;
+  readonly width: number;
+  readonly fields: HeadFields;
+  /** Index of a tensor that it uses besides, or -1. */
+  readonly extra: number;
+  readonly notes?: readonly string[];
+}
+
+/** Returns an interpretation for each match. */
+function scored(query: HeadQuery, matches: readonly TensorMatch[], reading: Scored): Interpretation[] {
+  const { name, title, width, fields, extra, notes } = reading;
+  const background = width === 1 ? false : backgroundOf(query);
+  if (background && background !== width - 1 && matches.length > 0)
+    refuse("background", `class column ${background} of ${width}`, `0, ${width - 1} or false`);
+  const first = background === 0 ? 1 : 0;
+  const classes = background === false ? width : width - 1;
+  // A convention may leave the background out of the class ids.
+  const shift = query.countBackground ? 0 : first;
+  return matches.map((match) =>
+    buildInterpretation(query, {
       name,
-      what,
-      raw,
-      (_, logits) => ({
+      title,
+      usual: query.traits.raw,
+      fields: (_, logits) => ({
         classes,
         classBase: first - shift,
-        score: beside(p.score, first),
-        ...softmax(soft && logits, 0, k),
-        ...more(p, logits),
+        score: beside(match.score, first),
+        ...softmax(query.traits.softmax && logits, 0, width),
+        ...fields(match, logits),
       }),
-      [extra < 0 ? p : { ...p, uses: [...p.uses, extra] }],
-      undefined,
-      { classes: Math.max(q.classes || 0, first + classes) - shift, notes },
+      matches: [match],
+      alsoUses: extra < 0 ? [] : [extra],
+      classes: Math.max(query.classes ?? 0, first + classes) - shift,
+      notes: notes ?? [],
+    }),
+  );
+}
+
+/** Reads raw SSD: offsets [N,R,4], scores [N,R,C], and a prior (anchor, default box) for each row. */
+export function priorRows(query: HeadQuery, specs: Specs): Interpretation[] {
+  const { traits } = query;
+  const at = priorsAmong(specs, query);
+  const rest = without(specs, at);
+  const table = at < 0 ? query.priors : query.valuesOf(at);
+  if (!table) return [];
+  // A box with keypoints behind it has 12 to 18 channels.
+  const channels = traits.keypoints
+    ? rest.flatMap(({ dims }) => dims.filter((d) => d >= 12 && d <= 18))
+    : [4];
+  const widths = query.classes === null ? priorWidths(rest) : scoreWidths(query, query.classes);
+  return [...new Set(channels)].flatMap((boxes) =>
+    [...new Set(widths)].flatMap((width) =>
+      pairs(query, rest, rowsOrFlat, boxes, width).flatMap((match) => {
+        const { cells } = match.view;
+        const prior = readPriors(query, table, cells);
+        if (prior === null) return [];
+        return scored(query, [match], {
+          name: "prior-rows",
+          title: `offsets, scores, ${cells} priors (${prior.format})`,
+          width,
+          fields: (m) => ({
+            kind: "prior",
+            whFn: traits.linearSize ? "none" : "exp",
+            priors: prior.priors,
+            variances: prior.variances,
+            ...yFirst(query.boxFormat, m),
+          }),
+          extra: at,
+          notes: prior.notes,
+        });
+      }),
     ),
   );
 }
 
-/** Raw SSD: offsets [N,R,4], scores [N,R,C], and a prior (anchor, default box) for each row. */
-export const priorRows: ReadShapes = (q, specs) => {
-  const face = q.family === "blazeface";
-  const at = priorsAmong(specs, q);
-  const rest = without(specs, at);
-  const table = at < 0 ? q.priors : q.valuesOf(at);
-  if (!table) return [];
-  const boxCells = matchOne(rest, rowsOrFlat, 4).map((p) => p.view.cells);
-  const widths = q.classes
-    ? scoreWidths(q)
-    : rest
-        .flatMap((s) => boxCells.map((cells) => volume(s.dims) / cells))
-        .filter((n) => n > 1 && n !== 4 && Number.isInteger(n));
-  // blazeface has keypoints behind the box
-  const channels = face ? rest.flatMap((s) => s.dims.filter((d) => d >= 12 && d <= 18)) : [4];
-  return [...new Set(channels)].flatMap((kb) =>
-    [...new Set(widths)].flatMap((width) =>
-      pairs(q, rest, rowsOrFlat, kb, width).flatMap((p) => {
-        const box = priorBox(q, table, p.view.cells);
-        return box
-          ? scored(
-              q,
-              "prior-rows",
-              `offsets, scores, ${p.view.cells} priors (${box.format})`,
-              width,
-              (at) => ({
-                kind: "prior",
-                whFn: face ? "none" : "exp",
-                priors: box.priors,
-                variances: box.variances,
-                ...yFirst(q.boxFormat, at),
-              }),
-              [p],
-              at,
-              box.notes,
-            )
-          : [];
-      }),
-    ),
-  );
-};
+/** Returns the numbers of score columns that the sizes of the tensors allow, where nobody says how many classes there are. */
+function priorWidths(specs: Specs): number[] {
+  const boxCells = matchOne(specs, rowsOrFlat, { count: 4, boxes: 0 }).map(({ view }) => view.cells);
+  return specs
+    .flatMap(({ dims }) => boxCells.map((cells) => volume(dims) / cells))
+    .filter((n) => n > 1 && n !== 4 && Number.isInteger(n));
+}
 
-/** Offsets or decoded boxes. Without variances or priors nothing tells which: both stand. */
-export const offsetsOrBoxes: ReadShapes = (q, specs) => {
-  const decoded = q.boxFormat === "xyxy";
+/** Reads offsets or decoded boxes. Without variances or priors nothing tells which, and both readings stand. */
+export function offsetsOrBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
+  const isDecoded = query.boxFormat === "xyxy";
   return [
-    ...(decoded ? [] : priorRows(q, specs)),
-    ...(decoded || (!q.variances && q.priors === null) ? boxesScores(q, specs) : []),
+    ...(isDecoded ? [] : priorRows(query, specs)),
+    ...(isDecoded || (!query.variances && query.priors === null) ? boxesScores(query, specs) : []),
   ];
-};
+}
 
 /**
- * Index of the output that holds the prior boxes, or -1: by its role, or else by its name. Boxes and scores may be called after the anchors
- * too: a table is beside both, plays no other part, and has four or eight numbers for each box, or as many boxes of a batch as it is long.
+ * Returns the index of the output that holds the prior boxes, or -1: by its role, else by its name. Boxes and scores may be
+ * named after the anchors too. A table of priors stands beside both, has no other role, and has four or eight numbers
+ * per box, or as many boxes of a batch as it is long.
  */
-export function priorsAmong(specs: readonly TensorSpec[], { roles }: Pick<Config, "roles">): number {
-  if (roles?.priors !== undefined) return specs.findIndex((s) => s.name === roles.priors);
+export function priorsAmong(specs: Specs, { roles }: Pick<HeadQuery, "roles">): number {
+  if (roles?.priors !== undefined) return specs.findIndex(({ name }) => name === roles.priors);
   const named = namesOf(roles);
-  const may = specs.filter((s) => {
+  const tables = specs.filter((s) => {
     const others = specs.filter((o) => o !== s && volume(o.dims) > 0).map((o) => volume(o.dims) * 2);
     return (
       PRIOR_NAME.test(s.name) &&
@@ -158,60 +160,64 @@ export function priorsAmong(specs: readonly TensorSpec[], { roles }: Pick<Config
       others.some((n) => n % volume(s.dims) === 0)
     );
   });
-  return specs.indexOf(preferred(may, (s) => !BOX_NAME.test(s.name) || /prior/i.test(s.name))[0]);
-}
-
-/** Whether an output holds the prior boxes: then no plan is made before its values are here. */
-export function priorsToCome(config: Config, given: readonly TensorSpec[]): boolean {
-  const specs = outputsOf(config, given);
-  return TRAITS[familyOf(config, specs).family].head === "prior" && priorsAmong(specs, config) >= 0;
+  const [table] = preferred<TensorSpec>(tables, ({ name }) => !BOX_NAME.test(name) || /prior/i.test(name));
+  return specs.indexOf(table);
 }
 
 const PRIOR_NAME = /prior|anchor/i;
 
 type Four = Head["variances"];
 
-/** A table of priors as cx cy w h normalised, and the factors that go with it. `null`: no table of that length. */
-function priorBox(
-  q: HeadQuery,
-  given: ArrayLike<number>,
-  cells: number,
-): { format: string; priors: Float32Array; variances: Four; notes: string[] } | null {
-  const n = cells * 4;
-  const both = given.length === 2 * n;
-  if (!both && (given.length !== n || !q.variances)) return null;
-  const format =
-    q.priorFormat ??
-    (both ? "xyxy" : q.family !== "ssd" ? "cxcywh" : q.boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
-  const row = (i: number): Four => [given[i], given[i + 1], given[i + 2], given[i + 3]];
-  const priors = new Float32Array(n);
+/** Prior boxes, and the factors that go with them. */
+interface Priors {
+  readonly format: PriorFormat;
+  /** f32 rows cx cy w h, normalised. */
+  readonly priors: Float32Array;
+  readonly variances: Four;
+  readonly notes: readonly string[];
+}
+
+/** Largest number in a table of normalised priors. Centres and corners lie in the image; sides are a little longer at most. */
+const LARGEST_PRIOR = 8;
+
+/** Returns a table of priors for so many cells; `null` if it has another length. Throws a TensorError if it is in pixels. */
+function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): Priors | null {
+  const length = cells * 4;
+  const hasVariances = table.length === 2 * length;
+  if (!hasVariances && (table.length !== length || !query.variances)) return null;
+  const format = query.priorFormat ?? usualPriorFormat(query, hasVariances);
+  const row = (i: number): Four => [table[i], table[i + 1], table[i + 2], table[i + 3]];
+  const priors = new Float32Array(length);
   let turned = 0;
-  for (let i = 0; i < n; i += 4) {
+  for (let i = 0; i < length; i += 4) {
     const [a, b, c, d] = row(i);
     if (c < a || d < b) turned++;
-    priors.set(
-      format === "xyxy"
-        ? [(a + c) / 2, (b + d) / 2, c - a, d - b]
-        : format === "cycxhw"
-          ? [b, a, d, c]
-          : [a, b, c, d],
-      i,
-    );
+    priors.set(centred(format, [a, b, c, d]), i);
   }
-  // centres and corners lie in the image, sides are a little longer at most
-  const most = priors.reduce((m, x) => Math.max(m, Math.abs(x)), 0);
-  if (most > 8)
-    refuse("priors", `numbers up to ${Number(most.toPrecision(4))}`, "0..1 of the input, not pixels");
+  const largest = priors.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  if (largest > LARGEST_PRIOR)
+    refuse("priors", `numbers up to ${Number(largest.toPrecision(4))}`, "0..1 of the input, not pixels");
   const notes: string[] = [];
-  if (q.priorFormat === null && format === "xyxy" && turned * 4 > cells)
+  if (query.priorFormat === null && format === "xyxy" && turned * 4 > cells)
     notes.push(
       `${turned} of ${cells} priors have x_max < x_min or y_max < y_min as corners: if they are centre and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)`,
     );
-  const variances = q.variances ?? row(n);
-  if (!q.variances) {
-    // one set of variances for all, as every PriorBox layer writes; else the table holds what no factor can say
-    for (let i = 0; i < n; i++) if (given[n + i] !== variances[i % 4]) return null;
-    notes.push(`variances ${variances.map((v) => Math.fround(v).toPrecision(3)).join(", ")} from the priors`);
-  }
+  if (query.variances) return { format, priors, variances: query.variances, notes };
+  // Every PriorBox layer writes one set of variances for all boxes. Four factors cannot say anything else.
+  const variances = row(length);
+  for (let i = 0; i < length; i++) if (table[length + i] !== variances[i % 4]) return null;
+  notes.push(`variances ${variances.map((v) => Math.fround(v).toPrecision(3)).join(", ")} from the priors`);
   return { format, priors, variances, notes };
+}
+
+/** Returns the format of priors where the config states none. Those with variances behind are Caffe's corners. */
+function usualPriorFormat({ traits, boxFormat }: HeadQuery, hasVariances: boolean): PriorFormat {
+  if (hasVariances) return "xyxy";
+  return traits.priorFormat ?? (boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
+}
+
+/** Returns a prior as cx cy w h. */
+function centred(format: PriorFormat, [a, b, c, d]: Four): Four {
+  if (format === "xyxy") return [(a + c) / 2, (b + d) / 2, c - a, d - b];
+  return format === "cycxhw" ? [b, a, d, c] : [a, b, c, d];
 }

@@ -1,88 +1,151 @@
-/** A plan in words. */
+/** Describes a config or a plan: in words for people, and as plain data for programs. */
 import type { AnchorSet, Config } from "../config/types.ts";
-import type { Plan } from "./plan.ts";
+import type { ConventionSet } from "../core/conventions.ts";
+import { few, isFloat, type TensorSpec } from "../core/tensor.ts";
+import { cellsOf } from "../heads/grids.ts";
+import type { Head } from "../heads/head.ts";
+import { activationReason, familyReason } from "../heads/print.ts";
 import { familyOf } from "../heads/query.ts";
-import { cellsOf } from "../heads/match.ts";
-import { few, isFloat } from "../core/tensor.ts";
+import type { Plan } from "./plan.ts";
 
-/** What a decoder takes its tensors for, and why. */
+/** How a decoder reads its tensors, and why. */
 export interface Description {
-  /** For people. */
+  /** For people, one fact per line. */
   readonly text: string;
-  /** For programs and bug reports: the plan as plain data, typed arrays left out. */
-  readonly json: unknown;
+  /** For programs and bug reports, through JSON. */
+  readonly json: ConfigDescription | PlanDescription;
 }
 
+/** The config, as long as the shapes are not known. */
+export interface ConfigDescription {
+  readonly kind: "config";
+  /** `priors` is printed as the count of its numbers. */
+  readonly config: Omit<Config, "priors"> & { readonly priors: string | null };
+}
+
+/** A head of a described plan. */
+export interface HeadDescription extends Omit<Head, "priors"> {
+  /** Index of its first cell among the cells of all heads; `sources` of detections count so. */
+  readonly firstSource: number;
+  /** Count of its prior boxes' numbers, in words. */
+  readonly priors: string | null;
+}
+
+/** The plan, and the thresholds of today. */
+export interface PlanDescription extends Omit<Plan, "heads"> {
+  readonly kind: "plan";
+  readonly heads: readonly HeadDescription[];
+  readonly conventions: ConventionSet;
+  readonly confidenceThreshold: number | readonly number[];
+  readonly iouThreshold: number;
+}
+
+/** Describes a config whose tensors are not known yet. */
 export function describeConfig(config: Config): Description {
   const { labels, classes, inputSize, decodes, anchorSets } = config;
-  const { family, why: familyWhy } = familyOf(
-    config,
-    (config.outputs ?? []).filter(({ name }) => config.headOutputs?.includes(name) ?? true),
-  );
-  return said(
-    [
-      `config: ${config.format}${formatOf(config)}`,
-      ...(decodes ? [`family: ${family} (${familyWhy})`] : []),
-      `classes: ${classes ?? NOT_GIVEN}${labels ? `, labels ${few(labels, 3)}` : ""}`,
-      ...(anchorSets?.length ? [`anchors: ${anchorSets.map(anchorsOf).join("; ")}`] : []),
-      `input: ${inputSize?.join("x") ?? NOT_GIVEN}`,
-      `thresholds: confidence ${confidence(config)}, IoU ${config.iouThreshold}, at most ${config.maxDetections} detections`,
-      "tensors: not known yet; the plan is made at the first decode, or from the option outputs",
-    ],
-    { config },
-  );
+  const outputs = (config.outputs ?? []).filter(({ name }) => config.headOutputs?.includes(name) ?? true);
+  const { family, why } = familyOf(config, outputs);
+  const lines = [
+    `config: ${config.format}${formatText(config)}`,
+    ...(decodes ? [`family: ${family} (${familyReason(why)})`] : []),
+    `classes: ${classes ?? NOT_GIVEN}${labels ? `, labels ${few(labels, 3)}` : ""}`,
+    ...(anchorSets?.length ? [`anchors: ${anchorSets.map(anchorsText).join("; ")}`] : []),
+    `input: ${inputSize?.join("x") ?? NOT_GIVEN}`,
+    `thresholds: confidence ${confidenceText(config)}, IoU ${config.iouThreshold}, at most ${config.maxDetections} detections`,
+    "tensors: not known yet; the plan is made at the first decode, or from the option outputs",
+  ];
+  return { text: lines.join("\n"), json: throughJson<ConfigDescription>({ kind: "config", config }) };
 }
-
-/** Options that were typed are there to decode with, and have no word for it. */
-const formatOf = ({ decodes, note, format: source, outputFormat }: Config): string =>
-  !decodes
-    ? `, ${note ?? "nothing to decode"}`
-    : source === "options"
-      ? ""
-      : `, output_format ${outputFormat ?? "not given (raw: the host decodes)"}`;
-
-const anchorsOf = ({ side, output, anchors }: AnchorSet, i: number): string =>
-  `${anchors.map((a) => a.join(" x ")).join(", ")} for ${output ?? (side === null ? `map ${i + 1}` : `the map ${side} wide`)}`;
 
 const NOT_GIVEN = "not given";
 
-const confidence = ({ confidenceThreshold: c }: Config): string =>
-  typeof c === "number" ? String(c) : "per class";
-
-export function describePlan(config: Config, plan: Plan): Description {
-  const { rules: r, activation, classes, inputSize } = plan;
-  const { conventions, confidenceThreshold, iouThreshold, maxDetections } = config;
-  const heads = plan.heads.map((h, i) => ({ ...h, firstSource: cellsOf(plan.heads.slice(0, i)) }));
-  const fn = heads.some((h) => h.scoreFn === "softmax") ? "softmax" : "sigmoid";
-  const nms = { none: "none", class: "per class at IoU", all: "across classes at IoU" }[r.nms];
-  return said(
-    [
-      `family: ${plan.family} (${plan.familyWhy})`,
-      `reading: ${plan.reading}: ${plan.about}`,
-      `activation: ${activation} (${activation === "sigmoid" ? "the tensor holds probabilities" : `the decoder applies the ${fn}`}) (${plan.activationWhy})`,
-      `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${plan.batch}; ${classes} class${classes === 1 ? "" : "es"}`,
-      ...plan.tensors.map(
-        (t) =>
-          `tensor ${t.name}: [${t.dims.join(",")}] ${t.type}${isFloat(t) || t.scale === null ? "" : `, real = (raw ${t.zeroPoint < 0 ? "+" : "-"} ${Math.abs(t.zeroPoint)}) * ${t.scale}`}`,
-      ),
-      ...heads.map(
-        (h) =>
-          `head: ${h.about}: ${h.cells} cells from number ${h.firstSource}, box ${h.kind}${h.bins > 0 ? ` of ${h.bins} bins` : ""}, score ${h.rule}${h.scoreFn === "none" ? "" : `, ${h.scoreFn}`}`,
-      ),
-      `rules: ${conventions}: score ${r.score}, confidence ${r.gate} ${confidence(config)}, suppression ${nms}${r.nms === "none" ? "" : ` ${r.suppress} ${iouThreshold}`}, clamp ${r.clamp}${r.multiLabel ? ", multi-label" : ""}${r.pixelOffset === 1 && inputSize !== null ? ", +1 pixel" : ""}, at most ${r.maxCandidates === 0 ? "" : `${r.maxCandidates} candidates, `}${maxDetections} detections`,
-      ...(plan.keep ? [`keep: classes ${plan.keep.join(", ")}`] : []),
-      ...plan.notes.map((n) => `note: ${n}`),
-    ],
-    { ...plan, heads, conventions, confidenceThreshold, iouThreshold, maxDetections },
-  );
+/** Returns what the file's output_format says. Typed options are there to decode with, and have no such field. */
+function formatText({ decodes, note, format, outputFormat }: Config): string {
+  if (!decodes) return `, ${note ?? "nothing to decode"}`;
+  return format === "options" ? "" : `, output_format ${outputFormat ?? "not given (raw: the host decodes)"}`;
 }
 
-/** Lines, and data through JSON: what a bug report would carry. Typed arrays become their length. */
-const said = (lines: readonly string[], data: object): Description => ({
-  text: lines.join("\n"),
-  json: JSON.parse(
-    JSON.stringify(data, (_, v: unknown) =>
-      ArrayBuffer.isView(v) ? `${(v as Float32Array).length} numbers` : v,
+const anchorsText = ({ side, output, anchors }: AnchorSet, i: number): string =>
+  `${anchors.map((a) => a.join(" x ")).join(", ")} for ${output ?? (side === null ? `map ${i + 1}` : `the map ${side} wide`)}`;
+
+const confidenceText = ({ confidenceThreshold }: Config): string =>
+  typeof confidenceThreshold === "number" ? String(confidenceThreshold) : "per class";
+
+/** Describes a plan, with the thresholds of `config`. */
+export function describePlan(config: Config, plan: Plan): Description {
+  const { activation, classes, inputSize, batch } = plan;
+  const { conventions, confidenceThreshold, iouThreshold, maxDetections } = config;
+  const heads = plan.heads.map((head, i) => ({ ...head, firstSource: cellsOf(plan.heads.slice(0, i)) }));
+  const fn = heads.some(({ scoreFn }) => scoreFn === "softmax") ? "softmax" : "sigmoid";
+  const holds = activation === "sigmoid" ? "the tensor holds probabilities" : `the decoder applies the ${fn}`;
+  const lines = [
+    `family: ${plan.family} (${familyReason(plan.familyWhy)})`,
+    `reading: ${plan.reading}: ${plan.about}`,
+    `activation: ${activation} (${holds}) (${activationReason(plan.activationWhy)})`,
+    `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${batch}; ${classes} class${classes === 1 ? "" : "es"}`,
+    ...plan.tensors.map(tensorText),
+    ...heads.map(headText),
+    rulesText(config, plan),
+    ...(plan.keep ? [`keep: classes ${plan.keep.join(", ")}`] : []),
+    ...plan.notes.map((note) => `note: ${note}`),
+  ];
+  return {
+    text: lines.join("\n"),
+    json: throughJson<PlanDescription>({
+      kind: "plan",
+      ...plan,
+      heads,
+      conventions,
+      confidenceThreshold,
+      iouThreshold,
+      maxDetections,
+    }),
+  };
+}
+
+function tensorText(spec: TensorSpec): string {
+  const { name, dims, type, scale, zeroPoint } = spec;
+  const sign = zeroPoint < 0 ? "+" : "-";
+  const real =
+    isFloat(spec) || scale === null ? "" : `, real = (raw ${sign} ${Math.abs(zeroPoint)}) * ${scale}`;
+  return `tensor ${name}: [${dims.join(",")}] ${type}${real}`;
+}
+
+function headText({
+  about,
+  cells,
+  firstSource,
+  kind,
+  bins,
+  rule,
+  scoreFn,
+}: Head & { firstSource: number }): string {
+  const box = `box ${kind}${bins > 0 ? ` of ${bins} bins` : ""}`;
+  const score = `score ${rule}${scoreFn === "none" ? "" : `, ${scoreFn}`}`;
+  return `head: ${about}: ${cells} cells from number ${firstSource}, ${box}, ${score}`;
+}
+
+const SUPPRESSION = { none: "none", class: "per class at IoU", all: "across classes at IoU" };
+
+function rulesText(config: Config, { rules, inputSize }: Plan): string {
+  const suppression =
+    SUPPRESSION[rules.nms] + (rules.nms === "none" ? "" : ` ${rules.suppress} ${config.iouThreshold}`);
+  const candidates = rules.maxCandidates === 0 ? "" : `${rules.maxCandidates} candidates, `;
+  return [
+    `rules: ${config.conventions}: score ${rules.score}`,
+    `confidence ${rules.gate} ${confidenceText(config)}`,
+    `suppression ${suppression}`,
+    `clamp ${rules.clamp}`,
+    ...(rules.multiLabel ? ["multi-label"] : []),
+    ...(rules.pixelOffset === 1 && inputSize !== null ? ["+1 pixel"] : []),
+    `at most ${candidates}${config.maxDetections} detections`,
+  ].join(", ");
+}
+
+/** Copies data through JSON. A typed array becomes the count of its numbers. */
+const throughJson = <T>(data: object): T =>
+  JSON.parse(
+    JSON.stringify(data, (_, value: unknown) =>
+      ArrayBuffer.isView(value) ? `${(value as Float32Array).length} numbers` : value,
     ),
-  ) as unknown,
-});
+  ) as T;

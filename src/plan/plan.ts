@@ -1,30 +1,39 @@
-/** A plan is frozen plain data. It says how each tensor is read, and why. It knows no addresses. */
+/** A plan is frozen plain data: a plan and the tensors make a whole bug report. It knows no addresses. */
 import type { Conventions } from "../core/conventions.ts";
-import type { Activation, Family } from "../core/families.ts";
-import type { Head } from "../heads/head.ts";
+import type { Activation, Family, FamilyReason } from "../core/families.ts";
+import type { ReadingName } from "../core/readings.ts";
 import type { TensorSpec } from "../core/tensor.ts";
+import type { Head } from "../heads/head.ts";
+import type { ActivationReason } from "../heads/print.ts";
 
-/** How a set of tensors is decoded: frozen plain data, so that a plan and the tensors make a whole bug report. */
+/** How a set of tensors is decoded, and why. */
 export interface Plan {
   readonly family: Family;
-  readonly familyWhy: string;
-  readonly reading: string;
-  /** What each tensor is taken for, in words. */
+  /** The evidence that settled the family. */
+  readonly familyWhy: FamilyReason;
+  readonly reading: ReadingName;
+  /** For people: the contents of the tensors, and each of them. */
   readonly about: string;
+  /** Sentences about what is odd, and decoded all the same. */
   readonly notes: readonly string[];
   readonly activation: Activation;
-  readonly activationWhy: string;
+  /** The statement that settled the activation. */
+  readonly activationWhy: ActivationReason;
+  /** [width, height] of the network input in pixels; `null`: nobody stated it, and boxes are normalised. */
   readonly inputSize: readonly [number, number] | null;
+  /** Images of the batch. */
   readonly batch: number;
+  /** Number of classes. */
   readonly classes: number;
+  /** The tensors that the heads read, in the order of the outputs. */
   readonly tensors: readonly TensorSpec[];
   readonly heads: readonly Head[];
   readonly rules: Conventions;
-  /** Class numbers to look for; `null`: all. */
+  /** Class ids to look for; `null`: all. */
   readonly keep: readonly number[] | null;
   /** Rows of the detection columns, an upper bound for good. */
   readonly maxDetections: number;
-  /** The background is the last of the class columns: lists that name it do so at their end. */
+  /** The background is the last of the class columns. Lists that name it do so at their end. */
   readonly backgroundLast: boolean;
   /** Rows of the candidate columns. */
   readonly capacity: number;
@@ -32,12 +41,13 @@ export interface Plan {
   readonly gather: readonly GatherHead[] | null;
 }
 
-/** One head whose cells are gated by objectness: only the rows that pass need to be copied. */
+/** A head whose cells are gated by objectness: only the rows that pass need to be copied. */
 export interface GatherHead {
   readonly tensor: number;
-  /** First channel of the row, in elements, and how many channels. */
+  /** First element of a row, and its number of channels. */
   readonly offset: number;
   readonly channels: number;
+  /** Steps from channel to channel and from cell to cell, in elements. */
   readonly channel: number;
   readonly cell: number;
 }

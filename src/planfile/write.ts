@@ -78,6 +78,7 @@ function settledSpecs(config: Config): TensorSpec[] {
   if (outputs === null || outputs.length === 0)
     throw new TensorError(
       "outputs: got none, expected name, shape and type of every output, as the config does not give them",
+      { options: [{ option: "outputs" }] },
     );
   const open = outputs.find((o) => o.dims === null);
   if (open !== undefined) throw new TensorError(`outputs: got no shape for "${open.name}", expected one`);

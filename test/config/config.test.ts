@@ -680,7 +680,7 @@ describe("typed options", () => {
       priors,
       background: 0,
       scales: [10, 10, 5, 5],
-      reading: "ssd",
+      reading: "prior-rows",
       conventions: { set: "opencv", nms: "all", multiLabel: true },
     });
     expect(config).toMatchObject({
@@ -695,7 +695,7 @@ describe("typed options", () => {
       roles: { boxes: "loc", scores: ["c1", "c2"], priors: "p" },
       background: 0,
       variances: [0.1, 0.1, 0.2, 0.2],
-      reading: "ssd",
+      reading: "prior-rows",
       conventions: "opencv",
       rules: { nms: "all", multiLabel: true },
     });

@@ -4,8 +4,9 @@ import { compilePlan } from "../../src/planfile/write.ts";
 import { parseConfig } from "../../src/config/config.ts";
 import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
+import { READING_NAMES } from "../../src/core/readings.ts";
 import { ConfigError, TensorError } from "../../src/core/errors.ts";
-import { inspect } from "../../src/node/inspect.ts";
+import { type PossibilityList, inspect } from "../../src/node/inspect.ts";
 import type { Frame } from "../../src/decode/frame.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
@@ -190,7 +191,11 @@ describe("options", () => {
     ],
     ["iou", option({ iouThreshold: NaN }), "options.iouThreshold: got NaN, expected a number in 0..1"],
     ["keep", option({ keep: [1.5] }), "options.keep: got [1.5], expected class names or class numbers"],
-    ["reading", option({ reading: 3 }), "options.reading: got 3, expected a string"],
+    [
+      "reading",
+      option({ reading: 3 }),
+      `options.reading: got 3, expected one of ${READING_NAMES.join(", ")}`,
+    ],
     [
       "outputs",
       option({ outputs: 4 }),
@@ -475,7 +480,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "a name without labels",
       () => decode(V8, [zeros(PLANES)], { keep: ["cat"] }),
-      'keep: got "cat", expected class numbers, as the config has no labels',
+      'keep: got "cat", expected class ids, as the config has no labels',
     ],
     [
       "a class that is none",
@@ -617,8 +622,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
 
 test("25 channels: inspect lists every reading with the line to write", () => {
   const { text, json } = inspect(undefined, [{ dims: [1, 25, 13, 13] }]);
-  const found = (json as { possibilities: { reading: string; classes: number; line: string }[] })
-    .possibilities;
+  const found = (json as PossibilityList).possibilities;
   const told = found.map((p) => `${p.reading} ${p.classes}`);
   for (const wanted of ["anchor-grid 20", "anchor-grid 1", "distance-grid 20", "point-grid 20"])
     expect(told).toContain(wanted);
@@ -677,7 +681,7 @@ test.each([
 
 test("[1,300,6]: inspect names both", () => {
   const { json } = inspect(undefined, [{ dims: [1, 300, 6] }]);
-  const told = (json as { possibilities: { reading: string }[] }).possibilities.map((p) => p.reading);
+  const told = (json as PossibilityList).possibilities.map((p) => p.reading);
   for (const wanted of ["end-to-end", "objectness-rows", "class-rows"]) expect(told).toContain(wanted);
 });
 

@@ -9,6 +9,7 @@ import { chooseEngine } from "../../src/engine/choose.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import { specOf } from "../../src/core/tensor.ts";
 import { mulberry32 } from "../support/seeded-networks.ts";
+import { planJson } from "../support/plan-json.ts";
 import { engines } from "../support/engines.ts";
 
 const V8 = { family: "yolov8", labels: ["cat", "dog"], inputSize: [100, 100], boxFormat: "xyxy" };
@@ -199,7 +200,7 @@ describe.each(engines)("%s", (engine) => {
     ): { bytes: number; bound: number } => {
       const d = createDecoderSync(config, { engine, outputs: list });
       const slots = Object.values(d.slots).reduce((n, s) => n + s.data.byteLength, 0);
-      const heads = (d.describe().json as { heads: { cells: number }[] }).heads;
+      const { heads } = planJson(d);
       const cells = heads.reduce((n, h) => n + h.cells, 0);
       // WebAssembly hands out whole pages
       const page = engine === "ts" ? 16 : 65536;
@@ -446,11 +447,7 @@ test("describe before and after the tensors are known", () => {
     "keep: classes 1",
   ])
     expect(text).toContain(line);
-  const plan = json as {
-    family: string;
-    heads: { firstSource: number; cells: number }[];
-    iouThreshold: number;
-  };
+  const plan = planJson(d);
   expect(plan.family).toBe("yolov8");
   expect(plan.heads[0]).toMatchObject({ firstSource: 0, cells: 3 });
   expect(plan.iouThreshold).toBe(0.6);
@@ -532,7 +529,7 @@ test("sources number heads, anchors and cells in the order that describe gives",
   const found = d.decode([{ data, dims: [1, 12, 2, 2] }]);
   expect(found.length).toBe(1);
   expect(found.sources[0]).toBe(7);
-  const heads = (d.describe().json as { heads: { firstSource: number }[] }).heads;
+  const { heads } = planJson(d);
   expect(heads.map((h) => h.firstSource)).toEqual([0, 4]);
 });
 

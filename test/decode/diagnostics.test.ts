@@ -266,7 +266,7 @@ describe("anchors", () => {
         [13],
         [416, 416],
       ),
-    ).toEqual(["anchors of up to 320 cells on a 13x13 map: are they in pixels? YOLOv2 has them in cells"]);
+    ).toEqual(["anchors of up to 320 cells on a 13x13 map: are they in pixels? yolov2 has them in cells"]);
   });
 });
 

@@ -7,7 +7,8 @@ import type { Outputs } from "../../src/decode/inputs.ts";
 import { TensorError } from "../../src/core/errors.ts";
 import { loadPlanSync } from "../../src/planfile/decoder.ts";
 import type { Frame } from "../../src/decode/frame.ts";
-import { inspect } from "../../src/node/inspect.ts";
+import { type PossibilityList, inspect } from "../../src/node/inspect.ts";
+import type { PlanDescription } from "../../src/plan/describe.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { engines } from "../support/engines.ts";
@@ -204,7 +205,7 @@ describe("which output the prior boxes are", () => {
   const boxes = (name: string) => ({ name, dims: [1, 1917, 4] });
   const scores = (name: string) => ({ name, dims: [1, 1917, 91] });
   const heads = (config: object, specs: { name: string; dims: number[] }[]) =>
-    (inspect(config, specs).json as { tensors: { name: string }[] }).tensors.map((t) => t.name);
+    (inspect(config, specs).json as PossibilityList | PlanDescription).tensors.map((t) => t.name);
 
   test("boxes and scores that are called after anchors are none", () => {
     const mine = [boxes("anchor_boxes"), scores("anchor_scores")];
@@ -633,9 +634,7 @@ test("inspect: SSD whose priors are an output, with their values still to come",
 test("inspect: of shapes alone, a family or a number of classes leaves only what these allow", () => {
   const told = (options: DecoderOptions) =>
     (
-      inspect(undefined, [{ name: "o", dims: [1, 84, 8400] }], options).json as {
-        possibilities: { families: string[]; classes: number; reading: string }[];
-      }
+      inspect(undefined, [{ name: "o", dims: [1, 84, 8400] }], options).json as PossibilityList
     ).possibilities.map((p) => `${p.families.join(" or ")}: ${p.classes}, ${p.reading}`);
   expect(told({ family: "yolov9" })).toEqual(["yolov9: 80, class-rows"]);
   expect(told({ family: "yolov7" })).toEqual(["yolov7: 79, objectness-rows"]);
@@ -811,9 +810,8 @@ test("of tensors whose names end alike each has its own reading", () => {
     { name: "x", dims },
     { name: "out x", dims },
   ];
-  const { possibilities } = inspect(undefined, specs, { family: "yolov8", classes: 80 }).json as {
-    possibilities: { about: string; likelihood: number }[];
-  };
+  const { possibilities } = inspect(undefined, specs, { family: "yolov8", classes: 80 })
+    .json as PossibilityList;
   expect(possibilities.map((p) => p.about.replace(/^.*: /, ""))).toEqual([
     expect.stringMatching(/^x /),
     expect.stringMatching(/^out x /),

@@ -452,14 +452,14 @@ describe("keep, at the ends of the classes", () => {
       ["background", "cat", "dog"],
     ]) {
       expect(() => kept({ ...ssd, labels }, ["background"])).toThrow(
-        "keep: got nothing but the background, which is never found, expected some of 1..2",
+        "keep: got only the background, which is never detected, expected class ids in 1..2",
       );
       expect(kept({ ...ssd, labels }, ["background", "dog"])).toEqual([2]);
       expect(kept({ ...ssd, labels }, ["cat"])).toEqual([1]);
     }
     const behind = { ...ssd, background: 2, labels: ["cat", "dog", "nothing"] };
     expect(() => kept(behind, [2])).toThrow(
-      "keep: got nothing but the background, which is never found, expected some of 0..1",
+      "keep: got only the background, which is never detected, expected class ids in 0..1",
     );
     expect(kept(behind, ["cat", "nothing"])).toEqual([0]);
   });

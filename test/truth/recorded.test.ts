@@ -14,6 +14,7 @@ import {
   ultrafacePriors,
 } from "../../src/heads/priors.ts";
 import { engines } from "../support/engines.ts";
+import { planJson } from "../support/plan-json.ts";
 import { type Network, networks, objectOn, uniformRule } from "../support/recorded-networks.ts";
 import { apart, expectSame, iou } from "../support/expect-detections.ts";
 import {
@@ -70,10 +71,7 @@ const roundedAnchors = (): Float32Array =>
 function firstSources(
   decoder: Decoder,
 ): { readonly about: string; readonly first: number; readonly cells: number }[] {
-  const { heads } = decoder.describe().json as {
-    heads: { about: string; firstSource: number; cells: number }[];
-  };
-  return heads.map((h) => ({ about: h.about, first: h.firstSource, cells: h.cells }));
+  return planJson(decoder).heads.map((h) => ({ about: h.about, first: h.firstSource, cells: h.cells }));
 }
 
 describeShared("recorded networks", (data) => {

@@ -1,9 +1,10 @@
 /** The commands of `boxwright`, without a process: words in, text out, exit code back. */
 import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
+import { isRefusal } from "../../core/errors.ts";
 import { createDecoder } from "../../decode/decoder.ts";
 import { toPixels, type Detection } from "../../decode/detections.ts";
-import { drawSvg, imageInfo, rasterise, type Drawn } from "../../picture/draw.ts";
+import { DrawError, drawSvg, imageInfo, rasterise, type Drawn } from "../../picture/draw.ts";
 import { readInput, type Input } from "../files.ts";
 import { inspect } from "../inspect.ts";
 import { isRecord, showJson } from "../../core/json.ts";
@@ -62,14 +63,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       io.err(`boxwright: ${error.message}\nTry: boxwright ${isCommand(name) ? `${name} ` : ""}--help\n`);
       return USAGE;
     }
-    // What the library refuses, and what the system does (a folder that is not there), is said in one message. The rest is a
-    // fault of ours, for which the stack is wanted.
-    const said =
-      ["ConfigError", "TensorError", "DrawError"].includes(error.name) ||
-      (error.name === "RangeError" && error.message.includes(", expected ")) ||
-      typeof error.code === "string";
-    const message = said ? error.message : (error.stack ?? String(e));
-    io.err(`boxwright: ${said && isCommand(name) ? withFlags(message, name, words) : message}\n`);
+    // The library and the system (a folder that is not there) refuse in one message. The rest is a fault of ours: print the stack.
+    const isRefused = isRefusal(error) || error instanceof DrawError || typeof error.code === "string";
+    const message = isRefused ? error.message : (error.stack ?? String(e));
+    io.err(`boxwright: ${isRefused && isCommand(name) ? withFlags(error, name, words) : message}\n`);
     return REFUSED;
   }
 }
@@ -211,13 +208,13 @@ async function decodeFiles(positionals: string[], values: Values): Promise<Decod
   };
 }
 
-/** What the decoder found odd in the network or in the frame, and decoded all the same. */
+/** Returns what the decoder found odd in the network or in the frame, and decoded all the same. */
 const notesOf = ({ json }: Description): string[] =>
-  ((json as { notes?: string[] }).notes ?? []).map((note) => `note: ${note}`);
+  json.kind === "plan" ? json.notes.map((note) => `note: ${note}`) : [];
 
-/** Nobody said how the photo was fitted into an input of other proportions, of which half the tools pad it. */
+/** Returns a note if nobody says how the photo was fitted into an input of other proportions. Half of the tools pad it. */
 function stretchedOf({ json }: Description, [width, height]: [number, number]): string[] {
-  const input = (json as { inputSize?: [number, number] | null }).inputSize ?? null;
+  const input = json.kind === "plan" ? json.inputSize : null;
   // a pixel more or less comes from rounding
   if (input === null || Math.abs(width * input[1] - height * input[0]) <= Math.max(width, height)) return [];
   return [

@@ -1,5 +1,7 @@
-/** The words after a command as options and the rest; and which option a word, or a message of the library, means. */
+/** Parses the words after a command, and tells which option a misspelt word or an error of the library means. */
 import { parseArgs } from "node:util";
+import { ConfigError, type OptionHint, TensorError } from "../../core/errors.ts";
+import { suggestedFamilies } from "../../core/families.ts";
 import { COMMANDS, UsageError, type Values } from "./options.ts";
 import { showJson } from "../../core/json.ts";
 
@@ -9,7 +11,7 @@ type Options = Readonly<Record<string, { readonly type: "string" | "boolean" }>>
 const optionsOf = (name: Name): Options => COMMANDS[name];
 const names = (name: Name): string[] => Object.keys(optionsOf(name));
 
-/** Node checks nothing here: what it says of a wrong word advises a positional argument, and names no option that is meant. */
+/** Parses words into options and positionals. Throws a UsageError that names the option which a wrong word means. */
 export function parseWords(name: Name, words: string[]): { values: Values; positionals: string[] } {
   const options = optionsOf(name);
   const { values, positionals, tokens } = parseArgs({
@@ -35,14 +37,16 @@ export function parseWords(name: Name, words: string[]): { values: Values; posit
   return { values: values as Values, positionals };
 }
 
-/** Options of the library by the words that set them, with a value as it may look, and how messages ask for it where not as `asked` says. */
-export const LIBRARY: Record<string, readonly [option: string, value: string, asked?: RegExp]> = {
-  family: ["family", "yolov8"],
+/** The option of the command line for each option of the library, with an example of its value. */
+export const LIBRARY: {
+  readonly [name in Exclude<OptionHint["option"], "keep">]: readonly [option: string, value: string];
+} = {
+  family: ["family", suggestedFamilies()[0]],
   classes: ["classes", "80"],
   labels: ["labels", "names.txt"],
   inputSize: ["input-size", "640x640"],
-  outputs: ["outputs", "output0:1x84x8400:f32", /^outputs: got no/],
-  anchors: ["anchors", "w,h,w,h,... (not beside a config file)", /\(anchors: got/],
+  outputs: ["outputs", "output0:1x84x8400:f32"],
+  anchors: ["anchors", "w,h,w,h,... (not beside a config file)"],
   anchorMasks: ["masks", "'[[0,1,2],[3,4,5]]' (not beside a config file)"],
   strides: ["strides", "8,16,32"],
   scaleXY: ["scale-xy", "1.05"],
@@ -53,17 +57,17 @@ export const LIBRARY: Record<string, readonly [option: string, value: string, as
   background: ["background", "none"],
   priors: ["priors", "priors.npy"],
   priorFormat: ["prior-format", "cxcywh"],
-  variances: ["variances", "0.1,0.1,0.2,0.2", /say variances|variances or scales \(got none/],
-  scales: ["scales", "10,10,5,5", /variances or scales \(got none/],
+  variances: ["variances", "0.1,0.1,0.2,0.2"],
+  scales: ["scales", "10,10,5,5"],
   roles: ["role", "boxes=NAME"],
   conventions: ["conventions", "ultralytics"],
   confidenceThreshold: ["confidence", "0.25"],
   iouThreshold: ["iou", "0.45"],
   maxDetections: ["max", "100"],
-  quantised: ["quantised", "NAME=0.07,128", /integers \(\w+\) without a scale/],
+  quantisation: ["quantised", "NAME=0.07,128"],
 };
 
-/** What other programs call an option, where the beginning of its name does not tell. */
+/** Names that other programs have for an option. */
 const ELSEWHERE: Record<string, string> = {
   confidence: "threshold thresh score minscore minconfidence",
   iou: "nms nmsthreshold nmsiou overlap",
@@ -78,15 +82,16 @@ const ELSEWHERE: Record<string, string> = {
   scales: "scale",
 };
 
-/** In small letters, however its words are joined. */
+/** Returns a word in small letters, without what joins its parts. */
 const plain = (word: string): string => word.toLowerCase().replace(/[-_ ]/g, "");
 
-/** The options of a command that an unknown word may mean: the surest kind of likeness that any of them has. */
+/** Returns the options that an unknown word may mean, by the surest kind of likeness that any of them has. */
 function meantBy(word: string, name: Name): string {
   const said = plain(word);
   const likeness: ((option: string) => boolean)[] = [
     (o) =>
-      said === plain(o) || Object.keys(LIBRARY).some((key) => LIBRARY[key][0] === o && plain(key) === said),
+      said === plain(o) ||
+      Object.entries(LIBRARY).some(([key, [option]]) => option === o && plain(key) === said),
     (o) => (ELSEWHERE[o]?.split(" ") ?? []).includes(said),
     (o) => said.length > 1 && (plain(o).startsWith(said) || (o.length > 1 && said.startsWith(plain(o)))),
     (o) => distance(said, plain(o)) <= (said.length < 5 ? 1 : 2) && said.length > 2,
@@ -99,7 +104,7 @@ function meantBy(word: string, name: Name): string {
   return `an option of ${name}${others.length > 0 ? `: this is one of ${others.join(", ")}` : ""}`;
 }
 
-/** How many letters to change, to put in or to leave out make one word of the other. */
+/** Returns how many letters have to be changed, added or dropped to make one word of the other. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 0; i < a.length; i++) {
@@ -112,22 +117,20 @@ function distance(a: string, b: string): number {
 }
 
 /**
- * A message of the library, which names its own options, with the words to write here. What was given is left out: who wrote it
- * knows it, and messages also name options to say where a value comes from.
+ * Returns a message of the library with the options of this command that would settle it. Options that the user gave
+ * are left out: the message names them already.
  */
-export function withFlags(message: string, name: Name, words: readonly string[]): string {
-  const text = message.replaceAll("(option family)", "");
-  const flags = Object.entries(LIBRARY).flatMap(([key, [option, example, pattern = asked(key)]]) => {
-    const given = words.some((w) => w === `--${option}` || w.startsWith(`--${option}=`));
-    if (given || !names(name).includes(option) || !pattern.test(text)) return [];
-    const value = new RegExp(`[ (]${key}: "([\\w-]+)"`).exec(message)?.[1] ?? example;
-    return [`--${option} ${value}`];
+export function withFlags(error: Error, name: Name, words: readonly string[]): string {
+  const isGiven = (option: string): boolean =>
+    words.some((word) => word === `--${option}` || word.startsWith(`--${option}=`));
+  const flags = hintsOf(error).flatMap(({ option: key, value }) => {
+    if (key === "keep") return [];
+    const [option, example] = LIBRARY[key];
+    if (isGiven(option) || !names(name).includes(option)) return [];
+    return [`--${option} ${value ?? example}`];
   });
-  return flags.length === 0 ? message : `${message}\nIn this command: ${flags.join(", ")}`;
+  return flags.length === 0 ? error.message : `${error.message}\nIn this command: ${flags.join(", ")}`;
 }
 
-/** Not at the beginning, where the path of a value in a config stands. A name of small letters may be a word like others. */
-const asked = (key: string): RegExp =>
-  new RegExp(
-    key === key.toLowerCase() ? `\\b(option|say|or|and) ${key}\\b|\\b${key} settles` : `[ (]${key}\\b`,
-  );
+const hintsOf = (error: Error): readonly OptionHint[] =>
+  error instanceof TensorError || error instanceof ConfigError ? error.options : [];

@@ -1,8 +1,17 @@
-/** Which head rule a config means: what speaks first decides, and describe() says which and why. */
+/** Families: the evidence that settles them, the rows of their table, and the absence of their names elsewhere. */
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../src/decode/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
-import { settleFamily } from "../../src/core/families.ts";
+import {
+  FAMILIES,
+  TRAITS,
+  isSubtype,
+  type Family,
+  type FamilyEvidence,
+  type FamilyReason,
+  settleFamily,
+} from "../../src/core/families.ts";
+import { familyReason } from "../../src/heads/print.ts";
 
 function nn(
   metadata: object = {},
@@ -62,102 +71,107 @@ function archive(metadata: object = {}, head: object = {}, model: object = {}): 
 
 describe("which head rule", () => {
   const e = { subtype: null, outputNames: [], modelName: null, anchors: null };
-  test.each<[string, Parameters<typeof settleFamily>[0], string, string]>([
+  test.each<[string, FamilyEvidence, Family, FamilyReason]>([
     [
       "subtype first",
       { ...e, subtype: "yolov5", outputNames: ["output1_yolov7"], modelName: "yolov4" },
       "yolov5",
-      'subtype "yolov5"',
+      { kind: "subtype", value: "yolov5" },
     ],
     [
       "subtype of a YOLOv8 export that names its outputs yolov6r2",
       { ...e, subtype: "yolov8", outputNames: ["output1_yolov6r2"] },
       "yolov8",
-      'subtype "yolov8"',
+      { kind: "subtype", value: "yolov8" },
     ],
-    ["yolov6 is the first release there", { ...e, subtype: "yolov6" }, "yolov6r1", 'subtype "yolov6"'],
-    ["yolov6r2", { ...e, subtype: "YOLOv6R2" }, "yolov6", 'subtype "YOLOv6R2"'],
-    ["an anchor-free rebuild", { ...e, subtype: "yolov3-u", anchors: false }, "yolov8", 'subtype "yolov3-u"'],
+    [
+      "yolov6 is the first release there",
+      { ...e, subtype: "yolov6" },
+      "yolov6r1",
+      { kind: "subtype", value: "yolov6" },
+    ],
+    ["yolov6r2", { ...e, subtype: "YOLOv6R2" }, "yolov6", { kind: "subtype", value: "YOLOv6R2" }],
+    [
+      "an anchor-free rebuild",
+      { ...e, subtype: "yolov3-u", anchors: false },
+      "yolov8",
+      { kind: "subtype", value: "yolov3-u" },
+    ],
     [
       "yolov5-u with anchors",
       { ...e, subtype: "yolov5-u", anchors: true },
       "yolov5",
-      'subtype "yolov5-u" with anchors',
+      { kind: "subtype with anchors", value: "yolov5-u" },
     ],
-    ["YOLO-P", { ...e, subtype: "yolo-p" }, "yolov5", 'subtype "yolo-p"'],
+    ["YOLO-P", { ...e, subtype: "yolo-p" }, "yolov5", { kind: "subtype", value: "yolo-p" }],
     [
       "an empty subtype says nothing",
       { ...e, subtype: "", modelName: "yolov7-tiny" },
       "yolov7",
-      'model name "yolov7-tiny"',
+      { kind: "model name", value: "yolov7-tiny" },
     ],
     [
       "output names",
       { ...e, outputNames: ["x", "output2_yolov5"], modelName: "yolov4" },
       "yolov5",
-      'output name "output2_yolov5"',
+      { kind: "output name", value: "output2_yolov5" },
     ],
     [
       "output names of r2",
       { ...e, outputNames: ["output1_yolov6r2"], anchors: false },
       "yolov6",
-      'output name "output1_yolov6r2"',
+      { kind: "output name", value: "output1_yolov6r2" },
     ],
     [
       "output names of r1",
       { ...e, outputNames: ["output1_yolov6"], anchors: false },
       "yolov6r1",
-      'output name "output1_yolov6"',
+      { kind: "output name", value: "output1_yolov6" },
     ],
     [
       "names that contradict the anchors",
       { ...e, outputNames: ["output1_yolov6r2"], anchors: true },
       "yolov3",
-      "nothing in the file says otherwise; the option `family` does",
+      { kind: "default", value: null },
     ],
     [
       "model name",
       { ...e, modelName: "yolov7tiny_coco_416x416", anchors: true },
       "yolov7",
-      'model name "yolov7tiny_coco_416x416"',
+      { kind: "model name", value: "yolov7tiny_coco_416x416" },
     ],
     [
       "a model yolov6n of no stated release",
       { ...e, modelName: "yolov6n_coco_640x640", anchors: false },
       "yolov6",
-      'model name "yolov6n_coco_640x640"',
+      { kind: "model name", value: "yolov6n_coco_640x640" },
     ],
     [
       "a model yolov6nr1",
       { ...e, modelName: "yolov6nr1_coco", anchors: false },
       "yolov6r1",
-      'model name "yolov6nr1_coco"',
+      { kind: "model name", value: "yolov6nr1_coco" },
     ],
     [
       "a model yolov6nr3",
       { ...e, modelName: "yolov6nr3_coco_640x352", anchors: false },
       "yolov6",
-      'model name "yolov6nr3_coco_640x352"',
+      { kind: "model name", value: "yolov6nr3_coco_640x352" },
     ],
-    ["YOLOX", { ...e, modelName: "yolox-nano", anchors: false }, "yolox", 'model name "yolox-nano"'],
+    [
+      "YOLOX",
+      { ...e, modelName: "yolox-nano", anchors: false },
+      "yolox",
+      { kind: "model name", value: "yolox-nano" },
+    ],
     [
       "yolo v4 as people write it",
       { ...e, modelName: "yolo-v4-tiny-tf", anchors: true },
       "yolov4",
-      'model name "yolo-v4-tiny-tf"',
+      { kind: "model name", value: "yolo-v4-tiny-tf" },
     ],
-    [
-      "empty anchors",
-      { ...e, anchors: false },
-      "yolov8",
-      "empty anchors mean left-top-right-bottom distances",
-    ],
-    [
-      "else v3",
-      { ...e, anchors: true },
-      "yolov3",
-      "nothing in the file says otherwise; the option `family` does",
-    ],
+    ["empty anchors", { ...e, anchors: false }, "yolov8", { kind: "no anchors", value: null }],
+    ["else v3", { ...e, anchors: true }, "yolov3", { kind: "default", value: null }],
   ])("%s", (_, evidence, family, why) => {
     expect(settleFamily(evidence)).toEqual({ family, why });
   });
@@ -200,4 +214,40 @@ describe("which head rule", () => {
     expect(wide("yolov3")).toBeCloseTo(Math.exp(0.75) * 10, 4);
     expect(wide("yolov5")).toBeCloseTo(22.5, 4);
   });
+});
+
+test.each<[FamilyReason, string]>([
+  [{ kind: "option", value: null }, "option family"],
+  [{ kind: "file", value: "mobilenet" }, "family mobilenet"],
+  [{ kind: "subtype", value: "yolov5" }, 'subtype "yolov5"'],
+  [{ kind: "subtype with anchors", value: "yolov5-u" }, 'subtype "yolov5-u" with anchors'],
+  [{ kind: "output name", value: "output1_yolov6" }, 'output name "output1_yolov6"'],
+  [{ kind: "model name", value: "yolov7tiny" }, 'model name "yolov7tiny"'],
+  [{ kind: "no anchors", value: null }, "empty anchors mean left-top-right-bottom distances"],
+  [{ kind: "default", value: null }, "nothing in the file says otherwise; the option `family` does"],
+])("the reason %o in words", (why, words) => {
+  expect(familyReason(why)).toBe(words);
+});
+
+test("every subtype of the archive format means a family, and no other word does", () => {
+  // the list of the archive format
+  const subtypes =
+    "yolov3 yolov3-tiny yolov3-u yolov3-tinyu yolov4 yolov4-tiny yolov5 yolov5-u yolov6 yolov6r1 yolov6r2 yolov7 " +
+    "yolov8 yolov8n yolov9 yolov10 yolov11 yolov12 yolo26 yolo-p yolo-gold";
+  for (const subtype of [...subtypes.split(" "), "", "YOLOv8"]) expect(isSubtype(subtype)).toBe(true);
+  for (const other of ["yolov1", "yolov8-seg", "ssd", "yolo"]) expect(isSubtype(other)).toBe(false);
+  const listed = FAMILIES.flatMap((family) => TRAITS[family].subtypes ?? []);
+  expect([...listed].sort()).toEqual(subtypes.split(" ").sort());
+});
+
+test("the rows of the table agree with each other", () => {
+  for (const family of FAMILIES) {
+    const traits = TRAITS[family];
+    expect(traits.exports, family).not.toHaveLength(0);
+    // a representative stands for itself, and has the same rule for boxes
+    if (traits.like === undefined) continue;
+    expect(TRAITS[traits.like].like, family).toBeUndefined();
+  }
+  const versions = FAMILIES.flatMap((family) => TRAITS[family].version ?? []);
+  expect(new Set(versions).size).toBe(versions.length);
 });

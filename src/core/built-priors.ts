@@ -1,6 +1,6 @@
-/** Priors that nobody needs to state, since the networks that have them are always built alike. */
+/** Prior boxes that need no statement: every network of the family has the same. */
 
-/** Boxes of each cell of a layer, by its stride. */
+/** A layer: its stride in pixels, and the sizes of the boxes of each cell, normalised. */
 export type Layer = readonly [stride: number, sizes: readonly (readonly [number, number])[]];
 
 /** Rows of centre and size; a centre goes by the cells of the map, not by its stride: 240 / 64 leaves a last row that is cut off. */

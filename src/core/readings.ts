@@ -1,0 +1,61 @@
+/** Readings: the ways in which output tensors can hold detections, and the facts about each. */
+
+/** Names a reading. The option `reading` takes one where shapes allow several. */
+export type ReadingName =
+  | "anchor-grid"
+  | "point-grid"
+  | "distance-grid"
+  | "dfl-grid"
+  | "objectness-rows"
+  | "class-rows"
+  | "point-rows"
+  | "end-to-end"
+  | "corner-rows"
+  | "prior-rows"
+  | "detection-output"
+  | "postprocess"
+  | "queries"
+  | "boxes-scores";
+
+export interface ReadingTraits {
+  /** Each head is a feature map, or one anchor of a feature map. */
+  readonly maps?: true;
+  /** Several heads, one per anchor, share a feature map. */
+  readonly anchors?: true;
+  /** The tensor has one row per box. Its shape can also be that of a feature map one cell high. */
+  readonly rows?: true;
+  /** The tensor has one row per cell of all feature maps. */
+  readonly rowPerCell?: true;
+  /** Boxes are offsets from prior boxes. */
+  readonly priors?: true;
+  /** Raw rows of a network with one or two classes can have the same shape. */
+  readonly looksRaw?: true;
+  /** The network finished the scores and the list. The options cannot change the activation. */
+  readonly finished?: true;
+  /** The network gives each object once. Nothing is suppressed unless the config names the rule. */
+  readonly suppressed?: true;
+  /** The network's own list may reach over the edge. Nothing is clamped unless the config names the rule. */
+  readonly unclamped?: true;
+  /** The class id column counts from the first class; it never counts a background. */
+  readonly bareClassIds?: true;
+}
+
+export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
+  "anchor-grid": { maps: true, anchors: true },
+  "point-grid": { maps: true },
+  "distance-grid": { maps: true },
+  "dfl-grid": { maps: true },
+  "objectness-rows": { rows: true, rowPerCell: true },
+  "class-rows": { rows: true, rowPerCell: true },
+  "point-rows": { rows: true },
+  "corner-rows": { rows: true, suppressed: true },
+  "prior-rows": { rows: true, priors: true },
+  "end-to-end": { finished: true, suppressed: true, looksRaw: true, bareClassIds: true },
+  "detection-output": { finished: true, suppressed: true, unclamped: true },
+  postprocess: { finished: true, suppressed: true, unclamped: true },
+  queries: { suppressed: true },
+  "boxes-scores": {},
+};
+
+/** Every reading's name. */
+export const READING_NAMES = /* @__PURE__ */ Object.keys(READINGS) as readonly ReadingName[];

@@ -1,0 +1,171 @@
+/** Reads anchor heads: feature maps [N, A*(5+C), h, w], and [N,A,h,w,5+C]. */
+import type { AnchorSet } from "../config/types.ts";
+import { buildInterpretation, type HeadFields, softmax } from "./build.ts";
+import { type Column, fiveDims, maps, move } from "./channels.ts";
+import { cellsAcross } from "./grids.ts";
+import type { Interpretation, Specs } from "./head.ts";
+import { byLayout, levels, matchOne, playersOf, type TensorMatch } from "./match.ts";
+import type { CountedQuery } from "./query.ts";
+
+/** Most anchors that a map may have. */
+const MAX_ANCHORS = 16;
+
+/** A tensor whose channels may be anchors of a map. */
+interface AnchorMap extends TensorMatch {
+  /** Objectness is the score: there is one class, and no channel for it. */
+  readonly alone: boolean;
+  /** Number of anchors. */
+  readonly count: number;
+  /** Step from anchor to anchor, in elements. */
+  readonly step: number;
+}
+
+/** A map with the anchors that the config gives it. */
+interface FittedMap extends AnchorMap {
+  readonly anchors: AnchorSet["anchors"];
+}
+
+/** One anchor of a map. */
+interface AnchorPart extends AnchorMap {
+  readonly anchor: NonNullable<TensorMatch["anchor"]>;
+  readonly xyScale: number;
+}
+
+/** Reads anchor heads whose anchors the config states. */
+export function anchorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
+  const sets = query.anchorSets ?? [];
+  const fits = fitted(sets, specs, candidates(query, specs));
+  // A mask without its map: outputs are missing, and their boxes would be too.
+  if (!sets.every(({ side }) => side === null || fits.some(({ view }) => view.w === side))) return [];
+  return levels(specs, fits, ({ anchors }) => anchors).map((matches) => readMaps(query, matches));
+}
+
+/** Returns every tensor whose channels can be anchors. */
+function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
+  const { classes } = query;
+  const mine = playersOf(query, specs, "boxes");
+  return (classes === 1 ? [6, 5] : [5 + classes]).flatMap((channels) =>
+    Array.from({ length: MAX_ANCHORS + 1 }, (_, n) => {
+      // 0 anchors among the channels: they are a dimension of their own.
+      const found = matchOne(mine, n > 0 ? maps : fiveDims, {
+        count: channels * (n || 1),
+        boxes: 0,
+        scores: Math.min(5, channels - 1),
+        objectness: 4,
+      });
+      return found.map((match) => ({
+        ...match,
+        alone: channels < 6,
+        count: n || specs[match.box.tensor].dims[1],
+        step: channels * (n > 0 ? match.view.channel : match.view.cells),
+      }));
+    }).flat(),
+  );
+}
+
+/** Gives each map its anchors, by the map's width, by its name, or by its rank in size among maps of one storage order. */
+function fitted(sets: readonly AnchorSet[], specs: Specs, found: readonly AnchorMap[]): FittedMap[] {
+  return byLayout(found).flatMap((mates) => {
+    const widths = [...new Set(mates.map(({ view }) => view.w))].sort((a, b) => b - a);
+    // Where widths are given, a map of another width is none of ours.
+    const isRanked = sets.length === widths.length && sets.every(({ side }) => side === null);
+    return mates.flatMap((map) => {
+      const { w } = map.view;
+      const set =
+        sets.find(({ side }) => side === w) ??
+        sets.find(({ output }) => output === specs[map.box.tensor].name) ??
+        (isRanked ? sets[widths.indexOf(w)] : null);
+      return set?.anchors.length === map.count ? { ...map, anchors: set.anchors } : [];
+    });
+  });
+}
+
+/** Returns the interpretation of fitted maps, largest first. */
+function readMaps(query: CountedQuery, matches: readonly FittedMap[]): Interpretation {
+  const { traits, inputSize: stated } = query;
+  const inCells = traits.anchorUnit === "cells";
+  const { w, h } = matches[0].view;
+  const stride = query.strides?.[0] ?? [8, 32, 16][matches.length] ?? 8;
+  const inputSize = stated ?? (inCells ? null : ([w * stride, h * stride] as const));
+  const inferred =
+    inputSize === stated
+      ? []
+      : [
+          `input size ${inputSize?.join("x")} from the ${w}x${h} map at stride ${stride}; the option inputSize settles it`,
+        ];
+  return buildInterpretation<AnchorPart>(query, {
+    name: "anchor-grid",
+    title: "anchor grids",
+    usual: traits.raw,
+    fields: anchorFields(query, inCells ? null : inputSize),
+    matches,
+    parts: matches.flatMap((map, rank) => partsOf(query, map, rank)),
+    notes: [...inferred, ...strangeAnchors(query, matches, inCells ? null : inputSize)],
+    inputSize,
+  });
+}
+
+/** Returns a part for each anchor of a map. `rank`: the map's place, largest first. */
+function partsOf({ scaleXY, traits }: CountedQuery, map: FittedMap, rank: number): AnchorPart[] {
+  const usual = traits.squareSize ? 2 : 1;
+  const xyScale = typeof scaleXY === "object" && scaleXY !== null ? scaleXY[rank] : (scaleXY ?? usual);
+  return map.anchors.map((size, index) => {
+    const at = (column: Column): Column => move(column, index * map.step);
+    return {
+      ...map,
+      anchor: { index, size, unit: traits.anchorUnit ?? "px" },
+      box: at(map.box),
+      score: at(map.score),
+      objectness: at(map.objectness as Column),
+      xyScale,
+    };
+  });
+}
+
+/** Returns the fields of an anchor's head. `size`: the input that anchors in pixels refer to; `null`: anchors are in cells. */
+const anchorFields =
+  (query: CountedQuery, size: readonly [number, number] | null): HeadFields<AnchorPart> =>
+  ({ anchor, alone, score, view, xyScale }, logits) => {
+    const { traits, classes } = query;
+    const [width, height] = size ?? cellsAcross(query, view);
+    const soft = traits.softmax && logits;
+    return {
+      ...(alone
+        ? { rule: "objectness", ...(soft ? { scoreFn: "none" } : {}) }
+        : softmax(soft, score.offset, classes)),
+      xyFn: logits ? "sigmoid" : "none",
+      xyScale,
+      xyBias: -(xyScale - 1) / 2,
+      whFn: !traits.squareSize ? "exp" : logits ? "squareSigmoid" : "square",
+      size: [anchor.size[0] / width, anchor.size[1] / height],
+    };
+  };
+
+/**
+ * Returns notes on anchors in another unit than the family's, or in another order than the maps'.
+ * `size`: the input that anchors in pixels refer to; `null`: anchors are in cells.
+ */
+function strangeAnchors(
+  { family }: CountedQuery,
+  matches: readonly FittedMap[],
+  size: readonly [number, number] | null,
+): string[] {
+  const sides = matches.map(({ anchors }) => anchors.map(([w, h]) => Math.max(w, h)));
+  const largest = Math.max(...sides.flat());
+  const { w, h } = matches[matches.length - 1].view;
+  if (size === null)
+    return largest > 2 * Math.max(w, h)
+      ? [
+          `anchors of up to ${largest} cells on a ${w}x${h} map: are they in pixels? ${family} has them in cells`,
+        ]
+      : [];
+  const cell = size[0] / w;
+  if (largest < cell / 2)
+    return [
+      `no anchor is larger than ${largest} pixels beside cells of ${cell}: are they in cells, or 0..1?`,
+    ];
+  const mean = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
+  return mean(sides[0]) > mean(sides[sides.length - 1])
+    ? ["the largest map has the largest anchors: is their order that of the maps, the largest map first?"]
+    : [];
+}

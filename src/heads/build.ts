@@ -1,0 +1,160 @@
+/** Builds an interpretation from matches: a head for each, with the fields that a reading adds. */
+import type { BoxFormat } from "../config/types.ts";
+import type { Activation } from "../core/families.ts";
+import type { ReadingName } from "../core/readings.ts";
+import type { Column } from "./channels.ts";
+import { cellsAcross } from "./grids.ts";
+import type { Head, HeadDraft, Interpretation, Specs } from "./head.ts";
+import { blankExcept, oneBatch, type TensorMatch, usesOf } from "./match.ts";
+import { originText } from "./print.ts";
+import type { HeadQuery } from "./query.ts";
+
+const ONES = [1, 1] as const;
+
+/** Returns the fields of a head that a reading adds. `logits`: scores are raw. */
+export type HeadFields<M = TensorMatch> = (match: M, logits: boolean) => Partial<HeadDraft>;
+
+/** What a reading says of its matches. */
+export interface Reading<M extends TensorMatch = TensorMatch> {
+  readonly name: ReadingName;
+  /** Contents of the tensors, for people. */
+  readonly title: string;
+  /** What scores are where the config says nothing; `null`: probabilities whatever it says, as the network finished them. */
+  readonly usual: Activation | null;
+  readonly fields: HeadFields<M>;
+  /** Whole maps or tensors. */
+  readonly matches: readonly TensorMatch[];
+  /** Their parts, where one makes several heads: anchors, or maps in one tensor of rows. */
+  readonly parts?: readonly M[];
+  /** Indices of tensors that it uses besides those of the matches. */
+  readonly alsoUses?: readonly number[];
+  readonly notes?: readonly string[];
+  /** Number of classes where the query does not say. */
+  readonly classes?: number;
+  readonly inputSize?: readonly [number, number] | null;
+}
+
+/** Returns the interpretation of a reading: one head per match, or per part. */
+export function buildInterpretation<M extends TensorMatch = TensorMatch>(
+  query: HeadQuery,
+  reading: Reading<M>,
+): Interpretation {
+  const { matches, usual, fields } = reading;
+  const parts = reading.parts ?? (matches as readonly M[]);
+  const activation = (usual && query.activation) ?? usual ?? "sigmoid";
+  const logits = activation === "logits";
+  return {
+    name: reading.name,
+    about: `${reading.title}: ${matches.map(originText).join(", ")}`,
+    batch: oneBatch(matches),
+    classes: reading.classes ?? query.classes ?? 1,
+    activation,
+    heads: parts.map((match) => buildHead(query, match, logits, fields(match, logits))),
+    tensors: matches.map(({ tensors }) => tensors),
+    uses: [...matches.flatMap(usesOf), ...(reading.alsoUses ?? [])],
+    notes: reading.notes ?? [],
+    inputSize: reading.inputSize === undefined ? query.inputSize : reading.inputSize,
+  };
+}
+
+/** Returns the head of a match with the defaults of a grid, and `own` over them. */
+function buildHead(
+  query: HeadQuery,
+  match: TensorMatch,
+  logits: boolean,
+  own: Partial<HeadDraft>,
+): HeadDraft {
+  const { box, view } = match;
+  const scoreFn = logits ? "sigmoid" : "none";
+  const enters = query.traits.objectness;
+  // depthai-core takes the class score alone for YOLOv6 r1 since its #1911.
+  const objectness = enters === "gate" && query.conventions === "depthai" ? null : match.objectness;
+  const product = objectness !== null && query.product && enters !== "gate";
+  const side = box.channel * (own.bins || 1);
+  return {
+    about: originText(match),
+    origin: {
+      tensors: match.tensors.map(({ name, dims, layout, parts }) => ({ name, dims, layout, parts })),
+      anchor: match.anchor,
+      rows: match.rows,
+    },
+    cells: view.cells,
+    kind: "grid",
+    score: match.score,
+    classes: query.classes ?? 1,
+    classBase: 0,
+    scoreFn,
+    softmax: null,
+    objectness,
+    objectnessFn: objectness ? scoreFn : "none",
+    rule: enters === "power" ? enters : product ? "product" : "class",
+    classId: null,
+    marker: null,
+    count: null,
+    box,
+    boxChannels: [0, side, 2 * side, 3 * side],
+    bins: 0,
+    gridWidth: view.w || 1,
+    xyFn: "none",
+    xyScale: 1,
+    xyBias: 0,
+    whFn: "none",
+    size: ONES,
+    unit: unitOf(query, match),
+    priors: null,
+    variances: [1, 1, 1, 1],
+    ...own,
+  };
+}
+
+/** Returns an interpretation for each match. */
+export const each = (
+  query: HeadQuery,
+  reading: Omit<Reading, "matches">,
+  matches: readonly TensorMatch[],
+): Interpretation[] => matches.map((match) => buildInterpretation(query, { ...reading, matches: [match] }));
+
+/** Returns the size of a map's cell, normalised; ones for rows. */
+export function unitOf(query: HeadQuery, { view }: TensorMatch): Head["unit"] {
+  const [w, h] = cellsAcross(query, view);
+  return view.w ? [1 / w, 1 / h] : ONES;
+}
+
+/** Returns the box channels of a format that writes y before x. */
+export const yFirst = (format: BoxFormat | null, { box: { channel: c } }: TensorMatch): Partial<HeadDraft> =>
+  format === "yxyx" || format === "cycxhw" ? { boxChannels: [c, 0, 3 * c, 2 * c] } : {};
+
+/** How a format writes a decoded box. */
+const BOX_KINDS: { readonly [F in BoxFormat]: Head["kind"] } = {
+  cxcywh: "centre",
+  cycxhw: "centre",
+  xywh: "topleft",
+  xyxy: "corners",
+  yxyx: "corners",
+};
+
+/**
+ * Returns the fields of boxes that the network decoded, written in `format`. Their unit is that of the option
+ * `coordinates`, else the family's own; `null` where pixels need an input size that nobody stated.
+ */
+export const decodedBoxes =
+  (query: HeadQuery, format: BoxFormat = query.boxFormat ?? "cxcywh", more?: HeadFields): HeadFields =>
+  (match, logits) => ({
+    kind: BOX_KINDS[format],
+    unit:
+      (query.coordinates ?? query.traits.coordinates) === "normalised"
+        ? ONES
+        : query.inputSize && [1 / query.inputSize[0], 1 / query.inputSize[1]],
+    ...yFirst(format, match),
+    ...more?.(match, logits),
+  });
+
+/** Returns the fields of a softmax over `count` logits that begin at element `offset` of the tensor. */
+export const softmax = (logits: boolean | undefined, offset: number, count: number): Partial<HeadDraft> =>
+  logits ? { scoreFn: "softmax", softmax: { offset, count } } : {};
+
+/** Returns the column of a tensor that is one column. */
+export const columnOf = (tensor: number): Column => ({ tensor, offset: 0, channel: 1, cell: 1 });
+
+/** Returns the tensors with the dims of one taken away. */
+export const without = (specs: Specs, at: number): Specs => blankExcept(specs, (_, i) => i !== at);

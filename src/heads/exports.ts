@@ -1,0 +1,136 @@
+/** The forms of output tensors that exporters write: how each is read, and how an error describes it. */
+import type { AnchorSet } from "../config/types.ts";
+import type { OptionHint } from "../core/errors.ts";
+import type { ExportName } from "../core/families.ts";
+import { anchorMaps } from "./anchors.ts";
+import { cellsOf, gridsOf } from "./grids.ts";
+import type { Interpretation, Specs } from "./head.ts";
+import { cellMaps, distanceMaps, pointMaps, pointRows } from "./maps.ts";
+import type { CountedQuery, HeadQuery } from "./query.ts";
+import {
+  classRows,
+  cornerRows,
+  detectionOutput,
+  endToEnd,
+  objectnessRows,
+  postprocess,
+  queries,
+} from "./rows.ts";
+import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
+
+/** A form of output tensors. */
+interface ExportForm<Q extends HeadQuery> {
+  /** Returns every interpretation of the tensors in this form. */
+  readonly read: (query: Q, specs: Specs) => Interpretation[];
+  /** Returns the shapes of the form, for an error. */
+  readonly expected: (query: Q) => string;
+  /** Returns the options that the form waits for. */
+  readonly asks?: (query: HeadQuery) => readonly OptionHint[];
+}
+
+/** `counted`: the form can be read only where the number of classes is known. */
+type Export =
+  | ({ readonly counted: true } & ExportForm<CountedQuery>)
+  | ({ readonly counted: false } & ExportForm<HeadQuery>);
+
+/** Returns shapes of so many channels each, "[1,64,h,w] + [1,80,h,w]". */
+const shapesOf = (channels: readonly (number | string)[], before: string, after: string): string =>
+  channels.map((k) => `[1,${before}${k}${after}]`).join(" + ");
+
+const mapsOf = (...channels: number[]): string => shapesOf(channels, "", ",h,w");
+
+const rowsOf = (...channels: (number | string)[]): string => shapesOf(channels, "N,", "");
+
+const rowsOfBoxes = ({ classes }: HeadQuery): string => rowsOf(4, classes ?? "C");
+
+/** Returns a map for each set of anchors. */
+function mapsWithAnchors(sets: readonly AnchorSet[], classes: number): string {
+  const shapes = sets.map(({ anchors, side }) => `[1,${anchors.length} x (5+${classes}),h,${side ?? "w"}]`);
+  return `${shapes.join(", ") || "maps"} (anchors: got ${sets.length || "none"}, one list for each map)`;
+}
+
+/** Returns how many rows N there are where rows are the cells of all maps. */
+const withInput = (query: HeadQuery): string =>
+  query.inputSize
+    ? `N = ${cellsOf(gridsOf(query, [8, 16, 32]))} for inputSize ${query.inputSize.join("x")}`
+    : "with inputSize";
+
+const asksPriors = ({ variances }: HeadQuery): OptionHint[] => [
+  { option: "priors" },
+  ...(variances ? [] : [{ option: "variances" } as const, { option: "scales" } as const]),
+];
+
+export const EXPORTS: { readonly [name in ExportName]: Export } = {
+  "anchor-maps": {
+    counted: true,
+    read: anchorMaps,
+    expected: ({ anchorSets, classes }) => mapsWithAnchors(anchorSets ?? [], classes),
+    asks: () => [{ option: "anchors" }],
+  },
+  "cell-maps": { counted: true, read: cellMaps, expected: ({ classes }) => mapsOf(5 + classes) },
+  "point-maps": { counted: true, read: pointMaps, expected: ({ classes }) => mapsOf(5 + classes) },
+  "point-rows": {
+    counted: true,
+    // A box format says that the network decoded the boxes.
+    read: (query, specs) => (query.boxFormat ? objectnessRows : pointRows)(query, specs),
+    expected: (query) => `${rowsOf(5 + query.classes)}, ${withInput(query)}`,
+  },
+  "distance-maps": {
+    counted: true,
+    read: distanceMaps,
+    expected: (query) => {
+      const { classes: c, traits } = query;
+      const box = 4 * (traits.bins ?? 16);
+      return traits.bins
+        ? `${rowsOf(box, c)}; ${rowsOf(box + c)}; ${withInput(query)}`
+        : `${mapsOf(5 + c)}; ${mapsOf(box, c)}`;
+    },
+  },
+  "objectness-rows": { counted: true, read: objectnessRows, expected: ({ classes }) => rowsOf(5 + classes) },
+  "corner-rows": { counted: true, read: cornerRows, expected: ({ classes }) => rowsOf(5 + classes) },
+  "class-rows": {
+    counted: true,
+    read: classRows,
+    expected: ({ classes }) => `${rowsOf(4 + classes)}; ${rowsOf(4, classes)}`,
+  },
+  "end-to-end": { counted: false, read: endToEnd, expected: () => rowsOf(6) },
+  queries: {
+    counted: true,
+    read: queries,
+    expected: ({ classes }) => `${rowsOf(4, classes)}; ${rowsOf(4, classes + 1)}`,
+  },
+  "prior-rows": {
+    counted: false,
+    read: priorRows,
+    expected: ({ traits, priors, variances }) =>
+      traits.buildPriors
+        ? `${rowsOf(16, 1)} with inputSize`
+        : `${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; boxwright/priors makes those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances behind`,
+    asks: (query) => (query.traits.buildPriors ? [] : asksPriors(query)),
+  },
+  "offsets-or-boxes": {
+    counted: false,
+    read: offsetsOrBoxes,
+    expected: (query) =>
+      `${rowsOfBoxes(query)} with variances, or with boxFormat: "xyxy" if they are decoded`,
+    asks: () => [{ option: "variances" }],
+  },
+  "detection-output": { counted: false, read: detectionOutput, expected: () => "[1,1,N,7]" },
+  postprocess: {
+    counted: false,
+    read: postprocess,
+    expected: () =>
+      `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, labels, scores, count}`,
+    asks: () => [{ option: "roles" }],
+  },
+  "boxes-scores": {
+    counted: false,
+    read: boxesScores,
+    expected: (query) =>
+      `${rowsOfBoxes(query)}; ${rowsOf(4)} + [1,N] + [1,N] with roles: {boxes, scores, labels}`,
+    asks: () => [{ option: "roles" }],
+  },
+};
+
+/** True if the query knows the number of classes. */
+export const isCounted = (query: HeadQuery): query is CountedQuery => query.classes !== null;

@@ -1,0 +1,50 @@
+/** Feature maps: the maps that a network input has at its strides, and how many cells they have. */
+import type { HeadQuery } from "./query.ts";
+
+/** One feature map of the input. Width, height and cells are in cells, the stride in pixels. */
+export interface Grid {
+  readonly w: number;
+  readonly h: number;
+  readonly cells: number;
+  readonly stride: number;
+}
+
+type Input = Pick<HeadQuery, "inputSize" | "strides">;
+
+/** Returns the number of cells of all heads, or of all maps. */
+export const cellsOf = (all: readonly { readonly cells: number }[]): number =>
+  all.reduce((n, { cells }) => n + cells, 0);
+
+/** Returns the input's maps at the strides of the config, else at those given. None where nobody states the input size. */
+export function gridsOf(
+  { inputSize, strides }: Input,
+  usual: readonly number[] = [4, 8, 16, 32, 64, 128],
+): Grid[] {
+  if (!inputSize) return [];
+  return (strides ?? usual).map((stride) => {
+    const [w, h] = inputSize.map((n) => Math.ceil(n / stride));
+    return { w, h, cells: w * h, stride };
+  });
+}
+
+/** Strides that published networks have. */
+const STRIDES = [[8, 16, 32], [8, 16, 32, 64], [4, 8, 16, 32], [16, 32], [32], [16], [8]];
+
+/** Returns the maps that add up to so many cells, `null` if none do. */
+export const gridsOfRows = (input: Input, cells: number): Grid[] | null =>
+  STRIDES.map((usual) => gridsOf(input, usual)).find(
+    (grids) => grids.length > 0 && cellsOf(grids) === cells,
+  ) ?? null;
+
+/**
+ * Returns how many cells of a map lie across the input, and down. The last cells reach over the edge of an input that is
+ * no multiple of the stride: 416 pixels are six and a half cells of 64, in a map of seven.
+ */
+export function cellsAcross(
+  query: Input,
+  { w, h }: { readonly w: number; readonly h: number },
+): readonly [number, number] {
+  const { inputSize } = query;
+  const grid = gridsOf(query).find((g) => g.w === w && g.h === h);
+  return grid && inputSize ? [inputSize[0] / grid.stride, inputSize[1] / grid.stride] : [w, h];
+}

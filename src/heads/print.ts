@@ -1,0 +1,48 @@
+/** Words for heads and reasons. Errors, `describe` and the command line all print from here. */
+import type { Family, FamilyReason } from "../core/families.ts";
+import { shape } from "../core/tensor.ts";
+import type { HeadOrigin, HeadTensor } from "./head.ts";
+
+/** Returns "boxes [1,64,80,80] as NCHW". */
+const tensorText = (tensor: HeadTensor): string => `${shape(tensor)} as ${tensor.layout}`;
+
+/** Returns "output0 [1,255,13,13] as NCHW, anchor 0 (81 x 82 px)". */
+export function originText({ tensors, anchor, rows }: HeadOrigin): string {
+  return [
+    tensors.map(tensorText).join(" + "),
+    ...(anchor ? [`anchor ${anchor.index} (${anchor.size.join(" x ")} ${anchor.unit})`] : []),
+    ...(rows ? [`cells ${rows.first}..${rows.first + rows.count - 1} at stride ${rows.stride}`] : []),
+  ].join(", ");
+}
+
+/** Returns why a family was taken, for instance `subtype "yolov8"`. */
+export function familyReason({ kind, value }: FamilyReason): string {
+  switch (kind) {
+    case "option":
+      return "option family";
+    case "file":
+      return `family ${value}`;
+    case "subtype with anchors":
+      return `subtype "${value}" with anchors`;
+    case "no anchors":
+      return "empty anchors mean left-top-right-bottom distances";
+    case "default":
+      return "nothing in the file says otherwise; the option `family` does";
+    default:
+      return `${kind} "${value}"`;
+  }
+}
+
+/** The statement that settled the activation. */
+export type ActivationReason =
+  | { readonly kind: "option" }
+  /** Default of the family's reading. */
+  | { readonly kind: "family"; readonly value: Family; readonly reading: string }
+  /** Default of a format of config files. */
+  | { readonly kind: "format"; readonly value: string };
+
+/** Returns why an activation was taken, for instance "default of nn-archive files". */
+export function activationReason(why: ActivationReason): string {
+  if (why.kind === "option") return "option activation";
+  return `default of ${why.kind === "family" ? `${why.value} ${why.reading}` : `${why.value} files`}`;
+}

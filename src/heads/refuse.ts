@@ -1,0 +1,156 @@
+/** Errors for tensors that can be read in no way, or in several. */
+import { type OptionHint, refuseFor, TensorError } from "../core/errors.ts";
+import {
+  type Family,
+  type FamilyReason,
+  representativeOf,
+  suggestedFamilies,
+  TRAITS,
+} from "../core/families.ts";
+import { READINGS } from "../core/readings.ts";
+import { list, type TensorSpec } from "../core/tensor.ts";
+import { EXPORTS, isCounted } from "./exports.ts";
+import type { Interpretation, Specs } from "./head.ts";
+import { readAll } from "./interpret.ts";
+import { familyReason } from "./print.ts";
+import { type HeadQuery, namesOf } from "./query.ts";
+
+/** Throws a TensorError that lists several interpretations, and the option that settles them. */
+export function refuseSeveral(found: readonly Interpretation[], specs: Specs): never {
+  const lines = found.map(({ about, name }) => `  - ${about}   (reading: "${name}")\n`);
+  const { words, hint } = settling(found, specs);
+  throw new TensorError(
+    `got ${list(specs)}, which can be read in ${found.length} ways:\n${lines.join("")}${words}`,
+    { options: [hint] },
+  );
+}
+
+/** Returns the option that tells several interpretations apart. */
+function settling(found: readonly Interpretation[], [first]: Specs): { words: string; hint: OptionHint } {
+  const count = (key: (r: Interpretation) => string): number => new Set(found.map(key)).size;
+  const layouts = new Set(found.flatMap(({ tensors }) => tensors.flat().map(({ layout }) => layout)));
+  if (count(({ name }) => name) > 1)
+    return {
+      words: `the option reading settles it, for instance reading: "${found[0].name}"`,
+      hint: { option: "reading", value: found[0].name },
+    };
+  if (layouts.size > 1 && count(({ uses }) => uses.join()) === 1)
+    return {
+      words: `the tensor's order settles it: outputs: [{name: "${first.name}", dims, order: "rows" or "planes", "NCHW" or "NHWC"}], or order beside data and dims`,
+      hint: { option: "outputs" },
+    };
+  const maps = count(({ name, uses }) => (READINGS[name].maps ? [...uses].sort().join() : ""));
+  return {
+    words:
+      maps > 1
+        ? 'roles settles it: {boxes: ["name", ...]}, and scores where they stand apart'
+        : 'roles settles it: {boxes: "name", scores: "name"}',
+    hint: { option: "roles" },
+  };
+}
+
+/** Throws a TensorError that says what the family's tensors look like, and which options would fit these. */
+export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly TensorSpec[]): never {
+  const { classes, reading, family } = query;
+  const batches = new Set(specs.filter(({ dims }) => dims.length > 2).map(({ dims }) => dims[0]));
+  const isMixed = batches.size > 1;
+  const ofClasses = classes === null ? "" : ` of ${classes} ${classes === 1 ? "class" : "classes"}`;
+  const asReading = reading === null ? "" : ` and reading "${reading}"`;
+  const lost = namesOf(query.roles).filter((n) => !specs.some(({ name }) => name === n));
+  const fits = isMixed ? null : otherFamily(query, specs);
+  const { words, hints } = expectedShapes(query);
+  refuseFor(
+    [...hints, ...(fits === null ? [] : [{ option: "family", value: fits } as const])],
+    "",
+    list(specs),
+    [
+      `for ${family} (${familyReason(why)})${ofClasses}${asReading}: ${words}`,
+      ...(isMixed ? ["all with the same batch, the first dimension"] : []),
+      ...(lost.length > 0 ? [`roles name ${lost.join(", ")}, which is none of these`] : []),
+      ...channelsBehind(query, specs),
+      ...(fits === null ? [] : [`family "${fits}" would read these`]),
+      ...(isMixed ? [] : likelyClasses(query, specs)),
+    ].join("; "),
+  );
+}
+
+/** Returns the shapes of the family's exports, and the options that they wait for. */
+function expectedShapes(query: HeadQuery): { words: string; hints: readonly OptionHint[] } {
+  const forms = query.traits.exports.map((name) => EXPORTS[name]);
+  if (!isCounted(query) && query.traits.classes === undefined)
+    return {
+      words: "the number of classes (option classes, or labels)",
+      hints: [{ option: "classes" }, { option: "labels" }],
+    };
+  const shapes = forms.flatMap((form) => {
+    if (!form.counted) return form.expected(query);
+    return isCounted(query) ? form.expected(query) : [];
+  });
+  return {
+    words: `${shapes.join("; ")}, channels first or last`,
+    hints: forms.flatMap(({ asks }) => asks?.(query) ?? []),
+  };
+}
+
+/** True if a query would read the tensors. A reader may refuse them with an error of its own. */
+function wouldRead(query: HeadQuery, specs: Specs): boolean {
+  try {
+    return readAll(query, specs).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns another family that would read the tensors: exports may bear another name, as YOLOv5u has the head of YOLOv8. */
+const otherFamily = (query: HeadQuery, specs: Specs): Family | null =>
+  suggestedFamilies().find(
+    (family) =>
+      representativeOf(family) !== representativeOf(query.family) &&
+      wouldRead({ ...query, family, traits: TRAITS[family] }, specs),
+  ) ?? null;
+
+/** Fewest channels behind the classes that are hardly classes which nobody counted. */
+const FEWEST_COEFFICIENTS = 32;
+
+/** Returns how many channels stand before and behind the classes where an export may do more than detect; `null` if none do. */
+function extraChannels({ classes, traits }: HeadQuery, specs: Specs): { own: number; extra: number } | null {
+  if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
+  const own = classes + (traits.head === "distance" ? 4 : 5);
+  const behind = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) - own : []));
+  // an angle, coefficients of masks, keypoints of two or three numbers
+  const extra = behind.find((n) => n === 1 || n >= FEWEST_COEFFICIENTS || (n > 0 && n % 3 === 0));
+  return extra === undefined ? null : { own, extra };
+}
+
+/** Returns advice for an export that does more than detect. */
+function channelsBehind(query: HeadQuery, specs: Specs): string[] {
+  const found = extraChannels(query, specs);
+  return found === null
+    ? []
+    : [
+        `if the last ${found.extra} are an angle, keypoints or masks, which are not decoded: the first ${found.own} alone`,
+      ];
+}
+
+/** Most numbers of classes that an error names. */
+const MOST_GUESSES = 3;
+
+/** Returns the few numbers of classes, up to a thousand, with which the shapes would be read. */
+function likelyClasses(query: HeadQuery, specs: Specs): string[] {
+  const behind = extraChannels(query, specs);
+  if (behind !== null && behind.extra >= FEWEST_COEFFICIENTS) return [];
+  const counts = specs.flatMap(({ dims }) =>
+    dims.flatMap((d) => [d, d - 1, d - 4, d - 5, d / 3 - 5, d - 64]),
+  );
+  const fitting = [...new Set(counts)].filter(
+    (classes) =>
+      Number.isInteger(classes) &&
+      classes >= 1 &&
+      classes <= 1000 &&
+      classes !== query.classes &&
+      wouldRead({ ...query, classes }, specs),
+  );
+  return fitting.length === 0 || fitting.length > MOST_GUESSES
+    ? []
+    : [`these shapes would be of ${fitting.join(" or ")} classes`];
+}

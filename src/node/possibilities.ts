@@ -1,0 +1,345 @@
+/** Finds the families that read shapes alone, by trying the configs that could be written for them. */
+import { parseConfig } from "../config/config.ts";
+import { withOptions } from "../config/typed-options.ts";
+import type { Config, DecoderOptions, Roles } from "../config/types.ts";
+import { TensorError } from "../core/errors.ts";
+import {
+  FAMILIES,
+  type Family,
+  TRAITS,
+  representativeOf,
+  suggestedFamilies,
+  titleOf,
+} from "../core/families.ts";
+import { READINGS, type ReadingName } from "../core/readings.ts";
+import { type TensorData, type TensorSpec, volume } from "../core/tensor.ts";
+import type { Interpretation } from "../heads/head.ts";
+import { priorsAmong } from "../heads/ssd.ts";
+import { interpretConfig, planOf } from "../plan/make.ts";
+import { valuesIn } from "../planfile/write.ts";
+
+/** The shapes to look at, and what is known besides. */
+export interface Inspected {
+  readonly tensors: readonly TensorSpec[];
+  readonly options: DecoderOptions;
+  readonly valuesOf: (name: string) => TensorData | null;
+}
+
+/** One way to read the shapes. */
+export interface Possibility {
+  /** Names of the families that read them so. */
+  readonly families: readonly string[];
+  /** `null`: a column holds class ids, and the shape does not say how many classes there are. */
+  readonly classes: number | null;
+  readonly reading: ReadingName;
+  /** For people: the contents of the tensors, and each of them. */
+  readonly about: string;
+  /** The config to write. */
+  readonly line: string;
+  /** Higher is likelier: all tensors used, square maps, as many rows as an input has cells, a usual number of classes. */
+  readonly likelihood: number;
+}
+
+/** Numbers of classes that published networks have. */
+const USUAL_CLASSES = new Set([1, 20, 80, 90, 91, 365]);
+
+/** Returns every way to read the shapes, the likeliest first. */
+export function possibilities(inspected: Inspected): Possibility[] {
+  const { tensors } = inspected;
+  const more = withMore(inspected);
+  // Coefficients of masks are of no use without their prototypes, and those are no head.
+  const heads = more.length > 0 ? tensors.filter((t) => !isPrototypes(t)) : tensors;
+  const read = readingsOf({ ...inspected, tensors: heads });
+  const best = Math.max(...[...more, ...read].map(({ likelihood }) => likelihood));
+  return [...more.map((found) => ({ ...found, likelihood: best })), ...read];
+}
+
+/** A config that may be written for the shapes. */
+interface Guess {
+  readonly family: Family;
+  readonly classes: number;
+  /** Stand-ins for anchors, a list per map; `null`: the family has none. */
+  readonly anchors: readonly (readonly (readonly number[])[])[] | null;
+  readonly inputSize: readonly [number, number];
+  /** Fields that the family cannot be read without. */
+  readonly extras: Extras;
+}
+
+/** Returns every way in which detection heads read the shapes, the likeliest first. */
+function readingsOf({ tensors, options, valuesOf }: Inspected): Possibility[] {
+  const priors = tensors[priorsAmong(tensors, { roles: options.roles ?? null })] as TensorSpec | undefined;
+  const values = valuesOrZeros(tensors, priors, valuesOf);
+  const found = new Map<string, Possibility & { families: string[] }>();
+  for (const guess of guesses(tensors, options, priors)) {
+    const { family, inputSize } = guess;
+    for (const interpretation of readWith(guess, tensors, options, values)) {
+      if (hasOthersBins(interpretation, family)) continue;
+      const classes = classesOf(guess, interpretation, options);
+      const key = JSON.stringify([classes, interpretation.about]);
+      const names = options.family === undefined ? namesFor(family, interpretation) : [options.family];
+      const before = found.get(key);
+      if (before !== undefined) {
+        before.families.push(...names.filter((name) => !before.families.includes(name)));
+        continue;
+      }
+      found.set(key, {
+        families: names,
+        classes,
+        reading: interpretation.name,
+        about: interpretation.about,
+        line: lineOf(guess, classes, interpretation, options, { priors, tensors }),
+        likelihood: likelihood(interpretation, classes, tensors, inputSize),
+      });
+    }
+  }
+  return [...found.values()].sort((a, b) => b.likelihood - a.likelihood);
+}
+
+/** Returns values at hand, by index. Zeros stand for priors that are not: only their count matters for a shape. */
+function valuesOrZeros(
+  specs: readonly TensorSpec[],
+  priors: TensorSpec | undefined,
+  valuesOf: (name: string) => TensorData | null,
+): (index: number) => ArrayLike<number> | null {
+  const given = valuesIn(specs, valuesOf);
+  return (i) => given(i) ?? (priors && specs[i] === priors ? new Float32Array(volume(priors.dims)) : null);
+}
+
+/** Yields the configs that could be written for the shapes. Options that are stated are not guessed. */
+function* guesses(
+  tensors: readonly TensorSpec[],
+  options: DecoderOptions,
+  priors: TensorSpec | undefined,
+): Generator<Guess> {
+  const stated = options.classes ?? options.labels?.length;
+  const families = [...suggestedFamilies(), ...FAMILIES.filter((f) => !TRAITS[f].suggested)].filter(
+    (family) =>
+      options.family === undefined ? representativeOf(family) === family : family === options.family,
+  );
+  const inputSize = options.inputSize ?? sizeGuess(tensors);
+  for (const family of families) {
+    const extras = extrasOf(family, tensors, priors);
+    for (const classes of stated === undefined ? classCounts(family, tensors, priors) : [stated])
+      for (const anchors of anchorGuesses(family)) yield { family, classes, anchors, inputSize, extras };
+  }
+}
+
+/** Returns all interpretations of a guess, also where several stand; one that stands alone has to make a plan too. */
+function readWith(
+  { family, classes, anchors, inputSize, extras }: Guess,
+  tensors: readonly TensorSpec[],
+  options: DecoderOptions,
+  values: (index: number) => ArrayLike<number> | null,
+): readonly Interpretation[] {
+  const stated = { family, classes, ...(anchors && { anchors }), ...extras };
+  const config: Config = withOptions(parseConfig(stated), { ...options, inputSize });
+  try {
+    const interpreted = interpretConfig(config, tensors, values);
+    if (interpreted.found.length === 1) planOf(interpreted);
+    return interpreted.found;
+  } catch (e) {
+    if (e instanceof TensorError) return [];
+    throw e;
+  }
+}
+
+/** True if the distributions have as many bins as only another family has. */
+const hasOthersBins = ({ heads: [{ bins }] }: Interpretation, family: Family): boolean =>
+  FAMILIES.some((other) => TRAITS[other].bins === bins) && TRAITS[family].bins !== bins;
+
+/** Returns the number of classes; `null` where a column of class ids leaves it open and no option states it. */
+const classesOf = ({ classes }: Guess, { heads }: Interpretation, options: DecoderOptions): number | null =>
+  (options.classes ?? options.labels) === undefined && heads.some(({ classId }) => classId) ? null : classes;
+
+/** Returns the names of a family and of those it stands for that have the same export. */
+function namesFor(family: Family, { name }: Interpretation): string[] {
+  const exports = TRAITS[family].exports.filter((form) => form === name);
+  const alike = FAMILIES.filter(
+    (other) =>
+      representativeOf(other) === family &&
+      (exports.length === 0 || exports.some((form) => TRAITS[other].exports.includes(form))),
+  );
+  return [alike.map(titleOf).join(", ")];
+}
+
+/** Returns the config to write, as JavaScript. */
+function lineOf(
+  { family, anchors, extras: { roles } }: Guess,
+  classes: number | null,
+  { name }: Interpretation,
+  { inputSize }: DecoderOptions,
+  { priors, tensors }: { priors: TensorSpec | undefined; tensors: readonly TensorSpec[] },
+): string {
+  const needsPriors = READINGS[name].priors && !TRAITS[family].buildPriors;
+  const parts = [
+    `family: "${family}"`,
+    ...(classes === null ? [] : [`classes: ${classes}`]),
+    `inputSize: [${(inputSize ?? ["width", "height"]).join(", ")}]`,
+    ...(anchors && READINGS[name].anchors
+      ? [`anchors: ${anchors.map((a) => a.length).join(" + ")} pairs`]
+      : []),
+    ...(needsPriors && priors === undefined ? ["priors"] : []),
+    ...(needsPriors && !holdVariances(priors, tensors) ? ["scales or variances"] : []),
+    ...(roles === undefined ? [] : [`roles: { labels: "${roles.labels}", scores: "${roles.scores}" }`]),
+  ];
+  return `{ ${parts.join(", ")} }${roles === undefined ? "" : ", or labels and scores the other way round"}`;
+}
+
+/** Returns how likely an interpretation is, in points. */
+function likelihood(
+  { heads, uses, tensors: maps, name }: Interpretation,
+  classes: number | null,
+  tensors: readonly TensorSpec[],
+  input: readonly [number, number],
+): number {
+  let points = 0;
+  if (tensors.every((_, i) => uses.includes(i))) points += 4;
+  const [{ gridWidth, cells }] = heads;
+  const [[{ layout }]] = maps;
+  const isSquare = gridWidth * gridWidth === cells && ["NCHW", "CHW", "NHWC", "HWC"].includes(layout);
+  if (READINGS[name].maps && isSquare) points += 2;
+  // rows of a whole input: one per cell of its maps, or one per cell and each of three anchors
+  const all = [8, 16, 32].reduce((n, s) => n + Math.ceil(input[0] / s) * Math.ceil(input[1] / s), 0);
+  const rows = Math.max(...tensors.map(({ dims }) => Math.max(...dims)));
+  if (rows === all || rows === 3 * all || rows <= 1000) points += 1;
+  if (classes === null || USUAL_CLASSES.has(classes)) points += 1;
+  // A tensor with more classes than rows lies on its side.
+  if (classes !== null && classes > 400) points -= 4;
+  return points;
+}
+
+/** True if the priors come as an output, with variances of the same length behind them. */
+const holdVariances = (priors: TensorSpec | undefined, tensors: readonly TensorSpec[]): boolean =>
+  priors !== undefined && tensors.some(({ dims }) => volume(dims) * 2 === volume(priors.dims));
+
+/** Most classes that a guess may have. */
+const MOST_CLASSES = 2000;
+
+/** Returns the numbers of classes that a dimension can stand for, by the head of a family. */
+function classCounts(
+  family: Family,
+  tensors: readonly TensorSpec[],
+  priors: TensorSpec | undefined,
+): number[] {
+  const { head, buildPriors } = TRAITS[family];
+  const dims = tensors.flatMap((t) => [...new Set(t.dims.slice(-3))]);
+  const counts = new Set(dims.flatMap(COUNTS[head]));
+  // Flat offsets and scores have no dimension of classes. The priors say how many boxes there are.
+  if (head === "prior" && !buildPriors && priors !== undefined)
+    for (const cells of [4, 8].map((n) => volume(priors.dims) / n))
+      for (const t of tensors) [0, 1].forEach((n) => counts.add(volume(t.dims) / cells - n));
+  return [...counts].filter((n) => Number.isInteger(n) && n >= 1 && n <= MOST_CLASSES).sort((a, b) => a - b);
+}
+
+/** Numbers of anchors that a map may have, the most usual first. */
+const ANCHOR_COUNTS = [3, 5, 1, 2, 4, 6];
+
+const plainCounts = (d: number): number[] => [d, d - 1, d - 4];
+
+/** Numbers of classes that a dimension of `d` channels can stand for. */
+const COUNTS: { readonly [H in (typeof TRAITS)[Family]["head"]]: (d: number) => number[] } = {
+  anchor: (d) => [
+    d - 5,
+    ...ANCHOR_COUNTS.filter((a) => d % a === 0).map((a) => d / a - 5),
+    ...(d === 25 ? [1] : []),
+  ],
+  cell: (d) => [d - 5],
+  point: (d) => [d - 5],
+  distance: (d) => [d - 4, d - 5, d - 64, d, d - 32],
+  prior: plainCounts,
+  plain: plainCounts,
+};
+
+/** Returns stand-ins for anchors. Only their number matters for a shape. */
+function anchorGuesses(family: Family): (number[][][] | null)[] {
+  if (TRAITS[family].head !== "anchor") return [null];
+  const set = (n: number): number[][] => Array.from({ length: n }, () => [1, 1]);
+  return ANCHOR_COUNTS.flatMap((n) => [1, 2, 3, 4].map((maps) => Array.from({ length: maps }, () => set(n))));
+}
+
+/** Fields of a config that a family cannot be read without. */
+interface Extras {
+  readonly roles?: Roles & { readonly labels: string; readonly scores: string };
+  readonly scales?: readonly number[];
+  readonly priors?: Float32Array;
+}
+
+/** Returns stand-ins for the fields that a family cannot be read without. Only their lengths matter for a shape. */
+function extrasOf(family: Family, tensors: readonly TensorSpec[], priors: TensorSpec | undefined): Extras {
+  const { exports, head, buildPriors } = TRAITS[family];
+  const boxes = tensors.find(({ dims }) => dims.length >= 2 && dims[dims.length - 1] === 4);
+  const cells = boxes?.dims[boxes.dims.length - 2];
+  if (exports.includes("postprocess")) {
+    const [labels, scores, ...others] = tensors.filter(
+      (t) => t !== boxes && t.dims[t.dims.length - 1] === cells,
+    );
+    const isNamed = [labels, scores].some((t) => /class|label|score|[:_]\d$/i.test(t?.name ?? ""));
+    return scores === undefined || others.length > 0 || isNamed
+      ? {}
+      : { roles: { labels: labels.name, scores: scores.name } };
+  }
+  if (head !== "prior" || buildPriors || holdVariances(priors, tensors)) return {};
+  return {
+    scales: [10, 10, 5, 5],
+    ...(cells === undefined || cells === 0 ? {} : { priors: new Float32Array(cells * 4) }),
+  };
+}
+
+/** Returns the square input whose maps at strides 8, 16, 32 add up to a dimension, else 640. */
+function sizeGuess(tensors: readonly TensorSpec[]): readonly [number, number] {
+  for (const { dims } of tensors)
+    for (const d of dims)
+      for (let s = 64; s <= 1536; s += 32) if (((s / 8) ** 2 * 21) / 16 === d) return [s, s];
+  return [640, 640];
+}
+
+/** Coefficients of a mask in YOLOv5-seg and YOLOv8-seg. */
+const COEFFICIENTS = 32;
+
+/** Channels of 17 keypoints of three numbers. */
+const KEYPOINTS = 51;
+
+/** True if the tensor holds prototypes of masks: 32 maps at a quarter of the input, as YOLOv5-seg and YOLOv8-seg give them. */
+const isPrototypes = ({ dims }: TensorSpec): boolean =>
+  dims.length === 4 &&
+  (dims[1] === COEFFICIENTS ? dims[2] > COEFFICIENTS : dims[3] === COEFFICIENTS && dims[1] > COEFFICIENTS);
+
+/**
+ * Returns how the boxes of networks that do more than detect are read. Behind the classes they have 32 coefficients of
+ * masks, told by prototypes beside them or by a usual number of classes, or the keypoints of one class.
+ */
+function withMore(inspected: Inspected): Possibility[] {
+  const { tensors, options } = inspected;
+  const hasPrototypes = tensors.some(isPrototypes);
+  return tensors.flatMap((tensor) => {
+    if (tensor.dims.length !== 3) return [];
+    const [, a, b] = tensor.dims;
+    const isRows = a > b;
+    const axis = isRows ? 2 : 1;
+    const channels = tensor.dims[axis];
+    const family = FAMILIES.find((f) => TRAITS[f].beyondBoxes === (isRows ? "rows" : "planes")) as Family;
+    if ((options.family ?? family) !== family) return [];
+    const fixed = TRAITS[family].head === "anchor" ? 5 : 4;
+    const masks = channels - fixed - COEFFICIENTS;
+    const found: [classes: number, what: string][] = [];
+    if (!hasPrototypes && channels === fixed + 1 + KEYPOINTS) found.push([1, "17 keypoints"]);
+    if (masks > 0 && (hasPrototypes || USUAL_CLASSES.has(masks)))
+      found.push([masks, `${COEFFICIENTS} coefficients of masks`]);
+    return found.flatMap(([classes, what]) => {
+      if ((options.classes ?? options.labels?.length ?? classes) !== classes) return [];
+      const own = fixed + classes;
+      const before = { ...tensor, dims: tensor.dims.map((d, i) => (i === axis ? own : d)) };
+      const [best] = readingsOf({
+        tensors: [before],
+        options: { ...options, family, classes },
+        valuesOf: () => null,
+      });
+      return best === undefined
+        ? []
+        : {
+            ...best,
+            about: `${best.about}, the first ${own} of ${channels} channels alone; ${what} behind them are not decoded`,
+          };
+    });
+  });
+}

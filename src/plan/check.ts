@@ -1,0 +1,136 @@
+/** Checks an interpretation against the config: what it leaves over, its batch, element types and activation. */
+import type { Config } from "../config/types.ts";
+import { refuse, refuseFor } from "../core/errors.ts";
+import { type Activation, type Family, namesHead } from "../core/families.ts";
+import { rangeOf } from "../core/number.ts";
+import { READINGS } from "../core/readings.ts";
+import { isFloat, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
+import type { Column } from "../heads/channels.ts";
+import type { HeadDraft, Interpretation } from "../heads/head.ts";
+import { namesOf } from "../heads/query.ts";
+
+/** Quantisation step above which scores in 0..1 have lost their meaning. */
+const COARSEST_STEP = 0.5;
+
+/** The fields of a head that are columns. */
+export const COLUMNS = ["score", "objectness", "classId", "marker", "count", "box"] as const;
+
+/** Returns the columns of a head. */
+export const columnsOf = (head: HeadDraft, names: readonly (typeof COLUMNS)[number][] = COLUMNS): Column[] =>
+  names.map((name) => head[name]).filter((column) => column !== null);
+
+/** True if scores go through a softmax. */
+export const isSoftmax = (heads: readonly HeadDraft[]): boolean =>
+  heads.some(({ scoreFn }) => scoreFn === "softmax");
+
+/**
+ * Throws a TensorError if a tensor that is named as part of the head is left over, or if a stride has no map.
+ * Leaving alone a map that does not fit would silently lose its boxes.
+ */
+export function checkNamed(
+  { roles, strides, scaleXY }: Config,
+  { name, about, heads }: Interpretation,
+  specs: readonly TensorSpec[],
+  unused: readonly TensorSpec[],
+): void {
+  const named = namesOf(roles);
+  const isHere = (output: string): boolean => specs.some((s) => s.name === output);
+  // Roles of which none is here were written for another export of the network.
+  const lacking = named.some(isHere) ? named.filter((output) => !isHere(output)) : [];
+  if (lacking.length > 0) refuse("roles", `outputs ${list(specs)}`, `${lacking.join(", ")} among them`);
+  const missed = unused.filter((s) => namesHead(s.name) || named.includes(s.name));
+  if (missed.length > 0)
+    refuse("", `${list(missed)} left over by ${about}`, "every output of the head to fit");
+  const { maps: isMaps, anchors } = READINGS[name];
+  // The anchors of a map begin at channels of their own, maps in one tensor at cells of their own.
+  const first = ({ box }: HeadDraft): number => (anchors ? 0 : box.offset);
+  const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.gridWidth} ${first(h)}`)).size;
+  if (strides && isMaps && maps !== strides.length)
+    refuse(about, `${maps} ${maps === 1 ? "map" : "maps"}`, `${strides.length}, one for each of strides`);
+  if (anchors && typeof scaleXY === "object" && scaleXY !== null && maps !== scaleXY.length)
+    refuse("scaleXY", `a list of ${scaleXY.length}`, `${maps}, one per map, or one number for all`);
+}
+
+/** Throws a TensorError if a column ends behind its tensor: class ids too short, batches that differ, one count for several images. */
+export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Interpretation): void {
+  for (const head of heads) {
+    for (const column of columnsOf(head)) {
+      const spec = specs[column.tensor];
+      const elements = volume(spec.dims);
+      const own = elements / (batch || 1);
+      const cells = column === head.count ? 1 : head.cells;
+      if (head.cells > 0 && !(Number.isInteger(own) && column.offset + (cells - 1) * column.cell < own))
+        refuse(
+          shape(spec),
+          `${elements} elements`,
+          `${cells} cell${cells === 1 ? "" : "s"} for each of ${batch} image${batch === 1 ? "" : "s"}, as ${head.about} has`,
+        );
+    }
+  }
+}
+
+/** Throws a TensorError if the interpretation cannot have the element types or the activation that the config states. */
+export function checkReading(
+  config: Config,
+  family: Family,
+  { name, about, activation, heads }: Interpretation,
+  specs: readonly TensorSpec[],
+): void {
+  for (const head of heads) {
+    checkListEnds(head, specs);
+    for (const column of columnsOf(head, ["score", "objectness", "box"]))
+      checkScale(column, head, specs, activation);
+  }
+  if (config.activation === "logits" && activation !== "logits")
+    refuse(about, 'activation "logits"', `"sigmoid": the network has finished the scores of ${name}`);
+  if (config.activation === "softmax" && !isSoftmax(heads))
+    refuse(
+      about,
+      'activation "softmax"',
+      `"sigmoid" or "logits": the classes of ${family} as ${name} are independent`,
+    );
+}
+
+/** Throws a TensorError if the columns that say where a list ends are quantised. */
+function checkListEnds(head: HeadDraft, specs: readonly TensorSpec[]): void {
+  for (const column of columnsOf(head, ["marker", "count"])) {
+    const { scale, zeroPoint, type, ...spec } = specs[column.tensor];
+    // The marker ends the list below zero, so a scale alone does no harm there.
+    if (zeroPoint !== 0 || (column === head.count && (scale ?? 1) !== 1))
+      refuse(
+        shape(spec),
+        `${type} of scale ${scale} and zeroPoint ${zeroPoint}`,
+        "numbers as they stand, as they say where the list ends",
+      );
+  }
+}
+
+/** Throws a TensorError if a quantised column of scores or boxes has no scale, or one that loses the scores. */
+function checkScale(
+  column: Column,
+  head: HeadDraft,
+  specs: readonly TensorSpec[],
+  activation: Activation,
+): void {
+  const spec = specs[column.tensor];
+  const { scale, zeroPoint, type } = spec;
+  if (scale === null)
+    refuseFor(
+      [{ option: "quantisation" }],
+      shape(spec),
+      `integers (${type}) without a scale`,
+      "scale and zeroPoint: real = (raw - zeroPoint) * scale",
+    );
+  if (column === head.box || isFloat(spec) || activation === "logits") return;
+  const [low, high] = rangeOf(spec);
+  if (scale < COARSEST_STEP && high > 0 && low < 1) return;
+  const shared =
+    column.tensor === head.box.tensor
+      ? "; boxes and scores share one scale here, which loses the scores: export them as outputs of their own"
+      : "";
+  refuse(
+    shape(spec),
+    `scale ${scale} and zero point ${zeroPoint} (values ${low}..${high} in steps of ${scale})`,
+    `a scale that tells scores between 0 and 1 apart${shared}`,
+  );
+}

@@ -1,0 +1,70 @@
+/** Notes of a plan: sentences about what is odd in a config or its tensors, and decoded all the same. */
+import type { Conventions } from "../core/conventions.ts";
+import { READINGS } from "../core/readings.ts";
+import { few, list, type TensorSpec } from "../core/tensor.ts";
+import { cellsOf, gridsOfRows } from "../heads/grids.ts";
+import type { HeadDraft, Interpretation } from "../heads/head.ts";
+import { type HeadQuery, namesOf } from "../heads/query.ts";
+
+/** Rows per cell of all maps: one, or one per anchor. */
+const ROWS_PER_CELL = [1, 2, 3, 5];
+
+/** Returns the notes of an interpretation. */
+export function notesOf(
+  query: HeadQuery,
+  { name, heads, notes, inputSize }: Interpretation,
+  { pixelOffset }: Conventions,
+  specs: readonly TensorSpec[],
+  unused: readonly TensorSpec[],
+): string[] {
+  const named = namesOf(query.roles);
+  const reading = READINGS[name];
+  return [
+    ...notes,
+    ...(reading.maps && query.strides === null ? strangeMaps(heads, query.inputSize) : []),
+    ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : []),
+    ...(query.anchorSets?.length && query.traits.head !== "anchor"
+      ? [`${query.family} has no anchors: those given are not used`]
+      : []),
+    ...(named.length > 0 && !specs.some((s) => named.includes(s.name))
+      ? [`roles name none of these outputs: ${few(named, 6)}`]
+      : []),
+    ...(pixelOffset === 1 && inputSize === null
+      ? ["pixelOffset waits for an input size: no pixel is added"]
+      : []),
+    ...(query.keep?.length === 0 ? ["keep names no class: nothing will be found"] : []),
+    ...(reading.rowPerCell ? strangeRows(query, cellsOf(heads)) : []),
+  ];
+}
+
+/** Returns a note if the rows are not the cells of the input's maps. */
+const strangeRows = (query: HeadQuery, rows: number): string[] =>
+  query.inputSize && !ROWS_PER_CELL.some((n) => gridsOfRows(query, rows / n))
+    ? [
+        `${rows} rows are not the cells of a ${query.inputSize.join("x")} input at the usual strides: is that its size?`,
+      ]
+    : [];
+
+/** Returns a note if an input of this size has one of the maps at no stride of whole pixels. */
+function strangeMaps(heads: readonly HeadDraft[], size: HeadQuery["inputSize"]): string[] {
+  if (size === null) return [];
+  const roundings = [Math.ceil, Math.floor];
+  const fits = (map: readonly number[]): boolean => {
+    // Both axes have one stride: the smallest that is enough for one of them, or the largest that leaves something over.
+    const strides = map.flatMap((cells, axis) => roundings.map((round) => round(size[axis] / cells)));
+    return strides.some((stride) =>
+      map.every((cells, axis) => roundings.some((round) => round(size[axis] / stride) === cells)),
+    );
+  };
+  const strange = new Set(
+    heads
+      .map(({ gridWidth, cells }) => [gridWidth, cells / gridWidth])
+      .filter((map) => !fits(map))
+      .map((map) => map.join("x")),
+  );
+  return strange.size === 0
+    ? []
+    : [
+        `a ${size.join("x")} input has no map of ${[...strange].join(" or ")} cells at any stride of whole pixels: is that its width and height?`,
+      ];
+}
