@@ -102,13 +102,15 @@ bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *m
             return refuse(d, BXW_DAMAGED, word(row, BXW_I_PLAN), image);
         const uint32_t most = word(file + word(row, BXW_I_PLAN), BXW_P_MAX_DETECTIONS);
         if (most > rows) return refuse(d, BXW_DAMAGED, most, rows);
-        if (!fits(word(row, BXW_I_BOXES), rows, 16, needed) || !fits(word(row, BXW_I_SCORES), rows, 4, needed) ||
-            !fits(word(row, BXW_I_CLASS_IDS), rows, 4, needed) || !fits(word(row, BXW_I_SOURCES), rows, 4, needed))
-            return refuse(d, BXW_DAMAGED, word(row, BXW_I_BOXES), needed);
+        for (uint32_t column = BXW_I_BOXES; column <= BXW_I_SOURCES; column++) {
+            const uint32_t at = word(row, column);
+            /* The caller reads columns as floats and words: some processors fault on other addresses. */
+            if (at % 4 != 0 || !fits(at, rows, column == BXW_I_BOXES ? 16 : 4, needed)) return refuse(d, BXW_DAMAGED, at, needed);
+        }
     }
     for (uint32_t i = 0; i < slots; i++) {
         const uint8_t *row = slot_row(d, i);
-        if (word(row, BXW_S_ADDRESS) < image || !fits(word(row, BXW_S_ADDRESS), word(row, BXW_S_BYTES), 1, needed))
+        if (word(row, BXW_S_ADDRESS) % 4 != 0 || word(row, BXW_S_ADDRESS) < image || !fits(word(row, BXW_S_ADDRESS), word(row, BXW_S_BYTES), 1, needed))
             return refuse(d, BXW_DAMAGED, word(row, BXW_S_ADDRESS), needed);
         if (word(row, BXW_S_NAME) >= length || word(row, BXW_S_RANK) > BXW_MAX_RANK)
             return refuse(d, BXW_DAMAGED, word(row, BXW_S_NAME), length);

@@ -41,53 +41,36 @@ typedef struct bxw_linear {
 #define BXW_TRAP_DIVISION 2
 #define BXW_TRAP_CONVERSION 3
 #define BXW_TRAP_UNREACHABLE 4
-#define BXW_TRAP_UNPROVEN 5
 
 _Noreturn void bxw_trap(int reason);
 
 #define BXW_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /*
- * Bounds. A WebAssembly access is at base + offset, a sum that does not wrap; translate.mjs hands over the two apart, and
- * writes a check before the first of several accesses with one base. `bytes` is where the furthest of them ends, a
- * constant that stands in the code and is less than the least memory there is. So no sum is needed, and none of 64 bits,
- * which take an ARM with words of 32 three instructions:
+ * Each access checks that it ends inside memory. WebAssembly accesses base + offset, a sum that does not wrap. `offset` is
+ * a constant, and translate.mjs refuses one that ends past the least memory. So `size - offset - bytes` cannot wrap,
+ * and a 32-bit comparison is enough. A 64-bit sum would take a 32-bit ARM three instructions.
  *
  *     0             base        base + offset                           size
  *     |--------------|----------------|--value--|-----------------------|
- *                    |---------- bytes ---------|
- *                    base <= size - bytes
+ *                    base <= size - offset - bytes
  */
 #define BXW_LEAST_MEMORY 1024
 #ifdef BXW_UNCHECKED
-#define BXW_BOUNDS(base, bytes) ((void)0)
+#define BXW_CHECK_BOUNDS(memory, base, offset, bytes) ((void)0)
 #else
-#define BXW_BOUNDS(base, bytes)                                                \
+#define BXW_CHECK_BOUNDS(memory, base, offset, bytes)                          \
     do {                                                                       \
-        if (BXW_UNLIKELY((base) > instance.size - (bytes)))                    \
+        if (BXW_UNLIKELY((base) > (memory).size - ((offset) + (u32)(bytes)))) \
             bxw_trap(BXW_TRAP_BOUNDS);                                         \
     } while (0)
-#endif
-
-/*
- * For test/forge.c: every access checks itself once more, so that one whose check was left out without cause is told from
- * one that a check stopped.
- */
-#ifdef BXW_PROVE
-#define BXW_PROVEN(memory, base, offset, bytes)                                \
-    do {                                                                       \
-        if ((u64)(base) + (offset) + (bytes) > (memory).size)                  \
-            bxw_trap(BXW_TRAP_UNPROVEN);                                       \
-    } while (0)
-#else
-#define BXW_PROVEN(memory, base, offset, bytes) ((void)0)
 #endif
 
 #define BXW_LOAD(name, stored, result)                                         \
     static inline __attribute__((unused, always_inline)) result name(          \
         bxw_linear memory, u32 base, u32 offset) {                             \
         stored value;                                                          \
-        BXW_PROVEN(memory, base, offset, sizeof value);                        \
+        BXW_CHECK_BOUNDS(memory, base, offset, sizeof value);                        \
         __builtin_memcpy(&value, memory.data + base + offset, sizeof value);   \
         return (result)value;                                                  \
     }
@@ -96,7 +79,7 @@ _Noreturn void bxw_trap(int reason);
     static inline __attribute__((unused, always_inline)) void name(            \
         bxw_linear memory, u32 base, u32 offset, given from) {                 \
         stored value = (stored)from;                                           \
-        BXW_PROVEN(memory, base, offset, sizeof value);                        \
+        BXW_CHECK_BOUNDS(memory, base, offset, sizeof value);                        \
         __builtin_memcpy(memory.data + base + offset, &value, sizeof value);   \
     }
 
@@ -105,7 +88,7 @@ _Noreturn void bxw_trap(int reason);
     static inline __attribute__((unused, always_inline)) u32 name(             \
         bxw_linear memory, u32 base, u32 offset) {                             \
         stored value;                                                          \
-        BXW_PROVEN(memory, base, offset, sizeof value);                        \
+        BXW_CHECK_BOUNDS(memory, base, offset, sizeof value);                        \
         __builtin_memcpy(&value, memory.data + base + offset, sizeof value);   \
         return (u32)(s32)value;                                                \
     }

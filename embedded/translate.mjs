@@ -46,15 +46,6 @@ const targets = Object.keys(verbs).map((verb) => {
   return [verb, f.name];
 });
 
-// What stands in a line of a function. Anything else is refused: an assignment or a jump that is not seen would be a check left out.
-const forms = {
-  declaration: /^\s*(?:(?:u32|u64|f32|f64) )?(?:\w+(?: = 0)?, )*\w+(?: = 0)?[,;] ?$/,
-  assignment: /^\s*(\w+) ([-+*/%|&^]|<<|>>)?= ((?:[^;={}]|[=!<>]=)*);$/,
-  call: /^\s*\w+\([^;={}]*\);$/,
-  branch: /^\s*(?:if \(\w+\) \{(?:goto \w+;\})?|goto \w+;|return \w+;)$/,
-  meeting: /^\s*(?:\w+:;?|\}(?: else \{)?) ?$/,
-  nothing: /^\s*$/,
-};
 const prelude = readFileSync(new URL("kernel_prelude.h", import.meta.url), "utf8");
 const leastMemory = Number(/^#define BXW_LEAST_MEMORY (\d+)$/m.exec(prelude)[1]);
 
@@ -73,8 +64,7 @@ const bodies = functions
         /\b(\w+_(?:load|store)\w*\(instance, )\(u64\)\((\w+)\)(?: \+ (\d+)u?)?/g,
         (_, access, base, offset = "0") => `${access}${base}, ${offset}u`,
       ),
-  )
-  .map(bounded);
+  );
 
 const wrappers = targets.map(([verb, name]) => {
   const plan = verbs[verb].length > 0;
@@ -86,6 +76,11 @@ const wrappers = targets.map(([verb, name]) => {
   ].join("\n");
 });
 const code = [...prototypes, "", ...bodies, ...wrappers].join("\n");
+for (const [access, , offset] of code.matchAll(/\b[if]\d+_(?:load|store)\w*\(instance, (\w+), (\d+)u/g))
+  if (Number(offset) + 8 > leastMemory)
+    throw new Error(
+      `${wasm}: ${access} reaches past the first ${leastMemory} bytes, which every memory has. Raise BXW_LEAST_MEMORY.`,
+    );
 const strange = [...new Set(code.match(/\b(instance->\w+|wasm_rt_\w+|CALL_INDIRECT|func_types)\b/g) ?? [])];
 if (strange.length > 0)
   throw new Error(
@@ -105,65 +100,3 @@ writeFileSync(
   ].join("\n"),
 );
 console.log(`${target}: ${code.split("\n").length} lines, wasm2c ${version}`);
-
-/**
- * A function with its bounds checks, each a statement of its own before the first access that needs it. Most need none: several
- * accesses begin at the same base, and what was found to lie inside stays inside, as the memory does not grow.
- *
- *     i0 = p0;                                    i0 and p0 hold the same value
- *     BXW_BOUNDS(i0, 32);                         the furthest of both accesses
- *     i0 = i32_load(instance, i0, 4u);            i0 holds another one
- *     i1 = p0;
- *     i1 = i32_load(instance, i1, 28u);           nothing left to check
- *
- * A check may come before its access, by as much as no branch lies between. Where paths meet (a label, the end of a
- * block) nothing is known any more. test/prove.mjs goes over the outcome with another method.
- */
-function bounded(body) {
-  const lines = [];
-  let values = new Map(); // of each variable
-  let inside = new Map(); // how many bytes from a value on are known to lie in the memory
-  let open = new Map(); // for each value the line that checks it, while no branch came since
-  let made = 0;
-  const valueOf = (name) => {
-    if (!values.has(name)) values.set(name, made++);
-    return values.get(name);
-  };
-  const [signature, ...statements] = body.split("\n");
-  lines.push(signature);
-  for (const line of statements) {
-    const form = Object.keys(forms).find((f) => forms[f].test(line));
-    const accesses = [...line.matchAll(/\b[if](32|64)_(?:load|store)(8|16)?\w*\((.*)/g)];
-    if (form === undefined || accesses.length > 1)
-      throw new Error(
-        `wasm2c ${version}: got ${line.trim()}, expected one of the statements that it wrote so far`,
-      );
-    if (form === "meeting" || form === "branch") open = new Map();
-    if (form === "meeting") {
-      values = new Map();
-      inside = new Map();
-    }
-    for (const [access, bits, fewer, given] of accesses) {
-      const [, base, offset] = /^instance, (\w+), (\d+)u[,)]/.exec(given) ?? [];
-      const bytes = Number(offset) + Number(fewer ?? bits) / 8;
-      // also where there is no offset
-      if (!(bytes <= leastMemory))
-        throw new Error(
-          `wasm2c ${version}: got ${access}, expected a base, an offset and an end within ${leastMemory} bytes`,
-        );
-      const value = valueOf(base);
-      if (bytes <= (inside.get(value) ?? 0)) continue;
-      inside.set(value, bytes);
-      if (!open.has(value)) open.set(value, lines.push("") - 1);
-      const check = open.get(value);
-      // the variable of then, which may hold something else by now
-      const name = /\((\w+)/.exec(lines[check])?.[1] ?? base;
-      lines[check] = `${/^\s*/.exec(line)[0]}BXW_BOUNDS(${name}, ${bytes});`;
-    }
-    lines.push(line);
-    if (form !== "assignment") continue;
-    const [, name, operator, from] = forms.assignment.exec(line);
-    values.set(name, operator === undefined && /^[a-z]\w+$/.test(from) ? valueOf(from) : made++);
-  }
-  return lines.join("\n");
-}

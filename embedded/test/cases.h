@@ -42,4 +42,22 @@ static inline int fill_slots(bxw_decoder *d, uint32_t c) {
     return 1;
 }
 
+static inline uint32_t crc32(const uint8_t *bytes, uint32_t count) {
+    uint32_t c = 0xffffffffu;
+    for (uint32_t i = 0; i < count; i++) {
+        c ^= bytes[i];
+        for (int k = 0; k < 8; k++) c = (c >> 1) ^ ((c & 1u) ? 0xedb88320u : 0u);
+    }
+    return ~c;
+}
+
+/* Writes the checksum of a changed plan, so that the checks behind it are reached. `bytes`: length of the plan. */
+static inline void restore_checksum(uint8_t *plan, uint32_t bytes) {
+    uint32_t length;
+    memcpy(&length, plan + BXW_F_FILE_BYTES * 4, sizeof length);
+    if (length < BXW_FILE_WORDS * 4 || length > bytes) return;
+    const uint32_t check = crc32(plan + BXW_F_FILE_BYTES * 4, length - BXW_F_FILE_BYTES * 4);
+    memcpy(plan + BXW_F_CHECK * 4, &check, sizeof check);
+}
+
 #endif

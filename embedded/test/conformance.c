@@ -117,15 +117,6 @@ static void run_case(uint32_t c) {
 
 /* ---- What has to be refused, on a copy of the first plan ---------------------------------------------------- */
 
-static uint32_t checksum(const uint8_t *bytes, uint32_t count) {
-    uint32_t c = 0xffffffffu;
-    for (uint32_t i = 0; i < count; i++) {
-        c ^= bytes[i];
-        for (int k = 0; k < 8; k++) c = (c >> 1) ^ ((c & 1u) ? 0xedb88320u : 0u);
-    }
-    return ~c;
-}
-
 static uint32_t spoilt_word(uint32_t at) {
     uint32_t value;
     memcpy(&value, spoilt + at, sizeof value);
@@ -135,8 +126,7 @@ static uint32_t spoilt_word(uint32_t at) {
 /* Writes a word into the copy, and the checksum that makes it whole again, so that the later checks are reached. */
 static void spoil(uint32_t at, uint32_t value) {
     memcpy(spoilt + at, &value, sizeof value);
-    const uint32_t whole = checksum(spoilt + BXW_F_FILE_BYTES * 4, spoilt_word(BXW_F_FILE_BYTES * 4) - BXW_F_FILE_BYTES * 4);
-    memcpy(spoilt + BXW_F_CHECK * 4, &whole, sizeof whole);
+    restore_checksum(spoilt, sizeof spoilt);
 }
 
 static void refused(const char *what, bxw_status got, bxw_status expected) {
@@ -206,6 +196,12 @@ static void refusals(uint32_t c) {
     FRESH();
     spoil(spoilt_word(BXW_F_IMAGE_TABLE * 4) + BXW_I_BOXES * 4, spoilt_word(BXW_F_MEMORY_BYTES * 4) - 4);
     refused("a column that leaves memory", LOAD(bytes), BXW_DAMAGED);
+    FRESH();
+    spoil(spoilt_word(BXW_F_IMAGE_TABLE * 4) + BXW_I_SCORES * 4, spoilt_word(spoilt_word(BXW_F_IMAGE_TABLE * 4) + BXW_I_SCORES * 4) + 1);
+    refused("a column at an odd address", LOAD(bytes), BXW_DAMAGED);
+    FRESH();
+    spoil(slot + BXW_S_ADDRESS * 4, spoilt_word(slot + BXW_S_ADDRESS * 4) + 2);
+    refused("a slot at an address that is no multiple of 4", LOAD(bytes), BXW_DAMAGED);
     FRESH();
     spoil(bytes - 4, 0x41414141u);
     refused("a string without an end", LOAD(bytes), BXW_DAMAGED);
