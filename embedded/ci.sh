@@ -36,7 +36,7 @@ counted() {
 [ -d ../node_modules ] || step "npm ci" bash -c 'cd .. && npm ci'
 step "npm run build" bash -c 'cd .. && npm run build'
 step "header as src/core/abi.ts says" node ../scripts/embedded-header.mjs --check
-step "header on its own, in C and C++" bash -c 'for l in c++ c; do echo "#include \"boxwright.h\"" | gcc -x $l -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only -; done'
+step "header on its own, in C and C++" bash -c 'for l in c++ c; do echo "#include \"boxwright.h\"" | gcc -x $l -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -; done'
 step "cases" node test/make-cases.mjs
 step "large cases" node test/make-cases.mjs --large
 
@@ -44,23 +44,23 @@ for target in host arm64 armhf m3 m4 m7; do
   for variant in "-O2" "-Os" "-Os -DBXW_UNCHECKED"; do
     read -r optimise rest <<<"$variant"
     # shellcheck disable=SC2086
-    OPTIMISE=$optimise step "build $target $variant" ./build.sh "$target" $rest
+    OPTIMISE=$optimise step "build $target $variant" tools/build.sh "$target" $rest
     grep -a '^size: ' build/step.log >>build/sizes.txt
-    counted "$target $variant: cases" ./run.sh "$target" conformance
-    counted "$target $variant: face" ./run.sh "$target" face
+    counted "$target $variant: cases" tools/run.sh "$target" conformance
+    counted "$target $variant: face" tools/run.sh "$target" face
   done
 done
 
 # with the address and undefined-behaviour sanitizers, on this machine
-step "build with sanitizers" ./build.sh host -g -fsanitize=address,undefined -fno-sanitize-recover=all
-counted "sanitizers: cases" ./run.sh host conformance
+step "build with sanitizers" tools/build.sh host -g -fsanitize=address,undefined -fno-sanitize-recover=all
+counted "sanitizers: cases" tools/run.sh host conformance
 
 # Plans with one forged word each. The same program without bounds checks must be stopped by the sanitizer.
 forged() { # output, flags...
   local output=build/host/$1
   shift
   gcc -std=c11 -O1 -g -ffp-contract=off -Wall -Wextra -Wshadow -Werror -fsanitize=address,undefined -fno-sanitize-recover=all \
-    -I. -Ibuild "$@" test/{forged,report}.c boxwright.c kernel.c build/boxwright_kernel.c build/host/cases.o -o "$output"
+    -Iinclude -Isrc -Ibuild "$@" test/{forged,report}.c src/boxwright.c src/kernel.c build/boxwright_kernel.c build/host/cases.o -o "$output"
 }
 step "build forged plans" forged forged
 counted "forged plans" timeout 120 build/host/forged
@@ -72,19 +72,19 @@ spoilt() {
   local target=$1
   cp build/cases.bin build/whole.bin
   node test/spoil.mjs build/whole.bin build/cases.bin
-  ./build.sh "$target" && ! ./run.sh "$target" conformance >build/spoilt.log 2>&1 && grep -aq '^FAILED: tiny-face: scores of other bits: got 1, expected 0$' build/spoilt.log
+  tools/build.sh "$target" && ! tools/run.sh "$target" conformance >build/spoilt.log 2>&1 && grep -aq '^FAILED: tiny-face: scores of other bits: got 1, expected 0$' build/spoilt.log
   local code=$?
   mv build/whole.bin build/cases.bin
   return $code
 }
 for target in host arm64 armhf m4; do step "a wrong bit is seen: $target" spoilt "$target"; done
 # a chip too small must not link
-too_small() { ! arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -nostdlib -T bare-metal/flash.ld -Wl,--defsym=RAM_BYTES=0xc000 \
+too_small() { ! arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -nostdlib -T boards/flash.ld -Wl,--defsym=RAM_BYTES=0xc000 \
   build/m4/{face,report,tensor,boxwright_kernel,boxwright,kernel,string,start,console,measure}.o -lgcc -o build/too-small 2>build/link.log && grep -q 'RAM: got more than RAM_BYTES' build/link.log; }
 step "48 KiB of RAM are refused by the linker" too_small
 
-step "build host -O2" ./build.sh host
-if ./callgrind.sh >build/callgrind.txt 2>&1; then passed=$((passed + 1)); else fail "callgrind"; fi
+step "build host -O2" tools/build.sh host
+if tools/callgrind.sh >build/callgrind.txt 2>&1; then passed=$((passed + 1)); else fail "callgrind"; fi
 
 echo
 cat build/sizes.txt
@@ -93,6 +93,6 @@ echo "instructions of one decode, x86-64, -O2:"
 cat build/callgrind.txt
 echo
 # figures move with every change of the kernel, so a difference is said and fails nothing
-node measure.mjs --compare
+node tools/measure.mjs --compare
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

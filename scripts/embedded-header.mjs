@@ -1,5 +1,5 @@
 /**
- * Writes embedded/boxwright_abi.h from src/core/abi.ts and src/planfile/format.ts: the same numbers, with the same comments.
+ * Writes embedded/include/boxwright_abi.h from src/core/abi.ts and src/planfile/format.ts: the same numbers, with the same comments.
  *
  *     node scripts/embedded-header.mjs            writes it
  *     node scripts/embedded-header.mjs --check    fails where it is not what would be written
@@ -10,7 +10,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 
 const root = new URL("..", import.meta.url);
-const target = new URL("embedded/boxwright_abi.h", root);
+const target = new URL("embedded/include/boxwright_abi.h", root);
 
 async function definitions(file) {
   const source = await readFile(new URL(`src/${file}`, root), "utf8");
@@ -67,14 +67,14 @@ if (process.argv.includes("--check")) {
   const there = await readFile(target, "utf8").catch(() => null);
   if (there !== text) {
     console.error(
-      `embedded/boxwright_abi.h: got ${there === null ? "no file" : "other contents"}, expected what src/core/abi.ts says now; run node scripts/embedded-header.mjs`,
+      `embedded/include/boxwright_abi.h: got ${there === null ? "no file" : "other contents"}, expected what src/core/abi.ts says now; run node scripts/embedded-header.mjs`,
     );
     process.exit(1);
   }
-  console.log("embedded/boxwright_abi.h is up to date");
+  console.log("embedded/include/boxwright_abi.h is up to date");
 } else {
   await writeFile(target, text);
   console.log(
-    `embedded/boxwright_abi.h: ${text.split("\n").filter((l) => l.startsWith("#define BXW_")).length} constants`,
+    `embedded/include/boxwright_abi.h: ${text.split("\n").filter((l) => l.startsWith("#define BXW_")).length} constants`,
   );
 }

@@ -8,10 +8,10 @@
  */
 #include "boxwright.h"
 #include "face_plan.h"
-#include "test/report.h"
+#include "../test/report.h"
 
 #if !__STDC_HOSTED__
-#include "bare-metal/measure.h"
+#include "../boards/measure.h"
 #endif
 
 extern const uint8_t tensor[];

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../boxwright.h"
+#include "boxwright.h"
 
 extern const uint8_t cases[];
 

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "../boxwright.h"
-#include "../kernel_prelude.h"
+#include "boxwright.h"
+#include "kernel_prelude.h"
 #include "cases.h"
 #include "report.h"
 

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-#include "../boxwright.h"
+#include "boxwright.h"
 #include "cases.h"
 #include "report.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 void report_text(const char *text) { fputs(text, stdout); }
 #else
-#include "../bare-metal/console.h"
+#include "../boards/console.h"
 void report_text(const char *text) { console_write(text); }
 #endif
 

@@ -7,7 +7,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
-const file = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
+const file = (path) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 const number = (n) => Number(n).toLocaleString("en-US");
 const sizes = file("build/sizes.txt");
 const names = {
@@ -73,7 +73,7 @@ const readme = file("README.md");
 const [before, rest] = readme.split(marks[0]);
 const after = rest.split(marks[1])[1];
 const next = `${before}${marks[0]}\n${text}\n${marks[1]}${after}`;
-if (process.argv.includes("--write")) writeFileSync(new URL("README.md", import.meta.url), next);
+if (process.argv.includes("--write")) writeFileSync(new URL("../README.md", import.meta.url), next);
 else if (process.argv.includes("--compare"))
   console.log(
     next === readme

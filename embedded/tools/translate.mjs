@@ -46,7 +46,7 @@ const targets = Object.keys(verbs).map((verb) => {
   return [verb, f.name];
 });
 
-const prelude = readFileSync(new URL("kernel_prelude.h", import.meta.url), "utf8");
+const prelude = readFileSync(new URL("../src/kernel_prelude.h", import.meta.url), "utf8");
 const leastMemory = Number(/^#define BXW_LEAST_MEMORY (\d+)$/m.exec(prelude)[1]);
 
 const prototypes = functions.map((f) => `static ${f.result} ${f.name}(bxw_linear instance${f.parameters});`);

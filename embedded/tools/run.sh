@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a program that build.sh made: ./run.sh TARGET PROGRAM. Emulators: qemu-user and qemu-system-arm.
 set -euo pipefail
-cd "$(dirname "$0")"
+cd "$(dirname "$0")/.."
 target=${1:?got no target} program=${2:?got no program}
 path=build/$target/$program
 board() { # machine: a board of QEMU; semihosting brings the text and the exit code. No answer in two minutes is a fault.

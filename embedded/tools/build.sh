@@ -7,12 +7,12 @@
 # target's gcc. Other flags than these would change the answers: -ffp-contract=off keeps products and sums apart, as
 # WebAssembly and JavaScript do.
 set -euo pipefail
-cd "$(dirname "$0")"
+cd "$(dirname "$0")/.."
 target=${1:?got no target, expected host, arm64, armhf, m3, m4 or m7}
 shift
 OPTIMISE=${OPTIMISE:--O2}
-flags=(-std=c11 "$OPTIMISE" -ffp-contract=off -ffunction-sections -fdata-sections -Wall -Wextra -Wshadow -Werror -I. -Ibuild "$@")
-bare=(-mthumb -ffreestanding -nostdlib -Ifreestanding)
+flags=(-std=c11 "$OPTIMISE" -ffp-contract=off -ffunction-sections -fdata-sections -Wall -Wextra -Wshadow -Werror -Iinclude -Isrc -Ibuild "$@")
+bare=(-mthumb -ffreestanding -nostdlib -Iboards/freestanding)
 case $target in
   host) tools="" ;;
   arm64) tools=aarch64-linux-gnu- ; flags+=(-static) ;;
@@ -35,19 +35,19 @@ blob() { # name, file
 }
 
 # the library
-node translate.mjs "${KERNEL_WASM:-../build/scalar.wasm}" build/boxwright_kernel.c >/dev/null
+node tools/translate.mjs "${KERNEL_WASM:-../build/scalar.wasm}" build/boxwright_kernel.c >/dev/null
 compile build/boxwright_kernel.c boxwright_kernel.o
 # the plain files of ours are held to more
-compile boxwright.c boxwright.o -Wpedantic -Wconversion -Wcast-align
-compile kernel.c kernel.o
+compile src/boxwright.c boxwright.o -Wpedantic -Wconversion -Wcast-align
+compile src/kernel.c kernel.o
 library=("$out"/boxwright_kernel.o "$out"/boxwright.o "$out"/kernel.o)
 link=(-Wl,--gc-sections)
 case $target in
   m*)
-    compile freestanding/string.c string.o -fno-tree-loop-distribute-patterns
-    for part in start console measure; do compile bare-metal/$part.c $part.o; done
+    compile boards/freestanding/string.c string.o -fno-tree-loop-distribute-patterns
+    for part in start console measure; do compile boards/$part.c $part.o; done
     library+=("$out"/{string,start,console,measure}.o -lgcc)
-    link+=(-T bare-metal/flash.ld)
+    link+=(-T boards/flash.ld)
     ;;
 esac
 
