@@ -50,21 +50,20 @@ const prelude = readFileSync(new URL("../src/kernel_prelude.h", import.meta.url)
 const leastMemory = Number(/^#define BXW_LEAST_MEMORY (\d+)$/m.exec(prelude)[1]);
 
 const prototypes = functions.map((f) => `static ${f.result} ${f.name}(bxw_linear instance${f.parameters});`);
-const bodies = functions
-  .map((f) =>
-    f.text
-      .replace(/^(?:static )?/, "static ")
-      // the memory travels by value
-      .replace(`${f.instance}* instance`, "bxw_linear instance")
-      .replace(/instance->\w*memory\b/g, "instance")
-      // "of the only memory, which has 32-bit addresses"
-      .replace(/\b(\w+_(?:load|store)\w*?)_default32\(/g, "$1(")
-      // base and offset apart, as the prelude wants them
-      .replace(
-        /\b(\w+_(?:load|store)\w*\(instance, )\(u64\)\((\w+)\)(?: \+ (\d+)u?)?/g,
-        (_, access, base, offset = "0") => `${access}${base}, ${offset}u`,
-      ),
-  );
+const bodies = functions.map((f) =>
+  f.text
+    .replace(/^(?:static )?/, "static ")
+    // the memory travels by value
+    .replace(`${f.instance}* instance`, "bxw_linear instance")
+    .replace(/instance->\w*memory\b/g, "instance")
+    // "of the only memory, which has 32-bit addresses"
+    .replace(/\b(\w+_(?:load|store)\w*?)_default32\(/g, "$1(")
+    // base and offset apart, as the prelude wants them
+    .replace(
+      /\b(\w+_(?:load|store)\w*\(instance, )\(u64\)\((\w+)\)(?: \+ (\d+)u?)?/g,
+      (_, access, base, offset = "0") => `${access}${base}, ${offset}u`,
+    ),
+);
 
 const wrappers = targets.map(([verb, name]) => {
   const plan = verbs[verb].length > 0;
