@@ -1,16 +1,17 @@
 /*
- * What has to happen on a Cortex-M between reset and main: vector table, floating point on, memory as C expects it.
- * Nothing here is of a certain chip; flash.ld says where flash and RAM are.
+ * Brings a Cortex-M from reset to main: vector table, floating-point unit, initialised memory. Works for any chip;
+ * flash.ld states where flash and RAM are.
  */
 #include <stdint.h>
 
 #include "console.h"
+#include "stack.h"
 
-extern uint32_t flash_data[], ram_data[], ram_data_end[], ram_bss[], ram_bss_end[], stack_top[];
+extern uint32_t flash_data[], ram_data[], ram_data_end[], ram_bss[];
 
 int main(void);
 
-/* Coprocessor access: the floating-point unit is off after reset, and the first instruction of it would fault. */
+/* Coprocessor access control. The floating-point unit is off after reset, and its first instruction would fault. */
 #define CPACR (*(volatile uint32_t *)0xE000ED88u)
 
 __attribute__((noreturn)) void start(void) {
@@ -21,17 +22,21 @@ __attribute__((noreturn)) void start(void) {
     const uint32_t *from = flash_data;
     for (uint32_t *to = ram_data; to < ram_data_end;) *to++ = *from++;
     for (uint32_t *to = ram_bss; to < ram_bss_end;) *to++ = 0;
+    /* Leave 16 words below this frame: the loop itself may use them. */
+    uint32_t *const frame = (uint32_t *)__builtin_frame_address(0) - 16;
+    for (uint32_t *to = ram_bss_end; to < frame;) *to++ = STACK_PATTERN;
     console_exit(main());
 }
 
 __attribute__((noreturn)) static void fault(void) {
-    console_write("fault: the processor stopped the program\n");
+    console_write("FAILED: the processor raised a fault\n");
     console_exit(1);
 }
 
-typedef void (*vector)(void);
+typedef void (*handler)(void);
 
 __attribute__((section(".vectors"), used)) static const struct {
     uint32_t *stack;
-    vector handlers[15];
-} vectors = {stack_top, {start, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault}};
+    handler handlers[15];
+} vectors = {stack_top,
+             {start, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault}};

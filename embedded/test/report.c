@@ -43,6 +43,6 @@ int report_end(void) {
     report_text(" passed, ");
     report_number(failed);
     report_text(" failed\n");
-    /* a run that checked nothing has not passed */
+    /* A run without checks has failed. */
     return failed == 0 && passed > 0 ? 0 : 1;
 }
