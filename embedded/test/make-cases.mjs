@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { createDecoderSync } from "../../dist/index.mjs";
+import { createDecoderSync } from "boxwright";
 import { cases, largeCases } from "./cases/networks.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
@@ -27,8 +27,7 @@ const run = promisify(execFile);
 /** Returns columns and statistics of one engine. */
 function decodeWith(engine, { config, options, outputs, frame }) {
   const decoder = createDecoderSync(config, { ...options, engine });
-  const result = decoder.decode(outputs, frame);
-  const images = (Array.isArray(result) ? result : [result]).map((d) => ({
+  const images = decoder.decodeBatch(outputs, frame).map((d) => ({
     boxes: d.boxes.slice(0, d.length * 4),
     scores: d.scores.slice(0, d.length),
     classIds: d.classIds.slice(0, d.length),
