@@ -1,103 +1,102 @@
 #!/usr/bin/env bash
-# Builds and tests the C side everywhere it is said to run. Installs what it needs from Debian. Ends with one line:
-# N passed, N failed.
+# Builds and tests the C side on every target. Installs the Debian packages it needs. Ends with one line:
+# N passed, N failed. Runs JOBS checks at a time, by default one per processor.
 set -u
 cd "$(dirname "$0")"
 export ONNXRUNTIME_NODE_INSTALL=skip
-passed=0 failed=0
-mkdir -p build
-rm -f build/sizes.txt
+jobs=${JOBS:-$(nproc)}
+passed=0 failed=0 checks=0
+rm -rf build
+mkdir -p build/checks
 
-fail() { failed=$((failed + 1)); echo "FAILED: $*"; }
-# name, command...: a check of its own; what it printed is shown where it fails
-step() {
-  local name=$1; shift
-  if "$@" >build/step.log 2>&1; then passed=$((passed + 1)); echo "ok: $name"
-  else fail "$name"; tail -n 40 build/step.log; fi
-}
-# name, command...: one that ends with "N passed, N failed" itself; without that line, or with another exit code than
-# the line says, it has failed
-counted() {
-  local name=$1; shift
-  "$@" >build/step.log 2>&1
-  local code=$? line p f
-  line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' build/step.log | tail -n 1)
-  p=${line%% passed*} f=${line##*, }; f=${f%% failed*}
-  if [ -z "$line" ] || [ "$p" -eq 0 ]; then fail "$name: no count"; tail -n 40 build/step.log; return; fi
-  passed=$((passed + p)) failed=$((failed + f))
-  if [ "$code" -ne 0 ] && [ "$f" -eq 0 ]; then fail "$name: exit code $code"; fi
-  if [ "$code" -ne 0 ] || [ "$f" -ne 0 ]; then tail -n 40 build/step.log; else echo "ok: $name: $line"; fi
-  grep -aE '^measured: ' build/step.log | sed "s/^/$name: /" >>build/sizes.txt
+# Starts a check in the background: check NAME COUNTS COMMAND... The check passes if the command exits with 0 and prints
+# COUNTS lines "N passed, N failed".
+check() {
+  local log=build/checks/$((++checks))
+  while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+  echo "$1" >$log.name
+  echo "$2" >$log.counts
+  { ("${@:3}") >$log.out 2>&1; echo $? >$log.code; } &
 }
 
-./debian.sh >build/apt.log 2>&1 || { tail -n 20 build/apt.log; fail "packages"; echo "$passed passed, $failed failed"; exit 1; }
-
-# the JavaScript side: plans are made by its command, cases by its engines
-[ -d ../node_modules ] || step "npm ci" bash -c 'cd .. && npm ci'
-step "npm run build" bash -c 'cd .. && npm run build'
-step "header as src/core/abi.ts says" node ../scripts/embedded-header.mjs --check
-step "header on its own, in C and C++" bash -c 'for l in c++ c; do echo "#include \"boxwright.h\"" | gcc -x $l -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only -; done'
-step "cases" node test/make-cases.mjs
-step "large cases" node test/make-cases.mjs --large
-
-for target in host arm64 armhf m3 m4 m7; do
-  for variant in "-O2" "-Os" "-Os -DBXW_UNCHECKED"; do
-    read -r optimise rest <<<"$variant"
-    # shellcheck disable=SC2086
-    OPTIMISE=$optimise step "build $target $variant" ./build.sh "$target" $rest
-    grep -a '^size: ' build/step.log >>build/sizes.txt
-    counted "$target $variant: cases" ./run.sh "$target" conformance
-    counted "$target $variant: face" ./run.sh "$target" face
+# Waits for the checks that were started and adds up their results. Shows the output of those that failed.
+collect() {
+  local i log name code lines p f
+  wait
+  for ((i = collected + 1; i <= checks; i++)); do
+    log=build/checks/$i
+    read -r name <$log.name
+    code=$(<$log.code)
+    lines=$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' $log.out)
+    read -r p f < <(awk '{ p += $1; f += $3 } END { print p + 0, f + 0 }' <<<"$lines")
+    # A missing count is a failure, and so is an exit code that the counts do not explain.
+    if [ "$(grep -c . <<<"$lines")" -ne "$(<$log.counts)" ]; then f=$((f + 1)); fi
+    if [ "$code" -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+    [ -n "$lines" ] || p=$((f == 0))
+    passed=$((passed + p)) failed=$((failed + f))
+    if [ "$f" -eq 0 ]; then echo "ok: $name${lines:+: $p passed}"
+    else tail -n 60 $log.out; echo "FAILED: $name (exit code $code)"; fi
   done
+  collected=$checks
+}
+collected=0
+finish() { echo "$passed passed, $failed failed"; [ "$failed" -eq 0 ]; exit; }
+
+# The tests and the example on one target. face.txt and size.json are for tools/measure.mjs.
+run_target() { # target, variant
+  tools/build.sh "$1" "$2" || return
+  tools/run.sh "$1" "$2" conformance || return
+  tools/run.sh "$1" "$2" face | tee "build/$1-$2/face.txt"
+  return "${PIPESTATUS[0]}"
+}
+
+# A test must be able to fail: one wrong bit in an expected score is reported.
+sees_wrong_bit() { # target
+  ! tools/run.sh "$1" O2 conformance-spoilt >"build/$1-O2/spoilt.txt" 2>&1 &&
+    grep -aq '^FAILED: tiny-face: scores with other bits: got 1, expected 0$' "build/$1-O2/spoilt.txt"
+}
+
+# The library, the example and forged plans, under the address and undefined-behaviour sanitizers.
+run_sanitized() { run_target host sanitized && timeout 120 tools/run.sh host sanitized forged; }
+
+# Without bounds checks the address sanitizer must stop the forged plans.
+sees_missing_checks() {
+  gcc -std=c11 -fsanitize=address -DBXW_UNCHECKED -Iinclude -Isrc -Ibuild test/{forged,report}.c src/*.c \
+    build/boxwright_kernel.c -DBLOB_NAME=cases -DBLOB_FILE='"build/cases.bin"' test/blob.S -o build/unchecked &&
+    ! timeout 120 build/unchecked >build/unchecked.txt 2>&1 && grep -aq 'ERROR: AddressSanitizer' build/unchecked.txt
+}
+
+# Memory must not be smaller than the linker script says: the face example needs more than 48 KiB of RAM.
+refuses_small_ram() {
+  ! arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -nostdlib -T boards/flash.ld \
+    -Wl,--defsym=RAM_BYTES=0xc000 build/m4-O2/{face,report,face-tensor,boxwright_kernel,boxwright,kernel}.o \
+    build/m4-O2/{string,start,console}.o -lgcc -o build/too-small 2>build/link.txt &&
+    grep -q 'the program needs more than RAM_BYTES' build/link.txt
+}
+
+public_header() { # language
+  echo '#include "boxwright.h"' | gcc -x "$1" -Wall -Wextra -Wpedantic -Werror -Iinclude -Ibuild -fsyntax-only -
+}
+
+check "Debian packages" 0 ./debian.sh
+collect
+[ "$failed" -eq 0 ] || finish
+check "kernel as C, plans and cases" 0 tools/prepare.sh
+collect
+[ "$failed" -eq 0 ] || finish
+
+check "host sanitized, forged plans" 3 run_sanitized
+check "missing bounds checks are seen" 0 sees_missing_checks
+check "count of instructions" 0 bash -c 'tools/count.sh >build/instructions.txt'
+for target in host arm64 armhf m3 m4 m7; do
+  for variant in O2 Os Os-unchecked; do check "$target $variant" 2 run_target "$target" "$variant"; done
 done
+check "public header in C" 0 public_header c
+check "public header in C++" 0 public_header c++
+collect
 
-# with the address and undefined-behaviour sanitizers, on this machine
-step "build with sanitizers" ./build.sh host -g -fsanitize=address,undefined -fno-sanitize-recover=all
-counted "sanitizers: cases" ./run.sh host conformance
-
-# The bounds checks that translate.mjs leaves out because others prove them: by going over the C, and by forging every word of
-# every image. Both have to see a check that is missing.
-counted "every access behind a check" node test/prove.mjs build/boxwright_kernel.c
-without_a_check() { # the first; prove.mjs must say so
-  sed '0,/BXW_BOUNDS/{/BXW_BOUNDS/d}' build/boxwright_kernel.c >build/without.c
-  ! node test/prove.mjs build/without.c >build/spoilt.log 2>&1 && grep -aq '^FAILED: .* got 0 bytes checked' build/spoilt.log
-}
-step "a missing check is seen" without_a_check
-forge() { # flags...: what is forged, and with which checks
-  gcc -std=c11 -O2 -ffp-contract=off -Wall -Wextra -Wshadow -Werror -I. -Ibuild -DBXW_PROVE "$@" \
-    test/{forge,report}.c boxwright.c kernel.c build/boxwright_kernel.c build/host/cases.o -o build/host/forge
-}
-step "build forgeries" forge
-counted "forged plans" timeout 120 ./run.sh host forge
-no_checks() { forge -DBXW_UNCHECKED && ! timeout 120 ./run.sh host forge >build/spoilt.log 2>&1 && grep -aq '^FAILED: forgeries: no access without a check' build/spoilt.log; }
-step "forgeries without checks are seen" no_checks
-
-# A test that cannot fail is none: one bit of an expected score turned over has to be seen, on a system and on a board.
-spoilt() {
-  local target=$1
-  cp build/cases.bin build/whole.bin
-  node test/spoil.mjs build/whole.bin build/cases.bin
-  ./build.sh "$target" && ! ./run.sh "$target" conformance >build/spoilt.log 2>&1 && grep -aq '^FAILED: tiny-face: scores of other bits: got 1, expected 0$' build/spoilt.log
-  local code=$?
-  mv build/whole.bin build/cases.bin
-  return $code
-}
-for target in host arm64 armhf m4; do step "a wrong bit is seen: $target" spoilt "$target"; done
-# a chip too small must not link
-too_small() { ! arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -nostdlib -T bare-metal/flash.ld -Wl,--defsym=RAM_BYTES=0xc000 \
-  build/m4/{face,report,tensor,boxwright_kernel,boxwright,kernel,string,start,console,measure}.o -lgcc -o build/too-small 2>build/link.log && grep -q 'RAM: got more than RAM_BYTES' build/link.log; }
-step "48 KiB of RAM are refused by the linker" too_small
-
-step "build host -O2" ./build.sh host
-if ./callgrind.sh >build/callgrind.txt 2>&1; then passed=$((passed + 1)); else fail "callgrind"; fi
-
-echo
-cat build/sizes.txt
-echo
-echo "instructions of one decode, x86-64, -O2:"
-cat build/callgrind.txt
-echo
-# figures move with every change of the kernel, so a difference is said and fails nothing
-node measure.mjs --compare
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+for target in host arm64 armhf m3 m4 m7; do check "a wrong bit is seen: $target" 0 sees_wrong_bit "$target"; done
+check "48 KiB of RAM are refused by the linker" 0 refuses_small_ram
+check "figures.md" 0 node tools/measure.mjs --check
+collect
+finish

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what ci.sh needs of Debian and this machine lacks: wasm2c, compilers for each target, and what emulates them.
+# Installs the Debian packages that ci.sh needs and this machine lacks: wasm2c, compilers, emulators and valgrind.
 set -eu
 exec "$(dirname "$0")/../scripts/debian.sh" \
   wabt gcc libc6-dev \

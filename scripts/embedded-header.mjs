@@ -1,80 +1,57 @@
 /**
- * Writes embedded/boxwright_abi.h from src/core/abi.ts and src/planfile/format.ts: the same numbers, with the same comments.
+ * Makes the C header of the kernel's interface from src/core/abi.ts and src/planfile/format.ts: the same constants with
+ * the same comments. embedded/tools/translate.mjs writes it as boxwright_abi.h. Run by itself, this script prints it.
  *
- *     node scripts/embedded-header.mjs            writes it
- *     node scripts/embedded-header.mjs --check    fails where it is not what would be written
- *
- * Both sources hold constants only and no types, so they run as they are; values are taken from running them, since
- * some are sums of others, and comments from the text.
+ * Both sources hold only constants and comments, so Node runs them as they are. Values come from running the sources,
+ * since some constants are sums of others. Comments come from the text.
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
 
-const root = new URL("..", import.meta.url);
-const target = new URL("embedded/boxwright_abi.h", root);
+const SOURCES = ["core/abi.ts", "planfile/format.ts"];
 
-async function definitions(file) {
-  const source = await readFile(new URL(`src/${file}`, root), "utf8");
-  const values = await import(`data:text/javascript;base64,${Buffer.from(source).toString("base64")}`);
-  const out = [];
-  const seen = new Set();
-  let pending = [];
-  for (const line of source.split("\n")) {
-    const constant = /^export const (\w+) = [^;]+;\s*(?:\/\/\s*(.*))?$/.exec(line);
-    if (constant) {
-      const [, name, comment] = constant;
-      const value = values[name];
-      if (!Number.isSafeInteger(value))
-        throw new Error(`${file}: ${name}: got ${value}, expected a whole number`);
-      if (pending.length > 0) out.push(...pending);
-      pending = [];
-      out.push(`#define BXW_${name} ${value}${comment ? ` /* ${comment} */` : ""}`);
-      seen.add(name);
-    } else if (/^\/\/ ---- /.test(line))
-      out.push("", `/* ${line.replace(/^\/\/ -+ /, "").replace(/ -+$/, "")} */`);
-    else if (/^\/\//.test(line)) out.push(`/* ${line.slice(3)} */`);
-    else if (/^\/?\s?\*/.test(line)) {
-      // a block comment goes out as it stands; C knows the same signs
-      pending.push(line.replace(/^\/\*\*/, "/*"));
-      if (line.endsWith("*/") && out.length === 0) {
-        out.push(...pending);
-        pending = [];
-      }
-    } else if (line !== "")
-      throw new Error(`${file}: got a line that is neither constant nor comment: ${line}`);
-  }
-  const missing = Object.keys(values).filter((name) => !seen.has(name));
-  if (missing.length > 0)
-    throw new Error(
-      `${file}: got ${missing.join(", ")} in no form this script reads, expected one constant a line`,
-    );
-  return out;
+/** Returns one line of the C header for a constant. */
+function define(file, name, value, comment) {
+  if (Number.isSafeInteger(value)) return `#define BXW_${name} ${value}${comment ? ` /* ${comment} */` : ""}`;
+  throw new Error(`src/${file}: ${name} is ${value}. The C header takes integers only.`);
 }
 
-const text = [
-  "/* Made by scripts/embedded-header.mjs from src/core/abi.ts and src/planfile/format.ts. Do not edit. */",
-  "#ifndef BOXWRIGHT_ABI_H",
-  "#define BOXWRIGHT_ABI_H",
-  "",
-  ...(await definitions("core/abi.ts")),
-  "",
-  ...(await definitions("planfile/format.ts")),
-  "",
-  "#endif",
-  "",
-].join("\n");
-
-if (process.argv.includes("--check")) {
-  const there = await readFile(target, "utf8").catch(() => null);
-  if (there !== text) {
-    console.error(
-      `embedded/boxwright_abi.h: got ${there === null ? "no file" : "other contents"}, expected what src/core/abi.ts says now; run node scripts/embedded-header.mjs`,
-    );
-    process.exit(1);
+/** Returns the lines of one source as C. */
+async function definitions(file) {
+  const source = await readFile(new URL(`../src/${file}`, import.meta.url), "utf8");
+  const values = await import(`data:text/javascript;base64,${Buffer.from(source).toString("base64")}`);
+  const lines = [];
+  const written = new Set();
+  for (const line of source.split("\n")) {
+    const [, name, comment] = /^export const (\w+) = [^;]+;\s*(?:\/\/\s*(.*))?$/.exec(line) ?? [];
+    const title = /^\/\/ -+ (.*?) -*$/.exec(line)?.[1];
+    if (name !== undefined) {
+      lines.push(define(file, name, values[name], comment));
+      written.add(name);
+    } else if (title !== undefined) lines.push("", `/* ${title} */`);
+    else if (line.startsWith("//")) lines.push(`/* ${line.slice(3)} */`);
+    // A block comment is the same in C.
+    else if (/^\/?\s?\*/.test(line) || line === "") lines.push(line.replace(/^\/\*\*/, "/*"));
+    else throw new Error(`src/${file}: "${line}" is neither a constant nor a comment.`);
   }
-  console.log("embedded/boxwright_abi.h is up to date");
-} else {
-  await writeFile(target, text);
-  console.log(
-    `embedded/boxwright_abi.h: ${text.split("\n").filter((l) => l.startsWith("#define BXW_")).length} constants`,
+  const missing = Object.keys(values).filter((name) => !written.has(name));
+  if (missing.length === 0) return lines;
+  throw new Error(
+    `src/${file}: ${missing.join(", ")} must stand on a line of its own, as export const NAME = VALUE;`,
   );
 }
+
+/** Returns the whole header. */
+export async function abiHeader() {
+  const body = (await Promise.all(SOURCES.map(definitions))).flat().join("\n");
+  return `/* Written by translate.mjs from src/core/abi.ts and src/planfile/format.ts. Do not edit. */
+#ifndef BOXWRIGHT_ABI_H
+#define BOXWRIGHT_ABI_H
+
+${body.replace(/\n{3,}/g, "\n\n").trim()}
+
+#endif
+`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) process.stdout.write(await abiHeader());

@@ -1,4 +1,4 @@
-/* Files inside the program, so that a bare board needs no file system. Paths come from the command line. */
+/* Puts a file into the program, since a bare board has no file system. BLOB_NAME and BLOB_FILE come from the compiler. */
     .section .rodata
     .balign 16
     .global BLOB_NAME

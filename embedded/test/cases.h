@@ -1,4 +1,4 @@
-/* How make-cases.mjs lays out the cases: words, little-endian, and what they point to, by offsets from the start. */
+/* Layout of cases.bin, which make-cases.mjs writes: little-endian words. Offsets count from the start of the file. */
 #ifndef BOXWRIGHT_CASES_H
 #define BOXWRIGHT_CASES_H
 
@@ -6,11 +6,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../boxwright.h"
+#include "boxwright.h"
 
 extern const uint8_t cases[];
 
-/* Words of a case, of a tensor, of the detections of an image, of an expected detection; in the order they are written. */
+/* Words of a case (C), a tensor (T), the detections of an image (D) and a recorded detection (G), in file order. */
 enum {
     C_NAME, C_PLAN, C_PLAN_BYTES, C_TENSORS, C_TENSOR_TABLE, C_WIDTH, C_HEIGHT, C_RESIZE, C_IMAGES, C_IMAGE_TABLE,
     C_CANDIDATES, C_CAPPED, C_NOT_FINITE, C_GOLDEN, C_GOLDEN_TABLE
@@ -31,7 +31,7 @@ static inline uint32_t case_count(void) { return word(0, 0); }
 
 static inline uint32_t case_at(uint32_t index) { return word(word(0, 1), index); }
 
-/* Copies the tensors of a case into the slots of its plan; 0: some slot is not there, or has another size. */
+/* Copies the tensors of a case into their slots. Returns 0 if a slot is missing or differs in length. */
 static inline int fill_slots(bxw_decoder *d, uint32_t c) {
     for (uint32_t t = 0; t < word(c, C_TENSORS); t++) {
         const uint32_t row = word(c, C_TENSOR_TABLE) + t * T_WORDS * 4;
@@ -40,6 +40,25 @@ static inline int fill_slots(bxw_decoder *d, uint32_t c) {
         memcpy(slot.data, cases + word(row, T_DATA), slot.bytes);
     }
     return 1;
+}
+
+/* Returns the CRC-32 that gzip and PNG use. */
+static inline uint32_t crc32(const uint8_t *bytes, uint32_t count) {
+    uint32_t c = 0xffffffffu;
+    for (uint32_t i = 0; i < count; i++) {
+        c ^= bytes[i];
+        for (int k = 0; k < 8; k++) c = (c >> 1) ^ ((c & 1u) ? 0xedb88320u : 0u);
+    }
+    return ~c;
+}
+
+/* Writes a valid checksum into a changed plan, so that later checks are reached. `bytes`: room of the plan. */
+static inline void restore_checksum(uint8_t *plan, uint32_t bytes) {
+    uint32_t length;
+    memcpy(&length, plan + BXW_F_FILE_BYTES * 4, sizeof length);
+    if (length < BXW_FILE_WORDS * 4 || length > bytes) return;
+    const uint32_t check = crc32(plan + BXW_F_FILE_BYTES * 4, length - BXW_F_FILE_BYTES * 4);
+    memcpy(plan + BXW_F_CHECK * 4, &check, sizeof check);
 }
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 void report_text(const char *text) { fputs(text, stdout); }
 #else
-#include "../bare-metal/console.h"
+#include "../boards/console.h"
 void report_text(const char *text) { console_write(text); }
 #endif
 
@@ -43,6 +43,6 @@ int report_end(void) {
     report_text(" passed, ");
     report_number(failed);
     report_text(" failed\n");
-    /* a run that checked nothing has not passed */
+    /* A run without checks has failed. */
     return failed == 0 && passed > 0 ? 0 : 1;
 }

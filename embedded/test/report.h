@@ -1,4 +1,4 @@
-/* Text out and a count of what held, the same on a system and on a bare board. */
+/* Prints text and counts checks, on a system and on a bare board. */
 #ifndef BOXWRIGHT_REPORT_H
 #define BOXWRIGHT_REPORT_H
 
@@ -6,9 +6,9 @@
 
 void report_text(const char *text);
 void report_number(uint32_t value);
-/* One check; `name` is said where it fails, with both numbers. */
+/* Counts one check. If it failed, prints subject, name and both values. */
 void report_check(const char *subject, const char *name, int held, uint32_t got, uint32_t expected);
-/* Prints "N passed, N failed"; the program's exit code. */
+/* Prints "N passed, N failed" and returns the exit code of the program. */
 int report_end(void);
 
 #endif

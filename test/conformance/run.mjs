@@ -48,7 +48,7 @@ function compare(found, expected, tolerance, ordered) {
  * @param {object} boxwright the module: `boxwright`, `boxwright/ts` or `boxwright/wasm`; `boxwright/plan` or `boxwright/plan/ts`, for cases
  *   with the base64 of a `plan` in them
  * @param {"auto" | "simd" | "scalar" | "ts"} engine
- * @param {object[]} cases those of `cases.json`, each tensor with `base64` in it
+ * @param {object[]} cases those of `loadCases()`: each tensor carries its bytes as `base64`
  * @returns {{engine: string, engines: string[], passed: number, failed: number, failures: string[]}} `engine`: which one really ran
  */
 export function runConformance(boxwright, engine, cases) {

@@ -1,4 +1,4 @@
-/* Binds boxwright.c to the translated kernel. A host with another engine (wasm3, WAMR) has its own file in place of this. */
+/* Connects boxwright.c with the translated kernel. A host with another engine replaces this file (see engines.md). */
 #include "boxwright.h"
 #include "kernel_prelude.h"
 
@@ -8,7 +8,7 @@ uint32_t bxw_run_decode(bxw_decoder *d, uint32_t plan) {
     return bxw_kernel_decode((bxw_linear){d->memory, d->memory_bytes}, plan);
 }
 
-/* Weak, so that a program's own takes its place. */
+/* Weak, so that a program can define its own. */
 __attribute__((weak)) BXW_NORETURN void bxw_trap(int reason) {
     (void)reason;
     __builtin_trap();

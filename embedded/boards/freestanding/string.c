@@ -1,17 +1,18 @@
 /*
- * Compiled with -fno-tree-loop-distribute-patterns: compilers recognise such loops and would put a call of the very
- * function here in their place.
+ * memcpy and its relatives for targets without a C library. Compile with -fno-tree-loop-distribute-patterns: otherwise
+ * the compiler replaces each loop by a call of the function that contains it.
  */
 #include <stdint.h>
 #include <string.h>
 
-/* Words where both ends allow it: tensors are large, and a byte at a time takes four times as long. */
+typedef uint32_t __attribute__((may_alias)) any_word;
+
+/* Copy words where both addresses are aligned: tensors are large, and single bytes take four times as long. */
 void *memcpy(void *restrict to, const void *restrict from, size_t count) {
     unsigned char *t = to;
     const unsigned char *f = from;
     if (((uintptr_t)t | (uintptr_t)f) % 4 == 0) {
-        for (; count >= 4; count -= 4, t += 4, f += 4)
-            *(uint32_t __attribute__((may_alias)) *)(void *)t = *(const uint32_t __attribute__((may_alias)) *)(const void *)f;
+        for (; count >= 4; count -= 4, t += 4, f += 4) *(any_word *)(void *)t = *(const any_word *)(const void *)f;
     }
     while (count-- > 0) *t++ = *f++;
     return to;
@@ -20,7 +21,7 @@ void *memcpy(void *restrict to, const void *restrict from, size_t count) {
 void *memmove(void *to, const void *from, size_t count) {
     unsigned char *t = to;
     const unsigned char *f = from;
-    /* the subtraction wraps where `to` lies below, which is as good as far above: forward then overwrites nothing unread */
+    /* Copy forward unless `to` lies inside the source. The subtraction wraps if `to` lies below. */
     if ((uintptr_t)t - (uintptr_t)f >= count) return memcpy(to, from, count);
     while (count-- > 0) t[count] = f[count];
     return to;

@@ -1,16 +1,16 @@
-/* Loads plans, hands out slots, reads detections. Knows nothing of heads and boxes: that is the kernel's. */
+/* Loads plans, hands out slots and reads detections. The kernel does all decoding. */
 #include "boxwright.h"
 
 #include <string.h>
 
 #if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "byte order: got big-endian or unknown, expected little-endian, as the words of a plan are"
+#error "boxwright needs a little-endian processor: the words of a plan are little-endian"
 #endif
 
-/* Every plan needs many times that; the kernel's bounds checks subtract constants from the size of its memory, see kernel_prelude.h. */
+/* BXW_LEAST_MEMORY of kernel_prelude.h. Every plan from `boxwright compile` needs many times as much. */
 enum { LEAST_MEMORY = 1024 };
 
-/* A plan may lie at any address, so its words are taken byte by byte; compilers make one load of it where they may. */
+/* Loads a word byte by byte, since a plan may lie at any address. Compilers emit one load where that is allowed. */
 static uint32_t word(const uint8_t *at, uint32_t index) {
     uint32_t value;
     memcpy(&value, at + (size_t)index * 4, sizeof value);
@@ -31,13 +31,16 @@ static const uint8_t *image_row(const bxw_decoder *d, uint32_t image) {
     return d->plan + word(d->plan, BXW_F_IMAGE_TABLE) + (size_t)image * BXW_IMAGE_WORDS * 4;
 }
 
-/* The plan block of an image, in memory. */
-static uint8_t *block(const bxw_decoder *d, uint32_t image) { return d->memory + word(image_row(d, image), BXW_I_PLAN); }
+/* Returns the plan block of an image, in memory. */
+static uint8_t *block(const bxw_decoder *d, uint32_t image) {
+    return d->memory + word(image_row(d, image), BXW_I_PLAN);
+}
 
 static void put(uint8_t *at, uint32_t index, uint32_t value) { memcpy(at + (size_t)index * 4, &value, sizeof value); }
 
 static void put_real(uint8_t *at, uint32_t index, float value) { memcpy(at + (size_t)index * 4, &value, sizeof value); }
 
+/* Stores the two values of a failed call and returns its status. */
 static bxw_status refuse(bxw_decoder *d, bxw_status status, size_t got, size_t expected) {
     d->got = (uint32_t)got;
     d->expected = (uint32_t)expected;
@@ -53,7 +56,7 @@ static uint32_t crc32(const uint8_t *bytes, size_t count) {
     return ~c;
 }
 
-/* Whether `count` things of `size` bytes from `at` on end within `bytes`; nothing here can wrap. */
+/* True if `count` elements of `size` bytes from `at` on end within `bytes`. The 64-bit sum cannot wrap. */
 static int fits(uint32_t at, uint32_t count, uint32_t size, uint32_t bytes) {
     return (uint64_t)at + (uint64_t)count * size <= bytes;
 }
@@ -64,61 +67,102 @@ uint32_t bxw_memory_bytes(const void *plan, size_t plan_bytes) {
     return word(file, BXW_F_MEMORY_BYTES);
 }
 
-bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *memory, size_t memory_bytes) {
-    const uint8_t *file = plan;
-    d->plan = file;
-    d->memory = memory;
-    d->got = d->expected = 0;
-    if (plan_bytes < BXW_FILE_WORDS * 4) return refuse(d, BXW_CUT_SHORT, plan_bytes, BXW_FILE_WORDS * 4);
-    if (word(file, BXW_F_MAGIC) != (uint32_t)BXW_PLAN_MAGIC) return refuse(d, BXW_NO_PLAN, word(file, BXW_F_MAGIC), BXW_PLAN_MAGIC);
-    if (word(file, BXW_F_VERSION) != BXW_PLAN_VERSION) return refuse(d, BXW_PLAN_NEWER, word(file, BXW_F_VERSION), BXW_PLAN_VERSION);
+/* Checks length, versions and checksum of a plan file. */
+static bxw_status check_file(bxw_decoder *d, const uint8_t *file, size_t bytes) {
+    if (bytes < BXW_FILE_WORDS * 4) return refuse(d, BXW_CUT_SHORT, bytes, BXW_FILE_WORDS * 4);
+    const uint32_t magic = word(file, BXW_F_MAGIC);
+    if (magic != (uint32_t)BXW_PLAN_MAGIC) return refuse(d, BXW_NO_PLAN, magic, BXW_PLAN_MAGIC);
+    const uint32_t version = word(file, BXW_F_VERSION);
+    if (version != BXW_PLAN_VERSION) return refuse(d, BXW_PLAN_NEWER, version, BXW_PLAN_VERSION);
     const uint32_t length = word(file, BXW_F_FILE_BYTES);
-    if (plan_bytes < length || length < BXW_FILE_WORDS * 4) return refuse(d, BXW_CUT_SHORT, plan_bytes, length);
+    if (bytes < length || length < BXW_FILE_WORDS * 4) return refuse(d, BXW_CUT_SHORT, bytes, length);
     const uint32_t check = crc32(file + BXW_F_FILE_BYTES * 4, length - BXW_F_FILE_BYTES * 4);
     if (check != word(file, BXW_F_CHECK)) return refuse(d, BXW_DAMAGED, check, word(file, BXW_F_CHECK));
-    if (word(file, BXW_F_ABI) != BXW_ABI_VERSION) return refuse(d, BXW_OTHER_ABI, word(file, BXW_F_ABI), BXW_ABI_VERSION);
-    const uint32_t needed = word(file, BXW_F_MEMORY_BYTES);
-    if (memory_bytes < needed) return refuse(d, BXW_MEMORY_SMALL, memory_bytes, needed);
-    if ((uintptr_t)memory % 4 != 0) return refuse(d, BXW_MEMORY_ALIGN, (uintptr_t)memory % 4, 0);
-    /* the kernel sees what the plan asked for, even where there is more */
-    d->memory_bytes = needed;
+    const uint32_t abi = word(file, BXW_F_ABI);
+    if (abi != BXW_ABI_VERSION) return refuse(d, BXW_OTHER_ABI, abi, BXW_ABI_VERSION);
+    return BXW_OK;
+}
 
-    /* A checksum finds accidents; that every table and every address lies inside is looked at all the same. */
+/* Checks that every table lies inside the file. A forged file can have a valid checksum. */
+static bxw_status check_tables(bxw_decoder *d) {
+    const uint8_t *file = d->plan;
+    const uint32_t length = word(file, BXW_F_FILE_BYTES);
     const uint32_t image = word(file, BXW_F_IMAGE_BYTES);
-    const uint32_t images = word(file, BXW_F_IMAGES);
-    const uint32_t slots = word(file, BXW_F_SLOTS);
     const uint32_t labels = word(file, BXW_F_LABELS);
-    const uint32_t rows = word(file, BXW_F_MAX_DETECTIONS);
-    if (needed < LEAST_MEMORY) return refuse(d, BXW_DAMAGED, needed, LEAST_MEMORY);
-    if (image < 64 || image > needed || image > length) return refuse(d, BXW_DAMAGED, image, needed);
-    if (!fits(word(file, BXW_F_IMAGE_TABLE), images, BXW_IMAGE_WORDS * 4, length)) return refuse(d, BXW_DAMAGED, images, 0);
-    if (!fits(word(file, BXW_F_SLOT_TABLE), slots, BXW_SLOT_WORDS * 4, length)) return refuse(d, BXW_DAMAGED, slots, 0);
-    if (!fits(word(file, BXW_F_LABEL_TABLE), labels, 4, length)) return refuse(d, BXW_DAMAGED, labels, 0);
-    /* with a zero at the very end, no string that begins inside can run out */
+    const struct {
+        uint32_t at, rows, row_bytes;
+    } tables[] = {
+        {word(file, BXW_F_IMAGE_TABLE), word(file, BXW_F_IMAGES), BXW_IMAGE_WORDS * 4},
+        {word(file, BXW_F_SLOT_TABLE), word(file, BXW_F_SLOTS), BXW_SLOT_WORDS * 4},
+        {word(file, BXW_F_LABEL_TABLE), labels, 4},
+    };
+    if (d->memory_bytes < LEAST_MEMORY) return refuse(d, BXW_DAMAGED, d->memory_bytes, LEAST_MEMORY);
+    if (image < BXW_FIRST_ADDRESS || image > d->memory_bytes || image > length)
+        return refuse(d, BXW_DAMAGED, image, d->memory_bytes);
+    for (uint32_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (!fits(tables[i].at, tables[i].rows, tables[i].row_bytes, length))
+            return refuse(d, BXW_DAMAGED, tables[i].at, length);
+    /* The file must end with a zero byte: then every string that begins inside it ends inside it. */
     if (file[length - 1] != 0) return refuse(d, BXW_DAMAGED, file[length - 1], 0);
-    for (uint32_t i = 0; i < images; i++) {
-        const uint8_t *row = image_row(d, i);
-        if (!fits(word(row, BXW_I_PLAN), BXW_PLAN_WORDS, 4, image) || word(row, BXW_I_PLAN) < 64)
-            return refuse(d, BXW_DAMAGED, word(row, BXW_I_PLAN), image);
-        const uint32_t most = word(file + word(row, BXW_I_PLAN), BXW_P_MAX_DETECTIONS);
-        if (most > rows) return refuse(d, BXW_DAMAGED, most, rows);
-        if (!fits(word(row, BXW_I_BOXES), rows, 16, needed) || !fits(word(row, BXW_I_SCORES), rows, 4, needed) ||
-            !fits(word(row, BXW_I_CLASS_IDS), rows, 4, needed) || !fits(word(row, BXW_I_SOURCES), rows, 4, needed))
-            return refuse(d, BXW_DAMAGED, word(row, BXW_I_BOXES), needed);
-    }
-    for (uint32_t i = 0; i < slots; i++) {
-        const uint8_t *row = slot_row(d, i);
-        if (word(row, BXW_S_ADDRESS) < image || !fits(word(row, BXW_S_ADDRESS), word(row, BXW_S_BYTES), 1, needed))
-            return refuse(d, BXW_DAMAGED, word(row, BXW_S_ADDRESS), needed);
-        if (word(row, BXW_S_NAME) >= length || word(row, BXW_S_RANK) > BXW_MAX_RANK)
-            return refuse(d, BXW_DAMAGED, word(row, BXW_S_NAME), length);
-    }
     for (uint32_t i = 0; i < labels; i++) {
         const uint32_t at = word(file + word(file, BXW_F_LABEL_TABLE), i);
         if (at >= length) return refuse(d, BXW_DAMAGED, at, length);
     }
+    return BXW_OK;
+}
 
-    memcpy(d->memory, file, image);
+/* Checks that the plan block of each image lies inside the image, and its detection columns inside memory. */
+static bxw_status check_images(bxw_decoder *d) {
+    const uint32_t image = word(d->plan, BXW_F_IMAGE_BYTES);
+    const uint32_t rows = word(d->plan, BXW_F_MAX_DETECTIONS);
+    for (uint32_t i = 0; i < bxw_images(d); i++) {
+        const uint8_t *row = image_row(d, i);
+        const uint32_t at = word(row, BXW_I_PLAN);
+        if (!fits(at, BXW_PLAN_WORDS, 4, image) || at < BXW_FIRST_ADDRESS) return refuse(d, BXW_DAMAGED, at, image);
+        const uint32_t most = word(d->plan + at, BXW_P_MAX_DETECTIONS);
+        if (most > rows) return refuse(d, BXW_DAMAGED, most, rows);
+        for (uint32_t k = BXW_I_BOXES; k <= BXW_I_SOURCES; k++) {
+            const uint32_t column = word(row, k);
+            /* The caller reads columns as floats and words: some processors fault at other addresses. */
+            if (column % 4 != 0 || !fits(column, rows, k == BXW_I_BOXES ? 16 : 4, d->memory_bytes))
+                return refuse(d, BXW_DAMAGED, column, d->memory_bytes);
+        }
+    }
+    return BXW_OK;
+}
+
+/* Checks that each slot lies inside memory, behind the image. */
+static bxw_status check_slots(bxw_decoder *d) {
+    const uint32_t length = word(d->plan, BXW_F_FILE_BYTES);
+    for (uint32_t i = 0; i < bxw_slots(d); i++) {
+        const uint8_t *row = slot_row(d, i);
+        const uint32_t at = word(row, BXW_S_ADDRESS);
+        if (at % 4 != 0 || at < word(d->plan, BXW_F_IMAGE_BYTES) ||
+            !fits(at, word(row, BXW_S_BYTES), 1, d->memory_bytes))
+            return refuse(d, BXW_DAMAGED, at, d->memory_bytes);
+        if (word(row, BXW_S_NAME) >= length || word(row, BXW_S_RANK) > BXW_MAX_RANK)
+            return refuse(d, BXW_DAMAGED, word(row, BXW_S_NAME), length);
+    }
+    return BXW_OK;
+}
+
+bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *memory, size_t memory_bytes) {
+    d->plan = plan;
+    d->memory = memory;
+    d->got = d->expected = 0;
+    bxw_status status = check_file(d, plan, plan_bytes);
+    if (status != BXW_OK) return status;
+    const uint32_t needed = word(plan, BXW_F_MEMORY_BYTES);
+    if (memory_bytes < needed) return refuse(d, BXW_MEMORY_SMALL, memory_bytes, needed);
+    if ((uintptr_t)memory % 4 != 0) return refuse(d, BXW_MEMORY_ALIGN, (uintptr_t)memory % 4, 0);
+    /* The kernel gets the memory that the plan asked for, even if there is more. */
+    d->memory_bytes = needed;
+    status = check_tables(d);
+    if (status == BXW_OK) status = check_images(d);
+    if (status == BXW_OK) status = check_slots(d);
+    if (status != BXW_OK) return status;
+
+    memcpy(memory, plan, word(plan, BXW_F_IMAGE_BYTES));
     const uint32_t abi = bxw_run_abi(d);
     if (abi != BXW_ABI_VERSION) return refuse(d, BXW_OTHER_ABI, abi, BXW_ABI_VERSION);
     return BXW_OK;
@@ -174,7 +218,7 @@ bxw_detections bxw_read(const bxw_decoder *d, uint32_t image) {
     bxw_detections found = {0};
     if (image >= bxw_images(d)) return found;
     const uint8_t *row = image_row(d, image);
-    /* before the first decode the count is what the plan says: no more than there is room for */
+    /* Before the first decode the count is a word of the plan, which may be forged: limit it to the rows there are. */
     const uint32_t count = word(block(d, image), BXW_P_DETECTIONS);
     const uint32_t most = word(d->plan, BXW_F_MAX_DETECTIONS);
     found.count = count < most ? count : most;
@@ -186,7 +230,7 @@ bxw_detections bxw_read(const bxw_decoder *d, uint32_t image) {
 }
 
 bxw_detection bxw_at(const bxw_detections *found, uint32_t index) {
-    /* through memcpy: right also where the memory was declared as an array of bytes */
+    /* Read through memcpy: the caller may have declared the memory as an array of bytes. */
     const uint8_t *boxes = (const uint8_t *)found->boxes + (size_t)index * 16;
     bxw_detection one = {real(boxes, 0), real(boxes, 1), real(boxes, 2), real(boxes, 3), 0, 0, 0};
     one.score = real((const uint8_t *)found->scores, index);
@@ -210,16 +254,19 @@ const char *bxw_label(const bxw_decoder *d, int32_t class_id) {
     return (const char *)d->plan + word(d->plan + word(d->plan, BXW_F_LABEL_TABLE), (uint32_t)class_id);
 }
 
-/* One axis of the letterbox undo, in the steps and the precision of src/letterbox.ts, so that the bits agree. */
-static void undo(uint32_t input, double resized, int centred, float *scale, float *shift) {
+/*
+ * Computes scale and shift that undo the letterbox along one axis. Uses the steps and the precision of the TypeScript
+ * engine, so that the bits agree.
+ */
+static void undo_letterbox(uint32_t input, double resized, int centred, float *scale, float *shift) {
     const uint32_t pixels = (uint32_t)resized;
     const uint32_t before = centred ? (input - pixels) / 2 : 0;
     *scale = (float)((double)input / resized);
     *shift = (float)(-(double)before / resized);
 }
 
-/* A frame of a thousand times the input's proportions still has a row of pixels. */
-static uint32_t least_one(uint32_t pixels) { return pixels > 0 ? pixels : 1; }
+/* Returns at least one pixel, for images that are a thousand times as wide as high. */
+static uint32_t at_least_one(uint32_t pixels) { return pixels > 0 ? pixels : 1; }
 
 bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_resize resize) {
     const uint32_t w = word(d->plan, BXW_F_INPUT_WIDTH);
@@ -228,16 +275,17 @@ bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_re
     float shift[2] = {0, 0};
     if ((width == 0) != (height == 0)) return refuse(d, BXW_BAD_VALUE, width == 0 ? width : height, 1);
     if (width != 0 && resize != BXW_STRETCH) {
-        if (resize != BXW_LETTERBOX && resize != BXW_LETTERBOX_TOPLEFT) return refuse(d, BXW_BAD_VALUE, (size_t)resize, BXW_LETTERBOX_TOPLEFT);
+        if (resize != BXW_LETTERBOX && resize != BXW_LETTERBOX_TOPLEFT)
+            return refuse(d, BXW_BAD_VALUE, (size_t)resize, BXW_LETTERBOX_TOPLEFT);
         if (w == 0 || h == 0) return refuse(d, BXW_BAD_VALUE, 0, 1);
         const double across = (double)w / width;
         const double down = (double)h / height;
         const double factor = across < down ? across : down;
-        /* rounded to the nearest pixel, halves up; never more than the input, since the factor is the smaller one */
-        const uint32_t rw = least_one((uint32_t)(width * factor + 0.5));
-        const uint32_t rh = least_one((uint32_t)(height * factor + 0.5));
-        undo(w, rw, resize == BXW_LETTERBOX, &scale[0], &shift[0]);
-        undo(h, rh, resize == BXW_LETTERBOX, &scale[1], &shift[1]);
+        /* Round to the nearest pixel, halves up. The smaller factor keeps both sides within the input. */
+        const uint32_t rw = at_least_one((uint32_t)(width * factor + 0.5));
+        const uint32_t rh = at_least_one((uint32_t)(height * factor + 0.5));
+        undo_letterbox(w, rw, resize == BXW_LETTERBOX, &scale[0], &shift[0]);
+        undo_letterbox(h, rh, resize == BXW_LETTERBOX, &scale[1], &shift[1]);
     }
     for (uint32_t i = 0; i < bxw_images(d); i++) {
         uint8_t *p = block(d, i);
@@ -264,18 +312,18 @@ bxw_status bxw_set_max_detections(bxw_decoder *d, uint32_t count) {
 
 const char *bxw_explain(bxw_status status) {
     switch (status) {
-    case BXW_OK: return "no fault";
-    case BXW_NO_PLAN: return "plan: first word is not that of a plan";
-    case BXW_PLAN_NEWER: return "plan: version of the file layout";
-    case BXW_OTHER_ABI: return "plan or kernel: version of the kernel interface";
-    case BXW_CUT_SHORT: return "plan: number of bytes";
-    case BXW_DAMAGED: return "plan: checksum, or a size or an address in it";
-    case BXW_MEMORY_SMALL: return "memory: number of bytes";
-    case BXW_MEMORY_ALIGN: return "memory: address modulo 4";
-    case BXW_NO_SUCH_SLOT: return "slot: no such one (expected: below)";
-    case BXW_SLOT_SIZE: return "slot: bytes of the tensor";
-    case BXW_OUT_OF_RANGE: return "scores outside 0..1: the network gives logits, compile with activation logits";
-    case BXW_BAD_VALUE: return "setting: outside its range";
+    case BXW_OK: return "no error";
+    case BXW_NO_PLAN: return "the bytes do not begin with the magic word of a plan; pass a file from boxwright compile";
+    case BXW_PLAN_NEWER: return "the plan file has another layout version; compile it with this release";
+    case BXW_OTHER_ABI: return "plan and kernel have different ABI versions; take both from one release";
+    case BXW_CUT_SHORT: return "the plan has too few bytes; copy the whole file";
+    case BXW_DAMAGED: return "the checksum, a size or an address of the plan is wrong; compile it again";
+    case BXW_MEMORY_SMALL: return "the memory has too few bytes; reserve what bxw_memory_bytes says";
+    case BXW_MEMORY_ALIGN: return "the memory must begin at a multiple of 4; declare it with _Alignas(16)";
+    case BXW_NO_SUCH_SLOT: return "no slot has this index or name; ask bxw_slots for their count";
+    case BXW_SLOT_SIZE: return "tensor and slot differ in length; compile the plan for the shape of this tensor";
+    case BXW_OUT_OF_RANGE: return "probabilities are outside 0..1; compile the plan with --activation logits";
+    case BXW_BAD_VALUE: return "the setting is outside its range";
     }
     return "unknown status";
 }

@@ -1,11 +1,10 @@
 /**
- * Writes test/conformance/cases.json: what every runtime has to answer, from the answers recorded in test/fixtures/, none of
- * which this package computed. Tensors stay in the fixtures; `tensors[].file` leads to them from the project's root.
+ * Returns the conformance cases: networks whose detections every runtime must reproduce. All expected detections come
+ * from the recordings in test/fixtures/, none from this package. `tensors[].file` is relative to the project's root.
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { pathToFileURL } from "node:url";
+import { readFileSync } from "node:fs";
 
-const root = new URL("../", import.meta.url);
+const root = new URL("../../", import.meta.url);
 const read = (path) => JSON.parse(readFileSync(new URL(path, root), "utf8"));
 const CORNERS = ["x_min", "y_min", "x_max", "y_max"];
 const row = (class_id, confidence, corners) => ({
@@ -14,7 +13,7 @@ const row = (class_id, confidence, corners) => ({
   ...Object.fromEntries(CORNERS.map((c, i) => [c, corners[i]])),
 });
 
-/** Seeded tensors with the answers of two published decoders. */
+/** Returns cases of seeded tensors, one per published decoder (depthai-core, depthai-nodes) that answered them. */
 function golden(name) {
   const folder = `test/fixtures/golden/${name}`;
   const f = read(`${folder}/fixture.json`);
@@ -61,7 +60,7 @@ function golden(name) {
     file: `${folder}/${t.file}.gz`,
   }));
   const lists = [];
-  // the list of depthai-core for v6r1 predates a fix of its box formula
+  // Leave out depthai-core for v6r1: the recorded detections predate a fix of its box formula.
   if (f.expected_depthai_core && !name.startsWith("r1af"))
     lists.push([
       "depthai",
@@ -80,7 +79,7 @@ function golden(name) {
     name: `${name}, rules of ${conventions}`,
     source: `${conventions === "depthai" ? "depthai-core" : "depthai-nodes"} on seeded tensors`,
     config,
-    // a list of finished boxes with scores of all classes has the shape of rows with objectness too
+    // Name the interpretation: finished boxes with scores of all classes have the shape of rows with objectness.
     options: { conventions, ...(c.subtype === "yolo26" ? { reading: "corner-rows" } : {}) },
     tensors,
     ordered:
@@ -90,13 +89,13 @@ function golden(name) {
   }));
 }
 
-/** A real network on a photo, with the answer of the formulas in double precision. */
+/** Returns the case of a real network on a photo. Its detections were computed by the formulas in double precision. */
 function recorded(folder, outputs, config, options) {
   const meta = read(`${folder}/meta.json`);
   const { detections } = read(`${folder}/expected.json`);
   return {
     name: folder.replace(/^test\/fixtures\/(recorded\/)?/, ""),
-    source: "formulas in double precision on what the network gave for a photo",
+    source: "formulas in double precision on recorded outputs of a network for a photo",
     config,
     options,
     tensors: meta.outputs
@@ -121,55 +120,39 @@ const uniform = {
   maxDetections: 1000,
 };
 
+/** Returns all cases. Boxes are normalised to the network's input. */
 export function conformanceCases() {
+  const fastest = "test/fixtures/yolo-fastest-1.1";
+  const ssd = "test/fixtures/mobilenet-ssd";
   const names = ["r1af_v6r1", "tlbr_v8_conf1", "tlbr_v8_nchw", "v3ab_logits", "v5ab_nchw", "yolo26_e2e"];
-  return {
-    version: 1,
-    about:
-      "Written by scripts/make-conformance.mjs from recorded answers of others. Boxes are normalised to the network's input.",
-    cases: [
-      ...[...names.map((n) => `${n}_fp32`), "tlbr_v8_nhwc_i8", "v5ab_nhwc_fp16"].flatMap(golden),
-      recorded(
-        "test/fixtures/yolo-fastest-1.1/chelsea",
-        ["raw_conv_120", "raw_conv_129"],
-        read("test/fixtures/yolo-fastest-1.1/config.json"),
-        { ...uniform, activation: "logits" },
-      ),
-      ...["astronaut", "chelsea", "coffee"].map((photo) =>
-        recorded(
-          `test/fixtures/mobilenet-ssd/${photo}`,
-          ["detection_out"],
-          read("test/fixtures/mobilenet-ssd/config.json"),
-          {},
-        ),
-      ),
-      recorded(
-        "test/fixtures/recorded/blazeface_short/astronaut",
-        ["regressors", "classificators"],
-        { family: "blazeface", classes: 1, inputSize: [128, 128] },
-        uniform,
-      ),
-      recorded(
-        "test/fixtures/recorded/faceapi_tiny_yolov2_face/astronaut",
-        ["out0"],
-        {
-          family: "yolov2",
-          classes: 1,
-          inputSize: [416, 416],
-          anchors: [
-            1.603231, 2.094468, 6.041143, 7.080126, 2.882459, 3.518061, 4.266906, 5.178857, 9.041765,
-            10.66308,
-          ],
-          strides: [32],
-        },
-        uniform,
-      ),
-    ],
-  };
+  return [
+    ...[...names.map((n) => `${n}_fp32`), "tlbr_v8_nhwc_i8", "v5ab_nhwc_fp16"].flatMap(golden),
+    recorded(`${fastest}/chelsea`, ["raw_conv_120", "raw_conv_129"], read(`${fastest}/config.json`), {
+      ...uniform,
+      activation: "logits",
+    }),
+    ...["astronaut", "chelsea", "coffee"].map((photo) =>
+      recorded(`${ssd}/${photo}`, ["detection_out"], read(`${ssd}/config.json`), {}),
+    ),
+    recorded(
+      "test/fixtures/recorded/blazeface_short/astronaut",
+      ["regressors", "classificators"],
+      { family: "blazeface", classes: 1, inputSize: [128, 128] },
+      uniform,
+    ),
+    recorded(
+      "test/fixtures/recorded/faceapi_tiny_yolov2_face/astronaut",
+      ["out0"],
+      {
+        family: "yolov2",
+        classes: 1,
+        inputSize: [416, 416],
+        anchors: [
+          1.603231, 2.094468, 6.041143, 7.080126, 2.882459, 3.518061, 4.266906, 5.178857, 9.041765, 10.66308,
+        ],
+        strides: [32],
+      },
+      uniform,
+    ),
+  ];
 }
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
-  writeFileSync(
-    new URL("test/conformance/cases.json", root),
-    `${JSON.stringify(conformanceCases(), null, 1)}\n`,
-  );

@@ -1,8 +1,7 @@
 /*
- * What the translated kernel stands on: loads, stores and the few operations that C leaves open and WebAssembly does
- * not. `translate.mjs` puts the kernel's functions behind this and drops the prelude that wasm2c writes itself: the
- * kernel has no tables, no growing memory and no exceptions, so that nothing of a runtime is left, and the linear
- * memory can be passed in two registers instead of being looked up after each store.
+ * Everything that the translated kernel needs: loads, stores and operations that WebAssembly defines and C does not.
+ * translate.mjs puts this header in place of the prelude and the runtime of wasm2c. The kernel has no tables, no
+ * exceptions and a memory that never grows, so no runtime is needed. The memory is passed in two registers.
  */
 #ifndef BOXWRIGHT_KERNEL_PRELUDE_H
 #define BOXWRIGHT_KERNEL_PRELUDE_H
@@ -11,13 +10,13 @@
 #include <stdint.h>
 
 #if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "byte order: got big-endian or unknown, expected little-endian, as the words of a plan are"
+#error "boxwright needs a little-endian processor: the words of a plan are little-endian"
 #endif
 #if FLT_EVAL_METHOD != 0
-#error "FLT_EVAL_METHOD: got other than 0, expected 0: floats computed in wider registers round to other detections (on x86: -msse2 -mfpmath=sse)"
+#error "FLT_EVAL_METHOD must be 0: wider registers round to other detections. On x86 compile with -msse2 -mfpmath=sse"
 #endif
 #ifdef __FAST_MATH__
-#error "got -ffast-math, expected none: the kernel tells NaN apart and its sums have an order"
+#error "compile without -ffast-math: the kernel compares NaN and its sums have a fixed order"
 #endif
 
 typedef uint8_t u8;
@@ -31,7 +30,7 @@ typedef int64_t s64;
 typedef float f32;
 typedef double f64;
 
-/* The linear memory. By value, never changed: compilers then keep both in registers. */
+/* The linear memory. Passed by value and never changed, so that compilers keep both words in registers. */
 typedef struct bxw_linear {
     u8 *data;
     u32 size;
@@ -41,53 +40,36 @@ typedef struct bxw_linear {
 #define BXW_TRAP_DIVISION 2
 #define BXW_TRAP_CONVERSION 3
 #define BXW_TRAP_UNREACHABLE 4
-#define BXW_TRAP_UNPROVEN 5
 
 _Noreturn void bxw_trap(int reason);
 
 #define BXW_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /*
- * Bounds. A WebAssembly access is at base + offset, a sum that does not wrap; translate.mjs hands over the two apart, and
- * writes a check before the first of several accesses with one base. `bytes` is where the furthest of them ends, a
- * constant that stands in the code and is less than the least memory there is. So no sum is needed, and none of 64 bits,
- * which take an ARM with words of 32 three instructions:
+ * Each access checks that it ends inside memory. WebAssembly accesses base + offset, a sum that does not wrap. `offset`
+ * is a constant, and translate.mjs refuses one that reaches past the least memory. So `size - (offset + bytes)` cannot
+ * wrap, and one 32-bit comparison is enough. A 64-bit sum takes 32-bit ARM three instructions.
  *
  *     0             base        base + offset                           size
  *     |--------------|----------------|--value--|-----------------------|
- *                    |---------- bytes ---------|
- *                    base <= size - bytes
+ *                    base <= size - (offset + bytes)
  */
 #define BXW_LEAST_MEMORY 1024
 #ifdef BXW_UNCHECKED
-#define BXW_BOUNDS(base, bytes) ((void)0)
+#define BXW_CHECK_BOUNDS(memory, base, offset, bytes) ((void)0)
 #else
-#define BXW_BOUNDS(base, bytes)                                                \
+#define BXW_CHECK_BOUNDS(memory, base, offset, bytes)                          \
     do {                                                                       \
-        if (BXW_UNLIKELY((base) > instance.size - (bytes)))                    \
+        if (BXW_UNLIKELY((base) > (memory).size - ((offset) + (u32)(bytes)))) \
             bxw_trap(BXW_TRAP_BOUNDS);                                         \
     } while (0)
-#endif
-
-/*
- * For test/forge.c: every access checks itself once more, so that one whose check was left out without cause is told from
- * one that a check stopped.
- */
-#ifdef BXW_PROVE
-#define BXW_PROVEN(memory, base, offset, bytes)                                \
-    do {                                                                       \
-        if ((u64)(base) + (offset) + (bytes) > (memory).size)                  \
-            bxw_trap(BXW_TRAP_UNPROVEN);                                       \
-    } while (0)
-#else
-#define BXW_PROVEN(memory, base, offset, bytes) ((void)0)
 #endif
 
 #define BXW_LOAD(name, stored, result)                                         \
     static inline __attribute__((unused, always_inline)) result name(          \
         bxw_linear memory, u32 base, u32 offset) {                             \
         stored value;                                                          \
-        BXW_PROVEN(memory, base, offset, sizeof value);                        \
+        BXW_CHECK_BOUNDS(memory, base, offset, sizeof value);                        \
         __builtin_memcpy(&value, memory.data + base + offset, sizeof value);   \
         return (result)value;                                                  \
     }
@@ -96,16 +78,16 @@ _Noreturn void bxw_trap(int reason);
     static inline __attribute__((unused, always_inline)) void name(            \
         bxw_linear memory, u32 base, u32 offset, given from) {                 \
         stored value = (stored)from;                                           \
-        BXW_PROVEN(memory, base, offset, sizeof value);                        \
+        BXW_CHECK_BOUNDS(memory, base, offset, sizeof value);                        \
         __builtin_memcpy(memory.data + base + offset, &value, sizeof value);   \
     }
 
-/* signed loads go through s32, which widens the sign, then to the unsigned type that the code computes in */
+/* Signed loads extend the sign through s32, then convert to the unsigned type that the kernel computes in. */
 #define BXW_LOAD_SIGNED(name, stored)                                          \
     static inline __attribute__((unused, always_inline)) u32 name(             \
         bxw_linear memory, u32 base, u32 offset) {                             \
         stored value;                                                          \
-        BXW_PROVEN(memory, base, offset, sizeof value);                        \
+        BXW_CHECK_BOUNDS(memory, base, offset, sizeof value);                        \
         __builtin_memcpy(&value, memory.data + base + offset, sizeof value);   \
         return (u32)(s32)value;                                                \
     }
@@ -149,13 +131,13 @@ static inline __attribute__((unused)) u64 i64_reinterpret_f64(f64 x) {
     return y;
 }
 
-/* Conversions between the float types quieten NaN by themselves, and no NaN leaves the kernel. */
+/* Conversions between float types make NaN quiet, and no NaN leaves the kernel. */
 #define wasm_quiet(x) (x)
 #define wasm_quietf(x) (x)
 
 /*
- * Rounding down without the C library. The kernel takes it only of exponents, far inside the range of an int; what is
- * beyond 2^31, or NaN, is returned as it is: such a double is whole already or stays what it is for all the kernel does.
+ * Rounds down without the C library. The kernel rounds only exponents, far inside the range of an int. NaN and values
+ * beyond 2^31 are returned unchanged: such a double is a whole number already.
  */
 static inline __attribute__((unused)) f64 wasm_floor(f64 x) {
     if (!(x > -2147483648.0 && x < 2147483647.0)) return x;
@@ -168,11 +150,12 @@ static inline __attribute__((unused)) u32 I32_TRUNC_S_F32(f32 x) {
     return (u32)(s32)x;
 }
 
-/* Zero bits above and below; of 0 all of them, which the built-in function leaves open. */
+/* Counts leading zeros. The built-in function is undefined for 0. */
 static inline __attribute__((unused)) u32 I32_CLZ(u32 x) {
     return x ? (u32)__builtin_clz(x) : 32;
 }
 
+/* Counts trailing zeros. */
 static inline __attribute__((unused)) u64 I64_CTZ(u64 x) {
     u32 low = (u32)x, high = (u32)(x >> 32);
     if (low) return 31 - I32_CLZ(low & -low);
@@ -196,7 +179,7 @@ static inline __attribute__((unused)) u32 I32_DIV_S(u32 a, u32 b) {
 #define NAN __builtin_nanf("")
 #endif
 
-/* The verbs, as boxwright_kernel.c defines them. */
+/* Exports of the kernel, defined in boxwright_kernel.c. */
 u32 bxw_kernel_abiVersion(bxw_linear instance);
 u32 bxw_kernel_scan(bxw_linear instance, u32 plan);
 u32 bxw_kernel_sort(bxw_linear instance, u32 plan);

@@ -1,4 +1,4 @@
-/* Text out and the end of the program, for a board without a console: semihosting, which debuggers and QEMU answer. */
+/* Prints text and ends the program by semihosting, which debuggers and QEMU support. */
 #ifndef BOXWRIGHT_CONSOLE_H
 #define BOXWRIGHT_CONSOLE_H
 

@@ -1,0 +1,161 @@
+/*
+ * boxwright for C: decodes the output tensors of YOLO and SSD networks into detections.
+ *
+ * `boxwright compile` writes a plan on a computer. The plan says what each tensor contains. A program then takes four
+ * steps: load the plan into its own memory, fill the slots, decode, read.
+ *
+ *     static _Alignas(16) uint8_t memory[face_memory_bytes];
+ *     bxw_decoder d;
+ *     bxw_load(&d, face, face_bytes, memory, sizeof memory);
+ *     bxw_fill(&d, 0, output, sizeof output);
+ *     int32_t count = bxw_decode(&d);
+ *     bxw_detections found = bxw_read(&d, 0);
+ *
+ * The library allocates nothing and keeps no state outside of the decoder and its memory. Several decoders can run at
+ * the same time. The library needs memcpy, memcmp and strcmp from a C library or from boards/freestanding/. C11,
+ * little-endian.
+ */
+#ifndef BOXWRIGHT_H
+#define BOXWRIGHT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "boxwright_abi.h"
+
+#ifdef __cplusplus
+#define BXW_NORETURN [[noreturn]]
+extern "C" {
+#else
+#define BXW_NORETURN _Noreturn
+#endif
+
+/* Result of a call. Functions that return a count return a negative bxw_status when they fail. */
+typedef enum bxw_status {
+    BXW_OK = 0,
+    BXW_NO_PLAN = -1,       /* the bytes do not begin with the magic word of a plan */
+    BXW_PLAN_NEWER = -2,    /* the plan file has another layout version */
+    BXW_OTHER_ABI = -3,     /* the plan is for another version of the kernel */
+    BXW_CUT_SHORT = -4,     /* the plan has fewer bytes than its directory states */
+    BXW_DAMAGED = -5,       /* the checksum, a size or an address of the plan is wrong */
+    BXW_MEMORY_SMALL = -6,  /* the memory has fewer bytes than the plan needs */
+    BXW_MEMORY_ALIGN = -7,  /* the memory does not begin at a multiple of 4 */
+    BXW_NO_SUCH_SLOT = -8,  /* no slot has this index or name */
+    BXW_SLOT_SIZE = -9,     /* the tensor and its slot differ in length */
+    BXW_OUT_OF_RANGE = -10, /* a probability is outside 0..1: the plan was compiled with the wrong activation */
+    BXW_BAD_VALUE = -11     /* a setting is outside its range */
+} bxw_status;
+
+typedef struct bxw_decoder {
+    const uint8_t *plan; /* the plan file, which must stay at this address */
+    uint8_t *memory;     /* address 0 of the kernel */
+    uint32_t memory_bytes;
+    uint32_t got;      /* value that the last failed call found */
+    uint32_t expected; /* value that the last failed call would have accepted */
+    void *kernel;      /* unused; a host with its own engine may store a pointer here */
+} bxw_decoder;
+
+/* Place of one tensor. Let the network write to `data`, and nothing is copied. */
+typedef struct bxw_slot {
+    void *data;
+    uint32_t bytes;
+    uint32_t type; /* BXW_TYPE_* */
+    const char *name;
+    uint32_t rank;
+    uint32_t dims[BXW_MAX_RANK];
+    float scale; /* real = (raw - zero) * scale; 1 for floats */
+    float zero;  /* 0 for floats */
+} bxw_slot;
+
+/* Columns of the detections of one image, best first. The next bxw_decode overwrites them. */
+typedef struct bxw_detections {
+    uint32_t count;
+    const float *boxes; /* x_min y_min x_max y_max of each detection, 0..1 */
+    const float *scores;
+    const int32_t *class_ids;
+    const uint32_t *sources; /* index of the (head, anchor, cell) that the detection came from */
+} bxw_detections;
+
+typedef struct bxw_detection {
+    float x_min, y_min, x_max, y_max; /* 0..1 */
+    float score;
+    int32_t class_id;
+    uint32_t source;
+} bxw_detection;
+
+typedef struct bxw_stats {
+    uint32_t candidates; /* boxes that passed the score threshold */
+    uint32_t capped;     /* candidates that a cap left out */
+    uint32_t not_finite; /* candidates dropped because box or score was not finite */
+} bxw_stats;
+
+/* How the original image was resized to the input of the network. */
+typedef enum bxw_resize {
+    BXW_STRETCH = 0,          /* width and height scaled independently */
+    BXW_LETTERBOX = 1,        /* aspect ratio kept, image centred */
+    BXW_LETTERBOX_TOPLEFT = 2 /* aspect ratio kept, image in the top left corner */
+} bxw_resize;
+
+/*
+ * Checks the plan and copies its image into `memory`, which needs bxw_memory_bytes(plan) bytes and alignment 4. With
+ * alignment 16 the slots are 16-aligned too. The plan is read where it lies, at any address, in flash for instance.
+ */
+bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *memory, size_t memory_bytes);
+
+/* Returns the bytes of memory that a plan needs, or 0 if the bytes are not a plan. */
+uint32_t bxw_memory_bytes(const void *plan, size_t plan_bytes);
+
+/* Returns the count of slots. */
+uint32_t bxw_slots(const bxw_decoder *d);
+bxw_status bxw_slot_at(bxw_decoder *d, uint32_t index, bxw_slot *slot);
+bxw_status bxw_slot_named(bxw_decoder *d, const char *name, bxw_slot *slot);
+/* Copies a tensor into its slot. `bytes` must be the length of the slot. */
+bxw_status bxw_fill(bxw_decoder *d, uint32_t index, const void *data, size_t bytes);
+
+/* Returns the count of images in the batch. */
+uint32_t bxw_images(const bxw_decoder *d);
+/*
+ * Decodes the slots. Returns the count of detections over all images, or a negative bxw_status. Any bytes in a slot are
+ * safe. After BXW_OUT_OF_RANGE the detections can be read but are meaningless.
+ */
+int32_t bxw_decode(bxw_decoder *d);
+/* Returns the detections of one image; none if the batch has no such image. */
+bxw_detections bxw_read(const bxw_decoder *d, uint32_t image);
+/* Returns one detection as a struct. `index` must be below found->count. */
+bxw_detection bxw_at(const bxw_detections *found, uint32_t index);
+bxw_stats bxw_stats_of(const bxw_decoder *d, uint32_t image);
+/* Returns the name of a class in UTF-8, or NULL if the plan has none. */
+const char *bxw_label(const bxw_decoder *d, int32_t class_id);
+
+/*
+ * Sets the size of the original image and how it was resized. Boxes are then relative to that image, until the next
+ * call. Width 0 and height 0 make boxes relative to the input of the network again.
+ */
+bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_resize resize);
+/* Sets the IoU threshold of the suppression, 0..1. */
+bxw_status bxw_set_iou(bxw_decoder *d, float threshold);
+/* Sets the most detections per image: 1 up to the count that the plan was compiled for. */
+bxw_status bxw_set_max_detections(bxw_decoder *d, uint32_t count);
+
+/* Returns what is wrong and what to do. d->got and d->expected are the values of the failed call. */
+const char *bxw_explain(bxw_status status);
+
+/*
+ * The kernel, as boxwright.c calls it. kernel.c implements both functions over the translated kernel. A host with
+ * another engine leaves that file out and implements them itself (see engines.md).
+ */
+uint32_t bxw_run_abi(bxw_decoder *d);
+uint32_t bxw_run_decode(bxw_decoder *d, uint32_t plan);
+
+/*
+ * Called when the translated kernel would leave its memory or divide by zero. With a plan from `boxwright compile` no
+ * tensor causes this; a forged plan can. The default stops the program. A program may define its own, which must not
+ * return.
+ */
+BXW_NORETURN void bxw_trap(int reason);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

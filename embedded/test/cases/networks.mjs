@@ -1,0 +1,199 @@
+/**
+ * The networks that every build of the C library must decode. A case has a name, a config, options of the decoder,
+ * the same options as flags of `boxwright compile`, output tensors, a frame, and the recorded detections if any.
+ */
+import { readFileSync } from "node:fs";
+import {
+  f32,
+  planes,
+  quantised,
+  readJson,
+  recorded,
+  seeded,
+  sparsePlanes,
+  splitPlanes,
+  toHalf,
+} from "./tensors.mjs";
+
+const yolov8 = { family: "yolov8", classes: 3, inputSize: [64, 48], confidenceThreshold: 0.4 };
+
+/** Returns recorded outputs of three networks, with detections computed in double precision. */
+function recordedCases() {
+  const folder = "recorded/faceapi_tiny_yolov2_face/astronaut";
+  const config = JSON.parse(readFileSync(new URL("../../examples/face.json", import.meta.url), "utf8"));
+  const outputs = recorded(folder);
+  const detectionsOf = (path) => readJson(`${path}/expected.json`).detections;
+  return [
+    { name: "tiny-face", config, outputs, golden: detectionsOf(folder) },
+    { name: "tiny-face u8", config, outputs: { out0: quantised(outputs.out0, "u8") } },
+    {
+      name: "tiny-face f16, letterbox",
+      config,
+      outputs: { out0: toHalf(outputs.out0) },
+      frame: { width: 640, height: 480, resize: "letterbox" },
+    },
+    ...["astronaut", "chelsea", "coffee"].flatMap((photo) => [
+      {
+        name: `yolo-fastest ${photo}`,
+        config: readJson("yolo-fastest-1.1/config.json"),
+        flags: ["--activation", "logits", "--conventions", "opencv"],
+        options: { activation: "logits", conventions: "opencv" },
+        outputs: recorded(`yolo-fastest-1.1/${photo}`),
+        golden: detectionsOf(`yolo-fastest-1.1/${photo}`),
+      },
+      {
+        name: `mobilenet-ssd ${photo}`,
+        config: readJson("mobilenet-ssd/config.json"),
+        outputs: recorded(`mobilenet-ssd/${photo}`),
+        golden: detectionsOf(`mobilenet-ssd/${photo}`),
+      },
+    ]),
+  ];
+}
+
+/** Returns planes with NaN and infinity in boxes and scores. */
+function brokenPlanes() {
+  const t = planes(83, 3, 5);
+  t.data[83 * 4 + 7] = NaN;
+  t.data[83 * 5 + 9] = 0.99;
+  t.data[9] = Infinity;
+  t.data[83 * 6 + 11] = 0.98;
+  t.data[83 * 2 + 11] = NaN;
+  return t;
+}
+
+/** Returns half floats with NaN and equal best scores, each within the first 64 bytes of a plane and behind them. */
+function halfPlanes() {
+  const t = planes(83, 3, 4);
+  t.data[83 * 4 + 5] = t.data[83 * 5 + 80] = NaN;
+  t.data[83 * 4 + 6] = t.data[83 * 6 + 6] = 0.9;
+  t.data[83 * 5 + 81] = t.data[83 * 6 + 81] = 0.8;
+  return toHalf(t);
+}
+
+function planesCases() {
+  return [
+    { name: "planes", config: yolov8, outputs: { output0: planes(83, 3, 3) } },
+    { name: "planes f16", config: yolov8, outputs: { output0: halfPlanes() } },
+    { name: "planes u8", config: yolov8, outputs: splitPlanes(planes(150, 3, 12), "u8") },
+    { name: "planes i8", config: yolov8, outputs: splitPlanes(planes(150, 3, 13), "i8") },
+    { name: "planes with NaN and infinity", config: yolov8, outputs: { output0: brokenPlanes() } },
+    {
+      name: "planes, pairs and caps",
+      config: { ...yolov8, conventions: "gen1", confidenceThreshold: 0.1, maxDetections: 17 },
+      outputs: { output0: planes(83, 3, 6) },
+    },
+    {
+      name: "planes, some classes",
+      config: { ...yolov8, labels: ["a", "b", "\u00e9"], keep: ["a", 2], conventions: "depthai-nodes" },
+      outputs: { output0: planes(83, 3, 7) },
+    },
+    {
+      name: "planes, a threshold per class",
+      config: { ...yolov8, confidenceThreshold: [0.2, 0.9, 0.5], conventions: "depthai" },
+      outputs: { output0: planes(83, 3, 8) },
+    },
+    {
+      name: "planes, thousands, letterbox",
+      config: { ...yolov8, classes: 1, confidenceThreshold: 0.001, maxDetections: 200 },
+      outputs: { output0: planes(3600, 1, 9) },
+      frame: { width: 1000, height: 333, resize: "letterbox-topleft" },
+    },
+  ];
+}
+
+function mapCases() {
+  const random = seeded(11);
+  const boxes = f32([1, 64, 4, 6], () => random() * 6 - 3);
+  const scores = f32([1, 2, 4, 6], () => random() * 6 - 4);
+  const config = {
+    ...yolov8,
+    classes: 2,
+    inputSize: [48, 32],
+    confidenceThreshold: 0.3,
+    reading: "dfl-grid",
+  };
+  const fast = seeded(53);
+  return [
+    { name: "DFL maps", config, outputs: { boxes, scores } },
+    {
+      name: "DFL maps i8 and i16",
+      config,
+      outputs: { boxes: quantised(boxes, "i8"), scores: quantised(scores, "i16") },
+    },
+    {
+      name: "FastestDet",
+      config: { family: "fastestdet", classes: 3, inputSize: [80, 80], confidenceThreshold: 0.5 },
+      outputs: { output: f32([1, 8, 5, 5], (i) => (i < 25 ? fast() : i < 75 ? fast() * 2 - 1 : fast())) },
+    },
+  ];
+}
+
+function rowCases() {
+  const random = seeded(23);
+  const rows = f32([2, 60, 7], (i) => (i % 7 < 2 ? random() * 64 : i % 7 < 4 ? 3 + random() * 30 : random()));
+  const list = seeded(41);
+  const query = seeded(61);
+  return [
+    {
+      name: "rows, a batch of two",
+      config: { family: "yolov5", classes: 2, inputSize: [64, 64] },
+      outputs: { output0: rows },
+      frame: { width: 333, height: 500, resize: "letterbox" },
+    },
+    {
+      name: "TFLite post-process",
+      config: {
+        family: "tflite-postprocess",
+        classes: 5,
+        roles: { boxes: "boxes", labels: "classes", scores: "scores", count: "count" },
+      },
+      outputs: {
+        boxes: f32([1, 10, 4], (i) => (i % 4 < 2 ? list() * 0.5 : 0.5 + list() * 0.5)),
+        classes: f32([1, 10], () => Math.floor(list() * 5)),
+        scores: f32([1, 10], (i) => 0.95 - i * 0.07),
+        count: f32([1], () => 8),
+      },
+    },
+    {
+      name: "queries, softmax",
+      config: { family: "detr", classes: 4, confidenceThreshold: 0.4 },
+      outputs: {
+        logits: f32([1, 12, 5], () => query() * 8 - 3),
+        boxes: f32([1, 12, 4], (i) => (i % 4 < 2 ? query() : query() * 0.4)),
+      },
+    },
+  ];
+}
+
+function priorCase() {
+  const random = seeded(31);
+  return {
+    name: "priors",
+    config: {
+      family: "ssd",
+      classes: 4,
+      priors: Array.from({ length: 4 * 40 }, (_, i) => (i % 4 < 2 ? random() : 0.05 + random() * 0.3)),
+      priorFormat: "cxcywh",
+      variances: [0.1, 0.1, 0.2, 0.2],
+      activation: "sigmoid",
+      inputSize: [300, 300],
+    },
+    outputs: {
+      boxes: f32([1, 40, 4], () => random() * 2 - 1),
+      scores: f32([1, 40, 4], () => random() * 0.9),
+    },
+  };
+}
+
+export const cases = [...recordedCases(), ...planesCases(), ...mapCases(), ...rowCases(), priorCase()];
+
+/** Networks of common size, for counting instructions. Half floats keep boxes and scores in one tensor. */
+export function largeCases() {
+  const output0 = sparsePlanes([1, 84, 8400], 200, 71);
+  const config = { family: "yolov8", classes: 80, inputSize: [640, 640] };
+  return [
+    { name: "YOLOv8 [1,84,8400] f32", config, outputs: { output0 } },
+    { name: "YOLOv8 [1,84,8400] f16", config, outputs: { output0: toHalf(output0) } },
+  ];
+}

@@ -1,5 +1,0 @@
-export function conformanceCases(): {
-  readonly version: number;
-  readonly about: string;
-  readonly cases: readonly object[];
-};
