@@ -84,12 +84,12 @@ export function runConformance(boxwright, engine, cases) {
       if (!engines.includes(decoder.engine)) engines.push(decoder.engine);
       const first = compare(decoder.decode(outputs).toArray(), c.expected, c.tolerance, c.ordered);
       if (first !== "") return first;
-      // again, since a second frame may take a shorter way through the tensors, and then from the slots
-      const second = compare(decoder.decode(outputs).toArray(), c.expected, c.tolerance, c.ordered);
-      if (second !== "") return `second frame: ${second}`;
+      // Decode from the slots before the third frame: that one may gather rows, and slots then hold no whole tensors.
       for (const t of c.tensors) decoder.slots[t.name].data.set(outputs[t.name].data);
-      const third = compare(decoder.decode().toArray(), c.expected, c.tolerance, c.ordered);
-      return third === "" ? "" : `from the slots: ${third}`;
+      const second = compare(decoder.decode().toArray(), c.expected, c.tolerance, c.ordered);
+      if (second !== "") return `from the slots: ${second}`;
+      const third = compare(decoder.decode(outputs).toArray(), c.expected, c.tolerance, c.ordered);
+      return third === "" ? "" : `third frame: ${third}`;
     });
   }
 
