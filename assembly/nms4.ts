@@ -20,11 +20,12 @@ import {
   P_OFFSET_Y,
   P_ORDER,
   P_ORDERED,
+  P_SORTED,
   P_VISITED,
   STRIPS,
 } from "../src/core/abi";
 import { detect } from "./detect";
-import { bringNear } from "./near";
+import { sortMore } from "./sort";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
 
@@ -61,11 +62,11 @@ export function suppress4(plan: usize): i32 {
   const begin = f32x4.splat(beginOf(measured));
   const perUnit = f32x4.splat(perUnitOf(measured));
   let free = ptr(plan, P_KEPT);
-  let near = 0;
+  let sorted = int(plan, P_SORTED);
   let kept = 0;
   let i = 0;
   for (; i < n && kept < max; i++) {
-    if (i == near) near = bringNear(plan, i);
+    if (i == sorted) sorted = sortMore(plan);
     const c = <usize>load<u32>(order + ((<usize>i) << 2));
     if (suppress) {
       const box = boxes + (c << 4);

@@ -186,8 +186,6 @@
 /* Of more than that the best first: so many, or an eighth, by a sample of the scores. */
 #define BXW_FIRST_WAVE 1024
 #define BXW_SORT_SAMPLE 512
-/* Of more than one wave so many are touched before their turn. */
-#define BXW_NEAR 64
 /* The sort has up to 2^11 buckets; one with more than so many in it is too many to insert. */
 #define BXW_BUCKET_BITS 11
 #define BXW_BUCKET_CROWD 32

@@ -193,8 +193,6 @@ export const ONE_WAVE = 3072;
 /** Of more than that the best first: so many, or an eighth, by a sample of the scores. */
 export const FIRST_WAVE = 1024;
 export const SORT_SAMPLE = 512;
-/** Of more than one wave so many are touched before their turn. */
-export const NEAR = 64;
 /** The sort has up to 2^11 buckets; one with more than so many in it is too many to insert. */
 export const BUCKET_BITS = 11;
 export const BUCKET_CROWD = 32;
