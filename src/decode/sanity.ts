@@ -3,7 +3,8 @@
  * config describes another network. A wrong activation or a wrong unit gives boxes that look like boxes.
  */
 import * as A from "../core/abi.ts";
-import { reg, regBits, value } from "../engine/ts/value.ts";
+import { floatBits } from "../core/number.ts";
+import { value } from "../engine/ts/value.ts";
 import { TensorError, refuse } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import { type MemoryImage, imageStart, slackOf } from "../memory/write.ts";
@@ -36,8 +37,7 @@ function everyValue(
   const s = plan.tensors[f.tensor];
   const { bytes, code } = ELEMENTS[s.type];
   const { i32 } = m;
-  reg[0] = most;
-  const top = s.type === "f32" && most > 0 ? regBits[0] : -1;
+  const top = s.type === "f32" && most > 0 ? floatBits(most) : -1;
   // in the order of memory, more or less: cells of far apart channels, or channels of far apart cells
   const byCell = f.cell > f.channel;
   const outer = byCell ? cells : channels;

@@ -1,5 +1,5 @@
 /** Room 4: what an engine is, and the choice of one. */
-import { baselineEngine } from "./ts/engine.ts";
+import { tsEngine } from "./ts/index.ts";
 import { refuse } from "../core/errors.ts";
 import { type Memory, checkSize, memoryOf } from "../core/memory.ts";
 import { show } from "../core/tensor.ts";
@@ -69,6 +69,6 @@ export async function prepareEngine(wanted: EngineName | "auto"): Promise<void> 
 /** An engine over fresh memory of at least `bytes`. Throws where a named engine cannot run here. */
 export function makeEngine(name: EngineName, bytes: number): Engine {
   checkSize(bytes, RangeError);
-  if (name === "ts") return baselineEngine(memoryOf(new ArrayBuffer(Math.ceil(bytes / 16) * 16)));
+  if (name === "ts") return tsEngine(memoryOf(new ArrayBuffer(Math.ceil(bytes / 16) * 16)));
   return wasmEngine(name, Math.ceil(bytes / PAGE));
 }

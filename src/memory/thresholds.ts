@@ -3,7 +3,7 @@
  * into the smallest raw value whose conversion passes it; found by bisection over the real conversion, so that
  * the raw gate and a gate after conversion agree to the last value.
  */
-import { dequantise, halfToFloat } from "../engine/ts/value.ts";
+import { dequantise, halfToFloat } from "../core/number.ts";
 import { ELEMENTS, type TensorSpec } from "../core/tensor.ts";
 
 const word = new DataView(new ArrayBuffer(4));

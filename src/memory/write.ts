@@ -1,6 +1,6 @@
 /** Room 3: writes a plan into memory, hands out slots, fills them. */
 import * as A from "../core/abi.ts";
-import { sigmoid } from "../engine/ts/value.ts";
+import { sigmoid } from "../core/number.ts";
 import type { Config } from "../config/config.ts";
 import { rawThreshold, smallestPassing } from "./thresholds.ts";
 import type { Columns, Layout } from "./layout.ts";

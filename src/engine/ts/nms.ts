@@ -7,9 +7,10 @@
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 import { detect } from "./detect.ts";
+import { scratch32, scratch32Bits } from "./registers.ts";
 import { sortMore } from "./sort.ts";
 import { inset, measureStrips, stripOf, strips } from "./strips.ts";
-import { fround, reg, regBits } from "./value.ts";
+import { fround } from "./value.ts";
 
 /** The top bit of each 16-bit lane of a word. */
 const TOPS = 0x80008000 | 0;
@@ -68,12 +69,12 @@ export function nms(m: Memory, at: number): number {
         let bits = i32;
         let edge = box;
         if (hasOffset) {
-          bits = regBits;
+          bits = scratch32Bits;
           edge = 0;
-          reg[0] = x1 - positive(offsetX);
-          reg[1] = y1 - positive(offsetY);
-          reg[2] = x2 + positive(offsetX);
-          reg[3] = y2 + positive(offsetY);
+          scratch32[0] = x1 - positive(offsetX);
+          scratch32[1] = y1 - positive(offsetY);
+          scratch32[2] = x2 + positive(offsetX);
+          scratch32[3] = y2 + positive(offsetY);
         }
         near = pack(bits[edge], bits[edge + 1]);
         far = pack(bits[edge + 2], bits[edge + 3]) ^ ~TOPS;
