@@ -1,4 +1,4 @@
-import { passing16, splatGate } from "../lanes";
+import { passing16, splatThreshold } from "../lanes4";
 import { f16, key, lowest, size } from "../value";
 
 /** Cells that the lanes judge differently than one cell by itself, over bits of all kinds, gates of all kinds and distances. */
@@ -16,7 +16,7 @@ function wrong<T, K>(): i32 {
     const gate = key<T, K>(at + <usize>(round & 15) * step);
     // a threshold is a number
     if (gate != gate || gate == lowest<K>()) continue;
-    const mask = passing16<T>(at, step, splatGate<T, K>(gate));
+    const mask = passing16<T>(at, step, splatThreshold<T, K>(gate));
     for (let i = 0; i < 16; i++) {
       const k = key<T, K>(at + <usize>i * step);
       // a NaN of f16 may pass here; `admit` turns it away
