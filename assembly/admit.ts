@@ -8,7 +8,7 @@ import {
   FN_NONE,
   FN_SIGMOID,
   FN_SOFTMAX,
-  H_CHECK,
+  H_MAX_PROBABILITY,
   H_CLASSES,
   H_CLASS_BASE,
   H_CLASS_ID,
@@ -77,7 +77,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
     objectness = value(int(head, H_OBJ_TYPE), at, flt(head, H_OBJ_SCALE), flt(head, H_OBJ_ZERO));
     // The gate with vectors lets NaN of f16 through.
     if (objectness != objectness) return;
-    outOfRange = isOutOfRange(fn, objectness, flt(head, H_CHECK));
+    outOfRange = isOutOfRange(fn, objectness, flt(head, H_MAX_PROBABILITY));
     objectness = activate(fn, objectness);
     if (rule == RULE_OBJECTNESS) {
       if (outOfRange) increment(plan, P_OUT_OF_RANGE);
@@ -110,7 +110,7 @@ function admitClassId(plan: usize, head: usize, row: i32): void {
   const fn = int(head, H_SCORE_FN);
   const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
   let score = value(int(head, H_SCORE_TYPE), at, flt(head, H_SCORE_SCALE), flt(head, H_SCORE_ZERO));
-  if (isOutOfRange(fn, score, flt(head, H_CHECK))) {
+  if (isOutOfRange(fn, score, flt(head, H_MAX_PROBABILITY))) {
     increment(plan, P_OUT_OF_RANGE);
     return;
   }
@@ -184,7 +184,7 @@ function admitEach(
     const p = at + c * step;
     if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) continue;
     const raw = value(type, p, flt(head, H_SCORE_SCALE), flt(head, H_SCORE_ZERO));
-    if (objectnessOutOfRange || isOutOfRange(fn, raw, flt(head, H_CHECK))) {
+    if (objectnessOutOfRange || isOutOfRange(fn, raw, flt(head, H_MAX_PROBABILITY))) {
       increment(plan, P_OUT_OF_RANGE);
       return;
     }
@@ -228,13 +228,13 @@ function admitBest(
   if (best == UNKNOWN) best = bestOf(type, head, at, step, classes, classList);
   if (best < 0) return;
 
-  // Make its score. Below the raw threshold no score passes, except the product with an infinite objectness, which is no
-  // score.
+  // Make its score. Below the raw threshold no score passes, except the product with an infinite objectness, which is
+  // no score.
   const c = classAt(classList, best);
   const p = at + c * step;
   if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) return;
   const raw = value(type, p, flt(head, H_SCORE_SCALE), flt(head, H_SCORE_ZERO));
-  if (objectnessOutOfRange || isOutOfRange(fn, raw, flt(head, H_CHECK))) {
+  if (objectnessOutOfRange || isOutOfRange(fn, raw, flt(head, H_MAX_PROBABILITY))) {
     increment(plan, P_OUT_OF_RANGE);
     return;
   }
@@ -243,9 +243,9 @@ function admitBest(
 }
 
 /**
- * Returns a bound: a raw class score below it does not pass in a cell with this objectness. For probabilities the bound
- * is threshold / objectness. For logits it is the logarithm of that, since sigmoid(x) < e^x. Both are a little lower, for
- * rounding.
+ * Returns a bound: a raw class score below it does not pass in a cell with this objectness. For probabilities the
+ * bound is threshold / objectness. For logits it is the logarithm of that, since sigmoid(x) < e^x. Both are a little
+ * lower, for rounding.
  */
 function leastScore(head: usize, rule: i32, fn: i32, objectness: f32): f32 {
   const least = flt(head, H_SCORE_RAW_THRESHOLD);
@@ -253,8 +253,8 @@ function leastScore(head: usize, rule: i32, fn: i32, objectness: f32): f32 {
   // Near the smallest floats rounding needs more than a little.
   if (rule != RULE_PRODUCT || !(objectness > 0) || !(threshold > 1e-30)) return least;
   let share: f32 = (threshold * <f32>0.999999) / objectness;
-  // Take the bits of a float, less those of 1, as 2^23 times its binary logarithm: they run straight from one power of two
-  // to the next, while the logarithm bends up, so the result is never above it. The factor is ln 2 / 2^23.
+  // Take the bits of a float, less those of 1, as 2^23 times its binary logarithm: they run straight from one power
+  // of two to the next, while the logarithm bends up, so the result is never above it. The factor is ln 2 / 2^23.
   if (fn == FN_SIGMOID) share = <f32>(reinterpret<i32>(share) - 0x3f800000) * <f32>8.262958e-8 - <f32>0.001;
   else if (fn != FN_NONE) return least;
   return share > least ? share : least;
@@ -263,8 +263,8 @@ function leastScore(head: usize, rule: i32, fn: i32, objectness: f32): f32 {
 /** True if x should be a probability and is not. Infinities are dropped later, as not finite. */
 // @ts-ignore: decorator
 @inline
-export function isOutOfRange(fn: i32, x: f32, check: f32): bool {
-  return fn == FN_NONE && x > check && finite(x);
+export function isOutOfRange(fn: i32, x: f32, maxProbability: f32): bool {
+  return fn == FN_NONE && x > maxProbability && finite(x);
 }
 
 /** Applies the function of the head to a raw score. `top` and `sum` are the largest logit and the sum of a softmax. */

@@ -167,8 +167,8 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
 }
 
 /**
- * Writes a box as corners to `out`. Returns BOX_*. The box comes as a centre and a size (KIND_CENTRE), as a corner and a
- * size (KIND_TOPLEFT), or else as corners.
+ * Writes a box as corners to `out`. Returns BOX_*. The box comes as a centre and a size (KIND_CENTRE), as a corner
+ * and a size (KIND_TOPLEFT), or else as corners.
  */
 export function place(kind: i32, x1: f32, y1: f32, x2: f32, y2: f32, flags: i32, out: usize): i32 {
   if (kind == KIND_CENTRE) {

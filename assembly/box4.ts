@@ -1,6 +1,6 @@
 /**
- * Boxes with vectors: four rows at once, or one row in a vector. The steps are those of box.ts in the same order, so the
- * bits agree.
+ * Boxes with vectors: four rows at once, or one row in a vector. The steps are those of box.ts in the same order, so
+ * the bits agree.
  */
 import {
   FLAG_CLAMP_BEFORE,
@@ -108,8 +108,8 @@ export function value4(type: i32, raw: v128, scale: f32, zero: f32): v128 {
 }
 
 /**
- * Returns integers of fewer bits than a lane with their sign. `half` is the sign bit. Two shifts by a variable would take
- * five times as long.
+ * Returns integers of fewer bits than a lane with their sign. `half` is the sign bit. Two shifts by a variable would
+ * take five times as long.
  */
 // @ts-ignore: decorator
 @inline
@@ -157,9 +157,9 @@ export function rowBox(kind: i32, at: usize, k: v128): v128 {
 }
 
 /**
- * Writes the boxes of four rows to `out`. `rows` and `cells` are the addresses of their row numbers and cell numbers; cell
- * numbers are below 2^22. Returns a bit for each box that is not finite, and in the next four bits one for each that is
- * empty.
+ * Writes the boxes of four rows to `out`. `rows` and `cells` are the addresses of their row numbers and cell numbers;
+ * cell numbers are below 2^22. Returns a bit for each box that is not finite, and in the next four bits one for each
+ * that is empty.
  *
  * One long function: a call would spill all vectors to memory.
  */

@@ -1,9 +1,9 @@
 /**
- * The buckets of buckets.ts, four candidates at a time. Decoding takes 1.00 to 1.09 of the time without this file, `nms`
- * alone 1.08 to 1.16.
+ * The buckets of buckets.ts, four candidates at a time. Decoding takes 1.00 to 1.09 of the time without this file,
+ * `nms` alone 1.08 to 1.16.
  *
- * The keys of all scores are made first, in the order of memory. A wave then makes one word of each candidate it takes, so
- * that only the insertion looks up a score again:
+ * The keys of all scores are made first, in the order of memory. A wave then makes one word of each candidate it
+ * takes, so that only the insertion looks up a score again:
  *
  *     | bucket | index of the candidate |
  */
@@ -97,8 +97,8 @@ function writeKeys(scores: usize, n: i32, to: usize): u64 {
 }
 
 /**
- * Turns the keys of `n` candidates into the words of those in [low, low + span], at most `most`, in place. Returns their
- * count. `table` has room for 256 bytes.
+ * Turns the keys of `n` candidates into the words of those in [low, low + span], at most `most`, in place. Returns
+ * their count. `table` has room for 256 bytes.
  */
 function takeWords(
   words: usize,

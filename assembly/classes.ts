@@ -20,8 +20,8 @@ export function bestOf(type: i32, head: usize, at: usize, step: usize, classes: 
   if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList);
   if (type == TYPE_I8) return bestClass<i8, i32>(head, at, step, classes, classList);
   if (type == TYPE_U8) return bestClass<u8, i32>(head, at, step, classes, classList);
-  // i16 and i32. The lowest i32 is a value like any other here and must be found, so compare with >=. Go backwards, so that
-  // the first of equal values is found last.
+  // i16 and i32. The lowest i32 is a value like any other here and must be found, so compare with >=. Go backwards,
+  // so that the first of equal values is found last.
   let best = lowest<i32>();
   let found = -1;
   for (let i = classes; i-- > 0;) {
@@ -55,8 +55,8 @@ export function bestClass<T, K>(head: usize, at: usize, step: usize, classes: i3
 }
 
 /**
- * Returns the index of the first of the largest among `n` floats, `step` bytes apart, if it reaches `least`; else -1. Goes
- * backwards, so that the first of equal floats is found last.
+ * Returns the index of the first of the largest among `n` floats, `step` bytes apart, if it reaches `least`; else -1.
+ * Goes backwards, so that the first of equal floats is found last.
  */
 export function largest(at: usize, step: usize, n: i32, least: f32): i32 {
   let found = -1;
@@ -104,7 +104,7 @@ export function largestInRow(at: usize, n: i32, least: f32): i32 {
  *
  * A function of its own with one exit for each float, so that compilers compare with the value in memory.
  */
-export function nextAbove(at: usize, end: usize, below: i32): usize {
+function nextAbove(at: usize, end: usize, below: i32): usize {
   for (; at + 32 <= end; at += 32) {
     if (load<i32>(at) > below) break;
     if (load<i32>(at, 4) > below) break;

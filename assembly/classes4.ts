@@ -10,7 +10,10 @@ export const ONE_BY_ONE: i32 = -2;
 /** The bits of an infinite f16. Larger bits, in order, are NaN. */
 const INFINITE_HALF: i32 = 0x7c00;
 
-/** Returns the first class with the largest value, for at least a vector of classes; -1 if none can pass; or ONE_BY_ONE. */
+/**
+ * Returns the first class with the largest value, for at least a vector of classes; -1 if none can pass; or
+ * ONE_BY_ONE.
+ */
 export function bestClass4<T, K>(head: usize, at: usize, classes: i32): i32 {
   const last = <usize>classes * size<T>() - 16;
   const m = spreadMaximum<T>(rowMaximum<T>(at, last));

@@ -12,7 +12,7 @@ import {
   H_BOX_3,
   H_BOX_CELL,
   H_BOX_TYPE,
-  H_CHECK,
+  H_MAX_PROBABILITY,
   H_CLASSES,
   H_CLASS_BASE,
   H_CLASS_ID,
@@ -51,7 +51,9 @@ import { BOX_NOT_FINITE, BOX_OK, activate, place } from "./box";
 import { finite } from "./value";
 import { flt, increment, int, ptr, setInt } from "./word";
 
-/** True if the classes of a head are independent, all are looked at under one threshold, and only the best is wanted. */
+/**
+ * True if the classes of a head are independent, all are looked at under one threshold, and only the best is wanted.
+ */
 // @ts-ignore: decorator
 @inline
 export function wantsBestClass(plan: usize, head: usize): bool {
@@ -87,7 +89,7 @@ export function admitCommon(plan: usize, head: usize, list: usize, count: i32, b
   const cell = ptr(head, H_SCORE_CELL);
   const channel = ptr(head, H_SCORE_CHANNEL);
   const fn = int(head, H_SCORE_FN);
-  const check = flt(head, H_CHECK);
+  const maxProbability = flt(head, H_MAX_PROBABILITY);
   const threshold = flt(head, H_THRESHOLD);
   const base = int(head, H_CLASS_BASE);
   const kind = int(head, H_KIND);
@@ -111,7 +113,7 @@ export function admitCommon(plan: usize, head: usize, list: usize, count: i32, b
     const row = <usize>load<u32>(list);
     const classIndex = best != 0 ? load<i32>(best + (row << 2)) : 0;
     let score = load<f32>(at + row * cell + <usize>classIndex * channel);
-    if (isOutOfRange(fn, score, check)) {
+    if (isOutOfRange(fn, score, maxProbability)) {
       increment(plan, P_OUT_OF_RANGE);
       continue;
     }

@@ -1,11 +1,11 @@
 /**
  * Makes candidates of the commonest heads, four cells at a time.
  *
- * The cells of a block that passed the gate go through three passes. Between the passes they stand in columns of scratch:
- * rows (the list itself), values, classes. A pass shortens the columns in place: what passes moves forward.
+ * The cells of a block that passed the gate go through three passes. Between the passes they stand in columns of
+ * scratch: rows (the list itself), values, classes. A pass shortens the columns in place: what passes moves forward.
  *
- *     1. admitClasses, admitFloats   find the best class of each cell, and its raw value. The loop is short enough for the
- *                                    loads of several cells to be under way at once
+ *     1. admitClasses, admitFloats   find the best class of each cell and its raw value. The loops are so short that
+ *                                    the loads of several cells are under way at once
  *     2. admitScores                 turns raw values into scores
  *     3. emitBoxes                   makes boxes and appends the candidates
  *
@@ -15,7 +15,7 @@ import {
   FN_SIGMOID,
   H_BOX_0,
   H_BOX_CELL,
-  H_CHECK,
+  H_MAX_PROBABILITY,
   H_CLASSES,
   H_CLASS_BASE,
   H_THRESHOLD,
@@ -155,7 +155,8 @@ function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
 }
 
 /**
- * Finds the best class of cells whose maxima over planes are known, four cells at a time. Returns the bytes of the columns.
+ * Finds the best class of cells whose maxima over planes are known, four cells at a time. Returns the bytes of the
+ * columns.
  *
  * Searches the first group of planes that holds the maximum, then the first plane of that group that does. No branch
  * depends on a value, so the loads of several cells are under way at once. If the maximum is a zero, it has the sign of
@@ -172,8 +173,8 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   const scale = flt(head, H_SCORE_SCALE);
   const zero = flt(head, H_SCORE_ZERO);
   const group = groupSize(classes);
-  // The last group may have too few planes. Then search it from an earlier plane on: the planes it shares with the group
-  // before do not hold the maximum, or that group would be the first.
+  // The last group may have too few planes. Then search it from an earlier plane on: the planes it shares with the
+  // group before do not hold the maximum, or that group would be the first.
   const planes = min(group, classes);
   const rowStep = rowBytes<T>(plan, classes);
   const rowsEnd = <usize>(groupCount(classes) + 1) * rowStep;
@@ -184,7 +185,8 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   if (isReference<T>()) ordered = int(head, H_SCORE_RAW_THRESHOLD) <= 0;
   let n: usize = 0;
   let k = 0;
-  // Test at the end of the loops: V8 computes what does not change where it is needed first, which is then before the loop.
+  // Test at the end of the loops: V8 computes what does not change where it is needed first, which is then before the
+  // loop.
   do {
     const r0 = load<i32>(list + ((<usize>k) << 2));
     const r1 = rowAt(list, k + 1, count);
@@ -225,8 +227,8 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
       p3 += step;
     } while (p0 != end);
 
-    // `classOf` finds the rest, one cell at a time: a maximum that no plane holds; infinite halves, which may stand for a
-    // NaN; cells where all is -Infinity or NaN, which have no best class.
+    // `classOf` finds the rest, one cell at a time: a maximum that no plane holds; infinite halves, which may stand
+    // for a NaN; cells where all is -Infinity or NaN, which have no best class.
     let lost = ahead;
     if (isReference<T>()) lost = v128.or(lost, i32x4.eq(m, i32x4.splat(0x7c00)));
     else if (isFloat<T>()) lost = v128.or(lost, f32x4.eq(m, f32x4.splat(-Infinity)));
@@ -237,8 +239,8 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
       top = value4(type, top, scale, zero);
     }
     const lanes = min(4, count - k);
-    // A lane without a row is like the last with one. Test with any_true: after a bitmask of a vector that is needed later,
-    // V8 on 32-bit ARM (Node 20.11) made zeros of that vector.
+    // A lane without a row is like the last with one. Test with any_true: after a bitmask of a vector that is needed
+    // later, V8 on 32-bit ARM (Node 20.11) made zeros of that vector.
     if (!v128.any_true(lost)) {
       // The next round overwrites what stands behind the last, or room is left for it.
       v128.store(values + n, top);
@@ -335,8 +337,17 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
   admitScores(plan, head, list, n, objectnesses, isRow);
 }
 
-/** Second pass: turns raw values into scores, for `n` bytes of the columns. `isRow`: the best class is not found yet. */
-function admitScores(plan: usize, head: usize, list: usize, n: usize, objectnesses: usize, isRow: bool): void {
+/**
+ * Second pass: turns raw values into scores, for `n` bytes of the columns. `isRow`: the best class is not found yet.
+ */
+function admitScores(
+  plan: usize,
+  head: usize,
+  list: usize,
+  n: usize,
+  objectnesses: usize,
+  isRow: bool,
+): void {
   const values = column(plan, 1);
   const bestClasses = column(plan, 2);
   const temp = spare(plan, 1);
@@ -346,7 +357,7 @@ function admitScores(plan: usize, head: usize, list: usize, n: usize, objectness
   const sigmoid = int(head, H_SCORE_FN) == FN_SIGMOID;
   const product = objectnesses != 0 && int(head, H_RULE) == RULE_PRODUCT;
   const thresholds = f32x4.splat(flt(head, H_THRESHOLD));
-  const check = f32x4.splat(flt(head, H_CHECK));
+  const maxProbability = f32x4.splat(flt(head, H_MAX_PROBABILITY));
   const base = int(head, H_CLASS_BASE);
   const bases = i32x4.splat(base);
   const zero = f32x4.splat(0);
@@ -360,7 +371,7 @@ function admitScores(plan: usize, head: usize, list: usize, n: usize, objectness
     if (sigmoid) {
       value = sigmoid4(value);
       if (product) objectness = sigmoid4(objectness);
-    } else over = v128.or(f32x4.gt(objectness, check), f32x4.gt(value, check));
+    } else over = v128.or(f32x4.gt(objectness, maxProbability), f32x4.gt(value, maxProbability));
     const score = product ? f32x4.mul(objectness, value) : value;
     const passes = v128.andnot(f32x4.ge(score, thresholds), over);
     if (i32x4.all_true(passes) && k + 16 <= n && !isRow) {
@@ -379,8 +390,8 @@ function admitScores(plan: usize, head: usize, list: usize, n: usize, objectness
     if (v128.any_true(over)) {
       outOfRange =
         inside &
-        (i32x4.bitmask(v128.and(f32x4.gt(objectness, check), finite4(objectness))) |
-          i32x4.bitmask(v128.and(f32x4.gt(value, check), finite4(value))));
+        (i32x4.bitmask(v128.and(f32x4.gt(objectness, maxProbability), finite4(objectness))) |
+          i32x4.bitmask(v128.and(f32x4.gt(value, maxProbability), finite4(value))));
       if (outOfRange != 0) setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + popcnt(outOfRange));
     }
 
@@ -492,8 +503,8 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
 }
 
 /**
- * Appends fours of the columns, from `k` on, as long as all four are kept; their boxes are read row by row. Returns where
- * it stopped: at the first four that need a closer look, or where fewer than four are left.
+ * Appends fours of the columns, from `k` on, as long as all four are kept; their boxes are read row by row. Returns
+ * where it stopped: at the first four that need a closer look, or where fewer than four are left.
  */
 function emitRows(plan: usize, head: usize, list: usize, k: usize, n: usize): usize {
   const scores = column(plan, 1);

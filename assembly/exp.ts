@@ -15,7 +15,8 @@ export function exp(x: f64): f64 {
   const r2 = r * r;
   const p47 = C4 + r * C5 + r2 * (C6 + r * C7);
   const y = 1.0 + r + r2 * (C2 + r * C3) + r2 * r2 * p47;
-  // Multiply by 2^k, made from the low bits of the sum. If x is NaN these bits are arbitrary, and the product stays NaN.
+  // Multiply by 2^k, made from the low bits of the sum. If x is NaN these bits are arbitrary, and the product stays
+  // NaN.
   return y * reinterpret<f64>(reinterpret<u64>(sum) << 52);
 }
 

@@ -58,8 +58,8 @@ export function exp4(x: v128): v128 {
 }
 
 /**
- * Returns [sum + e^x, mean + e^x * (first + lane)] over four floats, with [sum, mean] in `sums`. Adds one term after the
- * other, as `side` of the other engines does: the order decides the bits.
+ * Returns [sum + e^x, mean + e^x * (first + lane)] over four floats, with [sum, mean] in `sums`. Adds one term after
+ * the other, as `side` of the other engines does: the order decides the bits.
  */
 export function expSums(x: v128, first: f64, sums: v128): v128 {
   const low = exp2(f64x2.promote_low_f32x4(x));

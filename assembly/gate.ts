@@ -36,8 +36,8 @@ import { flt, int, loadThreshold, ptr } from "./word";
 /**
  * Writes the rows in [from, from + n) that may pass to `list`. Returns their count.
  *
- * For planes the gate leaves what it has found at `best`: the maxima of `planeMaxima` with vectors, the keys and classes
- * of `passPlanes` and `passWords` without.
+ * For planes the gate leaves what it has found at `best`: the maxima of `planeMaxima` with vectors, the keys and
+ * classes of `passPlanes` and `passWords` without.
  */
 export function gate<T, K>(plan: usize, head: usize, from: i32, n: i32, best: usize, list: usize): i32 {
   const objectness = ptr(head, H_OBJ);
@@ -120,8 +120,8 @@ function passColumn<T, K>(at: usize, step: usize, threshold: K, from: i32, n: i3
 }
 
 /**
- * Writes a row, and advances if its value passes. Returns the place for the next row. A branch here would be mispredicted
- * where many rows pass.
+ * Writes a row, and advances if its value passes. Returns the place for the next row. A branch here would be
+ * mispredicted where many rows pass.
  */
 // @ts-ignore: decorator
 @inline
@@ -131,7 +131,15 @@ function passOne<T, K>(at: usize, threshold: K, row: i32, to: usize): usize {
 }
 
 /** Writes the cells with a class that reaches the threshold to `list`. Returns their count. Classes stand anywhere. */
-function passRows<T, K>(head: usize, at: usize, step: usize, threshold: K, from: i32, n: i32, list: usize): i32 {
+function passRows<T, K>(
+  head: usize,
+  at: usize,
+  step: usize,
+  threshold: K,
+  from: i32,
+  n: i32,
+  list: usize,
+): i32 {
   const channel = ptr(head, H_SCORE_CHANNEL);
   const classList = ptr(head, H_CLASS_LIST);
   const classes = int(head, H_CLASSES);

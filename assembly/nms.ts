@@ -9,8 +9,8 @@
  * Every kept box has a record (KEPT_* in abi.ts). Records hang in chains, so that a candidate meets few of them: one
  * chain for each low byte of the class id, or one for each strip if suppression crosses classes (strips.ts).
  *
- * Only here: order, turned. The TypeScript engine has no 64-bit integers, so its record is two words and it writes
- * both expressions out.
+ * Only here: fillRecord, order, turned, meetsChain, overlaps. The TypeScript engine keeps these steps in `nms`, where
+ * calls took 1.2 times as long.
  */
 import {
   CHAINS,
@@ -201,7 +201,9 @@ function meetsChain(plan: usize, k: usize, record: usize): bool {
   return false;
 }
 
-/** Returns the first record of a chain, from `k` on, that has this class and may overlap these edges; 0 if none does. */
+/**
+ * Returns the first record of a chain, from `k` on, that has this class and may overlap these edges; 0 if none does.
+ */
 function nearInChain(k: usize, classId: i32, edges: u64): usize {
   for (; k != 0; k = <usize>load<u32>(k, KEPT_NEXT << 2))
     if (((edges - load<u64>(k)) & TOPS) == TOPS && load<i32>(k, KEPT_CLASS_ID << 2) == classId) break;

@@ -5,11 +5,12 @@
  * Scratch holds the largest key of each cell so far, at `tops`, and its class one column further. A top starts right
  * below the threshold, so a cell passes if its top has risen.
  *
- * Only here: passWords, passEach, noteBest, noteBestOf, reached, reachedHalf, listTops, listFlags. The kernel has u64 and
- * a function for each kind of element; the TypeScript engine has one loop over 32-bit words, and marks cells in bits.
+ * Only here: passWords, passEach, nextAboveInFour, noteBest, noteBestOf, reached, reachedHalf, listTops, listFlags.
+ * The kernel has u64 and a function for each kind of element; the TypeScript engine has one loop over 32-bit words,
+ * and marks cells in bits.
  */
 import { COLUMN_BYTES, H_CLASSES, H_CLASS_LIST, H_SCORE_CHANNEL } from "../src/core/abi";
-import { classAt, nextAbove } from "./classes";
+import { classAt } from "./classes";
 import { key, size } from "./value";
 import { clear, int, ptr } from "./word";
 
@@ -29,25 +30,65 @@ export function passPlanes(
   const below = reinterpret<i32>(threshold) - 1;
   const bytes = (<usize>n) << 2;
   for (let t = tops; t < tops + bytes; t += 4) store<i32>(t, below);
-  for (let c = 0; c < classes; c++) {
-    const plane = at + classAt(classList, c) * step;
-    for (let i: usize = 0; i < bytes; ) {
-      i = nextAbove(plane + i, plane + bytes, below) - plane;
-      const stop = min(i + 32, bytes);
-      for (; i < stop; i += 4) noteBest(load<i32>(plane + i), load<f32>(plane + i), tops + i, c);
+  let c = 0;
+  // Go along four planes at once: a core reads ahead along each. Plane by plane, YOLOv8 took 1.14 times as long.
+  for (; c + 4 <= classes; c += 4) {
+    const p0 = at + classAt(classList, c) * step;
+    const p1 = at + classAt(classList, c + 1) * step;
+    const p2 = at + classAt(classList, c + 2) * step;
+    const p3 = at + classAt(classList, c + 3) * step;
+    for (let i: usize = 0; i < bytes; i += 16) {
+      i = nextAboveInFour(p0 + i, p1 + i, p2 + i, p3 + i, p0 + bytes, below) - p0;
+      const stop = min(i + 16, bytes);
+      noteBest(p0, i, stop, tops, c);
+      noteBest(p1, i, stop, tops, c + 1);
+      noteBest(p2, i, stop, tops, c + 2);
+      noteBest(p3, i, stop, tops, c + 3);
     }
   }
+  for (; c < classes; c++) noteBest(at + classAt(classList, c) * step, 0, bytes, tops, c);
   return listTops(tops, n, below, from, list);
 }
 
-/** Takes a float over as the top of its cell, if it is larger. */
+/**
+ * Returns the first address of plane `a`, in steps of four floats, where a float of one of the four planes has bits
+ * above `below`. If there is none, returns the address where fewer than four are left before `end`.
+ *
+ * The last float of each four is tested first: where bounds are checked by code, as in C, that test covers the others.
+ */
+function nextAboveInFour(a: usize, b: usize, c: usize, d: usize, end: usize, below: i32): usize {
+  for (; a + 16 <= end; a += 16, b += 16, c += 16, d += 16) {
+    if (load<i32>(a, 12) > below) break;
+    if (load<i32>(a) > below) break;
+    if (load<i32>(a, 4) > below) break;
+    if (load<i32>(a, 8) > below) break;
+    if (load<i32>(b, 12) > below) break;
+    if (load<i32>(b) > below) break;
+    if (load<i32>(b, 4) > below) break;
+    if (load<i32>(b, 8) > below) break;
+    if (load<i32>(c, 12) > below) break;
+    if (load<i32>(c) > below) break;
+    if (load<i32>(c, 4) > below) break;
+    if (load<i32>(c, 8) > below) break;
+    if (load<i32>(d, 12) > below) break;
+    if (load<i32>(d) > below) break;
+    if (load<i32>(d, 4) > below) break;
+    if (load<i32>(d, 8) > below) break;
+  }
+  return a;
+}
+
+/** Compares bytes [i, stop) of the plane of class `c` with the tops, and takes larger floats over. */
 // @ts-ignore: decorator
 @inline
-function noteBest(bits: i32, x: f32, top: usize, c: i32): void {
-  // The bits of a NaN are above those of all floats, or negative.
-  if (bits > load<i32>(top) && x >= 0) {
-    store<i32>(top, bits);
-    store<i32>(top, c, COLUMN_BYTES);
+function noteBest(plane: usize, i: usize, stop: usize, tops: usize, c: i32): void {
+  for (; i < stop; i += 4) {
+    const bits = load<i32>(plane + i);
+    // The bits of a NaN are above those of all floats, or negative.
+    if (bits > load<i32>(tops + i) && load<f32>(plane + i) >= 0) {
+      store<i32>(tops + i, bits);
+      store<i32>(tops + i, c, COLUMN_BYTES);
+    }
   }
 }
 
@@ -79,7 +120,8 @@ function listTops(tops: usize, n: i32, below: i32, from: i32, list: usize): i32 
  *
  *     flip      the top bits to turn over, so that signed lanes order like unsigned ones
  *     lift      added to a lane without its top bit, it sets the top bit if the rest reaches the rest of the threshold.
- *               The rest is below the top bit and the lift at most the top bit, so the sum never carries into the next lane
+ *               The rest is below the top bit and the lift at most the top bit, so the sum never carries into the
+ *               next lane
  *     either    all bits set if the top bit of the threshold is clear: then one top bit, of the lane or of the sum, is
  *               enough. Otherwise a lane needs both
  *
@@ -103,7 +145,8 @@ export function passWords<T>(
   const highs = <u64>half * ones;
   const flip: u64 = isByte && !isSigned<T>() ? 0 : highs;
 
-  // Make unsigned lanes of the threshold. A threshold that nothing reaches becomes the largest lane; `below` rejects it.
+  // Make unsigned lanes of the threshold. A threshold that nothing reaches becomes the largest lane; `below` rejects
+  // it.
   const least = max(0, min(2 * half - 1, flip != 0 ? threshold + half : threshold));
   const either: u64 = least < half ? ~(<u64>0) : 0;
   const lift = <u64>((least < half ? half : 2 * half) - least) * ones;
@@ -126,8 +169,8 @@ export function passWords<T>(
         (load<u64>(p, 56) ^ flip);
       if (reached(x, highs, lift, either) == 0) continue;
       if (!isByte) {
-        // Halves ORed together often look larger than each: their exponent is put together from the bits of several. Test
-        // each word before the lanes.
+        // Halves ORed together often look larger than each: their exponent is put together from the bits of several.
+        // Test each word before the lanes.
         const any =
           reachedHalf(load<u64>(p), flip, lift) |
           reachedHalf(load<u64>(p, 8), flip, lift) |

@@ -35,7 +35,8 @@ export function planeBlock<T>(plan: usize, classes: i32): i32 {
 }
 
 /**
- * Returns the maximum of `m`, which is no NaN, and of one vector of each of eight planes. A NaN never becomes the maximum.
+ * Returns the maximum of `m`, which is no NaN, and of one vector of each of eight planes. A NaN never becomes the
+ * maximum.
  *
  * The offset of the vector has to be a constant for the compiler, and only a type argument hands one over:
  * `V` = u8, u16, u32, u64 means vector 0, 1, 2, 3, and `H` = u16 instead of u8 means four vectors further.
@@ -76,7 +77,14 @@ function fold8<T, V, H>(
  * f16: against a positive threshold raw bits may be compared as signed integers, since all negative numbers are below.
  * Otherwise the bits are put in order first.
  */
-export function planeMaxima<T, K>(plan: usize, head: usize, at: usize, n: i32, maxima: usize, threshold: K): void {
+export function planeMaxima<T, K>(
+  plan: usize,
+  head: usize,
+  at: usize,
+  n: i32,
+  maxima: usize,
+  threshold: K,
+): void {
   const step = ptr(head, H_SCORE_CHANNEL);
   const classes = int(head, H_CLASSES);
   const list = ptr(head, H_CLASS_LIST);
@@ -192,7 +200,8 @@ export function planeMaxima<T, K>(plan: usize, head: usize, at: usize, n: i32, m
 @inline
 function asRaw<T>(m: v128, ordered: bool): v128 {
   if (isReference<T>()) {
-    // Make NaN an infinity: `passColumn` drops NaN, and the other classes of the cell with it. `classesOf` sees infinity.
+    // Make NaN an infinity: `passColumn` drops NaN, and the other classes of the cell with it. `classesOf` sees
+    // infinity.
     m = i16x8.min_s(m, i16x8.splat(0x7c00));
     // `passColumn` puts raw bits in order, so give it raw bits. Ordered twice they are raw again.
     if (ordered) m = halfOrder(m);

@@ -2,8 +2,8 @@
  * Turns scores into candidates.
  *
  * Cells go by in blocks. The gate compares raw values and picks the cells that may hold something, without converting
- * anything (gate.ts; planes.ts where each class is a plane of its own). The exact work is done for these few cells: class,
- * score, box (admit.ts; common.ts for the commonest heads, common4.ts the same four cells at a time).
+ * anything (gate.ts; planes.ts where each class is a plane of its own). The exact work is done for these few cells:
+ * class, score, box (admit.ts; common.ts for the commonest heads, common4.ts the same four cells at a time).
  *
  * Only here: gateFindsBest. `scanHead` of the TypeScript engine has a simpler condition: its gate finds the best class
  * wherever cells stand side by side.
@@ -118,7 +118,10 @@ function gateFindsBest(head: usize, type: i32): bool {
   return step == 1 && (type == TYPE_I8 || type == TYPE_U8);
 }
 
-/** Returns how many rows are valid: up to the end marker (SSD DetectionOutput), or as many as stated (TFLite post-process). */
+/**
+ * Returns how many rows are valid: up to the end marker (SSD DetectionOutput), or as many as stated (TFLite
+ * post-process).
+ */
 function validCells(head: usize): i32 {
   let cells = int(head, H_CELLS);
   const count = ptr(head, H_COUNT);

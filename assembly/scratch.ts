@@ -27,7 +27,9 @@ export function rows(plan: usize): usize {
   return column(plan, 3);
 }
 
-/** Returns room for a word for every cell, behind the first row: used by heads with objectness, which have no groups. */
+/**
+ * Returns room for a word for every cell, behind the first row: used by heads with objectness, which have no groups.
+ */
 // @ts-ignore: decorator
 @inline
 export function spare(plan: usize, i: i32): usize {

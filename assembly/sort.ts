@@ -1,16 +1,17 @@
 /**
  * Puts candidates in order: best score first, ties by candidate index (head, anchor, cell, class).
  *
- * Candidates go into buckets by the bits of their scores, or digit by digit where scores crowd (buckets.ts). Both ways are
- * stable, so ties need no comparison. Both are linear, so a low threshold costs no more per candidate than a high one.
+ * Candidates go into buckets by the bits of their scores, or digit by digit where scores crowd (buckets.ts). Both
+ * ways are stable, so ties need no comparison. Both are linear, so a low threshold costs no more per candidate than a
+ * high one.
  *
  * Suppression seldom looks at all candidates. So many candidates are put in order in waves:
  *
  *     order   | first wave: about the best 1,024, or an eighth | second: three times as many | ...
  *             0                                          P_SORTED: the candidates in order so far
  *
- * A sample of the scores chooses where a wave ends. A wave takes every candidate between its two keys, so the order is the
- * same wherever that is. Sorting all candidates at once took 3.1 to 7.7 times as long.
+ * A sample of the scores chooses where a wave ends. A wave takes every candidate between its two keys, so the order
+ * is the same wherever that is. Sorting all candidates at once took 3.1 to 7.7 times as long.
  */
 import {
   FIRST_WAVE,
@@ -54,7 +55,8 @@ export function sortMore(plan: usize): i32 {
     insertion(scores, order, n);
   } else {
     const low = sorted > 0 ? keyOf(scores, load<u32>(order - 4)) + 1 : 0;
-    // A wave reads all scores, which takes as long as sorting an eighth of them. But suppression seldom asks for thousands.
+    // A wave reads all scores, which takes as long as sorting an eighth of them. But suppression seldom asks for
+    // thousands.
     const wanted = max(max(FIRST_WAVE, min(n >> 3, 4 * FIRST_WAVE)), 4 * sorted);
     if (n > ONE_WAVE && wanted < n - (n >> 2)) {
       const high = quantile(plan, wanted);

@@ -2,11 +2,11 @@
  * Keys and values of raw tensor elements.
  *
  * Thresholds and maxima compare keys, so that nothing has to be converted. A key of type `K` is the f32 itself, the
- * integer itself, or for f16 a 16-bit integer that orders like the number: the low 15 bits of negative numbers are turned
- * over. NaN of f16 is below everything, so that it never passes the gate and never hides another class.
+ * integer itself, or for f16 a 16-bit integer that orders like the number: the low 15 bits of negative numbers are
+ * turned over. NaN of f16 is below everything, so that it never passes the gate and never hides another class.
  *
- * Only here: size, key, lowest, halfToFloat, integer. The TypeScript engine has no generics over element types, and takes
- * the conversion of a half from `src/core/number.ts`.
+ * Only here: size, key, lowest, halfToFloat, integer. The TypeScript engine has no generics over element types, and
+ * takes the conversion of a half from `src/core/number.ts`.
  */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../src/core/abi";
 

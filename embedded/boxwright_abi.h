@@ -5,143 +5,143 @@
 /*
  * The kernel's binary interface, written once and read by both compilers (asc and tsc).
  *
- * The host writes one *image*: plan blocks, head records, tables and tensor slots in one linear memory.
- * Every engine works on that image and on nothing else. Words are 4 bytes, little-endian; addresses are
- * byte addresses, 16-aligned unless said otherwise; address 0 means "not there". `layout.ts` draws the map.
+ * The host writes one image into one linear memory: plan blocks, head records, tables and tensor slots. Engines work on
+ * that image and on nothing else. A word has 4 bytes, little-endian. Addresses are byte addresses, 16-aligned unless
+ * stated otherwise. Address 0 means "none". `layout.ts` draws the map.
  *
- * The verbs: `abiVersion() -> i32`, and with the address of a plan block `scan(plan) -> candidates`,
- * `sort(plan) -> ordered`, `nms(plan) -> detections`, `decode(plan) -> detections` (the three in a row).
+ * Verbs: `abiVersion() -> i32`. With the address of a plan block: `scan(plan) -> candidates`, `sort(plan) -> ordered`,
+ * `nms(plan) -> detections`, and `decode(plan) -> detections`, which runs the three.
  */
 #define BXW_ABI_VERSION 2
 
-/* Plan block: one per image of a batch, and one more for gathered input */
-#define BXW_P_HEADS 0 /* number of head records */
-#define BXW_P_HEAD0 1 /* address of the first; they lie one after the other */
+/* Plan block: one for each image of a batch, and one more for gathered input */
+#define BXW_P_HEADS 0 /* count of head records */
+#define BXW_P_HEAD0 1 /* address of the first head record; the others follow it */
 #define BXW_P_CAPACITY 2 /* rows of the candidate columns */
 #define BXW_P_SCORES 3 /* f32[capacity] */
 #define BXW_P_CLASS_IDS 4 /* i32[capacity] */
-#define BXW_P_SOURCES 5 /* u32[capacity]: number of the (head, anchor, cell) it came from */
+#define BXW_P_SOURCES 5 /* u32[capacity]: index of the (head, anchor, cell) that a candidate came from */
 #define BXW_P_BOXES 6 /* f32[capacity][4]: x1 y1 x2 y2, normalised to the network input */
-#define BXW_P_ORDER 7 /* u32[capacity]: candidate rows, best first, of which P_SORTED are in order */
+#define BXW_P_ORDER 7 /* u32[capacity]: candidate indices, best first; the first P_SORTED are in order */
 #define BXW_P_SPARE 8 /* u32[capacity]: scratch of the sort */
-#define BXW_P_COUNTS 9 /* u32[2048]: scratch of the sort (counts); has to outlive it, since nms may have more put in order */
-#define BXW_P_SCRATCH 10 /* scratch of the scan, see SCAN_BYTES */
-#define BXW_P_CHAINS 11 /* u32[256]: scratch of nms: where the newest kept box of a label stands, by the low byte of the label, or that of a strip */
+#define BXW_P_COUNTS 9 /* u32[2048]: scratch of the sort, kept until nms ends, since nms may sort more */
+#define BXW_P_SCRATCH 10 /* scratch of the scan, see COLUMN_BYTES */
+#define BXW_P_CHAINS 11 /* u32[256]: scratch of nms: newest kept box of each chain */
 #define BXW_P_KEPT 12 /* scratch of nms: kept boxes, see KEPT_* */
-#define BXW_P_DET_BOXES 13 /* f32[maxDetections][4], in the frame's coordinates */
+#define BXW_P_DET_BOXES 13 /* f32[maxDetections][4], in the coordinates of the frame */
 #define BXW_P_DET_SCORES 14 /* f32[maxDetections] */
 #define BXW_P_DET_CLASS_IDS 15 /* i32[maxDetections] */
 #define BXW_P_DET_SOURCES 16 /* u32[maxDetections] */
-#define BXW_P_MAX_CANDIDATES 17 /* at most so many candidates go into nms */
-#define BXW_P_MAX_DETECTIONS 18
-#define BXW_P_IOU 19 /* f32 */
+#define BXW_P_MAX_CANDIDATES 17 /* nms looks at this many candidates at most */
+#define BXW_P_MAX_DETECTIONS 18 /* nms keeps this many at most */
+#define BXW_P_IOU 19 /* f32: threshold of the IoU */
 #define BXW_P_FLAGS 20 /* FLAG_* */
-#define BXW_P_OFFSET_X 21 /* f32, added to widths in areas (pixelOffset / input width) */
-#define BXW_P_OFFSET_Y 22
-#define BXW_P_SCALE_X 23 /* f32: detection x = box x * scale + shift (letterbox undo) */
-#define BXW_P_SCALE_Y 24
-#define BXW_P_SHIFT_X 25
-#define BXW_P_SHIFT_Y 26
-#define BXW_P_COLUMN 27 /* bytes of a column of scratch, see SCAN_BYTES */
-#define BXW_P_ROWS 28 /* bytes of its rows */
+#define BXW_P_OFFSET_X 21 /* f32: added to widths in areas and intersections (pixelOffset / input width) */
+#define BXW_P_OFFSET_Y 22 /* f32: the same for heights */
+#define BXW_P_SCALE_X 23 /* f32: detection x = box x * scale + shift; undoes the letterbox */
+#define BXW_P_SCALE_Y 24 /* f32 */
+#define BXW_P_SHIFT_X 25 /* f32 */
+#define BXW_P_SHIFT_Y 26 /* f32 */
+#define BXW_P_COLUMN 27 /* bytes of a column of scratch, see COLUMN_BYTES */
+#define BXW_P_ROWS 28 /* bytes of the rows of scratch, see COLUMN_BYTES */
 /* written by the kernel */
-#define BXW_P_CANDIDATES 29 /* after scan */
+#define BXW_P_CANDIDATES 29 /* after scan: count of candidates */
 #define BXW_P_OVERFLOW 30 /* candidates that found no room (multi-label plans only) */
-#define BXW_P_NOT_FINITE 31 /* candidates dropped because box, score or label was not finite */
-#define BXW_P_OUT_OF_RANGE 32 /* candidates whose probability was outside [0, 1] */
+#define BXW_P_NOT_FINITE 31 /* candidates dropped because box, score or class id was not finite */
+#define BXW_P_OUT_OF_RANGE 32 /* candidates dropped because a probability was outside [0, 1] */
 #define BXW_P_ORDERED 33 /* after sort: candidates that nms may look at */
-#define BXW_P_DETECTIONS 34 /* after nms */
-#define BXW_P_VISITED 35 /* candidates that nms looked at before it had enough */
+#define BXW_P_DETECTIONS 34 /* after nms: count of detections */
+#define BXW_P_VISITED 35 /* after nms: candidates that nms looked at */
 #define BXW_P_SORTED 36 /* candidates in order so far: all, or the best of many */
 #define BXW_PLAN_WORDS 37
-#define BXW_FLAG_NMS_CLASS 1 /* suppression within a class */
-#define BXW_FLAG_NMS_ALL 2 /* suppression across classes; neither flag: none */
+#define BXW_FLAG_NMS_CLASS 1 /* suppress within a class */
+#define BXW_FLAG_NMS_ALL 2 /* suppress across classes; without both flags nothing is suppressed */
 #define BXW_FLAG_SUPPRESS_EQUAL 4 /* suppress at IoU == threshold too */
-#define BXW_FLAG_CLAMP_BEFORE 8
-#define BXW_FLAG_CLAMP_AFTER 16
-#define BXW_FLAG_CLAMP_CENTRE 32
-#define BXW_FLAG_MULTI_LABEL 64
+#define BXW_FLAG_CLAMP_BEFORE 8 /* clamp candidates to 0..1, and drop those that become empty */
+#define BXW_FLAG_CLAMP_AFTER 16 /* clamp the corners of detections to 0..1 */
+#define BXW_FLAG_CLAMP_CENTRE 32 /* clamp centre and size of detections to 0..1 */
+#define BXW_FLAG_MULTI_LABEL 64 /* make a candidate of each class that passes, not of the best alone */
 
-/* Head record: one per (tensor, anchor) that is scanned */
+/* Head record: one for each (tensor, anchor) that is scanned */
 #define BXW_H_CELLS 0 /* cells to scan */
 #define BXW_H_RULE 1 /* RULE_*: how objectness and class make a score */
 #define BXW_H_THRESHOLD 2 /* f32: smallest score that passes */
-#define BXW_H_SOURCE 3 /* source number of cell 0 */
+#define BXW_H_SOURCE 3 /* source index of cell 0 */
 #define BXW_H_INDEX 4 /* gathered input: address of u32 cell numbers; 0: row i is cell i */
 #define BXW_H_SCORE_TYPE 5 /* TYPE_* */
 #define BXW_H_SCORE 6 /* address of class 0 of cell 0 */
 #define BXW_H_SCORE_CHANNEL 7 /* bytes from class to class */
 #define BXW_H_SCORE_CELL 8 /* bytes from cell to cell */
 #define BXW_H_SCORE_SCALE 9 /* f32 */
-#define BXW_H_SCORE_ZERO 10 /* f32 */
+#define BXW_H_SCORE_ZERO 10 /* f32: zero point */
 #define BXW_H_SCORE_FN 11 /* FN_NONE, FN_SIGMOID or FN_SOFTMAX */
-#define BXW_H_SCORE_RAW_THRESHOLD 12 /* smallest raw value that can pass: f32 bits, or an integer key; softmax: f32, how far below the row's largest logit */
-#define BXW_H_CLASSES 13 /* classes looked at */
-#define BXW_H_CLASS_BASE 14 /* label of class 0 */
-#define BXW_H_CLASS_LIST 15 /* u32[classes]: which classes; 0: 0, 1, 2, ... */
-#define BXW_H_CLASS_THRESHOLDS 16 /* f32[classes]: smallest score per class; 0: H_THRESHOLD for all */
+#define BXW_H_SCORE_RAW_THRESHOLD 12 /* least raw value that can pass: f32 or integer key; softmax: f32, best - top logit */
+#define BXW_H_CLASSES 13 /* count of classes that are looked at */
+#define BXW_H_CLASS_BASE 14 /* class id of class 0 */
+#define BXW_H_CLASS_LIST 15 /* u32[classes]: the classes that are looked at; 0: 0, 1, 2, ... */
+#define BXW_H_CLASS_THRESHOLDS 16 /* f32[classes]: smallest score of each class; 0: H_THRESHOLD for all */
 #define BXW_H_SOFT 17 /* softmax: address of the first logit of cell 0 */
-#define BXW_H_SOFT_COUNT 18 /* softmax: number of logits */
-#define BXW_H_OBJ_TYPE 19
+#define BXW_H_SOFT_COUNT 18 /* softmax: count of logits */
+#define BXW_H_OBJ_TYPE 19 /* TYPE_* */
 #define BXW_H_OBJ 20 /* address of the objectness of cell 0; 0: none */
-#define BXW_H_OBJ_CELL 21
-#define BXW_H_OBJ_SCALE 22
-#define BXW_H_OBJ_ZERO 23
-#define BXW_H_OBJ_FN 24
-#define BXW_H_OBJ_RAW_THRESHOLD 25
-#define BXW_H_CLASS_ID_TYPE 26 /* class number given by a column of its own */
-#define BXW_H_CLASS_ID 27
-#define BXW_H_CLASS_ID_CELL 28
-#define BXW_H_CLASS_ID_SCALE 29
-#define BXW_H_CLASS_ID_ZERO 30
-#define BXW_H_MARKER 31 /* f32 or f16 column whose value -1 ends the list (SSD DetectionOutput); type: H_SCORE_TYPE */
-#define BXW_H_MARKER_CELL 32
-#define BXW_H_COUNT 33 /* address of the number of valid cells (TFLite post-process) */
-#define BXW_H_COUNT_TYPE 34
+#define BXW_H_OBJ_CELL 21 /* bytes from cell to cell */
+#define BXW_H_OBJ_SCALE 22 /* f32 */
+#define BXW_H_OBJ_ZERO 23 /* f32: zero point */
+#define BXW_H_OBJ_FN 24 /* FN_NONE or FN_SIGMOID */
+#define BXW_H_OBJ_RAW_THRESHOLD 25 /* least raw objectness that can pass: f32 or integer key */
+#define BXW_H_CLASS_ID_TYPE 26 /* TYPE_* of a column of class ids */
+#define BXW_H_CLASS_ID 27 /* address of the class id of cell 0; 0: no such column */
+#define BXW_H_CLASS_ID_CELL 28 /* bytes from cell to cell */
+#define BXW_H_CLASS_ID_SCALE 29 /* f32 */
+#define BXW_H_CLASS_ID_ZERO 30 /* f32: zero point */
+#define BXW_H_MARKER 31 /* column, type H_SCORE_TYPE, whose -1 ends the list (SSD DetectionOutput); 0: none */
+#define BXW_H_MARKER_CELL 32 /* bytes from cell to cell */
+#define BXW_H_COUNT 33 /* address of the count of valid cells (TFLite post-process); 0: none */
+#define BXW_H_COUNT_TYPE 34 /* TYPE_* */
 #define BXW_H_KIND 35 /* KIND_* */
-#define BXW_H_BOX_TYPE 36
+#define BXW_H_BOX_TYPE 36 /* TYPE_* */
 #define BXW_H_BOX_CELL 37 /* bytes from cell to cell */
-#define BXW_H_BOX_0 38 /* addresses of the four box channels of cell 0: x y w h, or x1 y1 x2 y2, or l t r b */
-#define BXW_H_BOX_1 39
-#define BXW_H_BOX_2 40
-#define BXW_H_BOX_3 41
-#define BXW_H_BOX_SCALE 42
-#define BXW_H_BOX_ZERO 43
+#define BXW_H_BOX_0 38 /* address of the first box channel of cell 0: x, x1 or left */
+#define BXW_H_BOX_1 39 /* address of the second: y, y1 or top */
+#define BXW_H_BOX_2 40 /* address of the third: w, x2 or right */
+#define BXW_H_BOX_3 41 /* address of the fourth: h, y2 or bottom */
+#define BXW_H_BOX_SCALE 42 /* f32 */
+#define BXW_H_BOX_ZERO 43 /* f32: zero point */
 #define BXW_H_BIN 44 /* distance: bytes from bin to bin */
-#define BXW_H_BINS 45 /* distance: bins of a distribution; 0: the distance itself */
-#define BXW_H_GRID_W 46 /* cells in a row of the grid */
-#define BXW_H_XY_FN 47 /* FN_* on x and y */
+#define BXW_H_BINS 45 /* distance: bins of a distribution; 0: the channel is the distance itself */
+#define BXW_H_GRID_W 46 /* cells in a line of the grid */
+#define BXW_H_XY_FN 47 /* grid: FN_* on x and y */
 #define BXW_H_XY_SCALE 48 /* f32: centre = (column + scale * f(x) + bias) * H_KX */
-#define BXW_H_XY_BIAS 49
+#define BXW_H_XY_BIAS 49 /* f32 */
 #define BXW_H_WH_FN 50 /* FN_* on w and h */
 #define BXW_H_W 51 /* f32: width = f(w) * H_W (anchor width, normalised) */
-#define BXW_H_H 52
-#define BXW_H_KX 53 /* f32: to normalised coordinates */
-#define BXW_H_KY 54
+#define BXW_H_H 52 /* f32: height = f(h) * H_H */
+#define BXW_H_KX 53 /* f32: factor to normalised x */
+#define BXW_H_KY 54 /* f32: factor to normalised y */
 #define BXW_H_TABLE 55 /* prior: f32[cells][4]: cx cy w h, normalised */
-#define BXW_H_V0 56 /* prior: factors on the four box channels (variances) */
-#define BXW_H_V1 57
-#define BXW_H_V2 58
-#define BXW_H_V3 59
-#define BXW_H_CHECK 60 /* f32: a probability above this is out of range; +Infinity: no check */
-#define BXW_H_LIST_LENGTH 61 /* label column: entries of H_CLASS_LIST and H_CLASS_THRESHOLDS; 0: all labels, H_THRESHOLD */
+#define BXW_H_V0 56 /* prior: f32: factor on box channel 0 (variance) */
+#define BXW_H_V1 57 /* prior: f32: factor on box channel 1 */
+#define BXW_H_V2 58 /* prior: f32: factor on box channel 2 */
+#define BXW_H_V3 59 /* prior: f32: factor on box channel 3 */
+#define BXW_H_MAX_PROBABILITY 60 /* f32: a probability above this is out of range; +Infinity: none is */
+#define BXW_H_LIST_LENGTH 61 /* class id column: length of H_CLASS_LIST and H_CLASS_THRESHOLDS; 0: neither */
 #define BXW_HEAD_WORDS 64
-#define BXW_KIND_GRID 0 /* centre from the cell, size from an anchor (YOLOv2..v7) or the stride (YOLOX) */
+#define BXW_KIND_GRID 0 /* centre from the cell, size from an anchor (YOLOv2 to v7) or the stride (YOLOX) */
 #define BXW_KIND_DISTANCE 1 /* left, top, right, bottom from the centre of the cell, in cells */
 #define BXW_KIND_PRIOR 2 /* offsets against a prior box (SSD) */
 #define BXW_KIND_CENTRE 3 /* plain cx cy w h */
 #define BXW_KIND_CORNERS 4 /* plain x1 y1 x2 y2 */
 #define BXW_KIND_TOPLEFT 5 /* plain x1 y1 w h */
-#define BXW_RULE_CLASS 0 /* the class score; objectness, where there is one, only gates */
-#define BXW_RULE_PRODUCT 1 /* objectness x class */
-#define BXW_RULE_OBJECTNESS 2 /* one class and no class channel */
-#define BXW_RULE_POWER 3 /* objectness^0.6 x class^0.4 (FastestDet) */
+#define BXW_RULE_CLASS 0 /* the class score; objectness, if there is one, only gates */
+#define BXW_RULE_PRODUCT 1 /* objectness x class score */
+#define BXW_RULE_OBJECTNESS 2 /* the objectness: one class and no class channel */
+#define BXW_RULE_POWER 3 /* objectness^0.6 x class score^0.4 (FastestDet) */
 #define BXW_FN_NONE 0
 #define BXW_FN_SIGMOID 1
 #define BXW_FN_SOFTMAX 2
 #define BXW_FN_TANH 3
 #define BXW_FN_EXP 4
-#define BXW_FN_SQUARE 5 /* (2 w)^2 of a w that is a probability already */
+#define BXW_FN_SQUARE 5 /* (2 w)^2, for a w that is a probability already */
 #define BXW_FN_SQUARE_SIGMOID 6 /* (2 sigmoid(w))^2 */
 #define BXW_TYPE_F32 0
 #define BXW_TYPE_F16 1
@@ -152,51 +152,65 @@
 
 /* Scratch */
 /*
- * Cells per block of the scan; of elements smaller than 4 bytes twice as many. Few enough that what is kept of a block stays in the first-level
- * cache. With vectors, blocks of planes are as long as scratch has room for (`planeBlock`): memory is read fastest by long runs along each plane.
+ * Cells of a block of the scan; twice as many if an element has 1 or 2 bytes. What is kept of a block stays in the
+ * first-level cache. With vectors, a block of planes is as long as scratch has room for (`planeBlock`): memory is read
+ * fastest in long runs along each plane.
  */
 #define BXW_BLOCK 512
 /*
- * Scratch of the scan, from P_SCRATCH on; each part has room for every cell of a block:
+ * Scratch of the scan with vectors, from P_SCRATCH on. Each part has room for every cell of a block:
  *
- *     0              P_COLUMN        2 P_COLUMN        3 P_COLUMN  then rows, P_ROWS bytes of them ...
- *     | rows that    | their best    | their labels    | maxima    | maxima of     | of group 1   | up to 16 groups |
- *     | may pass     | scores        |                 | of cells  | group 0       |              |                 |
+ *     0              P_COLUMN        2 P_COLUMN        3 P_COLUMN    then rows, P_ROWS bytes in all
+ *     | rows that    | their best    | their best      | maxima of   | maxima of     | of group 1   | up to GROUPS |
+ *     | may pass     | values        | classes         | all classes | group 0       |              |              |
  *
- * A group is eight classes, or as many eights as keep the groups at sixteen. Heads with objectness, or of one class, have no groups and
- * use the room of the first three rows for other things. The kernel without vectors has columns of COLUMN_BYTES and no rows: scores and labels
- * are those of all cells of a block, by number, the scores as raw bits.
+ * A group has eight classes, or as many times eight as keep the count of groups at most GROUPS. Heads with objectness,
+ * or with one class, have no groups. They use the room of three rows for other things.
+ *
+ * The kernel without vectors has three columns of COLUMN_BYTES and no rows. Its columns of values (as keys) and of
+ * classes hold all cells of a block.
  */
 #define BXW_COLUMN_BYTES 4112
 #define BXW_ROW_BYTES 2064
 #define BXW_GROUPS 16
-/* Rows where there are groups, at least, and where there are none. */
+/* Bytes of the rows: the least that heads with groups need, and what heads without groups need. */
 #define BXW_GROUP_ROWS_BYTES 35088
 #define BXW_PLAIN_ROWS_BYTES 6192
+/* Bytes of the scratch, with groups and without. */
 #define BXW_SCAN_BYTES 47424
 #define BXW_SCAN_COLUMN_BYTES 18528
-/* All that the kernel without vectors needs. */
+/* Bytes of the scratch that the kernel without vectors needs. */
 #define BXW_SCAN_SCALAR_BYTES 12336
-/* Addresses begin here: a zero address is a bug, not data. */
+/* First address that a layout hands out. Address 0 stays unused, so that a forgotten pointer is caught. */
 #define BXW_FIRST_ADDRESS 64
-/* Up to so many candidates are put in order by insertion. */
+/* Up to this many candidates are sorted by insertion. */
 #define BXW_SORT_SMALL 24
-/* Up to so many are put in order at once, and nms never calls for more. */
+/* Up to this many candidates are sorted at once. More are sorted in waves. */
 #define BXW_ONE_WAVE 3072
-/* Of more than that the best first: so many, or an eighth, by a sample of the scores. */
+/* The first wave has this many candidates, or an eighth of all. A sample of SORT_SAMPLE scores says where it ends. */
 #define BXW_FIRST_WAVE 1024
 #define BXW_SORT_SAMPLE 512
-/* The sort has up to 2^11 buckets; one with more than so many in it is too many to insert. */
+/* The sort has up to 2^BUCKET_BITS buckets. With more than BUCKET_CROWD in one, a radix sort is faster. */
 #define BXW_BUCKET_BITS 11
 #define BXW_BUCKET_CROWD 32
-/* Kept boxes of the engine with vectors stand in blocks of four of a label or strip, in columns: x1[4] y1[4] x2[4] y2[4] area[4] next label count pad. */
+/*
+ * Kept boxes of nms with vectors: blocks of four, all of one class or strip, in columns. Offsets in bytes:
+ *
+ *     0         16        32        48        64          80           84         88      92
+ *     | x1[4]   | y1[4]   | x2[4]   | y2[4]   | area[4]   | next block | class id | count | unused |
+ */
 #define BXW_KEPT4_NEXT 80
 #define BXW_KEPT4_CLASS_ID 84
 #define BXW_KEPT4_COUNT 88
 #define BXW_KEPT4_BYTES 96
 /*
- * Without vectors, records of six words: left and top edge as halves of one word | right and bottom edge | address of the box | area | label |
- * address of the next record.
+ * Kept boxes of nms without vectors: records of KEPT_WORDS words:
+ *
+ *     0               1                2                    3      4          5
+ *     | left and top  | right and      | address of the     | area | class id | address of the      |
+ *     | edge, packed  | bottom, packed | box                |      |          | next record         |
+ *
+ * Addresses are word indices in the TypeScript engine.
  */
 #define BXW_KEPT_FAR 1
 #define BXW_KEPT_BOX 2
@@ -204,8 +218,9 @@
 #define BXW_KEPT_CLASS_ID 4
 #define BXW_KEPT_NEXT 5
 #define BXW_KEPT_WORDS 6
+/* Chains of kept boxes: one for each low byte of a class id. */
 #define BXW_CHAINS 256
-/* Across classes kept boxes hang in so many strips of the image, whose breadth is that of so many of the best candidates. */
+/* Across classes, kept boxes hang in strips. These divide the breadth of the best STRIP_SAMPLE candidates. */
 #define BXW_STRIPS 16
 #define BXW_STRIP_SAMPLE 64
 

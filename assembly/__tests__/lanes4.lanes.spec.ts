@@ -1,7 +1,10 @@
 import { passing16, splatThreshold } from "../lanes4";
 import { f16, key, lowest, size } from "../value";
 
-/** Cells that the lanes judge differently than one cell by itself, over bits of all kinds, gates of all kinds and distances. */
+/**
+ * Cells that the lanes judge differently than one cell by itself, over bits of all kinds, gates of all kinds and
+ * distances.
+ */
 function wrong<T, K>(): i32 {
   const at = heap.alloc(16 * 24 * 4);
   let seed: u32 = 7;

@@ -15,7 +15,7 @@ import {
   H_BOX_3,
   H_BOX_CELL,
   H_CELLS,
-  H_CHECK,
+  H_MAX_PROBABILITY,
   H_CLASSES,
   H_THRESHOLD,
   H_GRID_W,
@@ -236,7 +236,7 @@ function check(type: i32, bytes: i32, cells: i32, classes: i32, planes: bool): i
   setAt(head, H_SCORE_CHANNEL, channel);
   setAt(head, H_CLASSES, classes);
   floatAt(head, H_SCORE_SCALE, 1);
-  floatAt(head, H_CHECK, Infinity);
+  floatAt(head, H_MAX_PROBABILITY, Infinity);
   if (type == TYPE_F16) {
     floatAt(head, H_THRESHOLD, 1.875);
     setAt(head, H_SCORE_RAW_THRESHOLD, 0x3c00 + 7 * 128);

@@ -226,7 +226,7 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   floats(A.H_W, ...h.size, ...h.unit);
   words(A.H_TABLE, layout.priors[index]);
   floats(A.H_V0, ...h.variances);
-  floats(A.H_CHECK, Math.min(highest(plan, score, h.scoreFn), highest(plan, objectness, h.objectnessFn)));
+  floats(A.H_MAX_PROBABILITY, Math.min(highest(plan, score, h.scoreFn), highest(plan, objectness, h.objectnessFn)));
 }
 
 /** Where the gathered rows of a head stand: the heads of a tensor share its slot, each with room for all its cells. */

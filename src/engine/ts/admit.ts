@@ -24,7 +24,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, best: 
     const fn = i32[head + A.H_OBJ_FN];
     if (!passesRaw(m, type, head + A.H_OBJ_RAW_THRESHOLD, at)) return;
     load(m, type, at, head + A.H_OBJ_SCALE, OBJECTNESS);
-    outOfRange = isOutOfRange(fn, scratch32[OBJECTNESS], f32[head + A.H_CHECK]);
+    outOfRange = isOutOfRange(fn, scratch32[OBJECTNESS], f32[head + A.H_MAX_PROBABILITY]);
     activate(fn, OBJECTNESS);
     if (i32[head + A.H_RULE] === A.RULE_OBJECTNESS) {
       scratch32[SCORE] = scratch32[OBJECTNESS];
@@ -61,7 +61,7 @@ function admitClassId(m: Memory, plan: number, head: number, row: number): void 
   const fn = i32[head + A.H_SCORE_FN];
   const at = i32[head + A.H_SCORE] + row * i32[head + A.H_SCORE_CELL];
   load(m, i32[head + A.H_SCORE_TYPE], at, head + A.H_SCORE_SCALE, SCORE);
-  if (isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_CHECK])) {
+  if (isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
     i32[plan + A.P_OUT_OF_RANGE]++;
     return;
   }
@@ -141,7 +141,7 @@ function admitEach(
     const p = at + c * step;
     if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) continue;
     load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
-    if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_CHECK])) {
+    if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       return;
     }
@@ -180,7 +180,7 @@ function admitBest(
   // Below the raw threshold no score passes, except the product with an infinite objectness, which is no score.
   if (!isKnown && fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) return;
   load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
-  if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_CHECK])) {
+  if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
     i32[plan + A.P_OUT_OF_RANGE]++;
     return;
   }
@@ -191,8 +191,8 @@ function admitBest(
 }
 
 /** True if x should be a probability and is not. Infinities are dropped later, as not finite. */
-export function isOutOfRange(fn: number, x: number, check: number): boolean {
-  return fn === A.FN_NONE && x > check && finite(x);
+export function isOutOfRange(fn: number, x: number, maxProbability: number): boolean {
+  return fn === A.FN_NONE && x > maxProbability && finite(x);
 }
 
 /** Applies the function of the head to the raw score in the SCORE register. */

@@ -49,8 +49,8 @@ export function largest(m: Memory, at: number, step: number, n: number): number 
   let i = n;
   let a = (at + n * step) & INDEX;
   while (i > 0) {
-    // Bits to skip, if the best is positive: NaN (from 0x7f800001 on), all negative floats, then those from 0 to the best.
-    // If the best is not positive: floats below it have larger bits than it has.
+    // Bits to skip, if the best is positive: NaN (from 0x7f800001 on), all negative floats, then those from 0 to the
+    // best. If the best is not positive: floats below it have larger bits than it has.
     const lowest = bits > 0 ? 0x7f800001 : (bits | -0x80000000) + 1;
     const span = ((bits > 0 ? bits : 0) - lowest) >>> 0;
     for (; i >= 4; i -= 4) {
@@ -99,8 +99,8 @@ export function largestInRow(m: Memory, at: number, n: number): number {
 }
 
 /**
- * Returns the first word, from `w` on in steps of eight, whose group of eight has a float with bits above `below`; `end`
- * or later if there is none. A loop without calls: after a call V8 would load the address of the array again.
+ * Returns the first word, from `w` on in steps of eight, whose group of eight has a float with bits above `below`;
+ * `end` or later if there is none. A loop without calls: after a call V8 would load the address of the array again.
  */
 export function nextAbove(i32: Int32Array, w: number, end: number, below: number): number {
   for (w &= INDEX; w < end; w = (w + 8) & INDEX)

@@ -12,7 +12,9 @@ import { largest, largestInRow, nextAbove } from "./classes.ts";
 import { OBJECTNESS, SCORE, scratch32 } from "./registers.ts";
 import { finite, fround, load } from "./value.ts";
 
-/** True if the classes of a head are independent, all are looked at under one threshold, and only the best is wanted. */
+/**
+ * True if the classes of a head are independent, all are looked at under one threshold, and only the best is wanted.
+ */
 function wantsBestClass({ i32 }: Memory, plan: number, head: number): boolean {
   const rule = i32[head + A.H_RULE];
   return (
@@ -64,14 +66,14 @@ export function admitCommon(
   const classes = i32[head + A.H_CLASSES];
   const base = i32[head + A.H_CLASS_BASE];
   const isProduct = i32[head + A.H_RULE] === A.RULE_PRODUCT;
-  const check = f32[head + A.H_CHECK];
+  const maxProbability = f32[head + A.H_MAX_PROBABILITY];
   const threshold = f32[head + A.H_THRESHOLD];
   const rawThreshold = f32[head + A.H_SCORE_RAW_THRESHOLD];
   const isRow = channel === 4 && rawThreshold > 0;
 
-  // A class must reach a bound, so that its product with objectness o reaches the threshold. For probabilities the bound
-  // is threshold / o. For logits it is ln(threshold) - o, since sigmoid(x) < e^x. Lower the bound a little for rounding;
-  // near the smallest floats rounding needs more, so use no bound there.
+  // A class must reach a bound, so that its product with objectness o reaches the threshold. For probabilities the
+  // bound is threshold / o. For logits it is ln(threshold) - o, since sigmoid(x) < e^x. Lower the bound a little for
+  // rounding; near the smallest floats rounding needs more, so use no bound there.
   const isBounded = isProduct && threshold > 1e-30 && fn === objectnessFn;
   const least = isBounded && fn === A.FN_NONE ? threshold * 0.999999 : 0;
   const logarithm = isBounded && fn === A.FN_SIGMOID ? Math.log(threshold) - 0.001 : -Infinity;
@@ -119,13 +121,15 @@ export function admitCommon(
       const p = (at + row * cell) >> 2;
       if (least > 0)
         registers[SCORE] =
-          objectness <= check && least > rawThreshold * objectness ? least / objectness : rawThreshold;
+          objectness <= maxProbability && least > rawThreshold * objectness
+            ? least / objectness
+            : rawThreshold;
       else registers[SCORE] = logarithm - objectness > rawThreshold ? logarithm - objectness : rawThreshold;
       classIndex = isRow ? largestInRow(m, p, classes) : largest(m, p, channel >> 2, classes);
       if (classIndex < 0) continue;
       score = f32[p + ((classIndex * channel) >> 2)];
     }
-    if (isOutOfRange(objectnessFn, objectness, check) || isOutOfRange(fn, score, check)) {
+    if (isOutOfRange(objectnessFn, objectness, maxProbability) || isOutOfRange(fn, score, maxProbability)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       continue;
     }
@@ -176,7 +180,9 @@ export function admitCommon(
   i32[plan + A.P_CANDIDATES] = next;
 }
 
-/** True if `admitColumn` can take a common head: one class, scores side by side, and f32 boxes that need no function. */
+/**
+ * True if `admitColumn` can take a common head: one class, scores side by side, and f32 boxes that need no function.
+ */
 export function isColumn({ i32 }: Memory, plan: number, head: number): boolean {
   return (
     i32[head + A.H_OBJ] === 0 &&
@@ -199,7 +205,7 @@ export function admitColumn(m: Memory, plan: number, head: number, from: number,
   const { i32, f32 } = m;
   const first = (i32[head + A.H_SCORE] >> 2) + from;
   const end = first + n;
-  const check = f32[head + A.H_CHECK];
+  const maxProbability = f32[head + A.H_MAX_PROBABILITY];
   const threshold = f32[head + A.H_THRESHOLD];
   const below = threshold > 0 ? i32[head + A.H_THRESHOLD] - 1 : -1;
   const classId = i32[head + A.H_CLASS_BASE];
@@ -223,7 +229,7 @@ export function admitColumn(m: Memory, plan: number, head: number, from: number,
     if (below >= 0 && ((w - first) & 7) === 0 && (w = nextAbove(i32, w, end - 7, below)) >= end) break;
     const score = f32[w];
     if (!(score >= threshold)) continue;
-    if (isOutOfRange(A.FN_NONE, score, check)) {
+    if (isOutOfRange(A.FN_NONE, score, maxProbability)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       continue;
     }

@@ -1,6 +1,9 @@
 /**
  * The gate for cells side by side: planes, one for each class, or a single column of objectness. Twin of
  * `assembly/planes.ts`. It finds the best class of a cell on its way.
+ *
+ * Only here: laneKey, nextNegative, nextWord, scanPlane, listMarked. One loop over 32-bit words takes all element types
+ * here, and cells are marked in bits; the kernel has u64 and a function for each kind of element.
  */
 import * as A from "../../core/abi.ts";
 import { INDEX, type Memory } from "../../core/memory.ts";
@@ -80,7 +83,9 @@ export function passPlanes(
   }
 }
 
-/** Returns a raw threshold as a signed integer that orders like the elements and fits a lane, whose top bit is `half`. */
+/**
+ * Returns a raw threshold as a signed integer that orders like the elements and fits a lane, whose top bit is `half`.
+ */
 function laneKey(type: number, threshold: number, half: number): number {
   let key = threshold;
   if (type === A.TYPE_F32) {

@@ -1,6 +1,8 @@
 /**
- * Turns scores into candidates. Twin of `assembly/scan.ts`: cells go by in blocks. A gate over raw values picks the cells
- * that may hold something (gate.ts, planes.ts). The exact work is done for these few (admit.ts, common.ts).
+ * Turns scores into candidates. Twin of `assembly/scan.ts`: cells go by in blocks. A gate over raw values picks the
+ * cells that may hold something (gate.ts, planes.ts). The exact work is done for these few (admit.ts, common.ts).
+ *
+ * Only here: admitList. Lists of cells are admitted in pieces, for the sake of V8.
  */
 import * as A from "../../core/abi.ts";
 import { type Memory } from "../../core/memory.ts";
@@ -11,13 +13,16 @@ import { listMarked, passPlanes } from "./planes.ts";
 import { LOG_BYTES, value } from "./value.ts";
 
 /**
- * Scratch of the scan, in words: a list of BLOCK cells, then a bit and a best class for each cell of a block. Blocks are
- * as long as that has room for, so that each plane is read in long stretches. SCAN_BYTES is for planes,
+ * Scratch of the scan, in words: a list of BLOCK cells, then a bit and a best class for each cell of a block. Blocks
+ * are as long as that has room for, so that each plane is read in long stretches. SCAN_BYTES is for planes,
  * SCAN_COLUMN_BYTES for a single column.
  */
 const PLANE_WORDS = (A.SCAN_BYTES >> 2) - A.BLOCK;
 const COLUMN_WORDS = (A.SCAN_COLUMN_BYTES >> 2) - A.BLOCK;
-/** Cells of a block in a column whose cells lie apart: long runs hide the wait for memory, yet rows must stay in a cache. */
+/**
+ * Cells of a block in a column whose cells lie apart: long runs hide the wait for memory, yet rows must stay in a
+ * cache.
+ */
 const APART_BLOCK = 6 * A.BLOCK;
 
 /** Scans all heads of a plan. Returns the number of candidates. */
@@ -81,8 +86,8 @@ function scanHead(m: Memory, plan: number, head: number): void {
       if (passesAll || (common && planes > 1)) for (let i = 0; i < n; i++) i32[end++] = from + i;
       else if (planes === 1) end = passColumn(m, type, threshold, at, step, from, n, list);
       else end = passRows(m, head, type, at, step, from, n, list);
-      // Admit in pieces of BLOCK. If a function loops for long in its first calls, V8 compiles it for entry in the middle of
-      // the loop, and may keep that code, which reloads every constant in each round.
+      // Admit in pieces of BLOCK. If a function loops for long in its first calls, V8 compiles it for entry in the
+      // middle of the loop, and may keep that code, which reloads every constant in each round.
       for (let k = list; k < end; k += A.BLOCK)
         admitList(m, plan, head, common, k, Math.min(k + A.BLOCK, end), 0, from);
     }
@@ -111,7 +116,10 @@ function admitList(
   }
 }
 
-/** Returns how many rows are valid: up to the end marker (SSD DetectionOutput), or as many as stated (TFLite post-process). */
+/**
+ * Returns how many rows are valid: up to the end marker (SSD DetectionOutput), or as many as stated (TFLite
+ * post-process).
+ */
 function validCells(m: Memory, head: number): number {
   const { i32 } = m;
   let cells = i32[head + A.H_CELLS];

@@ -8,7 +8,9 @@ import type { Memory } from "../../core/memory.ts";
 /** What `measureStrips` found: the left edge of strip 0, the strips to a unit (0: one strip), and `sideShare`. */
 export const strips = new Float64Array(3);
 
-/** Measures the strips: they divide the breadth of the best candidates. Boxes outside go into the first or last strip. */
+/**
+ * Measures the strips: they divide the breadth of the best candidates. Boxes outside go into the first or last strip.
+ */
 export function measureStrips({ i32, f32 }: Memory, plan: number): void {
   const order = i32[plan + A.P_ORDER] >> 2;
   const boxes = i32[plan + A.P_BOXES] >> 2;

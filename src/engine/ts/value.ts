@@ -24,7 +24,10 @@ export function halfKey(bits: number): number {
   return order > 0x7c00 ? LOWEST : order;
 }
 
-/** Loads the word that holds byte address `at`, shifted so that the element is in the low bits. Upper bits are undefined. */
+/**
+ * Loads the word that holds byte address `at`, shifted so that the element is in the low bits. Upper bits are
+ * undefined.
+ */
 function wordAt(m: Memory, at: number): number {
   return m.i32[at >> 2] >> ((at & 3) << 3);
 }
@@ -46,7 +49,10 @@ export function value(m: Memory, type: number, at: number, scale: number, zero: 
   return dequantise(integerKey(m, type, at), scale, zero);
 }
 
-/** Loads `value` into an f32 register. `scale` is the word of the head record that holds the scale; the zero point follows. */
+/**
+ * Loads `value` into an f32 register. `scale` is the word of the head record that holds the scale; the zero point
+ * follows.
+ */
 export function load(m: Memory, type: number, at: number, scale: number, register: number): void {
   const { f32 } = m;
   if (type === TYPE_F32) scratch32[register] = f32[at >> 2];
