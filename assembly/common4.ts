@@ -3,6 +3,7 @@
  *
  * The cells of a block that passed the gate go through three passes. Between the passes they stand in columns of
  * scratch: rows (the list itself), values, classes. A pass shortens the columns in place: what passes moves forward.
+ * The length of the columns is in bytes, four for each cell.
  *
  *     1. admitClasses, admitFloats   find the best class of each cell and its raw value. The loops are so short that
  *                                    the loads of several cells are under way at once
@@ -89,55 +90,56 @@ function rowAt(list: usize, k: i32, count: i32): i32 {
 /** First pass, for classes without objectness. `from` is the first row of the block. */
 export function admitClasses(plan: usize, head: usize, list: usize, count: i32, from: i32): void {
   const type = int(head, H_SCORE_TYPE);
+  const classes = int(head, H_CLASSES);
+  const bytes: usize = type == TYPE_F32 ? 4 : type == TYPE_F16 ? 2 : 1;
   let n: usize = 0;
-  if (
-    int(head, H_CLASSES) > 1 &&
-    ptr(head, H_SCORE_CELL) == (type == TYPE_F32 ? 4 : type == TYPE_F16 ? 2 : 1)
-  ) {
+  if (classes == 1) n = loadOneClass(plan, head, list, count);
+  else if (ptr(head, H_SCORE_CELL) == bytes) {
     if (type == TYPE_F32) n = classesOf<f32>(plan, head, list, count, from);
     else if (type == TYPE_F16) n = classesOf<f16>(plan, head, list, count, from);
-    // i8 and u8 compare alike here. The value is made with the right sign.
+    // Bytes are only compared for equality here, so that u8 stands for i8 too.
     else n = classesOf<u8>(plan, head, list, count, from);
-  } else if (int(head, H_CLASSES) == 1) {
-    // One class: there is nothing to find, and the list stays as it is.
-    n = (<usize>count) << 2;
-    const values = column(plan, 1);
-    const bestClasses = column(plan, 2);
-    const at = ptr(head, H_SCORE);
-    const cell = ptr(head, H_SCORE_CELL);
-    const scale = flt(head, H_SCORE_SCALE);
-    const zero = flt(head, H_SCORE_ZERO);
-    if (type == TYPE_F32) {
-      for (let k: usize = 0; k < n; k += 16) {
-        const r0 = load<i32>(list + k);
-        // Rows of a list ascend, so these four are neighbours.
-        if (cell == 4 && k + 16 <= n && load<i32>(list + k, 12) - r0 == 3) {
-          v128.store(values + k, v128.load(at + ((<usize>r0) << 2)));
-          continue;
-        }
-        const i = <i32>(k >> 2);
-        v128.store(
-          values + k,
-          gather4<f32>(
-            at + <usize>r0 * cell,
-            at + <usize>rowAt(list, i + 1, count) * cell,
-            at + <usize>rowAt(list, i + 2, count) * cell,
-            at + <usize>rowAt(list, i + 3, count) * cell,
-          ),
-        );
-      }
-    } else {
-      for (let k: usize = 0; k < n; k += 4)
-        store<f32>(values + k, value(type, at + <usize>load<u32>(list + k) * cell, scale, zero));
-    }
-    clear(bestClasses, n);
   } else {
     for (let k: usize = 0; k < (<usize>count) << 2; k += 4) n += classOf(plan, head, load<i32>(list + k), n);
   }
   admitScores(plan, head, list, n, 0, false);
 }
 
-/** Puts one cell into the columns at `n`, unless it has no best class. Returns the bytes by which the columns grew. */
+/** Loads the values of a head with one class: the list stays as it is. Returns the length of the columns. */
+function loadOneClass(plan: usize, head: usize, list: usize, count: i32): usize {
+  const n = (<usize>count) << 2;
+  const values = column(plan, 1);
+  const type = int(head, H_SCORE_TYPE);
+  const at = ptr(head, H_SCORE);
+  const cell = ptr(head, H_SCORE_CELL);
+  clear(column(plan, 2), n);
+  if (type != TYPE_F32) {
+    const scale = flt(head, H_SCORE_SCALE);
+    const zero = flt(head, H_SCORE_ZERO);
+    for (let k: usize = 0; k < n; k += 4)
+      store<f32>(values + k, value(type, at + <usize>load<u32>(list + k) * cell, scale, zero));
+    return n;
+  }
+  for (let k: usize = 0; k < n; k += 16) {
+    const r0 = load<i32>(list + k);
+    // Rows of a list ascend, so these four are neighbours.
+    if (cell == 4 && k + 16 <= n && load<i32>(list + k, 12) - r0 == 3) {
+      v128.store(values + k, v128.load(at + ((<usize>r0) << 2)));
+      continue;
+    }
+    const i = <i32>(k >> 2);
+    const r1 = <usize>rowAt(list, i + 1, count);
+    const r2 = <usize>rowAt(list, i + 2, count);
+    const r3 = <usize>rowAt(list, i + 3, count);
+    v128.store(
+      values + k,
+      gather4<f32>(at + <usize>r0 * cell, at + r1 * cell, at + r2 * cell, at + r3 * cell),
+    );
+  }
+  return n;
+}
+
+/** Puts one cell into the columns at `n`, unless it has no best class. Returns by how much the columns grew. */
 function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
   const type = int(head, H_SCORE_TYPE);
   const classes = int(head, H_CLASSES);
@@ -155,8 +157,8 @@ function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
 }
 
 /**
- * Finds the best class of cells whose maxima over planes are known, four cells at a time. Returns the bytes of the
- * columns.
+ * Finds the best class of cells whose maxima over planes are known, four cells at a time. Returns the length
+ * of the columns.
  *
  * Searches the first group of planes that holds the maximum, then the first plane of that group that does. No branch
  * depends on a value, so the loads of several cells are under way at once. If the maximum is a zero, it has the sign of
@@ -196,31 +198,36 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     let p1 = maxima + <usize>(r1 - from) * size<T>();
     let p2 = maxima + <usize>(r2 - from) * size<T>();
     let p3 = maxima + <usize>(r3 - from) * size<T>();
-    const m = gather4<T>(p0, p1, p2, p3);
+    const maximum = gather4<T>(p0, p1, p2, p3);
     // The rows of f16 groups are in order if the threshold is not positive.
-    const wanted = ordered ? halfOrder(m) : m;
-    // Count the groups before the first that holds the maximum. A lane of `ahead` keeps all bits set until then.
-    let ahead = i32x4.splat(-1);
-    let number = i32x4.splat(0);
+    const wanted = ordered ? halfOrder(maximum) : maximum;
+
+    // Count the groups before the first that holds the maximum. A lane of `isAhead` keeps all bits set until then, and
+    // all bits set are -1.
+    let isAhead = i32x4.splat(-1);
+    let groups = i32x4.splat(0);
     let row = rowStep;
     do {
-      ahead = v128.andnot(ahead, equalLanes<T>(gather4<T>(p0 + row, p1 + row, p2 + row, p3 + row), wanted));
-      number = i32x4.sub(number, ahead);
+      isAhead = v128.andnot(
+        isAhead,
+        equalLanes<T>(gather4<T>(p0 + row, p1 + row, p2 + row, p3 + row), wanted),
+      );
+      groups = i32x4.sub(groups, isAhead);
       row += rowStep;
     } while (row != rowsEnd);
 
     // Count the planes of that group before the first that holds the maximum.
-    const first = i32x4.min_s(i32x4.mul(number, sizes), latest);
+    const first = i32x4.min_s(i32x4.mul(groups, sizes), latest);
     p0 = at + <usize>r0 * size<T>() + <usize>i32x4.extract_lane(first, 0) * step;
     p1 = at + <usize>r1 * size<T>() + <usize>i32x4.extract_lane(first, 1) * step;
     p2 = at + <usize>r2 * size<T>() + <usize>i32x4.extract_lane(first, 2) * step;
     p3 = at + <usize>r3 * size<T>() + <usize>i32x4.extract_lane(first, 3) * step;
     const end = p0 + planesEnd;
-    ahead = i32x4.splat(-1);
-    number = first;
+    isAhead = i32x4.splat(-1);
+    let bestClass = first;
     do {
-      ahead = v128.andnot(ahead, equalLanes<T>(gather4<T>(p0, p1, p2, p3), m));
-      number = i32x4.sub(number, ahead);
+      isAhead = v128.andnot(isAhead, equalLanes<T>(gather4<T>(p0, p1, p2, p3), maximum));
+      bestClass = i32x4.sub(bestClass, isAhead);
       p0 += step;
       p1 += step;
       p2 += step;
@@ -229,22 +236,23 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
 
     // `classOf` finds the rest, one cell at a time: a maximum that no plane holds; infinite halves, which may stand
     // for a NaN; cells where all is -Infinity or NaN, which have no best class.
-    let lost = ahead;
-    if (isReference<T>()) lost = v128.or(lost, i32x4.eq(m, i32x4.splat(0x7c00)));
-    else if (isFloat<T>()) lost = v128.or(lost, f32x4.eq(m, f32x4.splat(-Infinity)));
-    let top = m;
+    let lost = isAhead;
+    if (isReference<T>()) lost = v128.or(lost, i32x4.eq(maximum, i32x4.splat(0x7c00)));
+    else if (isFloat<T>()) lost = v128.or(lost, f32x4.eq(maximum, f32x4.splat(-Infinity)));
+    let top = maximum;
     if (isReference<T>() || !isFloat<T>()) {
       const type = int(head, H_SCORE_TYPE);
-      if (type == TYPE_I8) top = i32x4.shr_s(i32x4.shl(m, 24), 24);
+      if (type == TYPE_I8) top = i32x4.shr_s(i32x4.shl(maximum, 24), 24);
       top = value4(type, top, scale, zero);
     }
+
+    // Write the columns. A lane without a row repeats the last row, so its answer changes nothing. Test with any_true:
+    // after a bitmask of a vector that is needed later, V8 on 32-bit ARM (Node 20.11) made zeros of that vector.
     const lanes = min(4, count - k);
-    // A lane without a row is like the last with one. Test with any_true: after a bitmask of a vector that is needed
-    // later, V8 on 32-bit ARM (Node 20.11) made zeros of that vector.
     if (!v128.any_true(lost)) {
-      // The next round overwrites what stands behind the last, or room is left for it.
+      // Four places are written and `lanes` of them count. The next round overwrites the rest.
       v128.store(values + n, top);
-      v128.store(bestClasses + n, number);
+      v128.store(bestClasses + n, bestClass);
       store<i32>(list + n, r0);
       store<i32>(list + n, r1, 4);
       store<i32>(list + n, r2, 8);
@@ -337,9 +345,7 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
   admitScores(plan, head, list, n, objectnesses, isRow);
 }
 
-/**
- * Second pass: turns raw values into scores, for `n` bytes of the columns. `isRow`: the best class is not found yet.
- */
+/** Second pass: turns raw values into scores. `n` is the length of the columns. `isRow`: find the best class last. */
 function admitScores(
   plan: usize,
   head: usize,
@@ -417,7 +423,7 @@ function admitScores(
     emit(plan, head, load<i32>(list + k), load<i32>(bestClasses + k), load<f32>(values + k));
 }
 
-/** Third pass: makes the boxes for `n` bytes of the columns, and appends the candidates. */
+/** Third pass: makes boxes and appends the candidates. `n` is the length of the columns. */
 function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
   const scores = column(plan, 1);
   const classIds = column(plan, 2);

@@ -98,6 +98,7 @@ export function planeMaxima<T, K>(
   for (let first = 0; first < classes; first += group) {
     const end = min(first + group, classes);
     let c = first;
+    // Eight planes at a time. The first eight begin the row.
     for (; c + 8 <= end; c += 8) {
       let p0 = at + classAt(list, c) * step;
       let p1 = at + classAt(list, c + 1) * step;
@@ -108,6 +109,7 @@ export function planeMaxima<T, K>(
       let p6 = at + classAt(list, c + 6) * step;
       let p7 = at + classAt(list, c + 7) * step;
       if (ordered) {
+        // f16 whose bits are put in order first.
         for (let i: usize = 0; i < bytes; i += 16) {
           let m = c == first ? low : v128.load(row + i);
           m = larger<T>(m, inOrder<T>(v128.load(p0 + i)));
@@ -157,6 +159,7 @@ export function planeMaxima<T, K>(
         }
       }
     }
+    // The last planes, one by one.
     for (; c < end; c++) {
       const p = at + classAt(list, c) * step;
       for (let i: usize = 0; i < bytes; i += 16) {
@@ -167,11 +170,15 @@ export function planeMaxima<T, K>(
     }
     row += rowStep;
   }
-  // Fold the rows, four vectors to a step.
-  const end = row;
+  foldRows<T>(maxima, rowStep, row, bytes, ordered);
+}
+
+/** Writes the maximum over the rows of the groups, which begin behind the maxima and end at `end`. */
+function foldRows<T>(maxima: usize, rowStep: usize, end: usize, bytes: usize, ordered: bool): void {
   let to = maxima;
-  row = maxima + rowStep;
+  let row = maxima + rowStep;
   const last = row + bytes;
+  // Four vectors to a step, so that they do not wait for each other.
   for (; row + 64 <= last; row += 64, to += 64) {
     let m0 = v128.load(row);
     let m1 = v128.load(row, 16);
@@ -195,15 +202,15 @@ export function planeMaxima<T, K>(
   }
 }
 
-/** Returns a maximum as `passColumn` takes it. */
+/** Returns a maximum as `passColumn4` takes it. */
 // @ts-ignore: decorator
 @inline
 function asRaw<T>(m: v128, ordered: bool): v128 {
   if (isReference<T>()) {
-    // Make NaN an infinity: `passColumn` drops NaN, and the other classes of the cell with it. `classesOf` sees
-    // infinity.
+    // Make NaN an infinity. The end of `passColumn4` compares keys: there a NaN would drop the cell with all its
+    // classes. `classesOf` looks closer at infinities.
     m = i16x8.min_s(m, i16x8.splat(0x7c00));
-    // `passColumn` puts raw bits in order, so give it raw bits. Ordered twice they are raw again.
+    // `passColumn4` puts raw bits in order, so give it raw bits. Ordered twice they are raw again.
     if (ordered) m = halfOrder(m);
   }
   return m;
