@@ -201,6 +201,8 @@ function admitEach(
 }
 
 /** Makes the candidate of the best class of a cell. `best` is its index in the class list, or UNKNOWN. */
+// @ts-ignore: decorator
+@inline
 function admitBest(
   plan: usize,
   head: usize,

@@ -108,8 +108,8 @@ export function value4(type: i32, raw: v128, scale: f32, zero: f32): v128 {
 }
 
 /**
- * Returns integers of fewer bits than a lane with their sign. `half` is the sign bit. Two shifts by a variable would
- * take five times as long.
+ * Returns integers of fewer bits than a lane with their sign. `half` is the sign bit, or 0 if nothing is to be done.
+ * Two shifts by a variable would take five times as long.
  */
 // @ts-ignore: decorator
 @inline
