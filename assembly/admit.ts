@@ -1,22 +1,25 @@
-/** The exact work for a cell that passed the gate: its class, its score, its box. */
+/**
+ * Makes candidates of the cells that passed the gate: class, score and box, for every kind of head.
+ *
+ * Only here: leastScore. `admitCommon` of the TypeScript engine computes its own bound in doubles.
+ */
 import {
   FLAG_MULTI_LABEL,
   FN_NONE,
   FN_SIGMOID,
   FN_SOFTMAX,
-  H_CHECK,
+  H_MAX_PROBABILITY,
   H_CLASSES,
   H_CLASS_BASE,
-  H_CLASS_THRESHOLDS,
-  H_CLASS_LIST,
-  H_THRESHOLD,
-  H_INDEX,
   H_CLASS_ID,
-  H_LIST_LENGTH,
   H_CLASS_ID_CELL,
   H_CLASS_ID_SCALE,
   H_CLASS_ID_TYPE,
   H_CLASS_ID_ZERO,
+  H_CLASS_LIST,
+  H_CLASS_THRESHOLDS,
+  H_INDEX,
+  H_LIST_LENGTH,
   H_OBJ,
   H_OBJ_CELL,
   H_OBJ_FN,
@@ -35,11 +38,12 @@ import {
   H_SOFT,
   H_SOFT_COUNT,
   H_SOURCE,
+  H_THRESHOLD,
   P_BOXES,
   P_CANDIDATES,
   P_CAPACITY,
-  P_FLAGS,
   P_CLASS_IDS,
+  P_FLAGS,
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
   P_OVERFLOW,
@@ -50,169 +54,222 @@ import {
   RULE_PRODUCT,
   TYPE_F32,
 } from "../src/core/abi";
-import { exp, power } from "./exp";
 import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
-import { bestOf, largest, largestInRow } from "./classes";
-import { classAt, passesRaw } from "./head";
+import { bestOf, classAt, largest, largestInRow } from "./classes";
+import { exp, power } from "./exp";
+import { passesRaw } from "./gate";
 import { finite, value } from "./value";
 import { flt, increment, int, ptr, setInt } from "./word";
 
-/** The class of a cell is still to be found. */
+/** Stands for a best class that the gate has not found. */
 export const UNKNOWN: i32 = -2;
 
-/** The exact work for one cell that passed the gate. `best`: the number of its class in the list of classes, or `UNKNOWN`. */
+/** Makes the candidates of one cell. `best` is the index of its best class in the class list, or UNKNOWN. */
 export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   const rule = int(head, H_RULE);
-  let o: f32 = 1;
-  // objectness outside 0..1: told once a class passes too
-  let odd = false;
-  const objectness = ptr(head, H_OBJ);
-  if (objectness != 0) {
-    o = value(
-      int(head, H_OBJ_TYPE),
-      objectness + <usize>row * ptr(head, H_OBJ_CELL),
-      flt(head, H_OBJ_SCALE),
-      flt(head, H_OBJ_ZERO),
-    );
-    // the vector gate lets a NaN of an f16 through
-    if (o != o) return;
+  let objectness: f32 = 1;
+  let outOfRange = false;
+
+  // Objectness. A value outside 0..1 is counted once a class passes too.
+  if (ptr(head, H_OBJ) != 0) {
+    const at = ptr(head, H_OBJ) + <usize>row * ptr(head, H_OBJ_CELL);
     const fn = int(head, H_OBJ_FN);
-    if (fn != FN_NONE) o = activate(fn, o);
-    else odd = o > flt(head, H_CHECK) && finite(o);
+    objectness = value(int(head, H_OBJ_TYPE), at, flt(head, H_OBJ_SCALE), flt(head, H_OBJ_ZERO));
+    // The gate with vectors lets NaN of f16 through.
+    if (objectness != objectness) return;
+    outOfRange = isOutOfRange(fn, objectness, flt(head, H_MAX_PROBABILITY));
+    objectness = activate(fn, objectness);
     if (rule == RULE_OBJECTNESS) {
-      if (odd) return outOfRange(plan);
-      emit(plan, head, row, int(head, H_CLASS_BASE), o, flt(head, H_THRESHOLD));
+      if (outOfRange) increment(plan, P_OUT_OF_RANGE);
+      else if (objectness >= flt(head, H_THRESHOLD))
+        emit(plan, head, row, int(head, H_CLASS_BASE), objectness);
       return;
     }
   }
+  if (ptr(head, H_CLASS_ID) != 0) return admitClassId(plan, head, row);
 
+  // Softmax. The score is at most e^(best - top): most background cells end here, before any exp.
+  let top: f32 = 0;
+  let sum: f64 = 1;
+  if (int(head, H_SCORE_FN) == FN_SOFTMAX) {
+    const classList = ptr(head, H_CLASS_LIST);
+    const highest = largestLogit(head, row, ptr(head, H_SCORE), int(head, H_CLASSES), classList);
+    top = largestLogit(head, row, ptr(head, H_SOFT), int(head, H_SOFT_COUNT), 0);
+    if (!(highest - top >= flt(head, H_SCORE_RAW_THRESHOLD))) return;
+    sum = sumSoftmax(head, row, top);
+  }
+
+  const isMultiLabel = (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) != 0;
+  if (ptr(head, H_CLASS_THRESHOLDS) != 0 || isMultiLabel)
+    admitEach(plan, head, row, objectness, outOfRange, isMultiLabel, top, sum);
+  else admitBest(plan, head, row, objectness, outOfRange, best, top, sum);
+}
+
+/** Makes the candidate of a cell whose class id stands in a column of its own. */
+function admitClassId(plan: usize, head: usize, row: i32): void {
+  const fn = int(head, H_SCORE_FN);
+  const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
+  let score = value(int(head, H_SCORE_TYPE), at, flt(head, H_SCORE_SCALE), flt(head, H_SCORE_ZERO));
+  if (isOutOfRange(fn, score, flt(head, H_MAX_PROBABILITY))) {
+    increment(plan, P_OUT_OF_RANGE);
+    return;
+  }
+  score = activate(fn, score);
+  if (!(score >= flt(head, H_THRESHOLD))) return;
+  const classId = value(
+    int(head, H_CLASS_ID_TYPE),
+    ptr(head, H_CLASS_ID) + <usize>row * ptr(head, H_CLASS_ID_CELL),
+    flt(head, H_CLASS_ID_SCALE),
+    flt(head, H_CLASS_ID_ZERO),
+  );
+  // A class id that no i32 holds is no class id.
+  if (!(classId > -2147483000 && classId < 2147483000)) increment(plan, P_NOT_FINITE);
+  else emitWithClassId(plan, head, row, <i32>classId + int(head, H_CLASS_BASE), score);
+}
+
+/** Returns the largest of `n` logits of a row; -Infinity if all are NaN. */
+function largestLogit(head: usize, row: i32, first: usize, n: i32, classList: usize): f32 {
+  const at = first + <usize>row * ptr(head, H_SCORE_CELL);
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const type = int(head, H_SCORE_TYPE);
+  const scale = flt(head, H_SCORE_SCALE);
+  const zero = flt(head, H_SCORE_ZERO);
+  let top: f32 = -Infinity;
+  for (let i = 0; i < n; i++) {
+    const logit = value(type, at + classAt(classList, i) * step, scale, zero);
+    if (logit > top) top = logit;
+  }
+  return top;
+}
+
+/** Returns the sum of e^(logit - top) over the logits of a row. A NaN logit counts as nothing. */
+function sumSoftmax(head: usize, row: i32, top: f32): f64 {
+  const at = ptr(head, H_SOFT) + <usize>row * ptr(head, H_SCORE_CELL);
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const type = int(head, H_SCORE_TYPE);
+  const scale = flt(head, H_SCORE_SCALE);
+  const zero = flt(head, H_SCORE_ZERO);
+  const logits = int(head, H_SOFT_COUNT);
+  let sum: f64 = 0;
+  for (let i = 0; i < logits; i++) {
+    const logit = value(type, at + <usize>i * step, scale, zero);
+    if (logit == logit) sum += exp(<f64>(logit - top));
+  }
+  return sum;
+}
+
+/** Makes a candidate of each class that passes (multi-label), or of the best class under a threshold per class. */
+function admitEach(
+  plan: usize,
+  head: usize,
+  row: i32,
+  objectness: f32,
+  objectnessOutOfRange: bool,
+  isMultiLabel: bool,
+  top: f32,
+  sum: f64,
+): void {
   const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
   const step = ptr(head, H_SCORE_CHANNEL);
   const fn = int(head, H_SCORE_FN);
-  const scale = flt(head, H_SCORE_SCALE);
-  const zero = flt(head, H_SCORE_ZERO);
   const type = int(head, H_SCORE_TYPE);
-
-  if (ptr(head, H_CLASS_ID) != 0) {
-    const label = value(
-      int(head, H_CLASS_ID_TYPE),
-      ptr(head, H_CLASS_ID) + <usize>row * ptr(head, H_CLASS_ID_CELL),
-      flt(head, H_CLASS_ID_SCALE),
-      flt(head, H_CLASS_ID_ZERO),
-    );
-    let s = value(type, at, scale, zero);
-    if (fn != FN_NONE) s = activate(fn, s);
-    else if (s > flt(head, H_CHECK) && finite(s)) return outOfRange(plan);
-    if (!(s >= flt(head, H_THRESHOLD))) return;
-    // a label that no i32 holds: nothing can be said about this row
-    if (!(label > -2147483000 && label < 2147483000)) {
-      increment(plan, P_NOT_FINITE);
+  const base = int(head, H_CLASS_BASE);
+  const classes = int(head, H_CLASSES);
+  const classList = ptr(head, H_CLASS_LIST);
+  const thresholds = ptr(head, H_CLASS_THRESHOLDS);
+  let highest: f32 = -Infinity;
+  let highestClassId = -1;
+  for (let i = 0; i < classes; i++) {
+    const c = classAt(classList, i);
+    const p = at + c * step;
+    if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) continue;
+    const raw = value(type, p, flt(head, H_SCORE_SCALE), flt(head, H_SCORE_ZERO));
+    if (objectnessOutOfRange || isOutOfRange(fn, raw, flt(head, H_MAX_PROBABILITY))) {
+      increment(plan, P_OUT_OF_RANGE);
       return;
     }
-    emitWithClassId(plan, head, row, <i32>label + int(head, H_CLASS_BASE), s);
-    return;
+    const score = combine(int(head, H_RULE), objectness, convert(fn, raw, top, sum));
+    const least = thresholds != 0 ? load<f32>(thresholds + ((<usize>i) << 2)) : flt(head, H_THRESHOLD);
+    if (!(score >= least)) continue;
+    if (isMultiLabel) emit(plan, head, row, base + <i32>c, score);
+    else if (score > highest) {
+      highest = score;
+      highestClassId = base + <i32>c;
+    }
   }
+  if (highestClassId >= 0) emit(plan, head, row, highestClassId, highest);
+}
 
+/** Makes the candidate of the best class of a cell. `best` is its index in the class list, or UNKNOWN. */
+// @ts-ignore: decorator
+@inline
+function admitBest(
+  plan: usize,
+  head: usize,
+  row: i32,
+  objectness: f32,
+  objectnessOutOfRange: bool,
+  best: i32,
+  top: f32,
+  sum: f64,
+): void {
+  const rule = int(head, H_RULE);
+  const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
+  const step = ptr(head, H_SCORE_CHANNEL);
+  const fn = int(head, H_SCORE_FN);
+  const type = int(head, H_SCORE_TYPE);
   const classes = int(head, H_CLASSES);
-  const base = int(head, H_CLASS_BASE);
   const classList = ptr(head, H_CLASS_LIST);
-  const gates = ptr(head, H_CLASS_THRESHOLDS);
 
-  let top: f32 = 0;
-  let sum: f64 = 1;
-  if (fn == FN_SOFTMAX) {
-    const soft = ptr(head, H_SOFT) + <usize>row * ptr(head, H_SCORE_CELL);
-    const logits = int(head, H_SOFT_COUNT);
-    top = -Infinity;
-    for (let i = 0; i < logits; i++) {
-      const x = value(type, soft + <usize>i * step, scale, zero);
-      if (x > top) top = x;
-    }
-    // p <= e^(best - top): most background cells end here, before any exp
-    let highest: f32 = -Infinity;
-    for (let i = 0; i < classes; i++) {
-      const x = value(type, at + classAt(classList, i, step), scale, zero);
-      if (x > highest) highest = x;
-    }
-    if (!(highest - top >= flt(head, H_SCORE_RAW_THRESHOLD))) return;
-    sum = 0;
-    for (let i = 0; i < logits; i++) {
-      const x = value(type, soft + <usize>i * step, scale, zero);
-      // a NaN logit counts for nothing
-      if (x == x) sum += exp(<f64>(x - top));
-    }
-  }
-
-  if (gates != 0 || int(plan, P_FLAGS) & FLAG_MULTI_LABEL) {
-    const multi = (int(plan, P_FLAGS) & FLAG_MULTI_LABEL) != 0;
-    let highest: f32 = -Infinity;
-    let bestLabel = -1;
-    for (let i = 0; i < classes; i++) {
-      const p = at + classAt(classList, i, step);
-      if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) continue;
-      const s = convert(fn, value(type, p, scale, zero), top, sum);
-      if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
-      const score = combine(rule, o, s);
-      const smallest = gates != 0 ? load<f32>(gates + ((<usize>i) << 2)) : flt(head, H_THRESHOLD);
-      if (!(score >= smallest)) continue;
-      const label = base + (classList != 0 ? load<i32>(classList + ((<usize>i) << 2)) : i);
-      if (multi) emitKept(plan, head, row, label, score);
-      else if (score > highest) {
-        highest = score;
-        bestLabel = label;
-      }
-    }
-    if (bestLabel >= 0) emitKept(plan, head, row, bestLabel, highest);
-    return;
-  }
-
+  // Find the best class. Without vectors, a bound skips most classes.
   if (!ASC_FEATURE_SIMD && best == UNKNOWN && type == TYPE_F32 && classList == 0) {
-    const least: f32 = fn == FN_SOFTMAX ? -Infinity : leastScore(head, rule, fn, odd ? 0 : o);
+    const least: f32 =
+      fn == FN_SOFTMAX ? -Infinity : leastScore(head, rule, fn, objectnessOutOfRange ? 0 : objectness);
     best = step == 4 && least > 0 ? largestInRow(at, classes, least) : largest(at, step, classes, least);
   }
   if (best == UNKNOWN) best = bestOf(type, head, at, step, classes, classList);
   if (best < 0) return;
-  const label = classList != 0 ? load<i32>(classList + ((<usize>best) << 2)) : best;
-  const place = at + <usize>label * step;
-  // below the raw gate no score passes, but for the product with an infinite objectness, which is none
-  if (fn != FN_SOFTMAX && !passesRaw(head, type, place)) return;
-  const s = convert(fn, value(type, place, scale, zero), top, sum);
-  if (odd || (fn == FN_NONE && s > flt(head, H_CHECK) && finite(s))) return outOfRange(plan);
-  emit(plan, head, row, base + label, combine(rule, o, s), flt(head, H_THRESHOLD));
+
+  // Make its score. Below the raw threshold no score passes, except the product with an infinite objectness, which is
+  // no score.
+  const c = classAt(classList, best);
+  const p = at + c * step;
+  if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) return;
+  const raw = value(type, p, flt(head, H_SCORE_SCALE), flt(head, H_SCORE_ZERO));
+  if (objectnessOutOfRange || isOutOfRange(fn, raw, flt(head, H_MAX_PROBABILITY))) {
+    increment(plan, P_OUT_OF_RANGE);
+    return;
+  }
+  const score = combine(rule, objectness, convert(fn, raw, top, sum));
+  if (score >= flt(head, H_THRESHOLD)) emit(plan, head, row, int(head, H_CLASS_BASE) + <i32>c, score);
 }
 
-/** A bound for the raw class score of a cell with objectness `o`: one below it passes no gate. `admitCommon` of the plain engine has its own. */
-function leastScore(head: usize, rule: i32, fn: i32, o: f32): f32 {
+/**
+ * Returns a bound: a raw class score below it does not pass in a cell with this objectness. For probabilities the
+ * bound is threshold / objectness. For logits it is the logarithm of that, since sigmoid(x) < e^x. Both are a little
+ * lower, for rounding.
+ */
+function leastScore(head: usize, rule: i32, fn: i32, objectness: f32): f32 {
   const least = flt(head, H_SCORE_RAW_THRESHOLD);
-  const gate = flt(head, H_THRESHOLD);
-  // rounding near the smallest floats would need more room than a hair
-  if (rule != RULE_PRODUCT || !(o > 0) || !(gate > 1e-30)) return least;
-  let share: f32 = (gate * <f32>0.999999) / o;
-  // sigmoid x < e^x; and no logarithm is below the bits of its float, which go straight from one power of two to the next
+  const threshold = flt(head, H_THRESHOLD);
+  // Near the smallest floats rounding needs more than a little.
+  if (rule != RULE_PRODUCT || !(objectness > 0) || !(threshold > 1e-30)) return least;
+  let share: f32 = (threshold * <f32>0.999999) / objectness;
+  // Take the bits of a float, less those of 1, as 2^23 times its binary logarithm: they run straight from one power
+  // of two to the next, while the logarithm bends up, so the result is never above it. The factor is ln 2 / 2^23.
   if (fn == FN_SIGMOID) share = <f32>(reinterpret<i32>(share) - 0x3f800000) * <f32>8.262958e-8 - <f32>0.001;
   else if (fn != FN_NONE) return least;
   return share > least ? share : least;
 }
 
-/** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */
-function emitWithClassId(plan: usize, head: usize, row: i32, label: i32, score: f32): void {
-  const labels = int(head, H_LIST_LENGTH);
-  if (labels != 0) {
-    const list = ptr(head, H_CLASS_LIST);
-    const gates = ptr(head, H_CLASS_THRESHOLDS);
-    let i = 0;
-    while (i < labels && (list != 0 ? load<i32>(list + ((<usize>i) << 2)) : i) != label) i++;
-    if (i == labels) {
-      if (list != 0) return;
-    } else if (gates != 0 && !(score >= load<f32>(gates + ((<usize>i) << 2)))) return;
-  }
-  emitKept(plan, head, row, label, score);
+/** True if x should be a probability and is not. Infinities are dropped later, as not finite. */
+// @ts-ignore: decorator
+@inline
+export function isOutOfRange(fn: i32, x: f32, maxProbability: f32): bool {
+  return fn == FN_NONE && x > maxProbability && finite(x);
 }
 
-function outOfRange(plan: usize): void {
-  increment(plan, P_OUT_OF_RANGE);
-}
-
+/** Applies the function of the head to a raw score. `top` and `sum` are the largest logit and the sum of a softmax. */
 // @ts-ignore: decorator
 @inline
 function convert(fn: i32, raw: f32, top: f32, sum: f64): f32 {
@@ -221,21 +278,32 @@ function convert(fn: i32, raw: f32, top: f32, sum: f64): f32 {
   return activate(fn, raw);
 }
 
+/** Combines a class score with the objectness. */
 // @ts-ignore: decorator
 @inline
-function combine(rule: i32, o: f32, s: f32): f32 {
-  if (rule == RULE_CLASS) return s;
-  if (rule == RULE_PRODUCT) return o * s;
-  return <f32>(power(<f64>o, 0.6) * power(<f64>s, 0.4));
+function combine(rule: i32, objectness: f32, score: f32): f32 {
+  if (rule == RULE_CLASS) return score;
+  if (rule == RULE_PRODUCT) return objectness * score;
+  return <f32>(power(<f64>objectness, 0.6) * power(<f64>score, 0.4));
 }
 
-function emit(plan: usize, head: usize, row: i32, label: i32, score: f32, gate: f32): void {
-  // also turns NaN away
-  if (score >= gate) emitKept(plan, head, row, label, score);
+/** Applies the class filter and the thresholds per class to a class id from a column, then emits the candidate. */
+function emitWithClassId(plan: usize, head: usize, row: i32, classId: i32, score: f32): void {
+  const length = int(head, H_LIST_LENGTH);
+  if (length != 0) {
+    const list = ptr(head, H_CLASS_LIST);
+    const thresholds = ptr(head, H_CLASS_THRESHOLDS);
+    let i = 0;
+    while (i < length && <i32>classAt(list, i) != classId) i++;
+    if (i == length) {
+      if (list != 0) return;
+    } else if (thresholds != 0 && !(score >= load<f32>(thresholds + ((<usize>i) << 2)))) return;
+  }
+  emit(plan, head, row, classId, score);
 }
 
-/** Appends a candidate whose score has passed. */
-export function emitKept(plan: usize, head: usize, row: i32, label: i32, score: f32): void {
+/** Appends a candidate, unless its score or box is not finite or there is no room. */
+export function emit(plan: usize, head: usize, row: i32, classId: i32, score: f32): void {
   const at = int(plan, P_CANDIDATES);
   if (at >= int(plan, P_CAPACITY)) {
     increment(plan, P_OVERFLOW);
@@ -252,7 +320,7 @@ export function emitKept(plan: usize, head: usize, row: i32, label: i32, score: 
     return;
   }
   store<f32>(ptr(plan, P_SCORES) + (i << 2), score);
-  store<i32>(ptr(plan, P_CLASS_IDS) + (i << 2), label);
+  store<i32>(ptr(plan, P_CLASS_IDS) + (i << 2), classId);
   store<i32>(ptr(plan, P_SOURCES) + (i << 2), int(head, H_SOURCE) + cell);
   setInt(plan, P_CANDIDATES, at + 1);
 }

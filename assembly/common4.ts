@@ -1,9 +1,22 @@
-/** The exact work for cells of the commonest heads, four at a time. Vector builds only. */
+/**
+ * Makes candidates of the commonest heads, four cells at a time.
+ *
+ * The cells of a block that passed the gate go through three passes. Between the passes they stand in columns of
+ * scratch: rows (the list itself), values, classes. A pass shortens the columns in place: what passes moves forward.
+ * The length of the columns is in bytes, four for each cell.
+ *
+ *     1. admitClasses, admitFloats   find the best class of each cell and its raw value. The loops are so short that
+ *                                    the loads of several cells are under way at once
+ *     2. admitScores                 turns raw values into scores
+ *     3. emitBoxes                   makes boxes and appends the candidates
+ *
+ * Decoding takes 1.2 to 3.2 times as long without this file.
+ */
 import {
   FN_SIGMOID,
   H_BOX_0,
   H_BOX_CELL,
-  H_CHECK,
+  H_MAX_PROBABILITY,
   H_CLASSES,
   H_CLASS_BASE,
   H_THRESHOLD,
@@ -41,98 +54,92 @@ import {
   TYPE_I8,
   TYPE_U8,
 } from "../src/core/abi";
-import { emitKept } from "./admit";
-import { box4, inLanes, inRows, rowBox, value4 } from "./box";
-import { bestOf, firstEqual } from "./classes";
+import { emit } from "./admit";
+import { box4, canBox4, canRowBox, finite4, rowBox, value4 } from "./box4";
+import { bestOf } from "./classes";
+import { firstEqual } from "./classes4";
+import { wantsBestClass } from "./common";
 import { sigmoid4 } from "./exp4";
-import { groupCount, groupSize, isCommon, rowBytes } from "./head";
-import { halfOrder, rowMaximum, sameIn } from "./lanes";
+import { equalLanes, gather4, halfOrder, rowMaximum } from "./lanes4";
+import { groupCount, groupSize, rowBytes } from "./planes4";
 import { column, rows, spare } from "./scratch";
-import { f16, gather4, size, value } from "./value";
+import { f16, size, value } from "./value";
 import { clear, flt, increment, int, ptr, setInt } from "./word";
 
-/**
- * Whether this is one of the commonest heads, which are admitted many cells at a time: with no objectness, or with both in f32.
- */
+/** True if this file can take a head: the best of independent classes, without objectness, or with both in f32. */
 export function isCommon4(plan: usize, head: usize): bool {
-  if (!isCommon(plan, head)) return false;
+  if (!wantsBestClass(plan, head)) return false;
   const type = int(head, H_SCORE_TYPE);
   if (ptr(head, H_OBJ) == 0) return type <= TYPE_U8;
   return (
     int(head, H_OBJ_TYPE) == TYPE_F32 &&
     type == TYPE_F32 &&
     int(head, H_OBJ_FN) == int(head, H_SCORE_FN) &&
-    // a row is read by whole vectors
+    // A row is read by whole vectors.
     int(head, H_CLASSES) >= 4
   );
 }
 
-/*
- * The common heads in three passes over the cells of a block that passed the gate. The first only finds the best class
- * of each, in a loop short enough that the loads of several cells are under way at once; the second makes scores, four
- * at a time; the third boxes, four at a time. Between them, in scratch, three columns: rows (the list itself), raw
- * values and then scores, labels. A column is made shorter in place: what passes moves forward.
- */
-
-/** The k-th row of a list, or its last: a lane without a row of its own then reads where another does. */
+/** Returns the k-th row of a list, or its last row: a lane without a row of its own then reads where another does. */
 // @ts-ignore: decorator
 @inline
 function rowAt(list: usize, k: i32, count: i32): i32 {
   return load<i32>(list + ((<usize>min(k, count - 1)) << 2));
 }
 
-/** First pass, classes alone. */
+/** First pass, for classes without objectness. `from` is the first row of the block. */
 export function admitClasses(plan: usize, head: usize, list: usize, count: i32, from: i32): void {
   const type = int(head, H_SCORE_TYPE);
+  const classes = int(head, H_CLASSES);
+  const bytes: usize = type == TYPE_F32 ? 4 : type == TYPE_F16 ? 2 : 1;
   let n: usize = 0;
-  if (
-    int(head, H_CLASSES) > 1 &&
-    ptr(head, H_SCORE_CELL) == (type == TYPE_F32 ? 4 : type == TYPE_F16 ? 2 : 1)
-  ) {
+  if (classes == 1) n = loadOneClass(plan, head, list, count);
+  else if (ptr(head, H_SCORE_CELL) == bytes) {
     if (type == TYPE_F32) n = classesOf<f32>(plan, head, list, count, from);
     else if (type == TYPE_F16) n = classesOf<f16>(plan, head, list, count, from);
-    // bytes are told apart once they are found
+    // Bytes are only compared for equality here, so that u8 stands for i8 too.
     else n = classesOf<u8>(plan, head, list, count, from);
-  } else if (int(head, H_CLASSES) == 1) {
-    // nothing to find: the list stays as it is
-    n = (<usize>count) << 2;
-    const tops = column(plan, 1);
-    const labels = column(plan, 2);
-    const at = ptr(head, H_SCORE);
-    const cell = ptr(head, H_SCORE_CELL);
-    const scale = flt(head, H_SCORE_SCALE);
-    const zero = flt(head, H_SCORE_ZERO);
-    if (type == TYPE_F32) {
-      for (let k: usize = 0; k < n; k += 16) {
-        const r0 = load<i32>(list + k);
-        // neighbours: rows of a list ascend
-        if (cell == 4 && k + 16 <= n && load<i32>(list + k, 12) - r0 == 3) {
-          v128.store(tops + k, v128.load(at + ((<usize>r0) << 2)));
-          continue;
-        }
-        const i = <i32>(k >> 2);
-        v128.store(
-          tops + k,
-          gather4<f32>(
-            at + <usize>r0 * cell,
-            at + <usize>rowAt(list, i + 1, count) * cell,
-            at + <usize>rowAt(list, i + 2, count) * cell,
-            at + <usize>rowAt(list, i + 3, count) * cell,
-          ),
-        );
-      }
-    } else {
-      for (let k: usize = 0; k < n; k += 4)
-        store<f32>(tops + k, value(type, at + <usize>load<u32>(list + k) * cell, scale, zero));
-    }
-    clear(labels, n);
   } else {
     for (let k: usize = 0; k < (<usize>count) << 2; k += 4) n += classOf(plan, head, load<i32>(list + k), n);
   }
-  admitTops(plan, head, list, n, 0, false);
+  admitScores(plan, head, list, n, 0, false);
 }
 
-/** Puts one cell into the columns at `n`, unless no class of it is a number; says by how many bytes they grew. */
+/** Loads the values of a head with one class: the list stays as it is. Returns the length of the columns. */
+function loadOneClass(plan: usize, head: usize, list: usize, count: i32): usize {
+  const n = (<usize>count) << 2;
+  const values = column(plan, 1);
+  const type = int(head, H_SCORE_TYPE);
+  const at = ptr(head, H_SCORE);
+  const cell = ptr(head, H_SCORE_CELL);
+  clear(column(plan, 2), n);
+  if (type != TYPE_F32) {
+    const scale = flt(head, H_SCORE_SCALE);
+    const zero = flt(head, H_SCORE_ZERO);
+    for (let k: usize = 0; k < n; k += 4)
+      store<f32>(values + k, value(type, at + <usize>load<u32>(list + k) * cell, scale, zero));
+    return n;
+  }
+  for (let k: usize = 0; k < n; k += 16) {
+    const r0 = load<i32>(list + k);
+    // Rows of a list ascend, so these four are neighbours.
+    if (cell == 4 && k + 16 <= n && load<i32>(list + k, 12) - r0 == 3) {
+      v128.store(values + k, v128.load(at + ((<usize>r0) << 2)));
+      continue;
+    }
+    const i = <i32>(k >> 2);
+    const r1 = <usize>rowAt(list, i + 1, count);
+    const r2 = <usize>rowAt(list, i + 2, count);
+    const r3 = <usize>rowAt(list, i + 3, count);
+    v128.store(
+      values + k,
+      gather4<f32>(at + <usize>r0 * cell, at + r1 * cell, at + r2 * cell, at + r3 * cell),
+    );
+  }
+  return n;
+}
+
+/** Puts one cell into the columns at `n`, unless it has no best class. Returns by how much the columns grew. */
 function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
   const type = int(head, H_SCORE_TYPE);
   const classes = int(head, H_CLASSES);
@@ -150,14 +157,17 @@ function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
 }
 
 /**
- * Cells whose maxima over planes are at hand, four at a time, whatever their places: the first group of planes that holds the
- * maximum, then the first plane of it that does. No branch depends on a value, so the loads of several cells are under way at once.
- * Of zeros the maximum has the sign of the first, as `larger` keeps what it has: it is the value of that plane to the bit.
+ * Finds the best class of cells whose maxima over planes are known, four cells at a time. Returns the length
+ * of the columns.
+ *
+ * Searches the first group of planes that holds the maximum, then the first plane of that group that does. No branch
+ * depends on a value, so the loads of several cells are under way at once. If the maximum is a zero, it has the sign of
+ * the first zero, since `larger` keeps the value it has: it is the value of that plane to the bit.
  */
 function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i32): usize {
   if (count == 0) return 0;
-  const tops = column(plan, 1);
-  const labels = column(plan, 2);
+  const values = column(plan, 1);
+  const bestClasses = column(plan, 2);
   const maxima = rows(plan);
   const classes = int(head, H_CLASSES);
   const step = ptr(head, H_SCORE_CHANNEL);
@@ -165,7 +175,8 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   const scale = flt(head, H_SCORE_SCALE);
   const zero = flt(head, H_SCORE_ZERO);
   const group = groupSize(classes);
-  // the last group may be short of planes: it begins earlier then, and what it has in common with the one before is not in that
+  // The last group may have too few planes. Then search it from an earlier plane on: the planes it shares with the
+  // group before do not hold the maximum, or that group would be the first.
   const planes = min(group, classes);
   const rowStep = rowBytes<T>(plan, classes);
   const rowsEnd = <usize>(groupCount(classes) + 1) * rowStep;
@@ -176,7 +187,8 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   if (isReference<T>()) ordered = int(head, H_SCORE_RAW_THRESHOLD) <= 0;
   let n: usize = 0;
   let k = 0;
-  // conditions stand behind the loops: what does not change is then worked out before them (V8 does it where it is needed first)
+  // Test at the end of the loops: V8 computes what does not change where it is needed first, which is then before the
+  // loop.
   do {
     const r0 = load<i32>(list + ((<usize>k) << 2));
     const r1 = rowAt(list, k + 1, count);
@@ -186,50 +198,61 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     let p1 = maxima + <usize>(r1 - from) * size<T>();
     let p2 = maxima + <usize>(r2 - from) * size<T>();
     let p3 = maxima + <usize>(r3 - from) * size<T>();
-    const m = gather4<T>(p0, p1, p2, p3);
-    // rows of groups of f16 are in order where the gate is not positive
-    const wanted = ordered ? halfOrder(m) : m;
-    // how many come before the first that has it: as many as `ahead`, all bits set, is still there
-    let ahead = i32x4.splat(-1);
-    let number = i32x4.splat(0);
+    const maximum = gather4<T>(p0, p1, p2, p3);
+    // The rows of f16 groups are in order if the threshold is not positive.
+    const wanted = ordered ? halfOrder(maximum) : maximum;
+
+    // Count the groups before the first that holds the maximum. A lane of `isAhead` keeps all bits set until then, and
+    // all bits set are -1.
+    let isAhead = i32x4.splat(-1);
+    let groups = i32x4.splat(0);
     let row = rowStep;
     do {
-      ahead = v128.andnot(ahead, sameIn<T>(gather4<T>(p0 + row, p1 + row, p2 + row, p3 + row), wanted));
-      number = i32x4.sub(number, ahead);
+      isAhead = v128.andnot(
+        isAhead,
+        equalLanes<T>(gather4<T>(p0 + row, p1 + row, p2 + row, p3 + row), wanted),
+      );
+      groups = i32x4.sub(groups, isAhead);
       row += rowStep;
     } while (row != rowsEnd);
-    const first = i32x4.min_s(i32x4.mul(number, sizes), latest);
+
+    // Count the planes of that group before the first that holds the maximum.
+    const first = i32x4.min_s(i32x4.mul(groups, sizes), latest);
     p0 = at + <usize>r0 * size<T>() + <usize>i32x4.extract_lane(first, 0) * step;
     p1 = at + <usize>r1 * size<T>() + <usize>i32x4.extract_lane(first, 1) * step;
     p2 = at + <usize>r2 * size<T>() + <usize>i32x4.extract_lane(first, 2) * step;
     p3 = at + <usize>r3 * size<T>() + <usize>i32x4.extract_lane(first, 3) * step;
     const end = p0 + planesEnd;
-    ahead = i32x4.splat(-1);
-    number = first;
+    isAhead = i32x4.splat(-1);
+    let bestClass = first;
     do {
-      ahead = v128.andnot(ahead, sameIn<T>(gather4<T>(p0, p1, p2, p3), m));
-      number = i32x4.sub(number, ahead);
+      isAhead = v128.andnot(isAhead, equalLanes<T>(gather4<T>(p0, p1, p2, p3), maximum));
+      bestClass = i32x4.sub(bestClass, isAhead);
       p0 += step;
       p1 += step;
       p2 += step;
       p3 += step;
     } while (p0 != end);
-    // to be found by `classOf`. A NaN among halves stands as infinity; where all is -Infinity or NaN there is no class
-    let lost = ahead;
-    if (isReference<T>()) lost = v128.or(lost, i32x4.eq(m, i32x4.splat(0x7c00)));
-    else if (isFloat<T>()) lost = v128.or(lost, f32x4.eq(m, f32x4.splat(-Infinity)));
-    let top = m;
+
+    // `classOf` finds the rest, one cell at a time: a maximum that no plane holds; infinite halves, which may stand
+    // for a NaN; cells where all is -Infinity or NaN, which have no best class.
+    let lost = isAhead;
+    if (isReference<T>()) lost = v128.or(lost, i32x4.eq(maximum, i32x4.splat(0x7c00)));
+    else if (isFloat<T>()) lost = v128.or(lost, f32x4.eq(maximum, f32x4.splat(-Infinity)));
+    let top = maximum;
     if (isReference<T>() || !isFloat<T>()) {
       const type = int(head, H_SCORE_TYPE);
-      if (type == TYPE_I8) top = i32x4.shr_s(i32x4.shl(m, 24), 24);
+      if (type == TYPE_I8) top = i32x4.shr_s(i32x4.shl(maximum, 24), 24);
       top = value4(type, top, scale, zero);
     }
+
+    // Write the columns. A lane without a row repeats the last row, so its answer changes nothing. Test with any_true:
+    // after a bitmask of a vector that is needed later, V8 on 32-bit ARM (Node 20.11) made zeros of that vector.
     const lanes = min(4, count - k);
-    // no `bitmask` of what is needed afterwards: on 32-bit ARM, V8 (Node 20.11) gave zeros back. A lane without a row is like the last with one
     if (!v128.any_true(lost)) {
-      // what stands behind the last is written over, or room is left for it
-      v128.store(tops + n, top);
-      v128.store(labels + n, number);
+      // Four places are written and `lanes` of them count. The next round overwrites the rest.
+      v128.store(values + n, top);
+      v128.store(bestClasses + n, bestClass);
       store<i32>(list + n, r0);
       store<i32>(list + n, r1, 4);
       store<i32>(list + n, r2, 8);
@@ -246,10 +269,10 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   return n;
 }
 
-/** First pass, objectness and classes in f32. */
+/** First pass, for objectness and classes in f32. */
 export function admitFloats(plan: usize, head: usize, list: usize, count: i32): void {
-  const tops = column(plan, 1);
-  const labels = column(plan, 2);
+  const values = column(plan, 1);
+  const bestClasses = column(plan, 2);
   const objectnesses = spare(plan, 0);
   const temp = spare(plan, 1);
   const classes = int(head, H_CLASSES);
@@ -258,10 +281,10 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
   const channel = ptr(head, H_SCORE_CHANNEL);
   const objectness = ptr(head, H_OBJ);
   const objectnessCell = ptr(head, H_OBJ_CELL);
-  const scoreGate = flt(head, H_SCORE_RAW_THRESHOLD);
-  const side = channel == 4;
+  const rawThreshold = flt(head, H_SCORE_RAW_THRESHOLD);
+  const isRow = channel == 4;
   let n: usize = 0;
-  if (side) {
+  if (isRow) {
     const last = (<usize>(classes - 4)) << 2;
     for (let k = 0; k < count; k++) {
       const row = load<i32>(list + ((<usize>k) << 2));
@@ -269,13 +292,13 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
       const two = f32x4.pmax(m, v128.shuffle<u32>(m, m, 2, 3, 0, 1));
       const top = f32x4.extract_lane(f32x4.pmax(two, v128.shuffle<u32>(two, two, 1, 0, 3, 2)), 0);
       store<i32>(list + n, row);
-      store<f32>(tops + n, top);
+      store<f32>(values + n, top);
       store<f32>(objectnesses + n, load<f32>(objectness + <usize>row * objectnessCell));
-      // no branch: overwritten by the next unless it passes
-      n += (<usize>(top >= scoreGate)) << 2;
+      // Write every cell and advance only if it passes.
+      n += (<usize>(top >= rawThreshold)) << 2;
     }
   } else {
-    // four cells at a time, whatever their places: class by class, four values gathered and folded
+    // Class by class, gather and fold the values of four cells.
     for (let k = 0; k < count; k += 4) {
       const r0 = load<i32>(list + ((<usize>k) << 2));
       const r1 = rowAt(list, k + 1, count);
@@ -286,136 +309,147 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
       let p2 = at + <usize>r2 * cell;
       let p3 = at + <usize>r3 * cell;
       let top = f32x4.splat(-Infinity);
-      // classes are counted from 1, and a later one is the larger number: no selection is needed to take it
-      let label = i32x4.splat(0);
+      // Count classes from 1. A later class is a larger number, so the maximum takes it and no selection is needed.
+      let bestClass = i32x4.splat(0);
       const one = i32x4.splat(1);
       let number = one;
       for (let c = 0; c < classes; c++) {
         const v = gather4<f32>(p0, p1, p2, p3);
         const more = f32x4.gt(v, top);
         top = f32x4.pmax(top, v);
-        label = i32x4.max_s(label, v128.and(number, more));
+        bestClass = i32x4.max_s(bestClass, v128.and(number, more));
         number = i32x4.add(number, one);
         p0 += channel;
         p1 += channel;
         p2 += channel;
         p3 += channel;
       }
-      // without a class where all are -Infinity or NaN
+      // There is no best class if all values are -Infinity or NaN.
       const found = f32x4.gt(top, f32x4.splat(-Infinity));
-      const mask = i32x4.bitmask(v128.and(found, f32x4.ge(top, f32x4.splat(scoreGate))));
+      const mask = i32x4.bitmask(v128.and(found, f32x4.ge(top, f32x4.splat(rawThreshold))));
       if (mask == 0) continue;
       v128.store(temp, top);
-      v128.store(temp + 16, i32x4.sub(label, one));
+      v128.store(temp + 16, i32x4.sub(bestClass, one));
       const lanes = min(4, count - k);
       for (let j = 0; j < lanes; j++) {
         const lane = (<usize>j) << 2;
         const row = load<i32>(list + ((<usize>(k + j)) << 2));
         store<i32>(list + n, row);
-        store<f32>(tops + n, load<f32>(temp + lane));
-        store<i32>(labels + n, load<i32>(temp + 16 + lane));
+        store<f32>(values + n, load<f32>(temp + lane));
+        store<i32>(bestClasses + n, load<i32>(temp + 16 + lane));
         store<f32>(objectnesses + n, load<f32>(objectness + <usize>row * objectnessCell));
         n += ((mask >> j) & 1) << 2;
       }
     }
   }
-  admitTops(plan, head, list, n, objectnesses, side);
+  admitScores(plan, head, list, n, objectnesses, isRow);
 }
 
-/** Second pass: raw values to scores, for `n` bytes of the columns. `side`: the label is still to be found. */
-function admitTops(plan: usize, head: usize, list: usize, n: usize, objectnesses: usize, side: bool): void {
-  const tops = column(plan, 1);
-  const labels = column(plan, 2);
+/** Second pass: turns raw values into scores. `n` is the length of the columns. `isRow`: find the best class last. */
+function admitScores(
+  plan: usize,
+  head: usize,
+  list: usize,
+  n: usize,
+  objectnesses: usize,
+  isRow: bool,
+): void {
+  const values = column(plan, 1);
+  const bestClasses = column(plan, 2);
   const temp = spare(plan, 1);
   const classes = int(head, H_CLASSES);
   const at = ptr(head, H_SCORE);
   const cell = ptr(head, H_SCORE_CELL);
   const sigmoid = int(head, H_SCORE_FN) == FN_SIGMOID;
   const product = objectnesses != 0 && int(head, H_RULE) == RULE_PRODUCT;
-  const gates = f32x4.splat(flt(head, H_THRESHOLD));
-  const check = f32x4.splat(flt(head, H_CHECK));
+  const thresholds = f32x4.splat(flt(head, H_THRESHOLD));
+  const maxProbability = f32x4.splat(flt(head, H_MAX_PROBABILITY));
   const base = int(head, H_CLASS_BASE);
   const bases = i32x4.splat(base);
   const zero = f32x4.splat(0);
-  // without objectness its lanes are those of the scores
-  const beside = objectnesses != 0 ? objectnesses : tops;
+  // Without objectness, load the scores in its place.
+  const objectnessColumn = objectnesses != 0 ? objectnesses : values;
   let m: usize = 0;
   for (let k: usize = 0; k < n; k += 16) {
-    let o = v128.load(beside + k);
-    let s = v128.load(tops + k);
+    let objectness = v128.load(objectnessColumn + k);
+    let value = v128.load(values + k);
     let over = zero;
     if (sigmoid) {
-      s = sigmoid4(s);
-      if (product) o = sigmoid4(o);
-    } else over = v128.or(f32x4.gt(o, check), f32x4.gt(s, check));
-    const score = product ? f32x4.mul(o, s) : s;
-    const passes = v128.andnot(f32x4.ge(score, gates), over);
-    if (i32x4.all_true(passes) && k + 16 <= n && !side) {
+      value = sigmoid4(value);
+      if (product) objectness = sigmoid4(objectness);
+    } else over = v128.or(f32x4.gt(objectness, maxProbability), f32x4.gt(value, maxProbability));
+    const score = product ? f32x4.mul(objectness, value) : value;
+    const passes = v128.andnot(f32x4.ge(score, thresholds), over);
+    if (i32x4.all_true(passes) && k + 16 <= n && !isRow) {
       if (m != k) v128.store(list + m, v128.load(list + k));
-      v128.store(tops + m, score);
-      v128.store(labels + m, i32x4.add(v128.load(labels + k), bases));
+      v128.store(values + m, score);
+      v128.store(bestClasses + m, i32x4.add(v128.load(bestClasses + k), bases));
       m += 16;
       continue;
     }
-    // lanes past the end hold leftovers: they are masked out
+
+    // Mask out lanes past the end, which hold leftovers.
     const left = (n - k) >> 2;
     const inside = left >= 4 ? 15 : (1 << (<i32>left)) - 1;
-    // infinities are not out of range: they are dropped as not finite
-    let odd = 0;
+    // Count what is out of range. Infinities are not: they are dropped later, as not finite.
+    let outOfRange = 0;
     if (v128.any_true(over)) {
-      odd =
+      outOfRange =
         inside &
-        (i32x4.bitmask(v128.and(f32x4.gt(o, check), f32x4.eq(f32x4.sub(o, o), zero))) |
-          i32x4.bitmask(v128.and(f32x4.gt(s, check), f32x4.eq(f32x4.sub(s, s), zero))));
-      if (odd != 0) setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + popcnt(odd));
+        (i32x4.bitmask(v128.and(f32x4.gt(objectness, maxProbability), finite4(objectness))) |
+          i32x4.bitmask(v128.and(f32x4.gt(value, maxProbability), finite4(value))));
+      if (outOfRange != 0) setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + popcnt(outOfRange));
     }
+
+    // Move what passes forward.
     v128.store(temp, score);
-    let mask = inside & ~odd & i32x4.bitmask(f32x4.ge(score, gates));
+    let mask = inside & ~outOfRange & i32x4.bitmask(f32x4.ge(score, thresholds));
     while (mask != 0) {
       const lane = (<usize>ctz(mask)) << 2;
       mask &= mask - 1;
       const row = load<i32>(list + k + lane);
-      const label = side
-        ? firstEqual(at + <usize>row * cell, load<f32>(tops + k + lane), classes)
-        : load<i32>(labels + k + lane);
-      if (label < 0) continue;
+      const bestClass = isRow
+        ? firstEqual(at + <usize>row * cell, load<f32>(values + k + lane), classes)
+        : load<i32>(bestClasses + k + lane);
+      if (bestClass < 0) continue;
       store<i32>(list + m, row);
-      store<f32>(tops + m, load<f32>(temp + lane));
-      store<i32>(labels + m, base + label);
+      store<f32>(values + m, load<f32>(temp + lane));
+      store<i32>(bestClasses + m, base + bestClass);
       m += 4;
     }
   }
-  if (inLanes(head)) return emitMany(plan, head, list, m);
+  if (canBox4(head)) return emitBoxes(plan, head, list, m);
   for (let k: usize = 0; k < m; k += 4)
-    emitKept(plan, head, load<i32>(list + k), load<i32>(labels + k), load<f32>(tops + k));
+    emit(plan, head, load<i32>(list + k), load<i32>(bestClasses + k), load<f32>(values + k));
 }
 
-/** Third pass: `emitKept` for `n` bytes of the columns, boxes four at a time. */
-function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
+/** Third pass: makes boxes and appends the candidates. `n` is the length of the columns. */
+function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
   const scores = column(plan, 1);
-  const labels = column(plan, 2);
+  const classIds = column(plan, 2);
   const cells = spare(plan, 1);
   const boxes = cells + 16;
   const index = ptr(head, H_INDEX);
   const flags = int(plan, P_FLAGS);
-  const rows = inRows(head, flags);
+  const hasRows = canRowBox(head, flags);
   const source = int(head, H_SOURCE);
   const toScores = ptr(plan, P_SCORES);
-  const toLabels = ptr(plan, P_CLASS_IDS);
+  const toClassIds = ptr(plan, P_CLASS_IDS);
   const toSources = ptr(plan, P_SOURCES);
   const toBoxes = ptr(plan, P_BOXES);
   let at = ptr(plan, P_CANDIDATES) << 2;
   const end = ptr(plan, P_CAPACITY) << 2;
   let notFinite = 0;
   for (let k: usize = 0; k < n; k += 16) {
-    if (rows) {
+    // Take fours of plain rows first, as far as all are kept.
+    if (hasRows) {
       setInt(plan, P_CANDIDATES, <i32>(at >> 2));
       k = emitRows(plan, head, list, k, n);
       at = ptr(plan, P_CANDIDATES) << 2;
       if (k >= n) break;
     }
     const lanes = min(4, <i32>((n - k) >> 2));
-    // behind the last row stands the last row again, so that no lane reads elsewhere
+    // Repeat the last row behind it, so that no lane reads elsewhere.
     for (let j = lanes; j < 4; j++) {
       const place = list + k + ((<usize>j) << 2);
       store<u32>(place, load<u32>(place - 4));
@@ -424,24 +458,29 @@ function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
     else
       for (let j: usize = 0; j < 16; j += 4)
         store<u32>(cells + j, load<u32>(index + ((<usize>load<u32>(list + k + j)) << 2)));
+    // `box4` needs cells below 2^22.
     if (v128.any_true(i32x4.shr_u(v128.load(cells), 22))) {
       setInt(plan, P_CANDIDATES, <i32>(at >> 2));
       for (let j = 0; j < lanes; j++) {
         const i = k + ((<usize>j) << 2);
-        emitKept(plan, head, load<i32>(list + i), load<i32>(labels + i), load<f32>(scores + i));
+        emit(plan, head, load<i32>(list + i), load<i32>(classIds + i), load<f32>(scores + i));
       }
       at = ptr(plan, P_CANDIDATES) << 2;
       continue;
     }
     const score = v128.load(scores + k);
     const fate = box4(head, list + k, cells, flags, boxes);
+
+    // Drop what is not finite or empty.
     const inside = (1 << lanes) - 1;
-    const strange = inside & (fate | ~i32x4.bitmask(f32x4.eq(f32x4.sub(score, score), f32x4.splat(0))));
-    const kept = inside & ~strange & ~(fate >> 4);
-    notFinite += popcnt(strange & 15);
+    const notFiniteBits = inside & (fate | ~i32x4.bitmask(finite4(score)));
+    const kept = inside & ~notFiniteBits & ~(fate >> 4);
+    notFinite += popcnt(notFiniteBits & 15);
+
+    // Append.
     if (kept == 15 && at + 16 <= end) {
       v128.store(toScores + at, score);
-      v128.store(toLabels + at, v128.load(labels + k));
+      v128.store(toClassIds + at, v128.load(classIds + k));
       v128.store(toSources + at, i32x4.add(v128.load(cells), i32x4.splat(source)));
       const to = toBoxes + (at << 2);
       v128.store(to, v128.load(boxes));
@@ -459,7 +498,7 @@ function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
       }
       const lane = j << 2;
       store<f32>(toScores + at, load<f32>(scores + k + lane));
-      store<i32>(toLabels + at, load<i32>(labels + k + lane));
+      store<i32>(toClassIds + at, load<i32>(classIds + k + lane));
       store<i32>(toSources + at, load<i32>(cells + lane) + source);
       v128.store(toBoxes + (at << 2), v128.load(boxes + (j << 4)));
       at += 4;
@@ -470,15 +509,15 @@ function emitMany(plan: usize, head: usize, list: usize, n: usize): void {
 }
 
 /**
- * Fours of the columns from `k` on, of which all are kept, with boxes that are read row by row. Returns where such fours end: at the
- * first that needs a closer look, or where none is left.
+ * Appends fours of the columns, from `k` on, as long as all four are kept; their boxes are read row by row. Returns
+ * where it stopped: at the first four that need a closer look, or where fewer than four are left.
  */
 function emitRows(plan: usize, head: usize, list: usize, k: usize, n: usize): usize {
   const scores = column(plan, 1);
-  const labels = column(plan, 2);
+  const classIds = column(plan, 2);
   const index = ptr(head, H_INDEX);
   const toScores = ptr(plan, P_SCORES);
-  const toLabels = ptr(plan, P_CLASS_IDS);
+  const toClassIds = ptr(plan, P_CLASS_IDS);
   const toSources = ptr(plan, P_SOURCES);
   const toBoxes = ptr(plan, P_BOXES);
   const sources = i32x4.splat(int(head, H_SOURCE));
@@ -498,7 +537,7 @@ function emitRows(plan: usize, head: usize, list: usize, k: usize, n: usize): us
     const b2 = rowBox(kind, box + r2 * step, scale);
     const b3 = rowBox(kind, box + r3 * step, scale);
     const score = v128.load(scores + k);
-    // what is not finite leaves NaN when taken from itself, and so do sums too large: they get the closer look too
+    // A sum that is not finite gives NaN when subtracted from itself. Sums too large for f32 get the closer look too.
     const sum = f32x4.add(f32x4.add(f32x4.add(b0, b1), f32x4.add(b2, b3)), score);
     if (v128.any_true(f32x4.ne(f32x4.sub(sum, sum), f32x4.splat(0)))) break;
     const to = toBoxes + (at << 2);
@@ -507,7 +546,7 @@ function emitRows(plan: usize, head: usize, list: usize, k: usize, n: usize): us
     v128.store(to, b2, 32);
     v128.store(to, b3, 48);
     v128.store(toScores + at, score);
-    v128.store(toLabels + at, v128.load(labels + k));
+    v128.store(toClassIds + at, v128.load(classIds + k));
     const cells =
       index == 0
         ? v128.load(list + k)

@@ -1,4 +1,4 @@
-/** What leaves the engine: a candidate that was kept. */
+/** Writes the detections: candidates that were kept. */
 import {
   FLAG_CLAMP_AFTER,
   FLAG_CLAMP_CENTRE,
@@ -18,9 +18,9 @@ import {
 import { clamp } from "./box";
 import { flt, ptr } from "./word";
 
-/** Writes candidate `c` as detection `d`, in the frame's coordinates. */
-export function detect(plan: usize, c: usize, d: i32, flags: i32): void {
-  const box = ptr(plan, P_BOXES) + (c << 4);
+/** Writes a candidate as a detection, in the coordinates of the frame. */
+export function detect(plan: usize, candidate: usize, detection: i32, flags: i32): void {
+  const box = ptr(plan, P_BOXES) + (candidate << 4);
   const scaleX = flt(plan, P_SCALE_X);
   const scaleY = flt(plan, P_SCALE_Y);
   const shiftX = flt(plan, P_SHIFT_X);
@@ -37,20 +37,20 @@ export function detect(plan: usize, c: usize, d: i32, flags: i32): void {
   } else if (flags & FLAG_CLAMP_CENTRE) {
     const cx = clamp((x1 + x2) * <f32>0.5);
     const cy = clamp((y1 + y2) * <f32>0.5);
-    const w = clamp(x2 - x1) * <f32>0.5;
-    const h = clamp(y2 - y1) * <f32>0.5;
-    x1 = cx - w;
-    y1 = cy - h;
-    x2 = cx + w;
-    y2 = cy + h;
+    const halfWidth = clamp(x2 - x1) * <f32>0.5;
+    const halfHeight = clamp(y2 - y1) * <f32>0.5;
+    x1 = cx - halfWidth;
+    y1 = cy - halfHeight;
+    x2 = cx + halfWidth;
+    y2 = cy + halfHeight;
   }
-  const i = (<usize>d) << 2;
+  const i = (<usize>detection) << 2;
   const out = ptr(plan, P_DET_BOXES) + (i << 2);
   store<f32>(out, x1);
   store<f32>(out, y1, 4);
   store<f32>(out, x2, 8);
   store<f32>(out, y2, 12);
-  store<f32>(ptr(plan, P_DET_SCORES) + i, load<f32>(ptr(plan, P_SCORES) + (c << 2)));
-  store<i32>(ptr(plan, P_DET_CLASS_IDS) + i, load<i32>(ptr(plan, P_CLASS_IDS) + (c << 2)));
-  store<i32>(ptr(plan, P_DET_SOURCES) + i, load<i32>(ptr(plan, P_SOURCES) + (c << 2)));
+  store<f32>(ptr(plan, P_DET_SCORES) + i, load<f32>(ptr(plan, P_SCORES) + (candidate << 2)));
+  store<i32>(ptr(plan, P_DET_CLASS_IDS) + i, load<i32>(ptr(plan, P_CLASS_IDS) + (candidate << 2)));
+  store<i32>(ptr(plan, P_DET_SOURCES) + i, load<i32>(ptr(plan, P_SOURCES) + (candidate << 2)));
 }

@@ -1,7 +1,11 @@
-/** exp and its kin, one number at a time; the steps are those of `src/core/exp.ts`. */
+/**
+ * The exponential and the functions made of it. The constants, and why they are these, stand in `src/core/exp.ts`.
+ *
+ * Only here: sigmoid, tanh. `activate` of the TypeScript engine has their formulas, around one call of exp.
+ */
 import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND, log } from "../src/core/exp";
 
-/** e^x for x that ends in an f32. */
+/** Returns e^x, for an x whose result is rounded to f32. */
 export function exp(x: f64): f64 {
   if (x < -150) x = -150;
   if (x > 130) x = 130;
@@ -11,21 +15,22 @@ export function exp(x: f64): f64 {
   const r2 = r * r;
   const p47 = C4 + r * C5 + r2 * (C6 + r * C7);
   const y = 1.0 + r + r2 * (C2 + r * C3) + r2 * r2 * p47;
-  // of a NaN the bits make some number, times which it stays one
+  // Multiply by 2^k, made from the low bits of the sum. If x is NaN these bits are arbitrary, and the product stays
+  // NaN.
   return y * reinterpret<f64>(reinterpret<u64>(sum) << 52);
 }
 
-/** 1 / (1 + e^-x). */
+/** Returns 1 / (1 + e^-x). */
 export function sigmoid(x: f64): f64 {
   return 1 / (1 + exp(-x));
 }
 
-/** tanh x = 1 - 2 / (e^2x + 1). */
+/** Returns tanh x = 1 - 2 / (e^2x + 1). */
 export function tanh(x: f64): f64 {
   return 1 - 2 / (exp(2 * x) + 1);
 }
 
-/** x^y for 0 <= x <= 4, y > 0 (a probability to a fixed power); anything that is not positive gives 0, NaN gives NaN. */
+/** Returns x^y for 0 <= x <= 4 and y > 0. Returns 0 for a negative x, and NaN for NaN. */
 export function power(x: f64, y: f64): f64 {
   if (!(x > 0)) return x == x ? 0 : x;
   return exp(y * log(x < 4 ? x : 4));

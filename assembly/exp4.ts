@@ -1,4 +1,4 @@
-/** `exp.ts` in lanes: the same steps in the same order, so the same bits. Vector builds only. */
+/** The exponentials of exp.ts in lanes: the same steps in the same order, so the same bits. */
 import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "../src/core/exp";
 
 // @ts-ignore: decorator
@@ -7,17 +7,18 @@ function all(x: f64): v128 {
   return f64x2.splat(x);
 }
 
+/** Returns a + b r. */
 // @ts-ignore: decorator
 @inline
 function line(a: f64, b: f64, r: v128): v128 {
   return f64x2.add(all(a), f64x2.mul(r, all(b)));
 }
 
-/** e^x of two doubles. */
+/** Returns e^x of two doubles. */
 // @ts-ignore: decorator
 @inline
 function exp2(x: v128): v128 {
-  // in this order a NaN stays what it is
+  // In this order of operands a NaN stays NaN.
   x = f64x2.pmin(f64x2.pmax(x, all(-150)), all(130));
   const sum = f64x2.add(f64x2.mul(x, all(LOG2E)), all(ROUND));
   const k = f64x2.sub(sum, all(ROUND));
@@ -29,19 +30,21 @@ function exp2(x: v128): v128 {
   return f64x2.mul(y, i64x2.shl(sum, 52));
 }
 
+/** Returns the upper half in the lower half. */
 // @ts-ignore: decorator
 @inline
 function high(x: v128): v128 {
   return v128.shuffle<u64>(x, x, 1, 0);
 }
 
+/** Returns four doubles as four floats. */
 // @ts-ignore: decorator
 @inline
 function toFloats(low: v128, up: v128): v128 {
   return v128.shuffle<u64>(f32x4.demote_f64x2_zero(low), f32x4.demote_f64x2_zero(up), 0, 2);
 }
 
-/** 1 / (1 + e^-x) of four floats, rounded to f32 once, at the end. */
+/** Returns 1 / (1 + e^-x) of four floats. Rounds to f32 once, at the end. */
 export function sigmoid4(x: v128): v128 {
   const n = f32x4.neg(x);
   const low = exp2(f64x2.promote_low_f32x4(n));
@@ -49,12 +52,15 @@ export function sigmoid4(x: v128): v128 {
   return toFloats(f64x2.div(all(1), f64x2.add(all(1), low)), f64x2.div(all(1), f64x2.add(all(1), up)));
 }
 
-/** e^x of four floats. */
+/** Returns e^x of four floats. */
 export function exp4(x: v128): v128 {
   return toFloats(exp2(f64x2.promote_low_f32x4(x)), exp2(f64x2.promote_low_f32x4(high(x))));
 }
 
-/** e^x of four floats, added one after the other in doubles, as the twin adds them: [sum, sum of e^x * (first + lane)]. */
+/**
+ * Returns [sum + e^x, mean + e^x * (first + lane)] over four floats, with [sum, mean] in `sums`. Adds one term after
+ * the other, as `side` of the other engines does: the order decides the bits.
+ */
 export function expSums(x: v128, first: f64, sums: v128): v128 {
   const low = exp2(f64x2.promote_low_f32x4(x));
   const up = exp2(f64x2.promote_low_f32x4(high(x)));

@@ -1,4 +1,8 @@
-/** The kernel's verbs; `src/core/abi.ts` documents the image they work on. */
+/**
+ * What the kernel exports. `src/core/abi.ts` documents the memory that these functions work on.
+ *
+ * Only here: abiVersion. The TypeScript engine is built from the same constants.
+ */
 import { ABI_VERSION } from "../src/core/abi";
 import { nms } from "./nms";
 import { scan } from "./scan";
@@ -10,7 +14,7 @@ export function abiVersion(): i32 {
   return ABI_VERSION;
 }
 
-/** scan, sort, nms in a row; returns the number of detections. */
+/** Runs scan, sort and nms. Returns the number of detections. */
 export function decode(plan: usize): i32 {
   scan(plan);
   sort(plan);

@@ -1,128 +1,152 @@
 /**
- * Greedy non-maximum suppression over candidates in order. It stops when enough are kept.
+ * Greedy non-maximum suppression without vectors; nms4.ts is the version with vectors.
  *
- * Kept boxes hang together in chains: those of one label, or across classes those of one strip (strips.ts). With vectors see nms4.ts.
- * Without, each is a record of its own, with its four edges packed in one word of 64 bits: a pair that is far apart, as most
- * are, takes one subtraction. Its twin says at `pack` why none is missed.
+ * A candidate is kept unless a kept box of its class (or of any class) overlaps it too much. The overlap is
+ * IoU = intersection / (area a + area b - intersection). It is compared as intersection > threshold * union, which
+ * needs no division and no case for an empty union. Widths and heights below 0 count as 0. The pixel offset is added
+ * to every width and height.
+ *
+ * Every kept box has a record (KEPT_* in abi.ts). Records hang in chains, so that a candidate meets few of them: one
+ * chain for each low byte of the class id, or one for each strip if suppression crosses classes (strips.ts).
+ *
+ * Only here: fillRecord, order, turned, meetsChain, overlaps. The TypeScript engine keeps these steps in `nms`, where
+ * calls took 1.2 times as long.
  */
 import {
   CHAINS,
   FLAG_NMS_ALL,
   FLAG_NMS_CLASS,
   FLAG_SUPPRESS_EQUAL,
-  KEPT_NEXT,
   KEPT_AREA,
   KEPT_BOX,
   KEPT_CLASS_ID,
+  KEPT_NEXT,
   KEPT_WORDS,
   P_BOXES,
   P_CHAINS,
+  P_CLASS_IDS,
   P_DETECTIONS,
   P_FLAGS,
   P_IOU,
   P_KEPT,
-  P_CLASS_IDS,
   P_MAX_DETECTIONS,
   P_OFFSET_X,
   P_OFFSET_Y,
   P_ORDER,
   P_ORDERED,
+  P_SORTED,
   P_VISITED,
 } from "../src/core/abi";
 import { detect } from "./detect";
 import { suppress4 } from "./nms4";
-import { bringNear } from "./near";
+import { sortMore } from "./sort";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare, stripOf } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
 
-/** The top bit of each quarter of a word. */
+/** The top bit of each 16-bit lane of a u64. */
 const TOPS: u64 = 0x8000800080008000;
-const RECORD: usize = KEPT_WORDS << 2;
+const RECORD_BYTES: usize = KEPT_WORDS << 2;
 
 export function nms(plan: usize): i32 {
   if (ASC_FEATURE_SIMD) return suppress4(plan);
-  const n = int(plan, P_ORDERED);
-  const max = int(plan, P_MAX_DETECTIONS);
+  const count = int(plan, P_ORDERED);
+  const most = int(plan, P_MAX_DETECTIONS);
   const flags = int(plan, P_FLAGS);
   const order = ptr(plan, P_ORDER);
   const boxes = ptr(plan, P_BOXES);
-  const labels = ptr(plan, P_CLASS_IDS);
+  const classIds = ptr(plan, P_CLASS_IDS);
   const chains = ptr(plan, P_CHAINS);
-  const iou = flt(plan, P_IOU);
-  const equal = (flags & FLAG_SUPPRESS_EQUAL) != 0;
-  const offsetX = flt(plan, P_OFFSET_X);
-  const offsetY = flt(plan, P_OFFSET_Y);
-  const suppress = (flags & (FLAG_NMS_CLASS | FLAG_NMS_ALL)) != 0;
-  const all = (flags & FLAG_NMS_ALL) != 0;
-  const first = ptr(plan, P_KEPT);
-  let free = first;
-  let kept = 0;
-  let i = 0;
-  let near = 0;
-  const strips = all && !equal && offsetX == 0 && offsetY == 0;
-  const measured: u64 = strips ? measureStrips(plan) : 0;
-  const share = sideShare(iou);
-  let widest: f32 = 0;
-  // whether what is kept hangs in more chains than one
-  let mixed = strips;
+  const acrossClasses = (flags & FLAG_NMS_ALL) != 0;
+  const suppress = acrossClasses || (flags & FLAG_NMS_CLASS) != 0;
   if (suppress) clear(chains, CHAINS << 2);
+
+  // The proof of the strips needs an intersection above 0 and boxes without an offset.
+  const inStrips =
+    acrossClasses &&
+    (flags & FLAG_SUPPRESS_EQUAL) == 0 &&
+    flt(plan, P_OFFSET_X) == 0 &&
+    flt(plan, P_OFFSET_Y) == 0;
+  const measured: u64 = inStrips ? measureStrips(plan) : 0;
   const begin = beginOf(measured);
   const perUnit = perUnitOf(measured);
-  for (; i < n && kept < max; i++) {
-    if (i == near) near = bringNear(plan, i);
-    const c = <usize>load<u32>(order + ((<usize>i) << 2));
+  const share = sideShare(flt(plan, P_IOU));
+  let widest: f32 = 0;
+
+  let record = ptr(plan, P_KEPT);
+  let sorted = int(plan, P_SORTED);
+  let kept = 0;
+  let i = 0;
+  for (; i < count && kept < most; i++) {
+    if (i == sorted) sorted = sortMore(plan);
+    const candidate = <usize>load<u32>(order + ((<usize>i) << 2));
     if (suppress) {
-      const box = boxes + (c << 4);
-      const x1 = load<f32>(box);
-      const y1 = load<f32>(box, 4);
-      const x2 = load<f32>(box, 8);
-      const y2 = load<f32>(box, 12);
-      const area = positive(x2 - x1 + offsetX) * positive(y2 - y1 + offsetY);
-      const label = all ? 0 : load<i32>(labels + (c << 2));
-      let chain = chains;
-      let from = chains;
-      let last = chains;
-      let reach: f32 = 0;
-      if (strips) {
-        const by = inset(x1, x2, area, share);
-        const low = x1 + by;
-        const high = x2 - by;
-        reach = high - low;
-        chain += stripOf(low, begin, perUnit);
-        from += stripOf(low - widest, begin, perUnit);
-        last += stripOf(high, begin, perUnit);
-      } else {
-        chain += (<usize>(label & (CHAINS - 1))) << 2;
-        from = last = chain;
+      // Write the record first: the next candidate overwrites the record of a box that is not kept.
+      const box = boxes + (candidate << 4);
+      const classId = acrossClasses ? 0 : load<i32>(classIds + (candidate << 2));
+      fillRecord(plan, record, box, classId);
+
+      // Choose the chains to search, and the chain that this box will hang in.
+      let chain = chains + ((<usize>(classId & (CHAINS - 1))) << 2);
+      let at = chain;
+      let last = chain;
+      let width: f32 = 0;
+      if (inStrips) {
+        const left = load<f32>(box);
+        const right = load<f32>(box, 8);
+        const off = inset(left, right, load<f32>(record, KEPT_AREA << 2), share);
+        const low = left + off;
+        const high = right - off;
+        width = high - low;
+        chain = chains + stripOf(low, begin, perUnit);
+        at = chains + stripOf(low - widest, begin, perUnit);
+        last = chains + stripOf(high, begin, perUnit);
       }
-      // the record it will be if it is kept
-      const edges: u64 =
-        !equal || iou * area > 0
-          ? pack(x1 - positive(offsetX), y1 - positive(offsetY)) |
-            ((pack(x2 + positive(offsetX), y2 + positive(offsetY)) ^ 0x7fff7fff) << 32)
-          : 0;
-      store<u64>(free, edges);
-      store<u32>(free, <u32>box, KEPT_BOX << 2);
-      store<f32>(free, area, KEPT_AREA << 2);
-      store<i32>(free, label, KEPT_CLASS_ID << 2);
-      store<u32>(free, load<u32>(chain), KEPT_NEXT << 2);
-      // while all that are kept have one label the chain need not be followed
-      const oneLabel = !mixed && load<i32>(first, KEPT_CLASS_ID << 2) == label;
-      let hit = oneLabel && meetsRow(first, free, equal, iou, offsetX, offsetY);
-      for (; !oneLabel && !hit && from <= last; from += 4)
-        hit = meetsChain(<usize>load<u32>(from), free, equal, iou, offsetX, offsetY);
-      if (hit) continue;
-      if (reach > widest) widest = reach;
-      if (!oneLabel) mixed = true;
-      store<u32>(chain, <u32>free);
-      free += RECORD;
+      while (at <= last && !meetsChain(plan, <usize>load<u32>(at), record)) at += 4;
+      if (at <= last) continue;
+
+      // Keep the box.
+      if (width > widest) widest = width;
+      store<u32>(record, load<u32>(chain), KEPT_NEXT << 2);
+      store<u32>(chain, <u32>record);
+      record += RECORD_BYTES;
     }
-    detect(plan, c, kept, flags);
+    detect(plan, candidate, kept, flags);
     kept++;
   }
   setInt(plan, P_VISITED, i);
   setInt(plan, P_DETECTIONS, kept);
   return kept;
+}
+
+/**
+ * Writes the record of a candidate, except for the link.
+ *
+ * The first u64 holds the edges of the box in four lanes of 16 bits, 15 bits each (`pack`). An offset above 0 moves
+ * the edges out:
+ *
+ *     lane 0   left - offset            lane 2   0x7fff - (right + offset)
+ *     lane 1   top - offset             lane 3   0x7fff - (bottom + offset)
+ *
+ * A u64 of 0 is a box that covers everything. Write 0 if boxes without an intersection may suppress each other: equal
+ * overlap suppresses, and threshold * union may be 0.
+ */
+function fillRecord(plan: usize, record: usize, box: usize, classId: i32): void {
+  const offsetX = flt(plan, P_OFFSET_X);
+  const offsetY = flt(plan, P_OFFSET_Y);
+  const x1 = load<f32>(box);
+  const y1 = load<f32>(box, 4);
+  const x2 = load<f32>(box, 8);
+  const y2 = load<f32>(box, 12);
+  const area = positive(x2 - x1 + offsetX) * positive(y2 - y1 + offsetY);
+  const needsIntersection = (int(plan, P_FLAGS) & FLAG_SUPPRESS_EQUAL) == 0 || flt(plan, P_IOU) * area > 0;
+  const edges: u64 = needsIntersection
+    ? pack(x1 - positive(offsetX), y1 - positive(offsetY)) |
+      ((pack(x2 + positive(offsetX), y2 + positive(offsetY)) ^ 0x7fff7fff) << 32)
+    : 0;
+  store<u64>(record, edges);
+  store<u32>(record, <u32>box, KEPT_BOX << 2);
+  store<f32>(record, area, KEPT_AREA << 2);
+  store<i32>(record, classId, KEPT_CLASS_ID << 2);
 }
 
 // @ts-ignore: decorator
@@ -131,14 +155,14 @@ function positive(x: f32): f32 {
   return x > 0 ? x : 0;
 }
 
-/** Two edges in 32 bits; see the twin. */
+/** Returns x in the low 16 bits and y in the next 16, as 15-bit numbers that order like x and y. */
 // @ts-ignore: decorator
 @inline
 function pack(x: f32, y: f32): u64 {
   return <u64>(((order(x) >>> 17) | ((order(y) >>> 1) & 0x7fff0000)) ^ 0x40004000);
 }
 
-/** Bits that order as numbers do. */
+/** Returns bits that order, as a signed integer, like the float. */
 // @ts-ignore: decorator
 @inline
 function order(x: f32): u32 {
@@ -146,7 +170,21 @@ function order(x: f32): u32 {
   return bits ^ ((bits >> 31) & 0x7fffffff);
 }
 
-/** The edges of a record, each opposite to that of another with which it is compared. */
+/**
+ * Returns the edges of a record, ready to subtract the edges of another record k from: far edges face near edges, and
+ * the top bit of every lane is set.
+ *
+ *     lane 0   0x8000 + right  - left of k       lane 2   0x8000 + right of k  - left
+ *     lane 1   0x8000 + bottom - top of k        lane 3   0x8000 + bottom of k - top
+ *
+ * Lanes stay above 0, so none borrows from the next. A top bit is cleared if the far edge lies below the near edge.
+ *
+ * Proof that a pair with a cleared bit never suppresses: an edge that is below in 15 bits is below as a number, because
+ * rounding down keeps order. So the boxes share no width or no height, and the intersection is 0 (or NaN, for 0 times
+ * infinity): it does not exceed the limit. With an offset o > 0, right + o < left - o after rounding implies
+ * right - left < -2 o, and the shared width right - left + o is below 0. Where equal overlap suppresses, threshold *
+ * area is above 0 for one of the two, hence threshold * union is too: an intersection of 0 does not reach it.
+ */
 // @ts-ignore: decorator
 @inline
 function turned(record: usize): u64 {
@@ -154,43 +192,40 @@ function turned(record: usize): u64 {
   return ~((edges << 32) | (edges >> 32));
 }
 
-/** Whether one of the records [k, free), one after the other, suppresses that at `free`. */
-function meetsRow(k: usize, free: usize, equal: bool, iou: f32, offsetX: f32, offsetY: f32): bool {
-  const edges = turned(free);
-  for (; k < free; k += RECORD) {
-    if (((edges - load<u64>(k)) & TOPS) != TOPS) continue;
-    if (overlaps(k, free, equal, iou, offsetX, offsetY)) return true;
-  }
+/** True if a box in the chain that begins at record `k` suppresses the box of `record`. */
+function meetsChain(plan: usize, k: usize, record: usize): bool {
+  const edges = turned(record);
+  const classId = load<i32>(record, KEPT_CLASS_ID << 2);
+  for (; (k = nearInChain(k, classId, edges)) != 0; k = <usize>load<u32>(k, KEPT_NEXT << 2))
+    if (overlaps(plan, k, record)) return true;
   return false;
 }
 
-/** The same along a chain. */
-function meetsChain(k: usize, free: usize, equal: bool, iou: f32, offsetX: f32, offsetY: f32): bool {
-  const edges = turned(free);
-  const label = load<i32>(free, KEPT_CLASS_ID << 2);
-  for (; k != 0; k = <usize>load<u32>(k, KEPT_NEXT << 2)) {
-    if (((edges - load<u64>(k)) & TOPS) != TOPS || load<i32>(k, KEPT_CLASS_ID << 2) != label) continue;
-    if (overlaps(k, free, equal, iou, offsetX, offsetY)) return true;
-  }
-  return false;
+/**
+ * Returns the first record of a chain, from `k` on, that has this class and may overlap these edges; 0 if none does.
+ */
+function nearInChain(k: usize, classId: i32, edges: u64): usize {
+  for (; k != 0; k = <usize>load<u32>(k, KEPT_NEXT << 2))
+    if (((edges - load<u64>(k)) & TOPS) == TOPS && load<i32>(k, KEPT_CLASS_ID << 2) == classId) break;
+  return k;
 }
 
-/** Whether the box of one record suppresses that of another: intersection > iou * union, without a division. */
-function overlaps(a: usize, b: usize, equal: bool, iou: f32, offsetX: f32, offsetY: f32): bool {
-  const other = <usize>load<u32>(a, KEPT_BOX << 2);
-  const own = <usize>load<u32>(b, KEPT_BOX << 2);
-  const left = load<f32>(other);
-  const top = load<f32>(other, 4);
-  const right = load<f32>(other, 8);
-  const bottom = load<f32>(other, 12);
-  const x1 = load<f32>(own);
-  const y1 = load<f32>(own, 4);
-  const x2 = load<f32>(own, 8);
-  const y2 = load<f32>(own, 12);
-  const w = (right < x2 ? right : x2) - (x1 < left ? left : x1) + offsetX;
-  const h = (bottom < y2 ? bottom : y2) - (y1 < top ? top : y1) + offsetY;
-  const shared = positive(w) * positive(h);
+/** True if the box of one record suppresses the box of the other: intersection > threshold * union. */
+function overlaps(plan: usize, a: usize, b: usize): bool {
+  const boxA = <usize>load<u32>(a, KEPT_BOX << 2);
+  const boxB = <usize>load<u32>(b, KEPT_BOX << 2);
+  const left = load<f32>(boxA);
+  const top = load<f32>(boxA, 4);
+  const right = load<f32>(boxA, 8);
+  const bottom = load<f32>(boxA, 12);
+  const x1 = load<f32>(boxB);
+  const y1 = load<f32>(boxB, 4);
+  const x2 = load<f32>(boxB, 8);
+  const y2 = load<f32>(boxB, 12);
+  const width = (right < x2 ? right : x2) - (x1 < left ? left : x1) + flt(plan, P_OFFSET_X);
+  const height = (bottom < y2 ? bottom : y2) - (y1 < top ? top : y1) + flt(plan, P_OFFSET_Y);
+  const shared = positive(width) * positive(height);
   const union = load<f32>(b, KEPT_AREA << 2) + load<f32>(a, KEPT_AREA << 2) - shared;
-  const limit = iou * union;
-  return equal ? shared >= limit && union > 0 : shared > limit;
+  const limit = flt(plan, P_IOU) * union;
+  return int(plan, P_FLAGS) & FLAG_SUPPRESS_EQUAL ? shared >= limit && union > 0 : shared > limit;
 }

@@ -1,12 +1,21 @@
-/** Suppression with vectors: four kept boxes at a time. Vector builds only. */
+/**
+ * Greedy non-maximum suppression with vectors: four kept boxes at a time. nms.ts says what is kept.
+ *
+ * Kept boxes stand in blocks of four, in columns (KEPT4_* in abi.ts). The blocks of a class, or of a strip (strips.ts),
+ * hang in a chain, the newest first:
+ *
+ *     chains[class id & 255] -> | x1 x1 x1 x1 | y1 ... | x2 ... | y2 ... | area ... | next  class id  count | -> ...
+ *
+ * Unused places of a block have an infinite area, so their IoU is 0 with every box.
+ */
 import {
   CHAINS,
   FLAG_NMS_ALL,
   FLAG_NMS_CLASS,
   FLAG_SUPPRESS_EQUAL,
   KEPT4_BYTES,
-  KEPT4_COUNT,
   KEPT4_CLASS_ID,
+  KEPT4_COUNT,
   KEPT4_NEXT,
   P_BOXES,
   P_CHAINS,
@@ -20,135 +29,113 @@ import {
   P_OFFSET_Y,
   P_ORDER,
   P_ORDERED,
+  P_SORTED,
   P_VISITED,
   STRIPS,
 } from "../src/core/abi";
 import { detect } from "./detect";
-import { bringNear } from "./near";
+import { sortMore } from "./sort";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
 
-/**
- * Kept boxes stand in blocks of four, in columns, and the blocks of one label hang together in a chain, so that a candidate meets only
- * boxes of its own class, four at a time:
- *
- *     chains[label & 255] -> | x1 x1 x1 x1 | y1 ... | x2 ... | y2 ... | area ... | next label count |  -> ...
- *
- * Unused places of a block have infinite area: their IoU is 0 whatever the candidate. Across classes each strip of the image has a
- * chain instead (strips.ts).
- */
 export function suppress4(plan: usize): i32 {
-  const n = int(plan, P_ORDERED);
-  const max = int(plan, P_MAX_DETECTIONS);
+  const count = int(plan, P_ORDERED);
+  const most = int(plan, P_MAX_DETECTIONS);
   const flags = int(plan, P_FLAGS);
   const order = ptr(plan, P_ORDER);
   const boxes = ptr(plan, P_BOXES);
-  const labels = ptr(plan, P_CLASS_IDS);
+  const classIds = ptr(plan, P_CLASS_IDS);
   const chains = ptr(plan, P_CHAINS);
   const iou = flt(plan, P_IOU);
-  const equal = (flags & FLAG_SUPPRESS_EQUAL) != 0;
-  const all = (flags & FLAG_NMS_ALL) != 0;
-  const suppress = (flags & (FLAG_NMS_CLASS | FLAG_NMS_ALL)) != 0;
+  const ious = f32x4.splat(iou);
   const offsetX = flt(plan, P_OFFSET_X);
   const offsetY = flt(plan, P_OFFSET_Y);
   const offsets = f32x4(offsetX, offsetY, 0, 0);
-  const limits = f32x4.splat(iou);
-  const strips = all && !equal && offsetX == 0 && offsetY == 0;
-  const measured: u64 = strips ? measureStrips(plan) : 0;
-  const share = sideShare(iou);
-  let widest: f32 = 0;
+  const equal = (flags & FLAG_SUPPRESS_EQUAL) != 0;
+  const acrossClasses = (flags & FLAG_NMS_ALL) != 0;
+  const suppress = acrossClasses || (flags & FLAG_NMS_CLASS) != 0;
   if (suppress) clear(chains, CHAINS << 2);
+
+  // The proof of the strips needs an intersection above 0 and boxes without an offset.
+  const inStrips = acrossClasses && !equal && offsetX == 0 && offsetY == 0;
+  const measured: u64 = inStrips ? measureStrips(plan) : 0;
   const begin = f32x4.splat(beginOf(measured));
   const perUnit = f32x4.splat(perUnitOf(measured));
+  const share = sideShare(iou);
+  let widest: f32 = 0;
+
   let free = ptr(plan, P_KEPT);
-  let near = 0;
+  let sorted = int(plan, P_SORTED);
   let kept = 0;
   let i = 0;
-  for (; i < n && kept < max; i++) {
-    if (i == near) near = bringNear(plan, i);
-    const c = <usize>load<u32>(order + ((<usize>i) << 2));
+  for (; i < count && kept < most; i++) {
+    if (i == sorted) sorted = sortMore(plan);
+    const candidate = <usize>load<u32>(order + ((<usize>i) << 2));
     if (suppress) {
-      const box = boxes + (c << 4);
+      const box = boxes + (candidate << 4);
       const edges = v128.load(box);
-      const sides = f32x4.pmax(
-        f32x4.splat(0),
-        f32x4.add(f32x4.sub(v128.shuffle<u32>(edges, edges, 2, 3, 2, 3), edges), offsets),
-      );
+      const lengths = f32x4.sub(v128.shuffle<u32>(edges, edges, 2, 3, 2, 3), edges);
+      const sides = f32x4.pmax(f32x4.splat(0), f32x4.add(lengths, offsets));
       const area = f32x4.extract_lane(sides, 0) * f32x4.extract_lane(sides, 1);
       const left = v128.load_splat<f32>(box);
       const top = v128.load_splat<f32>(box, 4);
       const right = v128.load_splat<f32>(box, 8);
       const bottom = v128.load_splat<f32>(box, 12);
       const areas = f32x4.splat(area);
-      const label = all ? 0 : load<i32>(labels + (c << 2));
-      // the chain that this box will hang in, and its newest block if that has room
+      const classId = acrossClasses ? 0 : load<i32>(classIds + (candidate << 2));
+
+      // Search the chains. Find the chain that this box will hang in, and the block of it that has room.
       let chain = chains;
       let room: usize = 0;
-      let hit = false;
-      if (strips) {
+      let isSuppressed = false;
+      if (inStrips) {
         const x1 = f32x4.extract_lane(edges, 0);
         const x2 = f32x4.extract_lane(edges, 2);
-        const by = inset(x1, x2, area, share);
-        const low = x1 + by;
-        const high = x2 - by;
+        const off = inset(x1, x2, area, share);
+        const low = x1 + off;
+        const high = x2 - off;
         const places = stripsOf(f32x4(low, low - widest, high, 0), begin, perUnit);
         const last = chains + <usize>i32x4.extract_lane(places, 2);
         chain += <usize>i32x4.extract_lane(places, 0);
-        for (let at = chains + <usize>i32x4.extract_lane(places, 1); at <= last && !hit; at += 4) {
+        for (let at = chains + <usize>i32x4.extract_lane(places, 1); at <= last && !isSuppressed; at += 4) {
           for (let block = <usize>load<u32>(at); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
-            const over = over4(
-              block,
-              wide4(block, left, right),
-              high4(block, top, bottom),
-              areas,
-              limits,
-              false,
-            );
-            if (v128.any_true(over)) {
-              hit = true;
+            const width = sharedWidth(block, left, right);
+            const height = sharedHeight(block, top, bottom);
+            if (v128.any_true(overlaps(block, width, height, areas, ious, false))) {
+              isSuppressed = true;
               break;
             }
           }
         }
-        if (hit) continue;
+        if (isSuppressed) continue;
         if (high - low > widest) widest = high - low;
+        // Only the newest block of a strip may have room.
         room = <usize>load<u32>(chain);
         if (room != 0 && load<i32>(room, KEPT4_COUNT) == 4) room = 0;
       } else {
-        chain += (<usize>(label & (CHAINS - 1))) << 2;
+        chain += (<usize>(classId & (CHAINS - 1))) << 2;
         for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
-          if (load<i32>(block, KEPT4_CLASS_ID) != label) continue;
-          const w = f32x4.add(wide4(block, left, right), f32x4.splat(offsetX));
-          const h = f32x4.add(high4(block, top, bottom), f32x4.splat(offsetY));
-          const over = over4(block, w, h, areas, limits, equal);
-          if (v128.any_true(over)) {
-            hit = true;
+          if (load<i32>(block, KEPT4_CLASS_ID) != classId) continue;
+          const width = f32x4.add(sharedWidth(block, left, right), f32x4.splat(offsetX));
+          const height = f32x4.add(sharedHeight(block, top, bottom), f32x4.splat(offsetY));
+          if (v128.any_true(overlaps(block, width, height, areas, ious, equal))) {
+            isSuppressed = true;
             break;
           }
           if (load<i32>(block, KEPT4_COUNT) < 4) room = block;
         }
-        if (hit) continue;
+        if (isSuppressed) continue;
       }
+
+      // Keep the box.
       if (room == 0) {
         room = free;
         free += KEPT4_BYTES;
-        for (let j: usize = 0; j < 64; j += 16) v128.store(room + j, f32x4.splat(0));
-        v128.store(room, f32x4.splat(Infinity), 64);
-        store<u32>(room, load<u32>(chain), KEPT4_NEXT);
-        store<i32>(room, label, KEPT4_CLASS_ID);
-        store<i32>(room, 0, KEPT4_COUNT);
-        store<u32>(chain, <u32>room);
+        beginBlock(room, chain, classId);
       }
-      const count = load<i32>(room, KEPT4_COUNT);
-      const place = room + ((<usize>count) << 2);
-      v128.store_lane<f32>(place, edges, 0);
-      v128.store_lane<f32>(place, edges, 1, 16);
-      v128.store_lane<f32>(place, edges, 2, 32);
-      v128.store_lane<f32>(place, edges, 3, 48);
-      store<f32>(place, area, 64);
-      store<i32>(room, count + 1, KEPT4_COUNT);
+      appendBox(room, edges, area);
     }
-    detect(plan, c, kept, flags);
+    detect(plan, candidate, kept, flags);
     kept++;
   }
   setInt(plan, P_VISITED, i);
@@ -156,7 +143,7 @@ export function suppress4(plan: usize): i32 {
   return kept;
 }
 
-/** Offsets in `chains` of the strips that these stand in. */
+/** Returns the offsets, in the chains, of the strips that four coordinates lie in. */
 // @ts-ignore: decorator
 @inline
 function stripsOf(x: v128, begin: v128, perUnit: v128): v128 {
@@ -164,27 +151,53 @@ function stripsOf(x: v128, begin: v128, perUnit: v128): v128 {
   return i32x4.shl(i32x4.max_s(i32x4.min_s(strip, i32x4.splat(STRIPS - 1)), i32x4.splat(0)), 2);
 }
 
-/** How wide the four boxes of a block overlap this one; below zero: how far they lie apart. */
+/** Returns the width that each box of a block shares with this one. Below 0 it is their distance. */
 // @ts-ignore: decorator
 @inline
-function wide4(block: usize, left: v128, right: v128): v128 {
+function sharedWidth(block: usize, left: v128, right: v128): v128 {
   return f32x4.sub(f32x4.pmin(right, v128.load(block, 32)), f32x4.pmax(left, v128.load(block)));
 }
 
-/** The same, of the height. */
+/** Returns the height that each box of a block shares with this one. Below 0 it is their distance. */
 // @ts-ignore: decorator
 @inline
-function high4(block: usize, top: v128, bottom: v128): v128 {
+function sharedHeight(block: usize, top: v128, bottom: v128): v128 {
   return f32x4.sub(f32x4.pmin(bottom, v128.load(block, 48)), f32x4.pmax(top, v128.load(block, 16)));
 }
 
-/** Which of the four boxes of a block suppress this one, that overlap it by so much: intersection > iou x union. */
+/** Returns all bits of a lane set if that box of a block suppresses this one: intersection > threshold * union. */
 // @ts-ignore: decorator
 @inline
-function over4(block: usize, w: v128, h: v128, areas: v128, limits: v128, equal: bool): v128 {
+function overlaps(block: usize, width: v128, height: v128, areas: v128, ious: v128, equal: bool): v128 {
   const zero = f32x4.splat(0);
-  const shared = f32x4.mul(f32x4.pmax(zero, w), f32x4.pmax(zero, h));
+  const shared = f32x4.mul(f32x4.pmax(zero, width), f32x4.pmax(zero, height));
   const union = f32x4.sub(f32x4.add(areas, v128.load(block, 64)), shared);
-  const limit = f32x4.mul(limits, union);
+  const limit = f32x4.mul(ious, union);
   return equal ? v128.and(f32x4.ge(shared, limit), f32x4.gt(union, zero)) : f32x4.gt(shared, limit);
+}
+
+/** Makes an empty block, the newest of a chain. */
+// @ts-ignore: decorator
+@inline
+function beginBlock(block: usize, chain: usize, classId: i32): void {
+  for (let column: usize = 0; column < 64; column += 16) v128.store(block + column, f32x4.splat(0));
+  v128.store(block, f32x4.splat(Infinity), 64);
+  store<u32>(block, load<u32>(chain), KEPT4_NEXT);
+  store<i32>(block, classId, KEPT4_CLASS_ID);
+  store<i32>(block, 0, KEPT4_COUNT);
+  store<u32>(chain, <u32>block);
+}
+
+/** Puts a box into the next place of a block. */
+// @ts-ignore: decorator
+@inline
+function appendBox(block: usize, edges: v128, area: f32): void {
+  const count = load<i32>(block, KEPT4_COUNT);
+  const place = block + ((<usize>count) << 2);
+  v128.store_lane<f32>(place, edges, 0);
+  v128.store_lane<f32>(place, edges, 1, 16);
+  v128.store_lane<f32>(place, edges, 2, 32);
+  v128.store_lane<f32>(place, edges, 3, 48);
+  store<f32>(place, area, 64);
+  store<i32>(block, count + 1, KEPT4_COUNT);
 }

@@ -1,12 +1,12 @@
 /**
- * Scores -> candidates.
+ * Turns scores into candidates.
  *
- * Cells go by in blocks. A *gate* over the raw values picks the cells that may hold something, without
- * converting anything (gate.ts, and planes.ts where each class is a plane of its own, of which it notes the best on its way
- * where there are no vectors); the exact work is done for those few: class, score, box (admit.ts, and common.ts for the
- * commonest heads; common4.ts four cells at a time).
- * The gate may let too many through but never too few, so engines agree whatever their gates look like. Only of objectness nobody asks
- * again where the class alone is the score: there it lets no number through that does not pass.
+ * Cells go by in blocks. The gate compares raw values and picks the cells that may hold something, without converting
+ * anything (gate.ts; planes.ts where each class is a plane of its own). The exact work is done for these few cells:
+ * class, score, box (admit.ts; common.ts for the commonest heads, common4.ts the same four cells at a time).
+ *
+ * Only here: gateFindsBest. `scanHead` of the TypeScript engine has a simpler condition: its gate finds the best class
+ * wherever cells stand side by side.
  */
 import {
   BLOCK,
@@ -36,14 +36,15 @@ import {
   TYPE_U8,
 } from "../src/core/abi";
 import { UNKNOWN, admit } from "./admit";
-import { gate, passIntegers } from "./gate";
-import { admitCommon, isCommonPlain } from "./common";
+import { admitCommon, isCommon } from "./common";
 import { admitClasses, admitFloats, isCommon4 } from "./common4";
-import { planeBlock } from "./head";
+import { gate, passIntegers } from "./gate";
+import { planeBlock } from "./planes4";
 import { column, rows } from "./scratch";
 import { f16, value } from "./value";
 import { flt, int, ptr, setInt } from "./word";
 
+/** Scans all heads of a plan. Returns the number of candidates. */
 export function scan(plan: usize): i32 {
   setInt(plan, P_CANDIDATES, 0);
   setInt(plan, P_OVERFLOW, 0);
@@ -57,49 +58,59 @@ export function scan(plan: usize): i32 {
   return int(plan, P_CANDIDATES);
 }
 
+/** Appends the candidates of one head. */
 function scanHead(plan: usize, head: usize): void {
-  const maxima = ASC_FEATURE_SIMD ? rows(plan) : column(plan, 1);
   const list = column(plan, 0);
-  const labels = column(plan, 2);
+  const best = ASC_FEATURE_SIMD ? rows(plan) : column(plan, 1);
+  const bestClasses = column(plan, 2);
   const cells = validCells(head);
-  const objectness = ptr(head, H_OBJ) != 0;
+
+  // The gate looks at objectness, or at the classes if there is none.
+  const hasObjectness = ptr(head, H_OBJ) != 0;
   const classes = int(head, H_CLASSES);
-  const type = objectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
-  const several = !objectness && classes > 1;
-  const known = !ASC_FEATURE_SIMD && several && gateFindsClasses(head, type);
-  const common = ASC_FEATURE_SIMD ? isCommon4(plan, head) : isCommonPlain(plan, head, known);
+  const type = hasObjectness ? int(head, H_OBJ_TYPE) : int(head, H_SCORE_TYPE);
+  const gatesClasses = !hasObjectness && classes > 1;
+  const isKnown = !ASC_FEATURE_SIMD && gatesClasses && gateFindsBest(head, type);
+  const common = ASC_FEATURE_SIMD ? isCommon4(plan, head) : isCommon(plan, head, isKnown);
+
+  // Choose the block: with vectors, planes have blocks as long as scratch has room for.
   const bytes = type == TYPE_F32 ? 4 : type == TYPE_F16 ? 2 : type <= TYPE_U8 ? 1 : 0;
   let block = bytes == 1 || bytes == 2 ? 2 * BLOCK : BLOCK;
-  if (ASC_FEATURE_SIMD && several && bytes != 0 && int(head, H_SCORE_CELL) == bytes)
+  if (ASC_FEATURE_SIMD && gatesClasses && bytes != 0 && int(head, H_SCORE_CELL) == bytes)
     block =
       bytes == 4
         ? planeBlock<f32>(plan, classes)
         : bytes == 2
           ? planeBlock<f16>(plan, classes)
           : planeBlock<i8>(plan, classes);
+
   for (let from = 0; from < cells; from += block) {
+    // Gate.
     const n = min(block, cells - from);
     let count: i32;
-    if (type == TYPE_F32) count = gate<f32, f32>(plan, head, from, n, maxima, list);
-    else if (type == TYPE_F16) count = gate<f16, i32>(plan, head, from, n, maxima, list);
-    else if (type == TYPE_I8) count = gate<i8, i32>(plan, head, from, n, maxima, list);
-    else if (type == TYPE_U8) count = gate<u8, i32>(plan, head, from, n, maxima, list);
+    if (type == TYPE_F32) count = gate<f32, f32>(plan, head, from, n, best, list);
+    else if (type == TYPE_F16) count = gate<f16, i32>(plan, head, from, n, best, list);
+    else if (type == TYPE_I8) count = gate<i8, i32>(plan, head, from, n, best, list);
+    else if (type == TYPE_U8) count = gate<u8, i32>(plan, head, from, n, best, list);
     else count = passIntegers(head, type, from, n, list);
+
+    // Admit.
     if (common) {
-      if (!ASC_FEATURE_SIMD) admitCommon(plan, head, list, count, known ? labels - ((<usize>from) << 2) : 0);
-      else if (objectness) admitFloats(plan, head, list, count);
+      if (!ASC_FEATURE_SIMD)
+        admitCommon(plan, head, list, count, isKnown ? bestClasses - ((<usize>from) << 2) : 0);
+      else if (hasObjectness) admitFloats(plan, head, list, count);
       else admitClasses(plan, head, list, count, from);
       continue;
     }
     for (let i = 0; i < count; i++) {
       const row = load<i32>(list + ((<usize>i) << 2));
-      admit(plan, head, row, known ? load<i32>(labels + ((<usize>(row - from)) << 2)) : UNKNOWN);
+      admit(plan, head, row, isKnown ? load<i32>(bestClasses + ((<usize>(row - from)) << 2)) : UNKNOWN);
     }
   }
 }
 
-/** Whether the gate finds the best class of a cell on its way, as `passPlanes` and `passWords` do; it then stands in the third column of scratch. */
-function gateFindsClasses(head: usize, type: i32): bool {
+/** True if the gate finds the best class of a cell, as `passPlanes` and `passWords` do. Without vectors only. */
+function gateFindsBest(head: usize, type: i32): bool {
   const step = ptr(head, H_SCORE_CELL);
   if (int(head, H_SCORE_FN) == FN_SOFTMAX) return false;
   if (type == TYPE_F32) return step == 4 && flt(head, H_SCORE_RAW_THRESHOLD) > 0;
@@ -107,13 +118,16 @@ function gateFindsClasses(head: usize, type: i32): bool {
   return step == 1 && (type == TYPE_I8 || type == TYPE_U8);
 }
 
-/** Rows before the end marker (SSD DetectionOutput) or up to the stated number (TFLite post-process). */
+/**
+ * Returns how many rows are valid: up to the end marker (SSD DetectionOutput), or as many as stated (TFLite
+ * post-process).
+ */
 function validCells(head: usize): i32 {
   let cells = int(head, H_CELLS);
   const count = ptr(head, H_COUNT);
   if (count != 0) {
+    // A count that is no number, or too large, leaves all rows in: their scores still gate.
     const n = value(int(head, H_COUNT_TYPE), count, 1, 0);
-    // a number that is no count leaves all rows in: their scores still gate
     if (n >= 0 && n < <f32>cells) cells = <i32>n;
   }
   const marker = ptr(head, H_MARKER);

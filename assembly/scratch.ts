@@ -1,29 +1,35 @@
-/** Places in scratch, drawn in abi.ts (`P_SCRATCH`). */
+/**
+ * Addresses in the scratch memory of the scan, which `src/core/abi.ts` draws at COLUMN_BYTES.
+ *
+ * Only here: the whole file. `scan` of the TypeScript engine divides the scratch in its own way.
+ */
 import { COLUMN_BYTES, P_COLUMN, P_SCRATCH, ROW_BYTES } from "../src/core/abi";
 import { ptr } from "./word";
 
-/** Bytes of a column. */
+/** Returns the bytes of a column. */
 // @ts-ignore: decorator
 @inline
-export function columnBytes(plan: usize): usize {
+function columnBytes(plan: usize): usize {
   return ASC_FEATURE_SIMD ? ptr(plan, P_COLUMN) : COLUMN_BYTES;
 }
 
-/** The list of rows, their best scores, their labels: each a word for every cell of a block. */
+/** Returns a column with a word for every cell of a block: 0 the list of rows, 1 best values, 2 best classes. */
 // @ts-ignore: decorator
 @inline
 export function column(plan: usize, i: i32): usize {
   return ptr(plan, P_SCRATCH) + <usize>i * columnBytes(plan);
 }
 
-/** The maxima of the cells of a block, and behind them those of the groups. */
+/** Returns the row with the maximum of each cell of a block. The rows of the groups follow. Vector kernel only. */
 // @ts-ignore: decorator
 @inline
 export function rows(plan: usize): usize {
   return column(plan, 3);
 }
 
-/** Room for a word for every cell of a block of floats with an objectness, once the maxima are used. */
+/**
+ * Returns room for a word for every cell, behind the first row: used by heads with objectness, which have no groups.
+ */
 // @ts-ignore: decorator
 @inline
 export function spare(plan: usize, i: i32): usize {

@@ -1,15 +1,17 @@
 /**
- * Candidates in order: best score first, ties by candidate number (head, anchor, cell, class).
+ * Puts candidates in order: best score first, ties by candidate index (head, anchor, cell, class).
  *
- * They go into buckets by the bits of their scores (buckets.ts), or digit by digit where these crowd. Both are stable, so ties need no
- * comparison, and linear, so a low threshold costs no more per candidate than a high one.
+ * Candidates go into buckets by the bits of their scores, or digit by digit where scores crowd (buckets.ts). Both
+ * ways are stable, so ties need no comparison. Both are linear, so a low threshold costs no more per candidate than a
+ * high one.
  *
- * Of many candidates only the best are put in order at first, since suppression seldom looks further:
+ * Suppression seldom looks at all candidates. So many candidates are put in order in waves:
  *
- *     order   | first wave: about the best 1,024, or an eighth | second: three times as many | ...     P_SORTED: how far it has come
+ *     order   | first wave: about the best 1,024, or an eighth | second: three times as many | ...
+ *             0                                          P_SORTED: the candidates in order so far
  *
- * A sample of the scores says where a wave ends. Wherever that is, the order is that of sorting them all: a wave
- * takes every candidate between its two scores.
+ * A sample of the scores chooses where a wave ends. A wave takes every candidate between its two keys, so the order
+ * is the same wherever that is. Sorting all candidates at once took 3.1 to 7.7 times as long.
  */
 import {
   FIRST_WAVE,
@@ -26,12 +28,13 @@ import {
   SORT_SMALL,
 } from "../src/core/abi";
 import { bucketed, gather, insertion, keyOf } from "./buckets";
-import { bucketed4 } from "./buckets4";
+import { wave4 } from "./buckets4";
 import { clear, int, ptr, setInt } from "./word";
 
-/** Parts of the sample's range. */
+/** Parts that the range of a sample is divided into. */
 const PARTS = 256;
 
+/** Puts the first wave in order. Returns how many candidates suppression may look at. */
 export function sort(plan: usize): i32 {
   const ordered = min(int(plan, P_CANDIDATES), int(plan, P_MAX_CANDIDATES));
   setInt(plan, P_ORDERED, ordered);
@@ -40,72 +43,70 @@ export function sort(plan: usize): i32 {
   return ordered;
 }
 
-/** Puts the next wave in order and returns how many are now. */
+/** Puts the next wave in order. Returns how many candidates are in order now. */
 export function sortMore(plan: usize): i32 {
   const n = int(plan, P_CANDIDATES);
   const scores = ptr(plan, P_SCORES);
-  const counts = ptr(plan, P_COUNTS);
-  const spare = ptr(plan, P_SPARE);
   const sorted = int(plan, P_SORTED);
   const order = ptr(plan, P_ORDER) + ((<usize>sorted) << 2);
-  let m = 0;
+  let added = 0;
   if (n <= SORT_SMALL) {
-    for (; m < n; m++) store<i32>(order + ((<usize>m) << 2), m);
+    for (; added < n; added++) store<i32>(order + ((<usize>added) << 2), added);
     insertion(scores, order, n);
   } else {
     const low = sorted > 0 ? keyOf(scores, load<u32>(order - 4)) + 1 : 0;
-    // each wave goes through all the scores, which takes as long as to sort an eighth of them; but suppression seldom asks for so many thousands
+    // A wave reads all scores, which takes as long as sorting an eighth of them. But suppression seldom asks for
+    // thousands.
     const wanted = max(max(FIRST_WAVE, min(n >> 3, 4 * FIRST_WAVE)), 4 * sorted);
     if (n > ONE_WAVE && wanted < n - (n >> 2)) {
-      const high = quantile(scores, counts, n, wanted);
-      if (high >= low) m = wave(scores, n, low, high, wanted - sorted, n - sorted, spare, order, counts);
+      const high = quantile(plan, wanted);
+      if (high >= low) added = wave(plan, low, high, wanted - sorted);
     }
-    // a sample that mistook the scores: all that is left, rather than many small waves or an empty one
-    if (m * 4 < wanted - sorted)
-      m = wave(scores, n, low, u32.MAX_VALUE, n - sorted, n - sorted, spare, order, counts);
+    // The sample was misleading: sort all that is left, rather than many small waves or an empty one.
+    if (added * 4 < wanted - sorted) added = wave(plan, low, u32.MAX_VALUE, n - sorted);
   }
-  setInt(plan, P_SORTED, sorted + m);
-  return sorted + m;
+  setInt(plan, P_SORTED, sorted + added);
+  return sorted + added;
 }
 
-/** Puts the candidates with keys in [low, high] in order, about `expected` and at most `most` of them, and returns how many they are. */
-function wave(
-  scores: usize,
-  n: i32,
-  low: u32,
-  high: u32,
-  expected: i32,
-  most: i32,
-  spare: usize,
-  order: usize,
-  counts: usize,
-): i32 {
-  if (ASC_FEATURE_SIMD) return bucketed4(scores, n, low, high, expected, most, spare, order, counts);
-  const m = gather(scores, n, low, high - low, spare, most);
-  bucketed(scores, spare, order, counts, m);
-  return m;
+/** Puts the candidates with keys in [low, high], about `expected` of them, in order. Returns their count. */
+function wave(plan: usize, low: u32, high: u32, expected: i32): i32 {
+  if (ASC_FEATURE_SIMD) return wave4(plan, low, high, expected);
+  const sorted = int(plan, P_SORTED);
+  const n = int(plan, P_CANDIDATES);
+  const spare = ptr(plan, P_SPARE);
+  const count = gather(ptr(plan, P_SCORES), n, low, high - low, spare, n - sorted);
+  bucketed(plan, spare, ptr(plan, P_ORDER) + ((<usize>sorted) << 2), count);
+  return count;
 }
 
-/** A key that about `wanted` of the n candidates do not exceed: exact for the sample, to a 256th of its range. */
-function quantile(scores: usize, counts: usize, n: i32, wanted: i32): u32 {
-  const step = n / SORT_SAMPLE;
+/** Returns a key that about `wanted` candidates do not exceed: exact for the sample, to a 256th of its range. */
+function quantile(plan: usize, wanted: i32): u32 {
+  const scores = ptr(plan, P_SCORES);
+  const counts = ptr(plan, P_COUNTS);
+  const step = int(plan, P_CANDIDATES) / SORT_SAMPLE;
+
+  // Find the range of the sample.
   let low = u32.MAX_VALUE;
   let high: u32 = 0;
-  for (let i = 0, row = 0; i < SORT_SAMPLE; i++, row += step) {
-    const k = keyOf(scores, row);
-    low = min(low, k);
-    high = max(high, k);
+  for (let i = 0, candidate = 0; i < SORT_SAMPLE; i++, candidate += step) {
+    const key = keyOf(scores, candidate);
+    low = min(low, key);
+    high = max(high, key);
   }
+
+  // Count the sample in parts of that range.
   const shift = max(0, 24 - <i32>clz(high - low));
   clear(counts, PARTS << 2);
-  for (let i = 0, row = 0; i < SORT_SAMPLE; i++, row += step) {
-    const at = counts + ((<usize>((keyOf(scores, row) - low) >> shift)) << 2);
+  for (let i = 0, candidate = 0; i < SORT_SAMPLE; i++, candidate += step) {
+    const at = counts + ((<usize>((keyOf(scores, candidate) - low) >> shift)) << 2);
     store<i32>(at, load<i32>(at) + 1);
   }
-  // of the sample as many as `wanted` is of all; at least one
+
+  // Take parts until they hold the same share of the sample as `wanted` is of all, and at least one candidate.
   const rank = max(1, wanted / step);
   let seen = 0;
-  let bucket: u32 = 0;
-  for (; seen < rank; bucket++) seen += load<i32>(counts + ((<usize>bucket) << 2));
-  return bucket < <u32>PARTS ? low + (bucket << shift) - 1 : u32.MAX_VALUE;
+  let part: u32 = 0;
+  for (; seen < rank; part++) seen += load<i32>(counts + ((<usize>part) << 2));
+  return part < <u32>PARTS ? low + (part << shift) - 1 : u32.MAX_VALUE;
 }

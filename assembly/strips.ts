@@ -1,22 +1,45 @@
 /**
- * Across classes every box meets every other, and most pairs are far apart. So kept boxes hang in chains by where they stand:
+ * Strips, for suppression across classes.
  *
- *      0     1     2     3    ...  STRIPS - 1
- *      |     |  [==k==]  |                        a kept box hangs in the strip of its low edge
- *      |     |     | [==c==]                      a candidate meets the strips from its low edge less `widest` to its high edge
+ * Without classes every box meets every other, though most pairs lie far apart. So kept boxes hang in one chain for
+ * each vertical strip of the image. A candidate searches only the strips that it can reach:
  *
- * The edges are not those of the boxes: from each side a share of the width is taken off first. For boxes a, b that share w x h,
- * suppression needs w h > t (areas - w h), and h is at most the height of either, so w (1 + t) > t (width a + width b): with
- * t / (1 + t) of its width taken off each side of each box, they still touch. The share is a thousandth less, for the rounding of
- * areas, and edges go out by eight units in the last place of their coordinates, for their own; rounding keeps order, so no pair that
- * suppresses is ever missed. Boxes so small that their area has few digits left keep their whole width.
+ *     strip   0     1     2     3    ...  STRIPS - 1
+ *             |     |  [==k==]  |               A kept box k hangs in the strip of its low edge.
+ *             |     |     | [==c==]             A candidate c searches from the strip of (low edge - widest) to the
+ *                                               strip of its high edge. `widest` is the largest (high edge - low
+ *                                               edge) of the kept boxes.
+ *
+ * The low and the high edge lie inside the box, by an inset of a share of its width:
+ *
+ *     left   low                high   right
+ *      |------[==================]------|
+ *       inset                     inset
+ *
+ * Without strips, suppression across classes took 1.3 to 2.0 times as long.
+ *
+ * Proof that no pair is missed. Let t be the IoU threshold. Let boxes a and b share a rectangle of w times h.
+ *
+ *   1. They suppress each other only if w h > t (area a + area b - w h). That is w h (1 + t) > t (area a + area b).
+ *   2. h is at most the height of a, so area a >= h * width of a. The same holds for b.
+ *   3. From 1 and 2: w > t / (1 + t) * (width of a + width of b). With the share t / (1 + t), the right side is the
+ *      inset of a plus the inset of b.
+ *   4. w is at most (right of b - left of a). By 3, (right of b - inset of b) > (left of a + inset of a): the high edge
+ *      of b lies above the low edge of a. With a and b exchanged, the high edge of a lies above the low edge of b.
+ *   5. So low of k < high of c: c searches far enough up. And high of k > low of c, hence low of k > low of c - (high
+ *      of k - low of k) >= low of c - widest: c searches far enough down.
+ *   6. Rounding. The share is a thousandth smaller, for the rounding of areas. Edges move out by eight units in the
+ *      last place of their coordinates, for their own rounding. `stripOf` never decreases as x grows. Boxes so small
+ *      that their area has few digits left keep their whole width.
+ *
+ * Only here: beginOf, perUnitOf. The TypeScript engine stores the measures in an array.
  */
 import { P_BOXES, P_ORDER, P_SORTED, STRIPS, STRIP_SAMPLE } from "../src/core/abi";
 import { int, ptr } from "./word";
 
 /**
- * Strips over the breadth that the best candidates have; others may stand outside, in the first strip or the last. The upper half of the
- * result is the f32 where the first strip begins, the lower how many there are to a unit: 0 where all is one strip.
+ * Measures the strips: they divide the breadth of the best candidates. Boxes outside go into the first or last strip.
+ * Returns two f32: the left edge of strip 0 in the upper half, the strips to a unit in the lower half (0: one strip).
  */
 export function measureStrips(plan: usize): u64 {
   const order = ptr(plan, P_ORDER);
@@ -30,11 +53,13 @@ export function measureStrips(plan: usize): u64 {
     if (left < low) low = left;
     if (right > high) high = right;
   }
-  const per = <f32>STRIPS / (high - low);
-  return ((<u64>reinterpret<u32>(low)) << 32) | (<u64>reinterpret<u32>(per > 0 && per < 1e30 ? per : 0));
+  const perUnit = <f32>STRIPS / (high - low);
+  // No breadth, or no candidate at all: one strip.
+  const usable: f32 = perUnit > 0 && perUnit < 1e30 ? perUnit : 0;
+  return ((<u64>reinterpret<u32>(low)) << 32) | (<u64>reinterpret<u32>(usable));
 }
 
-/** The share of its width that is taken off each side of a box. */
+/** Returns the share of its width that is taken off each side of a box. */
 export function sideShare(iou: f32): f32 {
   return iou > 1e-6 ? (iou / (1 + iou)) * <f32>0.999 : 0;
 }
@@ -51,10 +76,10 @@ export function perUnitOf(strips: u64): f32 {
   return reinterpret<f32>(<u32>strips);
 }
 
-/** Areas below this keep the whole width of their box. */
+/** Boxes with a smaller area keep their whole width: their area has too few digits for the proof. */
 const SMALL_AREA: f32 = 1e-30;
 
-/** How far inside its edges a box is looked for. */
+/** Returns how far inside its edges a box is looked for. The last term is eight units in the last place: 8 * 2^-24. */
 // @ts-ignore: decorator
 @inline
 export function inset(left: f32, right: f32, area: f32, share: f32): f32 {
@@ -62,12 +87,12 @@ export function inset(left: f32, right: f32, area: f32, share: f32): f32 {
   return off - ((left < 0 ? -left : left) + (right < 0 ? -right : right)) * <f32>4.8e-7;
 }
 
-/** Offset in the chains of the strip that this stands in. */
+/** Returns the offset, in the chains, of the strip that x lies in. */
 // @ts-ignore: decorator
 @inline
 export function stripOf(x: f32, begin: f32, perUnit: f32): usize {
   const strip = (x - begin) * perUnit;
-  // in this order a NaN stands in the first
+  // Written so that a NaN goes into strip 0.
   if (!(strip > 0)) return 0;
   return (strip < <f32>(STRIPS - 1) ? <usize>(<i32>strip) : STRIPS - 1) << 2;
 }

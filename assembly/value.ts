@@ -1,15 +1,19 @@
 /**
- * Raw tensor elements: their order (keys) and their value.
+ * Keys and values of raw tensor elements.
  *
- * A key is what thresholds and maxima compare, without converting anything: f32 itself; integers themselves;
- * f16 as a 16-bit integer whose order is that of the numbers (the low 15 bits of negatives turned over),
- * with NaN below everything so that it never passes a gate and never hides another class.
+ * Thresholds and maxima compare keys, so that nothing has to be converted. A key of type `K` is the f32 itself, the
+ * integer itself, or for f16 a 16-bit integer that orders like the number: the low 15 bits of negative numbers are
+ * turned over. NaN of f16 is below everything, so that it never passes the gate and never hides another class.
+ *
+ * Only here: size, key, lowest, halfToFloat, integer. The TypeScript engine has no generics over element types, and
+ * takes the conversion of a half from `src/core/number.ts`.
  */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../src/core/abi";
 
-/** Marker type for half floats, which AssemblyScript has no scalar for. */
+/** Stands for half floats in generics: AssemblyScript has no scalar type for them. */
 export class f16 {}
 
+/** Returns the bytes of an element. */
 // @ts-ignore: decorator
 @inline
 export function size<T>(): usize {
@@ -17,6 +21,7 @@ export function size<T>(): usize {
   return sizeof<T>();
 }
 
+/** Returns the bits of an f16 as an integer that orders like the number. NaN is below everything. */
 // @ts-ignore: decorator
 @inline
 export function halfKey(bits: i32): i32 {
@@ -25,6 +30,7 @@ export function halfKey(bits: i32): i32 {
   return order > 0x7c00 ? i32.MIN_VALUE : order;
 }
 
+/** Returns the key of the element at `at`. */
 // @ts-ignore: decorator
 @inline
 export function key<T, K>(at: usize): K {
@@ -32,7 +38,7 @@ export function key<T, K>(at: usize): K {
   else return <K>load<T>(at);
 }
 
-/** The lowest key: what a search for a maximum starts from, so that nothing equal to it is ever found. */
+/** Returns the lowest key. A search for a maximum starts from it, and never finds a key that equals it. */
 // @ts-ignore: decorator
 @inline
 export function lowest<K>(): K {
@@ -40,18 +46,19 @@ export function lowest<K>(): K {
   else return <K>i32.MIN_VALUE;
 }
 
+/** Returns the number that the bits of an f16 stand for. */
 export function halfToFloat(bits: u32): f32 {
   const sign = (bits & 0x8000) << 16;
   const exponent = (bits >> 10) & 31;
   const fraction = bits & 1023;
   if (exponent == 31) return reinterpret<f32>(sign | 0x7f800000 | (fraction << 13));
-  // subnormal: fraction * 2^-24, exact in f32; the sign is set on the bits so that -0 stays -0
+  // Zero or subnormal: fraction * 2^-24, exact in f32. Set the sign on the bits, so that -0 stays -0.
   if (exponent == 0)
     return reinterpret<f32>(reinterpret<u32>(<f32>fraction * <f32>5.960464477539063e-8) | sign);
   return reinterpret<f32>(sign | ((exponent + 112) << 23) | (fraction << 13));
 }
 
-/** What stands at `at`, of any type but f32: an integer, or the bits of an f16. */
+/** Returns the element of any type but f32 at `at`: an integer, or the bits of an f16. */
 // @ts-ignore: decorator
 @inline
 export function integer(type: i32, at: usize): i32 {
@@ -62,37 +69,14 @@ export function integer(type: i32, at: usize): i32 {
   return load<i32>(at);
 }
 
-/** The number that stands at `at`: (raw - zero) * scale for integers. */
+/** Returns the number that the element at `at` stands for: (raw - zero) * scale for integers. */
 export function value(type: i32, at: usize, scale: f32, zero: f32): f32 {
   if (type == TYPE_F32) return load<f32>(at);
   if (type == TYPE_F16) return halfToFloat(<u32>load<u16>(at));
   return (<f32>integer(type, at) - zero) * scale;
 }
 
-/** Four elements from anywhere, each in the low bits of a lane of its own, above them zeros. */
-// @ts-ignore: decorator
-@inline
-export function gather4<T>(p0: usize, p1: usize, p2: usize, p3: usize): v128 {
-  let v: v128;
-  if (size<T>() == 4) {
-    v = v128.load32_zero(p0);
-    v = v128.load32_lane(p1, v, 1);
-    v = v128.load32_lane(p2, v, 2);
-    return v128.load32_lane(p3, v, 3);
-  }
-  v = i32x4.splat(0);
-  if (size<T>() == 2) {
-    v = v128.load16_lane(p0, v, 0);
-    v = v128.load16_lane(p1, v, 2);
-    v = v128.load16_lane(p2, v, 4);
-    return v128.load16_lane(p3, v, 6);
-  }
-  v = v128.load8_lane(p0, v, 0);
-  v = v128.load8_lane(p1, v, 4);
-  v = v128.load8_lane(p2, v, 8);
-  return v128.load8_lane(p3, v, 12);
-}
-
+/** True for numbers, false for NaN and the infinities. */
 // @ts-ignore: decorator
 @inline
 export function finite(x: f32): bool {

@@ -1,4 +1,9 @@
-/** Loads and stores of plan words: `at` is the byte address of a block or record, `word` an offset from abi.ts. */
+/**
+ * Loads and stores words of the plan. `at` is the byte address of a plan block or head record, `word` is an index of
+ * `src/core/abi.ts`.
+ *
+ * Only here: the whole file. The TypeScript engine indexes typed arrays.
+ */
 
 // @ts-ignore: decorator
 @inline
@@ -24,16 +29,24 @@ export function setInt(at: usize, word: i32, value: i32): void {
   store<i32>(at + ((<usize>word) << 2), value);
 }
 
-/** One more. */
+/** Returns a raw threshold: an f32, or an integer key for all other types. */
+// @ts-ignore: decorator
+@inline
+export function loadThreshold<K>(at: usize, word: i32): K {
+  if (isFloat<K>()) return <K>flt(at, word);
+  else return <K>int(at, word);
+}
+
+/** Adds 1 to a word. */
 // @ts-ignore: decorator
 @inline
 export function increment(at: usize, word: i32): void {
   setInt(at, word, int(at, word) + 1);
 }
 
-// Where there is no instruction for it, the library's own fill and copy are as large as the sort.
+// The scalar kernel has no bulk-memory instructions, and the library's own fill and copy are as large as the sort.
 
-/** Zeroes from `at`, whole u64s, until `bytes` are covered. */
+/** Clears `bytes` from `at` on, rounded up to whole u64. */
 export function clear(at: usize, bytes: usize): void {
   for (const end = at + bytes; at < end; at += 8) store<u64>(at, 0);
 }

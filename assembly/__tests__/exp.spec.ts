@@ -1,9 +1,9 @@
 import { exp, power, sigmoid, tanh } from "../exp";
 
-/** What src/core/exp.ts states. */
+/** The relative error that src/core/exp.ts states. */
 const STATED: f64 = 1e-10;
 
-/** The i-th of `n` steps from `from` to `to`, as an f32. */
+/** Returns step i of `n` from `from` to `to`, as an f32. */
 function at(from: f64, to: f64, i: i32, n: i32): f32 {
   return <f32>(from + ((to - from) * <f64>i) / <f64>n);
 }

@@ -1,14 +1,14 @@
 import { exp, sigmoid } from "../exp";
 import { exp4, sigmoid4 } from "../exp4";
 
-// a file of lanes has no test where the kernel has none: scripts/test-kernel.mjs counts it with vectors only
+// The kernel without vectors has nothing to test here: scripts/test-kernel.mjs counts these files with vectors only.
 if (ASC_FEATURE_SIMD) {
   describe("exp and its kin in four lanes", () => {
     test("are those of one lane, to the bit", () => {
       let wrong = 0;
       let seen = 0;
       for (let i = 0; i < 400000; i++) {
-        // halves of ln 2 are where one power of two goes over into the next
+        // At odd multiples of ln 2 / 2, one power of two gives way to the next.
         const x: f32 =
           i & 1
             ? <f32>(-160 + (300 * <f64>i) / 400000)

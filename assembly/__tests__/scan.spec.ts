@@ -15,7 +15,7 @@ import {
   H_BOX_3,
   H_BOX_CELL,
   H_CELLS,
-  H_CHECK,
+  H_MAX_PROBABILITY,
   H_CLASSES,
   H_THRESHOLD,
   H_GRID_W,
@@ -83,7 +83,7 @@ function floatAt(at: usize, word: i32, v: f32): void {
   store<f32>(at + ((<usize>word) << 2), v);
 }
 
-/** A head whose four box channels lie side by side. */
+/** Returns a head whose four box channels stand side by side. */
 function boxHead(kind: i32, a: f32, b: f32, c: f32, d: f32): usize {
   const head = heap.alloc(HEAD_WORDS << 2);
   memory.fill(head, 0, HEAD_WORDS << 2);
@@ -145,7 +145,7 @@ describe("box", () => {
     floatAt(head, H_W, 0.2);
     floatAt(head, H_H, 0.1);
     setAt(head, H_BOX_CELL, 0);
-    // column 1, row 1: cx = (1 + 1.5 - 0.5) / 2, cy = (1 + 1 - 0.5) / 4
+    // Column 1, line 1: cx = (1 + 1.5 - 0.5) / 2, cy = (1 + 1 - 0.5) / 4
     expect(box(head, 0, 3, 0, out)).toBe(BOX_OK);
     expect(corners(0.9, 0.325, 1.1, 0.425)).toBe(true);
   });
@@ -156,7 +156,7 @@ describe("box", () => {
     floatAt(head, H_XY_BIAS, 0.5);
     expect(box(head, 0, 0, 0, out)).toBe(BOX_OK);
     expect(corners(0, 0.0625, 0.75, 0.625)).toBe(true);
-    // two bins, equal logits: the mean of 0 and 1
+    // Two bins with equal logits: the mean of 0 and 1.
     const data = heap.alloc(32);
     for (let i: usize = 0; i < 32; i += 4) store<f32>(data + i, 7);
     for (let k = 0; k < 4; k++) setAt(head, H_BOX_0 + k, <u32>data + 8 * k);
@@ -206,7 +206,7 @@ function draw(below: u32): i32 {
   return <i32>((state >> 8) % below);
 }
 
-/** Every score of cell and class is (draw of 0..9) / 10 in its type; returns how many cells scan answers wrongly. */
+/** Scans scores that are a draw of 0..9, divided by 10, in each type. Returns how many cells scan answers wrongly. */
 function check(type: i32, bytes: i32, cells: i32, classes: i32, planes: bool): i32 {
   plan = heap.alloc(PLAN_WORDS << 2);
   memory.fill(plan, 0, PLAN_WORDS << 2);
@@ -221,7 +221,7 @@ function check(type: i32, bytes: i32, cells: i32, classes: i32, planes: bool): i
       raw[i * classes + c] = v;
       const at = data + <usize>(i * cell + c * channel);
       if (type == TYPE_F32) store<f32>(at, <f32>v);
-      // 0 and 1..9 as half floats that stand in the same order: 0x3c00 is 1, then steps of an eighth of it
+      // As half floats 0 stays 0, and 1..9 become values in the same order: 1 (0x3c00), then steps of an eighth.
       else if (type == TYPE_F16) store<u16>(at, v == 0 ? 0 : <u16>(0x3c00 + (v - 1) * 128));
       else if (type == TYPE_U8 || type == TYPE_I8) store<i8>(at, <i8>v);
       else if (type == TYPE_I16) store<i16>(at, <i16>v);
@@ -236,7 +236,7 @@ function check(type: i32, bytes: i32, cells: i32, classes: i32, planes: bool): i
   setAt(head, H_SCORE_CHANNEL, channel);
   setAt(head, H_CLASSES, classes);
   floatAt(head, H_SCORE_SCALE, 1);
-  floatAt(head, H_CHECK, Infinity);
+  floatAt(head, H_MAX_PROBABILITY, Infinity);
   if (type == TYPE_F16) {
     floatAt(head, H_THRESHOLD, 1.875);
     setAt(head, H_SCORE_RAW_THRESHOLD, 0x3c00 + 7 * 128);
@@ -280,7 +280,7 @@ function check(type: i32, bytes: i32, cells: i32, classes: i32, planes: bool): i
   return wrong;
 }
 
-/** Every number of cells with every number of classes. */
+/** Tries every count of cells with every count of classes. */
 function sweep(type: i32, bytes: i32, planes: bool): i32 {
   let wrong = 0;
   for (let a = 0; a < CELLS.length; a++) {

@@ -51,7 +51,7 @@ function get(word: i32): usize {
   return <usize>load<u32>(plan + ((<usize>word) << 2));
 }
 
-/** A plan block with columns for n candidates. */
+/** Makes a plan block with columns for n candidates. */
 function begin(n: i32): void {
   plan = heap.alloc(PLAN_WORDS << 2);
   memory.fill(plan, 0, PLAN_WORDS << 2);
@@ -85,7 +85,7 @@ function order(i: i32): i32 {
   return load<i32>(get(P_ORDER) + ((<usize>i) << 2));
 }
 
-/** How many neighbours are out of order; ties go by number. */
+/** Returns how many neighbours are out of order. Ties go by index. */
 function disorder(n: i32): i32 {
   let wrong = 0;
   for (let i = 1; i < n; i++) {
@@ -96,7 +96,7 @@ function disorder(n: i32): i32 {
   return wrong;
 }
 
-/** Wave after wave until n are in order; what is in order so far is checked each time. */
+/** Sorts wave after wave until n are in order, and checks the order each time. Returns how many are in order. */
 function wavesTo(n: i32): i32 {
   let sorted = load<i32>(plan + ((<usize>P_SORTED) << 2));
   while (sorted < n) {

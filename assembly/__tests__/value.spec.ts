@@ -1,7 +1,7 @@
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I32, TYPE_I8, TYPE_U8 } from "../../src/core/abi";
 import { finite, halfKey, halfToFloat, value } from "../value";
 
-/** f16 -> f64 by the definition of the format. */
+/** Returns the number that the format defines for the bits of an f16. */
 function meant(bits: i32): f64 {
   const exponent = (bits >> 10) & 31;
   const fraction = <f64>(bits & 1023);
@@ -36,7 +36,7 @@ describe("half floats, all 65,536 patterns", () => {
         if (k >= halfKey(0xfc00)) wrong++;
         continue;
       }
-      // against the next number up, and against a few landmarks
+      // Compare with the next number up, and with others from all over.
       for (let j = 0; j < 8; j++) {
         const other = j == 0 ? (bits + 1) & 0xffff : (bits * 40503 + j * 8191) & 0xffff;
         const y = halfToFloat(<u32>other);

@@ -1,28 +1,29 @@
 /**
- * What exp and its kin are made of, compiled by asc (f64) and by tsc (number) from this one file: only + - * /, which IEEE 754
- * rounds alike everywhere, so all engines get the same bits. The steps of exp stand in assembly/exp.ts, in lanes in assembly/exp4.ts, and in
- * baseline/value.ts, where a double that goes to another function or comes from one may be a new heap object; 2^k each makes in its
- * own way, which is exact.
+ * The constants of exp, and log. asc compiles this file in f64, tsc in number. It has only + - * /, which IEEE 754
+ * rounds alike everywhere, so all engines get the same bits. The steps of exp stand in assembly/exp.ts, in lanes in
+ * assembly/exp4.ts, and for TypeScript in core/number.ts. Each makes 2^k in its own way, which is exact.
  *
- * e^x = 2^k e^r with k the integer nearest to x / ln2 and r = x - k ln2, for x that ends in an f32: arguments are clamped to
- * [-150, 130], beyond which an f32 is 0 or infinite anyway. NaN gives NaN.
+ * e^x = 2^k e^r, with k the integer nearest to x / ln 2, and r = x - k ln 2. x is clamped to [-150, 130]: beyond, an
+ * f32 is 0 or infinite anyway. NaN gives NaN.
  *
- * Accuracy: relative error below 1e-10 before the caller rounds to f32, a six-hundredth of half an f32 step.
+ * The relative error is below 1e-10 before the caller rounds to f32: a six-hundredth of half a step of f32.
  */
 
 export const LOG2E = 1.4426950408889634;
+/** ln 2 in two parts. The first has few bits, so that k * LN2_HIGH is exact. */
 export const LN2_HIGH = 0.69314718036912381649;
 export const LN2_LOW = 1.90821492927058770002e-10;
 
 /**
- * 1.5 * 2^52 + 1023. A double of that size has steps of 1, so a number that is added is rounded to an integer k, and taking this away again
- * leaves k: two additions, where a floor may be a call on small processors. The twelve lowest bits of the sum are those of k + 1023,
- * the exponent of 2^k as a double.
+ * 1.5 * 2^52 + 1023. A double of that size has steps of 1. Adding it rounds a number to an integer k, and subtracting
+ * it leaves k: two additions, where a floor may be a call on small processors. The twelve lowest bits of the sum are
+ * k + 1023, the exponent field of the double 2^k.
  */
 export const ROUND = 6755399441056767.0;
 
-// e^r: 1 + r and the six terms of degree 2 to 7 that bring the largest relative error on |r| <= ln2 / 2 down most (Remez): 5.2e-11;
-// added up by Estrin's scheme, which is half the chain of Horner's: (1 + r) + r2 (C2 + r C3) + r2 r2 (C4 + r C5 + r2 (C6 + r C7))
+// e^r = 1 + r + C2 r^2 + ... + C7 r^7. These six coefficients keep the largest relative error on |r| <= ln 2 / 2
+// lowest (Remez): 5.2e-11. Estrin's scheme, (1 + r) + r2 (C2 + r C3) + r2 r2 (C4 + r C5 + r2 (C6 + r C7)), has a
+// chain half as long as Horner's.
 export const C2 = 0.5000000067642643;
 export const C3 = 0.1666666586941133;
 export const C4 = 0.041666295093165544;
@@ -31,8 +32,9 @@ export const C6 = 0.0013944648624804954;
 export const C7 = 0.00019790351629918478;
 
 /**
- * Natural logarithm of a positive finite number, 2^-1074 and up; used only for powers.
- * x = m 2^k with m in [sqrt(1/2), sqrt(2)), then ln m = 2 atanh((m - 1) / (m + 1)) as a series.
+ * Returns the natural logarithm of a positive finite number, down to 2^-1074. Used only for powers.
+ *
+ * x = m 2^k with m in [sqrt(1/2), sqrt(2)). Then ln m = 2 atanh(s) with s = (m - 1) / (m + 1), as a series in s^2.
  */
 export function log(x: number): number {
   let m = x;

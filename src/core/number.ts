@@ -1,23 +1,63 @@
-/** The numbers that a tensor's elements stand for. */
+/** What raw tensor elements stand for, and the exponential that all engines share to the last bit. */
+import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "./exp.ts";
 import { ELEMENTS, type TensorData, type TensorSpec, kindOf } from "./tensor.ts";
 
-const { fround } = Math;
+const fround = Math.fround;
 
-/** Returns the number that a quantised integer stands for, rounded to f32 at each step as the kernel does. */
-export const dequantise = (raw: number, scale: number, zeroPoint: number): number =>
-  fround(fround(fround(raw) - fround(zeroPoint)) * fround(scale));
+/** Exponent of the last power in the table: e^130 is below 2^188, and e^-150 is above 2^-217. */
+const LAST_POWER = 220;
 
-/** Returns the number that the bits of a half float stand for. */
+/** 2^k at index k + LAST_POWER. Doubling is exact everywhere; `2 ** k` is exact only where the engine's pow is. */
+const POWERS_OF_TWO = /* @__PURE__ */ (() => {
+  const powers = new Float64Array(2 * LAST_POWER + 1);
+  for (let k = 0, two = 1; k <= LAST_POWER; k++, two *= 2) {
+    powers[LAST_POWER + k] = two;
+    powers[LAST_POWER - k] = 1 / two;
+  }
+  return powers;
+})();
+
+/** Replaces the first number x of an array by e^x. As an argument and a result, a double may become a heap object. */
+export function expInPlace(values: Float64Array): void {
+  let x = values[0];
+  // A NaN is no index of the table.
+  if (x !== x) return;
+  if (x < -150) x = -150;
+  if (x > 130) x = 130;
+  const k = x * LOG2E + ROUND - ROUND;
+  const r = x - k * LN2_HIGH - k * LN2_LOW;
+  const r2 = r * r;
+  const p47 = C4 + r * C5 + r2 * (C6 + r * C7);
+  const y = 1 + r + r2 * (C2 + r * C3) + r2 * r2 * p47;
+  values[0] = y * POWERS_OF_TWO[k + LAST_POWER];
+}
+
+/** Returns 1 / (1 + e^-x), with the same bits as the engines. */
+export function sigmoid(x: number): number {
+  const power = new Float64Array([-x]);
+  expInPlace(power);
+  return 1 / (1 + power[0]);
+}
+
+/** Returns the number that the 16 bits of a half float stand for. Higher bits are ignored. */
 export function halfToFloat(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 31;
   const fraction = bits & 1023;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
   if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
-  return sign * (1024 + fraction) * 2 ** (exponent - 25);
+  // A subnormal half has the exponent of the smallest normal one, and no leading 1.
+  if (exponent === 0) return sign * fraction * POWERS_OF_TWO[LAST_POWER - 24];
+  return sign * (1024 + fraction) * POWERS_OF_TWO[LAST_POWER + exponent - 25];
 }
 
-/** Returns a tensor's elements as the numbers they stand for. Prior boxes are read so, before any decode. */
+/** Returns the number that a quantised integer stands for, (raw - zero) * scale, rounded to f32 at each step. */
+export const dequantise = (raw: number, scale: number, zero: number): number =>
+  fround(fround(fround(raw) - fround(zero)) * fround(scale));
+
+/** Returns the bits of a number, as an f32, in a signed integer. */
+export const floatBits = (x: number): number => new Int32Array(new Float32Array([x]).buffer)[0];
+
+/** Returns the elements of a tensor as numbers. Used for tensors that are read once, before any decode: prior boxes. */
 export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
   const bits = s.type === "f16" && kindOf(data) !== "Float16Array";
   if (s.type === "f32" || !(bits || s.scale !== null))
@@ -25,7 +65,7 @@ export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
       ? Array.from(data as ArrayLike<number>, Number)
       : (data as ArrayLike<number>);
   return Array.from(data as ArrayLike<number>, (x) =>
-    bits ? halfToFloat(x & 0xffff) : dequantise(Number(x), s.scale as number, s.zeroPoint),
+    bits ? halfToFloat(x) : dequantise(Number(x), s.scale as number, s.zeroPoint),
   );
 }
 

@@ -3,7 +3,8 @@
  * look like boxes. diagnostics.ts says when each check runs.
  */
 import * as A from "../core/abi.ts";
-import { reg, regBits, value } from "../engine/ts/value.ts";
+import { floatBits } from "../core/number.ts";
+import { value } from "../engine/ts/value.ts";
 import { TensorError, refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import { type MemoryImage, imageStart, slackOf } from "../memory/write.ts";
@@ -40,8 +41,7 @@ function everyValue(
   const s = plan.tensors[f.tensor];
   const { bytes, code } = ELEMENTS[s.type];
   const { i32 } = m;
-  reg[0] = most;
-  const top = s.type === "f32" && most > 0 ? regBits[0] : -1;
+  const top = s.type === "f32" && most > 0 ? floatBits(most) : -1;
   // Walk in the order of memory: along the smaller of the two steps.
   const byCell = f.cell > f.channel;
   const outer = byCell ? cells : channels;

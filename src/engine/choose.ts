@@ -4,7 +4,7 @@ import { refuse } from "../core/errors.ts";
 import { checkSize, memoryOf } from "../core/memory.ts";
 import { show } from "../core/tensor.ts";
 import type { Engine } from "./engine.ts";
-import { tsEngine } from "./ts/engine.ts";
+import { tsEngine } from "./ts/index.ts";
 import { compileKernel, compileKernelAsync, hasKernel, hasWebAssembly, wasmEngine } from "./wasm.ts";
 
 /** Bytes of a WebAssembly page. */

@@ -1,6 +1,6 @@
 /** Writes a plan into memory, as core/abi.ts documents it, and the thresholds in the raw domain of each head. */
 import * as A from "../core/abi.ts";
-import { sigmoid } from "../engine/ts/value.ts";
+import { sigmoid } from "../core/number.ts";
 import type { Config } from "../config/types.ts";
 import { rawThreshold, smallestPassing } from "./thresholds.ts";
 import type { Columns, Layout } from "./layout.ts";
@@ -238,7 +238,10 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   floats(A.H_W, ...h.size, ...h.unit);
   words(A.H_TABLE, layout.priors[index]);
   floats(A.H_V0, ...h.variances);
-  floats(A.H_CHECK, Math.min(highest(plan, score, h.scoreFn), highest(plan, objectness, h.objectnessFn)));
+  floats(
+    A.H_MAX_PROBABILITY,
+    Math.min(highest(plan, score, h.scoreFn), highest(plan, objectness, h.objectnessFn)),
+  );
 }
 
 /** Returns the byte address of a head's gathered rows. The heads of a tensor share its slot, each with room for all its cells. */

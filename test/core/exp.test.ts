@@ -1,8 +1,10 @@
 /** The exponentials of the plain engine against Math's, and that they never step back; the kernel's in assembly/__tests__/exp.spec.ts. */
 import { expect, test } from "vitest";
 import { activate } from "../../src/engine/ts/box.ts";
-import * as plain from "../../src/engine/ts/value.ts";
-import { power, reg, sigmoid, wide } from "../../src/engine/ts/value.ts";
+import * as engine from "../../src/engine/ts/exp.ts";
+import { power } from "../../src/engine/ts/exp.ts";
+import { scratch32, scratch64 } from "../../src/engine/ts/registers.ts";
+import { sigmoid } from "../../src/core/number.ts";
 import * as A from "../../src/core/abi.ts";
 import { createDecoderSync } from "../../src/decode/decoder.ts";
 import { log } from "../../src/core/exp.ts";
@@ -12,16 +14,16 @@ import { mulberry32 } from "../support/seeded-networks.ts";
 const fround = Math.fround;
 
 function exp(x: number): number {
-  wide[0] = x;
-  plain.exp();
-  return wide[0];
+  scratch64[0] = x;
+  engine.exp();
+  return scratch64[0];
 }
 
 /** Rounded to f32. */
 function tanh(x: number): number {
-  reg[0] = x;
+  scratch32[0] = x;
   activate(A.FN_TANH, 0);
-  return reg[0];
+  return scratch32[0];
 }
 
 /** f32 numbers from `from` to `to`, evenly and at random. */

@@ -1,276 +1,235 @@
-/** The exact work for a cell that passed the gate: its class, its score, its box. Twin of `assembly/admit.ts`. */
+/**
+ * Makes candidates of the cells that passed the gate: class, score and box, for every kind of head. Twin of
+ * `assembly/admit.ts`. Objectness, score and the sums of a softmax stand in registers (registers.ts).
+ */
 import * as A from "../../core/abi.ts";
-import { INDEX, type Memory } from "../../core/memory.ts";
+import { type Memory } from "../../core/memory.ts";
 import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box.ts";
-import { nextPositive } from "./planes.ts";
-import {
-  classAt,
-  exp,
-  finite,
-  fround,
-  integerKey,
-  LOWEST,
-  load,
-  reg,
-  regBits,
-  power,
-  SCORE,
-  wide,
-} from "./value.ts";
+import { bestClass, classAt } from "./classes.ts";
+import { exp, power } from "./exp.ts";
+import { passesRaw } from "./gate.ts";
+import { OBJECTNESS, SCORE, SUM, TOP_LOGIT, scratch32, scratch64 } from "./registers.ts";
+import { finite, fround, load } from "./value.ts";
 
-/** The exact work for one cell that passed the gate; `label`: its best class where that is known, else -1. */
-export function admit(m: Memory, plan: number, head: number, row: number, label: number): void {
+/** Makes the candidates of one cell. `best` is its best class, if the gate has found it; else -1. */
+export function admit(m: Memory, plan: number, head: number, row: number, best: number): void {
   const { i32, f32 } = m;
-  const rule = i32[head + A.H_RULE];
-  const check = f32[head + A.H_CHECK];
-  const gate = f32[head + A.H_THRESHOLD];
-  const base = i32[head + A.H_CLASS_BASE];
-  let o = 1;
-  // objectness outside 0..1: told once a class passes too
-  let odd = false;
-  const objectness = i32[head + A.H_OBJ];
-  if (objectness !== 0) {
-    const at = objectness + row * i32[head + A.H_OBJ_CELL];
-    if (!passesRaw(m, i32[head + A.H_OBJ_TYPE], head + A.H_OBJ_RAW_THRESHOLD, at)) return;
-    load(m, i32[head + A.H_OBJ_TYPE], at, head + A.H_OBJ_SCALE, SCORE);
+  let outOfRange = false;
+  scratch32[OBJECTNESS] = 1;
+
+  // Objectness. A value outside 0..1 is counted once a class passes too.
+  if (i32[head + A.H_OBJ] !== 0) {
+    const at = i32[head + A.H_OBJ] + row * i32[head + A.H_OBJ_CELL];
+    const type = i32[head + A.H_OBJ_TYPE];
     const fn = i32[head + A.H_OBJ_FN];
-    odd = isOutOfRange(fn, reg[SCORE], check);
-    activate(fn, SCORE);
-    if (rule === A.RULE_OBJECTNESS) {
-      if (odd) i32[plan + A.P_OUT_OF_RANGE]++;
-      else if (reg[SCORE] >= gate) emitKept(m, plan, head, row, base);
+    if (!passesRaw(m, type, head + A.H_OBJ_RAW_THRESHOLD, at)) return;
+    load(m, type, at, head + A.H_OBJ_SCALE, OBJECTNESS);
+    outOfRange = isOutOfRange(fn, scratch32[OBJECTNESS], f32[head + A.H_MAX_PROBABILITY]);
+    activate(fn, OBJECTNESS);
+    if (i32[head + A.H_RULE] === A.RULE_OBJECTNESS) {
+      scratch32[SCORE] = scratch32[OBJECTNESS];
+      if (outOfRange) i32[plan + A.P_OUT_OF_RANGE]++;
+      else if (scratch32[SCORE] >= f32[head + A.H_THRESHOLD])
+        emit(m, plan, head, row, i32[head + A.H_CLASS_BASE]);
       return;
     }
-    o = reg[SCORE];
   }
-
-  const at = i32[head + A.H_SCORE] + row * i32[head + A.H_SCORE_CELL];
-  const step = i32[head + A.H_SCORE_CHANNEL];
-  const fn = i32[head + A.H_SCORE_FN];
-  const scale = head + A.H_SCORE_SCALE;
-  const type = i32[head + A.H_SCORE_TYPE];
-
   if (i32[head + A.H_CLASS_ID] !== 0) {
-    const p = i32[head + A.H_CLASS_ID] + row * i32[head + A.H_CLASS_ID_CELL];
-    load(m, type, at, scale, SCORE);
-    if (isOutOfRange(fn, reg[SCORE], check)) {
-      i32[plan + A.P_OUT_OF_RANGE]++;
-      return;
-    }
-    activate(fn, SCORE);
-    if (!(reg[SCORE] >= gate)) return;
-    load(m, i32[head + A.H_CLASS_ID_TYPE], p, head + A.H_CLASS_ID_SCALE, 0);
-    const x = reg[0];
-    if (!(x > -2147483000 && x < 2147483000)) i32[plan + A.P_NOT_FINITE]++;
-    else emitWithClassId(m, plan, head, row, (x | 0) + base);
+    admitClassId(m, plan, head, row);
     return;
   }
 
-  const classes = i32[head + A.H_CLASSES];
-  const classList = i32[head + A.H_CLASS_LIST] >> 2;
-  const gates = i32[head + A.H_CLASS_THRESHOLDS] >> 2;
-  let top = 0;
-  let sum = 1;
-  if (fn === A.FN_SOFTMAX) {
-    const soft = i32[head + A.H_SOFT] + row * i32[head + A.H_SCORE_CELL];
-    const logits = i32[head + A.H_SOFT_COUNT];
-    top = -Infinity;
-    for (let i = 0; i < logits; i++) {
-      load(m, type, soft + i * step, scale, SCORE);
-      const x = reg[SCORE];
-      if (x > top) top = x;
-    }
-    let best = -Infinity;
-    for (let i = 0; i < classes; i++) {
-      load(m, type, at + classAt(i32, classList, i) * step, scale, SCORE);
-      const x = reg[SCORE];
-      if (x > best) best = x;
-    }
-    if (!(fround(best - top) >= f32[head + A.H_SCORE_RAW_THRESHOLD])) return;
-    sum = 0;
-    for (let i = 0; i < logits; i++) {
-      load(m, type, soft + i * step, scale, SCORE);
-      const x = reg[SCORE];
-      if (x !== x) continue;
-      wide[0] = fround(x - top);
-      exp();
-      sum += wide[0];
-    }
+  // Softmax. The score is at most e^(best - top): most background cells end here, before any exp.
+  if (i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX) {
+    const classList = i32[head + A.H_CLASS_LIST] >> 2;
+    largestLogit(m, head, row, i32[head + A.H_SCORE], i32[head + A.H_CLASSES], classList);
+    const highest = scratch32[TOP_LOGIT];
+    largestLogit(m, head, row, i32[head + A.H_SOFT], i32[head + A.H_SOFT_COUNT], 0);
+    if (!(fround(highest - scratch32[TOP_LOGIT]) >= f32[head + A.H_SCORE_RAW_THRESHOLD])) return;
+    sumSoftmax(m, head, row);
   }
 
-  const multi = (i32[plan + A.P_FLAGS] & A.FLAG_MULTI_LABEL) !== 0;
-  if (gates !== 0 || multi) {
-    let best = -Infinity;
-    let bestLabel = -1;
-    for (let i = 0; i < classes; i++) {
-      const c = classAt(i32, classList, i);
-      const p = at + c * step;
-      if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) continue;
-      load(m, type, p, scale, SCORE);
-      if (odd || isOutOfRange(fn, reg[SCORE], check)) {
-        i32[plan + A.P_OUT_OF_RANGE]++;
-        return;
-      }
-      convert(fn, top, sum);
-      combine(rule, o);
-      const score = reg[SCORE];
-      if (!(score >= (gates === 0 ? gate : f32[gates + i]))) continue;
-      if (multi) emitKept(m, plan, head, row, base + c);
-      else if (score > best) {
-        best = score;
-        bestLabel = base + c;
-      }
-    }
-    reg[SCORE] = best;
-    if (bestLabel >= 0) emitKept(m, plan, head, row, bestLabel);
-    return;
-  }
+  const isMultiLabel = (i32[plan + A.P_FLAGS] & A.FLAG_MULTI_LABEL) !== 0;
+  if (i32[head + A.H_CLASS_THRESHOLDS] !== 0 || isMultiLabel)
+    admitEach(m, plan, head, row, outOfRange, isMultiLabel);
+  else admitBest(m, plan, head, row, outOfRange, best);
+}
 
-  const known = label >= 0;
-  if (!known) label = bestClass(m, type, at, step, classes, classList);
-  if (label < 0) return;
-  const place = at + label * step;
-  // below the raw gate no score passes, but for the product with an infinite objectness, which is none
-  if (!known && fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, place)) return;
-  load(m, type, place, scale, SCORE);
-  if (odd || isOutOfRange(fn, reg[SCORE], check)) {
+/** Makes the candidate of a cell whose class id stands in a column of its own. */
+function admitClassId(m: Memory, plan: number, head: number, row: number): void {
+  const { i32, f32 } = m;
+  const fn = i32[head + A.H_SCORE_FN];
+  const at = i32[head + A.H_SCORE] + row * i32[head + A.H_SCORE_CELL];
+  load(m, i32[head + A.H_SCORE_TYPE], at, head + A.H_SCORE_SCALE, SCORE);
+  if (isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
     i32[plan + A.P_OUT_OF_RANGE]++;
     return;
   }
-  convert(fn, top, sum);
-  combine(rule, o);
-  if (reg[SCORE] >= gate) emitKept(m, plan, head, row, base + label);
+  activate(fn, SCORE);
+  if (!(scratch32[SCORE] >= f32[head + A.H_THRESHOLD])) return;
+  const classIdAt = i32[head + A.H_CLASS_ID] + row * i32[head + A.H_CLASS_ID_CELL];
+  load(m, i32[head + A.H_CLASS_ID_TYPE], classIdAt, head + A.H_CLASS_ID_SCALE, 0);
+  const classId = scratch32[0];
+  // A class id that no i32 holds is no class id.
+  if (!(classId > -2147483000 && classId < 2147483000)) i32[plan + A.P_NOT_FINITE]++;
+  else emitWithClassId(m, plan, head, row, (classId | 0) + i32[head + A.H_CLASS_BASE]);
 }
 
-/**
- * First of the largest of `n` floats, `step` words apart, that reach `reg[SCORE]`; -1: none does. From behind, so that of equals the first is
- * what is left. Four are passed over at a time whose bits are among the `span` from `lowest` on, which are those of all lower numbers.
- */
-export function largest(m: Memory, p: number, step: number, n: number): number {
-  const { i32, f32 } = m;
-  let found = -1;
-  let best = reg[SCORE];
-  let bits = regBits[SCORE];
-  let i = n;
-  let a = (p + n * step) & INDEX;
-  while (i > 0) {
-    // lower than a number above zero are NaN, as bits, and all negative ones; than another, those behind it
-    const lowest = bits > 0 ? 0x7f800001 : (bits | -0x80000000) + 1;
-    const span = ((bits > 0 ? bits : 0) - lowest) >>> 0;
-    for (; i >= 4; i -= 4) {
-      const b = (a - step) & INDEX;
-      const c = (b - step) & INDEX;
-      const d = (c - step) & INDEX;
-      const e = (d - step) & INDEX;
-      if (
-        (i32[b] - lowest) >>> 0 >= span ||
-        (i32[c] - lowest) >>> 0 >= span ||
-        (i32[d] - lowest) >>> 0 >= span ||
-        (i32[e] - lowest) >>> 0 >= span
-      )
-        break;
-      a = e;
-    }
-    for (const stop = i > 4 ? i - 4 : 0; i > stop;) {
-      i--;
-      a = (a - step) & INDEX;
-      if (f32[a] >= best) {
-        best = f32[a];
-        bits = i32[a];
-        found = i;
-      }
-    }
-  }
-  return found;
-}
-
-/** The same side by side, `reg[SCORE]` above zero, which spares most of the rest: by their bits. */
-export function largestInRow(m: Memory, p: number, n: number): number {
-  const { i32, f32 } = m;
-  let below = regBits[SCORE] - 1;
-  let found = -1;
-  const end = p + n;
-  // eights as far as there are; the rest is looked at in any case
-  const last = end - (n & 7);
-  for (let w = p; (w = nextPositive(i32, w, last, below)) < end;)
-    for (const stop = Math.min(w + 8, end); w < stop; w++)
-      // NaN has bits above all
-      if (i32[w] > below && f32[w] >= 0) {
-        below = i32[w];
-        found = w - p;
-      }
-  return found;
-}
-
-/** A number that should be a probability and is not. */
-export function isOutOfRange(fn: number, x: number, check: number): boolean {
-  return fn === A.FN_NONE && x > check && finite(x);
-}
-
-/** A candidate whose label stands in a column: the class filter and the thresholds per class come now. */
-function emitWithClassId(m: Memory, plan: number, head: number, row: number, label: number): void {
-  const { i32, f32 } = m;
-  const labels = i32[head + A.H_LIST_LENGTH];
-  if (labels !== 0) {
-    const list = i32[head + A.H_CLASS_LIST] >> 2;
-    const gates = i32[head + A.H_CLASS_THRESHOLDS] >> 2;
-    let i = 0;
-    while (i < labels && classAt(i32, list, i) !== label) i++;
-    if (i === labels) {
-      if (list !== 0) return;
-    } else if (gates !== 0 && !(reg[SCORE] >= f32[gates + i])) return;
-  }
-  emitKept(m, plan, head, row, label);
-}
-
-export function passesRaw(m: Memory, type: number, gate: number, at: number): boolean {
-  if (type === A.TYPE_F32) return m.f32[at >> 2] >= m.f32[gate];
-  return integerKey(m, type, at) >= m.i32[gate];
-}
-
-/** The raw score in `reg` through the head's function. */
-function convert(fn: number, top: number, sum: number): void {
-  if (fn !== A.FN_SOFTMAX) activate(fn, SCORE);
-  else if (reg[SCORE] === reg[SCORE]) {
-    wide[0] = fround(reg[SCORE] - top);
-    exp();
-    reg[SCORE] = wide[0] / sum;
-  }
-}
-
-/** The score in `reg` with objectness `o`. */
-function combine(rule: number, o: number): void {
-  if (rule === A.RULE_PRODUCT) reg[SCORE] *= o;
-  else if (rule !== A.RULE_CLASS) reg[SCORE] = power(o, 0.6) * power(reg[SCORE], 0.4);
-}
-
-/** First of the classes with the largest value; -1 where none is above -Infinity. */
-function bestClass(
+/** Puts the largest of `n` logits of a row into the TOP_LOGIT register; -Infinity if all are NaN. */
+function largestLogit(
   m: Memory,
-  type: number,
-  at: number,
-  step: number,
-  classes: number,
+  head: number,
+  row: number,
+  first: number,
+  n: number,
   classList: number,
-): number {
+): void {
+  const { i32 } = m;
+  const at = first + row * i32[head + A.H_SCORE_CELL];
+  const step = i32[head + A.H_SCORE_CHANNEL];
+  const type = i32[head + A.H_SCORE_TYPE];
+  let top = -Infinity;
+  for (let i = 0; i < n; i++) {
+    load(m, type, at + classAt(i32, classList, i) * step, head + A.H_SCORE_SCALE, SCORE);
+    if (scratch32[SCORE] > top) top = scratch32[SCORE];
+  }
+  scratch32[TOP_LOGIT] = top;
+}
+
+/** Puts the sum of e^(logit - top) over the logits of a row into the SUM register. A NaN logit counts as nothing. */
+function sumSoftmax(m: Memory, head: number, row: number): void {
+  const { i32 } = m;
+  const at = i32[head + A.H_SOFT] + row * i32[head + A.H_SCORE_CELL];
+  const step = i32[head + A.H_SCORE_CHANNEL];
+  const type = i32[head + A.H_SCORE_TYPE];
+  const logits = i32[head + A.H_SOFT_COUNT];
+  const top = scratch32[TOP_LOGIT];
+  let sum = 0;
+  for (let i = 0; i < logits; i++) {
+    load(m, type, at + i * step, head + A.H_SCORE_SCALE, SCORE);
+    const logit = scratch32[SCORE];
+    if (logit !== logit) continue;
+    scratch64[0] = fround(logit - top);
+    exp();
+    sum += scratch64[0];
+  }
+  scratch64[SUM] = sum;
+}
+
+/** Makes a candidate of each class that passes (multi-label), or of the best class under a threshold per class. */
+function admitEach(
+  m: Memory,
+  plan: number,
+  head: number,
+  row: number,
+  objectnessOutOfRange: boolean,
+  isMultiLabel: boolean,
+): void {
   const { i32, f32 } = m;
-  let found = -1;
-  // the mark of a NaN, which is found nowhere; of an i32 the same bits are a number like the others
-  let best = type === A.TYPE_F16 ? LOWEST : -Infinity;
+  const at = i32[head + A.H_SCORE] + row * i32[head + A.H_SCORE_CELL];
+  const step = i32[head + A.H_SCORE_CHANNEL];
+  const fn = i32[head + A.H_SCORE_FN];
+  const type = i32[head + A.H_SCORE_TYPE];
+  const base = i32[head + A.H_CLASS_BASE];
+  const classes = i32[head + A.H_CLASSES];
+  const classList = i32[head + A.H_CLASS_LIST] >> 2;
+  const thresholds = i32[head + A.H_CLASS_THRESHOLDS] >> 2;
+  let highest = -Infinity;
+  let highestClassId = -1;
   for (let i = 0; i < classes; i++) {
     const c = classAt(i32, classList, i);
     const p = at + c * step;
-    const v = type === A.TYPE_F32 ? f32[p >> 2] : integerKey(m, type, p);
-    if (v > best) {
-      best = v;
-      found = c;
+    if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) continue;
+    load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
+    if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
+      i32[plan + A.P_OUT_OF_RANGE]++;
+      return;
+    }
+    convert(fn);
+    combine(i32[head + A.H_RULE]);
+    const score = scratch32[SCORE];
+    if (!(score >= f32[thresholds === 0 ? head + A.H_THRESHOLD : thresholds + i])) continue;
+    if (isMultiLabel) emit(m, plan, head, row, base + c);
+    else if (score > highest) {
+      highest = score;
+      highestClassId = base + c;
     }
   }
-  return found;
+  scratch32[SCORE] = highest;
+  if (highestClassId >= 0) emit(m, plan, head, row, highestClassId);
 }
 
-/** Appends a candidate; its score stands in `reg`. */
-export function emitKept(m: Memory, plan: number, head: number, row: number, label: number): void {
+/** Makes the candidate of the best class of a cell. `best` is that class, or -1 if it is not known yet. */
+function admitBest(
+  m: Memory,
+  plan: number,
+  head: number,
+  row: number,
+  objectnessOutOfRange: boolean,
+  best: number,
+): void {
+  const { i32, f32 } = m;
+  const at = i32[head + A.H_SCORE] + row * i32[head + A.H_SCORE_CELL];
+  const step = i32[head + A.H_SCORE_CHANNEL];
+  const fn = i32[head + A.H_SCORE_FN];
+  const type = i32[head + A.H_SCORE_TYPE];
+  const isKnown = best >= 0;
+  if (!isKnown) best = bestClass(m, type, at, step, i32[head + A.H_CLASSES], i32[head + A.H_CLASS_LIST] >> 2);
+  if (best < 0) return;
+  const p = at + best * step;
+  // Below the raw threshold no score passes, except the product with an infinite objectness, which is no score.
+  if (!isKnown && fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) return;
+  load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
+  if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
+    i32[plan + A.P_OUT_OF_RANGE]++;
+    return;
+  }
+  convert(fn);
+  combine(i32[head + A.H_RULE]);
+  if (scratch32[SCORE] >= f32[head + A.H_THRESHOLD])
+    emit(m, plan, head, row, i32[head + A.H_CLASS_BASE] + best);
+}
+
+/** True if x should be a probability and is not. Infinities are dropped later, as not finite. */
+export function isOutOfRange(fn: number, x: number, maxProbability: number): boolean {
+  return fn === A.FN_NONE && x > maxProbability && finite(x);
+}
+
+/** Applies the function of the head to the raw score in the SCORE register. */
+function convert(fn: number): void {
+  if (fn !== A.FN_SOFTMAX) activate(fn, SCORE);
+  else if (scratch32[SCORE] === scratch32[SCORE]) {
+    scratch64[0] = fround(scratch32[SCORE] - scratch32[TOP_LOGIT]);
+    exp();
+    scratch32[SCORE] = scratch64[0] / scratch64[SUM];
+  }
+}
+
+/** Combines the SCORE register with the OBJECTNESS register. */
+function combine(rule: number): void {
+  if (rule === A.RULE_PRODUCT) scratch32[SCORE] *= scratch32[OBJECTNESS];
+  else if (rule !== A.RULE_CLASS)
+    scratch32[SCORE] = power(scratch32[OBJECTNESS], 0.6) * power(scratch32[SCORE], 0.4);
+}
+
+/** Applies the class filter and the thresholds per class to a class id from a column, then emits the candidate. */
+function emitWithClassId(m: Memory, plan: number, head: number, row: number, classId: number): void {
+  const { i32, f32 } = m;
+  const length = i32[head + A.H_LIST_LENGTH];
+  if (length !== 0) {
+    const list = i32[head + A.H_CLASS_LIST] >> 2;
+    const thresholds = i32[head + A.H_CLASS_THRESHOLDS] >> 2;
+    let i = 0;
+    while (i < length && classAt(i32, list, i) !== classId) i++;
+    if (i === length) {
+      if (list !== 0) return;
+    } else if (thresholds !== 0 && !(scratch32[SCORE] >= f32[thresholds + i])) return;
+  }
+  emit(m, plan, head, row, classId);
+}
+
+/** Appends a candidate with the score in the SCORE register, unless its box is not finite or there is no room. */
+export function emit(m: Memory, plan: number, head: number, row: number, classId: number): void {
   const { i32, f32 } = m;
   const at = i32[plan + A.P_CANDIDATES];
   if (at >= i32[plan + A.P_CAPACITY]) {
@@ -280,14 +239,14 @@ export function emitKept(m: Memory, plan: number, head: number, row: number, lab
   const index = i32[head + A.H_INDEX] >> 2;
   const cell = index === 0 ? row : i32[index + row];
   const out = (i32[plan + A.P_BOXES] >> 2) + at * 4;
-  const score = reg[SCORE];
+  const score = scratch32[SCORE];
   const fate = finite(score) ? box(m, head, row, cell, i32[plan + A.P_FLAGS], out) : BOX_NOT_FINITE;
   if (fate !== BOX_OK) {
     if (fate === BOX_NOT_FINITE) i32[plan + A.P_NOT_FINITE]++;
     return;
   }
   f32[(i32[plan + A.P_SCORES] >> 2) + at] = score;
-  i32[(i32[plan + A.P_CLASS_IDS] >> 2) + at] = label;
+  i32[(i32[plan + A.P_CLASS_IDS] >> 2) + at] = classId;
   i32[(i32[plan + A.P_SOURCES] >> 2) + at] = i32[head + A.H_SOURCE] + cell;
   i32[plan + A.P_CANDIDATES] = at + 1;
 }

@@ -1,57 +1,62 @@
 /**
- * Box arithmetic: one candidate's four channels -> corners normalised to the network input.
- * Twin of `assembly/box.ts`; every step is rounded to f32, which is what makes the bits agree.
+ * Makes boxes: the four box channels of a row become corners, normalised to the network input. Twin of
+ * `assembly/box.ts`. Every step is rounded to f32, so the bits agree.
  */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
-import { exp, finite, fround, load, reg, wide } from "./value.ts";
+import { exp } from "./exp.ts";
+import { scratch32, scratch64 } from "./registers.ts";
+import { finite, fround, load } from "./value.ts";
 
+/** What became of a box. */
 export const BOX_OK = 0;
 export const BOX_NOT_FINITE = 1;
 export const BOX_EMPTY = 2;
 
-/** Number `i` of `reg` through a function, in place. */
-export function activate(fn: number, i: number): void {
+/** Applies a function to an f32 register, in place. */
+export function activate(fn: number, register: number): void {
   if (fn === A.FN_NONE) return;
-  let s = reg[i];
+  let s = scratch32[register];
   if (fn !== A.FN_SQUARE) {
-    // sigmoid and tanh as in exp.ts
-    wide[0] = fn === A.FN_EXP ? s : fn === A.FN_TANH ? 2 * s : -s;
+    // One call of exp for all: tanh x = 1 - 2 / (e^2x + 1), sigmoid x = 1 / (1 + e^-x).
+    scratch64[0] = fn === A.FN_EXP ? s : fn === A.FN_TANH ? 2 * s : -s;
     exp();
-    const e = wide[0];
-    s = fround(fn === A.FN_EXP ? e : fn === A.FN_TANH ? 1 - 2 / (e + 1) : 1 / (1 + e));
+    const power = scratch64[0];
+    s = fround(fn === A.FN_EXP ? power : fn === A.FN_TANH ? 1 - 2 / (power + 1) : 1 / (1 + power));
   }
-  reg[i] = fn === A.FN_SQUARE || fn === A.FN_SQUARE_SIGMOID ? fround(s * s) * 4 : s;
+  scratch32[register] = fn === A.FN_SQUARE || fn === A.FN_SQUARE_SIGMOID ? fround(s * s) * 4 : s;
 }
 
-/** One side of a distance head: the value itself, or the mean of a distribution over bins (softmax, DFL). */
-function side(m: Memory, head: number, at: number, to: number): void {
+/** Loads one side of a distance head: the value itself, or the mean of a distribution over bins (DFL). */
+function side(m: Memory, head: number, at: number, register: number): void {
   const { i32 } = m;
   const type = i32[head + A.H_BOX_TYPE];
   const scale = head + A.H_BOX_SCALE;
   const bins = i32[head + A.H_BINS];
-  load(m, type, at, scale, to);
+  load(m, type, at, scale, register);
   if (bins === 0) return;
   const step = i32[head + A.H_BIN];
-  let top = reg[to];
+
+  // Subtract the largest logit, so that no exp is above 1. A NaN becomes the largest, and the side NaN.
+  let top = scratch32[register];
   for (let i = 1; i < bins; i++) {
-    load(m, type, at + i * step, scale, to);
-    if (!(reg[to] <= top)) top = reg[to];
+    load(m, type, at + i * step, scale, register);
+    if (!(scratch32[register] <= top)) top = scratch32[register];
   }
   let sum = 0;
   let mean = 0;
   for (let i = 0; i < bins; i++) {
-    load(m, type, at + i * step, scale, to);
-    wide[0] = fround(reg[to] - top);
+    load(m, type, at + i * step, scale, register);
+    scratch64[0] = fround(scratch32[register] - top);
     exp();
-    const e = wide[0];
-    sum += e;
-    mean += e * i;
+    const weight = scratch64[0];
+    sum += weight;
+    mean += weight * i;
   }
-  reg[to] = mean / sum;
+  scratch32[register] = mean / sum;
 }
 
-/** Writes the box of cell `cell`, whose channels stand in row `row`, to the four words at `out`. `head` is a word index. */
+/** Writes the box of a cell, whose channels are in row `row`, to the four words at `out`. Returns BOX_*. */
 export function box(m: Memory, head: number, row: number, cell: number, flags: number, out: number): number {
   const { f32, i32 } = m;
   const kind = i32[head + A.H_KIND];
@@ -64,6 +69,7 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
   const at1 = i32[head + A.H_BOX_1] + shift;
   const at2 = i32[head + A.H_BOX_2] + shift;
   const at3 = i32[head + A.H_BOX_3] + shift;
+  const box = scratch32;
 
   if (kind === A.KIND_DISTANCE) {
     const columns = i32[head + A.H_GRID_W];
@@ -74,70 +80,72 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
     side(m, head, at1, 1);
     side(m, head, at2, 2);
     side(m, head, at3, 3);
-    reg[0] = fround(cx - reg[0]) * kx;
-    reg[1] = fround(cy - reg[1]) * ky;
-    reg[2] = fround(cx + reg[2]) * kx;
-    reg[3] = fround(cy + reg[3]) * ky;
+    box[0] = fround(cx - box[0]) * kx;
+    box[1] = fround(cy - box[1]) * ky;
+    box[2] = fround(cx + box[2]) * kx;
+    box[3] = fround(cy + box[3]) * ky;
+    return place(kind, f32, flags, out);
+  }
+
+  load(m, type, at0, scale, 0);
+  load(m, type, at1, scale, 1);
+  load(m, type, at2, scale, 2);
+  load(m, type, at3, scale, 3);
+  if (kind === A.KIND_GRID) {
+    const columns = i32[head + A.H_GRID_W];
+    const xyScale = f32[head + A.H_XY_SCALE];
+    const bias = f32[head + A.H_XY_BIAS];
+    activate(i32[head + A.H_XY_FN], 0);
+    activate(i32[head + A.H_XY_FN], 1);
+    activate(i32[head + A.H_WH_FN], 2);
+    activate(i32[head + A.H_WH_FN], 3);
+    box[0] = fround((cell % columns) + fround(fround(xyScale * box[0]) + bias)) * kx;
+    box[1] = fround(((cell / columns) | 0) + fround(fround(xyScale * box[1]) + bias)) * ky;
+    box[2] *= f32[head + A.H_W];
+    box[3] *= f32[head + A.H_H];
+  } else if (kind === A.KIND_PRIOR) {
+    const prior = (i32[head + A.H_TABLE] >> 2) + cell * 4;
+    const priorWidth = f32[prior + 2];
+    const priorHeight = f32[prior + 3];
+    box[2] *= f32[head + A.H_V2];
+    box[3] *= f32[head + A.H_V3];
+    activate(i32[head + A.H_WH_FN], 2);
+    activate(i32[head + A.H_WH_FN], 3);
+    box[0] = f32[prior] + fround(fround(box[0] * f32[head + A.H_V0]) * priorWidth);
+    box[1] = f32[prior + 1] + fround(fround(box[1] * f32[head + A.H_V1]) * priorHeight);
+    box[2] *= priorWidth;
+    box[3] *= priorHeight;
   } else {
-    load(m, type, at0, scale, 0);
-    load(m, type, at1, scale, 1);
-    load(m, type, at2, scale, 2);
-    load(m, type, at3, scale, 3);
-    if (kind === A.KIND_GRID) {
-      const columns = i32[head + A.H_GRID_W];
-      activate(i32[head + A.H_XY_FN], 0);
-      activate(i32[head + A.H_XY_FN], 1);
-      activate(i32[head + A.H_WH_FN], 2);
-      activate(i32[head + A.H_WH_FN], 3);
-      const s = f32[head + A.H_XY_SCALE];
-      const bias = f32[head + A.H_XY_BIAS];
-      reg[0] = fround((cell % columns) + fround(fround(s * reg[0]) + bias)) * kx;
-      reg[1] = fround(((cell / columns) | 0) + fround(fround(s * reg[1]) + bias)) * ky;
-      reg[2] *= f32[head + A.H_W];
-      reg[3] *= f32[head + A.H_H];
-    } else if (kind === A.KIND_PRIOR) {
-      const prior = (i32[head + A.H_TABLE] >> 2) + cell * 4;
-      const pw = f32[prior + 2];
-      const ph = f32[prior + 3];
-      reg[2] *= f32[head + A.H_V2];
-      reg[3] *= f32[head + A.H_V3];
-      activate(i32[head + A.H_WH_FN], 2);
-      activate(i32[head + A.H_WH_FN], 3);
-      reg[0] = f32[prior] + fround(fround(reg[0] * f32[head + A.H_V0]) * pw);
-      reg[1] = f32[prior + 1] + fround(fround(reg[1] * f32[head + A.H_V1]) * ph);
-      reg[2] *= pw;
-      reg[3] *= ph;
-    } else {
-      reg[0] *= kx;
-      reg[1] *= ky;
-      reg[2] *= kx;
-      reg[3] *= ky;
-    }
+    box[0] *= kx;
+    box[1] *= ky;
+    box[2] *= kx;
+    box[3] *= ky;
   }
   return place(kind, f32, flags, out);
 }
 
 /**
- * Writes the box in `reg` as corners to the four words at `out`, if it is one. It stands there in corners, as a corner and
- * a size, or else as a centre and a size.
+ * Writes the box in the registers as corners to the four words at `out`. Returns BOX_*.
+ *
+ * The registers hold corners (KIND_CORNERS, KIND_DISTANCE), a corner and a size (KIND_TOPLEFT), or a centre and a size.
  */
 export function place(kind: number, f32: Float32Array, flags: number, out: number): number {
-  let x1 = reg[0];
-  let y1 = reg[1];
-  let x2 = reg[2];
-  let y2 = reg[3];
+  let x1 = scratch32[0];
+  let y1 = scratch32[1];
+  let x2 = scratch32[2];
+  let y2 = scratch32[3];
   if (kind === A.KIND_TOPLEFT) {
     x2 = fround(x1 + x2);
     y2 = fround(y1 + y2);
   } else if (kind !== A.KIND_CORNERS && kind !== A.KIND_DISTANCE) {
-    const w = fround(x2 * 0.5);
-    const h = fround(y2 * 0.5);
-    x2 = fround(x1 + w);
-    y2 = fround(y1 + h);
-    x1 = fround(x1 - w);
-    y1 = fround(y1 - h);
+    const halfWidth = fround(x2 * 0.5);
+    const halfHeight = fround(y2 * 0.5);
+    x2 = fround(x1 + halfWidth);
+    y2 = fround(y1 + halfHeight);
+    x1 = fround(x1 - halfWidth);
+    y1 = fround(y1 - halfHeight);
   }
-  // as doubles four floats cannot add up to an infinity
+  // In doubles, the sum of four finite floats is finite.
   if (!finite(x1 + y1 + x2 + y2)) return BOX_NOT_FINITE;
   if (flags & A.FLAG_CLAMP_BEFORE) {
     x1 = clamp(x1);
@@ -153,7 +161,7 @@ export function place(kind: number, f32: Float32Array, flags: number, out: numbe
   return BOX_OK;
 }
 
-/** To 0..1. */
+/** Returns x, limited to 0..1. */
 export function clamp(x: number): number {
   if (x < 0) return 0;
   return x > 1 ? 1 : x;

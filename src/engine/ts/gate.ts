@@ -1,14 +1,23 @@
-/** The gate where values of a cell stand anywhere. Twin of `assembly/gate.ts`. */
+/**
+ * The gate: picks the cells that may hold something, by raw values alone. Twin of `assembly/gate.ts`. Here it is for
+ * cells whose values lie apart; planes.ts is the gate for cells side by side.
+ */
 import * as A from "../../core/abi.ts";
 import { type Memory } from "../../core/memory.ts";
-import { passesRaw } from "./admit.ts";
-import { classAt, integerKey } from "./value.ts";
+import { classAt } from "./classes.ts";
+import { integerKey } from "./value.ts";
 
-/** One column of values, anywhere: cells that reach the gate to the list, of which the end is returned. */
+/** True if the raw value at byte address `at` reaches a raw threshold, which is word `threshold`. */
+export function passesRaw(m: Memory, type: number, threshold: number, at: number): boolean {
+  if (type === A.TYPE_F32) return m.f32[at >> 2] >= m.f32[threshold];
+  return integerKey(m, type, at) >= m.i32[threshold];
+}
+
+/** Writes the cells of one column that reach the raw threshold, to word `to`. Returns the end of the list. */
 export function passColumn(
   m: Memory,
   type: number,
-  gate: number,
+  threshold: number,
   at: number,
   step: number,
   from: number,
@@ -18,22 +27,22 @@ export function passColumn(
   const { i32, f32 } = m;
   const end = from + n;
   if (type !== A.TYPE_F32) {
-    const least = i32[gate];
+    const least = i32[threshold];
     for (; from < end; from++, at += step) if (integerKey(m, type, at) >= least) i32[to++] = from;
     return to;
   }
-  const least = f32[gate];
+  const least = f32[threshold];
   let w = at >> 2;
-  const s = step >> 2;
+  const stride = step >> 2;
   if (least > 0) {
-    // always written, counted by the sign: a branch would be guessed wrong where many pass. Negative numbers may be
-    // among them
-    const below = (i32[gate] - 1) | 0;
-    for (; from + 4 <= end; from += 4, w += 4 * s) {
+    // Write every cell and advance by the sign of a difference: a branch would be mispredicted where many cells pass.
+    // Above 0, bits order like floats; negative floats have negative bits.
+    const below = (i32[threshold] - 1) | 0;
+    for (; from + 4 <= end; from += 4, w += 4 * stride) {
       const a = (below - i32[w]) >>> 31;
-      const b = (below - i32[w + s]) >>> 31;
-      const c = (below - i32[w + 2 * s]) >>> 31;
-      const d = (below - i32[w + 3 * s]) >>> 31;
+      const b = (below - i32[w + stride]) >>> 31;
+      const c = (below - i32[w + 2 * stride]) >>> 31;
+      const d = (below - i32[w + 3 * stride]) >>> 31;
       i32[to] = from;
       i32[(to += a)] = from + 1;
       i32[(to += b)] = from + 2;
@@ -41,11 +50,11 @@ export function passColumn(
       to += d;
     }
   }
-  for (; from < end; from++, w += s) if (f32[w] >= least) i32[to++] = from;
+  for (; from < end; from++, w += stride) if (f32[w] >= least) i32[to++] = from;
   return to;
 }
 
-/** Cells whose classes stand next to each other (rows), or nowhere near each other; `admitCommon` does without. */
+/** Writes the cells with a class that reaches the raw threshold, to word `to`. Returns the end of the list. */
 export function passRows(
   m: Memory,
   head: number,

@@ -1,25 +1,31 @@
 /**
- * Scores -> candidates. Twin of `assembly/scan.ts`, and the readable account of what it does: cells go by in
- * blocks, a gate over raw values picks those that may hold something (gate.ts, planes.ts), the exact work is done for
- * those (admit.ts, and common.ts for the commonest heads).
+ * Turns scores into candidates. Twin of `assembly/scan.ts`: cells go by in blocks. A gate over raw values picks the
+ * cells that may hold something (gate.ts, planes.ts). The exact work is done for these few (admit.ts, common.ts).
+ *
+ * Only here: admitList. Lists of cells are admitted in pieces, for the sake of V8.
  */
 import * as A from "../../core/abi.ts";
 import { type Memory } from "../../core/memory.ts";
 import { admit } from "./admit.ts";
-import { passColumn, passRows } from "./gate.ts";
 import { admitColumn, admitCommon, isColumn, isCommon } from "./common.ts";
-import { marked, sieve } from "./planes.ts";
+import { passColumn, passRows } from "./gate.ts";
+import { listMarked, passPlanes } from "./planes.ts";
 import { LOG_BYTES, value } from "./value.ts";
 
 /**
- * Words of scratch for planes, or for one column: a list, a bit for each cell of a block, a label for each. Blocks are long, so that
- * each plane is read in long stretches.
+ * Scratch of the scan, in words: a list of BLOCK cells, then a bit and a best class for each cell of a block. Blocks
+ * are as long as that has room for, so that each plane is read in long stretches. SCAN_BYTES is for planes,
+ * SCAN_COLUMN_BYTES for a single column.
  */
-const WIDE = (A.SCAN_BYTES >> 2) - A.BLOCK;
-const LONG = (A.SCAN_COLUMN_BYTES >> 2) - A.BLOCK;
-/** Of a column whose cells lie apart: many, since it waits for memory and must not be stopped often, yet few enough to find their rows in a cache. */
-const COLUMN = 6 * A.BLOCK;
+const PLANE_WORDS = (A.SCAN_BYTES >> 2) - A.BLOCK;
+const COLUMN_WORDS = (A.SCAN_COLUMN_BYTES >> 2) - A.BLOCK;
+/**
+ * Cells of a block in a column whose cells lie apart: long runs hide the wait for memory, yet rows must stay in a
+ * cache.
+ */
+const APART_BLOCK = 6 * A.BLOCK;
 
+/** Scans all heads of a plan. Returns the number of candidates. */
 export function scan(m: Memory, at: number): number {
   const { i32 } = m;
   const plan = at >> 2;
@@ -35,75 +41,91 @@ export function scan(m: Memory, at: number): number {
   return i32[plan + A.P_CANDIDATES];
 }
 
+/** Appends the candidates of one head. */
 function scanHead(m: Memory, plan: number, head: number): void {
   const { i32 } = m;
   const list = i32[plan + A.P_SCRATCH] >> 2;
   const cells = validCells(m, head);
-  const objectness = i32[head + A.H_OBJ];
-  const type = i32[head + (objectness !== 0 ? A.H_OBJ_TYPE : A.H_SCORE_TYPE)];
-  const step = i32[head + (objectness !== 0 ? A.H_OBJ_CELL : A.H_SCORE_CELL)];
-  const gate = head + (objectness !== 0 ? A.H_OBJ_RAW_THRESHOLD : A.H_SCORE_RAW_THRESHOLD);
-  const first = objectness !== 0 ? objectness : i32[head + A.H_SCORE];
-  const planes = objectness !== 0 ? 1 : i32[head + A.H_CLASSES];
-  const all = objectness === 0 && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
-  const sieved = step === 1 << LOG_BYTES[type] && !all;
-  const best = sieved && objectness === 0;
-  const common = isCommon(m, plan, head, best);
+
+  // The gate looks at objectness, or at the classes if there is none.
+  const hasObjectness = i32[head + A.H_OBJ] !== 0;
+  const type = i32[head + (hasObjectness ? A.H_OBJ_TYPE : A.H_SCORE_TYPE)];
+  const step = i32[head + (hasObjectness ? A.H_OBJ_CELL : A.H_SCORE_CELL)];
+  const threshold = head + (hasObjectness ? A.H_OBJ_RAW_THRESHOLD : A.H_SCORE_RAW_THRESHOLD);
+  const first = i32[head + (hasObjectness ? A.H_OBJ : A.H_SCORE)];
+  const planes = hasObjectness ? 1 : i32[head + A.H_CLASSES];
+
+  // Choose how cells are gated and admitted.
+  const passesAll = !hasObjectness && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
+  const isSideBySide = step === 1 << LOG_BYTES[type] && !passesAll;
+  const findsBest = isSideBySide && !hasObjectness;
+  const common = isCommon(m, plan, head, findsBest);
   const column = common && isColumn(m, plan, head);
-  const words = planes > 1 ? WIDE : LONG;
-  const block = column ? A.BLOCK : sieved ? (words - (words >> 5)) & ~31 : planes === 1 ? COLUMN : A.BLOCK;
+
+  // Choose the block, and divide the scratch: a word of marks for each 32 cells.
+  const words = planes > 1 ? PLANE_WORDS : COLUMN_WORDS;
+  let block = planes === 1 ? APART_BLOCK : A.BLOCK;
+  if (column) block = A.BLOCK;
+  else if (isSideBySide) block = (words - (words >> 5)) & ~31;
   const marks = list + A.BLOCK;
-  const labels = marks + (block >> 5);
+  const bestClasses = marks + (block >> 5);
+
   for (let from = 0; from < cells; from += block) {
     const n = Math.min(block, cells - from);
     const at = first + from * step;
     if (column) admitColumn(m, plan, head, from, n);
-    else if (sieved) {
-      i32.fill(0, marks, labels);
-      sieve(m, head, type, gate, at, planes, n, marks, labels);
+    else if (isSideBySide) {
+      i32.fill(0, marks, bestClasses);
+      passPlanes(m, head, at, n, marks, bestClasses);
       for (let i = 0; i < n; i += A.BLOCK) {
-        const to = marked(i32, marks + (i >> 5), Math.min(A.BLOCK, n - i), from + i, list);
-        admitList(m, plan, head, common, list, to, best ? labels : 0, from);
+        const end = listMarked(i32, marks + (i >> 5), Math.min(A.BLOCK, n - i), from + i, list);
+        admitList(m, plan, head, common, list, end, findsBest ? bestClasses : 0, from);
       }
     } else {
-      let to = list;
-      if (all || (common && planes > 1)) for (let i = 0; i < n; i++) i32[to++] = from + i;
-      else if (planes === 1) to = passColumn(m, type, gate, at, step, from, n, list);
-      else to = passRows(m, head, type, at, step, from, n, list);
-      // in pieces: a function that is called once a frame and loops for long may stay for good in code that V8 made for entering
-      // the middle of its loop, which reads anew each time round what was read before the loop
-      for (let k = list; k < to; k += A.BLOCK)
-        admitList(m, plan, head, common, k, Math.min(k + A.BLOCK, to), 0, from);
+      let end = list;
+      if (passesAll || (common && planes > 1)) for (let i = 0; i < n; i++) i32[end++] = from + i;
+      else if (planes === 1) end = passColumn(m, type, threshold, at, step, from, n, list);
+      else end = passRows(m, head, type, at, step, from, n, list);
+      // Admit in pieces of BLOCK. If a function loops for long in its first calls, V8 compiles it for entry in the
+      // middle of the loop, and may keep that code, which reloads every constant in each round.
+      for (let k = list; k < end; k += A.BLOCK)
+        admitList(m, plan, head, common, k, Math.min(k + A.BLOCK, end), 0, from);
     }
   }
 }
 
-/** `admit` for the rows of a list. The best classes stand at `labels`, of cell `from` first; 0: they are to be found. */
+/** Admits the rows in the words [list, end). `best` is the word of the best class of row `from`; 0: not known yet. */
 function admitList(
   m: Memory,
   plan: number,
   head: number,
   common: boolean,
   list: number,
-  to: number,
-  labels: number,
+  end: number,
+  best: number,
   from: number,
 ): void {
   const { i32 } = m;
-  if (common) admitCommon(m, plan, head, list, to, labels, from);
-  else
-    for (; list < to; list++) {
-      const row = i32[list];
-      admit(m, plan, head, row, labels === 0 ? -1 : i32[labels + row - from]);
-    }
+  if (common) {
+    admitCommon(m, plan, head, list, end, best, from);
+    return;
+  }
+  for (; list < end; list++) {
+    const row = i32[list];
+    admit(m, plan, head, row, best === 0 ? -1 : i32[best + row - from]);
+  }
 }
 
-/** Rows before the end marker (SSD DetectionOutput) or up to the stated number (TFLite post-process). */
+/**
+ * Returns how many rows are valid: up to the end marker (SSD DetectionOutput), or as many as stated (TFLite
+ * post-process).
+ */
 function validCells(m: Memory, head: number): number {
   const { i32 } = m;
   let cells = i32[head + A.H_CELLS];
   const count = i32[head + A.H_COUNT];
   if (count !== 0) {
+    // A count that is no number, or too large, leaves all rows in: their scores still gate.
     const n = value(m, i32[head + A.H_COUNT_TYPE], count, 1, 0);
     if (n >= 0 && n < cells) cells = n | 0;
   }

@@ -1,14 +1,16 @@
-/** Twin of `assembly/strips.ts`, which says why no pair is missed. In doubles, whose rounding the share leaves room for by itself. */
+/**
+ * Strips for suppression across classes. Twin of `assembly/strips.ts`, which proves that no pair is missed. Here the
+ * arithmetic is in doubles: the reserve of a thousandth in the share covers their rounding.
+ */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 
-/**
- * What `measureStrips` found, in an array since as results they would be new heap objects each: where the first strip begins, how many
- * there are to a unit (0 where all is one strip), and the share of its width that is taken off each side of a box.
- */
+/** What `measureStrips` found: the left edge of strip 0, the strips to a unit (0: one strip), and `sideShare`. */
 export const strips = new Float64Array(3);
 
-/** Strips over the breadth that the best candidates have. Others may stand outside, in the first strip or the last. */
+/**
+ * Measures the strips: they divide the breadth of the best candidates. Boxes outside go into the first or last strip.
+ */
 export function measureStrips({ i32, f32 }: Memory, plan: number): void {
   const order = i32[plan + A.P_ORDER] >> 2;
   const boxes = i32[plan + A.P_BOXES] >> 2;
@@ -19,24 +21,29 @@ export function measureStrips({ i32, f32 }: Memory, plan: number): void {
     if (f32[box] < low) low = f32[box];
     if (f32[box + 2] > high) high = f32[box + 2];
   }
-  const per = A.STRIPS / (high - low);
-  const iou = f32[plan + A.P_IOU];
+  const perUnit = A.STRIPS / (high - low);
   strips[0] = low;
-  strips[1] = per > 0 && per < 1e30 ? per : 0;
-  strips[2] = iou > 1e-6 ? (iou / (1 + iou)) * 0.999 : 0;
+  // No breadth, or no candidate at all: one strip.
+  strips[1] = perUnit > 0 && perUnit < 1e30 ? perUnit : 0;
+  strips[2] = sideShare(f32[plan + A.P_IOU]);
 }
 
-/** Areas below this keep the whole width of their box. */
+/** Returns the share of its width that is taken off each side of a box. */
+function sideShare(iou: number): number {
+  return iou > 1e-6 ? (iou / (1 + iou)) * 0.999 : 0;
+}
+
+/** Boxes with a smaller area keep their whole width: their area has too few digits for the proof. */
 const SMALL_AREA = 1e-30;
 
-/** How far inside its edges a box is looked for. */
+/** Returns how far inside its edges a box is looked for. */
 export function inset(left: number, right: number, area: number, share: number): number {
   return area > SMALL_AREA ? (right - left) * share : 0;
 }
 
-/** The strip that this stands in. */
+/** Returns the strip that x lies in. */
 export function stripOf(x: number, begin: number, perUnit: number): number {
   const strip = (x - begin) * perUnit;
-  // in this order a NaN stands in the first
+  // Written so that a NaN goes into strip 0.
   return strip > 0 ? (strip < A.STRIPS - 1 ? strip | 0 : A.STRIPS - 1) : 0;
 }

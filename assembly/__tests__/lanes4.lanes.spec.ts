@@ -1,7 +1,7 @@
-import { passing16, splatGate } from "../lanes";
+import { passing16, splatThreshold } from "../lanes4";
 import { f16, key, lowest, size } from "../value";
 
-/** Cells that the lanes judge differently than one cell by itself, over bits of all kinds, gates of all kinds and distances. */
+/** Returns how many cells `passing16` judges differently than a comparison of keys, over random bits and distances. */
 function wrong<T, K>(): i32 {
   const at = heap.alloc(16 * 24 * 4);
   let seed: u32 = 7;
@@ -12,16 +12,16 @@ function wrong<T, K>(): i32 {
       seed = seed * 1664525 + 1013904223;
       store<u8>(at + i, <u8>(seed >> 24));
     }
-    // a gate that one of the cells has itself, so that "at" is tried beside "above"
-    const gate = key<T, K>(at + <usize>(round & 15) * step);
-    // a threshold is a number
-    if (gate != gate || gate == lowest<K>()) continue;
-    const mask = passing16<T>(at, step, splatGate<T, K>(gate));
+    // Take the value of one of the cells as the threshold, so that equality is tried too.
+    const threshold = key<T, K>(at + <usize>(round & 15) * step);
+    // A threshold is never NaN.
+    if (threshold != threshold || threshold == lowest<K>()) continue;
+    const mask = passing16<T>(at, step, splatThreshold<T, K>(threshold));
     for (let i = 0; i < 16; i++) {
       const k = key<T, K>(at + <usize>i * step);
-      // a NaN of f16 may pass here; `admit` turns it away
+      // A NaN of f16 may pass here; `admit` drops it.
       if (isReference<T>() && k == lowest<K>()) continue;
-      const one = k >= gate;
+      const one = k >= threshold;
       if (((mask >> i) & 1) != <i32>one) count++;
     }
     if (mask >>> 16 != 0) count++;
@@ -30,7 +30,7 @@ function wrong<T, K>(): i32 {
   return count;
 }
 
-// a file of lanes has no test where the kernel has none: scripts/test-kernel.mjs counts it with vectors only
+// The kernel without vectors has nothing to test here: scripts/test-kernel.mjs counts these files with vectors only.
 if (ASC_FEATURE_SIMD) {
   describe("sixteen cells some way apart", () => {
     test("f32", () => {

@@ -1,0 +1,45 @@
+/** Finds the best class of a cell whose classes stand side by side, with vectors. */
+import { FN_SOFTMAX, H_SCORE_FN, H_SCORE_RAW_THRESHOLD } from "../src/core/abi";
+import { equal, inOrder, passing, rowMaximum, splatThreshold, spreadMaximum } from "./lanes4";
+import { size } from "./value";
+import { int, loadThreshold } from "./word";
+
+/** A NaN hides the best class from vectors: it has to be found one value at a time. */
+export const ONE_BY_ONE: i32 = -2;
+
+/** The bits of an infinite f16. Larger bits, in order, are NaN. */
+const INFINITE_HALF: i32 = 0x7c00;
+
+/**
+ * Returns the first class with the largest value, for at least a vector of classes; -1 if none can pass; or
+ * ONE_BY_ONE.
+ */
+export function bestClass4<T, K>(head: usize, at: usize, classes: i32): i32 {
+  const last = <usize>classes * size<T>() - 16;
+  const m = spreadMaximum<T>(rowMaximum<T>(at, last));
+  if (isReference<T>()) {
+    if (i16x8.extract_lane_s(m, 0) > INFINITE_HALF) return ONE_BY_ONE;
+  } else if (int(head, H_SCORE_FN) != FN_SOFTMAX) {
+    const threshold = splatThreshold<T, K>(loadThreshold<K>(head, H_SCORE_RAW_THRESHOLD));
+    if (passing<T>(m, threshold) == 0) return -1;
+  }
+  for (let i: usize = 0; i < last; i += 16) {
+    const mask = equal<T>(inOrder<T>(v128.load(at + i)), m);
+    if (mask != 0) return <i32>(i / size<T>()) + ctz(mask);
+  }
+  // The last vector may overlap the one before.
+  const mask = equal<T>(inOrder<T>(v128.load(at + last)), m);
+  return mask != 0 ? <i32>(last / size<T>()) + ctz(mask) : -1;
+}
+
+/** Returns the first of at least four floats, side by side, that equals `top`; -1 if none does. */
+export function firstEqual(at: usize, top: f32, classes: i32): i32 {
+  const wanted = f32x4.splat(top);
+  const last = (<usize>(classes - 4)) << 2;
+  for (let i: usize = 0; i < last; i += 16) {
+    const mask = i32x4.bitmask(f32x4.eq(v128.load(at + i), wanted));
+    if (mask != 0) return <i32>(i >> 2) + ctz(mask);
+  }
+  const mask = i32x4.bitmask(f32x4.eq(v128.load(at + last), wanted));
+  return mask != 0 ? classes - 4 + ctz(mask) : -1;
+}

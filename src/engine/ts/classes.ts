@@ -1,0 +1,119 @@
+/** Finds the best class of a cell. Twin of `assembly/classes.ts`. */
+import { TYPE_F16, TYPE_F32 } from "../../core/abi.ts";
+import { INDEX, type Memory } from "../../core/memory.ts";
+import { SCORE, scratch32, scratch32Bits } from "./registers.ts";
+import { LOWEST, integerKey } from "./value.ts";
+
+/** Returns the k-th class that is looked at. `list` is the word of the class list, or 0 if all classes are. */
+export function classAt(i32: Int32Array, list: number, k: number): number {
+  return list === 0 ? k : i32[list + k];
+}
+
+/** Returns the first class with the largest value; -1 if no value is above -Infinity. */
+export function bestClass(
+  m: Memory,
+  type: number,
+  at: number,
+  step: number,
+  classes: number,
+  classList: number,
+): number {
+  const { i32, f32 } = m;
+  let found = -1;
+  // For f16 the lowest key marks a NaN, which is never found. For i32 the same bits are a value like any other.
+  let best = type === TYPE_F16 ? LOWEST : -Infinity;
+  for (let i = 0; i < classes; i++) {
+    const c = classAt(i32, classList, i);
+    const p = at + c * step;
+    const v = type === TYPE_F32 ? f32[p >> 2] : integerKey(m, type, p);
+    if (v > best) {
+      best = v;
+      found = c;
+    }
+  }
+  return found;
+}
+
+/**
+ * Returns the index of the first of the largest among `n` floats, `step` words apart, if it reaches the SCORE register;
+ * else -1.
+ *
+ * Goes backwards, so that the first of equal floats is found last. Skips four floats at a time, if all their bits are
+ * among the `span` integers from `lowest` on: these are the bits of all lower floats.
+ */
+export function largest(m: Memory, at: number, step: number, n: number): number {
+  const { i32, f32 } = m;
+  let found = -1;
+  let best = scratch32[SCORE];
+  let bits = scratch32Bits[SCORE];
+  let i = n;
+  let a = (at + n * step) & INDEX;
+  while (i > 0) {
+    // Bits to skip, if the best is positive: NaN (from 0x7f800001 on), all negative floats, then those from 0 to the
+    // best. If the best is not positive: floats below it have larger bits than it has.
+    const lowest = bits > 0 ? 0x7f800001 : (bits | -0x80000000) + 1;
+    const span = ((bits > 0 ? bits : 0) - lowest) >>> 0;
+    for (; i >= 4; i -= 4) {
+      const b = (a - step) & INDEX;
+      const c = (b - step) & INDEX;
+      const d = (c - step) & INDEX;
+      const e = (d - step) & INDEX;
+      if (
+        (i32[b] - lowest) >>> 0 >= span ||
+        (i32[c] - lowest) >>> 0 >= span ||
+        (i32[d] - lowest) >>> 0 >= span ||
+        (i32[e] - lowest) >>> 0 >= span
+      )
+        break;
+      a = e;
+    }
+    for (const stop = i > 4 ? i - 4 : 0; i > stop;) {
+      i--;
+      a = (a - step) & INDEX;
+      if (f32[a] >= best) {
+        best = f32[a];
+        bits = i32[a];
+        found = i;
+      }
+    }
+  }
+  return found;
+}
+
+/** The same as `largest` for floats side by side, if the SCORE register is above 0: then bits order like floats. */
+export function largestInRow(m: Memory, at: number, n: number): number {
+  const { i32, f32 } = m;
+  let below = scratch32Bits[SCORE] - 1;
+  let found = -1;
+  const end = at + n;
+  // Skip whole groups of eight only: the rest is compared in any case.
+  const last = end - (n & 7);
+  for (let w = at; (w = nextAbove(i32, w, last, below)) < end;)
+    for (const stop = Math.min(w + 8, end); w < stop; w++)
+      // The bits of a NaN are above those of all floats.
+      if (i32[w] > below && f32[w] >= 0) {
+        below = i32[w];
+        found = w - at;
+      }
+  return found;
+}
+
+/**
+ * Returns the first word, from `w` on in steps of eight, whose group of eight has a float with bits above `below`;
+ * `end` or later if there is none. A loop without calls: after a call V8 would load the address of the array again.
+ */
+export function nextAbove(i32: Int32Array, w: number, end: number, below: number): number {
+  for (w &= INDEX; w < end; w = (w + 8) & INDEX)
+    if (
+      i32[w] > below ||
+      i32[w + 1] > below ||
+      i32[w + 2] > below ||
+      i32[w + 3] > below ||
+      i32[w + 4] > below ||
+      i32[w + 5] > below ||
+      i32[w + 6] > below ||
+      i32[w + 7] > below
+    )
+      break;
+  return w;
+}
