@@ -3,10 +3,9 @@ import type { EngineName } from "../core/engine-name.ts";
 import { mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import { type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
-import { parseConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
 import { mayBePerClass } from "../config/per-class.ts";
-import { withOptions } from "../config/typed-options.ts";
 import type { Config, DecoderOptions, TypedOptions } from "../config/types.ts";
 import { knownSpecs } from "../heads/query.ts";
 import { interpretConfig } from "../plan/make.ts";
@@ -118,10 +117,10 @@ export function createDecoderSync<const C>(config: FileConfig<C>, options?: Deco
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
   const wanted = engineOf(options);
   checkEngine(wanted);
-  return new TensorDecoder(withOptions(parseConfig(config), options), chooseEngine(wanted));
+  return new TensorDecoder(readConfig(config, options), chooseEngine(wanted));
 }
 
-/** Plain JavaScript may pass null for options. `withOptions` checks them, where all of them are read. */
+/** Plain JavaScript may pass null for options. `readConfig` checks them, where all of them are read. */
 const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
 /** Everything that belongs to one set of shapes. */
