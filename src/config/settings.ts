@@ -6,19 +6,8 @@ import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conve
 import { ACTIVATIONS, FAMILIES, type Family, familyTyped } from "../core/families.ts";
 import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
-import type {
-  FieldReader} from "./fields.ts";
-import {
-  CONFIDENCE,
-  COUNT,
-  NAMES,
-  type Rule,
-  TEXTS,
-  UNIT,
-  isText,
-  isWhole,
-  oneOf,
-} from "./fields.ts";
+import type { FieldReader } from "./fields.ts";
+import { CONFIDENCE, COUNT, NAMES, type Rule, TEXTS, UNIT, isText, isWhole, oneOf } from "./fields.ts";
 import { mayBePerClass } from "./per-class.ts";
 import type { Config, Roles } from "./types.ts";
 

@@ -13,6 +13,7 @@ import { checkSize, memoryOf } from "../core/memory.ts";
 import { numbersOf } from "../core/number.ts";
 import * as F from "./format.ts";
 import { labelsOf } from "../plan/classes.ts";
+import { interpretConfig } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 import { assemble } from "../decode/assemble.ts";
 import { specsOf } from "../heads/query.ts";
@@ -48,8 +49,8 @@ export function compilePlan(
 ): CompiledPlan {
   const settled = readConfig(config, options);
   const specs = settledSpecs(settled);
-  const { plan, layout } = assemble(settled, specs, {
-    valuesOf: valuesIn(specs, valuesOf),
+  const interpreted = interpretConfig(settled, specs, valuesIn(specs, valuesOf));
+  const { plan, layout } = assemble(interpreted, {
     // A host on a device writes whole tensors into the slots.
     gathers: false,
     scalarOnly,

@@ -16,7 +16,7 @@ import {
 } from "../../src/memory/write.ts";
 import { layoutOf, type Layout } from "../../src/memory/layout.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
-import { makePlan } from "../../src/plan/make.ts";
+import { interpretConfig, planOf as makePlan } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { specOf, type TensorSpecInput } from "../../src/core/tensor.ts";
 import type { Raw } from "./seeded-networks.ts";
@@ -30,10 +30,8 @@ export function planOf(
   specs: readonly (TensorSpecInput & { readonly name: string })[],
   options: DecoderOptions = {},
 ): Plan {
-  return makePlan(
-    readConfig(config, options),
-    specs.map((s) => specOf(s.name, s)),
-  );
+  const tensors = specs.map((s) => specOf(s.name, s));
+  return makePlan(interpretConfig(readConfig(config, options), tensors));
 }
 
 export function imageOf(
