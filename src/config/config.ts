@@ -1,40 +1,69 @@
 /**
- * Room 1: unknown JSON -> Config. Knows no tensors; what only the tensors can tell stays `null` here.
+ * Reads unknown JSON and the options over it into one `Config`. Tensors are not known here: what only they can tell stays
+ * `null`.
  */
+import { ConfigError, mismatch } from "../core/errors.ts";
+import { ENGINE_NAMES } from "../core/engine-name.ts";
+import { few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
+import { FieldReader, isObject, type Json, oneOf } from "./fields.ts";
 import { readArchive } from "./nn-archive.ts";
 import { readNnConfig } from "./nn-config.ts";
-import { readOptions } from "./options.ts";
-import { FieldReader, isObject } from "./fields.ts";
-import { ConfigError, mismatch } from "../core/errors.ts";
-import type { Config } from "./types.ts";
-import { few, kindOf, show } from "../core/tensor.ts";
+import { SETTING_NAMES, overlay, readSettings } from "./settings.ts";
+import { readTypedOptions } from "./typed.ts";
+import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
 
 /**
  * Reads a config: parsed JSON or its text, an `NN_config` or `nn_config` file, an NN Archive `config.json`, or typed
- * options `{family, classes, inputSize, ...}`. Unknown keys are ignored, but for those of typed
- * options and of an NN_config that look like a misspelt one. Nothing at all (`undefined`, `null`, "{}")
- * reads as output_format "raw": a config that decodes nothing and says so.
+ * options `{family, classes, inputSize, ...}`. Unknown keys are ignored, except where a key of typed options or of an
+ * NN_config looks like a misspelt one. Nothing at all (`undefined`, `null`, "{}") reads as output_format "raw": a config
+ * that decodes nothing and says so.
  *
- * Where a file is silent: confidence 0.5 and IoU 0.5 (what depthai-core and depthai-nodes fall back to), at most 300
- * detections, conventions `depthai`; typed options: 0.25, 0.45, 300 and `ultralytics` (that project's defaults).
- * @throws ConfigError, and nothing else, with every problem at once, each with its path.
+ * Defaults of files: confidence 0.5 and IoU 0.5 (as depthai-core and depthai-nodes have them), at most 300 detections,
+ * conventions `depthai`. Defaults of typed options: 0.25, 0.45, 300 and `ultralytics` (as that project has them).
+ * @throws ConfigError, and nothing else, with every problem at once, each with its path
  */
-export function parseConfig(json: unknown): Config {
+export const parseConfig = (json: unknown): Config => readConfig(json, {});
+
+/**
+ * Reads a config and the options of `createDecoder` over it, each of them once.
+ * @throws ConfigError with every problem of both at once; paths of options begin with `options`
+ */
+export function readConfig(json: unknown, options: DecoderOptions): Config {
   try {
-    return read(json);
+    return read(json, options);
   } catch (e) {
     if (e instanceof ConfigError) throw e;
-    // a getter or proxy of the caller's, or nesting deeper than the stack; no config looks like that
+    // A getter or proxy of the caller's, or nesting deeper than the stack. No config looks like that.
     return fail("a value that cannot be read through", "plain data");
   }
 }
 
-/** Refuses the whole of it. */
+/** Throws a ConfigError about the whole document. */
 function fail(got: string, expected: string): never {
   throw new ConfigError([{ path: "", message: mismatch(got, expected) }]);
 }
 
-function read(json: unknown): Config {
+function read(json: unknown, options: DecoderOptions): Config {
+  const root = rootOf(json);
+  const r = new FieldReader(root);
+  const file = readFormat(r, root);
+  const over = new FieldReader({ options }, "", r.problems).object("options");
+  over.only(["engine", ...SETTING_NAMES, "outputs"]);
+  over.take("engine", oneOf(["auto", ...ENGINE_NAMES]));
+  const settings = readSettings(over);
+  const outputs = over.take<NonNullable<DecoderOptions["outputs"]>>("outputs", [
+    "an array or a record of {dims, type}",
+    (x) => typeof x === "object" && Object.values(x as object).every(isObject),
+  ]);
+  // A config that is half read would give further problems that are none.
+  r.done();
+  const config = overlay(over, file, settings);
+  r.done();
+  return outputs ? { ...config, outputs: outputSpecs(outputs) } : config;
+}
+
+/** Returns the document as an object. Throws a ConfigError for what can be no config. */
+function rootOf(json: unknown): Json {
   let root = json;
   if (typeof json === "string") {
     if (json.trim() === "") fail("an empty text", FORMATS);
@@ -45,41 +74,55 @@ function read(json: unknown): Config {
       fail(`text that is not JSON (${(e as Error).message})`, FORMATS + more);
     }
   }
+  if (root === undefined || root === null) return {};
   if (ArrayBuffer.isView(root))
     fail("bytes", "JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node");
-  if (root !== undefined && root !== null && !isObject(root)) fail(show(root), `an object: ${FORMATS}`);
-  // a promise, a Map: what keeps nothing under keys of its own would read as no config at all
-  if (isObject(root) && kindOf(root) !== "Object" && Object.keys(root).length === 0)
+  if (!isObject(root)) return fail(show(root), `an object: ${FORMATS}`);
+  // A promise or a Map has nothing under keys of its own, and would read as no config at all.
+  if (kindOf(root) !== "Object" && Object.keys(root).length === 0)
     fail(show(root), kindOf(root) === "Promise" ? "what it resolves to: await it" : `plain data: ${FORMATS}`);
-  const o = isObject(root) ? root : {};
-  const r = new FieldReader(o);
-  const keys = Object.keys(o);
-  const said = keys.filter(r.has, r);
-  const blocks = said.filter((k) => k.toLowerCase() === "nn_config");
-  if (blocks.length > 1) r.say("", `both ${blocks.join(" and ")}`, "one of them");
-  const [spelled] = blocks;
-  const { model } = o;
-  let config: Config;
-  if (spelled !== undefined) {
-    const key = spelled === "nn_config" ? "nn_config" : "NN_config";
-    config = readNnConfig(new FieldReader({ ...o, [key]: o[spelled] }, "", r.problems), key);
-  } else if (
-    isObject(model) &&
-    (Array.isArray(model.heads) || model.heads === null || "outputs" in model || "config_version" in o)
-  )
-    config = readArchive(r);
-  else if (said.length === 0 || ("mappings" in o && !said.some((k) => /^(NN_)?family$/.test(k))))
-    config = readNnConfig(r, "NN_config");
-  else {
-    if (!OPTIONS.some((k) => k in o)) fail(`an object with ${few(keys, 6)}`, FORMATS);
-    config = readOptions(r);
-  }
-  r.done();
-  return config;
+  return root;
 }
 
-/** What a config is, and the key it is known by. */
+/** Reads the document in the format that its keys tell. */
+function readFormat(r: FieldReader, root: Json): Config {
+  const keys = Object.keys(root);
+  const stated = keys.filter(r.has, r);
+  const blocks = stated.filter((key) => key.toLowerCase() === "nn_config");
+  if (blocks.length > 1) r.say("", `both ${blocks.join(" and ")}`, "one of them");
+  const [spelled] = blocks;
+  if (spelled !== undefined) {
+    const key = spelled === "nn_config" ? "nn_config" : "NN_config";
+    return readNnConfig(new FieldReader({ ...root, [key]: root[spelled] }, "", r.problems), key);
+  }
+  if (isArchive(root)) return readArchive(r);
+  const hasFamily = stated.some((key) => /^(NN_)?family$/.test(key));
+  if (stated.length === 0 || ("mappings" in root && !hasFamily)) return readNnConfig(r, "NN_config");
+  if (!TYPED.some((key) => key in root)) fail(`an object with ${few(keys, 6)}`, FORMATS);
+  return readTypedOptions(r);
+}
+
+/** True if the document has the keys of an NN Archive's config.json. */
+const isArchive = ({ model, ...root }: Json): boolean =>
+  isObject(model) &&
+  (Array.isArray(model.heads) || model.heads === null || "outputs" in model || "config_version" in root);
+
+/** The formats of a config, each with the key that tells it. */
 const FORMATS = "NN_config, nn_config, model (NN Archive config.json) or family (typed options)";
 
-/** Typed options are known by any of these, so that a forgotten `family` is reported as such. */
-const OPTIONS = ["family", "classes", "labels", "inputSize", "anchors", "roles"];
+/** Any of these keys tells typed options, so that a forgotten `family` is reported as such. */
+const TYPED = ["family", "classes", "labels", "inputSize", "anchors", "roles"];
+
+/** Returns the outputs that the option `outputs` states. */
+function outputSpecs(outputs: NonNullable<DecoderOptions["outputs"]>): OutputSpec[] {
+  const isRecord = !Array.isArray(outputs);
+  return Object.entries(outputs as { readonly [name: string]: TensorSpecInput }).map(([name, o]) => ({
+    name: isRecord ? name : (o.name ?? `output${name}`),
+    dims: o.dims,
+    type: o.type ?? null,
+    layout: null,
+    order: o.order ?? null,
+    scale: o.scale,
+    zeroPoint: o.zeroPoint,
+  }));
+}

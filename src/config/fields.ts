@@ -1,5 +1,5 @@
 /** Reads unknown JSON and collects every problem with its path, so that a file is mended in one go. */
-import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
+import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 
 export type Json = { readonly [key: string]: unknown };
@@ -89,6 +89,12 @@ export class FieldReader {
 
   wrong(key: string, expected: string, got = this.json[key]): void {
     this.say(key, show(got), expected);
+  }
+
+  /** Reports an option that is missing. */
+  lacks(option: OptionName, expected: string): void {
+    const path = this.path ? `${this.path}.${option}` : option;
+    this.problems.push({ path, message: mismatch(show(this.json[option]), expected), option });
   }
 
   /** Says of every key that is none of these: a misspelt name would do nothing. */

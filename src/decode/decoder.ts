@@ -3,13 +3,12 @@ import type { EngineName } from "../core/engine-name.ts";
 import { mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import { type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
-import { parseConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
 import { mayBePerClass } from "../config/per-class.ts";
-import { withOptions } from "../config/typed-options.ts";
 import type { Config, DecoderOptions, TypedOptions } from "../config/types.ts";
 import { knownSpecs } from "../heads/query.ts";
-import { interpretConfig } from "../plan/make.ts";
+import { type Interpreted, interpretConfig } from "../plan/make.ts";
 import { type Description, describeConfig, describePlan } from "../plan/describe.ts";
 import { isPerClass, labelsOf } from "../plan/classes.ts";
 import { canGather, gatherRows } from "../memory/gather.ts";
@@ -118,10 +117,10 @@ export function createDecoderSync<const C>(config: FileConfig<C>, options?: Deco
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
   const wanted = engineOf(options);
   checkEngine(wanted);
-  return new TensorDecoder(withOptions(parseConfig(config), options), chooseEngine(wanted));
+  return new TensorDecoder(readConfig(config, options), chooseEngine(wanted));
 }
 
-/** Plain JavaScript may pass null for options. `withOptions` checks them, where all of them are read. */
+/** Plain JavaScript may pass null for options. `readConfig` checks them, where all of them are read. */
 const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
 /** Everything that belongs to one set of shapes. */
@@ -154,8 +153,10 @@ class TensorDecoder implements Decoder {
       this.#diagnostics.afterImage(this.#work as Workspace, image, block, candidates),
     );
     const specs = knownSpecs(config);
-    if (specs && interpretConfig(config, specs).awaits === null) {
-      this.#build(specs, () => null);
+    const interpreted = specs && interpretConfig(config, specs);
+    // Where prior boxes are an output, the plan waits for their values.
+    if (interpreted?.awaits === null) {
+      this.#build(interpreted);
       this.#isFixed = true;
     }
   }
@@ -273,24 +274,18 @@ class TensorDecoder implements Decoder {
     // A scale that was given beforehand holds for data that comes without one.
     const specs = tensors.map((t, i) => specOf(names[i], t, this.#known(names[i])));
     if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
-    this.#build(
-      specs,
-      (i) => numbersOf(specs[i], tensors[i].data),
-      isList ? tensors.map((t) => t.name ?? null) : [],
-    );
+    // Today's thresholds: only a list of them may tell how many classes there are, and `update` may have given it.
+    const config = { ...this.config, confidenceThreshold: this.#thresholds.confidenceThreshold };
+    const interpreted = interpretConfig(config, specs, (i) => numbersOf(specs[i], tensors[i].data));
+    this.#build(interpreted, isList ? tensors.map((t) => t.name ?? null) : []);
     if (!matchTensors((this.#work as Workspace).inputs, outputs))
       refuse("", `outputs ${names.join(", ")}`, "each tensor once, by its name or in its place");
   }
 
   /** Makes everything that belongs to these shapes. `ownNames`: names of the tensors in the array that they came in. */
-  #build(
-    specs: readonly TensorSpec[],
-    valuesOf: (index: number) => ArrayLike<number> | null,
-    ownNames: readonly (string | null)[] = [],
-  ): void {
-    // Today's thresholds: only a list of them may tell how many classes there are, and `update` may have given it.
-    const config = { ...this.config, confidenceThreshold: this.#thresholds.confidenceThreshold };
-    const { plan, layout } = assemble(config, specs, { valuesOf });
+  #build(interpreted: Interpreted, ownNames: readonly (string | null)[] = []): void {
+    const { specs } = interpreted;
+    const { plan, layout } = assemble(interpreted);
     const engine = makeEngine(this.engine, layout.bytes);
     const { memory } = engine;
     const image = { memory, plan, layout };

@@ -1,7 +1,6 @@
 /** Inspects a list of tensors: with a config the plan, without one every family that fits, with the config to write. */
 import { type Inspected, type Possibility, possibilities } from "./possibilities.ts";
-import { parseConfig } from "../config/config.ts";
-import { withOptions } from "../config/typed-options.ts";
+import { readConfig } from "../config/config.ts";
 import type { Config, DecoderOptions } from "../config/types.ts";
 import { refuse, TensorError } from "../core/errors.ts";
 import { FAMILIES } from "../core/families.ts";
@@ -61,7 +60,7 @@ export function inspect(
   );
   checkNames(tensors);
   if (config !== undefined && config !== null)
-    return inspectConfig(withOptions(parseConfig(config), options), tensors, valuesOf);
+    return inspectConfig(readConfig(config, options), tensors, valuesOf);
   if (tensors.length === 0) throw new TensorError("got neither a config nor tensors, expected one of them");
   return inspectShapes(tensors, options ?? {}, valuesOf);
 }

@@ -1,6 +1,5 @@
 /** Finds the families that read shapes alone, by trying the configs that could be written for them. */
-import { parseConfig } from "../config/config.ts";
-import { withOptions } from "../config/typed-options.ts";
+import { readConfig } from "../config/config.ts";
 import type { Config, DecoderOptions, Roles } from "../config/types.ts";
 import { TensorError } from "../core/errors.ts";
 import {
@@ -132,7 +131,7 @@ function readWith(
   values: (index: number) => ArrayLike<number> | null,
 ): readonly Interpretation[] {
   const stated = { family, classes, ...(anchors && { anchors }), ...extras };
-  const config: Config = withOptions(parseConfig(stated), { ...options, inputSize });
+  const config: Config = readConfig(stated, { ...options, inputSize });
   try {
     const interpreted = interpretConfig(config, tensors, values);
     if (interpreted.found.length === 1) planOf(interpreted);

@@ -30,8 +30,10 @@ export interface Interpreted {
   readonly query: HeadQuery;
   /** The evidence that settled the family. */
   readonly why: FamilyReason;
-  /** The outputs of the head. */
+  /** All tensors that were given. */
   readonly specs: readonly TensorSpec[];
+  /** Those that the config names as outputs of its head; all where it names none. */
+  readonly outputs: readonly TensorSpec[];
   readonly rules: Conventions;
   readonly found: readonly Interpretation[];
   /** The output with the prior boxes, whose values are not at hand: no plan can be made before they come. */
@@ -63,25 +65,19 @@ export function interpretConfig(
     config,
     query,
     why,
-    specs: outputs,
+    specs,
+    outputs,
     rules,
     found: interpret(query, outputs),
     awaits: priors >= 0 && query.valuesOf(priors) === null ? outputs[priors] : null,
   };
 }
 
-/** Returns the plan of the one interpretation of `specs` that the config allows; see `interpretConfig` and `planOf`. */
-export const makePlan = (
-  config: Config,
-  specs: readonly TensorSpec[],
-  valuesOf?: HeadQuery["valuesOf"],
-): Plan => planOf(interpretConfig(config, specs, valuesOf));
-
 /**
  * Returns the plan of the one interpretation there is.
  * @throws TensorError if there is none or more than one, or if it contradicts the config
  */
-export function planOf({ config, query, why, specs, rules, found }: Interpreted): Plan {
+export function planOf({ config, query, why, outputs: specs, rules, found }: Interpreted): Plan {
   if (found.length === 0) refuseAll(query, why, specs);
   if (found.length > 1) refuseSeveral(found, specs);
   const [interpretation] = found;

@@ -3,17 +3,17 @@
  * in JavaScript (`load.ts`) and in C (`embedded/`). `planfile.ts` documents the layout.
  */
 import { ABI_VERSION } from "../core/abi.ts";
-import { parseConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import type { Config, DecoderOptions } from "../config/types.ts";
 import { crc32 } from "../core/crc32.ts";
 import { TensorError } from "../core/errors.ts";
 import { writeImage } from "../memory/write.ts";
 import type { Layout } from "../memory/layout.ts";
 import { checkSize, memoryOf } from "../core/memory.ts";
-import { withOptions } from "../config/typed-options.ts";
 import { numbersOf } from "../core/number.ts";
 import * as F from "./format.ts";
 import { labelsOf } from "../plan/classes.ts";
+import { interpretConfig } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 import { assemble } from "../decode/assemble.ts";
 import { specsOf } from "../heads/query.ts";
@@ -47,10 +47,10 @@ export function compilePlan(
   valuesOf: (name: string) => TensorData | null = () => null,
   scalarOnly = false,
 ): CompiledPlan {
-  const settled = withOptions(parseConfig(config), options);
+  const settled = readConfig(config, options);
   const specs = settledSpecs(settled);
-  const { plan, layout } = assemble(settled, specs, {
-    valuesOf: valuesIn(specs, valuesOf),
+  const interpreted = interpretConfig(settled, specs, valuesIn(specs, valuesOf));
+  const { plan, layout } = assemble(interpreted, {
     // A host on a device writes whole tensors into the slots.
     gathers: false,
     scalarOnly,

@@ -2,10 +2,9 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseConfig } from "../../src/config/config.ts";
+import { parseConfig, readConfig } from "../../src/config/config.ts";
 import type { Config, DecoderOptions } from "../../src/config/types.ts";
 import { ConfigError } from "../../src/core/errors.ts";
-import { withOptions } from "../../src/config/typed-options.ts";
 
 /** The problems of a config that must be refused, a line each. */
 function problemsOf(json: unknown): string[] {
@@ -765,7 +764,7 @@ describe("typed options", () => {
 
   test("single rules leave the cap of a file as it is", () => {
     const most = (conventions: DecoderOptions["conventions"]): number =>
-      withOptions(parseConfig(archive({ max_det: 1000 })), { conventions }).maxDetections;
+      readConfig(archive({ max_det: 1000 }), { conventions }).maxDetections;
     expect(most({ nms: "class" })).toBe(1000);
     expect(most({ nms: "class", maxDetections: 40 })).toBe(40);
     expect(most({ set: "ultralytics" })).toBe(300);

@@ -1,7 +1,7 @@
 /** Plan, layout and image made as `src/decoder.ts` makes them, with the phases in hand. */
 import { expect } from "vitest";
 import * as A from "../../src/core/abi.ts";
-import { parseConfig } from "../../src/config/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import type { EngineName } from "../../src/core/engine-name.ts";
 import { makeEngine } from "../../src/engine/choose.ts";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -15,9 +15,8 @@ import {
   type Thresholds,
 } from "../../src/memory/write.ts";
 import { layoutOf, type Layout } from "../../src/memory/layout.ts";
-import { withOptions } from "../../src/config/typed-options.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
-import { makePlan } from "../../src/plan/make.ts";
+import { interpretConfig, planOf as makePlan } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { specOf, type TensorSpecInput } from "../../src/core/tensor.ts";
 import type { Raw } from "./seeded-networks.ts";
@@ -31,10 +30,8 @@ export function planOf(
   specs: readonly (TensorSpecInput & { readonly name: string })[],
   options: DecoderOptions = {},
 ): Plan {
-  return makePlan(
-    withOptions(parseConfig(config), options),
-    specs.map((s) => specOf(s.name, s)),
-  );
+  const tensors = specs.map((s) => specOf(s.name, s));
+  return makePlan(interpretConfig(readConfig(config, options), tensors));
 }
 
 export function imageOf(

@@ -1,0 +1,211 @@
+/**
+ * Settings: what a caller states in typed options, or in the options of `createDecoder` over any config. `readSettings`
+ * reads the values of one source, `overlay` puts them over a config and checks that they agree.
+ */
+import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conventions.ts";
+import { ACTIVATIONS, FAMILIES, type Family, familyTyped } from "../core/families.ts";
+import { READING_NAMES } from "../core/readings.ts";
+import { few, show } from "../core/tensor.ts";
+import type { FieldReader } from "./fields.ts";
+import { CONFIDENCE, COUNT, NAMES, type Rule, TEXTS, UNIT, isText, isWhole, oneOf } from "./fields.ts";
+import { mayBePerClass } from "./per-class.ts";
+import type { Config, Roles } from "./types.ts";
+
+/** A named set of rules, and single rules over it. */
+interface StatedConventions {
+  readonly set: ConventionSet | null;
+  readonly rules: Partial<Conventions>;
+}
+
+/** The settings that a source states; those that it does not state are absent. */
+export type Settings = Partial<Omit<Config, "conventions">> & {
+  /** Divisors on y, x, h, w, in place of variances. */
+  readonly scales?: readonly number[];
+  readonly conventions?: StatedConventions;
+};
+
+/** Returns the family. A name in another spelling gets the one that is meant. */
+function readFamily(r: FieldReader): Family | null {
+  const { family } = r.json;
+  const meant = familyTyped(isText(family) ? family : "");
+  const rule = oneOf(FAMILIES);
+  return r.take("family", [meant ? `"${meant}", or ${rule[0]}` : rule[0], rule[1]]);
+}
+
+/** Copies a list: the caller may change his own later. */
+const copied = <T>(x: T): T => (Array.isArray(x) ? ([...(x as unknown[])] as T) : x);
+
+/** How each setting is read: by a rule, or by a function. */
+const SETTINGS = {
+  family: readFamily,
+  conventions: readConventions,
+  activation: oneOf(ACTIVATIONS),
+  inputSize: (r: FieldReader) => r.positives("inputSize", 2),
+  strides: (r: FieldReader) => r.positives("strides"),
+  scaleXY: (r: FieldReader) => (typeof r.json.scaleXY === "number" ? r.json.scaleXY : r.positives("scaleXY")),
+  priors: readPriors,
+  priorFormat: oneOf(["xyxy", "cxcywh", "cycxhw"]),
+  variances: (r: FieldReader) => r.positives("variances", 4),
+  scales: (r: FieldReader) => r.positives("scales", 4),
+  background: ["a class column, or false", (x) => x === false || isWhole(x)],
+  boxFormat: oneOf(["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
+  coordinates: oneOf(["pixels", "normalised"]),
+  roles: readRoles,
+  reading: oneOf(READING_NAMES),
+  labels: (r: FieldReader) => r.labels("labels"),
+  classes: COUNT,
+  confidenceThreshold: (r: FieldReader) => copied(r.take("confidenceThreshold", CONFIDENCE)),
+  iouThreshold: UNIT,
+  keep: NAMES,
+  maxDetections: COUNT,
+} as const satisfies Record<string, Rule<unknown> | ((r: FieldReader) => unknown)>;
+
+/** The name of every setting. */
+export const SETTING_NAMES = /* @__PURE__ */ Object.keys(SETTINGS);
+
+/** Reads the settings of one source. Reports each value that cannot be, alone or beside another of the same source. */
+export function readSettings(r: FieldReader): Settings {
+  const stated = Object.entries<Rule<unknown> | ((r: FieldReader) => unknown)>(SETTINGS)
+    .map(([key, rule]) => [key, typeof rule === "function" ? rule(r) : r.take(key, rule)] as const)
+    .filter(([, value]) => value !== null);
+  const settings = Object.fromEntries(stated) as Settings;
+  const { variances, scales, inputSize, scaleXY, strides } = settings;
+  if (variances && scales) r.say("scales", "scales and variances", "one: one is the inverse of the other");
+  if (variances?.some((v) => v > 1))
+    r.wrong(
+      "variances",
+      "factors up to 1, as [0.1, 0.1, 0.2, 0.2]; of larger ones, which divide, say scales",
+    );
+  if (scales?.some((s) => s < 1))
+    r.wrong(
+      "scales",
+      "divisors from 1 up, as [10, 10, 5, 5]; of smaller ones, which are factors, say variances",
+    );
+  if (inputSize && !inputSize.every(Number.isSafeInteger))
+    r.wrong("inputSize", "[width, height] in whole pixels");
+  if (typeof scaleXY === "number" ? !(scaleXY > 0 && scaleXY < 100) : scaleXY?.length === 0)
+    r.wrong("scaleXY", "a positive number, or one per map");
+  if (strides?.length === 0) r.wrong("strides", "some positive numbers");
+  return settings;
+}
+
+/** Returns the config with the settings over it. Reports lists that have not an entry per class. */
+export function overlay(r: FieldReader, config: Config, settings: Settings): Config {
+  const { scales, conventions, ...fields } = settings;
+  const isSetNamed = (conventions?.set ?? null) !== null;
+  const set = conventions?.set ?? config.conventions;
+  // A named set brings its own cap. A bound that is stated, as a rule or by itself, goes over both.
+  const cap = isSetNamed ? CONVENTIONS[set].maxDetections : Infinity;
+  const merged: Config = {
+    ...config,
+    maxDetections: conventions?.rules.maxDetections ?? Math.min(config.maxDetections, cap),
+    ...(scales && { variances: variancesOf(scales) }),
+    ...fields,
+    classes: fields.classes ?? config.classes ?? fields.labels?.length ?? null,
+    scalesGiven: scales !== undefined || (fields.variances === undefined && config.scalesGiven),
+    conventions: set,
+    // Single rules go over those of the config, but a named set replaces them.
+    rules: { ...(isSetNamed ? {} : config.rules), ...conventions?.rules },
+  };
+  checkLists(r, config, settings, merged);
+  // A stated family makes a config decodable that names none.
+  return settings.family ? { ...merged, decodes: true, note: null } : merged;
+}
+
+/** Returns the factors on x, y, w, h. TensorFlow's divisors have the order of its box channels, y x h w. */
+const variancesOf = (scales: readonly number[]): Config["variances"] => [
+  1 / scales[1],
+  1 / scales[0],
+  1 / scales[3],
+  1 / scales[2],
+];
+
+/** Reports lists per class that do not fit the number of classes, and names to keep that are no labels. */
+function checkLists(r: FieldReader, config: Config, settings: Settings, merged: Config): void {
+  const { classes, keep, labels } = merged;
+  const { confidenceThreshold: confidence } = settings;
+  if (typeof confidence === "object" && !mayBePerClass(merged, confidence))
+    r.wrong("confidenceThreshold", `${classes} values, one per class`);
+  if (settings.labels && !mayBePerClass(merged, settings.labels))
+    r.say("labels", `${settings.labels.length} labels`, `${classes} for classes = ${classes}`);
+  else if (labels && classes !== config.classes && !mayBePerClass(merged, labels))
+    r.say(
+      "classes",
+      `${classes}, and ${labels.length} labels in the config`,
+      "as many of both: say labels too",
+    );
+  if (!labels || !(settings.keep || settings.labels)) return;
+  const unknown = keep?.find((k) => typeof k === "string" && !["background", ...labels].includes(k));
+  if (unknown) r.say("keep", `"${unknown}"`, `one of the labels ${few(labels, 8)}`);
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+const among = (...values: unknown[]): Rule<unknown> => [
+  values.map((v) => show(v)).join(" or "),
+  (x) => values.includes(x),
+];
+/** Values that each rule may have. */
+const RULES: { readonly [R in keyof Conventions]: Rule<unknown> } = {
+  score: among("product", "class"),
+  gate: among(">", ">="),
+  nms: among("class", "all", "none"),
+  suppress: among(">", ">="),
+  pixelOffset: among(0, 1),
+  clamp: among("none", "before", "after", "centre"),
+  multiLabel: among(true, false),
+  maxCandidates: ["a whole number", isWhole],
+  maxDetections: ["a positive whole number", (x) => COUNT[1](x)],
+  countBackground: among(true, false),
+};
+
+/** Reads a set by its name, or single rules, over a named set or not. */
+function readConventions(r: FieldReader): StatedConventions | null {
+  const sets = oneOf(Object.keys(CONVENTIONS) as ConventionSet[]);
+  if (!r.has("conventions")) return null;
+  if (isText(r.json.conventions)) return { set: r.take("conventions", sets), rules: {} };
+  const c = r.object("conventions");
+  const { set, ...rules } = c.json;
+  const known = Object.keys(RULES);
+  for (const [name, value] of Object.entries(rules)) {
+    // "constructor" and its like are in every object, and no rules.
+    const rule = known.includes(name) ? RULES[name as keyof Conventions] : null;
+    if (!rule?.[1](value)) c.wrong(name, rule?.[0] ?? `a rule: ${known.join(", ")}`);
+  }
+  return { set: c.take("set", sets, set), rules };
+}
+
+/** Reads prior boxes: four numbers per box, or eight. */
+function readPriors(r: FieldReader): Float32Array | null {
+  const x = r.take<ArrayLike<number>>("priors", [
+    "a Float32Array of four numbers a box",
+    (v) => (ArrayBuffer.isView(v) && !(v instanceof DataView)) || Array.isArray(v),
+  ]);
+  if (!x) return null;
+  for (let i = 0; i < x.length; i++) {
+    // One report is enough, there may be thousands.
+    if (typeof x[i] !== "number" || !Number.isFinite(Math.fround(x[i]))) {
+      r.wrong(`priors[${i}]`, "a finite number", x[i]);
+      return null;
+    }
+  }
+  if (x.length === 0 || x.length % 4 !== 0)
+    r.say("priors", `${x.length} numbers`, "four for each box (or eight, with the variances behind)");
+  return x instanceof Float32Array ? x : Float32Array.from(x);
+}
+
+/** Roles that several outputs may play, and roles for one. */
+const MANY = ["boxes", "scores", "objectness"];
+const ONE = ["labels", "priors", "count"];
+
+/** Reads which output plays which role. */
+function readRoles(r: FieldReader): Roles | null {
+  if (!r.has("roles")) return null;
+  const roles = r.object("roles");
+  for (const role of Object.keys(roles.json)) {
+    if (!MANY.includes(role) && !ONE.includes(role))
+      roles.say(role, "an unknown role", `one of ${[...MANY, ...ONE].join(", ")}`);
+    else if (!isText(roles.json[role]) && !(MANY.includes(role) && TEXTS[1](roles.json[role])))
+      roles.wrong(role, "an output's name, or names");
+  }
+  return roles.json as Roles;
+}

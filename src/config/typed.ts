@@ -1,0 +1,39 @@
+/** Reads typed options, which stand for a config file where there is none. */
+import { FAMILIES } from "../core/families.ts";
+import { readAnchors } from "./anchors.ts";
+import { defaultConfig } from "./defaults.ts";
+import type { FieldReader } from "./fields.ts";
+import { SETTING_NAMES, overlay, readSettings } from "./settings.ts";
+import type { Config } from "./types.ts";
+
+/** Returns the config of typed options, with the defaults of the project that trains YOLO. */
+export function readTypedOptions(r: FieldReader): Config {
+  const defaults: Config = {
+    ...defaultConfig("options"),
+    confidenceThreshold: 0.25,
+    iouThreshold: 0.45,
+    conventions: "ultralytics",
+  };
+  const config = overlay(r, defaults, readSettings(r));
+  r.misspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
+  for (const key of ["engine", "outputs"])
+    if (r.has(key))
+      r.say(key, "it among what describes the network", "it in the second argument of createDecoder");
+  if (!r.has("family")) r.lacks("family", `one of ${FAMILIES.join(", ")}`);
+  return { ...config, anchorSets: readAnchors(r, config) };
+}
+
+/** Names that other decoders have for an option, in small letters and without what joins words. */
+const ELSEWHERE = {
+  confidenceThreshold:
+    "conf confidence threshold confthres confthresh confthreshold scorethreshold minconfidence",
+  iouThreshold: "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou",
+  maxDetections: "maxdet topk maxboxes",
+  inputSize: "imgsz imagesize imgsize inputshape",
+  activation: "sigmoid",
+  anchors: "anchorboxes",
+  coordinates: "normalised normalized",
+  conventions: "agnostic agnosticnms classagnostic",
+  classes: "nc numclasses",
+  labels: "names classnames",
+};
