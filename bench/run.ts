@@ -10,7 +10,7 @@ import { measureRow, type RowResult } from "./processes.ts";
 import { machineLine, madeBy, printerFor, writeReport } from "./report.ts";
 import { faultOf, leastOf, reportRow, type RowReport } from "./summary.ts";
 import { layOut, times, us } from "./table.ts";
-import { inTurn, median } from "./turns.ts";
+import { measureRound, median, sidesOf } from "./turns.ts";
 import { isMeant, makeWorkload, WORKLOADS, type WorkloadSpec } from "./workloads.ts";
 
 const ENGINES = ["native", ...new Set(ROWS.map(({ engine }) => engine))];
@@ -49,28 +49,22 @@ async function measureWorkload(spec: WorkloadSpec, plan: Plan): Promise<Workload
   const { rows, program, entry, other, milliseconds } = plan;
   const workload = makeWorkload(spec);
   const truth = define(workload);
-  const results = rows.map((row) => ({ row, ours: [] as RowResult[], theirs: [] as RowResult[] }));
+  const results = rows.map((row) => ({
+    row,
+    sides: sidesOf<RowResult>(entry, isOurs(row) ? other : undefined),
+  }));
   const yardsticks: Yardstick[] = [];
   for (let round = 0; round < plan.rounds; round++) {
     const yardstick = program === undefined ? undefined : measureYardstick(program, workload, milliseconds);
     if (yardstick !== undefined) yardsticks.push(yardstick);
-    for (const { row, ours, theirs } of results) {
-      const measure = (from: string) => (): Promise<RowResult> =>
-        measureRow({ spec, row, entry: from, milliseconds });
-      if (other === undefined || !isOurs(row)) {
-        ours.push(await measure(entry)());
-        continue;
-      }
-      const both = await inTurn(round, measure(entry), measure(other));
-      ours.push(both.ours);
-      theirs.push(both.theirs);
-    }
+    for (const { row, sides } of results)
+      await measureRound(round, sides, (from) => measureRow({ spec, row, entry: from, milliseconds }));
   }
   return {
     ...spec,
     ...(yardsticks.length > 0 ? { yardstick: leastOf(yardsticks, ({ readOnce }) => readOnce) } : {}),
     expected: digestOf(truth, truth),
-    rows: results.map(({ row, ours, theirs }) => reportRow(row, ours, theirs, truth)),
+    rows: results.map(({ row, sides: [ours, theirs] }) => reportRow(row, ours.rounds, theirs?.rounds, truth)),
   };
 }
 
@@ -100,13 +94,12 @@ function tableOf({ title, yardstick, expected, rows }: WorkloadReport): readonly
     ];
   });
   const yard =
-    yardstick === undefined
-      ? ""
-      : ` (read once ${us(yardstick.readOnce)} us, required native ${us(yardstick.requiredNative)} us,` +
-        ` copy ${us(yardstick.copy)} us)`;
+    yardstick &&
+    ` (read once ${us(yardstick.readOnce)} us, required native ${us(yardstick.requiredNative)} us,` +
+      ` copy ${us(yardstick.copy)} us)`;
   const head = ["engine", "input", "median us", "min", "p90", "/simd", "/native", "/read once"];
   const others = ["other us", "new/other", "rounds", "found", "answer", ""];
-  return ["", `${title}${yard}`, ...layOut([...head, ...others], lines, 2)];
+  return ["", `${title}${yard ?? ""}`, ...layOut([...head, ...others], lines, 2)];
 }
 
 const OPTIONS = {

@@ -69,7 +69,7 @@ async function measurePoint(
   return {
     size,
     expected: digestOf(truth, truth),
-    rows: results.map((result) => reportRow(result.row, result.rounds, [], truth)),
+    rows: results.map((result) => reportRow(result.row, result.rounds, undefined, truth)),
   };
 }
 

@@ -6,7 +6,7 @@ import { chosen, positive, runScript } from "./options.ts";
 import { otherEntry, ownEntry } from "./package.ts";
 import { machineLine, madeBy, printerFor, writeReport } from "./report.ts";
 import { layOut, us } from "./table.ts";
-import { compare, inTurn, median } from "./turns.ts";
+import { compare, measureRound, median, sidesOf } from "./turns.ts";
 import { bytesOf, makeWorkload, WORKLOADS } from "./workloads.ts";
 
 /** Milliseconds. */
@@ -79,25 +79,15 @@ async function main(): Promise<void> {
   print(`${machineLine(made)}; ${workload.title}; median of ${rounds} processes, milliseconds`);
   const rows = [];
   for (const engine of engines) {
-    const ours: Start[] = [];
-    const theirs: Start[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const measure = (entry: string) => (): Promise<Start> => startOf(entry, engine);
-      if (other === undefined) {
-        ours.push(await measure(ownEntry())());
-        continue;
-      }
-      const both = await inTurn(round, measure(ownEntry()), measure(other));
-      ours.push(both.ours);
-      theirs.push(both.theirs);
-    }
+    const sides = sidesOf<Start>(ownEntry(), other);
+    for (let round = 0; round < rounds; round++)
+      await measureRound(round, sides, (entry) => startOf(entry, engine));
+    const [ours, theirs] = sides.map((side) => side.rounds);
     const cold = (starts: Start[]): number[] => starts.map((start) => start.cold);
     rows.push({
       engine,
       ...summarise(ours),
-      ...(other === undefined
-        ? {}
-        : { other: summarise(theirs), comparison: compare(cold(ours), cold(theirs)) }),
+      ...(theirs && { other: summarise(theirs), comparison: compare(cold(ours), cold(theirs)) }),
     });
   }
   const lines = rows.map(({ engine, other: before, comparison, ...start }) => [

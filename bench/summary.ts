@@ -42,15 +42,15 @@ export function summarise(rounds: readonly RowResult[], truth: Answer): RowSumma
 const mediansOf = (rounds: readonly RowResult[]): number[] =>
   rounds.flatMap((round) => (round.status === "ok" ? [round.timing.median] : []));
 
-/** Reports a row. `theirs` are the rounds of the other package, none where there is no other. */
+/** Reports a row. `theirs` are the rounds of the other package, if there is one. */
 export function reportRow(
   row: Row,
   ours: readonly RowResult[],
-  theirs: readonly RowResult[],
+  theirs: readonly RowResult[] | undefined,
   truth: Answer,
 ): RowReport {
   const summary = { ...row, ...summarise(ours, truth) };
-  if (theirs.length === 0) return summary;
+  if (theirs === undefined) return summary;
   const other = summarise(theirs, truth);
   if (summary.status !== "ok" || other.status !== "ok") return { ...summary, other };
   return { ...summary, other, comparison: compare(mediansOf(ours), mediansOf(theirs)) };

@@ -1,14 +1,23 @@
 /** Measuring in turns: what slows the machine for a while slows both sides. */
 
-/** Calls the two sides one after the other, the other one first in every second round. */
-export async function inTurn<T>(
+/** A package and what was measured of it, round by round. */
+export interface Side<T> {
+  readonly entry: string;
+  readonly rounds: T[];
+}
+
+/** Returns the sides to measure: this package, and the other one if there is any. */
+export const sidesOf = <T>(entry: string, other: string | undefined): Side<T>[] =>
+  [entry, ...(other === undefined ? [] : [other])].map((url) => ({ entry: url, rounds: [] }));
+
+/** Measures one round of each side, the other package first in every second round. */
+export async function measureRound<T>(
   round: number,
-  ours: () => Promise<T>,
-  theirs: () => Promise<T>,
-): Promise<{ ours: T; theirs: T }> {
-  if (round % 2 === 0) return { ours: await ours(), theirs: await theirs() };
-  const first = await theirs();
-  return { ours: await ours(), theirs: first };
+  sides: readonly Side<T>[],
+  measure: (entry: string) => Promise<T>,
+): Promise<void> {
+  for (const side of round % 2 === 0 ? sides : [...sides].reverse())
+    side.rounds.push(await measure(side.entry));
 }
 
 export function median(values: readonly number[]): number {

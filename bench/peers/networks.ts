@@ -21,29 +21,29 @@ export interface Operations<T> {
 }
 
 export interface Decoded<T> {
-  /** [1, n, 4]: centre and size in pixels */
+  /** [n, 4]: centre and size in pixels */
   readonly boxes: T;
-  /** [1, n] */
+  /** [n] */
   readonly scores: T;
-  /** [1, n], integers */
+  /** [n], integers */
   readonly labels: T;
 }
 
 function v8<T>(ops: Operations<T>, [input]: readonly T[]): Decoded<T> {
-  const scores = ops.slice(input, 1, 4, 4 + CLASSES);
+  const scores = ops.slice(input, 0, 4, 4 + CLASSES);
   return {
-    boxes: ops.transpose(ops.slice(input, 1, 0, 4), [0, 2, 1]),
-    scores: ops.max(scores, 1),
-    labels: ops.argMax(scores, 1),
+    boxes: ops.transpose(ops.slice(input, 0, 0, 4), [1, 0]),
+    scores: ops.max(scores, 0),
+    labels: ops.argMax(scores, 0),
   };
 }
 
 function v5<T>(ops: Operations<T>, [input]: readonly T[]): Decoded<T> {
-  const classes = ops.slice(input, 2, 5, 5 + CLASSES);
+  const classes = ops.slice(input, 1, 5, 5 + CLASSES);
   return {
-    boxes: ops.slice(input, 2, 0, 4),
-    scores: ops.mul(ops.max(classes, 2), ops.reshape(ops.slice(input, 2, 4, 5), [1, -1])),
-    labels: ops.argMax(classes, 2),
+    boxes: ops.slice(input, 1, 0, 4),
+    scores: ops.mul(ops.max(classes, 1), ops.reshape(ops.slice(input, 1, 4, 5), [-1])),
+    labels: ops.argMax(classes, 1),
   };
 }
 
@@ -53,23 +53,23 @@ function v3Map<T>(ops: Operations<T>, { side, mask }: (typeof V3_MAPS)[number]):
   const columnsThenRows = Array.from({ length: 2 * cells }, (_, i) =>
     i < cells ? i % side : Math.floor((i - cells) / side),
   );
-  const grid = ops.constant(columnsThenRows, [1, 1, 2, cells]);
+  const grid = ops.constant(columnsThenRows, [1, 2, cells]);
   const stride = ops.constant([V3_INPUT_SIZE / side], [1]);
   const sizes = mask.flatMap((a) => V3_ANCHORS.slice(2 * a, 2 * a + 2));
-  const anchors = ops.constant(sizes, [1, 3, 2, 1]);
+  const anchors = ops.constant(sizes, [3, 2, 1]);
   return (input) => {
-    const all = ops.reshape(input, [1, 3, 5 + CLASSES, cells]);
-    const part = (from: number, to: number): T => ops.slice(all, 2, from, to);
+    const all = ops.reshape(input, [3, 5 + CLASSES, cells]);
+    const part = (from: number, to: number): T => ops.slice(all, 1, from, to);
     const centre = ops.mul(ops.add(ops.sigmoid(part(0, 2)), grid), stride);
     const size = ops.mul(ops.exp(part(2, 4)), anchors);
     const classes = part(5, 5 + CLASSES);
-    const objectness = ops.sigmoid(ops.reshape(part(4, 5), [1, 3, cells]));
-    const scores = ops.mul(objectness, ops.sigmoid(ops.max(classes, 2)));
-    const boxes = ops.transpose(ops.concat([centre, size], 2), [0, 1, 3, 2]);
+    const objectness = ops.sigmoid(ops.reshape(part(4, 5), [3, cells]));
+    const scores = ops.mul(objectness, ops.sigmoid(ops.max(classes, 1)));
+    const boxes = ops.transpose(ops.concat([centre, size], 1), [0, 2, 1]);
     return {
-      boxes: ops.reshape(boxes, [1, 3 * cells, 4]),
-      scores: ops.reshape(scores, [1, 3 * cells]),
-      labels: ops.reshape(ops.argMax(classes, 2), [1, 3 * cells]),
+      boxes: ops.reshape(boxes, [3 * cells, 4]),
+      scores: ops.reshape(scores, [3 * cells]),
+      labels: ops.reshape(ops.argMax(classes, 1), [3 * cells]),
     };
   };
 }
@@ -81,13 +81,13 @@ function v3<T>(ops: Operations<T>): (inputs: readonly T[]) => Decoded<T> {
     const join = (key: keyof Decoded<T>): T =>
       ops.concat(
         maps.map((map) => map[key]),
-        1,
+        0,
       );
     return { boxes: join("boxes"), scores: join("scores"), labels: join("labels") };
   };
 }
 
-/** Returns the decoder of a kind of network, up to suppression. */
+/** Returns the decoder of a kind of network, up to suppression. Its inputs have no dimension for the image. */
 export function networkEnd<T>(
   kind: Exclude<Workload["kind"], "nms">,
   ops: Operations<T>,

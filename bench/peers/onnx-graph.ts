@@ -125,16 +125,15 @@ export function buildGraph(workload: Workload): Uint8Array {
     return g.model();
   }
   const ops = operationsOf(g);
-  const { boxes, scores, labels } = networkEnd(kind, ops)(inputs);
+  const oneImage = inputs.map((input, i) => ops.reshape(input, Object.values(tensors)[i].dims.slice(1)));
+  const { boxes, scores, labels } = networkEnd(kind, ops)(oneImage);
   const offset = ops.mul(g.node("Cast", [labels], { to: TYPES.float32 }), g.floats([CLASS_OFFSET]));
-  const centreOnly = g.floats([1, 1, 0, 0], [1, 1, 4]);
-  const moved = ops.add(boxes, ops.mul(g.node("Unsqueeze", [offset, g.ints(2)]), centreOnly));
-  const selected = suppress(g, moved, g.node("Unsqueeze", [scores, g.ints(1)]), threshold, 1);
+  const moved = ops.add(boxes, ops.mul(ops.reshape(offset, [-1, 1]), g.floats([1, 1, 0, 0], [1, 4])));
+  const selected = suppress(g, ops.reshape(moved, [1, -1, 4]), ops.reshape(scores, [1, 1, -1]), threshold, 1);
   const index = ops.reshape(ops.slice(selected, 1, 2, 3), [-1]);
-  const pick = (values: string, dims: readonly number[]): string =>
-    g.node("Gather", [ops.reshape(values, dims), index], { axis: 0 });
-  g.output(pick(boxes, [-1, 4]), "boxes", "float32", ["n", 4]);
-  g.output(pick(scores, [-1]), "scores", "float32", ["n"]);
-  g.output(pick(labels, [-1]), "labels", "int64", ["n"]);
+  const pick = (values: string): string => g.node("Gather", [values, index], { axis: 0 });
+  g.output(pick(boxes), "boxes", "float32", ["n", 4]);
+  g.output(pick(scores), "scores", "float32", ["n"]);
+  g.output(pick(labels), "labels", "int64", ["n"]);
   return g.model();
 }

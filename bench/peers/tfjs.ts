@@ -43,16 +43,14 @@ async function loadRuntime(): Promise<typeof Core> {
 
 /** Suppresses with classes moved apart, and reads the kept boxes back. */
 function suppress(tf: typeof Core, { boxes, scores, labels }: Decoded<Tensor>, workload: Workload): Answer {
-  const rows = tf.reshape(boxes, [-1, 4]);
   const apart = tf.reshape(tf.mul(tf.cast(labels, "float32"), CLASS_OFFSET), [-1, 1]);
-  const centre = tf.add(tf.slice(rows, [0, 0], [-1, 2]), apart);
-  const half = tf.mul(tf.slice(rows, [0, 2], [-1, 2]), 0.5);
+  const centre = tf.add(tf.slice(boxes, [0, 0], [-1, 2]), apart);
+  const half = tf.mul(tf.slice(boxes, [0, 2], [-1, 2]), 0.5);
   const corners = tf.concat([tf.sub(centre, half), tf.add(centre, half)], 1) as Core.Tensor2D;
-  const column = tf.reshape(scores, [-1]) as Core.Tensor1D;
   const limits = [MAX_DETECTIONS, IOU_THRESHOLD, workload.threshold] as const;
-  const kept = tf.image.nonMaxSuppression(corners, column, ...limits);
+  const kept = tf.image.nonMaxSuppression(corners, scores as Core.Tensor1D, ...limits);
   const read = (tensor: Tensor): ArrayLike<number> => tf.gather(tensor, kept).dataSync();
-  return cornersIn01(workload, read(rows), read(column), read(tf.reshape(labels, [-1])));
+  return cornersIn01(workload, read(boxes), read(scores), read(labels));
 }
 
 export async function prepare(workload: Workload): Promise<Prepared> {
@@ -60,7 +58,7 @@ export async function prepare(workload: Workload): Promise<Prepared> {
   const tf = await loadRuntime();
   const { kind } = workload;
   const inputs = Object.values(workload.tensors).map(({ data, dims }) =>
-    tf.tensor(data as Float32Array, [...dims]),
+    tf.tensor(data as Float32Array, kind === "nms" ? [...dims] : dims.slice(1)),
   );
   let find: () => Answer;
   if (kind === "nms") {

@@ -10,7 +10,7 @@ import { entryOf, otherEntry } from "../../bench/package.ts";
 import type { RowResult } from "../../bench/processes.ts";
 import { faultOf, reportRow, summarise } from "../../bench/summary.ts";
 import { layOut, us } from "../../bench/table.ts";
-import { compare, inTurn, median } from "../../bench/turns.ts";
+import { compare, measureRound, median, sidesOf } from "../../bench/turns.ts";
 import { isMeant, WORKLOADS } from "../../bench/workloads.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -37,7 +37,7 @@ describe("rounds", () => {
     expect(summary).toMatchObject({ median: 30 });
     const expected = summarise(rounds(10), truth).digest!;
     expect(faultOf({ ...row, ...summary }, expected)).toContain("MISMATCH");
-    expect(faultOf(reportRow(row, rounds(10), [], truth), expected)).toBeUndefined();
+    expect(faultOf(reportRow(row, rounds(10), undefined, truth), expected)).toBeUndefined();
   });
 
   test("a fault of the other package is a fault of the row", () => {
@@ -47,7 +47,7 @@ describe("rounds", () => {
   });
 
   test("a row that is missing is no fault", () => {
-    const report = reportRow(row, [{ status: "missing", reason: "not installed" }], [], truth);
+    const report = reportRow(row, [{ status: "missing", reason: "not installed" }], undefined, truth);
     expect(faultOf(report, "")).toBeUndefined();
   });
 });
@@ -68,15 +68,16 @@ describe("ratios", () => {
     expect([median([9, 1, 5]), median([9, 1, 5, 3])]).toEqual([5, 4]);
   });
 
-  test("sides change places each round", async () => {
+  test("packages change places each round", async () => {
     const calls: string[] = [];
-    const side = (name: string) => async (): Promise<string> => {
-      calls.push(name);
-      return name;
-    };
-    for (const turn of [0, 1])
-      expect(await inTurn(turn, side("new"), side("old"))).toEqual({ ours: "new", theirs: "old" });
+    const sides = sidesOf<number>("new", "old");
+    for (const turn of [0, 1]) await measureRound(turn, sides, async (entry) => calls.push(entry));
     expect(calls).toEqual(["new", "old", "old", "new"]);
+    expect(sides).toEqual([
+      { entry: "new", rounds: [1, 4] },
+      { entry: "old", rounds: [2, 3] },
+    ]);
+    expect(sidesOf("new", undefined)).toHaveLength(1);
   });
 });
 
