@@ -12,7 +12,6 @@ export default tseslint.config(
       "assembly/",
       "hub/",
       "src/engine/kernel.ts",
-      "bench/report/",
       "embedded/",
     ],
   },

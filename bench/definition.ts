@@ -1,199 +1,145 @@
 /**
- * What a correct answer is, written from the rules and with no thought of speed, and the digest by which
- * every row of the benchmark shows that it found that answer.
+ * The right answer to a workload, in plain doubles and without a thought of speed.
  *
- * Rules: score = best class (v8) or objectness x best class, rounded to float32; a candidate's score (and its
- * objectness, where there is one) is strictly above the threshold; the first class wins a tie; candidates in
- * order of score, equal ones by their place in the tensor; one is dropped when a kept one of its class
- * overlaps it by an IoU above 0.45; 300 are kept; corners in 0..1 of the network input, clamped to it at the
- * end.
+ * - The score is that of the best class (YOLOv8), or objectness times that (YOLOv5, YOLOv3).
+ * - The first class wins a tie.
+ * - A candidate's score and objectness are above the threshold.
+ * - Candidates are taken by falling score, equal ones by their index in the tensor.
+ * - A candidate is dropped if a kept one of its class overlaps it by an IoU above 0.45. At most 300 are kept.
+ * - Corners are in 0..1 of the network's input and are clamped to it at the end.
  */
-import { createHash } from "node:crypto";
-import {
-  CLASSES,
-  fromHalf,
-  INPUT,
-  INPUT_V3,
-  IOU_THRESHOLD,
-  MAX_DETECTIONS,
-  V3_ANCHORS,
-  V3_MAPS,
-  type BenchTensor,
-  type Workload,
-} from "./workloads.ts";
-
-/** The columns every row of the benchmark hands over. `kept` alone for suppression without a decoder. */
-export interface Found {
-  readonly count: number;
-  readonly boxes: ArrayLike<number>;
-  readonly scores: ArrayLike<number>;
-  readonly classIds: ArrayLike<number>;
-  readonly kept?: ArrayLike<number>;
-}
-
-export interface Definition extends Found {
-  readonly boxes: Float64Array;
-  readonly scores: Float64Array;
-  readonly classIds: Int32Array;
-  readonly kept?: Int32Array;
-  /** How many passed the first gate, how many became candidates. */
-  readonly passed: number;
-  readonly candidates: number;
-}
+import type { Answer } from "./answer.ts";
+import { fromHalf, V3_ANCHORS, V3_MAPS, type BenchTensor } from "./tensors.ts";
+import { IOU_THRESHOLD, MAX_DETECTIONS, type Workload } from "./workloads.ts";
 
 interface Candidate {
-  readonly box: readonly [number, number, number, number];
+  /** Corners in pixels. */
+  readonly box: readonly number[];
   readonly score: number;
-  readonly label: number;
+  readonly classId: number;
+  /** Index in the tensor. */
   readonly source: number;
 }
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
-/** Element values as the network meant them. */
-function real(tensor: BenchTensor): (at: number) => number {
-  const { data, type, scale = 1, zeroPoint = 0 } = tensor;
+/** Returns a reader of the tensor's values as the network meant them. */
+function valuesOf({ data, type, scale = 1, zeroPoint = 0 }: BenchTensor): (at: number) => number {
   if (type === "float16") return (at) => fromHalf(data[at]);
   if (type === "int8") return (at) => Math.fround((data[at] - zeroPoint) * Math.fround(scale));
   return (at) => data[at];
 }
 
-function best(score: (label: number) => number): [label: number, score: number] {
-  let label = 0;
-  for (let c = 1; c < CLASSES; c++) if (score(c) > score(label)) label = c;
-  return [label, score(label)];
+function bestClass(classes: number, scoreAt: (classId: number) => number): [classId: number, score: number] {
+  let best = 0;
+  for (let c = 1; c < classes; c++) if (scoreAt(c) > scoreAt(best)) best = c;
+  return [best, scoreAt(best)];
 }
 
-const corners = (cx: number, cy: number, w: number, h: number): [number, number, number, number] => [
+const cornersOf = (cx: number, cy: number, w: number, h: number): number[] => [
   cx - w / 2,
   cy - h / 2,
   cx + w / 2,
   cy + h / 2,
 ];
 
-function iou(a: Candidate["box"], b: Candidate["box"]): number {
+function looseBoxes({ tensors }: Workload): Candidate[] {
+  const boxes = tensors.boxes.data;
+  return Array.from(tensors.scores.data, (score, source) => ({
+    box: Array.from(boxes.subarray(4 * source, 4 * source + 4)),
+    score,
+    classId: 0,
+    source,
+  }));
+}
+
+function planes({ tensors, threshold, classes }: Workload, image: number): Candidate[] {
+  const { output0, boxes = output0, scores = output0 } = tensors;
+  const cells = boxes.dims[2];
+  const boxAt = valuesOf(boxes);
+  const scoreAt = valuesOf(scores);
+  const firstBox = image * boxes.dims[1] * cells;
+  const firstScore = (image * scores.dims[1] + (boxes === scores ? 4 : 0)) * cells;
+  const found: Candidate[] = [];
+  for (let cell = 0; cell < cells; cell++) {
+    const [classId, score] = bestClass(classes, (c) => scoreAt(firstScore + c * cells + cell));
+    if (!(score > threshold)) continue;
+    const [cx, cy, w, h] = [0, 1, 2, 3].map((i) => boxAt(firstBox + i * cells + cell));
+    found.push({ box: cornersOf(cx, cy, w, h), score, classId, source: cell });
+  }
+  return found;
+}
+
+function rows({ tensors, threshold, classes }: Workload): Candidate[] {
+  const { data, dims } = tensors.output0;
+  const found: Candidate[] = [];
+  for (let row = 0; row < dims[1]; row++) {
+    const [cx, cy, w, h, objectness, ...scores] = data.subarray(row * dims[2], (row + 1) * dims[2]);
+    if (!(objectness > threshold)) continue;
+    const [classId, top] = bestClass(classes, (c) => scores[c]);
+    const score = Math.fround(objectness * top);
+    if (score > threshold) found.push({ box: cornersOf(cx, cy, w, h), score, classId, source: row });
+  }
+  return found;
+}
+
+function maps({ tensors, threshold, classes, inputSize }: Workload): Candidate[] {
+  const found: Candidate[] = [];
+  let source = 0;
+  for (const { side, mask } of V3_MAPS) {
+    const { data } = tensors[`out${side}`];
+    const cells = side * side;
+    const stride = inputSize / side;
+    for (let anchor = 0; anchor < 3; anchor++) {
+      for (let cell = 0; cell < cells; cell++, source++) {
+        const at = (channel: number): number => data[(anchor * (5 + classes) + channel) * cells + cell];
+        const objectness = sigmoid(at(4));
+        if (!(objectness > threshold)) continue;
+        const [classId, top] = bestClass(classes, (c) => at(5 + c));
+        const score = objectness * sigmoid(top);
+        if (!(score > threshold)) continue;
+        const cx = ((cell % side) + sigmoid(at(0))) * stride;
+        const cy = (Math.floor(cell / side) + sigmoid(at(1))) * stride;
+        const w = Math.exp(at(2)) * V3_ANCHORS[2 * mask[anchor]];
+        const h = Math.exp(at(3)) * V3_ANCHORS[2 * mask[anchor] + 1];
+        found.push({ box: cornersOf(cx, cy, w, h), score, classId, source });
+      }
+    }
+  }
+  return found;
+}
+
+const CANDIDATES = { nms: looseBoxes, v8: planes, v5: rows, v3: maps };
+
+function iou(a: readonly number[], b: readonly number[]): number {
   const w = Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0]));
   const h = Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
-  const area = (box: Candidate["box"]): number => (box[2] - box[0]) * (box[3] - box[1]);
+  const area = (box: readonly number[]): number => (box[2] - box[0]) * (box[3] - box[1]);
   return (w * h) / (area(a) + area(b) - w * h);
 }
 
 function suppress(candidates: Candidate[]): Candidate[] {
-  const order = [...candidates].sort((a, b) => b.score - a.score || a.source - b.source);
   const kept: Candidate[] = [];
-  for (const candidate of order) {
+  for (const candidate of candidates.sort((a, b) => b.score - a.score || a.source - b.source)) {
     if (kept.length === MAX_DETECTIONS) break;
-    if (!kept.some((k) => k.label === candidate.label && iou(k.box, candidate.box) > IOU_THRESHOLD))
-      kept.push(candidate);
+    const overlaps = ({ classId, box }: Candidate): boolean =>
+      classId === candidate.classId && iou(box, candidate.box) > IOU_THRESHOLD;
+    if (!kept.some(overlaps)) kept.push(candidate);
   }
   return kept;
 }
 
-export function define(workload: Workload): Definition {
-  const { tensors, threshold, kind } = workload;
-  const candidates: Candidate[] = [];
-  let passed = 0;
-  let size = INPUT;
-  if (kind === "nms") {
-    const { data } = tensors.boxes;
-    tensors.scores.data.forEach((score: number, source: number) => {
-      const at = 4 * source;
-      candidates.push({ box: [data[at], data[at + 1], data[at + 2], data[at + 3]], score, label: 0, source });
-    });
-    passed = candidates.length;
-  } else if (kind === "v8") {
-    const cells = 8400;
-    const split = tensors.scores !== undefined;
-    const boxAt = real(split ? tensors.boxes : tensors.output0);
-    const scoreAt = real(split ? tensors.scores : tensors.output0);
-    const first = split ? 0 : 4;
-    for (let cell = 0; cell < cells; cell++) {
-      const [label, score] = best((c) => scoreAt((first + c) * cells + cell));
-      if (!(score > threshold)) continue;
-      const [cx, cy, w, h] = [0, 1, 2, 3].map((i) => boxAt(i * cells + cell));
-      candidates.push({ box: corners(cx, cy, w, h), score, label, source: cell });
-    }
-    passed = candidates.length;
-  } else if (kind === "v5") {
-    const { data } = tensors.output0;
-    for (let row = 0; row < 25200; row++) {
-      const at = 85 * row;
-      const objectness = data[at + 4];
-      if (!(objectness > threshold)) continue;
-      passed++;
-      const [label, top] = best((c) => data[at + 5 + c]);
-      const score = Math.fround(objectness * top);
-      if (!(score > threshold)) continue;
-      candidates.push({
-        box: corners(data[at], data[at + 1], data[at + 2], data[at + 3]),
-        score,
-        label,
-        source: row,
-      });
-    }
-  } else {
-    size = INPUT_V3;
-    let source = 0;
-    for (const { side, mask } of V3_MAPS) {
-      const { data } = tensors[`out${side}`];
-      const cells = side * side;
-      for (let anchor = 0; anchor < 3; anchor++) {
-        for (let cell = 0; cell < cells; cell++, source++) {
-          const at = (channel: number): number => data[(anchor * 85 + channel) * cells + cell];
-          const objectness = sigmoid(at(4));
-          if (!(objectness > threshold)) continue;
-          passed++;
-          const [label, top] = best((c) => at(5 + c));
-          const score = objectness * sigmoid(top);
-          if (!(score > threshold)) continue;
-          const stride = INPUT_V3 / side;
-          const cx = ((cell % side) + sigmoid(at(0))) * stride;
-          const cy = (Math.floor(cell / side) + sigmoid(at(1))) * stride;
-          const w = Math.exp(at(2)) * V3_ANCHORS[2 * mask[anchor]];
-          const h = Math.exp(at(3)) * V3_ANCHORS[2 * mask[anchor] + 1];
-          candidates.push({ box: corners(cx, cy, w, h), score, label, source });
-        }
-      }
-    }
-  }
-  const kept = suppress(candidates);
-  const unit = (x: number): number => Math.min(1, Math.max(0, x / size));
+/** Returns the right answer to a workload. */
+export function define(workload: Workload): Answer {
+  const kept = Array.from({ length: workload.images }, (_, image) =>
+    suppress(CANDIDATES[workload.kind](workload, image)),
+  ).flat();
+  const unit = (x: number): number => Math.min(1, Math.max(0, x / workload.inputSize));
   return {
-    passed,
-    candidates: candidates.length,
     count: kept.length,
-    boxes: Float64Array.from(kept.flatMap((k) => k.box.map(unit))),
-    scores: Float64Array.from(kept, (k) => k.score),
-    classIds: Int32Array.from(kept, (k) => k.label),
-    ...(kind === "nms" ? { kept: Int32Array.from(kept, (k) => k.source) } : {}),
+    boxes: kept.flatMap(({ box }) => box.map(unit)),
+    scores: kept.map(({ score }) => score),
+    classIds: kept.map(({ classId }) => classId),
+    ...(workload.kind === "nms" ? { kept: kept.map(({ source }) => source) } : {}),
   };
-}
-
-/**
- * The digest of a row. Engines that compute exp by other means, or a product in another order, differ in the
- * last bits, and plain rounding would still tear two such values apart wherever a rounding boundary lies
- * between them. So each value is first held against the definition's: where it is within the tolerance, the
- * definition's value is hashed in its place, else its own. The tolerance is 1e-4 of the network input for
- * corners; for scores two parts in a million and 1e-7, since some runtimes approximate the sigmoid. Equal
- * digests therefore mean: the same number of detections, in the same order, with the same classes (for `nms`
- * the same indices), every coordinate and score within it.
- */
-export function digest(found: Found, truth: Found): string {
-  const hash = createHash("sha256");
-  if (truth.kept !== undefined) {
-    hash.update(Int32Array.from(Array.from({ length: found.count }, (_, i) => found.kept?.[i] ?? -1)));
-    return hash.digest("hex").slice(0, 12);
-  }
-  const row = new Float64Array(6);
-  for (let i = 0; i < found.count; i++) {
-    row[0] = found.classIds[i];
-    const score = found.scores[i];
-    row[1] = Math.abs(score - truth.scores[i]) <= 2e-6 * truth.scores[i] + 1e-7 ? truth.scores[i] : score;
-    for (let j = 0; j < 4; j++) {
-      const x = found.boxes[4 * i + j];
-      row[2 + j] = Math.abs(x - truth.boxes[4 * i + j]) <= 1e-4 ? truth.boxes[4 * i + j] : x;
-    }
-    hash.update(row);
-  }
-  return hash.digest("hex").slice(0, 12);
 }

@@ -1,87 +1,56 @@
-/** Compiles and runs the C++ reference, where there is a compiler. */
+/**
+ * The yardstick for `simd`. A native decode that counts as a reference takes at most a stated multiple of reading every
+ * value once, so reading once is measured here, in C++ with 128-bit vectors on one thread.
+ */
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { define, digest, type Found } from "./definition.ts";
-import { cacheDirectory, type Workload } from "./workloads.ts";
+import { bytesOf, type Workload } from "./workloads.ts";
 
-export const COMPILE = ["-O3", "-msse4.1"];
+/** Time of the required native decode over reading once, as measured on one Zen 4 core for each workload. */
+export const NATIVE_PER_READ_ONCE: Readonly<Record<string, number>> = {
+  "v8@.25": 1.83,
+  "v8@.001": 3.34,
+  "v5@.25": 0.49,
+  "v5@.001": 1.45,
+  "v3@.25": 3.7,
+  "v3@.001": 5.7,
+};
 
-export interface Timing {
-  readonly median: number;
-  readonly min: number;
-  readonly p90: number;
-  readonly runs: number;
+/** Microseconds. */
+export interface Yardstick {
+  readonly readOnce: number;
+  /** Time of one memcpy of all tensors. */
+  readonly copy: number;
+  readonly requiredNative: number;
 }
 
-export interface NativeResult {
-  readonly decode: Timing;
-  readonly readOnce: Timing;
-  readonly copy: Timing;
-  readonly count: number;
-  readonly digest: string;
-  readonly expected: string;
-}
-
-/** Path of the compiled reference, or why there is none. */
-export function compileNative(): { program: string } | { reason: string } {
-  const source = fileURLToPath(new URL("./native/reference.cpp", import.meta.url));
-  if (process.arch !== "x64") return { reason: `written for x64, this is ${process.arch}` };
-  const compiler = process.env.CXX ?? "g++";
-  const hash = createHash("sha256")
-    .update(readFileSync(source))
-    .update([compiler, ...COMPILE].join(" "))
-    .digest("hex");
-  const program = join(cacheDirectory, `reference-${hash.slice(0, 12)}`);
-  if (existsSync(program)) return { program };
-  mkdirSync(cacheDirectory, { recursive: true });
+/** Returns the compiled program, or the reason why there is none. */
+export function compileReadOnce(): { program: string } | { reason: string } {
+  if (process.arch !== "x64") return { reason: `it is written for x64, and this is ${process.arch}` };
+  const folder = mkdtempSync(join(tmpdir(), "boxwright-native-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const program = join(folder, "read-once");
+  const source = fileURLToPath(new URL("./native/read-once.cpp", import.meta.url));
   try {
-    execFileSync(compiler, [...COMPILE, "-o", `${program}.${process.pid}`, source], {
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+    execFileSync(process.env.CXX ?? "g++", ["-O3", "-msse4.1", "-o", program, source], { stdio: "pipe" });
   } catch (error) {
-    const { code, stderr } = error as NodeJS.ErrnoException & { stderr?: Buffer };
-    return {
-      reason:
-        code === "ENOENT" ? `no ${compiler} here` : `${compiler} failed: ${String(stderr).split("\n", 1)[0]}`,
-    };
+    return { reason: String(error).split("\n", 1)[0] };
   }
-  renameSync(`${program}.${process.pid}`, program);
   return { program };
 }
 
-export function runNative(program: string, workload: Workload, milliseconds: number): NativeResult {
-  const columns = join(cacheDirectory, `columns-${process.pid}`);
-  const kind = workload.type === "float32" ? workload.kind : workload.set;
-  const output = execFileSync(
-    program,
-    [
-      kind,
-      workload.file,
-      String(workload.threshold),
-      String(milliseconds),
-      columns,
-      String(workload.boxes ?? 0),
-    ],
-    { encoding: "utf8" },
-  );
-  const bytes = Uint8Array.from(readFileSync(columns));
-  rmSync(columns);
-  const n = new DataView(bytes.buffer).getInt32(0, true);
-  const ints = (from: number, length: number): Int32Array =>
-    new Int32Array(bytes.buffer, 4 + 4 * from, length);
-  const floats = (from: number, length: number): Float32Array =>
-    new Float32Array(bytes.buffer, 4 + 4 * from, length);
-  const found: Found =
-    workload.kind === "nms"
-      ? { count: n, kept: ints(0, n), boxes: [], scores: [], classIds: [] }
-      : { count: n, boxes: floats(0, 4 * n), scores: floats(4 * n, n), classIds: ints(5 * n, n) };
-  const truth = define(workload);
-  return {
-    ...(JSON.parse(output) as NativeResult),
-    digest: digest(found, truth),
-    expected: digest(truth, truth),
-  };
+/** Measures the yardstick of a workload. Only float32 tensors of a network have one. */
+export function measureYardstick(
+  program: string,
+  workload: Workload,
+  milliseconds: number,
+): Yardstick | undefined {
+  const factor = NATIVE_PER_READ_ONCE[workload.name];
+  if (factor === undefined) return undefined;
+  const output = execFileSync(program, [String(milliseconds)], { input: bytesOf(workload) });
+  const { readOnce, copy } = JSON.parse(String(output)) as { readOnce: number; copy: number };
+  return { readOnce, copy, requiredNative: factor * readOnce };
 }

@@ -1,14 +1,66 @@
-/** The package as it ships: the built files, found by the package's own name. */
+/** Packages to measure: the one of this checkout, and another one beside it. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type * as Boxwright from "../src/entries/index.ts";
+import { UsageError } from "./options.ts";
 
-export type { Decoder, Detections } from "../src/entries/index.ts";
+export type { Detections, EngineName, TensorInput } from "../src/entries/index.ts";
 
-/** @throws where the package is not built, with the command that builds it. */
-export async function loadPackage(): Promise<typeof Boxwright> {
-  try {
-    return (await import(import.meta.resolve("boxwright"))) as typeof Boxwright;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new Error("the package is not built: run `npm run build` first", { cause: error });
+/** URL of the built entry of this checkout. */
+export const ownEntry = (): string => entryOf(fileURLToPath(new URL("../", import.meta.url)));
+
+export const loadPackage = async (entry: string): Promise<typeof Boxwright> =>
+  (await import(entry)) as typeof Boxwright;
+
+type Exports = string | { readonly [condition: string]: Exports };
+
+/** Returns the file that `import` takes in Node. */
+function targetOf(exports: Exports): string | undefined {
+  if (typeof exports === "string") return exports;
+  for (const [condition, inner] of Object.entries(exports)) {
+    const target = ["node", "import", "default"].includes(condition) ? targetOf(inner) : undefined;
+    if (target !== undefined) return target;
   }
+  return undefined;
+}
+
+/** Returns the URL of the entry of a package. `folder` is a checkout, an unpacked package, or the dist of either. */
+export function entryOf(folder: string): string {
+  const root = [resolve(folder), dirname(resolve(folder))].find((path) =>
+    existsSync(join(path, "package.json")),
+  );
+  if (root === undefined)
+    throw new UsageError(
+      `${folder} has no package.json, nor has the folder above. Give a checkout, an unpacked package, or its dist.`,
+    );
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    exports?: { "."?: Exports };
+  };
+  const target = targetOf(manifest.exports?.["."] ?? {});
+  if (target === undefined) throw new UsageError(`${root}/package.json names no entry that Node can import.`);
+  const file = join(root, target);
+  if (!existsSync(file)) throw new UsageError(`${file} is missing. Run \`npm run build\` in ${root} first.`);
+  return pathToFileURL(file).href;
+}
+
+/** Unpacks a packed tarball into a temporary folder that lives as long as this process. */
+function unpack(tarball: string): string {
+  if (!existsSync(tarball))
+    throw new UsageError(`--release: ${tarball} is missing. Give a file made by \`npm pack\`.`);
+  const folder = mkdtempSync(join(tmpdir(), "boxwright-release-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  execFileSync("tar", ["-xzf", resolve(tarball), "-C", folder]);
+  return join(folder, "package");
+}
+
+/** Returns the entry of the package that `--against` or `--release` names, if one of them is given. */
+export function otherEntry(options: { against?: string; release?: string }): string | undefined {
+  const { against, release } = options;
+  if (against !== undefined && release !== undefined)
+    throw new UsageError("--against and --release both name the other package. Give one of them.");
+  if (release !== undefined) return entryOf(unpack(release));
+  return against === undefined ? undefined : entryOf(against);
 }

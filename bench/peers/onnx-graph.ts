@@ -1,213 +1,139 @@
 /**
- * The ONNX graphs of the benchmark: what an exporter would put behind a network, made here because no file
- * format library is needed for five message types. Field numbers are those of onnx.proto.
+ * The ONNX graphs of the benchmark: decoding and suppression as an exporter would put them behind a network. Five
+ * message types are written, so no library of the format is needed. Field numbers are those of onnx.proto.
  */
-import {
-  CLASSES,
-  INPUT_V3,
-  IOU_THRESHOLD,
-  MAX_DETECTIONS,
-  V3_ANCHORS,
-  V3_MAPS,
-  type Workload,
-} from "../workloads.ts";
+import { IOU_THRESHOLD, MAX_DETECTIONS, type Workload } from "../workloads.ts";
+import { CLASS_OFFSET, networkEnd, type Operations } from "./networks.ts";
 
 type Bytes = number[];
 
 function varint(value: number): Bytes {
   const bytes: Bytes = [];
-  let rest = BigInt.asUintN(64, BigInt(value));
-  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
-  bytes.push(Number(rest));
-  return bytes;
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
+  return [...bytes, rest];
 }
 
+/** A field of wire type 0. */
 const int = (field: number, value: number): Bytes => [...varint(field * 8), ...varint(value)];
-const text = (field: number, value: string): Bytes => bytes(field, [...new TextEncoder().encode(value)]);
 
-function bytes(field: number, content: Bytes): Bytes {
-  return [...varint(field * 8 + 2), ...varint(content.length)].concat(content);
-}
+/** A field of wire type 2: a message or bytes. */
+const block = (field: number, content: Bytes): Bytes =>
+  [...varint(field * 8 + 2), ...varint(content.length)].concat(content);
 
-const FLOAT = 1;
-const INT64 = 7;
+const text = (field: number, value: string): Bytes => block(field, [...new TextEncoder().encode(value)]);
 
-type Attribute = number | number[];
+const TYPES = { float32: 1, int64: 7 } as const;
 
-class Graph {
+/** Builds a graph node by node. A value is known by its name. */
+export class Graph {
   #parts: Bytes[] = [];
-  #names = 0;
+  #count = 0;
 
+  /** Adds a node and returns the name of its output. */
   node(
-    op: string,
-    inputs: string[],
-    attributes: Record<string, Attribute> = {},
-    output = `v${this.#names++}`,
+    operator: string,
+    inputs: readonly string[],
+    attributes: Readonly<Record<string, number | readonly number[]>> = {},
+    output = `v${this.#count++}`,
   ): string {
-    const body = [...inputs.flatMap((name) => text(1, name)), ...text(2, output), ...text(4, op)];
+    const body = [...inputs.flatMap((name) => text(1, name)), ...text(2, output), ...text(4, operator)];
     for (const [name, value] of Object.entries(attributes)) {
-      const many = Array.isArray(value);
-      const content = many ? value.flatMap((v) => int(8, v)) : int(3, value);
-      body.push(...bytes(5, [...text(1, name), ...content, ...int(20, many ? 7 : 2)]));
+      const content = typeof value === "number" ? int(3, value) : value.flatMap((item) => int(8, item));
+      // AttributeProto: 2 is the type INT, 7 is INTS.
+      body.push(...block(5, [...text(1, name), ...content, ...int(20, typeof value === "number" ? 2 : 7)]));
     }
-    this.#parts.push(bytes(1, body));
+    this.#parts.push(block(1, body));
     return output;
   }
 
-  #constant(dims: number[], type: number, raw: ArrayBufferLike): string {
-    const name = `c${this.#names++}`;
-    const body = [...dims.flatMap((d) => int(1, d)), ...int(2, type), ...text(8, name)];
-    this.#parts.push(bytes(5, body.concat(bytes(9, [...new Uint8Array(raw)]))));
+  #constant(dims: readonly number[], type: keyof typeof TYPES, raw: ArrayBufferLike): string {
+    const name = `c${this.#count++}`;
+    const body = [...dims.flatMap((size) => int(1, size)), ...int(2, TYPES[type]), ...text(8, name)];
+    this.#parts.push(block(5, body.concat(block(9, [...new Uint8Array(raw)]))));
     return name;
   }
 
-  floats(values: number[], dims: number[] = [values.length]): string {
-    return this.#constant(dims, FLOAT, Float32Array.from(values).buffer);
-  }
-
-  float(value: number): string {
-    return this.floats([value], []);
+  floats(values: readonly number[], dims: readonly number[] = []): string {
+    return this.#constant(dims, "float32", Float32Array.from(values).buffer);
   }
 
   ints(...values: number[]): string {
-    return this.#constant([values.length], INT64, BigInt64Array.from(values, BigInt).buffer);
+    return this.#constant([values.length], "int64", BigInt64Array.from(values, BigInt).buffer);
   }
 
-  slice(input: string, axis: number, from: number, to: number): string {
-    return this.node("Slice", [input, this.ints(from), this.ints(to), this.ints(axis)]);
-  }
-
-  reshape(input: string, ...dims: number[]): string {
-    return this.node("Reshape", [input, this.ints(...dims)]);
-  }
-
-  #value(field: number, name: string, type: number, dims: (number | string)[]): void {
-    const shape = dims.flatMap((d) => bytes(1, typeof d === "number" ? int(1, d) : text(2, d)));
-    this.#parts.push(
-      bytes(field, [...text(1, name), ...bytes(2, bytes(1, [...int(1, type), ...bytes(2, shape)]))]),
-    );
+  #value(field: number, name: string, type: keyof typeof TYPES, dims: readonly (number | string)[]): void {
+    const shape = dims.flatMap((size) => block(1, typeof size === "number" ? int(1, size) : text(2, size)));
+    const tensor = block(2, block(1, [...int(1, TYPES[type]), ...block(2, shape)]));
+    this.#parts.push(block(field, [...text(1, name), ...tensor]));
   }
 
   input(name: string, dims: readonly number[]): string {
-    this.#value(11, name, FLOAT, [...dims]);
+    this.#value(11, name, "float32", dims);
     return name;
   }
 
-  output(name: string, type: number, dims: (number | string)[]): void {
+  /** Names a value as output of the graph. Dimensions given by a name are known only at run time. */
+  output(value: string, name: string, type: keyof typeof TYPES, dims: readonly (number | string)[]): void {
+    this.node("Identity", [value], {}, name);
     this.#value(12, name, type, dims);
   }
 
   model(): Uint8Array {
     const graph = this.#parts.concat([text(2, "bench")]).flat();
-    const opset = bytes(8, [...text(1, ""), ...int(2, 13)]);
-    return Uint8Array.from([...int(1, 8), ...opset].concat(bytes(7, graph)));
+    const opset = block(8, [...text(1, ""), ...int(2, 13)]);
+    return Uint8Array.from([...int(1, 8), ...opset].concat(block(7, graph)));
   }
 }
 
-interface Decoded {
-  /** [1, n, 4]: cx, cy, w, h. */
-  boxes: string;
-  /** [1, n] */
-  scores: string;
-  /** [1, n], int64 */
-  labels: string;
+const operationsOf = (g: Graph): Operations<string> => ({
+  constant: (values, dims) => g.floats(values, dims),
+  slice: (x, axis, from, to) => g.node("Slice", [x, g.ints(from), g.ints(to), g.ints(axis)]),
+  max: (x, axis) => g.node("ReduceMax", [x], { axes: [axis], keepdims: 0 }),
+  argMax: (x, axis) => g.node("ArgMax", [x], { axis, keepdims: 0 }),
+  reshape: (x, dims) => g.node("Reshape", [x, g.ints(...dims)]),
+  transpose: (x, order) => g.node("Transpose", [x], { perm: order }),
+  concat: (parts, axis) => g.node("Concat", parts, { axis }),
+  add: (a, b) => g.node("Add", [a, b]),
+  mul: (a, b) => g.node("Mul", [a, b]),
+  exp: (x) => g.node("Exp", [x]),
+  sigmoid: (x) => g.node("Sigmoid", [x]),
+});
+
+function suppress(g: Graph, boxes: string, scores: string, threshold: number, isCentre: 0 | 1): string {
+  const limits = [g.ints(MAX_DETECTIONS), g.floats([IOU_THRESHOLD]), g.floats([threshold])];
+  return g.node("NonMaxSuppression", [boxes, scores, ...limits], { center_point_box: isCentre });
 }
 
-function v8(g: Graph, input: string): Decoded {
-  const scores = g.slice(input, 1, 4, 4 + CLASSES);
-  return {
-    boxes: g.node("Transpose", [g.slice(input, 1, 0, 4)], { perm: [0, 2, 1] }),
-    scores: g.node("ReduceMax", [scores], { axes: [1], keepdims: 0 }),
-    labels: g.node("ArgMax", [scores], { axis: 1, keepdims: 0 }),
-  };
-}
-
-function v5(g: Graph, input: string): Decoded {
-  const classes = g.slice(input, 2, 5, 5 + CLASSES);
-  const top = g.node("ReduceMax", [classes], { axes: [2], keepdims: 0 });
-  return {
-    boxes: g.slice(input, 2, 0, 4),
-    scores: g.node("Mul", [top, g.reshape(g.slice(input, 2, 4, 5), 1, -1)]),
-    labels: g.node("ArgMax", [classes], { axis: 2, keepdims: 0 }),
-  };
-}
-
-function v3(g: Graph, inputs: string[]): Decoded {
-  const maps = V3_MAPS.map(({ side, mask }, m): Decoded => {
-    const cells = side * side;
-    const all = g.reshape(inputs[m], 1, 3, 5 + CLASSES, cells);
-    const classes = g.slice(all, 2, 5, 5 + CLASSES);
-    const best = g.node("ReduceMax", [classes], { axes: [2], keepdims: 0 });
-    const objectness = g.node("Sigmoid", [g.reshape(g.slice(all, 2, 4, 5), 1, 3, cells)]);
-    const grid = Array.from({ length: 2 * cells }, (_, i) =>
-      i < cells ? i % side : Math.floor((i - cells) / side),
-    );
-    const centre = g.node("Mul", [
-      g.node("Add", [g.node("Sigmoid", [g.slice(all, 2, 0, 2)]), g.floats(grid, [1, 1, 2, cells])]),
-      g.float(INPUT_V3 / side),
-    ]);
-    const anchors = g.floats(
-      mask.flatMap((a) => V3_ANCHORS.slice(2 * a, 2 * a + 2)),
-      [1, 3, 2, 1],
-    );
-    const size = g.node("Mul", [g.node("Exp", [g.slice(all, 2, 2, 4)]), anchors]);
-    const box = g.node("Transpose", [g.node("Concat", [centre, size], { axis: 2 })], { perm: [0, 1, 3, 2] });
-    return {
-      boxes: g.reshape(box, 1, 3 * cells, 4),
-      scores: g.reshape(g.node("Mul", [objectness, g.node("Sigmoid", [best])]), 1, 3 * cells),
-      labels: g.reshape(g.node("ArgMax", [classes], { axis: 2, keepdims: 0 }), 1, 3 * cells),
-    };
-  });
-  const join = (key: keyof Decoded): string =>
-    g.node(
-      "Concat",
-      maps.map((map) => map[key]),
-      { axis: 1 },
-    );
-  return { boxes: join("boxes"), scores: join("scores"), labels: join("labels") };
-}
-
-function suppress(g: Graph, boxes: string, scores: string, threshold: number, centre: 0 | 1): string {
-  return g.node(
-    "NonMaxSuppression",
-    [boxes, scores, g.ints(MAX_DETECTIONS), g.float(IOU_THRESHOLD), g.float(threshold)],
-    { center_point_box: centre },
-  );
+/** Dims of an input of the graph. Loose boxes get those of the operator: [1, n, 4] and [1, 1, n]. */
+export function inputDims({ kind, tensors }: Workload, name: string): number[] {
+  const { dims } = tensors[name];
+  return kind !== "nms" ? [...dims] : name === "boxes" ? [1, ...dims] : [1, 1, ...dims];
 }
 
 /**
- * Decoder and suppression in one graph. Single-label: each cell has its best class only, and boxes of
- * different classes are moved far apart before the operator sees them, as exporters do. Outputs: boxes [n,4]
- * (cx, cy, w, h in pixels), scores [n], labels [n]; for `nms` and for multi-label: the operator's own [n,3].
+ * Builds decoding and suppression as one graph. Each cell has its best class only, and boxes of different classes are
+ * moved apart before the operator sees them, as exporters do. Outputs: boxes [n, 4] as centre and size in pixels,
+ * scores [n], labels [n]; for suppression alone the operator's own [n, 3].
  */
-export function buildGraph({ kind, tensors, threshold }: Workload, multiLabel = false): Uint8Array {
+export function buildGraph(workload: Workload): Uint8Array {
+  const { kind, tensors, threshold } = workload;
   const g = new Graph();
-  const inputs = Object.entries(tensors).map(([name, { dims }]) =>
-    g.input(name, kind !== "nms" ? dims : name === "boxes" ? [1, ...dims] : [1, 1, ...dims]),
-  );
-  if (kind === "nms" || multiLabel) {
-    const selected =
-      kind === "nms"
-        ? suppress(g, inputs[0], inputs[1], threshold, 0)
-        : suppress(g, v8(g, inputs[0]).boxes, g.slice(inputs[0], 1, 4, 4 + CLASSES), threshold, 1);
-    g.node("Identity", [selected], {}, "selected");
-    g.output("selected", INT64, ["n", 3]);
+  const inputs = Object.keys(tensors).map((name) => g.input(name, inputDims(workload, name)));
+  if (kind === "nms") {
+    g.output(suppress(g, inputs[0], inputs[1], threshold, 0), "selected", "int64", ["n", 3]);
     return g.model();
   }
-  const { boxes, scores, labels } =
-    kind === "v8" ? v8(g, inputs[0]) : kind === "v5" ? v5(g, inputs[0]) : v3(g, inputs);
-  // 2,048 pixels a class: more than any box reaches, little enough to leave float32 its sub-pixel digits.
-  const apart = g.node("Mul", [g.node("Cast", [labels], { to: FLOAT }), g.float(2048)]);
-  const moved = g.node("Add", [
-    boxes,
-    g.node("Mul", [g.node("Unsqueeze", [apart, g.ints(2)]), g.floats([1, 1, 0, 0], [1, 1, 4])]),
-  ]);
-  const selected = suppress(g, moved, g.node("Unsqueeze", [scores, g.ints(1)]), threshold, 1);
-  const index = g.reshape(g.slice(selected, 1, 2, 3), -1);
-  const pick = (values: string, output: string, ...dims: number[]): string =>
-    g.node("Gather", [g.reshape(values, ...dims), index], { axis: 0 }, output);
-  g.output(pick(boxes, "boxes", -1, 4), FLOAT, ["n", 4]);
-  g.output(pick(scores, "scores", -1), FLOAT, ["n"]);
-  g.output(pick(labels, "labels", -1), INT64, ["n"]);
+  const ops = operationsOf(g);
+  const oneImage = inputs.map((input, i) => ops.reshape(input, Object.values(tensors)[i].dims.slice(1)));
+  const { boxes, scores, labels } = networkEnd(kind, ops)(oneImage);
+  const offset = ops.mul(g.node("Cast", [labels], { to: TYPES.float32 }), g.floats([CLASS_OFFSET]));
+  const moved = ops.add(boxes, ops.mul(ops.reshape(offset, [-1, 1]), g.floats([1, 1, 0, 0], [1, 4])));
+  const selected = suppress(g, ops.reshape(moved, [1, -1, 4]), ops.reshape(scores, [1, 1, -1]), threshold, 1);
+  const index = ops.reshape(ops.slice(selected, 1, 2, 3), [-1]);
+  const pick = (values: string): string => g.node("Gather", [values, index], { axis: 0 });
+  g.output(pick(boxes), "boxes", "float32", ["n", 4]);
+  g.output(pick(scores), "scores", "float32", ["n"]);
+  g.output(pick(labels), "labels", "int64", ["n"]);
   return g.model();
 }

@@ -3,17 +3,18 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { define, digest } from "../../bench/definition.ts";
+import { digestOf } from "../../bench/answer.ts";
+import { define } from "../../bench/definition.ts";
 import { optionsOf } from "../../bench/engines.ts";
-import { PLACES, recipeBlocks } from "../../bench/recipe/blocks.ts";
-import { reluModel } from "../../bench/recipe/tflite.ts";
-import { timeRecipe, type Opened } from "../../bench/recipe/time.ts";
-import { loadWorkload } from "../../bench/workloads.ts";
+import { PLACES, recipeBlocks } from "../../bench/recipes/blocks.ts";
+import { reluModel } from "../../bench/recipes/tflite.ts";
+import { timeRecipe, type Opened } from "../../bench/recipes/time.ts";
+import { makeWorkload, WORKLOADS } from "../../bench/workloads.ts";
 import type { Decoder } from "../../src/entries/index.ts";
 import { oneNode } from "../support/onnx.ts";
 
 const blocks = recipeBlocks();
-const workload = loadWorkload("v8@.25");
+const workload = makeWorkload(WORKLOADS[0]);
 const { data, dims } = workload.tensors.output0;
 const truth = define(workload);
 
@@ -56,7 +57,7 @@ describe("recipes for Node", () => {
       const opened = await open(await models[name](), optionsOf(workload));
       const found = await timeRecipe(opened, data as Float32Array, dims, 1);
       expect(found.count).toBe(truth.count);
-      expect(digest(found, truth)).toBe(digest(truth, truth));
+      expect(digestOf(found, truth)).toBe(digestOf(truth, truth));
     },
     60_000,
   );

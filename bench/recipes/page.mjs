@@ -1,7 +1,4 @@
-/**
- * What runs in the browser: sets up the runtime as an application would, opens the recipe, times it. `RECIPE`, the recipe's
- * module and the runtimes' names are put in by the bundler.
- */
+/** Runs in the browser: sets up the runtime, opens the recipe and times it. The bundler resolves the bare names. */
 import * as recipe from "recipe";
 import { setUp } from "set-up";
 import { timeRecipe } from "./time.ts";

@@ -1,8 +1,6 @@
-/** Just enough of the TensorFlow Lite format to write a network of one operator without options. */
+/** Writes a network of one operator without options in the format of TensorFlow Lite. */
 
-/**
- * A value of a FlatBuffer. Tables refer to what lies behind them, so a value is laid down before what it holds.
- */
+/** A value of a FlatBuffer. References point forward, so a value is written before the values that it holds. */
 type Node =
   | { readonly table: readonly (number | Node | undefined)[] }
   | { readonly list: readonly Node[] }
@@ -13,18 +11,19 @@ class Writer {
   #view = new DataView(new ArrayBuffer(4096));
   #end = 0;
 
-  /** A word, or the distance from its own place to a place that is known later. */
+  /** Writes a word and returns its address. */
   #word(value: number): number {
     this.#view.setInt32(this.#end, value, true);
     this.#end += 4;
     return this.#end - 4;
   }
 
+  /** Writes a value and makes the word at `at` refer to it. */
   #refer(at: number, node: Node): void {
     this.#view.setUint32(at, this.#put(node) - at, true);
   }
 
-  /** Lays a value down at the end and answers where it begins. */
+  /** Writes a value at the end and returns its address. */
   #put(node: Node): number {
     this.#end = (this.#end + 3) & ~3;
     if ("text" in node) {
@@ -44,8 +43,8 @@ class Writer {
       node.list.forEach((item, i) => this.#refer(places[i], item));
       return at;
     }
-    // The shape of a table stands before it: two lengths, then where each field is, 0 for one that is not there.
-    // Every field takes a word; readers of a smaller type read its low bytes.
+    // The shape of a table stands before it: two lengths, then the offset of each field, 0 for an absent one.
+    // Every field takes a word. Readers of a smaller type read its low bytes.
     const { table } = node;
     const shape = this.#end;
     this.#view.setUint16(shape, 4 + 2 * table.length, true);
@@ -75,7 +74,7 @@ class Writer {
 /** BuiltinOperator.RELU, TensorType.FLOAT32 and the version of schema.fbs. */
 const [RELU, FLOAT32, VERSION] = [19, 0, 3];
 
-/** Model: `output0 = relu(images)`, float32 of the given shape. */
+/** Returns the model `output0 = relu(images)`, float32 of the given shape. */
 export function reluModel(dims: readonly number[]): Uint8Array {
   const tensor = (name: string): Node => ({ table: [{ words: dims }, FLOAT32, 0, { text: name }] });
   const operator: Node = { table: [0, { words: [0] }, { words: [1] }] };
@@ -88,9 +87,9 @@ export function reluModel(dims: readonly number[]): Uint8Array {
       { text: "main" },
     ],
   };
-  // The code stands twice: once as a byte for old readers, once as a word.
+  // The operator's code is written twice: as a byte for old readers, and as a word.
   const code: Node = { table: [RELU, undefined, 1, RELU] };
-  // Buffer 0 is empty by convention: what has no constant content refers to it.
+  // Buffer 0 is empty by convention. Tensors without constant content refer to it.
   const model: Node = {
     table: [VERSION, { list: [code] }, { list: [graph] }, { text: "relu" }, { list: [{ table: [] }] }],
   };

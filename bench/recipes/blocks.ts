@@ -1,7 +1,7 @@
-/** The code blocks of docs/recipes.md: the pages that people read are what runs. */
+/** The code blocks of docs/recipes.md, which run as they stand on the page. */
 import { readFileSync } from "node:fs";
 
-/** Where each recipe is run. onnxruntime-node is not for browsers; the last three need a page. */
+/** Where each recipe runs. onnxruntime-node is not for browsers, and the last three need a page. */
 export const PLACES: readonly (readonly [name: string, place: "Node" | "Chromium"])[] = [
   ["ort-node", "Node"],
   ["ort-web", "Node"],
@@ -13,7 +13,7 @@ export const PLACES: readonly (readonly [name: string, place: "Node" | "Chromium
   ["webnn", "Chromium"],
 ];
 
-/** Heading -> code, in the order of the page. */
+/** Returns the code under each heading, in the order of the page. */
 export function recipeBlocks(): Map<string, string> {
   const page = readFileSync(new URL("../../docs/recipes.md", import.meta.url), "utf8");
   const blocks = new Map<string, string>();

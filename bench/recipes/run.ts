@@ -1,12 +1,9 @@
 /**
  * Runs and times the recipes of docs/recipes.md: those for Node here, those for browsers in headless Chromium.
  *
- *   npm run bench:recipes -- [--only ort-node,webnn] [--frames 200] [--append] [--publish] [--out DIR]
- *
- * The network is one relu in the runtime's own format over the tensor of `v8@.25`, none of whose values is
- * negative, so what comes out is that tensor and the boxes have to be the definition's. Runtimes that are not
- * dependencies of the project are fetched as those of the runtime tests are. What cannot be had is reported as
- * missing; a wrong answer exits 1.
+ * The network is one relu in the runtime's own format over the tensor of `v8@.25`. None of its values is negative, so
+ * the network gives that tensor, and the boxes have to be the definition's. Runtimes that are no dependencies of the
+ * project are fetched as those of the runtime tests are.
  */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,56 +11,49 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { openPage } from "../test/runtimes/browser.mjs";
-import { Missing, obtain } from "../test/runtimes/install.mjs";
-import { define, digest } from "./definition.ts";
-import { optionsOf } from "./engines.ts";
-import { publish } from "./publish.ts";
-import { PLACES, recipeBlocks } from "./recipe/blocks.ts";
-import { reluModel } from "./recipe/tflite.ts";
-import { timeRecipe, type Opened, type Timed } from "./recipe/time.ts";
-import { load, machineOf, reportFolder, save, type Made } from "./results.ts";
-import { loadWorkload } from "./workloads.ts";
-import { oneNode } from "../test/support/onnx.ts";
-
-export interface RecipeRow extends Partial<Pick<Timed, "run" | "decode" | "copy" | "resident" | "count">> {
-  readonly name: string;
-  readonly runtime: string;
-  readonly status: "ok" | "missing" | "failed";
-  readonly reason?: string;
-  readonly digest?: string;
-  readonly expected?: string;
-}
-
-export interface RecipeReport extends Made {
-  readonly frames: number;
-  readonly rows: readonly RecipeRow[];
-}
+import { openPage } from "../../test/runtimes/browser.mjs";
+import { Missing, obtain } from "../../test/runtimes/install.mjs";
+import { digestOf } from "../answer.ts";
+import { define } from "../definition.ts";
+import { optionsOf } from "../engines.ts";
+import { chosen, positive, runScript } from "../options.ts";
+import { Graph } from "../peers/onnx-graph.ts";
+import { machineLine, madeBy, printerFor, writeReport } from "../report.ts";
+import { layOut } from "../table.ts";
+import { makeWorkload, WORKLOADS } from "../workloads.ts";
+import { PLACES, recipeBlocks } from "./blocks.ts";
+import { reluModel } from "./tflite.ts";
+import { timeRecipe, type Opened, type Timed } from "./time.ts";
 
 const require = createRequire(import.meta.url);
-const root = fileURLToPath(new URL("../", import.meta.url));
-const workload = loadWorkload("v8@.25");
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const workload = makeWorkload(WORKLOADS[0]);
 const { data, dims } = workload.tensors.output0;
 const image = data as Float32Array;
-const value = { type: "float32", dims } as const;
-const onnx = oneNode("Relu", [{ ...value, name: "images" }], { ...value, name: "output0" });
+
+function onnxModel(): Uint8Array {
+  const graph = new Graph();
+  graph.output(graph.node("Relu", [graph.input("images", dims)]), "output0", "float32", dims);
+  return graph.model();
+}
 
 /** Folder of an installed package. */
 const folderOf = (name: string): string => dirname(require.resolve(name));
 
-/** What an application does before it opens its model, and which files of the runtime the page can fetch. */
+/** The page of a runtime. */
 interface Page {
-  /** Packages that are fetched, by their name in the runtime tests; their folder of modules is searched too. */
+  /** Package to fetch, by its name in the runtime tests. Bare names are also searched beside it. */
   readonly fetched?: string;
-  /** A module that exports `setUp`. */
+  /** Module that does what an application does before it opens its model. Exports `setUp`. */
   readonly setUp: string;
+  /** Files of the runtime that the page can fetch, by their path on the server. */
   readonly files: (modules: string) => Record<string, string>;
   readonly flags?: readonly string[];
-  /** A Chromium of its own, by its name in the runtime tests. */
+  /** Another Chromium, by its name in the runtime tests. */
   readonly chromium?: string;
 }
 
-/** All files of a folder with one of the endings, served under `prefix`. */
+/** Returns all files of a folder with one of the endings, to be served under `prefix`. */
 function served(folder: string, prefix: string, ...endings: string[]): Record<string, string> {
   const names = readdirSync(folder).filter((name) => endings.some((ending) => name.endsWith(ending)));
   return Object.fromEntries(names.map((name) => [`${prefix}${name}`, join(folder, name)]));
@@ -96,7 +86,7 @@ export async function setUp({ fetched }) {
   setWasmPath("/");
   return (await fetched("/relu.tflite")).buffer;
 }`,
-    // Its threaded build, which an isolated page gets, looks for some of its files at the root of the site.
+    // An isolated page gets the threaded build, which looks for some of its files at the root of the site.
     files: (modules) => served(join(modules, "@tensorflow/tfjs-tflite/wasm"), "/", ".wasm", ".js"),
   },
   litert: {
@@ -120,18 +110,18 @@ export async function setUp({ fetched }) {
   },
 };
 
-/** The built package, as a bundler for pages resolves it; Node's own entry reads files. */
+/** The built package as a bundler for pages resolves it. */
 const built = join(root, "dist", "index.mjs");
 
 async function inNode(name: string, code: string, frames: number): Promise<Timed> {
-  // Beside the project's sources, so that bare names are found as in an application.
+  // The file stands inside the project, so that bare names are found as in an application.
   const file = join(root, "bench", `.recipe-${name}-${process.pid}.mjs`);
   writeFileSync(file, code);
   try {
     const { open } = (await import(pathToFileURL(file).href)) as {
       open(model: unknown, config: object): Promise<Opened>;
     };
-    const model = name === "tfjs" ? await tfjsModel() : onnx;
+    const model = name === "tfjs" ? await tfjsModel() : onnxModel();
     if (name === "ort-web") (await import("onnxruntime-web")).env.wasm.numThreads = 1;
     return await timeRecipe(await open(model, optionsOf(workload)), image, dims, frames);
   } finally {
@@ -139,7 +129,7 @@ async function inNode(name: string, code: string, frames: number): Promise<Timed
   }
 }
 
-/** What cannot be fetched is missing, whatever the reason; only what is there can fail. */
+/** Returns the path of a package, fetched if need be. Counts it as missing, not failed, if it cannot be had. */
 const fetchedPackage = (name: string): Promise<string> =>
   obtain(name).catch((error: Error) => {
     throw new Missing(error.message.split("\n", 1)[0]);
@@ -171,7 +161,7 @@ async function inBrowser(name: string, code: string, frames: number): Promise<Ti
     writeFileSync(join(folder, "set-up.mjs"), setUp);
     const { build } = await import("esbuild");
     await build({
-      entryPoints: [fileURLToPath(new URL("./recipe/page.mjs", import.meta.url))],
+      entryPoints: [fileURLToPath(new URL("./page.mjs", import.meta.url))],
       outfile: join(folder, "main.mjs"),
       bundle: true,
       format: "esm",
@@ -185,7 +175,7 @@ async function inBrowser(name: string, code: string, frames: number): Promise<Ti
       logLevel: "error",
     });
     writeFileSync(join(folder, "tensor.bin"), new Uint8Array(image.buffer));
-    writeFileSync(join(folder, "relu.onnx"), onnx);
+    writeFileSync(join(folder, "relu.onnx"), onnxModel());
     writeFileSync(join(folder, "relu.tflite"), reluModel(dims));
     writeFileSync(
       join(folder, "task.json"),
@@ -212,72 +202,61 @@ async function inBrowser(name: string, code: string, frames: number): Promise<Ti
 
 const truth = define(workload);
 
-async function rowOf(
-  name: string,
-  place: "Node" | "Chromium",
-  code: string,
-  frames: number,
-): Promise<RecipeRow> {
-  let runtime: string = place;
+interface RecipeRow extends Partial<Timed> {
+  readonly name: string;
+  readonly runtime: string;
+  readonly status: "ok" | "missing" | "failed";
+  readonly reason?: string;
+  readonly digest?: string;
+}
+
+async function rowOf(name: string, place: string, code: string, frames: number): Promise<RecipeRow> {
   try {
-    const timed = place === "Node" ? await inNode(name, code, frames) : await inBrowser(name, code, frames);
-    if ("browser" in timed) runtime = `Chromium ${(timed as { browser: string }).browser.split(".", 1)[0]}`;
+    const timed: Timed & { browser?: string } =
+      place === "Node" ? await inNode(name, code, frames) : await inBrowser(name, code, frames);
+    const runtime = timed.browser === undefined ? place : `Chromium ${timed.browser.split(".", 1)[0]}`;
     const { run, decode, copy, resident, count } = timed;
-    const answer = { digest: digest(timed, truth), expected: digest(truth, truth) };
-    return { name, runtime, status: "ok", run, decode, copy, resident, count, ...answer };
+    const figures = { run, decode, copy, resident, count };
+    return { name, runtime, status: "ok", ...figures, digest: digestOf(timed, truth) };
   } catch (error) {
     const { code: why, message } = error as NodeJS.ErrnoException;
-    const missing = error instanceof Missing || why === "ERR_MODULE_NOT_FOUND" || why === "MODULE_NOT_FOUND";
-    return { name, runtime, status: missing ? "missing" : "failed", reason: message.split("\n", 1)[0] };
+    const isMissing =
+      error instanceof Missing || why === "ERR_MODULE_NOT_FOUND" || why === "MODULE_NOT_FOUND";
+    const reason = message.split("\n", 1)[0];
+    return { name, runtime: place, status: isMissing ? "missing" : "failed", reason };
   }
 }
 
-const { values } = parseArgs({
-  options: {
-    only: { type: "string" },
-    frames: { type: "string", default: "200" },
-    append: { type: "boolean", default: false },
-    publish: { type: "boolean", default: false },
-    out: { type: "string", default: reportFolder },
-  },
-});
-const frames = Number(values.frames);
-const wanted = values.only?.split(",");
-const unknown = wanted?.filter((name) => PLACES.every(([known]) => known !== name)) ?? [];
-if (unknown.length > 0)
-  throw new Error(
-    `--only ${unknown.join(",")}: known are ${[...new Set(PLACES.map(([name]) => name))].join(", ")}`,
-  );
-const blocks = recipeBlocks();
-const rows: RecipeRow[] = [];
-for (const [name, place] of PLACES) {
-  if (wanted !== undefined && !wanted.includes(name)) continue;
-  const code = blocks.get(name);
-  if (code === undefined) throw new Error(`docs/recipes.md: got no block under "## ${name}"`);
-  const row = await rowOf(name, place, code, frames);
-  rows.push(row);
-  const us = (x: number | undefined): string => `${(x ?? NaN).toFixed(0)} us`;
-  const answer =
-    row.digest === row.expected ? "digest equal" : `MISMATCH ${row.digest}, expected ${row.expected}`;
-  console.log(
-    `${name.padEnd(9)} ${row.runtime.padEnd(13)} ` +
-      (row.status === "ok"
-        ? `run ${us(row.run)}, decode ${us(row.decode)}; a copy ${us(row.copy)}, decode in the slot ${us(row.resident)}; ${row.count} boxes, ${answer}`
-        : `${row.status}: ${row.reason}`),
-  );
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { only: { type: "string" }, frames: { type: "string" }, out: { type: "string" } },
+  });
+  const places = chosen("--only", values.only, PLACES, ([name]) => name);
+  const frames = positive("--frames", values.frames, 200);
+  const print = printerFor(values.out);
+  const made = madeBy("bench:recipes");
+  print(`${machineLine(made)}; median of ${frames} frames, microseconds`);
+  const blocks = recipeBlocks();
+  const expected = digestOf(truth, truth);
+  const rows: RecipeRow[] = [];
+  for (const [name, place] of places) {
+    const code = blocks.get(name);
+    if (code === undefined) throw new Error(`docs/recipes.md has no block of code under "## ${name}".`);
+    rows.push(await rowOf(name, place, code, frames));
+  }
+  const lines = rows.map(({ name, runtime, status, reason, digest, ...timed }) => [
+    name,
+    runtime,
+    ...[timed.run, timed.decode, timed.copy, timed.resident].map((time) => time?.toFixed(0) ?? ""),
+    status !== "ok" ? `${status}: ${reason}` : digest === expected ? "as defined" : `MISMATCH: ${digest}`,
+  ]);
+  const head = ["recipe", "runs in", "network", "hand over and decode", "copy", "decode", "answer"];
+  for (const line of layOut(head, lines, 2)) print(line);
+  writeReport(values.out, { ...made, frames, expected, rows });
+  if (rows.some(({ status, digest }) => status === "failed" || (status === "ok" && digest !== expected)))
+    process.exitCode = 1;
 }
-const before = values.append ? (load<RecipeReport>(values.out, "recipes")?.rows ?? []) : [];
-const place = ({ name, runtime }: RecipeRow): number =>
-  PLACES.findIndex(([known, where]) => known === name && runtime.startsWith(where));
-const report: RecipeReport = {
-  ...machineOf("bench:recipes"),
-  frames,
-  rows: [...before.filter((old) => rows.every((row) => place(row) !== place(old))), ...rows].sort(
-    (a, b) => place(a) - place(b),
-  ),
-};
-save(values.out, "recipes", report);
-if (values.publish) publish(values.out);
-if (rows.some((row) => row.status === "failed" || row.digest !== row.expected)) process.exitCode = 1;
-// A runtime's threads may wait for work that does not come.
+
+await runScript(main);
+// Exit at once: threads of a runtime may wait for work that does not come.
 process.exit();

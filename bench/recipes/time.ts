@@ -1,18 +1,21 @@
 /** Times the stages of one recipe. Runs in Node and in a page, so it uses nothing of either. */
 import type { Decoder, Detections } from "../../src/entries/index.ts";
 
-/** What the `open` of a recipe gives. */
+/** Result of a recipe's `open`. */
 export interface Opened {
   readonly decoder: Decoder;
   run(image: Float32Array, shape: readonly number[]): unknown;
   decode(output: unknown): Detections;
 }
 
-/** Microseconds of the median frame, and what it found. */
+/** Microseconds of the median frame, and the detections of the first. */
 export interface Timed {
   readonly run: number;
+  /** Hand over the network's output, and decode. */
   readonly decode: number;
+  /** Copy the tensor into the slot. */
   readonly copy: number;
+  /** Decode the tensor in the slot. */
   readonly resident: number;
   readonly count: number;
   readonly boxes: number[];
@@ -20,6 +23,7 @@ export interface Timed {
   readonly classIds: number[];
 }
 
+/** Runs a recipe for so many frames, after a third as many for warm-up. */
 export async function timeRecipe(
   { decoder, run, decode }: Opened,
   image: Float32Array,
@@ -41,7 +45,7 @@ export async function timeRecipe(
       scores: Array.from(scores.subarray(0, length)),
       classIds: Array.from(classIds.subarray(0, length)),
     };
-    // The same tensor again, by itself: what a copy of it takes, and a decode where it stands.
+    // Time a copy of the same tensor and a decode in the slot by themselves.
     const slot = Object.values(decoder.slots)[0].data as Float32Array;
     const before = performance.now();
     slot.set(image);
@@ -54,7 +58,7 @@ export async function timeRecipe(
     columns.copy.push(copied - before);
     columns.resident.push(after - copied);
   }
-  if (found === undefined) throw new Error("got no frame");
+  if (found === undefined) throw new Error("timeRecipe was called with no frames.");
   return {
     ...found,
     run: median(columns.run),

@@ -1,0 +1,32 @@
+/** The form in which every engine and peer is measured. */
+import type { Answer } from "../answer.ts";
+import type { Workload } from "../workloads.ts";
+
+export interface Prepared {
+  /** Decodes once. Returns the count of detections. */
+  run(): number | Promise<number>;
+  /** Returns what the last run found. */
+  answer(): Answer;
+}
+
+/** Tells in a sentence why an engine has no row for a workload. */
+export class NotApplicable extends Error {}
+
+/** Turns centre and size in pixels into corners in 0..1, clamped. This is not measured. */
+export function cornersIn01(
+  { inputSize }: Workload,
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  classIds: ArrayLike<number | bigint>,
+): Answer {
+  const corner = (i: number, side: number): number => {
+    const half = (side < 2 ? -0.5 : 0.5) * boxes[4 * i + 2 + (side & 1)];
+    return Math.min(1, Math.max(0, (boxes[4 * i + (side & 1)] + half) / inputSize));
+  };
+  return {
+    count: scores.length,
+    boxes: Array.from({ length: 4 * scores.length }, (_, j) => corner(j >> 2, j & 3)),
+    scores: Array.from(scores),
+    classIds: Array.from(classIds, Number),
+  };
+}

@@ -1,0 +1,122 @@
+/** How time grows with the work: four sweeps, each point a process of its own with the definition's answer. */
+import { parseArgs } from "node:util";
+import { digestOf } from "./answer.ts";
+import { define } from "./definition.ts";
+import { OUR_ENGINES, type Row } from "./engines.ts";
+import { chosen, positive, runScript } from "./options.ts";
+import { ownEntry } from "./package.ts";
+import { measureRow, type RowResult } from "./processes.ts";
+import { machineLine, madeBy, printerFor, writeReport } from "./report.ts";
+import { faultOf, reportRow, type RowReport } from "./summary.ts";
+import { layOut, us } from "./table.ts";
+import { cellsOf } from "./tensors.ts";
+import { makeWorkload, nmsSpec, v8Spec, type WorkloadSpec } from "./workloads.ts";
+
+interface Sweep {
+  readonly name: string;
+  readonly title: string;
+  readonly input: Row["input"];
+  readonly points: readonly { readonly size: number; readonly spec: WorkloadSpec }[];
+}
+
+const sweepOf = (
+  name: string,
+  title: string,
+  values: readonly number[],
+  specOf: (value: number) => WorkloadSpec,
+  sizeOf = (value: number): number => value,
+): Sweep => ({
+  name,
+  title,
+  input: name === "boxes" ? "array" : "slot",
+  points: values.map((value) => ({ size: sizeOf(value), spec: specOf(value) })),
+});
+
+const SWEEPS: readonly Sweep[] = [
+  sweepOf("boxes", "nms() of clustered boxes, 300 kept", [1e2, 1e3, 1e4, 1e5, 1e6], nmsSpec),
+  sweepOf("classes", "[1,4+C,8400] at 0.25", [1, 10, 80, 320, 1000], (classes) =>
+    v8Spec(`${classes} classes`, { classes }),
+  ),
+  sweepOf(
+    "cells",
+    "[1,84,N] at 0.25, inputs of 96 to 1280 pixels",
+    [96, 160, 320, 640, 1280],
+    (inputSize) => v8Spec(`${inputSize} pixels`, { inputSize }),
+    cellsOf,
+  ),
+  sweepOf("images", "[B,84,8400] at 0.25", [1, 2, 4, 8, 16], (images) =>
+    v8Spec(`${images} images`, { images }),
+  ),
+];
+
+interface PointReport {
+  readonly size: number;
+  readonly expected: string;
+  readonly rows: readonly RowReport[];
+}
+
+async function measurePoint(
+  { size, spec }: Sweep["points"][number],
+  rows: readonly Row[],
+  rounds: number,
+  milliseconds: number,
+): Promise<PointReport> {
+  const truth = define(makeWorkload(spec));
+  const results = rows.map((row) => ({ row, rounds: [] as RowResult[] }));
+  for (let round = 0; round < rounds; round++)
+    for (const result of results)
+      result.rounds.push(await measureRow({ spec, row: result.row, entry: ownEntry(), milliseconds }));
+  return {
+    size,
+    expected: digestOf(truth, truth),
+    rows: results.map((result) => reportRow(result.row, result.rounds, undefined, truth)),
+  };
+}
+
+/** Lays out a sweep. Beside each time stands the time per unit of the axis: where that stays, time grows linearly. */
+function tableOf(unit: string, points: readonly PointReport[]): readonly string[] {
+  const engines = points[0].rows.map(({ engine }) => engine);
+  return layOut(
+    [unit, ...engines.flatMap((engine) => [`${engine} us`, "ns each"]), ""],
+    points.map(({ size, rows, expected }) => [
+      String(size),
+      ...rows.flatMap(({ median = NaN }) => [us(median), us((1000 * median) / size)]),
+      rows.flatMap((row) => faultOf(row, expected) ?? []).join("; "),
+    ]),
+    0,
+  );
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      only: { type: "string" },
+      engines: { type: "string" },
+      rounds: { type: "string" },
+      time: { type: "string" },
+      out: { type: "string" },
+    },
+  });
+  const print = printerFor(values.out);
+  const chosenSweeps = chosen("--only", values.only, SWEEPS, ({ name }) => name);
+  const engines = chosen("--engines", values.engines, OUR_ENGINES, (name) => name);
+  const rounds = positive("--rounds", values.rounds, 2);
+  const milliseconds = positive("--time", values.time, 250);
+  const made = madeBy("bench:scaling");
+  print(machineLine(made));
+  const sweeps = [];
+  for (const { name, title, input, points } of chosenSweeps) {
+    const rows = engines.map((engine): Row => ({ engine, input }));
+    const reports: PointReport[] = [];
+    for (const point of points) reports.push(await measurePoint(point, rows, rounds, milliseconds));
+    print(`\n${title}`);
+    for (const line of tableOf(name, reports)) print(line);
+    sweeps.push({ name, title, points: reports });
+  }
+  writeReport(values.out, { ...made, rounds, milliseconds, sweeps });
+  const isAtFault = ({ rows, expected }: PointReport): boolean =>
+    rows.some((row) => faultOf(row, expected) !== undefined);
+  if (sweeps.some(({ points }) => points.some(isAtFault))) process.exitCode = 1;
+}
+
+await runScript(main);

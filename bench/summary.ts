@@ -1,0 +1,66 @@
+/** Sums up the rounds of a row. */
+import { digestOf, type Answer } from "./answer.ts";
+import type { Row } from "./engines.ts";
+import type { Timing } from "./measure.ts";
+import type { RowResult } from "./processes.ts";
+import { compare, type Comparison } from "./turns.ts";
+
+export interface RowSummary extends Partial<Timing> {
+  readonly status: RowResult["status"];
+  readonly reason?: string;
+  readonly count?: number;
+  readonly digest?: string;
+}
+
+export interface RowReport extends Row, RowSummary {
+  /** The other package, measured in turns. */
+  readonly other?: RowSummary;
+  readonly comparison?: Comparison;
+}
+
+/** Returns the item with the lowest value. */
+export const leastOf = <T>(items: readonly T[], valueOf: (item: T) => number): T =>
+  items.reduce((least, item) => (valueOf(item) < valueOf(least) ? item : least));
+
+/**
+ * Sums up rounds by the one with the lowest median: on a shared machine it is nearest to what the code costs. A round
+ * that failed or found other boxes than the definition is shown instead, however well the others went.
+ */
+export function summarise(rounds: readonly RowResult[], truth: Answer): RowSummary {
+  const expected = digestOf(truth, truth);
+  const good = [];
+  for (const round of rounds) {
+    if (round.status !== "ok") return round;
+    const digest = digestOf(round.answer, truth);
+    const summary = { status: round.status, ...round.timing, count: round.answer.count, digest };
+    if (digest !== expected) return summary;
+    good.push(summary);
+  }
+  return leastOf(good, ({ median }) => median);
+}
+
+const mediansOf = (rounds: readonly RowResult[]): number[] =>
+  rounds.flatMap((round) => (round.status === "ok" ? [round.timing.median] : []));
+
+/** Reports a row. `theirs` are the rounds of the other package, if there is one. */
+export function reportRow(
+  row: Row,
+  ours: readonly RowResult[],
+  theirs: readonly RowResult[] | undefined,
+  truth: Answer,
+): RowReport {
+  const summary = { ...row, ...summarise(ours, truth) };
+  if (theirs === undefined) return summary;
+  const other = summarise(theirs, truth);
+  if (summary.status !== "ok" || other.status !== "ok") return { ...summary, other };
+  return { ...summary, other, comparison: compare(mediansOf(ours), mediansOf(theirs)) };
+}
+
+/** Returns what is wrong with a row, or undefined. A row that is missing or not applicable is not wrong. */
+export function faultOf(row: RowReport, expected: string): string | undefined {
+  for (const { status, reason, digest } of row.other === undefined ? [row] : [row, row.other]) {
+    if (status === "failed") return `FAILED: ${reason}`;
+    if (status === "ok" && digest !== expected) return `MISMATCH: ${digest}, expected ${expected}`;
+  }
+  return undefined;
+}

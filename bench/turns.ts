@@ -1,0 +1,41 @@
+/** Measuring in turns: what slows the machine for a while slows both sides. */
+
+/** A package and what was measured of it, round by round. */
+export interface Side<T> {
+  readonly entry: string;
+  readonly rounds: T[];
+}
+
+/** Returns the sides to measure: this package, and the other one if there is any. */
+export const sidesOf = <T>(entry: string, other: string | undefined): Side<T>[] =>
+  [entry, ...(other === undefined ? [] : [other])].map((url) => ({ entry: url, rounds: [] }));
+
+/** Measures one round of each side, the other package first in every second round. */
+export async function measureRound<T>(
+  round: number,
+  sides: readonly Side<T>[],
+  measure: (entry: string) => Promise<T>,
+): Promise<void> {
+  for (const side of round % 2 === 0 ? sides : [...sides].reverse())
+    side.rounds.push(await measure(side.entry));
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+export interface Comparison {
+  /** Time of ours divided by theirs: above 1, ours is slower. */
+  readonly ratio: number;
+  /** Lowest and highest ratio of a round. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Compares the medians of rounds that were measured in turns. The ratio is the median of the rounds' ratios. */
+export function compare(ours: readonly number[], theirs: readonly number[]): Comparison {
+  const ratios = ours.map((time, round) => time / theirs[round]);
+  return { ratio: median(ratios), low: Math.min(...ratios), high: Math.max(...ratios) };
+}
