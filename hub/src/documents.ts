@@ -4,8 +4,7 @@
  * and by characters; the one unused for longest goes first.
  */
 import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
-import { Recent } from "./recent.ts";
-import { checkLimits, documentLimits, hasMoreTokens, refuse } from "./limits.ts";
+import { checkLimits, documentLimits } from "./limits.ts";
 
 export type Entry =
   | { readonly document: DocumentNode; readonly fields: number; readonly cost: number; readonly errors?: undefined }
@@ -21,17 +20,19 @@ const FIELDS_A_REQUEST = 10;
 
 export class Documents {
   readonly #schema: GraphQLSchema;
-  readonly #entries: Recent<Entry>;
-  /** How many documents were not found in the cache: with the two below, the work bound that tests assert. */
-  prepared = 0;
-  /** How many of them reached the parser. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #maxEntries: number;
+  readonly #maxCharacters: number;
+  #characters = 0;
+  /** How many documents were parsed: with the one below, the work bound that tests assert. */
   parsed = 0;
   /** How many of them reached the standard validation rules. */
   validated = 0;
 
   constructor(schema: GraphQLSchema, maxEntries = 500, maxCharacters = 2 ** 21) {
     this.#schema = schema;
-    this.#entries = new Recent(maxEntries, maxCharacters);
+    this.#maxEntries = maxEntries;
+    this.#maxCharacters = maxCharacters;
   }
 
   get size(): number {
@@ -39,22 +40,34 @@ export class Documents {
   }
 
   get characters(): number {
-    return this.#entries.characters;
+    return this.#characters;
   }
 
   /** `cost`: what to charge beyond the request itself; of a document that was known and is good: nothing. */
   get(source: string): Entry {
     const known = this.#entries.get(source);
-    if (known !== undefined) return known.errors === undefined ? { ...known, cost: 0 } : known;
+    if (known !== undefined) {
+      this.#entries.delete(source);
+      this.#entries.set(source, known);
+      return known.errors === undefined ? { ...known, cost: 0 } : known;
+    }
     const entry = this.#prepare(source);
-    this.#entries.set(source, entry, source.length);
+    this.#entries.set(source, entry);
+    this.#characters += source.length;
+    this.#forgetOldest();
     return entry;
   }
 
+  /** A Map iterates in the order of insertion, and `get` inserts again: the first entry is the one unused for longest. */
+  #forgetOldest(): void {
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#maxEntries && this.#characters <= this.#maxCharacters) return;
+      this.#entries.delete(oldest);
+      this.#characters -= oldest.length;
+    }
+  }
+
   #prepare(source: string): Entry {
-    this.prepared++;
-    if (hasMoreTokens(source, documentLimits.tokens))
-      return { errors: [refuse(`got more than ${documentLimits.tokens} tokens, expected at most ${documentLimits.tokens}`)], cost: REFUSED };
     this.parsed++;
     let document: DocumentNode;
     try {

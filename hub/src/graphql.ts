@@ -6,7 +6,7 @@ import type { Queries } from "./database/database.ts";
 import { Documents } from "./documents.ts";
 import { refusalBody, refusals, UnavailableError } from "./errors.ts";
 import { isObject } from "./json.ts";
-import { listDevices, readList, type Device } from "./nouns/device.ts";
+import { listDevices, type Device } from "./nouns/device.ts";
 import { isDeviceId } from "./nouns/text.ts";
 
 export const schemaText = readFileSync(new URL("../schema.graphql", import.meta.url), "utf8");
@@ -30,17 +30,10 @@ export type Context = {
   cost: number;
   fields: number;
   values: number;
-  /** Was the database asked while the query ran? */
-  asked: boolean;
-  /** Did it all go well, with data and without errors? */
-  answered: boolean;
-  readonly lists: Map<string, Connection | Promise<Connection>>;
-  /** Settles when all pages that were asked for so far have been counted. */
-  reading: Promise<unknown> | undefined;
-  /** All devices, where they came along with the key. */
-  readonly list: string | undefined;
-  /** How many devices the whole list had, once it was asked for. */
-  whole: number | undefined;
+  /** The pages read so far, by their arguments: aliases of one page share one query. */
+  readonly pages: Map<string, Connection>;
+  /** Settles when every page asked for so far has been read and counted. */
+  turn: Promise<unknown>;
 };
 
 interface Connection {
@@ -64,45 +57,32 @@ interface PageArguments {
   readonly after?: string | null;
 }
 
-/** A promise only where the database has to be asked: graphql works without one where it can, at a third of the price. */
-function readPage(context: Context, first: number | null | undefined, after: string | null | undefined): Connection | Promise<Connection> {
-  if (first != null && first < 1) throw refuse(`first: got ${first}, expected at least 1`);
-  const start = after == null ? "" : decodeCursor(after);
-  const whole = first == null && start === "";
-  if (whole && context.list !== undefined) return toPage(context, readList(context.list), undefined, true);
-  const read = async (): Promise<Connection> => {
-    if (context.values > MAX_VALUES) throw tooMany(context);
-    context.asked = true;
-    // One more than asked for tells whether there is more.
-    return toPage(context, await listDevices(context.db, context.team.id, start, first == null ? undefined : first + 1), first ?? undefined, whole);
-  };
-  // One after the other, so that the page that makes the answer too large is the last that is read.
-  return context.reading === undefined ? read() : context.reading.then(read);
+/** Reads one page after another, so that the page that makes the answer too large is the last one read. */
+function devices(args: PageArguments, context: Context): Promise<Connection> {
+  const page = context.turn.then(() => readCounted(args, context));
+  context.turn = page.catch(() => undefined);
+  return page;
 }
 
-function toPage(context: Context, rows: readonly Device[], first: number | undefined, whole: boolean): Connection {
-  if (whole) context.whole = rows.length;
+async function readCounted({ first, after }: PageArguments, context: Context): Promise<Connection> {
+  if (context.values > MAX_VALUES) throw tooMany(context);
+  const name = `${first ?? ""} ${after ?? ""}`;
+  let page = context.pages.get(name);
+  if (page === undefined) context.pages.set(name, (page = await readPage(context, first ?? undefined, after ?? undefined)));
+  context.values += page.nodes.length * context.fields;
+  if (context.values > MAX_VALUES) throw tooMany(context);
+  return page;
+}
+
+async function readPage(context: Context, first: number | undefined, after: string | undefined): Promise<Connection> {
+  if (first !== undefined && first < 1) throw refuse(`first: got ${first}, expected at least 1`);
+  const start = after === undefined ? "" : decodeCursor(after);
+  // One more than asked for tells whether there is more.
+  const rows = await listDevices(context.db, context.team.id, start, first === undefined ? undefined : first + 1);
   const hasNextPage = first !== undefined && rows.length > first;
   const nodes = hasNextPage ? rows.slice(0, first) : rows;
   const last = nodes.at(-1);
   return { nodes, pageInfo: { hasNextPage, endCursor: last === undefined ? null : encodeCursor(last.id) } };
-}
-
-function devices({ first, after }: PageArguments, context: Context): Connection | Promise<Connection> {
-  // Aliases of the same page share one query.
-  const name = `${first ?? ""} ${after ?? ""}`;
-  let page = context.lists.get(name);
-  if (page === undefined) context.lists.set(name, (page = readPage(context, first, after)));
-  if (!(page instanceof Promise)) return count(page, context);
-  const counted = page.then((connection) => count(connection, context));
-  context.reading = Promise.allSettled([context.reading, counted]);
-  return counted;
-}
-
-function count(connection: Connection, context: Context): Connection {
-  context.values += connection.nodes.length * context.fields;
-  if (context.values > MAX_VALUES) throw tooMany(context);
-  return connection;
 }
 
 function tooMany(context: Context): GraphQLError {
@@ -154,10 +134,7 @@ export function createEndpoint(): Endpoint {
       // A result that comes in pieces would be of a subscription, which the schema does not have.
       const { errors, data } = result;
       // graphql-http would stringify with a replacer, which calls back for every value.
-      if (errors === undefined) {
-        request.context.operation.answered = true;
-        return answer(200, wantsNewMediaType(request.headers), JSON.stringify({ data }));
-      }
+      if (errors === undefined) return answer(200, wantsNewMediaType(request.headers), JSON.stringify({ data }));
       return answerErrors(request.context.operation, errors, data, wantsNewMediaType(request.headers));
     },
   });

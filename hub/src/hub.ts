@@ -8,7 +8,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Answers } from "./answers.ts";
 import type { Config } from "./config.ts";
 import { isLoopback } from "./config.ts";
 import type { Database } from "./database/database.ts";
@@ -19,7 +18,7 @@ import { sameText } from "./ids.ts";
 import { hashKey, readKey, sameHash } from "./key.ts";
 import type { Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { LastUsed, ListHabits, lookUpKey, lookUpKeyAndList, type KeyRow } from "./nouns/apikey.ts";
+import { LastUsed, lookUpKey, type KeyRow } from "./nouns/apikey.ts";
 import { CONTENT_POLICY, createPages } from "./pages/app.tsx";
 import { Passwords } from "./password.ts";
 import { callerOf, Quotas } from "./quota.ts";
@@ -54,7 +53,6 @@ export interface Hub {
   readonly metrics: Metrics;
   readonly passwords: Passwords;
   readonly endpoint: ReturnType<typeof createEndpoint>;
-  readonly answers: Answers;
   readonly quotas: { readonly keys: Quotas; readonly addresses: Quotas };
 }
 
@@ -75,10 +73,7 @@ export function createHub(options: HubOptions): Hub {
   const metrics = createMetrics();
   const endpoint = createEndpoint();
   const lastUsed = new LastUsed();
-  const habits = new ListHabits();
-  const answers = new Answers();
   const passwords = options.passwords ?? new Passwords();
-  passwords.warm();
   const keyQuota = new Quotas({ rate: config.keyRate, burst: config.keyBurst });
   const addressQuota = new Quotas({ rate: config.addressRate, burst: config.addressBurst });
   const pages = createPages({ config, baseUrl: options.baseUrl, db, now, passwords, metrics, log });
@@ -174,8 +169,7 @@ export function createHub(options: HubOptions): Hub {
     const id = readKey(token);
     if (id === undefined) return { result: "no_key" };
     const hash = hashKey(token);
-    // A key over its limit gets no list, so none is read for it.
-    const row = await (habits.has(id) && keyQuota.wait(id, now()) === 0 ? lookUpKeyAndList(db, id, hash) : lookUpKey(db, id));
+    const row = await lookUpKey(db, id);
     // Compared in any case, so that an unknown id answers as slowly as a wrong secret.
     const same = sameHash(hash, row?.hash ?? "0".repeat(64));
     if (row === undefined || !same) return { result: "unknown" };
@@ -227,11 +221,6 @@ export function createHub(options: HubOptions): Hub {
       refuse(response, note, body.code);
       return;
     }
-    const known = row.list == null ? undefined : answers.find(row.team_id, row.team_name, row.list, headers.accept, body.text);
-    if (known !== undefined) {
-      send(response, note, 200, known.type, known.body);
-      return;
-    }
     const operation: Context = {
       db,
       team: { id: row.team_id, name: row.team_name },
@@ -240,12 +229,8 @@ export function createHub(options: HubOptions): Hub {
       cost: 0,
       fields: 0,
       values: 0,
-      asked: false,
-      answered: false,
-      lists: new Map(),
-      reading: undefined,
-      list: row.list ?? undefined,
-      whole: undefined,
+      pages: new Map(),
+      turn: Promise.resolve(),
     };
     // graphql-http judges the type again, and only knows it without spaces and quotes.
     const plain = { accept: headers.accept, "content-type": "application/json" };
@@ -254,7 +239,6 @@ export function createHub(options: HubOptions): Hub {
       refuse(response, note, "not_acceptable");
       return;
     }
-    habits.note(id, operation.whole);
     const cost = operation.cost + Math.floor(operation.values / VALUES_A_REQUEST);
     if (cost > 0) {
       // The address pays too: a team may have any number of keys.
@@ -262,9 +246,6 @@ export function createHub(options: HubOptions): Hub {
       addressQuota.charge(note.address, time, cost);
     }
     const contentType = init.headers?.["content-type"] ?? "application/json; charset=utf-8";
-    // Only what nothing but the row above went into: no other question to the database, no error, nothing to charge.
-    if (row.list != null && operation.answered && !operation.asked && operation.cost === 0 && typeof answer === "string")
-      answers.keep(row.team_id, row.team_name, row.list, headers.accept, body.text, { type: contentType, body: answer });
     send(response, note, init.status, contentType, answer ?? "", init.headers);
   }
 
@@ -439,7 +420,6 @@ export function createHub(options: HubOptions): Hub {
     metrics,
     passwords,
     endpoint,
-    answers,
     quotas: { keys: keyQuota, addresses: addressQuota },
   };
 }

@@ -15,47 +15,6 @@ export interface DocumentLimits {
 /** The standard introspection query of graphql-js fits: depth 13, about 100 fields, no aliases. */
 export const documentLimits: DocumentLimits = { tokens: 1000, depth: 15, fields: 500, aliases: 20, directives: 20 };
 
-const isSpace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09 || c === 0x2c || c === 0xfeff;
-/** Of names and numbers; and the dots of a spread, which so is one with the name behind it. */
-const isWord = (c: number): boolean =>
-  (c >= 0x61 && c <= 0x7a) || (c >= 0x41 && c <= 0x5a) || (c >= 0x2d && c <= 0x39 && c !== 0x2f) || c === 0x5f || c === 0x2b;
-
-/** Behind the string that starts at `start`; the end of the text where it is not closed. */
-function endOfString(text: string, start: number): number {
-  if (text.startsWith('"""', start)) {
-    let end = text.indexOf('"""', start + 3);
-    while (end >= 0 && text.charCodeAt(end - 1) === 0x5c) end = text.indexOf('"""', end + 1);
-    return end < 0 ? text.length : end + 3;
-  }
-  for (let i = start + 1; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (c === 0x5c) i++;
-    else if (c === 0x22) return i + 1;
-  }
-  return text.length;
-}
-
-/**
- * Has a text certainly more tokens than this? One look at each character and no memory, at a tenth of what the parser
- * pays before it stops at the same limit: a flood of long queries is to cost little. It never counts more than the
- * parser, so what it lets pass is for the parser to count.
- */
-export function hasMoreTokens(text: string, limit: number): boolean {
-  let tokens = 0;
-  for (let i = 0; i < text.length && tokens <= limit;) {
-    const c = text.charCodeAt(i);
-    if (isSpace(c)) i++;
-    else if (c === 0x23) while (i < text.length && text.charCodeAt(i) !== 0x0a && text.charCodeAt(i) !== 0x0d) i++;
-    else {
-      tokens++;
-      if (c === 0x22) i = endOfString(text, i);
-      else if (isWord(c)) while (i < text.length && isWord(text.charCodeAt(i))) i++;
-      else i++;
-    }
-  }
-  return tokens > limit;
-}
-
 export interface Measure {
   depth: number;
   fields: number;
@@ -135,6 +94,6 @@ export function checkLimits(document: DocumentNode, limits: DocumentLimits = doc
   return over.length === 0 ? got : over.map((name) => refuse(`${name}: got ${got[name]}, expected at most ${limits[name]}`));
 }
 
-export function refuse(message: string): GraphQLError {
+function refuse(message: string): GraphQLError {
   return new GraphQLError(`Query too large: ${message}.`, { extensions: { code: "QUERY_TOO_LARGE" } });
 }

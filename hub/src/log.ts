@@ -2,7 +2,7 @@
  * Structured logs, one JSON object a line. What goes in is chosen field by field (never headers, never URLs), and the
  * message and error texts are still searched for keys, because the text of an error is somebody else's.
  */
-import { pino, type DestinationStream, type Logger } from "pino";
+import { pino, stdTimeFunctions, type DestinationStream, type Logger } from "pino";
 import { KEY_PATTERN } from "./key.ts";
 
 export type { Logger };
@@ -13,26 +13,13 @@ export function redact(text: string): string {
   return text.replace(EVERY_KEY, (key) => `${key.slice(0, 17)}[redacted]`);
 }
 
-let lastMs = 0;
-let lastText = "";
-
-/** Many lines fall into one millisecond, and spelling a date is dear. */
-function time(): string {
-  const now = Date.now();
-  if (now !== lastMs) {
-    lastMs = now;
-    lastText = `,"time":"${new Date(now).toISOString()}"`;
-  }
-  return lastText;
-}
-
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const target = destination ?? pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 500 });
   return pino(
     {
       level,
       base: null,
-      timestamp: time,
+      timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: {
         err: (error: unknown) =>

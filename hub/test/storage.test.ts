@@ -42,7 +42,7 @@ for (const { kind, skip } of kinds) {
     });
 
     it("leaves nothing behind of a migration that fails, and refuses a schema from the future", async () => {
-      const bad = { version: schemaVersion + 1, name: "bad", sql: "CREATE TABLE half (id TEXT); SELECT * FROM does_not_exist;" };
+      const bad = { version: schemaVersion + 1, name: "bad", sql: (text: string) => `CREATE TABLE half (id ${text}); SELECT * FROM does_not_exist;` };
       await expect(migrate(db(), Date.now, [...migrations, bad])).rejects.toThrow(/does_not_exist/);
       expect(await databaseVersion(db())).toBe(schemaVersion);
       await expect(db().all("SELECT * FROM half")).rejects.toThrow(/half/);

@@ -1,11 +1,10 @@
 import fc from "fast-check";
-import { getIntrospectionQuery, Lexer, parse, Source, TokenKind } from "graphql";
+import { getIntrospectionQuery, parse } from "graphql";
 import { describe, expect, it } from "vitest";
-import { Answers } from "../src/answers.ts";
 import { ConfigProblems, isLoopback, readConfig } from "../src/config.ts";
 import { newId } from "../src/ids.ts";
 import { hashKey, KEY_PATTERN, mintKey, readKey, sameHash } from "../src/key.ts";
-import { checkLimits, hasMoreTokens, measure } from "../src/limits.ts";
+import { checkLimits, measure } from "../src/limits.ts";
 import { redact } from "../src/log.ts";
 import { callerOf, decide, Quotas } from "../src/quota.ts";
 import { readCredentials } from "../src/viewer.ts";
@@ -89,33 +88,6 @@ describe("credentials", () => {
 });
 
 describe("limits on documents", () => {
-  it("count tokens before the parser, and never more than it", () => {
-    const exact = (text: string): number => {
-      const lexer = new Lexer(new Source(text));
-      let count = 0;
-      while (lexer.advance().kind !== TokenKind.EOF) count++;
-      return count;
-    };
-    const plain = ["{", "}", "(", ")", "[", "]", ":", "!", "$", "=", "@", "|", "&", "name", "_x9", "12", "true"];
-    const tricky = ["-1.5e+3", '"a { b # c"', '"\\" {"', '""', '"""a " { \\""" } b"""', '""""""', "...", "...F", "# { } \n", "#\r", ",", "\ufeff", "\t"];
-    const text = (parts: string[]) => fc.array(fc.constantFrom(...parts), { maxLength: 60 }).map((list) => list.join(" "));
-    fc.assert(
-      fc.property(text([...plain, ...tricky]), (document) => {
-        const count = exact(document);
-        expect(hasMoreTokens(document, count)).toBe(false);
-      }),
-    );
-    fc.assert(
-      fc.property(text(plain), (document) => {
-        const count = exact(document);
-        fc.pre(count > 0);
-        expect([hasMoreTokens(document, count), hasMoreTokens(document, count - 1)]).toEqual([false, true]);
-      }),
-    );
-    // Anything else is looked at once and ends.
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('"', "\\", "#", "\n", "a", "{", ".") }), (garbage) => void hasMoreTokens(garbage, 1000)));
-  });
-
   it("let the standard introspection query pass", () => {
     expect(
       checkLimits(parse(getIntrospectionQuery({ descriptions: true, schemaDescription: true, specifiedByUrl: true, inputValueDeprecation: true }))),
@@ -278,53 +250,5 @@ describe("texts", () => {
     expect(cleanEmail(" Ann@Exämple.org ")).toBe("ann@exämple.org");
     for (const wrong of ["ann\u200b@example.org", "ann@exam\u00adple.org", "ann@example.org\u2060", "ann\u{e0061}@example.org"])
       expect(() => cleanEmail(wrong)).toThrow(/got .* expected/);
-  });
-});
-
-describe("answers made before", () => {
-  const made = { type: "application/json", body: "{}" };
-  /** What is asked for twice. */
-  const keep = (answers: Answers, ...[team, name, list, body]: [string, string, string, string]): void => {
-    for (let i = 0; i < 2; i++) answers.keep(team, name, list, undefined, body, made);
-  };
-
-  it("are kept from the second time on, and what came once is forgotten in time", () => {
-    const answers = new Answers();
-    answers.keep("t", "", "", undefined, "one", made);
-    expect([answers.size, answers.find("t", "", "", undefined, "one")]).toEqual([0, undefined]);
-    for (let i = 0; i < 1000; i++) answers.keep("t", "", "", undefined, `body ${i}`, made);
-    answers.keep("t", "", "", undefined, "one", made);
-    expect(answers.size).toBe(0);
-    answers.keep("t", "", "", undefined, "one", made);
-    expect(answers.size).toBe(1);
-  });
-
-  it("are found for the same team, name, list, Accept header and body only", () => {
-    const answers = new Answers();
-    keep(answers, "t", "Crew", "[1]", "body");
-    expect(answers.find("t", "Crew", "[1]", undefined, "body")).toMatchObject(made);
-    for (const [team, name, list, accept, body] of [
-      ["u", "Crew", "[1]", undefined, "body"],
-      ["t", "Team", "[1]", undefined, "body"],
-      ["t", "Crew", "[2]", undefined, "body"],
-      ["t", "Crew", "[1]", "*/*", "body"],
-      ["t", "Crew", "[1]", undefined, "body "],
-    ] as const)
-      expect(answers.find(team, name, list, accept, body)).toBeUndefined();
-  });
-
-  it("are bounded by count and by characters, and the one unused for longest goes first", () => {
-    const answers = new Answers(3, 1000);
-    for (const team of ["a", "b", "c"]) keep(answers, team, "", "", "body");
-    expect(answers.find("a", "", "", undefined, "body")).toBeDefined();
-    keep(answers, "d", "", "", "body");
-    expect(["a", "b", "c", "d"].map((team) => answers.find(team, "", "", undefined, "body") !== undefined)).toEqual([true, false, true, true]);
-    keep(answers, "e", "", "x".repeat(2000), "body");
-    expect([answers.size, answers.characters]).toEqual([0, 0]);
-    keep(answers, "f", "", "", "x".repeat(5000));
-    expect(answers.size).toBe(0);
-    for (let i = 0; i < 5; i++) answers.keep("g", "", `${i}`, undefined, "body", made);
-    expect(answers.size).toBe(1);
-    expect(answers.characters).toBeLessThan(30);
   });
 });

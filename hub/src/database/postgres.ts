@@ -18,10 +18,9 @@ const prepared = new Map<string, Prepared>();
 function prepare(sql: string): Prepared {
   let found = prepared.get(sql);
   if (found === undefined) {
-    let n = 0;
-    // The two JSON functions that the hub uses go by other names here; the text is wanted, not the parsed value.
-    const translated = sql.replace(/json_group_array\((.*?ORDER BY \w+)\)/g, "json_agg($1)::text").replace(/json_array\(/g, "json_build_array(");
-    found = { name: `hub_${prepared.size}`, text: translated.replace(/\?/g, () => `$${++n}`) };
+    const [start = "", ...rest] = sql.split("?");
+    const text = rest.reduce((all, part, i) => `${all}$${i + 1}${part}`, start);
+    found = { name: `hub_${prepared.size}`, text };
     prepared.set(sql, found);
   }
   return found;

@@ -4,7 +4,6 @@ import { UserError } from "../errors.ts";
 import { sha256 } from "../ids.ts";
 import { isKeyId, mintKey, type MintedKey } from "../key.ts";
 import { audit } from "./audit.ts";
-import { LIST } from "./device.ts";
 import { requireAdmin } from "./team.ts";
 
 /**
@@ -38,58 +37,15 @@ export interface KeyRow {
   readonly revoked_at: number | null;
   readonly team_id: string;
   readonly team_name: string;
-  /** All devices of the team, for `readList`; only from `lookUpKeyAndList`, and only where the key holds. */
-  readonly list?: string | null;
 }
-
-const COLUMNS = "k.hash AS hash, k.revoked_at AS revoked_at, k.team_id AS team_id, t.name AS team_name";
-const FROM = "FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?";
 
 /** One query answers whether the key holds and whose it is. There is no cache: a revoked key is refused at once. */
 export async function lookUpKey(db: Queries, id: string): Promise<KeyRow | undefined> {
-  const rows = await db.all<KeyRow>(`SELECT ${COLUMNS} ${FROM}`, [id]);
-  return rows[0];
-}
-
-/**
- * The same, and the team's devices with it: one question to the database instead of two, and both answers of one moment.
- * The list is read for a key that holds only, so that a wrong secret or a revoked key makes no work of it.
- */
-export async function lookUpKeyAndList(db: Queries, id: string, hash: string): Promise<KeyRow | undefined> {
   const rows = await db.all<KeyRow>(
-    `SELECT ${COLUMNS}, CASE WHEN k.hash = ? AND k.revoked_at IS NULL THEN (SELECT ${LIST} FROM devices WHERE team_id = k.team_id) END AS list ${FROM}`,
-    [hash, id],
+    "SELECT k.hash AS hash, k.revoked_at AS revoked_at, k.team_id AS team_id, t.name AS team_name FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?",
+    [id],
   );
   return rows[0];
-}
-
-/**
- * Which keys asked for the whole list the last time, and so are likely to again: a backend sends the same query for ever.
- * Long lists are left out, so that a wrong guess costs little; the key that was noted first goes first.
- */
-export class ListHabits {
-  readonly #ids = new Set<string>();
-  readonly #maxDevices: number;
-  readonly #maxKeys: number;
-
-  constructor(maxDevices = 500, maxKeys = 20_000) {
-    this.#maxDevices = maxDevices;
-    this.#maxKeys = maxKeys;
-  }
-
-  has(id: string): boolean {
-    return this.#ids.has(id);
-  }
-
-  /** `devices`: how many the whole list had, if that was asked for. */
-  note(id: string, devices: number | undefined): void {
-    if (devices === undefined || devices > this.#maxDevices) {
-      this.#ids.delete(id);
-      return;
-    }
-    this.#ids.add(id);
-    if (this.#ids.size > this.#maxKeys) for (const oldest of this.#ids) return void this.#ids.delete(oldest);
-  }
 }
 
 /** `fresh` is false where the key had been revoked before. */
