@@ -2,7 +2,7 @@
  * What a document may cost, measured on its syntax before the standard rules run: some of those take time quadratic in
  * what is counted here. Fragments count as often as they are spread, which is what execution would pay.
  */
-import { GraphQLError, Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from "graphql";
+import { GraphQLError, Kind, type DocumentNode, type FragmentDefinitionNode, type OperationDefinitionNode, type SelectionSetNode } from "graphql";
 
 export interface DocumentLimits {
   readonly tokens: number;
@@ -15,6 +15,8 @@ export interface DocumentLimits {
 /** The standard introspection query of graphql-js fits: depth 13, about 100 fields, no aliases. */
 export const documentLimits: DocumentLimits = { tokens: 1000, depth: 15, fields: 500, aliases: 20, directives: 20 };
 
+type Definition = OperationDefinitionNode | FragmentDefinitionNode;
+
 export interface Measure {
   depth: number;
   fields: number;
@@ -22,68 +24,69 @@ export interface Measure {
   directives: number;
 }
 
+const nothing = (): Measure => ({ depth: 0, fields: 0, aliases: 0, directives: 0 });
+
+/** Adds what stands beside the rest of `total`: the depth is the larger one. */
+function add(total: Measure, part: Measure): void {
+  total.depth = Math.max(total.depth, part.depth);
+  total.fields += part.fields;
+  total.aliases += part.aliases;
+  total.directives += part.directives;
+}
+
+/**
+ * Measures a document. A fragment counts wherever it is spread. A fragment that nobody spreads counts once: execution
+ * never reads it, but each validation rule does.
+ */
 export function measure(document: DocumentNode): Measure | "cycle" {
+  const definitions = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION);
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  // Each fragment is measured once, so spreads of spreads cannot multiply the work of measuring.
-  const measured = new Map<string, Measure | "open">();
+  for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  // Measure each fragment once, so that spreads of spreads cannot multiply the work of measuring.
+  const measured = new Map<Definition, Measure | "open">();
+  const spread = new Set<Definition>();
   let cycle = false;
 
-  function ofFragment(name: string): Measure {
-    const known = measured.get(name);
-    if (known === "open") {
-      cycle = true;
-      return { depth: 0, fields: 0, aliases: 0, directives: 0 };
-    }
-    if (known !== undefined) return known;
-    measured.set(name, "open");
+  function ofDefinition(node: Definition): Measure {
+    const known = measured.get(node);
+    if (known === "open") cycle = true;
+    if (known !== undefined) return known === "open" ? nothing() : known;
+    measured.set(node, "open");
+    const total = ofSelections(node.selectionSet);
+    total.directives += node.directives?.length ?? 0;
+    measured.set(node, total);
+    return total;
+  }
+
+  function ofSpread(name: string): Measure {
     const node = fragments.get(name);
-    // A spread of nothing is for the standard rules to name.
-    const result = node === undefined ? { depth: 0, fields: 0, aliases: 0, directives: 0 } : ofSelections(node.selectionSet);
-    result.directives += node?.directives?.length ?? 0;
-    measured.set(name, result);
-    return result;
+    // A spread of a fragment that is not there is for the standard rules to name.
+    if (node === undefined) return nothing();
+    spread.add(node);
+    return ofDefinition(node);
   }
 
   function ofSelections(set: SelectionSetNode): Measure {
-    const total: Measure = { depth: 0, fields: 0, aliases: 0, directives: 0 };
+    const total = nothing();
     for (const node of set.selections) {
       total.directives += node.directives?.length ?? 0;
-      let inner: Measure | undefined;
-      if (node.kind === Kind.FIELD) {
-        total.fields++;
-        if (node.alias !== undefined) total.aliases++;
-        if (node.selectionSet !== undefined) inner = ofSelections(node.selectionSet);
-        total.depth = Math.max(total.depth, 1 + (inner?.depth ?? 0));
-      } else {
-        inner = node.kind === Kind.INLINE_FRAGMENT ? ofSelections(node.selectionSet) : ofFragment(node.name.value);
-        total.depth = Math.max(total.depth, inner.depth);
-      }
-      if (inner !== undefined) {
-        total.fields += inner.fields;
-        total.aliases += inner.aliases;
-        total.directives += inner.directives;
+      if (node.kind === Kind.FRAGMENT_SPREAD) add(total, ofSpread(node.name.value));
+      else if (node.kind === Kind.INLINE_FRAGMENT) add(total, ofSelections(node.selectionSet));
+      else {
+        const inner = node.selectionSet === undefined ? nothing() : ofSelections(node.selectionSet);
+        add(total, { ...inner, depth: inner.depth + 1, fields: inner.fields + 1, aliases: inner.aliases + (node.alias === undefined ? 0 : 1) });
       }
     }
     return total;
   }
 
-  const sum: Measure = { depth: 0, fields: 0, aliases: 0, directives: 0 };
-  for (const node of document.definitions) {
-    const part =
-      node.kind === Kind.OPERATION_DEFINITION
-        ? ofSelections(node.selectionSet)
-        : node.kind === Kind.FRAGMENT_DEFINITION
-          ? // Not counted again where spread: here only what an unused fragment costs to validate.
-            { ...ofFragment(node.name.value), fields: 0, aliases: 0 }
-          : undefined;
-    if (part === undefined) continue;
-    sum.depth = Math.max(sum.depth, part.depth);
-    sum.fields += part.fields;
-    sum.aliases += part.aliases;
-    sum.directives += part.directives + ("directives" in node ? (node.directives?.length ?? 0) : 0);
-  }
-  return cycle ? "cycle" : sum;
+  // Measure all definitions before any is counted: only then is known which of them are spread.
+  for (const node of definitions) ofDefinition(node);
+  if (cycle) return "cycle";
+  const sum = nothing();
+  // By node and not by name: of two fragments with one name only one is spread, and the rules read both.
+  for (const node of definitions) if (!spread.has(node)) add(sum, ofDefinition(node));
+  return sum;
 }
 
 /** The measure, or why the document is refused. */

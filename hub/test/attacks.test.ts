@@ -215,6 +215,7 @@ describe("queries (9)", () => {
       `{ team { ...F0 } } ${Array.from({ length: 40 }, (_, i) => `fragment F${i} on Team { ${i === 39 ? "id" : `...F${i + 1} ...F${i + 1}`} }`).join(" ")}`,
       /fields: got/,
     ],
+    ["600 fields in fragments that nobody spreads", `{ team { id } } ${`fragment U on Team { ${"id ".repeat(300)} } `.repeat(2)}`, /fields: got 602, expected at most 500/],
     ["many operations", Array.from({ length: 150 }, (_, i) => `query Q${i} { team { id } }`).join(" "), /tokens/],
     ["overlapping fields", `{ team { ${"devices { nodes { id name } } ".repeat(140)} } }`, /1000 tokens/],
     ["a long name", `{ ${"x".repeat(60_000)} }`, /Cannot query field/],
@@ -253,6 +254,14 @@ describe("queries (9)", () => {
     const { json } = await hub.query("{ team { id } } ".repeat(300));
     expect(json.errors[0].message).toMatch(/1000 tokens\. Parsing aborted/);
     expect([documents.parsed - parsed, documents.validated - validated]).toEqual([1, 0]);
+  });
+
+  it("validate no fragment beyond the limit of fields, spread or not", async () => {
+    const { documents } = hub.running.hub.endpoint;
+    const before = documents.validated;
+    const { text } = await hub.query(`{ team { id } } fragment U on Team { ${"id ".repeat(499)} }`);
+    expect(text).toMatch(/fields: got 501, expected at most 500/);
+    expect(documents.validated).toBe(before);
   });
 
   it("parse a refused query once, however often it comes", async () => {

@@ -98,6 +98,20 @@ describe("limits on documents", () => {
     expect(measure(parse("{ a: team { ...F ...F } } fragment F on Team { id b: name }"))).toEqual({ depth: 2, fields: 5, aliases: 3, directives: 0 });
   });
 
+  it("count the fields of a fragment that nobody spreads", () => {
+    const wide = "devices { nodes { id } } ".repeat(140);
+    for (const document of [
+      `{ team { id } } fragment U on Team { ${wide} }`,
+      // Spread by a fragment that nobody spreads, in either order.
+      `{ team { id } } fragment U on Team { ...V } fragment V on Team { ${wide} }`,
+      `fragment V on Team { ${wide} } fragment U on Team { ...V } { team { id } }`,
+      // Two of one name: a spread names the last one.
+      `{ team { ...U } } fragment U on Team { ${wide} } fragment U on Team { id }`,
+    ])
+      expect(measure(parse(document))).toMatchObject({ depth: 3, fields: 422 });
+    expect(measure(parse("{ team { id } } fragment U on Team { a: id @x b: id @x }"))).toEqual({ depth: 2, fields: 4, aliases: 2, directives: 2 });
+  });
+
   it("measure fragments that double 60 times without doing it", () => {
     const parts = Array.from({ length: 60 }, (_, i) => `fragment F${i} on Team { ${i === 59 ? "id" : `...F${i + 1} ...F${i + 1}`} }`);
     const got = measure(parse(`{ team { ...F0 } } ${parts.join(" ")}`));
