@@ -72,8 +72,11 @@ export class Postgres implements Database {
       application_name: "boxwright-hub",
       types,
     });
-    // An idle connection that breaks is reported here; without a listener it would end the process.
-    this.#pool.on("error", options.onError);
+    // An error that nobody listens to ends the process, and a connection may break at any time. So listen from the moment
+    // it is made: the pool takes its own listener away before it hands a connection out. The pool repeats the error of an
+    // idle connection, which has been reported then.
+    this.#pool.on("connect", (client) => client.on("error", options.onError));
+    this.#pool.on("error", () => undefined);
   }
 
   async all<T extends object>(sql: string, params: readonly Value[] = []): Promise<T[]> {
@@ -124,9 +127,6 @@ export class Postgres implements Database {
   async #transaction<T>(begin: string, work: (tx: Queries, client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
-    // A connection that is checked out reports its end here and not to the pool.
-    const onError = (error: Error): void => void (broken = error);
-    client.on("error", onError);
     try {
       await client.query(begin);
       const result = await work({ all: (sql, params = []) => run(client, sql, params) }, client);
@@ -136,7 +136,7 @@ export class Postgres implements Database {
       await client.query("ROLLBACK").catch((failure: Error) => void (broken = failure));
       throw error;
     } finally {
-      client.off("error", onError);
+      // The pool forgets a connection that was closed. Tell it about one that is open but could not roll back.
       client.release(broken);
     }
   }
