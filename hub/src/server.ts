@@ -4,11 +4,11 @@ import http from "node:http";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Config } from "./config.ts";
+import type { Config } from "./core/config.ts";
 import type { Database } from "./database/database.ts";
-import { createHub, type Hub } from "./hub.ts";
-import type { Logger } from "./log.ts";
-import type { Passwords } from "./password.ts";
+import { createHub, type Hub } from "./app.ts";
+import type { Logger } from "./core/log.ts";
+import type { Passwords } from "./auth/password.ts";
 
 export interface Running {
   readonly hub: Hub;

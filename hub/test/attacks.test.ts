@@ -5,7 +5,7 @@
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { MAX_BODY } from "../src/hub.ts";
+import { MAX_BODY } from "../src/app.ts";
 import { addDevices } from "../src/nouns/device.ts";
 import { LIST, startHub, type TestHub } from "./support/hub.ts";
 

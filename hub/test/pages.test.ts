@@ -6,12 +6,12 @@ import { dirname } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { backup } from "../src/backup.ts";
+import { backup } from "../src/backup/restore.ts";
 import { readAudit } from "../src/nouns/audit.ts";
 import { addDevices, listDevices } from "../src/nouns/device.ts";
 import { membersOf } from "../src/nouns/team.ts";
 import { invite, resetLink } from "../src/nouns/user.ts";
-import { Passwords } from "../src/password.ts";
+import { Passwords } from "../src/auth/password.ts";
 import { keyOn, kinds, LIST, password, Person, startHub, temporaryFolder, type TestHub } from "./support/hub.ts";
 
 // a dozen sign-ins a test, and password work is slow on purpose: beside the other files on two slow cores they have taken 30 seconds

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { getIntrospectionQuery, parse } from "graphql";
 import { describe, expect, it } from "vitest";
-import { ConfigProblems, isLoopback, readConfig } from "../src/config.ts";
-import { newId } from "../src/ids.ts";
-import { hashKey, KEY_PATTERN, mintKey, readKey, sameHash } from "../src/key.ts";
-import { checkLimits, measure } from "../src/limits.ts";
-import { redact } from "../src/log.ts";
-import { callerOf, decide, Quotas } from "../src/quota.ts";
-import { readCredentials } from "../src/viewer.ts";
-import { decodeDeviceFile, parseDeviceFile } from "../src/import.ts";
+import { ConfigProblems, isLoopback, readConfig } from "../src/core/config.ts";
+import { newId } from "../src/core/ids.ts";
+import { hashKey, KEY_PATTERN, mintKey, readKey, sameHash } from "../src/core/key.ts";
+import { checkLimits, measure } from "../src/limits/document.ts";
+import { redact } from "../src/core/log.ts";
+import { callerOf, decide, Quotas } from "../src/limits/bucket.ts";
+import { readCredentials } from "../src/auth/teamkey.ts";
+import { decodeDeviceFile, parseDeviceFile } from "../src/cli/devicefile.ts";
 import { cleanEmail, cleanName } from "../src/nouns/text.ts";
 
 describe("keys", () => {

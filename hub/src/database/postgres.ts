@@ -1,7 +1,7 @@
 /** PostgreSQL, for those who outgrow one machine: several hub processes behind a balancer share it. */
 import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UnavailableError } from "../errors.ts";
+import { UnavailableError } from "../core/errors.ts";
 import type { Database, Queries, Value } from "./database.ts";
 
 /** "hub" in ASCII: the advisory lock under which schemas change. */

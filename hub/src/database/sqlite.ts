@@ -12,7 +12,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Libsql from "libsql";
-import { UnavailableError } from "../errors.ts";
+import { UnavailableError } from "../core/errors.ts";
 import type { Database, Queries, Value } from "./database.ts";
 
 const LOCK_PATIENCE_MS = 10_000;

@@ -1,8 +1,8 @@
 /** API keys in the database: made, looked up, revoked. Only their hash is stored, and no page lists them. */
 import type { Database, Queries } from "../database/database.ts";
-import { UserError } from "../errors.ts";
-import { sha256 } from "../ids.ts";
-import { isKeyId, mintKey, type MintedKey } from "../key.ts";
+import { UserError } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import { isKeyId, mintKey, type MintedKey } from "../core/key.ts";
 import { audit } from "./audit.ts";
 import { requireAdmin } from "./team.ts";
 

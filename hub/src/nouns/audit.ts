@@ -1,6 +1,6 @@
 /** The audit log: a row for everything that changes who may do what. Rows are only ever added. */
 import type { Queries } from "../database/database.ts";
-import { newId } from "../ids.ts";
+import { newId } from "../core/ids.ts";
 
 export type AuditAction =
   | "team.created"

@@ -1,7 +1,7 @@
 /** A team's devices. Their order is that of their ids: ids the hub makes sort by age. */
 import type { Database, Queries } from "../database/database.ts";
-import { UserError } from "../errors.ts";
-import { newId } from "../ids.ts";
+import { UserError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
 import { cleanDeviceId, cleanName } from "./text.ts";
 
 export interface Device {

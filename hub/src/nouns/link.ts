@@ -1,7 +1,7 @@
 /** One-time links: an invitation into a team, or a new password. The link holds 32 random bytes, the database their SHA-256. */
-import { CLOCK_SKEW_MS } from "../clock.ts";
+import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import type { Queries } from "../database/database.ts";
-import { sha256 } from "../ids.ts";
+import { sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import type { Role } from "./team.ts";
 

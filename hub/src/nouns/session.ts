@@ -2,9 +2,9 @@
  * Sessions of the web pages. The cookie holds 32 random bytes, the database their SHA-256. A session ends by signing
  * out, after `idleMs` without a request, after `absoluteMs` in any case, and when the password changes.
  */
-import { CLOCK_SKEW_MS } from "../clock.ts";
+import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import type { Database } from "../database/database.ts";
-import { newToken, sha256 } from "../ids.ts";
+import { newToken, sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import type { User } from "./user.ts";
 

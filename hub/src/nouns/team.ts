@@ -1,7 +1,7 @@
 /** Teams and who belongs to them. */
 import type { Database, Queries } from "../database/database.ts";
-import { UserError } from "../errors.ts";
-import { newId } from "../ids.ts";
+import { UserError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import { endInvitations } from "./link.ts";
 import { cleanEmail, cleanName } from "./text.ts";

@@ -1,5 +1,5 @@
 /** What names, emails and passwords may be. Each returns the cleaned text or says got and expected. */
-import { UserError } from "../errors.ts";
+import { UserError } from "../core/errors.ts";
 
 const MAX_NAME = 100;
 /** Control characters, line breaks, and the marks that turn the direction of the text around them. */

@@ -1,7 +1,7 @@
 /** Users, and their passwords: how an account begins, changes and ends. */
 import type { Database, Queries } from "../database/database.ts";
-import { UserError } from "../errors.ts";
-import { newId, newToken, sha256 } from "../ids.ts";
+import { UserError } from "../core/errors.ts";
+import { newId, newToken, sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import { endInvitations, insertLink, readLink } from "./link.ts";
 import { requireAdmin, type Role, type Team } from "./team.ts";

@@ -5,8 +5,8 @@ import { keyOn, password, Person } from "./person.ts";
 
 /** This file is also compiled into out/test/support; the command stays where it is. */
 const CLI = fileURLToPath(import.meta.url).includes("/out/test/support/")
-  ? new URL("../../../dist/cli.js", import.meta.url)
-  : new URL("../../dist/cli.js", import.meta.url);
+  ? new URL("../../../dist/cli/main.js", import.meta.url)
+  : new URL("../../dist/cli/main.js", import.meta.url);
 const cli = fileURLToPath(CLI);
 
 export type Environment = Record<string, string>;

@@ -8,21 +8,21 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Config } from "./config.ts";
-import { isLoopback } from "./config.ts";
+import type { Config } from "./core/config.ts";
+import { isLoopback } from "./core/config.ts";
 import type { Database } from "./database/database.ts";
 import { databaseVersion, schemaVersion } from "./database/migrations.ts";
-import { refusalBody, refusals, UnavailableError, type RefusalCode } from "./errors.ts";
-import { createEndpoint, VALUES_A_REQUEST, type Context } from "./graphql.ts";
-import { sameText } from "./ids.ts";
-import { hashKey, readKey, sameHash } from "./key.ts";
-import type { Logger } from "./log.ts";
-import { createMetrics, type Metrics } from "./metrics.ts";
+import { refusalBody, refusals, UnavailableError, type RefusalCode } from "./core/errors.ts";
+import { createEndpoint, VALUES_A_REQUEST, type Context } from "./graphql/endpoint.ts";
+import { sameText } from "./core/ids.ts";
+import { hashKey, readKey, sameHash } from "./core/key.ts";
+import type { Logger } from "./core/log.ts";
+import { createMetrics, type Metrics } from "./core/metrics.ts";
 import { LastUsed, lookUpKey, type KeyRow } from "./nouns/apikey.ts";
 import { CONTENT_POLICY, createPages } from "./pages/app.tsx";
-import { Passwords } from "./password.ts";
-import { callerOf, Quotas } from "./quota.ts";
-import { readCredentials } from "./viewer.ts";
+import { Passwords } from "./auth/password.ts";
+import { callerOf, Quotas } from "./limits/bucket.ts";
+import { readCredentials } from "./auth/teamkey.ts";
 
 /** Of a GraphQL request; the longest query of 1000 tokens one would write is a tenth of it. */
 export const MAX_BODY = 64 * 1024;

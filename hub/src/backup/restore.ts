@@ -16,12 +16,12 @@ import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import type { Database, Queries, Value } from "./database/database.ts";
-import { schemaVersion } from "./database/migrations.ts";
-import { UserError } from "./errors.ts";
-import { isObject } from "./json.ts";
-import { audit, type AuditAction } from "./nouns/audit.ts";
-import type { Role } from "./nouns/team.ts";
+import type { Database, Queries, Value } from "../database/database.ts";
+import { schemaVersion } from "../database/migrations.ts";
+import { UserError } from "../core/errors.ts";
+import { isObject } from "../core/json.ts";
+import { audit, type AuditAction } from "../nouns/audit.ts";
+import type { Role } from "../nouns/team.ts";
 
 const FORMAT = "boxwright-hub-backup";
 /** The tables below have been as they are since this version of the schema. */

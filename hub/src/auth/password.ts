@@ -5,7 +5,7 @@
  * are turned away before they cost anything. scrypt runs on a thread of Node's pool: the event loop answers others meanwhile.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { UserError } from "./errors.ts";
+import { UserError } from "../core/errors.ts";
 
 const N = 2 ** 15;
 const R = 8;

@@ -4,7 +4,7 @@
  * and by characters; the one unused for longest goes first.
  */
 import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
-import { checkLimits, documentLimits } from "./limits.ts";
+import { checkLimits, documentLimits } from "../limits/document.ts";
 
 export type Entry =
   | { readonly document: DocumentNode; readonly fields: number; readonly cost: number; readonly errors?: undefined }

@@ -5,24 +5,24 @@
  *
  * This and `main` in it are the only place with side effects on the process.
  */
-import "./production.ts";
+import "../core/production.ts";
 import { readFile } from "node:fs/promises";
 import { buffer as readStream } from "node:stream/consumers";
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { backup, restore } from "./backup.ts";
-import { ConfigProblems, options as configOptions, readConfig, readConfigFile, type Config } from "./config.ts";
-import type { Database } from "./database/database.ts";
-import { UserError } from "./errors.ts";
-import { decodeDeviceFile, parseDeviceFile } from "./import.ts";
-import { createLogger, redact } from "./log.ts";
-import { keysMadeBy, revokeKey } from "./nouns/apikey.ts";
-import { readAudit } from "./nouns/audit.ts";
-import { addDevices, listDevices, removeDevice } from "./nouns/device.ts";
-import { addTeam, findTeam, listTeams, membersOf, parseRole, removeMember, renameTeam, setRole, teamsOf } from "./nouns/team.ts";
-import { cleanEmail } from "./nouns/text.ts";
-import { findUser, initialise, invite, listUsers, removeUser, resetLink } from "./nouns/user.ts";
-import { openDatabase } from "./open.ts";
-import { serve } from "./server.ts";
+import { backup, restore } from "../backup/restore.ts";
+import { ConfigProblems, options as configOptions, readConfig, readConfigFile, type Config } from "../core/config.ts";
+import type { Database } from "../database/database.ts";
+import { UserError } from "../core/errors.ts";
+import { decodeDeviceFile, parseDeviceFile } from "./devicefile.ts";
+import { createLogger, redact } from "../core/log.ts";
+import { keysMadeBy, revokeKey } from "../nouns/apikey.ts";
+import { readAudit } from "../nouns/audit.ts";
+import { addDevices, listDevices, removeDevice } from "../nouns/device.ts";
+import { addTeam, findTeam, listTeams, membersOf, parseRole, removeMember, renameTeam, setRole, teamsOf } from "../nouns/team.ts";
+import { cleanEmail } from "../nouns/text.ts";
+import { findUser, initialise, invite, listUsers, removeUser, resetLink } from "../nouns/user.ts";
+import { openDatabase } from "../database/open.ts";
+import { serve } from "../server.ts";
 
 const ACTOR = "operator";
 

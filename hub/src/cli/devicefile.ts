@@ -1,6 +1,6 @@
 /** The file of `hub devices import`. */
-import { UserError } from "./errors.ts";
-import type { NewDevice } from "./nouns/device.ts";
+import { UserError } from "../core/errors.ts";
+import type { NewDevice } from "../nouns/device.ts";
 
 /** The text of the file. In another encoding than UTF-8 names would be taken with their letters lost. */
 export function decodeDeviceFile(bytes: Uint8Array): string {

@@ -2,14 +2,14 @@
 import { readFileSync } from "node:fs";
 import { buildSchema, getOperationAST, GraphQLError, Kind, type ExecutionResult } from "graphql";
 import { createHandler, type Handler, type RequestParams, type Response } from "graphql-http";
-import type { Queries } from "./database/database.ts";
+import type { Queries } from "../database/database.ts";
 import { Documents } from "./documents.ts";
-import { refusalBody, refusals, UnavailableError } from "./errors.ts";
-import { isObject } from "./json.ts";
-import { listDevices, type Device } from "./nouns/device.ts";
-import { isDeviceId } from "./nouns/text.ts";
+import { refusalBody, refusals, UnavailableError } from "../core/errors.ts";
+import { isObject } from "../core/json.ts";
+import { listDevices, type Device } from "../nouns/device.ts";
+import { isDeviceId } from "../nouns/text.ts";
 
-export const schemaText = readFileSync(new URL("../schema.graphql", import.meta.url), "utf8");
+export const schemaText = readFileSync(new URL("../../schema.graphql", import.meta.url), "utf8");
 
 /**
  * Devices in an answer times fields in the document: what one request may cost to execute. 5,000 devices with 20

@@ -1,10 +1,10 @@
 /** Opens the configured database and brings its schema up to date. */
-import type { Config } from "./config.ts";
-import type { Database } from "./database/database.ts";
-import { migrate } from "./database/migrations.ts";
-import { Postgres } from "./database/postgres.ts";
-import { Sqlite } from "./database/sqlite.ts";
-import { UnavailableError } from "./errors.ts";
+import type { Config } from "../core/config.ts";
+import type { Database } from "./database.ts";
+import { migrate } from "./migrations.ts";
+import { Postgres } from "./postgres.ts";
+import { Sqlite } from "./sqlite.ts";
+import { UnavailableError } from "../core/errors.ts";
 
 type Settings = Pick<Config, "databaseUrl" | "databaseFile" | "databasePool">;
 
