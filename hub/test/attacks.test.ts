@@ -5,7 +5,7 @@
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { MAX_BODY } from "../src/app.ts";
+import { MAX_BODY } from "../src/graphql/endpoint.ts";
 import { addDevices } from "../src/nouns/device.ts";
 import { LIST, startHub, type TestHub } from "./support/hub.ts";
 
@@ -224,7 +224,7 @@ describe("queries (9)", () => {
   ];
 
   it.each(attacks)("%s", async (_name, query, expected) => {
-    const { documents } = hub.running.hub.endpoint;
+    const { documents } = hub.running.app.endpoint;
     const validated = documents.validated;
     const attack = await hub.makeTeam("Attack", []);
     const started = hub.db.queries;
@@ -239,7 +239,7 @@ describe("queries (9)", () => {
   });
 
   it("leave a good client answered while they all run at once", async () => {
-    const { documents } = hub.running.hub.endpoint;
+    const { documents } = hub.running.app.endpoint;
     await beside(() => {
       const all = [0, 1, 2].flatMap((round) => attacks.map(([, query]) => `${query} # ${round}`));
       return Promise.all(all.map((query) => hub.query(query)));
@@ -249,7 +249,7 @@ describe("queries (9)", () => {
   });
 
   it("stop parsing at 1000 tokens, and validate nothing of it", async () => {
-    const { documents } = hub.running.hub.endpoint;
+    const { documents } = hub.running.app.endpoint;
     const { parsed, validated } = documents;
     const { json } = await hub.query("{ team { id } } ".repeat(300));
     expect(json.errors[0].message).toMatch(/1000 tokens\. Parsing aborted/);
@@ -257,7 +257,7 @@ describe("queries (9)", () => {
   });
 
   it("validate no fragment beyond the limit of fields, spread or not", async () => {
-    const { documents } = hub.running.hub.endpoint;
+    const { documents } = hub.running.app.endpoint;
     const before = documents.validated;
     const { text } = await hub.query(`{ team { id } } fragment U on Team { ${"id ".repeat(499)} }`);
     expect(text).toMatch(/fields: got 501, expected at most 500/);
@@ -265,7 +265,7 @@ describe("queries (9)", () => {
   });
 
   it("parse a refused query once, however often it comes", async () => {
-    const { documents } = hub.running.hub.endpoint;
+    const { documents } = hub.running.app.endpoint;
     const query = "{ nothing_like_it }";
     await hub.query(query);
     const before = documents.parsed;
@@ -274,7 +274,7 @@ describe("queries (9)", () => {
   });
 
   it("hold a bounded number of documents, the ones in use among them", () => {
-    const { documents } = hub.running.hub.endpoint;
+    const { documents } = hub.running.app.endpoint;
     for (let i = 0; i < 1200; i++) {
       documents.get(`{ team { id } } # ${i}`);
       documents.get(LIST);
@@ -314,10 +314,10 @@ describe("queries (9)", () => {
   });
 
   it("are taken one at a time", async () => {
-    const { parsed } = hub.running.hub.endpoint.documents;
+    const { parsed } = hub.running.app.endpoint.documents;
     expect((await hub.query("", hub.key, { body: JSON.stringify(Array.from({ length: 500 }, (_, i) => ({ query: `{ team { id } } # b${i}` }))) })).status).toBe(
       400,
     );
-    expect(hub.running.hub.endpoint.documents.parsed).toBe(parsed);
+    expect(hub.running.app.endpoint.documents.parsed).toBe(parsed);
   });
 });

@@ -16,7 +16,7 @@ import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, inject, it } from "vitest";
 import { createHubClient, HubAuthError, HubError, HubQueryError, HubRateLimitError, HubRequestError, HubUnavailableError } from "../client/index.ts";
 import { createBackend } from "../examples/backend/server.ts";
-import { curlLine } from "../src/pages/views.tsx";
+import { curlLine } from "../src/pages/settings.tsx";
 import { chromiumFlags } from "./support/chromium.ts";
 import { LIST, startHub, temporaryFolder, type TestHub } from "./support/hub.ts";
 import type { introspection } from "./support/introspection.d.ts";

@@ -386,10 +386,10 @@ for (const { kind, skip } of kinds) {
 
     it("asks the database for the key and for the list, and parses a known query never again", async () => {
       await hub.query(LIST);
-      const [queries, parsed] = [hub.db.queries, hub.running.hub.endpoint.documents.parsed];
+      const [queries, parsed] = [hub.db.queries, hub.running.app.endpoint.documents.parsed];
       for (let i = 0; i < 20; i++) await hub.query(LIST);
       expect(hub.db.queries - queries).toBe(40);
-      expect(hub.running.hub.endpoint.documents.parsed).toBe(parsed);
+      expect(hub.running.app.endpoint.documents.parsed).toBe(parsed);
     });
 
     it("sees at once what another process added, renamed or revoked", async () => {
@@ -432,7 +432,7 @@ for (const { kind, skip } of kinds) {
         (await hub.storage.db.all<{ last_used_at: number | null }>("SELECT last_used_at FROM api_keys WHERE id = ?", [keyId]))[0]?.last_used_at;
       await hub.query(LIST, key);
       expect(await when()).toBeNull();
-      await hub.running.hub.flush();
+      await hub.running.app.flush();
       expect(await when()).toBeGreaterThan(Date.now() - 60_000);
     });
   });
@@ -517,7 +517,7 @@ describe("limits of requests (12)", () => {
     const statuses = [];
     for (let i = 0; i < 4; i++) statuses.push((await hub.query(LIST, hub.key, { headers: { "x-forwarded-for": `198.51.100.${i}` } })).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
-    expect(hub.running.hub.quotas.addresses.size).toBe(1);
+    expect(hub.running.app.addresses.size).toBe(1);
     await hub.stop();
   });
 });

@@ -279,7 +279,7 @@ for (const { kind, skip } of kinds) {
     it("keep the full key out of the database, logs, audit and backup (3)", async () => {
       const key = keyOn((await admin.post(`${base}/keys`, await newKey(admin))).html)!;
       await hub.query(LIST, key);
-      await hub.running.hub.flush();
+      await hub.running.app.flush();
       const secret = key.slice(17);
       const folder = temporaryFolder();
       await backup(hub.storage.db, Date.now(), join(folder.path, "b.gz"));

@@ -6,7 +6,8 @@ import { newId } from "../src/core/ids.ts";
 import { hashKey, KEY_PATTERN, mintKey, readKey, sameHash } from "../src/core/key.ts";
 import { checkLimits, measure } from "../src/limits/document.ts";
 import { redact } from "../src/core/log.ts";
-import { callerOf, decide, Quotas } from "../src/limits/bucket.ts";
+import { callerOf } from "../src/http/caller.ts";
+import { Buckets, decide } from "../src/limits/bucket.ts";
 import { readCredentials } from "../src/auth/teamkey.ts";
 import { decodeDeviceFile, parseDeviceFile } from "../src/cli/devicefile.ts";
 import { cleanEmail, cleanName } from "../src/nouns/text.ts";
@@ -68,7 +69,6 @@ describe("ids", () => {
 
 describe("credentials", () => {
   it.each([
-    [undefined, "none"],
     [[], "none"],
     [[""], "malformed"],
     [["Bearer"], "malformed"],
@@ -143,7 +143,7 @@ describe("quotas", () => {
   it("never give more than burst + rate x time, whenever the requests come", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(400), { maxLength: 200 }), (gaps) => {
-        const quotas = new Quotas({ rate: 5, burst: 10 });
+        const quotas = new Buckets({ rate: 5, burst: 10 });
         let now = 0;
         let allowed = 0;
         for (const gap of gaps) {
@@ -156,7 +156,7 @@ describe("quotas", () => {
   });
 
   it("hold no more callers than they may, and forget the idlest", () => {
-    const quotas = new Quotas({ rate: 0.001, burst: 1 }, 100);
+    const quotas = new Buckets({ rate: 0.001, burst: 1 }, 100);
     for (let i = 0; i < 100_000; i++) {
       quotas.take(`caller ${i}`, 0);
       quotas.take("busy", 0);
@@ -166,7 +166,7 @@ describe("quotas", () => {
   });
 
   it("hold no more callers than they may for being charged late, either", () => {
-    const quotas = new Quotas({ rate: 1, burst: 10 }, 3);
+    const quotas = new Buckets({ rate: 1, burst: 10 }, 3);
     for (let i = 0; i < 10; i++) quotas.charge(`forgotten ${i}`, 0, 1);
     expect(quotas.size).toBe(3);
   });

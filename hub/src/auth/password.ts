@@ -16,11 +16,14 @@ const MAX_WAITING = 16;
 
 function derive(password: string, salt: Buffer, n: number, r: number, p: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    scrypt(password.normalize("NFKC"), salt, SIZE, { N: n, r, p, maxmem: MAX_MEMORY }, (error, key) => (error === null ? resolve(key) : reject(error)));
+    scrypt(password.normalize("NFKC"), salt, SIZE, { N: n, r, p, maxmem: MAX_MEMORY }, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    );
   });
 }
 
-const encode = (salt: Buffer, key: Buffer): string => `scrypt$${N}$${R}$${P}$${salt.toString("base64url")}$${key.toString("base64url")}`;
+const encode = (salt: Buffer, key: Buffer): string =>
+  `scrypt$${N}$${R}$${P}$${salt.toString("base64url")}$${key.toString("base64url")}`;
 
 export class Passwords {
   readonly #maxWaiting: number;
@@ -53,7 +56,9 @@ export class Passwords {
     if (scheme !== "scrypt" || salt === undefined || key === undefined)
       throw new Error(`got a password hash of scheme ${JSON.stringify(scheme)}, expected scrypt`);
     const expected = Buffer.from(key, "base64url");
-    const got = await this.#inTurn(() => derive(password, Buffer.from(salt, "base64url"), Number(n), Number(r), Number(p)));
+    const got = await this.#inTurn(() =>
+      derive(password, Buffer.from(salt, "base64url"), Number(n), Number(r), Number(p)),
+    );
     return timingSafeEqual(got, expected) && stored !== undefined;
   }
 

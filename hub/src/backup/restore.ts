@@ -21,7 +21,7 @@ import { schemaVersion } from "../database/migrations.ts";
 import { UserError } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
 import { audit, type AuditAction } from "../nouns/audit.ts";
-import type { Role } from "../nouns/team.ts";
+import type { Role } from "../nouns/role.ts";
 
 const FORMAT = "boxwright-hub-backup";
 /** The tables below have been as they are since this version of the schema. */
@@ -32,7 +32,11 @@ const tables = [
   { name: "users", columns: ["id", "email", "password", "created_at"], key: ["id"] },
   { name: "members", columns: ["team_id", "user_id", "role", "created_at"], key: ["team_id", "user_id"] },
   { name: "devices", columns: ["team_id", "id", "name", "created_at"], key: ["team_id", "id"] },
-  { name: "api_keys", columns: ["id", "team_id", "hash", "form", "created_by", "created_at", "last_used_at", "revoked_at"], key: ["id"] },
+  {
+    name: "api_keys",
+    columns: ["id", "team_id", "hash", "form", "created_by", "created_at", "last_used_at", "revoked_at"],
+    key: ["id"],
+  },
   { name: "audit", columns: ["id", "at", "actor", "action", "team_id", "subject"], key: ["id"] },
 ] as const;
 const LEFT_OUT = ["sessions", "links"] as const;
@@ -44,7 +48,10 @@ async function* rowsOf(tx: Queries, table: (typeof tables)[number]): AsyncGenera
   const key = table.key.join(", ");
   const marks = table.key.map(() => "?").join(", ");
   for (let last: Value[] = table.key.map(() => ""); ;) {
-    const rows = await tx.all<Row>(`SELECT ${table.columns.join(", ")} FROM ${table.name} WHERE (${key}) > (${marks}) ORDER BY ${key} LIMIT ${PAGE}`, last);
+    const rows = await tx.all<Row>(
+      `SELECT ${table.columns.join(", ")} FROM ${table.name} WHERE (${key}) > (${marks}) ORDER BY ${key} LIMIT ${PAGE}`,
+      last,
+    );
     yield* rows;
     const end = rows.at(-1);
     if (rows.length < PAGE || end === undefined) return;
@@ -72,7 +79,9 @@ export async function backup(db: Database, now: number, file: string): Promise<{
           }
           yield JSON.stringify({ end: true, rows: count }) + "\n";
         }
-        await pipeline(Readable.from(lines()), createGzip(), (packed: AsyncIterable<Buffer>) => writeFile(handle, packed));
+        await pipeline(Readable.from(lines()), createGzip(), (packed: AsyncIterable<Buffer>) =>
+          writeFile(handle, packed),
+        );
       });
       await handle.sync();
     } finally {
@@ -129,14 +138,19 @@ async function readBackup(file: string): Promise<{ taken: number; lines: Line[] 
         const { format, schema, at } = value;
         if (format !== FORMAT) throw new Error(`got format ${JSON.stringify(format)}, expected ${FORMAT}`);
         if (typeof schema !== "number" || schema < OLDEST_SCHEMA || schema > schemaVersion)
-          throw new Error(`got schema version ${JSON.stringify(schema)}, expected ${OLDEST_SCHEMA} to ${schemaVersion}: restore with the hub that made it`);
-        if (typeof at !== "number" || Number.isNaN(new Date(at).getTime())) throw new Error(`at: got ${JSON.stringify(at)}, expected a time in milliseconds`);
+          throw new Error(
+            `got schema version ${JSON.stringify(schema)}, expected ${OLDEST_SCHEMA} to ${schemaVersion}: restore with the hub that made it`,
+          );
+        if (typeof at !== "number" || Number.isNaN(new Date(at).getTime()))
+          throw new Error(`at: got ${JSON.stringify(at)}, expected a time in milliseconds`);
         taken = at;
       } else if (value["end"] === true) end = value;
       else {
         const table = tables.find((candidate) => candidate.name === value["table"]);
         if (table === undefined || !isObject(value["row"]))
-          throw new Error(`line ${lineNumber}: got table ${JSON.stringify(value["table"])}, expected a row of one of ${tables.map((t) => t.name).join(", ")}`);
+          throw new Error(
+            `line ${lineNumber}: got table ${JSON.stringify(value["table"])}, expected a row of one of ${tables.map((t) => t.name).join(", ")}`,
+          );
         lines.push({ table, row: value["row"] as Row });
       }
     }
@@ -167,7 +181,9 @@ async function readKnown(tx: Queries): Promise<Known> {
   const members = await tx.all<{ team_id: string; email: string; role: Role }>(
     "SELECT m.team_id AS team_id, u.email AS email, m.role AS role FROM members m JOIN users u ON u.id = m.user_id",
   );
-  const keys = await tx.all<{ id: string; revoked_at: number }>("SELECT id, revoked_at FROM api_keys WHERE revoked_at IS NOT NULL");
+  const keys = await tx.all<{ id: string; revoked_at: number }>(
+    "SELECT id, revoked_at FROM api_keys WHERE revoked_at IS NOT NULL",
+  );
   return {
     passwords: new Map(users.map(({ email, password }) => [email, password])),
     roles: new Map(members.map(({ team_id, email, role }) => [memberKey(team_id, email), role])),
@@ -175,13 +191,21 @@ async function readKnown(tx: Queries): Promise<Known> {
   };
 }
 
-const HISTORY: readonly AuditAction[] = ["user.created", "user.removed", "member.joined", "member.removed", "key.revoked"];
+const HISTORY: readonly AuditAction[] = [
+  "user.created",
+  "user.removed",
+  "member.joined",
+  "member.removed",
+  "key.revoked",
+];
 
 /**
  * The same from the audit, which restores leave in place: that someone is not there says nothing yet, for they may have
  * been lost with an earlier restore. Who or what was taken away last, and not given back after it?
  */
-async function readTakenAway(tx: Queries): Promise<{ users: Set<string>; members: Set<string>; keys: Map<string, number> }> {
+async function readTakenAway(
+  tx: Queries,
+): Promise<{ users: Set<string>; members: Set<string>; keys: Map<string, number> }> {
   const users = new Set<string>();
   const members = new Set<string>();
   const teams = new Map<string, Set<string>>();
@@ -241,10 +265,14 @@ export async function restore(db: Database, now: number, file: string, replace: 
       if (replace) continue;
       const [found] = await tx.all<{ count: number }>(`SELECT count(*) AS count FROM ${name}`);
       if ((found?.count ?? 0) > 0)
-        throw new UserError(`got ${found?.count} rows in ${name}, expected an empty database; --replace throws away what is there`, 409);
+        throw new UserError(
+          `got ${found?.count} rows in ${name}, expected an empty database; --replace throws away what is there`,
+          409,
+        );
     }
     const known = await readKnown(tx);
-    for (const { name } of [...LEFT_OUT.map((left) => ({ name: left })), ...[...tables].reverse()]) if (name !== "audit") await tx.all(`DELETE FROM ${name}`);
+    for (const { name } of [...LEFT_OUT.map((left) => ({ name: left })), ...[...tables].reverse()])
+      if (name !== "audit") await tx.all(`DELETE FROM ${name}`);
 
     const insert = ({ name, columns }: (typeof tables)[number], row: Row): Promise<object[]> =>
       tx.all(
@@ -312,7 +340,14 @@ export async function restore(db: Database, now: number, file: string, replace: 
       }
       await insert(table, kept);
     }
-    await audit(tx, now, "operator", "backup.restored", null, `${lines.length} rows of ${new Date(taken).toISOString()}`);
+    await audit(
+      tx,
+      now,
+      "operator",
+      "backup.restored",
+      null,
+      `${lines.length} rows of ${new Date(taken).toISOString()}`,
+    );
     const teamsWithoutAdmin = [...admins].filter(([, count]) => count === 0).map(([id]) => id);
     return { rows: lines.length, taken, knowsSince: past > 0 && unknown === 0, inForce, ...report, teamsWithoutAdmin };
   });

@@ -15,7 +15,8 @@ export function decodeDeviceFile(bytes: Uint8Array): string {
 export function parseDeviceFile(text: string): NewDevice[] {
   const trimmed = text.replace(/^\ufeff/, "").trim();
   if (trimmed === "") throw new UserError("got an empty file, expected at least one device");
-  if (trimmed.startsWith("[")) return (parse(trimmed, "file") as unknown[]).map((value, i) => toDevice(value, `device ${i + 1}`));
+  if (trimmed.startsWith("["))
+    return (parse(trimmed, "file") as unknown[]).map((value, i) => toDevice(value, `device ${i + 1}`));
   const lines = trimmed.split(/\r?\n/);
   return lines.flatMap((line, i) => {
     if (line.trim() === "") return [];
@@ -34,7 +35,9 @@ function parse(text: string, where: string): unknown {
 function toDevice(value: unknown, where: string): NewDevice {
   const { name, id, ...more } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   if (typeof name !== "string" || (id !== undefined && typeof id !== "string") || Object.keys(more).length > 0) {
-    throw new UserError(`${where}: got ${JSON.stringify(value)?.slice(0, 80)}, expected {"name": text, "id": text or left out}`);
+    throw new UserError(
+      `${where}: got ${JSON.stringify(value)?.slice(0, 80)}, expected {"name": text, "id": text or left out}`,
+    );
   }
   return { name, id };
 }

@@ -18,7 +18,8 @@ import { createLogger, redact } from "../core/log.ts";
 import { keysMadeBy, revokeKey } from "../nouns/apikey.ts";
 import { readAudit } from "../nouns/audit.ts";
 import { addDevices, listDevices, removeDevice } from "../nouns/device.ts";
-import { addTeam, findTeam, listTeams, membersOf, parseRole, removeMember, renameTeam, setRole, teamsOf } from "../nouns/team.ts";
+import { addTeam, findTeam, listTeams, membersOf, removeMember, renameTeam, setRole, teamsOf } from "../nouns/team.ts";
+import { parseRole } from "../nouns/role.ts";
 import { cleanEmail } from "../nouns/text.ts";
 import { findUser, initialise, invite, listUsers, removeUser, resetLink } from "../nouns/user.ts";
 import { openDatabase } from "../database/open.ts";
@@ -50,7 +51,8 @@ interface Command {
 
 class Usage extends Error {}
 
-const link = (config: Config, token: string): string => `${config.baseUrl ?? `http://localhost:${config.port}`}/link/${token}`;
+const link = (config: Config, token: string): string =>
+  `${config.baseUrl ?? `http://localhost:${config.port}`}/link/${token}`;
 const iso = (time: number): string => new Date(time).toISOString();
 
 const commands: Readonly<Record<string, Command>> = {
@@ -59,7 +61,9 @@ const commands: Readonly<Record<string, Command>> = {
     about: "makes the first team and a one-time link for its administrator",
     values: ["email", "team"],
     run: async ({ db, config, need, get }) => {
-      const { team, token } = await initialise(db, Date.now(), need("email"), () => addTeam(db, Date.now(), ACTOR, get("team") ?? "My team"));
+      const { team, token } = await initialise(db, Date.now(), need("email"), () =>
+        addTeam(db, Date.now(), ACTOR, get("team") ?? "My team"),
+      );
       return { team, link: link(config, token) };
     },
   },
@@ -79,18 +83,27 @@ const commands: Readonly<Record<string, Command>> = {
     values: ["team", "email", "role"],
     run: async ({ db, config, need, get }) => {
       const team = await findTeam(db, need("team"));
-      return { team, link: link(config, await invite(db, Date.now(), ACTOR, undefined, team.id, need("email"), parseRole(get("role") ?? "member"))) };
+      return {
+        team,
+        link: link(
+          config,
+          await invite(db, Date.now(), ACTOR, undefined, team.id, need("email"), parseRole(get("role") ?? "member")),
+        ),
+      };
     },
   },
   "users reset": {
     usage: "hub users reset --email EMAIL",
     about: "a one-time link to choose a new password",
     values: ["email"],
-    run: async ({ db, config, need }) => ({ link: link(config, await resetLink(db, Date.now(), ACTOR, need("email"))) }),
+    run: async ({ db, config, need }) => ({
+      link: link(config, await resetLink(db, Date.now(), ACTOR, need("email"))),
+    }),
   },
   "users role": {
     usage: "hub users role --team TEAM --email EMAIL --role admin|member",
-    about: "changes what someone may do in a team; of someone who is no administrator any more it names the API keys they made",
+    about:
+      "changes what someone may do in a team; of someone who is no administrator any more it names the API keys they made",
     values: ["team", "email", "role"],
     run: async ({ db, need }) => {
       const team = await findTeam(db, need("team"));
@@ -98,12 +111,18 @@ const commands: Readonly<Record<string, Command>> = {
       const email = cleanEmail(need("email"));
       await setRole(db, Date.now(), ACTOR, undefined, team.id, email, role);
       const user = await findUser(db, email);
-      return { team, email, role, ...(role === "member" && user !== undefined ? { keysThatStay: await keysMadeBy(db, user.id, team.id) } : {}) };
+      return {
+        team,
+        email,
+        role,
+        ...(role === "member" && user !== undefined ? { keysThatStay: await keysMadeBy(db, user.id, team.id) } : {}),
+      };
     },
   },
   "users remove": {
     usage: "hub users remove --email EMAIL [--team TEAM]",
-    about: "ends the account, or with --team only the membership, and the invitations the person made; names the API keys they made, which stay until revoked",
+    about:
+      "ends the account, or with --team only the membership, and the invitations the person made; names the API keys they made, which stay until revoked",
     values: ["email", "team"],
     run: async ({ db, need, get, warn }) => {
       const name = get("team");
@@ -116,7 +135,9 @@ const commands: Readonly<Record<string, Command>> = {
       else await removeMember(db, Date.now(), ACTOR, undefined, team.id, user.id);
       for (const { id, name: teamName } of teams) {
         if ((await membersOf(db, id)).some(({ role }) => role === "admin")) continue;
-        warn(`team ${JSON.stringify(teamName)} (${id}) has no administrator now: hub users role, or hub users invite --role admin`);
+        warn(
+          `team ${JSON.stringify(teamName)} (${id}) has no administrator now: hub users role, or hub users invite --role admin`,
+        );
       }
       const keysThatStay = await keysMadeBy(db, user.id, team?.id);
       return { removed: email, keysThatStay };
@@ -137,7 +158,8 @@ const commands: Readonly<Record<string, Command>> = {
     usage: "hub teams rename --team TEAM --name NAME",
     about: "a new name for a team",
     values: ["team", "name"],
-    run: async ({ db, need }) => renameTeam(db, Date.now(), ACTOR, undefined, (await findTeam(db, need("team"))).id, need("name")),
+    run: async ({ db, need }) =>
+      renameTeam(db, Date.now(), ACTOR, undefined, (await findTeam(db, need("team"))).id, need("name")),
   },
   "teams members": {
     usage: "hub teams members --team TEAM",
@@ -156,20 +178,30 @@ const commands: Readonly<Record<string, Command>> = {
     about: "one device; without --id the hub makes an id",
     values: ["team", "name", "id"],
     run: async ({ db, config, need, get }) =>
-      (await addDevices(db, Date.now(), (await findTeam(db, need("team"))).id, config.maxDevices, [{ id: get("id"), name: need("name") }]))[0],
+      (
+        await addDevices(db, Date.now(), (await findTeam(db, need("team"))).id, config.maxDevices, [
+          { id: get("id"), name: need("name") },
+        ])
+      )[0],
   },
   "devices import": {
     usage: "hub devices import --team TEAM FILE",
-    about: 'many devices, all or none; FILE: a JSON array or JSON lines of {"name", "id"?}, or one name a line; - reads standard input',
+    about:
+      'many devices, all or none; FILE: a JSON array or JSON lines of {"name", "id"?}, or one name a line; - reads standard input',
     values: ["team"],
     takesRest: true,
     run: async ({ db, config, need, rest }) => {
       const [file] = rest;
       if (file === undefined || rest.length > 1) throw new Usage(`FILE: got ${rest.length} files, expected 1`);
-      const bytes = file === "-" ? await readStream(process.stdin) : await readFile(file).catch((error: unknown) => error as Error);
-      if (bytes instanceof Error) throw new UserError(`FILE: got ${JSON.stringify(file)}, expected a readable file (${bytes.message})`);
+      const bytes =
+        file === "-" ? await readStream(process.stdin) : await readFile(file).catch((error: unknown) => error as Error);
+      if (bytes instanceof Error)
+        throw new UserError(`FILE: got ${JSON.stringify(file)}, expected a readable file (${bytes.message})`);
       const list = parseDeviceFile(decodeDeviceFile(bytes));
-      return { imported: (await addDevices(db, Date.now(), (await findTeam(db, need("team"))).id, config.maxDevices, list)).length };
+      return {
+        imported: (await addDevices(db, Date.now(), (await findTeam(db, need("team"))).id, config.maxDevices, list))
+          .length,
+      };
     },
   },
   "devices remove": {
@@ -196,7 +228,8 @@ const commands: Readonly<Record<string, Command>> = {
     values: ["team", "limit"],
     run: async ({ db, get }) => {
       const limit = Number(get("limit") ?? 100);
-      if (!Number.isSafeInteger(limit) || limit < 1) throw new Usage(`--limit: got ${get("limit")}, expected a whole number from 1`);
+      if (!Number.isSafeInteger(limit) || limit < 1)
+        throw new Usage(`--limit: got ${get("limit")}, expected a whole number from 1`);
       const name = get("team");
       const rows = await readAudit(db, limit, name === undefined ? undefined : (await findTeam(db, name)).id);
       return rows.map((row) => ({ ...row, at: iso(row.at) }));
@@ -210,7 +243,8 @@ const commands: Readonly<Record<string, Command>> = {
   },
   restore: {
     usage: "hub restore --from FILE [--replace]",
-    about: "fills an empty database from a backup; --replace throws away what is there, but access that was taken away since stays away",
+    about:
+      "fills an empty database from a backup; --replace throws away what is there, but access that was taken away since stays away",
     values: ["from"],
     switches: ["replace"],
     run: async ({ db, need, has, warn }) => {
@@ -238,7 +272,9 @@ const outside: Readonly<Record<string, Pick<Command, "usage" | "about">>> = {
 
 function help(): string {
   const lines = Object.values({ ...outside, ...commands }).map(({ usage, about }) => `  ${usage}\n      ${about}`);
-  const settings = Object.entries(configOptions).map(([name, { env, about }]) => `  ${env.padEnd(26)} ${name.padEnd(18)} ${about}`);
+  const settings = Object.entries(configOptions).map(
+    ([name, { env, about }]) => `  ${env.padEnd(26)} ${name.padEnd(18)} ${about}`,
+  );
   return `Usage: hub COMMAND [--config FILE]\n\n${lines.join("\n")}\n\nConfiguration (environment, or the name in the JSON file of --config or HUB_CONFIG):\n${settings.join("\n")}\n`;
 }
 
@@ -275,13 +311,19 @@ async function main(argv: readonly string[]): Promise<void> {
   const name = Object.hasOwn(commands, two) ? two : words[0]!;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined && !Object.hasOwn(outside, name))
-    throw new Usage(`got command ${JSON.stringify(two)}, expected one of: ${[...Object.keys(outside), ...Object.keys(commands)].join(", ")}`);
+    throw new Usage(
+      `got command ${JSON.stringify(two)}, expected one of: ${[...Object.keys(outside), ...Object.keys(commands)].join(", ")}`,
+    );
   const settings: NonNullable<ParseArgsConfig["options"]> = { config: { type: "string" } };
   for (const option of command?.values ?? []) settings[option] = { type: "string" };
   for (const option of command?.switches ?? []) settings[option] = { type: "boolean" };
   let parsed: { values: Record<string, unknown>; positionals: string[] };
   try {
-    parsed = parseArgs({ args: argv.slice(name.split(" ").length), options: settings, allowPositionals: command?.takesRest === true });
+    parsed = parseArgs({
+      args: argv.slice(name.split(" ").length),
+      options: settings,
+      allowPositionals: command?.takesRest === true,
+    });
   } catch (error) {
     throw new Usage(`${(error as Error).message}\nUsage: ${(command ?? outside[name])!.usage}`);
   }
@@ -308,7 +350,15 @@ async function main(argv: readonly string[]): Promise<void> {
   const db = await openDatabase(config, () => undefined);
   try {
     const warn = (text: string): void => void process.stderr.write(`hub: ${text}\n`);
-    const result = await command!.run({ config, db, need, get, warn, has: (option) => values[option] === true, rest: positionals });
+    const result = await command!.run({
+      config,
+      db,
+      need,
+      get,
+      warn,
+      has: (option) => values[option] === true,
+      rest: positionals,
+    });
     process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
   } finally {
     await db.close();
@@ -318,6 +368,8 @@ async function main(argv: readonly string[]): Promise<void> {
 main(process.argv.slice(2)).catch((error: unknown) => {
   const wrongCall = error instanceof Usage || error instanceof ConfigProblems;
   const expected = wrongCall || error instanceof UserError;
-  process.stderr.write(`hub: ${redact(error instanceof Error ? (expected ? error.message : `${error.name}: ${error.message}`) : String(error))}\n`);
+  process.stderr.write(
+    `hub: ${redact(error instanceof Error ? (expected ? error.message : `${error.name}: ${error.message}`) : String(error))}\n`,
+  );
   process.exit(wrongCall ? 2 : 1);
 });

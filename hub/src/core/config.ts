@@ -55,14 +55,23 @@ function text(what: string, pattern = /\S/): Parse<string> {
 function secret(what: string, pattern: RegExp): Parse<string> {
   return (given) => {
     if (typeof given !== "string" || !pattern.test(given))
-      throw new Error(`got ${typeof given === "string" ? `a text of ${given.length} characters` : typeof given}, expected ${what}`);
+      throw new Error(
+        `got ${typeof given === "string" ? `a text of ${given.length} characters` : typeof given}, expected ${what}`,
+      );
     return given;
   };
 }
 
 function origin(given: unknown): string {
   const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search !== "" || url.hash !== "" || url.username !== "") {
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.pathname !== "/" ||
+    url.search !== "" ||
+    url.hash !== "" ||
+    url.username !== ""
+  ) {
     throw new Error(`got ${show(given)}, expected an address like https://hub.example.org, without a path`);
   }
   return url.origin;
@@ -82,14 +91,42 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     parse: secret("an address like postgres://user:password@host/name", /^postgres(ql)?:\/\//),
     about: "PostgreSQL; without it the hub keeps a SQLite file",
   },
-  databaseFile: { env: "HUB_DATABASE_FILE", parse: text("the path of a file"), fallback: "hub.db", about: "the SQLite file" },
-  databasePool: { env: "HUB_DATABASE_POOL", parse: number(1, 1000), fallback: 10, about: "PostgreSQL connections of one process" },
-  host: { env: "HUB_HOST", parse: text("an address to listen on"), fallback: "127.0.0.1", about: "address to listen on" },
+  databaseFile: {
+    env: "HUB_DATABASE_FILE",
+    parse: text("the path of a file"),
+    fallback: "hub.db",
+    about: "the SQLite file",
+  },
+  databasePool: {
+    env: "HUB_DATABASE_POOL",
+    parse: number(1, 1000),
+    fallback: 10,
+    about: "PostgreSQL connections of one process",
+  },
+  host: {
+    env: "HUB_HOST",
+    parse: text("an address to listen on"),
+    fallback: "127.0.0.1",
+    about: "address to listen on",
+  },
   port: { env: "HUB_PORT", parse: number(0, 65535), fallback: 8787, about: "port to listen on; 0 takes any free one" },
-  baseUrl: { env: "HUB_BASE_URL", parse: origin, about: "the address that browsers and backends use; by default http://localhost:PORT" },
-  tlsCert: { env: "HUB_TLS_CERT", parse: text("the path of a PEM file"), about: "certificate chain, for TLS without a proxy" },
+  baseUrl: {
+    env: "HUB_BASE_URL",
+    parse: origin,
+    about: "the address that browsers and backends use; by default http://localhost:PORT",
+  },
+  tlsCert: {
+    env: "HUB_TLS_CERT",
+    parse: text("the path of a PEM file"),
+    about: "certificate chain, for TLS without a proxy",
+  },
   tlsKey: { env: "HUB_TLS_KEY", parse: text("the path of a PEM file"), about: "private key of the certificate" },
-  proxyHops: { env: "HUB_PROXY_HOPS", parse: number(0, 10), fallback: 0, about: "how many proxies stand in front and add to X-Forwarded-For" },
+  proxyHops: {
+    env: "HUB_PROXY_HOPS",
+    parse: number(0, 10),
+    fallback: 0,
+    about: "how many proxies stand in front and add to X-Forwarded-For",
+  },
   metricsToken: {
     env: "HUB_METRICS_TOKEN",
     parse: secret("at least 16 letters, digits, _ or -", /^[\w-]{16,}$/),
@@ -102,19 +139,49 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     about: "least level that is logged",
   },
   maxDevices: { env: "HUB_MAX_DEVICES", parse: number(1, 25_000), fallback: 5000, about: "devices a team may have" },
-  keyRate: { env: "HUB_KEY_RATE", parse: number(0.1, 1e6, false), fallback: 100, about: "requests a second of one API key" },
+  keyRate: {
+    env: "HUB_KEY_RATE",
+    parse: number(0.1, 1e6, false),
+    fallback: 100,
+    about: "requests a second of one API key",
+  },
   keyBurst: { env: "HUB_KEY_BURST", parse: number(1, 1e6), fallback: 200, about: "requests of one API key at once" },
-  addressRate: { env: "HUB_ADDRESS_RATE", parse: number(0.1, 1e6, false), fallback: 200, about: "requests a second of one address (IPv6: one /64)" },
-  addressBurst: { env: "HUB_ADDRESS_BURST", parse: number(1, 1e6), fallback: 400, about: "requests of one address at once" },
+  addressRate: {
+    env: "HUB_ADDRESS_RATE",
+    parse: number(0.1, 1e6, false),
+    fallback: 200,
+    about: "requests a second of one address (IPv6: one /64)",
+  },
+  addressBurst: {
+    env: "HUB_ADDRESS_BURST",
+    parse: number(1, 1e6),
+    fallback: 400,
+    about: "requests of one address at once",
+  },
   signInsPerMinute: {
     env: "HUB_SIGN_INS_PER_MINUTE",
     parse: number(0.1, 1e6, false),
     fallback: 6,
     about: "sign-ins a minute, of one address and for one account",
   },
-  signInBurst: { env: "HUB_SIGN_IN_BURST", parse: number(1, 1e6), fallback: 10, about: "sign-ins at once, of one address and for one account" },
-  sessionIdleMinutes: { env: "HUB_SESSION_IDLE_MINUTES", parse: number(2, 43_200), fallback: 480, about: "a session ends after this long without a request" },
-  sessionHours: { env: "HUB_SESSION_HOURS", parse: number(1, 8760), fallback: 168, about: "a session ends after this long in any case" },
+  signInBurst: {
+    env: "HUB_SIGN_IN_BURST",
+    parse: number(1, 1e6),
+    fallback: 10,
+    about: "sign-ins at once, of one address and for one account",
+  },
+  sessionIdleMinutes: {
+    env: "HUB_SESSION_IDLE_MINUTES",
+    parse: number(2, 43_200),
+    fallback: 480,
+    about: "a session ends after this long without a request",
+  },
+  sessionHours: {
+    env: "HUB_SESSION_HOURS",
+    parse: number(1, 8760),
+    fallback: 168,
+    about: "a session ends after this long in any case",
+  },
   drainSeconds: {
     env: "HUB_DRAIN_SECONDS",
     parse: number(0, 300, false),
@@ -128,7 +195,9 @@ export class ConfigProblems extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(`${problems.length} problem${problems.length === 1 ? "" : "s"} in the configuration:\n${problems.map((line) => `  ${line}`).join("\n")}`);
+    super(
+      `${problems.length} problem${problems.length === 1 ? "" : "s"} in the configuration:\n${problems.map((line) => `  ${line}`).join("\n")}`,
+    );
     this.problems = problems;
   }
 }
@@ -143,7 +212,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
   const given = isObject(file) ? file : {};
   if (given !== file) problems.push(`config file: got ${show(file).slice(0, 40)}, expected a JSON object`);
   for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(options, name)) problems.push(`${name}: got an option that does not exist, expected one of ${Object.keys(options).join(", ")}`);
+    if (!Object.hasOwn(options, name))
+      problems.push(`${name}: got an option that does not exist, expected one of ${Object.keys(options).join(", ")}`);
   }
   const values: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
@@ -160,7 +230,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
   }
   const config = values as unknown as Config;
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
-    problems.push(`tlsCert, tlsKey: got only ${config.tlsCert === undefined ? "tlsKey" : "tlsCert"}, expected both or neither`);
+    problems.push(
+      `tlsCert, tlsKey: got only ${config.tlsCert === undefined ? "tlsKey" : "tlsCert"}, expected both or neither`,
+    );
   }
   const secured = config.tlsCert !== undefined || config.proxyHops > 0;
   if (!isLoopback(config.host) && !secured) {
@@ -168,9 +240,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
       `host: got ${show(config.host)}, which other machines reach, without TLS; expected tlsCert and tlsKey, or proxyHops (a proxy in front that speaks TLS), or a loopback address`,
     );
   }
-  if (secured && config.baseUrl === undefined) problems.push("baseUrl: got none, expected the https address that clients use");
-  if (config.baseUrl?.startsWith("http:") === true && (secured || !isLoopback(new URL(config.baseUrl).hostname.replace(/^\[|\]$/g, "")))) {
-    problems.push(`baseUrl: got ${show(config.baseUrl)}, expected https: browsers keep the session cookie only there (or on localhost)`);
+  if (secured && config.baseUrl === undefined)
+    problems.push("baseUrl: got none, expected the https address that clients use");
+  if (
+    config.baseUrl?.startsWith("http:") === true &&
+    (secured || !isLoopback(new URL(config.baseUrl).hostname.replace(/^\[|\]$/g, "")))
+  ) {
+    problems.push(
+      `baseUrl: got ${show(config.baseUrl)}, expected https: browsers keep the session cookie only there (or on localhost)`,
+    );
   }
   if (problems.length > 0) throw new ConfigProblems(problems);
   // An https address without a certificate of the hub's own: a proxy on this machine speaks TLS. Not counted, it would be the
@@ -186,7 +264,9 @@ export function readConfigFile(path: string | undefined): unknown {
   try {
     content = readFileSync(path, "utf8");
   } catch (error) {
-    throw new ConfigProblems([`config file: got ${show(path)}, expected a readable file (${(error as Error).message})`]);
+    throw new ConfigProblems([
+      `config file: got ${show(path)}, expected a readable file (${(error as Error).message})`,
+    ]);
   }
   try {
     return JSON.parse(content);

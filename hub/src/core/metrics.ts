@@ -17,7 +17,12 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   return {
     registry,
-    requests: new Counter({ name: "hub_requests_total", help: "Requests answered", labelNames: ["route", "status"], registers }),
+    requests: new Counter({
+      name: "hub_requests_total",
+      help: "Requests answered",
+      labelNames: ["route", "status"],
+      registers,
+    }),
     seconds: new Histogram({
       name: "hub_request_seconds",
       help: "Time from the request's headers to the end of the answer",
@@ -31,8 +36,18 @@ export function createMetrics(): Metrics {
       labelNames: ["result"],
       registers,
     }),
-    limited: new Counter({ name: "hub_rate_limited_total", help: "Requests refused with 429", labelNames: ["limit"], registers }),
-    signIns: new Counter({ name: "hub_sign_ins_total", help: "Sign-ins: ok, wrong, limited", labelNames: ["result"], registers }),
+    limited: new Counter({
+      name: "hub_rate_limited_total",
+      help: "Requests refused with 429",
+      labelNames: ["limit"],
+      registers,
+    }),
+    signIns: new Counter({
+      name: "hub_sign_ins_total",
+      help: "Sign-ins: ok, wrong, limited",
+      labelNames: ["result"],
+      registers,
+    }),
     internalErrors: new Counter({ name: "hub_internal_errors_total", help: "Errors of the hub itself", registers }),
   };
 }

@@ -98,22 +98,34 @@ UPDATE links SET created_by = (
 export const schemaVersion = migrations.at(-1)!.version;
 
 /** Brings the schema up to date. Safe to call from any number of processes at once; all or nothing. */
-export async function migrate(db: Database, now: () => number = Date.now, steps: readonly Migration[] = migrations): Promise<number> {
+export async function migrate(
+  db: Database,
+  now: () => number = Date.now,
+  steps: readonly Migration[] = migrations,
+): Promise<number> {
   const text = db.kind === "postgres" ? 'TEXT COLLATE "C"' : "TEXT";
   let applied = 0;
   await db.migrate(async (tx) => {
     applied = 0;
-    await tx.script(`CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name ${text} NOT NULL, applied_at BIGINT NOT NULL)`);
+    await tx.script(
+      `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name ${text} NOT NULL, applied_at BIGINT NOT NULL)`,
+    );
     const [row] = await tx.all<{ version: number | null }>("SELECT max(version) AS version FROM schema_migrations");
     const current = row?.version ?? 0;
     const newest = steps.at(-1)?.version ?? 0;
     if (current > newest) {
-      throw new Error(`got a database of schema version ${current}, expected at most ${newest}: this hub is older than the one that made it`);
+      throw new Error(
+        `got a database of schema version ${current}, expected at most ${newest}: this hub is older than the one that made it`,
+      );
     }
     for (const step of steps) {
       if (step.version <= current) continue;
       await tx.script(step.sql(text));
-      await tx.all("INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)", [step.version, step.name, now()]);
+      await tx.all("INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)", [
+        step.version,
+        step.name,
+        now(),
+      ]);
       applied++;
     }
   });

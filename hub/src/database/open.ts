@@ -18,13 +18,18 @@ async function upToDate(db: Database): Promise<Database> {
   }
 }
 
-export async function openDatabase({ databaseUrl, databaseFile, databasePool }: Settings, onError: (error: Error) => void): Promise<Database> {
+export async function openDatabase(
+  { databaseUrl, databaseFile, databasePool }: Settings,
+  onError: (error: Error) => void,
+): Promise<Database> {
   if (databaseUrl !== undefined) return upToDate(new Postgres(databaseUrl, { poolSize: databasePool, onError }));
   try {
     return await upToDate(new Sqlite(databaseFile));
   } catch (error) {
     if (error instanceof UnavailableError) throw error;
     // SQLite says "file is not a database", and not which.
-    throw new Error(`database file ${databaseFile}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`database file ${databaseFile}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }

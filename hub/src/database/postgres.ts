@@ -29,7 +29,8 @@ function prepare(sql: string): Prepared {
 /** Times are milliseconds in BIGINT: exact as a number until the year 287396. */
 const types = {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-return -- pg types its parsers as any
-  getTypeParser: ((oid: number, format?: "text" | "binary") => (oid === 20 ? Number : pg.types.getTypeParser(oid, format))) as typeof pg.types.getTypeParser,
+  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+    oid === 20 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
 const code = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
@@ -51,7 +52,11 @@ function translate(error: unknown): unknown {
   return isAway(error) ? new UnavailableError("the database cannot be reached", { cause: error }) : error;
 }
 
-async function run<T extends object>(client: pg.ClientBase | pg.Pool, sql: string, params: readonly Value[]): Promise<T[]> {
+async function run<T extends object>(
+  client: pg.ClientBase | pg.Pool,
+  sql: string,
+  params: readonly Value[],
+): Promise<T[]> {
   const { name, text } = prepare(sql);
   return (await client.query<T & pg.QueryResultRow>({ name, text, values: params as Value[] })).rows;
 }

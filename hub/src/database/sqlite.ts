@@ -125,7 +125,8 @@ export class Sqlite implements Database {
         break;
       } catch (error) {
         if (!isBusy(error)) throw error;
-        if (performance.now() > deadline) throw new UnavailableError("the database file stayed locked by another process", { cause: error });
+        if (performance.now() > deadline)
+          throw new UnavailableError("the database file stayed locked by another process", { cause: error });
         await sleep(pause);
       }
     }

@@ -1,7 +1,7 @@
 /**
- * Parsed and validated documents, kept. Parsing and validating is most of a request's cost, and a backend sends the
- * same few queries for ever. Refused documents are kept too, so that repeating one is cheap as well. Bounded by count
- * and by characters; the one unused for longest goes first.
+ * A cache of parsed and validated documents. Parsing and validating is most of a request's cost, and a backend sends the
+ * same few queries for ever. Refused documents are kept too, so that repeating one is cheap. The cache is bounded by
+ * count and by characters; the document unused for longest goes first.
  */
 import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
 import { checkLimits, documentLimits } from "../limits/document.ts";
@@ -10,11 +10,11 @@ export type Entry =
   | { readonly document: DocumentNode; readonly fields: number; readonly cost: number; readonly errors?: undefined }
   | { readonly errors: readonly GraphQLError[]; readonly cost: number; readonly document?: undefined };
 
-/** A refused document costs this much of the sender's allowance on top, each time. */
+/** A refused document costs this many requests on top, each time. */
 const REFUSED = 5;
 /**
- * A new document costs one request more for every so many fields, once: validation takes time quadratic in the fields
- * that overlap, 500 of them about as long as 50 ordinary requests and more.
+ * A new document costs one request more for every so many fields, once. Validation takes time quadratic in the fields
+ * that overlap: 500 of them take as long as 50 ordinary requests and more.
  */
 const FIELDS_A_REQUEST = 10;
 
@@ -24,9 +24,9 @@ export class Documents {
   readonly #maxEntries: number;
   readonly #maxCharacters: number;
   #characters = 0;
-  /** How many documents were parsed: with the one below, the work bound that tests assert. */
+  /** Documents that reached the parser. With `validated`, the bound of work that tests assert. */
   parsed = 0;
-  /** How many of them reached the standard validation rules. */
+  /** Documents that reached the standard validation rules. */
   validated = 0;
 
   constructor(schema: GraphQLSchema, maxEntries = 500, maxCharacters = 2 ** 21) {
@@ -43,7 +43,7 @@ export class Documents {
     return this.#characters;
   }
 
-  /** `cost`: what to charge beyond the request itself; of a document that was known and is good: nothing. */
+  /** Returns the document or its errors. `cost` is charged beyond the request itself: nothing for a good one seen before. */
   get(source: string): Entry {
     const known = this.#entries.get(source);
     if (known !== undefined) {
@@ -76,8 +76,14 @@ export class Documents {
       if (error instanceof GraphQLError) return { errors: [error], cost: REFUSED };
       throw error;
     }
-    const other = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION && node.operation !== OperationTypeNode.QUERY);
-    if (other !== undefined) return { errors: [new GraphQLError("got a mutation or subscription, expected queries only", { nodes: [other] })], cost: REFUSED };
+    const other = document.definitions.find(
+      (node) => node.kind === Kind.OPERATION_DEFINITION && node.operation !== OperationTypeNode.QUERY,
+    );
+    if (other !== undefined)
+      return {
+        errors: [new GraphQLError("got a mutation or subscription, expected queries only", { nodes: [other] })],
+        cost: REFUSED,
+      };
     const size = checkLimits(document);
     if (Array.isArray(size)) return { errors: size, cost: REFUSED };
     this.validated++;

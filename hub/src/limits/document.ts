@@ -2,7 +2,14 @@
  * What a document may cost, measured on its syntax before the standard rules run: some of those take time quadratic in
  * what is counted here. Fragments count as often as they are spread, which is what execution would pay.
  */
-import { GraphQLError, Kind, type DocumentNode, type FragmentDefinitionNode, type OperationDefinitionNode, type SelectionSetNode } from "graphql";
+import {
+  GraphQLError,
+  Kind,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from "graphql";
 
 export interface DocumentLimits {
   readonly tokens: number;
@@ -39,7 +46,9 @@ function add(total: Measure, part: Measure): void {
  * never reads it, but each validation rule does.
  */
 export function measure(document: DocumentNode): Measure | "cycle" {
-  const definitions = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION);
+  const definitions = document.definitions.filter(
+    (node) => node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION,
+  );
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   // Measure each fragment once, so that spreads of spreads cannot multiply the work of measuring.
@@ -74,7 +83,12 @@ export function measure(document: DocumentNode): Measure | "cycle" {
       else if (node.kind === Kind.INLINE_FRAGMENT) add(total, ofSelections(node.selectionSet));
       else {
         const inner = node.selectionSet === undefined ? nothing() : ofSelections(node.selectionSet);
-        add(total, { ...inner, depth: inner.depth + 1, fields: inner.fields + 1, aliases: inner.aliases + (node.alias === undefined ? 0 : 1) });
+        add(total, {
+          ...inner,
+          depth: inner.depth + 1,
+          fields: inner.fields + 1,
+          aliases: inner.aliases + (node.alias === undefined ? 0 : 1),
+        });
       }
     }
     return total;
@@ -94,7 +108,9 @@ export function checkLimits(document: DocumentNode, limits: DocumentLimits = doc
   const got = measure(document);
   if (got === "cycle") return [refuse("got a fragment that spreads itself, expected none")];
   const over = (["depth", "fields", "aliases", "directives"] as const).filter((name) => got[name] > limits[name]);
-  return over.length === 0 ? got : over.map((name) => refuse(`${name}: got ${got[name]}, expected at most ${limits[name]}`));
+  return over.length === 0
+    ? got
+    : over.map((name) => refuse(`${name}: got ${got[name]}, expected at most ${limits[name]}`));
 }
 
 function refuse(message: string): GraphQLError {

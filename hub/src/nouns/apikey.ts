@@ -49,11 +49,23 @@ export async function lookUpKey(db: Queries, id: string): Promise<KeyRow | undef
 }
 
 /** `fresh` is false where the key had been revoked before. */
-export async function revokeKey(db: Database, now: number, actor: string, teamId: string, id: string): Promise<{ fresh: boolean }> {
+export async function revokeKey(
+  db: Database,
+  now: number,
+  actor: string,
+  teamId: string,
+  id: string,
+): Promise<{ fresh: boolean }> {
   // A full key pasted here by mistake must not come back in a message or a log.
-  if (!isKeyId(id)) throw new UserError(`key: got ${id.length} characters, expected the public id: the 12 letters and digits between hub_ and the next _`);
+  if (!isKeyId(id))
+    throw new UserError(
+      `key: got ${id.length} characters, expected the public id: the 12 letters and digits between hub_ and the next _`,
+    );
   return db.write(async (tx) => {
-    const rows = await tx.all<{ revoked_at: number | null }>("SELECT revoked_at FROM api_keys WHERE id = ? AND team_id = ?", [id, teamId]);
+    const rows = await tx.all<{ revoked_at: number | null }>(
+      "SELECT revoked_at FROM api_keys WHERE id = ? AND team_id = ?",
+      [id, teamId],
+    );
     if (rows[0] === undefined) throw new UserError(`got key ${id}, expected the public id of a key of this team`, 404);
     if (rows[0].revoked_at !== null) return { fresh: false };
     await tx.all("UPDATE api_keys SET revoked_at = ? WHERE id = ?", [now, id]);
@@ -89,7 +101,10 @@ export class LastUsed {
     try {
       await db.write(async (tx) => {
         for (const [id, at] of times) {
-          await tx.all("UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)", [at, id, at]);
+          await tx.all(
+            "UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)",
+            [at, id, at],
+          );
         }
       });
       return times.size;

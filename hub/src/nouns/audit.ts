@@ -31,13 +31,30 @@ export interface AuditRow {
 }
 
 /** `actor`: an email, or `operator` for the command line. `subject`: public ids, emails and names; never a secret. */
-export async function audit(tx: Queries, at: number, actor: string, action: AuditAction, teamId: string | null, subject: string): Promise<void> {
-  await tx.all("INSERT INTO audit (id, at, actor, action, team_id, subject) VALUES (?, ?, ?, ?, ?, ?)", [newId(at), at, actor, action, teamId, subject]);
+export async function audit(
+  tx: Queries,
+  at: number,
+  actor: string,
+  action: AuditAction,
+  teamId: string | null,
+  subject: string,
+): Promise<void> {
+  await tx.all("INSERT INTO audit (id, at, actor, action, team_id, subject) VALUES (?, ?, ?, ?, ?, ?)", [
+    newId(at),
+    at,
+    actor,
+    action,
+    teamId,
+    subject,
+  ]);
 }
 
 /** The newest first. */
 export function readAudit(db: Queries, limit: number, teamId?: string): Promise<AuditRow[]> {
   return teamId === undefined
     ? db.all<AuditRow>("SELECT id, at, actor, action, team_id, subject FROM audit ORDER BY id DESC LIMIT ?", [limit])
-    : db.all<AuditRow>("SELECT id, at, actor, action, team_id, subject FROM audit WHERE team_id = ? ORDER BY id DESC LIMIT ?", [teamId, limit]);
+    : db.all<AuditRow>(
+        "SELECT id, at, actor, action, team_id, subject FROM audit WHERE team_id = ? ORDER BY id DESC LIMIT ?",
+        [teamId, limit],
+      );
 }

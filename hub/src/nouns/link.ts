@@ -3,7 +3,7 @@ import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import type { Queries } from "../database/database.ts";
 import { sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
-import type { Role } from "./team.ts";
+import type { Role } from "./role.ts";
 
 export const LINK_LIFETIME_MS = 24 * 3600_000;
 
@@ -21,18 +21,16 @@ export interface NewLink extends Omit<Link, "team_name"> {
   readonly created_by: string | null;
 }
 
-export async function insertLink(tx: Queries, now: number, { token, purpose, email, team_id, role, created_by }: NewLink): Promise<void> {
+export async function insertLink(
+  tx: Queries,
+  now: number,
+  { token, purpose, email, team_id, role, created_by }: NewLink,
+): Promise<void> {
   await tx.all("DELETE FROM links WHERE expires_at < ?", [now - 30 * LINK_LIFETIME_MS]);
-  await tx.all("INSERT INTO links (hash, purpose, email, team_id, role, created_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [
-    sha256(token),
-    purpose,
-    email,
-    team_id,
-    role,
-    created_by,
-    now,
-    now + LINK_LIFETIME_MS,
-  ]);
+  await tx.all(
+    "INSERT INTO links (hash, purpose, email, team_id, role, created_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    [sha256(token), purpose, email, team_id, role, created_by, now, now + LINK_LIFETIME_MS],
+  );
 }
 
 /** What an open link is for. Looking does not use it up: mail programs and chats look at links too. */
@@ -49,10 +47,17 @@ export async function readLink(db: Queries, now: number, token: string): Promise
  * Ended where that right is taken away and not judged where the link is used, so that they stay ended when it is given
  * back. Without `teamId`: in every team.
  */
-export async function endInvitations(tx: Queries, now: number, actor: string, userId: string, teamId?: string): Promise<void> {
+export async function endInvitations(
+  tx: Queries,
+  now: number,
+  actor: string,
+  userId: string,
+  teamId?: string,
+): Promise<void> {
   const ended = await tx.all<{ team_id: string; email: string; role: Role; expires_at: number }>(
     `UPDATE links SET used_at = ? WHERE purpose = 'invite' AND used_at IS NULL AND created_by = ?${teamId === undefined ? "" : " AND team_id = ?"} RETURNING team_id, email, role, expires_at`,
     [now, userId, ...(teamId === undefined ? [] : [teamId])],
   );
-  for (const { team_id, email, role, expires_at } of ended) if (expires_at > now) await audit(tx, now, actor, "invite.ended", team_id, `${email} ${role}`);
+  for (const { team_id, email, role, expires_at } of ended)
+    if (expires_at > now) await audit(tx, now, actor, "invite.ended", team_id, `${email} ${role}`);
 }

@@ -22,25 +22,45 @@ export interface Session {
 const SEEN_STEP_MS = 60_000;
 
 /** A new session, always with a new token: what a cookie held before sign-in is worth nothing afterwards. */
-export async function openSession(db: Database, now: number, limits: SessionLimits, user: User, previous?: string): Promise<Session> {
+export async function openSession(
+  db: Database,
+  now: number,
+  limits: SessionLimits,
+  user: User,
+  previous?: string,
+): Promise<Session> {
   const token = newToken();
   await db.write(async (tx) => {
-    await tx.all("DELETE FROM sessions WHERE created_at < ? OR seen_at < ?", [now - limits.absoluteMs, now - limits.idleMs]);
+    await tx.all("DELETE FROM sessions WHERE created_at < ? OR seen_at < ?", [
+      now - limits.absoluteMs,
+      now - limits.idleMs,
+    ]);
     await tx.all("DELETE FROM sessions WHERE created_at > ?", [now + CLOCK_SKEW_MS]);
     if (previous !== undefined) await tx.all("DELETE FROM sessions WHERE hash = ?", [sha256(previous)]);
-    await tx.all("INSERT INTO sessions (hash, user_id, created_at, seen_at) VALUES (?, ?, ?, ?)", [sha256(token), user.id, now, now]);
+    await tx.all("INSERT INTO sessions (hash, user_id, created_at, seen_at) VALUES (?, ?, ?, ?)", [
+      sha256(token),
+      user.id,
+      now,
+      now,
+    ]);
     await audit(tx, now, user.email, "signed_in", null, user.email);
   });
   return { token, user };
 }
 
-export async function readSession(db: Database, now: number, limits: SessionLimits, token: string): Promise<Session | undefined> {
+export async function readSession(
+  db: Database,
+  now: number,
+  limits: SessionLimits,
+  token: string,
+): Promise<Session | undefined> {
   const hash = sha256(token);
   const [row] = await db.all<{ id: string; email: string; created_at: number; seen_at: number }>(
     "SELECT u.id AS id, u.email AS email, s.created_at AS created_at, s.seen_at AS seen_at FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = ?",
     [hash],
   );
-  if (row === undefined || now - row.created_at >= limits.absoluteMs || now - row.seen_at >= limits.idleMs) return undefined;
+  if (row === undefined || now - row.created_at >= limits.absoluteMs || now - row.seen_at >= limits.idleMs)
+    return undefined;
   if (row.created_at - now > CLOCK_SKEW_MS) return undefined;
   // Backwards too: a time from a wrong clock would put off the end by idleness.
   if (now - row.seen_at >= SEEN_STEP_MS || row.seen_at - now > CLOCK_SKEW_MS)

@@ -4,7 +4,8 @@ import { UserError } from "../core/errors.ts";
 import { newId, newToken, sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import { endInvitations, insertLink, readLink } from "./link.ts";
-import { requireAdmin, type Role, type Team } from "./team.ts";
+import type { Role } from "./role.ts";
+import { requireAdmin, type Team } from "./team.ts";
 import { cleanEmail } from "./text.ts";
 
 export interface User {
@@ -27,12 +28,23 @@ export function listUsers(db: Queries): Promise<(User & { created_at: number; te
 }
 
 /** The token of a link that lets `email` into the team. For the first administrator, colleagues, and the demo. */
-export async function invite(db: Database, now: number, actor: string, by: string | undefined, teamId: string, emailText: string, role: Role): Promise<string> {
+export async function invite(
+  db: Database,
+  now: number,
+  actor: string,
+  by: string | undefined,
+  teamId: string,
+  emailText: string,
+  role: Role,
+): Promise<string> {
   const email = cleanEmail(emailText);
   const token = newToken();
   await db.write(async (tx) => {
     if (by !== undefined) await requireAdmin(tx, teamId, by);
-    const already = await tx.all("SELECT m.user_id AS id FROM members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? AND u.email = ?", [teamId, email]);
+    const already = await tx.all(
+      "SELECT m.user_id AS id FROM members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? AND u.email = ?",
+      [teamId, email],
+    );
     if (already.length > 0) throw new UserError(`got ${email}, expected someone who is not in the team yet`, 409);
     await insertLink(tx, now, { token, purpose: "invite", email, team_id: teamId, role, created_by: by ?? null });
     await audit(tx, now, actor, "invite.created", teamId, `${email} ${role}`);
@@ -45,7 +57,8 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
   const email = cleanEmail(emailText);
   const token = newToken();
   await db.write(async (tx) => {
-    if ((await findUser(tx, email)) === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
+    if ((await findUser(tx, email)) === undefined)
+      throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
     await insertLink(tx, now, { token, purpose: "reset", email, team_id: null, role: null, created_by: null });
     await audit(tx, now, actor, "password.link_created", null, email);
   });
@@ -56,19 +69,22 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
  * Uses the link up. `password` is the hash to store; for an invited person who has an account it is undefined, and the
  * caller has checked their own password. Undefined when the link was used, or ran out, in the meantime.
  */
-export async function useLink(db: Database, now: number, token: string, password: string | undefined): Promise<User | undefined> {
+export async function useLink(
+  db: Database,
+  now: number,
+  token: string,
+  password: string | undefined,
+): Promise<User | undefined> {
   return db.write(async (tx) => {
     const link = await readLink(tx, now, token);
     if (link === undefined) return undefined;
     // A try that cannot succeed leaves the link as it is. Every other invitation of this person into this team goes with
     // it: kept back, it would be a way in again for whoever is removed tomorrow.
     const useUp = () =>
-      tx.all("UPDATE links SET used_at = ? WHERE hash = ? OR (purpose = 'invite' AND used_at IS NULL AND email = ? AND team_id = ?)", [
-        now,
-        sha256(token),
-        link.email,
-        link.team_id,
-      ]);
+      tx.all(
+        "UPDATE links SET used_at = ? WHERE hash = ? OR (purpose = 'invite' AND used_at IS NULL AND email = ? AND team_id = ?)",
+        [now, sha256(token), link.email, link.team_id],
+      );
     let user: User | undefined = await findUser(tx, link.email);
     if (link.purpose === "reset") {
       if (user === undefined || password === undefined) return undefined;
@@ -79,19 +95,22 @@ export async function useLink(db: Database, now: number, token: string, password
     if (user === undefined) {
       if (password === undefined) return undefined;
       user = { id: newId(now), email: link.email };
-      await tx.all("INSERT INTO users (id, email, password, created_at) VALUES (?, ?, ?, ?)", [user.id, user.email, password, now]);
+      await tx.all("INSERT INTO users (id, email, password, created_at) VALUES (?, ?, ?, ?)", [
+        user.id,
+        user.email,
+        password,
+        now,
+      ]);
       await audit(tx, now, user.email, "user.created", null, user.email);
     } else if (password !== undefined) {
       // The account came into being between the look and the use: its password is not this form's to set.
       return undefined;
     }
     await useUp();
-    await tx.all("INSERT INTO members (team_id, user_id, role, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", [
-      link.team_id,
-      user.id,
-      link.role,
-      now,
-    ]);
+    await tx.all(
+      "INSERT INTO members (team_id, user_id, role, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      [link.team_id, user.id, link.role, now],
+    );
     await audit(tx, now, user.email, "member.joined", link.team_id, `${user.email} ${link.role}`);
     return { id: user.id, email: user.email };
   });
@@ -101,7 +120,10 @@ async function storePassword(tx: Queries, now: number, user: User, password: str
   await tx.all("UPDATE users SET password = ? WHERE id = ?", [password, user.id]);
   // Whoever had a session may have had the old password: every one of them ends.
   await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
-  await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND purpose = 'reset' AND used_at IS NULL", [now, user.email]);
+  await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND purpose = 'reset' AND used_at IS NULL", [
+    now,
+    user.email,
+  ]);
   await audit(tx, now, user.email, "password.changed", null, user.email);
 }
 
@@ -126,9 +148,18 @@ export async function removeUser(db: Database, now: number, actor: string, email
 }
 
 /** The first team and the link of its administrator. Only while nobody has an account. */
-export async function initialise(db: Database, now: number, emailText: string, makeTeam: () => Promise<Team>): Promise<{ team: Team; token: string }> {
+export async function initialise(
+  db: Database,
+  now: number,
+  emailText: string,
+  makeTeam: () => Promise<Team>,
+): Promise<{ team: Team; token: string }> {
   const [row] = await db.all<{ count: number }>("SELECT count(*) AS count FROM users");
-  if ((row?.count ?? 0) > 0) throw new UserError(`got ${row?.count} users in the database, expected none; for more people: hub users invite`, 409);
+  if ((row?.count ?? 0) > 0)
+    throw new UserError(
+      `got ${row?.count} users in the database, expected none; for more people: hub users invite`,
+      409,
+    );
   cleanEmail(emailText);
   const [first] = await db.all<Team>("SELECT id, name FROM teams ORDER BY id LIMIT 1");
   const team = first ?? (await makeTeam());

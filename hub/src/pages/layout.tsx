@@ -86,3 +86,8 @@ export function CopyField({ id, label, value }: { id: string; label: string; val
     </div>
   );
 }
+
+/** The mark that ties a form to its session. */
+export function Csrf({ value }: { value: string }) {
+  return <input type="hidden" name="csrf" value={value} />;
+}
