@@ -58,7 +58,8 @@ function talk(
         socket.write(part);
         sent += part.length;
         if (options.pauseMs !== undefined) await new Promise((done) => setTimeout(done, options.pauseMs));
-        else if (socket.writableNeedDrain) await new Promise<void>((done) => (socket.once("drain", done), socket.once("close", done)));
+        else if (socket.writableNeedDrain)
+          await new Promise<void>((done) => (socket.once("drain", done), socket.once("close", done)));
       }
       if (options.closeAfter === true) socket.end();
     })();
@@ -79,7 +80,8 @@ describe("bodies and connections (8)", () => {
       expect((await hub.query("", hub.key, { body: fill(MAX_BODY) })).status).toBe(200);
       const over = await hub.query("", hub.key, { body: fill(MAX_BODY + 1) });
       expect([over.status, over.json.errors[0].extensions.code]).toEqual([413, "body_too_large"]);
-      const chunked = (size: number) => `${head("Transfer-Encoding: chunked\r\nConnection: close\r\n")}${size.toString(16)}\r\n${fill(size)}\r\n0\r\n\r\n`;
+      const chunked = (size: number) =>
+        `${head("Transfer-Encoding: chunked\r\nConnection: close\r\n")}${size.toString(16)}\r\n${fill(size)}\r\n0\r\n\r\n`;
       expect(statusOf((await talk([chunked(MAX_BODY)])).text)).toBe(200);
       expect(statusOf((await talk([chunked(MAX_BODY + 1)])).text)).toBe(413);
     });
@@ -139,9 +141,12 @@ describe("bodies and connections (8)", () => {
       5000,
       Array.from({ length: 5000 }, () => ({ name })),
     );
-    const body = JSON.stringify({ query: `{ team { devices { nodes { ${Array.from({ length: 17 }, (_, i) => `a${i}: name`).join(" ")} } } } }` });
+    const body = JSON.stringify({
+      query: `{ team { devices { nodes { ${Array.from({ length: 17 }, (_, i) => `a${i}: name`).join(" ")} } } } }`,
+    });
     const request = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
-    const ended = (): unknown[] => [...own.logs().matchAll(/"route":"\/graphql","status":(\d+)/g)].map((match) => Number(match[1]));
+    const ended = (): unknown[] =>
+      [...own.logs().matchAll(/"route":"\/graphql","status":(\d+)/g)].map((match) => Number(match[1]));
 
     // 10 MB each: more than the buffers on the way hold.
     const idle = connect(own.running.port, "127.0.0.1", () => idle.write(`${request}\r\n${body}`.repeat(3)));
@@ -168,12 +173,28 @@ describe("bodies and connections (8)", () => {
       const cases: [string, (string | Buffer)[], RegExp][] = [
         ["noise", [Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3, 0xff])], /^HTTP\/1\.1 400/],
         ["a header too long", [head(`X: ${"a".repeat(20_000)}\r\n`)], /^HTTP\/1\.1 431/],
-        ["many headers", [head(Array.from({ length: 3000 }, (_, i) => `X${i}: a`).join("\r\n") + "\r\n")], /^HTTP\/1\.1 431/],
+        [
+          "many headers",
+          [head(Array.from({ length: 3000 }, (_, i) => `X${i}: a`).join("\r\n") + "\r\n")],
+          /^HTTP\/1\.1 431/,
+        ],
         ["two lengths", [head("Content-Length: 5\r\nContent-Length: 6\r\n") + "hello"], /^HTTP\/1\.1 400/],
-        ["length and chunked", [head("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n") + "0\r\n\r\n"], /^HTTP\/1\.1 400/],
+        [
+          "length and chunked",
+          [head("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n") + "0\r\n\r\n"],
+          /^HTTP\/1\.1 400/,
+        ],
         ["no host", ["GET / HTTP/1.1\r\n\r\n"], /^HTTP\/1\.1 400/],
-        ["absolute target", ["GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"], /^HTTP\/1\.1 404/],
-        ["double slash", ["GET //evil.example/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], /^HTTP\/1\.1 404/],
+        [
+          "absolute target",
+          ["GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"],
+          /^HTTP\/1\.1 404/,
+        ],
+        [
+          "double slash",
+          ["GET //evil.example/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"],
+          /^HTTP\/1\.1 404/,
+        ],
       ];
       for (const [name, parts, expected] of cases) {
         const { text } = await talk(parts);
@@ -184,7 +205,8 @@ describe("bodies and connections (8)", () => {
       const body = JSON.stringify({ query: LIST });
       const good = `${head(`Content-Length: ${body.length}\r\n`)}${body}`;
       const garbage = "\u0000\u0001garbage\r\n\r\n";
-      const statuses = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => Number(match[1]));
+      const statuses = (text: string): number[] =>
+        [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => Number(match[1]));
       expect(statuses((await talk([good], { afterAnswer: garbage })).text)).toEqual([200, 400]);
       // In one piece with it, the garbage is met before the good one has its answer: that may be lost, the end is the same.
       expect(statuses((await talk([good + garbage])).text).at(-1)).toBe(400);
@@ -194,32 +216,57 @@ describe("bodies and connections (8)", () => {
 
 describe("queries (9)", () => {
   const deep = (n: number): string => "{ team ".repeat(n) + "{ id }" + " }".repeat(n);
-  const typeChain = (n: number): string => `{ __schema { types { ${"fields { type { ".repeat(n)} name ${"} }".repeat(n)} } } }`;
+  const typeChain = (n: number): string =>
+    `{ __schema { types { ${"fields { type { ".repeat(n)} name ${"} }".repeat(n)} } } }`;
   const attacks: [string, string, RegExp][] = [
-    ["21 aliases", `{ ${Array.from({ length: 21 }, (_, i) => `a${i}: team { id }`).join(" ")} }`, /aliases: got 21, expected at most 20/],
+    [
+      "21 aliases",
+      `{ ${Array.from({ length: 21 }, (_, i) => `a${i}: team { id }`).join(" ")} }`,
+      /aliases: got 21, expected at most 20/,
+    ],
     [
       "10,000 aliases",
       `{ ${Array.from({ length: 10_000 }, (_, i) => `a${i}:team{id}`).join(" ")} }`.slice(0, 64_000),
       /1000 tokens/,
     ],
-    ["300 fields twice by fragment", `{ team { ...F ...F } } fragment F on Team { ${"id ".repeat(300)} }`, /fields: got 601, expected at most 500/],
+    [
+      "300 fields twice by fragment",
+      `{ team { ...F ...F } } fragment F on Team { ${"id ".repeat(300)} }`,
+      /fields: got 601, expected at most 500/,
+    ],
     ["depth 16", `{ ${"a { ".repeat(15)} a ${"}".repeat(15)} }`, /depth: got 16, expected at most 15/],
     ["depth 200", deep(200), /depth: got 201/],
     ["2,000 open braces", "{a".repeat(2000), /1000 tokens/],
     ["introspection in circles", typeChain(5), /Maximum introspection depth exceeded/],
-    ["100 directives", `{ team { id ${"@include(if: true) ".repeat(100)} } }`, /directives: got 100, expected at most 20/],
+    [
+      "100 directives",
+      `{ team { id ${"@include(if: true) ".repeat(100)} } }`,
+      /directives: got 100, expected at most 20/,
+    ],
     ["unknown directives", `{ team { id ${"@x ".repeat(400)} } }`, /directives: got 400/],
-    ["a fragment of itself", "{ team { ...A } } fragment A on Team { ...B } fragment B on Team { ...A }", /spreads itself/],
+    [
+      "a fragment of itself",
+      "{ team { ...A } } fragment A on Team { ...B } fragment B on Team { ...A }",
+      /spreads itself/,
+    ],
     [
       "fragments that double",
       `{ team { ...F0 } } ${Array.from({ length: 40 }, (_, i) => `fragment F${i} on Team { ${i === 39 ? "id" : `...F${i + 1} ...F${i + 1}`} }`).join(" ")}`,
       /fields: got/,
     ],
-    ["600 fields in fragments that nobody spreads", `{ team { id } } ${`fragment U on Team { ${"id ".repeat(300)} } `.repeat(2)}`, /fields: got 602, expected at most 500/],
+    [
+      "600 fields in fragments that nobody spreads",
+      `{ team { id } } ${`fragment U on Team { ${"id ".repeat(300)} } `.repeat(2)}`,
+      /fields: got 602, expected at most 500/,
+    ],
     ["many operations", Array.from({ length: 150 }, (_, i) => `query Q${i} { team { id } }`).join(" "), /tokens/],
     ["overlapping fields", `{ team { ${"devices { nodes { id name } } ".repeat(140)} } }`, /1000 tokens/],
     ["a long name", `{ ${"x".repeat(60_000)} }`, /Cannot query field/],
-    ["many variables", `query(${Array.from({ length: 240 }, (_, i) => `$v${i}: Int`).join(",")}) { team { id } }`, /is never used/],
+    [
+      "many variables",
+      `query(${Array.from({ length: 240 }, (_, i) => `$v${i}: Int`).join(",")}) { team { id } }`,
+      /is never used/,
+    ],
     ["long strings", `{ team { devices(after: "${"a".repeat(60_000)}") { nodes { id } } } }`, /after: got/],
   ];
 
@@ -292,11 +339,15 @@ describe("queries (9)", () => {
     const { key } = await hub.makeTeam("Long", names);
     await beside(async () => {
       expect((await hub.query(LIST, key)).json.data.team.devices.nodes).toHaveLength(5000);
-      const apollo = "{ team { __typename devices { __typename nodes { __typename id name } pageInfo { __typename hasNextPage endCursor } } } }";
+      const apollo =
+        "{ team { __typename devices { __typename nodes { __typename id name } pageInfo { __typename hasNextPage endCursor } } } }";
       expect((await hub.query(apollo, key)).json.errors).toBeUndefined();
     });
     const before = hub.db.queries;
-    const { json, text } = await hub.query(`{ team { ${Array.from({ length: 20 }, (_, i) => `a${i}: devices { nodes { id } }`).join(" ")} } }`, key);
+    const { json, text } = await hub.query(
+      `{ team { ${Array.from({ length: 20 }, (_, i) => `a${i}: devices { nodes { id } }`).join(" ")} } }`,
+      key,
+    );
     expect(json.errors[0].message).toMatch(/Answer too large: got \d+ values .*, expected at most 100000/);
     expect(json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
     expect(text.length).toBeLessThan(20_000);
@@ -307,7 +358,10 @@ describe("queries (9)", () => {
     expect((await hub.query(`{ team { ${pages} } }`, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
     expect(hub.db.queries - sofar).toBe(2);
     // Nor with a page between them that has been read already: that one, and the first that is too large.
-    const mixed = Array.from({ length: 20 }, (_, i) => `a${i}: devices(first: ${i % 2 === 0 ? 1 : 4980 + i}) { nodes { id } }`).join(" ");
+    const mixed = Array.from(
+      { length: 20 },
+      (_, i) => `a${i}: devices(first: ${i % 2 === 0 ? 1 : 4980 + i}) { nodes { id } }`,
+    ).join(" ");
     const then = hub.db.queries;
     expect((await hub.query(`{ team { ${mixed} } }`, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
     expect(hub.db.queries - then).toBe(3);
@@ -315,9 +369,13 @@ describe("queries (9)", () => {
 
   it("are taken one at a time", async () => {
     const { parsed } = hub.running.app.endpoint.documents;
-    expect((await hub.query("", hub.key, { body: JSON.stringify(Array.from({ length: 500 }, (_, i) => ({ query: `{ team { id } } # b${i}` }))) })).status).toBe(
-      400,
-    );
+    expect(
+      (
+        await hub.query("", hub.key, {
+          body: JSON.stringify(Array.from({ length: 500 }, (_, i) => ({ query: `{ team { id } } # b${i}` }))),
+        })
+      ).status,
+    ).toBe(400);
     expect(hub.running.app.endpoint.documents.parsed).toBe(parsed);
   });
 });

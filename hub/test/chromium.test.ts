@@ -86,7 +86,10 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     expect(page.url()).not.toContain(key.slice(4, 16));
     // Nothing of it in what scripts and the next page can read.
     expect(
-      await page.evaluate(() => document.cookie + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }) + location.href),
+      await page.evaluate(
+        () =>
+          document.cookie + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }) + location.href,
+      ),
     ).not.toContain(key.slice(17));
   });
 
@@ -182,7 +185,9 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     const bare = await context.browser()?.newContext({ javaScriptEnabled: false });
     const own: BrowserContext =
       bare ??
-      (await chromium.launch({ executablePath: inject("chromium")!, args: chromiumFlags }).then((browser) => browser.newContext({ javaScriptEnabled: false })));
+      (await chromium
+        .launch({ executablePath: inject("chromium")!, args: chromiumFlags })
+        .then((browser) => browser.newContext({ javaScriptEnabled: false })));
     const plain = await own.newPage();
     await signIn(plain);
     await plain.getByLabel("Name of the new device").fill("By hand");
@@ -201,7 +206,9 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   });
 
   it("gives nothing to a page of another origin (6)", async () => {
-    const evil: Server = createServer((_request, response) => response.setHeader("content-type", "text/html").end("<title>evil</title>"));
+    const evil: Server = createServer((_request, response) =>
+      response.setHeader("content-type", "text/html").end("<title>evil</title>"),
+    );
     await new Promise<void>((resolve) => evil.listen(0, "127.0.0.1", resolve));
     await signIn();
     const before = await keyCount();
@@ -222,7 +229,12 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
           headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
           body: list,
         });
-        await attempt("simple request", "/graphql", { method: "POST", headers: { "content-type": "text/plain" }, body: list, credentials: "include" });
+        await attempt("simple request", "/graphql", {
+          method: "POST",
+          headers: { "content-type": "text/plain" },
+          body: list,
+          credentials: "include",
+        });
         await attempt("opaque", `/teams/${team}/settings`, { mode: "no-cors", credentials: "include" });
         await attempt("read a page", `/teams/${team}/settings`, { credentials: "include" });
         return tries;
@@ -234,7 +246,9 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     expect(outcome["read a page"]).toContain("Failed to fetch");
     expect(outcome["opaque"]).not.toContain("API key");
     // A form of that page, sent with the session if the browser gives it along.
-    await page.setContent(`<form method="post" action="${hub.url}/teams/${hub.team.id}/keys"><button>go</button></form>`);
+    await page.setContent(
+      `<form method="post" action="${hub.url}/teams/${hub.team.id}/keys"><button>go</button></form>`,
+    );
     const [answer] = await Promise.all([page.waitForNavigation(), page.getByRole("button").click()]);
     expect(answer?.status()).toBe(403);
     await page.setContent(`<iframe src="${hub.url}/sign-in"></iframe>`);
@@ -253,16 +267,22 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
         const found = await page.evaluate(async (source) => {
           // The policy of the pages forbids eval and injected script elements; this is the debugger's way in.
           // eslint-disable-next-line @typescript-eslint/no-implied-eval -- it runs in the page, and brings axe there
-          const run = new Function(`${source}; return window.axe.run(document, { resultTypes: ["violations"] });`) as () => Promise<{
+          const run = new Function(
+            `${source}; return window.axe.run(document, { resultTypes: ["violations"] });`,
+          ) as () => Promise<{
             violations: { id: string; nodes: { html: string }[] }[];
           }>;
-          return (await run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`);
+          return (await run()).violations.map(
+            ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`,
+          );
         }, axe);
         expect([name, colorScheme, found]).toEqual([name, colorScheme, []]);
       }
       for (const width of [320, 390]) {
         await page.setViewportSize({ width, height: 800 });
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
         expect([name, width, overflow]).toEqual([name, width, 0]);
         const small = await page.evaluate(() =>
           [...document.querySelectorAll("button, input:not([type=hidden]):not(.hidden), select")]

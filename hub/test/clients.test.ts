@@ -14,7 +14,15 @@ import { GraphQLClient } from "graphql-request";
 import { chromium } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, inject, it } from "vitest";
-import { createHubClient, HubAuthError, HubError, HubQueryError, HubRateLimitError, HubRequestError, HubUnavailableError } from "../client/index.ts";
+import {
+  createHubClient,
+  HubAuthError,
+  HubError,
+  HubQueryError,
+  HubRateLimitError,
+  HubRequestError,
+  HubUnavailableError,
+} from "../client/index.ts";
 import { createBackend } from "../examples/backend/server.ts";
 import { curlLine } from "../src/pages/settings.tsx";
 import { chromiumFlags } from "./support/chromium.ts";
@@ -59,7 +67,10 @@ describe("clients of others", () => {
   });
 
   it("Apollo", async () => {
-    const client = new ApolloClient({ link: new HttpLink({ uri: endpoint(), headers: authorization() }), cache: new InMemoryCache() });
+    const client = new ApolloClient({
+      link: new HttpLink({ uri: endpoint(), headers: authorization() }),
+      cache: new InMemoryCache(),
+    });
     const { data } = await client.query<List>({ query: gql(LIST), fetchPolicy: "network-only" });
     expect(names(data!)).toEqual(["north", "south"]);
     client.stop();
@@ -67,7 +78,12 @@ describe("clients of others", () => {
 
   it("urql, which must be told to use POST", async () => {
     const make = (preferGetMethod: boolean) =>
-      new Client({ url: endpoint(), exchanges: [cacheExchange, fetchExchange], preferGetMethod, fetchOptions: { headers: authorization() } });
+      new Client({
+        url: endpoint(),
+        exchanges: [cacheExchange, fetchExchange],
+        preferGetMethod,
+        fetchOptions: { headers: authorization() },
+      });
     const { data } = await make(false).query<List>(LIST, {}).toPromise();
     expect(names(data!)).toEqual(["north", "south"]);
     const refused = await make(true).query<List>(LIST, {}).toPromise();
@@ -75,7 +91,10 @@ describe("clients of others", () => {
   });
 
   it("curl, with the line that the page shows", async () => {
-    const { stdout } = await promisify(execFile)("sh", ["-c", curlLine(hub.url)], { env: { ...process.env, HUB_API_KEY: hub.key }, timeout: 10_000 });
+    const { stdout } = await promisify(execFile)("sh", ["-c", curlLine(hub.url)], {
+      env: { ...process.env, HUB_API_KEY: hub.key },
+      timeout: 10_000,
+    });
     expect(names((JSON.parse(stdout) as { data: List }).data)).toEqual(["north", "south"]);
   });
 
@@ -83,19 +102,27 @@ describe("clients of others", () => {
     const folder = temporaryFolder();
     const fresh = join(folder.path, "introspection.d.ts");
     const root = fileURLToPath(new URL("../", import.meta.url));
-    execFileSync(process.execPath, [join(root, "node_modules/gql.tada/bin/cli.js"), "generate-output", "--output", fresh], {
-      cwd: root,
-      stdio: "pipe",
-      timeout: 25_000,
-    });
-    expect(readFileSync(new URL("./support/introspection.d.ts", import.meta.url), "utf8")).toBe(readFileSync(fresh, "utf8"));
+    execFileSync(
+      process.execPath,
+      [join(root, "node_modules/gql.tada/bin/cli.js"), "generate-output", "--output", fresh],
+      {
+        cwd: root,
+        stdio: "pipe",
+        timeout: 25_000,
+      },
+    );
+    expect(readFileSync(new URL("./support/introspection.d.ts", import.meta.url), "utf8")).toBe(
+      readFileSync(fresh, "utf8"),
+    );
     folder.remove();
     expectTypeOf<Parameters<NonNullable<(typeof typed)["__apiType"]>>[0]>().toEqualTypeOf<{ first?: number | null }>();
   });
 });
 
 /** A server that answers what it is told, and keeps what it was asked. */
-async function pretend(listener: RequestListener): Promise<{ url: string; requests: { url: string; authorization: string | undefined }[]; close: () => void }> {
+async function pretend(
+  listener: RequestListener,
+): Promise<{ url: string; requests: { url: string; authorization: string | undefined }[]; close: () => void }> {
   const requests: { url: string; authorization: string | undefined }[] = [];
   const server: Server = createServer((request, response) => {
     requests.push({ url: request.url ?? "", authorization: request.headers.authorization });
@@ -135,7 +162,10 @@ describe("the hub's client", () => {
     const wrong = await client.query("{ nothing }").catch((error: unknown) => error);
     expect(wrong).toBeInstanceOf(HubQueryError);
     expect((wrong as HubQueryError).errors[0]?.message).toContain('Cannot query field "nothing"');
-    const other = createHubClient({ baseUrl: hub.url, apiKey: hub.key.slice(0, -1) + (hub.key.endsWith("A") ? "B" : "A") });
+    const other = createHubClient({
+      baseUrl: hub.url,
+      apiKey: hub.key.slice(0, -1) + (hub.key.endsWith("A") ? "B" : "A"),
+    });
     await expect(other.devices()).rejects.toThrow(HubAuthError);
     await expect(client.query(`{ team { id } } # ${"x".repeat(70_000)}`)).rejects.toThrow(HubRequestError);
     for (const [status, type] of [
@@ -147,7 +177,9 @@ describe("the hub's client", () => {
       [502, HubUnavailableError],
       [200, HubUnavailableError],
     ] as const) {
-      const server = await pretend((_request, response) => response.writeHead(status, { "retry-after": "7", "x-request-id": "abc" }).end("<html>"));
+      const server = await pretend((_request, response) =>
+        response.writeHead(status, { "retry-after": "7", "x-request-id": "abc" }).end("<html>"),
+      );
       const error = (await createHubClient({ baseUrl: server.url, apiKey: hub.key, retries: 0 })
         .devices()
         .catch((caught: unknown) => caught)) as HubError;
@@ -188,8 +220,12 @@ describe("the hub's client", () => {
       [429, "3600", 1],
       [503, "0", 3],
     ] as const) {
-      const server = await pretend((_request, response) => response.writeHead(status, { "retry-after": after }).end("{}"));
-      await expect(createHubClient({ baseUrl: server.url, apiKey: hub.key, sleep, retries: 2 }).devices()).rejects.toThrow(HubError);
+      const server = await pretend((_request, response) =>
+        response.writeHead(status, { "retry-after": after }).end("{}"),
+      );
+      await expect(
+        createHubClient({ baseUrl: server.url, apiKey: hub.key, sleep, retries: 2 }).devices(),
+      ).rejects.toThrow(HubError);
       expect([status, after, server.requests.length]).toEqual([status, after, tries]);
       server.close();
     }
@@ -197,8 +233,12 @@ describe("the hub's client", () => {
 
   it("follows no redirect with the key", async () => {
     const thief = await pretend((_request, response) => response.end("{}"));
-    const server = await pretend((_request, response) => response.writeHead(307, { location: `${thief.url}/graphql` }).end());
-    await expect(createHubClient({ baseUrl: server.url, apiKey: hub.key, retries: 0 }).devices()).rejects.toThrow(/redirect/);
+    const server = await pretend((_request, response) =>
+      response.writeHead(307, { location: `${thief.url}/graphql` }).end(),
+    );
+    await expect(createHubClient({ baseUrl: server.url, apiKey: hub.key, retries: 0 }).devices()).rejects.toThrow(
+      /redirect/,
+    );
     expect(thief.requests).toEqual([]);
     server.close();
     thief.close();
@@ -224,7 +264,12 @@ describe("the hub's client", () => {
       (message: string): typeof fetch =>
       () =>
         Promise.reject(new TypeError(message, { cause: new Error(`while sending Bearer ${hub.key}`) }));
-    const failing = await createHubClient({ baseUrl: hub.url, apiKey: hub.key, retries: 0, fetch: echo(`bad header ${hub.key}`) })
+    const failing = await createHubClient({
+      baseUrl: hub.url,
+      apiKey: hub.key,
+      retries: 0,
+      fetch: echo(`bad header ${hub.key}`),
+    })
       .devices()
       .catch((error: unknown) => error);
     shown.push(inspect(failing, { depth: 10, showHidden: true }), String((failing as Error).stack));
@@ -237,7 +282,9 @@ describe("the hub's client", () => {
     }
     // A wrong address, where somebody answers with what was sent.
     for (const status of [200, 400, 500]) {
-      const mirror = await pretend((request, response) => response.writeHead(status).end(JSON.stringify({ authorization: request.headers.authorization })));
+      const mirror = await pretend((request, response) =>
+        response.writeHead(status).end(JSON.stringify({ authorization: request.headers.authorization })),
+      );
       const client = createHubClient({ baseUrl: mirror.url, apiKey: hub.key, retries: 0 });
       const error: unknown = await client.devices().catch((caught: unknown) => caught);
       expect(error).toBeInstanceOf(HubError);
@@ -252,15 +299,25 @@ describe("the hub's client", () => {
     for (const name of ["window", "document", "importScripts"]) {
       Object.defineProperty(globalThis, name, { value: () => undefined, configurable: true });
       try {
-        expect(() => createHubClient({ baseUrl: hub.url, apiKey: hub.key })).toThrow("got a browser, expected a server");
+        expect(() => createHubClient({ baseUrl: hub.url, apiKey: hub.key })).toThrow(
+          "got a browser, expected a server",
+        );
       } finally {
         Reflect.deleteProperty(globalThis, name);
       }
     }
-    for (const baseUrl of ["http://hub.example.org", "ftp://x", "hub", "https://user@hub.example.org", "https://hub.example.org/?a"]) {
+    for (const baseUrl of [
+      "http://hub.example.org",
+      "ftp://x",
+      "hub",
+      "https://user@hub.example.org",
+      "https://hub.example.org/?a",
+    ]) {
       expect(() => createHubClient({ baseUrl, apiKey: hub.key })).toThrow(/got .*, expected/);
     }
-    expect(() => createHubClient({ baseUrl: hub.url, apiKey: undefined })).toThrow("apiKey: got undefined, expected a key");
+    expect(() => createHubClient({ baseUrl: hub.url, apiKey: undefined })).toThrow(
+      "apiKey: got undefined, expected a key",
+    );
     expect(createHubClient({ baseUrl: "https://hub.example.org/", apiKey: hub.key })).toBeDefined();
   });
 
@@ -309,7 +366,9 @@ describe("the recommended pattern (22)", () => {
       if (executablePath !== undefined) {
         const browser = await chromium.launch({ executablePath, args: chromiumFlags });
         const page = await browser.newPage();
-        page.on("request", (request) => traffic.push(request.url(), JSON.stringify(request.headers()), request.postData() ?? ""));
+        page.on("request", (request) =>
+          traffic.push(request.url(), JSON.stringify(request.headers()), request.postData() ?? ""),
+        );
         const bodies: Promise<void>[] = [];
         page.on("response", (response) => {
           traffic.push(JSON.stringify(response.headers()));
@@ -333,7 +392,10 @@ describe("the recommended pattern (22)", () => {
       }
       await hub.storage.db.write((tx) => tx.all("UPDATE api_keys SET revoked_at = 1 WHERE id = ?", [hub.keyId]));
       const failed = await fetch(`${url}/api/devices`);
-      expect([failed.status, await failed.text()]).toEqual([502, '{"error":"devices are not available at the moment"}']);
+      expect([failed.status, await failed.text()]).toEqual([
+        502,
+        '{"error":"devices are not available at the moment"}',
+      ]);
     } finally {
       backend.closeAllConnections();
       backend.close();

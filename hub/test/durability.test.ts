@@ -22,7 +22,9 @@ for (const { kind, skip } of kinds) {
         const folder = temporaryFolder();
         const server = kind === "postgres" ? await PostgresServer.create() : undefined;
         const env: Environment = {
-          ...(server === undefined ? { HUB_DATABASE_FILE: join(folder.path, "hub.db") } : { DATABASE_URL: await server.newDatabase() }),
+          ...(server === undefined
+            ? { HUB_DATABASE_FILE: join(folder.path, "hub.db") }
+            : { DATABASE_URL: await server.newDatabase() }),
           HUB_MAX_DEVICES: "25000",
           HUB_ADDRESS_RATE: "100000",
           HUB_ADDRESS_BURST: "100000",
@@ -42,7 +44,12 @@ for (const { kind, skip } of kinds) {
         let cutOff = 0;
         let serial = 0;
         const post = (path: string, form: Record<string, string>) =>
-          fetch(hub.url + path, { method: "POST", redirect: "manual", body: new URLSearchParams(form), headers: { origin: hub.url, cookie: person.cookie! } });
+          fetch(hub.url + path, {
+            method: "POST",
+            redirect: "manual",
+            body: new URLSearchParams(form),
+            headers: { origin: hub.url, cookie: person.cookie! },
+          });
         const list = async (key: string) =>
           fetch(`${hub.url}/graphql`, {
             method: "POST",
@@ -52,7 +59,10 @@ for (const { kind, skip } of kinds) {
 
         // The operator's command, without the start of a process: the kill shall meet it.
         const revoke = async (key: string): Promise<void> => {
-          const db = await openDatabase({ databaseUrl: env["DATABASE_URL"], databaseFile: env["HUB_DATABASE_FILE"] ?? "", databasePool: 1 }, () => undefined);
+          const db = await openDatabase(
+            { databaseUrl: env["DATABASE_URL"], databaseFile: env["HUB_DATABASE_FILE"] ?? "", databasePool: 1 },
+            () => undefined,
+          );
           try {
             await revokeKey(db, Date.now(), "operator", team, key.slice(4, 16));
             revoked.push(key);
@@ -67,7 +77,9 @@ for (const { kind, skip } of kinds) {
         for (let round = 0; round < ROUNDS; round++) {
           // The session survives restarts, and its form tokens with it.
           const path = `/teams/${team}/devices`;
-          const page = await (await fetch(`${hub.url}/teams/${team}/settings`, { headers: { cookie: person.cookie! } })).text();
+          const page = await (
+            await fetch(`${hub.url}/teams/${team}/settings`, { headers: { cookie: person.cookie! } })
+          ).text();
           const csrf = /name="csrf" value="([^"]*)"/.exec(page)![1]!;
           const nonce = /name="nonce" value="([^"]*)"/.exec(page)![1]!;
           let over = false;
@@ -85,7 +97,9 @@ for (const { kind, skip } of kinds) {
             }
           });
           const keeper = (async () => {
-            const key = /hub_\w{12}_\w{38}/.exec(await (await post(`/teams/${team}/keys`, { csrf, nonce })).text())?.[0];
+            const key = /hub_\w{12}_\w{38}/.exec(
+              await (await post(`/teams/${team}/keys`, { csrf, nonce })).text(),
+            )?.[0];
             if (key === undefined) return;
             made.push(key);
             const doomed = made.findIndex((candidate, i) => i % 2 === 0 && !revoked.includes(candidate));
@@ -105,7 +119,9 @@ for (const { kind, skip } of kinds) {
           const answer = await list(reader);
           expect(answer.status).toBe(200);
           const names = new Set(
-            ((await answer.json()) as { data: { team: { devices: { nodes: { name: string }[] } } } }).data.team.devices.nodes.map((node) => node.name),
+            (
+              (await answer.json()) as { data: { team: { devices: { nodes: { name: string }[] } } } }
+            ).data.team.devices.nodes.map((node) => node.name),
           );
           const lost = [...acknowledged].filter((name) => !names.has(name));
           expect(lost).toEqual([]);

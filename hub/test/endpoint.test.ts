@@ -54,7 +54,8 @@ for (const { kind, skip } of kinds) {
     });
 
     it("pages with first and after, and says what is wrong with them", async () => {
-      const page = (args: string) => hub.query(`{ team { devices(${args}) { nodes { name } pageInfo { hasNextPage endCursor } } } }`);
+      const page = (args: string) =>
+        hub.query(`{ team { devices(${args}) { nodes { name } pageInfo { hasNextPage endCursor } } } }`);
       const first = (await page("first: 2")).json.data.team.devices;
       expect(first.nodes).toEqual([{ name: "north" }, { name: "south" }]);
       expect(first.pageInfo.hasNextPage).toBe(true);
@@ -65,7 +66,10 @@ for (const { kind, skip } of kinds) {
         nodes: [],
         pageInfo: { hasNextPage: false, endCursor: null },
       });
-      expect((await page("first: 0")).json.errors[0]).toMatchObject({ message: "first: got 0, expected at least 1", extensions: { code: "BAD_USER_INPUT" } });
+      expect((await page("first: 0")).json.errors[0]).toMatchObject({
+        message: "first: got 0, expected at least 1",
+        extensions: { code: "BAD_USER_INPUT" },
+      });
       expect((await page('after: "?"')).json.errors[0].message).toMatch(/after: got "\?", expected an endCursor/);
       for (const forged of ["\0", "a\0b", "' OR 1=1", "\u{1f980}", "x".repeat(65)]) {
         const { status, json } = await page(`after: "${Buffer.from(forged).toString("base64url")}"`);
@@ -86,9 +90,15 @@ for (const { kind, skip } of kinds) {
 
     it("tells a client at another address where it should ask, in JSON", async () => {
       for (const path of ["/graphql/", "/GraphQL", "/api/graphql", "/graphql/graphql", "/"]) {
-        const { status, text } = await raw(hub, { path, headers: ["Authorization", `Bearer ${hub.key}`, ...JSON_TYPE], body: BODY });
+        const { status, text } = await raw(hub, {
+          path,
+          headers: ["Authorization", `Bearer ${hub.key}`, ...JSON_TYPE],
+          body: BODY,
+        });
         expect([path, status]).toEqual([path, 404]);
-        expect(JSON.parse(text).errors).toEqual([{ message: "got a path that the hub does not serve, expected /graphql", extensions: { code: "not_found" } }]);
+        expect(JSON.parse(text).errors).toEqual([
+          { message: "got a path that the hub does not serve, expected /graphql", extensions: { code: "not_found" } },
+        ]);
       }
     });
 
@@ -115,7 +125,10 @@ for (const { kind, skip } of kinds) {
       const results = await auditServer({
         url: `${hub.url}/graphql`,
         fetchFn: (url: string, init: RequestInit = {}) =>
-          fetch(url, { ...init, headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${hub.key}` } }),
+          fetch(url, {
+            ...init,
+            headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${hub.key}` },
+          }),
       });
       const failed = results.filter((result) => result.status !== "ok").map((result) => result.name);
       expect(results.filter((result) => /^MUST/.test(result.name)).length).toBe(13);
@@ -135,15 +148,22 @@ for (const { kind, skip } of kinds) {
 
     it("has no mutations and no subscriptions", async () => {
       for (const text of ["mutation { team { id } }", "subscription { team { id } }"]) {
-        const { status, json } = await hub.query(text, hub.key, { headers: { accept: "application/graphql-response+json" } });
+        const { status, json } = await hub.query(text, hub.key, {
+          headers: { accept: "application/graphql-response+json" },
+        });
         expect(status).toBe(400);
         expect(json.data).toBeUndefined();
       }
     });
 
     it("answers a variable that does not fit as a bad request in the new media type, and 200 in the old", async () => {
-      const body = JSON.stringify({ query: "query($n: Int) { team { devices(first: $n) { nodes { id } } } }", variables: { n: "x" } });
-      expect((await hub.query("", hub.key, { body, headers: { accept: "application/graphql-response+json" } })).status).toBe(400);
+      const body = JSON.stringify({
+        query: "query($n: Int) { team { devices(first: $n) { nodes { id } } } }",
+        variables: { n: "x" },
+      });
+      expect(
+        (await hub.query("", hub.key, { body, headers: { accept: "application/graphql-response+json" } })).status,
+      ).toBe(400);
       expect((await hub.query("", hub.key, { body })).status).toBe(200);
     });
 
@@ -154,8 +174,18 @@ for (const { kind, skip } of kinds) {
         ["empty", ["Authorization", ""], 400, 'Bearer realm="hub", error="invalid_request"'],
         ["basic", ["Authorization", "Basic dTpw"], 400, 'Bearer realm="hub", error="invalid_request"'],
         ["two tokens", ["Authorization", `${bearer} ${hub.key}`], 400, 'Bearer realm="hub", error="invalid_request"'],
-        ["two headers", ["Authorization", bearer, "Authorization", bearer], 400, 'Bearer realm="hub", error="invalid_request"'],
-        ["two headers, the first wrong", ["Authorization", "Bearer x", "Authorization", bearer], 400, 'Bearer realm="hub", error="invalid_request"'],
+        [
+          "two headers",
+          ["Authorization", bearer, "Authorization", bearer],
+          400,
+          'Bearer realm="hub", error="invalid_request"',
+        ],
+        [
+          "two headers, the first wrong",
+          ["Authorization", "Bearer x", "Authorization", bearer],
+          400,
+          'Bearer realm="hub", error="invalid_request"',
+        ],
         ["no key of ours", ["Authorization", "Bearer sk_live_1"], 401, 'Bearer realm="hub", error="invalid_token"'],
         ["lower case", ["authorization", `bearer ${hub.key}`], 200, undefined],
         ["as documented", ["Authorization", bearer], 200, undefined],
@@ -176,9 +206,10 @@ for (const { kind, skip } of kinds) {
         const { text } = await raw(hub, { headers: ["Authorization", sent, ...JSON_TYPE], body: BODY });
         expect(text).toMatch(why);
       }
-      expect((await raw(hub, { headers: ["Authorization", bearer, "Authorization", bearer, ...JSON_TYPE], body: BODY })).text).toContain(
-        "got 2 Authorization headers",
-      );
+      expect(
+        (await raw(hub, { headers: ["Authorization", bearer, "Authorization", bearer, ...JSON_TYPE], body: BODY }))
+          .text,
+      ).toContain("got 2 Authorization headers");
       const inUrl = await raw(hub, { path: `/graphql?access_token=${hub.key}`, headers: JSON_TYPE, body: BODY });
       expect(inUrl.status).toBe(401);
     });
@@ -186,7 +217,9 @@ for (const { kind, skip } of kinds) {
     it("answers an invented, an unknown and a revoked key with the same bytes", async () => {
       const { key, keyId, team } = await hub.makeTeam("Gone", []);
       await revokeKey(hub.storage.db, Date.now(), "operator", team.id, keyId);
-      const answers = await Promise.all(["hub_bad", mintKey().key, key, key.slice(0, 20) + "A" + key.slice(21)].map((token) => hub.query(LIST, token)));
+      const answers = await Promise.all(
+        ["hub_bad", mintKey().key, key, key.slice(0, 20) + "A" + key.slice(21)].map((token) => hub.query(LIST, token)),
+      );
       for (const answer of answers) {
         expect(answer.status).toBe(401);
         expect(answer.text).toBe(answers[0]!.text);
@@ -214,11 +247,14 @@ for (const { kind, skip } of kinds) {
 
     it("never shows one team to another's key, whatever is asked (1)", async () => {
       const secrets = ["alpha-secret", "beta-secret", "gamma-secret"];
-      const teams = await Promise.all(secrets.map((secret) => hub.makeTeam(`Team ${secret}`, [`${secret}-1`, `${secret}-2`])));
+      const teams = await Promise.all(
+        secrets.map((secret) => hub.makeTeam(`Team ${secret}`, [`${secret}-1`, `${secret}-2`])),
+      );
       const cursors = await Promise.all(
         teams.map(
           async ({ key }) =>
-            (await hub.query("{ team { devices(first: 1) { nodes { id } pageInfo { endCursor } } } }", key)).json.data.team.devices as {
+            (await hub.query("{ team { devices(first: 1) { nodes { id } pageInfo { endCursor } } } }", key)).json.data
+              .team.devices as {
               nodes: { id: string }[];
               pageInfo: { endCursor: string };
             },
@@ -230,8 +266,12 @@ for (const { kind, skip } of kinds) {
         fc.nat(2).map((i) => `(after: "${cursors[i]!.pageInfo.endCursor}")`),
         fc.nat(2).map((i) => `(first: 2, after: "${cursors[i]!.pageInfo.endCursor}")`),
       );
-      const fields = fc.subarray(["id", "name", "other: name", "...N", "... on Device { id }", "__typename"], { minLength: 1 });
-      const selection = fc.tuple(args, fields).map(([a, f]) => `devices${a} { nodes { ${f.join(" ")} } pageInfo { endCursor } }`);
+      const fields = fc.subarray(["id", "name", "other: name", "...N", "... on Device { id }", "__typename"], {
+        minLength: 1,
+      });
+      const selection = fc
+        .tuple(args, fields)
+        .map(([a, f]) => `devices${a} { nodes { ${f.join(" ")} } pageInfo { endCursor } }`);
       const document = fc
         .array(selection, { minLength: 1, maxLength: 3 })
         .map(
@@ -257,7 +297,10 @@ for (const { kind, skip } of kinds) {
 
     it("wants POST, JSON and no compression", async () => {
       for (const method of ["GET", "PUT", "DELETE", "OPTIONS", "HEAD"]) {
-        const answer = await fetch(`${hub.url}/graphql?query={team{id}}`, { method, headers: { authorization: `Bearer ${hub.key}` } });
+        const answer = await fetch(`${hub.url}/graphql?query={team{id}}`, {
+          method,
+          headers: { authorization: `Bearer ${hub.key}` },
+        });
         expect([method, answer.status, answer.headers.get("allow")]).toEqual([method, 405, "POST"]);
       }
       for (const type of [
@@ -272,11 +315,17 @@ for (const { kind, skip } of kinds) {
         expect([type, status]).toEqual([type, 415]);
         expect(json.errors[0].message).toContain(`got ${JSON.stringify(type)}`);
       }
-      for (const type of ["application/json; charset=utf-8", "Application/JSON;charset=UTF-8", 'application/json; charset="utf-8"']) {
+      for (const type of [
+        "application/json; charset=utf-8",
+        "Application/JSON;charset=UTF-8",
+        'application/json; charset="utf-8"',
+      ]) {
         expect((await hub.query("", hub.key, { body: BODY, headers: { "content-type": type } })).status).toBe(200);
       }
       for (const encoding of ["gzip", "br", "deflate", "zstd"]) {
-        expect((await hub.query("", hub.key, { body: gzipSync(BODY), headers: { "content-encoding": encoding } })).status).toBe(415);
+        expect(
+          (await hub.query("", hub.key, { body: gzipSync(BODY), headers: { "content-encoding": encoding } })).status,
+        ).toBe(415);
       }
     });
 
@@ -306,7 +355,12 @@ for (const { kind, skip } of kinds) {
     });
 
     it("refuses a browser, and lets Node's own fetch pass", async () => {
-      for (const headers of [{ origin: "https://evil.example" }, { origin: hub.url }, { origin: "null" }, { "sec-fetch-site": "same-origin" }]) {
+      for (const headers of [
+        { origin: "https://evil.example" },
+        { origin: hub.url },
+        { origin: "null" },
+        { "sec-fetch-site": "same-origin" },
+      ]) {
         const { status, json } = await hub.query(LIST, hub.key, { headers: headers as Record<string, string> });
         expect(status).toBe(403);
         expect(json.errors[0].extensions.code).toBe("browser_request");
@@ -328,7 +382,11 @@ for (const { kind, skip } of kinds) {
         const answer = await fetch(hub.url + path, {
           method,
           redirect: "manual",
-          headers: { origin: "https://evil.example", "access-control-request-method": "POST", "access-control-request-headers": "authorization" },
+          headers: {
+            origin: "https://evil.example",
+            "access-control-request-method": "POST",
+            "access-control-request-headers": "authorization",
+          },
         });
         expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
       }
@@ -339,7 +397,10 @@ for (const { kind, skip } of kinds) {
       expect(await person.signIn(hub.admin.email)).toBe(303);
       const withCookie = await raw(hub, { headers: ["Cookie", person.cookie!, ...JSON_TYPE], body: BODY });
       expect(withCookie.status).toBe(401);
-      const withBoth = await raw(hub, { headers: ["Cookie", person.cookie!, "Authorization", `Bearer ${mintKey().key}`, ...JSON_TYPE], body: BODY });
+      const withBoth = await raw(hub, {
+        headers: ["Cookie", person.cookie!, "Authorization", `Bearer ${mintKey().key}`, ...JSON_TYPE],
+        body: BODY,
+      });
       expect(withBoth.status).toBe(401);
       for (const path of ["/", `/teams/${hub.team.id}/devices`, `/teams/${hub.team.id}/settings`]) {
         const page = await fetch(hub.url + path, {
@@ -357,7 +418,10 @@ for (const { kind, skip } of kinds) {
       try {
         const inResolver = await hub.query(LIST);
         expect(inResolver.status).toBe(500);
-        expect(inResolver.json.errors[0].extensions).toEqual({ code: "internal", requestId: inResolver.headers.get("x-request-id") });
+        expect(inResolver.json.errors[0].extensions).toEqual({
+          code: "internal",
+          requestId: inResolver.headers.get("x-request-id"),
+        });
         expect(inResolver.text).not.toMatch(/secret_column|devices" does|store\.js|stack/);
         hub.db.failing = /FROM api_keys/;
         const inCheck = await hub.query(LIST);
@@ -374,7 +438,11 @@ for (const { kind, skip } of kinds) {
         hub.db.failure = new UnavailableError("away");
         hub.db.failing = /./;
         const away = await hub.query(LIST);
-        expect([away.status, away.headers.get("retry-after"), away.json.errors[0].extensions.code]).toEqual([503, "1", "unavailable"]);
+        expect([away.status, away.headers.get("retry-after"), away.json.errors[0].extensions.code]).toEqual([
+          503,
+          "1",
+          "unavailable",
+        ]);
         hub.db.failing = /FROM devices/;
         const awayInside = await hub.query(LIST);
         expect([awayInside.status, awayInside.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -395,7 +463,8 @@ for (const { kind, skip } of kinds) {
     it("sees at once what another process added, renamed or revoked", async () => {
       const { team, key, keyId } = await hub.makeTeam("Same", ["a"]);
       const elsewhere = hub.storage.again();
-      const names = async (): Promise<unknown> => (await hub.query(LIST, key)).json.data?.team.devices.nodes.map(({ name }: { name: string }) => name);
+      const names = async (): Promise<unknown> =>
+        (await hub.query(LIST, key)).json.data?.team.devices.nodes.map(({ name }: { name: string }) => name);
       expect(await names()).toEqual(["a"]);
       const [device] = await addDevices(elsewhere, Date.now(), team.id, 5000, [{ name: "b" }]);
       expect(await names()).toEqual(["a", "b"]);
@@ -429,7 +498,11 @@ for (const { kind, skip } of kinds) {
     it("writes last use only when it is flushed", async () => {
       const { key, keyId } = await hub.makeTeam("Used", []);
       const when = async (): Promise<unknown> =>
-        (await hub.storage.db.all<{ last_used_at: number | null }>("SELECT last_used_at FROM api_keys WHERE id = ?", [keyId]))[0]?.last_used_at;
+        (
+          await hub.storage.db.all<{ last_used_at: number | null }>("SELECT last_used_at FROM api_keys WHERE id = ?", [
+            keyId,
+          ])
+        )[0]?.last_used_at;
       await hub.query(LIST, key);
       expect(await when()).toBeNull();
       await hub.running.app.flush();
@@ -481,7 +554,10 @@ describe("limits of requests (12)", () => {
     const { key } = await hub.makeTeam("Long", names);
     // 2000 devices and 4 fields: 8 requests more. Twice that leaves 2 of 20.
     const statuses = [];
-    for (const query of [...new Array<string>(2).fill("{ team { devices { nodes { id } } } }"), ...new Array<string>(3).fill("{ team { id } }")])
+    for (const query of [
+      ...new Array<string>(2).fill("{ team { devices { nodes { id } } } }"),
+      ...new Array<string>(3).fill("{ team { id } }"),
+    ])
       statuses.push((await hub.query(query, key)).status);
     expect(statuses).toEqual([200, 200, 200, 200, 429]);
     hub.clock.offset += 3600_000;
@@ -492,7 +568,14 @@ describe("limits of requests (12)", () => {
   });
 
   it("are per address, failed keys cost more, and the address is what the declared proxy says", async () => {
-    const hub = await startHub({ env: { HUB_ADDRESS_RATE: "0.1", HUB_ADDRESS_BURST: "12", HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" } });
+    const hub = await startHub({
+      env: {
+        HUB_ADDRESS_RATE: "0.1",
+        HUB_ADDRESS_BURST: "12",
+        HUB_PROXY_HOPS: "1",
+        HUB_BASE_URL: "https://hub.example.org",
+      },
+    });
     const url = `http://127.0.0.1:${hub.running.port}/graphql`;
     const send = async (forwarded: string, key = mintKey().key) =>
       (
@@ -515,7 +598,8 @@ describe("limits of requests (12)", () => {
   it("ignore X-Forwarded-For where no proxy is declared", async () => {
     const hub = await startHub({ env: { HUB_ADDRESS_RATE: "0.1", HUB_ADDRESS_BURST: "3" } });
     const statuses = [];
-    for (let i = 0; i < 4; i++) statuses.push((await hub.query(LIST, hub.key, { headers: { "x-forwarded-for": `198.51.100.${i}` } })).status);
+    for (let i = 0; i < 4; i++)
+      statuses.push((await hub.query(LIST, hub.key, { headers: { "x-forwarded-for": `198.51.100.${i}` } })).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
     expect(hub.running.app.addresses.size).toBe(1);
     await hub.stop();
@@ -541,8 +625,12 @@ describe("metrics", () => {
   it("want the token where one is set, and do not exist for those without", async () => {
     const hub = await startHub({ env: { HUB_METRICS_TOKEN: "a-token-of-20-letters" } });
     expect((await fetch(`${hub.url}/metrics`)).status).toBe(404);
-    expect((await fetch(`${hub.url}/metrics`, { headers: { authorization: "Bearer a-token-of-20-letterz" } })).status).toBe(404);
-    expect((await fetch(`${hub.url}/metrics`, { headers: { authorization: "Bearer a-token-of-20-letters" } })).status).toBe(200);
+    expect(
+      (await fetch(`${hub.url}/metrics`, { headers: { authorization: "Bearer a-token-of-20-letterz" } })).status,
+    ).toBe(404);
+    expect(
+      (await fetch(`${hub.url}/metrics`, { headers: { authorization: "Bearer a-token-of-20-letters" } })).status,
+    ).toBe(200);
     await hub.stop();
     const behind = await startHub({ env: { HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" } });
     expect((await fetch(`http://127.0.0.1:${behind.running.port}/metrics`)).status).toBe(404);
@@ -553,17 +641,23 @@ describe("metrics", () => {
 describe("several hubs on one SQLite file (18)", () => {
   it("are safe: what one writes the other sees at once, and no write is lost", async () => {
     const one = await startHub();
-    const two = await startHub({ storage: { ...(await openTestDatabase("sqlite")), db: one.storage.again(), remove: () => Promise.resolve() } });
+    const two = await startHub({
+      storage: { ...(await openTestDatabase("sqlite")), db: one.storage.again(), remove: () => Promise.resolve() },
+    });
     expect((await two.query(LIST, one.key)).json.data.team.devices.nodes).toHaveLength(2);
     const people = [new Person(one.url), new Person(two.url)];
     for (const person of people) expect(await person.signIn(one.admin.email)).toBe(303);
     const path = `/teams/${one.team.id}/devices`;
     const forms = await Promise.all(people.map((person) => person.formOf(path, path)));
     const statuses = await Promise.all(
-      Array.from({ length: 40 }, async (_, i) => (await people[i % 2]!.post(path, { ...forms[i % 2]!, name: `new ${i}` })).status),
+      Array.from(
+        { length: 40 },
+        async (_, i) => (await people[i % 2]!.post(path, { ...forms[i % 2]!, name: `new ${i}` })).status,
+      ),
     );
     expect(new Set(statuses)).toEqual(new Set([303]));
-    for (const hub of [one, two]) expect((await hub.query(LIST, one.key)).json.data.team.devices.nodes).toHaveLength(42);
+    for (const hub of [one, two])
+      expect((await hub.query(LIST, one.key)).json.data.team.devices.nodes).toHaveLength(42);
     await revokeKey(one.storage.db, Date.now(), "operator", one.team.id, one.keyId);
     expect((await two.query(LIST, one.key)).status).toBe(401);
     await two.running.stop();

@@ -14,6 +14,9 @@ import { invite, resetLink } from "../src/nouns/user.ts";
 import { Passwords } from "../src/auth/password.ts";
 import { keyOn, kinds, LIST, password, Person, startHub, temporaryFolder, type TestHub } from "./support/hub.ts";
 
+/** Bytes of a form. */
+const MAX_FORM = 8192;
+
 // a dozen sign-ins a test, and password work is slow on purpose: beside the other files on two slow cores they have taken 30 seconds
 
 for (const { kind, skip } of kinds) {
@@ -45,7 +48,11 @@ for (const { kind, skip } of kinds) {
       expect(await keys()).toHaveLength(before);
       for (const path of [`${base}/settings`, `${base}/keys`, `${base}/devices`, `${base}/members`])
         expect((await admin.get(path)).html).not.toContain(key.slice(4, 16));
-      expect((await readAudit(hub.storage.db, 1, hub.team.id))[0]).toMatchObject({ action: "key.created", actor: hub.admin.email, subject: key.slice(4, 16) });
+      expect((await readAudit(hub.storage.db, 1, hub.team.id))[0]).toMatchObject({
+        action: "key.created",
+        actor: hub.admin.email,
+        subject: key.slice(4, 16),
+      });
     });
 
     it("make exactly one key of a double click (13)", async () => {
@@ -70,7 +77,8 @@ for (const { kind, skip } of kinds) {
         ["no nonce", { csrf: good["csrf"]! }, {}],
         ["invented nonce", { ...good, nonce: "abc.def" }, {}],
       ];
-      for (const [name, form, headers] of refused) expect([name, (await admin.post(`${base}/keys`, form, headers)).status]).toEqual([name, 403]);
+      for (const [name, form, headers] of refused)
+        expect([name, (await admin.post(`${base}/keys`, form, headers)).status]).toEqual([name, 403]);
       const asText = await fetch(`${hub.url}${base}/keys`, {
         method: "POST",
         body: new URLSearchParams(good).toString(),
@@ -78,7 +86,15 @@ for (const { kind, skip } of kinds) {
       });
       expect(asText.status).toBe(415);
       expect((await admin.post("/sign-out", {}, { origin: "https://evil.example" })).status).toBe(403);
-      expect((await new Person(hub.url).post("/sign-in", { email: hub.admin.email, password }, { origin: "https://evil.example" })).status).toBe(403);
+      expect(
+        (
+          await new Person(hub.url).post(
+            "/sign-in",
+            { email: hub.admin.email, password },
+            { origin: "https://evil.example" },
+          )
+        ).status,
+      ).toBe(403);
       expect(await keys()).toHaveLength(before);
       expect((await admin.get(`${base}/settings`)).status).toBe(200);
     });
@@ -99,7 +115,8 @@ for (const { kind, skip } of kinds) {
       await inside.signIn(member.email);
       const before = (await keys()).length;
       const form = await newKey(admin);
-      for (const path of ["devices", "settings", "members"]) expect((await outside.get(`${base}/${path}`)).status).toBe(404);
+      for (const path of ["devices", "settings", "members"])
+        expect((await outside.get(`${base}/${path}`)).status).toBe(404);
       const theirs = await outside.formOf(`/teams/${stranger.team.id}/settings`, `/teams/${stranger.team.id}/keys`);
       expect((await outside.post(`${base}/keys`, theirs)).status).toBe(404);
       expect((await outside.post(`${base}/keys`, form)).status).toBe(403);
@@ -119,7 +136,9 @@ for (const { kind, skip } of kinds) {
 
     it("add, rename and remove devices", async () => {
       const form = await admin.formOf(`${base}/devices`, `${base}/devices`);
-      expect((await admin.post(`${base}/devices`, { ...form, name: "  west  " })).headers.get("location")).toBe(`${base}/devices`);
+      expect((await admin.post(`${base}/devices`, { ...form, name: "  west  " })).headers.get("location")).toBe(
+        `${base}/devices`,
+      );
       const west = (await listDevices(hub.storage.db, hub.team.id)).find((device) => device.name === "west")!;
       expect((await admin.post(`${base}/devices/${west.id}/rename`, { ...form, name: "far west" })).status).toBe(303);
       expect((await admin.get(`${base}/devices`)).html).toContain("far west");
@@ -226,7 +245,8 @@ for (const { kind, skip } of kinds) {
       const answer = await new Person(hub.url).post("/sign-in", { email: hub.admin.email, password });
       const [cookie = ""] = answer.headers.getSetCookie();
       expect(cookie).toMatch(/^__Host-hub_session=[\w-]{43};/);
-      for (const part of ["Path=/", "HttpOnly", "Secure", "SameSite=Lax", "Max-Age=604800"]) expect(cookie).toContain(part);
+      for (const part of ["Path=/", "HttpOnly", "Secure", "SameSite=Lax", "Max-Age=604800"])
+        expect(cookie).toContain(part);
       expect(cookie).not.toContain("Domain");
     });
 
@@ -239,23 +259,41 @@ for (const { kind, skip } of kinds) {
       const look = await guest.get(path);
       expect(look.html).toContain(`new-${kind}@example.org`);
       expect((await guest.post(path, { password: "short" })).status).toBe(400);
-      expect((await guest.post(path, { password: "long enough password" })).headers.get("location")).toBe(`${base}/devices`);
+      expect((await guest.post(path, { password: "long enough password" })).headers.get("location")).toBe(
+        `${base}/devices`,
+      );
       expect((await guest.get(`${base}/devices`)).status).toBe(200);
       expect((await new Person(hub.url).get(path)).status).toBe(404);
       expect((await new Person(hub.url).post(path, { password: "long enough password" })).status).toBe(404);
       const theirs = await guest.formOf(`${base}/members`, "/sign-out");
-      expect((await guest.post(`${base}/members`, { ...theirs, email: "x@example.org", role: "admin" })).status).toBe(403);
+      expect((await guest.post(`${base}/members`, { ...theirs, email: "x@example.org", role: "admin" })).status).toBe(
+        403,
+      );
       expect((await guest.post(`${base}/members/${hub.admin.id}/remove`, theirs)).status).toBe(403);
-      const guestId = (await membersOf(hub.storage.db, hub.team.id)).find((member) => member.email === `new-${kind}@example.org`)!.user_id;
+      const guestId = (await membersOf(hub.storage.db, hub.team.id)).find(
+        (member) => member.email === `new-${kind}@example.org`,
+      )!.user_id;
       expect((await admin.post(`${base}/members/${guestId}/remove`, form)).status).toBe(303);
       expect((await guest.get(`${base}/devices`)).status).toBe(404);
-      expect((await admin.post(`${base}/members`, { ...form, email: "not an email", role: "member" })).status).toBe(400);
-      expect((await admin.post(`${base}/members`, { ...form, email: "x@example.org", role: "owner" })).status).toBe(400);
+      expect((await admin.post(`${base}/members`, { ...form, email: "not an email", role: "member" })).status).toBe(
+        400,
+      );
+      expect((await admin.post(`${base}/members`, { ...form, email: "x@example.org", role: "owner" })).status).toBe(
+        400,
+      );
     });
 
     it("want the password of an account that is invited into another team", async () => {
       const other = await hub.makeTeam("Second", []);
-      const token = await invite(hub.storage.db, Date.now(), "test", undefined, other.team.id, hub.admin.email, "member");
+      const token = await invite(
+        hub.storage.db,
+        Date.now(),
+        "test",
+        undefined,
+        other.team.id,
+        hub.admin.email,
+        "member",
+      );
       const person = new Person(hub.url);
       expect((await person.post(`/link/${token}`, { password: "not the password" })).status).toBe(401);
       expect((await person.post(`/link/${token}`, { password })).status).toBe(303);
@@ -318,14 +356,16 @@ for (const { kind, skip } of kinds) {
         ["TRACE", "/sign-in", "GET, HEAD, POST"],
         ["POST", "/app.css", "GET, HEAD"],
       ] as const) {
-        const answer = await new Promise<{ status: number | undefined; allow: string | undefined; text: string }>((resolve, reject) => {
-          const sent = request(hub.url + path, { method }, (response) => {
-            let text = "";
-            response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-            response.on("end", () => resolve({ status: response.statusCode, allow: response.headers.allow, text }));
-          });
-          sent.on("error", reject).end();
-        });
+        const answer = await new Promise<{ status: number | undefined; allow: string | undefined; text: string }>(
+          (resolve, reject) => {
+            const sent = request(hub.url + path, { method }, (response) => {
+              let text = "";
+              response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+              response.on("end", () => resolve({ status: response.statusCode, allow: response.headers.allow, text }));
+            });
+            sent.on("error", reject).end();
+          },
+        );
         expect([method, answer.status, answer.allow]).toEqual([method, 405, allow]);
         expect(answer.text).toContain(`got ${method}, expected GET or HEAD`);
       }
@@ -333,7 +373,84 @@ for (const { kind, skip } of kinds) {
   });
 }
 
+describe("forms", () => {
+  let hub: TestHub;
+  beforeAll(async () => void (hub = await startHub()));
+  afterAll(() => hub.stop());
+
+  /** Announces a form, sends none of it, and returns the answer. */
+  const announce = (path: string, length: number, cookie = "x=y"): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(hub.running.port, "127.0.0.1", () =>
+        socket.write(
+          `POST ${path} HTTP/1.1\r\nHost: x\r\nOrigin: ${hub.url}\r\nCookie: ${cookie}\r\n` +
+            `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${length}\r\n\r\n`,
+        ),
+      );
+      socket.setEncoding("utf8").on("error", reject);
+      socket.once("data", (text: string) => {
+        socket.destroy();
+        resolve(text);
+      });
+    });
+
+  it("are not read before their sender has a session", async () => {
+    for (const path of ["/account", "/sign-out", `/teams/${hub.team.id}/keys`, "/no/such/page"]) {
+      expect([path, await announce(path, 60_000)]).toEqual([
+        path,
+        expect.stringMatching(/^HTTP\/1\.1 303 .*location: \/sign-in/is),
+      ]);
+      const invented = await announce(path, 60_000, "__Host-hub_session=invented");
+      expect([path, invented]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 303 .*location: \/sign-in/is)]);
+    }
+    expect(await announce("/link/invented", 60_000)).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
+  it("are at most 8 KiB", async () => {
+    const person = new Person(hub.url);
+    await person.signIn(hub.admin.email);
+    const path = `/teams/${hub.team.id}/devices`;
+    const form = await person.formOf(path, path);
+    const fill = (size: number) => {
+      const start = new URLSearchParams({ ...form, name: "filled", rest: "" }).toString();
+      return { ...form, name: "filled", rest: "x".repeat(size - start.length) };
+    };
+    expect((await person.post(path, fill(MAX_FORM))).status).toBe(303);
+    const over = await person.post(path, fill(MAX_FORM + 1));
+    expect(over.status).toBe(413);
+    expect(over.html).toContain(`got a form of more than ${MAX_FORM} bytes, expected less`);
+    const fields = Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [`a${i}`, ""]));
+    expect((await person.post(path, { ...form, ...fields })).status).toBe(413);
+    expect(
+      (await new Person(hub.url).post("/sign-in", { email: hub.admin.email, password: "x".repeat(MAX_FORM) })).status,
+    ).toBe(413);
+  });
+
+  it("hold the longest passwords and the longest email that an account may have", async () => {
+    const email = `${"ü".repeat(100)}@${"ö".repeat(140)}.example.org`;
+    await hub.makeUser(email, hub.team.id, "member");
+    const person = new Person(hub.url);
+    expect(await person.signIn(email)).toBe(303);
+    const form = await person.formOf("/account", "/account");
+    const long = "\u4e00".repeat(200);
+    expect((await person.post("/account", { ...form, email, current: password, password: long })).status).toBe(200);
+    const again = await person.formOf("/account", "/account");
+    expect(
+      (await person.post("/account", { ...again, email, current: long, password: "\u4e8c".repeat(200) })).status,
+    ).toBe(200);
+  });
+});
+
 describe("sign-in", () => {
+  it("is taken from the address before its form is read, also where the form holds no email", async () => {
+    const hub = await startHub({ env: { HUB_SIGN_INS_PER_MINUTE: "1", HUB_SIGN_IN_BURST: "2" } });
+    const person = new Person(hub.url);
+    const statuses = [];
+    for (let i = 0; i < 4; i++) statuses.push((await person.post("/sign-in", { nothing: "here" })).status);
+    expect(statuses).toEqual([401, 401, 429, 429]);
+    await hub.stop();
+  });
+
   it("does the same work for a user that does not exist (17)", async () => {
     const passwords = new Passwords();
     const hub = await startHub({ passwords });
@@ -357,7 +474,10 @@ describe("sign-in", () => {
     await vi.waitFor(() => expect(hub.logs()).toContain("the audit cannot be written"), { timeout: 20_000 });
     hub.db.failure = undefined;
     await new Person(hub.url).post("/sign-in", { email: hub.admin.email, password: "wrong" });
-    const failed = async () => (await readAudit(hub.storage.db, 10)).filter((row) => row.action === "sign_in_failed" && row.subject === hub.admin.email);
+    const failed = async () =>
+      (await readAudit(hub.storage.db, 10)).filter(
+        (row) => row.action === "sign_in_failed" && row.subject === hub.admin.email,
+      );
     await vi.waitFor(async () => expect(await failed()).toHaveLength(1), { timeout: 20_000 });
     // Nor is it forgotten where nobody waits for the answer.
     const body = new URLSearchParams({ email: hub.admin.email, password: "wrong" }).toString();
@@ -375,7 +495,12 @@ describe("sign-in", () => {
     const passwords = new Passwords();
     const hub = await startHub({
       passwords,
-      env: { HUB_SIGN_INS_PER_MINUTE: "1", HUB_SIGN_IN_BURST: "3", HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" },
+      env: {
+        HUB_SIGN_INS_PER_MINUTE: "1",
+        HUB_SIGN_IN_BURST: "3",
+        HUB_PROXY_HOPS: "1",
+        HUB_BASE_URL: "https://hub.example.org",
+      },
     });
     const before = passwords.derivations;
     const attempt = async (address: string, email: string) =>
@@ -418,11 +543,22 @@ describe("sign-in", () => {
           resolve(text);
         });
       });
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => attempt(`198.51.100.${i}`, i % 2 === 0 ? "" : "?x=1")));
-    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n.*Too many people are signing in/is);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => attempt(`198.51.100.${i}`, i % 2 === 0 ? "" : "?x=1")),
+    );
+    for (const answer of answers)
+      expect(answer).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n.*Too many people are signing in/is);
     expect([passwords.derivations, hub.db.queries]).toEqual([before.derivations, before.queries]);
     // A link is looked at first, and then says the same.
-    const token = await invite(hub.storage.db, Date.now(), "test", undefined, hub.team.id, "late@example.org", "member");
+    const token = await invite(
+      hub.storage.db,
+      Date.now(),
+      "test",
+      undefined,
+      hub.team.id,
+      "late@example.org",
+      "member",
+    );
     const late = await fetch(`http://127.0.0.1:${hub.running.port}/link/${token}`, {
       method: "POST",
       headers: { origin: "https://hub.example.org" },
@@ -452,7 +588,9 @@ describe("sign-in", () => {
     const hub = await startHub({ passwords });
     const before = passwords.derivations;
     const person = new Person(hub.url);
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => person.post("/sign-in", { email: `u${i}@example.org`, password: "wrong" })));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => person.post("/sign-in", { email: `u${i}@example.org`, password: "wrong" })),
+    );
     const statuses = answers.map((answer) => answer.status);
     expect(statuses.filter((status) => status === 401).length).toBe(passwords.derivations - before);
     expect(statuses.filter((status) => status === 503).length).toBe(12 - (passwords.derivations - before));

@@ -36,7 +36,10 @@ for (const { kind, skip } of kinds) {
     let env: Environment;
     beforeEach(async () => {
       storage = await openTestDatabase(kind, { migrated: false });
-      env = storage.config.databaseUrl === undefined ? { HUB_DATABASE_FILE: join(folder.path, "hub.db") } : { DATABASE_URL: storage.config.databaseUrl };
+      env =
+        storage.config.databaseUrl === undefined
+          ? { HUB_DATABASE_FILE: join(folder.path, "hub.db") }
+          : { DATABASE_URL: storage.config.databaseUrl };
     });
     afterEach(() => storage.remove());
 
@@ -44,7 +47,10 @@ for (const { kind, skip } of kinds) {
       const init = await run(["init", "--email", "root@example.org", "--team", "Crew"], env);
       expect(init.stderr).toBe("");
       const team = init.json.team as { id: string };
-      expect((await run(["devices", "add", "--team", "Crew", "--name", "one", "--id", "dev-1"], env)).json).toEqual({ id: "dev-1", name: "one" });
+      expect((await run(["devices", "add", "--team", "Crew", "--name", "one", "--id", "dev-1"], env)).json).toEqual({
+        id: "dev-1",
+        name: "one",
+      });
       const file = join(folder.path, "devices.jsonl");
       writeFileSync(file, '{"name":"two"}\n{"name":"three","id":"dev-3"}\n');
       expect((await run(["devices", "import", "--team", team.id, file], env)).json).toEqual({ imported: 2 });
@@ -52,15 +58,23 @@ for (const { kind, skip } of kinds) {
       const person = await useLinkAt(hub.url, init.json.link as string);
       const key = await makeKey(person, team.id);
       expect(await ask(hub.url, key)).toBe(200);
-      expect((await run(["devices", "remove", "--team", "Crew", "--id", "dev-3"], env)).json).toEqual({ removed: "dev-3" });
+      expect((await run(["devices", "remove", "--team", "Crew", "--id", "dev-3"], env)).json).toEqual({
+        removed: "dev-3",
+      });
       expect((await run(["devices", "list", "--team", "Crew"], env)).json).toHaveLength(2);
 
       const full = await run(["keys", "revoke", "--team", "Crew", "--key", key], env);
       expect([full.code, full.stderr.includes(key.slice(17))]).toEqual([1, false]);
       expect(await ask(hub.url, key)).toBe(200);
-      expect((await run(["keys", "revoke", "--team", "Crew", "--key", key.slice(4, 16)], env)).json).toEqual({ revoked: key.slice(4, 16), before: false });
+      expect((await run(["keys", "revoke", "--team", "Crew", "--key", key.slice(4, 16)], env)).json).toEqual({
+        revoked: key.slice(4, 16),
+        before: false,
+      });
       expect(await ask(hub.url, key)).toBe(401);
-      expect((await run(["keys", "revoke", "--team", "Crew", "--key", key.slice(4, 16)], env)).json).toEqual({ revoked: key.slice(4, 16), before: true });
+      expect((await run(["keys", "revoke", "--team", "Crew", "--key", key.slice(4, 16)], env)).json).toEqual({
+        revoked: key.slice(4, 16),
+        before: true,
+      });
 
       const log = (await run(["audit", "--team", "Crew"], env)).json as { action: string; actor: string }[];
       expect(log.map((row) => [row.action, row.actor])).toEqual([
@@ -77,10 +91,14 @@ for (const { kind, skip } of kinds) {
       const moved = await run(["restore", "--from", backup], elsewhere);
       expect([moved.code, moved.json]).toMatchObject([0, { inForce: { users: 1, keys: 0 } }]);
       // Said aloud where the database cannot know what was taken away since, and not where it can.
-      expect(moved.stderr).toMatch(/^hub: this database does not know what happened after the backup of \d{4}-.* 0 API keys and 1 accounts/);
+      expect(moved.stderr).toMatch(
+        /^hub: this database does not know what happened after the backup of \d{4}-.* 0 API keys and 1 accounts/,
+      );
       const again = await run(["restore", "--from", backup, "--replace"], elsewhere);
       expect([again.code, again.stderr, again.json]).toMatchObject([0, "", { stayRevoked: [], stayRemoved: [] }]);
-      expect((await run(["teams", "members", "--team", "Crew"], elsewhere)).json).toMatchObject([{ email: "root@example.org", role: "admin" }]);
+      expect((await run(["teams", "members", "--team", "Crew"], elsewhere)).json).toMatchObject([
+        { email: "root@example.org", role: "admin" },
+      ]);
       expect(await hub.stop()).toBe(0);
       expect(hub.output).not.toContain(key.slice(17));
       expect(hub.output).not.toContain(new URL(init.json.link as string).pathname.slice(6));
@@ -92,15 +110,23 @@ for (const { kind, skip } of kinds) {
       const second = (await run(["teams", "add", "--name", "Second"], env)).json as { id: string };
       const hub = await HubProcess.start(env);
       const person = await useLinkAt(hub.url, init.json.link as string);
-      const invited = await run(["users", "invite", "--team", second.id, "--email", "root@example.org", "--role", "admin"], env);
+      const invited = await run(
+        ["users", "invite", "--team", second.id, "--email", "root@example.org", "--role", "admin"],
+        env,
+      );
       await useLinkAt(hub.url, invited.json.link as string);
       const keys = [await makeKey(person, team), await makeKey(person, team), await makeKey(person, second.id)];
       const ids = keys.map((key) => key.slice(4, 16));
       await run(["keys", "revoke", "--team", "Crew", "--key", ids[0]!], env);
       const last = await run(["users", "remove", "--team", "Crew", "--email", "root@example.org"], env);
       expect([last.code, last.stderr]).toMatchObject([1, expect.stringContaining("last administrator")]);
-      await useLinkAt(hub.url, (await run(["users", "invite", "--team", "Crew", "--email", "b@example.org", "--role", "admin"], env)).json.link as string);
-      const role = (name: string) => run(["users", "role", "--team", "Crew", "--email", "root@example.org", "--role", name], env);
+      await useLinkAt(
+        hub.url,
+        (await run(["users", "invite", "--team", "Crew", "--email", "b@example.org", "--role", "admin"], env)).json
+          .link as string,
+      );
+      const role = (name: string) =>
+        run(["users", "role", "--team", "Crew", "--email", "root@example.org", "--role", name], env);
       expect((await role("member")).json).toMatchObject({ role: "member", keysThatStay: [ids[1]] });
       expect((await role("admin")).json).not.toHaveProperty("keysThatStay");
       expect(await run(["users", "remove", "--team", "Crew", "--email", " Root@example.org"], env)).toMatchObject({
@@ -109,7 +135,9 @@ for (const { kind, skip } of kinds) {
       });
       const ended = await run(["users", "remove", "--email", "root@example.org"], env);
       expect(ended.json).toEqual({ removed: "root@example.org", keysThatStay: [ids[1], ids[2]] });
-      expect(ended.stderr).toBe(`hub: team "Second" (${second.id}) has no administrator now: hub users role, or hub users invite --role admin\n`);
+      expect(ended.stderr).toBe(
+        `hub: team "Second" (${second.id}) has no administrator now: hub users role, or hub users invite --role admin\n`,
+      );
       expect((await run(["users", "remove", "--email", "root@example.org"], env)).stderr).toContain("expected a user");
       await hub.stop();
     });
@@ -130,14 +158,29 @@ describe("the command", () => {
       [["keys"], env, 2, /got command "keys", expected one of: serve, .*keys revoke/],
       [["keys", "revoke", "--team", "x"], env, 2, /got no --key\nUsage: hub keys revoke/],
       [["teams", "add", "--nam", "x"], env, 2, /--nam.*\nUsage: hub teams add/s],
-      [["teams", "list"], { ...env, HUB_PORT: "x", HUB_LOG_LEVEL: "y" }, 2, /2 problems .*HUB_PORT: got "x".*HUB_LOG_LEVEL/s],
+      [
+        ["teams", "list"],
+        { ...env, HUB_PORT: "x", HUB_LOG_LEVEL: "y" },
+        2,
+        /2 problems .*HUB_PORT: got "x".*HUB_LOG_LEVEL/s,
+      ],
       [["teams", "list", "--config", "/does/not/exist"], env, 2, /expected a readable file/],
       [["serve"], { ...env, HUB_HOST: "0.0.0.0" }, 2, /without TLS/],
       [["teams", "rename", "--team", "x", "--name", "y"], env, 1, /got team "x", expected/],
-      [["teams", "list"], { DATABASE_URL: `postgres://u:topsecret@127.0.0.1:${await freePort()}/x` }, 1, /database cannot be reached/],
+      [
+        ["teams", "list"],
+        { DATABASE_URL: `postgres://u:topsecret@127.0.0.1:${await freePort()}/x` },
+        1,
+        /database cannot be reached/,
+      ],
       [["serve"], { HUB_DATABASE_FILE: "/dev/null/hub.db" }, 1, /hub: /],
       [["audit", "--limit", "99999999999999999999"], env, 2, /--limit: got 99999999999999999999, expected/],
-      [["devices", "import", "--team", "x", "/does/not/exist"], env, 1, /FILE: got "\/does\/not\/exist", expected a readable file/],
+      [
+        ["devices", "import", "--team", "x", "/does/not/exist"],
+        env,
+        1,
+        /FILE: got "\/does\/not\/exist", expected a readable file/,
+      ],
     ];
     const ran = await Promise.all(cases.map(([args, environment]) => run(args, environment)));
     ran.forEach(({ code, stderr, stdout }, i) => {
@@ -148,11 +191,15 @@ describe("the command", () => {
     });
     const help = await run(["--help"], {});
     expect(help.code).toBe(0);
-    for (const word of ["hub init", "hub serve", "hub keys revoke", "DATABASE_URL", "HUB_PROXY_HOPS"]) expect(help.stdout).toContain(word);
+    for (const word of ["hub init", "hub serve", "hub keys revoke", "DATABASE_URL", "HUB_PROXY_HOPS"])
+      expect(help.stdout).toContain(word);
   });
 
   it("names the database file that is damaged, and leaves it as it is", async () => {
-    for (const content of [Buffer.from("no database at all ".repeat(500)), Buffer.from("SQLite format 3\0".padEnd(5000, "x"))]) {
+    for (const content of [
+      Buffer.from("no database at all ".repeat(500)),
+      Buffer.from("SQLite format 3\0".padEnd(5000, "x")),
+    ]) {
       const file = join(folder.path, "damaged.db");
       writeFileSync(file, content);
       for (const args of [["serve"], ["teams", "list"]]) {
@@ -166,7 +213,10 @@ describe("the command", () => {
 
   it("reads its file, and shows the configuration without secrets", async () => {
     const file = join(folder.path, "hub.json");
-    writeFileSync(file, JSON.stringify({ port: 4711, databaseUrl: "postgres://u:topsecret@h/d", metricsToken: "0123456789abcdef" }));
+    writeFileSync(
+      file,
+      JSON.stringify({ port: 4711, databaseUrl: "postgres://u:topsecret@h/d", metricsToken: "0123456789abcdef" }),
+    );
     const { json, stdout } = await run(["config", "--config", file], { HUB_KEY_RATE: "3" });
     expect(json).toMatchObject({ port: 4711, keyRate: 3, databaseUrl: "postgres://***@h/d", metricsToken: "***" });
     expect(stdout).not.toContain("topsecret");
@@ -191,14 +241,18 @@ describe("the command", () => {
     const log = `${env.HUB_DATABASE_FILE}-wal`;
     const logged = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
     const input = Array.from({ length: MANY }, (_, i) => `device ${i} `.padEnd(100, "x")).join("\n");
-    const inTeam = async (team: string): Promise<number> => ((await run(["devices", "list", "--team", team], env)).json as unknown[]).length;
+    const inTeam = async (team: string): Promise<number> =>
+      ((await run(["devices", "list", "--team", team], env)).json as unknown[]).length;
     let middle = 0;
     // On a busy machine a kill may come when all is done; then once more, for a team that has none yet.
     for (let i = 0; i < 10 && middle < 3; i++) {
       const team = `T${i}`;
       await run(["teams", "add", "--name", team], env);
       const before = logged();
-      const { signal } = await run(["devices", "import", "--team", team, "-"], env, { input, killWhen: () => logged() > before + 100_000 * (1 + i) });
+      const { signal } = await run(["devices", "import", "--team", team, "-"], env, {
+        input,
+        killWhen: () => logged() > before + 100_000 * (1 + i),
+      });
       const written = logged() - before;
       const count = await inTeam(team);
       expect([0, MANY]).toContain(count);
@@ -207,7 +261,9 @@ describe("the command", () => {
     }
     expect(middle).toBeGreaterThan(0);
     await run(["teams", "add", "--name", "last"], env);
-    expect((await run(["devices", "import", "--team", "last", "-"], env, { input: "one\ntwo" })).json).toEqual({ imported: 2 });
+    expect((await run(["devices", "import", "--team", "last", "-"], env, { input: "one\ntwo" })).json).toEqual({
+      imported: 2,
+    });
     expect(await inTeam("last")).toBe(2);
   });
 });
@@ -218,14 +274,19 @@ describe.skipIf(!inject("openssl"))("TLS with a certificate of its own", () => {
     const privateKey = join(folder.path, "key.pem");
     execFileSync(
       "openssl",
-      ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-keyout", privateKey, "-out", certificate].concat([
-        "-days",
-        "2",
-        "-subj",
-        "/CN=localhost",
-        "-addext",
-        "subjectAltName=DNS:localhost",
-      ]),
+      [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-noenc",
+        "-keyout",
+        privateKey,
+        "-out",
+        certificate,
+      ].concat(["-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]),
       { stdio: "pipe" },
     );
     const plain = { HUB_DATABASE_FILE: join(folder.path, "hub.db") };
@@ -238,20 +299,29 @@ describe.skipIf(!inject("openssl"))("TLS with a certificate of its own", () => {
     const hub = await HubProcess.start({ ...plain, ...tls, HUB_HOST: "0.0.0.0" });
     const ca = readFileSync(certificate);
     const get = (path: string, options: RequestOptions, body?: string) =>
-      new Promise<{ status: number | undefined; text: string; headers: IncomingHttpHeaders; protocol: string | null }>((resolve, reject) => {
-        const sent = request({ host: "127.0.0.1", servername: "localhost", port: hub.port, path, ca, agent: false, ...options }, (response) => {
-          // Asked now: at the end of the answer the connection is gone.
-          const protocol = (response.socket as TLSSocket).getProtocol();
-          let text = "";
-          response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-          response.on("end", () => resolve({ status: response.statusCode, text, headers: response.headers, protocol }));
-        });
-        sent.on("error", reject);
-        sent.end(body);
-      });
+      new Promise<{ status: number | undefined; text: string; headers: IncomingHttpHeaders; protocol: string | null }>(
+        (resolve, reject) => {
+          const sent = request(
+            { host: "127.0.0.1", servername: "localhost", port: hub.port, path, ca, agent: false, ...options },
+            (response) => {
+              // Asked now: at the end of the answer the connection is gone.
+              const protocol = (response.socket as TLSSocket).getProtocol();
+              let text = "";
+              response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+              response.on("end", () =>
+                resolve({ status: response.statusCode, text, headers: response.headers, protocol }),
+              );
+            },
+          );
+          sent.on("error", reject);
+          sent.end(body);
+        },
+      );
     expect(await get("/readyz", {})).toMatchObject({ status: 200, text: "ready\n", protocol: "TLSv1.3" });
     expect(await get("/readyz", { maxVersion: "TLSv1.2" })).toMatchObject({ status: 200, protocol: "TLSv1.2" });
-    await expect(get("/readyz", { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" })).rejects.toThrow();
+    await expect(
+      get("/readyz", { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" }),
+    ).rejects.toThrow();
     // Without our certificate as its authority a client does not believe it.
     await expect(get("/readyz", { ca: undefined })).rejects.toThrow(/self-signed/);
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
@@ -276,7 +346,10 @@ describe("SIGTERM", () => {
   const LIST_BODY = JSON.stringify({ query: LIST });
 
   /** A request whose last bytes are still to come. `underWay`: the hub has read its headers, and says so. */
-  function slowRequest(port: number, key: string): { underWay: Promise<void>; finish: () => void; done: Promise<string> } {
+  function slowRequest(
+    port: number,
+    key: string,
+  ): { underWay: Promise<void>; finish: () => void; done: Promise<string> } {
     const socket = connect(port, "127.0.0.1");
     let text = "";
     const underWay = new Promise<void>((resolve, reject) => {
@@ -323,10 +396,12 @@ describe("SIGTERM", () => {
     busy.signal("SIGTERM");
     await until(() => refuses(busy));
     hub.signal("SIGTERM");
-    expect(await Promise.race([hub.ended.then((code) => ["the silent one", code]), busy.ended.then((code) => ["the busy one", code])])).toEqual([
-      "the silent one",
-      0,
-    ]);
+    expect(
+      await Promise.race([
+        hub.ended.then((code) => ["the silent one", code]),
+        busy.ended.then((code) => ["the busy one", code]),
+      ]),
+    ).toEqual(["the silent one", 0]);
     expect(hub.output).toContain('"msg":"stopped"');
     await Promise.all(silent.map(({ closed }) => closed));
 

@@ -13,7 +13,16 @@ import { addDevices, listDevices, removeDevice, renameDevice } from "../src/noun
 import { closeSession, openSession, readSession } from "../src/nouns/session.ts";
 import { LINK_LIFETIME_MS, readLink } from "../src/nouns/link.ts";
 import { addTeam, findTeam, membersOf, removeMember, renameTeam, setRole, teamsOf } from "../src/nouns/team.ts";
-import { changePassword, findUser, initialise, invite, removeUser, resetLink, useLink, type User } from "../src/nouns/user.ts";
+import {
+  changePassword,
+  findUser,
+  initialise,
+  invite,
+  removeUser,
+  resetLink,
+  useLink,
+  type User,
+} from "../src/nouns/user.ts";
 import { kinds, openTestDatabase, temporaryFolder, type TestDatabase } from "./support/hub.ts";
 
 const NOW = 1_800_000_000_000;
@@ -42,12 +51,20 @@ for (const { kind, skip } of kinds) {
     });
 
     it("leaves nothing behind of a migration that fails, and refuses a schema from the future", async () => {
-      const bad = { version: schemaVersion + 1, name: "bad", sql: (text: string) => `CREATE TABLE half (id ${text}); SELECT * FROM does_not_exist;` };
+      const bad = {
+        version: schemaVersion + 1,
+        name: "bad",
+        sql: (text: string) => `CREATE TABLE half (id ${text}); SELECT * FROM does_not_exist;`,
+      };
       await expect(migrate(db(), Date.now, [...migrations, bad])).rejects.toThrow(/does_not_exist/);
       expect(await databaseVersion(db())).toBe(schemaVersion);
       await expect(db().all("SELECT * FROM half")).rejects.toThrow(/half/);
-      await db().write((tx) => tx.all("INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)", [99, "future", 0]));
-      await expect(migrate(db())).rejects.toThrow(`got a database of schema version 99, expected at most ${schemaVersion}`);
+      await db().write((tx) =>
+        tx.all("INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)", [99, "future", 0]),
+      );
+      await expect(migrate(db())).rejects.toThrow(
+        `got a database of schema version 99, expected at most ${schemaVersion}`,
+      );
     });
 
     it("undoes a transaction whole, and other connections see it only when it is done", async () => {
@@ -68,14 +85,18 @@ for (const { kind, skip } of kinds) {
     it("writes from several connections at once without losing one", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
       const hubs = [db(), storage.again(), storage.again()];
-      await Promise.all(Array.from({ length: 60 }, (_, i) => addDevices(hubs[i % 3]!, NOW, team.id, 1000, [{ name: `d${i}` }])));
+      await Promise.all(
+        Array.from({ length: 60 }, (_, i) => addDevices(hubs[i % 3]!, NOW, team.id, 1000, [{ name: `d${i}` }])),
+      );
       for (const hub of hubs) expect(await listDevices(hub, team.id)).toHaveLength(60);
     });
 
     it("keeps the limit of devices when many are added at once", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
       const hubs = [db(), storage.again()];
-      const results = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => addDevices(hubs[i % 2]!, NOW, team.id, 7, [{ name: `d${i}` }])));
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, i) => addDevices(hubs[i % 2]!, NOW, team.id, 7, [{ name: `d${i}` }])),
+      );
       expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(7);
       expect(await listDevices(db(), team.id)).toHaveLength(7);
     });
@@ -110,9 +131,9 @@ for (const { kind, skip } of kinds) {
       await expect(removeDevice(db(), b.id, device!.id)).rejects.toThrow(UserError);
       await renameDevice(db(), a.id, device!.id, "cam 2");
       expect(await listDevices(db(), a.id)).toEqual([{ id: device!.id, name: "cam 2" }]);
-      await expect(addDevices(db(), NOW, a.id, 10, [{ name: "new" }, { id: device!.id, name: "again" }])).rejects.toThrow(
-        "expected one that the team does not have yet",
-      );
+      await expect(
+        addDevices(db(), NOW, a.id, 10, [{ name: "new" }, { id: device!.id, name: "again" }]),
+      ).rejects.toThrow("expected one that the team does not have yet");
       expect(await listDevices(db(), a.id)).toHaveLength(1);
       await addDevices(db(), NOW, b.id, 10, [{ id: device!.id, name: "same id, other team" }]);
       await removeDevice(db(), a.id, device!.id);
@@ -124,24 +145,39 @@ for (const { kind, skip } of kinds) {
       const admin = await join_(team.id, "a@example.org");
       const member = await join_(team.id, "m@example.org", "member");
       const hubs = [db(), storage.again()];
-      const made = await Promise.all(Array.from({ length: 6 }, (_, i) => createKey(hubs[i % 2]!, NOW, admin, team.id, "one form")));
+      const made = await Promise.all(
+        Array.from({ length: 6 }, (_, i) => createKey(hubs[i % 2]!, NOW, admin, team.id, "one form")),
+      );
       const keys = made.filter((key) => key !== undefined);
       expect(keys).toHaveLength(1);
       const [key] = keys;
-      expect(await lookUpKey(db(), key!.id)).toEqual({ hash: key!.hash, revoked_at: null, team_id: team.id, team_name: "A" });
+      expect(await lookUpKey(db(), key!.id)).toEqual({
+        hash: key!.hash,
+        revoked_at: null,
+        team_id: team.id,
+        team_name: "A",
+      });
       await expect(createKey(db(), NOW, member, team.id, "other form")).rejects.toThrow("needs an administrator");
-      await expect(createKey(db(), NOW, { id: "nobody", email: "x" }, team.id, "third form")).rejects.toThrow("needs an administrator");
+      await expect(createKey(db(), NOW, { id: "nobody", email: "x" }, team.id, "third form")).rejects.toThrow(
+        "needs an administrator",
+      );
       const rows = await db().all("SELECT * FROM api_keys");
       expect(rows).toHaveLength(1);
       expect(JSON.stringify(rows)).not.toContain(key!.key.slice(17));
-      expect((await readAudit(db(), 10, team.id)).filter((row) => row.action === "key.created")).toMatchObject([{ actor: "a@example.org", subject: key!.id }]);
+      expect((await readAudit(db(), 10, team.id)).filter((row) => row.action === "key.created")).toMatchObject([
+        { actor: "a@example.org", subject: key!.id },
+      ]);
     });
 
     it("revokes a key once, for its own team only, and for every connection", async () => {
       const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
       const key = await createKey(db(), NOW, await join_(a.id, "a@example.org"), a.id, "form");
-      await expect(revokeKey(db(), NOW, "operator", b.id, key!.id)).rejects.toThrow("expected the public id of a key of this team");
-      await expect(revokeKey(db(), NOW, "operator", a.id, key!.key)).rejects.toThrow(/got 55 characters, expected the public id/);
+      await expect(revokeKey(db(), NOW, "operator", b.id, key!.id)).rejects.toThrow(
+        "expected the public id of a key of this team",
+      );
+      await expect(revokeKey(db(), NOW, "operator", a.id, key!.key)).rejects.toThrow(
+        /got 55 characters, expected the public id/,
+      );
       const other = storage.again();
       expect((await lookUpKey(other, key!.id))?.revoked_at).toBeNull();
       expect(await revokeKey(db(), NOW + 5, "operator", a.id, key!.id)).toEqual({ fresh: true });
@@ -166,9 +202,16 @@ for (const { kind, skip } of kinds) {
       const team = await addTeam(db(), NOW, "test", "A");
       const token = await invite(db(), NOW, "test", undefined, team.id, " Ann@Example.org ", "admin");
       expect(await readLink(db(), NOW + LINK_LIFETIME_MS, token)).toBeUndefined();
-      expect(await readLink(db(), NOW, token)).toMatchObject({ purpose: "invite", email: "ann@example.org", team_name: "A", role: "admin" });
+      expect(await readLink(db(), NOW, token)).toMatchObject({
+        purpose: "invite",
+        email: "ann@example.org",
+        team_name: "A",
+        role: "admin",
+      });
       const hubs = [db(), storage.again()];
-      const used = await Promise.all(Array.from({ length: 6 }, (_, i) => useLink(hubs[i % 2]!, NOW, token, `hash ${i}`)));
+      const used = await Promise.all(
+        Array.from({ length: 6 }, (_, i) => useLink(hubs[i % 2]!, NOW, token, `hash ${i}`)),
+      );
       expect(used.filter((user) => user !== undefined)).toHaveLength(1);
       expect(await membersOf(db(), team.id)).toHaveLength(1);
       expect(await useLink(db(), NOW, token, "late")).toBeUndefined();
@@ -198,10 +241,18 @@ for (const { kind, skip } of kinds) {
       const [ann, ben] = [await join_(a.id, "ann@example.org"), await join_(a.id, "ben@example.org")];
       await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, b.id, ann.email, "admin"), undefined);
       let serial = 0;
-      const by = (user: User | undefined, teamId: string, now = NOW) => invite(db(), now, "x", user?.id, teamId, `p${serial++}@example.org`, "admin");
-      const open = async (tokens: readonly string[]) => Promise.all(tokens.map(async (token) => (await readLink(db(), NOW, token)) !== undefined));
+      const by = (user: User | undefined, teamId: string, now = NOW) =>
+        invite(db(), now, "x", user?.id, teamId, `p${serial++}@example.org`, "admin");
+      const open = async (tokens: readonly string[]) =>
+        Promise.all(tokens.map(async (token) => (await readLink(db(), NOW, token)) !== undefined));
 
-      const links = [await by(ann, a.id), await by(ann, b.id), await by(ben, a.id), await by(undefined, a.id), await by(ann, a.id, NOW - LINK_LIFETIME_MS)];
+      const links = [
+        await by(ann, a.id),
+        await by(ann, b.id),
+        await by(ben, a.id),
+        await by(undefined, a.id),
+        await by(ann, a.id, NOW - LINK_LIFETIME_MS),
+      ];
       await setRole(db(), NOW, "ben@example.org", ben.id, a.id, ann.email, "member");
       expect(await open(links)).toEqual([false, true, true, true, false]);
       // One row for what ended here, none for what had run out.
@@ -265,15 +316,14 @@ for (const { kind, skip } of kinds) {
           ["1", "a@example.org", "ann@example.org"],
           ["2", "b@example.org", "operator"],
         ]) {
-          await tx.all("INSERT INTO links (hash, purpose, email, team_id, role, created_at, expires_at) VALUES (?, 'invite', ?, 't', 'admin', 5, 9)", [
-            hash!,
-            email!,
-          ]);
-          await tx.all("INSERT INTO audit (id, at, actor, action, team_id, subject) VALUES (?, 5, ?, 'invite.created', 't', ?)", [
-            hash!,
-            actor!,
-            `${email} admin`,
-          ]);
+          await tx.all(
+            "INSERT INTO links (hash, purpose, email, team_id, role, created_at, expires_at) VALUES (?, 'invite', ?, 't', 'admin', 5, 9)",
+            [hash!, email!],
+          );
+          await tx.all(
+            "INSERT INTO audit (id, at, actor, action, team_id, subject) VALUES (?, 5, ?, 'invite.created', 't', ?)",
+            [hash!, actor!, `${email} admin`],
+          );
         }
       });
       expect(await migrate(fresh.db)).toBe(migrations.length - 1);
@@ -287,7 +337,9 @@ for (const { kind, skip } of kinds) {
     it("lets a team be renamed by its administrators only, as they are when it is written", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
       const [admin, member] = [await join_(team.id, "a@example.org"), await join_(team.id, "m@example.org", "member")];
-      await expect(renameTeam(db(), NOW, member.email, member.id, team.id, "B")).rejects.toThrow("needs an administrator");
+      await expect(renameTeam(db(), NOW, member.email, member.id, team.id, "B")).rejects.toThrow(
+        "needs an administrator",
+      );
       expect((await renameTeam(db(), NOW, admin.email, admin.id, team.id, "C")).name).toBe("C");
     });
 
@@ -302,7 +354,9 @@ for (const { kind, skip } of kinds) {
         ["A", "admin"],
         ["B", "member"],
       ]);
-      await expect(invite(db(), NOW, "test", undefined, b.id, "a@example.org", "member")).rejects.toThrow("not in the team yet");
+      await expect(invite(db(), NOW, "test", undefined, b.id, "a@example.org", "member")).rejects.toThrow(
+        "not in the team yet",
+      );
     });
 
     it("ends sessions by time, by sign-out and by a new password", async () => {
@@ -310,7 +364,10 @@ for (const { kind, skip } of kinds) {
       const team = await addTeam(db(), NOW, "test", "A");
       const user = await join_(team.id, "a@example.org");
       const first = await openSession(db(), NOW, limits, user);
-      expect((await readSession(db(), NOW + 999_999, limits, first.token))?.user).toEqual({ id: user.id, email: user.email });
+      expect((await readSession(db(), NOW + 999_999, limits, first.token))?.user).toEqual({
+        id: user.id,
+        email: user.email,
+      });
       expect(await readSession(db(), NOW + 999_999 + 1000_000, limits, first.token)).toBeUndefined();
       for (let t = NOW; t < NOW + 5000_000; t += 900_000) await readSession(db(), t, limits, first.token);
       expect(await readSession(db(), NOW + 4_999_999, limits, first.token)).toBeDefined();
@@ -321,7 +378,8 @@ for (const { kind, skip } of kinds) {
       expect(await readSession(db(), NOW, limits, second.token)).toBeUndefined();
       const [third, fourth] = [await openSession(db(), NOW, limits, user), await openSession(db(), NOW, limits, user)];
       await changePassword(db(), NOW, user, "new hash");
-      for (const session of [third, fourth]) expect(await readSession(db(), NOW, limits, session.token)).toBeUndefined();
+      for (const session of [third, fourth])
+        expect(await readSession(db(), NOW, limits, session.token)).toBeUndefined();
       const rest = await resetLink(db(), NOW, "operator", user.email);
       expect(await useLink(db(), NOW, rest, "newer hash")).toEqual({ id: user.id, email: user.email });
       expect((await findUser(db(), user.email))?.password).toBe("newer hash");
@@ -342,7 +400,13 @@ for (const { kind, skip } of kinds) {
       // Of another hub, whose clock is a little ahead.
       const near = await openSession(db(), NOW + 60_000, limits, user);
       expect(await readSession(db(), NOW, limits, near.token)).toBeDefined();
-      expect(await readLink(db(), NOW, await invite(db(), NOW + 60_000, "test", undefined, team.id, "near@example.org", "member"))).toBeDefined();
+      expect(
+        await readLink(
+          db(),
+          NOW,
+          await invite(db(), NOW + 60_000, "test", undefined, team.id, "near@example.org", "member"),
+        ),
+      ).toBeDefined();
       expect(await db().all("SELECT hash FROM sessions")).toHaveLength(1);
       // Used while the clock was ahead: the end by idleness counts from when it is right again.
       await readSession(db(), NOW + 900_000, limits, near.token);
@@ -391,42 +455,56 @@ for (const { kind, skip } of kinds) {
       await expect(start()).rejects.toThrow("got 1 users in the database, expected none");
     });
 
-    it.each(kinds.filter((other) => !other.skip))("backs up into $kind, without secrets, sessions and links", async ({ kind: target }) => {
-      const folder = temporaryFolder();
-      const file = join(folder.path, "b.gz");
-      const team = await addTeam(db(), NOW, "test", "Team \u{1f980} 'quoted'");
-      const admin = await join_(team.id, "a@example.org");
-      const key = await createKey(db(), NOW, admin, team.id, "form");
-      await addDevices(
-        db(),
-        NOW,
-        team.id,
-        5000,
-        Array.from({ length: 2345 }, (_, i) => ({ name: `device ${i}` })),
-      );
-      const session = await openSession(db(), NOW, { idleMs: 1e9, absoluteMs: 1e9 }, admin);
-      const { rows } = await backup(db(), NOW, file);
-      expect(rows).toBeGreaterThan(2345);
-      expect(statSync(file).mode & 0o777).toBe(0o600);
-      const text = gunzipSync(readFileSync(file)).toString();
-      expect(text).not.toContain(key!.key.slice(17));
-      expect(text).not.toContain(session.token);
-      expect(text).not.toMatch(/"table":"(sessions|links)"/);
-      await revokeKey(db(), NOW, "operator", team.id, key!.id);
+    it.each(kinds.filter((other) => !other.skip))(
+      "backs up into $kind, without secrets, sessions and links",
+      async ({ kind: target }) => {
+        const folder = temporaryFolder();
+        const file = join(folder.path, "b.gz");
+        const team = await addTeam(db(), NOW, "test", "Team \u{1f980} 'quoted'");
+        const admin = await join_(team.id, "a@example.org");
+        const key = await createKey(db(), NOW, admin, team.id, "form");
+        await addDevices(
+          db(),
+          NOW,
+          team.id,
+          5000,
+          Array.from({ length: 2345 }, (_, i) => ({ name: `device ${i}` })),
+        );
+        const session = await openSession(db(), NOW, { idleMs: 1e9, absoluteMs: 1e9 }, admin);
+        const { rows } = await backup(db(), NOW, file);
+        expect(rows).toBeGreaterThan(2345);
+        expect(statSync(file).mode & 0o777).toBe(0o600);
+        const text = gunzipSync(readFileSync(file)).toString();
+        expect(text).not.toContain(key!.key.slice(17));
+        expect(text).not.toContain(session.token);
+        expect(text).not.toMatch(/"table":"(sessions|links)"/);
+        await revokeKey(db(), NOW, "operator", team.id, key!.id);
 
-      const fresh = await openTestDatabase(target);
-      expect(await restore(fresh.db, NOW, file, false)).toMatchObject({ rows, taken: NOW, knowsSince: false, inForce: { users: 1, keys: 1 }, stayRevoked: [] });
-      expect(await listDevices(fresh.db, team.id)).toEqual(await listDevices(db(), team.id));
-      expect(await membersOf(fresh.db, team.id)).toEqual(await membersOf(db(), team.id));
-      expect((await lookUpKey(fresh.db, key!.id))?.hash).toBe(key!.hash);
-      await expect(restore(fresh.db, NOW, file, false)).rejects.toThrow("expected an empty database");
-      await fresh.remove();
+        const fresh = await openTestDatabase(target);
+        expect(await restore(fresh.db, NOW, file, false)).toMatchObject({
+          rows,
+          taken: NOW,
+          knowsSince: false,
+          inForce: { users: 1, keys: 1 },
+          stayRevoked: [],
+        });
+        expect(await listDevices(fresh.db, team.id)).toEqual(await listDevices(db(), team.id));
+        expect(await membersOf(fresh.db, team.id)).toEqual(await membersOf(db(), team.id));
+        expect((await lookUpKey(fresh.db, key!.id))?.hash).toBe(key!.hash);
+        await expect(restore(fresh.db, NOW, file, false)).rejects.toThrow("expected an empty database");
+        await fresh.remove();
 
-      // Into the database it came from: what was revoked since stays revoked.
-      expect(await restore(db(), NOW, file, true)).toMatchObject({ rows, knowsSince: true, inForce: { users: 1, keys: 0 }, stayRevoked: [key!.id] });
-      expect((await lookUpKey(db(), key!.id))?.revoked_at).toBe(NOW);
-      folder.remove();
-    });
+        // Into the database it came from: what was revoked since stays revoked.
+        expect(await restore(db(), NOW, file, true)).toMatchObject({
+          rows,
+          knowsSince: true,
+          inForce: { users: 1, keys: 0 },
+          stayRevoked: [key!.id],
+        });
+        expect((await lookUpKey(db(), key!.id))?.revoked_at).toBe(NOW);
+        folder.remove();
+      },
+    );
 
     it("restores no access that was taken away since, and says which", async () => {
       const folder = temporaryFolder();
@@ -437,7 +515,12 @@ for (const { kind, skip } of kinds) {
       const users = new Map<string, User>();
       for (const name of people) users.set(name, await join_(a.id, `${name}@example.org`));
       const person = (name: string): User => users.get(name)!;
-      await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, b.id, person("removed").email, "admin"), undefined);
+      await useLink(
+        db(),
+        NOW,
+        await invite(db(), NOW, "test", undefined, b.id, person("removed").email, "admin"),
+        undefined,
+      );
       const key = await createKey(db(), NOW, person("ended"), a.id, "form");
       const live = await createKey(db(), NOW, person("ended"), a.id, "other form");
       const [device] = await addDevices(db(), NOW, a.id, 10, [{ name: "cam" }]);
@@ -449,7 +532,12 @@ for (const { kind, skip } of kinds) {
       await removeMember(db(), NOW, "x", undefined, a.id, person("back").id);
       await useLink(db(), NOW, await invite(db(), NOW, "x", undefined, a.id, person("back").email, "admin"), undefined);
       // Another id, another password, another team.
-      await useLink(db(), NOW, await invite(db(), NOW, "x", undefined, b.id, person("again").email, "member"), "another hash");
+      await useLink(
+        db(),
+        NOW,
+        await invite(db(), NOW, "x", undefined, b.id, person("again").email, "member"),
+        "another hash",
+      );
       await changePassword(db(), NOW, person("renewed"), "new hash");
       await revokeKey(db(), NOW + 5, "x", a.id, key!.id);
       await removeDevice(db(), a.id, device!.id);
@@ -457,7 +545,13 @@ for (const { kind, skip } of kinds) {
       const since = (await readAudit(db(), 1000)).length;
 
       const check = async (result: Awaited<ReturnType<typeof restore>>): Promise<void> => {
-        expect(result).toMatchObject({ rows, knowsSince: true, inForce: { users: 6, keys: 1 }, stayRevoked: [key!.id], teamsWithoutAdmin: [] });
+        expect(result).toMatchObject({
+          rows,
+          knowsSince: true,
+          inForce: { users: 6, keys: 1 },
+          stayRevoked: [key!.id],
+          teamsWithoutAdmin: [],
+        });
         expect(result.stayRemoved).toEqual(
           expect.arrayContaining([
             { email: "ended@example.org" },
@@ -511,7 +605,11 @@ for (const { kind, skip } of kinds) {
 
       const other = await openTestDatabase(kind);
       await addTeam(other.db, NOW, "test", "Other");
-      expect(await restore(other.db, NOW, file, true)).toMatchObject({ knowsSince: false, stayRemoved: [], inForce: { users: 1, keys: 0 } });
+      expect(await restore(other.db, NOW, file, true)).toMatchObject({
+        knowsSince: false,
+        stayRemoved: [],
+        inForce: { users: 1, keys: 0 },
+      });
       await other.remove();
       folder.remove();
     });
@@ -521,7 +619,10 @@ for (const { kind, skip } of kinds) {
       const file = join(folder.path, "b.gz");
       await addTeam(db(), NOW, "test", "A");
       await backup(db(), NOW, file);
-      writeFileSync(file, gzipSync(gunzipSync(readFileSync(file)).toString().replace(`"schema":${schemaVersion}`, '"schema":1')));
+      writeFileSync(
+        file,
+        gzipSync(gunzipSync(readFileSync(file)).toString().replace(`"schema":${schemaVersion}`, '"schema":1')),
+      );
       expect(await restore(db(), NOW, file, true)).toMatchObject({ knowsSince: true });
       expect(await findTeam(db(), "A")).toBeDefined();
       folder.remove();
@@ -559,14 +660,34 @@ for (const { kind, skip } of kinds) {
       const wrong: [string, Buffer, string][] = [
         ["cut", whole.subarray(0, whole.length - 12), "unexpected end of file"],
         ["not gzip", Buffer.from("hello"), "incorrect header check"],
-        ["damage behind the last line", Buffer.concat([whole, Buffer.from([0x1f, 0x8b, 9, 9, 9, 9, 9, 9, 9, 9, 9])]), "unknown compression method"],
-        ["last line gone", gzipSync(lines.slice(0, -1).join("\n")), `got ${rows} rows and no last line, expected a complete file`],
-        ["row gone", gzipSync([lines[0], ...lines.slice(2)].join("\n")), `got ${rows - 1} rows and a last line for ${rows}, expected a complete file`],
+        [
+          "damage behind the last line",
+          Buffer.concat([whole, Buffer.from([0x1f, 0x8b, 9, 9, 9, 9, 9, 9, 9, 9, 9])]),
+          "unknown compression method",
+        ],
+        [
+          "last line gone",
+          gzipSync(lines.slice(0, -1).join("\n")),
+          `got ${rows} rows and no last line, expected a complete file`,
+        ],
+        [
+          "row gone",
+          gzipSync([lines[0], ...lines.slice(2)].join("\n")),
+          `got ${rows - 1} rows and a last line for ${rows}, expected a complete file`,
+        ],
         ["other format", empty({ format: "x" }), 'got format "x", expected boxwright-hub-backup'],
         ["no time", empty({ at: undefined }), "at: got undefined, expected a time in milliseconds"],
         ["a line of null", gzipSync("null\n"), "line 1: got null, expected a JSON object"],
-        ["schema of a later hub", empty({ schema: 99 }), `got schema version 99, expected 1 to ${schemaVersion}: restore with the hub that made it`],
-        ["schema before the first", empty({ schema: 0 }), `got schema version 0, expected 1 to ${schemaVersion}: restore with the hub that made it`],
+        [
+          "schema of a later hub",
+          empty({ schema: 99 }),
+          `got schema version 99, expected 1 to ${schemaVersion}: restore with the hub that made it`,
+        ],
+        [
+          "schema before the first",
+          empty({ schema: 0 }),
+          `got schema version 0, expected 1 to ${schemaVersion}: restore with the hub that made it`,
+        ],
       ];
       for (const [name, content, message] of wrong) {
         writeFileSync(file, content);
@@ -580,7 +701,16 @@ for (const { kind, skip } of kinds) {
 
     it("keeps any text as it is", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
-      const names = ["'; DROP TABLE devices; --", '"quoted"', "\\x00", "?", "$1", "日本語", "👩‍👩‍👧", randomBytes(30).toString("base64")];
+      const names = [
+        "'; DROP TABLE devices; --",
+        '"quoted"',
+        "\\x00",
+        "?",
+        "$1",
+        "日本語",
+        "👩‍👩‍👧",
+        randomBytes(30).toString("base64"),
+      ];
       await addDevices(
         db(),
         NOW,

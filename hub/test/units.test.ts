@@ -47,7 +47,8 @@ describe("keys", () => {
 
   it("are refused when cut, lengthened or padded", () => {
     const { key } = mintKey();
-    for (const wrong of ["", key.slice(1), key.slice(0, -1), key + "0", ` ${key}`, `${key}\n`, key.toUpperCase()]) expect(readKey(wrong)).toBeUndefined();
+    for (const wrong of ["", key.slice(1), key.slice(0, -1), key + "0", ` ${key}`, `${key}\n`, key.toUpperCase()])
+      expect(readKey(wrong)).toBeUndefined();
   });
 
   it("never pass through a log text", () => {
@@ -90,12 +91,26 @@ describe("credentials", () => {
 describe("limits on documents", () => {
   it("let the standard introspection query pass", () => {
     expect(
-      checkLimits(parse(getIntrospectionQuery({ descriptions: true, schemaDescription: true, specifiedByUrl: true, inputValueDeprecation: true }))),
+      checkLimits(
+        parse(
+          getIntrospectionQuery({
+            descriptions: true,
+            schemaDescription: true,
+            specifiedByUrl: true,
+            inputValueDeprecation: true,
+          }),
+        ),
+      ),
     ).not.toBeInstanceOf(Array);
   });
 
   it("count fragments as often as they are spread", () => {
-    expect(measure(parse("{ a: team { ...F ...F } } fragment F on Team { id b: name }"))).toEqual({ depth: 2, fields: 5, aliases: 3, directives: 0 });
+    expect(measure(parse("{ a: team { ...F ...F } } fragment F on Team { id b: name }"))).toEqual({
+      depth: 2,
+      fields: 5,
+      aliases: 3,
+      directives: 0,
+    });
   });
 
   it("count the fields of a fragment that nobody spreads", () => {
@@ -109,11 +124,19 @@ describe("limits on documents", () => {
       `{ team { ...U } } fragment U on Team { ${wide} } fragment U on Team { id }`,
     ])
       expect(measure(parse(document))).toMatchObject({ depth: 3, fields: 422 });
-    expect(measure(parse("{ team { id } } fragment U on Team { a: id @x b: id @x }"))).toEqual({ depth: 2, fields: 4, aliases: 2, directives: 2 });
+    expect(measure(parse("{ team { id } } fragment U on Team { a: id @x b: id @x }"))).toEqual({
+      depth: 2,
+      fields: 4,
+      aliases: 2,
+      directives: 2,
+    });
   });
 
   it("measure fragments that double 60 times without doing it", () => {
-    const parts = Array.from({ length: 60 }, (_, i) => `fragment F${i} on Team { ${i === 59 ? "id" : `...F${i + 1} ...F${i + 1}`} }`);
+    const parts = Array.from(
+      { length: 60 },
+      (_, i) => `fragment F${i} on Team { ${i === 59 ? "id" : `...F${i + 1} ...F${i + 1}`} }`,
+    );
     const got = measure(parse(`{ team { ...F0 } } ${parts.join(" ")}`));
     expect(got).toMatchObject({ fields: 2 ** 59 + 1 });
   });
@@ -178,7 +201,8 @@ describe("quotas", () => {
   });
 
   it("hold no more of what somebody writes in place of an address than an address is long", () => {
-    for (const written of ["x".repeat(10_000), ":".repeat(10_000), `[${"f".repeat(10_000)}`]) expect(callerOf(written).length).toBeLessThanOrEqual(70);
+    for (const written of ["x".repeat(10_000), ":".repeat(10_000), `[${"f".repeat(10_000)}`])
+      expect(callerOf(written).length).toBeLessThanOrEqual(70);
     expect(callerOf("2001:0db8:0000:0000:0000:ffff:198.051.100.001")).toBe("2001:db8:0:0::/64");
   });
 
@@ -203,7 +227,12 @@ describe("configuration", () => {
 
   it("names every problem at once, with got and expected", () => {
     const problems = problemsOf(
-      { HUB_PORT: "70000", HUB_LOG_LEVEL: "loud", DATABASE_URL: "mysql://u:secret@h/d", HUB_BASE_URL: "hub.example.org/x" },
+      {
+        HUB_PORT: "70000",
+        HUB_LOG_LEVEL: "loud",
+        DATABASE_URL: "mysql://u:secret@h/d",
+        HUB_BASE_URL: "hub.example.org/x",
+      },
       { prot: 1, maxDevices: 0 },
     );
     expect(problems).toHaveLength(6);
@@ -214,7 +243,11 @@ describe("configuration", () => {
   });
 
   it("takes the environment over the file over the default", () => {
-    expect(readConfig({ HUB_PORT: "1" }, { port: 2, keyRate: 7 })).toMatchObject({ port: 1, keyRate: 7, keyBurst: 200 });
+    expect(readConfig({ HUB_PORT: "1" }, { port: 2, keyRate: 7 })).toMatchObject({
+      port: 1,
+      keyRate: 7,
+      keyBurst: 200,
+    });
     expect(readConfig({ HUB_PORT: "" }, {}).port).toBe(8787);
   });
 
@@ -222,9 +255,13 @@ describe("configuration", () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1", "hub.example.org"]) {
       expect(problemsOf({ HUB_HOST: host })).toHaveLength(1);
       expect(problemsOf({ HUB_HOST: host, HUB_PROXY_HOPS: "1" }).join()).toContain("baseUrl: got none");
-      expect(problemsOf({ HUB_HOST: host, HUB_PROXY_HOPS: "1", HUB_BASE_URL: "http://hub.example.org" }).join()).toContain("expected https");
+      expect(
+        problemsOf({ HUB_HOST: host, HUB_PROXY_HOPS: "1", HUB_BASE_URL: "http://hub.example.org" }).join(),
+      ).toContain("expected https");
       expect(problemsOf({ HUB_HOST: host, HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" })).toEqual([]);
-      expect(problemsOf({ HUB_HOST: host, HUB_TLS_CERT: "a", HUB_TLS_KEY: "b", HUB_BASE_URL: "https://hub.example.org" })).toEqual([]);
+      expect(
+        problemsOf({ HUB_HOST: host, HUB_TLS_CERT: "a", HUB_TLS_KEY: "b", HUB_BASE_URL: "https://hub.example.org" }),
+      ).toEqual([]);
     }
     expect(problemsOf({ HUB_TLS_CERT: "a", HUB_BASE_URL: "https://h" }).join()).toContain("expected both or neither");
     // Somebody must speak TLS: a proxy on this machine, declared or not.
@@ -253,16 +290,36 @@ describe("texts", () => {
 
   it("takes names that people write and no control characters", () => {
     expect(cleanName("  Küche <1> ", "name")).toBe("Küche <1>");
-    for (const right of ["👩‍👩‍👧", "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "می‌خواهم", "\u2800x"])
+    for (const right of [
+      "👩‍👩‍👧",
+      "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+      "می‌خواهم",
+      "\u2800x",
+    ])
       expect(cleanName(right, "name")).toBe(right);
     const invisible = ["\u200b", "\u3164", "\u200d\u200d", "\u{e0041}", "\u00ad \u2060"];
-    for (const wrong of ["", "   ", "x".repeat(101), "a\u0000b", "a\u202eb", "a\nb", "a\u2028b", "\ud800", ...invisible])
+    for (const wrong of [
+      "",
+      "   ",
+      "x".repeat(101),
+      "a\u0000b",
+      "a\u202eb",
+      "a\nb",
+      "a\u2028b",
+      "\ud800",
+      ...invisible,
+    ])
       expect(() => cleanName(wrong, "name")).toThrow(/got .* expected/);
   });
 
   it("takes no two email addresses that look alike for lack of ink", () => {
     expect(cleanEmail(" Ann@Exämple.org ")).toBe("ann@exämple.org");
-    for (const wrong of ["ann\u200b@example.org", "ann@exam\u00adple.org", "ann@example.org\u2060", "ann\u{e0061}@example.org"])
+    for (const wrong of [
+      "ann\u200b@example.org",
+      "ann@exam\u00adple.org",
+      "ann@example.org\u2060",
+      "ann\u{e0061}@example.org",
+    ])
       expect(() => cleanEmail(wrong)).toThrow(/got .* expected/);
   });
 });

@@ -59,7 +59,10 @@ export async function openTestDatabase(kind: Kind, options: { migrated?: boolean
   }
   const others: Database[] = [];
   const open = (): Database => {
-    const db = databaseUrl === undefined ? new Sqlite(databaseFile) : new Postgres(databaseUrl, { poolSize: 5, onError: () => undefined });
+    const db =
+      databaseUrl === undefined
+        ? new Sqlite(databaseFile)
+        : new Postgres(databaseUrl, { poolSize: 5, onError: () => undefined });
     others.push(db);
     return db;
   };
@@ -133,9 +136,16 @@ export interface TestHub {
   readonly key: string;
   readonly keyId: string;
   clock: { offset: number };
-  makeTeam(name: string, deviceNames: readonly string[]): Promise<{ team: Team; key: string; keyId: string; admin: User }>;
+  makeTeam(
+    name: string,
+    deviceNames: readonly string[],
+  ): Promise<{ team: Team; key: string; keyId: string; admin: User }>;
   makeUser(email: string, teamId: string, role: Role): Promise<User>;
-  query(query: string, key?: string, init?: RequestInit): Promise<{ status: number; headers: Headers; text: string; json: any }>;
+  query(
+    query: string,
+    key?: string,
+    init?: RequestInit,
+  ): Promise<{ status: number; headers: Headers; text: string; json: any }>;
   stop(): Promise<void>;
 }
 
@@ -181,7 +191,12 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   const hash = await hashed;
 
   async function makeUser(email: string, teamId: string, role: Role): Promise<User> {
-    const user = await useLink(storage.db, now(), await invite(storage.db, now(), "test", undefined, teamId, email, role), hash);
+    const user = await useLink(
+      storage.db,
+      now(),
+      await invite(storage.db, now(), "test", undefined, teamId, email, role),
+      hash,
+    );
     if (user === undefined) throw new Error("got no user, expected the link to be used");
     return user;
   }

@@ -21,8 +21,15 @@ export class Person {
     form: Record<string, string>,
     headers: Record<string, string | undefined> = {},
   ): Promise<{ status: number; html: string; headers: Headers }> {
-    const all: Record<string, string | undefined> = { ...this.#headers(), origin: this.#url, "sec-fetch-site": "same-origin", ...headers };
-    const sent = Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
+    const all: Record<string, string | undefined> = {
+      ...this.#headers(),
+      origin: this.#url,
+      "sec-fetch-site": "same-origin",
+      ...headers,
+    };
+    const sent = Object.fromEntries(
+      Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
     return this.#send(path, { method: "POST", body: new URLSearchParams(form), headers: sent });
   }
 
@@ -35,7 +42,9 @@ export class Person {
     const { html } = await this.get(path);
     const form = new RegExp(`<form[^>]*action="${action}"[^>]*>(.*?)</form>`, "s").exec(html)?.[1];
     if (form === undefined) throw new Error(`got no form for ${action} on ${path}, expected one`);
-    return Object.fromEntries([...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map((match) => [match[1]!, match[2]!]));
+    return Object.fromEntries(
+      [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map((match) => [match[1]!, match[2]!]),
+    );
   }
 
   #headers(): Record<string, string> {

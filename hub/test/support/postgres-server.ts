@@ -48,11 +48,15 @@ export class PostgresServer {
     const id = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
     const user = process.getuid?.() === 0 ? { uid: id("-u"), gid: id("-g") } : {};
     if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
-    execFileSync(join(bin, "initdb"), ["-D", join(folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"], {
-      ...user,
-      cwd: folder,
-      stdio: "pipe",
-    });
+    execFileSync(
+      join(bin, "initdb"),
+      ["-D", join(folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"],
+      {
+        ...user,
+        cwd: folder,
+        stdio: "pipe",
+      },
+    );
     const server = new PostgresServer(bin, folder, user, await freePort());
     await server.start();
     return server;
@@ -68,7 +72,18 @@ export class PostgresServer {
     for (;;) {
       const child = spawn(
         join(this.#bin, "postgres"),
-        ["-D", join(this.#folder, "data"), "-p", String(this.port), "-k", this.#folder, "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=100"],
+        [
+          "-D",
+          join(this.#folder, "data"),
+          "-p",
+          String(this.port),
+          "-k",
+          this.#folder,
+          "-c",
+          "listen_addresses=127.0.0.1",
+          "-c",
+          "max_connections=100",
+        ],
         {
           ...this.#user,
           cwd: this.#folder,
@@ -89,7 +104,8 @@ export class PostgresServer {
         }
       }
       // After a kill the children may still hold the shared memory for a moment: the new server says so and ends.
-      if (Date.now() > deadline) throw new Error("got a PostgreSQL server that does not start, expected it to accept connections");
+      if (Date.now() > deadline)
+        throw new Error("got a PostgreSQL server that does not start, expected it to accept connections");
       await sleep(100);
     }
   }

@@ -11,7 +11,11 @@ const cli = fileURLToPath(CLI);
 
 export type Environment = Record<string, string>;
 
-const merged = (env: Environment): NodeJS.ProcessEnv => ({ PATH: process.env["PATH"], HOME: process.env["HOME"], ...env });
+const merged = (env: Environment): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+  ...env,
+});
 
 export interface Ran {
   readonly code: number | null;
@@ -22,19 +26,28 @@ export interface Ran {
 }
 
 /** Runs the command to its end; with SIGKILL, as soon as `killWhen` says so. */
-export function run(args: readonly string[], env: Environment, options: { input?: string; killWhen?: () => boolean } = {}): Promise<Ran> {
+export function run(
+  args: readonly string[],
+  env: Environment,
+  options: { input?: string; killWhen?: () => boolean } = {},
+): Promise<Ran> {
   return new Promise((resolve) => {
     let watch: NodeJS.Timeout | undefined;
-    const child = execFile(process.execPath, [cli, ...args], { env: merged(env), maxBuffer: 2 ** 26 }, (_error, stdout, stderr) => {
-      clearInterval(watch);
-      let json: unknown;
-      try {
-        json = JSON.parse(stdout);
-      } catch {
-        json = undefined;
-      }
-      resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr, json });
-    });
+    const child = execFile(
+      process.execPath,
+      [cli, ...args],
+      { env: merged(env), maxBuffer: 2 ** 26 },
+      (_error, stdout, stderr) => {
+        clearInterval(watch);
+        let json: unknown;
+        try {
+          json = JSON.parse(stdout);
+        } catch {
+          json = undefined;
+        }
+        resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr, json });
+      },
+    );
     if (options.input !== undefined) child.stdin?.end(options.input);
     const { killWhen } = options;
     if (killWhen !== undefined) watch = setInterval(() => killWhen() && child.kill("SIGKILL"), 1);
@@ -60,7 +73,10 @@ export class HubProcess {
 
   static start(env: Environment): Promise<HubProcess> {
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [cli, "serve"], { env: merged({ HUB_PORT: "0", ...env }), stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(process.execPath, [cli, "serve"], {
+        env: merged({ HUB_PORT: "0", ...env }),
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       let output = "";
       const collect = (chunk: string): void => {
         output += chunk;
@@ -71,7 +87,8 @@ export class HubProcess {
         child.off("exit", failed);
         resolve(new HubProcess(child, output, JSON.parse(line) as { listening: string; port: number }));
       };
-      const failed = (code: number | null): void => reject(new Error(`got exit code ${code} before the hub listened, expected it to run:\n${output}`));
+      const failed = (code: number | null): void =>
+        reject(new Error(`got exit code ${code} before the hub listened, expected it to run:\n${output}`));
       child.stdout.setEncoding("utf8").on("data", collect);
       child.stderr.setEncoding("utf8").on("data", collect);
       child.once("exit", failed);
