@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { backup } from "../src/backup/restore.ts";
+import { backup } from "../src/backup/dump.ts";
 import { readAudit } from "../src/nouns/audit.ts";
 import { addDevices, listDevices } from "../src/nouns/device.ts";
 import { membersOf } from "../src/nouns/team.ts";

@@ -4,7 +4,8 @@ import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { backup, restore } from "../src/backup/restore.ts";
+import { backup } from "../src/backup/dump.ts";
+import { restore } from "../src/backup/restore.ts";
 import { UserError } from "../src/core/errors.ts";
 import { migrate, migrations, schemaVersion, databaseVersion } from "../src/database/migrations.ts";
 import { createKey, LastUsed, lookUpKey, revokeKey } from "../src/nouns/apikey.ts";
