@@ -118,7 +118,7 @@ async function steady(target: Target, perSecond: number, forSeconds: number): Pr
   return JSON.parse(stdout) as Steady;
 }
 
-/** Its own first requests load and compile the client, which is not the hub's doing: sent at the same pace, not counted. */
+/** Requests that load and compile the client. They are sent at the same pace and not counted. */
 const WARM_UP = 50;
 
 /** A good client at a steady pace: when one of its requests was due counts, not when it could be sent. */

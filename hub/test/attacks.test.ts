@@ -37,7 +37,10 @@ async function beside<T>(attack: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes bytes, and collects what comes back until the other side ends. `afterAnswer` goes out when the first bytes have come back. */
+/**
+ * Writes bytes, and collects the answer until the other side ends. `afterAnswer` is sent when the first bytes have come
+ * back.
+ */
 function talk(
   parts: readonly (string | Buffer)[],
   options: { pauseMs?: number; closeAfter?: boolean; afterAnswer?: string } = {},
@@ -91,7 +94,7 @@ describe("bodies and connections (8)", () => {
     await beside(async () => {
       const chunk = Buffer.concat([Buffer.from("10000\r\n"), Buffer.alloc(65536, 120), Buffer.from("\r\n")]);
       const start = head("Transfer-Encoding: chunked\r\n");
-      // The answer comes when 1 MiB is read and a little more, though neither the end of the body nor anything else follows.
+      // The answer comes after a little more than 1 MiB, though the body does not end.
       const early = await talk([start, ...new Array<Buffer>(17).fill(chunk)]);
       expect(statusOf(early.text)).toBe(413);
       // Who goes on is cut off. Not by bytes: for a second the rest is thrown away, however much that is.
@@ -208,7 +211,8 @@ describe("bodies and connections (8)", () => {
       const statuses = (text: string): number[] =>
         [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => Number(match[1]));
       expect(statuses((await talk([good], { afterAnswer: garbage })).text)).toEqual([200, 400]);
-      // In one piece with it, the garbage is met before the good one has its answer: that may be lost, the end is the same.
+      // In one piece, the garbage is met before the good one has its answer. That answer may be lost; the end is the
+      // same.
       expect(statuses((await talk([good + garbage])).text).at(-1)).toBe(400);
     });
   });
@@ -280,7 +284,7 @@ describe("queries (9)", () => {
     expect(text).toMatch(expected);
     expect(text.length).toBeLessThan(200_000);
     expect(json.data ?? null).toBeNull();
-    // Two queries at most: the key, and one list for the query that is well-formed. And one at least, or nothing was counted.
+    // At most two queries: the key, and one list if the query is well-formed. At least one, or nothing was counted.
     expect([1, 2]).toContain(hub.db.queries - started);
     expect(documents.validated - validated).toBeLessThanOrEqual(1);
   });

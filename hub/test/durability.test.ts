@@ -38,7 +38,10 @@ for (const { kind, skip } of kinds) {
         const acknowledged = new Set<string>();
         const revoked: string[] = [];
         const made: string[] = [];
-        /** Answers that a write must not get. PostgreSQL may be killed a moment before the hub, which then says 500 or 503; SQLite dies with it. */
+        /**
+         * Answers that a write must not get. PostgreSQL may be killed a moment before the hub, which then says 500 or
+         * 503. SQLite dies with the hub.
+         */
         const unexpected: number[] = [];
         const allowed = server === undefined ? [303] : [303, 500, 503];
         let cutOff = 0;

@@ -17,7 +17,8 @@ import { keyOn, kinds, LIST, password, Person, startHub, temporaryFolder, type T
 /** Bytes of a form. */
 const MAX_FORM = 8192;
 
-// a dozen sign-ins a test, and password work is slow on purpose: beside the other files on two slow cores they have taken 30 seconds
+// A test signs in a dozen times, and passwords are slow on purpose. Beside other files on two slow cores, that took 30
+// s.
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`pages on ${kind}`, () => {

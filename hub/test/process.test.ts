@@ -390,7 +390,7 @@ describe("SIGTERM", () => {
     // Connections are taken in their order: this answer says that the hub has those.
     expect((await fetch(`${hub.url}/healthz`)).status).toBe(200);
 
-    // The measure is another hub, told to end before this one: it waits for its request as long as any hub waits for anything.
+    // Another hub is the measure: it is told to end first, and waits for its request as long as any hub waits.
     const slow = slowRequest(busy.port, key);
     await slow.underWay;
     busy.signal("SIGTERM");
@@ -412,7 +412,7 @@ describe("SIGTERM", () => {
   });
 
   it("answers what is under way, says so on /readyz, then ends with 0", async () => {
-    // Long enough for three requests on a busy machine, and for a request that began before to be within its own limit after.
+    // Long enough for three requests on a busy machine. A request that began before is within its own limit after.
     const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db"), HUB_DRAIN_SECONDS: "10" };
     const init = await run(["init", "--email", "root@example.org"], env);
     const hub = await HubProcess.start(env);

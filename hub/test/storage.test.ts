@@ -582,7 +582,7 @@ for (const { kind, skip } of kinds) {
       expect(await readAudit(db(), 1000)).toHaveLength(since + 1);
       await check(await restore(db(), NOW, file, true));
 
-      // After a restore of something older the rows themselves are gone: the audit knows who was removed, and not only lost.
+      // A restore of an older backup loses the rows. The audit still knows who was removed, and not only lost.
       await restore(db(), NOW, empty, true);
       expect(await db().all("SELECT id FROM users")).toEqual([]);
       const { stayRemoved, stayRevoked } = await restore(db(), NOW, file, true);

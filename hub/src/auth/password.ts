@@ -2,7 +2,7 @@
  * Passwords: scrypt, N = 2^15, r = 8, p = 3 (33 MB and about a third of a second each).
  *
  * A sign-in costs the hub as much as it costs an attacker. So one derivation runs at a time, 16 wait, and the others
- * are turned away before they cost anything. scrypt runs on a thread of Node's pool: the event loop answers others meanwhile.
+ * are turned away before they cost anything. scrypt runs on a thread of Node's pool, and the event loop answers others.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { UserError } from "../core/errors.ts";

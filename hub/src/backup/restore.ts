@@ -27,9 +27,9 @@ export interface Restored {
 }
 
 /**
- * Fills an empty database in one transaction. With `replace`, what is there goes first, but whoever took access away had
- * a reason: keys stay revoked, people removed, administrators demoted, and passwords are the newer ones. The audit is
- * added to and never thrown away: the next restore needs it too.
+ * Fills an empty database in one transaction. With `replace`, the rows that are there go first. Whoever took access
+ * away had a reason: keys stay revoked, people removed, administrators demoted, and passwords are the newer ones. The
+ * audit is added to and never thrown away: the next restore needs it too.
  */
 export async function restore(db: Database, now: number, file: string, replace: boolean): Promise<Restored> {
   // Read and check the whole file before the first write.

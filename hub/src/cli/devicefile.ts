@@ -2,7 +2,7 @@
 import { UserError } from "../core/errors.ts";
 import type { NewDevice } from "../nouns/device.ts";
 
-/** The text of the file. In another encoding than UTF-8 names would be taken with their letters lost. */
+/** Decodes the file. Another encoding than UTF-8 is refused: names would lose their letters. */
 export function decodeDeviceFile(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -11,7 +11,7 @@ export function decodeDeviceFile(bytes: Uint8Array): string {
   }
 }
 
-/** A JSON array, JSON lines, or one name a line: which of them shows in the first character. */
+/** Reads a JSON array, JSON lines, or one name a line. The first character tells which. */
 export function parseDeviceFile(text: string): NewDevice[] {
   const trimmed = text.replace(/^\ufeff/, "").trim();
   if (trimmed === "") throw new UserError("got an empty file, expected at least one device");

@@ -1,5 +1,5 @@
 /**
- * How far the clocks of several hubs may be apart. What says it was made later than that was made under a wrong clock,
- * which has been set right since: its time limits would hold for as long as that clock was ahead.
+ * Clocks of several hubs may differ by so much. A row from further in the future was made under a wrong clock that has
+ * been set right since. Its time limits would hold for as long as that clock was ahead, so the row is void.
  */
 export const CLOCK_SKEW_MS = 5 * 60_000;

@@ -1,6 +1,6 @@
 /**
- * Configuration: defaults, then a JSON file, then the environment. Checked whole at start, every problem at once, so
- * that a deployment is mended in one go.
+ * Configuration: defaults, then a JSON file, then the environment. It is checked whole at start and tells every problem
+ * at once.
  */
 import { readFileSync } from "node:fs";
 import { isObject } from "./json.ts";
@@ -29,7 +29,7 @@ export interface Config {
   readonly drainSeconds: number;
 }
 
-/** Returns the value, or throws a sentence with got and expected. */
+/** Returns the value, or throws a sentence with what was got and what was expected. */
 type Parse<T> = (given: unknown) => T;
 
 const show = (given: unknown): string => JSON.stringify(given) ?? typeof given;
@@ -51,7 +51,7 @@ function text(what: string, pattern = /\S/): Parse<string> {
   };
 }
 
-/** A secret is not repeated in the message. */
+/** Parses a secret, which the message does not repeat. */
 function secret(what: string, pattern: RegExp): Parse<string> {
   return (given) => {
     if (typeof given !== "string" || !pattern.test(given))
@@ -84,7 +84,7 @@ interface Option {
   readonly about: string;
 }
 
-/** The whole list: what is read, and what `hub --help` and `hub config` show. The README names some by hand. */
+/** Every option. `hub --help` and `hub config` print this list. */
 export const options: Readonly<Record<keyof Config, Option>> = {
   databaseUrl: {
     env: "DATABASE_URL",
@@ -206,7 +206,7 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** `file`: the parsed JSON of the config file, if there is one. */
+/** Returns the configuration, or throws `ConfigProblems`. `file` is the parsed JSON of the config file. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>, file: unknown = {}): Config {
   const problems: string[] = [];
   const given = isObject(file) ? file : {};
@@ -218,7 +218,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
   const values: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
     const fromEnv = env[option.env];
-    // An empty variable is an unset one: that is how most tools unset them.
+    // Most tools unset a variable by making it empty.
     const [where, value] = fromEnv !== undefined && fromEnv !== "" ? [option.env, fromEnv] : [name, given[name]];
     values[name] = option.fallback;
     if (value === undefined) continue;
@@ -251,8 +251,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
     );
   }
   if (problems.length > 0) throw new ConfigProblems(problems);
-  // An https address without a certificate of the hub's own: a proxy on this machine speaks TLS. Not counted, it would be the
-  // one caller of every limit, and /metrics would be open to all behind it.
+  // An https address without a certificate means that a proxy on this machine speaks TLS. Count it: otherwise it would
+  // be the one caller of every limit, and everybody behind it could read /metrics.
   const behindProxy = !secured && config.baseUrl?.startsWith("https:") === true;
   return behindProxy ? { ...config, proxyHops: 1 } : config;
 }

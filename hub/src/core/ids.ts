@@ -5,8 +5,8 @@ let lastTime = 0;
 let lastCount = 0;
 
 /**
- * A UUID of version 7: ids sort by the time they were made, and ids of one process in the order they were made (a
- * counter fills the 12 bits behind the milliseconds), so that an imported file keeps its order.
+ * Makes a UUID of version 7. Ids sort by age. A counter in the 12 bits behind the milliseconds keeps the order within
+ * one process, so that an imported file keeps its order.
  */
 export function newId(now: number = Date.now()): string {
   if (now > lastTime) {
@@ -24,7 +24,7 @@ export function newId(now: number = Date.now()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** 32 random bytes for a session cookie or a one-time link. Only `sha256(token)` is stored. */
+/** Makes 32 random bytes for a session cookie or a one-time link. Only `sha256(token)` is stored. */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
@@ -33,7 +33,7 @@ export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** A value that only the holder of `secret` can make, for forms. */
+/** Makes a mark that only the holder of `secret` can make. */
 export function seal(secret: string, purpose: string): string {
   return createHmac("sha256", secret).update(purpose).digest("base64url");
 }

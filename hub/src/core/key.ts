@@ -25,7 +25,7 @@ const PUBLIC_ID = /^[0-9A-Za-z]{12}$/;
 
 export type RandomBytes = (size: number) => Uint8Array;
 
-/** Base62 digits, each equally likely: bytes of 248 and over are thrown away, for 248 = 4 * 62. */
+/** Draws base62 digits, each equally likely. Bytes of 248 and over are thrown away: 248 = 4 * 62. */
 function digits(length: number, random: RandomBytes): string {
   let text = "";
   while (text.length < length) {
@@ -58,7 +58,7 @@ export function mintKey(random: RandomBytes = randomBytes): MintedKey {
   return { id, key, hash: hashKey(key) };
 }
 
-/** The public id of a well-formed key, else undefined. No secret is compared here. */
+/** Returns the public id of a well-formed key, else undefined. No secret is compared here. */
 export function readKey(text: string): string | undefined {
   const id = WHOLE_KEY.exec(text)?.[1];
   if (id === undefined) return undefined;
@@ -70,12 +70,12 @@ export function isKeyId(text: string): boolean {
   return PUBLIC_ID.test(text);
 }
 
-/** SHA-256 is enough for a secret of 190 random bits: there is nothing to guess, so nothing to slow down. */
+/** Hashes a key. SHA-256 is enough for 190 random bits: nobody can guess them, so a slow hash would protect nothing. */
 export function hashKey(key: string): string {
   return hash("sha256", key);
 }
 
-/** Compares in constant time; both are SHA-256 in hex. */
+/** Compares two SHA-256 hashes in hex, in constant time. */
 export function sameHash(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

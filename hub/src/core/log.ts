@@ -1,6 +1,6 @@
 /**
- * Structured logs, one JSON object a line. What goes in is chosen field by field (never headers, never URLs), and the
- * message and error texts are still searched for keys, because the text of an error is somebody else's.
+ * Structured logs, one JSON object a line. Fields are chosen one by one: never headers, never addresses as sent. Texts
+ * of errors come from elsewhere, so keys are cut out of them.
  */
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from "pino";
 import { KEY_PATTERN } from "./key.ts";

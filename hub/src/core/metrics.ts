@@ -1,4 +1,4 @@
-/** What the hub counts, in the Prometheus text format. Labels have few values: no ids, no paths as sent. */
+/** Counters of the hub, in the Prometheus text format. Labels have few values: no ids, no paths as sent. */
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 
 export interface Metrics {

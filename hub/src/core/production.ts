@@ -1,2 +1,5 @@
-/** Imported before anything else: graphql checks each value twice unless it is told, at its first import, that this is no workbench. */
+/**
+ * Import this before anything else. graphql reads NODE_ENV at its first import; outside of production it checks each
+ * value twice.
+ */
 process.env["NODE_ENV"] ??= "production";

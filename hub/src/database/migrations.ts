@@ -1,13 +1,13 @@
 /**
- * The schema, as numbered steps. A step that has been released is never changed: the next change is the next number.
- * Both databases run the same statements; the type of text columns differs, so that both order text by bytes.
+ * The schema, as numbered steps. A step that was released never changes: the next change gets the next number. Both
+ * databases run the same statements. The type of text columns differs, so that both order text by bytes.
  */
 import type { Database } from "./database.ts";
 
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  /** `text` is the type of columns that hold text and are ordered by bytes. */
+  /** Returns the statements. `text` is the type of columns that hold text. */
   readonly sql: (text: string) => string;
 }
 
@@ -83,7 +83,7 @@ CREATE INDEX audit_of_team ON audit (team_id, id);
   {
     version: 2,
     name: "who invited",
-    // Of invitations that are open at that moment the audit tells who made them; the operator is no user and stays NULL.
+    // The audit tells who made the invitations that are open now. The operator is no user and stays NULL.
     sql: (text) => `
 ALTER TABLE links ADD COLUMN created_by ${text};
 UPDATE links SET created_by = (
@@ -97,7 +97,10 @@ UPDATE links SET created_by = (
 
 export const schemaVersion = migrations.at(-1)!.version;
 
-/** Brings the schema up to date. Safe to call from any number of processes at once; all or nothing. */
+/**
+ * Brings the schema up to date, all or nothing. Returns how many steps ran. Any number of processes may call it at
+ * once.
+ */
 export async function migrate(
   db: Database,
   now: () => number = Date.now,
@@ -132,7 +135,7 @@ export async function migrate(
   return applied;
 }
 
-/** The version the database stands at, for readiness. */
+/** Returns the version of the schema in the database. */
 export async function databaseVersion(db: Database): Promise<number> {
   const [row] = await db.all<{ version: number | null }>("SELECT max(version) AS version FROM schema_migrations");
   return row?.version ?? 0;

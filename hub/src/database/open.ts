@@ -27,7 +27,7 @@ export async function openDatabase(
     return await upToDate(new Sqlite(databaseFile));
   } catch (error) {
     if (error instanceof UnavailableError) throw error;
-    // SQLite says "file is not a database", and not which.
+    // SQLite says "file is not a database" without its name.
     throw new Error(`database file ${databaseFile}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });

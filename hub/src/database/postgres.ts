@@ -1,10 +1,10 @@
-/** PostgreSQL, for those who outgrow one machine: several hub processes behind a balancer share it. */
+/** PostgreSQL: several hub processes behind a balancer can share it. */
 import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UnavailableError } from "../core/errors.ts";
 import type { Database, Queries, Value } from "./database.ts";
 
-/** "hub" in ASCII: the advisory lock under which schemas change. */
+/** Advisory lock under which schemas change: "hub" in ASCII. */
 const MIGRATION_LOCK = 0x687562;
 const MAX_TRIES = 20;
 
@@ -13,7 +13,7 @@ interface Prepared {
   readonly text: string;
 }
 
-/** `?` -> `$1`, and a name, under which each connection prepares the text once. */
+/** Numbers the placeholders (`?` becomes `$1`) and names the text. Each connection prepares a name once. */
 const prepared = new Map<string, Prepared>();
 function prepare(sql: string): Prepared {
   let found = prepared.get(sql);
@@ -35,10 +35,11 @@ const types: pg.CustomTypesConfig = {
 
 const code = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
 
-/** Did the request fail because the server is away (and not because of what was asked)? */
+/** True if the server is away. False if the query is at fault. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // 08: connection, 53: out of resources, 57P: shutting down or starting; the others are the socket's and the pool's own.
+  // 08: connection. 53: out of resources. 57P: shutting down or starting. The others are codes of the socket and
+  // messages of the pool.
   return (
     /^(08|53|57P)/.test(code(error)) ||
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT|EAI_AGAIN)/.test(code(error)) ||
@@ -77,9 +78,8 @@ export class Postgres implements Database {
       application_name: "boxwright-hub",
       types,
     });
-    // An error that nobody listens to ends the process, and a connection may break at any time. So listen from the moment
-    // it is made: the pool takes its own listener away before it hands a connection out. The pool repeats the error of an
-    // idle connection, which has been reported then.
+    // A connection may break at any time, and an error that nobody listens to ends the process. Listen from the moment
+    // it is made: the pool takes its own listener away before it hands a connection out.
     this.#pool.on("connect", (client) => client.on("error", options.onError));
     this.#pool.on("error", () => undefined);
   }
@@ -97,7 +97,7 @@ export class Postgres implements Database {
       try {
         return await this.#transaction("BEGIN ISOLATION LEVEL SERIALIZABLE", work);
       } catch (error) {
-        // 40001: two transactions could not be put in an order; 40P01: deadlock. Both were rolled back whole.
+        // 40001: two transactions could not be put in an order. 40P01: deadlock. Both were rolled back whole.
         if (attempt >= MAX_TRIES || !/^40(001|P01)$/.test(code(error))) throw translate(error);
         await sleep(Math.random() * 5 * attempt);
       }
@@ -112,7 +112,7 @@ export class Postgres implements Database {
 
   async migrate(work: (tx: Queries & { script(sql: string): Promise<void> }) => Promise<void>): Promise<void> {
     await this.#transaction("BEGIN", async (tx, client) => {
-      // Held until the transaction ends, however it ends.
+      // The lock is held until the transaction ends, however it ends.
       await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
       await work({
         all: tx.all,

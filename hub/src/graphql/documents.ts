@@ -1,7 +1,7 @@
 /**
- * A cache of parsed and validated documents. Parsing and validating is most of a request's cost, and a backend sends the
- * same few queries for ever. Refused documents are kept too, so that repeating one is cheap. The cache is bounded by
- * count and by characters; the document unused for longest goes first.
+ * A cache of parsed and validated documents. Both steps are most of a request's cost, and a backend sends the same few
+ * queries for ever. Refused documents are kept too, so that repeating one is cheap. The cache is bounded by count and
+ * by characters; the document unused for longest goes first.
  */
 import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
 import { checkLimits, documentLimits } from "../limits/document.ts";
@@ -43,7 +43,9 @@ export class Documents {
     return this.#characters;
   }
 
-  /** Returns the document or its errors. `cost` is charged beyond the request itself: nothing for a good one seen before. */
+  /**
+   * Returns the document or its errors. `cost` comes on top of the request: nothing for a good document seen before.
+   */
   get(source: string): Entry {
     const known = this.#entries.get(source);
     if (known !== undefined) {
@@ -58,7 +60,7 @@ export class Documents {
     return entry;
   }
 
-  /** A Map iterates in the order of insertion, and `get` inserts again: the first entry is the one unused for longest. */
+  /** A Map iterates in the order of insertion, and `get` inserts again: the first entry is unused for longest. */
   #forgetOldest(): void {
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= this.#maxEntries && this.#characters <= this.#maxCharacters) return;

@@ -19,7 +19,7 @@ export type Operation = TeamContext & {
   cost: number;
 };
 
-/** What the adapter hands along with a request. */
+/** Travels with a request through graphql-http. */
 interface Around {
   readonly operation: Operation;
 }
@@ -120,7 +120,8 @@ function answerErrors(
       extensions: { code: unavailable ? "unavailable" : "internal", requestId: operation.requestId },
     });
   });
-  // Without `data` nothing was executed, for example because a variable did not fit: a bad request in the new media type.
+  // Without `data` nothing was executed, for example because a variable did not fit. The new media type calls this a
+  // bad request.
   const status = broken ? 500 : away ? 503 : data === undefined && newMediaType ? 400 : 200;
   return answer(
     status,

@@ -2,9 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { RefusalCode } from "./refusals.ts";
 
-/**
- * A body over its limit is read and thrown away up to here, so that its sender hears the answer. A longer one is cut off.
- */
+/** A body over its limit is read and thrown away up to here, so that its sender hears the answer. */
 const MAX_DISCARD = 1024 * 1024;
 
 export type BodyRefusal = Extract<RefusalCode, "unsupported_encoding" | "body_too_large" | "invalid_encoding">;

@@ -16,10 +16,10 @@ export interface Bucket {
 
 export type Decision =
   | { readonly kind: "allow"; readonly bucket: Bucket }
-  /** `retryAfter` in whole seconds, at least 1. */
+  /** `retryAfter` is in whole seconds, at least 1. */
   | { readonly kind: "deny"; readonly bucket: Bucket; readonly retryAfter: number };
 
-/** Decides what a bucket allows at `now`, in milliseconds. `cost` may exceed the tokens left: the next requests pay for it. */
+/** Decides what a bucket allows at `now`, in milliseconds. `cost` may exceed the tokens left: the next requests pay. */
 export function decide(limit: Limit, bucket: Bucket | undefined, now: number, cost = 1): Decision {
   const before =
     bucket === undefined
@@ -64,7 +64,7 @@ export class Buckets {
   /** Charges a request that was allowed, once its cost is known. */
   charge(caller: string, now: number, cost: number): void {
     const bucket = this.#buckets.get(caller) ?? { tokens: this.#limit.burst, at: now };
-    // Debt is at most one burst: a caller who stops comes back within 2 * burst / rate seconds.
+    // Debt is at most one burst: a caller who stops comes back within (burst + 1) / rate seconds.
     this.#put(caller, { tokens: Math.max(-this.#limit.burst, bucket.tokens - cost), at: bucket.at });
   }
 

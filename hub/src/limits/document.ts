@@ -1,6 +1,6 @@
 /**
- * What a document may cost, measured on its syntax before the standard rules run: some of those take time quadratic in
- * what is counted here. Fragments count as often as they are spread, which is what execution would pay.
+ * Limits on a document, measured on its syntax before the standard rules run: some of those take time quadratic in what
+ * is counted here. A fragment counts as often as it is spread, which is what execution would pay.
  */
 import {
   GraphQLError,
@@ -33,7 +33,7 @@ export interface Measure {
 
 const nothing = (): Measure => ({ depth: 0, fields: 0, aliases: 0, directives: 0 });
 
-/** Adds what stands beside the rest of `total`: the depth is the larger one. */
+/** Adds `part` to `total`. Of two depths the larger one counts. */
 function add(total: Measure, part: Measure): void {
   total.depth = Math.max(total.depth, part.depth);
   total.fields += part.fields;
@@ -69,7 +69,7 @@ export function measure(document: DocumentNode): Measure | "cycle" {
 
   function ofSpread(name: string): Measure {
     const node = fragments.get(name);
-    // A spread of a fragment that is not there is for the standard rules to name.
+    // The standard rules name a fragment that is not there.
     if (node === undefined) return nothing();
     spread.add(node);
     return ofDefinition(node);
@@ -94,16 +94,16 @@ export function measure(document: DocumentNode): Measure | "cycle" {
     return total;
   }
 
-  // Measure all definitions before any is counted: only then is known which of them are spread.
+  // Measure all definitions first: only then is it known which of them are spread.
   for (const node of definitions) ofDefinition(node);
   if (cycle) return "cycle";
   const sum = nothing();
-  // By node and not by name: of two fragments with one name only one is spread, and the rules read both.
+  // Compare nodes and not names: of two fragments with one name only one is spread, and the rules read both.
   for (const node of definitions) if (!spread.has(node)) add(sum, ofDefinition(node));
   return sum;
 }
 
-/** The measure, or why the document is refused. */
+/** Returns the measure, or why the document is refused. */
 export function checkLimits(document: DocumentNode, limits: DocumentLimits = documentLimits): Measure | GraphQLError[] {
   const got = measure(document);
   if (got === "cycle") return [refuse("got a fragment that spreads itself, expected none")];

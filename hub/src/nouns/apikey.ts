@@ -7,8 +7,8 @@ import { audit } from "./audit.ts";
 import { requireAdmin } from "./team.ts";
 
 /**
- * Makes a key for the form that `nonce` belongs to. The same form sent again (double click, reload) makes nothing and
- * answers undefined: `form` is unique, so this holds between processes too.
+ * Makes a key for the form that `nonce` belongs to. The same form sent again, by a double click or a reload, makes
+ * nothing and returns undefined. `form` is unique in the database, so this holds between processes too.
  */
 export async function createKey(
   db: Database,
@@ -39,7 +39,7 @@ export interface KeyRow {
   readonly team_name: string;
 }
 
-/** One query answers whether the key holds and whose it is. There is no cache: a revoked key is refused at once. */
+/** Returns the key and its team. Nothing is cached: a revoked key is refused at once. */
 export async function lookUpKey(db: Queries, id: string): Promise<KeyRow | undefined> {
   const rows = await db.all<KeyRow>(
     "SELECT k.hash AS hash, k.revoked_at AS revoked_at, k.team_id AS team_id, t.name AS team_name FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?",
@@ -48,7 +48,7 @@ export async function lookUpKey(db: Queries, id: string): Promise<KeyRow | undef
   return rows[0];
 }
 
-/** `fresh` is false where the key had been revoked before. */
+/** Revokes a key. `fresh` is false if the key had been revoked before. */
 export async function revokeKey(
   db: Database,
   now: number,
@@ -75,8 +75,8 @@ export async function revokeKey(
 }
 
 /**
- * Public ids of the keys that this person made and that still hold; without `teamId`: in every team. For whoever takes their
- * access away, at that moment: the keys are the team's and stay.
+ * Returns the public ids of keys that this person made and that still hold. Without `teamId`: in every team. Whoever
+ * takes their access away should see them: the keys are the team's and stay.
  */
 export async function keysMadeBy(db: Queries, userId: string, teamId?: string): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
@@ -86,7 +86,10 @@ export async function keysMadeBy(db: Queries, userId: string, teamId?: string): 
   return rows.map(({ id }) => id);
 }
 
-/** When each key was last used. Written late and together, because it is wanted by the minute and paid for by the request. */
+/**
+ * Times of last use, by key. They are written late and together: people read them by the minute, and each request would
+ * pay for a write.
+ */
 export class LastUsed {
   #times = new Map<string, number>();
 
@@ -109,7 +112,7 @@ export class LastUsed {
       });
       return times.size;
     } catch (error) {
-      // Kept for the next time; what has been noted meanwhile is newer.
+      // Keep the times for the next flush. Times noted meanwhile are newer.
       for (const [id, at] of times) if (!this.#times.has(id)) this.#times.set(id, at);
       throw error;
     }

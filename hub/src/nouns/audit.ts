@@ -1,4 +1,4 @@
-/** The audit log: a row for everything that changes who may do what. Rows are only ever added. */
+/** The audit log: one row for each change of who may do what. Rows are only ever added. */
 import type { Queries } from "../database/database.ts";
 import { newId } from "../core/ids.ts";
 
@@ -30,7 +30,10 @@ export interface AuditRow {
   readonly subject: string;
 }
 
-/** `actor`: an email, or `operator` for the command line. `subject`: public ids, emails and names; never a secret. */
+/**
+ * Adds a row. `actor` is an email, or `operator` for the command line. `subject` holds public ids, emails and names,
+ * never a secret.
+ */
 export async function audit(
   tx: Queries,
   at: number,
@@ -49,7 +52,7 @@ export async function audit(
   ]);
 }
 
-/** The newest first. */
+/** Returns the newest rows, the newest first. */
 export function readAudit(db: Queries, limit: number, teamId?: string): Promise<AuditRow[]> {
   return teamId === undefined
     ? db.all<AuditRow>("SELECT id, at, actor, action, team_id, subject FROM audit ORDER BY id DESC LIMIT ?", [limit])

@@ -1,4 +1,4 @@
-/** A team's devices. Their order is that of their ids: ids the hub makes sort by age. */
+/** A team's devices, in the order of their ids. Ids that the hub makes sort by age. */
 import type { Database, Queries } from "../database/database.ts";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -14,13 +14,13 @@ export interface NewDevice {
   readonly name: string;
 }
 
-/** Returns the devices behind `after` in the order of their ids, at most `limit` of them. Every id sorts behind the empty text. */
+/** Returns the devices behind the id `after`, at most `limit` of them. Every id sorts behind the empty text. */
 export function listDevices(db: Queries, teamId: string, after = "", limit?: number): Promise<Device[]> {
   const sql = "SELECT id, name FROM devices WHERE team_id = ? AND id > ? ORDER BY id";
   return limit === undefined ? db.all(sql, [teamId, after]) : db.all(`${sql} LIMIT ?`, [teamId, after, limit]);
 }
 
-/** All or none. */
+/** Adds all devices or none. */
 export async function addDevices(
   db: Database,
   now: number,

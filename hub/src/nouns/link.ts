@@ -1,4 +1,7 @@
-/** One-time links: an invitation into a team, or a new password. The link holds 32 random bytes, the database their SHA-256. */
+/**
+ * One-time links: an invitation into a team, or a new password. A link holds 32 random bytes; the database holds their
+ * SHA-256.
+ */
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import type { Queries } from "../database/database.ts";
 import { sha256 } from "../core/ids.ts";
@@ -17,7 +20,7 @@ export interface Link {
 
 export interface NewLink extends Omit<Link, "team_name"> {
   readonly token: string;
-  /** The id of the administrator who invites; null for the operator. */
+  /** Id of the administrator who invites; null for the operator. */
   readonly created_by: string | null;
 }
 
@@ -33,7 +36,7 @@ export async function insertLink(
   );
 }
 
-/** What an open link is for. Looking does not use it up: mail programs and chats look at links too. */
+/** Returns what an open link is for. Reading does not use it up: mail programs and chats read links too. */
 export async function readLink(db: Queries, now: number, token: string): Promise<Link | undefined> {
   const rows = await db.all<Link>(
     "SELECT l.purpose AS purpose, l.email AS email, l.team_id AS team_id, t.name AS team_name, l.role AS role FROM links l LEFT JOIN teams t ON t.id = l.team_id WHERE l.hash = ? AND l.used_at IS NULL AND l.expires_at > ? AND l.created_at <= ?",
@@ -43,9 +46,8 @@ export async function readLink(db: Queries, now: number, token: string): Promise
 }
 
 /**
- * Invitations end with the right to invite: whoever is about to be removed could keep one for an address of their own.
- * Ended where that right is taken away and not judged where the link is used, so that they stay ended when it is given
- * back. Without `teamId`: in every team.
+ * Ends the invitations that a person made. Call it when their right to invite is taken away: they could keep one for an
+ * address of their own. The invitations stay ended if the right is given back. Without `teamId`: in every team.
  */
 export async function endInvitations(
   tx: Queries,

@@ -21,7 +21,7 @@ export interface Session {
 /** `seen_at` is written at most this often. */
 const SEEN_STEP_MS = 60_000;
 
-/** A new session, always with a new token: what a cookie held before sign-in is worth nothing afterwards. */
+/** Opens a session, always with a new token: the cookie from before sign-in is worth nothing afterwards. */
 export async function openSession(
   db: Database,
   now: number,
@@ -62,7 +62,7 @@ export async function readSession(
   if (row === undefined || now - row.created_at >= limits.absoluteMs || now - row.seen_at >= limits.idleMs)
     return undefined;
   if (row.created_at - now > CLOCK_SKEW_MS) return undefined;
-  // Backwards too: a time from a wrong clock would put off the end by idleness.
+  // Write an earlier time too: one from a wrong clock would put off the end by idleness.
   if (now - row.seen_at >= SEEN_STEP_MS || row.seen_at - now > CLOCK_SKEW_MS)
     await db.write((tx) => tx.all("UPDATE sessions SET seen_at = ? WHERE hash = ?", [now, hash]));
   return { token, user: { id: row.id, email: row.email } };

@@ -53,7 +53,7 @@ export function listTeams(db: Queries): Promise<(Team & { created_at: number })[
   return db.all("SELECT id, name, created_at FROM teams ORDER BY id");
 }
 
-/** For the command line: a team by its id, or by its name where only one has that name. */
+/** Finds a team by its id, or by its name if only one team has that name. */
 export async function findTeam(db: Queries, idOrName: string): Promise<Team> {
   const rows = await db.all<Team>("SELECT id, name FROM teams WHERE id = ? OR name = ? ORDER BY id", [
     idOrName,
@@ -93,7 +93,9 @@ async function admins(tx: Queries, teamId: string): Promise<string[]> {
   ).map((row) => row.user_id);
 }
 
-/** A role is checked where the write happens: what the page showed may be old by the time the form is sent. */
+/**
+ * Throws unless the person is an administrator. Call it in the transaction that writes: the page they saw may be old.
+ */
 export async function requireAdmin(tx: Queries, teamId: string, userId: string): Promise<void> {
   const rows = await tx.all("SELECT role FROM members WHERE team_id = ? AND user_id = ? AND role = 'admin'", [
     teamId,
@@ -102,7 +104,7 @@ export async function requireAdmin(tx: Queries, teamId: string, userId: string):
   if (rows.length === 0) throw new UserError("this needs an administrator of the team", 403);
 }
 
-/** Where one of the team's users acts, `by` is their id and must be an administrator; for the operator it is undefined. */
+/** Removes a member. `by` is the id of the administrator who does it, undefined for the operator. */
 export async function removeMember(
   db: Database,
   now: number,

@@ -1,4 +1,4 @@
-/** What names, emails and passwords may be. Each returns the cleaned text or says got and expected. */
+/** Rules for names, emails and passwords. Each function returns the cleaned text, or throws got and expected. */
 import { UserError } from "../core/errors.ts";
 
 const MAX_NAME = 100;
@@ -6,7 +6,7 @@ const MAX_NAME = 100;
 const UNPRINTABLE =
   /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Surrogate}/u;
 
-/** Something to see: joiners, fillers and the like are part of words and emoji, and nothing by themselves. */
+/** A visible character. Joiners and fillers are part of words and emoji, and invisible alone. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Separator}\p{Other}]/u;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
@@ -19,7 +19,7 @@ export function cleanName(text: string, what: string): string {
   return name;
 }
 
-/** Without characters that do not show: two addresses that look alike are to be one. */
+/** Refuses invisible characters: two addresses that look alike must be one. */
 export function cleanEmail(text: string): string {
   const email = text.normalize("NFC").trim().toLowerCase();
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email) || UNPRINTABLE.test(email) || IGNORABLE.test(email)) {

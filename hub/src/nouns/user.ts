@@ -1,4 +1,4 @@
-/** Users, and their passwords: how an account begins, changes and ends. */
+/** Accounts: how they begin, change and end. */
 import type { Database, Queries } from "../database/database.ts";
 import { UserError } from "../core/errors.ts";
 import { newId, newToken, sha256 } from "../core/ids.ts";
@@ -27,7 +27,7 @@ export function listUsers(db: Queries): Promise<(User & { created_at: number; te
   );
 }
 
-/** The token of a link that lets `email` into the team. For the first administrator, colleagues, and the demo. */
+/** Returns the token of a link that lets `email` into the team. `by` is the administrator who invites, or undefined. */
 export async function invite(
   db: Database,
   now: number,
@@ -52,7 +52,7 @@ export async function invite(
   return token;
 }
 
-/** The token of a link that lets `email` choose a new password. The operator's answer to a forgotten one. */
+/** Returns the token of a link that lets `email` choose a new password. */
 export async function resetLink(db: Database, now: number, actor: string, emailText: string): Promise<string> {
   const email = cleanEmail(emailText);
   const token = newToken();
@@ -66,8 +66,8 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
 }
 
 /**
- * Uses the link up. `password` is the hash to store; for an invited person who has an account it is undefined, and the
- * caller has checked their own password. Undefined when the link was used, or ran out, in the meantime.
+ * Uses a link up. `password` is the hash to store. It is undefined for an invited person who has an account: the caller
+ * has checked their password. Returns undefined if the link was used or ran out meanwhile.
  */
 export async function useLink(
   db: Database,
@@ -78,8 +78,8 @@ export async function useLink(
   return db.write(async (tx) => {
     const link = await readLink(tx, now, token);
     if (link === undefined) return undefined;
-    // A try that cannot succeed leaves the link as it is. Every other invitation of this person into this team goes with
-    // it: kept back, it would be a way in again for whoever is removed tomorrow.
+    // A try that cannot succeed leaves the link as it is. Use up every other invitation of this person into this team:
+    // it would let them in again after they are removed.
     const useUp = () =>
       tx.all(
         "UPDATE links SET used_at = ? WHERE hash = ? OR (purpose = 'invite' AND used_at IS NULL AND email = ? AND team_id = ?)",
@@ -103,7 +103,7 @@ export async function useLink(
       ]);
       await audit(tx, now, user.email, "user.created", null, user.email);
     } else if (password !== undefined) {
-      // The account came into being between the look and the use: its password is not this form's to set.
+      // The account was made after the page was shown. This form must not set its password.
       return undefined;
     }
     await useUp();
@@ -118,7 +118,7 @@ export async function useLink(
 
 async function storePassword(tx: Queries, now: number, user: User, password: string): Promise<void> {
   await tx.all("UPDATE users SET password = ? WHERE id = ?", [password, user.id]);
-  // Whoever had a session may have had the old password: every one of them ends.
+  // End every session: whoever has one may have had the old password.
   await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
   await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND purpose = 'reset' AND used_at IS NULL", [
     now,
@@ -131,14 +131,14 @@ export function changePassword(db: Database, now: number, user: User, password: 
   return db.write((tx) => storePassword(tx, now, user, password));
 }
 
-/** Takes the account away. Keys that the person made belong to the team and stay; the audit tells which they are. */
+/** Removes an account. Keys that the person made belong to the team and stay; the audit names them. */
 export async function removeUser(db: Database, now: number, actor: string, emailText: string): Promise<void> {
   const email = cleanEmail(emailText);
   await db.write(async (tx) => {
     const user = await findUser(tx, email);
     if (user === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
     await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
-    // An invitation that is still open would make the account anew.
+    // An open invitation would make the account again.
     await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND used_at IS NULL", [now, email]);
     await endInvitations(tx, now, actor, user.id);
     await tx.all("DELETE FROM members WHERE user_id = ?", [user.id]);
@@ -147,7 +147,7 @@ export async function removeUser(db: Database, now: number, actor: string, email
   });
 }
 
-/** The first team and the link of its administrator. Only while nobody has an account. */
+/** Makes the first team and a link for its administrator. Throws if somebody has an account. */
 export async function initialise(
   db: Database,
   now: number,

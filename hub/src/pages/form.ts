@@ -35,7 +35,7 @@ const PROBLEMS: Readonly<Record<BodyRefusal, readonly [UserStatus, string]>> = {
   invalid_encoding: [400, "got a form that is not UTF-8, expected UTF-8"],
 };
 
-/** Reads a form. Call it as late as possible: parsing is work, and a caller who may not send the form shall cause none. */
+/** Reads a form. Call it as late as possible: a caller who may not send the form shall cause no parsing. */
 export async function readForm(exchange: Exchange): Promise<Form> {
   const body = await readBody(exchange.request, MAX_FORM);
   if (body.kind === "gone") throw new HungUp();

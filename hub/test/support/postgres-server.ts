@@ -1,4 +1,4 @@
-/** A PostgreSQL server of our own: in a temporary folder, on a loopback port, as the user `postgres` where we are root. */
+/** A PostgreSQL server of the tests: in a temporary folder, on a loopback port, not as root. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
