@@ -6,11 +6,11 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, inject, it } from "vitest";
-import { kinds, LIST, temporaryFolder } from "./support/hub.ts";
-import { PostgresServer } from "./support/postgres-server.ts";
-import { HubProcess, makeKey, run, useLinkAt, type Environment } from "./support/process.ts";
-import { openDatabase } from "../src/database/open.ts";
-import { revokeKey } from "../src/nouns/apikey.ts";
+import { kinds, LIST, temporaryFolder } from "../support/hub.ts";
+import { PostgresServer } from "../support/postgres-server.ts";
+import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../support/process.ts";
+import { openDatabase } from "../../src/database/open.ts";
+import { revokeKey } from "../../src/nouns/apikey.ts";
 
 const ROUNDS = inject("full") ? 100 : 5;
 

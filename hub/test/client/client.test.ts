@@ -1,19 +1,11 @@
-/** Real clients against a real hub, ours among them; and the recommended pattern, searched for the key (check 22). */
-import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { inspect, promisify } from "node:util";
-import { fileURLToPath } from "node:url";
-import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
-import { cacheExchange, Client, fetchExchange } from "@urql/core";
+/** The hub's own client. */
 import { initGraphQLTada } from "gql.tada";
 import { print } from "graphql";
-import { GraphQLClient } from "graphql-request";
-import { chromium } from "playwright-core";
-import { build } from "vite";
-import { afterAll, beforeAll, describe, expect, expectTypeOf, inject, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import {
   createHubClient,
   HubAuthError,
@@ -22,24 +14,19 @@ import {
   HubRateLimitError,
   HubRequestError,
   HubUnavailableError,
-} from "../client/index.ts";
-import { createBackend } from "../examples/backend/server.ts";
-import { curlLine } from "../src/pages/settings.tsx";
-import { chromiumFlags } from "./support/chromium.ts";
-import { LIST, startHub, temporaryFolder, type TestHub } from "./support/hub.ts";
-import type { introspection } from "./support/introspection.d.ts";
+} from "../../client/index.ts";
+import { LIST, startHub, type TestHub } from "../support/hub.ts";
+import type { introspection } from "../support/introspection.d.ts";
 
 let hub: TestHub;
 beforeAll(async () => void (hub = await startHub({ devices: ["north", "south"] })));
 afterAll(() => hub.stop());
-const authorization = () => ({ authorization: `Bearer ${hub.key}` });
-const endpoint = () => `${hub.url}/graphql`;
 
 interface List {
   team: { devices: { nodes: { id: string; name: string }[] } };
 }
-const names = (data: List): string[] => data.team.devices.nodes.map((node) => node.name);
 
+const names = (data: List): string[] => data.team.devices.nodes.map((node) => node.name);
 const graphql = initGraphQLTada<{ introspection: introspection }>();
 const typed = graphql(`
   query Page($first: Int) {
@@ -56,68 +43,6 @@ const typed = graphql(`
     }
   }
 `);
-
-describe("clients of others", () => {
-  it("graphql-request", async () => {
-    const client = new GraphQLClient(endpoint(), { headers: authorization() });
-    expect(names(await client.request<List>(LIST))).toEqual(["north", "south"]);
-    const page = await client.request(typed, { first: 1 });
-    expectTypeOf(page.team.devices.nodes[0]!.name).toEqualTypeOf<string>();
-    expect(page.team.devices.nodes).toHaveLength(1);
-  });
-
-  it("Apollo", async () => {
-    const client = new ApolloClient({
-      link: new HttpLink({ uri: endpoint(), headers: authorization() }),
-      cache: new InMemoryCache(),
-    });
-    const { data } = await client.query<List>({ query: gql(LIST), fetchPolicy: "network-only" });
-    expect(names(data!)).toEqual(["north", "south"]);
-    client.stop();
-  });
-
-  it("urql, which must be told to use POST", async () => {
-    const make = (preferGetMethod: boolean) =>
-      new Client({
-        url: endpoint(),
-        exchanges: [cacheExchange, fetchExchange],
-        preferGetMethod,
-        fetchOptions: { headers: authorization() },
-      });
-    const { data } = await make(false).query<List>(LIST, {}).toPromise();
-    expect(names(data!)).toEqual(["north", "south"]);
-    const refused = await make(true).query<List>(LIST, {}).toPromise();
-    expect(refused.error).toBeDefined();
-  });
-
-  it("curl, with the line that the page shows", async () => {
-    const { stdout } = await promisify(execFile)("sh", ["-c", curlLine(hub.url)], {
-      env: { ...process.env, HUB_API_KEY: hub.key },
-      timeout: 10_000,
-    });
-    expect(names((JSON.parse(stdout) as { data: List }).data)).toEqual(["north", "south"]);
-  });
-
-  it("gql.tada, whose committed types are those of the schema as it is", () => {
-    const folder = temporaryFolder();
-    const fresh = join(folder.path, "introspection.d.ts");
-    const root = fileURLToPath(new URL("../", import.meta.url));
-    execFileSync(
-      process.execPath,
-      [join(root, "node_modules/gql.tada/bin/cli.js"), "generate-output", "--output", fresh],
-      {
-        cwd: root,
-        stdio: "pipe",
-        timeout: 25_000,
-      },
-    );
-    expect(readFileSync(new URL("./support/introspection.d.ts", import.meta.url), "utf8")).toBe(
-      readFileSync(fresh, "utf8"),
-    );
-    folder.remove();
-    expectTypeOf<Parameters<NonNullable<(typeof typed)["__apiType"]>>[0]>().toEqualTypeOf<{ first?: number | null }>();
-  });
-});
 
 /** A server that answers what it is told, and keeps what it was asked. */
 async function pretend(
@@ -322,84 +247,12 @@ describe("the hub's client", () => {
   });
 
   it("depends on nothing", () => {
-    const folder = new URL("../client/", import.meta.url);
+    const folder = new URL("../../client/", import.meta.url);
     const { dependencies, peerDependencies } = JSON.parse(readFileSync(new URL("package.json", folder), "utf8")) as {
       dependencies?: unknown;
       peerDependencies?: unknown;
     };
     expect([dependencies, peerDependencies]).toEqual([undefined, undefined]);
     expect(readFileSync(new URL("index.ts", folder), "utf8")).not.toMatch(/^import|require\(|import\(/m);
-  });
-});
-
-describe("the recommended pattern (22)", () => {
-  it("carries the key neither in the built frontend nor in anything the browser gets or sends", async () => {
-    const web = mkdtempSync(join(temporaryFolder().path, "web-"));
-    // As a careless build machine would: with the key in its environment.
-    process.env["HUB_API_KEY"] = hub.key;
-    process.env["VITE_NOTHING"] = "x";
-    try {
-      await build({
-        root: fileURLToPath(new URL("../examples/backend/web/", import.meta.url)),
-        build: { outDir: web, emptyOutDir: true, sourcemap: true },
-        logLevel: "silent",
-        configFile: false,
-      });
-    } finally {
-      delete process.env["HUB_API_KEY"];
-    }
-    const files = readdirSync(web, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    expect(files.length).toBeGreaterThan(1);
-    for (const file of files) {
-      const text = readFileSync(join(file.parentPath, file.name), "utf8");
-      expect(text).not.toMatch(/hub_[0-9A-Za-z]{12}_/);
-      expect(text).not.toContain(hub.url);
-    }
-    const traffic: string[] = [];
-    const backend = createBackend(createHubClient({ baseUrl: hub.url, apiKey: hub.key }), web);
-    await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`;
-    try {
-      expect(await (await fetch(`${url}/api/devices`)).json()).toEqual([{ name: "north" }, { name: "south" }]);
-      expect((await fetch(`${url}/../../package.json`)).status).toBe(404);
-      const executablePath = inject("chromium");
-      if (executablePath !== undefined) {
-        const browser = await chromium.launch({ executablePath, args: chromiumFlags });
-        const page = await browser.newPage();
-        page.on("request", (request) =>
-          traffic.push(request.url(), JSON.stringify(request.headers()), request.postData() ?? ""),
-        );
-        const bodies: Promise<void>[] = [];
-        page.on("response", (response) => {
-          traffic.push(JSON.stringify(response.headers()));
-          bodies.push(
-            response.text().then(
-              (text) => void traffic.push(text),
-              () => undefined,
-            ),
-          );
-        });
-        await page.goto(url);
-        await page.getByText("south").waitFor();
-        await Promise.all(bodies);
-        await browser.close();
-        expect(traffic.join("\n")).toContain("north");
-        for (const piece of traffic) {
-          expect(piece).not.toContain(hub.key.slice(4));
-          expect(piece).not.toContain("Bearer");
-          expect(piece).not.toContain("/graphql");
-        }
-      }
-      await hub.storage.db.write((tx) => tx.all("UPDATE api_keys SET revoked_at = 1 WHERE id = ?", [hub.keyId]));
-      const failed = await fetch(`${url}/api/devices`);
-      expect([failed.status, await failed.text()]).toEqual([
-        502,
-        '{"error":"devices are not available at the moment"}',
-      ]);
-    } finally {
-      backend.closeAllConnections();
-      backend.close();
-      rmSync(web, { recursive: true, force: true });
-    }
   });
 });

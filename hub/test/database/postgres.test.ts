@@ -1,7 +1,7 @@
 /** What only the PostgreSQL driver can meet. What both databases keep: storage.test.ts. */
 import pg from "pg";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
-import { Postgres } from "../src/database/postgres.ts";
+import { Postgres } from "../../src/database/postgres.ts";
 
 const url = inject("postgres");
 

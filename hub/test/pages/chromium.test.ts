@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
-import { invite } from "../src/nouns/user.ts";
-import { LIST, password, startHub, type TestHub } from "./support/hub.ts";
-import { chromiumFlags } from "./support/chromium.ts";
+import { invite } from "../../src/nouns/user.ts";
+import { LIST, password, startHub, type TestHub } from "../support/hub.ts";
+import { chromiumFlags } from "../support/chromium.ts";
 
 // As in pages.test.ts: password work beside the other files has held up a sign-in for more than ten seconds.
 vi.setConfig({ testTimeout: 240_000 });
@@ -22,7 +22,6 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   let context: BrowserContext;
   let page: Page;
   const problems: string[] = [];
-
   beforeAll(async () => {
     hub = await startHub({ devices: ["Front door", "Loading dock"] });
   });
