@@ -1,8 +1,8 @@
 /**
- * Load report: `npm run load`. A hub in a process of its own, a load generator (autocannon) in this one, both on this
- * machine, which they share: requests a second are what is left of it. CPU of the hub is read from its own metrics.
+ * Load report: `npm run load`. The hub runs in a process of its own and the load generator (autocannon) in this one.
+ * Both share the machine: requests a second are what is left of it. The CPU of the hub is read from its own metrics.
  *
- * With PostgreSQL installed it reports on both databases. `-- --short` takes a third of the time; `--sqlite` or
+ * With PostgreSQL installed it reports on both databases. `-- --short` takes a third of the time. `--sqlite` or
  * `--postgres` reports on one database, `--speed` or `--floods` on one half.
  */
 import { execFile } from "node:child_process";
@@ -18,11 +18,11 @@ import { findPostgres, PostgresServer } from "../test/support/postgres-server.ts
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../test/support/process.ts";
 
 const short = process.argv.includes("--short");
-/** Of parts that exclude each other: all, unless some are named. */
+/** True if this part is asked for: it is named, or no other part is. */
 const wanted = (part: string, others: readonly string[]): boolean =>
   process.argv.includes(part) || !others.some((other) => process.argv.includes(other));
 const seconds = short ? 3 : 10;
-/** Floods are bounded: 32 connections, this many requests a second at most, this many seconds and four. */
+/** Bounds of a flood: 32 connections, so many requests a second, and so many seconds plus four. */
 const floodRate = short ? 500 : 1000;
 const floodSeconds = short ? 5 : 15;
 /** Requests a second of the good client: below the limits of a key and an address. */
@@ -121,7 +121,7 @@ async function steady(target: Target, perSecond: number, forSeconds: number): Pr
 /** Requests that load and compile the client. They are sent at the same pace and not counted. */
 const WARM_UP = 50;
 
-/** A good client at a steady pace: when one of its requests was due counts, not when it could be sent. */
+/** Sends requests at a steady pace. A time begins when its request was due, not when it could be sent. */
 async function beSteady(port: number, key: string, perSecond: number, forSeconds: number): Promise<Steady> {
   const times: number[] = [];
   let wrong = 0;
@@ -161,7 +161,7 @@ async function prepare(env: Environment): Promise<Target> {
     input: Array.from({ length: 25 }, (_, i) => `Device number ${i}`).join("\n"),
   });
   for (const { code, stderr } of [first, second, invited, devices]) if (code !== 0) throw new Error(stderr);
-  // The keys are made with an ordinary hub, as the pages want forms from their own address.
+  // An ordinary hub makes the keys: the pages want forms from their own address.
   const maker = await HubProcess.start(env);
   const key = await makeKey(
     await useLinkAt(maker.url, (first.json as { link: string }).link),
@@ -172,7 +172,7 @@ async function prepare(env: Environment): Promise<Target> {
     (second.json as { id: string }).id,
   );
   await maker.stop();
-  // The limits of one key and one address are out of the way for the throughput part; floods meet the real ones.
+  // Lift the limits of a key and an address for the throughput part. Floods meet the real ones.
   const hub = await HubProcess.start({
     ...base,
     HUB_KEY_RATE: "1000000",
@@ -188,7 +188,7 @@ function table(rows: readonly (readonly string[])[]): void {
   for (const row of rows) console.log("  " + row.map((cell, i) => cell.padEnd(widths[i]!)).join("  "));
 }
 
-/** A request of a flood; `n` counts from 1, so that each can be another. */
+/** Makes a request of a flood. `n` counts from 1, so that each can be different. */
 type Hostile = (
   target: Target,
   n: number,
@@ -220,7 +220,7 @@ const LARGE_FORM = Array.from({ length: 12_000 }, (_, i) => `a${i % 100}=`)
   .join("&")
   .slice(0, 65_536);
 
-/** The first is no flood but its measure: the same generator at the same rate, with the cheapest question there is. */
+/** The measure of a flood: the same generator at the same rate, with the cheapest question there is. */
 const HARMLESS = "none: GET /healthz";
 const floods: readonly (readonly [string, Hostile])[] = [
   [HARMLESS, (_, n) => ({ path: "/healthz", method: "GET", headers: { "x-forwarded-for": addressNumber(n) } })],
@@ -251,8 +251,16 @@ const floods: readonly (readonly [string, Hostile])[] = [
   ],
 ];
 
-async function flood(target: Target, hostile: Hostile): Promise<{ good: Steady; perSecond: number }> {
+interface Flood {
+  readonly good: Steady;
+  readonly perSecond: number;
+  /** Share of one core that the hub used. On a machine shared with others it says more than a time. */
+  readonly cpu: number;
+}
+
+async function flood(target: Target, hostile: Hostile): Promise<Flood> {
   let n = 0;
+  const before = await cpuOf(target.hub);
   const instance = autocannon({
     url: `http://127.0.0.1:${target.hub.port}`,
     connections: 32,
@@ -260,10 +268,12 @@ async function flood(target: Target, hostile: Hostile): Promise<{ good: Steady; 
     overallRate: floodRate,
     requests: [{ setupRequest: (request) => ({ ...request, ...hostile(target, ++n) }) }],
   });
-  // What a hub has never been asked, it compiles first; a flood that lasts is what is looked at.
+  // A hub compiles code for questions it was never asked. Look at a flood that lasts.
   await sleep(1500);
   const good = await steady(target, PACE, floodSeconds);
-  return { good, perSecond: (await instance).requests.average };
+  const { requests } = await instance;
+  const cpu = ((await cpuOf(target.hub)) - before) / (floodSeconds + 4);
+  return { good, perSecond: requests.average, cpu };
 }
 
 async function reportSpeed(name: string, target: Target, limit: number): Promise<void> {
@@ -277,25 +287,28 @@ async function reportSpeed(name: string, target: Target, limit: number): Promise
 }
 
 async function reportFloods(name: string, target: Target): Promise<void> {
-  const rows = [["beside", "its requests/s", "good p50 ms", "good p99 ms", "to quiet before", "to harmless"]];
+  const rows = [
+    ["beside", "its requests/s", "hub CPU, cores", "good p50 ms", "good p99 ms", "to quiet before", "to harmless"],
+  ];
   const quietly = async (): Promise<Steady> => {
     const quiet = await steady(target, PACE, floodSeconds);
-    rows.push(["nothing", "0", round(quiet.p50), round(quiet.p99), "", ""]);
+    rows.push(["nothing", "0", "", round(quiet.p50), round(quiet.p99), "", ""]);
     return quiet;
   };
   await steady(target, PACE, 2);
   let harmless = NaN;
   for (const [what, hostile] of floods) {
-    // A machine shared with others is not equally fast all the time: each flood is held against the quiet before it.
+    // A shared machine is not equally fast all the time: compare each flood with the quiet before it.
     const quiet = await quietly();
-    const { good, perSecond } = await flood(target, hostile);
+    const { good, perSecond, cpu } = await flood(target, hostile);
     if (good.wrong > 0) {
       failures++;
       console.log(`FAILED: got ${good.wrong} of ${good.sent} good requests refused during ${what}, expected none`);
     }
     if (what === HARMLESS) harmless = good.p99;
     const times = (other: number): string => `${(good.p99 / other).toFixed(1)}x`;
-    rows.push([what, round(perSecond), round(good.p50), round(good.p99), times(quiet.p99), times(harmless)]);
+    const ms = [round(good.p50), round(good.p99)];
+    rows.push([what, round(perSecond), cpu.toFixed(2), ...ms, times(quiet.p99), times(harmless)]);
     await sleep(1500);
   }
   await quietly();

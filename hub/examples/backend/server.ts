@@ -4,8 +4,8 @@
  *     frontend  --GET /api/devices-->  this backend (holds the key)  --query-->  hub
  *               <--[{ "name" }]------                                <--data---
  *
- * The key comes from the environment, goes into the client, and appears in nothing that is sent to a browser. What the
- * frontend gets is chosen field by field here, not passed on.
+ * The key comes from the environment and goes into the client. Nothing that is sent to a browser holds it. This backend
+ * chooses field by field what the frontend gets.
  *
  * Run it: HUB_URL=http://localhost:8787 HUB_API_KEY=hub_... npm run example
  */

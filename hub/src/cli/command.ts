@@ -1,4 +1,4 @@
-/** What a command is, and what it gets. */
+/** The shape of a command, and what it is called with. */
 import type { Config } from "../core/config.ts";
 import type { Database } from "../database/database.ts";
 import { findTeam, type Team } from "../nouns/team.ts";

@@ -15,7 +15,7 @@ const schemaText = readFileSync(new URL("../../schema.graphql", import.meta.url)
 export type Operation = TeamContext & {
   readonly requestId: string;
   readonly onInternalError: (error: unknown) => void;
-  /** What the document costs beyond an ordinary request. The caller charges it. */
+  /** Requests that the document costs on top of an ordinary one. The caller charges them. */
   cost: number;
 };
 

@@ -2,8 +2,10 @@
 import type { Team } from "../nouns/team.ts";
 import type { Connection, DevicePages, PageArguments } from "./device.ts";
 
-// A type and not an interface: graphql-http wants an index signature, and TypeScript implies one for types only.
-/** What the resolvers of one request share. */
+/**
+ * Shared by the resolvers of one request. A type and not an interface: graphql-http wants an index signature, and
+ * TypeScript implies one for types only.
+ */
 export type TeamContext = {
   readonly team: Team;
   readonly devices: DevicePages;

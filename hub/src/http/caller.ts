@@ -1,4 +1,4 @@
-/** Who calls, from the connection and the headers: the address that limits count by, and the Authorization headers. */
+/** The caller of a request: the address that limits count by, and the Authorization headers. */
 import type { IncomingMessage } from "node:http";
 
 /** Longer than any address with its port. What is longer was written by a client. */

@@ -1,4 +1,4 @@
-/** What routes share. app.ts makes one of it. */
+/** Services that every route may use. app.ts makes them once. */
 import type { Config } from "../core/config.ts";
 import { UnavailableError } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";

@@ -1,4 +1,4 @@
-/** What a member may do in a team. Administrators also make keys, invite, remove and rename. */
+/** Roles in a team. Members see and edit devices. Administrators also make keys, invite, remove and rename. */
 import { UserError } from "../core/errors.ts";
 
 export type Role = "admin" | "member";

@@ -1,4 +1,4 @@
-/** What a page answers with, and how it is sent. Every answer is `no-store`, so Back never shows a key again. */
+/** Answers of pages, and how they are sent. Every answer is `no-store`, so Back never shows a key again. */
 import type { Child } from "hono/jsx";
 import { UnavailableError, UserError } from "../core/errors.ts";
 import type { AnswerHeaders, Exchange } from "../http/exchange.ts";

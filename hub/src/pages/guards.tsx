@@ -1,6 +1,6 @@
 /**
- * Who may see a page, in this order: everybody's checks, then a session, then the form of a POST and its mark, then a
- * membership of the team in the path. Nothing of a form is read before its sender has a session.
+ * Guards of pages, in this order: checks for everybody, the session, the form of a POST and its mark, membership of the
+ * team in the path. Nothing of a form is read before its sender has a session.
  */
 import { checkCsrf, csrfOf, endedSessionCookie, readSessionCookie } from "../auth/session.ts";
 import type { Exchange } from "../http/exchange.ts";

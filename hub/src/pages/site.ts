@@ -1,4 +1,4 @@
-/** What pages share beyond the services of every route. */
+/** Services that pages use beyond those of every route. */
 import type { Passwords } from "../auth/password.ts";
 import { sessionCookie } from "../auth/session.ts";
 import type { Services } from "../http/services.ts";

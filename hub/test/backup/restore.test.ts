@@ -143,7 +143,7 @@ for (const { kind, skip } of kinds) {
         expect(await lookUpKey(db(), key!.id)).toMatchObject({ revoked_at: NOW + 5 });
         expect(await lookUpKey(db(), live!.id)).toMatchObject({ revoked_at: null });
         expect(await listDevices(db(), a.id)).toEqual([device]);
-        // What came in since is gone, and the audit still tells of it.
+        // A user who came since is gone. The audit still tells of them.
         expect(await findUser(db(), late.email)).toBeUndefined();
       };
       const first = await restore(db(), NOW, file, true);

@@ -78,7 +78,7 @@ for (const { kind, skip } of kinds) {
       const elsewhere = { HUB_DATABASE_FILE: join(folder.path, "other.db") };
       const moved = await run(["restore", "--from", backup], elsewhere);
       expect([moved.code, moved.json]).toMatchObject([0, { inForce: { users: 1, keys: 0 } }]);
-      // Said aloud where the database cannot know what was taken away since, and not where it can.
+      // Warn if the database cannot know what was taken away since, and only then.
       expect(moved.stderr).toMatch(
         /^hub: this database does not know what happened after the backup of \d{4}-.* 0 API keys and 1 accounts/,
       );

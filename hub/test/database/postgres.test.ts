@@ -1,4 +1,4 @@
-/** What only the PostgreSQL driver can meet. What both databases keep: storage.test.ts. */
+/** Breaking connections, which only the PostgreSQL driver meets. */
 import pg from "pg";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
 import { Postgres } from "../../src/database/postgres.ts";

@@ -177,7 +177,7 @@ describe("queries (9)", () => {
     const sofar = hub.db.queries;
     expect((await hub.query(`{ team { ${pages} } }`, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
     expect(hub.db.queries - sofar).toBe(2);
-    // Nor with a page between them that has been read already: that one, and the first that is too large.
+    // A small page between them is read once. The first page that is too large is still the last one read.
     const mixed = Array.from(
       { length: 20 },
       (_, i) => `a${i}: devices(first: ${i % 2 === 0 ? 1 : 4980 + i}) { nodes { id } }`,

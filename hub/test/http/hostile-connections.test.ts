@@ -98,7 +98,7 @@ describe("bodies and connections (8)", () => {
       // The answer comes after a little more than 1 MiB, though the body does not end.
       const early = await talk([start, ...new Array<Buffer>(17).fill(chunk)]);
       expect(statusOf(early.text)).toBe(413);
-      // Who goes on is cut off. Not by bytes: for a second the rest is thrown away, however much that is.
+      // A sender that goes on is cut off after a second, however many bytes came until then.
       const { text, sent } = await talk([start, ...new Array<Buffer>(4000).fill(chunk)], { pauseMs: 2 });
       expect(statusOf(text)).toBe(413);
       expect(sent).toBeLessThan(4000 * chunk.length);

@@ -1,4 +1,4 @@
-/** What a document is measured to cost. */
+/** The measured cost of documents. */
 import { getIntrospectionQuery, parse } from "graphql";
 import { describe, expect, it } from "vitest";
 import { checkLimits, measure } from "../../src/limits/document.ts";

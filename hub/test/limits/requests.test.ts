@@ -82,7 +82,7 @@ describe("limits of requests (12)", () => {
     const statuses = [];
     for (let i = 0; i < 5; i++) statuses.push(await send("198.51.100.1"));
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
-    // What a client writes itself stands further left and does not count.
+    // A client can write entries further left. They do not count.
     expect(await send("203.0.113.9, 198.51.100.1")).toBe(429);
     expect(await send("198.51.100.1, 203.0.113.9")).toBe(401);
     expect(await send("198.51.100.2", hub.key)).toBe(200);

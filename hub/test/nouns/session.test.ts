@@ -59,7 +59,7 @@ for (const { kind, skip } of kinds) {
       expect(await readSession(db(), NOW, limits, early.token)).toBeUndefined();
       const token = await invite(db(), ahead, "test", undefined, team.id, "late@example.org", "member");
       expect(await useLink(db(), NOW, token, "hash")).toBeUndefined();
-      // Of another hub, whose clock is a little ahead.
+      // The clock of another hub may be a little ahead.
       const near = await openSession(db(), NOW + 60_000, limits, user);
       expect(await readSession(db(), NOW, limits, near.token)).toBeDefined();
       expect(

@@ -1,4 +1,4 @@
-/** What holds for every page: own forms, own sessions, own script, and methods. */
+/** Checks of every page: own forms, own sessions, own script, and methods. */
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { kinds, password, Person, startHub, type TestHub } from "../support/hub.ts";

@@ -44,7 +44,7 @@ describe("sign-in", () => {
         (row) => row.action === "sign_in_failed" && row.subject === hub.admin.email,
       );
     await vi.waitFor(async () => expect(await failed()).toHaveLength(1), { timeout: 20_000 });
-    // Nor is it forgotten where nobody waits for the answer.
+    // The failure is written also if the caller hangs up before the answer.
     const body = new URLSearchParams({ email: hub.admin.email, password: "wrong" }).toString();
     const socket = connect(hub.running.port, "127.0.0.1", () => {
       socket.write(

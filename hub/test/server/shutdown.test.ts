@@ -18,7 +18,7 @@ const ask = async (url: string, key: string): Promise<number> =>
     })
   ).status;
 
-/** Until `what` is so, or it has taken too long: the caller then looks for itself. */
+/** Waits until `what` is true, at most 20 s. The caller then looks for itself. */
 const until = async (what: () => Promise<boolean>): Promise<void> => {
   for (let i = 0; i < 200 && !(await what()); i++) await sleep(100);
 };

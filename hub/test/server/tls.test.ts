@@ -50,7 +50,7 @@ describe.skipIf(!inject("openssl"))("TLS with a certificate of its own", () => {
           const sent = request(
             { host: "127.0.0.1", servername: "localhost", port: hub.port, path, ca, agent: false, ...options },
             (response) => {
-              // Asked now: at the end of the answer the connection is gone.
+              // Ask now: at the end of the answer the connection is gone.
               const protocol = (response.socket as TLSSocket).getProtocol();
               let text = "";
               response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
@@ -80,7 +80,7 @@ describe.skipIf(!inject("openssl"))("TLS with a certificate of its own", () => {
     expect(await hub.stop()).toBe(0);
     expect(hub.output).not.toContain(key.slice(17));
 
-    // Nor does it wait long for a greeting.
+    // A connection that sends no TLS greeting is cut soon.
     const hasty = await startHub({ env: tls, timeouts: { headers: 500, request: 1000 } });
     const mute = connect(hasty.running.port, "127.0.0.1").on("error", () => undefined);
     await new Promise((resolve) => mute.resume().on("close", resolve));

@@ -1,4 +1,4 @@
-/** A hub in this process, on a free port, with a database of its own; and someone who fills in its forms. */
+/** A hub in this process, on a free port, with a database of its own. */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ import { password } from "./person.ts";
 
 export type Kind = "sqlite" | "postgres";
 
-/** Both databases; where PostgreSQL is missing, its half is skipped (support/setup.ts says so). */
+/** Both databases. Without PostgreSQL its half is skipped, and support/setup.ts says so. */
 export const kinds: readonly { readonly kind: Kind; readonly skip: boolean }[] = [
   { kind: "sqlite", skip: false },
   { kind: "postgres", skip: inject("postgres") === undefined },
@@ -36,9 +36,9 @@ export function temporaryFolder(): { path: string; remove: () => void } {
 
 export interface TestDatabase {
   readonly db: Database;
-  /** The configuration that opens it once more. */
+  /** Configuration that opens the database once more. */
   readonly config: { databaseUrl: string | undefined; databaseFile: string };
-  /** Another connection to the same data. */
+  /** Opens another connection to the same data. */
   again(): Database;
   remove(): Promise<void>;
 }
@@ -120,7 +120,7 @@ export class Watched implements Database {
   }
 }
 
-/** The password of tests is hashed once: scrypt takes a third of a second, and that is its point. */
+/** Hash the password of tests once: scrypt takes a third of a second. */
 let hashed: Promise<string> | undefined;
 
 export interface TestHub {
@@ -164,7 +164,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   const storage = options.storage ?? (await openTestDatabase(options.kind ?? "sqlite"));
   const db = new Watched(storage.db);
   const lines: string[] = [];
-  // Limits that ordinary tests never meet; those about limits set their own.
+  // Ordinary tests never meet these limits. Tests of limits set their own.
   const config = readConfig({
     HUB_PORT: "0",
     HUB_LOG_LEVEL: "debug",

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
-/** The newest server on this machine, or undefined. */
+/** Returns the folder of the newest server on this machine, or undefined. */
 export function findPostgres(): string | undefined {
   const root = "/usr/lib/postgresql";
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
@@ -66,7 +66,7 @@ export class PostgresServer {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Starts, or starts again; a server that was killed recovers from its log first. */
+  /** Starts the server, also again. After a kill it recovers from its log first. */
   async start(): Promise<void> {
     const deadline = Date.now() + 60_000;
     for (;;) {
@@ -103,7 +103,8 @@ export class PostgresServer {
           await sleep(50);
         }
       }
-      // After a kill the children may still hold the shared memory for a moment: the new server says so and ends.
+      // After a kill the children may still hold the shared memory. The new server then ends at once: start another
+      // one.
       if (Date.now() > deadline)
         throw new Error("got a PostgreSQL server that does not start, expected it to accept connections");
       await sleep(100);
@@ -119,12 +120,12 @@ export class PostgresServer {
     return this.url(name);
   }
 
-  /** Orderly and fast: open transactions are rolled back. */
+  /** Stops the server in order. Open transactions are rolled back. */
   async stop(): Promise<void> {
     await this.#end("SIGINT");
   }
 
-  /** The server and each of its processes, at once, without a word. */
+  /** Kills the server and each of its processes at once. */
   async kill(): Promise<void> {
     const pid = this.#process?.pid;
     if (pid === undefined) return;

@@ -1,9 +1,9 @@
-/** The hub as its operator runs it: the compiled command, in processes of their own. */
+/** Runs the hub as its operator does: the compiled command, in a process of its own. */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { keyOn, password, Person } from "./person.ts";
 
-/** This file is also compiled into out/test/support; the command stays where it is. */
+/** This file is also compiled into out/test/support. The command stays in dist/. */
 const CLI = fileURLToPath(import.meta.url).includes("/out/test/support/")
   ? new URL("../../../dist/cli/main.js", import.meta.url)
   : new URL("../../dist/cli/main.js", import.meta.url);
@@ -25,7 +25,7 @@ export interface Ran {
   readonly json: any;
 }
 
-/** Runs the command to its end; with SIGKILL, as soon as `killWhen` says so. */
+/** Runs the command to its end. `killWhen` is asked every millisecond, and true means SIGKILL. */
 export function run(
   args: readonly string[],
   env: Environment,
