@@ -81,6 +81,7 @@ export class Postgres implements Database {
     // A connection may break at any time, and an error that nobody listens to ends the process. Listen from the moment
     // it is made: the pool takes its own listener away before it hands a connection out.
     this.#pool.on("connect", (client) => client.on("error", options.onError));
+    // The pool repeats the error of an idle connection, which was reported above.
     this.#pool.on("error", () => undefined);
   }
 

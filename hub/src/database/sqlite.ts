@@ -4,8 +4,7 @@
  * libsql answers synchronously, so waiting for a lock would stop every request of the process. Hence three rules:
  *  - The busy timeout is 0. Only BEGIN IMMEDIATE can meet a lock, and is repeated with pauses that do not block.
  *  - Every write stands in such a transaction. libsql 0.5 leaves a single statement unfinished if it meets a lock
- * outside
- *    of one. SQLite then holds back the next commit, which would look acknowledged and be lost.
+ *    outside of one. SQLite then holds back the next commit, which would look acknowledged and be lost.
  *  - Writes have a connection of their own and queue for it. A read never sees half a transaction.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
