@@ -1,22 +1,25 @@
 /**
- * Asks a hub for the team's devices. For servers: the API key opens the whole team, so this refuses to run in a browser.
+ * Client of a hub, for servers. It refuses to run in a browser: the API key opens the whole team.
  *
  *     const hub = createHubClient({ baseUrl: "https://hub.example.org", apiKey: process.env.HUB_API_KEY });
  *     for (const { id, name } of await hub.devices()) console.log(id, name);
  */
 
 export interface HubClientOptions {
-  /** Where the hub is, without `/graphql`. */
+  /** Address of the hub, without `/graphql`. */
   readonly baseUrl: string;
-  /** From the environment or a secret store; undefined is accepted by the type so that `process.env.X` fits, and refused. */
+  /**
+   * From the environment or a secret store. The type accepts undefined, so that `process.env.X` fits; the client
+   * refuses it.
+   */
   readonly apiKey: string | undefined;
-  /** How often a request is sent again after 429, 503 or a broken connection. Default 3. */
+  /** How often a request is repeated after 429, 503 or a broken connection. Default 3. */
   readonly retries?: number;
-  /** For one try, in milliseconds. Default 10,000. */
+  /** Time limit of one try in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Turns a typed document into text, for documents that do not carry theirs (gql.tada's): `print` of the package graphql. */
+  /** Turns a typed document into text, if the document does not carry it (gql.tada): `print` of the package graphql. */
   readonly print?: (document: never) => string;
   /** Waits between tries; for tests. */
   readonly sleep?: (ms: number) => Promise<void>;
@@ -33,12 +36,12 @@ export interface GraphQLErrorEntry {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** The base of everything the client throws on purpose. Never holds the key. */
+/** Base of every error that the client throws on purpose. It never holds the key. */
 export class HubError extends Error {
   override readonly name: string = "HubError";
-  /** The HTTP status, or undefined where there was no answer. */
+  /** HTTP status, or undefined if there was no answer. */
   readonly status: number | undefined;
-  /** To quote to whoever runs the hub. */
+  /** Quote it to whoever runs the hub. */
   readonly requestId: string | undefined;
 
   constructor(message: string, status?: number, requestId?: string, options?: ErrorOptions) {
@@ -74,7 +77,7 @@ export class HubUnavailableError extends HubError {
   override readonly name = "HubUnavailableError";
 }
 
-/** The hub answered, and the query has errors. `data` holds what could be read all the same. */
+/** The hub answered, and the query has errors. `data` holds what could be read. */
 export class HubQueryError extends HubError {
   override readonly name = "HubQueryError";
   readonly errors: readonly GraphQLErrorEntry[];
@@ -88,8 +91,8 @@ export class HubQueryError extends HubError {
 }
 
 /**
- * A query with its types: what gql.tada, graphql-codegen and `TypedDocumentNode` produce, described by shape, so that
- * none of them is needed here.
+ * A query with its types. gql.tada, graphql-codegen and `TypedDocumentNode` have this shape; none of them is needed
+ * here.
  */
 export interface TypedDocument<Data, Variables> {
   readonly __apiType?: (variables: Variables) => Data;
@@ -97,9 +100,9 @@ export interface TypedDocument<Data, Variables> {
 }
 
 export interface HubClient {
-  /** All devices of the team, in the hub's order. */
+  /** Returns all devices of the team, in the order of their ids. */
   devices(): Promise<Device[]>;
-  /** Any query. A text has the type you say it has; a typed document brings its own. */
+  /** Sends any query. A text has the type you say it has; a typed document brings its own. */
   query<Data, Variables extends Record<string, unknown> = Record<string, unknown>>(
     document: string | TypedDocument<Data, Variables>,
     variables?: Variables,
@@ -111,86 +114,16 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 20_000;
 
 export function createHubClient(options: HubClientOptions): HubClient {
-  const scope = globalThis as { document?: unknown; window?: unknown; importScripts?: unknown };
-  if (scope.window !== undefined || scope.document !== undefined || typeof scope.importScripts === "function") {
-    throw new HubError(
-      "got a browser, expected a server: the API key opens the whole team and everyone can read what a page holds; call the hub from your backend",
-    );
-  }
-  const url = endpoint(options.baseUrl);
-  // In a closure and not in a field: whatever prints the client cannot print the key.
-  const key = checkKey(options.apiKey);
-  const {
-    retries = 3,
-    timeoutMs = 10_000,
-    fetch: send = fetch,
-    sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms)),
-  } = options;
-
-  /** What was thrown may quote the request: the key is taken out of the text before it goes on. */
-  const clean = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replaceAll(key, "[key]");
-
-  async function once(body: string): Promise<{ readonly response: Response; readonly text: string } | HubUnavailableError | HubRequestError> {
-    try {
-      const response = await send(url, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "application/json" },
-        body,
-        // Followed, it would carry the key to wherever it points.
-        redirect: "manual",
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-        await response.body?.cancel();
-        return new HubRequestError(`got a redirect from ${url}, expected an answer: check baseUrl`, response.status);
-      }
-      // What answers at a wrong address may send back what it was sent.
-      return { response, text: (await response.text()).replaceAll(key, "[key]") };
-    } catch (error) {
-      const inner = error instanceof Error && error.cause instanceof Error ? `: ${clean(error.cause)}` : "";
-      return new HubUnavailableError(`got no answer from ${url} (${clean(error)}${inner})`);
-    }
-  }
-
-  async function post(body: string): Promise<{ response: Response; text: string }> {
-    for (let tries = 0; ; tries++) {
-      const outcome = await once(body);
-      if (outcome instanceof HubRequestError) throw outcome;
-      const failed = outcome instanceof HubUnavailableError;
-      if (!failed && outcome.response.status !== 429 && outcome.response.status !== 503) return outcome;
-      const asked = failed ? undefined : retryAfter(outcome.response);
-      // Longer than the client is willing to sleep: that is for the caller to decide.
-      if (tries >= retries || (asked !== undefined && asked * 1000 > MAX_PAUSE_MS)) {
-        if (failed) throw outcome;
-        return outcome;
-      }
-      // Doubling, with half of it random, so that many clients do not come back together.
-      const pause = Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS);
-      await sleep(Math.max((asked ?? 0) * 1000, pause / 2 + Math.random() * (pause / 2)));
-    }
-  }
+  refuseBrowser();
+  const post = createPost(options);
 
   async function query<Data, Variables extends Record<string, unknown>>(
     document: string | TypedDocument<Data, Variables>,
     variables?: Variables,
   ): Promise<Data> {
-    const { response, text } = await post(JSON.stringify({ query: textOf(document, options.print), ...(variables === undefined ? {} : { variables }) }));
-    const { status } = response;
-    const requestId = response.headers.get("x-request-id") ?? undefined;
-    const answer = parse(text);
-    const first = answer?.errors?.[0]?.message ?? text.slice(0, 200);
-    if (status === 401) throw new HubAuthError(first, status, requestId);
-    if (status === 429) throw new HubRateLimitError(first, requestId, retryAfter(response));
-    if (status >= 500) throw new HubUnavailableError(first, status, requestId);
-    if (answer === undefined || (answer.errors === undefined && answer.data === undefined)) {
-      if (status >= 400) throw new HubRequestError(`got status ${status}: ${first}`, status, requestId);
-      throw new HubUnavailableError(`got ${JSON.stringify(text.slice(0, 80))}, expected an answer of the hub: check baseUrl`, status, requestId);
-    }
-    // Refusals of the hub itself carry a code in lower case; what GraphQL says about the query does not.
-    const code = answer.errors?.[0]?.extensions?.["code"];
-    if (status >= 400 && typeof code === "string" && /^[a-z_]+$/.test(code)) throw new HubRequestError(first, status, requestId);
-    if (answer.errors !== undefined) throw new HubQueryError(answer.errors, answer.data, status, requestId);
-    return answer.data as Data;
+    const text = textOf(document, options.print);
+    const sent = await post(JSON.stringify({ query: text, ...(variables === undefined ? {} : { variables }) }));
+    return readAnswer(sent) as Data;
   }
 
   return {
@@ -202,13 +135,112 @@ export function createHubClient(options: HubClientOptions): HubClient {
   };
 }
 
+function refuseBrowser(): void {
+  const scope = globalThis as { document?: unknown; window?: unknown; importScripts?: unknown };
+  if (scope.window === undefined && scope.document === undefined && typeof scope.importScripts !== "function") return;
+  throw new HubError(
+    "got a browser, expected a server: the API key opens the whole team and everyone can read what a page holds; call the hub from your backend",
+  );
+}
+
+interface Sent {
+  readonly response: Response;
+  readonly text: string;
+}
+
+/** Returns a function that sends a body, with retries. */
+function createPost(options: HubClientOptions): (body: string) => Promise<Sent> {
+  const {
+    retries = 3,
+    timeoutMs = 10_000,
+    fetch: send = fetch,
+    sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms)),
+  } = options;
+  const url = endpoint(options.baseUrl);
+  // Keep the key in a closure and not in a field: whatever prints the client cannot print the key.
+  const key = checkKey(options.apiKey);
+
+  /** Cuts the key out of an error: its text may quote the request. */
+  const clean = (error: unknown): string =>
+    (error instanceof Error ? error.message : String(error)).replaceAll(key, "[key]");
+
+  async function once(body: string): Promise<Sent | HubUnavailableError | HubRequestError> {
+    try {
+      const response = await send(url, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "application/json" },
+        body,
+        // Do not follow redirects: they would carry the key elsewhere.
+        redirect: "manual",
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
+        await response.body?.cancel();
+        return new HubRequestError(`got a redirect from ${url}, expected an answer: check baseUrl`, response.status);
+      }
+      // A wrong address may echo what it was sent.
+      return { response, text: (await response.text()).replaceAll(key, "[key]") };
+    } catch (error) {
+      const inner = error instanceof Error && error.cause instanceof Error ? `: ${clean(error.cause)}` : "";
+      return new HubUnavailableError(`got no answer from ${url} (${clean(error)}${inner})`);
+    }
+  }
+
+  return async (body) => {
+    for (let tries = 0; ; tries++) {
+      const outcome = await once(body);
+      if (outcome instanceof HubRequestError) throw outcome;
+      const failed = outcome instanceof HubUnavailableError;
+      if (!failed && outcome.response.status !== 429 && outcome.response.status !== 503) return outcome;
+      const asked = failed ? undefined : retryAfter(outcome.response);
+      // A longer pause than the client is willing to sleep is for the caller to decide.
+      if (tries >= retries || (asked !== undefined && asked * 1000 > MAX_PAUSE_MS)) {
+        if (failed) throw outcome;
+        return outcome;
+      }
+      // Double the pause. Half of it is random, so that many clients do not come back together.
+      const pause = Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS);
+      await sleep(Math.max((asked ?? 0) * 1000, pause / 2 + Math.random() * (pause / 2)));
+    }
+  };
+}
+
+/** Returns the data of an answer, or throws the error that it stands for. */
+function readAnswer({ response, text }: Sent): unknown {
+  const { status } = response;
+  const requestId = response.headers.get("x-request-id") ?? undefined;
+  const answer = parse(text);
+  const first = answer?.errors?.[0]?.message ?? text.slice(0, 200);
+  if (status === 401) throw new HubAuthError(first, status, requestId);
+  if (status === 429) throw new HubRateLimitError(first, requestId, retryAfter(response));
+  if (status >= 500) throw new HubUnavailableError(first, status, requestId);
+  if (answer === undefined || (answer.errors === undefined && answer.data === undefined)) {
+    if (status >= 400) throw new HubRequestError(`got status ${status}: ${first}`, status, requestId);
+    const message = `got ${JSON.stringify(text.slice(0, 80))}, expected an answer of the hub: check baseUrl`;
+    throw new HubUnavailableError(message, status, requestId);
+  }
+  // Refusals of the hub carry a code in lower case. Errors of the query do not.
+  const code = answer.errors?.[0]?.extensions?.["code"];
+  if (status >= 400 && typeof code === "string" && /^[a-z_]+$/.test(code))
+    throw new HubRequestError(first, status, requestId);
+  if (answer.errors !== undefined) throw new HubQueryError(answer.errors, answer.data, status, requestId);
+  return answer.data;
+}
+
 function endpoint(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== "" ||
+    url.search !== "" ||
+    url.hash !== ""
+  ) {
     throw new HubError(`baseUrl: got ${JSON.stringify(baseUrl)}, expected an address like https://hub.example.org`);
   }
   const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol === "http:" && !local) throw new HubError(`baseUrl: got ${JSON.stringify(baseUrl)}, expected https: the key would travel in the open`);
+  if (url.protocol === "http:" && !local)
+    throw new HubError(`baseUrl: got ${JSON.stringify(baseUrl)}, expected https: the key would travel in the open`);
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}/graphql`;
 }
 
@@ -221,11 +253,16 @@ function checkKey(apiKey: string | undefined): string {
   return apiKey;
 }
 
-function textOf(document: string | TypedDocument<unknown, never>, print: ((document: never) => string) | undefined): string {
+function textOf(
+  document: string | TypedDocument<unknown, never>,
+  print: ((document: never) => string) | undefined,
+): string {
   if (typeof document === "string") return document;
   const text = document.loc?.source.body ?? print?.(document as never);
   if (text === undefined)
-    throw new HubError("query: got a document without its source text, expected a text, a document parsed with locations, or the option `print`");
+    throw new HubError(
+      "query: got a document without its source text, expected a text, a document parsed with locations, or the option `print`",
+    );
   return text;
 }
 
@@ -234,7 +271,10 @@ function parse(text: string): { data?: unknown; errors?: GraphQLErrorEntry[] } |
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null) return undefined;
     const { errors } = value as { errors?: unknown };
-    const known = errors === undefined || (Array.isArray(errors) && errors.every((error) => typeof (error as GraphQLErrorEntry | null)?.message === "string"));
+    const known =
+      errors === undefined ||
+      (Array.isArray(errors) &&
+        errors.every((error) => typeof (error as GraphQLErrorEntry | null)?.message === "string"));
     return known ? value : undefined;
   } catch {
     return undefined;

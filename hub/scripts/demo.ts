@@ -6,12 +6,18 @@ import { HubProcess, run } from "../test/support/process.ts";
 const folder = fileURLToPath(new URL("../../demo-data/", import.meta.url));
 rmSync(folder, { recursive: true, force: true });
 const port = process.env["HUB_PORT"] ?? "8787";
-const env = { HUB_DATABASE_FILE: `${folder}hub.db`, HUB_PORT: port, HUB_LOG_LEVEL: process.env["HUB_LOG_LEVEL"] ?? "warn" };
+const env = {
+  HUB_DATABASE_FILE: `${folder}hub.db`,
+  HUB_PORT: port,
+  HUB_LOG_LEVEL: process.env["HUB_LOG_LEVEL"] ?? "warn",
+};
 
 const made = await run(["init", "--email", "demo@example.org", "--team", "Demo team"], env);
 if (made.code !== 0) throw new Error(made.stderr);
 const { team, link } = made.json as { team: { id: string }; link: string };
-const devices = await run(["devices", "import", "--team", team.id, "-"], env, { input: "Front door\nLoading dock\nGreenhouse\n" });
+const devices = await run(["devices", "import", "--team", team.id, "-"], env, {
+  input: "Front door\nLoading dock\nGreenhouse\n",
+});
 if (devices.code !== 0) throw new Error(devices.stderr);
 let hub: HubProcess;
 try {

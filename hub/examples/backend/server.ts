@@ -4,8 +4,8 @@
  *     frontend  --GET /api/devices-->  this backend (holds the key)  --query-->  hub
  *               <--[{ "name" }]------                                <--data---
  *
- * The key comes from the environment, goes into the client, and appears in nothing that is sent to a browser. What the
- * frontend gets is chosen field by field here, not passed on.
+ * The key comes from the environment and goes into the client. Nothing that is sent to a browser holds it. This backend
+ * chooses field by field what the frontend gets.
  *
  * Run it: HUB_URL=http://localhost:8787 HUB_API_KEY=hub_... npm run example
  */
@@ -29,7 +29,9 @@ export function createBackend(hub: HubClient, web: string): Server {
       // Your own sign-in belongs here: whoever may load this page may see the device names.
       if (request.url === "/api/devices") {
         const devices = await hub.devices();
-        response.setHeader("content-type", "application/json").end(JSON.stringify(devices.map(({ name }) => ({ name }))));
+        response
+          .setHeader("content-type", "application/json")
+          .end(JSON.stringify(devices.map(({ name }) => ({ name }))));
         return;
       }
       const path = normalize(join("/", request.url?.split("?")[0] ?? "/"));
@@ -49,13 +51,20 @@ export function createBackend(hub: HubClient, web: string): Server {
     answer().catch((error: unknown) => {
       // The reason is for the operator of this backend; the browser learns only that it did not work.
       console.error(error instanceof HubError ? `${error.name}: ${error.message}` : error);
-      response.writeHead(502, { "content-type": "application/json" }).end('{"error":"devices are not available at the moment"}');
+      response
+        .writeHead(502, { "content-type": "application/json" })
+        .end('{"error":"devices are not available at the moment"}');
     });
   });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const hub = createHubClient({ baseUrl: process.env["HUB_URL"] ?? "http://localhost:8787", apiKey: process.env["HUB_API_KEY"] });
+  const hub = createHubClient({
+    baseUrl: process.env["HUB_URL"] ?? "http://localhost:8787",
+    apiKey: process.env["HUB_API_KEY"],
+  });
   const port = Number(process.env["PORT"] ?? 3000);
-  createBackend(hub, fileURLToPath(new URL("../../example-web/", import.meta.url))).listen(port, "127.0.0.1", () => console.log(`http://localhost:${port}`));
+  createBackend(hub, fileURLToPath(new URL("../../example-web/", import.meta.url))).listen(port, "127.0.0.1", () =>
+    console.log(`http://localhost:${port}`),
+  );
 }

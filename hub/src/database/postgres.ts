@@ -1,10 +1,10 @@
-/** PostgreSQL, for those who outgrow one machine: several hub processes behind a balancer share it. */
+/** PostgreSQL: several hub processes behind a balancer can share it. */
 import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UnavailableError } from "../errors.ts";
+import { UnavailableError } from "../core/errors.ts";
 import type { Database, Queries, Value } from "./database.ts";
 
-/** "hub" in ASCII: the advisory lock under which schemas change. */
+/** Advisory lock under which schemas change: "hub" in ASCII. */
 const MIGRATION_LOCK = 0x687562;
 const MAX_TRIES = 20;
 
@@ -13,32 +13,33 @@ interface Prepared {
   readonly text: string;
 }
 
-/** `?` -> `$1`, and a name, under which each connection prepares the text once. */
+/** Numbers the placeholders (`?` becomes `$1`) and names the text. Each connection prepares a name once. */
 const prepared = new Map<string, Prepared>();
 function prepare(sql: string): Prepared {
   let found = prepared.get(sql);
   if (found === undefined) {
-    let n = 0;
-    // The two JSON functions that the hub uses go by other names here; the text is wanted, not the parsed value.
-    const translated = sql.replace(/json_group_array\((.*?ORDER BY \w+)\)/g, "json_agg($1)::text").replace(/json_array\(/g, "json_build_array(");
-    found = { name: `hub_${prepared.size}`, text: translated.replace(/\?/g, () => `$${++n}`) };
+    const [start = "", ...rest] = sql.split("?");
+    const text = rest.reduce((all, part, i) => `${all}$${i + 1}${part}`, start);
+    found = { name: `hub_${prepared.size}`, text };
     prepared.set(sql, found);
   }
   return found;
 }
 
-/** Times are milliseconds in BIGINT: exact as a number until the year 287396. */
-const types = {
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-return -- pg types its parsers as any
-  getTypeParser: ((oid: number, format?: "text" | "binary") => (oid === 20 ? Number : pg.types.getTypeParser(oid, format))) as typeof pg.types.getTypeParser,
+/** The number of BIGINT. Times are milliseconds in one: exact as a number until the year 287396. */
+const BIGINT = 20;
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    oid === BIGINT ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
 };
 
 const code = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
 
-/** Did the request fail because the server is away (and not because of what was asked)? */
+/** True if the server is away. False if the query is at fault. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // 08: connection, 53: out of resources, 57P: shutting down or starting; the others are the socket's and the pool's own.
+  // 08: connection. 53: out of resources. 57P: shutting down or starting. The others are codes of the socket and
+  // messages of the pool.
   return (
     /^(08|53|57P)/.test(code(error)) ||
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT|EAI_AGAIN)/.test(code(error)) ||
@@ -52,7 +53,11 @@ function translate(error: unknown): unknown {
   return isAway(error) ? new UnavailableError("the database cannot be reached", { cause: error }) : error;
 }
 
-async function run<T extends object>(client: pg.ClientBase | pg.Pool, sql: string, params: readonly Value[]): Promise<T[]> {
+async function run<T extends object>(
+  client: pg.ClientBase | pg.Pool,
+  sql: string,
+  params: readonly Value[],
+): Promise<T[]> {
   const { name, text } = prepare(sql);
   return (await client.query<T & pg.QueryResultRow>({ name, text, values: params as Value[] })).rows;
 }
@@ -73,8 +78,11 @@ export class Postgres implements Database {
       application_name: "boxwright-hub",
       types,
     });
-    // An idle connection that breaks is reported here; without a listener it would end the process.
-    this.#pool.on("error", options.onError);
+    // A connection may break at any time, and an error that nobody listens to ends the process. Listen from the moment
+    // it is made: the pool takes its own listener away before it hands a connection out.
+    this.#pool.on("connect", (client) => client.on("error", options.onError));
+    // The pool repeats the error of an idle connection, which was reported above.
+    this.#pool.on("error", () => undefined);
   }
 
   async all<T extends object>(sql: string, params: readonly Value[] = []): Promise<T[]> {
@@ -90,7 +98,7 @@ export class Postgres implements Database {
       try {
         return await this.#transaction("BEGIN ISOLATION LEVEL SERIALIZABLE", work);
       } catch (error) {
-        // 40001: two transactions could not be put in an order; 40P01: deadlock. Both were rolled back whole.
+        // 40001: two transactions could not be put in an order. 40P01: deadlock. Both were rolled back whole.
         if (attempt >= MAX_TRIES || !/^40(001|P01)$/.test(code(error))) throw translate(error);
         await sleep(Math.random() * 5 * attempt);
       }
@@ -105,7 +113,7 @@ export class Postgres implements Database {
 
   async migrate(work: (tx: Queries & { script(sql: string): Promise<void> }) => Promise<void>): Promise<void> {
     await this.#transaction("BEGIN", async (tx, client) => {
-      // Held until the transaction ends, however it ends.
+      // The lock is held until the transaction ends, however it ends.
       await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
       await work({
         all: tx.all,
@@ -125,9 +133,6 @@ export class Postgres implements Database {
   async #transaction<T>(begin: string, work: (tx: Queries, client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
-    // A connection that is checked out reports its end here and not to the pool.
-    const onError = (error: Error): void => void (broken = error);
-    client.on("error", onError);
     try {
       await client.query(begin);
       const result = await work({ all: (sql, params = []) => run(client, sql, params) }, client);
@@ -137,7 +142,7 @@ export class Postgres implements Database {
       await client.query("ROLLBACK").catch((failure: Error) => void (broken = failure));
       throw error;
     } finally {
-      client.off("error", onError);
+      // The pool forgets a connection that was closed. Tell it about one that is open but could not roll back.
       client.release(broken);
     }
   }

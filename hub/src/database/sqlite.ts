@@ -1,18 +1,17 @@
 /**
- * SQLite, embedded: one file, write-ahead log, synchronous FULL: what is acknowledged survives a power cut.
+ * SQLite: one file, write-ahead log, synchronous FULL. What is acknowledged survives a power cut.
  *
- * libsql answers synchronously, so a wait for a lock would stop every request of the process. Therefore:
- *  - the busy timeout is 0, and only BEGIN IMMEDIATE can meet a lock; it is repeated with pauses that do not block;
- *  - every write stands in such a transaction. This is not only for atomicity: a single statement that meets a lock
- *    outside a transaction is left unfinished by libsql 0.5, and SQLite then holds back the commit of the *next* one,
- *    which would look acknowledged and be lost;
- *  - writes have a connection of their own and queue for it, so that a read never sees half a transaction.
+ * libsql answers synchronously, so waiting for a lock would stop every request of the process. Hence three rules:
+ *  - The busy timeout is 0. Only BEGIN IMMEDIATE can meet a lock, and is repeated with pauses that do not block.
+ *  - Every write stands in such a transaction. libsql 0.5 leaves a single statement unfinished if it meets a lock
+ *    outside of one. SQLite then holds back the next commit, which would look acknowledged and be lost.
+ *  - Writes have a connection of their own and queue for it. A read never sees half a transaction.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Libsql from "libsql";
-import { UnavailableError } from "../errors.ts";
+import { UnavailableError } from "../core/errors.ts";
 import type { Database, Queries, Value } from "./database.ts";
 
 const LOCK_PATIENCE_MS = 10_000;
@@ -23,8 +22,8 @@ class Connection implements Queries {
 
   constructor(file: string, readOnly: boolean) {
     this.#db = new Libsql(file, { timeout: 0 });
-    // The journal mode is kept in the file. Turning it on needs a moment alone, so two first starts may meet here:
-    // PRAGMA honours the busy timeout, which is set for this statement only.
+    // The file keeps the journal mode. Turning it on needs a moment alone, and two first starts may meet here. PRAGMA
+    // honours the busy timeout, which is set for this statement only.
     this.#db.exec("PRAGMA busy_timeout = 5000");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA busy_timeout = 0");
@@ -37,7 +36,7 @@ class Connection implements Queries {
   async all<T extends object>(sql: string, params: readonly Value[] = []): Promise<T[]> {
     let statement = this.#statements.get(sql);
     if (statement === undefined) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
-    // `all`, never `get`: `get` adds a field of its own to the row and leaves the statement open.
+    // Call `all`, never `get`: `get` adds a field of its own to the row and leaves the statement open.
     return statement.all(params) as T[];
   }
 
@@ -45,7 +44,7 @@ class Connection implements Queries {
     this.#db.exec(sql);
   }
 
-  /** Forgets prepared statements, for after the schema changed. */
+  /** Forgets prepared statements. Call it after the schema changed. */
   forget(): void {
     this.#statements.clear();
   }
@@ -70,7 +69,7 @@ export class Sqlite implements Database {
   constructor(file: string) {
     this.#file = resolve(file);
     mkdirSync(dirname(this.#file), { recursive: true });
-    // The file holds password and key hashes: for its owner only, before the first byte is in it.
+    // The file holds hashes of passwords and keys. Make it for its owner only before the first byte is in it.
     if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
     chmodSync(this.#file, 0o600);
     this.#writer = new Connection(this.#file, false);
@@ -125,7 +124,8 @@ export class Sqlite implements Database {
         break;
       } catch (error) {
         if (!isBusy(error)) throw error;
-        if (performance.now() > deadline) throw new UnavailableError("the database file stayed locked by another process", { cause: error });
+        if (performance.now() > deadline)
+          throw new UnavailableError("the database file stayed locked by another process", { cause: error });
         await sleep(pause);
       }
     }
@@ -137,7 +137,7 @@ export class Sqlite implements Database {
       try {
         connection.exec("ROLLBACK");
       } catch {
-        // A full disk, for one, has SQLite roll back by itself. Why it did is what has to be known.
+        // On a full disk SQLite rolls back by itself. Keep the first error: it says why.
       }
       throw error;
     }

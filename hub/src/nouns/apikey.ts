@@ -1,15 +1,14 @@
 /** API keys in the database: made, looked up, revoked. Only their hash is stored, and no page lists them. */
 import type { Database, Queries } from "../database/database.ts";
-import { UserError } from "../errors.ts";
-import { sha256 } from "../ids.ts";
-import { isKeyId, mintKey, type MintedKey } from "../key.ts";
+import { UserError } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import { isKeyId, mintKey, type MintedKey } from "../core/key.ts";
 import { audit } from "./audit.ts";
-import { LIST } from "./device.ts";
 import { requireAdmin } from "./team.ts";
 
 /**
- * Makes a key for the form that `nonce` belongs to. The same form sent again (double click, reload) makes nothing and
- * answers undefined: `form` is unique, so this holds between processes too.
+ * Makes a key for the form that `nonce` belongs to. The same form sent again, by a double click or a reload, makes
+ * nothing and returns undefined. `form` is unique in the database, so this holds between processes too.
  */
 export async function createKey(
   db: Database,
@@ -38,66 +37,35 @@ export interface KeyRow {
   readonly revoked_at: number | null;
   readonly team_id: string;
   readonly team_name: string;
-  /** All devices of the team, for `readList`; only from `lookUpKeyAndList`, and only where the key holds. */
-  readonly list?: string | null;
 }
 
-const COLUMNS = "k.hash AS hash, k.revoked_at AS revoked_at, k.team_id AS team_id, t.name AS team_name";
-const FROM = "FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?";
-
-/** One query answers whether the key holds and whose it is. There is no cache: a revoked key is refused at once. */
+/** Returns the key and its team. Nothing is cached: a revoked key is refused at once. */
 export async function lookUpKey(db: Queries, id: string): Promise<KeyRow | undefined> {
-  const rows = await db.all<KeyRow>(`SELECT ${COLUMNS} ${FROM}`, [id]);
-  return rows[0];
-}
-
-/**
- * The same, and the team's devices with it: one question to the database instead of two, and both answers of one moment.
- * The list is read for a key that holds only, so that a wrong secret or a revoked key makes no work of it.
- */
-export async function lookUpKeyAndList(db: Queries, id: string, hash: string): Promise<KeyRow | undefined> {
   const rows = await db.all<KeyRow>(
-    `SELECT ${COLUMNS}, CASE WHEN k.hash = ? AND k.revoked_at IS NULL THEN (SELECT ${LIST} FROM devices WHERE team_id = k.team_id) END AS list ${FROM}`,
-    [hash, id],
+    "SELECT k.hash AS hash, k.revoked_at AS revoked_at, k.team_id AS team_id, t.name AS team_name FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?",
+    [id],
   );
   return rows[0];
 }
 
-/**
- * Which keys asked for the whole list the last time, and so are likely to again: a backend sends the same query for ever.
- * Long lists are left out, so that a wrong guess costs little; the key that was noted first goes first.
- */
-export class ListHabits {
-  readonly #ids = new Set<string>();
-  readonly #maxDevices: number;
-  readonly #maxKeys: number;
-
-  constructor(maxDevices = 500, maxKeys = 20_000) {
-    this.#maxDevices = maxDevices;
-    this.#maxKeys = maxKeys;
-  }
-
-  has(id: string): boolean {
-    return this.#ids.has(id);
-  }
-
-  /** `devices`: how many the whole list had, if that was asked for. */
-  note(id: string, devices: number | undefined): void {
-    if (devices === undefined || devices > this.#maxDevices) {
-      this.#ids.delete(id);
-      return;
-    }
-    this.#ids.add(id);
-    if (this.#ids.size > this.#maxKeys) for (const oldest of this.#ids) return void this.#ids.delete(oldest);
-  }
-}
-
-/** `fresh` is false where the key had been revoked before. */
-export async function revokeKey(db: Database, now: number, actor: string, teamId: string, id: string): Promise<{ fresh: boolean }> {
+/** Revokes a key. `fresh` is false if the key had been revoked before. */
+export async function revokeKey(
+  db: Database,
+  now: number,
+  actor: string,
+  teamId: string,
+  id: string,
+): Promise<{ fresh: boolean }> {
   // A full key pasted here by mistake must not come back in a message or a log.
-  if (!isKeyId(id)) throw new UserError(`key: got ${id.length} characters, expected the public id: the 12 letters and digits between hub_ and the next _`);
+  if (!isKeyId(id))
+    throw new UserError(
+      `key: got ${id.length} characters, expected the public id: the 12 letters and digits between hub_ and the next _`,
+    );
   return db.write(async (tx) => {
-    const rows = await tx.all<{ revoked_at: number | null }>("SELECT revoked_at FROM api_keys WHERE id = ? AND team_id = ?", [id, teamId]);
+    const rows = await tx.all<{ revoked_at: number | null }>(
+      "SELECT revoked_at FROM api_keys WHERE id = ? AND team_id = ?",
+      [id, teamId],
+    );
     if (rows[0] === undefined) throw new UserError(`got key ${id}, expected the public id of a key of this team`, 404);
     if (rows[0].revoked_at !== null) return { fresh: false };
     await tx.all("UPDATE api_keys SET revoked_at = ? WHERE id = ?", [now, id]);
@@ -107,8 +75,8 @@ export async function revokeKey(db: Database, now: number, actor: string, teamId
 }
 
 /**
- * Public ids of the keys that this person made and that still hold; without `teamId`: in every team. For whoever takes their
- * access away, at that moment: the keys are the team's and stay.
+ * Returns the public ids of keys that this person made and that still hold. Without `teamId`: in every team. Whoever
+ * takes their access away should see them: the keys are the team's and stay.
  */
 export async function keysMadeBy(db: Queries, userId: string, teamId?: string): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
@@ -118,7 +86,10 @@ export async function keysMadeBy(db: Queries, userId: string, teamId?: string): 
   return rows.map(({ id }) => id);
 }
 
-/** When each key was last used. Written late and together, because it is wanted by the minute and paid for by the request. */
+/**
+ * Times of last use, by key. They are written late and together: people read them by the minute, and each request would
+ * pay for a write.
+ */
 export class LastUsed {
   #times = new Map<string, number>();
 
@@ -133,12 +104,15 @@ export class LastUsed {
     try {
       await db.write(async (tx) => {
         for (const [id, at] of times) {
-          await tx.all("UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)", [at, id, at]);
+          await tx.all(
+            "UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)",
+            [at, id, at],
+          );
         }
       });
       return times.size;
     } catch (error) {
-      // Kept for the next time; what has been noted meanwhile is newer.
+      // Keep the times for the next flush. Times noted meanwhile are newer.
       for (const [id, at] of times) if (!this.#times.has(id)) this.#times.set(id, at);
       throw error;
     }

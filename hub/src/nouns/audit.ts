@@ -1,6 +1,6 @@
-/** The audit log: a row for everything that changes who may do what. Rows are only ever added. */
+/** The audit log: one row for each change of who may do what. Rows are only ever added. */
 import type { Queries } from "../database/database.ts";
-import { newId } from "../ids.ts";
+import { newId } from "../core/ids.ts";
 
 export type AuditAction =
   | "team.created"
@@ -30,14 +30,34 @@ export interface AuditRow {
   readonly subject: string;
 }
 
-/** `actor`: an email, or `operator` for the command line. `subject`: public ids, emails and names; never a secret. */
-export async function audit(tx: Queries, at: number, actor: string, action: AuditAction, teamId: string | null, subject: string): Promise<void> {
-  await tx.all("INSERT INTO audit (id, at, actor, action, team_id, subject) VALUES (?, ?, ?, ?, ?, ?)", [newId(at), at, actor, action, teamId, subject]);
+/**
+ * Adds a row. `actor` is an email, or `operator` for the command line. `subject` holds public ids, emails and names,
+ * never a secret.
+ */
+export async function audit(
+  tx: Queries,
+  at: number,
+  actor: string,
+  action: AuditAction,
+  teamId: string | null,
+  subject: string,
+): Promise<void> {
+  await tx.all("INSERT INTO audit (id, at, actor, action, team_id, subject) VALUES (?, ?, ?, ?, ?, ?)", [
+    newId(at),
+    at,
+    actor,
+    action,
+    teamId,
+    subject,
+  ]);
 }
 
-/** The newest first. */
+/** Returns the newest rows, the newest first. */
 export function readAudit(db: Queries, limit: number, teamId?: string): Promise<AuditRow[]> {
   return teamId === undefined
     ? db.all<AuditRow>("SELECT id, at, actor, action, team_id, subject FROM audit ORDER BY id DESC LIMIT ?", [limit])
-    : db.all<AuditRow>("SELECT id, at, actor, action, team_id, subject FROM audit WHERE team_id = ? ORDER BY id DESC LIMIT ?", [teamId, limit]);
+    : db.all<AuditRow>(
+        "SELECT id, at, actor, action, team_id, subject FROM audit WHERE team_id = ? ORDER BY id DESC LIMIT ?",
+        [teamId, limit],
+      );
 }

@@ -1,9 +1,12 @@
-/** One-time links: an invitation into a team, or a new password. The link holds 32 random bytes, the database their SHA-256. */
-import { CLOCK_SKEW_MS } from "../clock.ts";
+/**
+ * One-time links: an invitation into a team, or a new password. A link holds 32 random bytes; the database holds their
+ * SHA-256.
+ */
+import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import type { Queries } from "../database/database.ts";
-import { sha256 } from "../ids.ts";
+import { sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
-import type { Role } from "./team.ts";
+import type { Role } from "./role.ts";
 
 export const LINK_LIFETIME_MS = 24 * 3600_000;
 
@@ -17,25 +20,23 @@ export interface Link {
 
 export interface NewLink extends Omit<Link, "team_name"> {
   readonly token: string;
-  /** The id of the administrator who invites; null for the operator. */
+  /** Id of the administrator who invites; null for the operator. */
   readonly created_by: string | null;
 }
 
-export async function insertLink(tx: Queries, now: number, { token, purpose, email, team_id, role, created_by }: NewLink): Promise<void> {
+export async function insertLink(
+  tx: Queries,
+  now: number,
+  { token, purpose, email, team_id, role, created_by }: NewLink,
+): Promise<void> {
   await tx.all("DELETE FROM links WHERE expires_at < ?", [now - 30 * LINK_LIFETIME_MS]);
-  await tx.all("INSERT INTO links (hash, purpose, email, team_id, role, created_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [
-    sha256(token),
-    purpose,
-    email,
-    team_id,
-    role,
-    created_by,
-    now,
-    now + LINK_LIFETIME_MS,
-  ]);
+  await tx.all(
+    "INSERT INTO links (hash, purpose, email, team_id, role, created_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    [sha256(token), purpose, email, team_id, role, created_by, now, now + LINK_LIFETIME_MS],
+  );
 }
 
-/** What an open link is for. Looking does not use it up: mail programs and chats look at links too. */
+/** Returns what an open link is for. Reading does not use it up: mail programs and chats read links too. */
 export async function readLink(db: Queries, now: number, token: string): Promise<Link | undefined> {
   const rows = await db.all<Link>(
     "SELECT l.purpose AS purpose, l.email AS email, l.team_id AS team_id, t.name AS team_name, l.role AS role FROM links l LEFT JOIN teams t ON t.id = l.team_id WHERE l.hash = ? AND l.used_at IS NULL AND l.expires_at > ? AND l.created_at <= ?",
@@ -45,14 +46,20 @@ export async function readLink(db: Queries, now: number, token: string): Promise
 }
 
 /**
- * Invitations end with the right to invite: whoever is about to be removed could keep one for an address of their own.
- * Ended where that right is taken away and not judged where the link is used, so that they stay ended when it is given
- * back. Without `teamId`: in every team.
+ * Ends the invitations that a person made. Call it when their right to invite is taken away: they could keep one for an
+ * address of their own. The invitations stay ended if the right is given back. Without `teamId`: in every team.
  */
-export async function endInvitations(tx: Queries, now: number, actor: string, userId: string, teamId?: string): Promise<void> {
+export async function endInvitations(
+  tx: Queries,
+  now: number,
+  actor: string,
+  userId: string,
+  teamId?: string,
+): Promise<void> {
   const ended = await tx.all<{ team_id: string; email: string; role: Role; expires_at: number }>(
     `UPDATE links SET used_at = ? WHERE purpose = 'invite' AND used_at IS NULL AND created_by = ?${teamId === undefined ? "" : " AND team_id = ?"} RETURNING team_id, email, role, expires_at`,
     [now, userId, ...(teamId === undefined ? [] : [teamId])],
   );
-  for (const { team_id, email, role, expires_at } of ended) if (expires_at > now) await audit(tx, now, actor, "invite.ended", team_id, `${email} ${role}`);
+  for (const { team_id, email, role, expires_at } of ended)
+    if (expires_at > now) await audit(tx, now, actor, "invite.ended", team_id, `${email} ${role}`);
 }

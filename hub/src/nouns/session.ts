@@ -2,9 +2,9 @@
  * Sessions of the web pages. The cookie holds 32 random bytes, the database their SHA-256. A session ends by signing
  * out, after `idleMs` without a request, after `absoluteMs` in any case, and when the password changes.
  */
-import { CLOCK_SKEW_MS } from "../clock.ts";
+import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import type { Database } from "../database/database.ts";
-import { newToken, sha256 } from "../ids.ts";
+import { newToken, sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import type { User } from "./user.ts";
 
@@ -21,28 +21,48 @@ export interface Session {
 /** `seen_at` is written at most this often. */
 const SEEN_STEP_MS = 60_000;
 
-/** A new session, always with a new token: what a cookie held before sign-in is worth nothing afterwards. */
-export async function openSession(db: Database, now: number, limits: SessionLimits, user: User, previous?: string): Promise<Session> {
+/** Opens a session, always with a new token: the cookie from before sign-in is worth nothing afterwards. */
+export async function openSession(
+  db: Database,
+  now: number,
+  limits: SessionLimits,
+  user: User,
+  previous?: string,
+): Promise<Session> {
   const token = newToken();
   await db.write(async (tx) => {
-    await tx.all("DELETE FROM sessions WHERE created_at < ? OR seen_at < ?", [now - limits.absoluteMs, now - limits.idleMs]);
+    await tx.all("DELETE FROM sessions WHERE created_at < ? OR seen_at < ?", [
+      now - limits.absoluteMs,
+      now - limits.idleMs,
+    ]);
     await tx.all("DELETE FROM sessions WHERE created_at > ?", [now + CLOCK_SKEW_MS]);
     if (previous !== undefined) await tx.all("DELETE FROM sessions WHERE hash = ?", [sha256(previous)]);
-    await tx.all("INSERT INTO sessions (hash, user_id, created_at, seen_at) VALUES (?, ?, ?, ?)", [sha256(token), user.id, now, now]);
+    await tx.all("INSERT INTO sessions (hash, user_id, created_at, seen_at) VALUES (?, ?, ?, ?)", [
+      sha256(token),
+      user.id,
+      now,
+      now,
+    ]);
     await audit(tx, now, user.email, "signed_in", null, user.email);
   });
   return { token, user };
 }
 
-export async function readSession(db: Database, now: number, limits: SessionLimits, token: string): Promise<Session | undefined> {
+export async function readSession(
+  db: Database,
+  now: number,
+  limits: SessionLimits,
+  token: string,
+): Promise<Session | undefined> {
   const hash = sha256(token);
   const [row] = await db.all<{ id: string; email: string; created_at: number; seen_at: number }>(
     "SELECT u.id AS id, u.email AS email, s.created_at AS created_at, s.seen_at AS seen_at FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = ?",
     [hash],
   );
-  if (row === undefined || now - row.created_at >= limits.absoluteMs || now - row.seen_at >= limits.idleMs) return undefined;
+  if (row === undefined || now - row.created_at >= limits.absoluteMs || now - row.seen_at >= limits.idleMs)
+    return undefined;
   if (row.created_at - now > CLOCK_SKEW_MS) return undefined;
-  // Backwards too: a time from a wrong clock would put off the end by idleness.
+  // Write an earlier time too: one from a wrong clock would put off the end by idleness.
   if (now - row.seen_at >= SEEN_STEP_MS || row.seen_at - now > CLOCK_SKEW_MS)
     await db.write((tx) => tx.all("UPDATE sessions SET seen_at = ? WHERE hash = ?", [now, hash]));
   return { token, user: { id: row.id, email: row.email } };

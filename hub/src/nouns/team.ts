@@ -1,17 +1,16 @@
 /** Teams and who belongs to them. */
 import type { Database, Queries } from "../database/database.ts";
-import { UserError } from "../errors.ts";
-import { newId } from "../ids.ts";
+import { UserError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import { endInvitations } from "./link.ts";
+import type { Role } from "./role.ts";
 import { cleanEmail, cleanName } from "./text.ts";
 
 export interface Team {
   readonly id: string;
   readonly name: string;
 }
-
-export type Role = "admin" | "member";
 
 export interface Membership extends Team {
   readonly role: Role;
@@ -23,11 +22,6 @@ export interface Member {
   readonly role: Role;
 }
 
-export function parseRole(text: string): Role {
-  if (text !== "admin" && text !== "member") throw new UserError(`role: got ${JSON.stringify(text)}, expected admin or member`);
-  return text;
-}
-
 export async function addTeam(db: Database, now: number, actor: string, name: string): Promise<Team> {
   const team = { id: newId(now), name: cleanName(name, "team name") };
   await db.write(async (tx) => {
@@ -37,7 +31,14 @@ export async function addTeam(db: Database, now: number, actor: string, name: st
   return team;
 }
 
-export async function renameTeam(db: Database, now: number, actor: string, by: string | undefined, teamId: string, name: string): Promise<Team> {
+export async function renameTeam(
+  db: Database,
+  now: number,
+  actor: string,
+  by: string | undefined,
+  teamId: string,
+  name: string,
+): Promise<Team> {
   const clean = cleanName(name, "team name");
   await db.write(async (tx) => {
     if (by !== undefined) await requireAdmin(tx, teamId, by);
@@ -52,13 +53,22 @@ export function listTeams(db: Queries): Promise<(Team & { created_at: number })[
   return db.all("SELECT id, name, created_at FROM teams ORDER BY id");
 }
 
-/** For the command line: a team by its id, or by its name where only one has that name. */
+/** Finds a team by its id, or by its name if only one team has that name. */
 export async function findTeam(db: Queries, idOrName: string): Promise<Team> {
-  const rows = await db.all<Team>("SELECT id, name FROM teams WHERE id = ? OR name = ? ORDER BY id", [idOrName, idOrName]);
+  const rows = await db.all<Team>("SELECT id, name FROM teams WHERE id = ? OR name = ? ORDER BY id", [
+    idOrName,
+    idOrName,
+  ]);
   const team = rows.find((row) => row.id === idOrName) ?? rows[0];
-  if (team === undefined) throw new UserError(`got team ${JSON.stringify(idOrName)}, expected the id or name of one that exists (\`hub teams list\`)`, 404);
+  if (team === undefined)
+    throw new UserError(
+      `got team ${JSON.stringify(idOrName)}, expected the id or name of one that exists (\`hub teams list\`)`,
+      404,
+    );
   if (rows.length > 1 && team.id !== idOrName) {
-    throw new UserError(`got team name ${JSON.stringify(idOrName)}, which ${rows.length} teams have; expected an id: ${rows.map((row) => row.id).join(", ")}`);
+    throw new UserError(
+      `got team name ${JSON.stringify(idOrName)}, which ${rows.length} teams have; expected an id: ${rows.map((row) => row.id).join(", ")}`,
+    );
   }
   return team;
 }
@@ -78,22 +88,40 @@ export function membersOf(db: Queries, teamId: string): Promise<Member[]> {
 }
 
 async function admins(tx: Queries, teamId: string): Promise<string[]> {
-  return (await tx.all<{ user_id: string }>("SELECT user_id FROM members WHERE team_id = ? AND role = 'admin'", [teamId])).map((row) => row.user_id);
+  return (
+    await tx.all<{ user_id: string }>("SELECT user_id FROM members WHERE team_id = ? AND role = 'admin'", [teamId])
+  ).map((row) => row.user_id);
 }
 
-/** A role is checked where the write happens: what the page showed may be old by the time the form is sent. */
+/**
+ * Throws unless the person is an administrator. Call it in the transaction that writes: the page they saw may be old.
+ */
 export async function requireAdmin(tx: Queries, teamId: string, userId: string): Promise<void> {
-  const rows = await tx.all("SELECT role FROM members WHERE team_id = ? AND user_id = ? AND role = 'admin'", [teamId, userId]);
+  const rows = await tx.all("SELECT role FROM members WHERE team_id = ? AND user_id = ? AND role = 'admin'", [
+    teamId,
+    userId,
+  ]);
   if (rows.length === 0) throw new UserError("this needs an administrator of the team", 403);
 }
 
-/** Where one of the team's users acts, `by` is their id and must be an administrator; for the operator it is undefined. */
-export async function removeMember(db: Database, now: number, actor: string, by: string | undefined, teamId: string, userId: string): Promise<void> {
+/** Removes a member. `by` is the id of the administrator who does it, undefined for the operator. */
+export async function removeMember(
+  db: Database,
+  now: number,
+  actor: string,
+  by: string | undefined,
+  teamId: string,
+  userId: string,
+): Promise<void> {
   await db.write(async (tx) => {
     if (by !== undefined) await requireAdmin(tx, teamId, by);
     const left = await admins(tx, teamId);
-    if (left.length === 1 && left[0] === userId) throw new UserError("this is the team's last administrator; expected another one to be named first", 409);
-    const removed = await tx.all("DELETE FROM members WHERE team_id = ? AND user_id = ? RETURNING user_id", [teamId, userId]);
+    if (left.length === 1 && left[0] === userId)
+      throw new UserError("this is the team's last administrator; expected another one to be named first", 409);
+    const removed = await tx.all("DELETE FROM members WHERE team_id = ? AND user_id = ? RETURNING user_id", [
+      teamId,
+      userId,
+    ]);
     if (removed.length === 0) throw new UserError("this member is not in the team (any more)", 404);
     await endInvitations(tx, now, actor, userId, teamId);
     const [user] = await tx.all<{ email: string }>("SELECT email FROM users WHERE id = ?", [userId]);
@@ -101,7 +129,15 @@ export async function removeMember(db: Database, now: number, actor: string, by:
   });
 }
 
-export async function setRole(db: Database, now: number, actor: string, by: string | undefined, teamId: string, emailText: string, role: Role): Promise<void> {
+export async function setRole(
+  db: Database,
+  now: number,
+  actor: string,
+  by: string | undefined,
+  teamId: string,
+  emailText: string,
+  role: Role,
+): Promise<void> {
   const email = cleanEmail(emailText);
   await db.write(async (tx) => {
     if (by !== undefined) await requireAdmin(tx, teamId, by);
@@ -110,11 +146,10 @@ export async function setRole(db: Database, now: number, actor: string, by: stri
     if (role === "member" && left.length === 1 && left[0] === user?.id) {
       throw new UserError("this is the team's last administrator; expected another one to be named first", 409);
     }
-    const rows = await tx.all<{ user_id: string }>("UPDATE members SET role = ? WHERE team_id = ? AND user_id = ? RETURNING user_id", [
-      role,
-      teamId,
-      user?.id ?? "",
-    ]);
+    const rows = await tx.all<{ user_id: string }>(
+      "UPDATE members SET role = ? WHERE team_id = ? AND user_id = ? RETURNING user_id",
+      [role, teamId, user?.id ?? ""],
+    );
     if (rows[0] === undefined) throw new UserError(`got ${email}, expected a member of the team`, 404);
     if (role === "member") await endInvitations(tx, now, actor, rows[0].user_id, teamId);
     await audit(tx, now, actor, "member.role_changed", teamId, `${email} ${role}`);

@@ -1,23 +1,25 @@
-/** What names, emails and passwords may be. Each returns the cleaned text or says got and expected. */
-import { UserError } from "../errors.ts";
+/** Rules for names, emails and passwords. Each function returns the cleaned text, or throws got and expected. */
+import { UserError } from "../core/errors.ts";
 
 const MAX_NAME = 100;
 /** Control characters, line breaks, and the marks that turn the direction of the text around them. */
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Surrogate}/u;
+const UNPRINTABLE =
+  /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Surrogate}/u;
 
-/** Something to see: joiners, fillers and the like are part of words and emoji, and nothing by themselves. */
+/** A visible character. Joiners and fillers are part of words and emoji, and invisible alone. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Separator}\p{Other}]/u;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
 export function cleanName(text: string, what: string): string {
   const name = text.normalize("NFC").trim();
-  if (name.length === 0 || name.length > MAX_NAME) throw new UserError(`${what}: got ${name.length} characters, expected 1 to ${MAX_NAME}`);
+  if (name.length === 0 || name.length > MAX_NAME)
+    throw new UserError(`${what}: got ${name.length} characters, expected 1 to ${MAX_NAME}`);
   if (UNPRINTABLE.test(name)) throw new UserError(`${what}: got a control character, expected printable text`);
   if (!VISIBLE.test(name)) throw new UserError(`${what}: got nothing that can be seen, expected printable text`);
   return name;
 }
 
-/** Without characters that do not show: two addresses that look alike are to be one. */
+/** Refuses invisible characters: two addresses that look alike must be one. */
 export function cleanEmail(text: string): string {
   const email = text.normalize("NFC").trim().toLowerCase();
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email) || UNPRINTABLE.test(email) || IGNORABLE.test(email)) {
@@ -34,7 +36,9 @@ export function isDeviceId(text: string): boolean {
 
 export function cleanDeviceId(text: string): string {
   if (!isDeviceId(text)) {
-    throw new UserError(`device id: got ${JSON.stringify(text.slice(0, 80))}, expected 1 to 64 of letters, digits and . _ : -, the first a letter or digit`);
+    throw new UserError(
+      `device id: got ${JSON.stringify(text.slice(0, 80))}, expected 1 to 64 of letters, digits and . _ : -, the first a letter or digit`,
+    );
   }
   return text;
 }

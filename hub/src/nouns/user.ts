@@ -1,10 +1,11 @@
-/** Users, and their passwords: how an account begins, changes and ends. */
+/** Accounts: how they begin, change and end. */
 import type { Database, Queries } from "../database/database.ts";
-import { UserError } from "../errors.ts";
-import { newId, newToken, sha256 } from "../ids.ts";
+import { UserError } from "../core/errors.ts";
+import { newId, newToken, sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import { endInvitations, insertLink, readLink } from "./link.ts";
-import { requireAdmin, type Role, type Team } from "./team.ts";
+import type { Role } from "./role.ts";
+import { requireAdmin, type Team } from "./team.ts";
 import { cleanEmail } from "./text.ts";
 
 export interface User {
@@ -26,13 +27,24 @@ export function listUsers(db: Queries): Promise<(User & { created_at: number; te
   );
 }
 
-/** The token of a link that lets `email` into the team. For the first administrator, colleagues, and the demo. */
-export async function invite(db: Database, now: number, actor: string, by: string | undefined, teamId: string, emailText: string, role: Role): Promise<string> {
+/** Returns the token of a link that lets `email` into the team. `by` is the administrator who invites, or undefined. */
+export async function invite(
+  db: Database,
+  now: number,
+  actor: string,
+  by: string | undefined,
+  teamId: string,
+  emailText: string,
+  role: Role,
+): Promise<string> {
   const email = cleanEmail(emailText);
   const token = newToken();
   await db.write(async (tx) => {
     if (by !== undefined) await requireAdmin(tx, teamId, by);
-    const already = await tx.all("SELECT m.user_id AS id FROM members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? AND u.email = ?", [teamId, email]);
+    const already = await tx.all(
+      "SELECT m.user_id AS id FROM members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? AND u.email = ?",
+      [teamId, email],
+    );
     if (already.length > 0) throw new UserError(`got ${email}, expected someone who is not in the team yet`, 409);
     await insertLink(tx, now, { token, purpose: "invite", email, team_id: teamId, role, created_by: by ?? null });
     await audit(tx, now, actor, "invite.created", teamId, `${email} ${role}`);
@@ -40,12 +52,13 @@ export async function invite(db: Database, now: number, actor: string, by: strin
   return token;
 }
 
-/** The token of a link that lets `email` choose a new password. The operator's answer to a forgotten one. */
+/** Returns the token of a link that lets `email` choose a new password. */
 export async function resetLink(db: Database, now: number, actor: string, emailText: string): Promise<string> {
   const email = cleanEmail(emailText);
   const token = newToken();
   await db.write(async (tx) => {
-    if ((await findUser(tx, email)) === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
+    if ((await findUser(tx, email)) === undefined)
+      throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
     await insertLink(tx, now, { token, purpose: "reset", email, team_id: null, role: null, created_by: null });
     await audit(tx, now, actor, "password.link_created", null, email);
   });
@@ -53,22 +66,25 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
 }
 
 /**
- * Uses the link up. `password` is the hash to store; for an invited person who has an account it is undefined, and the
- * caller has checked their own password. Undefined when the link was used, or ran out, in the meantime.
+ * Uses a link up. `password` is the hash to store. It is undefined for an invited person who has an account: the caller
+ * has checked their password. Returns undefined if the link was used or ran out meanwhile.
  */
-export async function useLink(db: Database, now: number, token: string, password: string | undefined): Promise<User | undefined> {
+export async function useLink(
+  db: Database,
+  now: number,
+  token: string,
+  password: string | undefined,
+): Promise<User | undefined> {
   return db.write(async (tx) => {
     const link = await readLink(tx, now, token);
     if (link === undefined) return undefined;
-    // A try that cannot succeed leaves the link as it is. Every other invitation of this person into this team goes with
-    // it: kept back, it would be a way in again for whoever is removed tomorrow.
+    // A try that cannot succeed leaves the link as it is. Use up every other invitation of this person into this team:
+    // it would let them in again after they are removed.
     const useUp = () =>
-      tx.all("UPDATE links SET used_at = ? WHERE hash = ? OR (purpose = 'invite' AND used_at IS NULL AND email = ? AND team_id = ?)", [
-        now,
-        sha256(token),
-        link.email,
-        link.team_id,
-      ]);
+      tx.all(
+        "UPDATE links SET used_at = ? WHERE hash = ? OR (purpose = 'invite' AND used_at IS NULL AND email = ? AND team_id = ?)",
+        [now, sha256(token), link.email, link.team_id],
+      );
     let user: User | undefined = await findUser(tx, link.email);
     if (link.purpose === "reset") {
       if (user === undefined || password === undefined) return undefined;
@@ -79,19 +95,22 @@ export async function useLink(db: Database, now: number, token: string, password
     if (user === undefined) {
       if (password === undefined) return undefined;
       user = { id: newId(now), email: link.email };
-      await tx.all("INSERT INTO users (id, email, password, created_at) VALUES (?, ?, ?, ?)", [user.id, user.email, password, now]);
+      await tx.all("INSERT INTO users (id, email, password, created_at) VALUES (?, ?, ?, ?)", [
+        user.id,
+        user.email,
+        password,
+        now,
+      ]);
       await audit(tx, now, user.email, "user.created", null, user.email);
     } else if (password !== undefined) {
-      // The account came into being between the look and the use: its password is not this form's to set.
+      // The account was made after the page was shown. This form must not set its password.
       return undefined;
     }
     await useUp();
-    await tx.all("INSERT INTO members (team_id, user_id, role, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", [
-      link.team_id,
-      user.id,
-      link.role,
-      now,
-    ]);
+    await tx.all(
+      "INSERT INTO members (team_id, user_id, role, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      [link.team_id, user.id, link.role, now],
+    );
     await audit(tx, now, user.email, "member.joined", link.team_id, `${user.email} ${link.role}`);
     return { id: user.id, email: user.email };
   });
@@ -99,9 +118,12 @@ export async function useLink(db: Database, now: number, token: string, password
 
 async function storePassword(tx: Queries, now: number, user: User, password: string): Promise<void> {
   await tx.all("UPDATE users SET password = ? WHERE id = ?", [password, user.id]);
-  // Whoever had a session may have had the old password: every one of them ends.
+  // End every session: whoever has one may have had the old password.
   await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
-  await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND purpose = 'reset' AND used_at IS NULL", [now, user.email]);
+  await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND purpose = 'reset' AND used_at IS NULL", [
+    now,
+    user.email,
+  ]);
   await audit(tx, now, user.email, "password.changed", null, user.email);
 }
 
@@ -109,14 +131,14 @@ export function changePassword(db: Database, now: number, user: User, password: 
   return db.write((tx) => storePassword(tx, now, user, password));
 }
 
-/** Takes the account away. Keys that the person made belong to the team and stay; the audit tells which they are. */
+/** Removes an account. Keys that the person made belong to the team and stay; the audit names them. */
 export async function removeUser(db: Database, now: number, actor: string, emailText: string): Promise<void> {
   const email = cleanEmail(emailText);
   await db.write(async (tx) => {
     const user = await findUser(tx, email);
     if (user === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
     await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
-    // An invitation that is still open would make the account anew.
+    // An open invitation would make the account again.
     await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND used_at IS NULL", [now, email]);
     await endInvitations(tx, now, actor, user.id);
     await tx.all("DELETE FROM members WHERE user_id = ?", [user.id]);
@@ -125,10 +147,19 @@ export async function removeUser(db: Database, now: number, actor: string, email
   });
 }
 
-/** The first team and the link of its administrator. Only while nobody has an account. */
-export async function initialise(db: Database, now: number, emailText: string, makeTeam: () => Promise<Team>): Promise<{ team: Team; token: string }> {
+/** Makes the first team and a link for its administrator. Throws if somebody has an account. */
+export async function initialise(
+  db: Database,
+  now: number,
+  emailText: string,
+  makeTeam: () => Promise<Team>,
+): Promise<{ team: Team; token: string }> {
   const [row] = await db.all<{ count: number }>("SELECT count(*) AS count FROM users");
-  if ((row?.count ?? 0) > 0) throw new UserError(`got ${row?.count} users in the database, expected none; for more people: hub users invite`, 409);
+  if ((row?.count ?? 0) > 0)
+    throw new UserError(
+      `got ${row?.count} users in the database, expected none; for more people: hub users invite`,
+      409,
+    );
   cleanEmail(emailText);
   const [first] = await db.all<Team>("SELECT id, name FROM teams ORDER BY id LIMIT 1");
   const team = first ?? (await makeTeam());

@@ -8,7 +8,7 @@ export interface Frame {
   readonly teams?: readonly Membership[] | undefined;
   readonly email?: string | undefined;
   readonly csrf?: string | undefined;
-  /** Which entry of the navigation this page is. */
+  /** The entry of the navigation that stands for this page. */
   readonly here?: string;
 }
 
@@ -73,7 +73,7 @@ export function Message({ kind, children }: { kind: "error" | "done"; children?:
   );
 }
 
-/** A read-only field with a button that copies it; without script the field is there to select. */
+/** A read-only field with a button that copies it. Without script the field can be selected. */
 export function CopyField({ id, label, value }: { id: string; label: string; value: string }) {
   return (
     <div>
@@ -85,4 +85,9 @@ export function CopyField({ id, label, value }: { id: string; label: string; val
       <span id={`${id}-status`} role="status"></span>
     </div>
   );
+}
+
+/** The mark that ties a form to its session. */
+export function Csrf({ value }: { value: string }) {
+  return <input type="hidden" name="csrf" value={value} />;
 }

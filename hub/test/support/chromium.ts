@@ -1,4 +1,4 @@
-/** How Chromium is started: without a display, without a sandbox (tests may run as root), and without calls of its own. */
+/** Flags of Chromium: no display, no sandbox (tests may run as root), no calls of its own. */
 export const chromiumFlags = [
   "--no-sandbox",
   "--disable-gpu",

@@ -1,28 +1,29 @@
-/** A hub in this process, on a free port, with a database of its own; and someone who fills in its forms. */
+/** A hub in this process, on a free port, with a database of its own. */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { inject } from "vitest";
-import { readConfig, type Config } from "../../src/config.ts";
+import { readConfig, type Config } from "../../src/core/config.ts";
 import type { Database, Queries, Value } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrations.ts";
 import { Postgres } from "../../src/database/postgres.ts";
 import { Sqlite } from "../../src/database/sqlite.ts";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/core/log.ts";
 import { createKey } from "../../src/nouns/apikey.ts";
 import { addDevices } from "../../src/nouns/device.ts";
-import { addTeam, type Role, type Team } from "../../src/nouns/team.ts";
+import type { Role } from "../../src/nouns/role.ts";
+import { addTeam, type Team } from "../../src/nouns/team.ts";
 import { invite, useLink, type User } from "../../src/nouns/user.ts";
-import { Passwords } from "../../src/password.ts";
+import { Passwords } from "../../src/auth/password.ts";
 export { keyOn, password, Person } from "./person.ts";
 import { serve, type Running } from "../../src/server.ts";
 import { password } from "./person.ts";
 
 export type Kind = "sqlite" | "postgres";
 
-/** Both databases; where PostgreSQL is missing, its half is skipped (support/setup.ts says so). */
+/** Both databases. Without PostgreSQL its half is skipped, and support/setup.ts says so. */
 export const kinds: readonly { readonly kind: Kind; readonly skip: boolean }[] = [
   { kind: "sqlite", skip: false },
   { kind: "postgres", skip: inject("postgres") === undefined },
@@ -35,9 +36,9 @@ export function temporaryFolder(): { path: string; remove: () => void } {
 
 export interface TestDatabase {
   readonly db: Database;
-  /** The configuration that opens it once more. */
+  /** Configuration that opens the database once more. */
   readonly config: { databaseUrl: string | undefined; databaseFile: string };
-  /** Another connection to the same data. */
+  /** Opens another connection to the same data. */
   again(): Database;
   remove(): Promise<void>;
 }
@@ -58,7 +59,10 @@ export async function openTestDatabase(kind: Kind, options: { migrated?: boolean
   }
   const others: Database[] = [];
   const open = (): Database => {
-    const db = databaseUrl === undefined ? new Sqlite(databaseFile) : new Postgres(databaseUrl, { poolSize: 5, onError: () => undefined });
+    const db =
+      databaseUrl === undefined
+        ? new Sqlite(databaseFile)
+        : new Postgres(databaseUrl, { poolSize: 5, onError: () => undefined });
     others.push(db);
     return db;
   };
@@ -116,7 +120,7 @@ export class Watched implements Database {
   }
 }
 
-/** The password of tests is hashed once: scrypt takes a third of a second, and that is its point. */
+/** Hash the password of tests once: scrypt takes a third of a second. */
 let hashed: Promise<string> | undefined;
 
 export interface TestHub {
@@ -132,9 +136,16 @@ export interface TestHub {
   readonly key: string;
   readonly keyId: string;
   clock: { offset: number };
-  makeTeam(name: string, deviceNames: readonly string[]): Promise<{ team: Team; key: string; keyId: string; admin: User }>;
+  makeTeam(
+    name: string,
+    deviceNames: readonly string[],
+  ): Promise<{ team: Team; key: string; keyId: string; admin: User }>;
   makeUser(email: string, teamId: string, role: Role): Promise<User>;
-  query(query: string, key?: string, init?: RequestInit): Promise<{ status: number; headers: Headers; text: string; json: any }>;
+  query(
+    query: string,
+    key?: string,
+    init?: RequestInit,
+  ): Promise<{ status: number; headers: Headers; text: string; json: any }>;
   stop(): Promise<void>;
 }
 
@@ -153,7 +164,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   const storage = options.storage ?? (await openTestDatabase(options.kind ?? "sqlite"));
   const db = new Watched(storage.db);
   const lines: string[] = [];
-  // Limits that ordinary tests never meet; those about limits set their own.
+  // Ordinary tests never meet these limits. Tests of limits set their own.
   const config = readConfig({
     HUB_PORT: "0",
     HUB_LOG_LEVEL: "debug",
@@ -180,7 +191,12 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   const hash = await hashed;
 
   async function makeUser(email: string, teamId: string, role: Role): Promise<User> {
-    const user = await useLink(storage.db, now(), await invite(storage.db, now(), "test", undefined, teamId, email, role), hash);
+    const user = await useLink(
+      storage.db,
+      now(),
+      await invite(storage.db, now(), "test", undefined, teamId, email, role),
+      hash,
+    );
     if (user === undefined) throw new Error("got no user, expected the link to be used");
     return user;
   }

@@ -1,6 +1,6 @@
-/** Fills in the hub's forms from outside; knows nothing of its code. */
+/** Fills in the hub's forms from outside. This file imports nothing of the hub. */
 
-/** Of everyone in the tests. */
+/** Password of everyone in the tests. */
 export const password = "correct horse battery";
 
 /** Someone with a browser that keeps one cookie and sends forms as browsers do. */
@@ -21,8 +21,15 @@ export class Person {
     form: Record<string, string>,
     headers: Record<string, string | undefined> = {},
   ): Promise<{ status: number; html: string; headers: Headers }> {
-    const all: Record<string, string | undefined> = { ...this.#headers(), origin: this.#url, "sec-fetch-site": "same-origin", ...headers };
-    const sent = Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
+    const all: Record<string, string | undefined> = {
+      ...this.#headers(),
+      origin: this.#url,
+      "sec-fetch-site": "same-origin",
+      ...headers,
+    };
+    const sent = Object.fromEntries(
+      Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
     return this.#send(path, { method: "POST", body: new URLSearchParams(form), headers: sent });
   }
 
@@ -30,12 +37,14 @@ export class Person {
     return (await this.post("/sign-in", { email, password: secret })).status;
   }
 
-  /** The hidden fields of the first form on the page that is sent to `action`. */
+  /** Returns the hidden fields of the first form on the page that is sent to `action`. */
   async formOf(path: string, action: string): Promise<Record<string, string>> {
     const { html } = await this.get(path);
     const form = new RegExp(`<form[^>]*action="${action}"[^>]*>(.*?)</form>`, "s").exec(html)?.[1];
     if (form === undefined) throw new Error(`got no form for ${action} on ${path}, expected one`);
-    return Object.fromEntries([...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map((match) => [match[1]!, match[2]!]));
+    return Object.fromEntries(
+      [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map((match) => [match[1]!, match[2]!]),
+    );
   }
 
   #headers(): Record<string, string> {
@@ -52,7 +61,7 @@ export class Person {
   }
 }
 
-/** The key that a page shows, or undefined. */
+/** Returns the key that a page shows, or undefined. */
 export function keyOn(html: string): string | undefined {
   return /hub_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}/.exec(html)?.[0];
 }

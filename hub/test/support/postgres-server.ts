@@ -1,4 +1,4 @@
-/** A PostgreSQL server of our own: in a temporary folder, on a loopback port, as the user `postgres` where we are root. */
+/** A PostgreSQL server of the tests: in a temporary folder, on a loopback port, not as root. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
-/** The newest server on this machine, or undefined. */
+/** Returns the folder of the newest server on this machine, or undefined. */
 export function findPostgres(): string | undefined {
   const root = "/usr/lib/postgresql";
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
@@ -48,11 +48,15 @@ export class PostgresServer {
     const id = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
     const user = process.getuid?.() === 0 ? { uid: id("-u"), gid: id("-g") } : {};
     if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
-    execFileSync(join(bin, "initdb"), ["-D", join(folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"], {
-      ...user,
-      cwd: folder,
-      stdio: "pipe",
-    });
+    execFileSync(
+      join(bin, "initdb"),
+      ["-D", join(folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"],
+      {
+        ...user,
+        cwd: folder,
+        stdio: "pipe",
+      },
+    );
     const server = new PostgresServer(bin, folder, user, await freePort());
     await server.start();
     return server;
@@ -62,13 +66,24 @@ export class PostgresServer {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Starts, or starts again; a server that was killed recovers from its log first. */
+  /** Starts the server, also again. After a kill it recovers from its log first. */
   async start(): Promise<void> {
     const deadline = Date.now() + 60_000;
     for (;;) {
       const child = spawn(
         join(this.#bin, "postgres"),
-        ["-D", join(this.#folder, "data"), "-p", String(this.port), "-k", this.#folder, "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=100"],
+        [
+          "-D",
+          join(this.#folder, "data"),
+          "-p",
+          String(this.port),
+          "-k",
+          this.#folder,
+          "-c",
+          "listen_addresses=127.0.0.1",
+          "-c",
+          "max_connections=100",
+        ],
         {
           ...this.#user,
           cwd: this.#folder,
@@ -88,8 +103,10 @@ export class PostgresServer {
           await sleep(50);
         }
       }
-      // After a kill the children may still hold the shared memory for a moment: the new server says so and ends.
-      if (Date.now() > deadline) throw new Error("got a PostgreSQL server that does not start, expected it to accept connections");
+      // After a kill the children may still hold the shared memory. The new server then ends at once: start another
+      // one.
+      if (Date.now() > deadline)
+        throw new Error("got a PostgreSQL server that does not start, expected it to accept connections");
       await sleep(100);
     }
   }
@@ -103,12 +120,12 @@ export class PostgresServer {
     return this.url(name);
   }
 
-  /** Orderly and fast: open transactions are rolled back. */
+  /** Stops the server in order. Open transactions are rolled back. */
   async stop(): Promise<void> {
     await this.#end("SIGINT");
   }
 
-  /** The server and each of its processes, at once, without a word. */
+  /** Kills the server and each of its processes at once. */
   async kill(): Promise<void> {
     const pid = this.#process?.pid;
     if (pid === undefined) return;

@@ -1,17 +1,21 @@
-/** The hub as its operator runs it: the compiled command, in processes of their own. */
+/** Runs the hub as its operator does: the compiled command, in a process of its own. */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { keyOn, password, Person } from "./person.ts";
 
-/** This file is also compiled into out/test/support; the command stays where it is. */
+/** This file is also compiled into out/test/support. The command stays in dist/. */
 const CLI = fileURLToPath(import.meta.url).includes("/out/test/support/")
-  ? new URL("../../../dist/cli.js", import.meta.url)
-  : new URL("../../dist/cli.js", import.meta.url);
+  ? new URL("../../../dist/cli/main.js", import.meta.url)
+  : new URL("../../dist/cli/main.js", import.meta.url);
 const cli = fileURLToPath(CLI);
 
 export type Environment = Record<string, string>;
 
-const merged = (env: Environment): NodeJS.ProcessEnv => ({ PATH: process.env["PATH"], HOME: process.env["HOME"], ...env });
+const merged = (env: Environment): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+  ...env,
+});
 
 export interface Ran {
   readonly code: number | null;
@@ -21,20 +25,29 @@ export interface Ran {
   readonly json: any;
 }
 
-/** Runs the command to its end; with SIGKILL, as soon as `killWhen` says so. */
-export function run(args: readonly string[], env: Environment, options: { input?: string; killWhen?: () => boolean } = {}): Promise<Ran> {
+/** Runs the command to its end. `killWhen` is asked every millisecond, and true means SIGKILL. */
+export function run(
+  args: readonly string[],
+  env: Environment,
+  options: { input?: string; killWhen?: () => boolean } = {},
+): Promise<Ran> {
   return new Promise((resolve) => {
     let watch: NodeJS.Timeout | undefined;
-    const child = execFile(process.execPath, [cli, ...args], { env: merged(env), maxBuffer: 2 ** 26 }, (_error, stdout, stderr) => {
-      clearInterval(watch);
-      let json: unknown;
-      try {
-        json = JSON.parse(stdout);
-      } catch {
-        json = undefined;
-      }
-      resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr, json });
-    });
+    const child = execFile(
+      process.execPath,
+      [cli, ...args],
+      { env: merged(env), maxBuffer: 2 ** 26 },
+      (_error, stdout, stderr) => {
+        clearInterval(watch);
+        let json: unknown;
+        try {
+          json = JSON.parse(stdout);
+        } catch {
+          json = undefined;
+        }
+        resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr, json });
+      },
+    );
     if (options.input !== undefined) child.stdin?.end(options.input);
     const { killWhen } = options;
     if (killWhen !== undefined) watch = setInterval(() => killWhen() && child.kill("SIGKILL"), 1);
@@ -60,7 +73,10 @@ export class HubProcess {
 
   static start(env: Environment): Promise<HubProcess> {
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [cli, "serve"], { env: merged({ HUB_PORT: "0", ...env }), stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(process.execPath, [cli, "serve"], {
+        env: merged({ HUB_PORT: "0", ...env }),
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       let output = "";
       const collect = (chunk: string): void => {
         output += chunk;
@@ -71,7 +87,8 @@ export class HubProcess {
         child.off("exit", failed);
         resolve(new HubProcess(child, output, JSON.parse(line) as { listening: string; port: number }));
       };
-      const failed = (code: number | null): void => reject(new Error(`got exit code ${code} before the hub listened, expected it to run:\n${output}`));
+      const failed = (code: number | null): void =>
+        reject(new Error(`got exit code ${code} before the hub listened, expected it to run:\n${output}`));
       child.stdout.setEncoding("utf8").on("data", collect);
       child.stderr.setEncoding("utf8").on("data", collect);
       child.once("exit", failed);

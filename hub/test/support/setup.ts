@@ -1,6 +1,6 @@
 /**
- * Before all tests: what does this machine have? A PostgreSQL server is started once for all files. Where PostgreSQL,
- * Chromium or openssl is missing, the tests that need it are skipped, and this says so; with HUB_CI=1 that is an error.
+ * Looks before all tests what the machine has, and starts one PostgreSQL server for all files. Tests that need
+ * PostgreSQL, Chromium or openssl are skipped without it, and this says so. With HUB_CI=1 a missing one is an error.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";

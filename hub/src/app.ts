@@ -1,0 +1,139 @@
+/**
+ * The hub as a function from a request to its answer: makes what routes share, registers them, and dispatches.
+ *
+ *     request -> limit of the address -> /graphql:  key -> limit of the key -> body -> query
+ *                                     -> pages:     origin -> session -> form -> page
+ *                                     -> /readyz, /metrics, files
+ *             -> /healthz
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Passwords } from "./auth/password.ts";
+import type { Config } from "./core/config.ts";
+import { UnavailableError } from "./core/errors.ts";
+import type { Logger } from "./core/log.ts";
+import { createMetrics, type Metrics } from "./core/metrics.ts";
+import type { Database } from "./database/database.ts";
+import { createEndpoint, type Endpoint } from "./graphql/endpoint.ts";
+import { Exchange } from "./http/exchange.ts";
+import { registerOps } from "./http/ops.ts";
+import { refuse, refuseLimited, refuseMethod } from "./http/refusals.ts";
+import { Router, type Handler } from "./http/router.ts";
+import { reportError, type Services } from "./http/services.ts";
+import { Buckets } from "./limits/bucket.ts";
+import { registerAssets } from "./pages/assets.ts";
+import { registerPages } from "./pages/pages.ts";
+
+/** Times of last use are written this often, together. */
+const FLUSH_MS = 60_000;
+/** A body that still comes after its answer is thrown away for so long; then the connection is cut. */
+const LINGER_MS = 1000;
+const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly baseUrl: string;
+  readonly db: Database;
+  readonly log: Logger;
+  readonly now?: () => number;
+  readonly passwords?: Passwords;
+}
+
+export interface App {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** From now on /readyz answers 503 and connections are not kept. */
+  drain(): void;
+  /** Writes the times of last use that are in memory. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+  readonly metrics: Metrics;
+  readonly endpoint: Endpoint;
+  /** Requests of each address. */
+  readonly addresses: Buckets;
+}
+
+export function createApp(options: AppOptions): App {
+  const services = createServices(options);
+  const { metrics, addresses } = services;
+  let draining = false;
+  const isDraining = (): boolean => draining;
+  const router = new Router();
+  const endpoint = createEndpoint(services);
+  registerOps(router, services, isDraining);
+  router.any("/graphql", endpoint.handle, { forPrograms: true });
+  registerAssets(router);
+  const notFound = registerPages(router, { ...services, passwords: options.passwords ?? new Passwords() });
+  const dispatch = createDispatch(router, services, notFound);
+  const flush = createFlush(services, endpoint);
+  const flusher = setInterval(() => void flush(), FLUSH_MS).unref();
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    const start = performance.now();
+    const exchange = new Exchange(request, response, { proxyHops: options.config.proxyHops, isDraining });
+    response.on("close", () => {
+      record(services, exchange, (performance.now() - start) / 1000);
+      if (!request.complete) setTimeout(() => request.complete || request.destroy(), LINGER_MS).unref();
+    });
+    dispatch(exchange).catch((error: unknown) => answerError(services, exchange, error));
+  }
+
+  async function close(): Promise<void> {
+    clearInterval(flusher);
+    await flush();
+  }
+
+  return { handle, drain: () => void (draining = true), flush, close, metrics, endpoint, addresses };
+}
+
+function createServices({ config, baseUrl, db, log, now = Date.now }: AppOptions): Services {
+  const addresses = new Buckets({ rate: config.addressRate, burst: config.addressBurst });
+  return { config, baseUrl, db, now, log, metrics: createMetrics(), addresses };
+}
+
+/** Returns the way of every request: limit of the address, then the handler of the route. */
+function createDispatch(router: Router, services: Services, notFound: Handler) {
+  return async (exchange: Exchange): Promise<void> => {
+    // An absolute address as the target is for proxies.
+    if (!exchange.path.startsWith("/") || exchange.path.startsWith("//")) return refuse(exchange, "not_found");
+    const found = router.find(exchange.method, exchange.path);
+    exchange.route = found?.route.pattern ?? "page";
+    if (found?.route.unlimited !== true) {
+      const wait = services.addresses.take(exchange.address, services.now());
+      if (wait > 0) return refuseLimited(exchange, services.metrics, "address", wait);
+    }
+    // A client whose address is a little wrong: it wants JSON, and no page about forms.
+    if (found?.route.forPrograms !== true && exchange.method === "POST" && isJson(exchange))
+      return refuse(exchange, "not_found", ", expected /graphql");
+    if (found !== undefined) return found.route.handler(exchange, found.params);
+    if (!["GET", "HEAD", "POST"].includes(exchange.method)) return refuseMethod(exchange, "GET, HEAD, POST");
+    return notFound(exchange, {});
+  };
+}
+
+function isJson(exchange: Exchange): boolean {
+  return JSON_TYPE.test(exchange.header("content-type") ?? "");
+}
+
+/** Counts and logs an answer. */
+function record({ metrics, log }: Services, exchange: Exchange, seconds: number): void {
+  const { id, method, route, status, address, key, team } = exchange;
+  metrics.requests.inc({ route, status });
+  metrics.seconds.observe({ route }, seconds);
+  log.info({ request: id, method, route, status, ms: Math.round(seconds * 1e5) / 100, address, key, team });
+}
+
+function answerError(services: Services, exchange: Exchange, error: unknown): void {
+  reportError(services, exchange, error);
+  const detail = ` (request ${exchange.id})`;
+  if (error instanceof UnavailableError) refuse(exchange, "unavailable", detail, { "retry-after": "1" });
+  else refuse(exchange, "internal", detail);
+}
+
+function createFlush({ db, log }: Services, { lastUsed }: Endpoint): () => Promise<void> {
+  return async () => {
+    try {
+      await lastUsed.flush(db);
+    } catch (error) {
+      log.error({ err: error }, "times of last use could not be written; they are kept for the next time");
+    }
+  };
+}

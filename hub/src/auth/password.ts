@@ -1,0 +1,73 @@
+/**
+ * Passwords: scrypt, N = 2^15, r = 8, p = 3 (33 MB and about a third of a second each).
+ *
+ * A sign-in costs the hub as much as it costs an attacker. So one derivation runs at a time, 16 wait, and the others
+ * are turned away before they cost anything. scrypt runs on a thread of Node's pool, and the event loop answers others.
+ */
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { UserError } from "../core/errors.ts";
+
+const N = 2 ** 15;
+const R = 8;
+const P = 3;
+const SIZE = 32;
+const MAX_MEMORY = 64 * 2 ** 20;
+const MAX_WAITING = 16;
+
+function derive(password: string, salt: Buffer, n: number, r: number, p: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize("NFKC"), salt, SIZE, { N: n, r, p, maxmem: MAX_MEMORY }, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    );
+  });
+}
+
+const encode = (salt: Buffer, key: Buffer): string =>
+  `scrypt$${N}$${R}$${P}$${salt.toString("base64url")}$${key.toString("base64url")}`;
+
+export class Passwords {
+  readonly #maxWaiting: number;
+  /** Settles when every derivation asked for so far has ended. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** Derivations that run or wait. */
+  #open = 0;
+  /** How many derivations were accepted. Tests count the work behind a sign-in, and do not time it. */
+  derivations = 0;
+  /** Compared against when there is no such user, so that the answer costs the same. */
+  readonly #decoy = encode(randomBytes(16), randomBytes(SIZE));
+
+  constructor(maxWaiting = MAX_WAITING) {
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /** True if the next one would be turned away. */
+  get full(): boolean {
+    return this.#open > this.#maxWaiting;
+  }
+
+  async hash(password: string): Promise<string> {
+    const salt = randomBytes(16);
+    return encode(salt, await this.#inTurn(() => derive(password, salt, N, R, P)));
+  }
+
+  /** Checks a password. `stored` is undefined if there is no such user: the work is the same. */
+  async verify(password: string, stored: string | undefined): Promise<boolean> {
+    const [scheme, n, r, p, salt, key] = (stored ?? this.#decoy).split("$");
+    if (scheme !== "scrypt" || salt === undefined || key === undefined)
+      throw new Error(`got a password hash of scheme ${JSON.stringify(scheme)}, expected scrypt`);
+    const expected = Buffer.from(key, "base64url");
+    const got = await this.#inTurn(() =>
+      derive(password, Buffer.from(salt, "base64url"), Number(n), Number(r), Number(p)),
+    );
+    return timingSafeEqual(got, expected) && stored !== undefined;
+  }
+
+  async #inTurn(work: () => Promise<Buffer>): Promise<Buffer> {
+    if (this.full) throw new UserError("too many sign-ins at the moment; try again in some seconds", 503);
+    this.#open++;
+    this.derivations++;
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn.finally(() => this.#open--);
+  }
+}

@@ -1,0 +1,47 @@
+/** The session of a browser: its cookie, and the marks that tie a form to it. The rows are in nouns/session.ts. */
+import { parse, serialize } from "hono/utils/cookie";
+import { UserError } from "../core/errors.ts";
+import { newToken, sameText, seal } from "../core/ids.ts";
+import type { Session } from "../nouns/session.ts";
+
+/** `__Host-`: over TLS or on localhost, for this host and all of its paths. No other host can plant one. */
+const COOKIE = "__Host-hub_session";
+const ATTRIBUTES = { httpOnly: true, secure: true, sameSite: "Lax", path: "/" } as const;
+
+/** Returns the token that a Cookie header carries, or undefined. */
+export function readSessionCookie(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : parse(header, COOKIE)[COOKIE];
+}
+
+/** Returns the Set-Cookie header of a session that ends after `seconds`. */
+export function sessionCookie({ token }: Session, seconds: number): string {
+  return serialize(COOKIE, token, { ...ATTRIBUTES, maxAge: seconds });
+}
+
+export const endedSessionCookie: string = serialize(COOKIE, "", { ...ATTRIBUTES, maxAge: 0 });
+
+/** Returns the mark that each form of a session carries: no other page can know it. */
+export function csrfOf(session: Session): string {
+  return seal(session.token, "form");
+}
+
+/** Makes a one-time mark for one form of this session. It is used up where the write happens. */
+export function makeNonce(session: Session, purpose: string): string {
+  const random = newToken();
+  return `${random}.${seal(session.token, `${purpose} ${random}`)}`;
+}
+
+export function checkCsrf(session: Session, given: string): void {
+  if (!sameText(given, csrfOf(session))) throw foreignForm();
+}
+
+export function checkNonce(session: Session, purpose: string, nonce: string): void {
+  const [random = "", mark = ""] = nonce.split(".");
+  if (!sameText(mark, seal(session.token, `${purpose} ${random}`))) throw foreignForm();
+}
+
+function foreignForm(): UserError {
+  const message =
+    "got a form that was not made for this session, expected the one on the page; reload the page and try again";
+  return new UserError(message, 403);
+}

@@ -1,0 +1,44 @@
+/** Judges the Authorization header of a program: is the token a key of a team, and does the key hold? */
+import { hashKey, readKey, sameHash } from "../core/key.ts";
+import type { Queries } from "../database/database.ts";
+import { lookUpKey, type KeyRow } from "../nouns/apikey.ts";
+
+export type Credentials =
+  | { readonly kind: "none" }
+  /** `why` repeats nothing that was sent: it may be a key in the wrong place. */
+  | { readonly kind: "malformed"; readonly why: string }
+  | { readonly kind: "bearer"; readonly token: string };
+
+/** RFC 6750: the scheme in any case, then one token of these characters. */
+const BEARER = /^bearer +([0-9A-Za-z._~+/-]+=*)$/i;
+
+/** Reads every Authorization header that was sent. Two are refused: a proxy in front may have judged the other one. */
+export function readCredentials(values: readonly string[]): Credentials {
+  const [value] = values;
+  if (value === undefined) return { kind: "none" };
+  const malformed = (why: string): Credentials => ({ kind: "malformed", why });
+  if (values.length > 1) return malformed(`${values.length} Authorization headers`);
+  const token = BEARER.exec(value)?.[1];
+  if (token !== undefined) return { kind: "bearer", token };
+  // An unset variable in the documented line sends this.
+  if (/^(bearer)?\s*$/i.test(value))
+    return malformed("an Authorization header without a token (is the variable set that holds the key?)");
+  if (/^bearer\s/i.test(value)) return malformed("an Authorization header whose token has characters that no key has");
+  return malformed("an Authorization header of another scheme than Bearer");
+}
+
+export type Judged =
+  /** `no_key`: prefix or checksum are wrong, and the database was not asked. */
+  | { readonly result: "no_key" | "unknown" | "revoked" }
+  | { readonly result: "ok"; readonly id: string; readonly row: KeyRow };
+
+/** Asks the database for the key, every time: a revoked key is refused from the next request on. */
+export async function judgeKey(db: Queries, token: string): Promise<Judged> {
+  const id = readKey(token);
+  if (id === undefined) return { result: "no_key" };
+  const row = await lookUpKey(db, id);
+  // Compare in any case, so that an unknown id answers as slowly as a wrong secret.
+  const same = sameHash(hashKey(token), row?.hash ?? "0".repeat(64));
+  if (row === undefined || !same) return { result: "unknown" };
+  return row.revoked_at === null ? { result: "ok", id, row } : { result: "revoked" };
+}

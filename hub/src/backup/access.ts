@@ -1,0 +1,78 @@
+/** Access that was taken away: a restore does not bring it back. */
+import type { Queries } from "../database/database.ts";
+import type { AuditAction } from "../nouns/audit.ts";
+import type { Role } from "../nouns/role.ts";
+
+/** Access as the database has it now. People by their email: an account that is made anew has another id. */
+export interface Known {
+  readonly passwords: ReadonlyMap<string, string>;
+  /** By `memberKey`. */
+  readonly roles: ReadonlyMap<string, Role>;
+  readonly revoked: ReadonlyMap<string, number>;
+}
+
+export const memberKey = (teamId: unknown, email: unknown): string => `${String(teamId)} ${String(email)}`;
+
+export async function readKnown(tx: Queries): Promise<Known> {
+  const users = await tx.all<{ email: string; password: string }>("SELECT email, password FROM users");
+  const members = await tx.all<{ team_id: string; email: string; role: Role }>(
+    "SELECT m.team_id AS team_id, u.email AS email, m.role AS role FROM members m JOIN users u ON u.id = m.user_id",
+  );
+  const keys = await tx.all<{ id: string; revoked_at: number }>(
+    "SELECT id, revoked_at FROM api_keys WHERE revoked_at IS NOT NULL",
+  );
+  return {
+    passwords: new Map(users.map(({ email, password }) => [email, password])),
+    roles: new Map(members.map(({ team_id, email, role }) => [memberKey(team_id, email), role])),
+    revoked: new Map(keys.map(({ id, revoked_at }) => [id, revoked_at])),
+  };
+}
+
+const HISTORY: readonly AuditAction[] = [
+  "user.created",
+  "user.removed",
+  "member.joined",
+  "member.removed",
+  "key.revoked",
+];
+
+/** Access that was taken away last, and not given back after it. */
+export interface TakenAway {
+  /** Emails. */
+  readonly users: ReadonlySet<string>;
+  /** By `memberKey`. */
+  readonly members: ReadonlySet<string>;
+  /** Times of revocation, by public id. */
+  readonly keys: ReadonlyMap<string, number>;
+}
+
+/**
+ * Reads the audit, which every restore leaves in place. A row that is missing says nothing yet: an earlier restore may
+ * have lost it.
+ */
+export async function readTakenAway(tx: Queries): Promise<TakenAway> {
+  const users = new Set<string>();
+  const members = new Set<string>();
+  const teams = new Map<string, Set<string>>();
+  const keys = new Map<string, number>();
+  const rows = await tx.all<{ at: number; action: AuditAction; team_id: string | null; subject: string }>(
+    `SELECT at, action, team_id, subject FROM audit WHERE action IN (${HISTORY.map(() => "?").join(", ")}) ORDER BY id`,
+    HISTORY,
+  );
+  for (const { at, action, team_id, subject } of rows) {
+    // For member.joined the subject is the email, which holds no space, and the role.
+    const [email = ""] = subject.split(" ");
+    const key = memberKey(team_id, email);
+    if (action === "key.revoked") keys.set(subject, keys.get(subject) ?? at);
+    else if (action === "user.created") users.delete(email);
+    else if (action === "member.removed") members.add(key);
+    else if (action === "member.joined") {
+      members.delete(key);
+      teams.set(email, (teams.get(email) ?? new Set()).add(key));
+    } else if (action === "user.removed") {
+      users.add(email);
+      for (const left of teams.get(email) ?? []) members.add(left);
+    }
+  }
+  return { users, members, keys };
+}

@@ -1,0 +1,73 @@
+/** Writes a backup. */
+import { randomBytes } from "node:crypto";
+import { open, rename, rm, writeFile, type FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { UserError } from "../core/errors.ts";
+import type { Database, Queries, Value } from "../database/database.ts";
+import { schemaVersion } from "../database/migrations.ts";
+import { FORMAT, tables, type Row, type Table } from "./format.ts";
+
+/** Rows that one query reads. */
+const PAGE = 1000;
+
+/** Writes the file whole or not at all: under another name, synced, then renamed. */
+export async function backup(db: Database, now: number, file: string): Promise<{ rows: number }> {
+  // The name must be new: a file that is there already may be readable by others, or be a link elsewhere.
+  const draft = `${file}.${randomBytes(6).toString("hex")}.part`;
+  try {
+    // Open the file before asking the database: a missing folder is not the database's fault.
+    const handle = await open(draft, "wx", 0o600);
+    const rows = await writeRows(db, now, handle).finally(() => handle.close());
+    await rename(draft, file);
+    // The folder holds the new name, and is synced on its own.
+    const folder = await open(dirname(file), "r");
+    await folder.sync().finally(() => folder.close());
+    return { rows };
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw fileProblem(file, error);
+  }
+}
+
+/** Writes all lines, in one snapshot of the database, and syncs the file. Returns how many rows they hold. */
+async function writeRows(db: Database, now: number, handle: FileHandle): Promise<number> {
+  let rows = 0;
+  await db.snapshot(async (tx) => {
+    async function* lines(): AsyncGenerator<string> {
+      yield JSON.stringify({ format: FORMAT, schema: schemaVersion, at: now }) + "\n";
+      for (const table of tables) {
+        for await (const row of rowsOf(tx, table)) {
+          rows++;
+          yield JSON.stringify({ table: table.name, row }) + "\n";
+        }
+      }
+      yield JSON.stringify({ end: true, rows }) + "\n";
+    }
+    await pipeline(Readable.from(lines()), createGzip(), (packed: AsyncIterable<Buffer>) => writeFile(handle, packed));
+  });
+  await handle.sync();
+  return rows;
+}
+
+async function* rowsOf(tx: Queries, table: Table): AsyncGenerator<Row> {
+  const key = table.key.join(", ");
+  const marks = table.key.map(() => "?").join(", ");
+  for (let last: Value[] = table.key.map(() => ""); ;) {
+    const rows = await tx.all<Row>(
+      `SELECT ${table.columns.join(", ")} FROM ${table.name} WHERE (${key}) > (${marks}) ORDER BY ${key} LIMIT ${PAGE}`,
+      last,
+    );
+    yield* rows;
+    const end = rows.at(-1);
+    if (rows.length < PAGE || end === undefined) return;
+    last = table.key.map((column) => end[column] ?? "");
+  }
+}
+
+/** Returns a sentence for the operator if the file system failed, else the error as it was. */
+function fileProblem(file: string, error: unknown): unknown {
+  return error instanceof Error && "syscall" in error ? new UserError(`backup ${file}: ${error.message}`) : error;
+}

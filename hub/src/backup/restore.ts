@@ -1,0 +1,179 @@
+/** Fills a database from a backup. Access that was taken away since the backup stays away. */
+import { UserError } from "../core/errors.ts";
+import type { Database, Queries } from "../database/database.ts";
+import { audit } from "../nouns/audit.ts";
+import { memberKey, readKnown, readTakenAway, type Known, type TakenAway } from "./access.ts";
+import { LEFT_OUT, tables, type Row, type Table } from "./format.ts";
+import { readBackup, type Line } from "./read.ts";
+
+export interface Restored {
+  readonly rows: number;
+  /** When the backup was made. */
+  readonly taken: number;
+  /**
+   * True if the database held the backup's whole audit: it went on from there, and access taken away since stays away.
+   * Else the database may know nothing of that, and access is as it was when the backup was made.
+   */
+  readonly knowsSince: boolean;
+  readonly inForce: { readonly users: number; readonly keys: number };
+  /** Public ids. */
+  readonly stayRevoked: readonly string[];
+  readonly stayRemoved: readonly { readonly email: string; readonly team_id?: string }[];
+  readonly stayDemoted: readonly { readonly email: string; readonly team_id: string }[];
+  /** People whose password is the one of the database and not the one of the backup. */
+  readonly keptPasswords: readonly string[];
+  /** Ids of teams whose administrators in the backup were all removed or demoted since. */
+  readonly teamsWithoutAdmin: readonly string[];
+}
+
+/**
+ * Fills an empty database in one transaction. With `replace`, the rows that are there go first. Whoever took access
+ * away had a reason: keys stay revoked, people removed, administrators demoted, and passwords are the newer ones. The
+ * audit is added to and never thrown away: the next restore needs it too.
+ */
+export async function restore(db: Database, now: number, file: string, replace: boolean): Promise<Restored> {
+  // Read and check the whole file before the first write.
+  const { taken, lines } = await readBackup(file);
+  return db.write(async (tx) => {
+    if (!replace) await checkEmpty(tx);
+    const known = await readKnown(tx);
+    await empty(tx);
+    const knowsSince = await restoreAudit(tx, lines);
+    const filter = new AccessFilter(known, await readTakenAway(tx));
+    for (const { table, row } of lines) {
+      const kept = table.name === "audit" ? undefined : filter.apply(table, row);
+      if (kept !== undefined) await insert(tx, table, kept);
+    }
+    await audit(
+      tx,
+      now,
+      "operator",
+      "backup.restored",
+      null,
+      `${lines.length} rows of ${new Date(taken).toISOString()}`,
+    );
+    return { rows: lines.length, taken, knowsSince, ...filter.report() };
+  });
+}
+
+async function checkEmpty(tx: Queries): Promise<void> {
+  for (const { name } of tables) {
+    const [found] = await tx.all<{ count: number }>(`SELECT count(*) AS count FROM ${name}`);
+    const count = found?.count ?? 0;
+    if (count === 0) continue;
+    const message = `got ${count} rows in ${name}, expected an empty database; --replace throws away what is there`;
+    throw new UserError(message, 409);
+  }
+}
+
+/** Deletes every row but those of the audit, the rows that refer to others first. */
+async function empty(tx: Queries): Promise<void> {
+  const names = [...LEFT_OUT, ...tables.map(({ name }) => name).reverse()];
+  for (const name of names) if (name !== "audit") await tx.all(`DELETE FROM ${name}`);
+}
+
+/** Adds the audit of the backup. Returns true if the database had all of it already. */
+async function restoreAudit(tx: Queries, lines: readonly Line[]): Promise<boolean> {
+  let rows = 0;
+  let added = 0;
+  for (const { table, row } of lines) {
+    if (table.name !== "audit") continue;
+    rows++;
+    added += (await insert(tx, table, row)).length;
+  }
+  return rows > 0 && added === 0;
+}
+
+/** Returns one row if one was added. A row of the audit may be there already. */
+function insert(tx: Queries, { name, columns }: Table, row: Row): Promise<object[]> {
+  const marks = columns.map(() => "?").join(", ");
+  const conflict = name === "audit" ? " ON CONFLICT DO NOTHING" : "";
+  return tx.all(
+    `INSERT INTO ${name} (${columns.join(", ")}) VALUES (${marks})${conflict} RETURNING 1 AS done`,
+    columns.map((column) => row[column] ?? null),
+  );
+}
+
+type Report = Omit<Restored, "rows" | "taken" | "knowsSince">;
+
+/** Decides row by row what comes back, in the order of the tables: people before their memberships. */
+class AccessFilter {
+  readonly #known: Known;
+  readonly #away: TakenAway;
+  readonly #emails = new Map<unknown, string>();
+  readonly #removed = new Set<unknown>();
+  /** How many administrators each team keeps, of the teams that had one in the backup. */
+  readonly #admins = new Map<string, number>();
+  readonly #inForce = { users: 0, keys: 0 };
+  readonly #stayRevoked: string[] = [];
+  readonly #stayRemoved: { email: string; team_id?: string }[] = [];
+  readonly #stayDemoted: { email: string; team_id: string }[] = [];
+  readonly #keptPasswords: string[] = [];
+
+  constructor(known: Known, away: TakenAway) {
+    this.#known = known;
+    this.#away = away;
+  }
+
+  /** Returns the row to insert, or undefined if it stays away. */
+  apply(table: Table, row: Row): Row | undefined {
+    if (table.name === "users") return this.#user(row);
+    if (table.name === "members") return this.#member(row);
+    if (table.name === "api_keys") return this.#key(row);
+    return row;
+  }
+
+  report(): Report {
+    return {
+      inForce: this.#inForce,
+      stayRevoked: this.#stayRevoked,
+      stayRemoved: this.#stayRemoved,
+      stayDemoted: this.#stayDemoted,
+      keptPasswords: this.#keptPasswords,
+      teamsWithoutAdmin: [...this.#admins].filter(([, count]) => count === 0).map(([id]) => id),
+    };
+  }
+
+  #user(row: Row): Row | undefined {
+    const email = String(row["email"]);
+    const password = this.#known.passwords.get(email);
+    if (password === undefined && this.#away.users.has(email)) {
+      this.#stayRemoved.push({ email });
+      this.#removed.add(row["id"]);
+      return undefined;
+    }
+    this.#emails.set(row["id"], email);
+    this.#inForce.users++;
+    if (password === undefined || password === row["password"]) return row;
+    this.#keptPasswords.push(email);
+    return { ...row, password };
+  }
+
+  #member(row: Row): Row | undefined {
+    const team_id = String(row["team_id"]);
+    const isAdmin = row["role"] === "admin";
+    if (isAdmin) this.#admins.set(team_id, this.#admins.get(team_id) ?? 0);
+    if (this.#removed.has(row["user_id"])) return undefined;
+    const email = this.#emails.get(row["user_id"]) ?? "";
+    const key = memberKey(team_id, email);
+    const role = this.#known.roles.get(key);
+    if (role === undefined && this.#away.members.has(key)) {
+      this.#stayRemoved.push({ email, team_id });
+      return undefined;
+    }
+    if (isAdmin && role === "member") {
+      this.#stayDemoted.push({ email, team_id });
+      return { ...row, role };
+    }
+    if (isAdmin) this.#admins.set(team_id, this.#admins.get(team_id)! + 1);
+    return row;
+  }
+
+  #key(row: Row): Row {
+    const id = String(row["id"]);
+    const revoked_at = row["revoked_at"] ?? this.#known.revoked.get(id) ?? this.#away.keys.get(id) ?? null;
+    if (revoked_at === null) this.#inForce.keys++;
+    else if (row["revoked_at"] === null) this.#stayRevoked.push(id);
+    return { ...row, revoked_at };
+  }
+}

@@ -1,0 +1,60 @@
+/** `hub devices` */
+import { readFile } from "node:fs/promises";
+import { buffer as readStream } from "node:stream/consumers";
+import { UserError } from "../core/errors.ts";
+import { addDevices, listDevices, removeDevice } from "../nouns/device.ts";
+import { teamOf, Usage, type Call, type Commands } from "./command.ts";
+import { decodeDeviceFile, parseDeviceFile } from "./devicefile.ts";
+
+export const deviceCommands: Commands = {
+  "devices list": {
+    usage: "hub devices list --team TEAM",
+    about: "a team's devices",
+    values: ["team"],
+    run: async (call) => listDevices(call.db, (await teamOf(call)).id),
+  },
+  "devices add": {
+    usage: "hub devices add --team TEAM --name NAME [--id ID]",
+    about: "one device; without --id the hub makes an id",
+    values: ["team", "name", "id"],
+    run: async (call) => {
+      const { db, config, need, get } = call;
+      const device = { id: get("id"), name: need("name") };
+      return (await addDevices(db, Date.now(), (await teamOf(call)).id, config.maxDevices, [device]))[0];
+    },
+  },
+  "devices import": {
+    usage: "hub devices import --team TEAM FILE",
+    about:
+      'many devices, all or none; FILE: a JSON array or JSON lines of {"name", "id"?}, or one name a line; - reads standard input',
+    values: ["team"],
+    takesRest: true,
+    run: async (call) => {
+      const list = parseDeviceFile(decodeDeviceFile(await readInput(call)));
+      const team = await teamOf(call);
+      const { length } = await addDevices(call.db, Date.now(), team.id, call.config.maxDevices, list);
+      return { imported: length };
+    },
+  },
+  "devices remove": {
+    usage: "hub devices remove --team TEAM --id ID",
+    about: "takes a device away",
+    values: ["team", "id"],
+    run: async (call) => {
+      await removeDevice(call.db, (await teamOf(call)).id, call.need("id"));
+      return { removed: call.need("id") };
+    },
+  },
+};
+
+async function readInput({ rest }: Call): Promise<Uint8Array> {
+  const [file] = rest;
+  if (file === undefined || rest.length > 1) throw new Usage(`FILE: got ${rest.length} files, expected 1`);
+  if (file === "-") return readStream(process.stdin);
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UserError(`FILE: got ${JSON.stringify(file)}, expected a readable file (${reason})`);
+  }
+}

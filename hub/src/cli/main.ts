@@ -1,0 +1,128 @@
+#!/usr/bin/env node
+/**
+ * The operator's command. Results are one JSON document on standard output, problems are sentences on standard error.
+ * Exit codes: 0 done, 1 not done, 2 the call or the configuration is wrong.
+ */
+import "../core/production.ts";
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import { ConfigProblems, options as configOptions, readConfig, readConfigFile, type Config } from "../core/config.ts";
+import { UserError } from "../core/errors.ts";
+import { redact } from "../core/log.ts";
+import { openDatabase } from "../database/open.ts";
+import { auditCommands } from "./audit.ts";
+import { backupCommands } from "./backup.ts";
+import { Usage, type Command, type Commands } from "./command.ts";
+import { showConfig } from "./config.ts";
+import { databaseCommands } from "./database.ts";
+import { deviceCommands } from "./devices.ts";
+import { keyCommands } from "./keys.ts";
+import { runServer } from "./serve.ts";
+import { teamCommands } from "./teams.ts";
+import { userCommands } from "./users.ts";
+
+const commands: Commands = {
+  ...databaseCommands,
+  ...userCommands,
+  ...teamCommands,
+  ...deviceCommands,
+  ...keyCommands,
+  ...auditCommands,
+  ...backupCommands,
+};
+
+/** Commands that open no database, or keep it open. */
+const outside = {
+  serve: { usage: "hub serve", about: "runs the hub until SIGTERM" },
+  config: { usage: "hub config", about: "checks the configuration and prints it, without secrets" },
+} as const;
+
+interface Parsed {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly positionals: readonly string[];
+}
+
+async function main(argv: readonly string[]): Promise<void> {
+  const firstOption = argv.findIndex((word) => word.startsWith("-"));
+  const words = firstOption < 0 ? argv : argv.slice(0, firstOption);
+  if (words.length === 0 || argv.includes("--help")) {
+    process.stdout.write(help());
+    if (!argv.includes("--help")) throw new Usage("got no command");
+    return;
+  }
+  const name = commandName(words);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const parsed = parse(name, command, argv.slice(name.split(" ").length));
+  const file = parsed.values["config"] as string | undefined;
+  const config = readConfig(process.env, readConfigFile(file ?? process.env["HUB_CONFIG"]));
+  if (name === "serve") return runServer(config);
+  print(command === undefined ? showConfig(config) : await runCommand(command, config, parsed));
+}
+
+/** Returns the name of the command that the words begin with: two words if a command has such a name, else one. */
+function commandName(words: readonly string[]): string {
+  const two = words.slice(0, 2).join(" ");
+  const name = Object.hasOwn(commands, two) ? two : words[0]!;
+  if (Object.hasOwn(commands, name) || Object.hasOwn(outside, name)) return name;
+  const names = [...Object.keys(outside), ...Object.keys(commands)];
+  throw new Usage(`got command ${JSON.stringify(two)}, expected one of: ${names.join(", ")}`);
+}
+
+function parse(name: string, command: Command | undefined, args: readonly string[]): Parsed {
+  const options: NonNullable<ParseArgsConfig["options"]> = { config: { type: "string" } };
+  for (const option of command?.values ?? []) options[option] = { type: "string" };
+  for (const option of command?.switches ?? []) options[option] = { type: "boolean" };
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: command?.takesRest === true });
+  } catch (error) {
+    const { usage } = command ?? outside[name as keyof typeof outside];
+    throw new Usage(`${(error as Error).message}\nUsage: ${usage}`);
+  }
+}
+
+async function runCommand(command: Command, config: Config, { values, positionals }: Parsed): Promise<unknown> {
+  const get = (option: string): string | undefined => values[option] as string | undefined;
+  const need = (option: string): string => {
+    const value = get(option);
+    if (value === undefined) throw new Usage(`got no --${option}\nUsage: ${command.usage}`);
+    return value;
+  };
+  // The usage line says which options must be given: those outside of brackets.
+  for (const [, option] of command.usage.replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)) need(option!);
+  const has = (option: string): boolean => values[option] === true;
+  const db = await openDatabase(config, () => undefined);
+  try {
+    return await command.run({ config, db, need, get, has, warn, rest: positionals });
+  } finally {
+    await db.close();
+  }
+}
+
+function help(): string {
+  const lines = Object.values({ ...outside, ...commands }).map(({ usage, about }) => `  ${usage}\n      ${about}`);
+  const settings = Object.entries(configOptions).map(
+    ([name, { env, about }]) => `  ${env.padEnd(26)} ${name.padEnd(18)} ${about}`,
+  );
+  return `Usage: hub COMMAND [--config FILE]
+
+${lines.join("\n")}
+
+Configuration (environment, or the name in the JSON file of --config or HUB_CONFIG):
+${settings.join("\n")}
+`;
+}
+
+function print(result: unknown): void {
+  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+}
+
+function warn(text: string): void {
+  process.stderr.write(`hub: ${text}\n`);
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  const wrongCall = error instanceof Usage || error instanceof ConfigProblems;
+  const expected = wrongCall || error instanceof UserError;
+  const text = error instanceof Error ? (expected ? error.message : `${error.name}: ${error.message}`) : String(error);
+  warn(redact(text));
+  process.exit(wrongCall ? 2 : 1);
+});

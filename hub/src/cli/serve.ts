@@ -1,0 +1,24 @@
+/** `hub serve`: runs the hub until SIGTERM or SIGINT. */
+import type { Config } from "../core/config.ts";
+import { createLogger } from "../core/log.ts";
+import { openDatabase } from "../database/open.ts";
+import { serve } from "../server.ts";
+
+export async function runServer(config: Config): Promise<void> {
+  const log = createLogger(config.logLevel);
+  const db = await openDatabase(config, (error) => log.warn({ err: error }, "a database connection broke"));
+  const server = await serve({ config, db, log });
+  const listening = { listening: server.baseUrl, port: server.port, database: db.kind };
+  process.stdout.write(`${JSON.stringify(listening)}\n`);
+  const stop = (): void => {
+    server.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, "did not stop in order");
+        log.flush(() => process.exit(1));
+      },
+    );
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}

@@ -1,0 +1,276 @@
+/**
+ * Configuration: defaults, then a JSON file, then the environment. It is checked whole at start and tells every problem
+ * at once.
+ */
+import { readFileSync } from "node:fs";
+import { isObject } from "./json.ts";
+
+export interface Config {
+  readonly databaseUrl: string | undefined;
+  readonly databaseFile: string;
+  readonly databasePool: number;
+  readonly host: string;
+  readonly port: number;
+  readonly baseUrl: string | undefined;
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  readonly proxyHops: number;
+  readonly metricsToken: string | undefined;
+  readonly logLevel: string;
+  readonly maxDevices: number;
+  readonly keyRate: number;
+  readonly keyBurst: number;
+  readonly addressRate: number;
+  readonly addressBurst: number;
+  readonly signInsPerMinute: number;
+  readonly signInBurst: number;
+  readonly sessionIdleMinutes: number;
+  readonly sessionHours: number;
+  readonly drainSeconds: number;
+}
+
+/** Returns the value, or throws a sentence with what was got and what was expected. */
+type Parse<T> = (given: unknown) => T;
+
+const show = (given: unknown): string => JSON.stringify(given) ?? typeof given;
+
+function number(min: number, max: number, integer = true): Parse<number> {
+  return (given) => {
+    const value = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
+    if (typeof value !== "number" || !(value >= min && value <= max) || (integer && !Number.isInteger(value))) {
+      throw new Error(`got ${show(given)}, expected ${integer ? "a whole number" : "a number"} from ${min} to ${max}`);
+    }
+    return value;
+  };
+}
+
+function text(what: string, pattern = /\S/): Parse<string> {
+  return (given) => {
+    if (typeof given !== "string" || !pattern.test(given)) throw new Error(`got ${show(given)}, expected ${what}`);
+    return given;
+  };
+}
+
+/** Parses a secret, which the message does not repeat. */
+function secret(what: string, pattern: RegExp): Parse<string> {
+  return (given) => {
+    if (typeof given !== "string" || !pattern.test(given))
+      throw new Error(
+        `got ${typeof given === "string" ? `a text of ${given.length} characters` : typeof given}, expected ${what}`,
+      );
+    return given;
+  };
+}
+
+function origin(given: unknown): string {
+  const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.pathname !== "/" ||
+    url.search !== "" ||
+    url.hash !== "" ||
+    url.username !== ""
+  ) {
+    throw new Error(`got ${show(given)}, expected an address like https://hub.example.org, without a path`);
+  }
+  return url.origin;
+}
+
+interface Option {
+  readonly env: string;
+  readonly parse: Parse<unknown>;
+  readonly fallback?: unknown;
+  readonly about: string;
+}
+
+/** Every option. `hub --help` and `hub config` print this list. */
+export const options: Readonly<Record<keyof Config, Option>> = {
+  databaseUrl: {
+    env: "DATABASE_URL",
+    parse: secret("an address like postgres://user:password@host/name", /^postgres(ql)?:\/\//),
+    about: "PostgreSQL; without it the hub keeps a SQLite file",
+  },
+  databaseFile: {
+    env: "HUB_DATABASE_FILE",
+    parse: text("the path of a file"),
+    fallback: "hub.db",
+    about: "the SQLite file",
+  },
+  databasePool: {
+    env: "HUB_DATABASE_POOL",
+    parse: number(1, 1000),
+    fallback: 10,
+    about: "PostgreSQL connections of one process",
+  },
+  host: {
+    env: "HUB_HOST",
+    parse: text("an address to listen on"),
+    fallback: "127.0.0.1",
+    about: "address to listen on",
+  },
+  port: { env: "HUB_PORT", parse: number(0, 65535), fallback: 8787, about: "port to listen on; 0 takes any free one" },
+  baseUrl: {
+    env: "HUB_BASE_URL",
+    parse: origin,
+    about: "the address that browsers and backends use; by default http://localhost:PORT",
+  },
+  tlsCert: {
+    env: "HUB_TLS_CERT",
+    parse: text("the path of a PEM file"),
+    about: "certificate chain, for TLS without a proxy",
+  },
+  tlsKey: { env: "HUB_TLS_KEY", parse: text("the path of a PEM file"), about: "private key of the certificate" },
+  proxyHops: {
+    env: "HUB_PROXY_HOPS",
+    parse: number(0, 10),
+    fallback: 0,
+    about: "how many proxies stand in front and add to X-Forwarded-For",
+  },
+  metricsToken: {
+    env: "HUB_METRICS_TOKEN",
+    parse: secret("at least 16 letters, digits, _ or -", /^[\w-]{16,}$/),
+    about: "bearer token for /metrics; without it only this machine may read them",
+  },
+  logLevel: {
+    env: "HUB_LOG_LEVEL",
+    parse: text("one of trace, debug, info, warn, error, silent", /^(trace|debug|info|warn|error|silent)$/),
+    fallback: "info",
+    about: "least level that is logged",
+  },
+  maxDevices: { env: "HUB_MAX_DEVICES", parse: number(1, 25_000), fallback: 5000, about: "devices a team may have" },
+  keyRate: {
+    env: "HUB_KEY_RATE",
+    parse: number(0.1, 1e6, false),
+    fallback: 100,
+    about: "requests a second of one API key",
+  },
+  keyBurst: { env: "HUB_KEY_BURST", parse: number(1, 1e6), fallback: 200, about: "requests of one API key at once" },
+  addressRate: {
+    env: "HUB_ADDRESS_RATE",
+    parse: number(0.1, 1e6, false),
+    fallback: 200,
+    about: "requests a second of one address (IPv6: one /64)",
+  },
+  addressBurst: {
+    env: "HUB_ADDRESS_BURST",
+    parse: number(1, 1e6),
+    fallback: 400,
+    about: "requests of one address at once",
+  },
+  signInsPerMinute: {
+    env: "HUB_SIGN_INS_PER_MINUTE",
+    parse: number(0.1, 1e6, false),
+    fallback: 6,
+    about: "sign-ins a minute, of one address and for one account",
+  },
+  signInBurst: {
+    env: "HUB_SIGN_IN_BURST",
+    parse: number(1, 1e6),
+    fallback: 10,
+    about: "sign-ins at once, of one address and for one account",
+  },
+  sessionIdleMinutes: {
+    env: "HUB_SESSION_IDLE_MINUTES",
+    parse: number(2, 43_200),
+    fallback: 480,
+    about: "a session ends after this long without a request",
+  },
+  sessionHours: {
+    env: "HUB_SESSION_HOURS",
+    parse: number(1, 8760),
+    fallback: 168,
+    about: "a session ends after this long in any case",
+  },
+  drainSeconds: {
+    env: "HUB_DRAIN_SECONDS",
+    parse: number(0, 300, false),
+    fallback: 0,
+    about: "after SIGTERM: seconds of answering on, with /readyz at 503, before the port closes",
+  },
+};
+
+export class ConfigProblems extends Error {
+  override readonly name = "ConfigProblems";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      `${problems.length} problem${problems.length === 1 ? "" : "s"} in the configuration:\n${problems.map((line) => `  ${line}`).join("\n")}`,
+    );
+    this.problems = problems;
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** Returns the configuration, or throws `ConfigProblems`. `file` is the parsed JSON of the config file. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>, file: unknown = {}): Config {
+  const problems: string[] = [];
+  const given = isObject(file) ? file : {};
+  if (given !== file) problems.push(`config file: got ${show(file).slice(0, 40)}, expected a JSON object`);
+  for (const name of Object.keys(given)) {
+    if (!Object.hasOwn(options, name))
+      problems.push(`${name}: got an option that does not exist, expected one of ${Object.keys(options).join(", ")}`);
+  }
+  const values: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(options)) {
+    const fromEnv = env[option.env];
+    // Most tools unset a variable by making it empty.
+    const [where, value] = fromEnv !== undefined && fromEnv !== "" ? [option.env, fromEnv] : [name, given[name]];
+    values[name] = option.fallback;
+    if (value === undefined) continue;
+    try {
+      values[name] = option.parse(value);
+    } catch (error) {
+      problems.push(`${where}: ${(error as Error).message}`);
+    }
+  }
+  const config = values as unknown as Config;
+  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
+    problems.push(
+      `tlsCert, tlsKey: got only ${config.tlsCert === undefined ? "tlsKey" : "tlsCert"}, expected both or neither`,
+    );
+  }
+  const secured = config.tlsCert !== undefined || config.proxyHops > 0;
+  if (!isLoopback(config.host) && !secured) {
+    problems.push(
+      `host: got ${show(config.host)}, which other machines reach, without TLS; expected tlsCert and tlsKey, or proxyHops (a proxy in front that speaks TLS), or a loopback address`,
+    );
+  }
+  if (secured && config.baseUrl === undefined)
+    problems.push("baseUrl: got none, expected the https address that clients use");
+  if (
+    config.baseUrl?.startsWith("http:") === true &&
+    (secured || !isLoopback(new URL(config.baseUrl).hostname.replace(/^\[|\]$/g, "")))
+  ) {
+    problems.push(
+      `baseUrl: got ${show(config.baseUrl)}, expected https: browsers keep the session cookie only there (or on localhost)`,
+    );
+  }
+  if (problems.length > 0) throw new ConfigProblems(problems);
+  // An https address without a certificate means that a proxy on this machine speaks TLS. Count it: otherwise it would
+  // be the one caller of every limit, and everybody behind it could read /metrics.
+  const behindProxy = !secured && config.baseUrl?.startsWith("https:") === true;
+  return behindProxy ? { ...config, proxyHops: 1 } : config;
+}
+
+/** Reads the file that `--config` or HUB_CONFIG names. */
+export function readConfigFile(path: string | undefined): unknown {
+  if (path === undefined || path === "") return {};
+  let content: string;
+  try {
+    content = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new ConfigProblems([
+      `config file: got ${show(path)}, expected a readable file (${(error as Error).message})`,
+    ]);
+  }
+  try {
+    return JSON.parse(content);
+  } catch (error) {
+    throw new ConfigProblems([`config file ${path}: got text that is not JSON (${(error as Error).message})`]);
+  }
+}

@@ -1,0 +1,20 @@
+/** The two kinds of error that are not a fault of the hub. */
+
+export type UserStatus = 400 | 403 | 404 | 409 | 413 | 415 | 429 | 503;
+
+/** Somebody asked for what cannot be done. They may see the message. */
+export class UserError extends Error {
+  override readonly name = "UserError";
+  /** HTTP status of a page that answers with this error. */
+  readonly status: UserStatus;
+
+  constructor(message: string, status: UserStatus = 400) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The database could not be reached or did not answer. The request is not at fault and may be repeated. */
+export class UnavailableError extends Error {
+  override readonly name = "UnavailableError";
+}

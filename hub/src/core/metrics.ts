@@ -1,0 +1,53 @@
+/** Counters of the hub, in the Prometheus text format. Labels have few values: no ids, no paths as sent. */
+import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
+
+export interface Metrics {
+  readonly registry: Registry;
+  readonly requests: Counter<"route" | "status">;
+  readonly seconds: Histogram<"route">;
+  readonly keyChecks: Counter<"result">;
+  readonly limited: Counter<"limit">;
+  readonly signIns: Counter<"result">;
+  readonly internalErrors: Counter;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    registry,
+    requests: new Counter({
+      name: "hub_requests_total",
+      help: "Requests answered",
+      labelNames: ["route", "status"],
+      registers,
+    }),
+    seconds: new Histogram({
+      name: "hub_request_seconds",
+      help: "Time from the request's headers to the end of the answer",
+      labelNames: ["route"],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      registers,
+    }),
+    keyChecks: new Counter({
+      name: "hub_key_checks_total",
+      help: "API keys judged: ok, none, malformed, no_key (prefix or checksum), unknown, revoked",
+      labelNames: ["result"],
+      registers,
+    }),
+    limited: new Counter({
+      name: "hub_rate_limited_total",
+      help: "Requests refused with 429",
+      labelNames: ["limit"],
+      registers,
+    }),
+    signIns: new Counter({
+      name: "hub_sign_ins_total",
+      help: "Sign-ins: ok, wrong, limited",
+      labelNames: ["result"],
+      registers,
+    }),
+    internalErrors: new Counter({ name: "hub_internal_errors_total", help: "Errors of the hub itself", registers }),
+  };
+}

@@ -1,0 +1,88 @@
+/** Devices of a team as GraphQL answers them: whole or in pages, with a limit on the values of one answer. */
+import { GraphQLError } from "graphql";
+import type { Queries } from "../database/database.ts";
+import { listDevices, type Device } from "../nouns/device.ts";
+import { isDeviceId } from "../nouns/text.ts";
+
+/**
+ * Devices in an answer times fields in the document: what one request may cost to execute. 5,000 devices with 20
+ * fields. Without this limit, 20 aliases would multiply a long list by 20.
+ */
+export const MAX_VALUES = 100_000;
+
+export interface PageArguments {
+  readonly first?: number | null;
+  readonly after?: string | null;
+}
+
+export interface Connection {
+  readonly nodes: readonly Device[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+export function badInput(message: string, code = "BAD_USER_INPUT"): GraphQLError {
+  return new GraphQLError(message, { extensions: { code } });
+}
+
+/** The pages that one request asks for. */
+export class DevicePages {
+  readonly #db: Queries;
+  readonly #teamId: string;
+  /** Pages read so far, by their arguments: aliases of one page share one query. */
+  readonly #pages = new Map<string, Connection>();
+  /** Settles when every page asked for so far is read and counted. */
+  #turn: Promise<unknown> = Promise.resolve();
+  /** Fields of the document. */
+  fields = 0;
+  /** Values of the pages that were asked for. */
+  values = 0;
+
+  constructor(db: Queries, teamId: string) {
+    this.#db = db;
+    this.#teamId = teamId;
+  }
+
+  /** Reads one page after another, so that the page that makes the answer too large is the last one read. */
+  read(args: PageArguments): Promise<Connection> {
+    const page = this.#turn.then(() => this.#readCounted(args.first ?? undefined, args.after ?? undefined));
+    this.#turn = page.catch(() => undefined);
+    return page;
+  }
+
+  async #readCounted(first: number | undefined, after: string | undefined): Promise<Connection> {
+    this.#checkValues();
+    const name = `${first ?? ""} ${after ?? ""}`;
+    let page = this.#pages.get(name);
+    if (page === undefined) this.#pages.set(name, (page = await this.#readPage(first, after)));
+    this.values += page.nodes.length * this.fields;
+    this.#checkValues();
+    return page;
+  }
+
+  async #readPage(first: number | undefined, after: string | undefined): Promise<Connection> {
+    if (first !== undefined && first < 1) throw badInput(`first: got ${first}, expected at least 1`);
+    const start = after === undefined ? "" : decodeCursor(after);
+    // Read one more than asked for: it tells whether there is a next page.
+    const rows = await listDevices(this.#db, this.#teamId, start, first === undefined ? undefined : first + 1);
+    const hasNextPage = first !== undefined && rows.length > first;
+    const nodes = hasNextPage ? rows.slice(0, first) : rows;
+    const last = nodes.at(-1);
+    return { nodes, pageInfo: { hasNextPage, endCursor: last === undefined ? null : encodeCursor(last.id) } };
+  }
+
+  #checkValues(): void {
+    if (this.values <= MAX_VALUES) return;
+    const message = `Answer too large: got ${this.values} values (devices x fields of the query), expected at most ${MAX_VALUES}; ask for pages with \`first\` and \`after\`.`;
+    throw badInput(message, "ANSWER_TOO_LARGE");
+  }
+}
+
+function encodeCursor(id: string): string {
+  return Buffer.from(id).toString("base64url");
+}
+
+function decodeCursor(cursor: string): string {
+  const id = Buffer.from(cursor, "base64url").toString();
+  if (isDeviceId(id) && encodeCursor(id) === cursor) return id;
+  throw badInput(`after: got ${JSON.stringify(cursor.slice(0, 80))}, expected an endCursor of an earlier answer`);
+}

@@ -1,0 +1,96 @@
+/**
+ * A cache of parsed and validated documents. Both steps are most of a request's cost, and a backend sends the same few
+ * queries for ever. Refused documents are kept too, so that repeating one is cheap. The cache is bounded by count and
+ * by characters; the document unused for longest goes first.
+ */
+import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
+import { checkLimits, documentLimits } from "../limits/document.ts";
+
+export type Entry =
+  | { readonly document: DocumentNode; readonly fields: number; readonly cost: number; readonly errors?: undefined }
+  | { readonly errors: readonly GraphQLError[]; readonly cost: number; readonly document?: undefined };
+
+/** A refused document costs this many requests on top, each time. */
+const REFUSED = 5;
+/**
+ * A new document costs one request more for every so many fields, once. Validation takes time quadratic in the fields
+ * that overlap: 500 of them take as long as 50 ordinary requests and more.
+ */
+const FIELDS_A_REQUEST = 10;
+
+export class Documents {
+  readonly #schema: GraphQLSchema;
+  readonly #entries = new Map<string, Entry>();
+  readonly #maxEntries: number;
+  readonly #maxCharacters: number;
+  #characters = 0;
+  /** Documents that reached the parser. With `validated`, the bound of work that tests assert. */
+  parsed = 0;
+  /** Documents that reached the standard validation rules. */
+  validated = 0;
+
+  constructor(schema: GraphQLSchema, maxEntries = 500, maxCharacters = 2 ** 21) {
+    this.#schema = schema;
+    this.#maxEntries = maxEntries;
+    this.#maxCharacters = maxCharacters;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /**
+   * Returns the document or its errors. `cost` comes on top of the request: nothing for a good document seen before.
+   */
+  get(source: string): Entry {
+    const known = this.#entries.get(source);
+    if (known !== undefined) {
+      this.#entries.delete(source);
+      this.#entries.set(source, known);
+      return known.errors === undefined ? { ...known, cost: 0 } : known;
+    }
+    const entry = this.#prepare(source);
+    this.#entries.set(source, entry);
+    this.#characters += source.length;
+    this.#forgetOldest();
+    return entry;
+  }
+
+  /** A Map iterates in the order of insertion, and `get` inserts again: the first entry is unused for longest. */
+  #forgetOldest(): void {
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#maxEntries && this.#characters <= this.#maxCharacters) return;
+      this.#entries.delete(oldest);
+      this.#characters -= oldest.length;
+    }
+  }
+
+  #prepare(source: string): Entry {
+    this.parsed++;
+    let document: DocumentNode;
+    try {
+      document = parse(source, { maxTokens: documentLimits.tokens });
+    } catch (error) {
+      if (error instanceof GraphQLError) return { errors: [error], cost: REFUSED };
+      throw error;
+    }
+    const other = document.definitions.find(
+      (node) => node.kind === Kind.OPERATION_DEFINITION && node.operation !== OperationTypeNode.QUERY,
+    );
+    if (other !== undefined)
+      return {
+        errors: [new GraphQLError("got a mutation or subscription, expected queries only", { nodes: [other] })],
+        cost: REFUSED,
+      };
+    const size = checkLimits(document);
+    if (Array.isArray(size)) return { errors: size, cost: REFUSED };
+    this.validated++;
+    const errors = validate(this.#schema, document, undefined, { maxErrors: 10 });
+    const cost = Math.floor(size.fields / FIELDS_A_REQUEST);
+    return errors.length > 0 ? { errors, cost: REFUSED + cost } : { document, fields: size.fields, cost };
+  }
+}

@@ -1,0 +1,116 @@
+/** POST /graphql: browser? method? key? limit? type? body? then the query. The order is the one of docs/endpoint.md. */
+import type { IncomingHttpHeaders } from "node:http";
+import { judgeKey, readCredentials } from "../auth/teamkey.ts";
+import { readBody } from "../http/body.ts";
+import { authorizationOf } from "../http/caller.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse, refuseLimited, refuseMethod } from "../http/refusals.ts";
+import { reportError, type Services } from "../http/services.ts";
+import { Buckets } from "../limits/bucket.ts";
+import { LastUsed, type KeyRow } from "../nouns/apikey.ts";
+import { DevicePages } from "./device.ts";
+import type { Documents } from "./documents.ts";
+import { createProtocol, type Operation } from "./protocol.ts";
+
+/** Bytes of a request. The longest query of 1000 tokens that anyone would write is a tenth of it. */
+export const MAX_BODY = 64 * 1024;
+/** A failed key costs its address so many requests on top. */
+const FAILED_KEY_COST = 3;
+/** An answer costs one request on top for every so many values: the time of about ten ordinary requests. */
+const VALUES_A_REQUEST = 1000;
+const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i;
+
+export interface Endpoint {
+  readonly handle: (exchange: Exchange) => Promise<void>;
+  readonly documents: Documents;
+  /** Requests of each key. */
+  readonly keys: Buckets;
+  readonly lastUsed: LastUsed;
+}
+
+/** An API key that holds, and its team. */
+interface Caller {
+  readonly id: string;
+  readonly row: KeyRow;
+}
+
+export function createEndpoint(services: Services): Endpoint {
+  const { config, db, now, addresses, metrics } = services;
+  const protocol = createProtocol();
+  const keys = new Buckets({ rate: config.keyRate, burst: config.keyBurst });
+  const lastUsed = new LastUsed();
+
+  async function handle(exchange: Exchange): Promise<void> {
+    const { request } = exchange;
+    if (isBrowser(request.headers)) return refuse(exchange, "browser_request");
+    if (exchange.method !== "POST") return refuseMethod(exchange, "POST");
+    const caller = await authenticate(exchange);
+    if (caller === undefined) return;
+    const time = now();
+    const wait = keys.take(caller.id, time);
+    if (wait > 0) return refuseLimited(exchange, metrics, "key", wait);
+    lastUsed.note(caller.id, time);
+    const type = request.headers["content-type"];
+    if (type === undefined || !JSON_IN_UTF8.test(type))
+      return refuse(exchange, "unsupported_type", `, got ${JSON.stringify(type?.slice(0, 80) ?? "none")}`);
+    const body = await readBody(request, MAX_BODY);
+    if (body.kind === "gone") return;
+    if (body.kind === "refused") return refuse(exchange, body.code);
+    await execute(exchange, caller, time, body.text);
+  }
+
+  /** Returns whose request it is, or answers with a refusal. */
+  async function authenticate(exchange: Exchange): Promise<Caller | undefined> {
+    const credentials = readCredentials(authorizationOf(exchange.request));
+    if (credentials.kind !== "bearer") {
+      metrics.keyChecks.inc({ result: credentials.kind });
+      if (credentials.kind === "none") refuse(exchange, "no_credentials", "", challenge());
+      else refuse(exchange, "invalid_request", `, got ${credentials.why}`, challenge("invalid_request"));
+      return undefined;
+    }
+    const judged = await judgeKey(db, credentials.token);
+    metrics.keyChecks.inc({ result: judged.result });
+    if (judged.result !== "ok") {
+      addresses.charge(exchange.address, now(), FAILED_KEY_COST);
+      refuse(exchange, "invalid_token", "", challenge("invalid_token"));
+      return undefined;
+    }
+    exchange.key = judged.id;
+    exchange.team = judged.row.team_id;
+    return judged;
+  }
+
+  async function execute(exchange: Exchange, { id, row }: Caller, time: number, body: string): Promise<void> {
+    const operation: Operation = {
+      team: { id: row.team_id, name: row.team_name },
+      devices: new DevicePages(db, row.team_id),
+      requestId: exchange.id,
+      onInternalError: (error) => reportError(services, exchange, error),
+      cost: 0,
+    };
+    // graphql-http judges the type again, and knows it only without spaces and quotes.
+    const headers = { accept: exchange.request.headers.accept, "content-type": "application/json" };
+    const sent = { method: "POST", url: "/graphql", headers, body, raw: undefined, context: { operation } };
+    const [answer, init] = await protocol.handle(sent);
+    if (init.status === 406) return refuse(exchange, "not_acceptable");
+    const cost = operation.cost + Math.floor(operation.devices.values / VALUES_A_REQUEST);
+    if (cost > 0) {
+      // Charge the address too: a team may have any number of keys.
+      keys.charge(id, time, cost);
+      addresses.charge(exchange.address, time, cost);
+    }
+    const { "content-type": type = "application/json; charset=utf-8", ...rest } = init.headers ?? {};
+    exchange.send(init.status, type, answer ?? "", rest);
+  }
+
+  return { handle, documents: protocol.documents, keys, lastUsed };
+}
+
+/** True if a web page sent the request. Node's own fetch sends Sec-Fetch-Mode, which is therefore not looked at. */
+function isBrowser(headers: IncomingHttpHeaders): boolean {
+  return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
+}
+
+function challenge(error?: "invalid_request" | "invalid_token"): { "www-authenticate": string } {
+  return { "www-authenticate": `Bearer realm="hub"${error === undefined ? "" : `, error="${error}"`}` };
+}

@@ -1,0 +1,46 @@
+/** The caller of a request: the address that limits count by, and the Authorization headers. */
+import type { IncomingMessage } from "node:http";
+
+/** Longer than any address with its port. What is longer was written by a client. */
+const MAX_ADDRESS = 64;
+
+/**
+ * Returns the caller behind an address. IPv4: the address. IPv6: its /64, which is what one customer line has; an IPv4
+ * address inside IPv6 is that IPv4 address. A port, which some proxies append, is cut off: with it every connection
+ * would be a caller of its own.
+ */
+export function callerOf(sent: string): string {
+  const given = sent.slice(0, MAX_ADDRESS);
+  const address = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(given)?.[1] ?? /^\[([^\]]*)\](:\d+)?$/.exec(given)?.[1] ?? given;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped) return mapped[1]!;
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("%")[0]!.toLowerCase().split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? [] : new Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0");
+  const network = [...left, ...zeros, ...right].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ""));
+  return network.join(":") + "::/64";
+}
+
+/**
+ * Returns the caller of a request. Each declared proxy appends one entry to X-Forwarded-For. Entries further left are
+ * ignored: a client can write them.
+ */
+export function addressOf(request: IncomingMessage, proxyHops: number): string {
+  const own = request.socket.remoteAddress ?? "unknown";
+  if (proxyHops === 0) return callerOf(own);
+  const forwarded = request.headers["x-forwarded-for"];
+  const entries = typeof forwarded === "string" ? forwarded.split(",") : [];
+  return callerOf(entries.at(-proxyHops)?.trim() || own);
+}
+
+/** Returns every Authorization header that was sent. Node's `headers` keeps the first and drops the others silently. */
+export function authorizationOf({ rawHeaders }: IncomingMessage): string[] {
+  const found: string[] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 13 && name.toLowerCase() === "authorization") found.push(rawHeaders[i + 1]!);
+  }
+  return found;
+}

@@ -1,0 +1,72 @@
+/** One request and its answer: what every route reads of the one and writes of the other. */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { addressOf } from "./caller.ts";
+
+/** A list stands for a header that is sent several times. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+export interface ExchangeOptions {
+  readonly proxyHops: number;
+  readonly isDraining: () => boolean;
+}
+
+export class Exchange {
+  readonly id = randomUUID();
+  readonly request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #isDraining: () => boolean;
+  readonly method: string;
+  /** The address that limits count by. */
+  readonly address: string;
+  readonly path: string;
+  /** Begins behind the `?`. */
+  readonly search: string;
+  /** The pattern of the route, for the log. The path itself may hold a one-time link, or whatever people paste. */
+  route = "other";
+  /** Public id of the API key, once it is known. */
+  key: string | undefined;
+  team: string | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions) {
+    this.request = request;
+    this.#response = response;
+    this.#isDraining = options.isDraining;
+    this.method = request.method ?? "GET";
+    this.address = addressOf(request, options.proxyHops);
+    const target = request.url ?? "/";
+    const mark = target.indexOf("?");
+    this.path = mark < 0 ? target : target.slice(0, mark);
+    this.search = mark < 0 ? "" : target.slice(mark + 1);
+  }
+
+  /** Returns a header that may come once, or undefined. */
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** The status that was sent whole; 499 if the caller hung up first. */
+  get status(): number {
+    return this.#response.writableFinished ? this.#response.statusCode : 499;
+  }
+
+  /** Sends the answer, once: a second one is dropped. Node writes no body for HEAD. */
+  send(status: number, type: string, body: string | Buffer, headers: AnswerHeaders = {}): void {
+    if (this.#response.headersSent || this.#response.destroyed) return;
+    // One flat array and the body in one piece: Node writes them as they are.
+    const flat = ["X-Request-Id", this.id, "X-Content-Type-Options", "nosniff", "Content-Type", type];
+    flat.push("Content-Length", String(Buffer.byteLength(body)));
+    if (headers["cache-control"] === undefined) flat.push("Cache-Control", "no-store");
+    for (const [name, value] of Object.entries(headers)) for (const one of [value].flat()) flat.push(name, one);
+    if (this.#isDraining()) flat.push("Connection", "close");
+    this.#response.writeHead(status, flat);
+    this.#response.end(body);
+  }
+
+  /** Calls `work` when the connection is done with this answer, also if the caller hangs up before it. */
+  afterAnswer(work: () => void): void {
+    if (this.#response.closed || this.#response.destroyed) work();
+    else this.#response.once("close", work);
+  }
+}

@@ -1,0 +1,70 @@
+/** Routes for operators: /healthz, /readyz and /metrics. */
+import { readCredentials } from "../auth/teamkey.ts";
+import { isLoopback } from "../core/config.ts";
+import { sameText } from "../core/ids.ts";
+import { databaseVersion, schemaVersion } from "../database/migrations.ts";
+import { authorizationOf, callerOf } from "./caller.ts";
+import type { Exchange } from "./exchange.ts";
+import { refuse } from "./refusals.ts";
+import type { Router } from "./router.ts";
+import type { Services } from "./services.ts";
+
+const TEXT = "text/plain; charset=utf-8";
+/** Anyone may ask for /readyz, so the database is asked at most once a second. */
+const READY_CACHE_MS = 1000;
+
+export function registerOps(router: Router, services: Services, isDraining: () => boolean): void {
+  const readiness = createReadiness(services);
+
+  router.any("/healthz", (exchange) => exchange.send(200, TEXT, "alive\n"), { forPrograms: true, unlimited: true });
+
+  router.any(
+    "/readyz",
+    async (exchange) => {
+      const problem = isDraining() ? "shutting down" : await readiness();
+      exchange.send(problem === undefined ? 200 : 503, TEXT, `${problem ?? "ready"}\n`);
+    },
+    { forPrograms: true },
+  );
+
+  router.any(
+    "/metrics",
+    async (exchange) => {
+      const { registry } = services.metrics;
+      if (!maySeeMetrics(services, exchange)) refuse(exchange, "not_found");
+      else exchange.send(200, registry.contentType, await registry.metrics());
+    },
+    { forPrograms: true },
+  );
+}
+
+/** Returns a function that says why the hub is not ready, or undefined if it is. */
+function createReadiness({ db, log, now }: Services): () => Promise<string | undefined> {
+  let last: { readonly at: number; readonly problem: Promise<string | undefined> } | undefined;
+
+  async function ask(): Promise<string | undefined> {
+    try {
+      const version = await databaseVersion(db);
+      if (version === schemaVersion) return undefined;
+      return `got a database of schema version ${version}, expected ${schemaVersion}`;
+    } catch (error) {
+      log.warn({ err: error }, "not ready");
+      return "the database cannot be reached";
+    }
+  }
+
+  return () => {
+    const at = now();
+    // The clock may also go back.
+    if (last === undefined || Math.abs(at - last.at) >= READY_CACHE_MS) last = { at, problem: ask() };
+    return last.problem;
+  };
+}
+
+/** True with the token of the configuration; without such a token, from this machine if no proxy stands in front. */
+function maySeeMetrics({ config }: Services, { request }: Exchange): boolean {
+  if (config.metricsToken === undefined)
+    return config.proxyHops === 0 && isLoopback(callerOf(request.socket.remoteAddress ?? ""));
+  const credentials = readCredentials(authorizationOf(request));
+  return credentials.kind === "bearer" && sameText(credentials.token, config.metricsToken);
+}

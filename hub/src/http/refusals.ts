@@ -1,0 +1,52 @@
+/**
+ * Every refusal for a program in one table: code, status, sentence. A sentence says what was expected. The caller
+ * appends what was got, if that may be repeated: a credential never is.
+ */
+import type { Metrics } from "../core/metrics.ts";
+import type { AnswerHeaders, Exchange } from "./exchange.ts";
+
+export const refusals = {
+  browser_request: [
+    403,
+    "got a request sent by a web page (it carries Origin or Sec-Fetch-Site), expected one from a server: an API key never belongs in a browser",
+  ],
+  method_not_allowed: [405, "wrong method"],
+  invalid_request: [400, "expected one `Authorization: Bearer <API_KEY>`"],
+  no_credentials: [401, "got no credentials, expected `Authorization: Bearer <API_KEY>`"],
+  invalid_token: [401, "got a key that is unknown or revoked, expected a valid API key"],
+  body_too_large: [413, "got a body over the limit, expected at most 65536 bytes"],
+  unsupported_encoding: [415, "got a compressed body, expected no Content-Encoding"],
+  unsupported_type: [415, "expected Content-Type: application/json (charset utf-8)"],
+  invalid_encoding: [400, "got bytes that are not UTF-8, expected JSON in UTF-8"],
+  invalid_body: [400, "got a body that is no GraphQL request"],
+  not_acceptable: [
+    406,
+    "got an Accept header that allows no answer of the hub, expected application/json or application/graphql-response+json",
+  ],
+  too_many_requests: [429, "got more requests than the limit allows, expected a pause as long as Retry-After says"],
+  unavailable: [503, "the database cannot be reached at the moment; expected to pass, see Retry-After"],
+  internal: [500, "internal error"],
+  not_found: [404, "got a path that the hub does not serve"],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type RefusalCode = keyof typeof refusals;
+
+/** Returns the body of a refusal, in the form of GraphQL's errors. */
+export function refusalBody(code: RefusalCode, detail = ""): string {
+  return JSON.stringify({ errors: [{ message: refusals[code][1] + detail, extensions: { code } }] });
+}
+
+export function refuse(exchange: Exchange, code: RefusalCode, detail = "", headers: AnswerHeaders = {}): void {
+  exchange.send(refusals[code][0], "application/json; charset=utf-8", refusalBody(code, detail), headers);
+}
+
+export function refuseMethod(exchange: Exchange, allow: string): void {
+  const detail = `: got ${exchange.method}, expected ${allow.replaceAll(",", " or")}`;
+  refuse(exchange, "method_not_allowed", detail, { allow });
+}
+
+/** `limit` names the limit that was met, for the metrics. */
+export function refuseLimited(exchange: Exchange, metrics: Metrics, limit: "key" | "address", seconds: number): void {
+  metrics.limited.inc({ limit });
+  refuse(exchange, "too_many_requests", "", { "retry-after": String(seconds) });
+}

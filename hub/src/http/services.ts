@@ -1,0 +1,27 @@
+/** Services that every route may use. app.ts makes them once. */
+import type { Config } from "../core/config.ts";
+import { UnavailableError } from "../core/errors.ts";
+import type { Logger } from "../core/log.ts";
+import type { Metrics } from "../core/metrics.ts";
+import type { Database } from "../database/database.ts";
+import type { Buckets } from "../limits/bucket.ts";
+import type { Exchange } from "./exchange.ts";
+
+export interface Services {
+  readonly config: Config;
+  /** The address that browsers and backends use, without a path. */
+  readonly baseUrl: string;
+  readonly db: Database;
+  readonly now: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Requests of each address. */
+  readonly addresses: Buckets;
+}
+
+/** Logs and counts an error of the hub itself. The caller gets the request id and nothing else of it. */
+export function reportError({ log, metrics }: Services, exchange: Exchange, error: unknown): void {
+  metrics.internalErrors.inc();
+  const what = error instanceof UnavailableError ? "the database is away" : "internal error";
+  log.error({ request: exchange.id, route: exchange.route, err: error }, what);
+}

@@ -1,0 +1,118 @@
+/**
+ * Limits on a document, measured on its syntax before the standard rules run: some of those take time quadratic in what
+ * is counted here. A fragment counts as often as it is spread, which is what execution would pay.
+ */
+import {
+  GraphQLError,
+  Kind,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from "graphql";
+
+export interface DocumentLimits {
+  readonly tokens: number;
+  readonly depth: number;
+  readonly fields: number;
+  readonly aliases: number;
+  readonly directives: number;
+}
+
+/** The standard introspection query of graphql-js fits: depth 13, about 100 fields, no aliases. */
+export const documentLimits: DocumentLimits = { tokens: 1000, depth: 15, fields: 500, aliases: 20, directives: 20 };
+
+type Definition = OperationDefinitionNode | FragmentDefinitionNode;
+
+export interface Measure {
+  depth: number;
+  fields: number;
+  aliases: number;
+  directives: number;
+}
+
+const nothing = (): Measure => ({ depth: 0, fields: 0, aliases: 0, directives: 0 });
+
+/** Adds `part` to `total`. Of two depths the larger one counts. */
+function add(total: Measure, part: Measure): void {
+  total.depth = Math.max(total.depth, part.depth);
+  total.fields += part.fields;
+  total.aliases += part.aliases;
+  total.directives += part.directives;
+}
+
+/**
+ * Measures a document. A fragment counts wherever it is spread. A fragment that nobody spreads counts once: execution
+ * never reads it, but each validation rule does.
+ */
+export function measure(document: DocumentNode): Measure | "cycle" {
+  const definitions = document.definitions.filter(
+    (node) => node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION,
+  );
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  // Measure each fragment once, so that spreads of spreads cannot multiply the work of measuring.
+  const measured = new Map<Definition, Measure | "open">();
+  const spread = new Set<Definition>();
+  let cycle = false;
+
+  function ofDefinition(node: Definition): Measure {
+    const known = measured.get(node);
+    if (known === "open") cycle = true;
+    if (known !== undefined) return known === "open" ? nothing() : known;
+    measured.set(node, "open");
+    const total = ofSelections(node.selectionSet);
+    total.directives += node.directives?.length ?? 0;
+    measured.set(node, total);
+    return total;
+  }
+
+  function ofSpread(name: string): Measure {
+    const node = fragments.get(name);
+    // The standard rules name a fragment that is not there.
+    if (node === undefined) return nothing();
+    spread.add(node);
+    return ofDefinition(node);
+  }
+
+  function ofSelections(set: SelectionSetNode): Measure {
+    const total = nothing();
+    for (const node of set.selections) {
+      total.directives += node.directives?.length ?? 0;
+      if (node.kind === Kind.FRAGMENT_SPREAD) add(total, ofSpread(node.name.value));
+      else if (node.kind === Kind.INLINE_FRAGMENT) add(total, ofSelections(node.selectionSet));
+      else {
+        const inner = node.selectionSet === undefined ? nothing() : ofSelections(node.selectionSet);
+        add(total, {
+          ...inner,
+          depth: inner.depth + 1,
+          fields: inner.fields + 1,
+          aliases: inner.aliases + (node.alias === undefined ? 0 : 1),
+        });
+      }
+    }
+    return total;
+  }
+
+  // Measure all definitions first: only then is it known which of them are spread.
+  for (const node of definitions) ofDefinition(node);
+  if (cycle) return "cycle";
+  const sum = nothing();
+  // Compare nodes and not names: of two fragments with one name only one is spread, and the rules read both.
+  for (const node of definitions) if (!spread.has(node)) add(sum, ofDefinition(node));
+  return sum;
+}
+
+/** Returns the measure, or why the document is refused. */
+export function checkLimits(document: DocumentNode, limits: DocumentLimits = documentLimits): Measure | GraphQLError[] {
+  const got = measure(document);
+  if (got === "cycle") return [refuse("got a fragment that spreads itself, expected none")];
+  const over = (["depth", "fields", "aliases", "directives"] as const).filter((name) => got[name] > limits[name]);
+  return over.length === 0
+    ? got
+    : over.map((name) => refuse(`${name}: got ${got[name]}, expected at most ${limits[name]}`));
+}
+
+function refuse(message: string): GraphQLError {
+  return new GraphQLError(`Query too large: ${message}.`, { extensions: { code: "QUERY_TOO_LARGE" } });
+}

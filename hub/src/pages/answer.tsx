@@ -1,0 +1,74 @@
+/** Answers of pages, and how they are sent. Every answer is `no-store`, so Back never shows a key again. */
+import type { Child } from "hono/jsx";
+import { UnavailableError, UserError } from "../core/errors.ts";
+import type { AnswerHeaders, Exchange } from "../http/exchange.ts";
+import { refusals } from "../http/refusals.ts";
+import { Layout, Message, type Frame } from "./layout.tsx";
+
+export interface Answer {
+  readonly status: number;
+  readonly html: string;
+  readonly headers: AnswerHeaders;
+}
+
+/** Seconds in which a full queue of sign-ins moves on by several. */
+export const BUSY_WAIT = 5;
+
+const SECURITY = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  // Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
+  "referrer-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "x-frame-options": "DENY",
+} as const;
+const HTTPS_ONLY = { "strict-transport-security": "max-age=31536000" } as const;
+
+/** Renders a page. */
+export function show(frame: Frame, content: Child, status = 200, headers: AnswerHeaders = {}): Answer {
+  const page = <Layout frame={frame}>{content}</Layout>;
+  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- the elements of hono/jsx print as their markup
+  return { status, html: `<!doctype html>${String(page)}`, headers };
+}
+
+export function redirect(location: string, headers: AnswerHeaders = {}): Answer {
+  return { status: 303, html: "", headers: { ...headers, location } };
+}
+
+export function sendAnswer(exchange: Exchange, { status, html, headers }: Answer, baseUrl: string): void {
+  const secured = baseUrl.startsWith("https:") ? { ...SECURITY, ...HTTPS_ONLY } : SECURITY;
+  exchange.send(status, "text/html; charset=utf-8", html, { ...secured, ...headers });
+}
+
+export function notFound(): Answer {
+  return show(
+    { title: "Not found" },
+    <p>
+      There is no such page, or it is not yours to see. <a href="/">Start page</a>
+    </p>,
+    404,
+  );
+}
+
+export function refused(status: 403 | 415, content: Child): Answer {
+  return show({ title: "Refused" }, <Message kind="error">{content}</Message>, status);
+}
+
+/** Shows an error. Of an error of the hub itself it shows the request id and nothing else. */
+export function problemPage(error: unknown, requestId: string): Answer {
+  if (error instanceof UserError) {
+    // A user meets one 503 only: the full queue of password checks.
+    const headers = error.status === 503 ? { "retry-after": String(BUSY_WAIT) } : {};
+    return show({ title: "Not possible" }, <Message kind="error">{error.message}</Message>, error.status, headers);
+  }
+  const away = error instanceof UnavailableError;
+  return show(
+    { title: away ? "Not available" : "Something went wrong" },
+    <Message kind="error">
+      {refusals[away ? "unavailable" : "internal"][1]} (request {requestId})
+    </Message>,
+    away ? 503 : 500,
+    away ? { "retry-after": "1" } : {},
+  );
+}

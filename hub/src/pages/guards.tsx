@@ -1,0 +1,119 @@
+/**
+ * Guards of pages, in this order: checks for everybody, the session, the form of a POST and its mark, membership of the
+ * team in the path. Nothing of a form is read before its sender has a session.
+ */
+import { checkCsrf, csrfOf, endedSessionCookie, readSessionCookie } from "../auth/session.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Handler, Params } from "../http/router.ts";
+import { reportError } from "../http/services.ts";
+import { UserError } from "../core/errors.ts";
+import { readSession, type Session } from "../nouns/session.ts";
+import { teamsOf, type Membership } from "../nouns/team.ts";
+import { notFound, problemPage, redirect, refused, sendAnswer, type Answer } from "./answer.tsx";
+import { emptyForm, HungUp, isForm, isOwnForm, readForm, type Form } from "./form.ts";
+import type { Frame } from "./layout.tsx";
+import type { Site } from "./site.ts";
+
+export interface Visit {
+  readonly exchange: Exchange;
+  /** Returns a part of the path by the name that the pattern gives it. */
+  readonly param: (name: string) => string;
+  /** The token in the session cookie, if there is one. It may belong to no session. */
+  readonly token: string | undefined;
+}
+
+/** A visit of somebody who is signed in. */
+export interface SignedIn extends Visit {
+  readonly session: Session;
+  readonly teams: readonly Membership[];
+  /** Empty for GET. */
+  readonly form: Form;
+}
+
+/** A visit of a member of the team in the path. */
+export interface Member extends SignedIn {
+  readonly team: Membership;
+}
+
+type Page<V> = (visit: V) => Promise<Answer> | Answer;
+
+export interface Guards {
+  /** For everybody. The page itself reads the form of a POST. */
+  open(page: Page<Visit>): Handler;
+  signedIn(page: Page<SignedIn>): Handler;
+  /** For members of the team in the path. To others the team does not exist. */
+  member(page: Page<Member>): Handler;
+}
+
+export function createGuards(site: Site): Guards {
+  const { db, now, baseUrl } = site;
+
+  const open = (page: Page<Visit>): Handler => {
+    return async (exchange, params) => {
+      try {
+        sendAnswer(exchange, refuseVisit(exchange, baseUrl) ?? (await page(toVisit(exchange, params))), baseUrl);
+      } catch (error) {
+        if (error instanceof HungUp) return;
+        if (!(error instanceof UserError)) reportError(site, exchange, error);
+        sendAnswer(exchange, problemPage(error, exchange.id), baseUrl);
+      }
+    };
+  };
+
+  const signedIn = (page: Page<SignedIn>): Handler => {
+    return open(async (visit) => {
+      const session = await sessionOf(site, visit);
+      if (session === undefined)
+        return redirect("/sign-in", visit.token === undefined ? {} : { "set-cookie": endedSessionCookie });
+      const teams = await teamsOf(db, session.user.id);
+      if (visit.exchange.method !== "POST") return page({ ...visit, session, teams, form: emptyForm });
+      const form = await readForm(visit.exchange);
+      checkCsrf(session, form("csrf"));
+      return page({ ...visit, session, teams, form });
+    });
+  };
+
+  const member = (page: Page<Member>): Handler => {
+    return signedIn((visit) => {
+      const team = visit.teams.find(({ id }) => id === visit.param("team"));
+      return team === undefined ? notFound() : page({ ...visit, team });
+    });
+  };
+
+  return { open, signedIn, member };
+
+  function toVisit(exchange: Exchange, params: Params): Visit {
+    return { exchange, param: (name) => params[name] ?? "", token: readSessionCookie(exchange.header("cookie")) };
+  }
+
+  async function sessionOf({ sessionLimits }: Site, { token }: Visit): Promise<Session | undefined> {
+    return token === undefined ? undefined : readSession(db, now(), sessionLimits, token);
+  }
+}
+
+/** Returns why nobody may see this page in this way, or undefined. */
+function refuseVisit(exchange: Exchange, baseUrl: string): Answer | undefined {
+  // No id holds a NUL, and PostgreSQL calls it an error of the query.
+  if (`${exchange.path}?${exchange.search}`.includes("%00")) return notFound();
+  if (exchange.method !== "POST") return undefined;
+  if (!isOwnForm(exchange, baseUrl)) {
+    const origin = exchange.header("origin") ?? "an unnamed page";
+    const text = `Got a form sent from ${origin}, expected one from ${baseUrl}. Open the hub at that address and try again.`;
+    return refused(403, text);
+  }
+  return isForm(exchange) ? undefined : refused(415, "Expected a form (application/x-www-form-urlencoded).");
+}
+
+/** Returns the frame of a page for somebody who is signed in. `here` is the entry of the navigation. */
+export function frameOf(visit: SignedIn | Member, title: string, here: string, session = visit.session): Frame {
+  const { teams } = visit;
+  return {
+    title,
+    here,
+    // Somebody with one team sees its entries also where the path names no team.
+    team: "team" in visit ? visit.team : teams.length === 1 ? teams[0] : undefined,
+    teams,
+    email: session.user.email,
+    csrf: csrfOf(session),
+  };
+}

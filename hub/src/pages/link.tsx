@@ -1,0 +1,144 @@
+/** One-time links: joining a team, or choosing a new password. */
+import { UserError } from "../core/errors.ts";
+import type { Router } from "../http/router.ts";
+import { readLink, type Link } from "../nouns/link.ts";
+import { cleanPassword, MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
+import { findUser, useLink } from "../nouns/user.ts";
+import { redirect, show, type Answer } from "./answer.tsx";
+import { readForm } from "./form.ts";
+import type { Guards, Visit } from "./guards.tsx";
+import { Message } from "./layout.tsx";
+import { beginSession, takeSignIn, type Site } from "./site.ts";
+
+export function registerLink(router: Router, site: Site, guards: Guards): void {
+  router.get(
+    "/link/:token",
+    guards.open(async ({ param }) => {
+      const link = await readLink(site.db, site.now(), param("token"));
+      if (link === undefined) return linkGone();
+      const user = await findUser(site.db, link.email);
+      return linkPage(link, param("token"), user !== undefined);
+    }),
+  );
+  router.post(
+    "/link/:token",
+    guards.open((visit) => openLink(site, visit)),
+  );
+}
+
+async function openLink(site: Site, { exchange, param, token: sessionToken }: Visit): Promise<Answer> {
+  const { db, now, passwords } = site;
+  const token = param("token");
+  const link = await readLink(db, now(), token);
+  if (link === undefined) return linkGone();
+  const existing = await findUser(db, link.email);
+  const again = (problem: string, status: number, headers = {}): Answer => ({
+    ...linkPage(link, token, existing !== undefined, problem, status),
+    headers,
+  });
+  const wait = takeSignIn(site, exchange.address, link.email);
+  if (wait > 0) return again(`Too many tries. Try again in ${wait} seconds.`, 429, { "retry-after": String(wait) });
+  const given = (await readForm(exchange))("password");
+  let hash: string | undefined;
+  if (link.purpose === "invite" && existing !== undefined) {
+    if (!(await passwords.verify(given.slice(0, MAX_PASSWORD * 2), existing.password)))
+      return again("This is not the password of the account.", 401);
+  } else {
+    const password = tryPassword(given);
+    if (password instanceof UserError) return again(password.message, 400);
+    hash = await passwords.hash(password);
+  }
+  const user = await useLink(db, now(), token, hash);
+  if (user === undefined) return linkGone();
+  const { headers } = await beginSession(site, user, sessionToken);
+  return redirect(link.team_id === null ? "/" : `/teams/${link.team_id}/devices`, headers);
+}
+
+/** Returns the password, or what is wrong with it. */
+export function tryPassword(text: string): string | UserError {
+  try {
+    return cleanPassword(text);
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+}
+
+function linkPage(link: Link, token: string, hasAccount: boolean, problem?: string, status = 200): Answer {
+  return show(
+    { title: link.purpose === "invite" ? "Join a team" : "New password" },
+    <OpenLink link={link} token={token} hasAccount={hasAccount} problem={problem} />,
+    status,
+  );
+}
+
+function linkGone(): Answer {
+  return show(
+    { title: "This link does not work" },
+    <p>
+      It was used, is older than a day, is not complete, or whoever made it may not invite any more. Ask for a new one.{" "}
+      <a href="/sign-in">Sign in</a>
+    </p>,
+    404,
+  );
+}
+
+function OpenLink({
+  link,
+  token,
+  hasAccount,
+  problem,
+}: {
+  link: Link;
+  token: string;
+  hasAccount: boolean;
+  problem?: string | undefined;
+}) {
+  const joining = link.purpose === "invite";
+  return (
+    <>
+      {problem !== undefined && <Message kind="error">{problem}</Message>}
+      <p>
+        {joining ? (
+          <>
+            <strong>{link.email}</strong> is invited to the team <strong>{link.team_name}</strong>
+            {link.role === "admin" ? " as an administrator." : "."}
+          </>
+        ) : (
+          <>
+            A new password for <strong>{link.email}</strong>. All sessions of this account will end.
+          </>
+        )}
+      </p>
+      <form method="post" action={`/link/${token}`}>
+        <input
+          class="hidden"
+          type="email"
+          name="email"
+          autocomplete="username"
+          value={link.email}
+          readonly
+          tabindex={-1}
+          aria-hidden="true"
+        />
+        <label for="password">
+          {joining && hasAccount ? "Your password" : `Choose a password (${MIN_PASSWORD} characters or more)`}
+        </label>
+        <input
+          id="password"
+          name="password"
+          type="password"
+          autocomplete={joining && hasAccount ? "current-password" : "new-password"}
+          minlength={joining && hasAccount ? undefined : MIN_PASSWORD}
+          maxlength={MAX_PASSWORD}
+          required
+        />
+        <p class="actions">
+          <button class="main" type="submit">
+            {joining ? "Join and sign in" : "Set the password and sign in"}
+          </button>
+        </p>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+/** Registers every page. Returns the handler for paths that no page has. */
+import type { Passwords } from "../auth/password.ts";
+import type { Handler, Router } from "../http/router.ts";
+import type { Services } from "../http/services.ts";
+import { registerAccount } from "./account.tsx";
+import { notFound } from "./answer.tsx";
+import { registerDevices } from "./devices.tsx";
+import { createGuards } from "./guards.tsx";
+import { registerLink } from "./link.tsx";
+import { registerMembers } from "./members.tsx";
+import { registerSettings } from "./settings.tsx";
+import { registerSignIn } from "./sign-in.tsx";
+import { createSite } from "./site.ts";
+import { registerTeams } from "./teams.tsx";
+
+export function registerPages(router: Router, services: Services & { readonly passwords: Passwords }): Handler {
+  const site = createSite(services);
+  const guards = createGuards(site);
+  for (const register of [
+    registerSignIn,
+    registerLink,
+    registerTeams,
+    registerAccount,
+    registerDevices,
+    registerSettings,
+    registerMembers,
+  ])
+    register(router, site, guards);
+  return guards.signedIn(notFound);
+}

@@ -1,0 +1,145 @@
+/** Settings of a team: its name, and new API keys. */
+import { checkNonce, csrfOf, makeNonce } from "../auth/session.ts";
+import type { UserError } from "../core/errors.ts";
+import type { Router } from "../http/router.ts";
+import { createKey } from "../nouns/apikey.ts";
+import { renameTeam, type Membership } from "../nouns/team.ts";
+import { redirect, show, type Answer } from "./answer.tsx";
+import { attempt } from "./attempt.ts";
+import { frameOf, type Guards, type Member } from "./guards.tsx";
+import { CopyField, Csrf, Message } from "./layout.tsx";
+import type { Site } from "./site.ts";
+
+export function registerSettings(router: Router, site: Site, guards: Guards): void {
+  router.get(
+    "/teams/:team/settings",
+    guards.member((visit) => settingsPage(visit)),
+  );
+  router.post(
+    "/teams/:team/settings",
+    guards.member((visit) =>
+      attempt(
+        async () => {
+          const { user } = visit.session;
+          await renameTeam(site.db, site.now(), user.email, user.id, visit.team.id, visit.form("name"));
+          return redirect(`/teams/${visit.team.id}/settings`);
+        },
+        (problem) => settingsPage(visit, problem),
+      ),
+    ),
+  );
+  router.post(
+    "/teams/:team/keys",
+    guards.member((visit) => postKey(site, visit)),
+  );
+}
+
+const keyPurpose = (team: Membership): string => `create-key ${team.id}`;
+
+async function postKey(site: Site, visit: Member): Promise<Answer> {
+  const { team, session, form } = visit;
+  const nonce = form("nonce");
+  checkNonce(session, keyPurpose(team), nonce);
+  const key = await createKey(site.db, site.now(), session.user, team.id, nonce);
+  // The key travels in this answer and nowhere else: no redirect, no address, no cookie, no second look.
+  if (key === undefined) return show(frameOf(visit, "No key to show", "settings"), <KeyAlreadyMade team={team} />, 409);
+  const content = <NewKey team={team} apiKey={key.key} id={key.id} baseUrl={site.baseUrl} />;
+  return show(frameOf(visit, "API key created", "settings"), content, 201);
+}
+
+function settingsPage(visit: Member, problem?: UserError): Answer {
+  const { team, session } = visit;
+  const nonce = makeNonce(session, keyPurpose(team));
+  return show(
+    frameOf(visit, "Team settings", "settings"),
+    <Settings team={team} csrf={csrfOf(session)} nonce={nonce} problem={problem?.message} />,
+    problem?.status ?? 200,
+  );
+}
+
+function Settings(props: { team: Membership; csrf: string; nonce: string; problem?: string | undefined }) {
+  const base = `/teams/${props.team.id}`;
+  const admin = props.team.role === "admin";
+  return (
+    <>
+      {props.problem !== undefined && <Message kind="error">{props.problem}</Message>}
+      <h2>API keys</h2>
+      <p>
+        An API key gives <strong>full administrator access to this team</strong>. Keep it on your server: never in a web
+        page, an app or a repository.
+      </p>
+      <p>
+        The key is shown once, when it is made. Keys cannot be listed or looked at afterwards. To have one revoked, ask
+        whoever runs this hub and name its public id, the 12 characters behind <code>hub_</code>.
+      </p>
+      {admin ? (
+        <form method="post" action={`${base}/keys`}>
+          <Csrf value={props.csrf} />
+          <input type="hidden" name="nonce" value={props.nonce} />
+          <button class="main" type="submit">
+            Create API key
+          </button>
+        </form>
+      ) : (
+        <p class="soft">Only administrators of the team create API keys.</p>
+      )}
+      <h2>Team name</h2>
+      {admin ? (
+        <form method="post" action={`${base}/settings`}>
+          <Csrf value={props.csrf} />
+          <div class="row">
+            <div>
+              <label for="team-name">Name</label>
+              <input id="team-name" name="name" required maxlength={100} autocomplete="off" value={props.team.name} />
+            </div>
+            <button type="submit">Save</button>
+          </div>
+        </form>
+      ) : (
+        <p>{props.team.name}</p>
+      )}
+    </>
+  );
+}
+
+function NewKey(props: { team: Membership; apiKey: string; id: string; baseUrl: string }) {
+  return (
+    <>
+      <Message kind="done">
+        <CopyField id="api-key" label="Your new API key" value={props.apiKey} />
+        <p>
+          <strong>Copy it now: it is not shown again.</strong> Its public id, for support, is <code>{props.id}</code>.
+        </p>
+      </Message>
+      <h2>Try it</h2>
+      <p>Put the key into the environment of your server as HUB_API_KEY, then:</p>
+      <pre tabindex={0}>
+        <code>{curlLine(props.baseUrl)}</code>
+      </pre>
+      <p>
+        <a href={`/teams/${props.team.id}/settings`}>Back to team settings</a>
+      </p>
+    </>
+  );
+}
+
+export function curlLine(baseUrl: string): string {
+  return `curl ${baseUrl}/graphql -H "Authorization: Bearer $HUB_API_KEY" -H "Content-Type: application/json" -d '{"query":"query { team { devices { nodes { id name } } } }"}'`;
+}
+
+function KeyAlreadyMade({ team }: { team: Membership }) {
+  return (
+    <>
+      <Message kind="error">
+        This form has made its key already, and a key is shown only once. No second key was made.
+      </Message>
+      <p>
+        If you did not get to copy it: make another one, and have the first revoked by whoever runs this hub (its public
+        id is in the audit log).
+      </p>
+      <p>
+        <a href={`/teams/${team.id}/settings`}>Back to team settings</a>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,125 @@
+/** Signing in and out. */
+import { endedSessionCookie } from "../auth/session.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Router } from "../http/router.ts";
+import { reportError } from "../http/services.ts";
+import { audit } from "../nouns/audit.ts";
+import { closeSession, readSession } from "../nouns/session.ts";
+import { cleanEmail, MAX_PASSWORD } from "../nouns/text.ts";
+import { findUser, type User } from "../nouns/user.ts";
+import { BUSY_WAIT, redirect, show, type Answer } from "./answer.tsx";
+import { readForm } from "./form.ts";
+import type { Guards, Visit } from "./guards.tsx";
+import { Message } from "./layout.tsx";
+import { beginSession, countLimited, type Site } from "./site.ts";
+
+export function registerSignIn(router: Router, site: Site, guards: Guards): void {
+  const { db, now, sessionLimits } = site;
+
+  router.get(
+    "/sign-in",
+    guards.open(async ({ token }) => {
+      const session = token === undefined ? undefined : await readSession(db, now(), sessionLimits, token);
+      return session === undefined ? show({ title: "Sign in" }, <SignIn />) : redirect("/");
+    }),
+  );
+
+  router.post(
+    "/sign-in",
+    guards.open(async (visit) => limitAddress(site, visit.exchange) ?? (await signIn(site, visit))),
+  );
+
+  router.post(
+    "/sign-out",
+    guards.signedIn(async ({ session }) => {
+      await closeSession(db, now(), session);
+      return redirect("/sign-in", { "set-cookie": endedSessionCookie });
+    }),
+  );
+}
+
+const WRONG = "This email and password do not belong together.";
+const again = (problem: string, status: number, email = ""): Answer =>
+  show({ title: "Sign in" }, <SignIn email={email.slice(0, 254)} problem={problem} />, status);
+// Rendered once: a flood of sign-ins gets these answers, and rendering is most of what a page costs.
+const tooMany = again("Too many sign-ins. Try again in a minute.", 429);
+const tooBusy = again("Too many people are signing in at the moment. Try again in some seconds.", 503);
+
+/** Takes a sign-in from the address, before the form is read. Returns the refusal, or undefined if it may go on. */
+function limitAddress(site: Site, { address }: Exchange): Answer | undefined {
+  const { byAddress } = site.signIns;
+  const time = site.now();
+  const wait = byAddress.wait(address, time);
+  if (wait > 0) {
+    countLimited(site, "sign_in");
+    return { ...tooMany, headers: { "retry-after": String(wait) } };
+  }
+  if (site.passwords.full) {
+    countLimited(site, "sign_in_queue");
+    return { ...tooBusy, headers: { "retry-after": String(BUSY_WAIT) } };
+  }
+  byAddress.take(address, time);
+  return undefined;
+}
+
+async function signIn(site: Site, { exchange, token }: Visit): Promise<Answer> {
+  const { db, now, metrics, passwords } = site;
+  const form = await readForm(exchange);
+  const email = readEmail(form("email"));
+  if (email === undefined) return again(WRONG, 401, form("email"));
+  const wait = site.signIns.byAccount.take(email, now());
+  if (wait > 0) {
+    countLimited(site, "sign_in");
+    return { ...tooMany, headers: { "retry-after": String(wait) } };
+  }
+  const user = await findUser(db, email);
+  const password = form("password").slice(0, MAX_PASSWORD * 2);
+  // Unknown users cost the same: `verify` derives a key for them too.
+  if (!(await passwords.verify(password, user?.password)) || user === undefined) {
+    metrics.signIns.inc({ result: "wrong" });
+    // Write after the answer: only somebody with an account causes the write, and its time would tell who has one.
+    if (user !== undefined) exchange.afterAnswer(() => void auditFailure(site, exchange, user));
+    return again(WRONG, 401, form("email"));
+  }
+  metrics.signIns.inc({ result: "ok" });
+  return redirect("/", (await beginSession(site, user, token)).headers);
+}
+
+function readEmail(text: string): string | undefined {
+  try {
+    return cleanEmail(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function auditFailure(site: Site, exchange: Exchange, { email }: User): Promise<void> {
+  try {
+    await site.db.write((tx) => audit(tx, site.now(), email, "sign_in_failed", null, email));
+  } catch (error) {
+    reportError(site, exchange, error);
+  }
+}
+
+function SignIn({ email = "", problem }: { email?: string; problem?: string | undefined }) {
+  return (
+    <>
+      {problem !== undefined && <Message kind="error">{problem}</Message>}
+      <form method="post" action="/sign-in">
+        <label for="email">Email</label>
+        <input id="email" name="email" type="email" autocomplete="username" required value={email} />
+        <label for="password">Password</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" required />
+        <p class="actions">
+          <button class="main" type="submit">
+            Sign in
+          </button>
+        </p>
+      </form>
+      <p class="soft">
+        No account, or the password forgotten? An administrator of your team, or whoever runs this hub, gives you a
+        link.
+      </p>
+    </>
+  );
+}

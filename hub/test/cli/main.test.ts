@@ -1,0 +1,129 @@
+/** The command: what it says, its exit codes, its configuration. */
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/hub.ts";
+import { freePort } from "../support/postgres-server.ts";
+import { HubProcess, run, type Environment } from "../support/process.ts";
+
+let folder: { path: string; remove: () => void };
+beforeEach(() => void (folder = temporaryFolder()));
+afterEach(() => folder.remove());
+
+describe("the command", () => {
+  it("says got and expected, on standard error, with the exit code 2 for a wrong call and 1 for what cannot be", async () => {
+    const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db") };
+    const cases: [string[], Environment, number, RegExp][] = [
+      [[], env, 2, /got no command/],
+      [["keys"], env, 2, /got command "keys", expected one of: serve, .*keys revoke/],
+      [["keys", "revoke", "--team", "x"], env, 2, /got no --key\nUsage: hub keys revoke/],
+      [["teams", "add", "--nam", "x"], env, 2, /--nam.*\nUsage: hub teams add/s],
+      [
+        ["teams", "list"],
+        { ...env, HUB_PORT: "x", HUB_LOG_LEVEL: "y" },
+        2,
+        /2 problems .*HUB_PORT: got "x".*HUB_LOG_LEVEL/s,
+      ],
+      [["teams", "list", "--config", "/does/not/exist"], env, 2, /expected a readable file/],
+      [["serve"], { ...env, HUB_HOST: "0.0.0.0" }, 2, /without TLS/],
+      [["teams", "rename", "--team", "x", "--name", "y"], env, 1, /got team "x", expected/],
+      [
+        ["teams", "list"],
+        { DATABASE_URL: `postgres://u:topsecret@127.0.0.1:${await freePort()}/x` },
+        1,
+        /database cannot be reached/,
+      ],
+      [["serve"], { HUB_DATABASE_FILE: "/dev/null/hub.db" }, 1, /hub: /],
+      [["audit", "--limit", "99999999999999999999"], env, 2, /--limit: got 99999999999999999999, expected/],
+      [
+        ["devices", "import", "--team", "x", "/does/not/exist"],
+        env,
+        1,
+        /FILE: got "\/does\/not\/exist", expected a readable file/,
+      ],
+    ];
+    const ran = await Promise.all(cases.map(([args, environment]) => run(args, environment)));
+    ran.forEach(({ code, stderr, stdout }, i) => {
+      expect([cases[i]![0], code]).toEqual([cases[i]![0], cases[i]![2]]);
+      expect(stderr).toMatch(cases[i]![3]);
+      expect(stderr).not.toMatch(/topsecret|\n\s+at /);
+      if (cases[i]![0].length > 0) expect(stdout).toBe("");
+    });
+    const help = await run(["--help"], {});
+    expect(help.code).toBe(0);
+    for (const word of ["hub init", "hub serve", "hub keys revoke", "DATABASE_URL", "HUB_PROXY_HOPS"])
+      expect(help.stdout).toContain(word);
+  });
+
+  it("names the database file that is damaged, and leaves it as it is", async () => {
+    for (const content of [
+      Buffer.from("no database at all ".repeat(500)),
+      Buffer.from("SQLite format 3\0".padEnd(5000, "x")),
+    ]) {
+      const file = join(folder.path, "damaged.db");
+      writeFileSync(file, content);
+      for (const args of [["serve"], ["teams", "list"]]) {
+        const { code, stderr, stdout } = await run(args, { HUB_DATABASE_FILE: file });
+        expect([code, stdout]).toEqual([1, ""]);
+        expect(stderr).toContain(`database file ${file}: `);
+        expect(readFileSync(file).equals(content)).toBe(true);
+      }
+    }
+  });
+
+  it("reads its file, and shows the configuration without secrets", async () => {
+    const file = join(folder.path, "hub.json");
+    writeFileSync(
+      file,
+      JSON.stringify({ port: 4711, databaseUrl: "postgres://u:topsecret@h/d", metricsToken: "0123456789abcdef" }),
+    );
+    const { json, stdout } = await run(["config", "--config", file], { HUB_KEY_RATE: "3" });
+    expect(json).toMatchObject({ port: 4711, keyRate: 3, databaseUrl: "postgres://***@h/d", metricsToken: "***" });
+    expect(stdout).not.toContain("topsecret");
+    const behind = await run(["config"], { DATABASE_URL: "postgres://h/d?user=u&password=topsecret" });
+    expect(behind.json).toMatchObject({ databaseUrl: "postgres://h/d?***" });
+  });
+
+  it("takes a port that is in use for what it is", async () => {
+    const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db") };
+    const hub = await HubProcess.start(env);
+    const second = await run(["serve"], { ...env, HUB_PORT: String(hub.port) });
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain("EADDRINUSE");
+    expect((await fetch(`${hub.url}/readyz`)).status).toBe(200);
+    await hub.stop();
+  });
+
+  it("imports all devices or none when it is killed in the middle", async () => {
+    // Several times what SQLite holds in memory: it writes to its log long before the end of the transaction.
+    const MANY = 25_000;
+    const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db"), HUB_MAX_DEVICES: String(MANY) };
+    const log = `${env.HUB_DATABASE_FILE}-wal`;
+    const logged = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+    const input = Array.from({ length: MANY }, (_, i) => `device ${i} `.padEnd(100, "x")).join("\n");
+    const inTeam = async (team: string): Promise<number> =>
+      ((await run(["devices", "list", "--team", team], env)).json as unknown[]).length;
+    let middle = 0;
+    // On a busy machine a kill may come when all is done; then once more, for a team that has none yet.
+    for (let i = 0; i < 10 && middle < 3; i++) {
+      const team = `T${i}`;
+      await run(["teams", "add", "--name", team], env);
+      const before = logged();
+      const { signal } = await run(["devices", "import", "--team", team, "-"], env, {
+        input,
+        killWhen: () => logged() > before + 100_000 * (1 + i),
+      });
+      const written = logged() - before;
+      const count = await inTeam(team);
+      expect([0, MANY]).toContain(count);
+      // Killed with part of the devices on the disk.
+      if (signal === "SIGKILL" && written > 0 && count === 0) middle++;
+    }
+    expect(middle).toBeGreaterThan(0);
+    await run(["teams", "add", "--name", "last"], env);
+    expect((await run(["devices", "import", "--team", "last", "-"], env, { input: "one\ntwo" })).json).toEqual({
+      imported: 2,
+    });
+    expect(await inTeam("last")).toBe(2);
+  });
+});

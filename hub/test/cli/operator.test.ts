@@ -1,0 +1,139 @@
+/** An operator with the command, on both databases, while the hub runs. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { kinds, LIST, openTestDatabase, temporaryFolder, type TestDatabase } from "../support/hub.ts";
+import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../support/process.ts";
+
+let folder: { path: string; remove: () => void };
+beforeEach(() => void (folder = temporaryFolder()));
+afterEach(() => folder.remove());
+const ask = async (url: string, key: string): Promise<number> =>
+  (
+    await fetch(`${url}/graphql`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ query: LIST }),
+    })
+  ).status;
+
+for (const { kind, skip } of kinds) {
+  describe.skipIf(skip)(`the command on ${kind}`, () => {
+    let storage: TestDatabase;
+    let env: Environment;
+    beforeEach(async () => {
+      storage = await openTestDatabase(kind, { migrated: false });
+      env =
+        storage.config.databaseUrl === undefined
+          ? { HUB_DATABASE_FILE: join(folder.path, "hub.db") }
+          : { DATABASE_URL: storage.config.databaseUrl };
+    });
+
+    afterEach(() => storage.remove());
+
+    it("takes an operator from nothing to a revoked key, while the hub runs (2)", async () => {
+      const init = await run(["init", "--email", "root@example.org", "--team", "Crew"], env);
+      expect(init.stderr).toBe("");
+      const team = init.json.team as { id: string };
+      expect((await run(["devices", "add", "--team", "Crew", "--name", "one", "--id", "dev-1"], env)).json).toEqual({
+        id: "dev-1",
+        name: "one",
+      });
+      const file = join(folder.path, "devices.jsonl");
+      writeFileSync(file, '{"name":"two"}\n{"name":"three","id":"dev-3"}\n');
+      expect((await run(["devices", "import", "--team", team.id, file], env)).json).toEqual({ imported: 2 });
+      const hub = await HubProcess.start(env);
+      const person = await useLinkAt(hub.url, init.json.link as string);
+      const key = await makeKey(person, team.id);
+      expect(await ask(hub.url, key)).toBe(200);
+      expect((await run(["devices", "remove", "--team", "Crew", "--id", "dev-3"], env)).json).toEqual({
+        removed: "dev-3",
+      });
+      expect((await run(["devices", "list", "--team", "Crew"], env)).json).toHaveLength(2);
+
+      const full = await run(["keys", "revoke", "--team", "Crew", "--key", key], env);
+      expect([full.code, full.stderr.includes(key.slice(17))]).toEqual([1, false]);
+      expect(await ask(hub.url, key)).toBe(200);
+      expect((await run(["keys", "revoke", "--team", "Crew", "--key", key.slice(4, 16)], env)).json).toEqual({
+        revoked: key.slice(4, 16),
+        before: false,
+      });
+      expect(await ask(hub.url, key)).toBe(401);
+      expect((await run(["keys", "revoke", "--team", "Crew", "--key", key.slice(4, 16)], env)).json).toEqual({
+        revoked: key.slice(4, 16),
+        before: true,
+      });
+
+      const log = (await run(["audit", "--team", "Crew"], env)).json as { action: string; actor: string }[];
+      expect(log.map((row) => [row.action, row.actor])).toEqual([
+        ["key.revoked", "operator"],
+        ["key.created", "root@example.org"],
+        ["member.joined", "root@example.org"],
+        ["invite.created", "operator"],
+        ["team.created", "operator"],
+      ]);
+      const backup = join(folder.path, "backup.gz");
+      expect((await run(["backup", "--out", backup], env)).code).toBe(0);
+      expect((await run(["restore", "--from", backup], env)).stderr).toContain("expected an empty database");
+      const elsewhere = { HUB_DATABASE_FILE: join(folder.path, "other.db") };
+      const moved = await run(["restore", "--from", backup], elsewhere);
+      expect([moved.code, moved.json]).toMatchObject([0, { inForce: { users: 1, keys: 0 } }]);
+      // Warn if the database cannot know what was taken away since, and only then.
+      expect(moved.stderr).toMatch(
+        /^hub: this database does not know what happened after the backup of \d{4}-.* 0 API keys and 1 accounts/,
+      );
+      const again = await run(["restore", "--from", backup, "--replace"], elsewhere);
+      expect([again.code, again.stderr, again.json]).toMatchObject([0, "", { stayRevoked: [], stayRemoved: [] }]);
+      expect((await run(["teams", "members", "--team", "Crew"], elsewhere)).json).toMatchObject([
+        { email: "root@example.org", role: "admin" },
+      ]);
+      expect(await hub.stop()).toBe(0);
+      expect(hub.output).not.toContain(key.slice(17));
+      expect(hub.output).not.toContain(new URL(init.json.link as string).pathname.slice(6));
+    });
+
+    it("says which keys a removed person leaves behind, and which team without an administrator", async () => {
+      const init = await run(["init", "--email", "root@example.org", "--team", "Crew"], env);
+      const team = init.json.team.id as string;
+      const second = (await run(["teams", "add", "--name", "Second"], env)).json as { id: string };
+      const hub = await HubProcess.start(env);
+      const person = await useLinkAt(hub.url, init.json.link as string);
+      const invited = await run(
+        ["users", "invite", "--team", second.id, "--email", "root@example.org", "--role", "admin"],
+        env,
+      );
+      await useLinkAt(hub.url, invited.json.link as string);
+      const keys = [await makeKey(person, team), await makeKey(person, team), await makeKey(person, second.id)];
+      const ids = keys.map((key) => key.slice(4, 16));
+      await run(["keys", "revoke", "--team", "Crew", "--key", ids[0]!], env);
+      const last = await run(["users", "remove", "--team", "Crew", "--email", "root@example.org"], env);
+      expect([last.code, last.stderr]).toMatchObject([1, expect.stringContaining("last administrator")]);
+      await useLinkAt(
+        hub.url,
+        (await run(["users", "invite", "--team", "Crew", "--email", "b@example.org", "--role", "admin"], env)).json
+          .link as string,
+      );
+      const role = (name: string) =>
+        run(["users", "role", "--team", "Crew", "--email", "root@example.org", "--role", name], env);
+      expect((await role("member")).json).toMatchObject({ role: "member", keysThatStay: [ids[1]] });
+      expect((await role("admin")).json).not.toHaveProperty("keysThatStay");
+      expect(await run(["users", "remove", "--team", "Crew", "--email", " Root@example.org"], env)).toMatchObject({
+        stderr: "",
+        json: { removed: "root@example.org", keysThatStay: [ids[1]] },
+      });
+      const ended = await run(["users", "remove", "--email", "root@example.org"], env);
+      expect(ended.json).toEqual({ removed: "root@example.org", keysThatStay: [ids[1], ids[2]] });
+      expect(ended.stderr).toBe(
+        `hub: team "Second" (${second.id}) has no administrator now: hub users role, or hub users invite --role admin\n`,
+      );
+      expect((await run(["users", "remove", "--email", "root@example.org"], env)).stderr).toContain("expected a user");
+      await hub.stop();
+    });
+
+    it("starts four hubs on an empty database at once (19)", async () => {
+      const hubs = await Promise.all([1, 2, 3, 4].map(() => HubProcess.start(env)));
+      for (const hub of hubs) expect((await fetch(`${hub.url}/readyz`)).status).toBe(200);
+      expect(await Promise.all(hubs.map((hub) => hub.stop()))).toEqual([0, 0, 0, 0]);
+    });
+  });
+}

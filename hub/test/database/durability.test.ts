@@ -1,0 +1,151 @@
+/**
+ * SIGKILL in the middle of writes. On SQLite the hub is the database, so killing it kills both; on PostgreSQL the hub
+ * and every process of the server are killed in the same moment. After each restart: what was acknowledged is there,
+ * and a key that was revoked stays revoked.
+ */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, inject, it } from "vitest";
+import { kinds, LIST, temporaryFolder } from "../support/hub.ts";
+import { PostgresServer } from "../support/postgres-server.ts";
+import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../support/process.ts";
+import { openDatabase } from "../../src/database/open.ts";
+import { revokeKey } from "../../src/nouns/apikey.ts";
+
+const ROUNDS = inject("full") ? 100 : 5;
+
+for (const { kind, skip } of kinds) {
+  describe.skipIf(skip)(`kill -9 on ${kind}`, () => {
+    it(
+      `loses nothing that was acknowledged, ${ROUNDS} times`,
+      async () => {
+        const folder = temporaryFolder();
+        const server = kind === "postgres" ? await PostgresServer.create() : undefined;
+        const env: Environment = {
+          ...(server === undefined
+            ? { HUB_DATABASE_FILE: join(folder.path, "hub.db") }
+            : { DATABASE_URL: await server.newDatabase() }),
+          HUB_MAX_DEVICES: "25000",
+          HUB_ADDRESS_RATE: "100000",
+          HUB_ADDRESS_BURST: "100000",
+          HUB_LOG_LEVEL: "warn",
+        };
+        const init = await run(["init", "--email", "root@example.org"], env);
+        const team = init.json.team.id as string;
+        let hub = await HubProcess.start(env);
+        const person = await useLinkAt(hub.url, init.json.link as string);
+        const reader = await makeKey(person, team);
+        const acknowledged = new Set<string>();
+        const revoked: string[] = [];
+        const made: string[] = [];
+        /**
+         * Answers that a write must not get. PostgreSQL may be killed a moment before the hub, which then says 500 or
+         * 503. SQLite dies with the hub.
+         */
+        const unexpected: number[] = [];
+        const allowed = server === undefined ? [303] : [303, 500, 503];
+        let cutOff = 0;
+        let serial = 0;
+        const post = (path: string, form: Record<string, string>) =>
+          fetch(hub.url + path, {
+            method: "POST",
+            redirect: "manual",
+            body: new URLSearchParams(form),
+            headers: { origin: hub.url, cookie: person.cookie! },
+          });
+        const list = async (key: string) =>
+          fetch(`${hub.url}/graphql`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+            body: JSON.stringify({ query: LIST }),
+          });
+
+        // The operator's command, without the start of a process: the kill shall meet it.
+        const revoke = async (key: string): Promise<void> => {
+          const db = await openDatabase(
+            { databaseUrl: env["DATABASE_URL"], databaseFile: env["HUB_DATABASE_FILE"] ?? "", databasePool: 1 },
+            () => undefined,
+          );
+          try {
+            await revokeKey(db, Date.now(), "operator", team, key.slice(4, 16));
+            revoked.push(key);
+          } finally {
+            await db.close();
+          }
+        };
+        // One revocation that no kill cuts off: every round looks for it.
+        made.push(await makeKey(person, team));
+        await revoke(made[0]!);
+
+        for (let round = 0; round < ROUNDS; round++) {
+          // The session survives restarts, and its form tokens with it.
+          const path = `/teams/${team}/devices`;
+          const page = await (
+            await fetch(`${hub.url}/teams/${team}/settings`, { headers: { cookie: person.cookie! } })
+          ).text();
+          const csrf = /name="csrf" value="([^"]*)"/.exec(page)![1]!;
+          const nonce = /name="nonce" value="([^"]*)"/.exec(page)![1]!;
+          let over = false;
+          const writers = Array.from({ length: 4 }, async () => {
+            while (!over) {
+              const name = `device ${serial++}`;
+              // Only what `fetch` throws is the kill.
+              const answer = await post(path, { csrf, name }).catch(() => undefined);
+              if (answer === undefined) {
+                cutOff++;
+                return;
+              }
+              if (answer.status === 303) acknowledged.add(name);
+              else if (!allowed.includes(answer.status)) unexpected.push(answer.status);
+            }
+          });
+          const keeper = (async () => {
+            const key = /hub_\w{12}_\w{38}/.exec(
+              await (await post(`/teams/${team}/keys`, { csrf, nonce })).text(),
+            )?.[0];
+            if (key === undefined) return;
+            made.push(key);
+            const doomed = made.findIndex((candidate, i) => i % 2 === 0 && !revoked.includes(candidate));
+            if (doomed >= 0) await revoke(made[doomed]!);
+          })().catch(() => undefined);
+          // Each round has something to lose; then the kill falls anywhere.
+          const enough = acknowledged.size + 2;
+          while (acknowledged.size < enough && unexpected.length === 0) await sleep(1);
+          await sleep(60 + (round % 10) * 20);
+          await Promise.all([server?.kill(), hub.kill()]);
+          over = true;
+          await Promise.all([...writers, keeper]);
+          expect(unexpected).toEqual([]);
+          await server?.start();
+          hub = await HubProcess.start(env);
+
+          const answer = await list(reader);
+          expect(answer.status).toBe(200);
+          const names = new Set(
+            (
+              (await answer.json()) as { data: { team: { devices: { nodes: { name: string }[] } } } }
+            ).data.team.devices.nodes.map((node) => node.name),
+          );
+          const lost = [...acknowledged].filter((name) => !names.has(name));
+          expect(lost).toEqual([]);
+          for (const key of [revoked[0]!, ...revoked.slice(-5)]) expect((await list(key)).status).toBe(401);
+        }
+        for (const key of revoked) expect((await list(key)).status).toBe(401);
+        for (const key of made.filter((candidate) => !revoked.includes(candidate))) {
+          // Made and shown, so it is there; the last may have been revoked without our hearing of it.
+          if (made.indexOf(key) % 2 === 1) expect((await list(key)).status).toBe(200);
+        }
+        expect(acknowledged.size).toBeGreaterThan(ROUNDS);
+        expect(revoked.length).toBeGreaterThan(0);
+        expect(cutOff).toBeGreaterThan(0);
+        console.log(
+          `${kind}: ${ROUNDS} kills, ${acknowledged.size} acknowledged devices all there, ${made.length} keys made, ${revoked.length} revoked and refused, ${cutOff} writes cut off`,
+        );
+        await hub.stop();
+        await server?.remove();
+        folder.remove();
+      },
+      15 * 60_000,
+    );
+  });
+}

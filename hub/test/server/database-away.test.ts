@@ -1,0 +1,50 @@
+/** A database that goes away and comes back. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { LIST, temporaryFolder } from "../support/hub.ts";
+import { PostgresServer } from "../support/postgres-server.ts";
+import { HubProcess, makeKey, run, useLinkAt } from "../support/process.ts";
+
+let folder: { path: string; remove: () => void };
+beforeEach(() => void (folder = temporaryFolder()));
+afterEach(() => folder.remove());
+const ask = async (url: string, key: string): Promise<number> =>
+  (
+    await fetch(`${url}/graphql`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ query: LIST }),
+    })
+  ).status;
+
+/** Waits until `what` is true, at most 20 s. The caller then looks for itself. */
+const until = async (what: () => Promise<boolean>): Promise<void> => {
+  for (let i = 0; i < 200 && !(await what()); i++) await sleep(100);
+};
+
+describe.skipIf(inject("postgres") === undefined)("a PostgreSQL that goes away (20)", () => {
+  it("is said on /readyz, not on /healthz; requests get 503; and all is well again without a restart", async () => {
+    const server = await PostgresServer.create();
+    const env = { DATABASE_URL: await server.newDatabase() };
+    const init = await run(["init", "--email", "root@example.org"], env);
+    const hub = await HubProcess.start(env);
+    const person = await useLinkAt(hub.url, init.json.link as string);
+    const key = await makeKey(person, init.json.team.id as string);
+    const ready = async (): Promise<number> => (await fetch(`${hub.url}/readyz`)).status;
+    expect([await ready(), await ask(hub.url, key)]).toEqual([200, 200]);
+    for (const end of ["stop", "kill"] as const) {
+      await server[end]();
+      await until(async () => (await ready()) === 503);
+      expect(await ready()).toBe(503);
+      expect((await fetch(`${hub.url}/healthz`)).status).toBe(200);
+      expect(await ask(hub.url, key)).toBe(503);
+      expect((await person.get(`/teams/${init.json.team.id}/devices`)).status).toBe(503);
+      await server.start();
+      await until(async () => (await ready()) === 200);
+      expect([await ready(), await ask(hub.url, key)]).toEqual([200, 200]);
+      expect((await person.get(`/teams/${init.json.team.id}/devices`)).status).toBe(200);
+    }
+    expect(await hub.stop()).toBe(0);
+    await server.remove();
+  });
+});
