@@ -53,11 +53,20 @@ export interface Decoded {
   };
 }
 
-/** Decodes each image of a batch. */
-export const decode = (plan: Plan, tensors: Tensors, thresholds: Thresholds, frame?: Frame): Decoded[] =>
+/** Decodes each image of a batch, with one frame for all or one each. */
+export const decode = (
+  plan: Plan,
+  tensors: Tensors,
+  thresholds: Thresholds,
+  frames?: Frame | readonly Frame[],
+): Decoded[] =>
   Array.from({ length: plan.batch }, (_, image) =>
-    decodeImage(plan, new ColumnReader(plan, tensors, image), thresholds, frame),
+    decodeImage(plan, new ColumnReader(plan, tensors, image), thresholds, frameOf(frames, image)),
   );
+
+/** Returns the frame of an image. */
+export const frameOf = (frames: Frame | readonly Frame[] | undefined, image: number): Frame | undefined =>
+  Array.isArray(frames) ? (frames as readonly Frame[])[image] : (frames as Frame | undefined);
 
 function decodeImage(
   plan: Plan,

@@ -33,12 +33,15 @@ export const dequantise = (spec: TensorSpec, element: number): number =>
 export class ColumnReader {
   readonly plan: Plan;
   readonly tensors: Tensors;
-  readonly image: number;
+  /** First element of the image in each tensor of the plan. */
+  readonly starts: readonly number[];
 
   constructor(plan: Plan, tensors: Tensors, image: number) {
     this.plan = plan;
     this.tensors = tensors;
-    this.image = image;
+    this.starts = plan.tensors.map(
+      ({ dims }) => (dims.reduce((product, n) => product * n, 1) / plan.batch) * image,
+    );
   }
 
   /** Returns the element of a column at a cell and a channel. */
@@ -47,10 +50,8 @@ export class ColumnReader {
     cell: number,
     channel = 0,
   ): number {
-    const { name, dims } = this.plan.tensors[tensor];
-    const elements = dims.reduce((product, n) => product * n, 1);
-    const first = (elements / this.plan.batch) * this.image + offset;
-    return this.tensors[name][first + cell * cellStep + channel * channelStep];
+    const at = this.starts[tensor] + offset + cell * cellStep + channel * channelStep;
+    return this.tensors[this.plan.tensors[tensor].name][at];
   }
 
   /** Returns the real number at a cell and a channel. */

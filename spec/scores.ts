@@ -210,22 +210,18 @@ export function scoreCell(
   const mostObjectness = highest(plan, head.objectness, head.objectnessFn);
   const mostClass = rule === "objectness" ? Infinity : highest(plan, head.score, head.scoreFn);
 
-  const passing = classes.filter(({ classId, raw, objectness: o, classScore, score }) => {
-    if (raw === -Infinity) return false;
-    if (o !== null && !passesObjectness(rule, o, thresholds.lowest, gate)) return false;
-    // A probability above 1 must not lift the other factor over the threshold.
-    const limited = combine(
-      rule,
-      o === null ? o : Math.min(o, mostObjectness),
-      Math.min(classScore, mostClass),
-    );
-    const threshold = thresholds.of(classId);
-    return passes(limited, threshold, gate) && passes(score, threshold, gate);
+  // A class has to pass with the largest objectness that there may be: one above 1 must not lift it over the threshold.
+  const open = classes.filter(({ raw, objectness: o, classScore }) => {
+    if (raw === -Infinity || (o !== null && !passesObjectness(rule, o, thresholds.lowest, gate)))
+      return false;
+    const atBest = rule === "objectness" ? o : Number.isFinite(mostObjectness) ? mostObjectness : 1;
+    return passes(combine(rule, atBest, classScore), thresholds.lowest, gate);
   });
   const isAbove = (probability: number, most: number): boolean =>
     Number.isFinite(probability) && probability > most;
-  const outOfRange = passing.some(
+  const outOfRange = open.some(
     ({ objectness: o, classScore }) => isAbove(o ?? 0, mostObjectness) || isAbove(classScore, mostClass),
   );
+  const passing = open.filter(({ classId, score }) => passes(score, thresholds.of(classId), gate));
   return { passing: multiLabel ? passing : firstOfLargest(passing), outOfRange };
 }
