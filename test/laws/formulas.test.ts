@@ -1,24 +1,23 @@
 /**
- * Forms that no outside data at hand has: against the published formulas, written out here in double precision,
- * without suppression, on seeded tensors.
+ * The formulas of the specification, on values that others published. Then the forms of export that no outside data at hand has:
+ * each case says by hand which channel is what, the specification has to read the same from the plan, and the engines have to
+ * agree with the specification.
  */
 import { describe, expect, test } from "vitest";
 import { mulberry32 } from "../../bench/random.ts";
+import { expectedDistance } from "../../spec/boxes.ts";
+import { half } from "../../spec/element.ts";
+import { placeInInput, undoResize } from "../../spec/frame.ts";
+import { combine, sigmoid, softmax } from "../../spec/scores.ts";
+import { suppresses } from "../../spec/suppress.ts";
 import { createDecoderSync } from "../../src/decode/decoder.ts";
 import { caffePriors } from "../../src/heads/priors.ts";
 import { engines } from "../support/engines.ts";
 import { expectSame } from "../support/expect-detections.ts";
+import { rowsOf, specify } from "../support/specification.ts";
 import type { Row } from "../support/shared-data.ts";
 
 const THRESHOLD = 0.3;
-const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
-
-function softmax(x: readonly number[]): number[] {
-  const e = x.map((v) => Math.exp(v));
-  const sum = e.reduce((a, b) => a + b, 0);
-  return e.map((v) => v / sum);
-}
-
 /** A box from its centre, in the unit that `by` divides away. */
 function centre(cx: number, cy: number, w: number, h: number, by: readonly [number, number]): number[] {
   return [(cx - w / 2) / by[0], (cy - h / 2) / by[1], (cx + w / 2) / by[0], (cy + h / 2) / by[1]];
@@ -66,10 +65,9 @@ const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 const C = 3;
 const INPUT: readonly [number, number] = [160, 96];
-/** Expected value of a side's distribution. */
-const distance = (bins: readonly number[]): number => softmax(bins).reduce((sum, p, i) => sum + p * i, 0);
+/** The distances that four distributions of `n` bins mean. */
 const sides = (bins: readonly number[], n: number): number[] =>
-  range(4).map((k) => distance(bins.slice(k * n, k * n + n)));
+  range(4).map((k) => expectedDistance(bins.slice(k * n, k * n + n)));
 
 /** Left, top, right, bottom in cells from the middle of a cell. */
 function around(
@@ -427,7 +425,59 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("formulas", () => {
+describe("published values", () => {
+  const near = (got: readonly number[], expected: readonly number[]): void => {
+    expect(got).toHaveLength(expected.length);
+    got.forEach((x, i) => expect(x).toBeCloseTo(expected[i], 12));
+  };
+
+  test("sigmoid and softmax of known numbers", () => {
+    near([0, 2, -2].map(sigmoid), [0.5, 0.8807970779778823, 0.11920292202211755]);
+    // ln 1, ln 2, ln 5: shares of eight
+    near(softmax([0, Math.LN2, Math.log(5)]), [1 / 8, 2 / 8, 5 / 8]);
+    near(softmax([1000, 1000]), [0.5, 0.5]);
+  });
+
+  test("the examples of binary16 in IEEE 754", () => {
+    const examples = [0x0001, 0x03ff, 0x0400, 0x3555, 0x3c00, 0x7bff, 0x7c00, 0xc000];
+    expect(examples.map(half)).toEqual([
+      5.960464477539063e-8,
+      0.00006097555160522461,
+      0.00006103515625,
+      0.333251953125,
+      1,
+      65504,
+      Infinity,
+      -2,
+    ]);
+    expect(half(0x7e00)).toBeNaN();
+  });
+
+  test("a distribution in two bins means a distance between them", () => {
+    near([expectedDistance([-1000, -1000, 0, Math.log(3)])], [2.75]);
+  });
+
+  test("FastestDet: objectness^0.6 x class^0.4", () => {
+    near([combine("power", 0.5, 0.25)], [0.5 ** 1.4]);
+  });
+
+  test("IoU exactly at the threshold: only >= suppresses", () => {
+    // 30 of 50 pixels, of which f32 products make more than 0.6
+    const box = (right: number) => ({ score: 1, classId: 0, box: [0, 0, right / 64, 10 / 64] as const });
+    const rule = { nms: "all", iouThreshold: 0.6, maxDetections: 9, offset: [0, 0] } as const;
+    expect(suppresses(box(5), box(3), { ...rule, suppress: ">=" })).toBe(true);
+    expect(suppresses(box(5), box(3), { ...rule, suppress: ">" })).toBe(false);
+    expect(suppresses(box(0), box(0), { ...rule, iouThreshold: 0, suppress: ">=" })).toBe(false);
+  });
+
+  test("the letterbox of a recording: 451 x 300 into 320 x 320", () => {
+    const frame = { width: 451, height: 300, resize: "letterbox" } as const;
+    expect(placeInInput(frame, [320, 320])).toEqual([0, 53, 320, 213]);
+    near(undoResize([0, 53 / 320, 1, 266 / 320], frame, [320, 320]), [0, 0, 1, 1]);
+  });
+});
+
+describe("forms of export", () => {
   test.each(cases)("$name", ({ name, config, make, multiLabel }) => {
     const random = mulberry32([...name].reduce((seed, c) => seed * 31 + c.charCodeAt(0), 7));
     const { tensors, cells } = make((dims, from, to) => {
@@ -447,14 +497,17 @@ describe("formulas", () => {
     expect(expected.length).toBeLessThan(cells.length * (multiLabel === true ? C : 1));
     const nearest = Math.min(...cells.flatMap((c) => c.scores.map((s) => Math.abs(s - THRESHOLD))));
     expect(nearest).toBeGreaterThan(1e-6);
+    const options = {
+      confidenceThreshold: THRESHOLD,
+      conventions: { nms: "none", clamp: "none", maxCandidates: 0 },
+      maxDetections: 5000,
+    } as const;
+    const specified = rowsOf(specify(config, options, tensors)[0]);
+    // a plan holds prior boxes in f32
+    expectSame(specified, expected, 1e-7);
     for (const engine of engines) {
-      const decoder = createDecoderSync(config, {
-        engine,
-        confidenceThreshold: THRESHOLD,
-        conventions: { nms: "none", clamp: "none", maxCandidates: 0 },
-        maxDetections: 5000,
-      });
-      expectSame(decoder.decode(tensors).toArray(), expected, 1e-5);
+      const decoder = createDecoderSync(config, { engine, ...options });
+      expectSame(decoder.decode(tensors).toArray(), specified, 1e-5);
     }
   });
 });
@@ -554,7 +607,6 @@ describe.each(engines)("a threshold beyond every number of the type passes nothi
       inputSize: [320, 320],
       anchors: [10, 10, 20, 20, 30, 30, 40, 40, 50, 50],
     } as const;
-    const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
     const scale = 0.625 / (top - zeroPoint);
     for (const order of ["NCHW", "NHWC"] as const) {
       const data = type === "i8" ? new Int8Array(35 * cells) : new Uint8Array(35 * cells);

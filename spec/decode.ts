@@ -1,0 +1,182 @@
+/**
+ * What a decode computes: tensors and a plan -> detections. The steps stand from top to bottom in the order in which they happen.
+ * All numbers are doubles. README.md says what an engine that computes in f32 may do otherwise.
+ */
+import type { Head } from "../src/heads/head.ts";
+import type { Plan } from "../src/plan/plan.ts";
+import { type Box, boxOf, clampCorners, fitsF32, isEmpty } from "./boxes.ts";
+import { ColumnReader, type Tensors } from "./element.ts";
+import { type Frame, clampDetection, undoResize } from "./frame.ts";
+import { type ClassScore, type Thresholds, headThresholds, scoreCell } from "./scores.ts";
+import { type Suppression, inOrder, suppress } from "./suppress.ts";
+
+export type { Frame, Tensors, Thresholds };
+
+/** A class of a cell that is over its threshold. */
+export interface Found extends ClassScore {
+  /** Index of the head in the plan. */
+  readonly head: number;
+  readonly cell: number;
+  /** Number of the cell, counted head by head. */
+  readonly source: number;
+  /** Normalised to the network's input. */
+  readonly box: Box;
+  /**
+   * A "notFinite" class has a score, a box or a class id that is no number. An "empty" one has no area left after a clamp.
+   * Neither is a candidate.
+   */
+  readonly fate: "candidate" | "notFinite" | "empty";
+}
+
+export interface Detection {
+  readonly classId: number;
+  readonly score: number;
+  /** Normalised to the image, or without a frame to the network's input. */
+  readonly box: Box;
+  readonly source: number;
+}
+
+/** One image, decoded. */
+export interface Decoded {
+  readonly detections: readonly Detection[];
+  /** Every class over its threshold, head by head, cell by cell, class by class. */
+  readonly found: readonly Found[];
+  /** How many of these are candidates. */
+  readonly candidates: number;
+  /** A frame with a probability above 1 in a cell that would be a candidate is refused. */
+  readonly refused: boolean;
+  readonly dropped: {
+    /** Candidates without room, beyond `maxCandidates`, or not looked at once `maxDetections` were kept. */
+    readonly capped: number;
+    readonly notFinite: number;
+    readonly empty: number;
+  };
+}
+
+/** Decodes each image of a batch, with one frame for all or one each. */
+export const decode = (
+  plan: Plan,
+  tensors: Tensors,
+  thresholds: Thresholds,
+  frames?: Frame | readonly Frame[],
+): Decoded[] =>
+  Array.from({ length: plan.batch }, (_, image) =>
+    decodeImage(plan, new ColumnReader(plan, tensors, image), thresholds, frameOf(frames, image)),
+  );
+
+/** Returns the frame of an image. */
+export const frameOf = (frames: Frame | readonly Frame[] | undefined, image: number): Frame | undefined =>
+  Array.isArray(frames) ? (frames as readonly Frame[])[image] : (frames as Frame | undefined);
+
+function decodeImage(
+  plan: Plan,
+  read: ColumnReader,
+  thresholds: Thresholds,
+  frame: Frame | undefined,
+): Decoded {
+  // 1. Every cell of every head: scores, thresholds, boxes.
+  const { found, refused } = scan(plan, read, thresholds);
+  const candidates = found.filter(({ fate }) => fate === "candidate");
+  // 2. From the best score down, as many as there is room for, and as suppression may look at.
+  const ordered = inOrder(candidates).slice(0, Math.min(plan.capacity, plan.rules.maxCandidates || Infinity));
+  // 3. Suppression.
+  const { kept, visited } = suppress(ordered, suppressionOf(plan, thresholds));
+  // 4. Back to the image.
+  const detections = kept.map(({ classId, score, box, source }): Detection => ({
+    classId,
+    score,
+    box: clampDetection(undoResize(box, frame, plan.inputSize), plan.rules.clamp),
+    source,
+  }));
+  const count = (fate: Found["fate"]): number => found.filter((f) => f.fate === fate).length;
+  return {
+    detections,
+    found,
+    candidates: candidates.length,
+    refused: refused.length > 0,
+    dropped: {
+      capped: candidates.length - visited,
+      notFinite: count("notFinite"),
+      empty: count("empty"),
+    },
+  };
+}
+
+/** What the cells of one image hold. */
+export interface Scanned {
+  readonly found: readonly Found[];
+  /** Sources of cells with a probability above 1. */
+  readonly refused: readonly number[];
+}
+
+/** Returns the classes over their thresholds in every cell of every head. */
+export function scan(plan: Plan, read: ColumnReader, thresholds: Thresholds): Scanned {
+  const heads = plan.heads.map((head, index) => scanHead(plan, head, index, read, thresholds));
+  return { found: heads.flatMap((h) => h.found), refused: heads.flatMap((h) => h.refused) };
+}
+
+function scanHead(
+  plan: Plan,
+  head: Head,
+  index: number,
+  read: ColumnReader,
+  thresholds: Thresholds,
+): Scanned {
+  const found: Found[] = [];
+  const refused: number[] = [];
+  const ofHead = headThresholds(plan, head, thresholds.confidenceThreshold);
+  const cells = ofHead.classIds.length === 0 ? 0 : validCells(head, read);
+  const first = plan.heads.slice(0, index).reduce((sum, h) => sum + h.cells, 0);
+  for (let cell = 0; cell < cells; cell++) {
+    const source = first + cell;
+    const { passing, outOfRange } = scoreCell(plan, head, read, cell, ofHead);
+    if (outOfRange) refused.push(source);
+    for (const score of passing) {
+      // `keep` drops the other ids of a column of class ids. An id that is no number stays, to be counted.
+      if (plan.keep && isClassId(score.classId) && !plan.keep.includes(score.classId)) continue;
+      found.push({ ...score, ...placed(plan, head, read, cell, score), head: index, cell, source });
+    }
+  }
+  return { found, refused };
+}
+
+/**
+ * Returns how many cells of a head hold something.
+ * - A count is the number of valid rows. Source: TFLite_Detection_PostProcess. A count that is no such number leaves all rows.
+ * - A marker of -1 ends the rows. Source: the DetectionOutput layer, as read by depthai-core.
+ */
+function validCells(head: Head, read: ColumnReader): number {
+  const { marker } = head;
+  const count = head.count ? read.stored(head.count, 0) : NaN;
+  const cells = count >= 0 && count < head.cells ? Math.trunc(count) : head.cells;
+  if (marker === null) return cells;
+  const end = Array.from({ length: cells }, (_, cell) => read.stored(marker, cell)).indexOf(-1);
+  return end < 0 ? cells : end;
+}
+
+/** Returns the box of a class that passed, and what becomes of it. */
+function placed(
+  plan: Plan,
+  head: Head,
+  read: ColumnReader,
+  cell: number,
+  { score, classId }: ClassScore,
+): Pick<Found, "box" | "fate"> {
+  const box = boxOf(head, read, cell);
+  if (![score, ...box].every(fitsF32) || !isClassId(classId)) return { box, fate: "notFinite" };
+  if (plan.rules.clamp !== "before") return { box, fate: "candidate" };
+  // Source: depthai-core clamps corners to the input before its suppression, and drops boxes without area.
+  const clamped = clampCorners(box);
+  return { box: clamped, fate: isEmpty(clamped) ? "empty" : "candidate" };
+}
+
+/** True if a class id fits the 32 bits in which it is given out. */
+const isClassId = (id: number): boolean => Math.abs(id) < 2147483000;
+
+/** Returns how boxes of a plan suppress each other. `pixelOffset` counts pixels of the input, whose size has to be known. */
+export function suppressionOf({ rules, inputSize }: Plan, thresholds: Thresholds): Suppression {
+  const { nms, suppress, pixelOffset } = rules;
+  const [x, y] = inputSize === null ? [0, 0] : inputSize.map((n) => pixelOffset / n);
+  const { iouThreshold, maxDetections } = thresholds;
+  return { nms, suppress, iouThreshold, maxDetections, offset: [x, y] };
+}

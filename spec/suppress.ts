@@ -1,0 +1,73 @@
+/** Order and suppression: which candidates stay. */
+import type { Conventions } from "../src/core/conventions.ts";
+import type { Box } from "./boxes.ts";
+
+/** What order and suppression look at. */
+export interface Ranked {
+  readonly score: number;
+  readonly classId: number;
+  readonly box: Box;
+}
+
+/** How boxes suppress each other. */
+export interface Suppression extends Pick<Conventions, "nms" | "suppress"> {
+  readonly iouThreshold: number;
+  readonly maxDetections: number;
+  /** Added to widths and heights, in the unit of the boxes. */
+  readonly offset: readonly [number, number];
+}
+
+export interface Suppressed<T> {
+  readonly kept: readonly T[];
+  /** How many candidates were looked at: all, or those up to the one that filled `maxDetections`. */
+  readonly visited: number;
+}
+
+/**
+ * Returns the candidates from the best score down. Equal scores stay in the order of their sources: head by head, cell by cell,
+ * class by class.
+ */
+export const inOrder = <T extends Ranked>(candidates: readonly T[]): T[] =>
+  [...candidates].sort((a, b) => b.score - a.score);
+
+/** Returns a length that is not below 0. */
+const length = (from: number, to: number, offset: number): number => Math.max(0, to - from + offset);
+
+/**
+ * Returns intersection and union of two boxes. `offset` is the one pixel that decoders with inclusive corners add.
+ * Source: every published decoder; the pixel: Fast R-CNN, depthai-nodes.
+ */
+export function overlap(a: Box, b: Box, [ox, oy]: Suppression["offset"]): { shared: number; union: number } {
+  const shared =
+    length(Math.max(a[0], b[0]), Math.min(a[2], b[2]), ox) *
+    length(Math.max(a[1], b[1]), Math.min(a[3], b[3]), oy);
+  const area = (box: Box): number => length(box[0], box[2], ox) * length(box[1], box[3], oy);
+  return { shared, union: area(a) + area(b) - shared };
+}
+
+/**
+ * True if a kept box removes another: IoU = intersection / union is above the threshold, or with ">=" equals it.
+ * The quotient itself is compared, so that 30 / 50 equals a threshold of 0.6. Boxes without area remove nothing.
+ * Source: the column "suppress when IoU" of the table of conventions.
+ */
+export function suppresses(kept: Ranked, other: Ranked, rule: Suppression): boolean {
+  if (rule.nms === "none" || (rule.nms === "class" && kept.classId !== other.classId)) return false;
+  const { shared, union } = overlap(kept.box, other.box, rule.offset);
+  if (!(union > 0)) return false;
+  const iou = shared / union;
+  return rule.suppress === ">" ? iou > rule.iouThreshold : iou >= rule.iouThreshold;
+}
+
+/**
+ * Greedy non-maximum suppression: from the best down, a candidate stays unless one that stays removes it.
+ * Source: every published decoder. `candidates` are in order.
+ */
+export function suppress<T extends Ranked>(candidates: readonly T[], rule: Suppression): Suppressed<T> {
+  const kept: T[] = [];
+  let visited = 0;
+  while (visited < candidates.length && kept.length < rule.maxDetections) {
+    const candidate = candidates[visited++];
+    if (!kept.some((k) => suppresses(k, candidate, rule))) kept.push(candidate);
+  }
+  return { kept, visited };
+}

@@ -1,0 +1,198 @@
+/** Runs random cases on an engine, and makes failing ones small enough to read. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { decode } from "../../spec/decode.ts";
+import type { EngineName } from "../../src/core/engine-name.ts";
+import { createDecoderSync } from "../../src/decode/decoder.ts";
+import type { Detections } from "../../src/decode/detections.ts";
+import { type NamedTensor, writeSafetensors } from "../../src/node/files/safetensors.ts";
+import { type Answer, type Known, compare, possibleAnswers } from "./compare.ts";
+import { type FuzzCase, type Limits, type Outputs, type Step, makeCase } from "./fuzz-case.ts";
+import { askedOf, elementsOf, rowsOf } from "./specification.ts";
+
+/** How a case went. */
+export interface Run {
+  /** What is wrong, in words; empty if nothing is. */
+  readonly complaints: readonly string[];
+  /** The engine, and the index of the frame, that the complaints are about. */
+  readonly engine: EngineName;
+  readonly frame: number;
+  readonly detections: number;
+  readonly refusedFrames: number;
+}
+
+type Decoder = ReturnType<typeof createDecoderSync>;
+
+/** Returns what a decoder makes of a frame. Errors other than that of a probability above 1 go on. */
+function answerOf(decoder: Decoder, way: FuzzCase["way"], step: Step, isFirst: boolean): Answer {
+  let images: readonly Detections[] | null = null;
+  try {
+    if (way === "arrays" || isFirst) images = decoder.decodeBatch(step.outputs, step.frames);
+    else {
+      for (const [name, { data }] of Object.entries(step.outputs))
+        decoder.slots[name].data.set(data as ArrayLike<number>);
+      images = decoder.decodeBatch(undefined, step.frames);
+    }
+  } catch (e) {
+    if (!(e as Error).message.includes("expected probabilities in 0..1")) throw e;
+  }
+  const { candidates, dropped } = decoder.stats;
+  return { images, candidates, dropped };
+}
+
+/**
+ * True for what a decoder throws at the boxes of its first candidates. The specification has no such check; a first frame whose
+ * candidates are all dropped leaves it to a later one.
+ */
+const isCheck = ({ name, message }: Error): boolean =>
+  name === "TensorError" && /got (box coordinates up to|boxes within|\d+ of \d+ boxes)/.test(message);
+
+/** Runs a case on engines, up to the first answer that is wrong. An unexpected error is a complaint. */
+export function runCase(c: FuzzCase, engines: readonly EngineName[], known: Known): Run {
+  const { plan, thresholds: own } = askedOf(c.config, {}, c.steps[0].outputs);
+  const decoders = engines.map((engine) => createDecoderSync(c.config, { engine }));
+  const run = { detections: 0, refusedFrames: 0 };
+  let thresholds = own;
+  for (const [frame, { update, outputs, frames }] of c.steps.entries()) {
+    thresholds = { ...thresholds, ...update };
+    const possible = possibleAnswers({ plan, thresholds }, elementsOf(outputs), known);
+    for (const decoder of decoders) {
+      const wrong = (complaints: string[]): Run => ({ ...run, complaints, engine: decoder.engine, frame });
+      try {
+        if (update) decoder.update(update);
+        const answer = answerOf(decoder, c.way, c.steps[frame], frame === 0);
+        const complaints = compare(possible, frames, answer);
+        if (complaints.length > 0) return wrong(complaints);
+        run.detections += (answer.images ?? []).reduce((n, { length }) => n + length, 0);
+        if (answer.images === null) run.refusedFrames++;
+      } catch (e) {
+        if (!isCheck(e as Error)) return wrong([(e as Error).stack ?? String(e)]);
+        run.refusedFrames++;
+      }
+    }
+  }
+  return { ...run, complaints: [], engine: engines[0], frame: c.steps.length };
+}
+
+// ---- Smaller cases ---------------------------------------------------------------------------------------
+
+type Fails = (c: FuzzCase) => boolean;
+
+/** Returns an object without one of its fields. */
+const without = <T extends object>(object: T, name: string): T =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => key !== name)) as T;
+
+/** Returns the frame that fails as a case of its own, with the thresholds that hold there. */
+function lastFrameAlone(c: FuzzCase, frame: number): FuzzCase {
+  const updates = c.steps.slice(0, frame + 1).map((s) => s.update ?? {});
+  const step = without(c.steps[frame], "update");
+  return {
+    ...c,
+    way: "arrays",
+    config: Object.assign({}, c.config, ...updates) as object as never,
+    steps: [step],
+  };
+}
+
+/** Returns the case with fewer options, as long as it fails. */
+function fewerOptions(c: FuzzCase, fails: Fails): FuzzCase {
+  let smallest = c;
+  const attempt = (next: FuzzCase): void => {
+    if (fails(next)) smallest = next;
+  };
+  attempt({ ...smallest, steps: [without(smallest.steps[0], "frames")] });
+  const rules = c.config["conventions"] as Record<string, unknown>;
+  for (const name of Object.keys(rules)) {
+    const others = without(smallest.config["conventions"] as Record<string, unknown>, name);
+    attempt({ ...smallest, config: { ...smallest.config, conventions: others } });
+  }
+  for (const name of ["keep", "scaleXY"]) {
+    attempt({ ...smallest, config: without(smallest.config, name) });
+  }
+  return smallest;
+}
+
+/** Returns the case with as many elements as possible set to 0, block by block, as long as it fails. */
+function fewerElements(c: FuzzCase, fails: Fails, tries: number): FuzzCase {
+  let smallest = c;
+  let left = tries;
+  for (const name of Object.keys(c.steps[0].outputs)) {
+    const { length } = c.steps[0].outputs[name].data;
+    for (let size = length; size >= 1 && left > 0; size = Math.floor(size / 2))
+      for (let at = 0; at < length && left > 0; at += size) {
+        const [step] = smallest.steps;
+        const tensor = step.outputs[name];
+        const data = (tensor.data as Float32Array).slice();
+        const nothing = Math.round(tensor.zeroPoint ?? 0);
+        if (data.subarray(at, at + size).every((x) => x === nothing)) continue;
+        data.fill(nothing, at, at + size);
+        const next = {
+          ...smallest,
+          steps: [{ ...step, outputs: { ...step.outputs, [name]: { ...tensor, data } } }],
+        };
+        left--;
+        if (fails(next)) smallest = next;
+      }
+  }
+  return smallest;
+}
+
+const SMALLER: readonly Limits[] = [
+  { cells: 1, classes: 1, batch: 1 },
+  { cells: 4, classes: 2, batch: 1 },
+  { cells: 16, classes: 4, batch: 1 },
+  { cells: 64, classes: 33, batch: 1 },
+];
+
+/** Returns a small case that fails as the one of a seed does: fewer cells and classes, one frame, few options, most elements 0. */
+export function shrink(seed: number, engine: EngineName, known: Known): { case: FuzzCase; run: Run } {
+  const run = (c: FuzzCase): Run => runCase(c, [engine], known);
+  const fails: Fails = (c) => {
+    try {
+      return run(c).complaints.length > 0;
+    } catch {
+      // Options or shapes that are refused are no smaller case.
+      return false;
+    }
+  };
+  const whole = [...SMALLER.map((limits) => makeCase(seed, limits)), makeCase(seed)];
+  const smallest = whole.find((c) => c !== null && fails(c)) as FuzzCase;
+  const alone = lastFrameAlone(smallest, run(smallest).frame);
+  // A fault that depends on earlier frames is not in one frame.
+  if (!fails(alone)) return { case: smallest, run: run(smallest) };
+  const small = fewerElements(fewerOptions(alone, fails), fails, 400);
+  return { case: small, run: run(small) };
+}
+
+// ---- Files -------------------------------------------------------------------------------------------------
+
+/** Returns a tensor as files hold it. */
+function named(name: string, { data, dims, type, scale, zeroPoint, order }: Outputs[string]): NamedTensor {
+  return {
+    name,
+    data: data as NamedTensor["data"],
+    dims: [...dims],
+    type: type as NamedTensor["type"],
+    ...(scale !== undefined && { scale }),
+    ...(zeroPoint !== undefined && { zeroPoint }),
+    ...(order !== undefined && { order }),
+  };
+}
+
+/** Writes a case of one frame as files, and returns the words after `boxwright` that decode them. */
+export function writeCase(folder: string, c: FuzzCase, engine: EngineName): string[] {
+  const [{ outputs, frames }] = c.steps;
+  mkdirSync(folder, { recursive: true });
+  const [config, tensors] = ["config.json", "tensors.safetensors"].map((name) => join(folder, name));
+  // Typed arrays become lists.
+  const plain = (_: string, x: unknown): unknown =>
+    ArrayBuffer.isView(x) ? Array.from(x as Float32Array) : x;
+  writeFileSync(config, JSON.stringify(c.config, plain, 2));
+  writeFileSync(tensors, writeSafetensors(Object.entries(outputs).map(([name, t]) => named(name, t))));
+  const { plan, thresholds } = askedOf(c.config, {}, outputs);
+  const right = decode(plan, elementsOf(outputs), thresholds, frames);
+  writeFileSync(join(folder, "expected.json"), JSON.stringify(right.map(rowsOf), null, 2));
+  const frame = [frames ?? []].flat()[0];
+  const resize = frame ? ["--image-size", `${frame.width}x${frame.height}`, "--resize", frame.resize] : [];
+  return ["decode", config, tensors, "--engine", engine, "--json", ...resize];
+}
