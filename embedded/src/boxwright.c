@@ -7,8 +7,9 @@
 #error "boxwright needs a little-endian processor: the words of a plan are little-endian"
 #endif
 
-/* BXW_LEAST_MEMORY of kernel_prelude.h. Every plan from `boxwright compile` needs many times as much. */
-enum { LEAST_MEMORY = 1024 };
+/* BXW_LEAST_MEMORY of kernel_prelude.h. Every plan needs more: its scratch alone has BXW_SCAN_SCALAR_BYTES. */
+enum { LEAST_MEMORY = 8192 };
+_Static_assert(LEAST_MEMORY <= BXW_SCAN_SCALAR_BYTES, "the least memory must fit every plan");
 
 /* Loads a word byte by byte, since a plan may lie at any address. Compilers emit one load where that is allowed. */
 static uint32_t word(const uint8_t *at, uint32_t index) {

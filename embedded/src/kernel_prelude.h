@@ -54,7 +54,7 @@ _Noreturn void bxw_trap(int reason);
  *     |--------------|----------------|--value--|-----------------------|
  *                    base <= size - (offset + bytes)
  */
-#define BXW_LEAST_MEMORY 1024
+#define BXW_LEAST_MEMORY 8192
 #ifdef BXW_UNCHECKED
 #define BXW_CHECK_BOUNDS(memory, base, offset, bytes) ((void)0)
 #else
