@@ -69,20 +69,24 @@ async function prepareSuppression(engine: EngineName, workload: Workload, entry:
   return { run: () => (kept = nms(boxes, scores, options)).length, answer: () => keptOnly(kept) };
 }
 
+type Decode = (outputs?: object) => Detections | readonly Detections[];
+
 async function prepareDecoder({ engine, input }: Row, workload: Workload, entry: string): Promise<Prepared> {
   const { createDecoderSync } = await loadPackage(entry);
   const outputs = outputsOf(workload);
   const decoder = createDecoderSync(optionsOf(workload), { engine: engine as EngineName, outputs });
+  // A release from before `decodeBatch`, which `--against` may name, gives a list from `decode`.
+  const { decodeBatch, decode: decodeOne } = decoder as unknown as { decodeBatch?: Decode; decode: Decode };
+  const decode = (decodeBatch ?? decodeOne).bind(decoder);
   for (const [name, { data }] of Object.entries(outputs))
     (decoder.slots[name].data as Float32Array).set(data as Float32Array);
   // The first decode checks every value once. This is not measured.
-  let found = decoder.decode(outputs) as Detections | readonly Detections[];
-  const run = input === "slot" ? () => (found = decoder.decode()) : () => (found = decoder.decode(outputs));
+  let found = decode(outputs);
+  const run = input === "slot" ? () => (found = decode()) : () => (found = decode(outputs));
   const columns = (pick: (of: Detections) => ArrayLike<number>): number[] =>
     [found].flat().flatMap((of) => Array.from(pick(of)));
   return {
-    // A batch gives an array of images, whose length serves the sink as well.
-    run: () => run().length,
+    run: () => lengthOf(run()),
     answer: () => ({
       count: [found].flat().reduce((sum, { length }) => sum + length, 0),
       boxes: columns(({ boxes, length }) => boxes.subarray(0, 4 * length)),
@@ -91,6 +95,13 @@ async function prepareDecoder({ engine, input }: Row, workload: Workload, entry:
       kept: columns(({ sources, length }) => sources.subarray(0, length)),
     }),
   };
+}
+
+function lengthOf(found: Detections | readonly Detections[]): number {
+  if (!Array.isArray(found)) return (found as Detections).length;
+  let sum = 0;
+  for (const { length } of found as readonly Detections[]) sum += length;
+  return sum;
 }
 
 /** Prepares a row in this process. `entry` is the URL of the package that our engines come from. */

@@ -60,6 +60,11 @@ function checkOffset(offset: unknown): void {
  * Rows go layer by layer, line by line, cell by cell, then box by box; layers of the same stride share their cells.
  * @returns rows [xcenter, ycenter, width, height], 0..1.
  * @throws RangeError where a size, stride, scale or ratio is not positive, or the offset no number
+ * @example
+ * import { ssdAnchors } from "boxwright/priors";
+ *
+ * const anchors = ssdAnchors({ inputSize: [300, 300], strides: [16, 32], minScale: 0.2, maxScale: 0.95 });
+ * console.log(anchors.length / 4); // 2766
  */
 export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
   if (typeof options !== "object" || (options as unknown) === null)
@@ -108,6 +113,10 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
  * Anchors of SSD-MobileNet v1 and v2 as TensorFlow's detection API trains them (1,917 for 300x300).
  * @returns rows [ycenter, xcenter, height, width], the order in which those networks store theirs.
  * @throws RangeError where a size is not positive
+ * @example
+ * import { ssdMobilenetAnchors } from "boxwright/priors";
+ *
+ * console.log(ssdMobilenetAnchors([300, 300]).length / 4); // 1917
  */
 export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300, 300]): Float32Array {
   const xywh = ssdAnchors({
@@ -129,6 +138,10 @@ export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300,
  * camera at the back (256x256, strides 16, 32, 32, 32), 2,304 for the full range (192x192, stride 4).
  * @returns rows [xcenter, ycenter, 1, 1], line by line.
  * @throws RangeError for any other size: there is no such network
+ * @example
+ * import { blazefaceAnchors } from "boxwright/priors";
+ *
+ * console.log(blazefaceAnchors([128, 128]).length / 4); // 896
  */
 export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 128]): Float32Array {
   checkPositive("inputSize", inputSize, 2);
@@ -142,6 +155,10 @@ export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 12
  * Priors of UltraFace (version-RFB and version-slim): sizes 10,16,24 / 32,48 / 64,96 / 128,192,256 px at strides 8, 16, 32, 64.
  * @returns rows [xcenter, ycenter, width, height], 0..1, map by map, line by line.
  * @throws RangeError where a size is not positive
+ * @example
+ * import { ultrafacePriors } from "boxwright/priors";
+ *
+ * console.log(ultrafacePriors([320, 240]).length / 4); // 4420
  */
 export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240]): Float32Array {
   checkPositive("inputSize", inputSize, 2);
@@ -170,6 +187,11 @@ export interface CaffePriorLayer {
  * Priors of Caffe's PriorBox layers: min_size, sqrt(min_size max_size), then min_size at each ratio.
  * @returns rows [x_min, y_min, x_max, y_max], 0..1, not clipped.
  * @throws RangeError where a size, step or ratio is not positive, or an offset no number
+ * @example
+ * import { caffePriors } from "boxwright/priors";
+ *
+ * const priors = caffePriors([300, 300], [{ width: 1, height: 1, minSize: 150 }]);
+ * console.log([...priors]); // [0.25,0.25,0.75,0.75]
  */
 export function caffePriors(
   inputSize: readonly [number, number],
