@@ -1,6 +1,7 @@
 /**
- * Writes docs/api.txt: every declaration that the package's types consist of, without comments and in order of name, and which of
- * them each entry exports. A change of the public interface is a change of this file. Run it after a build; `--check` compares.
+ * Writes docs/api.txt: every declaration that the package's types consist of, without comments and in order of name,
+ * and which of them each entry exports. A change of the public interface is a change of this file. Run it after a
+ * build; `--check` compares.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import ts from "typescript";

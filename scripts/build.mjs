@@ -1,6 +1,6 @@
 /**
- * Builds the kernels and the package, unless dist/ was built from just these sources. Tests, the demo, the benchmark and CI
- * all call it; the first one builds.
+ * Builds the kernels and the package, unless dist/ was built from just these sources. Tests, the demo, the benchmark
+ * and CI all call it; the first one builds.
  */
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";

@@ -1,6 +1,7 @@
 /**
- * `node scripts/release.mjs patch|minor|major`: turns "Unreleased" in CHANGELOG.md into the next version, and sets it in package.json
- * and package-lock.json. `node scripts/release.mjs --check vX.Y.Z`: whether the three agree with a tag; prints the notes.
+ * `node scripts/release.mjs patch|minor|major`: turns "Unreleased" in CHANGELOG.md into the next version, and sets it
+ * in package.json and package-lock.json. `node scripts/release.mjs --check vX.Y.Z`: whether the three agree with a tag;
+ * prints the notes.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";

@@ -1,7 +1,7 @@
 /**
- * Reports what an import costs, minified and gzipped, for each entry of the package. Run it after a build. It fails if a
- * size is more than 5 % above the one recorded in scripts/size.json (`--update` records today's), if a goal is missed,
- * or if an import of little brings much.
+ * Reports what an import costs, minified and gzipped, for each entry of the package. Run it after a build. It fails if
+ * a size is more than 5 % above the one recorded in scripts/size.json (`--update` records today's), if a goal is
+ * missed, or if an import of little brings much.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";

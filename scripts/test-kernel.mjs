@@ -1,6 +1,6 @@
 /**
- * Runs the kernel's own tests (assembly/__tests__, AssemblyScript, as-pect), with vectors and without, and checks that all of them
- * ran: as-pect ends well also when it finds none.
+ * Runs the kernel's own tests (assembly/__tests__, AssemblyScript, as-pect), with vectors and without, and checks that
+ * all of them ran: as-pect ends well also when it finds none.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";

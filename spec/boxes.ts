@@ -1,7 +1,8 @@
 /**
  * Boxes: the channels of a cell become corners, normalised to the network's input.
  *
- * `c` and `r` are the column and row of a cell, `u` is the head's `unit`, `f` and `g` are the activations of position and size.
+ * `c` and `r` are the column and row of a cell, `u` is the head's `unit`, `f` and `g` are the activations of position
+ * and size.
  */
 import type { Head } from "../src/heads/head.ts";
 import { type ColumnReader } from "./element.ts";
@@ -23,9 +24,9 @@ const fromCentre = (cx: number, cy: number, w: number, h: number): Box => [
 
 /**
  * Kind "grid": cx = (c + scale f(x) + bias) u, w = g(w) size; y and h alike.
- * Sources: YOLOv2 to v4 (Darknet, with scale_x_y in v4): f = sigmoid, scale s, bias -(s - 1) / 2, g = exp, size = anchor / input.
- * YOLOv5 and v7: f = sigmoid, scale 2, bias -0.5, g = (2 sigmoid)^2. YOLOX and v6 r1: f = 1, g = exp, size = stride / input.
- * FastestDet: f = tanh, g = sigmoid, size 1.
+ * Sources: YOLOv2 to v4 (Darknet, with scale_x_y in v4): f = sigmoid, scale s, bias -(s - 1) / 2, g = exp, size =
+ * anchor / input. YOLOv5 and v7: f = sigmoid, scale 2, bias -0.5, g = (2 sigmoid)^2. YOLOX and v6 r1: f = 1, g = exp,
+ * size = stride / input. FastestDet: f = tanh, g = sigmoid, size 1.
  */
 function gridBox(head: Head, cell: number, [x, y, w, h]: Four): Box {
   const { gridWidth, xyFn, xyScale, xyBias, whFn, size, unit } = head;
@@ -59,8 +60,8 @@ export function expectedDistance(logits: readonly number[]): number {
 
 /**
  * Kind "prior": cx = px + v0 x pw, w = g(v2 w) pw; y and h alike.
- * Sources: SSD (Liu et al. 2016), variances v of Caffe's DetectionOutput, or the inverse of TensorFlow's scales: g = exp.
- * BlazeFace: g = 1.
+ * Sources: SSD (Liu et al. 2016), variances v of Caffe's DetectionOutput, or the inverse of TensorFlow's scales: g =
+ * exp. BlazeFace: g = 1.
  */
 function priorBox({ priors, variances: v, whFn }: Head, cell: number, [x, y, w, h]: Four): Box {
   const [px, py, pw, ph] = (priors as Float32Array).subarray(4 * cell, 4 * cell + 4);
@@ -72,7 +73,10 @@ function priorBox({ priors, variances: v, whFn }: Head, cell: number, [x, y, w, 
   );
 }
 
-/** Kinds "centre", "corners" and "topleft": the network has made the box. Its unit is a pixel of the input, or the input. */
+/**
+ * Kinds "centre", "corners" and "topleft": the network has made the box. Its unit is a pixel of the input, or the
+ * input.
+ */
 function finishedBox({ kind, unit: [ux, uy] }: Head, [a, b, c, d]: Four): Box {
   if (kind === "centre") return fromCentre(a * ux, b * uy, c * ux, d * uy);
   if (kind === "topleft") return [a * ux, b * uy, a * ux + c * ux, b * uy + d * uy];
@@ -92,11 +96,15 @@ export function boxOf(head: Head, read: ColumnReader, cell: number): Box {
   return finishedBox(head, channels);
 }
 
-/** True if a number is one in f32, in which results are given: neither NaN nor an infinity, nor beyond the largest f32. */
+/**
+ * True if a number is one in f32, in which results are given: neither NaN nor an infinity, nor beyond the largest f32.
+ */
 export const fitsF32 = (x: number): boolean => Number.isFinite(Math.fround(x));
 
 /** Returns the box with each corner inside 0..1. */
 export const clampCorners = (box: Box): Box => box.map((x) => Math.min(1, Math.max(0, x))) as unknown as Box;
 
-/** True if a box has no area. Source: depthai-core drops a box with x_max <= x_min or y_max <= y_min after its clamp. */
+/**
+ * True if a box has no area. Source: depthai-core drops a box with x_max <= x_min or y_max <= y_min after its clamp.
+ */
 export const isEmpty = ([x1, y1, x2, y2]: Box): boolean => x2 <= x1 || y2 <= y1;

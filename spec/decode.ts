@@ -1,6 +1,6 @@
 /**
- * What a decode computes: tensors and a plan -> detections. The steps stand from top to bottom in the order in which they happen.
- * All numbers are doubles. README.md says what an engine that computes in f32 may do otherwise.
+ * What a decode computes: tensors and a plan -> detections. The steps stand from top to bottom in the order in which
+ * they happen. All numbers are doubles. README.md says what an engine that computes in f32 may do otherwise.
  */
 import type { Head } from "../src/heads/head.ts";
 import type { Plan } from "../src/plan/plan.ts";
@@ -22,8 +22,8 @@ export interface Found extends ClassScore {
   /** Normalised to the network's input. */
   readonly box: Box;
   /**
-   * A "notFinite" class has a score, a box or a class id that is no number. An "empty" one has no area left after a clamp.
-   * Neither is a candidate.
+   * A "notFinite" class has a score, a box or a class id that is no number. An "empty" one has no area left after a
+   * clamp. Neither is a candidate.
    */
   readonly fate: "candidate" | "notFinite" | "empty";
 }
@@ -142,7 +142,8 @@ function scanHead(
 
 /**
  * Returns how many cells of a head hold something.
- * - A count is the number of valid rows. Source: TFLite_Detection_PostProcess. A count that is no such number leaves all rows.
+ * - A count is the number of valid rows. Source: TFLite_Detection_PostProcess. A count that is no such number leaves
+ *   all rows.
  * - A marker of -1 ends the rows. Source: the DetectionOutput layer, as read by depthai-core.
  */
 function validCells(head: Head, read: ColumnReader): number {
@@ -173,7 +174,10 @@ function placed(
 /** True if a class id fits the 32 bits in which it is given out. */
 const isClassId = (id: number): boolean => Math.abs(id) < 2147483000;
 
-/** Returns how boxes of a plan suppress each other. `pixelOffset` counts pixels of the input, whose size has to be known. */
+/**
+ * Returns how boxes of a plan suppress each other. `pixelOffset` counts pixels of the input, whose size has to be
+ * known.
+ */
 export function suppressionOf({ rules, inputSize }: Plan, thresholds: Thresholds): Suppression {
   const { nms, suppress, pixelOffset } = rules;
   const [x, y] = inputSize === null ? [0, 0] : inputSize.map((n) => pixelOffset / n);

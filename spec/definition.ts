@@ -1,4 +1,7 @@
-/** The specification's answer in columns, and the digest by which a row of the benchmark shows that it found that answer. */
+/**
+ * The specification's answer in columns, and the digest by which a row of the benchmark shows that it found that
+ * answer.
+ */
 import { createHash } from "node:crypto";
 import type { Plan } from "../src/plan/plan.ts";
 import type { Box } from "./boxes.ts";
@@ -31,7 +34,9 @@ export function definition(plan: Plan, tensors: Tensors, thresholds: Thresholds,
   };
 }
 
-/** Returns what suppression keeps of loose boxes: corners, four numbers a box. Without `classIds` all are of one class. */
+/**
+ * Returns what suppression keeps of loose boxes: corners, four numbers a box. Without `classIds` all are of one class.
+ */
 export function definitionOfNms(
   boxes: ArrayLike<number>,
   scores: ArrayLike<number>,
@@ -56,10 +61,11 @@ export function definitionOfNms(
 }
 
 /**
- * Returns the digest of an answer. An f32 engine differs from the doubles in the last bits, so each value is held against the
- * true one first: within the tolerance the true value is hashed in its place, else its own. The tolerance is 1e-4 of the input for
- * corners. For scores it is two parts in a million and 1e-7, since some runtimes approximate the sigmoid.
- * Equal digests mean: as many detections, in the same order, of the same classes (or the same indices), every value within it.
+ * Returns the digest of an answer. An f32 engine differs from the doubles in the last bits, so each value is held
+ * against the true one first: within the tolerance the true value is hashed in its place, else its own. The tolerance
+ * is 1e-4 of the input for corners. For scores it is two parts in a million and 1e-7, since some runtimes approximate
+ * the sigmoid. Equal digests mean: as many detections, in the same order, of the same classes (or the same indices),
+ * every value within it.
  */
 export function digest(found: Columns, truth: Columns): string {
   const hash = createHash("sha256");

@@ -41,8 +41,8 @@ type Gate = Plan["rules"]["gate"];
 export const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
 /**
- * Returns e^x_i / (e^x_0 + e^x_1 + ...). A NaN stays NaN and has no part in the sum. With an infinite logit all are NaN, as in
- * PyTorch. Source: YOLOv2, DETR, Caffe's Softmax layer.
+ * Returns e^x_i / (e^x_0 + e^x_1 + ...). A NaN stays NaN and has no part in the sum. With an infinite logit all are
+ * NaN, as in PyTorch. Source: YOLOv2, DETR, Caffe's Softmax layer.
  */
 export function softmax(logits: readonly number[]): number[] {
   const numbers = logits.filter((x) => !Number.isNaN(x));
@@ -83,8 +83,9 @@ export const passes = (score: number, threshold: number, gate: Gate): boolean =>
   gate === ">" ? score > threshold : score >= threshold;
 
 /**
- * True if objectness lets a cell through. Objectness gates by itself, at the lowest threshold of the classes that are looked at.
- * Source: Ultralytics, depthai-core and depthai-nodes gate objectness, then the score. FastestDet gates the score alone.
+ * True if objectness lets a cell through. Objectness gates by itself, at the lowest threshold of the classes that are
+ * looked at. Source: Ultralytics, depthai-core and depthai-nodes gate objectness, then the score. FastestDet gates the
+ * score alone.
  */
 export const passesObjectness = (
   rule: Head["rule"],
@@ -94,8 +95,8 @@ export const passesObjectness = (
 ): boolean => rule === "power" || passes(objectness, lowest, gate);
 
 /**
- * Returns the first of the classes with the largest raw value. NaN is never chosen. The raw value decides, not the score: logits
- * 20 and 30 are different, though f32 has the same probability for both.
+ * Returns the first of the classes with the largest raw value. NaN is never chosen. The raw value decides, not the
+ * score: logits 20 and 30 are different, though f32 has the same probability for both.
  */
 export function firstOfLargest(classes: readonly ClassScore[]): ClassScore[] {
   let best: ClassScore | null = null;
@@ -106,8 +107,8 @@ export function firstOfLargest(classes: readonly ClassScore[]): ClassScore[] {
 // ---- Thresholds --------------------------------------------------------------------------------------
 
 /**
- * Returns the class id of the first entry of a list with one entry per class. A list of an SSD may leave out the background that
- * class ids count, or name one that they leave out. Its length tells.
+ * Returns the class id of the first entry of a list with one entry per class. A list of an SSD may leave out the
+ * background that class ids count, or name one that they leave out. Its length tells.
  */
 export function firstInList(plan: Plan, length: number): number {
   const first = Math.min(...plan.heads.map((h) => (h.classId ? 0 : h.classBase)));
@@ -187,7 +188,8 @@ function classesOf(head: Head, read: ColumnReader, cell: number, classIds: reado
   if (rule === "objectness") return [make(classBase, objectness as number, 1)];
   const scores = activatedScores(head, read, cell);
   const rawOf = (channel: number): number => read.real(head.score, cell, channel);
-  // A class id of a column is truncated. Source: depthai-core, and the host script that came with the first NN_config files.
+  // A class id of a column is truncated. Source: depthai-core, and the host script that came with the first NN_config
+  // files.
   if (head.classId) return [make(Math.trunc(read.real(head.classId, cell)) + classBase, rawOf(0), scores[0])];
   return classIds.map((id) => make(id, rawOf(id - classBase), scores[id - classBase]));
 }

@@ -24,8 +24,8 @@ export interface Suppressed<T> {
 }
 
 /**
- * Returns the candidates from the best score down. Equal scores stay in the order of their sources: head by head, cell by cell,
- * class by class.
+ * Returns the candidates from the best score down. Equal scores stay in the order of their sources: head by head, cell
+ * by cell, class by class.
  */
 export const inOrder = <T extends Ranked>(candidates: readonly T[]): T[] =>
   [...candidates].sort((a, b) => b.score - a.score);

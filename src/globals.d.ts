@@ -1,4 +1,7 @@
-/** The part of WebAssembly that the package uses: neither the ES nor the Node library types declare it, and "dom" would let the DOM in. */
+/**
+ * The part of WebAssembly that the package uses: neither the ES nor the Node library types declare it, and "dom" would
+ * let the DOM in.
+ */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: BufferSource);

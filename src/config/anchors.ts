@@ -5,8 +5,8 @@ import { readMasks } from "./masks.ts";
 import type { AnchorSet, Config } from "./types.ts";
 
 /**
- * Turns two forms into those that `readAnchors` knows: [w,h] pairs in one list into a flat list, and a flat list per map
- * into pairs per map.
+ * Turns two forms into those that `readAnchors` knows: [w,h] pairs in one list into a flat list, and a flat list per
+ * map into pairs per map.
  */
 function evenForm(anchors: unknown): unknown {
   const isPairs = (list: unknown): list is number[] =>
@@ -23,7 +23,10 @@ function evenForm(anchors: unknown): unknown {
 const inOrder = (sets: readonly AnchorSet["anchors"][]): AnchorSet[] =>
   sets.map((anchors) => ({ side: null, output: null, anchors }));
 
-/** Reads anchors: [output][anchor][w,h], or a flat list [w,h,...] with masks, or one that is split evenly, largest map first. */
+/**
+ * Reads anchors: [output][anchor][w,h], or a flat list [w,h,...] with masks, or one that is split evenly, largest map
+ * first.
+ */
 export function readAnchors(given: FieldReader, config: Config): AnchorSet[] | null {
   const { strides } = config;
   const r = new FieldReader(
@@ -66,7 +69,10 @@ function flat(r: FieldReader, { strides, family, inputSize }: Config): AnchorSet
   return inOrder(Array.from({ length: maps }, (_, i) => anchors.slice(i * each, (i + 1) * each)));
 }
 
-/** Reads masks over a flat list. A list of masks goes from the largest map to the smallest, an object by side or output name. */
+/**
+ * Reads masks over a flat list. A list of masks goes from the largest map to the smallest, an object by side or output
+ * name.
+ */
 function masked(
   r: FieldReader,
   anchors: readonly (readonly [number, number])[] | null,

@@ -1,6 +1,6 @@
 /**
- * Reads unknown JSON and the options over it into one `Config`. Tensors are not known here: what only they can tell stays
- * `null`.
+ * Reads unknown JSON and the options over it into one `Config`. Tensors are not known here: what only they can tell
+ * stays `null`.
  */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { ENGINE_NAMES } from "../core/engine-name.ts";
@@ -15,8 +15,8 @@ import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
 /**
  * Reads a config: parsed JSON or its text, an `NN_config` or `nn_config` file, an NN Archive `config.json`, or typed
  * options `{family, classes, inputSize, ...}`. Unknown keys are ignored, except where a key of typed options or of an
- * NN_config looks like a misspelt one. Nothing at all (`undefined`, `null`, "{}") reads as output_format "raw": a config
- * that decodes nothing and says so.
+ * NN_config looks like a misspelt one. Nothing at all (`undefined`, `null`, "{}") reads as output_format "raw": a
+ * config that decodes nothing and says so.
  *
  * Defaults of files: confidence 0.5 and IoU 0.5 (as depthai-core and depthai-nodes have them), at most 300 detections,
  * conventions `depthai`. Defaults of typed options: 0.25, 0.45, 300 and `ultralytics` (as that project has them).

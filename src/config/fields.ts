@@ -66,8 +66,9 @@ function isNearly(a: string, b: string): boolean {
 }
 
 /**
- * The fields of one object. Each is named once: from its key follow value and path. `null` comes back where a field is absent, which
- * `null` in the file means too, and where it is wrong, after a report. Elements inside a field are given as key and value.
+ * The fields of one object. Each is named once: from its key follow value and path. `null` comes back where a field is
+ * absent, which `null` in the file means too, and where it is wrong, after a report. Elements inside a field are given
+ * as key and value.
  */
 export class FieldReader {
   readonly json: Json;
@@ -103,7 +104,9 @@ export class FieldReader {
       if (!keys.includes(key)) this.say(key, "an unknown name", `one of ${keys.join(", ")}`);
   }
 
-  /** Says of every key that looks like a misspelling of one of these, or is what others call it: it would do nothing. */
+  /**
+   * Says of every key that looks like a misspelling of one of these, or is what others call it: it would do nothing.
+   */
   misspelt(keys: readonly string[], elsewhere: { readonly [name: string]: string } = {}): void {
     for (const key of Object.keys(this.json)) {
       const name = plain(key);

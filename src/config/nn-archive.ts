@@ -102,7 +102,10 @@ function shapeOf(r: FieldReader): number[] | null {
   return a?.every((d) => Number.isSafeInteger(d) && (d as number) > 0) ? (a as number[]) : null;
 }
 
-/** Width and height of the image input (declared as such, else the first with a shape); layout letters say where they stand. */
+/**
+ * Width and height of the image input (declared as such, else the first with a shape); layout letters say where they
+ * stand.
+ */
 function inputSizeOf(model: FieldReader): [number, number] | null {
   const isImage = (r: FieldReader): number => (r.json.input_type === "image" ? 1 : 0);
   let size: [number, number] | null = null;

@@ -1,4 +1,6 @@
-/** `NN_config` and its later spelling `nn_config`: family, classes, anchors and masks by the width of the output layer. */
+/**
+ * `NN_config` and its later spelling `nn_config`: family, classes, anchors and masks by the width of the output layer.
+ */
 import type { AnchorSet, Config } from "./types.ts";
 import { hasBackground, KIND_NAMES, KINDS } from "../core/families.ts";
 import { defaultConfig } from "./defaults.ts";

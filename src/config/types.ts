@@ -26,7 +26,10 @@ export interface OutputSpec {
   readonly name: string;
   readonly dims: readonly number[] | null;
   readonly type: string | null;
-  /** Letters of an archive for the storage order. They are wrong in some files, so shapes decide and these are not asked. */
+  /**
+   * Letters of an archive for the storage order. They are wrong in some files, so shapes decide and these are not
+   * asked.
+   */
   readonly layout: string | null;
   /** Storage order as the option `outputs` states it, which is taken at its word. */
   readonly order: string | null;
@@ -45,7 +48,10 @@ export interface Roles {
   readonly count?: string;
 }
 
-/** A config file or typed options as read: every field is there, `null` where nothing was said. What makes a plan, together with shapes. */
+/**
+ * A config file or typed options as read: every field is there, `null` where nothing was said. What makes a plan,
+ * together with shapes.
+ */
 export interface Config {
   /** Where it came from. */
   readonly format: "NN_config" | "nn_config" | "nn-archive" | "options";
@@ -102,7 +108,10 @@ export interface Config {
   readonly rules: Partial<Conventions>;
 }
 
-/** What a caller sets beside the config, or over what it says. Lengths are in pixels of the network's input unless said otherwise. */
+/**
+ * What a caller sets beside the config, or over what it says. Lengths are in pixels of the network's input unless said
+ * otherwise.
+ */
 export interface DecoderOptions {
   /** Default "auto": the fastest that runs here. */
   readonly engine?: EngineName | "auto";
@@ -110,7 +119,10 @@ export interface DecoderOptions {
   readonly family?: Family;
   /** A named set of rules, or single rules over the config's set. */
   readonly conventions?: ConventionSet | (Partial<Conventions> & { readonly set?: ConventionSet });
-  /** "sigmoid": the tensor holds probabilities; "logits": the decoder applies the sigmoid; "softmax": or the softmax (Caffe and PyTorch SSD). */
+  /**
+   * "sigmoid": the tensor holds probabilities; "logits": the decoder applies the sigmoid; "softmax": or the softmax
+   * (Caffe and PyTorch SSD).
+   */
   readonly activation?: ActivationOption;
   /** [width, height] of the network input, pixels. */
   readonly inputSize?: readonly [number, number];
@@ -124,9 +136,14 @@ export interface DecoderOptions {
   readonly priorFormat?: PriorFormat;
   /** Factors on x, y, w, h of the offsets of SSD heads, in that order (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
   readonly variances?: readonly [number, number, number, number];
-  /** The inverse of such factors, in place of them, on y, x, h, w; box channels and priors then have that order too (TensorFlow: 10, 10, 5, 5). */
+  /**
+   * The inverse of such factors, in place of them, on y, x, h, w; box channels and priors then have that order too
+   * (TensorFlow: 10, 10, 5, 5).
+   */
   readonly scales?: readonly [number, number, number, number];
-  /** Class column of SSD scores that means "nothing here": the first (0, the default), the last, or `false` for none. */
+  /**
+   * Class column of SSD scores that means "nothing here": the first (0, the default), the last, or `false` for none.
+   */
   readonly background?: number | false;
   /** How decoded boxes are written, or which of the offsets of an SSD head comes first ("cycxhw": ty tx th tw). */
   readonly boxFormat?: BoxFormat;
@@ -152,18 +169,24 @@ export interface DecoderOptions {
   readonly outputs?: readonly TensorSpecInput[] | { readonly [name: string]: TensorSpecInput };
 }
 
-/** What stands for a config file where there is none: `createDecoder({ family: "yolov8", classes: 80, inputSize: [640, 640] })`. */
+/**
+ * What stands for a config file where there is none: `createDecoder({ family: "yolov8", classes: 80, inputSize: [640,
+ * 640] })`.
+ */
 export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs"> {
   readonly family: Family;
   /**
-   * Anchors of YOLOv2 to v7 raw maps, width and height in pixels of the input (YOLOv2: in cells), from the largest map to the
-   * smallest: flat (w, h, w, h, ...), as pairs, as a flat list for each map, or as a list of pairs for each map.
+   * Anchors of YOLOv2 to v7 raw maps, width and height in pixels of the input (YOLOv2: in cells), from the largest map
+   * to the smallest: flat (w, h, w, h, ...), as pairs, as a flat list for each map, or as a list of pairs for each map.
    */
   readonly anchors?:
     | readonly number[]
     | readonly (readonly [number, number])[]
     | readonly (readonly number[])[]
     | readonly (readonly (readonly [number, number])[])[];
-  /** Which of the anchors belong to which map: a list for each map, largest first, or by the map's width (`side26`) or output name. */
+  /**
+   * Which of the anchors belong to which map: a list for each map, largest first, or by the map's width (`side26`) or
+   * output name.
+   */
   readonly anchorMasks?: readonly (readonly number[])[] | { readonly [side: string]: readonly number[] };
 }

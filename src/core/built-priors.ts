@@ -3,7 +3,10 @@
 /** A layer: its stride in pixels, and the sizes of the boxes of each cell, normalised. */
 export type Layer = readonly [stride: number, sizes: readonly (readonly [number, number])[]];
 
-/** Rows of centre and size; a centre goes by the cells of the map, not by its stride: 240 / 64 leaves a last row that is cut off. */
+/**
+ * Rows of centre and size; a centre goes by the cells of the map, not by its stride: 240 / 64 leaves a last row that is
+ * cut off.
+ */
 export function grid(
   inputSize: readonly [number, number],
   layers: readonly Layer[],

@@ -4,14 +4,18 @@
  * - `ultralytics`: `non_max_suppression` of the package that trains YOLOv5 to v12, without its agnostic option
  * - `depthai`: the host's DetectionParser of depthai-core
  * - `depthai-nodes`: the YOLO and SSD parsers of the Python package of that name
- * - `gen1`: the host script that came with the first NN_config files; it also rounds to whole pixels, which is not copied
+ * - `gen1`: the host script that came with the first NN_config files; it also rounds to whole pixels, which is not
+ *   copied
  * - `opencv`: `cv::dnn::NMSBoxesBatched` over boxes that nobody clamps
  * - `tflite`: the operator TFLite_Detection_PostProcess, with its fast (not per class) suppression
  */
 import type { ReadingName } from "./readings.ts";
 
 export interface Conventions {
-  /** Score of a candidate where there is objectness: objectness x class, or the class alone (objectness then only gates). */
+  /**
+   * Score of a candidate where there is objectness: objectness x class, or the class alone (objectness then only
+   * gates).
+   */
   readonly score: "product" | "class";
   /** A value passes the confidence threshold when it is above it, or also when it equals it. */
   readonly gate: ">" | ">=";
@@ -23,7 +27,8 @@ export interface Conventions {
   readonly pixelOffset: 0 | 1;
   /**
    * `"before"`: corners clamped to the network input before suppression, empty boxes dropped;
-   * `"after"`: corners clamped to the image at the end; `"centre"`: cx, cy, w, h each clamped to 0..1 at the end; `"none"`.
+   * `"after"`: corners clamped to the image at the end; `"centre"`: cx, cy, w, h each clamped to 0..1 at the end;
+   * `"none"`.
    */
   readonly clamp: "none" | "before" | "after" | "centre";
   /** Every class over the threshold makes a candidate, not only the best of a cell. */

@@ -1,4 +1,6 @@
-/** CRC-32 with the polynomial of gzip, zip and PNG; node:zlib's own came only with Node 20.15, and runs nowhere else. */
+/**
+ * CRC-32 with the polynomial of gzip, zip and PNG; node:zlib's own came only with Node 20.15, and runs nowhere else.
+ */
 export function crc32(bytes: Uint8Array): number {
   // made for each call, so that a bundle has none at its start: a file of a kilobyte pays it back
   const table = new Uint32Array(256).map((_, n) => {

@@ -1,4 +1,7 @@
-/** The three engines: WebAssembly with vector instructions, WebAssembly without, and plain TypeScript. All give the same bits. */
+/**
+ * The three engines: WebAssembly with vector instructions, WebAssembly without, and plain TypeScript. All give the same
+ * bits.
+ */
 export type EngineName = "simd" | "scalar" | "ts";
 
 /** Every engine name, from the fastest to the slowest. */

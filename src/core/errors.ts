@@ -84,7 +84,9 @@ const refused = new WeakSet<Error>();
 export const isRefusal = (e: unknown): boolean =>
   e instanceof ConfigError || e instanceof TensorError || (e instanceof Error && refused.has(e));
 
-/** Throws an error that says where, what was found and what was expected; a TensorError unless another kind is named. */
+/**
+ * Throws an error that says where, what was found and what was expected; a TensorError unless another kind is named.
+ */
 export function refuse(
   where: string,
   got: string,

@@ -33,10 +33,15 @@ export type Family =
   | "ultraface"
   | "boxes";
 
-/** "sigmoid": the tensor holds probabilities, the network applied the sigmoid. "logits": the tensor holds raw scores. */
+/**
+ * "sigmoid": the tensor holds probabilities, the network applied the sigmoid. "logits": the tensor holds raw scores.
+ */
 export type Activation = "sigmoid" | "logits";
 
-/** Activations that the option takes. "softmax": the tensor holds logits, and the decoder takes a softmax over all classes. */
+/**
+ * Activations that the option takes. "softmax": the tensor holds logits, and the decoder takes a softmax over all
+ * classes.
+ */
 export const ACTIVATIONS = ["sigmoid", "logits", "softmax"] as const;
 export type ActivationOption = (typeof ACTIVATIONS)[number];
 
@@ -74,12 +79,18 @@ export interface FamilyTraits {
   readonly head: HeadRule;
   /** Forms of the output tensors, the most usual first. */
   readonly exports: readonly ExportName[];
-  /** What maps, offsets or queries of the network hold by default. Boxes that the network decoded come with probabilities. */
+  /**
+   * What maps, offsets or queries of the network hold by default. Boxes that the network decoded come with
+   * probabilities.
+   */
   readonly raw: Activation;
   /** What an NN Archive holds where it says nothing. Usual: "sigmoid", since its exporter applies it. */
   readonly archived?: "logits";
 
-  /** Anchor heads: width = (2 w)^2 x anchor and centre = cell + 2 xy - 0.5, with w and xy probabilities. Usual: exp(w) x anchor. */
+  /**
+   * Anchor heads: width = (2 w)^2 x anchor and centre = cell + 2 xy - 0.5, with w and xy probabilities. Usual: exp(w) x
+   * anchor.
+   */
   readonly squareSize?: true;
   /** Offsets from priors: width = w x prior. Usual: exp(w) x prior. */
   readonly linearSize?: true;
@@ -388,7 +399,9 @@ const familyOfSubtype = (subtype: string): Family | null =>
 export const isSubtype = (subtype: string): boolean =>
   subtype === "" || familyOfSubtype(subtype.toLowerCase()) !== null;
 
-/** Returns the family in a name as people write it ("YOLOv8n", "yolo-v3-tiny-tf", "output1_yolov6r2"), `null` for none. */
+/**
+ * Returns the family in a name as people write it ("YOLOv8n", "yolo-v3-tiny-tf", "output1_yolov6r2"), `null` for none.
+ */
 export function familyInName(name: string): Family | null {
   const word = familyTyped(name);
   return word !== null && TRAITS[word].typedOnly ? null : word;
@@ -436,8 +449,8 @@ export interface FamilyReason {
 }
 
 /**
- * Settles the family of a config. A file cannot always tell: one of YOLOv3 and one of YOLOv5 can be identical, yet their
- * boxes differ. The first evidence that speaks decides, and the reason says which.
+ * Settles the family of a config. A file cannot always tell: one of YOLOv3 and one of YOLOv5 can be identical, yet
+ * their boxes differ. The first evidence that speaks decides, and the reason says which.
  */
 export function settleFamily(evidence: FamilyEvidence): { family: Family; why: FamilyReason } {
   const { subtype, outputNames, modelName, anchors, kind } = evidence;

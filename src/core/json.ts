@@ -5,7 +5,10 @@ import { show } from "./tensor.ts";
 export const isRecord = (v: unknown): v is Record<string, unknown> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
-/** Returns a value of a file as JSON for an error message, at most a line long. `show` of tensor.ts does not look into objects. */
+/**
+ * Returns a value of a file as JSON for an error message, at most a line long. `show` of tensor.ts does not look into
+ * objects.
+ */
 export function showJson(value: unknown): string {
   if (value === undefined) return "nothing";
   let text: string | undefined;

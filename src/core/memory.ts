@@ -1,6 +1,8 @@
 import { refuse } from "./errors.ts";
 
-/** One linear memory, seen as words and as floats. A decoder makes it once. It never grows, so that no view detaches. */
+/**
+ * One linear memory, seen as words and as floats. A decoder makes it once. It never grows, so that no view detaches.
+ */
 export interface Memory {
   readonly buffer: ArrayBuffer;
   readonly f32: Float32Array<ArrayBuffer>;
@@ -25,7 +27,7 @@ export function checkSize(bytes: number, Kind: new (message: string) => Error): 
 }
 
 /**
- * Largest index of a word. In a loop that masks its index with it, V8 leaves out the test for overflow of `w + 1`, which is
- * a third of the loop's time. The build writes the number where it is used: a variable would lose the gain.
+ * Largest index of a word. In a loop that masks its index with it, V8 leaves out the test for overflow of `w + 1`,
+ * which is a third of the loop's time. The build writes the number where it is used: a variable would lose the gain.
  */
 export const INDEX = 0x3fffffff;

@@ -16,8 +16,8 @@ interface Element {
   readonly low: number;
   readonly high: number;
   /**
-   * Spellings, also those of array classes. f64 and 64-bit integers are narrowed on their way into the slot. File readers,
-   * which do not narrow, look here too.
+   * Spellings, also those of array classes. f64 and 64-bit integers are narrowed on their way into the slot. File
+   * readers, which do not narrow, look here too.
    */
   readonly names: string;
 }
@@ -153,8 +153,8 @@ export const scaleOf = (given: number | null | undefined): number | null =>
   given === undefined || given === 0 ? null : given;
 
 /**
- * Checks a tensor and returns it without its data. Of the data only the class and the length are looked at. `before` is what
- * was known of a tensor whose data comes now. In plain JavaScript null says as little as undefined.
+ * Checks a tensor and returns it without its data. Of the data only the class and the length are looked at. `before` is
+ * what was known of a tensor whose data comes now. In plain JavaScript null says as little as undefined.
  * @throws TensorError naming the tensor
  */
 export function specOf(

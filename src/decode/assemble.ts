@@ -9,8 +9,8 @@ import type { Plan } from "../plan/plan.ts";
 
 export interface AssembleOptions {
   /**
-   * False: the host writes whole tensors into the slots, so that no room is kept for rows gathered from a caller's array.
-   * Default true.
+   * False: the host writes whole tensors into the slots, so that no room is kept for rows gathered from a caller's
+   * array. Default true.
    */
   readonly gathers?: boolean;
   /** True: only the scalar kernel will run, which needs less scratch. */

@@ -81,15 +81,18 @@ export interface Decoder {
   describe(): Description;
 }
 
-/** Any file's content. An object that names its `family` on the spot is not a file but typed options, which the compiler checks. */
+/**
+ * Any file's content. An object that names its `family` on the spot is not a file but typed options, which the compiler
+ * checks.
+ */
 export type FileConfig<C> = C extends { readonly family: infer F } ? (string extends F ? C : never) : C;
 
 /**
  * Makes a decoder from a config. Compiles the kernel off the main thread if the runtime can.
  * @param config parsed JSON or its text (NN_config, nn_config, NN Archive config.json), or typed options
  * @param options what goes over the config, and what no config says
- * @throws ConfigError with every problem of the config at once; TensorError if shapes that are known beforehand do not fit it;
- * RangeError for an unknown engine, Error for an engine that cannot run here
+ * @throws ConfigError with every problem of the config at once; TensorError if shapes that are known beforehand do not
+ * fit it; RangeError for an unknown engine, Error for an engine that cannot run here
  * @example
  * import { createDecoder } from "boxwright";
  *
@@ -254,7 +257,10 @@ class TensorDecoder implements Decoder {
     return this.config.outputs?.find((o) => o.name === name) ?? {};
   }
 
-  /** Returns the names of the tensors of a bare array: their own, or those of the config in its order, or output0, output1 ... */
+  /**
+   * Returns the names of the tensors of a bare array: their own, or those of the config in its order, or output0,
+   * output1 ...
+   */
   #namesOf(tensors: readonly TensorInput[]): string[] {
     const known = this.config.outputs ?? [];
     const own = tensors.map((t) => (t as TensorInput | null)?.name);

@@ -2,8 +2,8 @@
 import type { DetectionColumns } from "../memory/layout.ts";
 
 /**
- * One box with its label. Coordinates are 0..1 across the image of the frame, or across the network's input without one.
- * The names are those of the config format's own records.
+ * One box with its label. Coordinates are 0..1 across the image of the frame, or across the network's input without
+ * one. The names are those of the config format's own records.
  */
 export interface Detection {
   readonly class_id: number;
@@ -17,13 +17,13 @@ export interface Detection {
 }
 
 /**
- * Detections of one image, best first. The columns are views of the decoder's memory, `maxDetections` rows long; the first
- * `length` rows count. The next `decode` overwrites them; `copy()` keeps them.
+ * Detections of one image, best first. The columns are views of the decoder's memory, `maxDetections` rows long; the
+ * first `length` rows count. The next `decode` overwrites them; `copy()` keeps them.
  * @example
  * import { createDecoderSync } from "boxwright";
  *
- * const decoder = createDecoderSync({ family: "boxes", classes: 2, labels: ["person", "cat"], coordinates: "normalised" });
- * const found = decoder.decode({
+ * const decoder = createDecoderSync({ family: "boxes", classes: 2, labels: ["person", "cat"], coordinates: "normalised"
+ * }); const found = decoder.decode({
  *   boxes: { data: [0, 0, 0.5, 0.5, 0.6, 0.6, 0.9, 0.9, 0.6, 0, 1, 0.5], dims: [1, 3, 4] },
  *   scores: { data: [0.125, 0.5, 0.75, 0.125, 0.125, 0.125], dims: [1, 3, 2] },
  * });
@@ -40,8 +40,8 @@ export class Detections implements Iterable<Detection> {
   /** Class id of each row: an index into the config's labels. */
   readonly classIds: Int32Array;
   /**
-   * Index of the cell that each row came from. Cells are counted head by head, anchor by anchor, row by row; `describe()`
-   * gives each head's first index.
+   * Index of the cell that each row came from. Cells are counted head by head, anchor by anchor, row by row;
+   * `describe()` gives each head's first index.
    */
   readonly sources: Uint32Array;
   /** Class names by class id; null if the config has none. */
@@ -59,7 +59,8 @@ export class Detections implements Iterable<Detection> {
     this.classIds = classIds;
     this.sources = sources;
     this.labels = labels;
-    // `console.log` of Node, Bun and Deno shows the rows. A method with a computed name would keep the class in every bundle.
+    // `console.log` of Node, Bun and Deno shows the rows. A method with a computed name would keep the class in every
+    // bundle.
     Object.defineProperty(this, Symbol.for("nodejs.util.inspect.custom"), { value: this.toArray });
   }
 
@@ -134,7 +135,8 @@ export const detectionsIn = (
   );
 
 /**
- * Returns a detection in pixels of an image of that size: x times the width, y times the height, neither rounded nor clamped.
+ * Returns a detection in pixels of an image of that size: x times the width, y times the height, neither rounded nor
+ * clamped.
  * @throws RangeError if the size is not positive, TypeError if `d` is not a detection
  * @example
  * import { toPixels } from "boxwright";

@@ -1,6 +1,6 @@
 /**
- * What a decoder notices about its frames. The first frame of a plan is looked at in full, later ones only where that costs
- * nothing. What the config rules out is an error; what is only suspicious becomes a note of `describe()`.
+ * What a decoder notices about its frames. The first frame of a plan is looked at in full, later ones only where that
+ * costs nothing. What the config rules out is an error; what is only suspicious becomes a note of `describe()`.
  */
 import * as A from "../core/abi.ts";
 import type { Config } from "../config/types.ts";

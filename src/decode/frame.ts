@@ -1,6 +1,6 @@
 /**
- * From the network's input back to the original image. Boxes leave the kernel normalised to the network input. The image
- * was resized into a part of that input, so one scale and one shift per axis bring a box back.
+ * From the network's input back to the original image. Boxes leave the kernel normalised to the network input. The
+ * image was resized into a part of that input, so one scale and one shift per axis bring a box back.
  */
 import { refuse, refuseFor } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
@@ -13,8 +13,8 @@ export interface Frame {
   /** Height of the original image in pixels. */
   readonly height: number;
   /**
-   * `"stretch"`: each side was scaled on its own. `"letterbox"`: both sides were scaled alike, the image was centred and
-   * the rest padded. `"letterbox-topleft"`: the same with the image in the top left corner.
+   * `"stretch"`: each side was scaled on its own. `"letterbox"`: both sides were scaled alike, the image was centred
+   * and the rest padded. `"letterbox-topleft"`: the same with the image in the top left corner.
    */
   readonly resize: "letterbox" | "letterbox-topleft" | "stretch";
 }

@@ -40,8 +40,8 @@ export interface Inputs {
   /** Number of outputs of the network. */
   readonly outputs: number;
   /**
-   * Names that the tensors had in the array that the plan was made from; null: a tensor had none. No list at all: tensors
-   * of an array as long as `outputs` go by their places, whatever they are called.
+   * Names that the tensors had in the array that the plan was made from; null: a tensor had none. No list at all:
+   * tensors of an array as long as `outputs` go by their places, whatever they are called.
    */
   readonly ownNames: readonly (string | null)[] | null;
   /** What was said of each tensor beforehand. */
@@ -85,8 +85,8 @@ export function asOutputs(outputs: Outputs | TensorInput): Outputs {
 }
 
 /**
- * Finds the caller's tensor for each tensor of the plan and puts it into `inputs.given`. A record goes by name. An array
- * goes by name too if each tensor of the plan has one there, and else by place. Allocates nothing.
+ * Finds the caller's tensor for each tensor of the plan and puts it into `inputs.given`. A record goes by name. An
+ * array goes by name too if each tensor of the plan has one there, and else by place. Allocates nothing.
  * @returns false if a tensor is not there
  */
 export function matchTensors(inputs: Inputs, outputs: Outputs): boolean {

@@ -44,8 +44,8 @@ export class FrameLoop {
   }
 
   /**
-   * Begins a call. A getter of the caller's tensors that decodes would overwrite the memory of the frame it is read for,
-   * so a second call is refused until `leave`.
+   * Begins a call. A getter of the caller's tensors that decodes would overwrite the memory of the frame it is read
+   * for, so a second call is refused until `leave`.
    */
   enter(): void {
     if (this.#isRunning)

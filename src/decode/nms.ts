@@ -76,7 +76,8 @@ const PLAN = A.FIRST_ADDRESS;
  * @param boxes four values a box, in any unit, rounded to f32; corners in either order make the same box
  * @param scores one for each box; a box with a NaN score or that is not finite is left out
  * @returns indices of the kept boxes in order of score, ties by index
- * @throws RangeError for lengths that do not fit and for unknown options or values; Error for an engine that cannot run here
+ * @throws RangeError for lengths that do not fit and for unknown options or values; Error for an engine that cannot run
+ * here
  * @example
  * import { nms } from "boxwright";
  *
@@ -128,7 +129,8 @@ export function nms(
     (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
   if (format === "xyxy" && threshold === -Infinity) {
-    // Boxes usually come as finite corners in order. Take them as they are, and check afterwards those that were looked at.
+    // Boxes usually come as finite corners in order. Take them as they are, and check afterwards those that were looked
+    // at.
     copyColumns(workspace, boxes, scores, classIds);
     const kept = suppressed(workspace, n);
     if (allWell(workspace, n)) return kept;
@@ -230,9 +232,9 @@ function copyAsCorners(
 }
 
 /**
- * True if every box that suppression looked at is well-formed. Others had no part in the result: the order of the numbers
- * among themselves is right wherever the sort has put a NaN. If it looked at more than half, all boxes are checked in the
- * order of memory, which is faster.
+ * True if every box that suppression looked at is well-formed. Others had no part in the result: the order of the
+ * numbers among themselves is right wherever the sort has put a NaN. If it looked at more than half, all boxes are
+ * checked in the order of memory, which is faster.
  */
 function allWell({ engine, at }: Workspace, n: number): boolean {
   const { f32, i32 } = engine.memory;

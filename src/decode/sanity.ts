@@ -1,6 +1,6 @@
 /**
- * Checks of values that show that the config describes another network. A wrong activation or a wrong unit gives boxes that
- * look like boxes. diagnostics.ts says when each check runs.
+ * Checks of values that show that the config describes another network. A wrong activation or a wrong unit gives boxes
+ * that look like boxes. diagnostics.ts says when each check runs.
  */
 import * as A from "../core/abi.ts";
 import { floatBits } from "../core/number.ts";
@@ -27,8 +27,8 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
 }
 
 /**
- * True if every value of a column is good, over `channels` channels and all images. An f32 in 0..`most` is taken as good
- * without a call: such values are one range of integers by their bits, so one comparison tells.
+ * True if every value of a column is good, over `channels` channels and all images. An f32 in 0..`most` is taken as
+ * good without a call: such values are one range of integers by their bits, so one comparison tells.
  */
 function everyValue(
   { memory: m, plan, layout }: MemoryImage,
@@ -62,7 +62,10 @@ function everyValue(
   return true;
 }
 
-/** Returns how many of `n` words, `step` words apart, lie in 0..`top` before the first that does not. Plain numbers only: fast. */
+/**
+ * Returns how many of `n` words, `step` words apart, lie in 0..`top` before the first that does not. Plain numbers
+ * only: fast.
+ */
 function within(i32: Int32Array, at: number, step: number, n: number, top: number): number {
   let i = 0;
   while (i < n && i32[at] >= 0 && i32[at] <= top) {
@@ -77,7 +80,8 @@ const isList = ({ marker, count }: Head): boolean => marker !== null || count !=
 
 /**
  * Checks every score and objectness of a plan whose network has activated them. Infinite ones are dropped later.
- * @returns how many are NaN: a network whose half floats overflow gives them, they never pass, and nothing else would tell
+ * @returns how many are NaN: a network whose half floats overflow gives them, they never pass, and nothing else would
+ * tell
  * @throws TensorError for a probability outside 0..1
  */
 export function checkProbabilities(image: MemoryImage): number {
@@ -105,9 +109,9 @@ export function checkProbabilities(image: MemoryImage): number {
 }
 
 /**
- * Samples one cell of each head, a different one in each `turn`, and returns true if its score or objectness is NaN. Called
- * only for a frame without candidates: a network that overflows gives NaN almost everywhere, which otherwise looks like an
- * empty scene.
+ * Samples one cell of each head, a different one in each `turn`, and returns true if its score or objectness is NaN.
+ * Called only for a frame without candidates: a network that overflows gives NaN almost everywhere, which otherwise
+ * looks like an empty scene.
  */
 export function meetsNaN(of: MemoryImage, image: number, turn: number): boolean {
   // A plain loop: even an empty frame makes no garbage.

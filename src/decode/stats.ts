@@ -8,8 +8,8 @@ export interface Stats {
   /** Candidates of the last frame, over all its images. */
   readonly candidates: number;
   /**
-   * Candidates of the last frame that were dropped. `capped`: for lack of room, or because `maxDetections` were kept before
-   * their turn. `notFinite`: their box or score was NaN or infinite.
+   * Candidates of the last frame that were dropped. `capped`: for lack of room, or because `maxDetections` were kept
+   * before their turn. `notFinite`: their box or score was NaN or infinite.
    */
   readonly dropped: { readonly capped: number; readonly notFinite: number };
   /** Bytes of memory that the decoder holds. */

@@ -1,2 +1,4 @@
-/** `boxwright/wasm`: the whole of `boxwright` without a binary. Hand over `boxwright/simd.wasm` with `provideKernel`. */
+/**
+ * `boxwright/wasm`: the whole of `boxwright` without a binary. Hand over `boxwright/simd.wasm` with `provideKernel`.
+ */
 export * from "./index.ts";

@@ -63,7 +63,9 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   );
 }
 
-/** Gives each map its anchors, by the map's width, by its name, or by its rank in size among maps of one storage order. */
+/**
+ * Gives each map its anchors, by the map's width, by its name, or by its rank in size among maps of one storage order.
+ */
 function fitted(sets: readonly AnchorSet[], specs: Specs, found: readonly AnchorMap[]): FittedMap[] {
   return byLayout(found).flatMap((mates) => {
     const widths = [...new Set(mates.map(({ view }) => view.w))].sort((a, b) => b - a);
@@ -122,7 +124,10 @@ function partsOf({ scaleXY, traits }: CountedQuery, map: FittedMap, rank: number
   });
 }
 
-/** Returns the fields of an anchor's head. `size`: the input that anchors in pixels refer to; `null`: anchors are in cells. */
+/**
+ * Returns the fields of an anchor's head. `size`: the input that anchors in pixels refer to; `null`: anchors are in
+ * cells.
+ */
 const anchorFields =
   (query: CountedQuery, size: readonly [number, number] | null): HeadFields<AnchorPart> =>
   ({ anchor, alone, score, view, xyScale }, logits) => {

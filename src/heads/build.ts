@@ -19,7 +19,10 @@ export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly name: ReadingName;
   /** Contents of the tensors, for people. */
   readonly title: string;
-  /** What scores are where the config says nothing; `null`: probabilities whatever it says, as the network finished them. */
+  /**
+   * What scores are where the config says nothing; `null`: probabilities whatever it says, as the network finished
+   * them.
+   */
   readonly usual: Activation | null;
   readonly fields: HeadFields<M>;
   /** Whole maps or tensors. */

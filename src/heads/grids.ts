@@ -15,7 +15,9 @@ type Input = Pick<HeadQuery, "inputSize" | "strides">;
 export const cellsOf = (all: readonly { readonly cells: number }[]): number =>
   all.reduce((n, { cells }) => n + cells, 0);
 
-/** Returns the input's maps at the strides of the config, else at those given. None where nobody states the input size. */
+/**
+ * Returns the input's maps at the strides of the config, else at those given. None where nobody states the input size.
+ */
 export function gridsOf(
   { inputSize, strides }: Input,
   usual: readonly number[] = [4, 8, 16, 32, 64, 128],
@@ -37,8 +39,8 @@ export const gridsOfRows = (input: Input, cells: number): Grid[] | null =>
   ) ?? null;
 
 /**
- * Returns how many cells of a map lie across the input, and down. The last cells reach over the edge of an input that is
- * no multiple of the stride: 416 pixels are six and a half cells of 64, in a map of seven.
+ * Returns how many cells of a map lie across the input, and down. The last cells reach over the edge of an input that
+ * is no multiple of the stride: 416 pixels are six and a half cells of 64, in a map of seven.
  */
 export function cellsAcross(
   query: Input,

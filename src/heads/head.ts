@@ -51,7 +51,10 @@ export interface Head {
   /** Class id of the first class channel. */
   readonly classBase: number;
   readonly scoreFn: Fn;
-  /** Softmax: where cell 0's logits begin in the score's tensor, in elements, and how many there are, background included. */
+  /**
+   * Softmax: where cell 0's logits begin in the score's tensor, in elements, and how many there are, background
+   * included.
+   */
   readonly softmax: { readonly offset: number; readonly count: number } | null;
   readonly objectness: Column | null;
   readonly objectnessFn: Fn;

@@ -37,8 +37,8 @@ const dominant = (all: readonly Interpretation[]): Interpretation[] =>
   );
 
 /**
- * Drops one of two readings of [N,R,6]: rows of cells of a network with two classes (or one class and objectness), and an
- * end-to-end result. Rows of cells come one per cell of the maps, so the input size decides where it is known.
+ * Drops one of two readings of [N,R,6]: rows of cells of a network with two classes (or one class and objectness), and
+ * an end-to-end result. Rows of cells come one per cell of the maps, so the input size decides where it is known.
  */
 function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
   const isList = ({ name }: Interpretation): boolean => READINGS[name].looksRaw === true;

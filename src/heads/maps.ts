@@ -18,7 +18,10 @@ import {
 } from "./match.ts";
 import type { CountedQuery } from "./query.ts";
 
-/** Returns the tensors that may hold a whole head each: those with the role of boxes, unless the role names none of these. */
+/**
+ * Returns the tensors that may hold a whole head each: those with the role of boxes, unless the role names none of
+ * these.
+ */
 const wholeHeads = (query: CountedQuery, specs: Specs): Specs =>
   specs.some(({ name }) => mayPlay(query, "boxes", name)) ? playersOf(query, specs, "boxes") : specs;
 
@@ -67,7 +70,8 @@ const BINS = [0, 16, 8, 17, 32];
 
 /**
  * Reads maps of left, top, right, bottom, as numbers or as distributions: exporters' maps [N,5+C,h,w] with a confidence
- * that only gates; maps [N,4*bins+C,h,w]; maps or rows of boxes and of classes; and all maps of a head in one tensor of rows.
+ * that only gates; maps [N,4*bins+C,h,w]; maps or rows of boxes and of classes; and all maps of a head in one tensor of
+ * rows.
  */
 export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes, traits } = query;
@@ -125,7 +129,9 @@ const distances = (
     ...(parts && { parts }),
   });
 
-/** Reads FastestDet's maps [N,5+C,h,w]: objectness, then tx ty tw th, then classes; the network activated all scores. */
+/**
+ * Reads FastestDet's maps [N,5+C,h,w]: objectness, then tx ty tw th, then classes; the network activated all scores.
+ */
 export function cellMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const channels = { count: 5 + query.classes, boxes: 1, scores: 5, objectness: 0 };
   return levels(specs, matchOne(wholeHeads(query, specs), maps, channels)).map((matches) =>

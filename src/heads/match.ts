@@ -1,4 +1,6 @@
-/** Finds the tensors of boxes, scores and objectness that belong together: each match becomes a head, or one per anchor. */
+/**
+ * Finds the tensors of boxes, scores and objectness that belong together: each match becomes a head, or one per anchor.
+ */
 import type { Roles } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
 import type { TensorSpec } from "../core/tensor.ts";
@@ -136,8 +138,8 @@ export const byLayout = <M extends TensorMatch>(matches: readonly M[]): M[][] =>
   );
 
 /**
- * Returns every choice of one match per tensor, from the largest map to the smallest, of one storage order where that is
- * possible. A network has each map once. Two tensors for one map make two choices; `mapOf` tells the map, by default
+ * Returns every choice of one match per tensor, from the largest map to the smallest, of one storage order where that
+ * is possible. A network has each map once. Two tensors for one map make two choices; `mapOf` tells the map, by default
  * its size.
  */
 export function levels<M extends TensorMatch>(
@@ -163,8 +165,9 @@ export function levels<M extends TensorMatch>(
 }
 
 /**
- * Returns choices of matches with each tensor in one of them, largest map first. A tensor may play two parts (objectness
- * and score of one class, or boxes and as many classes). Then there are two choices: first found, and last found.
+ * Returns choices of matches with each tensor in one of them, largest map first. A tensor may play two parts
+ * (objectness and score of one class, or boxes and as many classes). Then there are two choices: first found, and last
+ * found.
  */
 export function disjoint(matches: readonly TensorMatch[]): TensorMatch[][] {
   const all = largestFirst(matches);
@@ -192,7 +195,9 @@ export function oneBatch(matches: readonly TensorMatch[]): number {
   return batches[0];
 }
 
-/** Cuts rows that are the cells of several maps, one map after the other. Returns nothing where the maps do not add up. */
+/**
+ * Cuts rows that are the cells of several maps, one map after the other. Returns nothing where the maps do not add up.
+ */
 export function slices(query: HeadQuery, match: TensorMatch): TensorMatch[][] {
   const grids = gridsOfRows(query, match.view.cells);
   if (!grids) return [];

@@ -1,7 +1,7 @@
 /**
- * `boxwright/priors`: prior boxes (anchors, default boxes) of the standard SSD layouts, for networks whose export leaves them out.
- * All return f32 rows, normalised to the network input; the row order is that of the networks' own outputs:
- * layer by layer, row by row, cell by cell, box by box.
+ * `boxwright/priors`: prior boxes (anchors, default boxes) of the standard SSD layouts, for networks whose export
+ * leaves them out. All return f32 rows, normalised to the network input; the row order is that of the networks' own
+ * outputs: layer by layer, row by row, cell by cell, box by box.
  */
 import { type Layer, blazeface, grid, ultraface } from "../core/built-priors.ts";
 
@@ -134,8 +134,9 @@ export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300,
 }
 
 /**
- * Anchors of BlazeFace, as MediaPipe's face detection graphs state them: 896 for the short range (128x128, strides 8, 16, 16, 16) and for the
- * camera at the back (256x256, strides 16, 32, 32, 32), 2,304 for the full range (192x192, stride 4).
+ * Anchors of BlazeFace, as MediaPipe's face detection graphs state them: 896 for the short range (128x128, strides 8,
+ * 16, 16, 16) and for the camera at the back (256x256, strides 16, 32, 32, 32), 2,304 for the full range (192x192,
+ * stride 4).
  * @returns rows [xcenter, ycenter, 1, 1], line by line.
  * @throws RangeError for any other size: there is no such network
  * @example
@@ -152,7 +153,8 @@ export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 12
 }
 
 /**
- * Priors of UltraFace (version-RFB and version-slim): sizes 10,16,24 / 32,48 / 64,96 / 128,192,256 px at strides 8, 16, 32, 64.
+ * Priors of UltraFace (version-RFB and version-slim): sizes 10,16,24 / 32,48 / 64,96 / 128,192,256 px at strides 8, 16,
+ * 32, 64.
  * @returns rows [xcenter, ycenter, width, height], 0..1, map by map, line by line.
  * @throws RangeError where a size is not positive
  * @example

@@ -42,7 +42,10 @@ export function knownSpecs(config: Config): TensorSpec[] | null {
   return isEnough ? (specsOf(config) as TensorSpec[]) : null;
 }
 
-/** True if an archive names an integer output. Its scale has no room there; it comes with the data or the option `outputs`. */
+/**
+ * True if an archive names an integer output. Its scale has no room there; it comes with the data or the option
+ * `outputs`.
+ */
 function lacksScale({ format }: Config, { type, scale }: OutputSpec): boolean {
   const element = type === null ? null : elementType(type);
   return format === "nn-archive" && scale === undefined && element !== null && !isFloat({ type: element });
@@ -97,7 +100,10 @@ export function queryOf(
   };
 }
 
-/** Returns the activation that the option states, or the default of a file's format; `null` for typed options that state none. */
+/**
+ * Returns the activation that the option states, or the default of a file's format; `null` for typed options that state
+ * none.
+ */
 function activationOf({ activation, format }: Config, traits: FamilyTraits): Activation | null {
   if (activation === "softmax") return "logits";
   if (activation !== null) return activation;

@@ -101,7 +101,9 @@ function wouldRead(query: HeadQuery, specs: Specs): boolean {
   }
 }
 
-/** Returns another family that would read the tensors: exports may bear another name, as YOLOv5u has the head of YOLOv8. */
+/**
+ * Returns another family that would read the tensors: exports may bear another name, as YOLOv5u has the head of YOLOv8.
+ */
 const otherFamily = (query: HeadQuery, specs: Specs): Family | null =>
   suggestedFamilies().find(
     (family) =>
@@ -112,7 +114,10 @@ const otherFamily = (query: HeadQuery, specs: Specs): Family | null =>
 /** Fewest channels behind the classes that are hardly classes which nobody counted. */
 const FEWEST_COEFFICIENTS = 32;
 
-/** Returns how many channels stand before and behind the classes where an export may do more than detect; `null` if none do. */
+/**
+ * Returns how many channels stand before and behind the classes where an export may do more than detect; `null` if none
+ * do.
+ */
 function extraChannels({ classes, traits }: HeadQuery, specs: Specs): { own: number; extra: number } | null {
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
   const own = classes + (traits.head === "distance" ? 4 : 5);

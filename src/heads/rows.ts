@@ -34,7 +34,10 @@ export const objectnessRows = (query: CountedQuery, specs: Specs): Interpretatio
     withObjectness(query, specs),
   );
 
-/** Reads rows [1,A,5+C] of the YOLO26 exporter: corners in pixels, and a confidence that repeats the best class, so it only gates. */
+/**
+ * Reads rows [1,A,5+C] of the YOLO26 exporter: corners in pixels, and a confidence that repeats the best class, so it
+ * only gates.
+ */
 export const cornerRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
   each(
     query,
@@ -74,7 +77,9 @@ export const endToEnd = (query: HeadQuery, specs: Specs): Interpretation[] =>
     matchOne(specs, rows, { count: 6, boxes: 0, scores: 4 }).filter(isRows),
   );
 
-/** Reads DETR (softmax, the last class is "nothing") and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query. */
+/**
+ * Reads DETR (softmax, the last class is "nothing") and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query.
+ */
 export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes, roles, traits } = query;
   const fields = decodedBoxes(query);
@@ -122,8 +127,8 @@ export const detectionOutput = (query: HeadQuery, specs: Specs): Interpretation[
   );
 
 /**
- * Reads TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), class ids [1,N], scores [1,N], and a count [1] or one
- * per image.
+ * Reads TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), class ids [1,N], scores [1,N], and a count [1] or
+ * one per image.
  */
 export function postprocess(query: HeadQuery, specs: Specs): Interpretation[] {
   const format = query.boxFormat ?? "yxyx";

@@ -1,4 +1,6 @@
-/** Reads SSD and its kin: score columns with a background among them, offsets from prior boxes, and boxes with scores. */
+/**
+ * Reads SSD and its kin: score columns with a background among them, offsets from prior boxes, and boxes with scores.
+ */
 import { refuse } from "../core/errors.ts";
 import { type TensorSpec, volume } from "../core/tensor.ts";
 import {
@@ -44,7 +46,10 @@ function boxesScoresWidths(query: HeadQuery, specs: Specs, classIds: number): nu
 const backgroundOf = ({ background, traits }: HeadQuery): number | false =>
   background ?? (traits.background === "first" ? 0 : false);
 
-/** Returns the numbers of score columns. "classes" may count the background (labels of a mobilenet config do) or leave it out. */
+/**
+ * Returns the numbers of score columns. "classes" may count the background (labels of a mobilenet config do) or leave
+ * it out.
+ */
 const scoreWidths = ({ background, traits }: HeadQuery, classes: number): number[] =>
   background === false || typeof traits.classes === "number" ? [classes] : [classes, classes + 1];
 
@@ -126,7 +131,10 @@ export function priorRows(query: HeadQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** Returns the numbers of score columns that the sizes of the tensors allow, where nobody says how many classes there are. */
+/**
+ * Returns the numbers of score columns that the sizes of the tensors allow, where nobody says how many classes there
+ * are.
+ */
 function priorWidths(specs: Specs): number[] {
   const boxCells = matchOne(specs, rowsOrFlat, { count: 4, boxes: 0 }).map(({ view }) => view.cells);
   return specs
@@ -144,9 +152,9 @@ export function offsetsOrBoxes(query: HeadQuery, specs: Specs): Interpretation[]
 }
 
 /**
- * Returns the index of the output that holds the prior boxes, or -1: by its role, else by its name. Boxes and scores may be
- * named after the anchors too. A table of priors stands beside both, has no other role, and has four or eight numbers
- * per box, or as many boxes of a batch as it is long.
+ * Returns the index of the output that holds the prior boxes, or -1: by its role, else by its name. Boxes and scores
+ * may be named after the anchors too. A table of priors stands beside both, has no other role, and has four or eight
+ * numbers per box, or as many boxes of a batch as it is long.
  */
 export function priorsAmong(specs: Specs, { roles }: Pick<HeadQuery, "roles">): number {
   if (roles?.priors !== undefined) return specs.findIndex(({ name }) => name === roles.priors);
@@ -177,10 +185,16 @@ interface Priors {
   readonly notes: readonly string[];
 }
 
-/** Largest number in a table of normalised priors. Centres and corners lie in the image; sides are a little longer at most. */
+/**
+ * Largest number in a table of normalised priors. Centres and corners lie in the image; sides are a little longer at
+ * most.
+ */
 const LARGEST_PRIOR = 8;
 
-/** Returns a table of priors for so many cells; `null` if it has another length. Throws a TensorError if it is in pixels. */
+/**
+ * Returns a table of priors for so many cells; `null` if it has another length. Throws a TensorError if it is in
+ * pixels.
+ */
 function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): Priors | null {
   const length = cells * 4;
   const hasVariances = table.length === 2 * length;

@@ -1,12 +1,12 @@
 /**
- * The way in for a caller's array whose copy would cost more than its decode. Most cells fail their objectness, so only the
- * rows that pass are copied, side by side, with their cell numbers beside them.
+ * The way in for a caller's array whose copy would cost more than its decode. Most cells fail their objectness, so only
+ * the rows that pass are copied, side by side, with their cell numbers beside them.
  */
 import * as A from "../core/abi.ts";
 import { INDEX } from "../core/memory.ts";
 import { ELEMENTS, type SlotArray } from "../core/tensor.ts";
 import type { Head } from "../heads/head.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { GatherHead, Plan } from "../plan/plan.ts";
 import { type MemoryImage, gatherRegion, writeHead } from "./write.ts";
 
 /** The caller's tensors, one for each slot. */
@@ -15,12 +15,15 @@ interface Arrays {
   readonly slots: readonly SlotArray[];
 }
 
-/** Cost of a gathered element, in elements of a streamed copy. A row that lies side by side costs by its element size. */
+/**
+ * Cost of a gathered element, in elements of a streamed copy. A row that lies side by side costs by its element size.
+ */
 const COST_IN_ROW = 16;
 const COST_APART = 12;
 
 /**
- * True if the caller's arrays can be gathered from: each is of its slot's own class, and none lies in the decoder's memory.
+ * True if the caller's arrays can be gathered from: each is of its slot's own class, and none lies in the decoder's
+ * memory.
  */
 export function canGather({ plan }: MemoryImage, { given, slots }: Arrays): boolean {
   if (plan.gather === null) return false;
@@ -112,8 +115,8 @@ function copyListed(image: MemoryImage, t: number, data: Float32Array, slot: Slo
     if (i32[record + A.H_INDEX] === 0) writeHead(image, 1, k);
     i32[record + A.H_CELLS] = passed;
     const to = (gatherRegion(image, k) - layout.slots[t]) / bytes;
-    if (g.channel === 1) copyRows(data, g.offset, g.cell, g.channels, i32, list, passed, slot, to);
-    else copyElements(data, g.offset, g.channel, g.cell, g.channels, i32, list, passed, slot, to);
+    if (g.channel === 1) copyRows(data, g, i32, list, passed, slot, to);
+    else copyElements(data, g, i32, list, passed, slot, to);
   }
 }
 
@@ -165,9 +168,7 @@ function listHalves(
 /** Copies listed rows whose channels lie side by side, two at a time. */
 function copyRows(
   data: Float32Array,
-  offset: number,
-  cell: number,
-  channels: number,
+  { offset, cell, channels }: GatherHead,
   i32: Int32Array,
   list: number,
   n: number,
@@ -186,10 +187,7 @@ function copyRows(
 /** Copies listed rows whose channels lie apart. */
 function copyElements(
   data: Float32Array,
-  offset: number,
-  channel: number,
-  cell: number,
-  channels: number,
+  { offset, channel, cell, channels }: GatherHead,
   i32: Int32Array,
   list: number,
   n: number,
@@ -203,8 +201,8 @@ function copyElements(
 }
 
 /**
- * Copies two rows side by side, so that the core waits for the memory of both at once. One at a time the whole decode takes
- * 1.3 to 1.9 times as long where many rows pass.
+ * Copies two rows side by side, so that the core waits for the memory of both at once. One at a time the whole decode
+ * takes 1.3 to 1.9 times as long where many rows pass.
  */
 function copyTwo(
   data: Float32Array,

@@ -11,8 +11,8 @@
  *
  *              scan  gathered cell numbers u32 | scratch of scan
  *              sort  order u32 | spare u32 | counts
- *              nms   order u32 | spare u32 | counts | chains | kept      more candidates than ONE_WAVE: the sort goes on
- *                    order u32 | chains | kept                           at most ONE_WAVE: the sort is done
+ *              nms   order u32 | spare u32 | counts | chains | kept   above ONE_WAVE candidates: the sort goes on
+ *                    order u32 | chains | kept                        at most ONE_WAVE: the sort is done
  *
  *          detections of image 0, 1, ...: boxes f32 x 4 | scores f32 | class ids i32 | sources u32
  */
@@ -109,8 +109,8 @@ export function wordsFrom(first: number): Words {
 }
 
 /**
- * Returns how many blocks of four kept boxes suppression can need. A chain (a class, or a strip of the image) opens a block
- * only when its newest one is full, so at most one block of each chain is not full.
+ * Returns how many blocks of four kept boxes suppression can need. A chain (a class, or a strip of the image) opens a
+ * block only when its newest one is full, so at most one block of each chain is not full.
  */
 function keptBlocks(maxDetections: number, classes: number): number {
   return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.max(classes, STRIPS));
@@ -175,9 +175,10 @@ export function columnsOf(
 const hasOneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1;
 
 /**
- * Sizes the scan's scratch. Planes are read fastest in long runs: 2,100 cells in place of 800 save a twelfth of the scan of
- * 8,400 cells. The rows of the groups' maxima are as long as a run. The scratch grows with the cells, so that all memory
- * stays within 40 bytes a cell and 64 KiB. Multi-label plans have more candidates than cells and may exceed that.
+ * Sizes the scan's scratch. Planes are read fastest in long runs: 2,100 cells in place of 800 save a twelfth of the
+ * scan of 8,400 cells. The rows of the groups' maxima are as long as a run. The scratch grows with the cells, so that
+ * all memory stays within 40 bytes a cell and 64 KiB. Multi-label plans have more candidates than cells and may exceed
+ * that.
  */
 function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
   if (heads.every(hasOneColumn)) return { column: COLUMN_BYTES, rows: PLAIN_ROWS_BYTES };

@@ -11,8 +11,8 @@ const word = new DataView(new ArrayBuffer(4));
 type Numbers = Pick<TensorSpec, "type" | "scale" | "zeroPoint">;
 
 /**
- * Returns the value that a key stands for. Keys are integers in the order of the values: an integer itself, or the bits of a
- * float, those of a negative one inverted but for the sign.
+ * Returns the value that a key stands for. Keys are integers in the order of the values: an integer itself, or the bits
+ * of a float, those of a negative one inverted but for the sign.
  */
 function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
   if (type === "f32") {
@@ -24,7 +24,8 @@ function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
 }
 
 /**
- * Returns the smallest raw value that passes: for f32 the value itself, for other types its key (see assembly/value.ts).
+ * Returns the smallest raw value that passes: for f32 the value itself, for other types its key (see
+ * assembly/value.ts).
  * @param passes tells whether a converted value passes; must be monotone
  */
 export function rawThreshold(spec: Numbers, passes: (value: number) => boolean): number {

@@ -85,28 +85,36 @@ export function writePlan(image: MemoryImage): void {
 }
 
 /**
- * Returns the class channels of a head that are looked at, counted within the head; the class ids if a column gives them;
- * null: all.
+ * Returns the class channels of a head that are looked at, counted within the head; the class ids if a column gives
+ * them; null: all.
  */
 function keptClasses({ keep }: Plan, h: Head): readonly number[] | null {
   if (!keep || h.classId) return keep;
   return keep.map((c) => c - h.classBase).filter((c) => c >= 0 && c < h.classes);
 }
 
-/** Returns the only class channel of a head that is kept, or null. The kernel reads it as a head of one class, without a list. */
+/**
+ * Returns the only class channel of a head that is kept, or null. The kernel reads it as a head of one class, without a
+ * list.
+ */
 function onlyClass(plan: Plan, h: Head): number | null {
   const kept = keptClasses(plan, h);
   return kept?.length === 1 && !h.classId ? kept[0] : null;
 }
 
-/** Returns the image that a plan block is for. Only batches of one gather, and their second block is for image 0 too. */
+/**
+ * Returns the image that a plan block is for. Only batches of one gather, and their second block is for image 0 too.
+ */
 const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 
 /** Returns the element at which an image of the batch begins, in the tensor of a column. */
 export const imageStart = ({ tensors, batch }: Plan, { tensor }: Column, image: number): number =>
   (volume(tensors[tensor].dims) / batch) * image;
 
-/** Writes the words P_HEADS to P_MAX_CANDIDATES of the plan block at byte address `at`, and the sizes of the scan's scratch. */
+/**
+ * Writes the words P_HEADS to P_MAX_CANDIDATES of the plan block at byte address `at`, and the sizes of the scan's
+ * scratch.
+ */
 export function writeColumns(
   { i32 }: Memory,
   at: number,
@@ -167,8 +175,8 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
 }
 
 /**
- * Writes a head record. In the block for gathered rows the channels of a cell stand side by side, and a list gives the cell
- * of each row.
+ * Writes a head record. In the block for gathered rows the channels of a cell stand side by side, and a list gives the
+ * cell of each row.
  */
 export function writeHead(image: MemoryImage, block: number, index: number): void {
   const { memory, plan, layout } = image;
@@ -244,7 +252,10 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   );
 }
 
-/** Returns the byte address of a head's gathered rows. The heads of a tensor share its slot, each with room for all its cells. */
+/**
+ * Returns the byte address of a head's gathered rows. The heads of a tensor share its slot, each with room for all its
+ * cells.
+ */
 export function gatherRegion({ plan, layout }: MemoryImage, index: number): number {
   const gather = plan.gather as readonly GatherHead[];
   const { tensor } = gather[index];
@@ -307,7 +318,8 @@ export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresh
 const LARGEST = 3.4028234663852886e38;
 
 /**
- * Returns the raw thresholds of a head: the smallest raw class score and objectness with which a score can reach `smallest`.
+ * Returns the raw thresholds of a head: the smallest raw class score and objectness with which a score can reach
+ * `smallest`.
  */
 function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
   // The kernel's own conversion, so that comparing raw values and comparing scores agree to the last value.

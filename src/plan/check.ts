@@ -51,7 +51,10 @@ export function checkNamed(
     refuse("scaleXY", `a list of ${scaleXY.length}`, `${maps}, one per map, or one number for all`);
 }
 
-/** Throws a TensorError if a column ends behind its tensor: class ids too short, batches that differ, one count for several images. */
+/**
+ * Throws a TensorError if a column ends behind its tensor: class ids too short, batches that differ, one count for
+ * several images.
+ */
 export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Interpretation): void {
   for (const head of heads) {
     for (const column of columnsOf(head)) {
@@ -69,7 +72,9 @@ export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Inter
   }
 }
 
-/** Throws a TensorError if the interpretation cannot have the element types or the activation that the config states. */
+/**
+ * Throws a TensorError if the interpretation cannot have the element types or the activation that the config states.
+ */
 export function checkReading(
   config: Config,
   family: Family,

@@ -8,8 +8,8 @@ import type { Plan } from "./plan.ts";
 type ClassFields = Pick<Plan, "heads" | "classes" | "rules" | "backgroundLast">;
 
 /**
- * Returns the class id of the first entry of a list that has one entry per class. The length of the list tells: the list
- * may leave out the background that the ids count (1), or name a background that they leave out (-1).
+ * Returns the class id of the first entry of a list that has one entry per class. The length of the list tells: the
+ * list may leave out the background that the ids count (1), or name a background that they leave out (-1).
  */
 export function listStart(plan: ClassFields, length: number): number {
   const first = firstClass(plan);

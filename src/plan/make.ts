@@ -113,7 +113,9 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
   return deepFreeze(plan);
 }
 
-/** Returns the heads with their units. Throws a TensorError if boxes are in pixels of an input whose size nobody stated. */
+/**
+ * Returns the heads with their units. Throws a TensorError if boxes are in pixels of an input whose size nobody stated.
+ */
 function withUnits({ about, heads }: Interpretation): Head[] {
   return heads.map(({ unit, ...head }) => ({
     ...head,
@@ -146,7 +148,10 @@ function settledRules(config: Config, rules: Conventions, { name, heads }: Inter
   };
 }
 
-/** Returns the number of classes. A class id column may hold any number; the config's list of thresholds says how many are meant. */
+/**
+ * Returns the number of classes. A class id column may hold any number; the config's list of thresholds says how many
+ * are meant.
+ */
 function countClasses({ confidenceThreshold }: Config, { classes, heads }: Interpretation): number {
   const hasClassIds = heads.some(({ classId }) => classId);
   return Math.max(classes, hasClassIds ? [confidenceThreshold].flat().length : 0);

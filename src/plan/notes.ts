@@ -50,7 +50,8 @@ function strangeMaps(heads: readonly HeadDraft[], size: HeadQuery["inputSize"]):
   if (size === null) return [];
   const roundings = [Math.ceil, Math.floor];
   const fits = (map: readonly number[]): boolean => {
-    // Both axes have one stride: the smallest that is enough for one of them, or the largest that leaves something over.
+    // Both axes have one stride: the smallest that is enough for one of them, or the largest that leaves something
+    // over.
     const strides = map.flatMap((cells, axis) => roundings.map((round) => round(size[axis] / cells)));
     return strides.some((stride) =>
       map.every((cells, axis) => roundings.some((round) => round(size[axis] / stride) === cells)),

@@ -975,7 +975,10 @@ const SHARED = process.env.BOXWRIGHT_SHARED;
 const folder = SHARED === undefined ? null : join(SHARED, "data", "configs");
 if (folder === null) console.log("BOXWRIGHT_SHARED is not set: the config files in the wild are not read");
 
-/** Every file of the collection: kind, classes, labels, sides:anchors, confidence, IoU, input size; or why it is refused. */
+/**
+ * Every file of the collection: kind, classes, labels, sides:anchors, confidence, IoU, input size; or why it is
+ * refused.
+ */
 const TABLE: Record<
   string,
   | [

@@ -1,4 +1,7 @@
-/** The exponentials of the plain engine against Math's, and that they never step back; the kernel's in assembly/__tests__/exp.spec.ts. */
+/**
+ * The exponentials of the plain engine against Math's, and that they never step back; the kernel's in
+ * assembly/__tests__/exp.spec.ts.
+ */
 import { expect, test } from "vitest";
 import { activate } from "../../src/engine/ts/box.ts";
 import * as engine from "../../src/engine/ts/exp.ts";

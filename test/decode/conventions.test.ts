@@ -1,4 +1,7 @@
-/** The named sets of rules, each by what it does to numbers that stand exactly on its edges. All of them are exact in f32. */
+/**
+ * The named sets of rules, each by what it does to numbers that stand exactly on its edges. All of them are exact in
+ * f32.
+ */
 import { describe, expect, test } from "vitest";
 import type { ConventionSet } from "../../src/core/conventions.ts";
 import { createDecoderSync } from "../../src/decode/decoder.ts";

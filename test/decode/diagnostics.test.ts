@@ -1,4 +1,7 @@
-/** What looks like a mistake of the caller: refused where it can only be one, a note in `describe()` where it may be meant. */
+/**
+ * What looks like a mistake of the caller: refused where it can only be one, a note in `describe()` where it may be
+ * meant.
+ */
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/config/config.ts";
 import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";

@@ -1,4 +1,7 @@
-/** Ways in: which tensor of a list is which, what was said of it beforehand, and that nothing of one frame is left in the next. */
+/**
+ * Ways in: which tensor of a list is which, what was said of it beforehand, and that nothing of one frame is left in
+ * the next.
+ */
 import { inspect as print } from "node:util";
 import { describe, expect, test } from "vitest";
 import { compilePlan } from "../../src/planfile/write.ts";

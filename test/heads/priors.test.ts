@@ -1,4 +1,7 @@
-/** Generators of priors: as many as published, and no rows from sizes that make none. Their values by plain arithmetic; those of real networks: `recorded.test.ts`. */
+/**
+ * Generators of priors: as many as published, and no rows from sizes that make none. Their values by plain arithmetic;
+ * those of real networks: `recorded.test.ts`.
+ */
 import { describe, expect, test } from "vitest";
 import {
   blazefaceAnchors,
@@ -63,7 +66,8 @@ describe("ssdAnchors", () => {
   const one = { inputSize: [64, 32] as [number, number], strides: [32], minScale: 0.25, maxScale: 0.75 };
 
   test("a single layer has the mean of both scales, and a box between that and 1", () => {
-    // 64x32 in cells of 32: two side by side; (0.25 + 0.75) / 2 at ratios 1 and 4, and sqrt(0.5 x 1) at the ratio of its own
+    // 64x32 in cells of 32: two side by side; (0.25 + 0.75) / 2 at ratios 1 and 4, and sqrt(0.5 x 1) at the ratio of
+    // its own
     const between = Math.sqrt(0.5);
     const sizes = [
       [0.5, 0.5],

@@ -1,6 +1,7 @@
 /**
- * The specification against all engines, on random cases. `npm test` runs some hundred. BOXWRIGHT_FUZZ_SECONDS makes it run for so long,
- * BOXWRIGHT_FUZZ_SEED chooses other cases. A failing case is made small and written to build/fuzz as files that `boxwright decode` reads.
+ * The specification against all engines, on random cases. `npm test` runs some hundred. BOXWRIGHT_FUZZ_SECONDS makes it
+ * run for so long, BOXWRIGHT_FUZZ_SEED chooses other cases. A failing case is made small and written to build/fuzz as
+ * files that `boxwright decode` reads.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,8 +16,8 @@ import { runCase, shrink, writeCase } from "../support/fuzz-run.ts";
 import { type Random, mulberry32, pick } from "../support/seeded-networks.ts";
 
 /**
- * Known faults of the engines. Each exclusion names one, and each has a test at the end of this file that fails as long as the
- * fault is there. Two more stand in fuzz-case.ts: FastestDet draws no infinities, and no threshold of 0.
+ * Known faults of the engines. Each exclusion names one, and each has a test at the end of this file that fails as long
+ * as the fault is there. Two more stand in fuzz-case.ts: FastestDet draws no infinities, and no threshold of 0.
  */
 const KNOWN: Known = { iouAtThreshold: true, listTies: true };
 

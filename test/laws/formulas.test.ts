@@ -1,7 +1,7 @@
 /**
- * The formulas of the specification, on values that others published. Then the forms of export that no outside data at hand has:
- * each case says by hand which channel is what, the specification has to read the same from the plan, and the engines have to
- * agree with the specification.
+ * The formulas of the specification, on values that others published. Then the forms of export that no outside data at
+ * hand has: each case says by hand which channel is what, the specification has to read the same from the plan, and the
+ * engines have to agree with the specification.
  */
 import { describe, expect, test } from "vitest";
 import { mulberry32 } from "../../bench/random.ts";
@@ -599,7 +599,8 @@ describe.each(engines)("a threshold beyond every number of the type passes nothi
     ["i8", 127, 0, -128],
     ["u8", 255, 128, 0],
   ] as const)("%s", (type, top, zeroPoint, bottom) => {
-    // depthai-nodes asks the objectness for itself and scores by the class alone, so that nothing behind the gate asks again
+    // depthai-nodes asks the objectness for itself and scores by the class alone, so that nothing behind the gate asks
+    // again
     const [side, cells] = [10, 100];
     const config = {
       family: "yolov2",

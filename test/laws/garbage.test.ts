@@ -7,7 +7,9 @@ import { engines } from "../support/engines.ts";
 const built = (file: string): string =>
   JSON.stringify(new URL(`../../dist/${file}.mjs`, import.meta.url).href);
 
-/** Returns a program that prints the garbage of a frame in bytes: arrays that are gathered, and tensors in their slots. */
+/**
+ * Returns a program that prints the garbage of a frame in bytes: arrays that are gathered, and tensors in their slots.
+ */
 const script = (engine: string, byPlan: boolean): string => `
 import { createDecoderSync } from ${built("index.node")};
 import { compilePlan } from ${built("node")};

@@ -1,4 +1,7 @@
-/** Decoders of plan files: as those of the configs that the files were made from, and what is said of files and tensors that do not fit. */
+/**
+ * Decoders of plan files: as those of the configs that the files were made from, and what is said of files and tensors
+ * that do not fit.
+ */
 import { describe, expect, test } from "vitest";
 import * as A from "../../src/core/abi.ts";
 import { compilePlan } from "../../src/planfile/write.ts";

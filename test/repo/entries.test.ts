@@ -1,4 +1,7 @@
-/** What the built package does when it is imported, and what its entries hold. Runs on dist/, which `npm test` builds first. */
+/**
+ * What the built package does when it is imported, and what its entries hold. Runs on dist/, which `npm test` builds
+ * first.
+ */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -168,7 +171,10 @@ describe("boxwright in Node", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const simd = readFileSync(join(dist, "simd.wasm"));
 
-  /** The engine that the entry gives when it stands beside such a simd.wasm, or none; lengths of what it read, and of what it compiled. */
+  /**
+   * The engine that the entry gives when it stands beside such a simd.wasm, or none; lengths of what it read, and of
+   * what it compiled.
+   */
   function decoderBeside(file: string, beside: Uint8Array | null): unknown {
     rmSync(join(folder, "simd.wasm"), { force: true });
     if (beside !== null) writeFileSync(join(folder, "simd.wasm"), beside);

@@ -1,6 +1,6 @@
 /**
- * Runs the @example of every public function and class. An example is a whole program; a comment behind a console.log says
- * what it prints.
+ * Runs the @example of every public function and class. An example is a whole program; a comment behind a console.log
+ * says what it prints.
  */
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test, vi } from "vitest";

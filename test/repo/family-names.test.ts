@@ -1,6 +1,7 @@
 /**
  * Facts about a family are fields of its row in core/families.ts. No other file of src/ compares with a family's name,
- * lists names, keys an object by them or matches them with a regular expression; and none matches the name of a reading.
+ * lists names, keys an object by them or matches them with a regular expression; and none matches the name of a
+ * reading.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import ts from "typescript";

@@ -1,4 +1,7 @@
-/** Code blocks of the README and of docs/, run as they stand. Imports go to the sources, and to a network of the test's own. */
+/**
+ * Code blocks of the README and of docs/, run as they stand. Imports go to the sources, and to a network of the test's
+ * own.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,9 +1,10 @@
 /**
  * Holds the answer of an engine, which computes in f32, against the specification, which computes in doubles.
  *
- * An answer may differ only in what lies within a rounding distance of a decision, see spec/README.md. Such decisions are "in doubt":
- * candidates are sought three times, with thresholds lowered and raised by the distance and as they are. A candidate that is found
- * each time is certain. The answer is then checked by the conditions that make it the result of greedy suppression.
+ * An answer may differ only in what lies within a rounding distance of a decision, see spec/README.md. Such decisions
+ * are "in doubt": candidates are sought three times, with thresholds lowered and raised by the distance and as they
+ * are. A candidate that is found each time is certain. The answer is then checked by the conditions that make it the
+ * result of greedy suppression.
  */
 import type { Head } from "../../src/heads/head.ts";
 import type { TensorSpec } from "../../src/core/tensor.ts";
@@ -41,7 +42,10 @@ export interface Answer {
   readonly dropped: { readonly capped: number; readonly notFinite: number };
 }
 
-/** Decisions that are taken as in doubt although they are not. Each is a known fault of the engines, to be removed with the fault. */
+/**
+ * Decisions that are taken as in doubt although they are not. Each is a known fault of the engines, to be removed with
+ * the fault.
+ */
 export interface Known {
   /** An IoU that equals the threshold. */
   readonly iouAtThreshold?: boolean;
@@ -146,7 +150,10 @@ function moved(thresholds: Thresholds, by: number): Thresholds {
   return { ...thresholds, confidenceThreshold: typeof t === "number" ? move(t) : t.map(move) };
 }
 
-/** Returns all that may be a candidate, in the order of sources. `runs`: with thresholds lowered, as they are, and raised. */
+/**
+ * Returns all that may be a candidate, in the order of sources. `runs`: with thresholds lowered, as they are, and
+ * raised.
+ */
 function entriesOf(
   plan: Plan,
   read: ColumnReader,
@@ -385,7 +392,10 @@ function compareBox(plan: Plan, entry: Entry, frame: Frame | undefined, box: rea
     : [`has ${["x_min", "y_min", "x_max", "y_max"][wrong]} ${box[wrong]}, not ${truth[wrong]}`];
 }
 
-/** The conditions that make a list of entries the result of greedy suppression. At most `most` entries go into suppression. */
+/**
+ * The conditions that make a list of entries the result of greedy suppression. At most `most` entries go into
+ * suppression.
+ */
 function compareSuppression(
   entries: readonly Entry[],
   kept: readonly Entry[],
@@ -421,7 +431,9 @@ function compareSuppression(
   return said;
 }
 
-/** Returns what is wrong with the indices that suppression alone kept; nothing if they are right. All numbers are f32. */
+/**
+ * Returns what is wrong with the indices that suppression alone kept; nothing if they are right. All numbers are f32.
+ */
 export function compareNms(
   boxes: ArrayLike<number>,
   scores: ArrayLike<number>,

@@ -1,5 +1,6 @@
 /**
- * Random cases for the differential test: a network of any kind, its rules, and a few frames. A case is a function of its seed.
+ * Random cases for the differential test: a network of any kind, its rules, and a few frames. A case is a function of
+ * its seed.
  */
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../../src/core/conventions.ts";
 import { type ElementType, type TensorInput, volume } from "../../src/core/tensor.ts";

@@ -41,8 +41,8 @@ function answerOf(decoder: Decoder, way: FuzzCase["way"], step: Step, isFirst: b
 }
 
 /**
- * True for what a decoder throws at the boxes of its first candidates. The specification has no such check; a first frame whose
- * candidates are all dropped leaves it to a later one.
+ * True for what a decoder throws at the boxes of its first candidates. The specification has no such check; a first
+ * frame whose candidates are all dropped leaves it to a later one.
  */
 const isCheck = ({ name, message }: Error): boolean =>
   name === "TensorError" && /got (box coordinates up to|boxes within|\d+ of \d+ boxes)/.test(message);
@@ -144,7 +144,10 @@ const SMALLER: readonly Limits[] = [
   { cells: 64, classes: 33, batch: 1 },
 ];
 
-/** Returns a small case that fails as the one of a seed does: fewer cells and classes, one frame, few options, most elements 0. */
+/**
+ * Returns a small case that fails as the one of a seed does: fewer cells and classes, one frame, few options, most
+ * elements 0.
+ */
 export function shrink(seed: number, engine: EngineName, known: Known): { case: FuzzCase; run: Run } {
   const run = (c: FuzzCase): Run => runCase(c, [engine], known);
   const fails: Fails = (c) => {

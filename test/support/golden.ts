@@ -149,7 +149,10 @@ const nodesRows = (f: Fixture): Row[] =>
     y_max: d.cy + d.h / 2,
   }));
 
-/** Returns the lists that count. The list of depthai-core for v6r1 predates a fix of depthai-core, as the notes of the fixtures say. */
+/**
+ * Returns the lists that count. The list of depthai-core for v6r1 predates a fix of depthai-core, as the notes of the
+ * fixtures say.
+ */
 export function lists(
   name: string,
   f: Fixture,

@@ -97,8 +97,8 @@ function place(layout: Layout, at: number): string {
 }
 
 /**
- * Fills what the scan without vectors has no need of, by which plans for C are smaller; gives back the check that it was left alone. Other
- * engines use it.
+ * Fills what the scan without vectors has no need of, by which plans for C are smaller; gives back the check that it
+ * was left alone. Other engines use it.
  */
 function fillUnneeded({ engine, layout }: MemoryImage): () => void {
   if (engine.name !== "scalar") return () => undefined;

@@ -21,7 +21,10 @@ interface Case {
   readonly format: "yxyx" | "cxcywh";
 }
 
-/** Sizes 1 to 500, each twice, and some of thousands, which are put in order in waves: boxes about a few objects, so that much overlaps; every score once. */
+/**
+ * Sizes 1 to 500, each twice, and some of thousands, which are put in order in waves: boxes about a few objects, so
+ * that much overlaps; every score once.
+ */
 function makeCase(i: number, random: Random): Case {
   const n = i % 100 === 99 ? 3 * i + 3000 : (i % 500) + 1;
   const classes = i % 3 === 0 ? 1 : 2 + (i % 7);
