@@ -186,7 +186,7 @@ class TensorDecoder implements Decoder {
       this.#loop.run(work, frames, blocks);
       return result;
     } finally {
-      if (this.#work) forgetTensors(this.#work.inputs);
+      if (outputs !== undefined && this.#work) forgetTensors(this.#work.inputs);
       this.#loop.leave();
     }
   }

@@ -136,11 +136,24 @@ function listPassing(
   const threshold = thresholds[thresholdAt];
   let at = offset & INDEX;
   let n = list & INDEX;
-  for (let i = 0; i < cells; i++, at = (at + step) & INDEX) {
-    // Write every cell and advance only if it passes. A branch here would be mispredicted too often.
+  // Write every cell and advance only if it passes: a branch would be mispredicted too often. Four cells a step, so that
+  // the core waits for the memory of four at once: one at a time, a YOLOv5 array at 0.25 takes 1.2 to 1.3 times as long.
+  let i = 0;
+  for (; i + 4 <= cells; i += 4, at = (at + 4 * step) & INDEX) {
+    const a = data[at];
+    const b = data[at + step];
+    const c = data[at + 2 * step];
+    const d = data[at + 3 * step];
     i32[n] = i;
-    n = (n + (data[at] >= threshold ? 1 : 0)) & INDEX;
+    n = (n + (a >= threshold ? 1 : 0)) & INDEX;
+    i32[n] = i + 1;
+    n = (n + (b >= threshold ? 1 : 0)) & INDEX;
+    i32[n] = i + 2;
+    n = (n + (c >= threshold ? 1 : 0)) & INDEX;
+    i32[n] = i + 3;
+    n = (n + (d >= threshold ? 1 : 0)) & INDEX;
   }
+  for (; i < cells; i++, at += step) if (data[at] >= threshold) i32[n++] = i;
   return n - list;
 }
 

@@ -313,7 +313,7 @@ class FileDecoder implements PlanDecoder {
       this.#loop.run(this.#work, frames);
       return result;
     } finally {
-      forgetTensors(this.#inputs);
+      if (outputs !== undefined) forgetTensors(this.#inputs);
       this.#loop.leave();
     }
   }
