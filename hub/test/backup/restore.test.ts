@@ -13,9 +13,7 @@ import { addDevices, listDevices, removeDevice } from "../../src/nouns/device.ts
 import { openSession } from "../../src/nouns/session.ts";
 import { addTeam, findTeam, membersOf, removeMember, setRole } from "../../src/nouns/team.ts";
 import { changePassword, findUser, invite, removeUser, useLink, type User } from "../../src/nouns/user.ts";
-import { kinds, openTestDatabase, temporaryFolder, type TestDatabase } from "../support/hub.ts";
-
-const NOW = 1_800_000_000_000;
+import { joinTeam, NOW, kinds, openTestDatabase, temporaryFolder, type TestDatabase } from "../support/hub.ts";
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`backups on ${kind}`, () => {
@@ -24,19 +22,13 @@ for (const { kind, skip } of kinds) {
     beforeEach(async () => void (storage = await openTestDatabase(kind)));
     afterEach(() => storage.remove());
 
-    async function join_(teamId: string, email: string, role: "admin" | "member" = "admin"): Promise<User> {
-      const user = await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, teamId, email, role), "hash");
-      expect(user).toBeDefined();
-      return user!;
-    }
-
     it.each(kinds.filter((other) => !other.skip))(
       "backs up into $kind, without secrets, sessions and links",
       async ({ kind: target }) => {
         const folder = temporaryFolder();
         const file = join(folder.path, "b.gz");
         const team = await addTeam(db(), NOW, "test", "Team \u{1f980} 'quoted'");
-        const admin = await join_(team.id, "a@example.org");
+        const admin = await joinTeam(db(), team.id, "a@example.org");
         const key = await createKey(db(), NOW, admin, team.id, "form");
         await addDevices(
           db(),
@@ -88,7 +80,7 @@ for (const { kind, skip } of kinds) {
       const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
       const people = ["root", "demoted", "removed", "ended", "back", "again", "renewed"];
       const users = new Map<string, User>();
-      for (const name of people) users.set(name, await join_(a.id, `${name}@example.org`));
+      for (const name of people) users.set(name, await joinTeam(db(), a.id, `${name}@example.org`));
       const person = (name: string): User => users.get(name)!;
       await useLink(
         db(),
@@ -116,7 +108,7 @@ for (const { kind, skip } of kinds) {
       await changePassword(db(), NOW, person("renewed"), "new hash");
       await revokeKey(db(), NOW + 5, "x", a.id, key!.id);
       await removeDevice(db(), a.id, device!.id);
-      const late = await join_(a.id, "late@example.org");
+      const late = await joinTeam(db(), a.id, "late@example.org");
       const since = (await readAudit(db(), 1000)).length;
       const check = async (result: Awaited<ReturnType<typeof restore>>): Promise<void> => {
         expect(result).toMatchObject({
@@ -170,9 +162,9 @@ for (const { kind, skip } of kinds) {
       const file = join(folder.path, "b.gz");
       const team = await addTeam(db(), NOW, "test", "A");
       await addTeam(db(), NOW, "test", "never had one");
-      const ann = await join_(team.id, "ann@example.org");
+      const ann = await joinTeam(db(), team.id, "ann@example.org");
       await backup(db(), NOW, file);
-      await join_(team.id, "ben@example.org");
+      await joinTeam(db(), team.id, "ben@example.org");
       await removeMember(db(), NOW, "x", undefined, team.id, ann.id);
       expect((await restore(db(), NOW, file, true)).teamsWithoutAdmin).toEqual([team.id]);
       expect(await membersOf(db(), team.id)).toEqual([]);

@@ -3,10 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createKey, LastUsed, lookUpKey, revokeKey } from "../../src/nouns/apikey.ts";
 import { readAudit } from "../../src/nouns/audit.ts";
 import { addTeam } from "../../src/nouns/team.ts";
-import { invite, useLink, type User } from "../../src/nouns/user.ts";
-import { kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
-
-const NOW = 1_800_000_000_000;
+import { joinTeam, NOW, kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`API keys on ${kind}`, () => {
@@ -15,16 +12,10 @@ for (const { kind, skip } of kinds) {
     beforeEach(async () => void (storage = await openTestDatabase(kind)));
     afterEach(() => storage.remove());
 
-    async function join_(teamId: string, email: string, role: "admin" | "member" = "admin"): Promise<User> {
-      const user = await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, teamId, email, role), "hash");
-      expect(user).toBeDefined();
-      return user!;
-    }
-
     it("makes one key per form, for administrators, and stores only its hash", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
-      const admin = await join_(team.id, "a@example.org");
-      const member = await join_(team.id, "m@example.org", "member");
+      const admin = await joinTeam(db(), team.id, "a@example.org");
+      const member = await joinTeam(db(), team.id, "m@example.org", "member");
       const hubs = [db(), storage.again()];
       const made = await Promise.all(
         Array.from({ length: 6 }, (_, i) => createKey(hubs[i % 2]!, NOW, admin, team.id, "one form")),
@@ -52,7 +43,7 @@ for (const { kind, skip } of kinds) {
 
     it("revokes a key once, for its own team only, and for every connection", async () => {
       const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
-      const key = await createKey(db(), NOW, await join_(a.id, "a@example.org"), a.id, "form");
+      const key = await createKey(db(), NOW, await joinTeam(db(), a.id, "a@example.org"), a.id, "form");
       await expect(revokeKey(db(), NOW, "operator", b.id, key!.id)).rejects.toThrow(
         "expected the public id of a key of this team",
       );
@@ -69,7 +60,7 @@ for (const { kind, skip } of kinds) {
 
     it("writes times of last use together and never backwards", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
-      const key = await createKey(db(), NOW, await join_(team.id, "a@example.org"), team.id, "form");
+      const key = await createKey(db(), NOW, await joinTeam(db(), team.id, "a@example.org"), team.id, "form");
       const [one, two] = [new LastUsed(), new LastUsed()];
       one.note(key!.id, NOW + 10);
       two.note(key!.id, NOW + 20);

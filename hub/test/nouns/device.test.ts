@@ -3,9 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../../src/core/errors.ts";
 import { addDevices, listDevices, removeDevice, renameDevice } from "../../src/nouns/device.ts";
 import { addTeam } from "../../src/nouns/team.ts";
-import { kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
-
-const NOW = 1_800_000_000_000;
+import { NOW, kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`devices on ${kind}`, () => {

@@ -5,9 +5,7 @@ import { readAudit } from "../../src/nouns/audit.ts";
 import { LINK_LIFETIME_MS, readLink } from "../../src/nouns/link.ts";
 import { addTeam, membersOf, removeMember, setRole } from "../../src/nouns/team.ts";
 import { findUser, invite, removeUser, resetLink, useLink, type User } from "../../src/nouns/user.ts";
-import { kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
-
-const NOW = 1_800_000_000_000;
+import { joinTeam, NOW, kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`links on ${kind}`, () => {
@@ -15,12 +13,6 @@ for (const { kind, skip } of kinds) {
     const db = () => storage.db;
     beforeEach(async () => void (storage = await openTestDatabase(kind)));
     afterEach(() => storage.remove());
-
-    async function join_(teamId: string, email: string, role: "admin" | "member" = "admin"): Promise<User> {
-      const user = await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, teamId, email, role), "hash");
-      expect(user).toBeDefined();
-      return user!;
-    }
 
     it("lets a link be used once, for a day, by one of many who try", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
@@ -45,7 +37,7 @@ for (const { kind, skip } of kinds) {
 
     it("leaves no second way in for someone who joined, or whose account has ended", async () => {
       const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
-      await join_(a.id, "admin@example.org");
+      await joinTeam(db(), a.id, "admin@example.org");
       const asked = (team: { id: string }) => invite(db(), NOW, "test", undefined, team.id, "ann@example.org", "admin");
       const [first, second, elsewhere] = [await asked(a), await asked(a), await asked(b)];
       const ann = await useLink(db(), NOW, first, "hash");
@@ -62,7 +54,7 @@ for (const { kind, skip } of kinds) {
 
     it("ends invitations with the right to invite, and leaves those of others", async () => {
       const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
-      const [ann, ben] = [await join_(a.id, "ann@example.org"), await join_(a.id, "ben@example.org")];
+      const [ann, ben] = [await joinTeam(db(), a.id, "ann@example.org"), await joinTeam(db(), a.id, "ben@example.org")];
       await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, b.id, ann.email, "admin"), undefined);
       let serial = 0;
       const by = (user: User | undefined, teamId: string, now = NOW) =>
@@ -100,7 +92,10 @@ for (const { kind, skip } of kinds) {
       const other = storage.again();
       const counts = { made: 0, refused: 0 };
       for (let i = 0; i < 10; i++) {
-        const [ann] = [await join_(team.id, `ann${i}@example.org`), await join_(team.id, `ben${i}@example.org`)];
+        const [ann] = [
+          await joinTeam(db(), team.id, `ann${i}@example.org`),
+          await joinTeam(db(), team.id, `ben${i}@example.org`),
+        ];
         const inviting = () => invite(db(), NOW, "x", ann.id, team.id, `new${i}@example.org`, "admin");
         const removing = () => removeMember(other, NOW, "x", undefined, team.id, ann.id);
         let invited: Promise<string>;

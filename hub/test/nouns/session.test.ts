@@ -3,10 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readLink } from "../../src/nouns/link.ts";
 import { closeSession, openSession, readSession } from "../../src/nouns/session.ts";
 import { addTeam } from "../../src/nouns/team.ts";
-import { changePassword, findUser, invite, resetLink, useLink, type User } from "../../src/nouns/user.ts";
-import { kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
-
-const NOW = 1_800_000_000_000;
+import { changePassword, findUser, invite, resetLink, useLink } from "../../src/nouns/user.ts";
+import { joinTeam, NOW, kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`sessions on ${kind}`, () => {
@@ -15,16 +13,10 @@ for (const { kind, skip } of kinds) {
     beforeEach(async () => void (storage = await openTestDatabase(kind)));
     afterEach(() => storage.remove());
 
-    async function join_(teamId: string, email: string, role: "admin" | "member" = "admin"): Promise<User> {
-      const user = await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, teamId, email, role), "hash");
-      expect(user).toBeDefined();
-      return user!;
-    }
-
     it("ends sessions by time, by sign-out and by a new password", async () => {
       const limits = { idleMs: 1000_000, absoluteMs: 5000_000 };
       const team = await addTeam(db(), NOW, "test", "A");
-      const user = await join_(team.id, "a@example.org");
+      const user = await joinTeam(db(), team.id, "a@example.org");
       const first = await openSession(db(), NOW, limits, user);
       expect((await readSession(db(), NOW + 999_999, limits, first.token))?.user).toEqual({
         id: user.id,
@@ -53,7 +45,7 @@ for (const { kind, skip } of kinds) {
       const limits = { idleMs: 1000_000, absoluteMs: 5000_000 };
       const ahead = NOW + 3650 * 24 * 3600_000;
       const team = await addTeam(db(), NOW, "test", "A");
-      const user = await join_(team.id, "a@example.org");
+      const user = await joinTeam(db(), team.id, "a@example.org");
       const early = await openSession(db(), ahead, limits, user);
       expect(await readSession(db(), ahead, limits, early.token)).toBeDefined();
       expect(await readSession(db(), NOW, limits, early.token)).toBeUndefined();

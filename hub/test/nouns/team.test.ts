@@ -1,10 +1,8 @@
 /** Teams and roles, on both databases. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addTeam, findTeam, membersOf, removeMember, renameTeam, setRole } from "../../src/nouns/team.ts";
-import { invite, removeUser, useLink, type User } from "../../src/nouns/user.ts";
-import { kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
-
-const NOW = 1_800_000_000_000;
+import { removeUser } from "../../src/nouns/user.ts";
+import { joinTeam, NOW, kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`teams on ${kind}`, () => {
@@ -13,15 +11,12 @@ for (const { kind, skip } of kinds) {
     beforeEach(async () => void (storage = await openTestDatabase(kind)));
     afterEach(() => storage.remove());
 
-    async function join_(teamId: string, email: string, role: "admin" | "member" = "admin"): Promise<User> {
-      const user = await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, teamId, email, role), "hash");
-      expect(user).toBeDefined();
-      return user!;
-    }
-
     it("lets a team be renamed by its administrators only, as they are when it is written", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
-      const [admin, member] = [await join_(team.id, "a@example.org"), await join_(team.id, "m@example.org", "member")];
+      const [admin, member] = [
+        await joinTeam(db(), team.id, "a@example.org"),
+        await joinTeam(db(), team.id, "m@example.org", "member"),
+      ];
       await expect(renameTeam(db(), NOW, member.email, member.id, team.id, "B")).rejects.toThrow(
         "needs an administrator",
       );
@@ -30,7 +25,10 @@ for (const { kind, skip } of kinds) {
 
     it("keeps one administrator, also when two go at the same time", async () => {
       const team = await addTeam(db(), NOW, "test", "A");
-      const [ann, ben] = [await join_(team.id, "ann@example.org"), await join_(team.id, "ben@example.org")];
+      const [ann, ben] = [
+        await joinTeam(db(), team.id, "ann@example.org"),
+        await joinTeam(db(), team.id, "ben@example.org"),
+      ];
       const other = storage.again();
       const results = await Promise.allSettled([
         removeMember(db(), NOW, "x", ann.id, team.id, ann.id),

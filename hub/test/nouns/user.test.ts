@@ -1,10 +1,8 @@
 /** Accounts, on both databases. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addTeam, teamsOf } from "../../src/nouns/team.ts";
-import { findUser, initialise, invite, useLink, type User } from "../../src/nouns/user.ts";
-import { kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
-
-const NOW = 1_800_000_000_000;
+import { findUser, initialise, invite, useLink } from "../../src/nouns/user.ts";
+import { joinTeam, NOW, kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`accounts on ${kind}`, () => {
@@ -13,15 +11,9 @@ for (const { kind, skip } of kinds) {
     beforeEach(async () => void (storage = await openTestDatabase(kind)));
     afterEach(() => storage.remove());
 
-    async function join_(teamId: string, email: string, role: "admin" | "member" = "admin"): Promise<User> {
-      const user = await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, teamId, email, role), "hash");
-      expect(user).toBeDefined();
-      return user!;
-    }
-
     it("joins someone with an account without touching their password", async () => {
       const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
-      const user = await join_(a.id, "a@example.org");
+      const user = await joinTeam(db(), a.id, "a@example.org");
       const token = await invite(db(), NOW, "test", undefined, b.id, "a@example.org", "member");
       expect(await useLink(db(), NOW, token, "a new password")).toBeUndefined();
       expect(await useLink(db(), NOW, token, undefined)).toEqual({ id: user.id, email: user.email });
