@@ -5,6 +5,37 @@ import { refuse } from "./errors.ts";
 /** Element types of the kernel. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "i32";
 
+/** Spellings of element types. f64 and 64-bit integers are narrowed on their way into the slot. */
+export type TypeName =
+  | ElementType
+  | "fp32"
+  | "float"
+  | "float32"
+  | "f64"
+  | "fp64"
+  | "float64"
+  | "double"
+  | "fp16"
+  | "float16"
+  | "half"
+  | "uint8"
+  | "int8"
+  | "int16"
+  | "int"
+  | "int32"
+  | "i64"
+  | "int64"
+  | "u32"
+  | "uint32"
+  | "u64"
+  | "uint64";
+
+/** Other types that runtimes and files have. Their tensors fit the compiler's `TensorInput`, and are refused at run time. */
+export type RefusedTypeName = "bool" | "string" | "u16" | "uint16" | "int4" | "uint4";
+
+/** Storage order of a tensor whose dims leave it open. "rows": [N,C]; "planes": [C,N]. */
+export type StorageOrder = "NCHW" | "NHWC" | "CHW" | "HWC" | "rows" | "planes";
+
 /** The array class of a tensor's slot. f16 stands there as bits. */
 export type SlotArray = Float32Array | Uint16Array | Uint8Array | Int8Array | Int16Array | Int32Array;
 
@@ -85,23 +116,26 @@ export interface TensorInput {
   readonly name?: string;
   readonly data: TensorData;
   readonly dims: readonly number[];
-  /** Element type: "f32", "float32", "uint8", ... Default: that of the array; a Uint16Array is f16. */
-  readonly type?: string;
+  /** Element type. Default: that of the array; a Uint16Array is f16. */
+  readonly type?: TypeName | RefusedTypeName;
   /** Quantised data: real = (raw - zeroPoint) * scale. */
   readonly scale?: number;
   readonly zeroPoint?: number;
-  /** Storage order where the dims leave it open: "NCHW", "NHWC", "CHW", "HWC", "rows" ([N,C]) or "planes" ([C,N]). */
-  readonly order?: string;
+  /** Storage order where the dims leave it open. */
+  readonly order?: StorageOrder;
 }
 
 /** A tensor that is known before its data. */
 export interface TensorSpecInput {
   readonly name?: string;
   readonly dims: readonly number[];
-  readonly type?: string;
+  /** Element type. Default: f32. */
+  readonly type?: TypeName | RefusedTypeName;
+  /** Quantised data: real = (raw - zeroPoint) * scale. */
   readonly scale?: number;
   readonly zeroPoint?: number;
-  readonly order?: string;
+  /** Storage order where the dims leave it open. */
+  readonly order?: StorageOrder;
 }
 
 /** A checked tensor without its data. */

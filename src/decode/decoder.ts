@@ -82,10 +82,14 @@ export interface Decoder {
 }
 
 /**
- * Any file's content. An object that names its `family` on the spot is not a file but typed options, which the compiler
- * checks.
+ * Type of a config: any file's content, or typed options. An object that names its `family` on the spot has to be
+ * `TypedOptions`, so that the compiler names a misspelt option.
  */
-export type FileConfig<C> = C extends { readonly family: infer F } ? (string extends F ? C : never) : C;
+export type FileConfig<C> = C extends { readonly family: infer F }
+  ? string extends F
+    ? C
+    : TypedOptions
+  : C;
 
 /**
  * Makes a decoder from a config. Compiles the kernel off the main thread if the runtime can.
@@ -99,7 +103,6 @@ export type FileConfig<C> = C extends { readonly family: infer F } ? (string ext
  * const decoder = await createDecoder({ family: "yolov8", classes: 80, inputSize: [640, 640] });
  * console.log(decoder.engine); // simd
  */
-export function createDecoder(config: TypedOptions, options?: DecoderOptions): Promise<Decoder>;
 export function createDecoder<const C>(config: FileConfig<C>, options?: DecoderOptions): Promise<Decoder>;
 export async function createDecoder(config: unknown, options: DecoderOptions = {}): Promise<Decoder> {
   await prepareEngine(engineOf(options));
@@ -115,7 +118,6 @@ export async function createDecoder(config: unknown, options: DecoderOptions = {
  * const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { engine: "ts" });
  * console.log(decoder.engine); // ts
  */
-export function createDecoderSync(config: TypedOptions, options?: DecoderOptions): Decoder;
 export function createDecoderSync<const C>(config: FileConfig<C>, options?: DecoderOptions): Decoder;
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
   const wanted = engineOf(options);

@@ -9,7 +9,7 @@ const CONFIG = { family: "yolov8", classes: 1, inputSize: [100, 100] } as const;
 
 /** One row cx cy w h score for each image, as [N,1,5]. */
 function batchOf(...rows: readonly (readonly number[])[]) {
-  return { out: { data: Float32Array.from(rows.flat()), dims: [rows.length, 1, 5], order: "rows" } };
+  return { out: { data: Float32Array.from(rows.flat()), dims: [rows.length, 1, 5], order: "rows" as const } };
 }
 const LEFT = [20, 50, 20, 20, 0.9];
 const RIGHT = [80, 50, 20, 20, 0.8];
@@ -84,7 +84,7 @@ describe.each(Object.entries(decoders))("%s", (_, make) => {
     const { out } = batchOf(LEFT);
     const tensor = {
       dims: out.dims,
-      order: "rows",
+      order: "rows" as const,
       get data(): Float32Array {
         decoder.decode(batchOf(RIGHT));
         return out.data;

@@ -7,7 +7,7 @@ import { Detections, toPixels } from "../../src/decode/detections.ts";
 import { ConfigError } from "../../src/core/errors.ts";
 import { chooseEngine } from "../../src/engine/choose.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
-import { specOf } from "../../src/core/tensor.ts";
+import { type StorageOrder, specOf } from "../../src/core/tensor.ts";
 import { mulberry32 } from "../support/seeded-networks.ts";
 import { planJson } from "../support/plan-json.ts";
 import { engines } from "../support/engines.ts";
@@ -332,7 +332,7 @@ describe.each(engines)("%s", (engine) => {
     const d = make({}, { family: "yolov8", classes: 4, coordinates: "normalised" });
     const data = new Float32Array(64);
     data[4] = 0.5;
-    const at = (order: string) => d.decode([{ data, dims: [1, 8, 8], order }]).length;
+    const at = (order: StorageOrder) => d.decode([{ data, dims: [1, 8, 8], order }]).length;
     // row 0 has a class score; as planes the same number is a coordinate
     expect(at("rows")).toBe(1);
     expect(at("planes")).toBe(0);
@@ -392,7 +392,7 @@ describe.each(engines)("%s", (engine) => {
     const half = {
       data: Int16Array.from([0x4900, 0x4d00, 0x4f80, 0x5100, 0, 0x3800]),
       dims: [1, 1, 6],
-      type: "float16",
+      type: "float16" as const,
     };
     expect(make().decode([half]).at(0)).toMatchObject({ class_id: 1, confidence: 0.5 });
   });

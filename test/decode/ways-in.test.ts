@@ -762,9 +762,11 @@ test("labels among the options say how many classes there are", () => {
 
 test("inspect reads outputs that are known beforehand as the decoder does: with scales and orders", () => {
   const config = { family: "yolov8", classes: 2, inputSize: [64, 64] as [number, number] };
-  const quantised = { outputs: [{ name: "o", dims: [1, 6, 84], type: "u8", scale: 1 / 255, zeroPoint: 0 }] };
+  const quantised = {
+    outputs: [{ name: "o", dims: [1, 6, 84], type: "u8" as const, scale: 1 / 255, zeroPoint: 0 }],
+  };
   expect(inspect(config, [], quantised).text).toBe(make(config, quantised).describe().text);
-  const square = { outputs: [{ name: "o", dims: [1, 6, 6], order: "rows" }] };
+  const square = { outputs: [{ name: "o", dims: [1, 6, 6], order: "rows" as const }] };
   expect(inspect(config, [], square).text).toBe(make(config, square).describe().text);
 });
 
@@ -915,7 +917,7 @@ test("what says where a list ends is no quantised number", () => {
 
 test("maps of one tensor with as many cells each have strides of their own", () => {
   const d = make({ family: "nanodet", classes: 3, inputSize: [32, 32], strides: [8, 16, 32, 64] });
-  const o = { ...filled([1, 22, 35]), order: "rows" };
+  const o = { ...filled([1, 22, 35]), order: "rows" as const };
   o.data.fill(0.01);
   expect(d.decode({ o })).toHaveLength(0);
 });
@@ -925,11 +927,11 @@ test("a new plan is looked at anew, and the notes of the one before are gone", (
   d.decode({ o: planes([32, 32, 10, 10, NaN, NaN]) });
   expect(d.describe().text).toContain("are NaN");
   // a batch of two is another plan
-  const two = { ...filled([2, 6, 84]), order: "planes" };
+  const two = { ...filled([2, 6, 84]), order: "planes" as const };
   d.decodeBatch({ o: two });
   expect(d.describe().text).not.toContain("are NaN");
   // logits that are no candidates: only the first frame of a plan is searched for them
-  const three = { ...filled([3, 6, 84]), order: "planes" };
+  const three = { ...filled([3, 6, 84]), order: "planes" as const };
   three.data.fill(-3);
   expect(() => d.decodeBatch({ o: three })).toThrow("expected probabilities in 0..1");
 });

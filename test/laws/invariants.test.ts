@@ -339,7 +339,11 @@ describe.each(engines)("%s", (engine) => {
     const grids = [8, 16, 32].map((s) => ({ w: 64 / s, h: 32 / s }));
     const data = grids.map((g) => Float32Array.from({ length: g.w * g.h * 8 }, () => random()));
     const rows = new Float32Array(data.flatMap((d) => [...d]));
-    const maps = data.map((d, i) => ({ data: d, dims: [1, grids[i].h, grids[i].w, 8], order: "NHWC" }));
+    const maps = data.map((d, i) => ({
+      data: d,
+      dims: [1, grids[i].h, grids[i].w, 8],
+      order: "NHWC" as const,
+    }));
     const a = decode(config, [{ data: rows, dims: [1, 42, 8] }], engine);
     expect(a.detections.length).toBeGreaterThan(5);
     expect(decode(config, maps, engine)).toEqual(a);
@@ -363,13 +367,17 @@ describe.each(engines)("%s", (engine) => {
       for (let c = 0; c < k; c++) planes.set(maps[i].subarray(c * cells, (c + 1) * cells), c * n + first);
       first += cells;
     });
-    const fused = maps.map((data, i) => ({ data, dims: [1, k, grids[i].h, grids[i].w], order: "NCHW" }));
+    const fused = maps.map((data, i) => ({
+      data,
+      dims: [1, k, grids[i].h, grids[i].w],
+      order: "NCHW" as const,
+    }));
     const split = maps.flatMap((data, i): [string, TensorInput][] => {
       const cells = grids[i].w * grids[i].h;
       const dims = [grids[i].h, grids[i].w];
       return [
-        [`box${i}`, { data: data.slice(0, 64 * cells), dims: [1, 64, ...dims], order: "NCHW" }],
-        [`cls${i}`, { data: data.slice(64 * cells), dims: [1, 3, ...dims], order: "NCHW" }],
+        [`box${i}`, { data: data.slice(0, 64 * cells), dims: [1, 64, ...dims], order: "NCHW" as const }],
+        [`cls${i}`, { data: data.slice(64 * cells), dims: [1, 3, ...dims], order: "NCHW" as const }],
       ];
     });
     const a = decode(config, fused, engine);
@@ -432,7 +440,7 @@ describe.each(engines)("%s", (engine) => {
     const scores = { data: numbers(84, 1), dims: [1, 1, 84] };
     const a = decode(config, [boxes, scores], engine);
     expect(a.detections.length).toBeGreaterThan(5);
-    const said = [boxes, scores].map((t) => ({ ...t, order: "planes" }));
+    const said = [boxes, scores].map((t) => ({ ...t, order: "planes" as const }));
     expect(decode(config, said, engine)).toEqual(a);
   });
 

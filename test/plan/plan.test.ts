@@ -152,7 +152,11 @@ describe("answers as the decoder of its config, to the bit", () => {
 });
 
 describe("compiling", () => {
-  const outputs = { b: { dims: [1, 6, 4] }, s: { dims: [1, 6, 2] }, p: { dims: [1, 6, 4], type: "f32" } };
+  const outputs = {
+    b: { dims: [1, 6, 4] },
+    s: { dims: [1, 6, 2] },
+    p: { dims: [1, 6, 4], type: "f32" as const },
+  };
   const priors = Float32Array.from({ length: 24 }, mulberry32(6));
   const bytes = compileBytes(givenPriors, { outputs }, { p: priors });
 
@@ -296,7 +300,7 @@ describe("a plan decoder", () => {
 
   test("tensors of another shape, type or scale are refused, and nothing is written", () => {
     const bytes = planOf(CONFIG, {
-      out: { data: new Uint8Array(24), dims: [1, 4, 6], type: "u8", scale: 0.1, zeroPoint: 3 },
+      out: { data: new Uint8Array(24), dims: [1, 4, 6], type: "u8" as const, scale: 0.1, zeroPoint: 3 },
     });
     const decoder = loadPlanSync(bytes);
     const data = new Uint8Array(24).fill(255);
@@ -353,7 +357,7 @@ describe("a plan decoder", () => {
   });
 
   test("a scale and a zero point are compared as memory holds them", () => {
-    const out = { dims: [1, 4, 6], type: "u8", scale: 0.01, zeroPoint: 0.1 };
+    const out = { dims: [1, 4, 6], type: "u8" as const, scale: 0.01, zeroPoint: 0.1 };
     const decoder = loadPlanSync(compilePlan(CONFIG, { outputs: { out } }).bytes);
     const data = new Uint8Array(24);
     expect(decoder.decode({ out: { ...out, data } }).length).toBe(0);
@@ -373,7 +377,7 @@ describe("a plan decoder", () => {
   });
 
   test("a tensor said to be in another order than at compile is refused", () => {
-    const outputs = { o: { dims: [1, 7, 7, 7], order: "NCHW" } };
+    const outputs = { o: { dims: [1, 7, 7, 7], order: "NCHW" as const } };
     const config = {
       family: "yolov5",
       classes: 2,
@@ -398,17 +402,17 @@ describe("a plan decoder", () => {
     const config = { family: "boxes", classes: 9, coordinates: "normalised", roles };
     const b = { data: new Float32Array(12).fill(0.5), dims: [1, 3, 4] };
     const s = { data: Float32Array.of(0.9, 0.8, 0.7), dims: [1, 3] };
-    const l = { data: Int32Array.of(1, 2, 3), dims: [1, 3], type: "i32" };
+    const l = { data: Int32Array.of(1, 2, 3), dims: [1, 3], type: "i32" as const };
     const byPlan = loadPlanSync(planOf(config, { b, s, l }));
     const byConfig = createDecoderSync(config, { outputs: headsOf({ b, s, l }) });
     for (const decoder of [byPlan, byConfig]) {
       decoder.decode({ b, s, l });
       const zeros = { b: { ...b, data: new Float32Array(12) }, s: { ...s, data: new Float32Array(3) } };
-      const long = { ...l, type: "int64", data: BigInt64Array.of(7n, 2n ** 40n, 3n) };
+      const long = { ...l, type: "int64" as const, data: BigInt64Array.of(7n, 2n ** 40n, 3n) };
       expect(() => decoder.decode({ ...zeros, l: long })).toThrow(
         'tensor "l": got 1099511627776 as element 1, expected a whole number of i32, -2147483648..2147483647',
       );
-      const unsigned = { ...l, type: "u32", data: Uint32Array.of(1, 2, 2 ** 31) };
+      const unsigned = { ...l, type: "u32" as const, data: Uint32Array.of(1, 2, 2 ** 31) };
       expect(() => decoder.decode({ ...zeros, l: unsigned })).toThrow("got 2147483648 as element 2");
       expect(() => decoder.decode({ b, l, s: { ...s, data: [0.5, 1n, 2] as never } })).toThrow(
         'tensor "s": got 1 as element 1, expected a number',

@@ -327,13 +327,13 @@ test("the C header has the constants of abi.ts and format.ts", () => {
 });
 
 test("priors that the network gives are numbers, whatever their type", () => {
-  const priorsOf = (p: { data: TensorData; type?: string; scale?: number }): number[] => {
+  const priorsOf = (p: { data: TensorData; type?: "f16" | "u8"; scale?: number }): number[] => {
     const { plan } = compilePlan(
       givenPriors,
       {
         outputs: [
           { name: "b", dims: [1, 2, 4] },
-          { name: "s", dims: [1, 2, 2], order: "rows" },
+          { name: "s", dims: [1, 2, 2], order: "rows" as const },
           { name: "p", dims: [1, 2, 4], type: p.type ?? "f32", ...(p.scale ? { scale: p.scale } : {}) },
         ],
       },
@@ -343,10 +343,10 @@ test("priors that the network gives are numbers, whatever their type", () => {
   };
   const numbers = [0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125];
   expect(priorsOf({ data: Float32Array.from(numbers) })).toEqual(numbers);
-  expect(priorsOf({ data: Uint16Array.from(numbers, toHalf), type: "f16" })).toEqual(numbers);
-  expect(priorsOf({ data: Uint8Array.from(numbers, (v) => v * 80), type: "u8", scale: 1 / 80 })).toEqual(
-    numbers,
-  );
+  expect(priorsOf({ data: Uint16Array.from(numbers, toHalf), type: "f16" as const })).toEqual(numbers);
+  expect(
+    priorsOf({ data: Uint8Array.from(numbers, (v) => v * 80), type: "u8" as const, scale: 1 / 80 }),
+  ).toEqual(numbers);
 });
 
 test("a confidence for each class has one for each", () => {
@@ -358,7 +358,7 @@ test("a confidence for each class has one for each", () => {
   };
   const outputs = [
     { name: "b", dims: [1, 5, 4] },
-    { name: "s", dims: [1, 5, 3], order: "rows" },
+    { name: "s", dims: [1, 5, 3], order: "rows" as const },
   ];
   expect(() => compilePlan(boxes, { outputs })).toThrow(
     "confidenceThreshold: got 2 values, expected 3, one per class",

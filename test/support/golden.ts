@@ -56,7 +56,7 @@ export function tensorsOf(name: string, f: Fixture): Record<string, TensorInput>
       const bytes = readBytes(root, name, t.file);
       const data = new ARRAYS[t.dtype as keyof typeof ARRAYS](bytes.buffer);
       const scale = t.scale === undefined ? {} : { scale: t.scale, zeroPoint: t.zero_point ?? 0 };
-      return [t.name, { data, dims: t.dims, type: t.dtype, ...scale }];
+      return [t.name, { data, dims: t.dims, type: t.dtype as keyof typeof ARRAYS, ...scale }];
     }),
   );
 }

@@ -343,7 +343,7 @@ describeShared("recorded networks", (data) => {
             const { scale, zeroPoint } = quant[n];
             const t = raw.tensors[n];
             const data = Uint8Array.from(t.data, (x) => Math.round(x / scale) + zeroPoint);
-            return [n, { data, dims: t.dims, type: "uint8", scale, zeroPoint }];
+            return [n, { data, dims: t.dims, type: "uint8" as const, scale, zeroPoint }];
           }),
         );
         const decoder = createDecoderSync({ ...config, priors: raw.tensors["anchors"].data }, { engine });

@@ -144,7 +144,7 @@ describeShared("specification and recorded networks", (data) => {
     ];
     units.forEach((u, i) => {
       const bits = new Uint16Array(readBytes(folder, u.file).buffer);
-      const outputs = { output: { data: bits, dims: u.dims, type: "fp16" } };
+      const outputs = { output: { data: bits, dims: u.dims, type: "fp16" as const } };
       const counts = u.expect_counts.map(({ conf, iou }) => {
         const options = { confidenceThreshold: conf, ...(iou === undefined ? {} : { iouThreshold: iou }) };
         return specify(configs[i], options, outputs)[0].detections.length;
@@ -209,7 +209,7 @@ test("NonMaxSuppression of ONNX Runtime keeps the same boxes, per class and acro
 }, 60_000);
 
 test("a plan is all that the specification needs", () => {
-  const outputs = { o: { data: Float32Array.of(8, 8, 4, 4, 0.75), dims: [1, 1, 5], order: "rows" } };
+  const outputs = { o: { data: Float32Array.of(8, 8, 4, 4, 0.75), dims: [1, 1, 5], order: "rows" as const } };
   const { plan, thresholds } = askedOf({ family: "yolov8", classes: 1, inputSize: [16, 16] }, {}, outputs);
   const copy = JSON.parse(JSON.stringify(plan)) as typeof plan;
   const [{ detections }] = decode(copy, elementsOf(outputs), thresholds);

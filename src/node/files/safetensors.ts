@@ -8,7 +8,7 @@
  */
 import { isRecord, showJson } from "../../core/json.ts";
 import { TensorError } from "../../core/errors.ts";
-import { isBytes, kindOf } from "../../core/tensor.ts";
+import { isBytes, kindOf, type StorageOrder } from "../../core/tensor.ts";
 
 /** f16 is carried as raw bits in a Uint16Array. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
@@ -35,7 +35,7 @@ export interface NamedTensor {
   scale?: number;
   zeroPoint?: number;
   /** Storage order in letters ("NCHW", "NHWC"), where a file states it. */
-  order?: string;
+  order?: StorageOrder;
 }
 
 /** A tensor of a file before its bytes are looked at. */
@@ -310,7 +310,8 @@ export function quantisation(value: unknown, where: string): Partial<NamedTensor
       throw new TensorError(
         `${where}: got order ${showJson(order)}, expected letters such as "NCHW" or "NHWC"`,
       );
-    out.order = order;
+    // A decoder refuses letters that are no order.
+    out.order = order as StorageOrder;
   }
   return out;
 }
