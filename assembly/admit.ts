@@ -287,7 +287,7 @@ function combine(rule: i32, objectness: f32, score: f32): f32 {
   return <f32>(power(<f64>objectness, 0.6) * power(<f64>score, 0.4));
 }
 
-/** Applies the class filter and the thresholds per class to a class id from a column, then emits the candidate. */
+/** Emits a candidate whose class id comes from a column, if it passes the class filter and its own threshold. */
 function emitWithClassId(plan: usize, head: usize, row: i32, classId: i32, score: f32): void {
   const length = int(head, H_LIST_LENGTH);
   if (length != 0) {

@@ -1,6 +1,6 @@
 /**
  * Sorts candidates by buckets. The high bits of a score choose one of at most 2,048 buckets; within a bucket few
- * candidates are left to insert. Where scores crowd in one bucket, a radix sort does it instead, lowest digit first.
+ * candidates are left to insert. If scores crowd in one bucket, a radix sort takes over, lowest digit first.
  * Vector kernels make keys and words four at a time (buckets4.ts).
  *
  * Only here: bucketAt. The TypeScript engine writes the expression out.

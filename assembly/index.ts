@@ -1,5 +1,5 @@
 /**
- * What the kernel exports. `src/core/abi.ts` documents the memory that these functions work on.
+ * The exports of the kernel. `src/core/abi.ts` documents the memory that these functions work on.
  *
  * Only here: abiVersion. The TypeScript engine is built from the same constants.
  */

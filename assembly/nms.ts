@@ -36,6 +36,7 @@ import {
   P_ORDERED,
   P_SORTED,
   P_VISITED,
+  STRIPS,
 } from "../src/core/abi";
 import { detect } from "./detect";
 import { suppress4 } from "./nms4";
@@ -58,7 +59,6 @@ export function nms(plan: usize): i32 {
   const chains = ptr(plan, P_CHAINS);
   const acrossClasses = (flags & FLAG_NMS_ALL) != 0;
   const suppress = acrossClasses || (flags & FLAG_NMS_CLASS) != 0;
-  if (suppress) clear(chains, CHAINS << 2);
 
   // The proof of the strips needs an intersection above 0 and boxes without an offset.
   const inStrips =
@@ -66,6 +66,7 @@ export function nms(plan: usize): i32 {
     (flags & FLAG_SUPPRESS_EQUAL) == 0 &&
     flt(plan, P_OFFSET_X) == 0 &&
     flt(plan, P_OFFSET_Y) == 0;
+  if (suppress) clear(chains, (inStrips ? STRIPS : CHAINS) << 2);
   const measured: u64 = inStrips ? measureStrips(plan) : 0;
   const begin = beginOf(measured);
   const perUnit = perUnitOf(measured);
@@ -76,42 +77,45 @@ export function nms(plan: usize): i32 {
   let sorted = int(plan, P_SORTED);
   let kept = 0;
   let i = 0;
-  for (; i < count && kept < most; i++) {
+  while (i < count && kept < most) {
+    // Go through one wave of the sort.
     if (i == sorted) sorted = sortMore(plan);
-    const candidate = <usize>load<u32>(order + ((<usize>i) << 2));
-    if (suppress) {
-      // Write the record first: the next candidate overwrites the record of a box that is not kept.
-      const box = boxes + (candidate << 4);
-      const classId = acrossClasses ? 0 : load<i32>(classIds + (candidate << 2));
-      fillRecord(plan, record, box, classId);
+    for (const end = min(count, sorted); i < end && kept < most; i++) {
+      const candidate = <usize>load<u32>(order + ((<usize>i) << 2));
+      if (suppress) {
+        // Write the record first: the next candidate overwrites the record of a box that is not kept.
+        const box = boxes + (candidate << 4);
+        const classId = acrossClasses ? 0 : load<i32>(classIds + (candidate << 2));
+        fillRecord(plan, record, box, classId);
 
-      // Choose the chains to search, and the chain that this box will hang in.
-      let chain = chains + ((<usize>(classId & (CHAINS - 1))) << 2);
-      let at = chain;
-      let last = chain;
-      let width: f32 = 0;
-      if (inStrips) {
-        const left = load<f32>(box);
-        const right = load<f32>(box, 8);
-        const off = inset(left, right, load<f32>(record, KEPT_AREA << 2), share);
-        const low = left + off;
-        const high = right - off;
-        width = high - low;
-        chain = chains + stripOf(low, begin, perUnit);
-        at = chains + stripOf(low - widest, begin, perUnit);
-        last = chains + stripOf(high, begin, perUnit);
+        // Choose the chains to search, and the chain that this box will hang in.
+        let chain = chains + ((<usize>(classId & (CHAINS - 1))) << 2);
+        let at = chain;
+        let last = chain;
+        let width: f32 = 0;
+        if (inStrips) {
+          const left = load<f32>(box);
+          const right = load<f32>(box, 8);
+          const off = inset(left, right, load<f32>(record, KEPT_AREA << 2), share);
+          const low = left + off;
+          const high = right - off;
+          width = high - low;
+          chain = chains + stripOf(low, begin, perUnit);
+          at = chains + stripOf(low - widest, begin, perUnit);
+          last = chains + stripOf(high, begin, perUnit);
+        }
+        while (at <= last && !meetsChain(plan, <usize>load<u32>(at), record)) at += 4;
+        if (at <= last) continue;
+
+        // Keep the box.
+        if (width > widest) widest = width;
+        store<u32>(record, load<u32>(chain), KEPT_NEXT << 2);
+        store<u32>(chain, <u32>record);
+        record += RECORD_BYTES;
       }
-      while (at <= last && !meetsChain(plan, <usize>load<u32>(at), record)) at += 4;
-      if (at <= last) continue;
-
-      // Keep the box.
-      if (width > widest) widest = width;
-      store<u32>(record, load<u32>(chain), KEPT_NEXT << 2);
-      store<u32>(chain, <u32>record);
-      record += RECORD_BYTES;
+      detect(plan, candidate, kept, flags);
+      kept++;
     }
-    detect(plan, candidate, kept, flags);
-    kept++;
   }
   setInt(plan, P_VISITED, i);
   setInt(plan, P_DETECTIONS, kept);
@@ -179,11 +183,14 @@ function order(x: f32): u32 {
  *
  * Lanes stay above 0, so none borrows from the next. A top bit is cleared if the far edge lies below the near edge.
  *
- * Proof that a pair with a cleared bit never suppresses: an edge that is below in 15 bits is below as a number, because
- * rounding down keeps order. So the boxes share no width or no height, and the intersection is 0 (or NaN, for 0 times
- * infinity): it does not exceed the limit. With an offset o > 0, right + o < left - o after rounding implies
- * right - left < -2 o, and the shared width right - left + o is below 0. Where equal overlap suppresses, threshold *
- * area is above 0 for one of the two, hence threshold * union is too: an intersection of 0 does not reach it.
+ * Proof that a pair with a cleared bit never suppresses:
+ *
+ *   1. An edge that is below in 15 bits is below as a number, because rounding down keeps order. So the boxes share no
+ *      width or no height. The intersection is 0, or NaN for 0 times infinity. It does not exceed the limit.
+ *   2. With an offset o > 0, a cleared bit means right + o < left - o after rounding. Then right - left < -2 o. The
+ *      shared width, right - left + o, is below 0.
+ *   3. If equal overlap suppresses, threshold * area is above 0 for both boxes: else the record is 0, and a record of 0
+ *      clears no bit. So threshold * union is above 0, and an intersection of 0 does not reach it.
  */
 // @ts-ignore: decorator
 @inline

@@ -54,10 +54,10 @@ export function suppress4(plan: usize): i32 {
   const equal = (flags & FLAG_SUPPRESS_EQUAL) != 0;
   const acrossClasses = (flags & FLAG_NMS_ALL) != 0;
   const suppress = acrossClasses || (flags & FLAG_NMS_CLASS) != 0;
-  if (suppress) clear(chains, CHAINS << 2);
 
   // The proof of the strips needs an intersection above 0 and boxes without an offset.
   const inStrips = acrossClasses && !equal && offsetX == 0 && offsetY == 0;
+  if (suppress) clear(chains, (inStrips ? STRIPS : CHAINS) << 2);
   const measured: u64 = inStrips ? measureStrips(plan) : 0;
   const begin = f32x4.splat(beginOf(measured));
   const perUnit = f32x4.splat(perUnitOf(measured));
@@ -68,75 +68,78 @@ export function suppress4(plan: usize): i32 {
   let sorted = int(plan, P_SORTED);
   let kept = 0;
   let i = 0;
-  for (; i < count && kept < most; i++) {
+  while (i < count && kept < most) {
+    // Go through one wave of the sort. With the call in the inner loop, 100 to 1,000 boxes took 1.03 times as long.
     if (i == sorted) sorted = sortMore(plan);
-    const candidate = <usize>load<u32>(order + ((<usize>i) << 2));
-    if (suppress) {
-      const box = boxes + (candidate << 4);
-      const edges = v128.load(box);
-      const lengths = f32x4.sub(v128.shuffle<u32>(edges, edges, 2, 3, 2, 3), edges);
-      const sides = f32x4.pmax(f32x4.splat(0), f32x4.add(lengths, offsets));
-      const area = f32x4.extract_lane(sides, 0) * f32x4.extract_lane(sides, 1);
-      const left = v128.load_splat<f32>(box);
-      const top = v128.load_splat<f32>(box, 4);
-      const right = v128.load_splat<f32>(box, 8);
-      const bottom = v128.load_splat<f32>(box, 12);
-      const areas = f32x4.splat(area);
-      const classId = acrossClasses ? 0 : load<i32>(classIds + (candidate << 2));
+    for (const end = min(count, sorted); i < end && kept < most; i++) {
+      const candidate = <usize>load<u32>(order + ((<usize>i) << 2));
+      if (suppress) {
+        const box = boxes + (candidate << 4);
+        const edges = v128.load(box);
+        const lengths = f32x4.sub(v128.shuffle<u32>(edges, edges, 2, 3, 2, 3), edges);
+        const sides = f32x4.pmax(f32x4.splat(0), f32x4.add(lengths, offsets));
+        const area = f32x4.extract_lane(sides, 0) * f32x4.extract_lane(sides, 1);
+        const left = v128.load_splat<f32>(box);
+        const top = v128.load_splat<f32>(box, 4);
+        const right = v128.load_splat<f32>(box, 8);
+        const bottom = v128.load_splat<f32>(box, 12);
+        const areas = f32x4.splat(area);
+        const classId = acrossClasses ? 0 : load<i32>(classIds + (candidate << 2));
 
-      // Search the chains. Find the chain that this box will hang in, and the block of it that has room.
-      let chain = chains;
-      let room: usize = 0;
-      let isSuppressed = false;
-      if (inStrips) {
-        const x1 = f32x4.extract_lane(edges, 0);
-        const x2 = f32x4.extract_lane(edges, 2);
-        const off = inset(x1, x2, area, share);
-        const low = x1 + off;
-        const high = x2 - off;
-        const places = stripsOf(f32x4(low, low - widest, high, 0), begin, perUnit);
-        const last = chains + <usize>i32x4.extract_lane(places, 2);
-        chain += <usize>i32x4.extract_lane(places, 0);
-        for (let at = chains + <usize>i32x4.extract_lane(places, 1); at <= last && !isSuppressed; at += 4) {
-          for (let block = <usize>load<u32>(at); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
-            const width = sharedWidth(block, left, right);
-            const height = sharedHeight(block, top, bottom);
-            if (v128.any_true(overlaps(block, width, height, areas, ious, false))) {
+        // Search the chains. Find the chain that this box will hang in, and the block of it that has room.
+        let chain = chains;
+        let room: usize = 0;
+        let isSuppressed = false;
+        if (inStrips) {
+          const x1 = f32x4.extract_lane(edges, 0);
+          const x2 = f32x4.extract_lane(edges, 2);
+          const off = inset(x1, x2, area, share);
+          const low = x1 + off;
+          const high = x2 - off;
+          const places = stripsOf(f32x4(low, low - widest, high, 0), begin, perUnit);
+          const last = chains + <usize>i32x4.extract_lane(places, 2);
+          chain += <usize>i32x4.extract_lane(places, 0);
+          for (let at = chains + <usize>i32x4.extract_lane(places, 1); at <= last && !isSuppressed; at += 4) {
+            for (let block = <usize>load<u32>(at); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
+              const width = sharedWidth(block, left, right);
+              const height = sharedHeight(block, top, bottom);
+              if (v128.any_true(overlaps(block, width, height, areas, ious, false))) {
+                isSuppressed = true;
+                break;
+              }
+            }
+          }
+          if (isSuppressed) continue;
+          if (high - low > widest) widest = high - low;
+          // Only the newest block of a strip may have room.
+          room = <usize>load<u32>(chain);
+          if (room != 0 && load<i32>(room, KEPT4_COUNT) == 4) room = 0;
+        } else {
+          chain += (<usize>(classId & (CHAINS - 1))) << 2;
+          for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
+            if (load<i32>(block, KEPT4_CLASS_ID) != classId) continue;
+            const width = f32x4.add(sharedWidth(block, left, right), f32x4.splat(offsetX));
+            const height = f32x4.add(sharedHeight(block, top, bottom), f32x4.splat(offsetY));
+            if (v128.any_true(overlaps(block, width, height, areas, ious, equal))) {
               isSuppressed = true;
               break;
             }
+            if (load<i32>(block, KEPT4_COUNT) < 4) room = block;
           }
+          if (isSuppressed) continue;
         }
-        if (isSuppressed) continue;
-        if (high - low > widest) widest = high - low;
-        // Only the newest block of a strip may have room.
-        room = <usize>load<u32>(chain);
-        if (room != 0 && load<i32>(room, KEPT4_COUNT) == 4) room = 0;
-      } else {
-        chain += (<usize>(classId & (CHAINS - 1))) << 2;
-        for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
-          if (load<i32>(block, KEPT4_CLASS_ID) != classId) continue;
-          const width = f32x4.add(sharedWidth(block, left, right), f32x4.splat(offsetX));
-          const height = f32x4.add(sharedHeight(block, top, bottom), f32x4.splat(offsetY));
-          if (v128.any_true(overlaps(block, width, height, areas, ious, equal))) {
-            isSuppressed = true;
-            break;
-          }
-          if (load<i32>(block, KEPT4_COUNT) < 4) room = block;
-        }
-        if (isSuppressed) continue;
-      }
 
-      // Keep the box.
-      if (room == 0) {
-        room = free;
-        free += KEPT4_BYTES;
-        beginBlock(room, chain, classId);
+        // Keep the box.
+        if (room == 0) {
+          room = free;
+          free += KEPT4_BYTES;
+          beginBlock(room, chain, classId);
+        }
+        appendBox(room, edges, area);
       }
-      appendBox(room, edges, area);
+      detect(plan, candidate, kept, flags);
+      kept++;
     }
-    detect(plan, candidate, kept, flags);
-    kept++;
   }
   setInt(plan, P_VISITED, i);
   setInt(plan, P_DETECTIONS, kept);

@@ -51,8 +51,8 @@ export function passPlanes(
 }
 
 /**
- * Returns the first address of plane `a`, in steps of four floats, where a float of one of the four planes has bits
- * above `below`. If there is none, returns the address where fewer than four are left before `end`.
+ * Goes along four planes in steps of four floats, until a float has bits above `below`. Returns the address of that
+ * step in plane `a`. If there is none, returns the address where fewer than four are left before `end`.
  *
  * The last float of each four is tested first: where bounds are checked by code, as in C, that test covers the others.
  */

@@ -159,7 +159,7 @@ export const TYPE_I32 = 5;
 
 // ---- Scratch -----------------------------------------------------------------------------------------------
 /**
- * Cells of a block of the scan; twice as many if an element has 1 or 2 bytes. What is kept of a block stays in the
+ * Cells of a block of the scan; twice as many if an element has 1 or 2 bytes. The scratch of a block stays in the
  * first-level cache. With vectors, a block of planes is as long as scratch has room for (`planeBlock`): memory is read
  * fastest in long runs along each plane.
  */

@@ -22,8 +22,8 @@ export const LN2_LOW = 1.90821492927058770002e-10;
 export const ROUND = 6755399441056767.0;
 
 // e^r = 1 + r + C2 r^2 + ... + C7 r^7. These six coefficients keep the largest relative error on |r| <= ln 2 / 2
-// lowest (Remez): 5.2e-11. Estrin's scheme, (1 + r) + r2 (C2 + r C3) + r2 r2 (C4 + r C5 + r2 (C6 + r C7)), has a
-// chain half as long as Horner's.
+// lowest (Remez): 5.2e-11. They are added by Estrin's scheme, whose chain is half as long as Horner's:
+// (1 + r) + r2 (C2 + r C3) + r2 r2 (C4 + r C5 + r2 (C6 + r C7)).
 export const C2 = 0.5000000067642643;
 export const C3 = 0.1666666586941133;
 export const C4 = 0.041666295093165544;

@@ -1,4 +1,4 @@
-/** What raw tensor elements stand for, and the exponential that all engines share to the last bit. */
+/** The numbers that raw tensor elements stand for, and the exponential that all engines share to the last bit. */
 import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "./exp.ts";
 import { ELEMENTS, type TensorData, type TensorSpec, kindOf } from "./tensor.ts";
 

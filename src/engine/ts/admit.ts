@@ -212,7 +212,7 @@ function combine(rule: number): void {
     scratch32[SCORE] = power(scratch32[OBJECTNESS], 0.6) * power(scratch32[SCORE], 0.4);
 }
 
-/** Applies the class filter and the thresholds per class to a class id from a column, then emits the candidate. */
+/** Emits a candidate whose class id comes from a column, if it passes the class filter and its own threshold. */
 function emitWithClassId(m: Memory, plan: number, head: number, row: number, classId: number): void {
   const { i32, f32 } = m;
   const length = i32[head + A.H_LIST_LENGTH];

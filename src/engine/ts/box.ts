@@ -8,7 +8,7 @@ import { exp } from "./exp.ts";
 import { scratch32, scratch64 } from "./registers.ts";
 import { finite, fround, load } from "./value.ts";
 
-/** What became of a box. */
+/** The fate of a box: written, dropped as not finite, or dropped as empty after clamping. */
 export const BOX_OK = 0;
 export const BOX_NOT_FINITE = 1;
 export const BOX_EMPTY = 2;

@@ -32,10 +32,10 @@ export function nms(m: Memory, at: number): number {
   const equal = (flags & A.FLAG_SUPPRESS_EQUAL) !== 0;
   const acrossClasses = (flags & A.FLAG_NMS_ALL) !== 0;
   const suppress = acrossClasses || (flags & A.FLAG_NMS_CLASS) !== 0;
-  if (suppress) i32.fill(0, chains, chains + A.CHAINS);
 
   // The proof of the strips needs an intersection above 0 and boxes without an offset.
   const inStrips = acrossClasses && !equal && !hasOffset;
+  if (suppress) i32.fill(0, chains, chains + (inStrips ? A.STRIPS : A.CHAINS));
   if (inStrips) measureStrips(m, plan);
   const begin = strips[0];
   const perUnit = strips[1];
@@ -46,87 +46,90 @@ export function nms(m: Memory, at: number): number {
   let sorted = i32[plan + A.P_SORTED];
   let kept = 0;
   let i = 0;
-  candidate: for (; i < count && kept < most; i++) {
+  while (i < count && kept < most) {
+    // Go through one wave of the sort.
     if (i === sorted) sorted = sortMore(m, at);
-    const candidate = i32[order + i];
-    if (suppress) {
-      const box = boxes + candidate * 4;
-      const x1 = f32[box];
-      const y1 = f32[box + 1];
-      const x2 = f32[box + 2];
-      const y2 = f32[box + 3];
-      const fullWidth = fround(fround(x2 - x1) + offsetX);
-      const fullHeight = fround(fround(y2 - y1) + offsetY);
-      const area = fround(positive(fullWidth) * positive(fullHeight));
-      const classId = acrossClasses ? 0 : i32[classIds + candidate];
+    candidate: for (const end = Math.min(count, sorted); i < end && kept < most; i++) {
+      const candidate = i32[order + i];
+      if (suppress) {
+        const box = boxes + candidate * 4;
+        const x1 = f32[box];
+        const y1 = f32[box + 1];
+        const x2 = f32[box + 2];
+        const y2 = f32[box + 3];
+        const fullWidth = fround(fround(x2 - x1) + offsetX);
+        const fullHeight = fround(fround(y2 - y1) + offsetY);
+        const area = fround(positive(fullWidth) * positive(fullHeight));
+        const classId = acrossClasses ? 0 : i32[classIds + candidate];
 
-      // Pack the edges. Leave 0, a box that covers everything, if boxes without an intersection may suppress.
-      let near = 0;
-      let far = 0;
-      if (!equal || fround(iou * area) > 0) {
-        // Without an offset the edges are the words of the box. A zero edge may have another sign than in the kernel's
-        // record: boxes that only meet at 0 have no intersection.
-        let bits = i32;
-        let edge = box;
-        if (hasOffset) {
-          bits = scratch32Bits;
-          edge = 0;
-          scratch32[0] = x1 - positive(offsetX);
-          scratch32[1] = y1 - positive(offsetY);
-          scratch32[2] = x2 + positive(offsetX);
-          scratch32[3] = y2 + positive(offsetY);
+        // Pack the edges. Leave 0, a box that covers everything, if boxes without an intersection may suppress.
+        let near = 0;
+        let far = 0;
+        if (!equal || fround(iou * area) > 0) {
+          // Without an offset the edges are the words of the box. A zero edge may have another sign than in the
+          // kernel's record: boxes that only meet at 0 have no intersection.
+          let bits = i32;
+          let edge = box;
+          if (hasOffset) {
+            bits = scratch32Bits;
+            edge = 0;
+            scratch32[0] = x1 - positive(offsetX);
+            scratch32[1] = y1 - positive(offsetY);
+            scratch32[2] = x2 + positive(offsetX);
+            scratch32[3] = y2 + positive(offsetY);
+          }
+          near = pack(bits[edge], bits[edge + 1]);
+          far = pack(bits[edge + 2], bits[edge + 3]) ^ ~TOPS;
         }
-        near = pack(bits[edge], bits[edge + 1]);
-        far = pack(bits[edge + 2], bits[edge + 3]) ^ ~TOPS;
-      }
 
-      // Choose the chains to search, and the chain that this box will hang in.
-      let chain = chains + (classId & (A.CHAINS - 1));
-      let search = chain;
-      let last = chain;
-      let reach = 0;
-      if (inStrips) {
-        const off = inset(x1, x2, area, share);
-        const low = x1 + off;
-        const high = x2 - off;
-        reach = high - low;
-        chain = chains + stripOf(low, begin, perUnit);
-        search = chains + stripOf(low - widest, begin, perUnit);
-        last = chains + stripOf(high, begin, perUnit);
-      }
-
-      // Compare with the boxes near by: intersection > threshold * union.
-      for (; search <= last; search++) {
-        let k = i32[search];
-        while ((k = nearInChain(i32, k, classId, ~far, ~near)) !== 0) {
-          const other = i32[k + A.KEPT_BOX];
-          const left = f32[other];
-          const top = f32[other + 1];
-          const right = f32[other + 2];
-          const bottom = f32[other + 3];
-          const width = fround(fround((right < x2 ? right : x2) - (x1 < left ? left : x1)) + offsetX);
-          const height = fround(fround((bottom < y2 ? bottom : y2) - (y1 < top ? top : y1)) + offsetY);
-          const shared = fround(positive(width) * positive(height));
-          const union = fround(fround(area + f32[k + A.KEPT_AREA]) - shared);
-          const limit = fround(iou * union);
-          if (equal ? shared >= limit && union > 0 : shared > limit) continue candidate;
-          k = i32[k + A.KEPT_NEXT];
+        // Choose the chains to search, and the chain that this box will hang in.
+        let chain = chains + (classId & (A.CHAINS - 1));
+        let search = chain;
+        let last = chain;
+        let reach = 0;
+        if (inStrips) {
+          const off = inset(x1, x2, area, share);
+          const low = x1 + off;
+          const high = x2 - off;
+          reach = high - low;
+          chain = chains + stripOf(low, begin, perUnit);
+          search = chains + stripOf(low - widest, begin, perUnit);
+          last = chains + stripOf(high, begin, perUnit);
         }
-      }
 
-      // Keep the box.
-      if (reach > widest) widest = reach;
-      i32[record] = near;
-      i32[record + A.KEPT_FAR] = far;
-      i32[record + A.KEPT_BOX] = box;
-      f32[record + A.KEPT_AREA] = area;
-      i32[record + A.KEPT_CLASS_ID] = classId;
-      i32[record + A.KEPT_NEXT] = i32[chain];
-      i32[chain] = record;
-      record += A.KEPT_WORDS;
+        // Compare with the boxes near by: intersection > threshold * union.
+        for (; search <= last; search++) {
+          let k = i32[search];
+          while ((k = nearInChain(i32, k, classId, ~far, ~near)) !== 0) {
+            const other = i32[k + A.KEPT_BOX];
+            const left = f32[other];
+            const top = f32[other + 1];
+            const right = f32[other + 2];
+            const bottom = f32[other + 3];
+            const width = fround(fround((right < x2 ? right : x2) - (x1 < left ? left : x1)) + offsetX);
+            const height = fround(fround((bottom < y2 ? bottom : y2) - (y1 < top ? top : y1)) + offsetY);
+            const shared = fround(positive(width) * positive(height));
+            const union = fround(fround(area + f32[k + A.KEPT_AREA]) - shared);
+            const limit = fround(iou * union);
+            if (equal ? shared >= limit && union > 0 : shared > limit) continue candidate;
+            k = i32[k + A.KEPT_NEXT];
+          }
+        }
+
+        // Keep the box.
+        if (reach > widest) widest = reach;
+        i32[record] = near;
+        i32[record + A.KEPT_FAR] = far;
+        i32[record + A.KEPT_BOX] = box;
+        f32[record + A.KEPT_AREA] = area;
+        i32[record + A.KEPT_CLASS_ID] = classId;
+        i32[record + A.KEPT_NEXT] = i32[chain];
+        i32[chain] = record;
+        record += A.KEPT_WORDS;
+      }
+      detect(m, plan, candidate, kept, flags);
+      kept++;
     }
-    detect(m, plan, candidate, kept, flags);
-    kept++;
   }
   i32[plan + A.P_VISITED] = i;
   i32[plan + A.P_DETECTIONS] = kept;

@@ -97,8 +97,8 @@ function laneKey(type: number, threshold: number, half: number): number {
 }
 
 /**
- * Returns the first word in steps of eight, from `w` on, whose group has a float that may reach a threshold that is not
- * positive; `end` if there is none. Floats below the threshold have the bits from `first` to the end of the integers.
+ * Does the work of `nextAbove` for a threshold that is not positive. Floats below such a threshold have the bits from
+ * `first` to the end of the integers. NaN may look like a float that passes.
  */
 function nextNegative(i32: Int32Array, w: number, end: number, first: number): number {
   const count = -first >>> 0;

@@ -87,7 +87,7 @@ function scanHead(m: Memory, plan: number, head: number): void {
       else if (planes === 1) end = passColumn(m, type, threshold, at, step, from, n, list);
       else end = passRows(m, head, type, at, step, from, n, list);
       // Admit in pieces of BLOCK. If a function loops for long in its first calls, V8 compiles it for entry in the
-      // middle of the loop, and may keep that code, which reloads every constant in each round.
+      // middle of the loop. V8 may keep that code, and it reloads every constant in each round.
       for (let k = list; k < end; k += A.BLOCK)
         admitList(m, plan, head, common, k, Math.min(k + A.BLOCK, end), 0, from);
     }

@@ -5,7 +5,7 @@
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 
-/** What `measureStrips` found: the left edge of strip 0, the strips to a unit (0: one strip), and `sideShare`. */
+/** The results of `measureStrips`: the left edge of strip 0, the strips to a unit (0: one strip), and `sideShare`. */
 export const strips = new Float64Array(3);
 
 /**
