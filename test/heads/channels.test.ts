@@ -21,7 +21,7 @@ describe("maps", () => {
     [[1, 8, 8, 8], 8, "NHWC", ["NHWC 64 1/8 8x8"]],
     [[1, 8, 8, 8], 8, "rows", []],
     // rows with a batch of 1 are no map one cell high
-    [[1, 84, 8400], 84, undefined, []],
+    [[1, 8400, 84], 84, undefined, []],
     [[1, 85, 13, 13], 84, undefined, []],
   ])("%j with %i channels, order %s", (dims, k, order, expected) => {
     expect(seen(maps, dims, k, order)).toEqual(expected);
