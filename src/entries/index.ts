@@ -5,26 +5,42 @@ export type { Stats } from "../decode/stats.ts";
 export type { Update } from "../decode/update.ts";
 export type { FileConfig } from "../decode/decoder.ts";
 export { parseConfig } from "../config/config.ts";
-export type { AnchorSet, Config, OutputSpec, Roles, DecoderOptions, TypedOptions } from "../config/types.ts";
+export type {
+  AnchorSet,
+  BoxFormat,
+  Config,
+  DecoderOptions,
+  OutputSpec,
+  PriorFormat,
+  Roles,
+  TypedOptions,
+} from "../config/types.ts";
 export { CONVENTIONS, type Conventions, type ConventionSet } from "../core/conventions.ts";
-export type { Description } from "../plan/describe.ts";
+export type { ConfigDescription, Description, HeadDescription, PlanDescription } from "../plan/describe.ts";
 export { type Detection, Detections, toPixels } from "../decode/detections.ts";
 export type { EngineName } from "../core/engine-name.ts";
-export { ConfigError, type ConfigProblem, TensorError } from "../core/errors.ts";
+export {
+  ConfigError,
+  type ConfigProblem,
+  type OptionHint,
+  type OptionName,
+  TensorError,
+} from "../core/errors.ts";
 export { FAMILIES, type Activation, type Family } from "../core/families.ts";
 export type { Frame } from "../decode/frame.ts";
 export { type NmsOptions, nms } from "../decode/nms.ts";
-
 export type { Plan } from "../plan/plan.ts";
-export type { Head, Interpretation } from "../heads/head.ts";
+export type { Head } from "../heads/head.ts";
 export type { ReadingName } from "../core/readings.ts";
 export type {
   ElementType,
   SlotArray,
+  StorageOrder,
   TensorData,
   TensorInput,
   TensorSpec,
   TensorSpecInput,
+  TypeName,
 } from "../core/tensor.ts";
 export type { WasmKind } from "../engine/engine.ts";
 export { provideKernel } from "../engine/wasm.ts";

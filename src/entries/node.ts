@@ -18,7 +18,8 @@ export {
 } from "../node/files.ts";
 export { parseNpy, parseNpz } from "../node/files.ts";
 export { readSafetensors, writeSafetensors } from "../node/files/safetensors.ts";
-export { type Inspection, inspect } from "../node/inspect.ts";
+export { type Inspection, type PossibilityList, inspect } from "../node/inspect.ts";
+export type { Possibility } from "../node/possibilities.ts";
 export { DrawError, drawPng, drawSvg, imageInfo, rasterise } from "../picture/draw.ts";
 export type { Input } from "../node/files.ts";
 export type { Packing } from "../node/files/archive.ts";
