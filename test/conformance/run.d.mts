@@ -22,4 +22,8 @@ export function runConformance(
   engine: string,
   cases: readonly ConformanceCase[],
 ): ConformanceResult;
-export function runAll(boxwright: Boxwright | Plans, cases: readonly ConformanceCase[]): ConformanceResult;
+/** `engines`: each engine that was asked for by its name. */
+export function runAll(
+  boxwright: Boxwright | Plans,
+  cases: readonly ConformanceCase[],
+): ConformanceResult & { readonly engines: readonly string[] };

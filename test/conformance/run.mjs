@@ -184,10 +184,11 @@ function hasEngine(boxwright, engine, cases) {
  */
 export function runAll(boxwright, cases) {
   const order = ["simd", "scalar", "ts"];
-  const auto = runConformance(boxwright, "auto", cases);
+  const auto = { ...runConformance(boxwright, "auto", cases), engines: [] };
   for (const engine of order.slice(order.indexOf(auto.engine))) {
     if (engine !== auto.engine && !hasEngine(boxwright, engine, cases)) continue;
     const r = runConformance(boxwright, engine, cases);
+    auto.engines.push(engine);
     auto.passed += r.passed;
     auto.failed += r.failed;
     auto.failures.push(...r.failures.map((f) => `${engine}: ${f}`));

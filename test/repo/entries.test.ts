@@ -513,6 +513,7 @@ describe("more than one copy", () => {
     for (const r of results)
       expect(r).toEqual({
         engine: "simd",
+        engines: ["simd", "ts"],
         passed: 3 * (cases.length + CHECKS_BESIDE),
         failed: 0,
         failures: [],
