@@ -19,11 +19,17 @@ export {
 export { parseNpy, parseNpz } from "../node/files.ts";
 export { readSafetensors, writeSafetensors } from "../node/files/safetensors.ts";
 export { type Inspection, inspect } from "../node/inspect.ts";
-export { DrawError, drawPng, drawSvg, imageInfo, rasterise } from "../picture/draw.ts";
+export { drawPng, rasterise } from "../node/raster.ts";
+export { DrawError } from "../picture/drawn.ts";
+export { imageInfo } from "../picture/image-info.ts";
+export { drawSvg } from "../picture/svg.ts";
 export type { Input } from "../node/files.ts";
 export type { Packing } from "../node/files/archive.ts";
 export type { ElementType, NamedTensor, TensorData } from "../node/files/safetensors.ts";
-export type { DrawOptions, Drawn, ImageInfo, RasterOptions } from "../picture/draw.ts";
+export type { RasterOptions } from "../node/raster.ts";
+export type { Drawn } from "../picture/drawn.ts";
+export type { ImageInfo } from "../picture/image-info.ts";
+export type { DrawOptions } from "../picture/svg.ts";
 
 /**
  * `createDecoder` for an NN Archive: its bytes (`.tar.xz`, `.tar.gz` or `.tar`) in place of its `config.json`.

@@ -9,7 +9,7 @@ import { COMMANDS, parseShape, setupOf } from "../../src/node/cli/options.ts";
 import { run } from "../../src/node/cli/run.ts";
 import { table } from "../../src/node/cli/table.ts";
 import { LIBRARY } from "../../src/node/cli/words.ts";
-import { imageInfo } from "../../src/picture/draw.ts";
+import { imageInfo } from "../../src/picture/image-info.ts";
 import { writeSafetensors } from "../../src/node/files.ts";
 import { showJson } from "../../src/core/json.ts";
 import { dict, npy } from "../support/npy.ts";
