@@ -1,11 +1,7 @@
 /** `boxwright compile`: a config and the shapes of its outputs -> a plan file for `boxwright/plan` and for C. */
-import {
-  type CompiledPlan,
-  cSource,
-  compilePlan,
-  isIdentifier,
-  standaloneKernel,
-} from "../../planfile/write.ts";
+import { cSource, isIdentifier } from "../../planfile/c-source.ts";
+import { standaloneKernel } from "../../planfile/standalone-kernel.ts";
+import { type CompiledPlan, compilePlan } from "../../planfile/write.ts";
 import { PAGE } from "../../engine/choose.ts";
 import { readInput, type Input } from "../files.ts";
 import { readScalarKernel } from "../kernel.ts";
