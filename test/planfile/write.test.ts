@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { crc32 } from "../../src/core/crc32.ts";
 import { createDecoderSync } from "../../src/entries/index.ts";
 import type { DecoderOptions, TensorData } from "../../src/entries/index.ts";
-import { readTensors } from "../../src/node/files.ts";
+import { readTensors } from "../../src/node/files/read.ts";
 import * as F from "../../src/planfile/format.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
 import { fixture } from "../support/files.ts";
