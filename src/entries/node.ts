@@ -1,41 +1,43 @@
 /**
- * `boxwright/node`: tensor files, NN Archives, plan files, drawing and a look at what shapes can be, for Node. Kept apart from the library itself, which runs anywhere
- * and imports nothing of Node.
+ * `boxwright/node`: tensor files, NN Archives, plan files, drawing, and a look at what shapes can be. `boxwright`
+ * itself imports nothing of Node.
  */
-import { type Decoder, type DecoderOptions, type TensorData, createDecoder } from "./index.ts";
 import { ConfigError, mismatch } from "../core/errors.ts";
+import { isBytes, show } from "../core/tensor.ts";
+import { readArchiveConfig } from "../node/files/archive.ts";
 import { compilePlan as compile } from "../planfile/write.ts";
-import { readArchiveConfig } from "../node/files.ts";
-import { show } from "../core/tensor.ts";
+import { type Decoder, type DecoderOptions, type TensorData, createDecoder } from "./index.ts";
 
-export {
-  mergeTensors,
-  packingOf,
-  parseTensors,
-  readArchiveConfig,
-  readInput,
-  readTensors,
-} from "../node/files.ts";
-export { parseNpy, parseNpz } from "../node/files.ts";
+export { type Packing, packingOf, readArchiveConfig } from "../node/files/archive.ts";
+export { parseNpy } from "../node/files/npy.ts";
+export { parseNpz } from "../node/files/npz.ts";
+export { parseTensors } from "../node/files/parse.ts";
+export { type Input, mergeTensors, readInput, readTensors } from "../node/files/read.ts";
 export { readSafetensors, writeSafetensors } from "../node/files/safetensors.ts";
+export type { ElementType, NamedTensor, TensorData } from "../node/files/tensor.ts";
 export { type Inspection, type PossibilityList, inspect } from "../node/inspect.ts";
 export type { Possibility } from "../node/possibilities.ts";
-export { DrawError, drawPng, drawSvg, imageInfo, rasterise } from "../picture/draw.ts";
-export type { Input } from "../node/files.ts";
-export type { Packing } from "../node/files/archive.ts";
-export type { ElementType, NamedTensor, TensorData } from "../node/files/safetensors.ts";
-export type { DrawOptions, Drawn, ImageInfo, RasterOptions } from "../picture/draw.ts";
+export { type RasterOptions, drawPng, rasterise } from "../node/raster.ts";
+export { DrawError, type Drawn } from "../picture/drawn.ts";
+export { type ImageInfo, imageInfo } from "../picture/image-info.ts";
+export { type DrawOptions, drawSvg } from "../picture/svg.ts";
 
 /**
- * `createDecoder` for an NN Archive: its bytes (`.tar.xz`, `.tar.gz` or `.tar`) in place of its `config.json`.
- * `.tar.xz` needs the optional package `xz-decompress`.
- * @throws ConfigError where the bytes are no archive or hold no usable config.json, with got and expected
+ * Makes a decoder from the bytes of an NN Archive, `.tar.xz`, `.tar.gz` or `.tar`, as `createDecoder` does from its
+ * `config.json`. `.tar.xz` needs the optional package `xz-decompress`.
+ * @throws ConfigError if the bytes are no archive, or hold no usable `config.json`; and as `createDecoder` does
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { createArchiveDecoder } from "boxwright/node";
+ *
+ * const decoder = await createArchiveDecoder(readFileSync("test/fixtures/files/nnarchive.tar.xz"));
+ * console.log(Object.keys(decoder.slots).join(", ")); // output1_yolov6r2, output2_yolov6r2, output3_yolov6r2
  */
 export async function createArchiveDecoder(
   bytes: Uint8Array,
   options: DecoderOptions = {},
 ): Promise<Decoder> {
-  if (!(bytes instanceof Uint8Array))
+  if (!isBytes(bytes))
     throw new ConfigError([
       { path: "", message: mismatch(show(bytes), "the bytes of an NN Archive, a Uint8Array") },
     ]);
@@ -43,10 +45,17 @@ export async function createArchiveDecoder(
 }
 
 /**
- * The plan file of a config, for `boxwright/plan` and for C: everything that a decoder works out from config and shapes, done beforehand,
- * as `boxwright compile` does. The shapes come with the config or as `options.outputs`; thresholds are part of the plan.
- * @param values outputs on which boxes rest, by name: prior boxes that the network gives, as arrays or as tensors
+ * Compiles a config to a plan file, as `boxwright compile` does. `boxwright/plan` and C programs decode by the file,
+ * without reading config and shapes again. Thresholds are part of the plan.
+ * @param options states the shapes as `outputs`, unless the config does
+ * @param values prior boxes that the network outputs: arrays or tensors, by output name
  * @throws ConfigError, TensorError as `createDecoder` and its first frame would
+ * @example
+ * import { compilePlan } from "boxwright/node";
+ *
+ * const network = { family: "yolov8", classes: 80, inputSize: [640, 640] };
+ * const file = compilePlan(network, { outputs: [{ name: "output0", dims: [1, 84, 8400] }] });
+ * console.log(new TextDecoder().decode(file.subarray(0, 4))); // BXWP
  */
 export function compilePlan(
   config: unknown,

@@ -1,4 +1,7 @@
-/** `boxwright/plan`: decodes by a plan file, which `boxwright compile` makes; without config and shapes it is half as large. */
+/**
+ * `boxwright/plan`: decodes by a plan file that `boxwright compile` made. Half as large as `boxwright`, which reads
+ * configs.
+ */
 export { type LoadOptions, type PlanDecoder, loadPlan, loadPlanSync } from "../planfile/decoder.ts";
 export { type Detection, Detections, toPixels } from "../decode/detections.ts";
 export type { EngineName } from "../core/engine-name.ts";

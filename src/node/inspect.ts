@@ -24,7 +24,7 @@ import {
 import { interpretConfig, planOf } from "../plan/make.ts";
 import { valuesIn } from "../planfile/write.ts";
 
-/** What `inspect` found: in words, and as plain data. */
+/** Result of `inspect`: a text for people, and the same as plain data. */
 export interface Inspection {
   readonly text: string;
   readonly json: ConfigDescription | PlanDescription | PossibilityList;
@@ -47,6 +47,11 @@ const STAND_IN = 1 / 256;
  * @param specs tensor names, shapes and types; empty: the config alone
  * @param valuesOf returns values at hand, by name, where boxes rest on them (prior boxes that the network gives)
  * @throws ConfigError, TensorError as `createDecoder` and the first decode would
+ * @example
+ * import { inspect } from "boxwright/node";
+ *
+ * const { text } = inspect(null, [{ name: "output0", dims: [1, 84, 8400] }]);
+ * console.log(text.split("\n")[0]); // output0 [1,84,8400] can be:
  */
 export function inspect(
   config: unknown,

@@ -35,7 +35,9 @@ export interface Possibility {
   readonly about: string;
   /** The config to write. */
   readonly line: string;
-  /** Higher is likelier: all tensors used, square maps, as many rows as an input has cells, a usual number of classes. */
+  /**
+   * Higher is likelier: all tensors used, square maps, as many rows as an input has cells, a usual number of classes.
+   */
   readonly likelihood: number;
 }
 
@@ -298,7 +300,10 @@ const COEFFICIENTS = 32;
 /** Channels of 17 keypoints of three numbers. */
 const KEYPOINTS = 51;
 
-/** True if the tensor holds prototypes of masks: 32 maps at a quarter of the input, as YOLOv5-seg and YOLOv8-seg give them. */
+/**
+ * True if the tensor holds prototypes of masks: 32 maps at a quarter of the input, as YOLOv5-seg and YOLOv8-seg give
+ * them.
+ */
 const isPrototypes = ({ dims }: TensorSpec): boolean =>
   dims.length === 4 &&
   (dims[1] === COEFFICIENTS ? dims[2] > COEFFICIENTS : dims[3] === COEFFICIENTS && dims[1] > COEFFICIENTS);

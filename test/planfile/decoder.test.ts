@@ -184,7 +184,7 @@ describe("compiling", () => {
   test("labels are whole characters", () => {
     const rows = { out: { dims: [1, 4, 6] } };
     expect(() => compileBytes({ ...CONFIG, labels: ["\ud83d", "b"] }, { outputs: rows })).toThrow(
-      'label: got "\\ud83d", expected one without a zero character, which ends a string in C, and without halves',
+      'label: got "\\ud83d", expected text without a zero character, which ends a string in C, and without halves',
     );
   });
 });
@@ -535,7 +535,7 @@ describe("a file that is no plan, or not whole", () => {
     [
       "a label that is no text",
       () => patched((words, bytes) => (bytes[words[words[F.F_LABEL_TABLE] / 4]] = 0xff)),
-      "got a name that is no UTF-8",
+      "got a name that is not UTF-8",
     ],
   ] as [string, () => unknown, string | RegExp][])("%s", (_, make, message) => {
     const load = (): unknown => loadPlanSync(make() as Uint8Array);

@@ -1,51 +1,28 @@
-/** `boxwright compile`: a config and the shapes of its outputs -> a plan file for `boxwright/plan` and for C. */
-import {
-  type CompiledPlan,
-  cSource,
-  compilePlan,
-  isIdentifier,
-  standaloneKernel,
-} from "../../planfile/write.ts";
+/** `boxwright compile`: a config and the shapes of its outputs to a plan file, for `boxwright/plan` and for C. */
+import { shape } from "../../core/tensor.ts";
 import { PAGE } from "../../engine/choose.ts";
-import { readInput, type Input } from "../files.ts";
+import { cSource, isIdentifier } from "../../planfile/c-source.ts";
+import { standaloneKernel } from "../../planfile/standalone-kernel.ts";
+import { type CompiledPlan, compilePlan } from "../../planfile/write.ts";
+import { readInput } from "../files/read.ts";
 import { readScalarKernel } from "../kernel.ts";
-import { shape, show } from "../../core/tensor.ts";
-import {
-  UsageError,
-  checkPlaces,
-  dataIn,
-  eachOnce,
-  headOf,
-  parseShape,
-  selected,
-  setupOf,
-  tensorsOf,
-  theConfig,
-  writeNamed,
-  type Values,
-} from "./options.ts";
+import { checkHasNetwork, configAmong, dataIn, headOf, selectOnly, tensorsAmong } from "./inputs.ts";
 import type { Io } from "./io.ts";
-import type { TensorHead } from "../files/safetensors.ts";
+import type { Values } from "./options.ts";
+import type { Parsed } from "./parse.ts";
+import { checkPlaces, writeNamed } from "./places.ts";
+import { setupOf } from "./setup.ts";
+import { checkNamesDiffer, parseShapes } from "./shapes.ts";
+import { textOf, textsOf, wrongValue } from "./values.ts";
 
-export async function compile(positionals: string[], values: Values, io: Io): Promise<void> {
-  const inputs: Input[] = await Promise.all(positionals.map(readInput));
-  const config = theConfig(inputs);
-  if (!config && values["family"] === undefined)
-    throw new UsageError("got no config, expected a config file or archive, or --family and --classes");
-  const name = values["c"] as string | undefined;
-  if (name !== undefined && !isIdentifier(name))
-    throw new UsageError(`--c: got ${show(name)}, expected a name that C allows`);
-
-  const tensors = tensorsOf(inputs, values);
-  const heads = selected([...shapesOf(values), ...tensors.map(headOf)], values);
-  eachOnce(heads);
-  const setup = await setupOf(values, config?.text);
-  const options = heads.length === 0 ? setup.options : { ...setup.options, outputs: heads };
-  // no JavaScript engine loads C source
-  const compiled = compilePlan(setup.config, options, dataIn(tensors), name !== undefined);
-
-  const out = values["out"] as string | undefined;
-  const kernel = values["kernel"] as string | undefined;
+export async function compile({ positionals, values }: Parsed, io: Io): Promise<void> {
+  const name = textOf(values, "c");
+  if (name !== undefined && !isIdentifier(name)) throw wrongValue("c", name, "a name that C allows");
+  // No JavaScript engine loads C source: only the scalar kernel will run.
+  const scalarOnly = name !== undefined;
+  const compiled = await compileFiles(positionals, values, scalarOnly);
+  const out = textOf(values, "out");
+  const kernel = textOf(values, "kernel");
   await checkPlaces(
     [
       ["out", out],
@@ -53,39 +30,43 @@ export async function compile(positionals: string[], values: Values, io: Io): Pr
     ],
     [values["labels"], values["priors"], ...positionals],
   );
-
   const result = name === undefined ? compiled.bytes : cSource(name, compiled);
   if (out === undefined) io.out(result);
   else await writeNamed("out", out, result);
-  if (kernel !== undefined)
-    await writeNamed(
-      "kernel",
-      kernel,
-      standaloneKernel(readScalarKernel(), Math.ceil(compiled.layout.bytes / PAGE)),
-    );
-  io.err(summary(compiled));
+  if (kernel !== undefined) {
+    const pages = Math.ceil(compiled.layout.bytes / PAGE);
+    await writeNamed("kernel", kernel, standaloneKernel(readScalarKernel(), pages));
+  }
+  io.err(summaryOf(compiled));
 }
 
-/** Shapes of --outputs: separated by commas, though a shape may have one itself, before its zero point. */
-function shapesOf(values: Values): TensorHead[] {
-  const words = ((values["outputs"] as string[] | undefined) ?? []).flatMap((list) =>
-    list.split(/,(?!-?\d+(?:\.\d+)?(?:,|$))/),
+/** Compiles the plan of the config among the files. Shapes come from --outputs, tensor files, or the config. */
+async function compileFiles(
+  paths: readonly string[],
+  values: Values,
+  scalarOnly: boolean,
+): Promise<CompiledPlan> {
+  const inputs = await Promise.all(paths.map(readInput));
+  const config = configAmong(inputs);
+  checkHasNetwork(config, values);
+  const tensors = tensorsAmong(inputs, values);
+  const heads = selectOnly(
+    [...parseShapes(textsOf(values, "outputs") ?? []), ...tensors.map(headOf)],
+    values,
   );
-  return words.map((word, i) => {
-    const head = parseShape(word.trim(), i);
-    if (head === null)
-      throw new UsageError(`--outputs: got ${show(word)}, expected shapes such as name:1x255x13x13:f32`);
-    return head;
-  });
+  checkNamesDiffer(heads);
+  const setup = await setupOf(values, config?.text);
+  const options = heads.length === 0 ? setup.options : { ...setup.options, outputs: heads };
+  return compilePlan(setup.config, options, dataIn(tensors), scalarOnly);
 }
 
-/** What the plan asks of the device; on the error stream, as the plan itself may be on the other. */
-function summary({ bytes, plan, layout }: CompiledPlan): string {
-  const slots = plan.tensors.map((t, i) => `  slot ${i}: ${shape(t)} ${t.type} at ${layout.slots[i]}\n`);
+/** Returns what the plan needs on the device. It goes to standard error: the plan may go to standard output. */
+function summaryOf({ bytes, plan, layout }: CompiledPlan): string {
+  const batch = plan.batch === 1 ? "" : `, batch of ${plan.batch}`;
   return [
-    `${plan.about}\n`,
-    `plan ${bytes.length} bytes (read only), memory ${layout.bytes} bytes: up to ${layout.capacity} candidates and ${plan.maxDetections} detections`,
-    plan.batch === 1 ? "\n" : `, batch of ${plan.batch}\n`,
-    ...slots,
-  ].join("");
+    plan.about,
+    `plan ${bytes.length} bytes (read only), memory ${layout.bytes} bytes: up to ${layout.capacity} candidates and ${plan.maxDetections} detections${batch}`,
+    ...plan.tensors.map((t, i) => `  slot ${i}: ${shape(t)} ${t.type} at ${layout.slots[i]}`),
+    "",
+  ].join("\n");
 }

@@ -1,6 +1,7 @@
-/** Where a command writes. */
+/** Streams of a command. */
 export interface Io {
-  /** Bytes only from `compile`. */
+  /** Writes to standard output. Bytes come only from `compile`. */
   out(text: string | Uint8Array): void;
+  /** Writes to standard error. */
   err(text: string): void;
 }

@@ -1,31 +1,26 @@
-/** Rows of text as columns: numbers to the right, words to the left. */
+/** Returns rows of text as aligned columns: columns of numbers to the right, all others to the left. */
 export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
-  // Names come from files: what would move the cursor, or turn the direction of writing, is not for a terminal.
-  const rows = lines.map((cells) =>
-    cells.map((c) => c.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, "\ufffd")),
-  );
+  const rows = lines.map((cells) => cells.map(printable));
   const widths = head.map((h, i) => Math.max(...[h, ...rows.map((r) => r[i])].map(widthOf)));
-  const right = head.map((_, i) => rows.length > 0 && rows.every((r) => /^-?[\d.]*$/.test(r[i])));
-  const line = (cells: readonly string[]) =>
+  const isNumeric = head.map((_, i) => rows.length > 0 && rows.every((r) => /^-?[\d.]*$/.test(r[i])));
+  const line = (cells: readonly string[]): string =>
     cells
-      .map((c, i) => {
-        const pad = " ".repeat(widths[i] - widthOf(c));
-        return right[i] ? pad + c : c + pad;
+      .map((cell, i) => {
+        const padding = " ".repeat(widths[i] - widthOf(cell));
+        return isNumeric[i] ? padding + cell : cell + padding;
       })
       .join("  ")
       .trimEnd();
   return [head, ...rows].map((cells) => `${line(cells)}\n`).join("");
 }
 
-/** Columns on a terminal: East Asian wide characters take two. */
-const widthOf = (text: string): number =>
-  [...text].reduce(
-    (n, c) =>
-      n +
-      (/[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{3fffd}]/u.test(
-        c,
-      )
-        ? 2
-        : 1),
-    0,
-  );
+/** Replaces control and bidirectional characters. Files may contain them, and they can rewrite a terminal line. */
+const printable = (text: string): string =>
+  text.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, "\ufffd");
+
+/** East Asian wide characters: they take two columns on a terminal. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{3fffd}]/u;
+
+/** Returns the columns that a text takes on a terminal. */
+const widthOf = (text: string): number => [...text].reduce((n, c) => n + (WIDE.test(c) ? 2 : 1), 0);

@@ -1,48 +1,51 @@
 /**
- * Raw little-endian data with a JSON beside it that says what it is: a list of tensors, or an object whose `outputs` or
- * `tensors` is that list. Spellings of several tools are read: shape/dims, float32/fp32/f32, zeroPoint/zero_point.
+ * Raw little-endian tensors, described by a JSON: a list of tensors, or an object whose `outputs` or `tensors` is that
+ * list. The spellings of several tools are read: shape and dims; float32, fp32 and f32; zeroPoint and zero_point.
  */
-import { TensorError } from "../../core/errors.ts";
+import { isRecord, showJson } from "../../core/json.ts";
+import { ELEMENTS, elementType as slotType } from "../../core/tensor.ts";
 import {
   ELEMENT_TYPES,
-  bytesPerElement,
-  elementCount,
-  quantisation,
-  typedData,
   type ElementType,
   type NamedTensor,
   type TensorHead,
-} from "./safetensors.ts";
-import { isRecord, showJson } from "../../core/json.ts";
-import { ELEMENTS, elementType as kernelType } from "../../core/tensor.ts";
+  bytesPerElement,
+  elementCount,
+  quantisation,
+  refusal,
+  typedData,
+} from "./tensor.ts";
 
 /**
- * The element type a spelling means, or null. The spellings are those of the kernel's types, which take wider numbers narrowed: in a
- * file these are types of their own, each of which stands there before its other names. u16 alone is of no tensor of the kernel.
+ * Returns the element type that a spelling means, or null.
+ *
+ * A decoder's slot takes wider elements narrowed, so the names of a slot type include those of wider types: f32 lists
+ * "f64 fp64 ..." behind its own names. A file's type is the last name of the form f32 or u8 up to the spelling.
  */
 export function elementType(spelling: unknown): ElementType | null {
   const word = typeof spelling === "string" ? spelling.toLowerCase() : "";
+  // No slot has this type: a slot's Uint16Array holds f16.
   if (word === "u16" || word === "uint16") return "u16";
-  const kernel = kernelType(word);
-  if (!kernel) return null;
-  const names = ELEMENTS[kernel].names.split(" ");
-  const own = names.slice(0, names.indexOf(word) + 1).filter((name) => /^[fiu]\d+$/.test(name));
-  // the kernel narrows u64 too, which no file has
-  return ELEMENT_TYPES.find((type) => type === own[own.length - 1]) ?? null;
+  const slot = slotType(word);
+  if (!slot) return null;
+  const names = ELEMENTS[slot].names.split(" ");
+  const types = names.slice(0, names.indexOf(word) + 1).filter((name) => /^[fiu]\d+$/.test(name));
+  // Slots narrow u64 too, but files do not hold it.
+  return ELEMENT_TYPES.find((type) => type === types[types.length - 1]) ?? null;
 }
 
-/** A tensor in a list, and the file its bytes are in. */
+/** A tensor of a list, and the name of its file. */
 export interface BinSpec extends TensorHead {
   file: string;
 }
 
-/** Whether a parsed JSON is such a list, as opposed to a network's config: an entry that names no file is a mistake in a list. */
+/** True if a parsed JSON is a list of tensors. One entry with a file suffices: a list may contain a mistake. */
 export function isTensorList(json: unknown): boolean {
   const list = listOf(json);
   return list !== null && list.some((t) => isRecord(t) && typeof t["file"] === "string");
 }
 
-/** Whether a parsed JSON describes one tensor, as it stands beside a raw file: no config has both a type and a shape. */
+/** True if a parsed JSON describes one raw tensor. No config has both a type and a shape. */
 export const isDescription = (json: unknown): boolean =>
   isRecord(json) &&
   elementType(json["dtype"] ?? json["type"]) !== null &&
@@ -53,57 +56,61 @@ const listOf = (json: unknown): unknown[] | null => {
   return Array.isArray(list) ? (list as unknown[]) : null;
 };
 
-/** The list, checked: no file has been opened yet. */
+/** Checks a list of tensors and returns its entries. Opens no file. */
 export function parseTensorList(json: unknown, where: string): BinSpec[] {
   const list = listOf(json);
-  if (!list)
-    throw new TensorError(`${where}: got ${showJson(json)}, expected a list of {name, file, dtype, shape}`);
+  if (!list) throw refusal(where, showJson(json), "a list of {name, file, dtype, shape}");
   const seen = new Set<string>();
   return list.map((entry, i) => {
     const spec = parseTensorSpec(entry, `${where}: [${i}]`);
-    if (seen.has(spec.name))
-      throw new TensorError(`${where}: got tensor ${showJson(spec.name)} twice, expected each name once`);
+    if (seen.has(spec.name)) throw refusal(where, `tensor ${showJson(spec.name)} twice`, "each name once");
     seen.add(spec.name);
     return spec;
   });
 }
 
-/** One entry; `file` and `name` may stand for each other, and both may be given by the caller. */
+/**
+ * Checks one entry. An entry without a name is named after its file.
+ * @param beside name of the file that the entry stands beside, used if the entry names none
+ */
 export function parseTensorSpec(entry: unknown, where: string, beside?: string): BinSpec {
-  if (!isRecord(entry))
-    throw new TensorError(`${where}: got ${showJson(entry)}, expected {name, file, dtype, shape}`);
-  const file = entry["file"] ?? beside;
-  if (typeof file !== "string" || file === "")
-    throw new TensorError(`${where}: got file ${showJson(file)}, expected the name of a file`);
-  // A list is data from elsewhere: it may name files beside it, not any file of the machine.
-  if (/^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)/.test(file) || file.includes("\0"))
-    throw new TensorError(`${where}: got file ${showJson(file)}, expected one inside the list's own folder`);
-  const name =
-    entry["name"] ??
-    file
-      .replace(/^.*[/\\]/, "")
-      .replace(/\.gz$/i, "")
-      .replace(/\.(bin|raw)$/i, "");
-  if (typeof name !== "string" || name === "")
-    throw new TensorError(`${where}: got name ${showJson(name)}, expected text`);
+  if (!isRecord(entry)) throw refusal(where, showJson(entry), "{name, file, dtype, shape}");
+  const file = checkFileName(entry["file"] ?? beside, where);
+  const name = entry["name"] ?? stemOf(file);
+  if (typeof name !== "string" || name === "") throw refusal(where, `name ${showJson(name)}`, "text");
+  const here = `${where}: ${name}`;
   const dtype = entry["dtype"] ?? entry["type"];
   const type = elementType(dtype);
-  if (!type)
-    throw new TensorError(
-      `${where}: ${name}: got dtype ${showJson(dtype)}, expected one of ${ELEMENT_TYPES.join(" ")}`,
-    );
+  if (!type) throw refusal(here, `dtype ${showJson(dtype)}`, `one of ${ELEMENT_TYPES.join(" ")}`);
   const dims = entry["shape"] ?? entry["dims"];
-  elementCount(dims, `${where}: ${name}`);
-  return { name, file, type, dims: [...(dims as number[])], ...quantisation(entry, `${where}: ${name}`) };
+  elementCount(dims, here);
+  return { name, file, type, dims: [...(dims as number[])], ...quantisation(entry, here) };
 }
 
-/** The tensor of a checked entry and its bytes; a view on them where alignment allows it. */
+/** Throws unless a file stands in the list's own folder or below: a list from elsewhere must not open other files. */
+function checkFileName(file: unknown, where: string): string {
+  if (typeof file !== "string" || file === "")
+    throw refusal(where, `file ${showJson(file)}`, "the name of a file");
+  if (/^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)/.test(file) || file.includes("\0"))
+    throw refusal(where, `file ${showJson(file)}`, "one inside the list's own folder");
+  return file;
+}
+
+const stemOf = (file: string): string =>
+  file
+    .replace(/^.*[/\\]/, "")
+    .replace(/\.gz$/i, "")
+    .replace(/\.(bin|raw)$/i, "");
+
+/** Returns the tensor of an entry. The data are a view of `bytes` if alignment allows it. */
 export function parseBin(bytes: Uint8Array, spec: BinSpec): NamedTensor {
   const { file, ...head } = spec;
   const expected = elementCount(head.dims, head.name) * bytesPerElement(head.type);
   if (bytes.length !== expected)
-    throw new TensorError(
-      `${head.name}: got ${bytes.length} bytes in ${file}, expected ${expected} (${head.type}[${head.dims}])`,
+    throw refusal(
+      head.name,
+      `${bytes.length} bytes in ${file}`,
+      `${expected} (${head.type}[${head.dims.join()}])`,
     );
   return { ...head, data: typedData(head.type, bytes) };
 }

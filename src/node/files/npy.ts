@@ -1,18 +1,20 @@
 /**
- * NumPy's .npy, versions 1 to 3: `\x93NUMPY`, version, length of the header, and a Python dict literal with three keys.
+ * Reads NumPy's .npy, versions 1 to 3: `\x93NUMPY`, version, length of the header, and a Python dict with three keys.
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
-import { TensorError } from "../../core/errors.ts";
+import { showJson } from "../../core/json.ts";
 import {
+  type ElementType,
+  type NamedTensor,
+  type TensorData,
   bytesPerElement,
   checkBytes,
   elementCount,
+  refusal,
   typedData,
-  type ElementType,
-  type NamedTensor,
-} from "./safetensors.ts";
-import { showJson } from "../../core/json.ts";
+} from "./tensor.ts";
 
+/** Element types by NumPy's name for them, without the byte order. */
 const DTYPES: Record<string, ElementType> = {
   f4: "f32",
   f2: "f16",
@@ -26,85 +28,103 @@ const DTYPES: Record<string, ElementType> = {
   i8: "i64",
 };
 
-/** NumPy writes headers below 64 KiB; more is not a header, and the patterns below need not look at it. */
+/** Longest header in bytes. NumPy writes headers below 64 KiB, and a longer text would keep the patterns busy. */
 const LONGEST_HEADER = 1 << 20;
 
-export function isNpy(bytes: Uint8Array): boolean {
-  return (
-    bytes.length >= 6 &&
-    bytes[0] === 0x93 &&
-    "NUMPY".split("").every((c, i) => bytes[i + 1] === c.charCodeAt(0))
-  );
-}
+/** True if a file begins with `\x93NUMPY`. */
+export const isNpy = (bytes: Uint8Array): boolean =>
+  bytes[0] === 0x93 && "NUMPY".split("").every((c, i) => bytes[i + 1] === c.charCodeAt(0));
 
 /**
- * One tensor. Fortran order becomes C order, big-endian becomes little-endian; the data may be a view on `bytes`. `where` is the file's
- * name in messages, since a tensor's name does not say which of several files is meant.
- * @throws TensorError where the bytes are no such file, or of a type that no tensor has, with got and expected
+ * Returns the tensor of a `.npy` file. Fortran order becomes C order, and big-endian data become little-endian.
+ * @param bytes the whole file. The tensor's data may be a view of it
+ * @param name name of the tensor
+ * @param where name of the file in error messages
+ * @throws TensorError if the bytes have another format, are damaged, or hold an element type that tensors do not have
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { parseNpy } from "boxwright/node";
+ *
+ * const tensor = parseNpy(readFileSync("test/fixtures/files/fortran.npy"), "scores");
+ * console.log(tensor.name, tensor.dims.join("x"), tensor.data[1]); // scores 2x3x4 0.125
  */
 export function parseNpy(bytes: Uint8Array, name: string, where = name): NamedTensor {
-  checkBytes(bytes, where);
-  if (!isNpy(bytes))
-    throw new TensorError(`${where}: got no NumPy file (its first bytes differ), expected \\x93NUMPY`);
-  const version = bytes[6];
-  const wide = version >= 2;
-  const start = wide ? 12 : 10;
-  if (bytes.length < start)
-    throw new TensorError(`${where}: got ${bytes.length} bytes, expected at least ${start} of a .npy file`);
-  if (version < 1 || version > 3)
-    throw new TensorError(`${where}: got .npy version ${version}, expected 1, 2 or 3`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const length = wide ? view.getUint32(8, true) : view.getUint16(8, true);
-  const room = Math.min(bytes.length - start, LONGEST_HEADER);
-  if (length > room)
-    throw new TensorError(`${where}: got a header of ${length} bytes, expected at most ${room}`);
-
-  const header = new TextDecoder("latin1").decode(bytes.subarray(start, start + length)).trim();
+  const { header, data } = splitFile(bytes, where);
   const descr = field(header, "descr", /'([^']*)'|"([^"]*)"/, where);
-  const fortran = field(header, "fortran_order", /(True|False)/, where) === "True";
+  const isFortran = field(header, "fortran_order", /(True|False)/, where) === "True";
   const shape = field(header, "shape", /\(([\d\s,L-]*)\)/, where);
 
-  const type = Object.hasOwn(DTYPES, descr.slice(1)) ? DTYPES[descr.slice(1)] : undefined;
-  if (type === undefined || !/^[<>|=]/.test(descr))
-    throw new TensorError(
-      `${where}: got dtype ${showJson(descr)}, expected one of ${Object.keys(DTYPES).join(" ")}, for instance "<f4"`,
-    );
-  const dims = shape
-    .split(",")
-    .map((s) => s.trim().replace(/L$/, ""))
-    .filter((s) => s !== "")
-    .map(Number);
-  const count = elementCount(dims, where);
+  const type = typeOf(descr, where);
+  const dims = sizesOf(shape);
   const size = bytesPerElement(type);
-  const data = bytes.subarray(start + length);
-  if (data.length !== count * size)
-    throw new TensorError(
-      `${where}: got ${data.length} bytes of data, expected ${count * size} (${type}[${dims}])`,
-    );
-
-  const little = descr[0] === ">" && size > 1 ? swapped(data, size) : data;
-  const values = typedData(type, little);
-  return { name, data: fortran ? toRowMajor(values, dims) : values, dims, type };
+  const expected = elementCount(dims, where) * size;
+  if (data.length !== expected)
+    throw refusal(where, `${data.length} bytes of data`, `${expected} (${type}[${dims.join()}])`);
+  const values = typedData(type, descr[0] === ">" && size > 1 ? swapBytes(data, size) : data);
+  return { name, data: isFortran ? toRowMajor(values, dims) : values, dims, type };
 }
 
-/** The value of one key. NumPy itself evaluates the literal; three patterns are enough for all that it writes. */
+/** Returns the text of the header, and the bytes behind the header. */
+function splitFile(bytes: Uint8Array, where: string): { header: string; data: Uint8Array } {
+  checkBytes(bytes, where);
+  if (!isNpy(bytes)) throw refusal(where, "a file that begins otherwise", "\\x93NUMPY, as a .npy file");
+  const version = bytes[6];
+  const isWide = version >= 2;
+  const start = isWide ? 12 : 10;
+  if (bytes.length < start) throw refusal(where, `${bytes.length} bytes`, `at least ${start} of a .npy file`);
+  if (version < 1 || version > 3) throw refusal(where, `.npy version ${version}`, "1, 2 or 3");
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const length = isWide ? view.getUint32(8, true) : view.getUint16(8, true);
+  const room = Math.min(bytes.length - start, LONGEST_HEADER);
+  if (length > room) throw refusal(where, `a header of ${length} bytes`, `at most ${room}`);
+  const header = new TextDecoder("latin1").decode(bytes.subarray(start, start + length)).trim();
+  return { header, data: bytes.subarray(start + length) };
+}
+
+/** Returns the value of a key in the header. Three patterns match everything that NumPy writes. */
 function field(header: string, key: string, value: RegExp, where: string): string {
   const found = new RegExp(`['"]${key}['"]\\s*:\\s*(?:${value.source})\\s*[,}]`).exec(header);
   if (!found || !header.startsWith("{"))
-    throw new TensorError(
-      `${where}: got header ${showJson(header)}, expected {'descr': '<f4', 'fortran_order': False, 'shape': (1, 84, 8400)}: no usable '${key}'`,
+    throw refusal(
+      where,
+      `header ${showJson(header)}`,
+      `{'descr': '<f4', 'fortran_order': False, 'shape': (1, 84, 8400)}: no usable '${key}'`,
     );
   return found[1] ?? found[2];
 }
 
-function swapped(data: Uint8Array, size: number): Uint8Array {
+/** Returns the element type of a `descr`, for example "<f4". */
+function typeOf(descr: string, where: string): ElementType {
+  const name = descr.slice(1);
+  if (!Object.hasOwn(DTYPES, name) || !/^[<>|=]/.test(descr))
+    throw refusal(
+      where,
+      `dtype ${showJson(descr)}`,
+      `one of ${Object.keys(DTYPES).join(" ")}, for example "<f4"`,
+    );
+  return DTYPES[name];
+}
+
+/** Returns the sizes in a tuple, without its parentheses. Python 2 wrote `2L`. */
+const sizesOf = (tuple: string): number[] =>
+  tuple
+    .split(",")
+    .map((size) => size.trim().replace(/L$/, ""))
+    .filter((size) => size !== "")
+    .map(Number);
+
+/** Reverses the bytes of each element. */
+function swapBytes(data: Uint8Array, size: number): Uint8Array {
   const out = new Uint8Array(data.length);
-  for (let i = 0; i < data.length; i++) out[i] = data[i - (i % size) + size - 1 - (i % size)];
+  for (let i = 0; i < data.length; i++) {
+    const within = i % size;
+    out[i] = data[i - within + size - 1 - within];
+  }
   return out;
 }
 
-/** Column-major values in row-major order: walks the output and keeps the input index up by strides. */
-function toRowMajor<T extends NamedTensor["data"]>(values: T, dims: readonly number[]): T {
+/** Returns column-major elements in row-major order. Walks the output, and moves the input index by strides. */
+function toRowMajor<T extends TensorData>(values: T, dims: readonly number[]): T {
   const out = values.slice() as T;
   const strides: number[] = [];
   let step = 1;
@@ -112,15 +132,15 @@ function toRowMajor<T extends NamedTensor["data"]>(values: T, dims: readonly num
     strides.push(step);
     step *= d;
   }
-  const at = dims.map(() => 0);
+  const index = dims.map(() => 0);
   let from = 0;
   for (let i = 0; i < out.length; i++) {
     out[i] = values[from];
     for (let k = dims.length - 1; k >= 0; k--) {
       from += strides[k];
-      if (++at[k] < dims[k]) break;
+      if (++index[k] < dims[k]) break;
       from -= strides[k] * dims[k];
-      at[k] = 0;
+      index[k] = 0;
     }
   }
   return out;

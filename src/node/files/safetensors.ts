@@ -1,324 +1,123 @@
 /**
- * The safetensors format, both ways, without Node and without TextEncoder (QuickJS and Hermes lack it): raw tensors travel
- * in it between agent and host. Everything in the header is checked before anything is allocated for the data.
+ * Codec of the safetensors format. It runs in every JavaScript runtime: it uses DataView and TextDecoder, and nothing
+ * of Node. The whole header is checked before any tensor is made.
  *
  *     0   u64     n, length of the header, little-endian
  *     8   n bytes JSON: {"name": {"dtype", "shape", "data_offsets": [begin, end]}, ..., "__metadata__": {text: text}}
- *     8+n         the data, each tensor little-endian and row-major, back to back, without holes or overlap
+ *     8+n         data: tensors little-endian and row-major, one after the other, without holes or overlap
  */
-import { isRecord, showJson } from "../../core/json.ts";
 import { TensorError } from "../../core/errors.ts";
-import { isBytes, kindOf, type StorageOrder } from "../../core/tensor.ts";
+import { isRecord, showJson } from "../../core/json.ts";
+import {
+  ELEMENT_TYPES,
+  type NamedTensor,
+  type Quantisation,
+  type TensorHead,
+  bytesPerElement,
+  checkBytes,
+  checkDataType,
+  elementCount,
+  quantisation,
+  refusal,
+  typedData,
+} from "./tensor.ts";
 
-/** f16 is carried as raw bits in a Uint16Array. */
-export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
+/** Bytes of the header's length. */
+const LENGTH_BYTES = 8;
+/** Header key of the metadata. */
+const METADATA = "__metadata__";
+/** Metadata key for scale, zero point and storage order. safetensors has no fields for them. */
+const EXTRAS = "boxwright.tensors";
 
-/** Values of a tensor of a file: one typed array per element type, f16 as its bits. */
-export type TensorData =
-  | Float32Array
-  | Float64Array
-  | Uint8Array
-  | Int8Array
-  | Uint16Array
-  | Int16Array
-  | Uint32Array
-  | Int32Array
-  | BigInt64Array;
+type Metadata = Record<string, string>;
 
-/** What every reader of tensor files gives; `createDecoder().decode()` takes a list of these as it is. */
-export interface NamedTensor {
-  name: string;
-  data: TensorData;
-  dims: number[];
-  type: ElementType;
-  /** Real value = (data - zeroPoint) * scale. */
-  scale?: number;
-  zeroPoint?: number;
-  /** Storage order in letters ("NCHW", "NHWC"), where a file states it. */
-  order?: StorageOrder;
+/** A tensor of the header, and the bytes of the data that hold it. */
+interface Part {
+  readonly head: TensorHead;
+  readonly begin: number;
+  readonly end: number;
 }
 
-/** A tensor of a file before its bytes are looked at. */
-export type TensorHead = Omit<NamedTensor, "data">;
-
-interface ArrayType {
-  new (buffer: ArrayBufferLike, byteOffset: number, length: number): TensorData;
-  readonly BYTES_PER_ELEMENT: number;
-}
-
-const ARRAYS: Record<ElementType, ArrayType> = {
-  f32: Float32Array,
-  f16: Uint16Array,
-  u8: Uint8Array,
-  i8: Int8Array,
-  i16: Int16Array,
-  u16: Uint16Array,
-  i32: Int32Array,
-  u32: Uint32Array,
-  i64: BigInt64Array,
-  f64: Float64Array,
-};
-
-export const ELEMENT_TYPES = Object.keys(ARRAYS) as ElementType[];
-
-export const bytesPerElement = (type: ElementType): number => ARRAYS[type].BYTES_PER_ELEMENT;
-
-/** Product of the dims; throws on anything a file cannot mean: not a list, negative, fractional, or beyond 2^53 elements. */
-export function elementCount(dims: unknown, where: string): number {
-  if (!Array.isArray(dims))
-    throw new TensorError(`${where}: got shape ${showJson(dims)}, expected a list of sizes`);
-  let count = 1;
-  let empty = false;
-  for (const d of dims as unknown[]) {
-    if (typeof d !== "number" || !Number.isSafeInteger(d) || d < 0)
-      throw new TensorError(`${where}: got shape ${showJson(dims)}, expected whole sizes of 0 or more`);
-    // A zero must not hide that the other sizes overflow, nor overflow be hidden by a zero further on.
-    if (d === 0) empty = true;
-    else count *= d;
-    if (!Number.isSafeInteger(count))
-      throw new TensorError(`${where}: got shape ${showJson(dims)}, expected at most 2^53 - 1 elements`);
-  }
-  return empty ? 0 : count;
-}
-
-/** What a reader is given; in plain JavaScript it may be an ArrayBuffer, or a path. */
-export function checkBytes(bytes: unknown, where: string): void {
-  if (!isBytes(bytes))
-    throw new TensorError(
-      `${where}: got ${kindOrValue(bytes)}, expected the bytes of the file, a Uint8Array`,
-    );
-}
-
-const kindOrValue = (value: unknown): string =>
-  typeof value === "object" && value !== null ? kindOf(value) : showJson(value);
-
-/** A view on `bytes` where the address allows it, else a copy: typed arrays must start at a multiple of their element size. */
-export function typedData(type: ElementType, bytes: Uint8Array): TensorData {
-  const make = ARRAYS[type];
-  const size = make.BYTES_PER_ELEMENT;
-  const at = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
-  return new make(at.buffer, at.byteOffset, at.byteLength / size);
-}
-
-/** Tensors and metadata of a safetensors file. The data are views on `bytes` where alignment allows it. */
+/**
+ * Reads the tensors and the metadata of a safetensors file.
+ * @param bytes the whole file. Tensors are views of it where alignment allows
+ * @param where name of the file in error messages
+ * @throws TensorError if the file is damaged, or holds an element type that `ElementType` does not list
+ * @example
+ * import { readSafetensors, writeSafetensors } from "boxwright/node";
+ *
+ * const scores = Float32Array.of(0.25, 0.75);
+ * const file = writeSafetensors([{ name: "scores", type: "f32", dims: [1, 2], data: scores }], { camera: "door" });
+ *
+ * const { tensors, metadata } = readSafetensors(file);
+ * console.log(tensors[0].name, tensors[0].data[1], metadata.camera); // scores 0.75 door
+ */
 export function readSafetensors(
   bytes: Uint8Array,
   where = "safetensors",
 ): { tensors: NamedTensor[]; metadata: Record<string, string> } {
-  checkBytes(bytes, where);
-  if (bytes.length < 8)
-    throw new TensorError(`${where}: got ${bytes.length} bytes, expected 8 for the length of the header`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, 8);
-  const length = view.getUint32(0, true) + view.getUint32(4, true) * 0x1_0000_0000;
-  const room = bytes.length - 8;
-  if (length > room)
-    throw new TensorError(
-      `${where}: got a header of ${length} bytes, expected at most the ${room} that follow: is the file cut short, or of another format?`,
-    );
-  const text = fromUtf8(bytes.subarray(8, 8 + length), where);
-  let header: unknown;
-  try {
-    header = JSON.parse(text);
-  } catch {
-    throw new TensorError(
-      `${where}: got a header that is not JSON (${showJson(text)}), expected {"name": {"dtype", "shape", "data_offsets"}}`,
-    );
-  }
-  if (!isRecord(header))
-    throw new TensorError(`${where}: got header ${showJson(header)}, expected an object of tensors`);
-  const twice = repeatedKey(text);
-  if (twice !== null)
-    throw new TensorError(`${where}: got tensor ${showJson(twice)} twice, expected each name once`);
-
-  const data = bytes.subarray(8 + length);
-  const metadata = readMetadata(header["__metadata__"], where);
-  const extras = readExtras(metadata, where);
-  const parts: { head: TensorHead; begin: number; end: number }[] = [];
-  for (const [name, entry] of Object.entries(header)) {
-    if (name !== "__metadata__") parts.push(readEntry(name, entry, data.length, `${where}: ${name}`));
-  }
-  // In order of place, each must begin where the one before ended: that excludes holes and overlaps in one test.
-  let reached = 0;
-  for (const { head, begin, end } of [...parts].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
-    if (begin !== reached)
-      throw new TensorError(
-        `${where}: ${head.name}: got data from byte ${begin}, expected ${reached} (no holes, no overlap)`,
-      );
-    reached = end;
-  }
-  if (reached !== data.length)
-    throw new TensorError(`${where}: got ${data.length} bytes of data, expected ${reached} by the header`);
-
-  const tensors = parts.map(({ head, begin, end }) => ({
-    name: head.name,
-    data: typedData(head.type, data.subarray(begin, end)),
-    dims: head.dims,
-    type: head.type,
-    ...extras.get(head.name),
+  const { header, data } = splitFile(bytes, where);
+  const metadata = readMetadata(header[METADATA], where);
+  const extras = takeExtras(metadata, where);
+  const parts = Object.entries(header)
+    .filter(([name]) => name !== METADATA)
+    .map(([name, entry]) => readEntry(name, entry, data.length, `${where}: ${name}`));
+  checkCoverage(parts, data.length, where);
+  const tensors = parts.map(({ head: { name, type, dims }, begin, end }) => ({
+    name,
+    data: typedData(type, data.subarray(begin, end)),
+    dims,
+    type,
+    ...extras.get(name),
   }));
   return { tensors, metadata };
 }
 
-/** Key of the metadata under which scale, zero point and order travel: the format itself has no place for them. */
-const EXTRAS = "boxwright.tensors";
+/** Returns the parsed header of a file, and the bytes behind the header. */
+function splitFile(bytes: Uint8Array, where: string): { header: Record<string, unknown>; data: Uint8Array } {
+  checkBytes(bytes, where);
+  if (bytes.length < LENGTH_BYTES)
+    throw refusal(where, `${bytes.length} bytes`, `${LENGTH_BYTES} for the length of the header`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, LENGTH_BYTES);
+  const length = view.getUint32(0, true) + view.getUint32(4, true) * 2 ** 32;
+  const room = bytes.length - LENGTH_BYTES;
+  if (length > room)
+    throw refusal(
+      where,
+      `a header of ${length} bytes`,
+      `at most the ${room} that follow: is the file cut short, or of another format?`,
+    );
+  const end = LENGTH_BYTES + length;
+  return { header: parseHeader(bytes.subarray(LENGTH_BYTES, end), where), data: bytes.subarray(end) };
+}
+
+function parseHeader(bytes: Uint8Array, where: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw refusal(where, "a header that is not UTF-8", "JSON");
+  }
+  let header: unknown;
+  try {
+    header = JSON.parse(text);
+  } catch {
+    throw refusal(
+      where,
+      `a header that is not JSON (${showJson(text)})`,
+      '{"name": {"dtype", "shape", "data_offsets"}}',
+    );
+  }
+  if (!isRecord(header)) throw refusal(where, `header ${showJson(header)}`, "an object of tensors");
+  const repeated = repeatedKey(text);
+  if (repeated !== null) throw refusal(where, `tensor ${showJson(repeated)} twice`, "each name once");
+  return header;
+}
 
 /**
- * The bytes of a safetensors file. Data are copied; tensors begin at multiples of 8 where their sizes allow it.
- * @throws TensorError of what `readSafetensors` would refuse, or read as something else
+ * Returns the first key that occurs twice in the outermost object, or null. JSON.parse would keep the last one without
+ * a word. `text` is valid JSON.
  */
-export function writeSafetensors(
-  tensors: readonly Readonly<NamedTensor>[],
-  metadata: Readonly<Record<string, string>> = {},
-): Uint8Array {
-  if (!Array.isArray(tensors))
-    throw new TensorError(`got tensors ${showJson(tensors)}, expected a list of {name, data, dims, type}`);
-  const header: [string, unknown][] = [];
-  const extras: [string, unknown][] = [];
-  const seen = new Set<string>(["__metadata__"]);
-  let end = 0;
-  // Wide elements first: then every tensor is aligned for its own type, and a reader needs no copy.
-  for (const t of tensors) checkTensor(t);
-  const placed = [...tensors].sort((a, b) => bytesPerElement(b.type) - bytesPerElement(a.type));
-  for (const { name, data, dims, type, scale, zeroPoint, order } of placed) {
-    if (seen.has(name))
-      throw new TensorError(`${name}: got this tensor name twice, or reserved, expected each once`);
-    seen.add(name);
-    const count = elementCount(dims, name);
-    if (data.length !== count)
-      throw new TensorError(`${name}: got ${data.length} elements, expected ${count} (${type}[${dims}])`);
-    header.push([
-      name,
-      { dtype: type.toUpperCase(), shape: dims, data_offsets: [end, (end += data.byteLength)] },
-    ]);
-    if (scale !== undefined || zeroPoint !== undefined || order !== undefined)
-      extras.push([name, { scale, zeroPoint, order }]);
-  }
-  // Built by hand because an object would reorder names such as "758" and swallow "__proto__".
-  const object = (entries: readonly [string, unknown][]) =>
-    `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join()}}`;
-  const words = readMetadata(metadata ?? {}, "metadata");
-  if (words[EXTRAS] !== undefined)
-    throw new TensorError(`metadata: got the key ${showJson(EXTRAS)}, expected another: it is reserved`);
-  if (extras.length) words[EXTRAS] = object(extras);
-  const meta = Object.keys(words).length
-    ? `"__metadata__":${JSON.stringify(words)}${header.length ? "," : ""}`
-    : "";
-  let text = ascii(`{${meta}${object(header).slice(1)}`);
-  text += " ".repeat((8 - (text.length % 8)) % 8);
-
-  const bytes = new Uint8Array(8 + text.length + end);
-  new DataView(bytes.buffer).setUint32(0, text.length, true);
-  for (let i = 0; i < text.length; i++) bytes[8 + i] = text.charCodeAt(i);
-  let at = 8 + text.length;
-  for (const { data } of placed) {
-    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at);
-    at += data.byteLength;
-  }
-  return bytes;
-}
-
-/** In plain JavaScript a tensor may come as a runtime gives it: its type spelled otherwise, or data of another kind. */
-function checkTensor(tensor: Readonly<NamedTensor>): void {
-  if (!isRecord(tensor))
-    throw new TensorError(`got tensor ${showJson(tensor)}, expected {name, data, dims, type}`);
-  const { name, data, type, ...rest } = tensor;
-  if (typeof name !== "string")
-    throw new TensorError(`got a tensor of name ${showJson(name)}, expected text`);
-  if (!ELEMENT_TYPES.includes(type))
-    throw new TensorError(`${name}: got type ${showJson(type)}, expected one of ${ELEMENT_TYPES.join(" ")}`);
-  const kind = ARRAYS[type].name;
-  // a Buffer is a Uint8Array too
-  if (kindOf(data) !== kind)
-    throw new TensorError(`${name}: got data in ${kindOrValue(data)}, expected ${kind} for ${type}`);
-  quantisation(rest, name);
-}
-
-function readEntry(
-  name: string,
-  entry: unknown,
-  room: number,
-  where: string,
-): { head: TensorHead; begin: number; end: number } {
-  if (!isRecord(entry))
-    throw new TensorError(`${where}: got ${showJson(entry)}, expected {"dtype", "shape", "data_offsets"}`);
-  const type = ELEMENT_TYPES.find((t) => t.toUpperCase() === entry["dtype"]);
-  if (type === undefined)
-    throw new TensorError(
-      `${where}: got dtype ${showJson(entry["dtype"])}, expected one of ${ELEMENT_TYPES.join(" ").toUpperCase()}`,
-    );
-  const count = elementCount(entry["shape"], where);
-  const offsets = entry["data_offsets"];
-  const [begin, end] = Array.isArray(offsets) && offsets.length === 2 ? (offsets as unknown[]) : [];
-  const whole = isOffset(begin) && isOffset(end) && begin <= end;
-  if (!whole || end > room)
-    throw new TensorError(
-      `${where}: got data_offsets ${showJson(offsets)}, expected [begin, end] within the ${room} bytes of data${whole ? ": is the file cut short?" : ""}`,
-    );
-  const bytes = count * bytesPerElement(type);
-  if (end - begin !== bytes)
-    throw new TensorError(
-      `${where}: got ${end - begin} bytes of data, expected ${bytes} (${type}${showJson(entry["shape"])})`,
-    );
-  return { head: { name, type, dims: entry["shape"] as number[] }, begin, end };
-}
-
-function readMetadata(value: unknown, where: string): Record<string, string> {
-  if (value === undefined) return {};
-  if (!isRecord(value) || Object.values(value).some((v) => typeof v !== "string"))
-    throw new TensorError(`${where}: __metadata__: got ${showJson(value)}, expected an object of texts`);
-  return { ...(value as Record<string, string>) };
-}
-
-/** Takes the entry EXTRAS out of the metadata, so that what was written is what is read. */
-function readExtras(metadata: Record<string, string>, where: string): Map<string, Partial<NamedTensor>> {
-  const text = metadata[EXTRAS];
-  if (text === undefined) return new Map();
-  delete metadata[EXTRAS];
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = text;
-  }
-  if (!isRecord(value))
-    throw new TensorError(`${where}: ${EXTRAS}: got ${showJson(value)}, expected an object of tensors`);
-  return new Map(
-    Object.entries(value).map(([name, v]) => [name, quantisation(v, `${where}: ${EXTRAS}: ${name}`)]),
-  );
-}
-
-/** Scale, zero point and order as any file beside the data states them; `zero_point` and `storage_order` are read too. */
-export function quantisation(value: unknown, where: string): Partial<NamedTensor> {
-  if (!isRecord(value)) throw new TensorError(`${where}: got ${showJson(value)}, expected an object`);
-  const out: Partial<NamedTensor> = {};
-  const scale = value["scale"];
-  const zeroPoint = value["zeroPoint"] ?? value["zero_point"];
-  const order = value["order"] ?? value["storage_order"];
-  // runtimes say scale 0 of what is not quantised
-  if (scale !== undefined && scale !== null && scale !== 0) {
-    if (!Number.isFinite(scale) || (scale as number) <= 0)
-      throw new TensorError(`${where}: got scale ${showJson(scale)}, expected a positive number`);
-    out.scale = scale as number;
-  }
-  if (zeroPoint !== undefined && zeroPoint !== null) {
-    if (!Number.isFinite(zeroPoint))
-      throw new TensorError(`${where}: got zero point ${showJson(zeroPoint)}, expected a finite number`);
-    out.zeroPoint = zeroPoint as number;
-  }
-  if (order !== undefined && order !== null) {
-    if (typeof order !== "string" || !/^[A-Za-z]{1,8}$/.test(order))
-      throw new TensorError(
-        `${where}: got order ${showJson(order)}, expected letters such as "NCHW" or "NHWC"`,
-      );
-    // A decoder refuses letters that are no order.
-    out.order = order as StorageOrder;
-  }
-  return out;
-}
-
-const isOffset = (n: unknown): n is number => Number.isSafeInteger(n) && (n as number) >= 0;
-
-/** The first key of the outermost object that stands there twice; JSON.parse keeps the last one silently. `text` is valid JSON. */
 function repeatedKey(text: string): string | null {
   const seen = new Set<string>();
   let depth = 0;
@@ -340,43 +139,157 @@ function repeatedKey(text: string): string | null {
   return null;
 }
 
-/** JSON in ASCII alone: what lies outside may only stand inside its strings, where an escape means the same. */
+function readMetadata(value: unknown, where: string): Metadata {
+  if (value === undefined) return {};
+  if (!isRecord(value) || Object.values(value).some((v) => typeof v !== "string"))
+    throw refusal(`${where}: ${METADATA}`, showJson(value), "an object of texts");
+  return { ...(value as Metadata) };
+}
+
+/** Removes the entry EXTRAS from the metadata, and returns what it says of each tensor. */
+function takeExtras(metadata: Metadata, where: string): Map<string, Quantisation> {
+  const text = metadata[EXTRAS];
+  if (text === undefined) return new Map();
+  delete metadata[EXTRAS];
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = text;
+  }
+  if (!isRecord(value)) throw refusal(`${where}: ${EXTRAS}`, showJson(value), "an object of tensors");
+  return new Map(
+    Object.entries(value).map(([name, v]) => [name, quantisation(v, `${where}: ${EXTRAS}: ${name}`)]),
+  );
+}
+
+const isOffset = (n: unknown): n is number => Number.isSafeInteger(n) && (n as number) >= 0;
+
+/** Reads a tensor of the header. `room`: bytes of data in the file. */
+function readEntry(name: string, entry: unknown, room: number, where: string): Part {
+  if (!isRecord(entry)) throw refusal(where, showJson(entry), '{"dtype", "shape", "data_offsets"}');
+  const { dtype, shape, data_offsets: offsets } = entry;
+  const type = ELEMENT_TYPES.find((t) => t.toUpperCase() === dtype);
+  if (type === undefined)
+    throw refusal(where, `dtype ${showJson(dtype)}`, `one of ${ELEMENT_TYPES.join(" ").toUpperCase()}`);
+  const bytes = elementCount(shape, where) * bytesPerElement(type);
+  const [begin, end] = Array.isArray(offsets) && offsets.length === 2 ? (offsets as unknown[]) : [];
+  const isRange = isOffset(begin) && isOffset(end) && begin <= end;
+  if (!isRange || end > room)
+    throw refusal(
+      where,
+      `data_offsets ${showJson(offsets)}`,
+      `[begin, end] within the ${room} bytes of data${isRange ? ": is the file cut short?" : ""}`,
+    );
+  if (end - begin !== bytes)
+    throw refusal(where, `${end - begin} bytes of data`, `${bytes} (${type}${showJson(shape)})`);
+  return { head: { name, type, dims: shape as number[] }, begin, end };
+}
+
+/** Throws if the tensors leave a hole in the data, overlap, or end before the data do. */
+function checkCoverage(parts: readonly Part[], length: number, where: string): void {
+  // In order of their offsets, each tensor must begin where the one before ended.
+  let reached = 0;
+  for (const { head, begin, end } of [...parts].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
+    if (begin !== reached)
+      throw refusal(
+        `${where}: ${head.name}`,
+        `data from byte ${begin}`,
+        `${reached}: tensors leave no holes and do not overlap`,
+      );
+    reached = end;
+  }
+  if (reached !== length) throw refusal(where, `${length} bytes of data`, `${reached} by the header`);
+}
+
+/**
+ * Writes tensors as a safetensors file. Data are copied. Every tensor begins at a multiple of its element size.
+ * @param metadata texts by key, which `readSafetensors` returns
+ * @throws TensorError if `readSafetensors` would refuse the file, or read it as something else
+ * @example
+ * import { writeSafetensors } from "boxwright/node";
+ *
+ * const file = writeSafetensors([
+ *   { name: "boxes", type: "u8", dims: [1, 4], data: Uint8Array.of(0, 64, 128, 255), scale: 1 / 256, zeroPoint: 0 },
+ * ]);
+ * console.log(file instanceof Uint8Array, file.length % 8); // true 4
+ */
+export function writeSafetensors(
+  tensors: readonly Readonly<NamedTensor>[],
+  metadata: Readonly<Record<string, string>> = {},
+): Uint8Array {
+  if (!Array.isArray(tensors))
+    throw new TensorError(`got tensors ${showJson(tensors)}, expected a list of {name, data, dims, type}`);
+  checkTensors(tensors);
+  // Place wide elements first: then every tensor is aligned for its own type, and a reader needs no copy.
+  const placed = [...tensors].sort((a, b) => bytesPerElement(b.type) - bytesPerElement(a.type));
+  const header = headerOf(placed, metadataWithExtras(placed, metadata));
+
+  let at = LENGTH_BYTES + header.length;
+  const bytes = new Uint8Array(at + placed.reduce((n, { data }) => n + data.byteLength, 0));
+  new DataView(bytes.buffer).setUint32(0, header.length, true);
+  for (let i = 0; i < header.length; i++) bytes[LENGTH_BYTES + i] = header.charCodeAt(i);
+  for (const { data } of placed) {
+    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at);
+    at += data.byteLength;
+  }
+  return bytes;
+}
+
+/**
+ * Throws if a tensor is not whole, or a name occurs twice. Plain JavaScript may pass a runtime's tensors as they are.
+ */
+function checkTensors(tensors: readonly Readonly<NamedTensor>[]): void {
+  const seen = new Set<string>([METADATA]);
+  for (const tensor of tensors) {
+    if (!isRecord(tensor))
+      throw new TensorError(`got tensor ${showJson(tensor)}, expected {name, data, dims, type}`);
+    const { name, data, type, dims, ...rest } = tensor as NamedTensor;
+    if (typeof name !== "string")
+      throw new TensorError(`got a tensor of name ${showJson(name)}, expected text`);
+    if (!ELEMENT_TYPES.includes(type))
+      throw refusal(name, `type ${showJson(type)}`, `one of ${ELEMENT_TYPES.join(" ")}`);
+    checkDataType(data, type, name);
+    quantisation(rest, name);
+    if (name === METADATA)
+      throw new TensorError(`${METADATA}: this tensor name is reserved for metadata. Use another name.`);
+    if (seen.has(name)) throw refusal(name, "this tensor name twice", "each name once");
+    seen.add(name);
+    const count = elementCount(dims, name);
+    if (data.length !== count)
+      throw refusal(name, `${data.length} elements`, `${count} (${type}[${dims.join()}])`);
+  }
+}
+
+/** Returns the metadata with the entry EXTRAS, if a tensor needs one. */
+function metadataWithExtras(tensors: readonly Readonly<NamedTensor>[], given: unknown): Metadata {
+  const metadata = readMetadata(given ?? {}, "metadata");
+  if (metadata[EXTRAS] !== undefined)
+    throw new TensorError(`metadata: the key ${showJson(EXTRAS)} is reserved. Use another key.`);
+  const extras = tensors
+    .map(({ name, scale, zeroPoint, order }) => [name, { scale, zeroPoint, order }] as const)
+    .filter(([, extra]) => Object.values(extra).some((value) => value !== undefined));
+  if (extras.length > 0) metadata[EXTRAS] = jsonObject(extras);
+  return metadata;
+}
+
+/** Returns the header as ASCII text, padded so that the data begin at a multiple of 8. */
+function headerOf(placed: readonly Readonly<NamedTensor>[], metadata: Metadata): string {
+  let end = 0;
+  const entries = placed.map(({ name, type, dims, data }) => {
+    const begin = end;
+    end += data.byteLength;
+    return [name, { dtype: type.toUpperCase(), shape: dims, data_offsets: [begin, end] }] as const;
+  });
+  const hasMetadata = Object.keys(metadata).length > 0;
+  const json = ascii(jsonObject([...(hasMetadata ? [[METADATA, metadata] as const] : []), ...entries]));
+  return json.padEnd(Math.ceil(json.length / 8) * 8);
+}
+
+/** Returns a JSON object. An object of JavaScript would reorder names such as "758" and lose "__proto__". */
+const jsonObject = (entries: readonly (readonly [string, unknown])[]): string =>
+  `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()}}`;
+
+/** Escapes the characters of JSON that are not ASCII. QuickJS and Hermes have no TextEncoder to write them. */
 const ascii = (json: string): string =>
   json.replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
-
-/** Strict UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF). */
-function fromUtf8(bytes: Uint8Array, where: string): string {
-  const parts: string[] = [];
-  let units: number[] = [];
-  for (let i = 0; i < bytes.length;) {
-    const first = bytes[i++];
-    const more =
-      first < 0x80
-        ? 0
-        : first >= 0xc2 && first < 0xe0
-          ? 1
-          : first >= 0xe0 && first < 0xf0
-            ? 2
-            : first >= 0xf0 && first < 0xf5
-              ? 3
-              : -1;
-    let code = more < 1 ? first : first & (0x3f >> more);
-    let good = more >= 0;
-    for (let k = 0; k < more; k++) {
-      const next = bytes[i++]; // past the end: undefined, which fails the test below
-      good &&= (next & 0xc0) === 0x80;
-      code = (code << 6) | (next & 0x3f);
-    }
-    if (more === 2) good &&= code >= 0x800 && (code < 0xd800 || code > 0xdfff);
-    if (more === 3) good &&= code >= 0x10000 && code <= 0x10ffff;
-    if (!good)
-      throw new TensorError(`${where}: got a header that is not UTF-8 (byte ${i - 1}), expected JSON`);
-    if (code > 0xffff) units.push(0xd800 + ((code - 0x10000) >> 10), 0xdc00 + (code & 0x3ff));
-    else units.push(code);
-    if (units.length > 4096) {
-      parts.push(String.fromCharCode(...units));
-      units = [];
-    }
-  }
-  return parts.join("") + String.fromCharCode(...units);
-}

@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { TensorError } from "../../src/core/errors.ts";
+import { TensorError } from "../../../src/core/errors.ts";
+import { readSafetensors, writeSafetensors } from "../../../src/node/files/safetensors.ts";
 import {
   ELEMENT_TYPES,
+  type NamedTensor,
   bytesPerElement,
-  readSafetensors,
   typedData,
-  writeSafetensors,
-} from "../../src/node/files/safetensors.ts";
-import type { NamedTensor } from "../../src/node/files/safetensors.ts";
+} from "../../../src/node/files/tensor.ts";
 
 /** A file by the letter of the format, independent of the writer. */
 function file(header: unknown, data: Uint8Array = new Uint8Array(0)): Uint8Array {
@@ -19,6 +18,9 @@ function file(header: unknown, data: Uint8Array = new Uint8Array(0)): Uint8Array
   bytes.set(data, 8 + json.length);
   return new Uint8Array(bytes);
 }
+
+/** A file whose header has these bytes, and no data. */
+const header = (...bytes: number[]) => Uint8Array.of(bytes.length, 0, 0, 0, 0, 0, 0, 0, ...bytes);
 
 const entry = (dtype: string, shape: unknown, data_offsets: unknown) => ({ dtype, shape, data_offsets });
 
@@ -56,14 +58,14 @@ test("reads a file written by the letter of the format", () => {
   ]);
 });
 
-test("what is written is what is read: names, types, scales, order, metadata", () => {
+test("reads back names, types, scales, order and metadata", () => {
   const bytes = writeSafetensors(example, { output_format: "raw", "kanji 字": "\u2028" });
   const { tensors, metadata } = readSafetensors(bytes);
   expect(byName(tensors)).toEqual(byName(example));
   expect(metadata).toEqual({ output_format: "raw", "kanji 字": "\u2028" });
 });
 
-test("the header is ASCII and padded, wide types first: an aligned file is read without a copy", () => {
+test("writes an ASCII header and aligned tensors, which are read without a copy", () => {
   const bytes = writeSafetensors(example);
   const length = new DataView(bytes.buffer).getUint32(0, true);
   expect(length % 8).toBe(0);
@@ -71,14 +73,14 @@ test("the header is ASCII and padded, wide types first: an aligned file is read 
   for (const { data } of readSafetensors(bytes).tensors) expect(data.buffer).toBe(bytes.buffer);
 });
 
-test("a file at an odd address is read too", () => {
+test("reads a file at an odd address", () => {
   const bytes = writeSafetensors(example);
   const shifted = new Uint8Array(bytes.length + 3).subarray(3);
   shifted.set(bytes);
   expect(byName(readSafetensors(shifted).tensors)).toEqual(byName(example));
 });
 
-test("an empty list makes a file that reads back empty", () => {
+test("writes a file without tensors, and refuses what is no list of tensors", () => {
   expect(readSafetensors(writeSafetensors([]))).toEqual({ tensors: [], metadata: {} });
   for (const [none, got] of [
     [null, "tensors null"],
@@ -88,7 +90,7 @@ test("an empty list makes a file that reads back empty", () => {
   expect(readSafetensors(writeSafetensors([], { a: "b" }))).toEqual({ tensors: [], metadata: { a: "b" } });
 });
 
-describe("refuses, with got and expected", () => {
+describe("refuses", () => {
   const f32 = (shape: unknown, offsets: unknown, bytes = 8) =>
     file({ t: entry("F32", shape, offsets) }, new Uint8Array(bytes));
   const cases: [string, Uint8Array, RegExp][] = [
@@ -104,7 +106,15 @@ describe("refuses, with got and expected", () => {
       /got a header of 9223372036854776000 bytes/,
     ],
     ["no JSON", file("{nonsense"), /got a header that is not JSON/],
-    ["no UTF-8", Uint8Array.of(2, 0, 0, 0, 0, 0, 0, 0, 0xc0, 0x80), /not UTF-8/],
+    [
+      "an overlong character",
+      header(0xc0, 0x80),
+      /safetensors: got a header that is not UTF-8, expected JSON/,
+    ],
+    ["a surrogate", header(0xed, 0xa0, 0x80), /not UTF-8/],
+    ["a character above U+10FFFF", header(0xf4, 0x90, 0x80, 0x80), /not UTF-8/],
+    ["a character that is cut short", header(0x7b, 0xe5, 0xad), /not UTF-8/],
+    ["a byte order mark", header(0xef, 0xbb, 0xbf, 0x7b, 0x7d), /got a header that is not JSON/],
     ["a list", file([]), /got header \[\], expected an object/],
     [
       "a name twice",
@@ -137,7 +147,7 @@ describe("refuses, with got and expected", () => {
     [
       "an overlap",
       file({ a: entry("U8", [3], [0, 3]), b: entry("U8", [2], [2, 4]) }, new Uint8Array(4)),
-      /b: got data from byte 2, expected 3/,
+      /b: got data from byte 2, expected 3: tensors leave no holes and do not overlap/,
     ],
     [
       "metadata that are not texts",
@@ -165,10 +175,12 @@ describe("refuses, with got and expected", () => {
     expect(() => readSafetensors(bytes)).toThrow(message);
   });
 
-  test("the writer: a name twice, data that do not fit their dims or type", () => {
+  test("a tensor to write: a name twice, data that do not fit dims or type", () => {
     const t: NamedTensor = { name: "t", type: "f32", dims: [2], data: new Float32Array(2) };
     expect(() => writeSafetensors([t, t])).toThrow(/t: got this tensor name twice/);
-    expect(() => writeSafetensors([{ ...t, name: "__metadata__" }])).toThrow(/reserved/);
+    expect(() => writeSafetensors([{ ...t, name: "__metadata__" }])).toThrow(
+      /__metadata__: this tensor name is reserved for metadata. Use another name./,
+    );
     expect(() => writeSafetensors([{ ...t, dims: [3] }])).toThrow(
       /t: got 2 elements, expected 3 \(f32\[3\]\)/,
     );
@@ -177,7 +189,7 @@ describe("refuses, with got and expected", () => {
     );
   });
 
-  test("the writer: what the reader would refuse, or read as something else", () => {
+  test("a tensor to write that would not read back as it is", () => {
     const t: NamedTensor = { name: "t", type: "f32", dims: [2], data: new Float32Array(2) };
     const write = (change: object) => () => writeSafetensors([{ ...t, ...change }]);
     // the words of ONNX Runtime
@@ -193,14 +205,16 @@ describe("refuses, with got and expected", () => {
     expect(() => writeSafetensors([t], { a: 5 as unknown as string })).toThrow(
       /metadata: __metadata__: got \{"a":5\}, expected an object of texts/,
     );
-    expect(() => writeSafetensors([t], { "boxwright.tensors": "{}" })).toThrow(/it is reserved/);
+    expect(() => writeSafetensors([t], { "boxwright.tensors": "{}" })).toThrow(
+      /metadata: the key "boxwright.tensors" is reserved. Use another key./,
+    );
     const buffer = Buffer.from([1]);
     expect(
       readSafetensors(writeSafetensors([{ name: "b", type: "u8", dims: [1], data: buffer }])).tensors,
     ).toEqual([{ name: "b", type: "u8", dims: [1], data: Uint8Array.of(1) }]);
   });
 
-  test("no bytes: what else is told", () => {
+  test("values that are not bytes", () => {
     expect(() => readSafetensors(new ArrayBuffer(20) as unknown as Uint8Array)).toThrow(
       /safetensors: got ArrayBuffer, expected the bytes of the file, a Uint8Array/,
     );
@@ -230,7 +244,7 @@ const tensor = fc
     };
   });
 
-test("any tensors survive the way through a file", () => {
+test("any tensors are read back as they were written", () => {
   fc.assert(
     fc.property(fc.uniqueArray(tensor, { selector: (t) => t.name, maxLength: 6 }), (tensors) => {
       expect(byName(readSafetensors(writeSafetensors(tensors)).tensors)).toEqual(byName(tensors));
@@ -247,7 +261,7 @@ const neverThrowsElse = (bytes: Uint8Array) => {
   }
 };
 
-test("any bytes: tensors, or TensorError", () => {
+test("any bytes give tensors or a TensorError", () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), neverThrowsElse), { numRuns: 2000 });
   fc.assert(
     fc.property(fc.string({ maxLength: 80 }), (s) => neverThrowsElse(file(s))),
@@ -271,7 +285,7 @@ test("any bytes: tensors, or TensorError", () => {
   );
 });
 
-test("a real file with bytes changed or cut: tensors, or TensorError", () => {
+test("a damaged file gives tensors or a TensorError", () => {
   const bytes = writeSafetensors(example, { a: "b" });
   fc.assert(
     fc.property(

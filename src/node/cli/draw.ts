@@ -1,0 +1,116 @@
+/** `boxwright draw`: detections on their photo, as SVG or PNG. */
+import { basename, extname } from "node:path";
+import { isRecord, showJson } from "../../core/json.ts";
+import type { Drawn } from "../../picture/drawn.ts";
+import { imageInfo } from "../../picture/image-info.ts";
+import { drawSvg } from "../../picture/svg.ts";
+import { load } from "../files/load.ts";
+import { decodeText } from "../files/raw.ts";
+import { rasterise } from "../raster.ts";
+import { countText } from "./decode.ts";
+import { decodeFiles } from "./decode-files.ts";
+import type { Io } from "./io.ts";
+import { UsageError, type Values, optionsOf } from "./options.ts";
+import type { Parsed } from "./parse.ts";
+import { checkPlaces, readNamed, writeNamed } from "./places.ts";
+import { textOf, textsOf, wholeOf, wrongValue } from "./values.ts";
+
+export async function draw({ positionals, values }: Parsed, io: Io): Promise<void> {
+  const photoPath = textOf(values, "photo");
+  if (photoPath === undefined) throw new UsageError("--photo is missing. Name the PNG or JPEG to draw on.");
+  const outs = outPaths(values, photoPath);
+  const read = ["detections", "labels", "priors", "font"].map((option) => values[option]);
+  await checkPlaces(
+    outs.map((out) => ["out", out]),
+    [photoPath, ...read, ...positionals],
+  );
+  const photo = await readNamed("photo", photoPath);
+  // Check the photo before decoding, which takes longer.
+  imageInfo(photo, photoPath);
+
+  const detections = await detectionsToDraw(positionals, values, io);
+  const title = `${basename(photoPath)}: ${detections.length} detections`;
+  const svg = drawSvg(photo, detections, { title });
+  for (const out of outs) {
+    const picture = /\.png$/i.test(out) ? await rasterise(svg, rasterOptions(values)) : svg;
+    await writeNamed("out", out, picture);
+    io.out(`${out}: ${countText(detections.length)}\n`);
+  }
+}
+
+/** Returns the pictures to write. Default: an SVG named after the photo, in the current folder. */
+function outPaths(values: Values, photoPath: string): readonly string[] {
+  const outs = textsOf(values, "out") ?? [`${basename(photoPath, extname(photoPath))}.boxes.svg`];
+  const wrong = outs.find((out) => !/\.(svg|png)$/i.test(out));
+  if (wrong !== undefined) throw wrongValue("out", wrong, "a name that ends in .svg or .png");
+  return outs;
+}
+
+function rasterOptions(values: Values): { width?: number; font?: string } {
+  const width = wholeOf(values, "width", 1);
+  const font = textOf(values, "font");
+  return { ...(width !== undefined && { width }), ...(font !== undefined && { font }) };
+}
+
+/** Returns the detections of one image, decoded or read from --detections. */
+async function detectionsToDraw(
+  positionals: readonly string[],
+  values: Values,
+  io: Io,
+): Promise<readonly Drawn[]> {
+  const file = textOf(values, "detections");
+  const index = wholeOf(values, "index", 0) ?? 0;
+  if (file !== undefined) checkDrawnAsTheyAre(positionals, values);
+  const { images, notes } =
+    file === undefined
+      ? await decodeFiles(positionals, values)
+      : { images: await readDetections(file), notes: [] };
+  for (const note of notes) io.err(`boxwright: ${note}\n`);
+  if (index >= images.length)
+    throw new UsageError(`--index: got ${index}, expected 0..${images.length - 1}, an image of the batch`);
+  return images[index];
+}
+
+/** Options that say how to draw. All other options of `draw` say how to decode. */
+const DRAWING = ["out", "detections", "index", "font", "width", "photo"];
+
+/** Throws if tensors or options of decoding are given beside --detections. */
+function checkDrawnAsTheyAre(positionals: readonly string[], values: Values): void {
+  if (positionals.length > 0)
+    throw new UsageError(
+      `--detections takes the place of ${positionals.join(" ")}. Remove the files, or --detections.`,
+    );
+  const idle = Object.keys(optionsOf("draw")).find(
+    (option) => !DRAWING.includes(option) && values[option] !== undefined,
+  );
+  if (idle !== undefined)
+    throw new UsageError(
+      `--${idle} has no effect on --detections, which are drawn as they are. Remove one of the two.`,
+    );
+}
+
+/** Reads what `decode --json` printed, or a bare list of detections. Returns the detections of each image. */
+async function readDetections(file: string): Promise<Drawn[][]> {
+  const json = await readJson(file);
+  const single = detectionsIn(json);
+  if (single) return [single];
+  if (Array.isArray(json)) {
+    const images = json.map(detectionsIn);
+    if (images.every((list) => list === null)) return [json as Drawn[]];
+    if (images.every((list) => list !== null)) return images;
+  }
+  throw wrongValue("detections", json, 'a list of detections or {"detections": [...]}');
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(decodeText(await load(file), file)) as unknown;
+  } catch (e) {
+    throw new UsageError(
+      `--detections: got ${showJson(file)} (${(e as Error).message}), expected a JSON file of detections`,
+    );
+  }
+}
+
+const detectionsIn = (value: unknown): Drawn[] | null =>
+  isRecord(value) && Array.isArray(value["detections"]) ? (value["detections"] as Drawn[]) : null;

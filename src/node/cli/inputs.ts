@@ -1,0 +1,79 @@
+/** Config and tensors among the files of a command. */
+import { TensorError } from "../../core/errors.ts";
+import { TYPES, isFloat } from "../../core/tensor.ts";
+import { type Input, mergeTensors } from "../files/read.ts";
+import type { NamedTensor, TensorHead } from "../files/tensor.ts";
+import { UsageError, type Values } from "./options.ts";
+import { parseQuantised } from "./shapes.ts";
+import { listOf, textsOf, wrongValue } from "./values.ts";
+
+/** Returns the one config among the files. Its text is JSON. */
+export function configAmong(inputs: readonly Input[]): { path: string; text: string } | undefined {
+  const configs = inputs.filter((input) => input.kind === "config");
+  if (configs.length > 1)
+    throw new UsageError(
+      `${configs.length} configs are given: ${configs.map((c) => c.path).join(", ")}. Pass one.`,
+    );
+  const [config] = configs;
+  try {
+    if (config) JSON.parse(config.text);
+  } catch (e) {
+    throw new TensorError(
+      `${config.path}: got text that is not JSON (${(e as Error).message}), expected a config: NN_config, nn_config, an NN Archive's config.json or typed options`,
+    );
+  }
+  return config;
+}
+
+/** Throws if neither a config file nor --family describes the network. */
+export function checkHasNetwork(config: unknown, values: Values): void {
+  if (config === undefined && values["family"] === undefined)
+    throw new UsageError(
+      "no network is described. Pass a config file, an NN Archive, or --family and --classes.",
+    );
+}
+
+const QUANTISED_TYPES: readonly string[] = TYPES.filter((type) => !isFloat({ type }));
+
+/** Returns all tensors of the files, with the scales of --quantised. Files of NumPy do not state scales. */
+export function tensorsAmong(inputs: readonly Input[], values: Values): NamedTensor[] {
+  return (textsOf(values, "quantised") ?? []).reduce(withScale, mergeTensors(inputs));
+}
+
+/** Sets the scale that a word of --quantised states. The word needs no name if one tensor lacks a scale. */
+function withScale(tensors: NamedTensor[], word: string): NamedTensor[] {
+  const parsed = parseQuantised(word);
+  if (parsed === null)
+    throw wrongValue(
+      "quantised",
+      word,
+      "[NAME=]SCALE[,ZERO] with a positive scale, for example boxes=0.07,128",
+    );
+  const open = tensors.filter((t) => QUANTISED_TYPES.includes(t.type) && t.scale === undefined);
+  const matches = open.filter((t) => parsed.name === undefined || t.name === parsed.name);
+  if (matches.length !== 1) {
+    const names = open.length === 0 ? "the files have none" : `one of ${open.map((t) => t.name).join(", ")}`;
+    throw wrongValue("quantised", word, `the name of a tensor of integers without a scale: ${names}`);
+  }
+  return tensors.map((t) => (t === matches[0] ? { ...t, ...parsed.scale } : t));
+}
+
+/** Returns the tensors of --only, in its order, or all tensors without it. */
+export function selectOnly<T extends { name: string }>(tensors: T[], values: Values): T[] {
+  const names = listOf(values, "only");
+  if (names === undefined) return tensors;
+  return names.map((name) => {
+    const found = tensors.find((t) => t.name === name);
+    if (!found) throw wrongValue("only", name, `one of ${tensors.map((t) => t.name).join(", ")}`);
+    return found;
+  });
+}
+
+/** Returns a tensor without its data. */
+export const headOf = ({ data: _, ...head }: NamedTensor): TensorHead => head;
+
+/** Returns a function that gives the data of a tensor by its name, or null. */
+export const dataIn =
+  (tensors: readonly NamedTensor[]) =>
+  (name: string): NamedTensor["data"] | null =>
+    tensors.find((t) => t.name === name)?.data ?? null;

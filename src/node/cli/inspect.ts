@@ -1,0 +1,46 @@
+/** `boxwright inspect`: how a config, an archive, tensor files or shapes would be read. */
+import { type Input, readInput } from "../files/read.ts";
+import type { TensorHead } from "../files/tensor.ts";
+import { inspect as inspectTensors } from "../inspect.ts";
+import { configAmong, dataIn, headOf, selectOnly, tensorsAmong } from "./inputs.ts";
+import type { Io } from "./io.ts";
+import { UsageError } from "./options.ts";
+import type { Parsed } from "./parse.ts";
+import { setupOf } from "./setup.ts";
+import { checkNamesDiffer, parseShape } from "./shapes.ts";
+
+export async function inspect({ positionals, values }: Parsed, io: Io): Promise<void> {
+  const { shapes, inputs } = await readWords(positionals);
+  const config = configAmong(inputs);
+  const tensors = tensorsAmong(inputs, values);
+  const heads = selectOnly([...shapes, ...tensors.map(headOf)], values);
+  checkNamesDiffer(heads);
+  if (!config && heads.length === 0 && values["family"] === undefined)
+    throw new UsageError(
+      "nothing to inspect is given. Pass a config, an archive, tensor files or shapes such as output0:1x84x8400:f32.",
+    );
+  const setup = await setupOf(values, config?.text);
+  const { text, json } = inspectTensors(setup.config, heads, setup.options, dataIn(tensors));
+  io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
+}
+
+/** Reads each word as a shape, or else as the path of a file. */
+async function readWords(
+  words: readonly string[],
+): Promise<{ shapes: readonly TensorHead[]; inputs: readonly Input[] }> {
+  const shapes: TensorHead[] = [];
+  const inputs: Input[] = [];
+  for (const word of words) {
+    const shape = parseShape(word, shapes.length);
+    if (shape) shapes.push(shape);
+    else inputs.push(await readInput(word).catch((e: Error) => refuseWord(word, e)));
+  }
+  return { shapes, inputs };
+}
+
+/** Throws the error of a file. If there is no such file, the error says how shapes are written. */
+function refuseWord(word: string, e: Error): never {
+  const isMissing = (e.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
+  if (isMissing && e.message.startsWith(`${word} `)) e.message += " A shape is written NAME:1x84x8400.";
+  throw e;
+}

@@ -1,0 +1,49 @@
+/** Parses the words after a command. */
+import { parseArgs } from "node:util";
+import { showJson } from "../../core/json.ts";
+import { completionOf } from "./complete.ts";
+import { type CommandName, type Option, UsageError, type Values, optionsOf } from "./options.ts";
+
+export interface Parsed {
+  readonly values: Values;
+  readonly positionals: readonly string[];
+}
+
+/**
+ * Parses words into options and positionals.
+ * @throws UsageError for an unknown option, and for a value that is missing or that a flag does not take
+ */
+export function parseWords(command: CommandName, words: readonly string[]): Parsed {
+  const options = optionsOf(command);
+  const { values, positionals, tokens } = parseArgs({
+    args: [...words],
+    options: {
+      ...Object.fromEntries(Object.entries(options).map(([name, option]) => [name, parseOption(option)])),
+      help: { type: "boolean", short: "h" },
+    },
+    allowPositionals: true,
+    // Check the tokens below: Node's own messages suggest positionals, and no option that may be meant.
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const { rawName, value, inlineValue } = token;
+    const placeholder = token.name === "help" ? undefined : options[token.name]?.value;
+    if (token.name !== "help" && !Object.hasOwn(options, token.name))
+      throw new UsageError(`unknown option ${rawName}. ${completionOf(token.name, command)}`);
+    if (placeholder === undefined) {
+      if (value !== undefined) throw new UsageError(`${rawName} takes no value: got ${showJson(value)}`);
+    } else if (value === undefined) {
+      throw new UsageError(`${rawName} has no value: write ${rawName} ${placeholder}`);
+    } else if (!inlineValue && /^-./.test(value)) {
+      throw new UsageError(
+        `${rawName} has no value, and ${showJson(value)} behind it looks like an option. Write ${rawName}=${value} if it is the value.`,
+      );
+    }
+  }
+  return { values, positionals };
+}
+
+const parseOption = ({ value, isRepeatable }: Option) =>
+  ({ type: value === undefined ? "boolean" : "string", multiple: isRepeatable ?? false }) as const;

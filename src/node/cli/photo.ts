@@ -1,0 +1,36 @@
+/** The photo that the network saw. */
+import type { Frame } from "../../decode/frame.ts";
+import { imageInfo } from "../../picture/image-info.ts";
+import { UsageError, type Values } from "./options.ts";
+import { readNamed } from "./places.ts";
+import { sizeOf, textOf, wrongValue } from "./values.ts";
+
+export const RESIZES: readonly Frame["resize"][] = ["stretch", "letterbox", "letterbox-topleft"];
+
+/** Returns size and fitting of the photo, from --photo or --image-size; undefined if neither is given. */
+export async function frameOf(values: Values): Promise<Frame | undefined> {
+  const size = await photoSize(values);
+  if (size === undefined) {
+    if (values["resize"] !== undefined)
+      throw new UsageError("--resize needs the size of the photo. Add --photo or --image-size.");
+    return undefined;
+  }
+  return { width: size[0], height: size[1], resize: resizeOf(values) };
+}
+
+async function photoSize(values: Values): Promise<[number, number] | undefined> {
+  const path = textOf(values, "photo");
+  const stated = sizeOf(values, "image-size");
+  if (path === undefined) return stated;
+  const { width, height } = imageInfo(await readNamed("photo", path), path);
+  if (stated && (stated[0] !== width || stated[1] !== height))
+    throw new UsageError(`--image-size: got ${stated.join("x")}, expected ${width}x${height} (${path})`);
+  return [width, height];
+}
+
+function resizeOf(values: Values): Frame["resize"] {
+  const value = textOf(values, "resize") ?? "stretch";
+  const found = RESIZES.find((resize) => resize === value);
+  if (!found) throw wrongValue("resize", value, RESIZES.join(", "));
+  return found;
+}

@@ -1,0 +1,51 @@
+/** Files that options name. */
+import { stat, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { TensorError } from "../../core/errors.ts";
+import { load, systemReason } from "../files/load.ts";
+import { wrongValue } from "./values.ts";
+
+/** Reads the file that an option names. */
+export async function readNamed(option: string, path: string): Promise<Uint8Array> {
+  return load(path).catch((e: Error) => {
+    e.message = `--${option}: ${e.message}`;
+    throw e;
+  });
+}
+
+/** Writes the file that an option names. */
+export async function writeNamed(option: string, path: string, data: string | Uint8Array): Promise<void> {
+  return writeFile(path, data).catch((e: NodeJS.ErrnoException) => {
+    throw new TensorError(`--${option}: ${path} cannot be written: ${systemReason(e)}.`);
+  });
+}
+
+/**
+ * Throws if a file to write is also read, or is written by another option.
+ * @param outs options and the paths that they name
+ * @param read paths of the files that are read. Values that are not given are skipped
+ */
+export async function checkPlaces(
+  outs: readonly (readonly [option: string, path: string | undefined])[],
+  read: readonly unknown[],
+): Promise<void> {
+  const paths = read.filter((path): path is string => typeof path === "string");
+  const taken = new Set(await Promise.all(paths.map(identityOf)));
+  for (const [option, path] of outs) {
+    if (path === undefined) continue;
+    const identity = await identityOf(path);
+    if (identity !== null && taken.has(identity))
+      throw wrongValue(option, path, "a file of its own: this one is read or written here already");
+    taken.add(identity);
+  }
+}
+
+/**
+ * Returns what tells a file from all others, however its path is spelled and whatever links lead to it. A device has
+ * null: several results may go there.
+ */
+const identityOf = (path: string): Promise<string | null> =>
+  stat(path, { bigint: true }).then(
+    (s) => (s.isFile() ? `${s.dev} ${s.ino}` : null),
+    () => resolve(path),
+  );

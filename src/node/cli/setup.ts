@@ -1,0 +1,144 @@
+/** Turns options of the command line into the arguments of `createDecoder`. */
+import { readFile } from "node:fs/promises";
+import type { DecoderOptions } from "../../config/types.ts";
+import { readTensors } from "../files/read.ts";
+import { utf8 } from "../files/text.ts";
+import { UsageError, type Values } from "./options.ts";
+import { listOf, numberOf, numbersOf, sizeOf, textOf, textsOf, wholeOf, wrongValue } from "./values.ts";
+
+/** Arguments of `createDecoder` and `inspect`. */
+export interface Setup {
+  /** Text of a config file, typed options, or undefined if neither is given. */
+  readonly config: unknown;
+  readonly options: DecoderOptions;
+}
+
+/** @param file text of the config file, if there is one */
+export async function setupOf(values: Values, file: string | undefined): Promise<Setup> {
+  checkAnchorOptions(values, file !== undefined);
+  const options = await decoderOptions(values, file !== undefined);
+  if (file !== undefined) return { config: file, options };
+  const { family, classes, strides } = options;
+  if (family === undefined) return { config: undefined, options };
+  const anchors = { anchors: numbersOf(values, "anchors"), anchorMasks: masksOf(values) };
+  return { config: defined({ family, classes, strides, ...anchors }), options };
+}
+
+/** Throws if anchors are given beside a config file, or without a family: they are no options of the decoder. */
+function checkAnchorOptions(values: Values, hasFile: boolean): void {
+  const given = ["anchors", "masks"].find((option) => values[option] !== undefined);
+  if (given === undefined) return;
+  if (hasFile)
+    throw new UsageError(
+      `--${given} cannot be combined with a config file. Put the anchors into the file, or replace the file by --family.`,
+    );
+  if (values["family"] === undefined)
+    throw new UsageError(`--${given} describes a network without a family. Add --family.`);
+}
+
+async function decoderOptions(values: Values, hasFile: boolean): Promise<DecoderOptions> {
+  const labels = await labelsOf(values);
+  const scaleXY = numbersOf(values, "scale-xy");
+  return defined({
+    engine: values["engine"],
+    family: values["family"],
+    // One label per class states the number of classes too.
+    classes: wholeOf(values, "classes", 1) ?? (hasFile ? undefined : labels?.length),
+    labels,
+    inputSize: sizeOf(values, "input-size"),
+    strides: numbersOf(values, "strides"),
+    scaleXY: scaleXY?.length === 1 ? scaleXY[0] : scaleXY,
+    activation: values["activation"],
+    reading: values["reading"],
+    boxFormat: values["box-format"],
+    coordinates: values["coordinates"],
+    background: values["background"] === "none" ? false : wholeOf(values, "background", 0),
+    variances: numbersOf(values, "variances"),
+    scales: numbersOf(values, "scales"),
+    priors: await priorsOf(values),
+    priorFormat: values["prior-format"],
+    roles: rolesOf(values),
+    conventions: values["conventions"],
+    confidenceThreshold: numberOf(values, "confidence", 0, 1),
+    iouThreshold: numberOf(values, "iou", 0, 1),
+    maxDetections: wholeOf(values, "max", 1),
+    keep: listOf(values, "keep")?.map((word) => (/^\d+$/.test(word) ? Number(word) : word)),
+  }) as DecoderOptions;
+}
+
+const defined = (object: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+
+/** Reads labels from a file, one per line. If there is no such file, the value itself is a list of labels. */
+async function labelsOf(values: Values): Promise<string[] | undefined> {
+  const value = textOf(values, "labels");
+  if (value === undefined) return undefined;
+  const file = await readFile(value).catch(() => null);
+  if (file === null && !value.includes(","))
+    throw wrongValue(
+      "labels",
+      value,
+      "a file that can be read, or names separated by commas. Write a single name with a comma behind it.",
+    );
+  const labels = (file === null ? value.split(",") : linesOf(file, value)).map((label) => label.trim());
+  // An empty label in between stays: it is a class without a name.
+  while (labels[labels.length - 1] === "") labels.pop();
+  if (labels.length === 0) throw wrongValue("labels", value, "one name or more");
+  return labels;
+}
+
+function linesOf(file: Uint8Array, path: string): string[] {
+  const text = utf8(file);
+  if (text === null) throw wrongValue("labels", path, "a text file in UTF-8");
+  if (isJsonDocument(text)) throw wrongValue("labels", path, "a text file with one name per line, not JSON");
+  return text.split(/\r?\n/);
+}
+
+/** True if a text is a JSON object or list. A single word or number may be a label. */
+function isJsonDocument(text: string): boolean {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === "object" && json !== null;
+  } catch {
+    return false;
+  }
+}
+
+const PARTS = ["boxes", "scores", "objectness", "labels", "priors", "count"];
+
+/** Reads --role. A part that is given twice is played by several tensors. */
+function rolesOf(values: Values): Record<string, string | string[]> | undefined {
+  const words = textsOf(values, "role");
+  if (!words) return undefined;
+  const names: Record<string, string[]> = {};
+  for (const word of words) {
+    const [, part = "", name] = /^([^=]*)=(.+)$/.exec(word) ?? [];
+    if (!PARTS.includes(part))
+      throw wrongValue("role", word, `PART=NAME with one of the parts ${PARTS.join(", ")}`);
+    (names[part] ??= []).push(name);
+  }
+  return Object.fromEntries(
+    Object.entries(names).map(([part, list]) => [part, list.length === 1 ? list[0] : list]),
+  );
+}
+
+function masksOf(values: Values): unknown {
+  const value = textOf(values, "masks");
+  if (value === undefined) return undefined;
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw wrongValue("masks", value, `JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`);
+  }
+}
+
+async function priorsOf(values: Values): Promise<Float32Array | undefined> {
+  const file = textOf(values, "priors");
+  if (file === undefined) return undefined;
+  const [tensor, ...others] = await readTensors(file);
+  if (others.length > 0 || !(tensor?.data instanceof Float32Array)) {
+    const found = [...(tensor ? [tensor] : []), ...others].map((t) => `${t.name} (${t.type})`).join(", ");
+    throw wrongValue("priors", file, `a file with one f32 tensor, not ${found}`);
+  }
+  return tensor.data;
+}

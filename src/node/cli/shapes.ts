@@ -1,0 +1,75 @@
+/** Reads shapes and scales as they are written on the command line. */
+import { showJson } from "../../core/json.ts";
+import { elementType } from "../files/bin.ts";
+import { ELEMENT_TYPES, type TensorHead } from "../files/tensor.ts";
+import { UsageError } from "./options.ts";
+
+/** `SCALE[,ZERO]`, as behind a shape and in --quantised. */
+const SCALE = String.raw`(-?[\d.e+-]+)(?:,(-?\d+(?:\.\d+)?))?`;
+const SHAPE = new RegExp(String.raw`^(?:(.+):)?(\d+(?:x\d+)+|\d+)(?::([a-z]\w*))?(?::${SCALE})?$`, "i");
+const QUANTISED = new RegExp(`^(?:(.+)=)?${SCALE}$`, "i");
+
+/** Scale and zero point of a tensor. */
+export interface Scale {
+  readonly scale: number;
+  readonly zeroPoint: number;
+}
+
+/** Returns a scale, or null if the number is not positive and finite. */
+function scaleOf(scale: string, zeroPoint = "0"): Scale | null {
+  return Number(scale) > 0 && Number(scale) < Infinity
+    ? { scale: Number(scale), zeroPoint: Number(zeroPoint) }
+    : null;
+}
+
+/** Parses `[NAME=]SCALE[,ZERO]`. Returns null if the word is written otherwise, or the scale is not positive. */
+export function parseQuantised(word: string): { name: string | undefined; scale: Scale } | null {
+  const [, name, number = "", zeroPoint] = QUANTISED.exec(word) ?? [];
+  const scale = scaleOf(number, zeroPoint);
+  return scale === null ? null : { name, scale };
+}
+
+/**
+ * Parses `name:1x84x8400:f32:0.004,128`. Everything but the shape is optional.
+ * @param index place of the tensor, for a name if none is given
+ * @returns null if the word is no shape: it is a path then
+ * @throws UsageError if a type, a size or a scale is not valid
+ */
+export function parseShape(word: string, index: number): TensorHead | null {
+  const match = SHAPE.exec(word);
+  if (!match) return null;
+  const [, name = `output${index}`, sizes, spelling = "f32", scale, zeroPoint] = match;
+  const type = elementType(spelling);
+  if (!type)
+    throw new UsageError(
+      `${word}: got type ${showJson(spelling)}, expected one of ${ELEMENT_TYPES.join(" ")}`,
+    );
+  const dims = sizes.split(/x/i).map(Number);
+  if (dims.includes(0)) throw new UsageError(`${word}: got a size of 0, expected 1 or more`);
+  if (scale === undefined) return { name, dims, type };
+  const quantised = scaleOf(scale, zeroPoint);
+  if (quantised === null)
+    throw new UsageError(`${word}: got scale ${showJson(scale)}, expected a positive number`);
+  return { name, dims, type, ...quantised };
+}
+
+/** Parses shapes separated by commas. A shape may contain a comma itself, before its zero point. */
+export function parseShapes(lists: readonly string[]): TensorHead[] {
+  const words = lists.flatMap((list) => list.split(/,(?!-?\d+(?:\.\d+)?(?:,|$))/));
+  return words.map((word, i) => {
+    const head = parseShape(word.trim(), i);
+    if (head === null)
+      throw new UsageError(`--outputs: got ${showJson(word)}, expected shapes such as name:1x255x13x13:f32`);
+    return head;
+  });
+}
+
+/** Throws if two tensors have the same name. Shapes and files may name a tensor twice. */
+export function checkNamesDiffer(heads: readonly TensorHead[]): void {
+  const seen = new Set<string>();
+  for (const { name } of heads) {
+    if (seen.has(name))
+      throw new UsageError(`tensor ${showJson(name)} is given twice. Each name may occur once.`);
+    seen.add(name);
+  }
+}

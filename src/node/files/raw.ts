@@ -1,0 +1,77 @@
+/** Finds the JSON that describes a raw tensor file, and the raw file that a JSON describes. */
+import { access, readFile } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { TensorError } from "../../core/errors.ts";
+import { isRecord } from "../../core/json.ts";
+import { type BinSpec, isTensorList, parseBin, parseTensorList, parseTensorSpec } from "./bin.ts";
+import { loadUnpacked } from "./load.ts";
+import { checkNotPlan } from "./parse.ts";
+import { type NamedTensor, refusal } from "./tensor.ts";
+import { utf8 } from "./text.ts";
+
+/** Names of the lists that may describe the raw files of their folder. */
+const LISTS = ["tensors.json", "meta.json", "fixture.json"];
+
+/** True if a path, without `.gz`, ends as a raw tensor does. */
+export const isRaw = (path: string): boolean => /\.(bin|raw)$/i.test(path);
+
+/** Reads the tensors of a list, each from its file beside the list. */
+export async function readList(json: unknown, path: string): Promise<NamedTensor[]> {
+  const specs = parseTensorList(json, path);
+  return Promise.all(
+    specs.map(async (spec) => parseBin(await loadUnpacked(join(dirname(path), spec.file)), spec)),
+  );
+}
+
+/** Reads a raw tensor, described by `x.bin.json` or `x.json`, or by a list in its folder that names the file. */
+export async function readRaw(path: string): Promise<NamedTensor> {
+  const data = await loadUnpacked(path);
+  checkNotPlan(data, path);
+  const plain = path.replace(/\.gz$/i, "");
+  const stem = plain.slice(0, -extname(plain).length);
+  const own = [`${plain}.json`, `${stem}.json`];
+  const lists = LISTS.map((name) => join(dirname(path), name));
+  for (const beside of [...own, ...lists]) {
+    const bytes = await readFile(beside).catch(() => null);
+    if (!bytes) continue;
+    const spec = findSpec(bytes, beside, basename(plain), own.includes(beside));
+    if (spec) return parseBin(data, spec);
+  }
+  throw new TensorError(
+    `${path} is raw data without a description. Put ${basename(own[0])} or ${basename(own[1])} beside it, with {"dtype": "float32", "shape": [1, 84, 8400]}.`,
+  );
+}
+
+/** Returns what a JSON says of `file`. `isOwn`: the JSON describes this one file, by its name. */
+function findSpec(bytes: Uint8Array, path: string, file: string, isOwn: boolean): BinSpec | null {
+  let json: unknown;
+  try {
+    json = JSON.parse(decodeText(bytes, path));
+  } catch {
+    throw refusal(path, "text that is not JSON", `the description of ${file}`);
+  }
+  if (isTensorList(json))
+    return parseTensorList(json, path).find((s) => s.file.replace(/\.gz$/i, "") === file) ?? null;
+  return isOwn && isRecord(json) ? parseTensorSpec(json, path, file) : null;
+}
+
+/** Returns the text of a file. Throws if the bytes are not UTF-8. */
+export function decodeText(bytes: Uint8Array, path: string): string {
+  const text = utf8(bytes);
+  if (text === null) throw refusal(path, "text that is not UTF-8", "JSON");
+  return text;
+}
+
+/** Returns the raw file that a JSON describes, by the names that `readRaw` tries. If none is there, the usual name. */
+export async function rawFileOf(path: string): Promise<string> {
+  const stem = path.replace(/\.json$/i, "");
+  const usual = isRaw(stem) ? [stem] : [`${stem}.bin`, `${stem}.raw`];
+  for (const file of usual.flatMap((f) => [f, `${f}.gz`])) {
+    const isThere = await access(file).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return file;
+  }
+  return usual[0];
+}

@@ -1,0 +1,140 @@
+/**
+ * Tensors as files hold them: their types, and the checks that all readers share. Nothing here imports Node, since
+ * safetensors is also the form in which raw tensors leave a device.
+ */
+import { TensorError } from "../../core/errors.ts";
+import { isRecord, showJson } from "../../core/json.ts";
+import { type StorageOrder, isBytes, kindOf } from "../../core/tensor.ts";
+
+/** Element type of a tensor in a file. f16 is carried as its raw bits. */
+export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
+
+/** Elements of a tensor in a file: one typed array per element type. A Uint16Array holds u16, or the bits of f16. */
+export type TensorData =
+  | Float32Array
+  | Float64Array
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | BigInt64Array;
+
+/** A tensor of a file. A list of tensors can be passed to `decode` as it is. */
+export interface NamedTensor {
+  name: string;
+  data: TensorData;
+  dims: number[];
+  type: ElementType;
+  /** Scale of quantised data: real = (raw - zeroPoint) * scale. */
+  scale?: number;
+  /** Zero point of quantised data, in raw units. */
+  zeroPoint?: number;
+  /** Storage order if the file states one, for example "NCHW" or "NHWC". */
+  order?: StorageOrder;
+}
+
+/** A tensor without its data. */
+export type TensorHead = Omit<NamedTensor, "data">;
+
+interface ArrayType {
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): TensorData;
+  readonly BYTES_PER_ELEMENT: number;
+}
+
+const ARRAYS: Record<ElementType, ArrayType> = {
+  f32: Float32Array,
+  f16: Uint16Array,
+  u8: Uint8Array,
+  i8: Int8Array,
+  i16: Int16Array,
+  u16: Uint16Array,
+  i32: Int32Array,
+  u32: Uint32Array,
+  i64: BigInt64Array,
+  f64: Float64Array,
+};
+
+export const ELEMENT_TYPES = Object.keys(ARRAYS) as ElementType[];
+
+export const bytesPerElement = (type: ElementType): number => ARRAYS[type].BYTES_PER_ELEMENT;
+
+/** Returns a refusal of the part of a file that `where` names. */
+export const refusal = (where: string, got: string, expected: string): TensorError =>
+  new TensorError(`${where}: got ${got}, expected ${expected}`);
+
+/** Returns a value that should be an object or bytes, for an error message. */
+export const kindOrValue = (value: unknown): string =>
+  typeof value === "object" && value !== null ? kindOf(value) : showJson(value);
+
+/** Throws if `bytes` are not bytes. Plain JavaScript may pass an ArrayBuffer, or a path. */
+export function checkBytes(bytes: unknown, where: string): void {
+  if (!isBytes(bytes)) throw refusal(where, kindOrValue(bytes), "the bytes of the file, a Uint8Array");
+}
+
+/** Throws if `data` is not the typed array that holds elements of `type`. A Buffer counts as a Uint8Array. */
+export function checkDataType(data: unknown, type: ElementType, where: string): void {
+  const kind = ARRAYS[type].name;
+  if (kindOf(data) !== kind) throw refusal(where, `data in ${kindOrValue(data)}`, `${kind} for ${type}`);
+}
+
+/** Returns the number of elements. Throws if `dims` is not a list of whole sizes, or their product exceeds 2^53 - 1. */
+export function elementCount(dims: unknown, where: string): number {
+  const shape = `shape ${showJson(dims)}`;
+  if (!Array.isArray(dims)) throw refusal(where, shape, "a list of sizes");
+  let count = 1;
+  let isEmpty = false;
+  for (const d of dims as unknown[]) {
+    if (typeof d !== "number" || !Number.isSafeInteger(d) || d < 0)
+      throw refusal(where, shape, "whole sizes of 0 or more");
+    // Keep zeros out of the product: a zero would hide an overflow of the other sizes.
+    if (d === 0) isEmpty = true;
+    else count *= d;
+    if (!Number.isSafeInteger(count)) throw refusal(where, shape, "at most 2^53 - 1 elements");
+  }
+  return isEmpty ? 0 : count;
+}
+
+/**
+ * Returns bytes as elements of a type. The result is a view of `bytes` if their address is a multiple of the element
+ * size, and else a copy: a typed array cannot begin elsewhere.
+ */
+export function typedData(type: ElementType, bytes: Uint8Array): TensorData {
+  const ArrayOf = ARRAYS[type];
+  const size = ArrayOf.BYTES_PER_ELEMENT;
+  const aligned = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
+  return new ArrayOf(aligned.buffer, aligned.byteOffset, aligned.byteLength / size);
+}
+
+/** Scale, zero point and storage order of a tensor, each left out if it is not stated. */
+export type Quantisation = Pick<NamedTensor, "scale" | "zeroPoint" | "order">;
+
+/**
+ * Reads scale, zero point and storage order from an object. The names `zero_point` and `storage_order` are read too.
+ */
+export function quantisation(value: unknown, where: string): Quantisation {
+  if (!isRecord(value)) throw refusal(where, showJson(value), "an object");
+  const scale = value["scale"] ?? null;
+  const zeroPoint = value["zeroPoint"] ?? value["zero_point"] ?? null;
+  const order = value["order"] ?? value["storage_order"] ?? null;
+  const out: Quantisation = {};
+  // Runtimes state a scale of 0 for tensors that are not quantised.
+  if (scale !== null && scale !== 0) {
+    if (!Number.isFinite(scale) || (scale as number) <= 0)
+      throw refusal(where, `scale ${showJson(scale)}`, "a positive number");
+    out.scale = scale as number;
+  }
+  if (zeroPoint !== null) {
+    if (!Number.isFinite(zeroPoint))
+      throw refusal(where, `zero point ${showJson(zeroPoint)}`, "a finite number");
+    out.zeroPoint = zeroPoint as number;
+  }
+  if (order !== null) {
+    if (typeof order !== "string" || !/^[A-Za-z]{1,8}$/.test(order))
+      throw refusal(where, `order ${showJson(order)}`, 'letters such as "NCHW" or "NHWC"');
+    // A decoder refuses letters that are no order.
+    out.order = order as StorageOrder;
+  }
+  return out;
+}

@@ -1,0 +1,170 @@
+/** Turns a drawing into a PNG, with optional packages of Node. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { showJson } from "../core/json.ts";
+import { DrawError, type Drawn, checkOptions } from "../picture/drawn.ts";
+import { type DrawOptions, drawSvg } from "../picture/svg.ts";
+
+/** Options of `rasterise` and `drawPng`. */
+export interface RasterOptions {
+  /** Path of a .ttf or .otf font. Default: DejaVu Sans of the package dejavu-fonts-ttf, or else the system's fonts. */
+  readonly font?: string;
+  /** Width of the picture in pixels. Default: that of the SVG. */
+  readonly width?: number;
+}
+
+interface ResvgOptions {
+  readonly font: { readonly fontFiles: readonly string[]; readonly loadSystemFonts: boolean };
+  readonly fitTo?: { readonly mode: "original" } | { readonly mode: "width"; readonly value: number };
+}
+
+/** The class of @resvg/resvg-js, as far as it is used. */
+type Resvg = new (
+  svg: string,
+  options: ResvgOptions,
+) => { render(): { asPng(): Uint8Array; readonly pixels: Uint8Array }; getBBox(): unknown };
+
+/**
+ * Returns the PNG of an SVG that `drawSvg` made. Needs the optional package @resvg/resvg-js.
+ * @throws DrawError if the package is missing, the font cannot be used, the picture is too large, or the photo in the
+ * SVG cannot be decoded
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { drawSvg, imageInfo, rasterise } from "boxwright/node";
+ *
+ * const svg = drawSvg(readFileSync("test/fixtures/photos/chelsea.png"), []);
+ * const png = await rasterise(svg, { width: 200 });
+ * console.log(imageInfo(png).width, imageInfo(png).height); // 200 133
+ */
+export async function rasterise(svg: string, options: RasterOptions = {}): Promise<Uint8Array> {
+  if (typeof svg !== "string") throw new DrawError(`got ${showJson(svg)}, expected the text of an SVG`);
+  checkOptions(options);
+  const { font: ownFont, width } = options ?? {};
+  const Resvg = await loadResvg();
+  const font = await fontFor(svg, ownFont, Resvg);
+  checkSize(svg, width);
+  const fitTo =
+    width === undefined ? ({ mode: "original" } as const) : ({ mode: "width", value: width } as const);
+  const picture = new Resvg(svg, { font, fitTo }).render();
+  checkPhoto(svg, picture.pixels);
+  return picture.asPng();
+}
+
+/**
+ * Draws detections on their photo, and returns the picture as PNG bytes: `rasterise` of `drawSvg`.
+ * @param photo bytes of a PNG or JPEG
+ * @param detections coordinates normalised to the photo, 0..1
+ * @throws DrawError as `drawSvg` and `rasterise` do
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { drawPng, imageInfo } from "boxwright/node";
+ *
+ * const photo = readFileSync("test/fixtures/photos/chelsea.png");
+ * const cat = { class_id: 0, label: "cat", confidence: 0.93, x_min: 0.2, y_min: 0.1, x_max: 0.9, y_max: 0.9 };
+ * console.log(imageInfo(await drawPng(photo, [cat])).mime); // image/png
+ */
+export async function drawPng(
+  photo: Uint8Array,
+  detections: Iterable<Drawn>,
+  options: DrawOptions & RasterOptions = {},
+): Promise<Uint8Array> {
+  return rasterise(drawSvg(photo, detections, options), options);
+}
+
+async function loadResvg(): Promise<Resvg> {
+  interface Library {
+    Resvg: Resvg;
+  }
+  let library: Library & { default?: Library };
+  try {
+    library = (await import("@resvg/resvg-js")) as unknown as Library & { default?: Library };
+  } catch {
+    throw new DrawError(
+      "a PNG needs an optional package that is not installed. Run npm install @resvg/resvg-js dejavu-fonts-ttf, or draw an SVG.",
+    );
+  }
+  return library.Resvg ?? library.default!.Resvg;
+}
+
+/** Returns the fonts to draw with. Throws if the picture has text and no font has Latin letters. */
+async function fontFor(svg: string, own: string | undefined, Resvg: Resvg): Promise<ResvgOptions["font"]> {
+  if (own !== undefined && !(await readFile(own).catch(() => null)))
+    throw new DrawError(`${own}: got no file that can be read, expected a .ttf or .otf font`);
+  const file = own ?? packagedFont();
+  const font = {
+    fontFiles: file === null ? [] : [file],
+    // DejaVu has no Chinese, Japanese or Korean. Searching the system's fonts is slow, so search only if needed.
+    loadSystemFonts: file === null || /[\u2e80-\u{3ffff}]/u.test(svg),
+  };
+  if (svg.includes("</text>") && !hasLetters(font, Resvg))
+    throw new DrawError(
+      file === null
+        ? "labels need a font, and this system has none. Run npm install dejavu-fonts-ttf, or name a .ttf file: option font, --font in the command."
+        : `${file}: got a file that is no usable font, expected a .ttf or .otf font with Latin letters`,
+    );
+  return font;
+}
+
+function packagedFont(): string | null {
+  try {
+    return createRequire(import.meta.url).resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf");
+  } catch {
+    return null;
+  }
+}
+
+/** True if a letter has an extent. Without a font the library leaves text out and reports nothing. */
+function hasLetters(font: ResvgOptions["font"], Resvg: Resvg): boolean {
+  const probe = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="8" font-family="DejaVu Sans, Verdana, sans-serif">x</text></svg>`;
+  return Boolean(new Resvg(probe, { font }).getBBox());
+}
+
+/**
+ * Most pixels of a picture. The library holds a picture several times, 4 bytes a pixel, and does not check its
+ * memory.
+ */
+const MOST_PIXELS = 2 ** 28;
+
+/** Throws if the photo or the picture has too many pixels, or no pixel. The photo's size is what its header claims. */
+function checkSize(svg: string, wanted: number | undefined): void {
+  const [, w, h] = /^<svg [^>]*? width="(\d+)" height="(\d+)"/.exec(svg) ?? [];
+  if (w === undefined) return;
+  const width = wanted ?? Number(w);
+  const height = Math.round((Number(h) * width) / Number(w));
+  if (!(Number.isInteger(width) && width >= 1 && height >= 1))
+    throw new DrawError(
+      `width: got ${width} for a photo of ${w} x ${h}, expected whole pixels, one or more a side`,
+    );
+  for (const [what, x, y] of [
+    ["photo", Number(w), Number(h)],
+    ["picture", width, height],
+  ] as const)
+    if (x * y > MOST_PIXELS)
+      throw new DrawError(`got a ${what} of ${x} x ${y} pixels, expected at most ${MOST_PIXELS} for a PNG`);
+}
+
+/** Throws if the photo could not be decoded. The library leaves such a photo out and reports nothing. */
+function checkPhoto(svg: string, pixels: Uint8Array): void {
+  const opacity = photoOpacity(svg);
+  if (opacity === "truncated" || (opacity === "opaque" && isMostlyClear(pixels)))
+    throw new DrawError(
+      "photo: got an image that cannot be decoded, expected a whole PNG or JPEG file. A JPEG must be grey or have three colours, not CMYK.",
+    );
+}
+
+/** Returns whether the photo in an SVG covers the picture, may have transparent pixels, or lacks its end. */
+function photoOpacity(svg: string): "opaque" | "transparent" | "truncated" {
+  const [, type, base64] = /<image [^>]*href="data:image\/(jpeg|png);base64,([^"]*)"/.exec(svg) ?? [];
+  if (type !== "png") return type === "jpeg" ? "opaque" : "transparent";
+  const photo = Buffer.from(base64, "base64");
+  if (!photo.includes("IEND")) return "truncated";
+  // The header's colour type: 0 grey, 2 colour, 3 palette. tRNS declares colours of these types transparent.
+  return [0, 2, 3].includes(photo[25]) && !photo.includes("tRNS") ? "opaque" : "transparent";
+}
+
+/** True if more than half of the pixels let the background through. Boxes and tags cover the rest. */
+function isMostlyClear(rgba: Uint8Array): boolean {
+  let clear = 0;
+  for (let i = 3; i < rgba.length; i += 4) if (rgba[i] < 255) clear++;
+  return clear > rgba.length / 8;
+}

@@ -1,0 +1,72 @@
+/** A detection as it is drawn, and the checks before its numbers become coordinates. */
+import { isRecord, showJson } from "../core/json.ts";
+
+/**
+ * A detection to draw. A `Detection` has all of it. Coordinates are normalised to the photo, 0..1, as before
+ * `toPixels`.
+ */
+export interface Drawn {
+  readonly class_id: number;
+  /** Name of the class. Without one, "class" and the class id are written. */
+  readonly label?: string | null;
+  /** Confidence, 0..1. */
+  readonly confidence: number;
+  readonly x_min: number;
+  readonly y_min: number;
+  readonly x_max: number;
+  readonly y_max: number;
+}
+
+/**
+ * Drawing is not possible: the photo, the detections or the font cannot be used, or an optional package is missing.
+ * @example
+ * import { DrawError, drawSvg } from "boxwright/node";
+ *
+ * try {
+ *   drawSvg(Uint8Array.of(1, 2, 3), []);
+ * } catch (error) {
+ *   console.log(error instanceof DrawError, error.message);
+ *   // true photo: got a file that begins with 01 02 03, expected a PNG or JPEG
+ * }
+ */
+export class DrawError extends Error {
+  override readonly name = "DrawError";
+}
+
+/** Returns the detections as a list, every one of which can be drawn. */
+export function checkDetections(detections: Iterable<Drawn>): Drawn[] {
+  if (typeof (detections as Partial<Iterable<Drawn>> | null)?.[Symbol.iterator] !== "function")
+    throw new DrawError(
+      `got detections ${showJson(detections)}, expected what decode returned, or a list of detections`,
+    );
+  const list = [...detections];
+  list.forEach(checkDetection);
+  return list;
+}
+
+/**
+ * Distance in photo sizes that tells boxes in pixels. The centre of a box in pixels lies farther right and down than
+ * this, unless it lies within as many pixels of the left or top edge. A normalised box may have any size, but its
+ * centre lies near the network input, which exceeds a letterboxed photo along one side only.
+ */
+const FAR = 8;
+
+function checkDetection(d: Drawn): void {
+  const isComplete =
+    isRecord(d) &&
+    [d.class_id, d.confidence, d.x_min, d.y_min, d.x_max, d.y_max].every((v) => Number.isFinite(v));
+  if (!isComplete)
+    throw new DrawError(
+      `got detection ${showJson(d)}, expected finite class_id, confidence, x_min, y_min, x_max and y_max`,
+    );
+  if (d.x_min + d.x_max > 2 * FAR && d.y_min + d.y_max > 2 * FAR)
+    throw new DrawError(
+      `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1. Pass the detections as they were before toPixels.`,
+    );
+}
+
+/** Throws if options are not an object. Plain JavaScript may pass anything. */
+export function checkOptions(options: unknown): void {
+  if (typeof (options ?? {}) !== "object")
+    throw new DrawError(`got options ${showJson(options)}, expected an object`);
+}

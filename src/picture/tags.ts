@@ -1,0 +1,109 @@
+/** Lays out boxes and their tags. All lengths are in pixels of the photo. */
+import type { Drawn } from "./drawn.ts";
+
+export interface Area {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The photo that is drawn on. */
+export interface Canvas {
+  readonly width: number;
+  readonly height: number;
+  /** Width of a box's line. */
+  readonly stroke: number;
+}
+
+/** A line of text, and the filled area behind it. */
+export interface Tag {
+  readonly text: string;
+  readonly area: Area;
+  readonly fontSize: number;
+  /** Space beside the text. */
+  readonly padding: number;
+  readonly textWidth: number;
+}
+
+/** Height of a tag in font sizes. */
+const TAG_HEIGHT = 1.35;
+/** Space beside the text, in font sizes. */
+const PADDING = 0.35;
+
+export function canvasOf(width: number, height: number): Canvas {
+  return { width, height, stroke: Math.max(1.5, Math.min(width, height) / 140) };
+}
+
+const clamp = (value: number, low: number, high: number): number =>
+  Math.max(low, Math.min(value, Math.max(low, high)));
+
+/** Returns a box inside the photo, with its whole line visible. An object may reach beyond the edge. */
+export function boxArea(d: Drawn, { width, height, stroke }: Canvas): Area {
+  const inset = stroke / 2;
+  const x = clamp(d.x_min * width, inset, width - inset);
+  const y = clamp(d.y_min * height, inset, height - inset);
+  const right = clamp(d.x_max * width, x, width - inset);
+  const bottom = clamp(d.y_max * height, y, height - inset);
+  return { x, y, width: right - x, height: bottom - y };
+}
+
+/** Returns the tag of a box, inside the photo and beside the tags that are placed already, if there is room. */
+export function placeTag(text: string, box: Area, canvas: Canvas, placed: readonly Area[]): Tag {
+  const wanted = clamp(Math.min(canvas.width, canvas.height) / 22, 10, 64);
+  const wantedWidth = textWidth(text, wanted) + 2 * wanted * PADDING;
+  // Shrink a tag that is larger than the photo.
+  const shrink = Math.min(1, canvas.width / wantedWidth, canvas.height / (wanted * TAG_HEIGHT));
+  const fontSize = wanted * shrink;
+  const padding = fontSize * PADDING;
+  const length = textWidth(text, fontSize);
+  const size = { width: length + 2 * padding, height: fontSize * TAG_HEIGHT };
+  return { text, area: findArea(box, size, canvas, placed), fontSize, padding, textWidth: length };
+}
+
+/**
+ * Returns the first area that no other tag overlaps: above the box, at its inner top, below, at its inner bottom; each
+ * along the left edge, then along the right one.
+ */
+function findArea(
+  box: Area,
+  size: Pick<Area, "width" | "height">,
+  canvas: Canvas,
+  placed: readonly Area[],
+): Area {
+  const half = canvas.stroke / 2;
+  const bottom = box.y + box.height;
+  const left = box.x - half;
+  const right = box.x + box.width + half - size.width;
+  const tops = [box.y - half - size.height, box.y + half, bottom + half, bottom - half - size.height];
+  const all = tops.flatMap((y) => [left, right].map((x) => ({ x, y })));
+  const inside = all.filter(({ y }) => y >= 0 && y + size.height <= canvas.height);
+  const areas = (inside.length > 0 ? inside : all).map(({ x, y }) => ({
+    x: clamp(x, 0, canvas.width - size.width),
+    y: clamp(y, 0, canvas.height - size.height),
+    ...size,
+  }));
+  return areas.find((area) => !placed.some((other) => overlaps(area, other))) ?? areas[0];
+}
+
+const overlaps = (a: Area, b: Area): boolean =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+
+/** Advance widths of DejaVu Sans from blank to tilde, in hundredths of the font size. */
+// prettier-ignore
+const WIDTHS = [
+  32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84,
+  84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63, 61, 73, 68, 99, 69, 61,
+  69, 39, 34, 39, 84, 50, 50, 61, 63, 55, 63, 62, 35, 63, 63, 28, 28, 58, 28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59,
+  82, 59, 59, 52, 64, 34, 64, 84,
+];
+
+/** Returns the width of a text. East Asian characters count as one font size, other unknown characters as a digit. */
+function textWidth(text: string, fontSize: number): number {
+  let hundredths = 0;
+  for (const c of text) {
+    const code = c.codePointAt(0) as number;
+    hundredths += WIDTHS[code - 32] ?? (code >= 0x1100 ? 100 : 64);
+  }
+  return (hundredths * fontSize) / 100;
+}

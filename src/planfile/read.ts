@@ -1,0 +1,237 @@
+/**
+ * Reads a plan file. A checksum finds accidents. A forged file can have a valid checksum, so every address and every
+ * offset is checked too. `format.ts` documents the file; `embedded/` reads the same in C.
+ */
+import * as A from "../core/abi.ts";
+import { crc32 } from "../core/crc32.ts";
+import { ConfigError, mismatch } from "../core/errors.ts";
+import { ELEMENTS, ORDERS, TYPES, type TensorSpec, isBytes, kindOf, show, volume } from "../core/tensor.ts";
+import type { DetectionColumns } from "../memory/layout.ts";
+import * as F from "./format.ts";
+
+/** Contents of a plan file. */
+export interface PlanFile {
+  /** Leading part of memory. */
+  readonly image: Uint8Array;
+  readonly memoryBytes: number;
+  /** Rows of the detection columns. */
+  readonly rows: number;
+  /** Width and height of the network input in pixels; null if the plan does not state them. */
+  readonly inputSize: readonly [number, number] | null;
+  /** Class names by class id; null if the plan has none. */
+  readonly labels: readonly string[] | null;
+  readonly images: readonly PlanImage[];
+  readonly slots: readonly PlanSlot[];
+  /** Number of outputs of the network. */
+  readonly outputs: number;
+}
+
+/** An image of the batch: addresses of its plan block and of its detection columns. */
+export interface PlanImage extends DetectionColumns {
+  readonly plan: number;
+}
+
+/** A tensor that the plan reads. */
+export interface PlanSlot {
+  readonly spec: TensorSpec;
+  readonly address: number;
+  /** Index among all outputs of the network. */
+  readonly place: number;
+}
+
+const refusePlan = (got: string, expected: string): never => {
+  throw new ConfigError([{ path: "plan", message: mismatch(got, expected) }]);
+};
+
+/**
+ * Reads and checks a plan file.
+ * @throws ConfigError if the bytes are no plan, are damaged, or are a plan for another version of the kernel
+ */
+export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
+  const file = new PlanBytes(wholeFile(given));
+  file.checkLastByte();
+  const limits = readLimits(file);
+  const images = file
+    .table(F.F_IMAGE_TABLE, F.F_IMAGES, F.IMAGE_WORDS)
+    .map((row) => readImageRow(file, row, limits));
+  for (const image of images) checkPlanBlock(file, image, limits);
+  const rows = file.table(F.F_SLOT_TABLE, F.F_SLOTS, F.SLOT_WORDS);
+  const slots = rows.map((row) => readSlotRow(file, row, limits));
+  const labels = file.table(F.F_LABEL_TABLE, F.F_LABELS, 1).map((row) => file.text(file.word(row, 0)));
+  return {
+    image: file.bytes.slice(0, limits.imageBytes),
+    memoryBytes: limits.memoryBytes,
+    rows: limits.rows,
+    inputSize: readInputSize(file),
+    labels: labels.length > 0 ? Object.freeze(labels) : null,
+    images,
+    slots,
+    outputs: rows.length > 0 ? file.word(rows[0], F.S_OUTPUTS) : 0,
+  };
+}
+
+/** Returns the bytes of the file, with length, checksum and versions checked. */
+function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
+  const whole = asBytes(given);
+  const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
+  const word = (index: number): number => view.getUint32(index * 4, true);
+  if (whole.length >= 4 && word(F.F_MAGIC) !== F.PLAN_MAGIC)
+    refusePlan(
+      `a file that begins with ${show(String.fromCharCode(...whole.subarray(0, 8)))}`,
+      "one made by boxwright compile, without --c",
+    );
+  const head = F.FILE_WORDS * 4;
+  if (whole.length < head) refusePlan(`${whole.length} bytes`, `at least ${head}`);
+  if (word(F.F_VERSION) !== F.PLAN_VERSION)
+    refusePlan(`a file of version ${word(F.F_VERSION)}`, String(F.PLAN_VERSION));
+  // More bytes may follow, for example in flash.
+  const length = word(F.F_FILE_BYTES);
+  if (whole.length < length || length < head)
+    refusePlan(`${whole.length} bytes`, `${length}: was the file cut short, or read or written as text?`);
+  const bytes = whole.subarray(0, length);
+  const checksum = crc32(bytes.subarray(F.F_FILE_BYTES * 4));
+  if (checksum !== word(F.F_CHECK))
+    refusePlan(`damaged bytes: a checksum of ${checksum}`, String(word(F.F_CHECK)));
+  if (word(F.F_ABI) !== A.ABI_VERSION)
+    refusePlan(
+      `a plan for kernel version ${word(F.F_ABI)}`,
+      `${A.ABI_VERSION}. Compile the plan again with this version of boxwright.`,
+    );
+  return bytes;
+}
+
+/** Returns a view of what the caller passed. Throws if that is not bytes. */
+function asBytes(given: Uint8Array | ArrayBuffer): Uint8Array {
+  if (given instanceof Promise) refusePlan("a promise", "what it resolves to: await it");
+  const isBuffer = kindOf(given) === "ArrayBuffer";
+  if (!isBuffer && !isBytes(given))
+    refusePlan(show(given), "the bytes of a plan file, a Uint8Array or an ArrayBuffer");
+  // A detached buffer has no bytes, and no view of it can be made.
+  if (given.byteLength === 0) return new Uint8Array(0);
+  const { buffer, byteOffset, byteLength } = given as Uint8Array;
+  return isBuffer ? new Uint8Array(given as ArrayBuffer) : new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** The words, tables and strings of a file. */
+class PlanBytes {
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  /** Returns word `index` of the record at `offset`. */
+  word(offset: number, index: number): number {
+    return this.#view.getUint32(offset + index * 4, true);
+  }
+
+  float(offset: number, index: number): number {
+    return this.#view.getFloat32(offset + index * 4, true);
+  }
+
+  /** Returns the offset of each row of a table, whose offset and length stand in the directory. */
+  table(offsetWord: number, countWord: number, words: number): number[] {
+    const count = this.word(0, countWord);
+    const first = within(this.word(0, offsetWord), count * words * 4, this.bytes.length);
+    return Array.from({ length: count }, (_, i) => first + i * words * 4);
+  }
+
+  /** Throws unless the file ends with a zero byte: every string then ends inside the file. */
+  checkLastByte(): void {
+    const last = this.bytes[this.bytes.length - 1];
+    if (last !== 0) refusePlan(`a last byte ${last}`, "0, which ends the last string");
+  }
+
+  /** Returns the string at `offset`. Decodes without TextDecoder, which QuickJS and Hermes may lack. */
+  text(offset: number): string {
+    let escaped = "";
+    for (let i = within(offset, 1, this.bytes.length); this.bytes[i] !== 0; i++)
+      escaped += `%${this.bytes[i].toString(16).padStart(2, "0")}`;
+    try {
+      return decodeURIComponent(escaped);
+    } catch {
+      return refusePlan("a name that is not UTF-8", "UTF-8");
+    }
+  }
+}
+
+/** Returns `at` if `bytes` bytes from there on lie in `from..end`, and throws if not. */
+function within(at: number, bytes: number, end: number, from = A.FIRST_ADDRESS): number {
+  return at >= from && at + bytes <= end
+    ? at
+    : refusePlan(`a table or an address at ${at}`, `it in ${from}..${end - bytes}`);
+}
+
+/** Sizes that addresses are checked against. */
+interface Limits {
+  /** Bytes of the file that belong in memory. */
+  readonly imageBytes: number;
+  readonly memoryBytes: number;
+  /** Rows of the detection columns. */
+  readonly rows: number;
+}
+
+function readLimits(file: PlanBytes): Limits {
+  const memoryBytes = file.word(0, F.F_MEMORY_BYTES);
+  return {
+    imageBytes: within(file.word(0, F.F_IMAGE_BYTES), 0, Math.min(file.bytes.length, memoryBytes)),
+    memoryBytes,
+    rows: file.word(0, F.F_MAX_DETECTIONS),
+  };
+}
+
+/** Reads a row of the image table. The plan block lies in the image, the columns lie in memory. */
+function readImageRow(file: PlanBytes, row: number, { imageBytes, memoryBytes, rows }: Limits): PlanImage {
+  const column = (index: number, rowBytes: number): number =>
+    within(file.word(row, index), rows * rowBytes, memoryBytes);
+  return {
+    plan: within(file.word(row, F.I_PLAN), A.PLAN_WORDS * 4, imageBytes),
+    boxes: column(F.I_BOXES, 16),
+    scores: column(F.I_SCORES, 4),
+    classIds: column(F.I_CLASS_IDS, 4),
+    sources: column(F.I_SOURCES, 4),
+  };
+}
+
+/**
+ * Checks the words of a plan block that the kernel trusts. Checks of more words, and of the head records at P_HEAD0,
+ * belong here.
+ */
+function checkPlanBlock(file: PlanBytes, { plan }: PlanImage, { rows }: Limits): void {
+  const most = file.word(plan, A.P_MAX_DETECTIONS);
+  if (most > rows) refusePlan(`${most} detections`, `at most ${rows}`);
+}
+
+/** Reads a row of the slot table. Slots lie behind the image. */
+function readSlotRow(file: PlanBytes, row: number, { imageBytes, memoryBytes }: Limits): PlanSlot {
+  const rank = file.word(row, F.S_RANK);
+  const type = TYPES.find((t) => ELEMENTS[t].code === file.word(row, F.S_TYPE));
+  if (type === undefined || rank > F.MAX_RANK)
+    return refusePlan(
+      `type ${file.word(row, F.S_TYPE)} of ${rank} dims`,
+      `a known one of at most ${F.MAX_RANK}`,
+    );
+  const dims = Object.freeze(Array.from({ length: rank }, (_, k) => file.word(row, F.S_DIM_0 + k)));
+  const needed = volume(dims) * ELEMENTS[type].bytes;
+  const bytes = file.word(row, F.S_BYTES);
+  if (bytes !== needed) refusePlan(`${bytes} bytes for ${type} [${dims.join()}]`, String(needed));
+  return {
+    spec: {
+      name: file.text(file.word(row, F.S_NAME)),
+      dims,
+      type,
+      scale: file.float(row, F.S_SCALE),
+      zeroPoint: file.float(row, F.S_ZERO),
+      order: ORDERS[file.word(row, F.S_ORDER) - 1] ?? null,
+    },
+    address: within(file.word(row, F.S_ADDRESS), bytes, memoryBytes, imageBytes),
+    place: file.word(row, F.S_PLACE),
+  };
+}
+
+function readInputSize(file: PlanBytes): readonly [number, number] | null {
+  const [width, height] = [file.word(0, F.F_INPUT_WIDTH), file.word(0, F.F_INPUT_HEIGHT)];
+  return width && height ? Object.freeze<[number, number]>([width, height]) : null;
+}

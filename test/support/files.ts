@@ -1,0 +1,39 @@
+/** Files for tests: those of test/fixtures, and temporary ones. */
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll } from "vitest";
+
+/** Returns the path of a file below test/fixtures. */
+export const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+
+export const readFixture = (name: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(readFileSync(fixture(name)));
+
+/** A folder for the tests of a file. */
+export interface TempFolder {
+  path(name: string): string;
+  /** Writes a file and returns its path. An object is written as JSON. */
+  put(name: string, content: Uint8Array | string | object): Promise<string>;
+}
+
+/** Makes a folder before the tests of a file, and removes it after them. */
+export function tempFolder(): TempFolder {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "boxwright-"));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  const path = (name: string): string => join(folder, name);
+  return {
+    path,
+    async put(name, content) {
+      const isFile = typeof content === "string" || content instanceof Uint8Array;
+      await writeFile(path(name), isFile ? content : JSON.stringify(content));
+      return path(name);
+    },
+  };
+}
