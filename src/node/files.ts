@@ -6,7 +6,10 @@ import { access, readFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { TensorError } from "../core/errors.ts";
+import { readModel } from "../config/model/model.ts";
+import { isTflite } from "../config/model/tflite.ts";
+import type { Model } from "../config/model/types.ts";
+import { ConfigError, TensorError } from "../core/errors.ts";
 import { packingOf, readArchiveConfig } from "./files/archive.ts";
 import {
   isDescription,
@@ -80,7 +83,7 @@ export type Input =
   { kind: "config"; path: string; text: string } | { kind: "tensors"; path: string; tensors: NamedTensor[] };
 
 /**
- * Reads a config, an NN Archive, or tensors; which of them is told by content first, by the ending where bytes cannot tell.
+ * Reads a config, an NN Archive, a model file (ONNX, TFLite), or tensors; which of them is told by content first, by the ending where bytes cannot tell.
  * @throws TensorError where the file cannot be read, or is damaged; ConfigError of an archive without a config; both with got and expected
  */
 export async function readInput(path: string): Promise<Input> {
@@ -106,7 +109,30 @@ export async function readInput(path: string): Promise<Input> {
     }
     return { kind: "config", path, text };
   }
+  if (isNetwork(plain, bytes))
+    return { kind: "config", path, text: JSON.stringify(await readModelFile(bytes, path)) };
   return tensors(path, parseTensors(bytes, path));
+}
+
+/** First byte of the ONNX files of all exporters: the field of the format's version. */
+const ONNX_VERSION = 8;
+
+/** True for a TFLite or ONNX file. Byte 8 of safetensors, whose first byte may be an 8, is a brace. */
+const isNetwork = (plain: string, bytes: Uint8Array): boolean =>
+  isTflite(bytes) ||
+  [".onnx", ".tflite"].includes(extname(plain).toLowerCase()) ||
+  (bytes[0] === ONNX_VERSION && bytes[8] !== BRACE && !/\.safetensors$/i.test(plain));
+
+/** Reads a model file. Errors name the file. */
+async function readModelFile(bytes: Uint8Array, path: string): Promise<Model> {
+  try {
+    return await readModel(bytes);
+  } catch (e) {
+    if (!(e instanceof ConfigError)) throw e;
+    throw new ConfigError(
+      e.problems.map((p) => ({ ...p, path: p.path === "" ? path : `${path}: ${p.path}` })),
+    );
+  }
 }
 
 /**

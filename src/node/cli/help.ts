@@ -41,7 +41,8 @@ const frame = `Photo:
 const files = `Tensor files: .npy, .npz, .safetensors, and .bin with a JSON beside it (x.bin.json, x.json, meta.json); any of them
 may be gzipped. A JSON that lists tensors ([{"name", "file", "dtype", "shape"}]) stands for all of them;
 "scale" and "zeroPoint" there are those of integers; of other files --quantised says them.
-CONFIG is an NN_config or nn_config file, an NN Archive (.tar, .tar.gz, .tar.xz) or its config.json, or typed options.`;
+CONFIG is the network's own file (.onnx, .tflite), an NN Archive (.tar, .tar.gz, .tar.xz) or its config.json, an NN_config or
+nn_config file, or typed options.`;
 
 export const HELP: Record<string, string> = {
   "": `boxwright turns the raw output tensors of YOLO and SSD networks into labelled boxes.
@@ -107,6 +108,7 @@ ${withoutEngine}
 ${files}
 
 Examples:
+  boxwright inspect model.onnx
   boxwright inspect archive.tar.xz
   boxwright inspect output0:1x84x8400:f32
   boxwright inspect boxes:1x1917x4:u8:0.07,128 scores:1x1917x91:u8:0.004,0

@@ -7,6 +7,7 @@ import { toPixels, type Detection } from "../../decode/detections.ts";
 import { DrawError, drawSvg, imageInfo, rasterise, type Drawn } from "../../picture/draw.ts";
 import { readInput, type Input } from "../files.ts";
 import { inspect } from "../inspect.ts";
+import { inspectModel, modelIn } from "../inspect-model.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { compile } from "./compile.ts";
 import { HELP } from "./help.ts";
@@ -157,7 +158,10 @@ const commands: Record<keyof typeof COMMANDS, Command> = {
         "got nothing to look at, expected a config, an archive, tensor files or shapes such as output0:1x84x8400:f32",
       );
     const setup = await setupOf(values, config?.text);
-    const { text, json } = inspect(setup.config, all, setup.options, dataIn(given));
+    const model = modelIn(setup.config);
+    const { text, json } = model
+      ? inspectModel(model, all, setup.options, dataIn(given))
+      : inspect(setup.config, all, setup.options, dataIn(given));
     io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
   },
 
