@@ -57,6 +57,7 @@ export default defineConfig([
     entry: {
       "index.node": "src/entries/index.ts",
       "plan.node": "src/entries/plan.ts",
+      "model.node": "src/entries/model.ts",
       node: "src/entries/node.ts",
       cli: "src/entries/cli.ts",
     },
@@ -71,18 +72,32 @@ export default defineConfig([
   },
   {
     ...node,
-    entry: { "index.node": "src/entries/index.ts", "plan.node": "src/entries/plan.ts" },
+    entry: {
+      "index.node": "src/entries/index.ts",
+      "plan.node": "src/entries/plan.ts",
+      "model.node": "src/entries/model.ts",
+    },
     format: "cjs",
   },
   {
     ...common,
-    entry: { index: "src/entries/index.ts", plan: "src/entries/plan.ts", priors: "src/entries/priors.ts" },
+    entry: {
+      index: "src/entries/index.ts",
+      plan: "src/entries/plan.ts",
+      priors: "src/entries/priors.ts",
+      model: "src/entries/model.ts",
+    },
     format: ["esm", "cjs"],
   },
   { ...noBinary, entry: { wasm: "src/entries/wasm.ts" }, format: ["esm", "cjs"] },
   {
     ...noBinary,
-    entry: { workerd: "src/entries/workerd.ts", "plan.workerd": "src/entries/plan.workerd.ts" },
+    entry: {
+      workerd: "src/entries/workerd.ts",
+      "plan.workerd": "src/entries/plan.workerd.ts",
+      // The errors of an entry are those of the others: what is imported together is built together.
+      "model.workerd": "src/entries/model.ts",
+    },
     format: "esm",
   },
   {
@@ -98,6 +113,7 @@ export default defineConfig([
       wasm: "src/entries/wasm.ts",
       plan: "src/entries/plan.ts",
       priors: "src/entries/priors.ts",
+      model: "src/entries/model.ts",
       node: "src/entries/node.ts",
     },
     format: "esm",

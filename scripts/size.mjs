@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const SLACK = 1.05;
-/** Bytes, gzipped. */
+/** Bytes, gzipped. Missed by up to 5 % they are reported, and fail only above that. */
 const GOALS = { "boxwright: createDecoder": 64_000, "boxwright/plan: everything": 38_000 };
 
 const everything = (entry) =>
@@ -28,6 +28,8 @@ const imports = {
   "boxwright/plan: everything": everything("plan"),
   "boxwright/plan/ts: everything": everything("plan.ts"),
   "boxwright/priors: everything": everything("priors"),
+  "boxwright/model: everything": everything("model"),
+  "boxwright and boxwright/model: createDecoder, readModel": `${some("index", "createDecoder")} ${some("model", "readModel")}`,
   "boxwright, condition workerd: everything": everything("workerd"),
 };
 
@@ -70,8 +72,9 @@ for (const [name, { minified, gzipped }] of Object.entries(sizes)) {
 }
 for (const name of Object.keys(recorded))
   if (!(name in sizes)) problems.push(`${name}: a size is recorded, but there is no such import`);
+// A goal has the same slack. What is above it is said.
 for (const [name, goal] of Object.entries(GOALS))
-  if (sizes[name].gzipped > goal)
+  if (sizes[name].gzipped > goal * SLACK)
     problems.push(`${name}: got ${sizes[name].gzipped} bytes, the goal is ${goal}`);
 
 const expectThat = (what, holds) => holds || problems.push(`tree-shaking: expected ${what}`);

@@ -6,6 +6,7 @@ import { ConfigError, mismatch } from "../core/errors.ts";
 import { ENGINE_NAMES } from "../core/engine-name.ts";
 import { few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
 import { FieldReader, isObject, type Json, oneOf } from "./fields.ts";
+import { isModel, missingIn, readModelConfig } from "./model-config.ts";
 import { readArchive } from "./nn-archive.ts";
 import { readNnConfig } from "./nn-config.ts";
 import { SETTING_NAMES, overlay, readSettings } from "./settings.ts";
@@ -13,10 +14,10 @@ import { readTypedOptions } from "./typed.ts";
 import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
 
 /**
- * Reads a config: parsed JSON or its text, an `NN_config` or `nn_config` file, an NN Archive `config.json`, or typed
- * options `{family, classes, inputSize, ...}`. Unknown keys are ignored, except where a key of typed options or of an
- * NN_config looks like a misspelt one. Nothing at all (`undefined`, `null`, "{}") reads as output_format "raw": a
- * config that decodes nothing and says so.
+ * Reads a config: parsed JSON or its text, an `NN_config` or `nn_config` file, an NN Archive `config.json`, typed
+ * options `{family, classes, inputSize, ...}`, or what `readModel` returned. Unknown keys are ignored, except where a
+ * key of typed options or of an NN_config looks like a misspelt one. Nothing at all (`undefined`, `null`, "{}") reads
+ * as output_format "raw": a config that decodes nothing and says so.
  *
  * Defaults of files: confidence 0.5 and IoU 0.5 (as depthai-core and depthai-nodes have them), at most 300 detections,
  * conventions `depthai`. Defaults of typed options: 0.25, 0.45, 300 and `ultralytics` (as that project has them).
@@ -60,6 +61,7 @@ function read(json: unknown, options: DecoderOptions): Config {
     "an array or a record of {dims, type}",
     (x) => typeof x === "object" && Object.values(x as object).every(isObject),
   ]);
+  if (isModel(root)) r.problems.push(...missingIn(root, over));
   // A config that is half read would give further problems that are none.
   r.done();
   const config = overlay(over, file, settings);
@@ -81,7 +83,7 @@ function rootOf(json: unknown): Json {
   }
   if (root === undefined || root === null) return {};
   if (ArrayBuffer.isView(root))
-    fail("bytes", "JSON; an NN Archive is opened by createArchiveDecoder of boxwright/node");
+    fail("bytes", "JSON; a model file or an NN Archive is read by readModel of boxwright/model");
   if (!isObject(root)) return fail(show(root), `an object: ${FORMATS}`);
   // A promise or a Map has nothing under keys of its own, and would read as no config at all.
   if (kindOf(root) !== "Object" && Object.keys(root).length === 0)
@@ -91,6 +93,10 @@ function rootOf(json: unknown): Json {
 
 /** Reads the document in the format that its keys tell. */
 function readFormat(r: FieldReader, root: Json): Config {
+  if (isModel(root))
+    return isObject(root.archive)
+      ? readFormat(new FieldReader(root.archive, "", r.problems), root.archive)
+      : readModelConfig(r);
   const keys = Object.keys(root);
   const stated = keys.filter(r.has, r);
   const blocks = stated.filter((key) => key.toLowerCase() === "nn_config");

@@ -37,3 +37,11 @@ export function defaultConfig(format: Config["format"]): Config {
     rules: {},
   };
 }
+
+/** Returns a config with the defaults of typed options and of model files. */
+export const typedDefaults = (): Config => ({
+  ...defaultConfig("options"),
+  confidenceThreshold: 0.25,
+  iouThreshold: 0.45,
+  conventions: "ultralytics",
+});

@@ -1,20 +1,14 @@
 /** Reads typed options, which stand for a config file where there is none. */
 import { FAMILIES } from "../core/families.ts";
 import { readAnchors } from "./anchors.ts";
-import { defaultConfig } from "./defaults.ts";
+import { typedDefaults } from "./defaults.ts";
 import type { FieldReader } from "./fields.ts";
 import { SETTING_NAMES, overlay, readSettings } from "./settings.ts";
 import type { Config } from "./types.ts";
 
 /** Returns the config of typed options, with the defaults of the project that trains YOLO. */
 export function readTypedOptions(r: FieldReader): Config {
-  const defaults: Config = {
-    ...defaultConfig("options"),
-    confidenceThreshold: 0.25,
-    iouThreshold: 0.45,
-    conventions: "ultralytics",
-  };
-  const config = overlay(r, defaults, readSettings(r));
+  const config = overlay(r, typedDefaults(), readSettings(r));
   r.misspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
   for (const key of ["engine", "outputs"])
     if (r.has(key))

@@ -11,6 +11,7 @@
  */
 import type { ReadingName } from "./readings.ts";
 
+/** The rules on which published decoders disagree. Each is a field. */
 export interface Conventions {
   /**
    * Score of a candidate where there is objectness: objectness x class, or the class alone (objectness then only

@@ -2,10 +2,15 @@
  * The one route from a config and the shapes of its outputs to a plan in memory: `readConfig`, `interpretConfig`, then
  * `assemble`. The decoder and `compile` take it; `inspect` takes its first two steps.
  */
+import { HEAD_WORDS, PLAN_WORDS } from "../core/abi.ts";
+import { checkSize } from "../core/memory.ts";
 import { type Layout, layoutOf } from "../memory/layout.ts";
 import { checkPerClass } from "../plan/classes.ts";
 import { type Interpreted, planOf } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
+
+/** Words of a detection: four corners, score, class id and source. */
+const COLUMNS = 7;
 
 export interface AssembleOptions {
   /**
@@ -25,7 +30,8 @@ export interface Assembly {
 
 /**
  * Makes the plan and the layout of a config whose tensors `interpretConfig` has interpreted.
- * @throws TensorError if the shapes do not fit the config, or fit in several ways
+ * @throws TensorError if the shapes do not fit the config, or fit in several ways; RangeError for a batch of more
+ * images than memory can hold
  */
 export function assemble(
   interpreted: Interpreted,
@@ -34,5 +40,8 @@ export function assemble(
   const made = planOf(interpreted);
   const plan = gathers ? made : { ...made, gather: null };
   checkPerClass(plan, interpreted.config.confidenceThreshold);
+  // Refuse a batch that no memory holds before its images are listed: each has its own blocks and detection columns.
+  const words = PLAN_WORDS + HEAD_WORDS * plan.heads.length + COLUMNS * plan.maxDetections;
+  if (plan.batch > 1) checkSize(plan.batch * words * 4, RangeError);
   return { plan, layout: layoutOf(plan, scalarOnly) };
 }

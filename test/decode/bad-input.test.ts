@@ -610,6 +610,11 @@ roles settles it: {boxes: "name", scores: "name"}`,
       () => decode({ ...V8, maxDetections: 5e8 }, [zeros(PLANES)]),
       "memory: got 26003142608 bytes, expected at most 2147418112: fewer boxes, or a lower maxDetections",
     ],
+    [
+      "a batch of half a billion images",
+      () => createDecoderSync(V8, { outputs: [{ dims: [500_000_000, 6, 84] }] }),
+      "memory: got 4402000000000 bytes, expected at most 2147418112: fewer boxes, or a lower maxDetections",
+    ],
   ]);
 
   test("a refused update leaves everything as it was", () => {

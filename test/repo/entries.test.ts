@@ -113,6 +113,21 @@ describe("each entry answers as recorded", () => {
     expect(await load("index.mjs")).not.toHaveProperty("ssdMobilenetAnchors");
   });
 
+  test("boxwright/model throws the errors of the entry that stands beside it", async () => {
+    for (const [entry, model] of [
+      ["index.mjs", "model.mjs"],
+      ["index.node.mjs", "model.node.mjs"],
+      ["index.cjs", "model.cjs"],
+      ["index.node.cjs", "model.node.cjs"],
+    ]) {
+      const { ConfigError } = (await load(entry)) as unknown as { ConfigError: typeof Error };
+      const { readModel } = (await load(model)) as unknown as {
+        readModel: (bytes: Uint8Array) => Promise<unknown>;
+      };
+      await expect(readModel(new Uint8Array(8))).rejects.toBeInstanceOf(ConfigError);
+    }
+  });
+
   test("no entry but boxwright/node imports anything; that for Node, what reads files", () => {
     const expected: Record<string, string[]> = {
       "index.node": ["node:fs"],
@@ -120,7 +135,17 @@ describe("each entry answers as recorded", () => {
       "plan.node": ["node:fs"],
       "plan.workerd": ["./scalar.wasm", "./simd.wasm"],
     };
-    const entries = ["index", "index.node", "ts", "wasm", "workerd", "priors"];
+    const entries = [
+      "index",
+      "index.node",
+      "ts",
+      "wasm",
+      "workerd",
+      "priors",
+      "model",
+      "model.node",
+      "model.workerd",
+    ];
     for (const entry of [...entries, "plan", "plan.node", "plan.ts", "plan.workerd"]) {
       const file = `${entry}.mjs`;
       const seen = new Set<string>();

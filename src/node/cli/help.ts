@@ -9,7 +9,8 @@ const LINE_WIDTH = 120;
 const FILES = `Tensor files: .npy, .npz, .safetensors, and .bin with a JSON beside it (x.bin.json, x.json, meta.json). Any of them may
 be gzipped. A JSON that lists tensors ([{"name", "file", "dtype", "shape"}]) stands for all of them. "scale" and
 "zeroPoint" in it apply to integers. For integers in other files use --quantised.
-CONFIG is an NN_config or nn_config file, an NN Archive (.tar, .tar.gz, .tar.xz) or its config.json, or typed options.`;
+CONFIG is the network's own file (.onnx, .tflite), an NN Archive (.tar, .tar.gz, .tar.xz) or its config.json, an
+NN_config or nn_config file, or typed options.`;
 
 /** Prose around the options of a command. */
 interface Page {
@@ -40,6 +41,7 @@ const PAGES: Readonly<Record<CommandName, Page>> = {
     about:
       "Prints how each tensor is read, and why. For shapes alone: how they can be read, and the config that settles it.",
     examples: [
+      "boxwright inspect model.onnx",
       "boxwright inspect archive.tar.xz",
       "boxwright inspect output0:1x84x8400:f32",
       "boxwright inspect boxes:1x1917x4:u8:0.07,128 scores:1x1917x91:u8:0.004,0",

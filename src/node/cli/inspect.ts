@@ -1,6 +1,7 @@
 /** `boxwright inspect`: how a config, an archive, tensor files or shapes would be read. */
 import { type Input, readInput } from "../files/read.ts";
 import type { TensorHead } from "../files/tensor.ts";
+import { inspectModel, modelIn } from "../inspect-model.ts";
 import { inspect as inspectTensors } from "../inspect.ts";
 import { configAmong, dataIn, headOf, selectOnly, tensorsAmong } from "./inputs.ts";
 import type { Io } from "./io.ts";
@@ -20,7 +21,10 @@ export async function inspect({ positionals, values }: Parsed, io: Io): Promise<
       "nothing to inspect is given. Pass a config, an archive, tensor files or shapes such as output0:1x84x8400:f32.",
     );
   const setup = await setupOf(values, config?.text);
-  const { text, json } = inspectTensors(setup.config, heads, setup.options, dataIn(tensors));
+  const model = modelIn(setup.config);
+  const { text, json } = model
+    ? inspectModel(model, heads, setup.options, dataIn(tensors))
+    : inspectTensors(setup.config, heads, setup.options, dataIn(tensors));
   io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
 }
 

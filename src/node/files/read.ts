@@ -5,6 +5,7 @@ import { isRecord, showJson } from "../../core/json.ts";
 import { packingOf, readArchiveConfig } from "./archive.ts";
 import { isDescription, isTensorList } from "./bin.ts";
 import { loadUnpacked } from "./load.ts";
+import { isModelFile, readModelFile } from "./model-file.ts";
 import { parseTensors } from "./parse.ts";
 import { decodeText, isRaw, rawFileOf, readList, readRaw } from "./raw.ts";
 import type { NamedTensor } from "./tensor.ts";
@@ -30,6 +31,8 @@ export async function readInput(path: string): Promise<Input> {
   const bytes = await loadUnpacked(path);
   if (isTar(plain, bytes)) return { kind: "config", path, text: await readArchiveConfig(bytes, path) };
   if (extname(plain).toLowerCase() === ".json" || isJson(bytes)) return readJson(bytes, path);
+  if (isModelFile(plain, bytes))
+    return { kind: "config", path, text: JSON.stringify(await readModelFile(bytes, path)) };
   return { kind: "tensors", path, tensors: parseTensors(bytes, path) };
 }
 

@@ -1,0 +1,43 @@
+/** The config in what `readModel` returned. The reader itself is an import of its own, `boxwright/model`. */
+import type { ConfigProblem } from "../core/errors.ts";
+import { elementType } from "../core/tensor.ts";
+import { typedDefaults } from "./defaults.ts";
+import { type FieldReader, type Json, isObject, isText } from "./fields.ts";
+import type { Model, ModelTensor } from "./model/types.ts";
+import { overlay, readSettings } from "./settings.ts";
+import type { Config, OutputSpec } from "./types.ts";
+
+/** True for what `readModel` returned. */
+export const isModel = (root: Json): boolean => Array.isArray(root.missing) && isText(root.format);
+
+/**
+ * Returns what a model file does not say and the options over it do not state. An archive's config is read, and
+ * refused, itself.
+ */
+export const missingIn = (root: Json, options: FieldReader): readonly ConfigProblem[] =>
+  isObject(root.archive) ? [] : (root as unknown as Model).missing.filter(({ path }) => !options.has(path));
+
+/** Reads the options of a model, and what it knows of its outputs. */
+export function readModelConfig(r: FieldReader): Config {
+  const options = r.object("options");
+  const { outputs, description } = r.json as unknown as Model;
+  return {
+    ...overlay(options, typedDefaults(), readSettings(options)),
+    modelName: description,
+    outputs: outputs.map(outputSpec),
+  };
+}
+
+/** Returns an output as a decoder knows it beforehand. Its shape stays open if a dimension or the type does. */
+export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): OutputSpec => ({
+  name,
+  dims:
+    elementType(type) && dims?.every((size) => typeof size === "number") ? (dims as readonly number[]) : null,
+  type: elementType(type),
+  layout: null,
+  order: null,
+  ...(quantisation?.scale.length === 1 && {
+    scale: quantisation.scale[0],
+    zeroPoint: quantisation.zeroPoint[0],
+  }),
+});

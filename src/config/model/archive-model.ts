@@ -1,0 +1,76 @@
+/** What the `config.json` of an NN Archive says of its network. */
+import { FieldReader, isObject, type Json } from "../fields.ts";
+import { readArchive } from "../nn-archive.ts";
+import type { Task } from "../../core/exporters.ts";
+import { elementType } from "../../core/tensor.ts";
+import { inputOf } from "./input.ts";
+import type { Model, ModelTensor } from "./types.ts";
+
+/** Keys of a head's metadata that tell what the network finds besides boxes. */
+const TASKS: readonly (readonly [key: string, task: Task])[] = [
+  ["n_prototypes", "segment"],
+  ["n_keypoints", "pose"],
+  ["angles_outputs", "oriented"],
+];
+/** Values per keypoint in an archive: x, y and confidence. */
+const POINT_VALUES = 3;
+
+const listOf = (x: unknown): Json[] => (Array.isArray(x) ? x.filter(isObject) : []);
+const textIn = (x: unknown): string | null => (typeof x === "string" ? x : null);
+
+/** Returns the model of an NN Archive. Whatever a decoder cannot use is listed as missing. */
+export function archiveModel(json: unknown): Model {
+  const root = isObject(json) ? json : {};
+  const reader = new FieldReader(root);
+  const config = readArchive(reader);
+  const model = isObject(root["model"]) ? root["model"] : {};
+  const inputs = listOf(model["inputs"]);
+  const head = listOf(model["heads"]).at(-1)?.["metadata"];
+  const metadata = isObject(head) ? head : {};
+  const tensors = inputs.map(tensorOf);
+  const image = inputs.findIndex((input) => input["input_type"] === "image");
+  const points = metadata["n_keypoints"];
+  return {
+    format: "nn-archive",
+    producer: null,
+    opset: null,
+    exporter: null,
+    description: config.modelName,
+    task: TASKS.find(([key]) => (metadata[key] ?? null) !== null)?.[1] ?? (config.kind && "detect"),
+    names: config.labels,
+    inputSize: config.inputSize,
+    stride: config.strides?.at(-1) ?? null,
+    endToEnd: null,
+    keypoints: Number.isSafeInteger(points) ? [points as number, POINT_VALUES] : null,
+    input: inputOf(image < 0 ? tensors : [tensors[image]], preparationOf(inputs[Math.max(image, 0)])),
+    inputs: tensors,
+    outputs: listOf(model["outputs"]).map(tensorOf),
+    metadata: {},
+    options: {},
+    archive: json,
+    missing: reader.problems,
+  };
+}
+
+function tensorOf(json: Json): ModelTensor {
+  const { name, shape, dtype } = json;
+  const type = textIn(dtype) ?? "undefined";
+  const isSize = (size: unknown): boolean => Number.isSafeInteger(size) && (size as number) > 0;
+  return {
+    name: textIn(name) ?? "",
+    dims: Array.isArray(shape)
+      ? shape.map((size: unknown) => (isSize(size) ? (size as number) : null))
+      : null,
+    type: elementType(type) ?? type,
+    quantisation: null,
+    signature: null,
+  };
+}
+
+/** Returns mean and divisor of the archive's `preprocessing`. */
+function preparationOf(input: Json | undefined): { mean: readonly number[]; std: readonly number[] } | null {
+  const preparation = isObject(input?.["preprocessing"]) ? input["preprocessing"] : {};
+  const { mean, scale } = preparation;
+  const areNumbers = (list: unknown): list is number[] => Array.isArray(list) && list.every(Number.isFinite);
+  return areNumbers(mean) && areNumbers(scale) ? { mean, std: scale } : null;
+}

@@ -1,0 +1,52 @@
+/** Takes and skips bytes of a stream of chunks. Holds no more than was asked for. */
+export class ByteStream {
+  /** Bytes taken or skipped so far. */
+  passed = 0;
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  /** Bytes of the current chunk that were not passed yet. */
+  #rest: Uint8Array = new Uint8Array(0);
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  /** Ends the stream early, so that nothing goes on unpacking. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
+  }
+
+  /** Returns the next bytes. They are fewer than `count` only at the end of the stream. */
+  async take(count: number): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    await this.#walk(count, (part) => parts.push(part.slice()));
+    const out = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      out.set(part, at);
+      at += part.length;
+    }
+    return out;
+  }
+
+  async skip(count: number): Promise<void> {
+    await this.#walk(count, () => undefined);
+  }
+
+  async #walk(count: number, visit: (part: Uint8Array) => void): Promise<void> {
+    let left = count;
+    while (left > 0) {
+      if (this.#rest.length === 0) {
+        const next = await this.#chunks.next();
+        if (next.done) return;
+        // Make a plain Uint8Array: the chunk may be a Buffer, whose slice() does not copy.
+        this.#rest = new Uint8Array(next.value.buffer, next.value.byteOffset, next.value.byteLength);
+        continue;
+      }
+      const part = this.#rest.subarray(0, left);
+      this.#rest = this.#rest.subarray(part.length);
+      this.passed += part.length;
+      left -= part.length;
+      visit(part);
+    }
+  }
+}

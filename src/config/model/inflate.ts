@@ -1,0 +1,82 @@
+/** Unpacks gzip and deflate with the engine's own DecompressionStream. */
+import { refuseFile } from "./bytes.ts";
+
+/** Returns `chunk` as a stream. */
+const streamOf = (chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
+  new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+
+/**
+ * Unpacks with `unpacker`, and yields chunks as they come. Ends the stream if the caller stops early.
+ * @throws ConfigError if the data are damaged
+ */
+export async function* unpackChunks(
+  where: string,
+  packed: readonly Uint8Array[],
+  unpacker: (stream: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const reader = unpacker(streamOf(packed)).getReader();
+  try {
+    for (;;) {
+      const next = await reader.read().catch((e: unknown) => damaged(where, e));
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    // A stream that was read to its end, or has failed, may throw here. Nothing is lost.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+const damaged = (where: string, e: unknown): never =>
+  refuseFile(where, `damaged data (${e instanceof Error ? e.message : String(e)})`, "a whole file");
+
+/** Returns a stream that unpacks gzip. */
+export function gunzip(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  if (typeof DecompressionStream === "undefined")
+    refuseFile(
+      "",
+      "packed data in an engine without DecompressionStream",
+      "an engine that has it, or a file that is not packed",
+    );
+  // The types of streams know buffers that are shared, which these are not.
+  return stream.pipeThrough(
+    new DecompressionStream("gzip") as unknown as TransformStream<Uint8Array, Uint8Array>,
+  );
+}
+
+/** Header of a gzip member without a name and a time. */
+const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
+
+/**
+ * Unpacks deflate data as they stand in a zip.
+ * @param crc checksum of the unpacked bytes
+ * @param size count of the unpacked bytes
+ * @throws ConfigError if the data are damaged, or unpack to another size
+ */
+export async function inflate(
+  where: string,
+  packed: Uint8Array,
+  crc: number,
+  size: number,
+): Promise<Uint8Array> {
+  // "deflate-raw" is missing in older engines. As gzip, the engine also checks the checksum and the size.
+  const trailer = new Uint8Array(8);
+  const view = new DataView(trailer.buffer);
+  view.setUint32(0, crc, true);
+  view.setUint32(4, size, true);
+  const out = new Uint8Array(size);
+  let at = 0;
+  for await (const chunk of unpackChunks(where, [GZIP_HEADER, packed, trailer], gunzip)) {
+    if (at + chunk.length > size)
+      refuseFile(where, `more than the ${size} bytes that the zip states`, "as many");
+    out.set(chunk, at);
+    at += chunk.length;
+  }
+  if (at < size) refuseFile(where, `${at} bytes`, `${size}, as the zip states`);
+  return out;
+}

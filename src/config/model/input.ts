@@ -1,0 +1,30 @@
+/** Which input takes the picture, and how the picture lies in it. */
+import type { ModelInput, ModelTensor } from "./types.ts";
+
+/** Most channels of a picture. */
+const MAX_CHANNELS = 4;
+
+/** Returns the only input that can be a picture, `null` if there is none or there are several. */
+export function inputOf(
+  inputs: readonly ModelTensor[],
+  normalisation: ModelInput["normalisation"],
+): ModelInput | null {
+  const pictures = inputs.filter(({ dims }) => dims?.length === 4);
+  if (pictures.length !== 1) return null;
+  return { ...pictures[0], layout: layoutOf(pictures[0].dims ?? []), normalisation };
+}
+
+function layoutOf([, first, , last]: NonNullable<ModelTensor["dims"]>): ModelInput["layout"] {
+  const areChannels = (size: number | string | null): boolean =>
+    typeof size === "number" && size <= MAX_CHANNELS;
+  if (areChannels(first) === areChannels(last)) return null;
+  return areChannels(first) ? "NCHW" : "NHWC";
+}
+
+/** Returns [width, height] of the picture, `null` where the dims leave them open. */
+export function sizeOf(input: ModelInput | null): readonly [number, number] | null {
+  if (!input?.dims || input.layout === null) return null;
+  const [, second, third, fourth] = input.dims;
+  const [height, width] = input.layout === "NCHW" ? [third, fourth] : [second, third];
+  return typeof width === "number" && typeof height === "number" ? [width, height] : null;
+}

@@ -1,0 +1,162 @@
+/** `readModel`: a network's own file as plain data, and as the options of a decoder. */
+import { type ConfigProblem, type OptionName, mismatch } from "../../core/errors.ts";
+import { TRAITS } from "../../core/families.ts";
+import { isBytes, show } from "../../core/tensor.ts";
+import type { TypedOptions } from "../types.ts";
+import { type Unxz, packingOf, readArchiveJson } from "./archive.ts";
+import { archiveModel } from "./archive-model.ts";
+import { refuseFile } from "./bytes.ts";
+import type { NetworkFile } from "./file.ts";
+import { inputOf, sizeOf } from "./input.ts";
+import { readOnnx } from "./onnx.ts";
+import { recognise } from "./recognise.ts";
+import { isTflite, readTflite } from "./tflite.ts";
+import type { Model, ModelInput, ModelTensor } from "./types.ts";
+import { type UltralyticsMetadata, readUltralytics } from "./ultralytics.ts";
+
+/** Options of `readModel`. */
+export interface ReadModelOptions {
+  /** Unpacks an NN Archive that is packed with xz: `(packed) => new XzReadableStream(packed)` of `xz-decompress`. */
+  readonly unxz?: Unxz;
+}
+
+/**
+ * Reads a network's own file: ONNX, TFLite, or an NN Archive (`.tar`, `.tar.gz`, or `.tar.xz` with the option `unxz`).
+ * Weights are neither read nor copied. `createDecoder` takes the result in place of a config. Exports of Ultralytics,
+ * YOLOX and NanoDet need no other option. Of other files `missing` lists the options that a decoder needs.
+ * @param bytes the whole file
+ * @throws ConfigError, and nothing else, if the bytes are no such file, are cut short or are damaged
+ * @example
+ * import { createDecoder } from "boxwright";
+ * import { readModel } from "boxwright/model";
+ *
+ * // An ONNX file with a picture as input and nothing else in it: field number, length, contents.
+ * const field = (number: number, text: number[]) => [number * 8 + 2, text.length, ...text];
+ * const letters = (text: string) => [...new TextEncoder().encode(text)];
+ * const sizes = [1, 3, 64, 64].flatMap((size) => field(1, [8, size]));
+ * const type = field(1, [8, 1, ...field(2, sizes)]);
+ * const bytes = Uint8Array.from(field(7, field(11, [...field(1, letters("images")), ...field(2, type)])));
+ *
+ * const model = await readModel(bytes);
+ * console.log(model.format, model.inputs[0].name, model.inputSize); // onnx images [64,64]
+ * console.log(model.missing[0].path); // family
+ * const decoder = await createDecoder(model, { family: "yolov8", classes: 80 });
+ * console.log(decoder.config.inputSize); // [64,64]
+ */
+export async function readModel(bytes: Uint8Array, options: ReadModelOptions = {}): Promise<Model> {
+  if (!isBytes(bytes)) return refuseFile("", show(bytes), "the bytes of a model file, a Uint8Array");
+  const own = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isTflite(own)) return modelOf(await readTflite(own));
+  const packing = packingOf(own);
+  if (packing !== null) return archiveModel(await readArchiveJson(own, packing, options?.unxz));
+  const other = OTHERS.find(([beginning]) => beginning.every((byte, i) => own[i] === byte));
+  if (own.length === 0 || other)
+    refuseFile("", other?.[1] ?? "an empty file", "ONNX, TFLite or an NN Archive");
+  return modelOf(readOnnx(own));
+}
+
+const letters = (text: string): readonly number[] => Array.from(text, (letter) => letter.charCodeAt(0));
+
+/** How other files begin, which people hand over as models. ONNX has no such mark. */
+const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[] = [
+  [letters("PK\x03\x04"), "a zip; a PyTorch checkpoint (.pt) is one: export the network to ONNX first"],
+  [letters("{"), "JSON; createDecoder takes a config as it is"],
+  [letters("\x89HDF"), "a Keras file: convert the network to TFLite first"],
+  [letters("<"), "XML; of OpenVINO's model the ONNX file that it was made from is read"],
+];
+
+/** Returns the model of an ONNX or TFLite file. */
+function modelOf(file: NetworkFile): Model {
+  const metadata = readUltralytics(file.metadata);
+  const input = inputOf(file.inputs, file.normalisation);
+  const inputSize = sizeOf(input) ?? metadata?.inputSize ?? null;
+  const found = recognise({ file, metadata, input, inputSize });
+  const names = metadata?.names ?? withoutBackground(file.labels);
+  const options: Partial<TypedOptions> = {
+    ...found?.options,
+    ...(names ? { labels: names } : {}),
+    ...(inputSize ? { inputSize } : {}),
+  };
+  return {
+    format: file.format,
+    producer: file.producer,
+    opset: file.opset,
+    exporter: found?.exporter ?? (metadata && "ultralytics"),
+    description: file.description,
+    task: metadata ? metadata.task : found && "detect",
+    names,
+    inputSize,
+    stride: metadata?.stride ?? null,
+    endToEnd: metadata?.endToEnd ?? null,
+    keypoints: metadata?.keypoints ?? null,
+    input,
+    inputs: file.inputs,
+    outputs: file.outputs,
+    metadata: file.metadata,
+    options,
+    archive: null,
+    missing: missingIn({ file, metadata, options, input }),
+  };
+}
+
+/**
+ * Names of a first line in label files that stands for the background. Operators that give class ids do not count it.
+ */
+const BACKGROUND = ["???", "background"];
+
+const withoutBackground = (labels: readonly string[] | null): readonly string[] | null =>
+  labels && labels.slice(BACKGROUND.includes(labels[0]) ? 1 : 0);
+
+interface Findings {
+  readonly file: NetworkFile;
+  readonly metadata: UltralyticsMetadata | null;
+  readonly options: Partial<TypedOptions>;
+  readonly input: ModelInput | null;
+}
+
+/** Returns what a decoder needs and the file does not say. */
+function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[] {
+  const { outputs } = file;
+  const problems: ConfigProblem[] = [];
+  const add = (path: string, got: string, expected: string, option?: OptionName): void => {
+    problems.push({ path, message: mismatch(got, expected), ...(option && { option }) });
+  };
+  const task = metadata?.task === null ? metadata.taskName : (metadata?.task ?? "detect");
+  if (task !== "detect")
+    add(
+      "task",
+      `a network for "${task}"`,
+      '"detect": boxwright decodes boxes only so far, and none of a tensor that holds more',
+    );
+  else if (options.family === undefined)
+    add(
+      "family",
+      `outputs ${outputs.map(shapeOf).join(", ") || "none"} ${metadata ? "that fit no export of Ultralytics" : "and no metadata of an exporter that is known"}`,
+      "the option family, and what the family needs (classes or labels, anchors, priors); boxwright inspect lists what the shapes can be",
+      "family",
+    );
+  if (options.inputSize === undefined && !isNormalised(options))
+    add(
+      "inputSize",
+      input ? `an input ${shapeOf(input)}, whose size is open` : "no input that is surely the picture",
+      "the option inputSize, [width, height] in pixels",
+      "inputSize",
+    );
+  for (const { name, quantisation } of outputs)
+    if (quantisation && quantisation.scale.length > 1)
+      add(
+        "outputs",
+        `${quantisation.scale.length} scales for ${name}`,
+        "one: dequantise the output, and pass its dims as the option outputs",
+        "outputs",
+      );
+  return problems;
+}
+
+/** True if boxes are 0..1 whatever the size of the input is. */
+const isNormalised = ({ coordinates, family }: Partial<TypedOptions>): boolean =>
+  (coordinates ?? (family && TRAITS[family].coordinates)) === "normalised";
+
+/** Returns a tensor for an error message. */
+const shapeOf = ({ name, dims }: ModelTensor): string =>
+  `${name} [${dims?.map((d) => d ?? "?").join(",") ?? "?"}]`;

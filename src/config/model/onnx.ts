@@ -1,0 +1,166 @@
+/** Reads ONNX: inputs, outputs, operators and metadata. Weights are skipped. Field numbers are those of onnx.proto. */
+import { MAX_ENTRIES, MAX_NAME, MAX_RANK, MAX_TENSORS, MAX_TEXT, refuseFile } from "./bytes.ts";
+import type { NetworkFile } from "./file.ts";
+import { Message } from "./protobuf.ts";
+import type { ModelTensor } from "./types.ts";
+
+/** Most kinds of operators in one graph. The standard has fewer than 250. */
+const MAX_OPERATORS = 1000;
+
+/** TensorProto.DataType. */
+const TYPES = [
+  "undefined f32 u8 i8 u16 i16 i32 i64 string bool f16 f64 u32 u64 complex64 complex128 bf16",
+  "float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz u4 i4 float4e2m1",
+]
+  .join(" ")
+  .split(" ");
+
+/**
+ * Reads the network of an ONNX file.
+ * @throws ConfigError if the bytes are no ONNX file, are cut short or are damaged
+ */
+export function readOnnx(bytes: Uint8Array): NetworkFile {
+  const file = {
+    producer: null as string | null,
+    version: "",
+    opset: null as number | null,
+    description: null as string | null,
+    graph: null as Graph | null,
+    metadata: {} as Record<string, string>,
+  };
+  const model = new Message(bytes, "ONNX file");
+  while (model.next()) {
+    if (model.field === 2) file.producer = model.text(MAX_NAME) || null;
+    else if (model.field === 3) file.version = model.text(MAX_NAME);
+    else if (model.field === 6) file.description = model.text(MAX_TEXT) || null;
+    else if (model.field === 7) file.graph = readGraph(() => model.message("graph"));
+    else if (model.field === 8) file.opset = standardOpset(model.message("opset_import")) ?? file.opset;
+    else if (model.field === 14) readEntry(model.message("metadata_props"), file.metadata);
+  }
+  const { graph, producer, version, metadata } = file;
+  if (graph === null) return refuseFile("ONNX file", "no graph", "one: is the file a model?");
+  return {
+    format: "onnx",
+    producer: producer && `${producer} ${version}`.trim(),
+    opset: file.opset,
+    description: metadata["description"] ?? file.description,
+    inputs: graph.inputs,
+    outputs: graph.outputs,
+    operators: graph.operators,
+    operatorOutputs: {},
+    metadata,
+    labels: null,
+    normalisation: null,
+  };
+}
+
+/** OperatorSetIdProto: domain, version. Returns the version of the standard domain, which has no name. */
+function standardOpset(message: Message): number | null {
+  let domain = "";
+  let version: number | null = null;
+  while (message.next()) {
+    if (message.field === 1) domain = message.text(MAX_NAME);
+    else if (message.field === 2) version = message.number();
+  }
+  return domain === "" || domain === "ai.onnx" ? version : null;
+}
+
+/** StringStringEntryProto: key, value. */
+function readEntry(message: Message, into: Record<string, string>): void {
+  let key = "";
+  let value = "";
+  while (message.next()) {
+    if (message.field === 1) key = message.text(MAX_NAME);
+    else if (message.field === 2) value = message.text(MAX_TEXT);
+  }
+  // "__proto__" is no key of metadata, and would be lost.
+  Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
+  if (Object.keys(into).length > MAX_ENTRIES)
+    refuseFile("metadata_props", `more than ${MAX_ENTRIES} entries`, "fewer");
+}
+
+interface Graph {
+  readonly inputs: readonly ModelTensor[];
+  readonly outputs: readonly ModelTensor[];
+  readonly operators: ReadonlySet<string>;
+}
+
+/**
+ * GraphProto: nodes, initializers, inputs, outputs. `open` begins at its first field: initializers come before inputs.
+ */
+function readGraph(open: () => Message): Graph {
+  const inputs = new Map<string, ModelTensor>();
+  const outputs = new Map<string, ModelTensor>();
+  const operators = new Set<string>();
+  const graph = open();
+  while (graph.next()) {
+    if (graph.field === 1) addOperator(graph.message("node"), operators);
+    else if (graph.field === 11) addTensor(graph.message("input"), inputs);
+    else if (graph.field === 12) addTensor(graph.message("output"), outputs);
+  }
+  // Up to version 3 of the format, weights are inputs too. Remove them: nobody feeds them.
+  const again = open();
+  while (again.next())
+    if (again.field === 5 && inputs.size > 0) inputs.delete(nameOf(again.message("initializer"), 8));
+  return { inputs: [...inputs.values()], outputs: [...outputs.values()], operators };
+}
+
+function nameOf(message: Message, field: number): string {
+  let name = "";
+  while (message.next()) if (message.field === field) name = message.text(MAX_NAME);
+  return name;
+}
+
+/** NodeProto: field 4 is the operator. */
+function addOperator(node: Message, operators: Set<string>): void {
+  operators.add(nameOf(node, 4));
+  if (operators.size > MAX_OPERATORS) refuseFile("graph", `more than ${MAX_OPERATORS} operators`, "fewer");
+}
+
+/** ValueInfoProto: name, type { tensor_type { elem_type, shape } }. */
+function addTensor(value: Message, tensors: Map<string, ModelTensor>): void {
+  let name = "";
+  let type = "undefined";
+  let dims: ModelTensor["dims"] = null;
+  while (value.next()) {
+    if (value.field === 1) name = value.text(MAX_NAME);
+    else if (value.field === 2) ({ type, dims } = readType(value.message("type")));
+  }
+  tensors.set(name, { name, dims, type, quantisation: null, signature: null });
+  if (tensors.size > MAX_TENSORS) refuseFile("graph", `more than ${MAX_TENSORS} tensors`, "fewer");
+}
+
+/** TypeProto. Sequences and maps, which some classifiers give, have no dims. */
+function readType(message: Message): Pick<ModelTensor, "type" | "dims"> {
+  let type = "sequence or map";
+  let dims: ModelTensor["dims"] = null;
+  while (message.next()) {
+    if (message.field !== 1) continue;
+    type = "undefined";
+    const tensor = message.message("tensor_type");
+    while (tensor.next()) {
+      if (tensor.field === 1) type = TYPES[tensor.number()] ?? `type ${tensor.number()}`;
+      else if (tensor.field === 2) dims = readShape(tensor.message("shape"));
+    }
+  }
+  return { type, dims };
+}
+
+/** TensorShapeProto: dimensions, each a value or a name. */
+function readShape(shape: Message): ModelTensor["dims"] {
+  const dims: (number | string | null)[] = [];
+  while (shape.next()) {
+    if (shape.field !== 1) continue;
+    let size: number | string | null = null;
+    const dim = shape.message("dim");
+    while (dim.next()) {
+      // Some exporters write -1 or 0 for a dimension that is open.
+      if (dim.field === 1) size = isSize(dim.number()) ? dim.number() : null;
+      else if (dim.field === 2) size = dim.text(MAX_NAME) || null;
+    }
+    if (dims.push(size) > MAX_RANK) refuseFile("graph", `more than ${MAX_RANK} dimensions`, "fewer");
+  }
+  return dims;
+}
+
+const isSize = (n: number): boolean => Number.isSafeInteger(n) && n > 0;

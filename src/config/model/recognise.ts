@@ -1,0 +1,158 @@
+/** Finds the form of export that a file has, and says in the options of `createDecoder` what the form means. */
+import {
+  OPERATOR_FORMS,
+  PAIRS_FORMS,
+  type PairsForm,
+  ROWS_FORMS,
+  type RowsForm,
+  type Exporter,
+} from "../../core/exporters.ts";
+import { type Family, TRAITS, familyInName } from "../../core/families.ts";
+import type { Roles, TypedOptions } from "../types.ts";
+import type { NetworkFile } from "./file.ts";
+import type { ModelInput, ModelTensor } from "./types.ts";
+import type { UltralyticsMetadata } from "./ultralytics.ts";
+
+/** Options, and the exporter whose form says so. */
+export interface Recognition {
+  readonly exporter: Exporter;
+  readonly options: Partial<TypedOptions>;
+}
+
+/** What forms are compared with. */
+export interface Evidence {
+  readonly file: NetworkFile;
+  readonly metadata: UltralyticsMetadata | null;
+  readonly input: ModelInput | null;
+  readonly inputSize: readonly [number, number] | null;
+}
+
+/** Returns what the first form that fits says, `null` if none fits. */
+export function recognise(evidence: Evidence): Recognition | null {
+  const { file } = evidence;
+  for (const form of OPERATOR_FORMS) {
+    const outputs = file.operatorOutputs[form.operator];
+    if (outputs === undefined || outputs.length !== form.roles.length) continue;
+    const roles: Roles = Object.fromEntries(form.roles.map((role, i) => [role, outputs[i]]));
+    return { exporter: form.exporter, options: { family: form.family, roles } };
+  }
+  for (const form of PAIRS_FORMS) {
+    const classes = classesOfPairs(form, file.outputs);
+    if (classes !== null) return { exporter: form.exporter, options: { family: form.family, classes } };
+  }
+  for (const form of ROWS_FORMS) {
+    const options = optionsOfRows(form, evidence);
+    if (options !== null) return { exporter: form.exporter, options };
+  }
+  return null;
+}
+
+/** Returns how many classes the pairs of outputs have, `null` if some output is in no pair. */
+function classesOfPairs(form: PairsForm, outputs: readonly ModelTensor[]): number | null {
+  const channels = (tensor: ModelTensor | undefined): number | string | null => tensor?.dims?.at(-1) ?? null;
+  const scores = outputs.filter(({ name }) => name.startsWith(form.scores));
+  const classes = channels(scores[0]);
+  const areWhole = scores.every((tensor) => {
+    const boxes = form.boxes + tensor.name.slice(form.scores.length);
+    return (
+      channels(tensor) === classes &&
+      channels(outputs.find(({ name }) => name === boxes)) === form.boxChannels
+    );
+  });
+  return typeof classes === "number" && areWhole && outputs.length === 2 * scores.length ? classes : null;
+}
+
+/** Returns the options of a form, `null` if the file does not have the form. */
+function optionsOfRows(form: RowsForm, evidence: Evidence): Partial<TypedOptions> | null {
+  const { file, metadata, input, inputSize } = evidence;
+  const isNamed = form.input !== undefined;
+  if (isNamed === (metadata !== null) || (form.endToEnd && !metadata?.endToEnd)) return null;
+  if (isNamed && (file.outputs.length !== 1 || input?.name !== form.input || inputSize === null)) return null;
+  if (form.word && !form.word.test(file.description ?? "")) return null;
+  const output = file.outputs.find(
+    ({ name, dims }) => dims?.length === 3 && [name, undefined].includes(form.output),
+  );
+  const rows = output && rowsOf(form, evidence, output);
+  if (!rows) return null;
+  const family = familyOf(form, file.description);
+  return {
+    family,
+    ...(isNamed ? { classes: rows.classes } : {}),
+    ...(form.endToEnd ? { reading: "end-to-end" } : {}),
+    ...(form.decoder !== undefined && file.operators.has(form.decoder) ? { boxFormat: "cxcywh" } : {}),
+    ...(form.statesStrides && rows.strides ? { strides: rows.strides } : {}),
+    ...coordinatesOf(form, evidence, output),
+  };
+}
+
+interface Rows {
+  readonly classes: number;
+  readonly strides: readonly number[] | null;
+}
+
+/** Returns the rows that an output has under a form, channels last or first, `null` if it does not fit. */
+function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows | null {
+  if (dims === null) return null;
+  const { metadata, inputSize } = evidence;
+  const orders = [
+    [dims[1], dims[2]],
+    // channels first
+    ...(form.endToEnd || form.input !== undefined ? [] : [[dims[2], dims[1]]]),
+  ];
+  for (const [count, channels] of orders) {
+    if (typeof channels !== "number") continue;
+    const classes = form.endToEnd ? 0 : (metadata?.names.length ?? channels - form.boxChannels);
+    const isWide = channels === form.boxChannels + classes + extraChannels(evidence);
+    if (!isWide || (metadata === null && classes < 1)) continue;
+    if (form.rowsPerCell === undefined) return { classes, strides: null };
+    // A dimension that is open fits: the metadata say what the network is.
+    if (typeof count !== "number" || inputSize === null) return metadata && { classes, strides: null };
+    const strides = form.strides.find((list) => count === (form.rowsPerCell ?? 1) * cellsOf(list, inputSize));
+    if (strides) return { classes, strides };
+  }
+  return null;
+}
+
+/** Returns how many channels stand behind the classes: keypoints, mask coefficients or an angle. */
+function extraChannels({ file, metadata }: Evidence): number {
+  if (metadata?.task === "oriented") return 1;
+  if (metadata?.task === "pose" && metadata.keypoints) return metadata.keypoints[0] * metadata.keypoints[1];
+  if (metadata?.task !== "segment") return 0;
+  // The prototypes have as many channels as there are coefficients: all networks so far have 32.
+  const prototypes = file.outputs.find(({ dims }) => dims?.length === 4)?.dims ?? [];
+  const [, first, , last] = prototypes;
+  return [first, last].includes(MASK_COEFFICIENTS) ? MASK_COEFFICIENTS : 0;
+}
+
+const MASK_COEFFICIENTS = 32;
+
+const cellsOf = (strides: readonly number[], [width, height]: readonly [number, number]): number =>
+  strides.reduce((sum, stride) => sum + Math.ceil(width / stride) * Math.ceil(height / stride), 0);
+
+/** Returns the family that the description names if it has the form's kind of head, else the form's own. */
+function familyOf(form: RowsForm, description: string | null): Family {
+  const named = familyInName(description ?? "");
+  return named !== null && TRAITS[named].head === TRAITS[form.family].head ? named : form.family;
+}
+
+/** A normalised box ends at 1, one in pixels at some hundred. */
+const NORMALISED_BELOW = 4;
+
+/**
+ * Returns the unit of boxes in a TFLite export of Ultralytics. Scale and zero point of an integer output bound its
+ * values. For floats the exporter's history decides: it divides boxes by the size of the input, except those of
+ * end-to-end networks with NCHW inputs.
+ */
+function coordinatesOf(
+  form: RowsForm,
+  { file, metadata, input }: Evidence,
+  output: ModelTensor,
+): Partial<TypedOptions> {
+  if (file.format !== "tflite" || metadata === null || TRAITS[form.family].coordinates !== undefined)
+    return {};
+  const [scale] = output.quantisation?.scale ?? [];
+  const range = { u8: 255, i8: 255, i16: 32767 }[output.type];
+  if (scale !== undefined && range !== undefined)
+    return { coordinates: scale * range < NORMALISED_BELOW ? "normalised" : "pixels" };
+  return { coordinates: form.endToEnd && input?.layout === "NCHW" ? "pixels" : "normalised" };
+}

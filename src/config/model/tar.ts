@@ -1,0 +1,63 @@
+/** Reads tar headers: ustar, and the long names of GNU ("L") and pax ("x"). */
+
+/** Bytes of a header. Contents are padded to a multiple of as many. */
+export const BLOCK = 512;
+
+/** A file in a tar, as its header describes it. */
+export interface TarHeader {
+  readonly name: string;
+  /** Bytes of the contents. */
+  readonly size: number;
+  /** The letter of the header: "0" is a file, "L" and "x" hold the name of the next file. */
+  readonly kind: string;
+}
+
+/** Returns the text in a field of a header, up to its first zero byte. */
+export function tarText(bytes: Uint8Array, at: number, length: number): string {
+  const field = bytes.subarray(at, at + length);
+  const end = field.indexOf(0);
+  return new TextDecoder().decode(end < 0 ? field : field.subarray(0, end));
+}
+
+/** True if the header states its own checksum: the sum of its bytes, with the checksum field taken as blanks. */
+export function hasChecksum(header: Uint8Array): boolean {
+  let sum = 8 * 32;
+  for (let i = 0; i < BLOCK; i++) if (i < 148 || i >= 156) sum += header[i];
+  return parseInt(tarText(header, 148, 8).trim(), 8) === sum;
+}
+
+/**
+ * Reads a header whose checksum is right.
+ * @param refuse throws, given what was found and what was expected
+ */
+export function readTarHeader(
+  header: Uint8Array,
+  refuse: (got: string, expected: string) => never,
+): TarHeader {
+  const digits = tarText(header, 124, 12).trim();
+  // GNU writes sizes from 8 GiB on in base 256, and marks them with the highest bit.
+  if (header[124] & 0x80 || !/^[0-7]+$/.test(digits))
+    refuse(`tar size ${JSON.stringify(digits)}`, "octal digits below 8 GiB");
+  const prefix = tarText(header, 257, 5) === "ustar" ? tarText(header, 345, 155) : "";
+  return {
+    name: (prefix === "" ? "" : `${prefix}/`) + tarText(header, 0, 100),
+    size: parseInt(digits, 8),
+    kind: String.fromCharCode(header[156]),
+  };
+}
+
+/**
+ * Returns the path in the records of a pax header, or null. A record is `length key=value\n`, and its length counts the
+ * whole record, so a value that looks like another record is skipped. The last path counts.
+ */
+export function paxPath(body: Uint8Array): string | null {
+  let path: string | null = null;
+  for (let at = 0; at < body.length;) {
+    const length = parseInt(tarText(body, at, 20), 10);
+    if (!(length > 0)) break;
+    const record = new TextDecoder().decode(body.subarray(at, at + length));
+    path = /^\d+ path=([^]*)\n$/.exec(record)?.[1] ?? path;
+    at += length;
+  }
+  return path;
+}

@@ -1,0 +1,81 @@
+/** Reads the metadata of Ultralytics' exports: in ONNX, and in the zip behind TFLite. */
+import { type Task, ULTRALYTICS_TASKS } from "../../core/exporters.ts";
+import { refuseFile } from "./bytes.ts";
+import { type Literal, readLiteral } from "./literal.ts";
+
+/** Most classes. */
+const MAX_CLASSES = 100_000;
+
+export interface UltralyticsMetadata {
+  readonly names: readonly string[];
+  /** Name of the task in the file, `null` if it states none (YOLOv5's own exporter). */
+  readonly taskName: string | null;
+  /** `null` for a task that is not known here. */
+  readonly task: Task | null;
+  /** [width, height] in pixels. */
+  readonly inputSize: readonly [number, number] | null;
+  readonly stride: number | null;
+  readonly endToEnd: boolean | null;
+  readonly keypoints: readonly [number, number] | null;
+}
+
+/**
+ * Reads metadata whose keys are Ultralytics' own, `null` for others.
+ * @throws ConfigError if they are Ultralytics', and cannot be read
+ */
+export function readUltralytics(metadata: { readonly [key: string]: string }): UltralyticsMetadata | null {
+  if (metadata["names"] === undefined || metadata["stride"] === undefined) return null;
+  const value = (key: string): Literal | undefined => readLiteral(metadata[key] ?? "");
+  // The file has [height, width].
+  const size = pairOf(value("imgsz"));
+  const side = Number(metadata["imgsz"]);
+  const stride = Number(metadata["stride"]);
+  const taskName = metadata["task"] ?? null;
+  return {
+    names: namesOf(value("names")),
+    taskName,
+    task:
+      taskName === null
+        ? "detect"
+        : Object.hasOwn(ULTRALYTICS_TASKS, taskName)
+          ? ULTRALYTICS_TASKS[taskName]
+          : null,
+    inputSize: size ? [size[1], size[0]] : isCount(side) ? [side, side] : null,
+    stride: isCount(stride) ? stride : null,
+    endToEnd: endToEndOf(value("end2end"), value("args")),
+    keypoints: pairOf(value("kpt_shape")),
+  };
+}
+
+const isCount = (x: unknown): x is number => Number.isSafeInteger(x) && (x as number) > 0;
+
+function pairOf(value: Literal | undefined): readonly [number, number] | null {
+  const isPair = Array.isArray(value) && value.length === 2 && value.every(isCount);
+  return isPair ? (value as unknown as readonly [number, number]) : null;
+}
+
+/** True if the network suppresses by itself: it has no duplicates by design, or its exporter added suppression. */
+function endToEndOf(stated: Literal | undefined, args: Literal | undefined): boolean | null {
+  const isDict = typeof args === "object" && args !== null && !Array.isArray(args);
+  const suppresses = isDict ? (args as { readonly [key: string]: Literal })["nms"] : undefined;
+  if (stated === true || suppresses === true) return true;
+  return stated === false || suppresses === false ? false : null;
+}
+
+/** Returns class names by id, from a list or from a dict by id. */
+function namesOf(value: Literal | undefined): string[] {
+  const ids = typeof value === "object" && value !== null ? Object.keys(value) : [];
+  const names = ids.map((id) => (value as { readonly [id: string]: Literal })[id]);
+  const isWhole = names.length <= MAX_CLASSES && ids.every((id, i) => Number(id) === i);
+  if (
+    names.length === 0 ||
+    !isWhole ||
+    !names.every((name) => typeof name === "string" || typeof name === "number")
+  )
+    refuseFile(
+      "metadata.names",
+      `${names.length} names that are not a name for each class id from 0`,
+      "such names",
+    );
+  return names.map(String);
+}

@@ -1,0 +1,127 @@
+/**
+ * Programs that write model files, and how their files state what a decoder has to know. Each form of export is a row.
+ * A file that fits no row gets no family: shapes alone are never enough.
+ */
+import type { Family } from "./families.ts";
+
+/** Names the program that wrote a model file. "tensorflow": the file ends in TensorFlow's operator for detections. */
+export type Exporter = "ultralytics" | "yolox" | "nanodet" | "tensorflow";
+
+/** What a network was trained to find. */
+export type Task = "detect" | "pose" | "segment" | "oriented" | "classify";
+
+/** Ultralytics' names of tasks. */
+export const ULTRALYTICS_TASKS: { readonly [name: string]: Task } = {
+  detect: "detect",
+  pose: "pose",
+  segment: "segment",
+  obb: "oriented",
+  classify: "classify",
+};
+
+/** Strides of the feature maps that networks of one kind have, in pixels, the largest map first. */
+type Strides = readonly number[];
+
+const USUAL: readonly Strides[] = [[8, 16, 32]];
+const ANY: readonly Strides[] = [
+  [8, 16, 32],
+  [4, 8, 16, 32],
+  [8, 16, 32, 64],
+  [16, 32],
+];
+
+/**
+ * One tensor of rows: box channels and one score per class, for each cell of the feature maps or for each detection.
+ */
+export interface RowsForm {
+  readonly exporter: Exporter;
+  /** The file's description may name another family with the same kind of head, which is then taken. */
+  readonly family: Family;
+  /** Name of the image input. Absent: any, since the exporter writes metadata. */
+  readonly input?: string;
+  /** Name of the output. Absent: any. */
+  readonly output?: string;
+  /** Channels besides those of the classes. */
+  readonly boxChannels: number;
+  /** Rows have as many channels as `boxChannels`, one of them the class id. The file states that it is end-to-end. */
+  readonly endToEnd?: true;
+  /** Rows per cell of the feature maps. Absent: the network gives a list of another length. */
+  readonly rowsPerCell?: number;
+  readonly strides: readonly Strides[];
+  /** Only files whose description has this word. */
+  readonly word?: RegExp;
+  /** The network decodes the boxes itself if its graph has this operator. Without it the boxes are raw. */
+  readonly decoder?: string;
+  /** True if the decoder has to be told the strides. */
+  readonly statesStrides?: true;
+}
+
+export const ROWS_FORMS: readonly RowsForm[] = [
+  { exporter: "ultralytics", family: "yolov8", boxChannels: 6, endToEnd: true, strides: ANY },
+  { exporter: "ultralytics", family: "yolov8", boxChannels: 4, rowsPerCell: 1, strides: ANY },
+  { exporter: "ultralytics", family: "yolov5", boxChannels: 5, rowsPerCell: 3, strides: ANY },
+  { exporter: "ultralytics", family: "detr", boxChannels: 4, strides: ANY, word: /detr/i },
+  {
+    exporter: "yolox",
+    family: "yolox",
+    input: "images",
+    output: "output",
+    boxChannels: 5,
+    rowsPerCell: 1,
+    strides: USUAL,
+    // width and height are e to the power of the raw values
+    decoder: "Exp",
+  },
+  {
+    exporter: "nanodet",
+    family: "nanodet",
+    input: "data",
+    output: "output",
+    boxChannels: 32,
+    rowsPerCell: 1,
+    strides: [
+      [8, 16, 32],
+      [8, 16, 32, 64],
+    ],
+    statesStrides: true,
+  },
+];
+
+/** Two tensors per feature map, whose names end in the stride. */
+export interface PairsForm {
+  readonly exporter: Exporter;
+  readonly family: Family;
+  /** What names of class scores begin with. */
+  readonly scores: string;
+  /** What names of boxes begin with. */
+  readonly boxes: string;
+  readonly boxChannels: number;
+}
+
+export const PAIRS_FORMS: readonly PairsForm[] = [
+  {
+    exporter: "nanodet",
+    family: "nanodet",
+    scores: "cls_pred_stride_",
+    boxes: "dis_pred_stride_",
+    boxChannels: 32,
+  },
+];
+
+/** A custom operator that gives finished detections. */
+export interface OperatorForm {
+  readonly exporter: Exporter;
+  readonly family: Family;
+  readonly operator: string;
+  /** Roles of the operator's outputs, in order. */
+  readonly roles: readonly string[];
+}
+
+export const OPERATOR_FORMS: readonly OperatorForm[] = [
+  {
+    exporter: "tensorflow",
+    family: "tflite-postprocess",
+    operator: "TFLite_Detection_PostProcess",
+    roles: ["boxes", "labels", "scores", "count"],
+  },
+];

@@ -1,0 +1,32 @@
+/** Model files (ONNX, TFLite) among the files that a command is given. */
+import { extname } from "node:path";
+import { readModel } from "../../config/model/model.ts";
+import { isTflite } from "../../config/model/tflite.ts";
+import type { Model } from "../../config/model/types.ts";
+import { ConfigError } from "../../core/errors.ts";
+
+/** First byte of the ONNX files of all exporters: the field of the format's version. */
+const ONNX_VERSION = 8;
+/** Byte 8 of a safetensors file, whose first byte may be an 8. */
+const BRACE = 0x7b;
+
+/** True for a TFLite or ONNX file. `plain` is the path without `.gz`. */
+export const isModelFile = (plain: string, bytes: Uint8Array): boolean =>
+  isTflite(bytes) ||
+  [".onnx", ".tflite"].includes(extname(plain).toLowerCase()) ||
+  (bytes[0] === ONNX_VERSION && bytes[8] !== BRACE && !/\.safetensors$/i.test(plain));
+
+/**
+ * Reads a model file.
+ * @throws ConfigError whose problems name the file
+ */
+export async function readModelFile(bytes: Uint8Array, path: string): Promise<Model> {
+  try {
+    return await readModel(bytes);
+  } catch (e) {
+    if (!(e instanceof ConfigError)) throw e;
+    throw new ConfigError(
+      e.problems.map((p) => ({ ...p, path: p.path === "" ? path : `${path}: ${p.path}` })),
+    );
+  }
+}

@@ -1,0 +1,101 @@
+/** Inspects a model file: what the file says, and what a decoder makes of it. */
+import { isModel, outputSpec } from "../config/model-config.ts";
+import type { Model, ModelTensor } from "../config/model/types.ts";
+import type { DecoderOptions } from "../config/types.ts";
+import { isRecord } from "../core/json.ts";
+import { type TensorData, type TensorSpecInput, elementType, few } from "../core/tensor.ts";
+import { type Inspection, inspect } from "./inspect.ts";
+
+/** What `inspectModel` found: in words, and as plain data. */
+export interface ModelInspection {
+  readonly text: string;
+  readonly json: {
+    readonly kind: "model";
+    readonly model: Model;
+    /**
+     * The plan, or without a family everything that the shapes can be. `null` if no decoder can be made of the
+     * network.
+     */
+    readonly decoder: Inspection["json"] | null;
+  };
+}
+
+/**
+ * Describes a model, with options over what the file says.
+ * @param specs shapes over those of the file; empty: the file's own
+ * @throws ConfigError, TensorError as `createDecoder` would, but not for what the file leaves open
+ */
+export function inspectModel(
+  model: Model,
+  specs: readonly TensorSpecInput[],
+  options: DecoderOptions,
+  valuesOf: (name: string) => TensorData | null,
+): ModelInspection {
+  const missing = model.missing.filter(({ path }) => !Object.hasOwn(options, path));
+  const isFamilyOpen = missing.length > 0 && missing.every(({ path }) => path === "family");
+  const shapes = specs.length > 0 ? specs : knownOutputs(model);
+  const inputSize = model.inputSize ?? undefined;
+  const inspection =
+    missing.length === 0
+      ? inspect(model, specs, options, valuesOf)
+      : isFamilyOpen && shapes.length > 0
+        ? inspect(undefined, shapes, { ...(inputSize && { inputSize }), ...options }, valuesOf)
+        : null;
+  const lines = [
+    ...linesOf(model),
+    ...missing.map(({ path, message }) => `missing ${path}: ${message}`),
+    ...(inspection ? [inspection.text] : []),
+  ];
+  return { text: lines.join("\n"), json: { kind: "model", model, decoder: inspection?.json ?? null } };
+}
+
+/** Returns the outputs whose shape and type are known. */
+function knownOutputs(model: Model): TensorSpecInput[] {
+  return model.outputs.flatMap((output) => {
+    const { name, dims, type: stated, scale, zeroPoint } = outputSpec(output);
+    const type = stated === null ? null : elementType(stated);
+    return dims === null || type === null ? [] : { name, dims, type, scale, zeroPoint };
+  });
+}
+
+/** Returns the model in a config of the command line, `null` if it is another kind of config. */
+export function modelIn(config: unknown): Model | null {
+  const json: unknown = typeof config === "string" ? JSON.parse(config) : config;
+  return isRecord(json) && isModel(json) ? (json as unknown as Model) : null;
+}
+
+function linesOf(model: Model): string[] {
+  const { names, inputSize, keypoints, endToEnd } = model;
+  const facts: [name: string, value: string | number | null][] = [
+    [
+      "file",
+      [model.format, model.producer, model.opset === null ? null : `opset ${model.opset}`]
+        .filter(Boolean)
+        .join(", "),
+    ],
+    ["description", model.description],
+    ["exporter", model.exporter],
+    ["task", model.task],
+    ["names", names && `${names.length}: ${few(names, 5)}`],
+    ["input size", inputSize && inputSize.join("x")],
+    ["layout", model.input && model.input.layout],
+    ["stride", model.stride],
+    ["end-to-end", endToEnd === null ? null : String(endToEnd)],
+    ["keypoints", keypoints && `${keypoints[0]} of ${keypoints[1]} values`],
+    ...model.inputs.map((tensor): [string, string] => ["in", tensorText(tensor)]),
+    ...model.outputs.map((tensor): [string, string] => ["out", tensorText(tensor)]),
+  ];
+  return facts
+    .filter(([, value]) => value !== null && value !== "")
+    .map(([name, value]) => `${name}: ${value}`);
+}
+
+function tensorText({ name, dims, type, quantisation: q, signature }: ModelTensor): string {
+  const scales =
+    q === null
+      ? ""
+      : q.scale.length === 1
+        ? `, real = (raw ${q.zeroPoint[0] < 0 ? "+" : "-"} ${Math.abs(q.zeroPoint[0])}) * ${q.scale[0]}`
+        : `, ${q.scale.length} scales along dimension ${q.axis}`;
+  return `${name} [${dims?.map((size) => size ?? "?").join(",") ?? "?"}] ${type}${scales}${signature ? `, signature ${signature}` : ""}`;
+}

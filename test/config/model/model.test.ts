@@ -1,0 +1,377 @@
+/** What exports of each kind mean: from the file's bytes to boxes. */
+import { describe, expect, test } from "vitest";
+import { createDecoder, createDecoderSync, parseConfig } from "../../../src/entries/index.ts";
+import { type Model, readModel } from "../../../src/entries/model.ts";
+import { withZip } from "../../support/archives.ts";
+import {
+  input,
+  output,
+  picture,
+  problemsOf,
+  ultralyticsJson,
+  ultralyticsMetadata,
+  ultralyticsOnnx,
+  ultralyticsTflite,
+  yoloxOnnx,
+} from "../../support/model-files.ts";
+import { onnxFile } from "../../support/onnx.ts";
+import { tfliteFile } from "../../support/tflite.ts";
+
+const missing = (model: Model): string[] => model.missing.map(({ path }) => path);
+const NAMES = ["person", "driver's hat"];
+
+describe("Ultralytics, ONNX", () => {
+  test("a file needs no option: its boxes have names and places", async () => {
+    const model = await readModel(ultralyticsOnnx());
+    expect(model).toMatchObject({
+      format: "onnx",
+      exporter: "ultralytics",
+      producer: "pytorch 2.5.1",
+      description: ultralyticsMetadata.description,
+      task: "detect",
+      names: NAMES,
+      inputSize: [64, 64],
+      stride: 32,
+      endToEnd: false,
+      keypoints: null,
+      missing: [],
+    });
+    expect(model.options).toEqual({ family: "yolo11", labels: NAMES, inputSize: [64, 64] });
+    const decoder = await createDecoder(model);
+    // One box in cell 10: centre 32, 16, size 20 x 24, the second class.
+    const data = new Float32Array(6 * 84);
+    [32, 16, 20, 24, 0.1, 0.75].forEach((value, channel) => (data[channel * 84 + 10] = value));
+    expect(decoder.decode({ output0: { data, dims: [1, 6, 84] } }).toArray()).toEqual([
+      {
+        class_id: 1,
+        label: "driver's hat",
+        confidence: 0.75,
+        x_min: 22 / 64,
+        y_min: 4 / 64,
+        x_max: 42 / 64,
+        y_max: 28 / 64,
+      },
+    ]);
+  });
+
+  test("shapes in the file are known beforehand: slots are there, other shapes are refused", async () => {
+    const decoder = createDecoderSync(await readModel(ultralyticsOnnx()));
+    expect(decoder.slots["output0"].data).toHaveLength(504);
+    const other = { data: new Float32Array(6 * 21), dims: [1, 6, 21] };
+    expect(() => decoder.decode({ output0: other })).toThrow("[1,6,84] as given beforehand");
+  });
+
+  test.each([
+    ["YOLOv8n", "yolov8"],
+    ["YOLOv9c", "yolov9"],
+    ["YOLO12x", "yolo12"],
+    ["YOLO26n", "yolo26"],
+    // the anchor-free rebuilds of older networks, and names of the user's own
+    ["YOLOv5n", "yolov8"],
+    ["YOLOv3-tiny", "yolov8"],
+    ["best", "yolov8"],
+  ])("%s is decoded as %s", async (name, family) => {
+    const model = await readModel(ultralyticsOnnx({ description: `Ultralytics ${name} model` }));
+    expect(model.options.family).toBe(family);
+    expect(createDecoderSync(model).describe().text).toContain("class-rows");
+  });
+
+  test("end-to-end lists, by design or with suppression added, are read as such even with two classes", async () => {
+    const statements: Record<string, string>[] = [{ end2end: "True" }, { args: "{'nms': True}" }];
+    for (const metadata of statements) {
+      const model = await readModel(ultralyticsOnnx(metadata, [output("output0", 1, 300, 6)]));
+      expect(model).toMatchObject({ endToEnd: true, missing: [], options: { reading: "end-to-end" } });
+      const decoder = createDecoderSync(model);
+      const data = new Float32Array(1800);
+      data.set([8, 16, 24, 32, 0.5, 1]);
+      expect(decoder.decode({ output0: { data, dims: [1, 300, 6] } }).toArray()).toMatchObject([
+        { label: "driver's hat", x_min: 0.125, y_min: 0.25, x_max: 0.375, y_max: 0.5 },
+      ]);
+    }
+  });
+
+  test("without that statement the same shape is not read as a list", async () => {
+    const model = await readModel(ultralyticsOnnx({}, [output("output0", 1, 300, 6)]));
+    expect(missing(model)).toEqual(["family"]);
+  });
+
+  test("YOLOv5's own exporter: stride and names alone, rows with objectness", async () => {
+    const bytes = onnxFile({
+      inputs: [input(1, 3, 64, 96)],
+      outputs: [output("output", 1, 378, 7)],
+      metadata: { stride: "32", names: "['person', 'cat']" },
+    });
+    const model = await readModel(bytes);
+    expect(model.options).toEqual({ family: "yolov5", labels: ["person", "cat"], inputSize: [96, 64] });
+    expect(createDecoderSync(model).describe().text).toContain("objectness-rows");
+  });
+
+  test("RT-DETR: rows of queries", async () => {
+    const named = { description: "Ultralytics rtdetr-l model" };
+    const model = await readModel(ultralyticsOnnx(named, [output("output0", 1, 300, 6)]));
+    expect(model.options.family).toBe("detr");
+    expect(createDecoderSync(model).describe().text).toContain("queries");
+  });
+
+  test("open shapes: the input's size comes from imgsz, [height, width]", async () => {
+    const bytes = ultralyticsOnnx(
+      { imgsz: "[64, 96]" },
+      [output("output0", "batch", 6, "anchors")],
+      input("batch", 3, "height", "width"),
+    );
+    const model = await readModel(bytes);
+    expect(model).toMatchObject({ inputSize: [96, 64], missing: [], options: { family: "yolo11" } });
+    expect(createDecoderSync(model).slots).toEqual({});
+  });
+
+  test.each([
+    ["pose", { task: "pose", kpt_shape: "[17, 3]" }, [output("output0", 1, 57, 84)], "pose", [17, 3]],
+    [
+      "segment",
+      { task: "segment" },
+      [output("output0", 1, 38, 84), output("output1", 1, 32, 16, 16)],
+      "segment",
+      null,
+    ],
+    ["obb", { task: "obb" }, [output("output0", 1, 7, 84)], "oriented", null],
+    // three classes and no angle would fit this shape
+    ["obb, end to end", { task: "obb", end2end: "True" }, [output("output0", 1, 300, 7)], "oriented", null],
+    ["classify", { task: "classify" }, [output("output0", 1, 2)], "classify", null],
+    ["depth", { task: "depth" }, [output("output0", 1, 1, 64, 64)], null, null],
+  ])(
+    "%s: the task is told, and no decoder is made of it",
+    async (name, metadata, outputs, task, keypoints) => {
+      const model = await readModel(ultralyticsOnnx(metadata, outputs));
+      expect(model).toMatchObject({ task, keypoints });
+      expect(missing(model)).toEqual(["task"]);
+      expect(() => createDecoderSync(model, { family: "yolov8" })).toThrow(
+        `task: got a network for "${task ?? metadata.task}", expected "detect"`,
+      );
+      expect(name).toContain(metadata.task);
+    },
+  );
+
+  test.each(["{0: 'a', 2: 'b'}", "{}", "{1: 'a'}", "names", "[['a']]"])(
+    "names that are no names: %s",
+    async (names) => {
+      expect(await problemsOf(ultralyticsOnnx({ names }))).toContain("metadata.names: got");
+    },
+  );
+});
+
+describe("Ultralytics, TFLite", () => {
+  const decodeOne = (model: Model, values: readonly number[]): unknown => {
+    const [{ name, dims, type, quantisation }] = model.outputs;
+    const { scale, zeroPoint } = {
+      scale: quantisation?.scale[0] ?? 1,
+      zeroPoint: quantisation?.zeroPoint[0] ?? 0,
+    };
+    const data = type === "i8" ? new Int8Array(504).fill(zeroPoint) : new Float32Array(504);
+    values.forEach((value, channel) => (data[channel * 84 + 10] = value / scale + zeroPoint));
+    const decoder = createDecoderSync(model);
+    return decoder.decode({ [name]: { data, dims: dims as number[] } }).toArray();
+  };
+
+  test("metadata from the zip; boxes are 0..1 with an NHWC input", async () => {
+    const model = await readModel(ultralyticsTflite());
+    expect(model).toMatchObject({
+      format: "tflite",
+      exporter: "ultralytics",
+      names: NAMES,
+      missing: [],
+      endToEnd: false,
+    });
+    expect(model.options).toMatchObject({ family: "yolo11", coordinates: "normalised" });
+    expect(decodeOne(model, [0.5, 0.25, 0.25, 0.5, 0.1, 0.75])).toMatchObject([{ x_min: 0.375, y_max: 0.5 }]);
+  });
+
+  test("temp_meta.txt in Python's words, with a TFLite Metadata buffer that calls it a label file", async () => {
+    const python =
+      "{'stride': 32, 'task': 'detect', 'imgsz': [64, 64], 'names': {0: 'person', 1: \"driver's hat\"}}";
+    const bytes = withZip(
+      tfliteFile({ inputs: [picture], outputs: [{ name: "Identity", type: "float32", shape: [1, 6, 84] }] }),
+      [{ name: "temp_meta.txt", text: python, stored: true }],
+      false,
+    );
+    const model = await readModel(bytes);
+    expect(model).toMatchObject({ names: NAMES, missing: [] });
+    expect(model.options.family).toBe("yolov8");
+  });
+
+  test.each([
+    ["normalised", 1 / 254, -127, [0.5, 0.25, 0.25, 0.5, 0, 0.75], 0.375],
+    ["pixels", 0.02, -128, [4, 3, 2, 2, 0, 0.8], 3 / 64],
+  ])(
+    "8-bit outputs: scale and zero point bound the values, so boxes are %s",
+    async (unit, scale, zeroPoint, values, left) => {
+      const tensor = { type: "int8", scale: [scale], zeroPoint: [zeroPoint] } as const;
+      const model = await readModel(ultralyticsTflite(tensor));
+      expect(model.options.coordinates).toBe(unit);
+      const [box] = decodeOne(model, values) as { x_min: number }[];
+      expect(box.x_min).toBeCloseTo(left, 2);
+    },
+  );
+
+  test("end-to-end lists: pixels since inputs are NCHW, 0..1 before", async () => {
+    const tensor = { shape: [1, 300, 6] };
+    const old = await readModel(ultralyticsTflite(tensor, { args: { nms: true } }));
+    expect(old.options).toMatchObject({ reading: "end-to-end", coordinates: "normalised" });
+    const nchw = { ...picture, shape: [1, 3, 64, 64] };
+    const recent = await readModel(ultralyticsTflite(tensor, { end2end: true }, nchw));
+    expect(recent.options).toMatchObject({ reading: "end-to-end", coordinates: "pixels" });
+    const rows = await readModel(ultralyticsTflite({}, {}, nchw));
+    expect(rows.options.coordinates).toBe("normalised");
+  });
+
+  test("several scales of an output are told, since no decoder reads them", async () => {
+    const model = await readModel(ultralyticsTflite({ type: "int8", scale: [1, 2, 3, 4, 5, 6], axis: 1 }));
+    expect(missing(model)).toEqual(["outputs"]);
+    expect(() => createDecoderSync(model)).toThrow("outputs: got 6 scales for Identity, expected one");
+    const outputs = [{ name: "Identity", dims: [1, 6, 84], type: "f32" as const }];
+    expect(createDecoderSync(model, { outputs }).describe().text).toContain("class-rows");
+  });
+
+  test("JSON and a dict of Python say the same", async () => {
+    const fromZip = await readModel(ultralyticsTflite());
+    const fromOnnx = await readModel(ultralyticsOnnx());
+    expect(JSON.parse(ultralyticsJson())).toMatchObject({ imgsz: [64, 64] });
+    for (const key of ["names", "task", "stride", "inputSize", "endToEnd", "description"] as const)
+      expect(fromZip[key]).toEqual(fromOnnx[key]);
+  });
+});
+
+describe("YOLOX", () => {
+  test("by names and rows; boxes are raw", async () => {
+    const model = await readModel(yoloxOnnx());
+    expect(model).toMatchObject({ exporter: "yolox", task: "detect", names: null, missing: [] });
+    expect(model.options).toEqual({ family: "yolox", classes: 2, inputSize: [64, 64] });
+    const data = new Float32Array(84 * 7);
+    // Cell 10 is column 2 of row 1 at stride 8: centre (2 + 0.5) * 8, (1 + 1) * 8, size e^ln2 * 8 x 8.
+    data.set([0.5, 1, Math.LN2, 0, 0.5, 0.1, 0.8], 70);
+    const [box] = createDecoderSync(model)
+      .decode({ output: { data, dims: [1, 84, 7] } })
+      .toArray();
+    expect(box).toMatchObject({ class_id: 1, y_min: 12 / 64, y_max: 20 / 64 });
+    expect([box.confidence, box.x_min, box.x_max].map((x) => x.toFixed(5))).toEqual([
+      "0.40000",
+      "0.18750",
+      "0.43750",
+    ]);
+  });
+
+  test("with --decode_in_inference, which the operator Exp in the graph tells", async () => {
+    const model = await readModel(yoloxOnnx([{ operator: "Exp", inputs: ["x"], output: "y" }]));
+    expect(model.options).toMatchObject({ family: "yolox", boxFormat: "cxcywh" });
+    expect(createDecoderSync(model).describe().text).toContain("objectness-rows");
+  });
+
+  test.each([
+    ["another count of rows: YOLOv5 and YOLOv7 have three per cell", yoloxOnnx([], 252)],
+    ["another name of the input", yoloxOnnx([], 84, { ...input(1, 3, 64, 64), name: "data" })],
+    ["an input of open size", yoloxOnnx([], 84, input(1, 3, "h", "w"))],
+  ])("not with %s", async (_, bytes) => {
+    const model = await readModel(bytes);
+    expect(model.exporter).toBeNull();
+    expect(missing(model)[0]).toBe("family");
+    expect(() => createDecoderSync(model)).toThrow("expected the option family");
+  });
+});
+
+describe("NanoDet", () => {
+  test.each([
+    ["three maps", 84, [8, 16, 32]],
+    ["four maps", 85, [8, 16, 32, 64]],
+  ])("NanoDet-Plus: one output, %s", async (_, rows, strides) => {
+    const bytes = onnxFile({
+      inputs: [{ ...input(1, 3, 64, 64), name: "data" }],
+      outputs: [output("output", 1, rows, 34)],
+    });
+    const model = await readModel(bytes);
+    expect(model.options).toEqual({ family: "nanodet", classes: 2, strides, inputSize: [64, 64] });
+    expect(createDecoderSync(model).describe().text).toContain(`input: 64x64; batch 1; 2 classes`);
+  });
+
+  test("NanoDet: two outputs per stride, by their names", async () => {
+    const outputs = [8, 16, 32].flatMap((stride) => {
+      const cells = (64 / stride) ** 2;
+      return [
+        output(`cls_pred_stride_${stride}`, 1, cells, 5),
+        output(`dis_pred_stride_${stride}`, 1, cells, 32),
+      ];
+    });
+    const read = (list: typeof outputs): Promise<Model> =>
+      readModel(onnxFile({ inputs: [input(1, 3, 64, 64)], outputs: list }));
+    const model = await read(outputs);
+    expect(model).toMatchObject({ exporter: "nanodet", options: { family: "nanodet", classes: 5 } });
+    expect(createDecoderSync(model).describe().text).toContain("dfl-grid");
+    expect(missing(await read(outputs.slice(1)))).toEqual(["family"]);
+    expect(missing(await read([...outputs, output("more", 1, 4)]))).toEqual(["family"]);
+  });
+});
+
+describe("other files", () => {
+  const unknown = onnxFile({ inputs: [input(1, 3, 64, 64)], outputs: [output("x", 1, 85, 8, 8)] });
+
+  test("say what is missing and which option gives it", async () => {
+    const model = await readModel(unknown);
+    expect(model).toMatchObject({
+      exporter: null,
+      task: null,
+      names: null,
+      options: { inputSize: [64, 64] },
+    });
+    expect(model.missing).toMatchObject([{ path: "family", option: "family" }]);
+    await expect(createDecoder(model)).rejects.toThrow(
+      "family: got outputs x [1,85,8,8] and no metadata of an exporter that is known, expected the option family",
+    );
+    const decoder = await createDecoder(model, { family: "fastestdet", classes: 80 });
+    expect(decoder.config.inputSize).toEqual([64, 64]);
+  });
+
+  test("all that is missing is told at once, and only what the options do not give", async () => {
+    const model = await readModel(
+      onnxFile({ inputs: [input(1, 3, "h", "w")], outputs: [output("x", 1, "n", 85)] }),
+    );
+    expect(missing(model)).toEqual(["family", "inputSize"]);
+    const problems = (options: Parameters<typeof createDecoderSync>[1]): unknown => {
+      try {
+        return createDecoderSync(model, options).engine;
+      } catch (e) {
+        return (e as { problems: { path: string }[] }).problems.map(({ path }) => path);
+      }
+    };
+    expect(problems({})).toEqual(["family", "inputSize"]);
+    expect(problems({ family: "yolov5", classes: 80 })).toEqual(["inputSize"]);
+    expect(problems({ family: "yolov5", classes: 80, inputSize: [640, 640], engine: "ts" })).toBe("ts");
+  });
+
+  test.each([
+    ["nothing", new Uint8Array(0), "got an empty file, expected ONNX, TFLite or an NN Archive"],
+    ["a PyTorch checkpoint", Buffer.from("PK\x03\x04rest"), "export the network to ONNX first"],
+    ["a config", Buffer.from('{"model": {}}'), "createDecoder takes a config as it is"],
+    ["text", Buffer.from("some text"), "ONNX file: got wire type 3 at byte 0"],
+    [
+      "no bytes",
+      "model.onnx" as unknown as Uint8Array,
+      'got "model.onnx", expected the bytes of a model file',
+    ],
+  ])("%s is refused", async (_, bytes, message) => {
+    expect(await problemsOf(bytes)).toContain(message);
+  });
+});
+
+test("a model is plain data: a copy through JSON makes the same decoder", async () => {
+  for (const bytes of [ultralyticsOnnx(), ultralyticsTflite(), yoloxOnnx()]) {
+    const model = await readModel(bytes);
+    const copy = JSON.parse(JSON.stringify(model)) as Model;
+    expect(copy).toEqual(structuredClone(model));
+    expect(parseConfig(copy)).toEqual(parseConfig(model));
+    expect(createDecoderSync(JSON.stringify(model)).describe()).toEqual(createDecoderSync(model).describe());
+  }
+});
+
+test("options go over what the file says", async () => {
+  const model = await readModel(ultralyticsOnnx());
+  const decoder = createDecoderSync(model, { labels: ["a", "b"], confidenceThreshold: 0.9 });
+  expect(decoder.config).toMatchObject({ labels: ["a", "b"], confidenceThreshold: 0.9, family: "yolo11" });
+});

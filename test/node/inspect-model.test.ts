@@ -1,0 +1,96 @@
+/** Model files on the command line: they stand where a config stands. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { run } from "../../src/node/cli/run.ts";
+import { input, output, ultralyticsOnnx, ultralyticsTflite } from "../support/model-files.ts";
+import { onnxFile } from "../support/onnx.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "boxwright-model-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, bytes: Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+async function call(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: "", err: "" };
+  const add = (key: "out" | "err") => (text: string | Uint8Array) => void (said[key] += String(text));
+  const code = await run(words, { out: add("out"), err: add("err") });
+  return { code, ...said };
+}
+
+const unknown = (name: string): string =>
+  write(name, onnxFile({ inputs: [input(1, 3, 64, 64)], outputs: [output("x", 1, 252, 85)] }));
+
+describe("boxwright inspect", () => {
+  test("prints what a file says, and what is decoded", async () => {
+    const { code, out } = await call("inspect", write("net.onnx", ultralyticsOnnx()));
+    expect(code).toBe(0);
+    for (const line of [
+      "file: onnx, pytorch 2.5.1, opset 13",
+      "exporter: ultralytics",
+      "names: 2: person, driver's hat",
+      "input size: 64x64",
+      "in: images [1,3,64,64] f32",
+      "out: output0 [1,6,84] f32",
+      "family: yolo11 (option family)",
+      "reading: class-rows",
+    ])
+      expect(out).toContain(line);
+  });
+
+  test("prints the quantisation of a TFLite file, whatever the file is called", async () => {
+    const quantised = ultralyticsTflite({ type: "int8", scale: [0.004], zeroPoint: [-120] });
+    const { out } = await call("inspect", write("net.bytes", quantised));
+    expect(out).toContain("file: tflite, written by a test");
+    expect(out).toContain("out: Identity [1,6,84] i8, real = (raw + 120) * 0.004");
+  });
+
+  test("without a family, lists what is missing and what the shapes can be", async () => {
+    const { code, out } = await call("inspect", unknown("a.onnx"));
+    expect(code).toBe(0);
+    expect(out).toContain("missing family: got outputs x [1,252,85]");
+    expect(out).toContain('{ family: "yolov5", classes: 80, inputSize: [64, 64] }');
+  });
+
+  test("takes options over the file, and prints all as JSON", async () => {
+    const words = ["--family", "yolov5", "--classes", "80", "--json"];
+    const { out } = await call("inspect", unknown("b.onnx"), ...words);
+    const json = JSON.parse(out) as { kind: string; model: { format: string }; decoder: { kind: string } };
+    expect(json).toMatchObject({ kind: "model", model: { format: "onnx" }, decoder: { kind: "plan" } });
+  });
+
+  test("a network for another task is described, without a plan", async () => {
+    const bytes = ultralyticsOnnx({ task: "pose", kpt_shape: "[17, 3]" }, [output("output0", 1, 57, 84)]);
+    const { code, out } = await call("inspect", write("pose.onnx", bytes));
+    expect(code).toBe(0);
+    expect(out).toContain("task: pose");
+    expect(out).toContain("keypoints: 17 of 3 values");
+    expect(out).toContain('missing task: got a network for "pose"');
+    expect(out).not.toContain("reading:");
+  });
+
+  test("a damaged file is refused with its name", async () => {
+    const path = write("half.onnx", ultralyticsOnnx().slice(0, 40));
+    const { code, err } = await call("inspect", path);
+    expect(code).toBe(1);
+    expect(err).toContain(`${path}: ONNX file`);
+    expect(err).toContain("cut short");
+  });
+});
+
+test("boxwright decode takes a model file in place of a config", async () => {
+  const model = write("decode.onnx", ultralyticsOnnx());
+  const values = new Float32Array(6 * 84);
+  [32, 16, 20, 24, 0.1, 0.75].forEach((value, channel) => (values[channel * 84 + 10] = value));
+  const tensor = write("output0.bin", new Uint8Array(values.buffer));
+  writeFileSync(`${tensor}.json`, JSON.stringify({ name: "output0", dtype: "float32", shape: [1, 6, 84] }));
+  const { code, out } = await call("decode", model, tensor, "--json");
+  expect(code).toBe(0);
+  const { detections } = JSON.parse(out) as { detections: unknown[] };
+  expect(detections).toMatchObject([{ label: "driver's hat", confidence: 0.75, x_min: 22 / 64 }]);
+});
