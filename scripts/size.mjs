@@ -73,9 +73,11 @@ for (const [name, { minified, gzipped }] of Object.entries(sizes)) {
 for (const name of Object.keys(recorded))
   if (!(name in sizes)) problems.push(`${name}: a size is recorded, but there is no such import`);
 // A goal has the same slack. What is above it is said.
-for (const [name, goal] of Object.entries(GOALS))
-  if (sizes[name].gzipped > goal * SLACK)
-    problems.push(`${name}: got ${sizes[name].gzipped} bytes, the goal is ${goal}`);
+for (const [name, goal] of Object.entries(GOALS)) {
+  const { gzipped } = sizes[name];
+  if (gzipped > goal) console.log(`${name}: ${gzipped - goal} bytes above the goal of ${goal}`);
+  if (gzipped > goal * SLACK) problems.push(`${name}: got ${gzipped} bytes, the goal is ${goal} and 5 %`);
+}
 
 const expectThat = (what, holds) => holds || problems.push(`tree-shaking: expected ${what}`);
 const minified = (name) => sizes[name].minified;
