@@ -15,11 +15,11 @@ export function readTypedOptions(r: FieldReader): Config {
     conventions: "ultralytics",
   };
   const config = overlay(r, defaults, readSettings(r));
-  r.misspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
+  r.reportMisspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
   for (const key of ["engine", "outputs"])
     if (r.has(key))
-      r.say(key, "it among what describes the network", "it in the second argument of createDecoder");
-  if (!r.has("family")) r.lacks("family", `one of ${FAMILIES.join(", ")}`);
+      r.report(key, "it among what describes the network", "it in the second argument of createDecoder");
+  if (!r.has("family")) r.reportMissing("family", `one of ${FAMILIES.join(", ")}`);
   return { ...config, anchorSets: readAnchors(r, config) };
 }
 

@@ -30,7 +30,10 @@ export type TypeName =
   | "u64"
   | "uint64";
 
-/** Other types that runtimes and files have. Their tensors fit the compiler's `TensorInput`, and are refused at run time. */
+/**
+ * Other types that runtimes and files have. Their tensors fit the compiler's `TensorInput`, and are refused at run
+ * time.
+ */
 export type RefusedTypeName = "bool" | "string" | "u16" | "uint16" | "int4" | "uint4";
 
 /** Storage order of a tensor whose dims leave it open. "rows": [N,C]; "planes": [C,N]. */

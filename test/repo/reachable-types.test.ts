@@ -1,4 +1,7 @@
-/** Every type that an entry exports is part of the signature of a value that the entry exports, directly or by way of others. */
+/**
+ * Every type that an entry exports is part of the signature of a value that the entry exports, directly or by way of
+ * others.
+ */
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { expect, test } from "vitest";
