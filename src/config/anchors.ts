@@ -36,12 +36,12 @@ export function readAnchors(given: FieldReader, config: Config): AnchorSet[] | n
   );
   const list = r.array("anchors");
   if (!list) {
-    if (r.has("anchorMasks")) r.lacks("anchors", "the anchors that anchorMasks point at");
+    if (r.has("anchorMasks")) r.reportMissing("anchors", "the anchors that anchorMasks point at");
     return null;
   }
   const sets = Array.isArray(list[0]) ? nested(r, list) : flat(r, config);
   if (sets && strides?.length && sets.length > 0 && sets.length !== strides.length)
-    r.say("anchors", `anchors for ${sets.length} maps`, `${strides.length}, one set for each of strides`);
+    r.report("anchors", `anchors for ${sets.length} maps`, `${strides.length}, one set for each of strides`);
   return sets;
 }
 
@@ -49,7 +49,7 @@ export function readAnchors(given: FieldReader, config: Config): AnchorSet[] | n
 function nested(r: FieldReader, list: readonly unknown[]): AnchorSet[] | null {
   const groups = r.nestedPairs("anchors", list);
   if (r.has("anchorMasks"))
-    r.say("anchorMasks", "masks for anchors that stand by output already", "one or the other");
+    r.report("anchorMasks", "masks for anchors that stand by output already", "one or the other");
   return groups && inOrder(groups);
 }
 
@@ -63,7 +63,7 @@ function flat(r: FieldReader, { strides, family, inputSize }: Config): AnchorSet
   const maps = strides?.length || (!isOneMap && anchors.length % 3 === 0 ? anchors.length / 3 : 1);
   const each = anchors.length / maps;
   if (!Number.isInteger(each)) {
-    r.say("anchors", `${anchors.length} anchors for ${maps} maps`, "as many for each, or anchorMasks");
+    r.report("anchors", `${anchors.length} anchors for ${maps} maps`, "as many for each, or anchorMasks");
     return null;
   }
   return inOrder(Array.from({ length: maps }, (_, i) => anchors.slice(i * each, (i + 1) * each)));
@@ -83,6 +83,6 @@ function masked(
     ? Array.from(masks, (mask): [null, unknown] => [null, mask])
     : Object.entries(r.object("anchorMasks").json);
   if (named.length === 0 && anchors?.length)
-    r.say("anchorMasks", `no masks for ${anchors.length} anchors`, "one per output");
+    r.report("anchorMasks", `no masks for ${anchors.length} anchors`, "one per output");
   return readMasks(r, "anchorMasks", named, anchors, inputSize, true);
 }

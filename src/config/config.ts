@@ -54,7 +54,7 @@ function read(json: unknown, options: DecoderOptions): Config {
   const r = new FieldReader(root);
   const file = readFormat(r, root);
   const over = new FieldReader({ options }, "", r.problems).object("options");
-  over.only(["engine", ...SETTING_NAMES, "outputs"]);
+  over.reportUnknown(["engine", ...SETTING_NAMES, "outputs"]);
   over.take("engine", oneOf(["auto", ...ENGINE_NAMES]));
   const settings = readSettings(over);
   const outputs = over.take<NonNullable<DecoderOptions["outputs"]>>("outputs", [
@@ -63,9 +63,9 @@ function read(json: unknown, options: DecoderOptions): Config {
   ]);
   if (isModel(root)) r.problems.push(...missingIn(root, over));
   // A config that is half read would give further problems that are none.
-  r.done();
+  r.throwProblems();
   const config = overlay(over, file, settings);
-  r.done();
+  r.throwProblems();
   return outputs ? { ...config, outputs: outputSpecs(outputs) } : config;
 }
 
@@ -100,7 +100,7 @@ function readFormat(r: FieldReader, root: Json): Config {
   const keys = Object.keys(root);
   const stated = keys.filter(r.has, r);
   const blocks = stated.filter((key) => key.toLowerCase() === "nn_config");
-  if (blocks.length > 1) r.say("", `both ${blocks.join(" and ")}`, "one of them");
+  if (blocks.length > 1) r.report("", `both ${blocks.join(" and ")}`, "one of them");
   const [spelled] = blocks;
   if (spelled !== undefined) {
     const key = spelled === "nn_config" ? "nn_config" : "NN_config";

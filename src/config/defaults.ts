@@ -1,6 +1,7 @@
+/** The defaults of config files. */
 import type { Config } from "./types.ts";
 
-/** Returns a config with the defaults of files: no field is stated yet. */
+/** Returns the config of a file that states nothing. Each format fills in what its files state. */
 export function defaultConfig(format: Config["format"]): Config {
   return {
     format,

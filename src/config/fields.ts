@@ -1,4 +1,4 @@
-/** Reads unknown JSON and collects every problem with its path, so that a file is mended in one go. */
+/** Reads unknown JSON and collects every problem with its path, so that one edit mends the file. */
 import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 
@@ -8,7 +8,7 @@ export function isObject(x: unknown): x is Json {
   return typeof x === "object" && x !== null && !Array.isArray(x) && !ArrayBuffer.isView(x);
 }
 
-// Array.from gives what every() and forEach() would pass over: the holes
+// Array.from fills the holes of an array, which every() and forEach() would pass over.
 const all = (x: unknown, passes: (v: unknown) => boolean): boolean =>
   Array.isArray(x) && Array.from(x as unknown[]).every(passes);
 
@@ -16,10 +16,10 @@ const isPositive = (x: unknown): x is number => typeof x === "number" && x > 0 &
 const isNumber = (x: unknown): x is number => typeof x === "number";
 export const isUnit = (x: unknown): x is number => typeof x === "number" && x >= 0 && x <= 1;
 export const isText = (x: unknown): x is string => typeof x === "string";
-/** A whole number from 0 up. */
+/** True if the value is a whole number from 0 up. */
 export const isWhole = (x: unknown): x is number => Number.isInteger(x) && (x as number) >= 0;
 
-/** What a value of type T has to be, in words and as a test. */
+/** A rule for values of type T: in words, and as a test. */
 export interface Rule<T> {
   readonly 0: string;
   readonly 1: (x: unknown) => boolean;
@@ -28,13 +28,13 @@ export interface Rule<T> {
 
 export const TEXT: Rule<string> = ["a string", isText];
 export const TEXTS: Rule<string[]> = ["an array of strings", (a) => all(a, isText)];
-/** A whole number from 1 up. */
+/** Rule: a whole number from 1 up. */
 export const COUNT: Rule<number> = [
   "a positive whole number below 1e9",
   (x) => Number.isInteger(x) && isPositive(x) && x < 1e9,
 ];
 export const UNIT: Rule<number> = ["a number in 0..1", isUnit];
-/** A confidence threshold: one, or one per class. */
+/** Rule: one confidence threshold, or one per class. */
 export const CONFIDENCE: Rule<number | readonly number[]> = [
   "0..1, or an array of such, one per class",
   (x) => isUnit(x) || (all(x, isUnit) && (x as []).length > 0),
@@ -49,14 +49,14 @@ export const oneOf = <T extends string>(values: readonly T[]): Rule<T> => [
   (x) => values.includes(x as T),
 ];
 
-/** w, h, w, h, ... as pairs. */
+/** Returns w, h, w, h, ... as pairs. */
 export const inPairs = (flat: readonly number[]): [number, number][] =>
   flat.flatMap((w, i) => (i % 2 ? [] : [[w, flat[i + 1]]]));
 
-/** A name in small letters, however its words are joined. */
+/** Returns a name in small letters, without what joins its words. */
 const plain = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
 
-/** Whether two words are the same but for one letter at most: another, one too many or one too few. */
+/** True if two words differ in one letter at most: another one, one too many or one too few. */
 function isNearly(a: string, b: string): boolean {
   let i = 0;
   while (i < a.length && a[i] === b[i]) i++;
@@ -66,9 +66,8 @@ function isNearly(a: string, b: string): boolean {
 }
 
 /**
- * The fields of one object. Each is named once: from its key follow value and path. `null` comes back where a field is
- * absent, which `null` in the file means too, and where it is wrong, after a report. Elements inside a field are given
- * as key and value.
+ * Reads the fields of one object. A field is named once: its value and its path follow from its key. An absent field
+ * reads as `null`, and so does `null` itself; a wrong field reads as `null` and is reported.
  */
 export class FieldReader {
   readonly json: Json;
@@ -81,59 +80,64 @@ export class FieldReader {
     this.problems = problems;
   }
 
-  say(key: string, got: string, expected: string): void {
+  /** Reports a problem of the field `key`. */
+  report(key: string, got: string, expected: string): void {
     this.problems.push({
       path: this.path && key ? `${this.path}.${key}` : this.path + key,
       message: mismatch(got, expected),
     });
   }
 
-  wrong(key: string, expected: string, got = this.json[key]): void {
-    this.say(key, show(got), expected);
+  /** Reports the value of the field `key`. */
+  reportValue(key: string, expected: string, got = this.json[key]): void {
+    this.report(key, show(got), expected);
   }
 
   /** Reports an option that is missing. */
-  lacks(option: OptionName, expected: string): void {
+  reportMissing(option: OptionName, expected: string): void {
     const path = this.path ? `${this.path}.${option}` : option;
     this.problems.push({ path, message: mismatch(show(this.json[option]), expected), option });
   }
 
-  /** Says of every key that is none of these: a misspelt name would do nothing. */
-  only(keys: readonly string[]): void {
+  /** Reports every key that is none of these. A misspelt name would do nothing. */
+  reportUnknown(keys: readonly string[]): void {
     for (const key of Object.keys(this.json))
-      if (!keys.includes(key)) this.say(key, "an unknown name", `one of ${keys.join(", ")}`);
+      if (!keys.includes(key)) this.report(key, "an unknown name", `one of ${keys.join(", ")}`);
   }
 
   /**
-   * Says of every key that looks like a misspelling of one of these, or is what others call it: it would do nothing.
+   * Reports every key that looks like a misspelling of one of these, or that others use for it: it would do nothing.
    */
-  misspelt(keys: readonly string[], elsewhere: { readonly [name: string]: string } = {}): void {
+  reportMisspelt(keys: readonly string[], elsewhere: { readonly [name: string]: string } = {}): void {
     for (const key of Object.keys(this.json)) {
       const name = plain(key);
       const meant = keys.includes(key)
         ? undefined
         : (keys.find((k) => isNearly(name, plain(k))) ??
           Object.keys(elsewhere).find((k) => elsewhere[k].split(" ").includes(name)));
-      if (meant !== undefined) this.say(key, "an unknown name", meant);
+      if (meant !== undefined) this.report(key, "an unknown name", meant);
     }
   }
 
-  done(): void {
+  /** Throws a ConfigError if there are problems. */
+  throwProblems(): void {
     if (this.problems.length > 0) throw new ConfigError(this.problems);
   }
 
+  /** True if the field is there. */
   has(key: string): boolean {
     return (this.json[key] ?? null) !== null;
   }
 
+  /** Returns the value of a field by a rule. */
   take<T>(key: string, rule: Rule<T>, x = this.json[key]): T | null {
     if (x === undefined || x === null) return null;
     if (rule[1](x)) return x as T;
-    this.wrong(key, rule[0], x);
+    this.reportValue(key, rule[0], x);
     return null;
   }
 
-  /** The fields of an object within; of none where it is absent. */
+  /** Returns the fields of an object within this one; no fields where it is absent. */
   object(key: string, path = this.path): FieldReader {
     const r = new FieldReader({}, path ? `${path}.${key}` : key, this.problems);
     return new FieldReader(
@@ -143,28 +147,29 @@ export class FieldReader {
     );
   }
 
-  /** The fields of each object of a list. */
+  /** Returns the fields of each object of a list. */
   objects(key: string): FieldReader[] | null {
     const list = this.array(key)?.flatMap((x, i) => {
       if (isObject(x)) return new FieldReader(x, `${this.path}.${key}[${i}]`, this.problems);
-      this.wrong(`${key}[${i}]`, "an object", x);
+      this.reportValue(`${key}[${i}]`, "an object", x);
       return [];
     });
     return list ?? null;
   }
 
+  /** Returns an array, without holes. */
   array(key: string, x = this.json[key], expected = "an array"): unknown[] | null {
     const a = this.take<unknown[]>(key, [expected, Array.isArray], x);
     return a && Array.from(a);
   }
 
-  /** The same of an element, which has to be there. */
+  /** Returns an element as an array. Reports it where it is absent. */
   element(key: string, x: unknown, of: string): unknown[] | null {
-    if (x === undefined || x === null) this.wrong(key, `an array of ${of}`, x);
+    if (x === undefined || x === null) this.reportValue(key, `an array of ${of}`, x);
     return this.array(key, x);
   }
 
-  /** One of two words, in letters of any size. */
+  /** Returns one of these words, which may be written in capitals. */
   word<T extends string>(key: string, values: readonly T[], expected: string): T | null {
     const word = this.take<string>(key, [
       expected,
@@ -173,7 +178,7 @@ export class FieldReader {
     return word === null ? null : (word.toLowerCase() as T);
   }
 
-  /** Positive numbers, so many if a length is given. */
+  /** Returns positive numbers, `length` of them if it is given. */
   positives(
     key: string,
     length?: number,
@@ -189,49 +194,50 @@ export class FieldReader {
     );
   }
 
+  /** Returns strings. */
   texts(key: string): string[] | null {
     return this.take(key, TEXTS, this.array(key));
   }
 
-  /** Labels: strings, or [name, colour]. */
+  /** Returns labels: strings, or the names of [name, colour]. */
   labels(key: string): string[] | null {
     const names = this.array(key)?.map((v, i) => {
       const name: unknown = Array.isArray(v) ? v[0] : v;
-      if (!isText(name)) this.wrong(`${key}[${i}]`, "a string, or [name, colour]", v);
+      if (!isText(name)) this.reportValue(`${key}[${i}]`, "a string, or [name, colour]", v);
       return name;
     });
-    // an empty list says nothing
+    // An empty list states nothing.
     return names?.length && names.every(isText) ? names : null;
   }
 
-  /** [w,h,w,h,...] as pairs. */
+  /** Returns [w,h,w,h,...] as pairs. */
   pairs(key: string): [number, number][] | null {
     const a = this.array(key);
     if (a !== null && a.length % 2 !== 0) {
-      this.say(key, `${a.length} numbers`, "an even count");
+      this.report(key, `${a.length} numbers`, "an even count");
       return null;
     }
     const flat = this.positives(key, undefined, a);
     return flat && inPairs(flat);
   }
 
-  /** [output][anchor][w,h]. */
+  /** Returns [output][anchor][w,h]. */
   nestedPairs(key: string, sets: readonly unknown[]): [number, number][][] | null {
     const before = this.problems.length;
-    // flat lists of even length stand for pairs, and are at fault only if all are even
+    // Flat lists of even length stand for pairs. They are wrong only beside a list of odd length.
     const isOddly = (x: unknown): boolean => all(x, isNumber) && (x as unknown[]).length % 2 === 1;
     const oddly = sets.some(isOddly);
     sets.forEach((set, i) => {
       const at = `${key}[${i}]`;
       const list = this.element(at, set, "[width, height] pairs");
-      if (list?.length === 0) this.say(at, "no anchors", "at least one");
+      if (list?.length === 0) this.report(at, "no anchors", "at least one");
       if (oddly && all(list, isNumber)) {
-        if (isOddly(list)) this.say(at, `${(list as unknown[]).length} numbers`, "an even count");
+        if (isOddly(list)) this.report(at, `${(list as unknown[]).length} numbers`, "an even count");
         return;
       }
       list?.forEach((p, k) => {
         if (!(all(p, isPositive) && (p as unknown[]).length === 2))
-          this.wrong(`${at}[${k}]`, "[width, height], two positive numbers", p);
+          this.reportValue(`${at}[${k}]`, "[width, height], two positive numbers", p);
       });
     });
     return this.problems.length > before ? null : (sets as [number, number][][]);

@@ -1,93 +1,120 @@
-/** NN Archive `config.json`: `model.heads[]` with a parser and its metadata. */
+/** Reads `config.json` of NN Archives: `model.heads[]` with a parser and its metadata. */
 import type { AnchorSet, Config, OutputSpec } from "./types.ts";
-import { KIND_NAMES, KINDS, isSubtype } from "../core/families.ts";
+import { KIND_NAMES, KINDS, isSubtype, type NetworkKind } from "../core/families.ts";
 import { show } from "../core/tensor.ts";
 import { defaultConfig } from "./defaults.ts";
 import { type FieldReader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
 
+/** One of the archive's heads, and the kind of network that its parser means. */
+interface ArchiveHead {
+  readonly head: FieldReader;
+  readonly kind: NetworkKind | null;
+}
+
+/** Returns the config of an archive. It describes a network; the device decides who decodes. */
 export function readArchive(root: FieldReader): Config {
   const model = root.object("model");
-  const heads = (model.objects("heads") ?? []).map((head) => {
-    const { parser } = head.json;
-    const name = isText(parser) ? parser.toLowerCase() : "";
-    return { head, parser, kind: KIND_NAMES.find((kind) => KINDS[kind].parsers.includes(name)) ?? null };
+  const heads = (model.objects("heads") ?? []).map((head): ArchiveHead => {
+    const parser = isText(head.json.parser) ? head.json.parser.toLowerCase() : "";
+    return { head, kind: KIND_NAMES.find((kind) => KINDS[kind].parsers.includes(parser)) ?? null };
   });
   const inputSize = inputSizeOf(model);
   const outputs = outputsOf(model);
   const base: Config = {
-    // the archive describes a network; who decodes is the device's business
     ...defaultConfig("nn-archive"),
     modelName: model.object("metadata").take("name", TEXT),
     inputSize,
     outputs,
   };
-  const found = heads.filter(({ kind }) => kind !== null);
-  // as depthai-core: of several heads of a kind the last one counts
-  const last = [...heads, ...found].pop();
-  if (found.length === 0)
-    heads[0]?.head.say(
+  const known = heads.filter(({ kind }) => kind !== null);
+  if (known.length === 0)
+    heads[0]?.head.report(
       "parser",
-      heads.map(({ parser }) => show(parser)).join(" and "),
+      heads.map(({ head }) => show(head.json.parser)).join(" and "),
       "a parser YOLO, YOLOExtendedParser, SSD or MOBILENET",
     );
+  // Of several heads of a kind the last one counts, as in depthai-core.
+  const last = [...heads, ...known].pop();
   if (!last)
     return {
       ...base,
       decodes: false,
       note: "the archive has no heads: nothing says how to decode its outputs (option family does)",
     };
-  const { head, kind } = last;
-  if (found.some((f) => f.kind !== kind)) model.say("heads", "heads of both YOLO and SSD", "one kind");
-  const m = head.object("metadata");
-  const labels = m.labels("classes");
-  const classes = m.take("n_classes", COUNT);
-  // a list of names may stop short (the rest go by number); more names than classes contradict each other
+  if (known.some(({ kind }) => kind !== last.kind))
+    model.report("heads", "heads of both YOLO and SSD", "one kind");
+  return readHead(last, base);
+}
+
+/** Returns the archive's config with what its head states. */
+function readHead({ head, kind }: ArchiveHead, base: Config): Config {
+  const metadata = head.object("metadata");
+  const hasAnchors = kind !== null && KINDS[kind].anchors;
+  const labels = metadata.labels("classes");
+  const classes = metadata.take("n_classes", COUNT);
+  // A list of names may stop short: the other classes go by their ids. More names than classes contradict each other.
   if (classes !== null && labels && labels.length > classes)
-    m.say("n_classes", `${classes} for ${labels.length} names in classes`, "at least as many");
-  const subtype = m.take("subtype", TEXT);
-  if (subtype !== null && kind && KINDS[kind].anchors && !isSubtype(subtype))
-    m.wrong("subtype", "a subtype of the archive format, for instance yolov5, yolov6r2, yolov8, yolo26");
-  const yoloOutputs = m.texts("yolo_outputs");
+    metadata.report("n_classes", `${classes} for ${labels.length} names in classes`, "at least as many");
+  const subtype = metadata.take("subtype", TEXT);
+  if (subtype !== null && hasAnchors && !isSubtype(subtype))
+    metadata.reportValue(
+      "subtype",
+      "a subtype of the archive format, for instance yolov5, yolov6r2, yolov8, yolo26",
+    );
+  const yoloOutputs = metadata.texts("yolo_outputs");
   const headOutputs = yoloOutputs ?? head.texts("outputs");
-  const boxes = m.take("boxes_outputs", TEXT);
-  const scores = m.take("scores_outputs", TEXT);
-  const checkNames = (r: FieldReader, key: string, names: readonly (string | null)[] | null): void =>
-    names?.forEach((name) => {
-      if (name !== null && outputs && !outputs.some((o) => o.name === name))
-        r.say(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
-    });
-  if (yoloOutputs) checkNames(m, "yolo_outputs", yoloOutputs);
-  else checkNames(head, "outputs", headOutputs);
-  checkNames(m, "boxes_outputs", [boxes]);
-  checkNames(m, "scores_outputs", [scores]);
-  const strides = m.positives("strides");
-  const anchorSets = kind && KINDS[kind].anchors ? anchorsOf(m, yoloOutputs) : null;
+  if (yoloOutputs) checkOutputs(metadata, "yolo_outputs", yoloOutputs, base);
+  else checkOutputs(head, "outputs", headOutputs ?? [], base);
+  const roles = rolesOf(metadata, base);
+  const strides = metadata.positives("strides");
+  const anchorSets = hasAnchors ? anchorsOf(metadata, yoloOutputs) : null;
   if (strides?.length && anchorSets?.length && anchorSets.length !== strides.length)
-    m.say("strides", `${strides.length} strides for anchors of ${anchorSets.length} outputs`, "one for each");
+    metadata.report(
+      "strides",
+      `${strides.length} strides for anchors of ${anchorSets.length} outputs`,
+      "one for each",
+    );
   return {
     ...base,
     kind,
     subtype,
     classes: classes ?? labels?.length ?? null,
     labels,
-    confidenceThreshold: m.take("conf_threshold", UNIT) ?? base.confidenceThreshold,
-    iouThreshold: m.take("iou_threshold", UNIT) ?? base.iouThreshold,
-    maxDetections: m.take("max_det", COUNT) ?? base.maxDetections,
+    confidenceThreshold: metadata.take("conf_threshold", UNIT) ?? base.confidenceThreshold,
+    iouThreshold: metadata.take("iou_threshold", UNIT) ?? base.iouThreshold,
+    maxDetections: metadata.take("max_det", COUNT) ?? base.maxDetections,
     anchorSets,
-    // strides[i] belongs to yolo_outputs[i]; in ascending order they follow the maps, largest first
+    // strides[i] belongs to yolo_outputs[i]. In ascending order strides follow the maps, largest first.
     strides: strides && strides.length === yoloOutputs?.length ? strides.sort((a, b) => a - b) : strides,
     headOutputs,
-    // one output named for both holds whole detections, and needs no roles
-    roles: boxes !== null && scores !== null && boxes !== scores ? { boxes, scores } : null,
+    roles,
   };
 }
 
-function anchorsOf(m: FieldReader, names: readonly string[] | null): AnchorSet[] | null {
-  const anchors = m.array("anchors");
-  if (!anchors) return m.json.anchors === null ? [] : null;
-  const sets = m.nestedPairs("anchors", anchors);
+/** Reports names that are none of the model's outputs. */
+function checkOutputs(r: FieldReader, key: string, names: readonly string[], { outputs }: Config): void {
+  for (const name of names)
+    if (outputs && !outputs.some((o) => o.name === name))
+      r.report(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
+}
+
+/** Returns the roles of boxes and scores. One output named for both holds whole detections, and has no role. */
+function rolesOf(metadata: FieldReader, base: Config): Config["roles"] {
+  const [boxes, scores] = ["boxes_outputs", "scores_outputs"].map((key) => {
+    const name = metadata.take(key, TEXT);
+    if (name !== null) checkOutputs(metadata, key, [name], base);
+    return name;
+  });
+  return boxes !== null && scores !== null && boxes !== scores ? { boxes, scores } : null;
+}
+
+/** Reads anchors, one set per output. `null` in the file says that there are none. */
+function anchorsOf(metadata: FieldReader, names: readonly string[] | null): AnchorSet[] | null {
+  const anchors = metadata.array("anchors");
+  if (!anchors) return metadata.json.anchors === null ? [] : null;
+  const sets = metadata.nestedPairs("anchors", anchors);
   if (sets && names && sets.length > 0 && sets.length !== names.length)
-    m.say(
+    metadata.report(
       "anchors",
       `anchors for ${sets.length} outputs`,
       `${names.length}, one set for each of yolo_outputs`,
@@ -95,26 +122,26 @@ function anchorsOf(m: FieldReader, names: readonly string[] | null): AnchorSet[]
   return sets && sets.map((list, i) => ({ side: null, output: names?.[i] ?? null, anchors: list }));
 }
 
-/** Whole numbers, or `null` where the network leaves one open (written -1 or 0). */
+/** Returns a shape of whole numbers; `null` where the network leaves one open, written -1 or 0. */
 function shapeOf(r: FieldReader): number[] | null {
   const a = r.array("shape");
-  if (a && !a.every(Number.isSafeInteger)) r.wrong("shape", "whole numbers");
+  if (a && !a.every(Number.isSafeInteger)) r.reportValue("shape", "whole numbers");
   return a?.every((d) => Number.isSafeInteger(d) && (d as number) > 0) ? (a as number[]) : null;
 }
 
 /**
- * Width and height of the image input (declared as such, else the first with a shape); layout letters say where they
- * stand.
+ * Returns width and height of the image input: the input that is declared as an image, else the first with a shape. The
+ * letters of its layout tell where they stand.
  */
 function inputSizeOf(model: FieldReader): [number, number] | null {
   const isImage = (r: FieldReader): number => (r.json.input_type === "image" ? 1 : 0);
   let size: [number, number] | null = null;
-  // an image among other inputs may stand anywhere
+  // The image may stand anywhere among the inputs.
   for (const input of model.objects("inputs")?.sort((a, b) => isImage(b) - isImage(a)) ?? []) {
     const shape = shapeOf(input);
     const layout = (input.take("layout", TEXT) ?? "NCHW").toUpperCase();
     if (size !== null || !shape || shape.length < 3) continue;
-    // letters are wrong in some archives, but an image has few channels: where one end alone could be those, it is
+    // Some archives have wrong letters. An image has few channels, so an end with few is the channels' end.
     const [first, middle, last] = shape.slice(-3);
     const letteredLast = layout.length === shape.length && layout.endsWith("C");
     const channelsLast = letteredLast ? last <= 4 || first > 4 : last <= 4 && first > 4;
@@ -123,15 +150,16 @@ function inputSizeOf(model: FieldReader): [number, number] | null {
   return size;
 }
 
+/** Returns what the archive states of its outputs. */
 function outputsOf(model: FieldReader): OutputSpec[] | null {
   const outputs = model.objects("outputs")?.map((o) => {
     const name = o.take("name", TEXT);
-    if (name === null) o.wrong("name", "a name");
+    if (name === null) o.reportValue("name", "a name");
     return {
       name: name as string,
       dims: shapeOf(o),
       type: o.take("dtype", TEXT),
-      // a hint that third-party archives get wrong ("NCDE"), so it only stands in the description
+      // Archives of other tools have wrong letters ("NCDE"), so the letters are only printed.
       layout: o.take("layout", TEXT),
       order: null,
     };

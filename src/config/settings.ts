@@ -70,22 +70,22 @@ export function readSettings(r: FieldReader): Settings {
     .filter(([, value]) => value !== null);
   const settings = Object.fromEntries(stated) as Settings;
   const { variances, scales, inputSize, scaleXY, strides } = settings;
-  if (variances && scales) r.say("scales", "scales and variances", "one: one is the inverse of the other");
+  if (variances && scales) r.report("scales", "scales and variances", "one: one is the inverse of the other");
   if (variances?.some((v) => v > 1))
-    r.wrong(
+    r.reportValue(
       "variances",
       "factors up to 1, as [0.1, 0.1, 0.2, 0.2]; of larger ones, which divide, say scales",
     );
   if (scales?.some((s) => s < 1))
-    r.wrong(
+    r.reportValue(
       "scales",
       "divisors from 1 up, as [10, 10, 5, 5]; of smaller ones, which are factors, say variances",
     );
   if (inputSize && !inputSize.every(Number.isSafeInteger))
-    r.wrong("inputSize", "[width, height] in whole pixels");
+    r.reportValue("inputSize", "[width, height] in whole pixels");
   if (typeof scaleXY === "number" ? !(scaleXY > 0 && scaleXY < 100) : scaleXY?.length === 0)
-    r.wrong("scaleXY", "a positive number, or one per map");
-  if (strides?.length === 0) r.wrong("strides", "some positive numbers");
+    r.reportValue("scaleXY", "a positive number, or one per map");
+  if (strides?.length === 0) r.reportValue("strides", "some positive numbers");
   return settings;
 }
 
@@ -125,18 +125,18 @@ function checkLists(r: FieldReader, config: Config, settings: Settings, merged: 
   const { classes, keep, labels } = merged;
   const { confidenceThreshold: confidence } = settings;
   if (typeof confidence === "object" && !mayBePerClass(merged, confidence))
-    r.wrong("confidenceThreshold", `${classes} values, one per class`);
+    r.reportValue("confidenceThreshold", `${classes} values, one per class`);
   if (settings.labels && !mayBePerClass(merged, settings.labels))
-    r.say("labels", `${settings.labels.length} labels`, `${classes} for classes = ${classes}`);
+    r.report("labels", `${settings.labels.length} labels`, `${classes} for classes = ${classes}`);
   else if (labels && classes !== config.classes && !mayBePerClass(merged, labels))
-    r.say(
+    r.report(
       "classes",
       `${classes}, and ${labels.length} labels in the config`,
       "as many of both: say labels too",
     );
   if (!labels || !(settings.keep || settings.labels)) return;
   const unknown = keep?.find((k) => typeof k === "string" && !["background", ...labels].includes(k));
-  if (unknown) r.say("keep", `"${unknown}"`, `one of the labels ${few(labels, 8)}`);
+  if (unknown) r.report("keep", `"${unknown}"`, `one of the labels ${few(labels, 8)}`);
 }
 
 /* @__NO_SIDE_EFFECTS__ */
@@ -169,7 +169,7 @@ function readConventions(r: FieldReader): StatedConventions | null {
   for (const [name, value] of Object.entries(rules)) {
     // "constructor" and its like are in every object, and no rules.
     const rule = known.includes(name) ? RULES[name as keyof Conventions] : null;
-    if (!rule?.[1](value)) c.wrong(name, rule?.[0] ?? `a rule: ${known.join(", ")}`);
+    if (!rule?.[1](value)) c.reportValue(name, rule?.[0] ?? `a rule: ${known.join(", ")}`);
   }
   return { set: c.take("set", sets, set), rules };
 }
@@ -184,12 +184,12 @@ function readPriors(r: FieldReader): Float32Array | null {
   for (let i = 0; i < x.length; i++) {
     // One report is enough, there may be thousands.
     if (typeof x[i] !== "number" || !Number.isFinite(Math.fround(x[i]))) {
-      r.wrong(`priors[${i}]`, "a finite number", x[i]);
+      r.reportValue(`priors[${i}]`, "a finite number", x[i]);
       return null;
     }
   }
   if (x.length === 0 || x.length % 4 !== 0)
-    r.say("priors", `${x.length} numbers`, "four for each box (or eight, with the variances behind)");
+    r.report("priors", `${x.length} numbers`, "four for each box (or eight, with the variances behind)");
   return x instanceof Float32Array ? x : Float32Array.from(x);
 }
 
@@ -203,9 +203,9 @@ function readRoles(r: FieldReader): Roles | null {
   const roles = r.object("roles");
   for (const role of Object.keys(roles.json)) {
     if (!MANY.includes(role) && !ONE.includes(role))
-      roles.say(role, "an unknown role", `one of ${[...MANY, ...ONE].join(", ")}`);
+      roles.report(role, "an unknown role", `one of ${[...MANY, ...ONE].join(", ")}`);
     else if (!isText(roles.json[role]) && !(MANY.includes(role) && TEXTS[1](roles.json[role])))
-      roles.wrong(role, "an output's name, or names");
+      roles.reportValue(role, "an output's name, or names");
   }
   return roles.json as Roles;
 }

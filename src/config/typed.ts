@@ -9,11 +9,11 @@ import type { Config } from "./types.ts";
 /** Returns the config of typed options, with the defaults of the project that trains YOLO. */
 export function readTypedOptions(r: FieldReader): Config {
   const config = overlay(r, typedDefaults(), readSettings(r));
-  r.misspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
+  r.reportMisspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
   for (const key of ["engine", "outputs"])
     if (r.has(key))
-      r.say(key, "it among what describes the network", "it in the second argument of createDecoder");
-  if (!r.has("family")) r.lacks("family", `one of ${FAMILIES.join(", ")}`);
+      r.report(key, "it among what describes the network", "it in the second argument of createDecoder");
+  if (!r.has("family")) r.reportMissing("family", `one of ${FAMILIES.join(", ")}`);
   return { ...config, anchorSets: readAnchors(r, config) };
 }
 

@@ -11,173 +11,179 @@ export type BoxFormat = "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw";
 /** How a row of prior boxes is written. */
 export type PriorFormat = "xyxy" | "cxcywh" | "cycxhw";
 
-/** Anchors of one output layer. Which layer it is: `side` (its width), or `output` (its name), or its rank by size. */
+/** The anchors of one feature map. `side`, `output` or the rank by size tells which map it is. */
 export interface AnchorSet {
-  /** Width of the output layer (`sideN` of an NN_config). */
+  /** Width of the map in cells (`sideN` of an NN_config). */
   readonly side: number | null;
   /** Name of the output tensor (NN Archive: anchors[i] belongs to yolo_outputs[i]). */
   readonly output: string | null;
-  /** [width, height] pairs, in input pixels (YOLOv2: in cells). */
+  /** [width, height] pairs in pixels of the network input (YOLOv2: in cells). */
   readonly anchors: readonly (readonly [number, number])[];
 }
 
-/** What a file says beforehand of one output tensor. */
+/** The facts about an output tensor that a config states before any data. */
 export interface OutputSpec {
   readonly name: string;
+  /** `null`: the config leaves the shape open. */
   readonly dims: readonly number[] | null;
+  /** Spelling of the element type, as written. */
   readonly type: string | null;
-  /**
-   * Letters of an archive for the storage order. They are wrong in some files, so shapes decide and these are not
-   * asked.
-   */
+  /** Letters of an archive for the storage order. Some files have wrong ones, so shapes decide instead. */
   readonly layout: string | null;
-  /** Storage order as the option `outputs` states it, which is taken at its word. */
+  /** Storage order that the option `outputs` states. It is taken at its word. */
   readonly order: string | null;
   /** Quantised outputs: real = (raw - zeroPoint) * scale. */
   readonly scale?: number;
   readonly zeroPoint?: number;
 }
 
-/** Which output plays which part, by name. A value is a name, or names from the largest map to the smallest. */
+/** Which output plays which role, by name. A list of names goes from the largest map to the smallest. */
 export interface Roles {
   readonly boxes?: string | readonly string[];
   readonly scores?: string | readonly string[];
   readonly objectness?: string | readonly string[];
+  /** Column of class ids. */
   readonly labels?: string;
+  /** Prior boxes. */
   readonly priors?: string;
+  /** Number of detections. */
   readonly count?: string;
 }
 
 /**
- * A config file or typed options as read: every field is there, `null` where nothing was said. What makes a plan,
- * together with shapes.
+ * A config as read: file or typed options, with the options of `createDecoder` over it. Every field is there; `null`
+ * means that nobody stated it. A config and the shapes of the outputs make a plan.
  */
 export interface Config {
-  /** Where it came from. */
+  /** The format that the config came in. */
   readonly format: "NN_config" | "nn_config" | "nn-archive" | "options";
-  /** `null` where the file says neither; the host then decodes, as for "raw". */
+  /** `null`: the file states none. The host then decodes, as for "raw". */
   readonly outputFormat: "detection" | "raw" | null;
-  /** False: the file names no family ("raw" and nothing else), so there is nothing to decode; `note` says so. */
+  /** False: the file names no family, so there is nothing to decode. `note` says so. */
   readonly decodes: boolean;
   readonly note: string | null;
 
-  /** The kind of network the file names; "yolo" leaves the head rule open, see `settleFamily`. */
+  /** Kind of network that the file names. "yolo" leaves the family open; `settleFamily` finds it. */
   readonly kind: NetworkKind | null;
-  /** A family stated outright (typed options). */
+  /** Family that an option states. */
   readonly family: Family | null;
   /** NN Archive `subtype`, as written. */
   readonly subtype: string | null;
-  /** `model.model_name` or the archive's `model.metadata.name`: evidence for the head rule. */
+  /** `model.model_name`, or the archive's `model.metadata.name`: evidence for the family. */
   readonly modelName: string | null;
 
+  /** Number of classes. */
   readonly classes: number | null;
+  /** Class names by class id. */
   readonly labels: readonly string[] | null;
   /** [width, height] of the network input in pixels. */
   readonly inputSize: readonly [number, number] | null;
-  /** One value for all classes, or one per class. */
+  /** 0..1: one value for all classes, or one per class. */
   readonly confidenceThreshold: number | readonly number[];
+  /** 0..1: IoU above which a box is suppressed. */
   readonly iouThreshold: number;
+  /** Most detections of an image. */
   readonly maxDetections: number;
 
-  /** `[]`: the file says there are none (left-top-right-bottom distances); `null`: it says nothing. */
+  /** `[]`: the file says that there are no anchors (the network has distances). `null`: the file says nothing. */
   readonly anchorSets: readonly AnchorSet[] | null;
   /** Pixels per cell, from the largest map to the smallest. */
   readonly strides: readonly number[] | null;
+  /** Grid sensitivity of anchor heads: one value, or one per map, largest first. */
   readonly scaleXY: number | readonly number[] | null;
   readonly activation: ActivationOption | null;
   readonly reading: ReadingName | null;
   readonly boxFormat: BoxFormat | null;
+  /** Unit of boxes that the network decoded. */
   readonly coordinates: "pixels" | "normalised" | null;
+  /** Prior boxes: four numbers per box, or eight with the variances behind. */
   readonly priors: Float32Array | null;
   /** Class column that means "nothing here", `false` for none. */
   readonly background: number | false | null;
-  /** Factors on (x, y, w, h) of a prior-based box: variances 0.1,0.1,0.2,0.2 or the inverse of scales 10,10,5,5. */
+  /** Factors on (x, y, w, h) of a box with a prior: variances 0.1,0.1,0.2,0.2, or the inverse of scales 10,10,5,5. */
   readonly variances: readonly [number, number, number, number] | null;
-  /** The factors came as TensorFlow-style `scales`: box channels are then ty tx th tw. */
+  /** The factors came as TensorFlow's `scales`. Box channels then have the order ty tx th tw. */
   readonly scalesGiven: boolean;
-  /** How the rows of `priors` are written; `null`: corners where variances go with them, centre and size else. */
+  /** How the rows of `priors` are written. `null`: the family's usual format. */
   readonly priorFormat: PriorFormat | null;
-  /** Class names or numbers to look for; `null`: all. */
+  /** Class names or class ids to look for; `null`: all. */
   readonly keep: readonly (string | number)[] | null;
+  /** Outputs that are known before any data. */
   readonly outputs: readonly OutputSpec[] | null;
-  /** Names of the outputs that belong to the detection head; other outputs are left alone. */
+  /** Names of the outputs that belong to the detection head. Other outputs are left alone. */
   readonly headOutputs: readonly string[] | null;
   readonly roles: Roles | null;
   readonly conventions: ConventionSet;
-  /** Single rules over the set. */
+  /** Single rules over the named set. */
   readonly rules: Partial<Conventions>;
 }
 
 /**
- * What a caller sets beside the config, or over what it says. Lengths are in pixels of the network's input unless said
- * otherwise.
+ * Options of `createDecoder`. They go over what the config says. Lengths are in pixels of the network input unless
+ * another unit is named.
  */
 export interface DecoderOptions {
-  /** Default "auto": the fastest that runs here. */
+  /** Engine. Default "auto": the fastest that runs here. */
   readonly engine?: EngineName | "auto";
-  /** Over what the config says or leaves open. */
+  /** Family of the network. */
   readonly family?: Family;
   /** A named set of rules, or single rules over the config's set. */
   readonly conventions?: ConventionSet | (Partial<Conventions> & { readonly set?: ConventionSet });
   /**
-   * "sigmoid": the tensor holds probabilities; "logits": the decoder applies the sigmoid; "softmax": or the softmax
-   * (Caffe and PyTorch SSD).
+   * "sigmoid": the tensor holds probabilities. "logits": the decoder applies the sigmoid. "softmax": the decoder
+   * applies the softmax (Caffe and PyTorch SSD).
    */
   readonly activation?: ActivationOption;
-  /** [width, height] of the network input, pixels. */
+  /** [width, height] of the network input in pixels. */
   readonly inputSize?: readonly [number, number];
   /** Pixels per cell, from the largest map to the smallest. */
   readonly strides?: readonly number[];
-  /** Grid sensitivity of anchor heads (YOLOv4: 1.05 to 1.2), one value or one per map, largest first. */
+  /** Grid sensitivity of anchor heads (YOLOv4: 1.05 to 1.2): one value, or one per map, largest first. */
   readonly scaleXY?: number | readonly number[];
-  /** Prior boxes of SSD heads: four numbers a box, or eight with the variances behind (Caffe). */
+  /** Prior boxes of SSD heads: four numbers per box, or eight with the variances behind (Caffe). */
   readonly priors?: Float32Array;
   /** How the rows of `priors` are written. */
   readonly priorFormat?: PriorFormat;
-  /** Factors on x, y, w, h of the offsets of SSD heads, in that order (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
+  /** Factors on x, y, w, h of the offsets of SSD heads (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
   readonly variances?: readonly [number, number, number, number];
   /**
-   * The inverse of such factors, in place of them, on y, x, h, w; box channels and priors then have that order too
-   * (TensorFlow: 10, 10, 5, 5).
+   * Divisors on y, x, h, w in place of `variances` (TensorFlow: 10, 10, 5, 5). Box channels and priors then have that
+   * order too.
    */
   readonly scales?: readonly [number, number, number, number];
-  /**
-   * Class column of SSD scores that means "nothing here": the first (0, the default), the last, or `false` for none.
-   */
+  /** Class column of SSD scores that means "nothing here": 0 (default), the last, or `false` for none. */
   readonly background?: number | false;
-  /** How decoded boxes are written, or which of the offsets of an SSD head comes first ("cycxhw": ty tx th tw). */
+  /** How decoded boxes are written. For SSD offsets, "cycxhw" means the order ty tx th tw. */
   readonly boxFormat?: BoxFormat;
-  /** What decoded boxes are counted in. Default: pixels of the network's input for YOLO rows and planes. */
+  /** Unit of decoded boxes. Default: that of the family; pixels for YOLO rows and planes. */
   readonly coordinates?: "pixels" | "normalised";
-  /** Which output plays which part, by name, where shapes and names do not tell. */
+  /** Which output plays which role, by name, where shapes and names do not tell. */
   readonly roles?: Roles;
-  /** Which reading to take where shapes allow several; the error that lists them gives the names. */
+  /** How to read the tensors where shapes allow several readings. The error that lists them gives the names. */
   readonly reading?: ReadingName;
-  /** Class names in the order of the class numbers. */
+  /** Class names by class id. */
   readonly labels?: readonly string[];
-  /** How many classes; without it as many as there are labels. */
+  /** Number of classes. Default: the number of labels. */
   readonly classes?: number;
-  /** 0..1, or one for each class. Typed options: 0.25 by default; files: 0.5. */
+  /** 0..1: one value, or one per class. Default of typed options 0.25, of files 0.5. */
   readonly confidenceThreshold?: number | readonly number[];
-  /** 0..1: which overlap suppresses. Typed options: 0.45 by default; files: 0.5. */
+  /** 0..1: IoU above which a box is suppressed. Default of typed options 0.45, of files 0.5. */
   readonly iouThreshold?: number;
-  /** Class names or numbers to look for; the others are not even read. */
+  /** Class names or class ids to look for. Scores of other classes are not read. */
   readonly keep?: readonly (string | number)[];
-  /** Upper bound for good: the columns of `Detections` have so many rows. */
+  /** Most detections of an image. The columns of `Detections` have so many rows for good. */
   readonly maxDetections?: number;
-  /** Tensors known beforehand: slots exist at once, and other shapes throw. */
+  /** Tensors that are known beforehand. Their slots exist at once, and tensors of other shapes are refused. */
   readonly outputs?: readonly TensorSpecInput[] | { readonly [name: string]: TensorSpecInput };
 }
 
-/**
- * What stands for a config file where there is none: `createDecoder({ family: "yolov8", classes: 80, inputSize: [640,
- * 640] })`.
- */
+/** Typed options, in place of a config file: `{ family: "yolov8", classes: 80, inputSize: [640, 640] }`. */
 export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs"> {
   readonly family: Family;
   /**
-   * Anchors of YOLOv2 to v7 raw maps, width and height in pixels of the input (YOLOv2: in cells), from the largest map
-   * to the smallest: flat (w, h, w, h, ...), as pairs, as a flat list for each map, or as a list of pairs for each map.
+   * Anchors of raw maps of YOLOv2 to v7, width and height in pixels of the network input (YOLOv2: in cells), from the
+   * largest map to the smallest. Four forms: flat (w, h, w, h, ...), pairs, a flat list per map, a list of pairs per
+   * map.
    */
   readonly anchors?:
     | readonly number[]
@@ -185,8 +191,8 @@ export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs">
     | readonly (readonly number[])[]
     | readonly (readonly (readonly [number, number])[])[];
   /**
-   * Which of the anchors belong to which map: a list for each map, largest first, or by the map's width (`side26`) or
-   * output name.
+   * Indices of the anchors of each map: a list per map, largest first, or by the map's width (`side26`) or output
+   * name.
    */
   readonly anchorMasks?: readonly (readonly number[])[] | { readonly [side: string]: readonly number[] };
 }

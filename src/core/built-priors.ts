@@ -4,8 +4,8 @@
 export type Layer = readonly [stride: number, sizes: readonly (readonly [number, number])[]];
 
 /**
- * Rows of centre and size; a centre goes by the cells of the map, not by its stride: 240 / 64 leaves a last row that is
- * cut off.
+ * Returns rows cx cy w h. A centre is a part of the map's cells, not of its stride: a last row of cells that the input
+ * cuts off (240 / 64) counts in full.
  */
 export function grid(
   inputSize: readonly [number, number],
@@ -24,15 +24,15 @@ export function grid(
   return Float32Array.from(out);
 }
 
-/** Anchors of BlazeFace at 128x128, 192x192 and 256x256: see `blazefaceAnchors`. */
+/** Returns the anchors of BlazeFace at 128x128, 192x192 or 256x256; see `blazefaceAnchors`. */
 export function blazeface(inputSize: readonly [number, number]): Float32Array {
-  // as large as the image all of them: two for each layer of a cell, but one in the full range
+  // Every anchor is as large as the image. A cell has two per layer, but one in the full range model.
   const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
   const [width] = inputSize;
   return grid(inputSize, width === 192 ? [whole(4, 1)] : [whole(width / 16, 2), whole(width / 8, 6)]);
 }
 
-/** Priors of UltraFace: see `ultrafacePriors`. */
+/** Returns the priors of UltraFace; see `ultrafacePriors`. */
 export function ultraface(inputSize: readonly [number, number]): Float32Array {
   const sizes = [
     [10, 16, 24],

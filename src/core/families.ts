@@ -80,11 +80,11 @@ export interface FamilyTraits {
   /** Forms of the output tensors, the most usual first. */
   readonly exports: readonly ExportName[];
   /**
-   * What maps, offsets or queries of the network hold by default. Boxes that the network decoded come with
+   * Scores in maps, offsets or queries of the network, by default. Boxes that the network decoded come with
    * probabilities.
    */
   readonly raw: Activation;
-  /** What an NN Archive holds where it says nothing. Usual: "sigmoid", since its exporter applies it. */
+  /** Scores in an NN Archive that states no activation. Usual: "sigmoid", since its exporter applies it. */
   readonly archived?: "logits";
 
   /**
@@ -355,10 +355,10 @@ export const suggestedFamilies = (): Family[] =>
     (a, b) => (TRAITS[a].suggested ?? 0) - (TRAITS[b].suggested ?? 0),
   );
 
-/** What config files call a network. */
+/** Names that config files have for a network. */
 export type NetworkKind = "yolo" | "ssd";
 
-/** What is known of a kind of network that a file names, before its family is settled. */
+/** Facts about a kind of network that a file names, before its family is settled. */
 export interface KindTraits {
   /** `NN_family` of an NN_config, in small letters. */
   readonly nnFamily: string;

@@ -14,7 +14,7 @@ const ONES = [1, 1] as const;
 /** Returns the fields of a head that a reading adds. `logits`: scores are raw. */
 export type HeadFields<M = TensorMatch> = (match: M, logits: boolean) => Partial<HeadDraft>;
 
-/** What a reading says of its matches. */
+/** A reading of some matches. */
 export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly name: ReadingName;
   /** Contents of the tensors, for people. */

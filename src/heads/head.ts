@@ -10,7 +10,7 @@ export type Kind = "grid" | "distance" | "prior" | "centre" | "corners" | "tople
 /** Names a function of one raw value. */
 export type Fn = "none" | "sigmoid" | "softmax" | "tanh" | "exp" | "square" | "squareSigmoid";
 
-/** What a tensor holds of a head. */
+/** Names a part of a head that a tensor holds. */
 export type Part = "boxes" | "scores" | "objectness";
 
 /** One tensor that a head reads. */
@@ -19,11 +19,11 @@ export interface HeadTensor {
   readonly dims: readonly number[];
   /** Storage order that the shape is read in. */
   readonly layout: Layout;
-  /** What it holds of the head. */
+  /** The parts of the head that the tensor holds. */
   readonly parts: readonly Part[];
 }
 
-/** Where a head stands among the tensors. */
+/** The place of a head among the tensors. */
 export interface HeadOrigin {
   /** The tensors of boxes and scores, that of the boxes first. */
   readonly tensors: readonly HeadTensor[];

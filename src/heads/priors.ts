@@ -5,28 +5,31 @@
  */
 import { type Layer, blazeface, grid, ultraface } from "../core/built-priors.ts";
 
-/** What `ssdAnchors` builds: the fields of MediaPipe's SsdAnchorsCalculatorOptions. */
+/** Options of `ssdAnchors`: the fields of MediaPipe's SsdAnchorsCalculatorOptions. */
 export interface SsdAnchorOptions {
   /** [width, height] of the network input in pixels. */
   readonly inputSize: readonly [number, number];
-  /** Pixels per cell of each layer; layers of equal stride in a row share their cells (MediaPipe). */
+  /** Pixels per cell of each layer. Layers of equal stride in a row share their cells (MediaPipe). */
   readonly strides: readonly number[];
-  /** Size of the boxes of the first layer and of the last, as a part of the image. */
+  /** Sizes of the boxes of the first layer and of the last layer, 0..1 of the input. */
   readonly minScale: number;
   readonly maxScale: number;
-  /** Width / height of the boxes of a cell, besides the one between two scales. Default: 1, 2, 1/2, 3, 1/3. */
+  /** Width / height of the boxes of a cell, without the box between two scales. Default: 1, 2, 1/2, 3, 1/3. */
   readonly aspectRatios?: readonly number[];
-  /** Ratio of the extra box at the geometric mean of this scale and the next; 0: none. Default: 1. */
+  /** Ratio of the box at the geometric mean of this scale and the next one; 0: no such box. Default: 1. */
   readonly interpolatedRatio?: number;
-  /** The lowest layer has three boxes only: 0.1 (ratio 1) and its own scale at ratios 2 and 1/2. */
+  /** True: the first layer has three boxes only: scale 0.1 at ratio 1, and its own scale at ratios 2 and 1/2. */
   readonly reduceLowest?: boolean;
-  /** Width and height 1 for all boxes (BlazeFace). */
+  /** True: all boxes have width and height 1 (BlazeFace). */
   readonly fixedSize?: boolean;
   /** Centre inside a cell, in cells. Default: 0.5. */
   readonly offset?: number;
 }
 
-/** Sizes, strides, ratios: a list of positive numbers, or a RangeError. */
+/** Scale of the square box of a reduced first layer. */
+const LOWEST_SCALE = 0.1;
+
+/** Throws a RangeError if the value is no list of positive numbers, `count` of them if it is given. */
 function checkPositive(name: string, given: unknown, count?: number): void {
   const all: unknown[] = Array.isArray(given) ? given : [];
   const length = count ?? all.length;
@@ -43,21 +46,22 @@ function checkPositive(name: string, given: unknown, count?: number): void {
   );
 }
 
+/** Throws a RangeError that says what was found and what was expected. */
 function refuse(name: string, got: unknown, expected: string): never {
   const shown = typeof got === "object" && got !== null ? "an object" : String(got);
   throw new RangeError(`${name}: got ${shown}, expected ${expected}`);
 }
 
-/** Where in a cell a box is centred: anywhere, in cells. */
+/** Throws a RangeError if the centre inside a cell is no number of cells. */
 function checkOffset(offset: unknown): void {
   if (offset !== undefined && !Number.isFinite(offset))
     refuse("offset", offset, "a number of cells, 0.5 for the middle of one");
 }
 
 /**
- * Anchors as MediaPipe's SsdAnchorsCalculator and TensorFlow's multiple_grid_anchor_generator define them:
+ * Builds anchors as MediaPipe's SsdAnchorsCalculator and TensorFlow's multiple_grid_anchor_generator define them:
  * scale_k = min + (max - min) k / (layers - 1); per cell the ratios at scale_k and one box at sqrt(scale_k scale_k+1).
- * Rows go layer by layer, line by line, cell by cell, then box by box; layers of the same stride share their cells.
+ * Rows go layer by layer, line by line, cell by cell, then box by box. Layers of the same stride share their cells.
  * @returns rows [xcenter, ycenter, width, height], 0..1.
  * @throws RangeError where a size, stride, scale or ratio is not positive, or the offset no number
  * @example
@@ -82,35 +86,32 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
       ? (minScale + maxScale) / 2
       : minScale + ((maxScale - minScale) * k) / (strides.length - 1);
   const layers: Layer[] = [];
-  let layer = 0;
-  while (layer < strides.length) {
-    const sizes: [number, number][] = [];
-    let last = layer;
-    for (; last < strides.length && strides[last] === strides[layer]; last++) {
-      const scale = scaleOf(last);
-      const next = last === strides.length - 1 ? 1 : scaleOf(last + 1);
-      const boxes: [number, number][] =
-        last === 0 && options.reduceLowest === true
-          ? [
-              [0.1, 1],
-              [scale, 2],
-              [scale, 0.5],
-            ]
+  for (let first = 0; first < strides.length;) {
+    // Layers of equal stride in a row share their cells.
+    const rest = strides.findIndex((stride, k) => k > first && stride !== strides[first]);
+    const end = rest < 0 ? strides.length : rest;
+    const sizes: (readonly [number, number])[] = [];
+    for (let k = first; k < end; k++) {
+      const scale = scaleOf(k);
+      const next = k === strides.length - 1 ? 1 : scaleOf(k + 1);
+      const boxes: (readonly [scale: number, ratio: number])[] =
+        k === 0 && options.reduceLowest === true
+          ? [[LOWEST_SCALE, 1] as const, [scale, 2] as const, [scale, 0.5] as const]
           : [
-              ...ratios.map((r): [number, number] => [scale, r]),
-              ...(interpolated > 0 ? [[Math.sqrt(scale * next), interpolated] as [number, number]] : []),
+              ...ratios.map((ratio) => [scale, ratio] as const),
+              ...(interpolated > 0 ? [[Math.sqrt(scale * next), interpolated] as const] : []),
             ];
-      for (const [s, r] of boxes)
-        sizes.push(options.fixedSize === true ? [1, 1] : [s * Math.sqrt(r), s / Math.sqrt(r)]);
+      for (const [size, ratio] of boxes)
+        sizes.push(options.fixedSize === true ? [1, 1] : [size * Math.sqrt(ratio), size / Math.sqrt(ratio)]);
     }
-    layers.push([strides[layer], sizes]);
-    layer = last;
+    layers.push([strides[first], sizes]);
+    first = end;
   }
   return grid(inputSize, layers, options.offset);
 }
 
 /**
- * Anchors of SSD-MobileNet v1 and v2 as TensorFlow's detection API trains them (1,917 for 300x300).
+ * Builds the anchors of SSD-MobileNet v1 and v2 as TensorFlow's detection API trains them (1,917 for 300x300).
  * @returns rows [ycenter, xcenter, height, width], the order in which those networks store theirs.
  * @throws RangeError where a size is not positive
  * @example
@@ -134,9 +135,9 @@ export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300,
 }
 
 /**
- * Anchors of BlazeFace, as MediaPipe's face detection graphs state them: 896 for the short range (128x128, strides 8,
- * 16, 16, 16) and for the camera at the back (256x256, strides 16, 32, 32, 32), 2,304 for the full range (192x192,
- * stride 4).
+ * Builds the anchors of BlazeFace, as MediaPipe's face detection graphs state them: 896 for the short range (128x128,
+ * strides 8, 16, 16, 16) and for the camera at the back (256x256, strides 16, 32, 32, 32), 2,304 for the full range
+ * (192x192, stride 4).
  * @returns rows [xcenter, ycenter, 1, 1], line by line.
  * @throws RangeError for any other size: there is no such network
  * @example
@@ -153,8 +154,8 @@ export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 12
 }
 
 /**
- * Priors of UltraFace (version-RFB and version-slim): sizes 10,16,24 / 32,48 / 64,96 / 128,192,256 px at strides 8, 16,
- * 32, 64.
+ * Builds the priors of UltraFace (version-RFB and version-slim): sizes 10,16,24 / 32,48 / 64,96 / 128,192,256 px at
+ * strides 8, 16, 32, 64.
  * @returns rows [xcenter, ycenter, width, height], 0..1, map by map, line by line.
  * @throws RangeError where a size is not positive
  * @example
@@ -167,26 +168,26 @@ export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240
   return ultraface(inputSize);
 }
 
-/** One PriorBox layer of a Caffe SSD, with the names of its prototxt in camel case. */
+/** One PriorBox layer of a Caffe SSD. Names are those of its prototxt in camel case. */
 export interface CaffePriorLayer {
-  /** Cells of the layer. */
+  /** Width and height of the layer in cells. */
   readonly width: number;
   readonly height: number;
-  /** Pixels. */
+  /** Sides of the square boxes in pixels. */
   readonly minSize: number;
   readonly maxSize?: number;
-  /** Besides 1; a ratio that is there already adds nothing. */
+  /** Width / height of further boxes. A ratio that is there already adds nothing. */
   readonly aspectRatios?: readonly number[];
   /** Add 1 / ratio for every ratio. Default: true, as in Caffe. */
   readonly flip?: boolean;
-  /** Pixels per cell; by default input / cells. */
+  /** Pixels per cell. Default: input / cells. */
   readonly step?: number;
   /** Centre inside a cell, in cells. Default: 0.5. */
   readonly offset?: number;
 }
 
 /**
- * Priors of Caffe's PriorBox layers: min_size, sqrt(min_size max_size), then min_size at each ratio.
+ * Builds the priors of Caffe's PriorBox layers: min_size, sqrt(min_size max_size), then min_size at each ratio.
  * @returns rows [x_min, y_min, x_max, y_max], 0..1, not clipped.
  * @throws RangeError where a size, step or ratio is not positive, or an offset no number
  * @example

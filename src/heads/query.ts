@@ -12,13 +12,13 @@ import {
 } from "../core/families.ts";
 import { list, elementType, isFloat, specOf, type TensorSpec, type TensorSpecInput } from "../core/tensor.ts";
 
-/** What readers of shapes need of the config; `Config` explains the fields that are not here. */
+/** The fields of a config that readers of shapes need. `Config` explains those that are not here. */
 export interface HeadQuery extends Omit<Config, "family" | "rules" | "classes" | "activation"> {
   readonly family: Family;
   readonly traits: FamilyTraits;
   /** `null`: nobody says how many classes there are. */
   readonly classes: number | null;
-  /** What the config says, or the default of its format. `null`: the family and the form of the tensors decide. */
+  /** Stated by the config, or the default of its format. `null`: the family and the form of the tensors decide. */
   readonly activation: Activation | null;
   /** Score = objectness x class. */
   readonly product: boolean;

@@ -32,7 +32,7 @@ export interface Interpreted {
   readonly why: FamilyReason;
   /** All tensors that were given. */
   readonly specs: readonly TensorSpec[];
-  /** Those that the config names as outputs of its head; all where it names none. */
+  /** The tensors that the config names as outputs of its head; all where it names none. */
   readonly outputs: readonly TensorSpec[];
   readonly rules: Conventions;
   readonly found: readonly Interpretation[];
