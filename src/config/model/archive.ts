@@ -16,10 +16,7 @@ export type Unxz = (packed: ReadableStream<Uint8Array>) => ReadableStream<Uint8A
  */
 const MOST_UNPACKED = 64 << 20;
 const MOST_RATIO = 16;
-/** Most files and names of files. Archives have a handful. */
-const MOST_HEADERS = 256;
-/** Longest header that holds a file's name, in bytes. */
-const LONGEST_NAME = 2 * MAX_NAME;
+const LIMITS = { config: MAX_TEXT, name: 2 * MAX_NAME, files: 256 };
 /** Most names that an error message lists, and letters of each. */
 const LISTED_NAMES = 8;
 const LISTED_LETTERS = 60;
@@ -45,8 +42,8 @@ export async function readArchiveJson(
 ): Promise<unknown> {
   const stream = new ByteStream(unpack(bytes, packing, unxz));
   try {
-    const most = MOST_UNPACKED + MOST_RATIO * bytes.length;
-    const text = new TextDecoder().decode(await findConfig(stream, most));
+    const limits = { ...LIMITS, unpacked: MOST_UNPACKED + MOST_RATIO * bytes.length };
+    const text = new TextDecoder().decode(await findConfig(stream, limits, refuseIn));
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (e) {
     if (e instanceof SyntaxError)
@@ -56,6 +53,9 @@ export async function readArchiveJson(
     await stream.close();
   }
 }
+
+const refuseIn: RefuseArchive = (file, got, expected) =>
+  refuseFile(file === null ? "archive" : `archive: ${file.slice(0, LISTED_LETTERS)}`, got, expected);
 
 async function* unpack(
   bytes: Uint8Array,
@@ -73,55 +73,69 @@ async function* unpack(
     );
 }
 
-/** Walks the files of a tar, and returns the contents of the first `config.json`. */
-async function findConfig(stream: ByteStream, most: number): Promise<Uint8Array> {
+/** What a search for `config.json` may take, in bytes, and in files for `files`. */
+export interface ArchiveLimits {
+  /** All that is unpacked. */
+  readonly unpacked: number;
+  readonly config: number;
+  /** A header that holds a file's name. */
+  readonly name: number;
+  readonly files: number;
+}
+
+/** Throws an error about a file of the archive, or about the archive where `file` is null. */
+export type RefuseArchive = (file: string | null, got: string, expected: string) => never;
+
+/** Walks the files of a tar, and returns the contents of the first `config.json` at its root or in a folder there. */
+export async function findConfig(
+  stream: ByteStream,
+  limits: ArchiveLimits,
+  refuse: RefuseArchive,
+): Promise<Uint8Array> {
   const names: string[] = [];
-  // Name that a "L" or "x" header gives to the next file.
+  // Name that a "L" or "x" header gave to the next file.
   let longName: string | null = null;
-  for (let headers = 0; ; headers++) {
+  for (let files = 0; ; files++) {
     const header = await stream.take(BLOCK);
     if (header.length === 0 || header.every((b) => b === 0)) break;
     if (header.length < BLOCK)
-      refuseFile("archive", `a tar header of ${header.length} bytes`, `${BLOCK}: cut short`);
-    if (headers === MOST_HEADERS)
-      refuseFile("archive", `more than ${MOST_HEADERS} files without a config.json`, "fewer");
-    if (!hasChecksum(header)) refuseFile("archive", "a tar header with a wrong checksum", "a tar archive");
+      refuse(null, `a tar header of ${header.length} bytes`, `${BLOCK}: the archive is cut short`);
+    if (files === limits.files) refuse(null, `more than ${files} files without a config.json`, "fewer");
+    if (!hasChecksum(header)) refuse(null, "a tar header with a wrong checksum", "a tar archive");
     const {
       size,
       kind,
       name: shortName,
-    } = readTarHeader(header, (got, expected) => refuseFile("archive", got, expected));
+    } = readTarHeader(header, (got, expected) => refuse(null, got, expected));
     const name: string = longName ?? shortName;
-    if (stream.passed + size > most)
-      refuseFile(
-        "archive",
-        `${size} bytes at byte ${stream.passed} without a config.json so far`,
-        `at most ${most} bytes`,
-      );
-    const padding = (BLOCK - (size % BLOCK)) % BLOCK;
+    if (stream.passed + size > limits.unpacked)
+      refuse(name, `${size} bytes at ${stream.passed}`, `at most ${limits.unpacked} in all`);
     longName = null;
+    const padding = (BLOCK - (size % BLOCK)) % BLOCK;
+    const isFile = kind === "0" || kind === "\0";
     if (kind === "L" || kind === "x") {
-      const body = await takeBody(stream, size, LONGEST_NAME);
+      const body = await takeBody(stream, size, limits.name, name, refuse);
       longName = kind === "L" ? tarText(body, 0, body.length) : paxPath(body);
       await stream.skip(padding);
-    } else if ((kind === "0" || kind === "\0") && isConfig(name)) return takeBody(stream, size, MAX_TEXT);
+    } else if (isFile && isConfig(name)) return takeBody(stream, size, limits.config, name, refuse);
     else {
       if (names.length < LISTED_NAMES) names.push(name.slice(0, LISTED_LETTERS));
       await stream.skip(size + padding);
     }
   }
-  return refuseFile(
-    "archive",
-    `no config.json (${names.join(", ") || "the archive is empty"})`,
-    "an NN Archive",
-  );
+  return refuse(null, `no config.json (${names.join(", ") || "the archive is empty"})`, "an NN Archive");
 }
 
-async function takeBody(stream: ByteStream, size: number, most: number): Promise<Uint8Array> {
-  if (size > most) refuseFile("archive", `a text of ${size} bytes`, `at most ${most}`);
+async function takeBody(
+  stream: ByteStream,
+  size: number,
+  most: number,
+  name: string,
+  refuse: RefuseArchive,
+): Promise<Uint8Array> {
+  if (size > most) refuse(name, `${size} bytes`, `at most ${most}`);
   const body = await stream.take(size);
-  if (body.length < size)
-    refuseFile("archive", `${body.length} bytes of ${size}`, "all: the archive is cut short");
+  if (body.length < size) refuse(name, `${body.length} bytes`, `${size}: the archive is cut short`);
   return body;
 }
 

@@ -6,8 +6,9 @@ import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ConfigError, mismatch } from "../../core/errors.ts";
 import { showJson } from "../../core/json.ts";
-import { ByteStream } from "./byte-stream.ts";
-import { BLOCK, hasChecksum, paxPath, readTarHeader, tarText } from "./tar.ts";
+import { findConfig } from "../../config/model/archive.ts";
+import { ByteStream } from "../../config/model/byte-stream.ts";
+import { BLOCK, hasChecksum, tarText } from "../../config/model/tar.ts";
 import { checkBytes } from "./tensor.ts";
 import { utf8 } from "./text.ts";
 
@@ -15,8 +16,7 @@ import { utf8 } from "./text.ts";
 const LARGEST_CONFIG = 64 << 20;
 /** Most bytes unpacked in search of `config.json`. A small file may unpack without end. */
 const LARGEST_ARCHIVE = 8 * 2 ** 30;
-/** Most names that an error message lists. */
-const LISTED_NAMES = 8;
+const LIMITS = { unpacked: LARGEST_ARCHIVE, config: LARGEST_CONFIG, name: LARGEST_CONFIG, files: Infinity };
 
 /** How an NN Archive is packed: xz, gzip, or not at all. */
 export type Packing = "xz" | "gz" | "tar";
@@ -54,9 +54,12 @@ export function packingOf(bytes: Uint8Array): Packing | null {
 export async function readArchiveConfig(bytes: Uint8Array, where: string): Promise<string> {
   const packing = packingOf(bytes);
   if (!packing) throw refusal(where, "bytes that are no archive", ".tar, .tar.gz or .tar.xz");
+  const refuseIn = (file: string | null, got: string, expected: string): never => {
+    throw refusal(file === null ? where : `${where}: ${showJson(file)}`, got, expected);
+  };
   const stream = new ByteStream(unpack(bytes, packing, where));
   try {
-    const text = utf8(await findConfig(stream, where));
+    const text = utf8(await findConfig(stream, LIMITS, refuseIn));
     if (text === null) throw refusal(where, "a config.json that is not UTF-8", "JSON");
     return text;
   } finally {
@@ -111,58 +114,3 @@ async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uin
     await reader.cancel().catch(() => undefined);
   }
 }
-
-/** Walks the files of a tar, and returns the contents of the first `config.json`. */
-async function findConfig(stream: ByteStream, where: string): Promise<Uint8Array> {
-  const names: string[] = [];
-  /** Name that a "L" or "x" header gave to the next file. */
-  let longName: string | null = null;
-  for (;;) {
-    const header = await stream.take(BLOCK);
-    if (header.length === 0 || header.every((b) => b === 0)) break;
-    if (header.length < BLOCK)
-      throw refusal(where, `a tar header of ${header.length} bytes`, `${BLOCK}: the archive is cut short`);
-    if (!hasChecksum(header)) throw refusal(where, "a tar header with a wrong checksum", "a tar archive");
-    const {
-      size,
-      kind,
-      name: shortName,
-    } = readTarHeader(header, (got, expected) => {
-      throw refusal(where, got, expected);
-    });
-    const name: string = longName ?? shortName;
-    if (stream.passed + size > LARGEST_ARCHIVE)
-      throw refusal(
-        `${where}: ${showJson(name)}`,
-        `${size} bytes at ${stream.passed}`,
-        `at most ${LARGEST_ARCHIVE} in all`,
-      );
-    longName = null;
-    const padding = (BLOCK - (size % BLOCK)) % BLOCK;
-    const isFile = kind === "0" || kind === "\0";
-    if (kind === "L" || kind === "x" || (isFile && isConfig(name))) {
-      const body = await takeBody(stream, size, `${where}: ${showJson(name)}`);
-      if (kind !== "L" && kind !== "x") return body;
-      longName = kind === "L" ? tarText(body, 0, body.length) : paxPath(body);
-      await stream.skip(padding);
-    } else {
-      if (names.length < LISTED_NAMES) names.push(name);
-      await stream.skip(size + padding);
-    }
-  }
-  throw refusal(
-    where,
-    `no config.json (${names.length > 0 ? names.join(", ") : "the archive is empty"})`,
-    "an NN Archive",
-  );
-}
-
-async function takeBody(stream: ByteStream, size: number, where: string): Promise<Uint8Array> {
-  if (size > LARGEST_CONFIG) throw refusal(where, `${size} bytes`, `at most ${LARGEST_CONFIG}`);
-  const body = await stream.take(size);
-  if (body.length < size) throw refusal(where, `${body.length} bytes`, `${size}: the archive is cut short`);
-  return body;
-}
-
-/** True at the root or in one folder: archives that were packed from outside carry the name of their folder. */
-const isConfig = (name: string): boolean => /^(\.\/)?([^/]+\/)?config\.json$/.test(name);

@@ -15,9 +15,10 @@ export type Input =
   { kind: "config"; path: string; text: string } | { kind: "tensors"; path: string; tensors: NamedTensor[] };
 
 /**
- * Reads a config, an NN Archive, or tensors. The format is told by the bytes, and by the file name's ending if the
- * bytes cannot tell. Files may be gzipped.
- * @throws TensorError if the file cannot be read, or is damaged; ConfigError if an archive holds no config
+ * Reads a config, an NN Archive, a network's own file (ONNX, TFLite), or tensors. The format is told by the bytes, and
+ * by the file name's ending if the bytes cannot tell. Files may be gzipped.
+ * @throws TensorError if the file cannot be read, or is damaged; ConfigError if an archive holds no config, or a
+ * network's own file is damaged
  * @example
  * import { readInput } from "boxwright/node";
  *
