@@ -164,7 +164,8 @@ function entriesOf(
   const [low, exact, high] = runs.map(
     ({ found }) => new Map(found.map((f) => [keyOf(f.source, f.classId), f])),
   );
-  const tied = known.listTies ? tiedClasses(plan, read, thresholds) : new Map<string, Found>();
+  const chosen = runs.flatMap(({ found }) => found);
+  const tied = known.listTies ? tiedClasses(plan, read, thresholds, chosen) : new Map<string, Found>();
   // Infinity x 0 is NaN. No rule says if such a class hides the others of its cell, which have a score of 0.
   const isHidden = (f: Found): boolean => f.objectness === 0 && holdsInfinity(plan, read, f.source);
   const isCertain = (key: string, f: Found): boolean =>
@@ -177,18 +178,23 @@ function entriesOf(
     .map(([key, f], rank) => entryOf(plan, read, f, isCertain(key, f), rank));
 }
 
-/** Returns the classes that share their score, as f32 rounds it, with another passing class of their cell. */
-function tiedClasses(plan: Plan, read: ColumnReader, thresholds: Thresholds): Map<string, Found> {
+/** Returns the chosen classes, and others of their cells, that have different raw values and one score as f32 rounds it. */
+function tiedClasses(
+  plan: Plan,
+  read: ColumnReader,
+  thresholds: Thresholds,
+  chosen: readonly Found[],
+): Map<string, Found> {
   const tied = new Map<string, Found>();
   if (typeof thresholds.confidenceThreshold === "number" || plan.rules.multiLabel) return tied;
-  const all = { ...plan, rules: { ...plan.rules, multiLabel: true } };
-  const { found } = scan(all, read, moved(thresholds, -COARSE_SCORE));
-  for (const source of new Set(found.map((f) => f.source))) {
-    const classes = found.filter((f) => f.source === source);
-    const best = Math.max(...classes.map((f) => f.score));
-    const equal = classes.filter((f) => f.score >= best * (1 - STEP) - TINY);
-    if (equal.length > 1) for (const f of equal) tied.set(keyOf(f.source, f.classId), f);
-  }
+  const every = { ...plan, rules: { ...plan.rules, multiLabel: true } };
+  const ofCell = new Map<number, Found[]>();
+  for (const f of scan(every, read, moved(thresholds, -COARSE_SCORE)).found)
+    ofCell.set(f.source, [...(ofCell.get(f.source) ?? []), f]);
+  for (const best of chosen)
+    for (const f of ofCell.get(best.source) ?? [])
+      if (f.raw !== best.raw && Math.abs(f.score - best.score) <= STEP * best.score + TINY)
+        for (const one of [best, f]) tied.set(keyOf(one.source, one.classId), one);
   return tied;
 }
 
