@@ -178,7 +178,7 @@ function entriesOf(
     .map(([key, f], rank) => entryOf(plan, read, f, isCertain(key, f), rank));
 }
 
-/** Returns the chosen classes, and others of their cells, that have different raw values and one score as f32 rounds it. */
+/** Returns chosen classes and others of their cells whose raw values differ, and whose scores are one f32. */
 function tiedClasses(
   plan: Plan,
   read: ColumnReader,
