@@ -131,10 +131,12 @@ function scanHead(
     const source = first + cell;
     const { passing, outOfRange } = scoreCell(plan, head, read, cell, ofHead);
     if (outOfRange) refused.push(source);
+    if (passing.length === 0) continue;
+    const box = boxOf(head, read, cell);
     for (const score of passing) {
       // `keep` drops the other ids of a column of class ids. An id that is no number stays, to be counted.
       if (plan.keep && isClassId(score.classId) && !plan.keep.includes(score.classId)) continue;
-      found.push({ ...score, ...placed(plan, head, read, cell, score), head: index, cell, source });
+      found.push({ ...score, ...placed(plan, box, score), head: index, cell, source });
     }
   }
   return { found, refused };
@@ -155,15 +157,8 @@ function validCells(head: Head, read: ColumnReader): number {
   return end < 0 ? cells : end;
 }
 
-/** Returns the box of a class that passed, and what becomes of it. */
-function placed(
-  plan: Plan,
-  head: Head,
-  read: ColumnReader,
-  cell: number,
-  { score, classId }: ClassScore,
-): Pick<Found, "box" | "fate"> {
-  const box = boxOf(head, read, cell);
+/** Returns the box of a class that passed, and what becomes of both. */
+function placed(plan: Plan, box: Box, { score, classId }: ClassScore): Pick<Found, "box" | "fate"> {
   if (![score, ...box].every(fitsF32) || !isClassId(classId)) return { box, fate: "notFinite" };
   if (plan.rules.clamp !== "before") return { box, fate: "candidate" };
   // Source: depthai-core clamps corners to the input before its suppression, and drops boxes without area.

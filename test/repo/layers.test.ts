@@ -108,3 +108,12 @@ test("no file of bench/ imports itself by way of others", () => {
   expect(bench.get("row.ts")).toContain("measure.ts");
   expect(circles(bench)).toEqual([]);
 });
+
+test("spec/ imports only types of src/, and nothing of the engines or of what feeds them", () => {
+  const spec = new URL("../../spec/", import.meta.url);
+  const all = [...importsIn(spec).values()].flat().filter((name) => name.startsWith("../"));
+  expect(all).toContain("../src/plan/plan.ts");
+  expect(all.filter((name) => !/^\.\.\/src\/(core|heads|plan)\//.test(name))).toEqual([]);
+  for (const file of filesIn(spec))
+    expect(readFileSync(new URL(file, spec), "utf8"), file).not.toMatch(/import (?!type )[^;]*"\.\.\/src/);
+});

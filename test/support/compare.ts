@@ -81,7 +81,7 @@ function isExactScore(plan: Plan, { head, objectness, classScore, score }: Found
   return (
     h.scoreFn === "none" &&
     h.objectnessFn === "none" &&
-    h.rule !== "power" &&
+    (h.rule !== "power" || score === 0) &&
     [objectness ?? 0, classScore, score].every(isF32) &&
     factors.every(({ tensor }) => {
       const spec = plan.tensors[tensor];
@@ -164,26 +164,37 @@ function entriesOf(
   const [low, exact, high] = runs.map(
     ({ found }) => new Map(found.map((f) => [keyOf(f.source, f.classId), f])),
   );
-  const tied = known.listTies ? tiedClasses(plan, read, thresholds) : new Map<string, Found>();
+  const chosen = runs.flatMap(({ found }) => found);
+  const tied = known.listTies ? tiedClasses(plan, read, thresholds, chosen) : new Map<string, Found>();
+  // Infinity x 0 is NaN. No rule says if such a class hides the others of its cell, which have a score of 0.
+  const isHidden = (f: Found): boolean => f.objectness === 0 && holdsInfinity(plan, read, f.source);
   const isCertain = (key: string, f: Found): boolean =>
-    !tied.has(key) && (isExactScore(plan, f) || [low, exact, high].every((run) => run.has(key)));
+    !tied.has(key) &&
+    !isHidden(f) &&
+    (isExactScore(plan, f) || [low, exact, high].every((run) => run.has(key)));
   return [...new Map([...tied, ...high, ...exact, ...low])]
     .filter(([key, f]) => tied.has(key) || !isExactScore(plan, f) || exact.has(key))
     .sort(([, a], [, b]) => a.source - b.source || a.classId - b.classId)
     .map(([key, f], rank) => entryOf(plan, read, f, isCertain(key, f), rank));
 }
 
-/** Returns the classes that share their score, as f32 rounds it, with another passing class of their cell. */
-function tiedClasses(plan: Plan, read: ColumnReader, thresholds: Thresholds): Map<string, Found> {
+/** Returns chosen classes and others of their cells whose raw values differ, and whose scores are one f32. */
+function tiedClasses(
+  plan: Plan,
+  read: ColumnReader,
+  thresholds: Thresholds,
+  chosen: readonly Found[],
+): Map<string, Found> {
   const tied = new Map<string, Found>();
   if (typeof thresholds.confidenceThreshold === "number" || plan.rules.multiLabel) return tied;
-  const { found } = scan({ ...plan, rules: { ...plan.rules, multiLabel: true } }, read, thresholds);
-  for (const source of new Set(found.map((f) => f.source))) {
-    const classes = found.filter((f) => f.source === source);
-    const best = Math.max(...classes.map((f) => f.score));
-    const equal = classes.filter((f) => f.score >= best * (1 - STEP) - TINY);
-    if (equal.length > 1) for (const f of equal) tied.set(keyOf(f.source, f.classId), f);
-  }
+  const every = { ...plan, rules: { ...plan.rules, multiLabel: true } };
+  const ofCell = new Map<number, Found[]>();
+  for (const f of scan(every, read, moved(thresholds, -COARSE_SCORE)).found)
+    ofCell.set(f.source, [...(ofCell.get(f.source) ?? []), f]);
+  for (const best of chosen)
+    for (const f of ofCell.get(best.source) ?? [])
+      if (f.raw !== best.raw && Math.abs(f.score - best.score) <= STEP * best.score + TINY)
+        for (const one of [best, f]) tied.set(keyOf(one.source, one.classId), one);
   return tied;
 }
 
@@ -231,6 +242,45 @@ const surelyBefore = (a: Entry, b: Entry): boolean =>
   a.low > b.high || (a.low === a.high && b.low === b.high && a.low === b.low && a.rank < b.rank);
 
 const maybeBefore = (a: Entry, b: Entry): boolean => !surelyBefore(b, a);
+
+/** Returns how many of a sorted list are below a value. */
+function countBelow(sorted: Float64Array, value: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Counts entries before an entry, as `surelyBefore` and `maybeBefore` say, without asking for each pair. */
+class Ranking {
+  readonly #lows: Float64Array;
+  readonly #highs: Float64Array;
+  /** Ranks of the entries whose score is exact, by score. */
+  readonly #exact = new Map<number, Float64Array>();
+
+  constructor(entries: readonly Entry[]) {
+    this.#lows = Float64Array.from(entries, (e) => -e.low).sort();
+    this.#highs = Float64Array.from(entries, (e) => e.high).sort();
+    const ranks = new Map<number, number[]>();
+    for (const { low, high, rank } of entries)
+      if (low === high) ranks.set(low, [...(ranks.get(low) ?? []), rank]);
+    for (const [score, list] of ranks) this.#exact.set(score, Float64Array.from(list).sort());
+  }
+
+  surelyBefore(e: Entry): number {
+    const ties = e.low === e.high ? countBelow(this.#exact.get(e.low) ?? new Float64Array(0), e.rank) : 0;
+    return countBelow(this.#lows, -e.high) + ties;
+  }
+
+  maybeBefore(e: Entry): number {
+    const exact = (e.low === e.high && this.#exact.get(e.low)) || new Float64Array(0);
+    const surelyAfter = countBelow(this.#highs, e.low) + exact.length - countBelow(exact, e.rank + 1);
+    return this.#lows.length - surelyAfter - 1;
+  }
+}
 
 type Verdict = "surely" | "maybe" | "no";
 
@@ -408,15 +458,15 @@ function compareSuppression(
     `the candidate of source ${source}, class ${classId}, score ${score},`;
   const possible = entries.filter((e) => e.possible);
   const certain = entries.filter((e) => e.certain);
-  const isBeyond = (e: Entry, all: readonly Entry[], isBefore: typeof surelyBefore): boolean =>
-    all.length > most && all.filter((other) => other !== e && isBefore(other, e)).length >= most;
+  const ofCertain = new Ranking(certain);
+  const ofPossible = new Ranking(possible);
 
   if (kept.length > maxDetections)
     said.push(`there are ${kept.length} detections, more than ${maxDetections}`);
   kept.forEach((e, i) => {
     const remover = kept.slice(0, i).find((k) => removes(k, e) === "surely");
     if (remover) said.push(`${name(e)} was kept, but ${name(remover)} removes it`);
-    if (isBeyond(e, certain, surelyBefore)) said.push(`${name(e)} was kept, but is beyond the cap`);
+    if (ofCertain.surelyBefore(e) >= most) said.push(`${name(e)} was kept, but is beyond the cap`);
   });
   const isKept = new Set(kept);
   const isFull = kept.length >= maxDetections;
@@ -425,7 +475,7 @@ function compareSuppression(
     const hasReason =
       (isFull && (kept.length === 0 || maybeBefore(kept[kept.length - 1], e))) ||
       kept.some((k) => maybeBefore(k, e) && removes(k, e) !== "no") ||
-      isBeyond(e, possible, maybeBefore);
+      ofPossible.maybeBefore(e) >= most;
     if (!hasReason) said.push(`${name(e)} is missing, and nothing removes it`);
   }
   return said;

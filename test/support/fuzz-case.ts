@@ -238,6 +238,8 @@ export interface Limits {
 
 export const NO_LIMITS: Limits = { cells: Infinity, classes: Infinity, batch: Infinity };
 
+/** Cells x classes of a case, at most. */
+const MOST_PAIRS = 2500;
 const SIDES = [1, 1, 2, 2, 3, 3, 4, 5, 5, 8, 8, 16, 17, 33];
 const CLASSES = [1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 33];
 
@@ -249,10 +251,12 @@ function drawSize(random: Random, kind: string, limits: Limits): Size {
   const classes = pick(random, CLASSES);
   const batch = chance(random, 0.15) ? pick(random, [2, 3]) : 1;
   const most = Math.max(1, Math.floor(Math.sqrt(limits.cells)));
+  // The comparison asks for pairs of candidates: of many cells only a few classes.
+  const few = Math.max(1, Math.floor(MOST_PAIRS / (w * h)));
   return {
     w: Math.min(w, most),
     h: Math.min(h, most),
-    classes: one ? 1 : Math.min(classes, limits.classes),
+    classes: one ? 1 : Math.min(classes, few, limits.classes),
     batch: Math.min(batch, limits.batch),
     last: chance(random, 0.5),
   };

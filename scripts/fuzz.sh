@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# The specification against all engines on random cases: npm run fuzz -- [SECONDS] [SEED]
+# Without words: two hours of a new seed. The seed is printed first and, after a failure, in its message.
+set -eu
+cd "$(dirname "$0")/.."
+export BOXWRIGHT_FUZZ_SECONDS="${1:-7200}" BOXWRIGHT_FUZZ_SEED="${2:-$(date +%s)}"
+[ -f build/scalar.wasm ] || npm run build:kernel
+npx vitest run test/laws/differential.test.ts --reporter=default --disable-console-intercept
+echo "BOXWRIGHT_FUZZ_SEED=$BOXWRIGHT_FUZZ_SEED BOXWRIGHT_FUZZ_SECONDS=$BOXWRIGHT_FUZZ_SECONDS"
