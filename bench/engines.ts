@@ -1,7 +1,6 @@
 /** The rows of the benchmark: our engines and the peers, each prepared as functions `run` and `answer`. */
-import { keptOnly } from "./answer.ts";
 import { loadPackage, type Detections, type EngineName, type TensorInput } from "./package.ts";
-import { NotApplicable, type Prepared } from "./peers/prepared.ts";
+import { keptOnly, NotApplicable, type Prepared } from "./peers/prepared.ts";
 import { V3_ANCHORS, V3_MAPS } from "./tensors.ts";
 import { IOU_THRESHOLD, MAX_DETECTIONS, type Workload } from "./workloads.ts";
 
@@ -77,7 +76,7 @@ async function prepareDecoder({ engine, input }: Row, workload: Workload, entry:
   const decoder = createDecoderSync(optionsOf(workload), { engine: engine as EngineName, outputs });
   // A release from before `decodeBatch`, which `--against` may name, gives a list from `decode`.
   const { decodeBatch, decode: decodeOne } = decoder as unknown as { decodeBatch?: Decode; decode: Decode };
-  const decode = (decodeBatch ?? decodeOne).bind(decoder);
+  const decode = (workload.images > 1 && decodeBatch ? decodeBatch : decodeOne).bind(decoder);
   for (const [name, { data }] of Object.entries(outputs))
     (decoder.slots[name].data as Float32Array).set(data as Float32Array);
   // The first decode checks every value once. This is not measured.

@@ -5,9 +5,9 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Answer } from "./answer.ts";
 import type { Row } from "./engines.ts";
 import type { Timing } from "./measure.ts";
+import type { Answer } from "./peers/prepared.ts";
 import type { WorkloadSpec } from "./workloads.ts";
 
 export interface RowTask {

@@ -1,8 +1,7 @@
 /** Measures one row in this process: `node --import ./bench/ts.mjs bench/row.ts TASK`. Prints the result as JSON. */
-import type { Answer } from "./answer.ts";
 import { prepare } from "./engines.ts";
 import { timeOf } from "./measure.ts";
-import { NotApplicable } from "./peers/prepared.ts";
+import { NotApplicable, type Answer } from "./peers/prepared.ts";
 import type { RowResult, RowTask } from "./processes.ts";
 import { makeWorkload } from "./workloads.ts";
 

@@ -1,7 +1,6 @@
 /** The benchmark: every workload by every engine, each row in a process of its own, with digests of the answers. */
 import { parseArgs } from "node:util";
-import { digestOf } from "./answer.ts";
-import { define } from "./definition.ts";
+import { define, digestOf } from "./definition.ts";
 import { isOurs, ROWS, type Row } from "./engines.ts";
 import { compileReadOnce, measureYardstick, type Yardstick } from "./native.ts";
 import { chosen, positive, runScript } from "./options.ts";

@@ -1,7 +1,6 @@
 /** How time grows with the work: four sweeps, each point a process of its own with the definition's answer. */
 import { parseArgs } from "node:util";
-import { digestOf } from "./answer.ts";
-import { define } from "./definition.ts";
+import { define, digestOf } from "./definition.ts";
 import { OUR_ENGINES, type Row } from "./engines.ts";
 import { chosen, positive, runScript } from "./options.ts";
 import { ownEntry } from "./package.ts";

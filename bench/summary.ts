@@ -1,7 +1,8 @@
 /** Sums up the rounds of a row. */
-import { digestOf, type Answer } from "./answer.ts";
+import { digestOf } from "./definition.ts";
 import type { Row } from "./engines.ts";
 import type { Timing } from "./measure.ts";
+import type { Answer } from "./peers/prepared.ts";
 import type { RowResult } from "./processes.ts";
 import { compare, type Comparison } from "./turns.ts";
 

@@ -1,9 +1,8 @@
 /** ONNX Runtime, in Node and as WebAssembly, on the graphs of `onnx-graph.ts`; one thread each. */
 import type { Tensor } from "onnxruntime-common";
-import { keptOnly } from "../answer.ts";
 import type { Workload } from "../workloads.ts";
 import { buildGraph, inputDims } from "./onnx-graph.ts";
-import { cornersIn01, NotApplicable, type Prepared } from "./prepared.ts";
+import { cornersIn01, keptOnly, NotApplicable, type Prepared } from "./prepared.ts";
 
 type Outputs = Record<string, Tensor>;
 

@@ -1,6 +1,20 @@
 /** The form in which every engine and peer is measured. */
-import type { Answer } from "../answer.ts";
+import type { Columns } from "../../spec/definition.ts";
 import type { Workload } from "../workloads.ts";
+
+/**
+ * Detections in columns, of all images one after the other. Corners are in 0..1 of the network's input. For suppression
+ * alone only `kept` is filled, the indices of the kept boxes.
+ */
+export type Answer = Columns;
+
+export const keptOnly = (kept: ArrayLike<number>): Answer => ({
+  count: kept.length,
+  kept,
+  boxes: [],
+  scores: [],
+  classIds: [],
+});
 
 export interface Prepared {
   /** Decodes once. Returns the count of detections. */

@@ -5,10 +5,9 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type * as Core from "@tensorflow/tfjs-core";
-import { keptOnly, type Answer } from "../answer.ts";
 import { IOU_THRESHOLD, MAX_DETECTIONS, type Workload } from "../workloads.ts";
 import { CLASS_OFFSET, networkEnd, type Decoded, type Operations } from "./networks.ts";
-import { cornersIn01, NotApplicable, type Prepared } from "./prepared.ts";
+import { cornersIn01, keptOnly, NotApplicable, type Answer, type Prepared } from "./prepared.ts";
 
 type Tensor = Core.Tensor;
 
