@@ -7,7 +7,7 @@ import { IOU_THRESHOLD, MAX_DETECTIONS, type Workload } from "./workloads.ts";
 export interface Row {
   readonly engine: string;
   /**
-   * Where the tensor lies before a decode: in the decoder's slot, in an array of the caller's, or in the memory of the
+   * Place of the tensor before a decode: in the decoder's slot, in an array of the caller's, or in the memory of the
    * peer's runtime.
    */
   readonly input: "slot" | "array" | "runtime";

@@ -1,4 +1,4 @@
-/** Where and how a report was made, and the file that it goes to. */
+/** Makes a report: the machine, the way it was measured, and the file that it goes to. */
 import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 

@@ -1,5 +1,5 @@
 /**
- * What a decode computes: tensors and a plan -> detections. The steps stand from top to bottom in the order in which
+ * Computes the detections of a plan and its tensors. The steps stand from top to bottom in the order in which
  * they happen. All numbers are doubles. README.md says what an engine that computes in f32 may do otherwise.
  */
 import type { Head } from "../src/heads/head.ts";
@@ -102,7 +102,7 @@ function decodeImage(
   };
 }
 
-/** What the cells of one image hold. */
+/** Candidates of one image, and the cells whose probability rules the image out. */
 export interface Scanned {
   readonly found: readonly Found[];
   /** Sources of cells with a probability above 1. */

@@ -4,7 +4,7 @@ import type { TensorSpec } from "../src/core/tensor.ts";
 import type { Plan } from "../src/plan/plan.ts";
 import type { ColumnReader } from "./element.ts";
 
-/** What may change between frames. A list of confidences has one entry per class. */
+/** Thresholds, which may change between frames. A list of confidences has one entry per class. */
 export interface Thresholds {
   readonly confidenceThreshold: number | readonly number[];
   readonly iouThreshold: number;
@@ -24,7 +24,7 @@ export interface ClassScore {
   readonly score: number;
 }
 
-/** What a cell holds. */
+/** Values of one cell. */
 export interface CellScores {
   /** Classes that become candidates. */
   readonly passing: readonly ClassScore[];

@@ -2,7 +2,7 @@
 import type { Conventions } from "../src/core/conventions.ts";
 import type { Box } from "./boxes.ts";
 
-/** What order and suppression look at. */
+/** A box as order and suppression see it. */
 export interface Ranked {
   readonly score: number;
   readonly classId: number;

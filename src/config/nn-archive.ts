@@ -33,7 +33,7 @@ export function readArchive(root: FieldReader): Config {
       heads.map(({ head }) => show(head.json.parser)).join(" and "),
       "a parser YOLO, YOLOExtendedParser, SSD or MOBILENET",
     );
-  // Of several heads of a kind the last one counts, as in depthai-core.
+  // The last of several heads of a kind counts, as in depthai-core.
   const last = [...heads, ...known].pop();
   if (!last)
     return {

@@ -7,7 +7,7 @@ import type { Family } from "./families.ts";
 /** Names the program that wrote a model file. "tensorflow": the file ends in TensorFlow's operator for detections. */
 export type Exporter = "ultralytics" | "yolox" | "nanodet" | "tensorflow";
 
-/** What a network was trained to find. */
+/** Task that a network was trained for. */
 export type Task = "detect" | "pose" | "segment" | "oriented" | "classify";
 
 /** Ultralytics' names of tasks. */
@@ -91,9 +91,9 @@ export const ROWS_FORMS: readonly RowsForm[] = [
 export interface PairsForm {
   readonly exporter: Exporter;
   readonly family: Family;
-  /** What names of class scores begin with. */
+  /** Beginning of the names of class scores. */
   readonly scores: string;
-  /** What names of boxes begin with. */
+  /** Beginning of the names of boxes. */
   readonly boxes: string;
   readonly boxChannels: number;
 }

@@ -159,7 +159,7 @@ class TensorDecoder implements Decoder {
     );
     const specs = knownSpecs(config);
     const interpreted = specs && interpretConfig(config, specs);
-    // Where prior boxes are an output, the plan waits for their values.
+    // If prior boxes are an output, the plan waits for their values.
     if (interpreted?.awaits === null) {
       this.#build(interpreted);
       this.#isFixed = true;

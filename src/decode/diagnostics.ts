@@ -1,12 +1,12 @@
 /**
- * What a decoder notices about its frames. The first frame of a plan is looked at in full, later ones only where that
+ * Notices mistakes in frames. The first frame of a plan is looked at in full, later ones only where that
  * costs nothing. What the config rules out is an error; what is only suspicious becomes a note of `describe()`.
  */
 import * as A from "../core/abi.ts";
 import type { Config } from "../config/types.ts";
 import { READINGS } from "../core/readings.ts";
 import type { MemoryImage } from "../memory/write.ts";
-import type { Ready } from "./loop.ts";
+import { type Ready, isOutOfRange } from "./loop.ts";
 import {
   checkBoxes,
   checkDistributions,
@@ -75,14 +75,12 @@ export class Diagnostics {
    * @throws TensorError for a probability outside 0..1, and for boxes that are not what the config says
    */
   afterImage(work: Work, image: number, block: number, candidates: number): void {
-    const { i32 } = work.memory;
-    const p = block >> 2;
-    if (i32[p + A.P_OUT_OF_RANGE] > 0) throw outOfRange(work.plan, work.plan.about, null);
+    if (isOutOfRange(work, block)) throw outOfRange(work.plan, work.plan.about, null);
     if (candidates > 0) {
       if (!this.#hasCheckedBoxes) this.#checkBoxes(work, image, block);
     } else if (!this.#hasMetNaN) {
       const isWhole = block === work.blocks[image];
-      const note = this.#noteOfNaN(work, image, isWhole, i32[p + A.P_NOT_FINITE]);
+      const note = this.#noteOfNaN(work, image, isWhole, work.memory.i32[(block >> 2) + A.P_NOT_FINITE]);
       if (note !== null) this.#notes.push(note);
       this.#hasMetNaN = note !== null;
     }

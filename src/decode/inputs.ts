@@ -25,7 +25,7 @@ export interface Slot {
   readonly type: ElementType;
 }
 
-/** What was said of a tensor before its data came. */
+/** Facts that were given about a tensor before its data. */
 export type Known = Partial<Pick<TensorSpec, "order" | "scale" | "zeroPoint">> & {
   readonly type?: string | null;
 };
@@ -44,7 +44,7 @@ export interface Inputs {
    * tensors of an array as long as `outputs` go by their places, whatever they are called.
    */
   readonly ownNames: readonly (string | null)[] | null;
-  /** What was said of each tensor beforehand. */
+  /** Facts that were given about each tensor before its data. */
   readonly known: readonly Known[];
   /** Spelling of the type that came with each tensor last, once it was looked at. */
   readonly types: (string | null | undefined)[];

@@ -21,7 +21,7 @@ export interface Ready {
 /** One frame for all images of a batch, one for each, or none. */
 export type Frames = Frame | readonly Frame[] | undefined;
 
-/** What a decoder does after each image, whose candidates are counted. */
+/** Called after each image with its index, its plan block and the number of its candidates. */
 export type AfterImage = (image: number, block: number, candidates: number) => void;
 
 /** Decodes the frames that stand in memory, one after the other. Makes no garbage. */

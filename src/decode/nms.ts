@@ -19,7 +19,7 @@ export interface NmsOptions {
   readonly maxDetections?: number;
   /** Class id of each box: boxes suppress each other within a class only. Default: one class. */
   readonly classIds?: ArrayLike<number>;
-  /** What the four values of a box are. Default: corners, "xyxy". */
+  /** Meaning of a box's four values. Default: corners, "xyxy". */
   readonly boxFormat?: "xyxy" | "yxyx" | "cxcywh" | "xywh";
   /** ">": suppress at an IoU above the threshold (default). ">=": at the threshold too. */
   readonly suppress?: ">" | ">=";

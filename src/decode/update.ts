@@ -13,7 +13,7 @@ export interface Update {
   readonly maxDetections?: number;
 }
 
-/** What a decoder allows. */
+/** Bounds that a decoder sets to an update. */
 export interface UpdateRules {
   /** Largest `maxDetections`. */
   readonly bound: number;

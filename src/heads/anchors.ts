@@ -69,7 +69,7 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
 function fitted(sets: readonly AnchorSet[], specs: Specs, found: readonly AnchorMap[]): FittedMap[] {
   return byLayout(found).flatMap((mates) => {
     const widths = [...new Set(mates.map(({ view }) => view.w))].sort((a, b) => b - a);
-    // Where widths are given, a map of another width is none of ours.
+    // If widths are given, a map of another width does not belong to the head.
     const isRanked = sets.length === widths.length && sets.every(({ side }) => side === null);
     return mates.flatMap((map) => {
       const { w } = map.view;

@@ -87,7 +87,7 @@ function distinct(all: readonly Interpretation[]): Interpretation[] {
 
 /** Returns a text that is the same for heads that compute the same. */
 function keyOf(all: readonly HeadDraft[]): string {
-  // Of a single cell, steps from cell to cell say nothing; of a single class, steps from class to class.
+  // With a single cell, the step from cell to cell means nothing; with a single class, the step from class to class.
   const isOneCell = all.every(({ cells }) => cells === 1);
   const heads = all.map(({ about: _, origin: __, ...head }) =>
     head.classes === 1 ? { ...head, score: { ...head.score, channel: 0 } } : head,

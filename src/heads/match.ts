@@ -120,7 +120,7 @@ export function pairs(
   scores: number,
 ): readonly TensorMatch[] {
   const matches = matchOne(playersOf(query, specs, "boxes"), views, { count: boxes, boxes: 0 });
-  // Where both orders of a pair exist (as many box channels as classes), usual names decide.
+  // If both orders of a pair exist (as many box channels as classes), usual names decide.
   return preferred(
     join(query, specs, matches, "scores", views, scores),
     ({ tensors: [first, second] }) => BOX_NAME.test(first.name) && !BOX_NAME.test(second.name),

@@ -6,7 +6,7 @@ import { isRecord } from "../core/json.ts";
 import { type TensorData, type TensorSpecInput, elementType, few } from "../core/tensor.ts";
 import { type Inspection, inspect } from "./inspect.ts";
 
-/** What `inspectModel` found: in words, and as plain data. */
+/** Result of `inspectModel`, in words and as plain data. */
 export interface ModelInspection {
   readonly text: string;
   readonly json: {

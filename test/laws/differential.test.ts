@@ -78,7 +78,7 @@ test(
       ran.refusedFrames += refusedFrames;
     });
     console.log(`${done} cases, ${JSON.stringify(ran)}`);
-    // What ran is what was meant to run.
+    // The run covered everything that it should.
     expect(ran.refusedShapes).toBeLessThan(done * 0.1);
     expect(ran.detections).toBeGreaterThan(done * 10);
     expect(ran.refusedFrames).toBeLessThan(done * 3);

@@ -1,37 +1,12 @@
 /** API keys over HTTP, on both databases: who gets in, and whose devices they see. */
 import fc from "fast-check";
-import { request as rawRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mintKey } from "../../src/core/key.ts";
 import { revokeKey } from "../../src/nouns/apikey.ts";
 import { kinds, LIST, Person, startHub, type TestHub } from "../support/hub.ts";
+import { BODY, JSON_TYPE, raw } from "../support/raw.ts";
 
 const DEVICES = ["north", "south", "east"];
-
-/** Headers as they are, twice the same among them, which fetch does not allow. */
-function raw(
-  hub: TestHub,
-  options: { method?: string; path?: string; headers: string[]; body?: string },
-): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
-  return new Promise((resolve, reject) => {
-    const request = rawRequest(
-      `${hub.url}${options.path ?? "/graphql"}`,
-      { method: options.method ?? "POST", headers: ["Host", new URL(hub.url).host, ...options.headers] as never },
-      (response) => {
-        let text = "";
-        response
-          .setEncoding("utf8")
-          .on("data", (chunk: string) => (text += chunk))
-          .on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
-      },
-    );
-    request.on("error", reject);
-    request.end(options.body);
-  });
-}
-
-const JSON_TYPE = ["Content-Type", "application/json"];
-const BODY = JSON.stringify({ query: LIST });
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`keys on ${kind}`, () => {

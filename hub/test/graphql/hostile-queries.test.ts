@@ -4,34 +4,11 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIST, startHub, type TestHub } from "../support/hub.ts";
+import { beside } from "../support/beside.ts";
 
 let hub: TestHub;
 beforeAll(async () => void (hub = await startHub({ timeouts: { headers: 600, request: 1200 } })));
 afterAll(() => hub.stop());
-
-/** Runs `attack`; meanwhile a good client asks without pause, and each of its answers must be right. */
-async function beside<T>(attack: () => Promise<T>): Promise<T> {
-  const good = await hub.makeTeam("Good", ["fine"]);
-  let over = false;
-  let answers = 0;
-  const asking = (async () => {
-    while (!over) {
-      const { status, json } = await hub.query(LIST, good.key);
-      expect(status).toBe(200);
-      expect(json.data.team.devices.nodes).toMatchObject([{ name: "fine" }]);
-      answers++;
-    }
-  })();
-  try {
-    return await attack();
-  } finally {
-    over = true;
-    await asking;
-    const last = await hub.query(LIST, good.key);
-    expect(last.status).toBe(200);
-    expect(answers).toBeGreaterThan(0);
-  }
-}
 
 describe("queries (9)", () => {
   const deep = (n: number): string => "{ team ".repeat(n) + "{ id }" + " }".repeat(n);
@@ -107,7 +84,7 @@ describe("queries (9)", () => {
 
   it("leave a good client answered while they all run at once", async () => {
     const { documents } = hub.running.app.endpoint;
-    await beside(() => {
+    await beside(hub, () => {
       const all = [0, 1, 2].flatMap((round) => attacks.map(([, query]) => `${query} # ${round}`));
       return Promise.all(all.map((query) => hub.query(query)));
     });
@@ -157,7 +134,7 @@ describe("queries (9)", () => {
   it("multiply no long list: the same list is read once, and an answer has a largest size", async () => {
     const names = Array.from({ length: 5000 }, (_, i) => `device ${i}`);
     const { key } = await hub.makeTeam("Long", names);
-    await beside(async () => {
+    await beside(hub, async () => {
       expect((await hub.query(LIST, key)).json.data.team.devices.nodes).toHaveLength(5000);
       const apollo =
         "{ team { __typename devices { __typename nodes { __typename id name } pageInfo { __typename hasNextPage endCursor } } } }";

@@ -8,34 +8,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { MAX_BODY } from "../../src/graphql/endpoint.ts";
 import { addDevices } from "../../src/nouns/device.ts";
 import { LIST, startHub, type TestHub } from "../support/hub.ts";
+import { beside } from "../support/beside.ts";
 
 let hub: TestHub;
 beforeAll(async () => void (hub = await startHub({ timeouts: { headers: 600, request: 1200 } })));
 afterAll(() => hub.stop());
-
-/** Runs `attack`; meanwhile a good client asks without pause, and each of its answers must be right. */
-async function beside<T>(attack: () => Promise<T>): Promise<T> {
-  const good = await hub.makeTeam("Good", ["fine"]);
-  let over = false;
-  let answers = 0;
-  const asking = (async () => {
-    while (!over) {
-      const { status, json } = await hub.query(LIST, good.key);
-      expect(status).toBe(200);
-      expect(json.data.team.devices.nodes).toMatchObject([{ name: "fine" }]);
-      answers++;
-    }
-  })();
-  try {
-    return await attack();
-  } finally {
-    over = true;
-    await asking;
-    const last = await hub.query(LIST, good.key);
-    expect(last.status).toBe(200);
-    expect(answers).toBeGreaterThan(0);
-  }
-}
 
 /**
  * Writes bytes, and collects the answer until the other side ends. `afterAnswer` is sent when the first bytes have come
@@ -80,7 +57,7 @@ describe("bodies and connections (8)", () => {
       const start = JSON.stringify({ query: LIST }).slice(0, -1) + ',"x":"';
       return start + "y".repeat(size - start.length - 2) + '"}';
     };
-    await beside(async () => {
+    await beside(hub, async () => {
       expect((await hub.query("", hub.key, { body: fill(MAX_BODY) })).status).toBe(200);
       const over = await hub.query("", hub.key, { body: fill(MAX_BODY + 1) });
       expect([over.status, over.json.errors[0].extensions.code]).toEqual([413, "body_too_large"]);
@@ -92,7 +69,7 @@ describe("bodies and connections (8)", () => {
   });
 
   it("stops reading a body that never ends", async () => {
-    await beside(async () => {
+    await beside(hub, async () => {
       const chunk = Buffer.concat([Buffer.from("10000\r\n"), Buffer.alloc(65536, 120), Buffer.from("\r\n")]);
       const start = head("Transfer-Encoding: chunked\r\n");
       // The answer comes after a little more than 1 MiB, though the body does not end.
@@ -106,14 +83,14 @@ describe("bodies and connections (8)", () => {
   });
 
   it("does not read a body that says it is huge", async () => {
-    await beside(async () => {
+    await beside(hub, async () => {
       const { text } = await talk([head("Content-Length: 1000000000\r\n"), "{"]);
       expect(statusOf(text)).toBe(413);
     });
   });
 
   it("does not unpack compressed bodies", async () => {
-    await beside(async () => {
+    await beside(hub, async () => {
       const bomb = gzipSync(Buffer.alloc(20_000_000, 32));
       expect((await hub.query("", hub.key, { body: bomb, headers: { "content-encoding": "gzip" } })).status).toBe(415);
       expect((await hub.query("", hub.key, { body: bomb })).status).toBe(400);
@@ -121,7 +98,7 @@ describe("bodies and connections (8)", () => {
   });
 
   it("cuts off headers and bodies that drip", async () => {
-    await beside(async () => {
+    await beside(hub, async () => {
       const drip = (text: string) => [...text].map((c) => c);
       const [headers, body] = await Promise.all([
         talk(drip(head("X: ".padEnd(2000, "a"))), { pauseMs: 20 }),
@@ -174,7 +151,7 @@ describe("bodies and connections (8)", () => {
   });
 
   it("answers garbage, header floods and smuggling attempts with 4xx and goes on", async () => {
-    await beside(async () => {
+    await beside(hub, async () => {
       const cases: [string, (string | Buffer)[], RegExp][] = [
         ["noise", [Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3, 0xff])], /^HTTP\/1\.1 400/],
         ["a header too long", [head(`X: ${"a".repeat(20_000)}\r\n`)], /^HTTP\/1\.1 431/],

@@ -1,36 +1,11 @@
 /** Requests that /graphql refuses, on both databases. */
-import { request as rawRequest } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { UnavailableError } from "../../src/core/errors.ts";
 import { kinds, LIST, Person, startHub, type TestHub } from "../support/hub.ts";
+import { BODY, JSON_TYPE, raw } from "../support/raw.ts";
 
 const DEVICES = ["north", "south", "east"];
-
-/** Headers as they are, twice the same among them, which fetch does not allow. */
-function raw(
-  hub: TestHub,
-  options: { method?: string; path?: string; headers: string[]; body?: string },
-): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
-  return new Promise((resolve, reject) => {
-    const request = rawRequest(
-      `${hub.url}${options.path ?? "/graphql"}`,
-      { method: options.method ?? "POST", headers: ["Host", new URL(hub.url).host, ...options.headers] as never },
-      (response) => {
-        let text = "";
-        response
-          .setEncoding("utf8")
-          .on("data", (chunk: string) => (text += chunk))
-          .on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
-      },
-    );
-    request.on("error", reject);
-    request.end(options.body);
-  });
-}
-
-const JSON_TYPE = ["Content-Type", "application/json"];
-const BODY = JSON.stringify({ query: LIST });
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`refusals on ${kind}`, () => {

@@ -1,4 +1,4 @@
-/** What the `config.json` of an NN Archive says of its network. */
+/** Reads the network out of the `config.json` of an NN Archive. */
 import { FieldReader, isObject, type Json } from "../fields.ts";
 import { readArchive } from "../nn-archive.ts";
 import type { Task } from "../../core/exporters.ts";

@@ -73,7 +73,7 @@ async function* unpack(
     );
 }
 
-/** What a search for `config.json` may take, in bytes, and in files for `files`. */
+/** Limits of a search for `config.json`, in bytes; `files` is a count. */
 export interface ArchiveLimits {
   /** All that is unpacked. */
   readonly unpacked: number;

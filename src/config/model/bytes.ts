@@ -1,4 +1,4 @@
-/** What all readers of model files share: limits, text, and the one error. */
+/** Helpers that all readers of model files share: limits, text, and the one error. */
 import { ConfigError, mismatch } from "../../core/errors.ts";
 
 /** Longest name of a tensor or operator, in bytes. TensorFlow joins the names of fused layers. */

@@ -4,7 +4,7 @@ import { refuseFile, textOf } from "./bytes.ts";
 /** The bytes of a flatbuffer. All numbers are little-endian. */
 export class Flatbuffer {
   readonly bytes: Uint8Array;
-  /** What errors call it. */
+  /** Name of the value in errors. */
   readonly name: string;
   readonly #view: DataView;
 

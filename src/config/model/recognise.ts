@@ -19,7 +19,7 @@ export interface Recognition {
   readonly options: Partial<TypedOptions>;
 }
 
-/** What forms are compared with. */
+/** Facts about a network that forms are compared with. */
 export interface Evidence {
   readonly file: NetworkFile;
   readonly metadata: UltralyticsMetadata | null;

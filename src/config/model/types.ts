@@ -1,4 +1,4 @@
-/** What a model file says of its network. */
+/** Types of a model file's contents. */
 import type { Exporter, Task } from "../../core/exporters.ts";
 import type { ConfigProblem } from "../../core/errors.ts";
 import type { TypedOptions } from "../types.ts";
@@ -48,7 +48,7 @@ export interface Model {
   readonly opset: number | null;
   /** Whose conventions the file follows, `null` if nothing tells. */
   readonly exporter: Exporter | null;
-  /** What the file says of the network in a sentence: "Ultralytics YOLO11n model trained on coco.yaml". */
+  /** Sentence of the file about the network: "Ultralytics YOLO11n model trained on coco.yaml". */
   readonly description: string | null;
   /** `null` where the file does not say. Files without metadata whose outputs are boxes are "detect". */
   readonly task: Task | null;
@@ -69,10 +69,10 @@ export interface Model {
   readonly outputs: readonly ModelTensor[];
   /** Metadata as the file has it: keys and texts. */
   readonly metadata: { readonly [key: string]: string };
-  /** What the file says in the options of `createDecoder`. Empty for an NN Archive. */
+  /** Settings of the file as options of `createDecoder`. Empty for an NN Archive. */
   readonly options: Partial<TypedOptions>;
   /** `config.json` of an NN Archive, else `null`. */
   readonly archive: unknown;
-  /** What a decoder needs and the file does not say: the path is the option that gives it. */
+  /** Settings that a decoder needs and the file lacks. The path names the option that gives each. */
   readonly missing: readonly ConfigProblem[];
 }
