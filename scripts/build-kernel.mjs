@@ -1,6 +1,6 @@
 /**
- * Compiles the kernel (asconfig.json) and writes src/engine/kernel.ts: the vector build as base64 for browsers, and the
- * length of both builds, by which Node knows its files.
+ * Compiles the kernel (asconfig.json) and writes src/engine/kernel.ts: the vector build in hexadecimal for browsers,
+ * and the length of both builds, by which Node knows its files.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -32,9 +32,9 @@ writeFileSync(
 /** Bytes of both builds of the kernel. */
 export const byteLengths = { simd: ${simd.length}, scalar: ${scalar.length} };
 
-/** The vector build, base64. */
-export const simdBase64 =
-  "${simd.toString("base64")}";
+/** The vector build, in hexadecimal. */
+export const simdHex =
+  "${simd.toString("hex")}";
 `,
 );
 

@@ -3,38 +3,23 @@
  * Node (binary-node.ts) and for entries without a binary (binary-none.ts); all three export `kernelBinary`.
  */
 import type { WasmKind } from "./engine.ts";
-import { simdBase64 } from "./kernel.ts";
+import { simdHex } from "./kernel.ts";
 
 /** Returns the binary of a kernel, or null where this entry has none. Browsers carry the vector build alone. */
 export function kernelBinary(kind: WasmKind): Uint8Array<ArrayBuffer> | null {
-  return kind === "simd" ? fromBase64(simdBase64) : null;
+  return kind === "simd" ? fromHex(simdHex) : null;
 }
 
 /**
- * Decodes base64 without line breaks. Written out: not every runtime has `atob`, and `Uint8Array.from(atob(text), f)`
- * takes a third longer.
+ * Decodes pairs of hexadecimal digits, 0-9 and a-f. In hexadecimal a byte is always the same two letters, so gzip finds
+ * what repeats: the kernel takes 14.4 kB of a gzipped bundle, and 19.0 kB in base64. Written out: runtimes before 2025
+ * have no `Uint8Array.fromHex`.
  */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  const bytes = new Uint8Array((text.length / 4) * 3 - padding);
-  for (let i = 0, at = 0; i < text.length; i += 4, at += 3) {
-    const group =
-      (sextet(text.charCodeAt(i)) << 18) |
-      (sextet(text.charCodeAt(i + 1)) << 12) |
-      (sextet(text.charCodeAt(i + 2)) << 6) |
-      sextet(text.charCodeAt(i + 3));
-    // Writes past the end, which the padding leaves over, are ignored.
-    bytes[at] = group >> 16;
-    bytes[at + 1] = group >> 8;
-    bytes[at + 2] = group;
-  }
+function fromHex(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++)
+    bytes[i] = (digit(text.charCodeAt(2 * i)) << 4) | digit(text.charCodeAt(2 * i + 1));
   return bytes;
 }
 
-/** Returns the six bits of a base64 digit: A-Z, a-z, 0-9, + and /. The padding character gives 0. */
-function sextet(code: number): number {
-  if (code >= 97) return code - 71;
-  if (code >= 65) return code - 65;
-  if (code >= 48) return code === 61 ? 0 : code + 4;
-  return code === 43 ? 62 : 63;
-}
+const digit = (code: number): number => (code > 57 ? code - 87 : code - 48);
