@@ -15,6 +15,7 @@ import { canGather, gatherRows } from "../memory/gather.ts";
 import { type MemoryImage, type Thresholds, writeImage, writeThresholds } from "../memory/write.ts";
 import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
 import { assemble } from "./assemble.ts";
+import { type Best, findBest } from "./best.ts";
 import { type Detections, detectionsIn } from "./detections.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import type { Frame } from "./frame.ts";
@@ -56,6 +57,14 @@ export interface Decoder {
   readonly stats: Stats;
   /** Tensor slots by name; empty until the shapes are known. */
   readonly slots: { readonly [name: string]: Slot };
+  /**
+   * The best score of the last frame, with its class and its cell, even if it is below the threshold. `null` before the
+   * first frame, and if every score is 0 or NaN. `null` too if nothing passed and the decoder copied only the rows
+   * whose objectness passes: decode the same outputs with a new decoder to see theirs.
+   *
+   * It is computed when it is asked for, by another scan.
+   */
+  readonly best: Best | null;
   /**
    * Decodes one image. The next call overwrites the result; `copy()` keeps it. Rows stand in order of confidence.
    * Coordinates are 0..1 across the image of `frame`, or across the network's input without one.
@@ -122,7 +131,7 @@ export function createDecoderSync<const C>(config: FileConfig<C>, options?: Deco
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
   const wanted = engineOf(options);
   checkEngine(wanted);
-  return new TensorDecoder(readConfig(config, options), chooseEngine(wanted));
+  return new TensorDecoder(readConfig(config, options), chooseEngine(wanted), options ?? {});
 }
 
 /** Plain JavaScript may pass null for options. `readConfig` checks them, where all of them are read. */
@@ -146,14 +155,18 @@ class TensorDecoder implements Decoder {
   #isFixed = false;
   /** The slots hold rows gathered from the last outputs, not whole tensors. */
   #holdsRows = false;
+  readonly #isFresh: boolean;
+  /** The best score of the last frame; undefined until it is asked for. */
+  #best: Best | null | undefined = null;
   readonly #diagnostics: Diagnostics;
   readonly #loop: FrameLoop;
 
-  constructor(config: Config, engine: EngineName) {
+  constructor(config: Config, engine: EngineName, { onNote, fresh }: DecoderOptions) {
     this.config = config;
+    this.#isFresh = fresh === true;
     this.engine = engine;
     this.#thresholds = config;
-    this.#diagnostics = new Diagnostics(config, this.stats);
+    this.#diagnostics = new Diagnostics(config, this.stats, onNote ?? null);
     this.#loop = new FrameLoop(this.stats, (image, block, candidates) =>
       this.#diagnostics.afterImage(this.#work as Workspace, image, block, candidates),
     );
@@ -164,14 +177,26 @@ class TensorDecoder implements Decoder {
       this.#build(interpreted);
       this.#isFixed = true;
     }
+    this.#diagnostics.tell();
   }
 
   decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
-    return this.#decode(outputs, oneFrame(frame), oneImage);
+    const found = this.#decode(outputs, oneFrame(frame), oneImage);
+    this.#diagnostics.tell();
+    return this.#isFresh ? found.copy() : found;
   }
 
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
-    return this.#decode(outputs, frames, allImages);
+    const found = this.#decode(outputs, frames, allImages);
+    this.#diagnostics.tell();
+    return this.#isFresh ? found.map((d) => d.copy()) : found;
+  }
+
+  get best(): Best | null {
+    if (this.#best === undefined) {
+      this.#best = findBest(this.#work as Workspace, this.#thresholds, !this.#holdsRows);
+    }
+    return this.#best;
   }
 
   /** The steps of a frame. `resultOf` refuses before anything runs, and says what the caller gets. */
@@ -184,8 +209,11 @@ class TensorDecoder implements Decoder {
       const work = outputs === undefined ? this.#workInSlots() : this.#workFor(asOutputs(outputs));
       const result = resultOf(work);
       const blocks = outputs === undefined ? work.blocks : this.#bringIn(work);
+      this.#best = null;
       this.#diagnostics.beforeScan(work, blocks === work.blocks);
       this.#loop.run(work, frames, blocks);
+      this.#best = undefined;
+      this.#diagnostics.afterFrame(work, this, this.#thresholds.confidenceThreshold);
       return result;
     } finally {
       if (outputs !== undefined && this.#work) forgetTensors(this.#work.inputs);
@@ -209,9 +237,7 @@ class TensorDecoder implements Decoder {
   describe(): Description {
     const config = { ...this.config, ...this.#thresholds };
     const plan = this.#work?.plan;
-    return plan
-      ? describePlan(config, { ...plan, notes: [...plan.notes, ...this.#diagnostics.notes] })
-      : describeConfig(config);
+    return plan ? describePlan(config, { ...plan, notes: this.#diagnostics.notes }) : describeConfig(config);
   }
 
   #workInSlots(): Workspace {
@@ -246,7 +272,7 @@ class TensorDecoder implements Decoder {
             `tensor "${inputs.tensors[i].name}" is the decoder's own slot, which holds only the rows gathered from the last outputs. ` +
               "Either pass the outputs with every call, or write every tensor into its slot from the first frame on.",
           );
-    if (gatherBlocks.length > 0 && this.#diagnostics.hasCheckedScores && canGather(work, inputs)) {
+    if (gatherBlocks.length > 0 && !this.#diagnostics.wantsWhole && canGather(work, inputs)) {
       this.#holdsRows = gatherRows(work, inputs);
       return gatherBlocks;
     }
@@ -317,7 +343,8 @@ class TensorDecoder implements Decoder {
     };
     this.slots = slotsByName(inputs);
     this.#holdsRows = false;
-    this.#diagnostics.begin(labels);
+    this.#diagnostics.begin(plan.notes, labels);
+    this.#best = null;
     this.#loop.reset();
     this.stats.bytes = memory.buffer.byteLength;
     this.stats.plans++;
