@@ -60,6 +60,8 @@ export default defineConfig([
       "model.node": "src/entries/model.ts",
       "packet.node": "src/entries/packet.ts",
       node: "src/entries/node.ts",
+      pool: "src/entries/pool.ts",
+      "pool-worker": "src/entries/pool-worker.ts",
       cli: "src/entries/cli.ts",
     },
     format: "esm",
@@ -119,14 +121,17 @@ export default defineConfig([
       priors: "src/entries/priors.ts",
       model: "src/entries/model.ts",
       packet: "src/entries/packet.ts",
+      pool: "src/entries/pool.ts",
       node: "src/entries/node.ts",
     },
     format: "esm",
     dts: { emitDtsOnly: true },
     hooks: {
-      // Those for `require` are the same text.
+      // Those for `require` are the same text. Node and pool have none.
       "build:done": () => {
-        for (const file of readdirSync("dist").filter((f) => f.endsWith(".d.mts") && !f.startsWith("node.")))
+        for (const file of readdirSync("dist").filter(
+          (f) => f.endsWith(".d.mts") && !/^(node|pool)\./.test(f),
+        ))
           writeFileSync(
             `dist/${file.replace(".d.mts", ".d.cts")}`,
             readFileSync(`dist/${file}`, "utf8").replace(/(from "\.\/[^"]+)\.mjs"/g, '$1.cjs"'),

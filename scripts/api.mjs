@@ -14,6 +14,7 @@ const ENTRIES = {
   "boxwright/priors": "priors",
   "boxwright/model": "model",
   "boxwright/packet": "packet",
+  "boxwright/pool": "pool",
   "boxwright/node": "node",
 };
 

@@ -82,7 +82,8 @@ export function checkAttributes(
   isNamed: boolean,
 ): Attributes {
   const found: Attributes = {};
-  for (const [name, form] of Object.entries(FORMS)) {
+  for (const name in FORMS) {
+    const form = FORMS[name];
     const value = given[name] ?? null;
     if (value === null && !(isNamed && /^id|^source/.test(name))) continue;
     need(
@@ -98,10 +99,9 @@ export function checkAttributes(
 }
 
 /** Returns checked attributes as the fields of a packet. */
-export const envelopeOf = (found: Attributes): Envelope =>
-  Object.fromEntries(
-    Object.keys(FORMS).map((name) => {
-      const value = found[name] ?? null;
-      return [name, name === "sequence" && value !== null ? Number(value) : value];
-    }),
-  ) as unknown as Envelope;
+export function envelopeOf(found: Attributes): Envelope {
+  const envelope: Record<string, string | number | null> = {};
+  for (const name in FORMS) envelope[name] = found[name] ?? null;
+  if (found.sequence) envelope.sequence = Number(found.sequence);
+  return envelope as unknown as Envelope;
+}

@@ -14,6 +14,7 @@ export interface PacketOptions {
   readonly maxBytes?: number;
 }
 
+const NAMES = /* @__PURE__ */ Object.keys(CLASSES);
 /** More classes than any network has. */
 const MAX_CLASSES = 2 ** 20;
 
@@ -108,7 +109,7 @@ function readResponse(
   const { frame } = given;
   // Our attributes stand behind "ce-". Parameters of other programs do no harm: their event type is another.
   const attributes: Record<string, unknown> = {};
-  for (const name of Object.keys(given)) attributes[name.slice(3)] = given[name];
+  for (const name in given) attributes[name.slice(3)] = given[name];
   const isOwn = attributes.type === eventType("raw");
   const checked = isOwn
     ? ownAttributes(attributes, "ce-", "raw")
@@ -155,12 +156,7 @@ interface TensorHead extends Omit<PacketTensor, "data"> {
 function readHead(output: unknown, i: number, { length }: readonly unknown[]): TensorHead {
   const where = `outputs[${i}]`;
   const { name, shape, datatype, data, parameters } = (output ?? {}) as Record<string, unknown>;
-  need(
-    Object.keys(CLASSES).includes(datatype as string),
-    `${where}.datatype`,
-    datatype,
-    Object.keys(CLASSES),
-  );
+  need(NAMES.includes(datatype as string), `${where}.datatype`, datatype, NAMES);
   const { BYTES_PER_ELEMENT } = CLASSES[datatype as string];
   const dims = (Array.isArray(shape) ? shape : [NaN]) as number[];
   const count = dims.reduce((n, d) => (d >= 0 && d % 1 === 0 ? n * d : NaN), 1);

@@ -97,7 +97,7 @@ function rawPacket(
   parts.sort((a, b) => b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT);
 
   const parameters: Record<string, string> = frame ? { frame: JSON.stringify(frame) } : {};
-  for (const [name, value] of Object.entries(attributes)) parameters[`ce-${name}`] = value;
+  for (const name in attributes) parameters[`ce-${name}`] = attributes[name];
   const heads = parts.map(({ head }) => head);
   const arrays = parts.map(({ data }) => data);
   return pack(
@@ -141,8 +141,10 @@ function datatypeOf(data: WireArray | undefined, stated: string): string | undef
     .slice(8, -1)
     .replace("Float16", "Uint16")
     .replace("Clamped", "");
-  return Object.keys(CLASSES).find((name) => {
+  for (const name in CLASSES) {
     const ArrayOf = CLASSES[name];
-    return letter ? name[0] === letter && ArrayOf.BYTES_PER_ELEMENT === width : ArrayOf.name === kind;
-  });
+    if (letter ? name[0] === letter && ArrayOf.BYTES_PER_ELEMENT === width : ArrayOf.name === kind)
+      return name;
+  }
+  return undefined;
 }
