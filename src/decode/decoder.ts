@@ -96,6 +96,7 @@ export interface Decoder {
 
 /** A packet of `boxwright/packet`, which knows how it becomes detections. */
 export interface Receivable {
+  /** Returns the detections, decoded by `decoder` if the packet is raw. `columnsOf` makes columns of records. */
   detectionsBy(decoder: Decoder, columnsOf: typeof detectionsOf): Detections;
 }
 

@@ -1,7 +1,7 @@
 /** `boxwright/packet`: frames as they travel from a device to a host, raw or decoded, and formats of other projects. */
 export { toPacket } from "../packet/write.ts";
 export { type PacketOptions, fromPacket } from "../packet/read.ts";
-export { Packet, type PacketContent, type PacketDecoder } from "../packet/packet.ts";
+export { type DetectionsOf, Packet, type PacketContent, type PacketDecoder } from "../packet/packet.ts";
 export { packetHeaders } from "../packet/headers.ts";
 export {
   type CocoImage,
@@ -16,4 +16,4 @@ export {
 } from "../packet/export.ts";
 export { PacketError, type PacketErrorKind } from "../packet/error.ts";
 export type { Envelope, PacketAbout, PacketKind } from "../packet/envelope.ts";
-export type { PacketTensor, WireArray } from "../packet/wire.ts";
+export type { PacketTensor, WireArray, WireType } from "../packet/wire.ts";

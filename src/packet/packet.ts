@@ -11,11 +11,12 @@ import type { PacketTensor } from "./wire.ts";
 export interface PacketDecoder {
   readonly config: Config;
   readonly configHash: string | null;
+  /** Decodes one image, as `Decoder` does. */
   decode(outputs?: Outputs, frame?: Frame): Detections;
 }
 
 /** Makes columns of records. The decoder hands over its own, so that packets do without the class. */
-type DetectionsOf = (rows: readonly Detection[], sources: readonly number[]) => Detections;
+export type DetectionsOf = (rows: readonly Detection[], sources: readonly number[]) => Detections;
 
 /** The fields of a packet beside its envelope. */
 export interface PacketContent {

@@ -1,11 +1,18 @@
 /** Tensors on the wire: the datatypes of the Open Inference Protocol, each with its array class. */
-import type { TensorData, TensorInput } from "../core/tensor.ts";
+import type { TensorInput } from "../core/tensor.ts";
 
 /** Array classes of the wire. f16 stands as bits in a Uint16Array. */
 export type WireArray =
-  Exclude<TensorData, Uint8ClampedArray | ArrayLike<number> | readonly string[]> | NumberArray;
-type NumberArray =
-  Float32Array | Float64Array | Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array;
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array;
 
 /** Element types of the wire: its datatypes in small letters, which `decode` knows too. */
 export type WireType =
