@@ -58,7 +58,10 @@ export default defineConfig([
       "index.node": "src/entries/index.ts",
       "plan.node": "src/entries/plan.ts",
       "model.node": "src/entries/model.ts",
+      "packet.node": "src/entries/packet.ts",
       node: "src/entries/node.ts",
+      pool: "src/entries/pool.ts",
+      "pool-worker": "src/entries/pool-worker.ts",
       cli: "src/entries/cli.ts",
     },
     format: "esm",
@@ -76,6 +79,7 @@ export default defineConfig([
       "index.node": "src/entries/index.ts",
       "plan.node": "src/entries/plan.ts",
       "model.node": "src/entries/model.ts",
+      "packet.node": "src/entries/packet.ts",
     },
     format: "cjs",
   },
@@ -86,6 +90,7 @@ export default defineConfig([
       plan: "src/entries/plan.ts",
       priors: "src/entries/priors.ts",
       model: "src/entries/model.ts",
+      packet: "src/entries/packet.ts",
     },
     format: ["esm", "cjs"],
   },
@@ -97,6 +102,7 @@ export default defineConfig([
       "plan.workerd": "src/entries/plan.workerd.ts",
       // The errors of an entry are those of the others: what is imported together is built together.
       "model.workerd": "src/entries/model.ts",
+      "packet.workerd": "src/entries/packet.ts",
     },
     format: "esm",
   },
@@ -114,14 +120,18 @@ export default defineConfig([
       plan: "src/entries/plan.ts",
       priors: "src/entries/priors.ts",
       model: "src/entries/model.ts",
+      packet: "src/entries/packet.ts",
+      pool: "src/entries/pool.ts",
       node: "src/entries/node.ts",
     },
     format: "esm",
     dts: { emitDtsOnly: true },
     hooks: {
-      // Those for `require` are the same text.
+      // Those for `require` are the same text. Node and pool have none.
       "build:done": () => {
-        for (const file of readdirSync("dist").filter((f) => f.endsWith(".d.mts") && !f.startsWith("node.")))
+        for (const file of readdirSync("dist").filter(
+          (f) => f.endsWith(".d.mts") && !/^(node|pool)\./.test(f),
+        ))
           writeFileSync(
             `dist/${file.replace(".d.mts", ".d.cts")}`,
             readFileSync(`dist/${file}`, "utf8").replace(/(from "\.\/[^"]+)\.mjs"/g, '$1.cjs"'),

@@ -1,5 +1,6 @@
 /** The benchmark: every workload by every engine, each row in a process of its own, with digests of the answers. */
 import { parseArgs } from "node:util";
+import { codecTable, measureCodec } from "./codec.ts";
 import { define, digestOf } from "./definition.ts";
 import { isOurs, ROWS, type Row } from "./engines.ts";
 import { compileReadOnce, measureYardstick, type Yardstick } from "./native.ts";
@@ -16,7 +17,7 @@ const ENGINES = ["native", ...new Set(ROWS.map(({ engine }) => engine))];
 
 const USAGE = `npm run bench -- [options]
   --quick            one short round of each row
-  --only v8,nms-100  workloads, or the beginnings of their names
+  --only v8,nms-100  workloads, or the beginnings of their names; packet is the codec of packets
   --engines simd,js  some of ${ENGINES.join(", ")}
   --against DIR      measure in turns with another build: a checkout, an unpacked package, or its dist
   --release FILE     the same with a packed tarball, such as that of the last release
@@ -101,6 +102,9 @@ function tableOf({ title, yardstick, expected, rows }: WorkloadReport): readonly
   return ["", `${title}${yard ?? ""}`, ...layOut([...head, ...others], lines, 2)];
 }
 
+/** The codec of packets among the words of `--only`. */
+const CODEC = "packet";
+
 const OPTIONS = {
   quick: { type: "boolean", default: false },
   only: { type: "string" },
@@ -120,8 +124,10 @@ async function main(): Promise<void> {
   const engines = chosen("--engines", values.engines, ENGINES, (name) => name);
   const native = engines.includes("native") ? compileReadOnce() : undefined;
   const other = otherEntry(values);
+  const words = values.only?.split(",").filter((word) => word !== CODEC);
+  const only = words === undefined || words.length > 0 ? words?.join() : null;
   const plan: Plan = {
-    workloads: chosen("--only", values.only, WORKLOADS, ({ name }) => name, isMeant),
+    workloads: only === null ? [] : chosen("--only", only, WORKLOADS, ({ name }) => name, isMeant),
     rows: ROWS.filter(({ engine }) => engines.includes(engine)),
     ...(native !== undefined && "program" in native ? { program: native.program } : {}),
     entry: ownEntry(),
@@ -143,6 +149,10 @@ async function main(): Promise<void> {
     workloads.push(report);
   }
 
+  const isCodec = values.only === undefined || values.only.split(",").includes(CODEC);
+  const codec = isCodec ? await measureCodec(plan.milliseconds) : [];
+  if (isCodec) for (const line of codecTable(codec)) print(line);
+
   const rows = workloads.flatMap(({ expected, rows }) => rows.map((row) => ({ row, expected })));
   const faults = rows.filter(({ row, expected }) => faultOf(row, expected) !== undefined);
   const ratios = rows.flatMap(({ row: { comparison } }) =>
@@ -155,7 +165,7 @@ async function main(): Promise<void> {
         `highest ${Math.max(...ratios).toFixed(3)}`,
     );
   const { rounds, milliseconds } = plan;
-  writeReport(values.out, { ...made, rounds, milliseconds, workloads });
+  writeReport(values.out, { ...made, rounds, milliseconds, workloads, codec });
   if (faults.length > 0) process.exitCode = 1;
 }
 

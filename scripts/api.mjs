@@ -13,6 +13,8 @@ const ENTRIES = {
   "boxwright/plan": "plan",
   "boxwright/priors": "priors",
   "boxwright/model": "model",
+  "boxwright/packet": "packet",
+  "boxwright/pool": "pool",
   "boxwright/node": "node",
 };
 

@@ -2,9 +2,10 @@
 import type { EngineName } from "../core/engine-name.ts";
 import { mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
-import { type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
+import { type TensorInput, type TensorSpec, show, specOf } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
+import { hashOf } from "../config/hash.ts";
 import { mayBePerClass } from "../config/per-class.ts";
 import type { Config, DecoderOptions, TypedOptions } from "../config/types.ts";
 import { knownSpecs } from "../heads/query.ts";
@@ -16,7 +17,7 @@ import { type MemoryImage, type Thresholds, writeImage, writeThresholds } from "
 import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
 import { assemble } from "./assemble.ts";
 import { type Best, findBest } from "./best.ts";
-import { type Detections, detectionsIn } from "./detections.ts";
+import { type Detections, detectionsIn, detectionsOf } from "./detections.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import type { Frame } from "./frame.ts";
 import {
@@ -53,6 +54,12 @@ export interface Decoder {
   readonly engine: EngineName;
   /** The config as it was read, with the options over it. */
   readonly config: Config;
+  /**
+   * Name of the config, 16 hexadecimal digits (FNV-1a): the same for configs that decode alike. `output_format` and
+   * `update` do not change it. Packets carry it. It finds mistakes and is no proof against forgery. Null: the config
+   * does not say how to decode.
+   */
+  readonly configHash: string | null;
   /** Counters, kept up to date in place. */
   readonly stats: Stats;
   /** Tensor slots by name; empty until the shapes are known. */
@@ -82,12 +89,24 @@ export interface Decoder {
    */
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
   /**
+   * Returns the detections of a packet that `fromPacket` of `boxwright/packet` read: decodes a raw one, takes those of
+   * another. The next call may overwrite the result.
+   * @throws PacketError if the packet is from another config; TensorError as `decode`
+   */
+  receive(packet: Receivable): Detections;
+  /**
    * Changes thresholds between frames; nothing is built anew.
    * @throws RangeError for an unknown name or value; then nothing has changed
    */
   update(thresholds: Update): void;
   /** Returns the plan in words and as data: what each tensor is taken for, and why. */
   describe(): Description;
+}
+
+/** A packet of `boxwright/packet`, which knows how it becomes detections. */
+export interface Receivable {
+  /** Returns the detections, decoded by `decoder` if the packet is raw. `columnsOf` makes columns of records. */
+  detectionsBy(decoder: Decoder, columnsOf: typeof detectionsOf): Detections;
 }
 
 /**
@@ -149,6 +168,7 @@ class TensorDecoder implements Decoder {
   readonly engine: EngineName;
   readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0, plans: 0 };
   slots: { readonly [name: string]: Slot } = {};
+  #hash: string | null = null;
   #thresholds: Thresholds;
   #work: Workspace | null = null;
   /** The shapes were given beforehand: tensors of other shapes are refused. */
@@ -180,6 +200,10 @@ class TensorDecoder implements Decoder {
     this.#diagnostics.tell();
   }
 
+  get configHash(): string | null {
+    return this.config.decodes ? (this.#hash ??= hashOf(this.config)) : null;
+  }
+
   decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
     const found = this.#decode(outputs, oneFrame(frame), oneImage);
     this.#diagnostics.tell();
@@ -197,6 +221,12 @@ class TensorDecoder implements Decoder {
       this.#best = findBest(this.#work as Workspace, this.#thresholds, !this.#holdsRows);
     }
     return this.#best;
+  }
+
+  receive(packet: Receivable): Detections {
+    if (typeof (packet as Receivable | null)?.detectionsBy !== "function")
+      refuse("receive", show(packet), "what fromPacket(bytes) of boxwright/packet returned");
+    return packet.detectionsBy(this, detectionsOf);
   }
 
   /** The steps of a frame. `resultOf` refuses before anything runs, and says what the caller gets. */

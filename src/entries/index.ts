@@ -3,7 +3,7 @@ export { type Decoder, createDecoder, createDecoderSync } from "../decode/decode
 export type { Outputs, Slot } from "../decode/inputs.ts";
 export type { Stats } from "../decode/stats.ts";
 export type { Update } from "../decode/update.ts";
-export type { FileConfig } from "../decode/decoder.ts";
+export type { FileConfig, Receivable } from "../decode/decoder.ts";
 export { parseConfig } from "../config/config.ts";
 export type {
   AnchorSet,

@@ -143,6 +143,7 @@ describe("each entry answers as recorded", () => {
       "workerd",
       "priors",
       "model",
+      "packet",
       "model.node",
       "model.workerd",
     ];
