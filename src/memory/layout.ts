@@ -9,7 +9,7 @@
  *          candidates              scores f32 | class ids i32 | sources u32 | boxes f32 x 4       28 bytes a cell
  *          work                    the phases use the same bytes one after the other:
  *
- *              scan  gathered cell numbers u32 | scratch of scan
+ *              scan  gathered cell numbers u32 | scratch of scan      behind the bytes of sort if `multiLabel`
  *              sort  order u32 | spare u32 | counts
  *              nms   order u32 | spare u32 | counts | chains | kept   above ONE_WAVE candidates: the sort goes on
  *                    order u32 | chains | kept                        at most ONE_WAVE: the sort is done
@@ -123,6 +123,7 @@ export function keptBlocks(maxDetections: number, classes: number): number {
  * @param classes classes that suppression keeps apart; Infinity if a column gives them
  * @param gathered cells whose numbers may be listed
  * @param room scratch of the scan
+ * @param scanSorts true if the scan may sort, to keep the best of too many candidates: then both have their own scratch
  */
 export function columnsOf(
   words: Words,
@@ -132,6 +133,7 @@ export function columnsOf(
   images = 1,
   gathered = 0,
   room: ScanRoom = { column: 0, rows: 0 },
+  scanSorts = false,
 ): Columns {
   // The order of the properties is the order in memory.
   const candidates = {
@@ -142,12 +144,12 @@ export function columnsOf(
     boxes: words(capacity * 4),
   };
   const work = words(0);
-  const inScan = wordsFrom(work);
-  const scan = { gatherIndex: inScan(gathered), scratch: inScan((3 * room.column + room.rows) / 4) };
   const inSort = wordsFrom(work);
   const order = inSort(capacity);
   const behind = inSort(0);
   const sort = { order, spare: inSort(capacity), counts: inSort(COUNT_BYTES / 4) };
+  const inScan = wordsFrom(scanSorts ? inSort(0) : work);
+  const scan = { gatherIndex: inScan(gathered), scratch: inScan((3 * room.column + room.rows) / 4) };
   const inNms = capacity <= ONE_WAVE ? wordsFrom(behind) : inSort;
   const suppression = {
     chains: inNms(CHAINS),
@@ -237,6 +239,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): Layout {
       batch,
       gathers ? cellsOf(heads) : 0,
       scalarOnly ? { column: SCAN_SCALAR_BYTES / 3, rows: 0 } : scanRoom(heads, plan.tensors),
+      plan.rules.multiLabel,
     ),
   };
 }

@@ -53,8 +53,8 @@ function expectGreedy(s: Scene, kept: Int32Array, o: NmsOptions): void {
   const hits = (i: number, k: number): boolean => {
     if (perClass && s.classIds[i] !== s.classIds[k]) return false;
     const { shared, union } = overlap(s.boxes, i, k, o.pixelOffset ?? 0);
-    const limit = fround(iou * union);
-    return o.suppress === ">=" ? shared >= limit && union > 0 : shared > limit;
+    const quotient = fround(shared / union);
+    return o.suppress === ">=" ? quotient >= iou : quotient > iou;
   };
   const before = (i: number, k: number): boolean =>
     s.scores[i] > s.scores[k] || (s.scores[i] === s.scores[k] && i < k);
@@ -117,6 +117,26 @@ describe.each(engines)("nms, %s", (engine) => {
         expectGreedy(s, nms(s.boxes, s.scores, { ...perClass, engine }), perClass);
       }
     }
+  });
+
+  test("an IoU of k / w equals the threshold k / w", () => {
+    const scores = [0.9, 0.8];
+    for (let w = 2; w <= 40; w++)
+      for (let k = 1; k < w; k++)
+        for (const classIds of [undefined, [1, 1]])
+          for (const suppress of [">", ">="] as const) {
+            const options = { engine, suppress, iouThreshold: k / w, ...(classIds && { classIds }) };
+            const kept = nms([0, 0, w, 1, 0, 0, k, 1], scores, options);
+            demand(kept.length === (suppress === ">" ? 2 : 1), () => `${k} / ${w}, ${suppress}`);
+          }
+  });
+
+  test("areas near the smallest f32 have an IoU", () => {
+    // 2^-149 is the smallest f32. Areas are 3 and 2 times that.
+    const [x, y] = [2 ** -75, 2 ** -74];
+    const boxes = [0, 0, 3 * x, y, 0, 0, 2 * x, y];
+    const kept = (iouThreshold: number): number => nms(boxes, [0.9, 0.8], { engine, iouThreshold }).length;
+    expect([0.6, 0.65, 0.67].map(kept)).toEqual([1, 1, 2]);
   });
 
   // kept boxes hang in strips of the image: none may be looked for in the wrong one
@@ -300,7 +320,7 @@ describe.each(engines)("nms, %s", (engine) => {
       expect(scores[kept[a - 1]] >= scores[kept[a]]).toBe(true);
       for (let b = 0; b < a; b++) {
         const { shared, union } = overlap(boxes, kept[a], kept[b]);
-        if (shared > fround(fround(0.45) * union)) throw new Error(`${kept[a]} and ${kept[b]} overlap`);
+        if (fround(shared / union) > fround(0.45)) throw new Error(`${kept[a]} and ${kept[b]} overlap`);
       }
     }
     // nothing better than the last was left out without a reason
@@ -309,7 +329,7 @@ describe.each(engines)("nms, %s", (engine) => {
       if (chosen.has(i) || scores[i] <= scores[kept[499]]) continue;
       const why = kept.some((k) => {
         const { shared, union } = overlap(boxes, i, k);
-        return scores[k] >= scores[i] && shared > fround(fround(0.45) * union);
+        return scores[k] >= scores[i] && fround(shared / union) > fround(0.45);
       });
       if (!why) throw new Error(`box ${i} was dropped for nothing`);
     }
@@ -342,7 +362,20 @@ test("the engines agree on every call", () => {
         expect(c).toEqual(a);
       },
     ),
-    { numRuns: 500 },
+    {
+      numRuns: 500,
+      // The quotient of intersection and union underflows to 0.
+      examples: [
+        [
+          [
+            [-7.011084125546791e-25, 0, 0, -2.852505928769801e24, 0],
+            [-7.011071799595147e-25, 0, -50201292800, -1.6729239521451333e-15, 0],
+          ],
+          0,
+          false,
+        ],
+      ],
+    },
   );
 });
 
