@@ -46,6 +46,7 @@ import {
   P_CLASS_IDS,
   P_FLAGS,
   P_FLOOR,
+  P_EMPTY,
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
   P_OVERFLOW,
@@ -333,7 +334,7 @@ export function emit(plan: usize, head: usize, row: i32, classId: i32, score: f3
     ? box(head, row, cell, int(plan, P_FLAGS), ptr(plan, P_BOXES) + (i << 4))
     : BOX_NOT_FINITE;
   if (fate != BOX_OK) {
-    if (fate == BOX_NOT_FINITE) increment(plan, P_NOT_FINITE);
+    increment(plan, fate == BOX_NOT_FINITE ? P_NOT_FINITE : P_EMPTY);
     return;
   }
   store<f32>(ptr(plan, P_SCORES) + (i << 2), score);

@@ -37,6 +37,7 @@ import {
   P_CAPACITY,
   P_CLASS_IDS,
   P_FLAGS,
+  P_EMPTY,
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
   P_OVERFLOW,
@@ -143,7 +144,7 @@ export function admitCommon(plan: usize, head: usize, list: usize, count: i32, b
       store<i32>(classIds + i, base + classIndex);
       store<i32>(sources + i, source + (index != 0 ? load<i32>(index + (row << 2)) : <i32>row));
       next++;
-    } else if (fate == BOX_NOT_FINITE) increment(plan, P_NOT_FINITE);
+    } else increment(plan, fate == BOX_NOT_FINITE ? P_NOT_FINITE : P_EMPTY);
   }
   setInt(plan, P_CANDIDATES, next);
 }

@@ -43,6 +43,7 @@ import {
   P_CAPACITY,
   P_FLAGS,
   P_CLASS_IDS,
+  P_EMPTY,
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
   P_OVERFLOW,
@@ -442,6 +443,7 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
   let at = ptr(plan, P_CANDIDATES) << 2;
   const end = ptr(plan, P_CAPACITY) << 2;
   let notFinite = 0;
+  let empty = 0;
   for (let k: usize = 0; k < n; k += 16) {
     // Take fours of plain rows first, as far as all are kept.
     if (hasRows) {
@@ -478,6 +480,7 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
     const notFiniteBits = inside & (fate | ~i32x4.bitmask(finite4(score)));
     const kept = inside & ~notFiniteBits & ~(fate >> 4);
     notFinite += popcnt(notFiniteBits & 15);
+    empty += popcnt(inside & ~notFiniteBits & (fate >> 4));
 
     // Append.
     if (kept == 15 && at + 16 <= end) {
@@ -508,6 +511,7 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
   }
   setInt(plan, P_CANDIDATES, <i32>(at >> 2));
   if (notFinite != 0) setInt(plan, P_NOT_FINITE, int(plan, P_NOT_FINITE) + notFinite);
+  if (empty != 0) setInt(plan, P_EMPTY, int(plan, P_EMPTY) + empty);
 }
 
 /**

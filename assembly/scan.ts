@@ -28,6 +28,7 @@ import {
   P_FLOOR,
   P_HEAD0,
   P_HEADS,
+  P_EMPTY,
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
   P_OVERFLOW,
@@ -50,6 +51,7 @@ export function scan(plan: usize): i32 {
   setInt(plan, P_CANDIDATES, 0);
   setInt(plan, P_OVERFLOW, 0);
   setInt(plan, P_NOT_FINITE, 0);
+  setInt(plan, P_EMPTY, 0);
   setInt(plan, P_OUT_OF_RANGE, 0);
   store<f32>(plan + (P_FLOOR << 2), -1);
   let head = ptr(plan, P_HEAD0);

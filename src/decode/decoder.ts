@@ -166,7 +166,13 @@ interface Workspace extends MemoryImage, Ready {
 class TensorDecoder implements Decoder {
   readonly config: Config;
   readonly engine: EngineName;
-  readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0, plans: 0 };
+  readonly stats = {
+    frames: 0,
+    candidates: 0,
+    dropped: { capped: 0, notFinite: 0, empty: 0 },
+    bytes: 0,
+    plans: 0,
+  };
   slots: { readonly [name: string]: Slot } = {};
   #hash: string | null = null;
   #thresholds: Thresholds;

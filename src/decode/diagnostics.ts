@@ -98,6 +98,8 @@ export class Diagnostics {
     if (isOutOfRange(work, block)) throw outOfRange(work.plan, work.plan.about, null);
     if (candidates > 0) {
       if (!this.#hasCheckedBoxes) this.#checkBoxes(work, image, block);
+    } else if (!this.#hasCheckedBoxes && work.memory.i32[(block >> 2) + A.P_EMPTY] > 0) {
+      this.#checkEmptied(work, image, block);
     } else if (!this.#hasMetNaN) {
       const isWhole = block === work.blocks[image];
       const note = this.#noteOfNaN(work, image, isWhole, work.memory.i32[(block >> 2) + A.P_NOT_FINITE]);
@@ -134,6 +136,26 @@ export class Diagnostics {
         this.#told.add(note);
         this.#onNote(note);
       }
+  }
+
+  /**
+   * Looks at the boxes of a frame whose clamp left none of them, as they were before the clamp: they may be in another
+   * unit. The scan runs again without the clamp, and a last time with it, so that the memory is as it was.
+   */
+  #checkEmptied(work: Work, image: number, block: number): void {
+    const { engine, memory } = work;
+    const flags = (block >> 2) + A.P_FLAGS;
+    memory.i32[flags] &= ~A.FLAG_CLAMP_BEFORE;
+    try {
+      engine.scan(block);
+      this.#checkBoxes(work, image, block);
+    } finally {
+      memory.i32[flags] |= A.FLAG_CLAMP_BEFORE;
+      engine.scan(block);
+    }
+    this.#notes.push(
+      `all ${memory.i32[(block >> 2) + A.P_EMPTY]} candidates of frame ${this.#stats.frames} lie outside the image, and are dropped: are boxFormat, coordinates and inputSize those of the network?`,
+    );
   }
 
   #checkBoxes(work: Work, image: number, block: number): void {

@@ -9,9 +9,10 @@ export interface Stats {
   readonly candidates: number;
   /**
    * Candidates of the last frame that were dropped. `capped`: for lack of room, or because `maxDetections` were kept
-   * before their turn. `notFinite`: their box or score was NaN or infinite.
+   * before their turn. `notFinite`: their box or score was NaN or infinite. `empty`: nothing of their box was left
+   * inside the image, under rules that clamp before suppression.
    */
-  readonly dropped: { readonly capped: number; readonly notFinite: number };
+  readonly dropped: { readonly capped: number; readonly notFinite: number; readonly empty: number };
   /** Bytes of memory that the decoder holds. */
   readonly bytes: number;
   /** Number of plans made. More than one: shapes changed, and the slots were made anew. */
@@ -22,7 +23,7 @@ export interface Stats {
 export interface Counters {
   frames: number;
   candidates: number;
-  readonly dropped: { capped: number; notFinite: number };
+  readonly dropped: { capped: number; notFinite: number; empty: number };
 }
 
 /** Begins a frame: sets the counters of the last one to 0. */
@@ -31,6 +32,7 @@ export function countFrame(stats: Counters): void {
   stats.candidates = 0;
   stats.dropped.capped = 0;
   stats.dropped.notFinite = 0;
+  stats.dropped.empty = 0;
 }
 
 /** Adds the counts that the kernel left in the plan block at byte address `at`. Returns the number of candidates. */
@@ -40,5 +42,6 @@ export function countImage(stats: Counters, { i32 }: Memory, at: number): number
   stats.candidates += candidates;
   stats.dropped.capped += i32[p + A.P_OVERFLOW] + candidates - i32[p + A.P_VISITED];
   stats.dropped.notFinite += i32[p + A.P_NOT_FINITE];
+  stats.dropped.empty += i32[p + A.P_EMPTY];
   return candidates;
 }

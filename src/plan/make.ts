@@ -124,7 +124,10 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
     unit:
       unit ??
       refuseFor(
-        [{ option: "inputSize", ...(side !== null && { value: `${side}x${side}` }) }, { option: "coordinates", value: "normalised" }],
+        [
+          { option: "inputSize", ...(side !== null && { value: `${side}x${side}` }) },
+          { option: "coordinates", value: "normalised" },
+        ],
         about,
         "boxes in pixels and no input size",
         `inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)${hint}`,

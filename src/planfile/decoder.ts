@@ -137,7 +137,7 @@ class FileDecoder implements PlanDecoder {
   readonly engine: EngineName;
   readonly inputSize: readonly [number, number] | null;
   readonly labels: readonly string[] | null;
-  readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0 };
+  readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0, empty: 0 }, bytes: 0 };
   readonly slots: { readonly [name: string]: Slot };
   /** Rows of the detection columns: the largest `maxDetections`. */
   readonly #rows: number;

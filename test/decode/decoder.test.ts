@@ -176,7 +176,11 @@ describe.each(engines)("%s", (engine) => {
     });
     d.update({ confidenceThreshold: 0.85 });
     d.decode([four]);
-    expect(d.stats).toMatchObject({ frames: 2, candidates: 1, dropped: { capped: 0, notFinite: 0 } });
+    expect(d.stats).toMatchObject({
+      frames: 2,
+      candidates: 1,
+      dropped: { capped: 0, notFinite: 0, empty: 0 },
+    });
   });
 
   test("two decoders do not disturb each other", () => {

@@ -11,7 +11,9 @@ import { type Filled, filled } from "../support/seeded-networks.ts";
 
 /** Returns the notes. Most tensors here hold zeros, and that they do is told too (`notes.test.ts`). */
 const notesOf = (d: Decoder): readonly string[] =>
-  (d.describe().json as { notes: readonly string[] }).notes.filter((note) => !note.startsWith("every score of"));
+  (d.describe().json as { notes: readonly string[] }).notes.filter(
+    (note) => !note.startsWith("every score of"),
+  );
 const decoded = (config: object, outputs: unknown): Decoder => {
   const d = createDecoderSync(config, { engine: "ts" });
   d.decode(outputs as Outputs);

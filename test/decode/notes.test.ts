@@ -247,3 +247,30 @@ test("a rule by another name is answered with ours", () => {
   const make = () => createDecoderSync({ ...NETWORK, conventions: { agnostic: true } as never });
   expect(make).toThrow('conventions.agnostic: got true, expected nms: "all"');
 });
+
+describe.each(engines)("boxes that the clamp empties, %s", (engine) => {
+  const network = { ...NETWORK, coordinates: "normalised", conventions: "depthai" } as const;
+  test("are refused as pixels before the clamp empties them", () => {
+    const d = createDecoderSync(network, { engine });
+    expect(() => d.decode(output(planes(() => 0.75, [320, 320, 100, 100])))).toThrow(
+      'got box coordinates up to 370, expected 0..1; if they are pixels, say coordinates: "pixels"',
+    );
+  });
+  test("are counted, and told", () => {
+    const d = createDecoderSync(network, { engine });
+    expect(d.decode(output(planes(() => 0.75, [-2, 0.5, 0.5, 0.5]))).length).toBe(0);
+    expect(d.stats.dropped).toEqual({ capped: 0, notFinite: 0, empty: ROWS });
+    expect(notesOf(d)).toEqual([
+      expect.stringMatching(/^all 84 candidates of frame 1 lie outside the image/),
+    ]);
+  });
+  test("are counted one by one, in rows that end a vector", () => {
+    for (const outside of [1, 3, 4, 5, 17]) {
+      const d = createDecoderSync(network, { engine });
+      const data = planes((cell) => (cell < outside + 2 ? 0.75 : 0), [0.5, 0.5, 0.25, 0.25]);
+      for (let cell = 0; cell < outside; cell++) data[cell] = -2;
+      d.decode(output(data));
+      expect(d.stats.dropped.empty).toBe(outside);
+    }
+  });
+});

@@ -256,7 +256,7 @@ export function emit(m: Memory, plan: number, head: number, row: number, classId
   const out = (i32[plan + A.P_BOXES] >> 2) + at * 4;
   const fate = finite(score) ? box(m, head, row, cell, i32[plan + A.P_FLAGS], out) : BOX_NOT_FINITE;
   if (fate !== BOX_OK) {
-    if (fate === BOX_NOT_FINITE) i32[plan + A.P_NOT_FINITE]++;
+    i32[plan + (fate === BOX_NOT_FINITE ? A.P_NOT_FINITE : A.P_EMPTY)]++;
     return;
   }
   f32[(i32[plan + A.P_SCORES] >> 2) + at] = score;

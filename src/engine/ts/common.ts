@@ -176,7 +176,7 @@ export function admitCommon(
       f32[scores + next] = score;
       i32[classIds + next] = base + classIndex;
       i32[sources + next++] = source + (index === 0 ? row : i32[index + row]);
-    } else if (fate === BOX_NOT_FINITE) i32[plan + A.P_NOT_FINITE]++;
+    } else i32[plan + (fate === BOX_NOT_FINITE ? A.P_NOT_FINITE : A.P_EMPTY)]++;
   }
   i32[plan + A.P_CANDIDATES] = next;
 }
