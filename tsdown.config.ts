@@ -69,7 +69,10 @@ export default defineConfig([
       "plan.node": "src/entries/plan.ts",
       "model.node": "src/entries/model.ts",
       "prepare.node": "src/entries/prepare.ts",
+      "packet.node": "src/entries/packet.ts",
       node: "src/entries/node.ts",
+      pool: "src/entries/pool.ts",
+      "pool-worker": "src/entries/pool-worker.ts",
       cli: "src/entries/cli.ts",
     },
     format: "esm",
@@ -89,6 +92,7 @@ export default defineConfig([
       "plan.node": "src/entries/plan.ts",
       "model.node": "src/entries/model.ts",
       "prepare.node": "src/entries/prepare.ts",
+      "packet.node": "src/entries/packet.ts",
     },
     format: "cjs",
   },
@@ -100,6 +104,7 @@ export default defineConfig([
       priors: "src/entries/priors.ts",
       model: "src/entries/model.ts",
       prepare: "src/entries/prepare.ts",
+      packet: "src/entries/packet.ts",
     },
     format: ["esm", "cjs"],
   },
@@ -112,6 +117,7 @@ export default defineConfig([
       // The errors of an entry are those of the others: what is imported together is built together.
       "model.workerd": "src/entries/model.ts",
       "prepare.workerd": "src/entries/prepare.workerd.ts",
+      "packet.workerd": "src/entries/packet.ts",
     },
     format: "esm",
   },
@@ -134,14 +140,18 @@ export default defineConfig([
       priors: "src/entries/priors.ts",
       model: "src/entries/model.ts",
       prepare: "src/entries/prepare.ts",
+      packet: "src/entries/packet.ts",
+      pool: "src/entries/pool.ts",
       node: "src/entries/node.ts",
     },
     format: "esm",
     dts: { emitDtsOnly: true },
     hooks: {
-      // Those for `require` are the same text.
+      // Those for `require` are the same text. Node and pool have none.
       "build:done": () => {
-        for (const file of readdirSync("dist").filter((f) => f.endsWith(".d.mts") && !f.startsWith("node.")))
+        for (const file of readdirSync("dist").filter(
+          (f) => f.endsWith(".d.mts") && !/^(node|pool)\./.test(f),
+        ))
           writeFileSync(
             `dist/${file.replace(".d.mts", ".d.cts")}`,
             readFileSync(`dist/${file}`, "utf8").replace(/(from "\.\/[^"]+)\.mjs"/g, '$1.cjs"'),

@@ -14,6 +14,8 @@ const ENTRIES = {
   "boxwright/priors": "priors",
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
+  "boxwright/packet": "packet",
+  "boxwright/pool": "pool",
   "boxwright/node": "node",
 };
 

@@ -9,7 +9,11 @@ import { build } from "esbuild";
 
 const SLACK = 1.05;
 /** Bytes, gzipped. Missed by up to 5 % they are reported, and fail only above that. */
-const GOALS = { "boxwright: createDecoder": 64_000, "boxwright/plan: everything": 38_000 };
+const GOALS = {
+  "boxwright: createDecoder": 64_000,
+  "boxwright/plan: everything": 38_000,
+  "boxwright/packet: everything": 4_000,
+};
 
 const everything = (entry) =>
   `import * as boxwright from "./dist/${entry}.mjs"; globalThis.boxwright = boxwright;`;
@@ -29,6 +33,10 @@ const imports = {
   "boxwright/plan/ts: everything": everything("plan.ts"),
   "boxwright/priors: everything": everything("priors"),
   "boxwright/model: everything": everything("model"),
+  "boxwright/packet: everything": some(
+    "packet",
+    "Packet, PacketError, fromPacket, packetHeaders, toCoco, toPacket, toRoboflow, toSupervision",
+  ),
   "boxwright and boxwright/model: createDecoder, readModel": `${some("index", "createDecoder")} ${some("model", "readModel")}`,
   "boxwright/prepare: everything": everything("prepare"),
   "boxwright/prepare/ts: everything": everything("prepare.ts"),

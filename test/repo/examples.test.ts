@@ -8,7 +8,9 @@ import * as boxwright from "../../src/entries/index.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
 import * as prepare from "../../src/entries/prepare.ts";
+import * as packet from "../../src/entries/packet.ts";
 import * as plan from "../../src/entries/plan.ts";
+import * as pool from "../../src/entries/pool.ts";
 import * as priors from "../../src/entries/priors.ts";
 
 const src = new URL("../../src/", import.meta.url);
@@ -46,14 +48,21 @@ const entries: Record<string, string> = {
   "boxwright/priors": "priors",
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
+  "boxwright/packet": "packet",
   "boxwright/node": "node",
 };
+/** Threads are built files, so the pool is the built one too. */
+const BUILT = ["boxwright/pool"];
 
 /** Runs an example and returns what it printed, one line for each console.log. */
 async function run({ name, code }: Example, index: number): Promise<string[]> {
   const file = new URL(`${name}-${index}.ts`, folder);
   const local = code
-    .replace(/from "(boxwright[\w/]*)"/g, (_, id: string) => `from "../../../src/entries/${entries[id]}.ts"`)
+    .replace(/from "(boxwright[\w/]*)"/g, (_, id: string) =>
+      BUILT.includes(id)
+        ? `from "../../../${id.replace("boxwright", "dist")}.mjs"`
+        : `from "../../../src/entries/${entries[id]}.ts"`,
+    )
     .replace(/node_modules\/boxwright\/dist\/(\w+\.wasm)/g, "build/$1");
   writeFileSync(file, `// @ts-nocheck\n${local}`);
   const lines: string[] = [];
@@ -84,7 +93,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, model, node, plan, prepare, priors].flatMap((entry) =>
+    const names = [boxwright, model, node, packet, plan, pool, prepare, priors].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

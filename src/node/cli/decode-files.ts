@@ -4,11 +4,12 @@ import type { Detection } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { Stats } from "../../decode/stats.ts";
 import type { Description } from "../../plan/describe.ts";
-import { readInput } from "../files/read.ts";
+import { readInputUpTo } from "../files/read.ts";
 import { checkHasNetwork, configAmong, selectOnly, tensorsAmong } from "./inputs.ts";
 import { UsageError, type Values } from "./options.ts";
 import { RESIZES, frameOf } from "./photo.ts";
 import { setupOf } from "./setup.ts";
+import { mostBytes } from "./values.ts";
 
 export interface Decoded {
   /** Detections of each image of the batch. */
@@ -23,7 +24,7 @@ export interface Decoded {
 
 /** Decodes tensor files by the config among the files, or by options. */
 export async function decodeFiles(paths: readonly string[], values: Values): Promise<Decoded> {
-  const inputs = await Promise.all(paths.map(readInput));
+  const inputs = await Promise.all(paths.map(readInputUpTo(mostBytes(values))));
   const config = configAmong(inputs);
   const tensors = selectOnly(tensorsAmong(inputs, values), values);
   checkHasNetwork(config, values);
