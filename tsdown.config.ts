@@ -47,9 +47,19 @@ const common = {
   dts: false,
 } as const;
 
-const node = { ...common, platform: "node", plugins: [swap("binary", "binary-node")] } as const;
-const noBinary = { ...common, plugins: [besideEntries, swap("binary", "binary-none")] };
-const noWebAssembly = { ...common, plugins: [swap("wasm", "wasm-none")] };
+const node = {
+  ...common,
+  platform: "node",
+  plugins: [swap("binary", "binary-node"), swap("prepare-binary", "prepare-binary-node")],
+} as const;
+const noBinary = {
+  ...common,
+  plugins: [besideEntries, swap("binary", "binary-none"), swap("prepare-binary", "prepare-binary-none")],
+};
+const noWebAssembly = {
+  ...common,
+  plugins: [swap("wasm", "wasm-none"), swap("prepare-wasm", "prepare-wasm-none")],
+};
 
 export default defineConfig([
   {
@@ -58,6 +68,7 @@ export default defineConfig([
       "index.node": "src/entries/index.ts",
       "plan.node": "src/entries/plan.ts",
       "model.node": "src/entries/model.ts",
+      "prepare.node": "src/entries/prepare.ts",
       "packet.node": "src/entries/packet.ts",
       node: "src/entries/node.ts",
       pool: "src/entries/pool.ts",
@@ -68,7 +79,8 @@ export default defineConfig([
     clean: true,
     hooks: {
       "build:done": () => {
-        for (const kind of ["simd", "scalar"]) copyFileSync(`build/${kind}.wasm`, `dist/${kind}.wasm`);
+        for (const kind of ["simd", "scalar", "prepare.simd", "prepare.scalar"])
+          copyFileSync(`build/${kind}.wasm`, `dist/${kind}.wasm`);
         execFileSync(process.execPath, ["scripts/notice.mjs"]);
       },
     },
@@ -79,6 +91,7 @@ export default defineConfig([
       "index.node": "src/entries/index.ts",
       "plan.node": "src/entries/plan.ts",
       "model.node": "src/entries/model.ts",
+      "prepare.node": "src/entries/prepare.ts",
       "packet.node": "src/entries/packet.ts",
     },
     format: "cjs",
@@ -90,6 +103,7 @@ export default defineConfig([
       plan: "src/entries/plan.ts",
       priors: "src/entries/priors.ts",
       model: "src/entries/model.ts",
+      prepare: "src/entries/prepare.ts",
       packet: "src/entries/packet.ts",
     },
     format: ["esm", "cjs"],
@@ -102,13 +116,18 @@ export default defineConfig([
       "plan.workerd": "src/entries/plan.workerd.ts",
       // The errors of an entry are those of the others: what is imported together is built together.
       "model.workerd": "src/entries/model.ts",
+      "prepare.workerd": "src/entries/prepare.workerd.ts",
       "packet.workerd": "src/entries/packet.ts",
     },
     format: "esm",
   },
   {
     ...noWebAssembly,
-    entry: { ts: "src/entries/index.ts", "plan.ts": "src/entries/plan.ts" },
+    entry: {
+      ts: "src/entries/index.ts",
+      "plan.ts": "src/entries/plan.ts",
+      "prepare.ts": "src/entries/prepare.ts",
+    },
     format: ["esm", "cjs"],
   },
   // The declarations of all entries in one go, so that a Decoder of one is a Decoder of the others.
@@ -120,6 +139,7 @@ export default defineConfig([
       plan: "src/entries/plan.ts",
       priors: "src/entries/priors.ts",
       model: "src/entries/model.ts",
+      prepare: "src/entries/prepare.ts",
       packet: "src/entries/packet.ts",
       pool: "src/entries/pool.ts",
       node: "src/entries/node.ts",

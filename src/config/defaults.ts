@@ -31,6 +31,8 @@ export function defaultConfig(format: Config["format"]): Config {
     variances: null,
     scalesGiven: false,
     keep: null,
+    prepare: null,
+    picture: null,
     outputs: null,
     headOutputs: null,
     roles: null,

@@ -25,6 +25,7 @@ export function readArchive(root: FieldReader): Config {
     modelName: model.object("metadata").take("name", TEXT),
     inputSize,
     outputs,
+    picture: model.json.inputs ?? null,
   };
   const known = heads.filter(({ kind }) => kind !== null);
   if (known.length === 0)

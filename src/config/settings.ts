@@ -7,7 +7,18 @@ import { ACTIVATIONS, FAMILIES, type Family, familyTyped } from "../core/familie
 import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
 import type { FieldReader } from "./fields.ts";
-import { CONFIDENCE, COUNT, NAMES, type Rule, TEXTS, UNIT, isText, isWhole, oneOf } from "./fields.ts";
+import {
+  CONFIDENCE,
+  COUNT,
+  NAMES,
+  type Rule,
+  TEXTS,
+  UNIT,
+  isObject,
+  isText,
+  isWhole,
+  oneOf,
+} from "./fields.ts";
 import { mayBePerClass } from "./per-class.ts";
 import type { Config, Roles } from "./types.ts";
 
@@ -52,6 +63,8 @@ const SETTINGS = {
   coordinates: oneOf(["pixels", "normalised"]),
   roles: readRoles,
   reading: oneOf(READING_NAMES),
+  // `prepareImage` checks the fields, also of a rule that comes without a config.
+  prepare: ["a rule of prepareImage", isObject],
   labels: (r: FieldReader) => r.labels("labels"),
   classes: COUNT,
   confidenceThreshold: (r: FieldReader) => copied(r.take("confidenceThreshold", CONFIDENCE)),

@@ -2,6 +2,7 @@
 import type { EngineName } from "../core/engine-name.ts";
 import { mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
+import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import { type TensorInput, type TensorSpec, show, specOf } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
@@ -35,6 +36,13 @@ import {
   slotsByName,
 } from "./inputs.ts";
 import { FrameLoop, type Frames, type Ready, oneFrame, oneImage } from "./loop.ts";
+import {
+  type ImageInput,
+  type PrepareOptions,
+  type Prepared,
+  neededPrepare,
+  providedPrepare,
+} from "./prepare.ts";
 import type { Stats } from "./stats.ts";
 import { type Update, readUpdate } from "./update.ts";
 
@@ -88,6 +96,19 @@ export interface Decoder {
    * @throws as `decode`
    */
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
+  /**
+   * How `prepare` makes the input tensor: by the option `prepare`, else the file, else what is usual for the family.
+   * Needs `import "boxwright/prepare"` once, as `prepare` does. `describe()` then prints it.
+   */
+  readonly prepareRule: PartialRule;
+  /**
+   * Makes the network's input tensor of an image, by `prepareRule`.
+   * @param image bytes and their format; an `ImageData` fits as it is
+   * @returns the tensor, and the frame that `decode` takes
+   * @throws Error if `boxwright/prepare` is not imported; RangeError if the image or the rule is none, or the size of
+   * the network's input is not known
+   */
+  prepare(image: ImageInput, options?: PrepareOptions): Prepared;
   /**
    * Returns the detections of a packet that `fromPacket` of `boxwright/packet` read: decodes a raw one, takes those of
    * another. The next call may overwrite the result.
@@ -181,6 +202,7 @@ class TensorDecoder implements Decoder {
   #isFixed = false;
   /** The slots hold rows gathered from the last outputs, not whole tensors. */
   #holdsRows = false;
+  #prepareRule: PartialRule | null = null;
   readonly #isFresh: boolean;
   /** The best score of the last frame; undefined until it is asked for. */
   #best: Best | null | undefined = null;
@@ -235,6 +257,15 @@ class TensorDecoder implements Decoder {
     return packet.detectionsBy(this, detectionsOf);
   }
 
+  get prepareRule(): PartialRule {
+    return (this.#prepareRule ??= neededPrepare().ruleOf(this.config));
+  }
+
+  prepare(image: ImageInput, options?: PrepareOptions): Prepared {
+    const engine = this.engine === "ts" ? "ts" : "auto";
+    return neededPrepare().prepareImage(image, this.prepareRule as PrepareRule, { engine, ...options });
+  }
+
   /** The steps of a frame. `resultOf` refuses before anything runs, and says what the caller gets. */
   #decode<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
     // In plain JavaScript null says as little as undefined.
@@ -273,7 +304,11 @@ class TensorDecoder implements Decoder {
   describe(): Description {
     const config = { ...this.config, ...this.#thresholds };
     const plan = this.#work?.plan;
-    return plan ? describePlan(config, { ...plan, notes: this.#diagnostics.notes }) : describeConfig(config);
+    const description = plan
+      ? describePlan(config, { ...plan, notes: this.#diagnostics.notes })
+      : describeConfig(config);
+    const text = providedPrepare()?.ruleText(this.prepareRule);
+    return text ? { ...description, text: `${description.text}\npicture: ${text}` } : description;
   }
 
   #workInSlots(): Workspace {

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 import * as boxwright from "../../src/entries/index.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
+import * as prepare from "../../src/entries/prepare.ts";
 import * as packet from "../../src/entries/packet.ts";
 import * as plan from "../../src/entries/plan.ts";
 import * as pool from "../../src/entries/pool.ts";
@@ -46,6 +47,7 @@ const entries: Record<string, string> = {
   "boxwright/plan/ts": "plan",
   "boxwright/priors": "priors",
   "boxwright/model": "model",
+  "boxwright/prepare": "prepare",
   "boxwright/packet": "packet",
   "boxwright/node": "node",
 };
@@ -91,7 +93,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, model, node, packet, plan, pool, priors].flatMap((entry) =>
+    const names = [boxwright, model, node, packet, plan, pool, prepare, priors].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

@@ -1,0 +1,52 @@
+/** How a network wants its picture: the rule that `prepare` follows. */
+/**
+ * How the picture is brought to the input size.
+ * - `letterbox`: both sides by the same factor, centred, the rest padded
+ * - `letterbox-topleft`: the same, in the top left corner
+ * - `stretch`: each side by its own factor
+ * - `crop`: both sides by the same factor so that the input is filled, and what stands over is cut off
+ */
+export type PrepareResize = "letterbox" | "letterbox-topleft" | "stretch" | "crop";
+
+/**
+ * How pixels are resampled. Each name means the bytes of one program.
+ * - `bilinear`: `cv2.resize` with INTER_LINEAR
+ * - `area`: `cv2.resize` with INTER_AREA
+ * - `nearest`: `cv2.resize` with INTER_NEAREST
+ * - `pillow`: `Image.resize` of Pillow with BILINEAR, which smooths where it shrinks
+ */
+export type Resample = "bilinear" | "area" | "nearest" | "pillow";
+
+/**
+ * From a picture to an input tensor. Channels are bytes, 0..255. A value of the tensor is (channel - mean) / std, or
+ * (channel - mean) * factor, in f32.
+ */
+export interface PrepareRule {
+  /** [width, height] of the network input in pixels. */
+  readonly size: readonly [number, number];
+  /** Default "letterbox". */
+  readonly resize?: PrepareResize;
+  /** Channel of the padding, 0..255, normalised like the picture. Default 114. */
+  readonly pad?: number;
+  /** Default "bilinear". */
+  readonly resample?: Resample;
+  /** Default "NCHW". */
+  readonly layout?: "NCHW" | "NHWC";
+  /** Element type. Default "f32". */
+  readonly type?: "f32" | "f16" | "u8" | "i8";
+  /** Order of the tensor's channels. Default "RGB". */
+  readonly order?: "RGB" | "BGR";
+  /** One value, or one for each channel of the tensor. Default 0. */
+  readonly mean?: number | readonly number[];
+  /** Divisor: one value, or one for each channel of the tensor. Default 255, or 1 for "u8" without a scale. */
+  readonly std?: number | readonly number[];
+  /** Factor in place of `std`. */
+  readonly factor?: number;
+  /** Quantised inputs, "u8" and "i8": element = value / scale + zeroPoint, rounded to even and clamped. Default 1. */
+  readonly scale?: number;
+  /** Default 0. */
+  readonly zeroPoint?: number;
+}
+
+/** What one source states of a rule. */
+export type PartialRule = Partial<PrepareRule>;
