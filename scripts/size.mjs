@@ -37,6 +37,7 @@ const imports = {
     "packet",
     "Packet, PacketError, fromPacket, packetHeaders, toCoco, toPacket, toRoboflow, toSupervision",
   ),
+  "boxwright/track: everything": everything("track"),
   "boxwright and boxwright/model: createDecoder, readModel": `${some("index", "createDecoder")} ${some("model", "readModel")}`,
   "boxwright, condition workerd: everything": everything("workerd"),
 };

@@ -12,6 +12,7 @@ import { createContext, runInContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, test } from "vitest";
 import { compilePlan } from "../../src/entries/node.ts";
+import type * as Track from "../../src/entries/track.ts";
 import { loadCases, withPlans } from "../conformance/load.mjs";
 import { type Boxwright, CHECKS_BESIDE, type Plans, runAll, runConformance } from "../conformance/run.mjs";
 
@@ -113,6 +114,15 @@ describe("each entry answers as recorded", () => {
     expect(await load("index.mjs")).not.toHaveProperty("ssdMobilenetAnchors");
   });
 
+  test("boxwright/track follows detections, by import and by require", async () => {
+    for (const file of ["track.mjs", "track.cjs"]) {
+      const { createTracker } = (await load(file)) as unknown as Pick<typeof Track, "createTracker">;
+      const tracker = createTracker({ method: "bytetrack" });
+      const one = { length: 1, boxes: [10, 10, 50, 90], scores: [0.9] };
+      expect([...tracker.update(one, 0), ...tracker.update(one, 1 / 30)]).toEqual([1, 1]);
+    }
+  });
+
   test("boxwright/model throws the errors of the entry that stands beside it", async () => {
     for (const [entry, model] of [
       ["index.mjs", "model.mjs"],
@@ -144,6 +154,7 @@ describe("each entry answers as recorded", () => {
       "priors",
       "model",
       "packet",
+      "track",
       "model.node",
       "model.workerd",
     ];
@@ -365,7 +376,7 @@ describe("an import does nothing", () => {
   }
   /** The loader makes a decoder of UTF-16 when it is imported; nothing else is looked at. */
   const needsOfLoader = (file: string): string[] =>
-    /^(ts|plan\.ts|priors)\./.test(file) ? [] : ["TextDecoder"];
+    /^(ts|plan\.ts|priors|track)\./.test(file) ? [] : ["TextDecoder"];
 
   test("the traps spring", () => {
     const { read, evaluate } = realm();
@@ -387,7 +398,7 @@ describe("an import does nothing", () => {
     },
   );
 
-  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs"])(
+  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs", "track.cjs"])(
     "%s reads nothing of the world when it is imported",
     (file) => {
       const { read, evaluate } = realm();

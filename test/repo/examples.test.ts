@@ -11,6 +11,7 @@ import * as packet from "../../src/entries/packet.ts";
 import * as plan from "../../src/entries/plan.ts";
 import * as pool from "../../src/entries/pool.ts";
 import * as priors from "../../src/entries/priors.ts";
+import * as track from "../../src/entries/track.ts";
 
 const src = new URL("../../src/", import.meta.url);
 const folder = new URL("./.examples.tmp/", import.meta.url);
@@ -47,6 +48,7 @@ const entries: Record<string, string> = {
   "boxwright/priors": "priors",
   "boxwright/model": "model",
   "boxwright/packet": "packet",
+  "boxwright/track": "track",
   "boxwright/node": "node",
 };
 /** Threads are built files, so the pool is the built one too. */
@@ -91,7 +93,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, model, node, packet, plan, pool, priors].flatMap((entry) =>
+    const names = [boxwright, model, node, packet, plan, pool, priors, track].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

@@ -17,6 +17,7 @@ const LAYERS = [
   "memory",
   "engine",
   "decode",
+  "track",
   "planfile",
   "packet",
   "pool",
