@@ -59,6 +59,7 @@ export default defineConfig([
       "plan.node": "src/entries/plan.ts",
       "model.node": "src/entries/model.ts",
       "packet.node": "src/entries/packet.ts",
+      "suppress.node": "src/entries/suppress.ts",
       node: "src/entries/node.ts",
       pool: "src/entries/pool.ts",
       "pool-worker": "src/entries/pool-worker.ts",
@@ -80,6 +81,7 @@ export default defineConfig([
       "plan.node": "src/entries/plan.ts",
       "model.node": "src/entries/model.ts",
       "packet.node": "src/entries/packet.ts",
+      "suppress.node": "src/entries/suppress.ts",
     },
     format: "cjs",
   },
@@ -91,6 +93,7 @@ export default defineConfig([
       priors: "src/entries/priors.ts",
       model: "src/entries/model.ts",
       packet: "src/entries/packet.ts",
+      suppress: "src/entries/suppress.ts",
       track: "src/entries/track.ts",
     },
     format: ["esm", "cjs"],
@@ -101,9 +104,10 @@ export default defineConfig([
     entry: {
       workerd: "src/entries/workerd.ts",
       "plan.workerd": "src/entries/plan.workerd.ts",
-      // The errors of an entry are those of the others: what is imported together is built together.
+      // Errors and `Detections` of an entry are those of the others: what is imported together is built together.
       "model.workerd": "src/entries/model.ts",
       "packet.workerd": "src/entries/packet.ts",
+      "suppress.workerd": "src/entries/suppress.ts",
     },
     format: "esm",
   },
@@ -123,6 +127,7 @@ export default defineConfig([
       model: "src/entries/model.ts",
       packet: "src/entries/packet.ts",
       pool: "src/entries/pool.ts",
+      suppress: "src/entries/suppress.ts",
       track: "src/entries/track.ts",
       node: "src/entries/node.ts",
     },

@@ -1,7 +1,8 @@
-/** What stands beside the decoder: trackers. Each row prints its time and a digest of its answer. */
+/** What stands beside the decoder: trackers, suppression by name. Each row has a time and a digest of its answer. */
 import { parseArgs } from "node:util";
 import { crc32 } from "node:zlib";
 import { pathToFileURL } from "node:url";
+import type * as Suppress from "../src/entries/suppress.ts";
 import type * as Track from "../src/entries/track.ts";
 import { timeOf } from "./measure.ts";
 import { chosen, positive, runScript } from "./options.ts";
@@ -73,12 +74,56 @@ function trackerRow(name: string, tracker: Track.Tracker, scene: readonly Scene[
   };
 }
 
+/** Makes rows of centre, size and angle: 100 objects, each seen by ten cells. */
+function makeOriented(): { readonly boxes: Float32Array; readonly scores: Float32Array } {
+  const random = mulberry32(43);
+  const boxes: number[] = [];
+  for (let o = 0; o < 100; o++) {
+    const [x, y, width, height] = [1024 * random(), 1024 * random(), 20 + 80 * random(), 10 + 30 * random()];
+    const angle = Math.PI * random();
+    for (let k = 0; k < 10; k++)
+      boxes.push(
+        x + 4 * random(),
+        y + 4 * random(),
+        width * (0.9 + 0.2 * random()),
+        height * (0.9 + 0.2 * random()),
+        angle + 0.1 * random(),
+      );
+  }
+  return { boxes: Float32Array.from(boxes), scores: Float32Array.from({ length: 1000 }, () => random()) };
+}
+
+function suppressionRows({ nmsOriented, suppress }: typeof Suppress): Row[] {
+  const { boxes, scores } = makeOriented();
+  const upright = new Float32Array(4000);
+  for (let i = 0; i < 1000; i++) for (let k = 0; k < 4; k++) upright[4 * i + k] = boxes[5 * i + k];
+  const row = (name: string, run: () => Int32Array): Row => ({
+    name,
+    run: () => run().length,
+    answer: () => ({ values: run() }),
+  });
+  const methods = ["hard", "fast", "diou", "soft-gaussian", "matrix", "weighted", "merge", "nmw"] as const;
+  return [
+    ...(["probiou", "polygon"] as const).flatMap((iou) =>
+      (["fast", "hard"] as const).map((method) =>
+        row(`oriented-${iou}-${method}`, () => nmsOriented(boxes, scores, { iou, method })),
+      ),
+    ),
+    ...methods.map((method) =>
+      row(`suppress-${method}`, () => suppress(upright, scores, { method, boxFormat: "cxcywh" }).indices),
+    ),
+  ];
+}
+
 async function rowsOf(): Promise<Row[]> {
   const { createTracker } = await load<typeof Track>("track");
   const scene = makeScene();
-  return (["sort", "bytetrack", "ocsort"] as const).map((method) =>
-    trackerRow(`track-${method}`, createTracker({ method }), scene),
-  );
+  return [
+    ...(["sort", "bytetrack", "ocsort"] as const).map((method) =>
+      trackerRow(`track-${method}`, createTracker({ method }), scene),
+    ),
+    ...suppressionRows(await load<typeof Suppress>("suppress")),
+  ];
 }
 
 async function main(): Promise<void> {

@@ -15,6 +15,7 @@ const ENTRIES = {
   "boxwright/model": "model",
   "boxwright/packet": "packet",
   "boxwright/pool": "pool",
+  "boxwright/suppress": "suppress",
   "boxwright/track": "track",
   "boxwright/node": "node",
 };

@@ -11,6 +11,8 @@ import { show } from "../core/tensor.ts";
 
 /** Options of `nms`. */
 export interface NmsOptions {
+  /** Greedy suppression, the only one here: `boxwright/suppress` has the other methods. Default "hard". */
+  readonly method?: "hard";
   /** Default 0.45. */
   readonly iouThreshold?: number;
   /** Boxes at or below this score are left out. Default: none. */
@@ -38,6 +40,7 @@ const LIST: Rule<ArrayLike<number>> = [
     typeof (x as Float32Array)[0] !== "bigint",
 ];
 const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
+  method: ['"hard". nms of boxwright/suppress has other methods', (x) => x === "hard"],
   iouThreshold: ["0..1", isUnit],
   scoreThreshold: ["a number", (x) => typeof x === "number" && x === x],
   maxDetections: ["a whole number from 0 up", (x) => x === Infinity || isWhole(x)],

@@ -12,6 +12,8 @@ import { createContext, runInContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, test } from "vitest";
 import { compilePlan } from "../../src/entries/node.ts";
+import type * as Index from "../../src/entries/index.ts";
+import type * as Suppress from "../../src/entries/suppress.ts";
 import type * as Track from "../../src/entries/track.ts";
 import { loadCases, withPlans } from "../conformance/load.mjs";
 import { type Boxwright, CHECKS_BESIDE, type Plans, runAll, runConformance } from "../conformance/run.mjs";
@@ -123,6 +125,33 @@ describe("each entry answers as recorded", () => {
     }
   });
 
+  test("boxwright/suppress gives Detections of the entry that stands beside it", async () => {
+    for (const [entry, suppress] of [
+      ["index.mjs", "suppress.mjs"],
+      ["index.node.mjs", "suppress.node.mjs"],
+      ["index.cjs", "suppress.cjs"],
+      ["index.node.cjs", "suppress.node.cjs"],
+      ["workerd.mjs", "suppress.workerd.mjs"],
+    ]) {
+      if (entry === "workerd.mjs") {
+        // Node cannot import what workerd does: both files have to name one chunk that holds the class.
+        const chunks = (file: string): string[] =>
+          [...readFileSync(join(dist, file), "utf8").matchAll(/from "(\.\/[^"]+)"/g)].map(([, from]) => from);
+        expect(chunks(suppress).filter((chunk) => chunks(entry).includes(chunk))).not.toEqual([]);
+        continue;
+      }
+      const { createDecoderSync, Detections } = (await load(entry)) as unknown as typeof Index;
+      const { suppressDetections } = (await load(suppress)) as unknown as typeof Suppress;
+      const decoder = createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" });
+      const boxes = { data: [0, 0, 0.5, 0.5], dims: [1, 1, 4] };
+      const found = suppressDetections(decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } }), {
+        method: "soft-gaussian",
+      });
+      expect(found).toBeInstanceOf(Detections);
+      expect(found).toHaveLength(1);
+    }
+  });
+
   test("boxwright/model throws the errors of the entry that stands beside it", async () => {
     for (const [entry, model] of [
       ["index.mjs", "model.mjs"],
@@ -154,6 +183,9 @@ describe("each entry answers as recorded", () => {
       "priors",
       "model",
       "packet",
+      "suppress",
+      "suppress.node",
+      "suppress.workerd",
       "track",
       "model.node",
       "model.workerd",
@@ -376,7 +408,7 @@ describe("an import does nothing", () => {
   }
   /** The loader makes a decoder of UTF-16 when it is imported; nothing else is looked at. */
   const needsOfLoader = (file: string): string[] =>
-    /^(ts|plan\.ts|priors|track)\./.test(file) ? [] : ["TextDecoder"];
+    /^(ts|plan\.ts|priors|suppress|track)\./.test(file) ? [] : ["TextDecoder"];
 
   test("the traps spring", () => {
     const { read, evaluate } = realm();
@@ -398,7 +430,7 @@ describe("an import does nothing", () => {
     },
   );
 
-  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs", "track.cjs"])(
+  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs", "suppress.cjs", "track.cjs"])(
     "%s reads nothing of the world when it is imported",
     (file) => {
       const { read, evaluate } = realm();

@@ -11,6 +11,7 @@ import * as packet from "../../src/entries/packet.ts";
 import * as plan from "../../src/entries/plan.ts";
 import * as pool from "../../src/entries/pool.ts";
 import * as priors from "../../src/entries/priors.ts";
+import * as suppress from "../../src/entries/suppress.ts";
 import * as track from "../../src/entries/track.ts";
 
 const src = new URL("../../src/", import.meta.url);
@@ -48,6 +49,7 @@ const entries: Record<string, string> = {
   "boxwright/priors": "priors",
   "boxwright/model": "model",
   "boxwright/packet": "packet",
+  "boxwright/suppress": "suppress",
   "boxwright/track": "track",
   "boxwright/node": "node",
 };
@@ -93,7 +95,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, model, node, packet, plan, pool, priors, track].flatMap((entry) =>
+    const names = [boxwright, model, node, packet, plan, pool, priors, track, suppress].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

@@ -17,6 +17,7 @@ const LAYERS = [
   "memory",
   "engine",
   "decode",
+  "suppress",
   "track",
   "planfile",
   "packet",
