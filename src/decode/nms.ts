@@ -40,7 +40,6 @@ const LIST: Rule<ArrayLike<number>> = [
     typeof (x as Float32Array)[0] !== "bigint",
 ];
 const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
-  method: ['"hard". nms of boxwright/suppress has other methods', (x) => x === "hard"],
   iouThreshold: ["0..1", isUnit],
   scoreThreshold: ["a number", (x) => typeof x === "number" && x === x],
   maxDetections: ["a whole number from 0 up", (x) => x === Infinity || isWhole(x)],
@@ -48,6 +47,7 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
   boxFormat: ["xyxy, yxyx, cxcywh or xywh", (x) => FORMATS.includes(x)],
   suppress: ['">" or ">="', (x) => x === ">" || x === ">="],
   pixelOffset: ["a number", (x) => Number.isFinite(x)],
+  method: ['"hard". nms of boxwright/suppress has other methods', (x) => x === "hard"],
   // `checkEngine` checks it.
   engine: ["", () => true],
 };
