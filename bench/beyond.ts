@@ -1,8 +1,9 @@
-/** What stands beside the decoder: trackers, suppression by name. Each row has a time and a digest of its answer. */
+/** What stands beside the decoder: trackers, suppression, tiles. Each row has a time and a digest of its answer. */
 import { parseArgs } from "node:util";
 import { crc32 } from "node:zlib";
 import { pathToFileURL } from "node:url";
 import type * as Suppress from "../src/entries/suppress.ts";
+import type * as Tiles from "../src/entries/tiles.ts";
 import type * as Track from "../src/entries/track.ts";
 import { timeOf } from "./measure.ts";
 import { chosen, positive, runScript } from "./options.ts";
@@ -115,6 +116,38 @@ function suppressionRows({ nmsOriented, suppress }: typeof Suppress): Row[] {
   ];
 }
 
+/** Merges 20 tiles of a picture of 2500 x 1600 pixels, 50 detections in each. */
+function tileRows({ Detections, createTileMerger, tiles }: typeof Tiles): Row[] {
+  const random = mulberry32(47);
+  const size = [2500, 1600] as const;
+  const parts = tiles(size, { tile: [640, 512] }).map((tile) => {
+    const boxes = Array.from({ length: 50 }, () => [0.9 * random(), 0.9 * random()]).flatMap(([x, y]) => [
+      x,
+      y,
+      x + 0.1 * random(),
+      y + 0.1 * random(),
+    ]);
+    const scores = Float32Array.from({ length: 50 }, () => random());
+    const found = new Detections(
+      Float32Array.from(boxes),
+      scores,
+      new Int32Array(50),
+      Uint32Array.from(scores.keys()),
+      null,
+    );
+    return [tile, Object.assign(found, { length: 50 })] as const;
+  });
+  return (["greedy-nmm", "nmm", "nms"] as const).map((method) => {
+    const merger = createTileMerger(size, { method, maxDetections: 1000 });
+    const merge = () => {
+      merger.clear();
+      for (const [tile, found] of parts) merger.add(tile, found);
+      return merger.merge();
+    };
+    return { name: `tiles-${method}`, run: () => merge().length, answer: () => ({ values: merge().boxes }) };
+  });
+}
+
 async function rowsOf(): Promise<Row[]> {
   const { createTracker } = await load<typeof Track>("track");
   const scene = makeScene();
@@ -123,6 +156,7 @@ async function rowsOf(): Promise<Row[]> {
       trackerRow(`track-${method}`, createTracker({ method }), scene),
     ),
     ...suppressionRows(await load<typeof Suppress>("suppress")),
+    ...tileRows(await load<typeof Tiles>("tiles")),
   ];
 }
 

@@ -16,6 +16,7 @@ const ENTRIES = {
   "boxwright/packet": "packet",
   "boxwright/pool": "pool",
   "boxwright/suppress": "suppress",
+  "boxwright/tiles": "tiles",
   "boxwright/track": "track",
   "boxwright/node": "node",
 };

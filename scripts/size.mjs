@@ -40,6 +40,7 @@ const imports = {
   "boxwright/suppress: everything": everything("suppress"),
   "boxwright/suppress: nms": some("suppress", "nms"),
   "boxwright/suppress: nmsOriented": some("suppress", "nmsOriented"),
+  "boxwright/tiles: everything": everything("tiles"),
   "boxwright/track: everything": everything("track"),
   "boxwright and boxwright/model: createDecoder, readModel": `${some("index", "createDecoder")} ${some("model", "readModel")}`,
   "boxwright, condition workerd: everything": everything("workerd"),

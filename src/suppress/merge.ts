@@ -130,15 +130,3 @@ export function groupTransitively(c: Candidates, { metric, threshold }: MatchRul
   });
   return groups;
 }
-
-/** Returns the box around all rows of each group. */
-export const enclosing = (c: Candidates, groups: readonly (readonly number[])[]): Outcome =>
-  merged(c, groups, (rows) => enclose(c, rows));
-
-function enclose({ corners }: Candidates, rows: readonly number[]): number[] {
-  const box = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const row of rows)
-    for (let k = 0; k < 4; k++)
-      box[k] = k < 2 ? Math.min(box[k], corners[row * 4 + k]) : Math.max(box[k], corners[row * 4 + k]);
-  return box;
-}

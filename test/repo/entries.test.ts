@@ -14,6 +14,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { compilePlan } from "../../src/entries/node.ts";
 import type * as Index from "../../src/entries/index.ts";
 import type * as Suppress from "../../src/entries/suppress.ts";
+import type * as Tiles from "../../src/entries/tiles.ts";
 import type * as Track from "../../src/entries/track.ts";
 import { loadCases, withPlans } from "../conformance/load.mjs";
 import { type Boxwright, CHECKS_BESIDE, type Plans, runAll, runConformance } from "../conformance/run.mjs";
@@ -152,6 +153,20 @@ describe("each entry answers as recorded", () => {
     }
   });
 
+  test("boxwright/tiles gives Detections of the entry that stands beside it", async () => {
+    for (const [entry, file] of [
+      ["index.mjs", "tiles.mjs"],
+      ["index.node.mjs", "tiles.node.mjs"],
+      ["index.cjs", "tiles.cjs"],
+      ["index.node.cjs", "tiles.node.cjs"],
+    ]) {
+      const { Detections } = (await load(entry)) as unknown as typeof Index;
+      const { mergeTiles, tiles } = (await load(file)) as unknown as typeof Tiles;
+      expect(tiles([1000, 700], { tile: 512 })).toHaveLength(6);
+      expect(mergeTiles([1000, 700], [])).toBeInstanceOf(Detections);
+    }
+  });
+
   test("boxwright/model throws the errors of the entry that stands beside it", async () => {
     for (const [entry, model] of [
       ["index.mjs", "model.mjs"],
@@ -186,6 +201,9 @@ describe("each entry answers as recorded", () => {
       "suppress",
       "suppress.node",
       "suppress.workerd",
+      "tiles",
+      "tiles.node",
+      "tiles.workerd",
       "track",
       "model.node",
       "model.workerd",
@@ -408,7 +426,7 @@ describe("an import does nothing", () => {
   }
   /** The loader makes a decoder of UTF-16 when it is imported; nothing else is looked at. */
   const needsOfLoader = (file: string): string[] =>
-    /^(ts|plan\.ts|priors|suppress|track)\./.test(file) ? [] : ["TextDecoder"];
+    /^(ts|plan\.ts|priors|suppress|tiles|track)\./.test(file) ? [] : ["TextDecoder"];
 
   test("the traps spring", () => {
     const { read, evaluate } = realm();
@@ -430,7 +448,7 @@ describe("an import does nothing", () => {
     },
   );
 
-  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs", "suppress.cjs", "track.cjs"])(
+  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs", "suppress.cjs", "tiles.cjs", "track.cjs"])(
     "%s reads nothing of the world when it is imported",
     (file) => {
       const { read, evaluate } = realm();

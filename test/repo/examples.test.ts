@@ -12,6 +12,7 @@ import * as plan from "../../src/entries/plan.ts";
 import * as pool from "../../src/entries/pool.ts";
 import * as priors from "../../src/entries/priors.ts";
 import * as suppress from "../../src/entries/suppress.ts";
+import * as tiles from "../../src/entries/tiles.ts";
 import * as track from "../../src/entries/track.ts";
 
 const src = new URL("../../src/", import.meta.url);
@@ -50,6 +51,7 @@ const entries: Record<string, string> = {
   "boxwright/model": "model",
   "boxwright/packet": "packet",
   "boxwright/suppress": "suppress",
+  "boxwright/tiles": "tiles",
   "boxwright/track": "track",
   "boxwright/node": "node",
 };
@@ -95,7 +97,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, model, node, packet, plan, pool, priors, track, suppress].flatMap((entry) =>
+    const names = [boxwright, model, node, packet, plan, pool, priors, track, suppress, tiles].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

@@ -18,6 +18,7 @@ const LAYERS = [
   "engine",
   "decode",
   "suppress",
+  "tiles",
   "track",
   "planfile",
   "packet",
