@@ -97,10 +97,11 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, model, node, packet, plan, pool, priors, track, suppress, tiles].flatMap((entry) =>
-      Object.entries(entry)
-        .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
-        .map(([name]) => name),
+    const names = [boxwright, model, node, packet, plan, pool, priors, track, suppress, tiles].flatMap(
+      (entry) =>
+        Object.entries(entry)
+          .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
+          .map(([name]) => name),
     );
     const shown = new Set(examples.map((e) => e.name));
     expect([...new Set(names)].filter((name) => !shown.has(name))).toEqual([]);
