@@ -16,6 +16,9 @@ const ENTRIES = {
   "boxwright/prepare": "prepare",
   "boxwright/packet": "packet",
   "boxwright/pool": "pool",
+  "boxwright/suppress": "suppress",
+  "boxwright/tiles": "tiles",
+  "boxwright/track": "track",
   "boxwright/node": "node",
 };
 

@@ -11,6 +11,8 @@ import { show } from "../core/tensor.ts";
 
 /** Options of `nms`. */
 export interface NmsOptions {
+  /** Greedy suppression, the only one here: `boxwright/suppress` has the other methods. Default "hard". */
+  readonly method?: "hard";
   /** Default 0.45. */
   readonly iouThreshold?: number;
   /** Boxes at or below this score are left out. Default: none. */
@@ -45,6 +47,7 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
   boxFormat: ["xyxy, yxyx, cxcywh or xywh", (x) => FORMATS.includes(x)],
   suppress: ['">" or ">="', (x) => x === ">" || x === ">="],
   pixelOffset: ["a number", (x) => Number.isFinite(x)],
+  method: ['"hard". nms of boxwright/suppress has other methods', (x) => x === "hard"],
   // `checkEngine` checks it.
   engine: ["", () => true],
 };

@@ -12,6 +12,10 @@ import { createContext, runInContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, test } from "vitest";
 import { compilePlan } from "../../src/entries/node.ts";
+import type * as Index from "../../src/entries/index.ts";
+import type * as Suppress from "../../src/entries/suppress.ts";
+import type * as Tiles from "../../src/entries/tiles.ts";
+import type * as Track from "../../src/entries/track.ts";
 import { loadCases, withPlans } from "../conformance/load.mjs";
 import { type Boxwright, CHECKS_BESIDE, type Plans, runAll, runConformance } from "../conformance/run.mjs";
 
@@ -113,6 +117,56 @@ describe("each entry answers as recorded", () => {
     expect(await load("index.mjs")).not.toHaveProperty("ssdMobilenetAnchors");
   });
 
+  test("boxwright/track follows detections, by import and by require", async () => {
+    for (const file of ["track.mjs", "track.cjs"]) {
+      const { createTracker } = (await load(file)) as unknown as Pick<typeof Track, "createTracker">;
+      const tracker = createTracker({ method: "bytetrack" });
+      const one = { length: 1, boxes: [10, 10, 50, 90], scores: [0.9] };
+      expect([...tracker.update(one, 0), ...tracker.update(one, 1 / 30)]).toEqual([1, 1]);
+    }
+  });
+
+  test("boxwright/suppress gives Detections of the entry that stands beside it", async () => {
+    for (const [entry, suppress] of [
+      ["index.mjs", "suppress.mjs"],
+      ["index.node.mjs", "suppress.node.mjs"],
+      ["index.cjs", "suppress.cjs"],
+      ["index.node.cjs", "suppress.node.cjs"],
+      ["workerd.mjs", "suppress.workerd.mjs"],
+    ]) {
+      if (entry === "workerd.mjs") {
+        // Node cannot import what workerd does: both files have to name one chunk that holds the class.
+        const chunks = (file: string): string[] =>
+          [...readFileSync(join(dist, file), "utf8").matchAll(/from "(\.\/[^"]+)"/g)].map(([, from]) => from);
+        expect(chunks(suppress).filter((chunk) => chunks(entry).includes(chunk))).not.toEqual([]);
+        continue;
+      }
+      const { createDecoderSync, Detections } = (await load(entry)) as unknown as typeof Index;
+      const { suppressDetections } = (await load(suppress)) as unknown as typeof Suppress;
+      const decoder = createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" });
+      const boxes = { data: [0, 0, 0.5, 0.5], dims: [1, 1, 4] };
+      const found = suppressDetections(decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } }), {
+        method: "soft-gaussian",
+      });
+      expect(found).toBeInstanceOf(Detections);
+      expect(found).toHaveLength(1);
+    }
+  });
+
+  test("boxwright/tiles gives Detections of the entry that stands beside it", async () => {
+    for (const [entry, file] of [
+      ["index.mjs", "tiles.mjs"],
+      ["index.node.mjs", "tiles.node.mjs"],
+      ["index.cjs", "tiles.cjs"],
+      ["index.node.cjs", "tiles.node.cjs"],
+    ]) {
+      const { Detections } = (await load(entry)) as unknown as typeof Index;
+      const { mergeTiles, tiles } = (await load(file)) as unknown as typeof Tiles;
+      expect(tiles([1000, 700], { tile: 512 })).toHaveLength(6);
+      expect(mergeTiles([1000, 700], [])).toBeInstanceOf(Detections);
+    }
+  });
+
   test("boxwright/model throws the errors of the entry that stands beside it", async () => {
     for (const [entry, model] of [
       ["index.mjs", "model.mjs"],
@@ -168,6 +222,13 @@ describe("each entry answers as recorded", () => {
       "priors",
       "model",
       "packet",
+      "suppress",
+      "suppress.node",
+      "suppress.workerd",
+      "tiles",
+      "tiles.node",
+      "tiles.workerd",
+      "track",
       "model.node",
       "model.workerd",
       "prepare",
@@ -393,7 +454,7 @@ describe("an import does nothing", () => {
   }
   /** The loader makes a decoder of UTF-16 when it is imported; nothing else is looked at. */
   const needsOfLoader = (file: string): string[] =>
-    /^(ts|plan\.ts|priors)\./.test(file) ? [] : ["TextDecoder"];
+    /^(ts|plan\.ts|priors|suppress|tiles|track)\./.test(file) ? [] : ["TextDecoder"];
 
   test("the traps spring", () => {
     const { read, evaluate } = realm();
@@ -415,7 +476,7 @@ describe("an import does nothing", () => {
     },
   );
 
-  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs"])(
+  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs", "suppress.cjs", "tiles.cjs", "track.cjs"])(
     "%s reads nothing of the world when it is imported",
     (file) => {
       const { read, evaluate } = realm();

@@ -12,6 +12,9 @@ import * as packet from "../../src/entries/packet.ts";
 import * as plan from "../../src/entries/plan.ts";
 import * as pool from "../../src/entries/pool.ts";
 import * as priors from "../../src/entries/priors.ts";
+import * as suppress from "../../src/entries/suppress.ts";
+import * as tiles from "../../src/entries/tiles.ts";
+import * as track from "../../src/entries/track.ts";
 
 const src = new URL("../../src/", import.meta.url);
 const folder = new URL("./.examples.tmp/", import.meta.url);
@@ -49,6 +52,9 @@ const entries: Record<string, string> = {
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
   "boxwright/packet": "packet",
+  "boxwright/suppress": "suppress",
+  "boxwright/tiles": "tiles",
+  "boxwright/track": "track",
   "boxwright/node": "node",
 };
 /** Threads are built files, so the pool is the built one too. */
@@ -93,7 +99,8 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, model, node, packet, plan, pool, prepare, priors].flatMap((entry) =>
+    const bundles = [boxwright, model, node, packet, plan, pool, prepare, priors, suppress, tiles, track];
+    const names = bundles.flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

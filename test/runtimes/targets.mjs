@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { openPage } from "./browser.mjs";
+import { CHECKS } from "../conformance/beside.mjs";
 import { Missing, obtain } from "./install.mjs";
 import { codeSize, loadedBy } from "./loaded.mjs";
 
@@ -47,6 +48,10 @@ export async function writePrograms(app) {
   const report = (main) => `console.log(${JSON.stringify(MARK)} + JSON.stringify(${main}));\n`;
   const both = 'import { bytesOf, runAll } from "./conformance.mjs";\nimport { cases } from "./cases.mjs";\n';
   const esm = (from) => `import * as boxwright from "${from}";\n${both}`;
+  const besideImports = ["suppress", "tiles", "track"]
+    .map((name) => `import * as ${name} from "boxwright/${name}";\n`)
+    .join("");
+  const beside = `${besideImports}import { runBeside } from "./beside.mjs";\n`;
   // the promise of createDecoder has to come to the same engine as the synchronous way
   const asynchronous =
     "const late = await boxwright.createDecoder(cases[0].config);\nconst result = runAll(boxwright, cases);\n" +
@@ -100,6 +105,13 @@ export async function writePrograms(app) {
       'const cases = await (await fetch("/cases.json")).json();\n' +
       asynchronous +
       "postMessage(result);\n",
+    "beside-esm.mjs": `${beside}${report("runBeside({ suppress, tiles, track })")}`,
+    "beside-cjs.cjs":
+      'const suppress = require("boxwright/suppress");\nconst tiles = require("boxwright/tiles");\n' +
+      'const track = require("boxwright/track");\n' +
+      `import("./beside.mjs").then(({ runBeside }) => {\n  ${report("runBeside({ suppress, tiles, track })")}});\n`,
+    "embedded-beside.mjs": `${beside}globalThis.boxwrightResult = JSON.stringify(runBeside({ suppress, tiles, track }));\n`,
+    "small-beside.mjs": `${besideImports}globalThis.boxwright = [suppress, tiles, track];\n`,
     "embedded.mjs": `${esm("boxwright/ts")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
     "embedded-plan.mjs": `${esm("boxwright/plan/ts")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
     "small-plan-ts.mjs":
@@ -388,6 +400,20 @@ export const TARGETS = [
   },
   { runtime: "node20", how: "boxwright/ts, ESM", engine: "ts", ...script("node20", "ts.mjs") },
   { runtime: "node20", how: "boxwright/ts, CommonJS", engine: "ts", ...script("node20", "ts.cjs") },
+  ...["node20", "bun", "deno"].map((runtime) => ({
+    runtime,
+    how: "boxwright/suppress, /tiles, /track, ESM",
+    engine: "ts",
+    checks: CHECKS,
+    ...script(runtime, "beside-esm.mjs"),
+  })),
+  {
+    runtime: "node20",
+    how: "boxwright/suppress, /tiles, /track, CommonJS",
+    engine: "ts",
+    checks: CHECKS,
+    ...script("node20", "beside-cjs.cjs"),
+  },
   {
     runtime: "node20",
     how: "without vector instructions (V8 denied SSE4.1)",
@@ -509,6 +535,13 @@ export const TARGETS = [
     ...quickjs("embedded-plan.mjs", "small-plan-ts.mjs"),
   },
   {
+    runtime: "quickjs",
+    how: "boxwright/suppress, /tiles, /track, esbuild",
+    engine: "ts",
+    checks: CHECKS,
+    ...quickjs("embedded-beside.mjs", "small-beside.mjs"),
+  },
+  {
     runtime: "hermes",
     how: "boxwright/ts, esbuild and Babel",
     engine: "ts",
@@ -519,6 +552,13 @@ export const TARGETS = [
     how: "boxwright/plan/ts, esbuild and Babel",
     engine: "ts",
     ...hermes("embedded-plan.mjs", "small-plan-ts.mjs"),
+  },
+  {
+    runtime: "hermes",
+    how: "boxwright/suppress, /tiles, /track, esbuild and Babel",
+    engine: "ts",
+    checks: CHECKS,
+    ...hermes("embedded-beside.mjs", "small-beside.mjs"),
   },
   {
     runtime: "node20-arm64",

@@ -1,0 +1,186 @@
+/** What stands beside the decoder: trackers, suppression, tiles. Each row has a time and a digest of its answer. */
+import { parseArgs } from "node:util";
+import { crc32 } from "node:zlib";
+import { pathToFileURL } from "node:url";
+import type * as Suppress from "../src/entries/suppress.ts";
+import type * as Tiles from "../src/entries/tiles.ts";
+import type * as Track from "../src/entries/track.ts";
+import { timeOf } from "./measure.ts";
+import { chosen, positive, runScript } from "./options.ts";
+import { mulberry32 } from "./random.ts";
+import { machineLine, madeBy, printerFor, writeReport } from "./report.ts";
+import { layOut, us } from "./table.ts";
+
+interface Row {
+  readonly name: string;
+  /** Runs once; returns a number that is not always 0. */
+  readonly run: () => number;
+  /** The answer that the digest is made of, and what is wrong with it. */
+  readonly answer: () => { readonly values: ArrayLike<number>; readonly fault?: string };
+}
+
+const load = async <T>(entry: string): Promise<T> =>
+  (await import(pathToFileURL(`dist/${entry}.mjs`).href)) as T;
+
+const OBJECTS = 100;
+const FRAMES = 64;
+
+interface Scene {
+  readonly length: number;
+  readonly boxes: Float32Array;
+  readonly scores: Float32Array;
+}
+
+/** Makes frames of 1920 x 1080 pixels in which 100 objects turn in circles, each seen in every frame. */
+function makeScene(): Scene[] {
+  const random = mulberry32(41);
+  const objects = Array.from({ length: OBJECTS }, (_, i) => ({
+    x: 90 + 180 * (i % 10) + 60 * random(),
+    y: 50 + 100 * Math.floor(i / 10) + 20 * random(),
+    width: 40 + 60 * random(),
+    height: 60 + 60 * random(),
+    phase: 2 * Math.PI * random(),
+  }));
+  return Array.from({ length: FRAMES }, (_, f) => ({
+    length: OBJECTS,
+    boxes: Float32Array.from(
+      objects.flatMap(({ x, y, width, height, phase }) => {
+        const turn = phase + (2 * Math.PI * f) / FRAMES;
+        const [left, top] = [x + 30 * Math.cos(turn) + random(), y + 20 * Math.sin(turn) + random()];
+        return [left, top, left + width, top + height];
+      }),
+    ),
+    scores: Float32Array.from(objects, () => 0.65 + 0.3 * random()),
+  }));
+}
+
+/** The circles close, so that the frames can be given again and again. */
+function trackerRow(name: string, tracker: Track.Tracker, scene: readonly Scene[]): Row {
+  let frame = 0;
+  let ids: Int32Array = tracker.update(scene[0], 0);
+  const run = (): number => {
+    frame++;
+    ids = tracker.update(scene[frame % FRAMES], frame / 30);
+    return ids[0] + ids[OBJECTS - 1] + 1;
+  };
+  for (let i = 0; i < 3; i++) run();
+  const first = Array.from(ids);
+  return {
+    name,
+    run,
+    answer: () => {
+      const switched = first.filter((id, i) => id === 0 || id !== ids[i]).length;
+      return { values: ids, ...(switched > 0 ? { fault: `${switched} of ${OBJECTS} ids are others` } : {}) };
+    },
+  };
+}
+
+/** Makes rows of centre, size and angle: 100 objects, each seen by ten cells. */
+function makeOriented(): { readonly boxes: Float32Array; readonly scores: Float32Array } {
+  const random = mulberry32(43);
+  const boxes: number[] = [];
+  for (let o = 0; o < 100; o++) {
+    const [x, y, width, height] = [1024 * random(), 1024 * random(), 20 + 80 * random(), 10 + 30 * random()];
+    const angle = Math.PI * random();
+    for (let k = 0; k < 10; k++)
+      boxes.push(
+        x + 4 * random(),
+        y + 4 * random(),
+        width * (0.9 + 0.2 * random()),
+        height * (0.9 + 0.2 * random()),
+        angle + 0.1 * random(),
+      );
+  }
+  return { boxes: Float32Array.from(boxes), scores: Float32Array.from({ length: 1000 }, () => random()) };
+}
+
+function suppressionRows({ nmsOriented, suppress }: typeof Suppress): Row[] {
+  const { boxes, scores } = makeOriented();
+  const upright = new Float32Array(4000);
+  for (let i = 0; i < 1000; i++) for (let k = 0; k < 4; k++) upright[4 * i + k] = boxes[5 * i + k];
+  const row = (name: string, run: () => Int32Array): Row => ({
+    name,
+    run: () => run().length,
+    answer: () => ({ values: run() }),
+  });
+  const methods = ["hard", "fast", "diou", "soft-gaussian", "matrix", "weighted", "merge", "nmw"] as const;
+  return [
+    ...(["probiou", "polygon"] as const).flatMap((iou) =>
+      (["fast", "hard"] as const).map((method) =>
+        row(`oriented-${iou}-${method}`, () => nmsOriented(boxes, scores, { iou, method })),
+      ),
+    ),
+    ...methods.map((method) =>
+      row(`suppress-${method}`, () => suppress(upright, scores, { method, boxFormat: "cxcywh" }).indices),
+    ),
+  ];
+}
+
+/** Merges 20 tiles of a picture of 2500 x 1600 pixels, 50 detections in each. */
+function tileRows({ Detections, createTileMerger, tiles }: typeof Tiles): Row[] {
+  const random = mulberry32(47);
+  const size = [2500, 1600] as const;
+  const parts = tiles(size, { tile: [640, 512] }).map((tile) => {
+    const boxes = Array.from({ length: 50 }, () => [0.9 * random(), 0.9 * random()]).flatMap(([x, y]) => [
+      x,
+      y,
+      x + 0.1 * random(),
+      y + 0.1 * random(),
+    ]);
+    const scores = Float32Array.from({ length: 50 }, () => random());
+    const found = new Detections(
+      Float32Array.from(boxes),
+      scores,
+      new Int32Array(50),
+      Uint32Array.from(scores.keys()),
+      null,
+    );
+    return [tile, Object.assign(found, { length: 50 })] as const;
+  });
+  return (["greedy-nmm", "nmm", "nms"] as const).map((method) => {
+    const merger = createTileMerger(size, { method, maxDetections: 1000 });
+    const merge = () => {
+      merger.clear();
+      for (const [tile, found] of parts) merger.add(tile, found);
+      return merger.merge();
+    };
+    return { name: `tiles-${method}`, run: () => merge().length, answer: () => ({ values: merge().boxes }) };
+  });
+}
+
+async function rowsOf(): Promise<Row[]> {
+  const { createTracker } = await load<typeof Track>("track");
+  const scene = makeScene();
+  return [
+    ...(["sort", "bytetrack", "ocsort"] as const).map((method) =>
+      trackerRow(`track-${method}`, createTracker({ method }), scene),
+    ),
+    ...suppressionRows(await load<typeof Suppress>("suppress")),
+    ...tileRows(await load<typeof Tiles>("tiles")),
+  ];
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { only: { type: "string" }, time: { type: "string" }, out: { type: "string" } },
+  });
+  const print = printerFor(values.out);
+  const milliseconds = positive("--time", values.time, 700);
+  const made = madeBy("bench:beyond");
+  print(machineLine(made));
+  const reports = [];
+  for (const { name, run, answer } of chosen("--only", values.only, await rowsOf(), (row) => row.name)) {
+    const timing = await timeOf(run, milliseconds);
+    const { values: found, fault = "" } = answer();
+    const digest = crc32(Buffer.from(Float32Array.from(found).buffer))
+      .toString(16)
+      .padStart(8, "0");
+    reports.push({ name, ...timing, digest, fault });
+  }
+  const lines = reports.map((r) => [r.name, us(r.median), us(r.min), us(r.p90), r.digest, r.fault]);
+  for (const line of layOut(["row", "median us", "min", "p90", "digest", ""], lines, 1)) print(line);
+  writeReport(values.out, { ...made, milliseconds, rows: reports });
+  if (reports.some(({ fault }) => fault !== "")) process.exitCode = 1;
+}
+
+await runScript(main);

@@ -1,0 +1,134 @@
+/** Boxes as the methods of suppression read them: corners in doubles, and the order of their scores. */
+
+/** Meaning of a box's four values. */
+export type SuppressBoxFormat = "xyxy" | "yxyx" | "cxcywh" | "xywh";
+
+export interface Candidates {
+  /** x1, y1, x2, y2 of every box, in order of the rows. */
+  readonly corners: Float64Array;
+  readonly scores: Float64Array;
+  /** Class id of every box; all 0 if boxes suppress each other over classes. */
+  readonly classIds: Int32Array;
+  /** Rows of the boxes that take part, best first, ties by row. */
+  readonly order: Int32Array;
+  /** Added to widths and heights in areas. */
+  readonly offset: number;
+}
+
+/** What is left after suppression. */
+export interface Outcome {
+  /** Row of each box, best first. */
+  readonly rows: readonly number[];
+  /** Score of each box. */
+  readonly scores: readonly number[];
+  /** Corners of each box, null if they are those of its row. */
+  readonly corners: readonly number[] | null;
+  /** Rows that each box was made of, its own first. Null for methods that do not merge. */
+  readonly members: readonly (readonly number[])[] | null;
+}
+
+/** Reads boxes as corners. The two corners of a box may come in either order. */
+export function cornersOf(boxes: ArrayLike<number>, n: number, format: SuppressBoxFormat): Float64Array {
+  const corners = new Float64Array(n * 4);
+  for (let i = 0; i < n * 4; i += 4) {
+    let a = boxes[i];
+    let b = boxes[i + 1];
+    let c = boxes[i + 2];
+    let d = boxes[i + 3];
+    if (format === "yxyx") [a, b, c, d] = [b, a, d, c];
+    if (format === "cxcywh") {
+      a -= c / 2;
+      b -= d / 2;
+    }
+    if (format === "cxcywh" || format === "xywh") {
+      c += a;
+      d += b;
+    }
+    corners[i] = Math.min(a, c);
+    corners[i + 1] = Math.min(b, d);
+    corners[i + 2] = Math.max(a, c);
+    corners[i + 3] = Math.max(b, d);
+  }
+  return corners;
+}
+
+/** Writes corners at `from` as the four values of a format to `to`. */
+export function writeBox(
+  to: Float32Array,
+  at: number,
+  corners: ArrayLike<number>,
+  from: number,
+  format: SuppressBoxFormat,
+): void {
+  const x1 = corners[from];
+  const y1 = corners[from + 1];
+  const x2 = corners[from + 2];
+  const y2 = corners[from + 3];
+  const values = {
+    xyxy: [x1, y1, x2, y2],
+    yxyx: [y1, x1, y2, x2],
+    xywh: [x1, y1, x2 - x1, y2 - y1],
+    cxcywh: [(x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1],
+  }[format];
+  to.set(values, at);
+}
+
+/** Returns the rows whose score is a number above the threshold and whose values are finite, best first. */
+export function orderOf(
+  values: Float64Array,
+  width: number,
+  scores: ArrayLike<number>,
+  threshold: number,
+): Int32Array {
+  const rows: number[] = [];
+  for (let i = 0; i < scores.length; i++) {
+    const passes = scores[i] > threshold || (threshold === -Infinity && scores[i] === threshold);
+    let sum = 0;
+    for (let k = 0; k < width; k++) sum += values[i * width + k];
+    if (passes && Number.isFinite(sum)) rows.push(i);
+  }
+  return Int32Array.from(rows).sort((a, b) => scores[b] - scores[a] || a - b);
+}
+
+/** Returns the area that two boxes share. */
+function sharedArea({ corners: b, offset }: Candidates, i: number, j: number): number {
+  const width = Math.min(b[i + 2], b[j + 2]) - Math.max(b[i], b[j]) + offset;
+  if (!(width > 0)) return 0;
+  const height = Math.min(b[i + 3], b[j + 3]) - Math.max(b[i + 1], b[j + 1]) + offset;
+  return height > 0 ? width * height : 0;
+}
+
+const areaAt = ({ corners: b, offset }: Candidates, i: number): number =>
+  (b[i + 2] - b[i] + offset) * (b[i + 3] - b[i + 1] + offset);
+
+/** Returns intersection / union of two rows; 0 for an empty union. */
+export function iouOf(c: Candidates, a: number, b: number): number {
+  const shared = sharedArea(c, a * 4, b * 4);
+  return shared === 0 ? 0 : shared / (areaAt(c, a * 4) + areaAt(c, b * 4) - shared);
+}
+
+/** Returns intersection / smaller area of two rows; 0 for an empty one. */
+export function iosOf(c: Candidates, a: number, b: number): number {
+  const shared = sharedArea(c, a * 4, b * 4);
+  return shared === 0 ? 0 : shared / Math.min(areaAt(c, a * 4), areaAt(c, b * 4));
+}
+
+/**
+ * Returns the DIoU of two rows: IoU - (d^2 / c^2) ^ beta, with d between the centres and c the diagonal of the box
+ * around both.
+ */
+export function diouOf(c: Candidates, a: number, b: number, beta: number): number {
+  const { corners: v } = c;
+  const i = a * 4;
+  const j = b * 4;
+  const dx = (v[i] + v[i + 2] - v[j] - v[j + 2]) / 2;
+  const dy = (v[i + 1] + v[i + 3] - v[j + 1] - v[j + 3]) / 2;
+  const width = Math.max(v[i + 2], v[j + 2]) - Math.min(v[i], v[j]);
+  const height = Math.max(v[i + 3], v[j + 3]) - Math.min(v[i + 1], v[j + 1]);
+  const diagonal = width * width + height * height;
+  return iouOf(c, a, b) - (diagonal > 0 ? ((dx * dx + dy * dy) / diagonal) ** beta : 0);
+}
+
+/** True if two rows can suppress each other. */
+export const isSameClass = ({ classIds }: Candidates, a: number, b: number): boolean =>
+  classIds[a] === classIds[b];

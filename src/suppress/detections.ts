@@ -1,0 +1,69 @@
+/** Suppression of a decoder's detections. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+import { Detections, setLength } from "../decode/detections.ts";
+import type { SuppressOptions } from "./options.ts";
+import { suppress } from "./suppress.ts";
+
+type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
+
+/** Options of `suppressDetections`: a method with its settings, and what detections need. */
+export type SuppressDetectionsOptions = Without<SuppressOptions, "classIds" | "boxFormat"> & {
+  /** False: boxes of different classes suppress each other. Default true. */
+  readonly perClass?: boolean;
+  /**
+   * Width and height of the frame. "diou" and `pixelOffset` measure in its pixels; the IoU needs none. Default: a
+   * square of 1.
+   */
+  readonly size?: readonly [number, number];
+};
+
+const isSize = (x: unknown): boolean =>
+  Array.isArray(x) &&
+  x.length === 2 &&
+  x.every((v: unknown) => typeof v === "number" && v > 0 && v < Infinity);
+
+/**
+ * Suppresses the detections of a decoder by a named method. Decode without suppression, `conventions: { nms: "none" }`,
+ * with `maxDetections` as large as the number of candidates.
+ * @returns detections of their own, which the next `decode` leaves alone; scores and boxes are those of the method
+ * @throws RangeError as `suppress` does
+ * @example
+ * import { createDecoderSync } from "boxwright/ts";
+ * import { suppressDetections } from "boxwright/suppress";
+ *
+ * const decoder = createDecoderSync({
+ *   family: "boxes", classes: 2, coordinates: "normalised", confidenceThreshold: 0.1,
+ *   conventions: { nms: "none" }, maxDetections: 1000,
+ * });
+ * const found = decoder.decode({
+ *   boxes: { data: [0, 0, 0.5, 0.5, 0, 0, 0.5, 0.4, 0.6, 0.6, 1, 1], dims: [1, 3, 4] },
+ *   scores: { data: [0.75, 0, 0.25, 0, 0, 0.5], dims: [1, 3, 2] },
+ * });
+ * const merged = suppressDetections(found, { method: "weighted" });
+ * console.log(found.length, merged.length, merged.at(0)?.y_max.toFixed(3)); // 3 2 0.475
+ */
+export function suppressDetections(
+  detections: Detections,
+  options: SuppressDetectionsOptions = {},
+): Detections {
+  if (typeof (detections as Partial<Detections> | null)?.length !== "number")
+    refuse("detections", show(detections), "what decode() returned", RangeError);
+  const { perClass = true, size = [1, 1], ...rest } = options;
+  if (typeof perClass !== "boolean") refuse("perClass", show(perClass), "true or false", RangeError);
+  if (!isSize(size)) refuse("size", show(size), "[width, height] of the frame", RangeError);
+  const n = detections.length;
+  const { boxes, scores, classIds, sources, labels } = detections.copy();
+  const scaled = Float64Array.from(boxes, (v, i) => v * size[i & 1]);
+  const left = suppress(scaled, scores, { ...rest, ...(perClass ? { classIds } : {}) } as SuppressOptions);
+  const rows = Array.from(left.indices);
+  const result = new Detections(
+    left.boxes.map((v, i) => v / size[i & 1]),
+    left.scores,
+    Int32Array.from(rows, (row) => classIds[row]),
+    Uint32Array.from(rows, (row) => sources[row]),
+    labels,
+  );
+  setLength(result, Math.min(n, rows.length));
+  return result;
+}

@@ -1,0 +1,333 @@
+/** Merging what was found in tiles, by the rules of SAHI, in bounded memory. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+import { Detections, setLength } from "../decode/detections.ts";
+import { type Candidates, isSameClass } from "../suppress/candidates.ts";
+import { keepGreedily } from "../suppress/greedy.ts";
+import { groupGreedily, groupTransitively, matchOf } from "../suppress/merge.ts";
+import { type Tile, sizeOf } from "./plan.ts";
+
+/** Options of `createTileMerger` and `mergeTiles`. */
+export interface MergeTilesOptions {
+  /**
+   * "greedy-nmm": the best box takes all that match it. "nmm": what it takes passes on its own matches. "nms": the best
+   * box drops all that match it. Default "greedy-nmm".
+   */
+  readonly method?: "greedy-nmm" | "nmm" | "nms";
+  /** Boxes match by intersection / smaller area ("ios"), or by intersection / union ("iou"). Default "ios". */
+  readonly metric?: "ios" | "iou";
+  /** Least overlap of boxes that match. Default 0.5. */
+  readonly threshold?: number;
+  /** False: boxes of different classes match. Default true. */
+  readonly perClass?: boolean;
+  /**
+   * "sahi": boxes that were taken have to match the growing box once more, above the threshold. Boxes that fail are
+   * lost, as in SAHI. Default "none": every box that was taken is part of the merged box.
+   */
+  readonly secondTest?: "none" | "sahi";
+  /** Detections that are held at a time, the best ones. Memory is bounded by it. Default 10,000. */
+  readonly maxCandidates?: number;
+  /** Largest number of detections that come out. Default 300. */
+  readonly maxDetections?: number;
+}
+
+/** Collects the detections of tiles one by one, and merges them. Made by `createTileMerger`. */
+export interface TileMerger {
+  /** Count of detections that are held. */
+  readonly length: number;
+  /** Count of detections that were dropped for lack of room, those with the lowest scores. */
+  readonly dropped: number;
+  /**
+   * Takes the detections of a tile: copies them, moved to the tile's place. Boxes are in 0..1 of the tile, as `decode`
+   * gives them with the tile as its frame.
+   * @throws RangeError for a tile that does not lie in the picture
+   */
+  add(tile: Tile, detections: Detections): void;
+  /** Merges what was taken. Returns detections of their own, best first, in 0..1 of the picture. Adding can go on. */
+  merge(): Detections;
+  /** Forgets all detections. */
+  clear(): void;
+}
+
+type Settings = Required<MergeTilesOptions>;
+
+const DEFAULTS: Settings = {
+  method: "greedy-nmm",
+  metric: "ios",
+  threshold: 0.5,
+  perClass: true,
+  secondTest: "none",
+  maxCandidates: 10_000,
+  maxDetections: 300,
+};
+
+const oneOf = (...values: readonly string[]) =>
+  [values.map((v) => `"${v}"`).join(" or "), (x: unknown) => values.includes(x as string)] as const;
+const COUNT = ["a whole number from 1 up", (x: unknown) => Number.isInteger(x) && (x as number) > 0] as const;
+
+const RULES: { readonly [N in keyof Settings]: readonly [string, (x: unknown) => boolean] } = {
+  method: oneOf("greedy-nmm", "nmm", "nms"),
+  metric: oneOf("ios", "iou"),
+  threshold: ["a number in 0..1", (x) => typeof x === "number" && x >= 0 && x <= 1],
+  perClass: ["true or false", (x) => typeof x === "boolean"],
+  secondTest: oneOf("none", "sahi"),
+  maxCandidates: COUNT,
+  maxDetections: COUNT,
+};
+
+function settingsOf(given: MergeTilesOptions): Settings {
+  if (typeof given !== "object" || given === null)
+    refuse("options", show(given), "an object of options", RangeError);
+  const names = Object.keys(RULES);
+  const settings: Record<string, unknown> = { ...DEFAULTS };
+  for (const [name, value] of Object.entries(given)) {
+    if (!names.includes(name)) refuse(name, "an unknown name", `one of ${names.join(", ")}`, RangeError);
+    const [expected, passes] = RULES[name as keyof Settings];
+    if (value === undefined) continue;
+    if (!passes(value)) refuse(name, show(value), expected, RangeError);
+    settings[name] = value;
+  }
+  return settings as unknown as Settings;
+}
+
+/** Doubles of a row: corners in pixels of the picture, score. */
+const ROW = 5;
+
+class Merger implements TileMerger {
+  length = 0;
+  dropped = 0;
+  private readonly size: readonly [number, number];
+  private readonly settings: Settings;
+  private rows = new Float64Array(0);
+  private classIds = new Int32Array(0);
+  private sources = new Uint32Array(0);
+  private labels: readonly string[] | null = null;
+
+  constructor(size: readonly [number, number], settings: Settings) {
+    this.size = size;
+    this.settings = settings;
+  }
+
+  add(tile: Tile, detections: Detections): void {
+    const { x, y, width, height } = this.checkTile(tile);
+    if (typeof (detections as Partial<Detections> | null)?.length !== "number")
+      refuse("detections", show(detections), "what decode() returned for the tile", RangeError);
+    const { length: n, boxes, scores, classIds, sources } = detections;
+    this.grow(this.length + n);
+    for (let i = 0; i < n; i++) {
+      const row = this.length + i;
+      for (let k = 0; k < 4; k += 2) {
+        this.rows[row * ROW + k] = x + boxes[i * 4 + k] * width;
+        this.rows[row * ROW + k + 1] = y + boxes[i * 4 + k + 1] * height;
+      }
+      this.rows[row * ROW + 4] = scores[i];
+      this.classIds[row] = classIds[i];
+      this.sources[row] = sources[i];
+    }
+    this.length += n;
+    this.labels ??= detections.labels;
+    if (this.length > this.settings.maxCandidates) this.dropLowest();
+  }
+
+  merge(): Detections {
+    const { settings } = this;
+    const c = this.candidates();
+    const rule = { metric: settings.metric, threshold: settings.threshold };
+    const max = settings.maxDetections;
+    if (settings.method === "nms") {
+      const kept = keepGreedily(
+        c.order,
+        max,
+        (better, row) =>
+          isSameClass(c, better, row) && matchOf(c, rule.metric, better, row) >= rule.threshold,
+      );
+      return this.result(
+        c,
+        kept.map((row) => [row]),
+      );
+    }
+    const groups =
+      settings.method === "nmm" ? groupTransitively(c, rule).slice(0, max) : groupGreedily(c, rule, max);
+    return this.result(
+      c,
+      settings.secondTest === "none" ? groups : groups.map((rows) => this.testAgain(c, rows)),
+    );
+  }
+
+  clear(): void {
+    this.length = this.dropped = 0;
+    this.labels = null;
+  }
+
+  private checkTile(tile: Tile): Tile {
+    const [width, height] = this.size;
+    const { x, y, width: w, height: h } = tile ?? {};
+    if (!(x >= 0 && y >= 0 && w > 0 && h > 0 && x + w <= width && y + h <= height))
+      refuse(
+        "tile",
+        typeof tile === "object" && tile !== null
+          ? `{x: ${x}, y: ${y}, width: ${w}, height: ${h}}`
+          : show(tile),
+        `a part of the picture of ${width} x ${height} pixels, from tiles()`,
+        RangeError,
+      );
+    return tile;
+  }
+
+  private grow(rows: number): void {
+    if (this.classIds.length >= rows) return;
+    const n = Math.max(rows, 2 * this.classIds.length);
+    const { rows: oldRows, classIds, sources } = this;
+    this.rows = new Float64Array(n * ROW);
+    this.rows.set(oldRows);
+    this.classIds = new Int32Array(n);
+    this.classIds.set(classIds);
+    this.sources = new Uint32Array(n);
+    this.sources.set(sources);
+  }
+
+  /** Keeps the best rows, of equal scores those that came first, in the order in which they came. */
+  private dropLowest(): void {
+    const { rows } = this;
+    const most = this.settings.maxCandidates;
+    const order = Uint32Array.from({ length: this.length }, (_, i) => i);
+    order.sort((a, b) => rows[b * ROW + 4] - rows[a * ROW + 4] || a - b);
+    order
+      .subarray(0, most)
+      .sort()
+      .forEach((from, to) => {
+        rows.copyWithin(to * ROW, from * ROW, (from + 1) * ROW);
+        this.classIds[to] = this.classIds[from];
+        this.sources[to] = this.sources[from];
+      });
+    this.dropped += this.length - most;
+    this.length = most;
+  }
+
+  /** Returns the rows as candidates, and one more row for a box that grows. Equal scores go by corners, as in SAHI. */
+  private candidates(): Candidates {
+    const { rows, length: n } = this;
+    const corners = new Float64Array((n + 1) * 4);
+    for (let i = 0; i < n; i++) for (let k = 0; k < 4; k++) corners[i * 4 + k] = rows[i * ROW + k];
+    const classIds = new Int32Array(n + 1);
+    if (this.settings.perClass) classIds.set(this.classIds.subarray(0, n));
+    const order = Int32Array.from({ length: n }, (_, i) => i).sort((a, b) => {
+      let difference = rows[b * ROW + 4] - rows[a * ROW + 4];
+      for (let k = 0; k < 4 && difference === 0; k++) difference = rows[a * ROW + k] - rows[b * ROW + k];
+      return difference || a - b;
+    });
+    return {
+      corners,
+      scores: Float64Array.from({ length: n }, (_, i) => rows[i * ROW + 4]),
+      classIds,
+      order,
+      offset: 0,
+    };
+  }
+
+  /** Returns the rows of a group that match the growing box by more than the threshold, as SAHI merges them. */
+  private testAgain(c: Candidates, group: readonly number[]): number[] {
+    const { metric, threshold } = this.settings;
+    const grown = this.length;
+    const left = [group[0]];
+    c.corners.copyWithin(grown * 4, group[0] * 4, group[0] * 4 + 4);
+    for (let i = 1; i < group.length; i++) {
+      if (!(matchOf(c, metric, grown, group[i]) > threshold)) continue;
+      left.push(group[i]);
+      for (let k = 0; k < 4; k++) {
+        const v = c.corners[group[i] * 4 + k];
+        const own = c.corners[grown * 4 + k];
+        c.corners[grown * 4 + k] = k < 2 ? Math.min(own, v) : Math.max(own, v);
+      }
+    }
+    return left;
+  }
+
+  /** Writes one detection for each group: the box around its rows, with the score and source of the first one. */
+  private result(c: Candidates, groups: readonly (readonly number[])[]): Detections {
+    const n = groups.length;
+    const boxes = new Float32Array(n * 4);
+    const result = new Detections(
+      boxes,
+      Float32Array.from(groups, ([first]) => c.scores[first]),
+      Int32Array.from(groups, (rows) => this.classOf(c, rows)),
+      Uint32Array.from(groups, ([first]) => this.sources[first]),
+      this.labels,
+    );
+    groups.forEach((rows, i) => {
+      for (let k = 0; k < 4; k++) {
+        let edge = c.corners[rows[0] * 4 + k];
+        for (const row of rows) {
+          const v = c.corners[row * 4 + k];
+          edge = k < 2 ? Math.min(edge, v) : Math.max(edge, v);
+        }
+        boxes[i * 4 + k] = edge / this.size[k & 1];
+      }
+    });
+    setLength(result, n);
+    return result;
+  }
+
+  /** Returns the class of the best row, of equal scores that of the last one, as SAHI. */
+  private classOf({ scores }: Candidates, rows: readonly number[]): number {
+    const last = rows.filter((row) => scores[row] === scores[rows[0]]).at(-1) as number;
+    return this.classIds[last];
+  }
+}
+
+/**
+ * Makes a collector for what is found in tiles. Decode the tiles one after the other and add each: only detections are
+ * held, the best `maxCandidates` of them.
+ * @param size width and height of the picture in pixels
+ * @throws RangeError for an option that is unknown or has a wrong value
+ * @example
+ * import { createDecoderSync } from "boxwright/ts";
+ * import { createTileMerger, tiles } from "boxwright/tiles";
+ *
+ * const decoder = createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" });
+ * const merger = createTileMerger([160, 100]);
+ * // an object at 70..90 lies in both tiles; the second one sees a part of it
+ * const seen = [[0.7, 0.2, 0.9, 0.5], [0.2, 0.2, 0.3, 0.5]];
+ * for (const [i, tile] of tiles([160, 100], { tile: 100, overlap: 0.4 }).entries()) {
+ *   const boxes = { data: seen[i], dims: [1, 1, 4] };
+ *   merger.add(tile, decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } }));
+ * }
+ * const found = merger.merge();
+ * console.log(merger.length, found.length, found.boxes[0] * 160, found.boxes[2] * 160); // 2 1 70 90
+ */
+export function createTileMerger(
+  size: readonly [number, number],
+  options: MergeTilesOptions = {},
+): TileMerger {
+  return new Merger(sizeOf(size), settingsOf(options));
+}
+
+/**
+ * Merges the detections of tiles. The pairs are read one by one, so a generator may decode each tile when it is asked
+ * for.
+ * @param size width and height of the picture in pixels
+ * @param parts each tile with its detections, in 0..1 of the tile
+ * @returns detections of their own, best first, in 0..1 of the picture
+ * @throws RangeError for a tile that does not lie in the picture, and for options that are unknown or wrong
+ * @example
+ * import { createDecoderSync } from "boxwright/ts";
+ * import { mergeTiles, tiles } from "boxwright/tiles";
+ *
+ * const decoder = createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" });
+ * function* parts() {
+ *   for (const tile of tiles([200, 100], { tile: 100, overlap: 0 })) {
+ *     const boxes = { data: [0.25, 0.25, 0.5, 0.5], dims: [1, 1, 4] };
+ *     yield [tile, decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } })];
+ *   }
+ * }
+ * console.log([...mergeTiles([200, 100], parts())].map((d) => d.x_min)); // [0.125,0.625]
+ */
+export function mergeTiles(
+  size: readonly [number, number],
+  parts: Iterable<readonly [Tile, Detections]>,
+  options: MergeTilesOptions = {},
+): Detections {
+  const merger = createTileMerger(size, options);
+  for (const [tile, detections] of parts) merger.add(tile, detections);
+  return merger.merge();
+}

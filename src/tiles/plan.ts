@@ -1,0 +1,89 @@
+/** The plan of tiles: which parts of a large picture are prepared and decoded one by one. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+
+/** A part of a picture, in whole pixels. */
+export interface Tile {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Options of `tiles`. */
+export interface TileOptions {
+  /** Width and height of a tile in pixels; one number for both. */
+  readonly tile: number | readonly [number, number];
+  /** Part of a tile that neighbours share, from 0 to below 1; x and y apart as a pair. Default 0.2. */
+  readonly overlap?: number | readonly [number, number];
+  /**
+   * True: the whole picture comes as the last tile, if there is more than one. Objects larger than a tile are then seen
+   * whole. Default false.
+   */
+  readonly whole?: boolean;
+}
+
+const isCount = (x: unknown): x is number => Number.isInteger(x) && (x as number) > 0 && (x as number) < 1e9;
+const isPart = (x: unknown): x is number => typeof x === "number" && x >= 0 && x < 1;
+
+/** Returns a pair of what may be one value or two. Throws a RangeError if they are none. */
+function pairOf(
+  name: string,
+  given: number | readonly [number, number],
+  isValid: (x: unknown) => boolean,
+  expected: string,
+): readonly [number, number] {
+  const pair: readonly unknown[] = Array.isArray(given) ? given : [given, given];
+  if (pair.length !== 2 || !pair.every(isValid)) refuse(name, show(given), expected, RangeError);
+  return pair as readonly [number, number];
+}
+
+/** Checks the size of a picture: two whole numbers of pixels. */
+export const sizeOf = (size: readonly [number, number]): readonly [number, number] =>
+  pairOf("size", Array.isArray(size) ? size : NaN, isCount, "[width, height] of the picture in whole pixels");
+
+/** Returns where the tiles of one axis begin. The last one is moved back, so that it ends where the picture ends. */
+function beginnings(length: number, tile: number, overlap: number): number[] {
+  // A step of 0 would never arrive.
+  const step = Math.max(1, tile - Math.floor(overlap * tile));
+  const found = [0];
+  for (let end = tile; end < length; end = found[found.length - 1] + tile)
+    found.push(Math.min(found[found.length - 1] + step, length - tile));
+  return found;
+}
+
+/**
+ * Plans tiles over a picture, row by row, as SAHI does: neighbours share the overlap, and the last tile of a row or
+ * column is moved back to the border. A picture smaller than a tile is one tile of its own size.
+ * @param size width and height of the picture in pixels
+ * @throws RangeError for sizes that are no whole pixels and overlaps outside of 0 to 1
+ * @example
+ * import { tiles } from "boxwright/tiles";
+ *
+ * const plan = tiles([1000, 700], { tile: 512 });
+ * console.log(plan.length, plan.map(({ x }) => x)); // 6 [0,410,488,0,410,488]
+ */
+export function tiles(size: readonly [number, number], options: TileOptions): readonly Tile[] {
+  const [width, height] = sizeOf(size);
+  if (typeof options !== "object" || options === null)
+    refuse("options", show(options), "an object such as { tile: 640 }", RangeError);
+  for (const name of Object.keys(options))
+    if (!["tile", "overlap", "whole"].includes(name))
+      refuse(name, "an unknown name", "one of tile, overlap, whole", RangeError);
+  const { whole = false, overlap = 0.2 } = options;
+  const tile = pairOf("tile", options.tile, isCount, "a whole number of pixels, or [width, height]");
+  const shared = pairOf("overlap", overlap, isPart, "a part of a tile from 0 to below 1, or [x, y]");
+  if (typeof whole !== "boolean") refuse("whole", show(whole), "true or false", RangeError);
+  const columns = beginnings(width, tile[0], shared[0]);
+  const rows = beginnings(height, tile[1], shared[1]);
+  const plan: Tile[] = rows.flatMap((y) =>
+    columns.map((x) => ({
+      x,
+      y,
+      width: Math.min(tile[0], width),
+      height: Math.min(tile[1], height),
+    })),
+  );
+  if (whole && plan.length > 1) plan.push({ x: 0, y: 0, width, height });
+  return plan;
+}

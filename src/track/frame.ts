@@ -1,0 +1,110 @@
+/** The detections of one frame as the trackers read them: doubles in pixels. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+import { room } from "./lists.ts";
+
+/** Detections in columns. `Detections` of a decoder are such; so are arrays of one's own. */
+export interface TrackerInput {
+  /** Number of detections. The columns may be longer. */
+  readonly length: number;
+  /** x_min, y_min, x_max, y_max of each detection, side by side. */
+  readonly boxes: ArrayLike<number>;
+  /** Confidence of each detection. */
+  readonly scores: ArrayLike<number>;
+  /** Class id of each detection. Only `perClass` reads it. */
+  readonly classIds?: ArrayLike<number>;
+}
+
+export class Frame {
+  length = 0;
+  /** Time since the first frame, in frames of the nominal rate. */
+  time = 0;
+  /** Time since the frame before, in the same unit. */
+  elapsed = 0;
+  /** Count of frames, this one included. */
+  count = 0;
+  boxes = new Float64Array(0);
+  scores = new Float64Array(0);
+  classIds = new Int32Array(0);
+
+  /**
+   * Copies the detections, boxes times the size of the frame.
+   * @param size width and height in pixels that boxes in 0..1 are multiplied by; null for boxes in pixels
+   */
+  read(given: TrackerInput, size: readonly [number, number] | null, perClass: boolean): void {
+    const n = lengthOf(given, perClass);
+    this.length = 0;
+    this.boxes = room(this.boxes, n * 4);
+    this.scores = room(this.scores, n);
+    this.classIds = room(this.classIds, n);
+    const { boxes, scores, classIds } = given;
+    const width = size === null ? 1 : size[0];
+    const height = size === null ? 1 : size[1];
+    let largest = 0;
+    for (let i = 0; i < n * 4; i += 2) {
+      const x = boxes[i];
+      const y = boxes[i + 1];
+      if (!Number.isFinite(x) || !Number.isFinite(y))
+        refuse(`boxes[${i}]`, `${show(x)}, ${show(y)}`, "finite coordinates", RangeError);
+      largest = Math.max(largest, Math.abs(x), Math.abs(y));
+      this.boxes[i] = x * width;
+      this.boxes[i + 1] = y * height;
+    }
+    checkUnit(n, largest, size);
+    for (let i = 0; i < n; i++) {
+      if (!(scores[i] <= 1 && scores[i] >= 0))
+        refuse(`scores[${i}]`, show(scores[i]), "a confidence in 0..1", RangeError);
+      this.scores[i] = scores[i];
+      this.classIds[i] = perClass ? (classIds as ArrayLike<number>)[i] : 0;
+    }
+    this.length = n;
+  }
+}
+
+const hasLength = (x: unknown, length: number): boolean =>
+  typeof x === "object" && x !== null && (x as ArrayLike<number>).length >= length;
+
+/** Returns the number of detections. Throws if the columns are none, or too short. */
+function lengthOf(given: TrackerInput, perClass: boolean): number {
+  if (typeof given !== "object" || given === null)
+    refuse("detections", show(given), "what decode() returned, or {length, boxes, scores}", RangeError);
+  const { length: n, boxes, scores, classIds } = given;
+  if (!(Number.isInteger(n) && n >= 0 && n < 1e6))
+    refuse("detections.length", show(n), "the number of detections", RangeError);
+  if (!hasLength(boxes, n * 4))
+    refuse(
+      "detections.boxes",
+      show(boxes),
+      `an array of ${n * 4} numbers or more, four for each`,
+      RangeError,
+    );
+  if (!hasLength(scores, n))
+    refuse("detections.scores", show(scores), `an array of ${n} numbers or more`, RangeError);
+  if (perClass && !hasLength(classIds, n))
+    refuse(
+      "detections.classIds",
+      show(classIds),
+      `an array of ${n} class ids or more, as perClass is true`,
+      RangeError,
+    );
+  return n;
+}
+
+/** Throws if boxes in 0..1 come without a size, or boxes in pixels with one. The filters count in pixels. */
+function checkUnit(n: number, largest: number, size: readonly [number, number] | null): void {
+  if (n === 0) return;
+  if (size === null && largest <= 2)
+    refuse(
+      "boxes",
+      `no coordinate above ${largest} and no size`,
+      "boxes in pixels, or size: [width, height] of the frame for boxes in 0..1 such as decode() returns",
+      RangeError,
+    );
+  if (size !== null && largest > 2)
+    refuse(
+      "boxes",
+      `a coordinate of ${largest} and a size`,
+      "boxes in 0..1, or no size for pixels",
+      RangeError,
+    );
+}

@@ -1,0 +1,96 @@
+/** Pairs of tracks and detections, and how they are assigned to each other. */
+import { Assignment } from "./assign.ts";
+import type { Frame } from "./frame.ts";
+import { IndexList, room } from "./lists.ts";
+import { iou } from "./overlap.ts";
+import type { Tracks } from "./tracks.ts";
+
+/** Lists of tracks and detections, and the assignment of one to the other. */
+export class Matching {
+  readonly tracks = new IndexList();
+  readonly detections = new IndexList();
+  readonly assignment = new Assignment();
+  private partners = new Uint8Array(0);
+
+  /** Returns one 0 for each detection. */
+  clearPartners(detections: number): Uint8Array {
+    this.partners = room(this.partners, detections);
+    this.partners.fill(0, 0, detections);
+    return this.partners;
+  }
+
+  /** Empties both lists. */
+  clear(): void {
+    this.tracks.length = this.detections.length = 0;
+  }
+
+  /** Leaves the detections in the list that have no track. */
+  keepFreeDetections(): void {
+    const { detections } = this;
+    const n = detections.length;
+    detections.length = 0;
+    for (let c = 0; c < n; c++) if (!this.isTaken(c)) detections.push(detections.at(c));
+  }
+
+  /** Returns the detection at a place in the list of tracks, -1 if that track has none. */
+  detectionAt(place: number): number {
+    const column = this.assignment.columnOf[place];
+    return column < 0 ? -1 : this.detections.at(column);
+  }
+
+  /** True if the detection at a place in the list has a track. */
+  isTaken(place: number): boolean {
+    return this.assignment.rowOf[place] >= 0;
+  }
+
+  /** Takes a match back. */
+  release(place: number): void {
+    const { columnOf, rowOf } = this.assignment;
+    rowOf[columnOf[place]] = -1;
+    columnOf[place] = -1;
+  }
+}
+
+/**
+ * Adds the IoU of every overlapping pair as its weight.
+ * @param boxes corners of all tracks
+ * @returns true if no track and no detection has two partners above the threshold
+ */
+export function addOverlaps(
+  m: Matching,
+  tracks: Tracks,
+  boxes: Float64Array,
+  frame: Frame,
+  threshold: number,
+): boolean {
+  const rows = m.tracks.length;
+  const columns = m.detections.length;
+  const hasPartner = m.clearPartners(columns);
+  m.assignment.begin(rows, columns);
+  let isOneToOne = true;
+  for (let r = 0; r < rows; r++) {
+    const track = m.tracks.at(r);
+    let rowHasPartner = false;
+    for (let c = 0; c < columns; c++) {
+      const d = m.detections.at(c);
+      if (tracks.classId[track] !== frame.classIds[d]) continue;
+      const overlap = iou(boxes, track * 4, frame.boxes, d * 4, 0);
+      if (overlap <= 0) continue;
+      const pair = m.assignment.add(r, c);
+      m.assignment.weights[pair] = overlap;
+      if (overlap <= threshold) continue;
+      if (rowHasPartner || hasPartner[c] !== 0) isOneToOne = false;
+      rowHasPartner = true;
+      hasPartner[c] = 1;
+    }
+  }
+  return isOneToOne;
+}
+
+/** Takes back the matches whose IoU is below the threshold. */
+export function dropBelow(m: Matching, boxes: Float64Array, frame: Frame, threshold: number): void {
+  for (let r = 0; r < m.tracks.length; r++) {
+    const d = m.detectionAt(r);
+    if (d >= 0 && iou(boxes, m.tracks.at(r) * 4, frame.boxes, d * 4, 0) < threshold) m.release(r);
+  }
+}

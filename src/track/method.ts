@@ -1,0 +1,17 @@
+import type { Frame } from "./frame.ts";
+import type { Tracks } from "./tracks.ts";
+
+/** One of the published trackers. */
+export interface Method {
+  readonly tracks: Tracks;
+  /** Advances all tracks to the frame and matches its detections. `tracks.detection` has the matches. */
+  step(frame: Frame): void;
+  /** True if the id of a track that was found in this frame is given to the caller. */
+  isShown(row: number, frame: Frame): boolean;
+  /** Box of each track for the caller, as corners in pixels. */
+  readonly shownBoxes: Float64Array;
+}
+
+/** Returns the frames after which a track that is not found is given up. Half a frame allows for jitter. */
+export const framesOf = ({ maxLost, frameRate }: { maxLost: number; frameRate: number }): number =>
+  maxLost * frameRate + 0.5;

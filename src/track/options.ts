@@ -1,0 +1,142 @@
+/** Options of the trackers, their published defaults, and the check of what a caller gives. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+
+interface CommonOptions {
+  /**
+   * Width and height of the frame in pixels, for boxes in 0..1 such as `decode` returns. Left out: boxes are in pixels.
+   */
+  readonly size?: readonly [number, number];
+  /** Frames a second that the noise of the filters is published for, which is one frame. Default 30. */
+  readonly frameRate?: number;
+  /** Seconds after which a track that is not found is given up. Default: one frame for `sort`, else 1 second. */
+  readonly maxLost?: number;
+  /** True: a track takes only detections of its class. Default false, as published. */
+  readonly perClass?: boolean;
+}
+
+/** SORT as published. */
+export interface SortOptions extends CommonOptions {
+  readonly method: "sort";
+  /** Least IoU of a detection with the predicted box. Default 0.3. */
+  readonly iouThreshold?: number;
+  /** Frames in a row that a track has to be found in before its id is given. Default 3. */
+  readonly minHits?: number;
+}
+
+/** OC-SORT as published. */
+export interface OcSortOptions extends CommonOptions {
+  readonly method: "ocsort";
+  /** Least IoU of a detection with the predicted box. Default 0.3. */
+  readonly iouThreshold?: number;
+  /** Frames in a row that a track has to be found in before its id is given. Default 3. */
+  readonly minHits?: number;
+  /** Detections above this score are used. Default 0.6. */
+  readonly confidenceThreshold?: number;
+  /** Frames over which the direction of a track is measured. Default 3. */
+  readonly directionFrames?: number;
+  /** Weight of the direction beside the IoU. Default 0.2. */
+  readonly inertia?: number;
+  /** True: detections between 0.1 and `confidenceThreshold` keep tracks alive too. Default false. */
+  readonly useLowScores?: boolean;
+}
+
+/** ByteTrack as published. */
+export interface ByteTrackOptions extends CommonOptions {
+  readonly method: "bytetrack";
+  /** Detections above this score are matched first. Default 0.5. */
+  readonly highThreshold?: number;
+  /** Detections above this score and below `highThreshold` are matched second. Default 0.1. */
+  readonly lowThreshold?: number;
+  /** Least score of a detection that starts a track. Default: `highThreshold` + 0.1. */
+  readonly newThreshold?: number;
+  /** Largest cost of a first match, 1 - IoU x score. A larger threshold lets more pass. Default 0.8. */
+  readonly matchThreshold?: number;
+  /** False: the cost is 1 - IoU, as for MOT20. Default true. */
+  readonly fuseScore?: boolean;
+  /** Pixels added to widths and heights in the IoU. Default 1, as published. */
+  readonly pixelOffset?: number;
+}
+
+/** Options of `createTracker`: the method and its settings. */
+export type TrackerOptions = SortOptions | OcSortOptions | ByteTrackOptions;
+
+/** Settings of a method with every default filled in. */
+export type Complete<T extends TrackerOptions> = Omit<Required<T>, "size"> & {
+  readonly size: readonly [number, number] | null;
+};
+
+type Rule = readonly [expected: string, passes: (x: unknown) => boolean];
+
+const isNumber = (x: unknown, low: number, high: number): boolean =>
+  typeof x === "number" && x >= low && x <= high;
+const UNIT: Rule = ["a number in 0..1", (x) => isNumber(x, 0, 1)];
+const SWITCH: Rule = ["true or false", (x) => typeof x === "boolean"];
+const POSITIVE: Rule = ["a number above 0", (x) => isNumber(x, Number.MIN_VALUE, Number.MAX_VALUE)];
+const FRAMES: Rule = ["a whole number from 1 to 100", (x) => Number.isInteger(x) && isNumber(x, 1, 100)];
+
+const COMMON = {
+  method: [
+    '"sort", "bytetrack" or "ocsort"',
+    (x: unknown) => typeof x === "string" && Object.hasOwn(METHODS, x),
+  ],
+  size: [
+    "[width, height] of the frame in pixels",
+    (x: unknown) => Array.isArray(x) && x.length === 2 && x.every((v) => POSITIVE[1](v) && v !== Infinity),
+  ],
+  frameRate: POSITIVE,
+  maxLost: ["a number of seconds from 0 up", (x: unknown) => isNumber(x, 0, Number.MAX_VALUE)],
+  perClass: SWITCH,
+} as const;
+
+/** The settings of each method: rule and default. */
+const METHODS = {
+  sort: { iouThreshold: [UNIT, 0.3], minHits: [FRAMES, 3] },
+  ocsort: {
+    iouThreshold: [UNIT, 0.3],
+    minHits: [FRAMES, 3],
+    confidenceThreshold: [UNIT, 0.6],
+    directionFrames: [FRAMES, 3],
+    inertia: [UNIT, 0.2],
+    useLowScores: [SWITCH, false],
+  },
+  bytetrack: {
+    highThreshold: [UNIT, 0.5],
+    lowThreshold: [UNIT, 0.1],
+    newThreshold: [UNIT, null],
+    matchThreshold: [UNIT, 0.8],
+    fuseScore: [SWITCH, true],
+    pixelOffset: [["a number from 0 up", (x: unknown) => isNumber(x, 0, 1e6)], 1],
+  },
+} as const;
+
+function check(name: string, value: unknown, [expected, passes]: Rule): void {
+  if (!passes(value)) refuse(name, show(value), expected, RangeError);
+}
+
+/** Checks the options and fills in the defaults. Throws a RangeError that names the option. */
+export function complete(given: TrackerOptions): Complete<TrackerOptions> {
+  if (typeof given !== "object" || given === null)
+    refuse("options", show(given), '{ method: "sort", "bytetrack" or "ocsort" }', RangeError);
+  check("method", given.method, COMMON.method);
+  const own: Readonly<Record<string, readonly [Rule, unknown]>> = METHODS[given.method];
+  const names = [...Object.keys(COMMON), ...Object.keys(own)];
+  for (const [name, value] of Object.entries(given)) {
+    if (!names.includes(name))
+      refuse(name, "an unknown name", `one of ${names.join(", ")} for "${given.method}"`, RangeError);
+    if (value !== undefined) check(name, value, own[name]?.[0] ?? COMMON[name as keyof typeof COMMON]);
+  }
+  const frameRate = given.frameRate ?? 30;
+  const settings: Record<string, unknown> = {
+    method: given.method,
+    size: given.size ?? null,
+    frameRate,
+    maxLost: given.maxLost ?? (given.method === "sort" ? 1 / frameRate : 1),
+    perClass: given.perClass ?? false,
+  };
+  const values = given as unknown as Readonly<Record<string, unknown>>;
+  for (const [name, [, byDefault]] of Object.entries(own)) settings[name] = values[name] ?? byDefault;
+  if (given.method === "bytetrack")
+    settings["newThreshold"] = given.newThreshold ?? (settings["highThreshold"] as number) + 0.1;
+  return settings as unknown as Complete<TrackerOptions>;
+}

@@ -1,0 +1,107 @@
+/**
+ * SORT (Bewley et al., "Simple Online and Realtime Tracking", 2016). Every detection starts a track, whatever its
+ * score.
+ */
+import { AreaFilter, FILTER } from "./filter.ts";
+import type { Frame } from "./frame.ts";
+import { Matching, addOverlaps, dropBelow } from "./match.ts";
+import { type Method, framesOf } from "./method.ts";
+import type { Complete, SortOptions } from "./options.ts";
+import { REMOVED, Tracks } from "./tracks.ts";
+
+export class Sort implements Method {
+  readonly tracks = new Tracks();
+  private readonly options: Complete<SortOptions>;
+  private readonly filter = new AreaFilter();
+  private readonly matching = new Matching();
+  /** Centre x, centre y, area and ratio of a detection. */
+  private readonly measured = new Float64Array(4);
+
+  constructor(options: Complete<SortOptions>) {
+    this.options = options;
+  }
+
+  get shownBoxes(): Float64Array {
+    return this.tracks.box;
+  }
+
+  isShown(row: number, frame: Frame): boolean {
+    const { minHits } = this.options;
+    return this.tracks.streak[row] >= minHits || frame.count <= minHits;
+  }
+
+  step(frame: Frame): void {
+    const { tracks, filter, matching: m, options } = this;
+    predictAreas(tracks, filter, frame);
+    listAll(m, tracks, frame);
+    const isOneToOne = addOverlaps(m, tracks, tracks.box, frame, options.iouThreshold);
+    if (isOneToOne) m.assignment.takeAbove(options.iouThreshold);
+    else m.assignment.solve();
+    dropBelow(m, tracks.box, frame, options.iouThreshold);
+
+    for (let row = 0; row < m.tracks.length; row++) {
+      const d = m.detectionAt(row);
+      if (d >= 0) this.find(row, d, frame);
+      else tracks.streak[row] = 0;
+    }
+    for (let d = 0; d < frame.length; d++) if (!m.isTaken(d)) this.start(d, frame);
+    giveUp(tracks, frame, framesOf(options));
+  }
+
+  private find(row: number, detection: number, frame: Frame): void {
+    const { tracks, filter, measured } = this;
+    measureArea(frame.boxes, detection * 4, measured, 0);
+    filter.update(tracks.filter, row * FILTER, measured);
+    filter.corners(tracks.filter, row * FILTER, tracks.box, row * 4);
+    tracks.detection[row] = detection;
+    tracks.seen[row] = frame.time;
+    tracks.streak[row]++;
+  }
+
+  private start(detection: number, frame: Frame): void {
+    const { tracks, filter, measured } = this;
+    const row = tracks.add(frame, detection);
+    measureArea(frame.boxes, detection * 4, measured, 0);
+    filter.start(tracks.filter, row * FILTER, measured);
+    filter.corners(tracks.filter, row * FILTER, tracks.box, row * 4);
+  }
+}
+
+/** Predicts all tracks, writes their boxes and takes out those whose box is not finite. */
+export function predictAreas(tracks: Tracks, filter: AreaFilter, frame: Frame): void {
+  tracks.beginFrame();
+  filter.setFrames(frame.elapsed);
+  for (let row = 0; row < tracks.length; row++) {
+    const at = row * FILTER;
+    filter.keepArea(tracks.filter, at);
+    filter.predict(tracks.filter, at);
+    filter.corners(tracks.filter, at, tracks.box, row * 4);
+    // A negative area or ratio makes every corner NaN.
+    if (!Number.isFinite(tracks.box[row * 4] + tracks.box[row * 4 + 3])) tracks.stage[row] = REMOVED;
+  }
+  tracks.sweep();
+}
+
+/** Lists every track and every detection. */
+export function listAll(m: Matching, tracks: Tracks, frame: Frame): void {
+  m.clear();
+  for (let row = 0; row < tracks.length; row++) m.tracks.push(row);
+  for (let d = 0; d < frame.length; d++) m.detections.push(d);
+}
+
+/** Takes out the tracks that were not found for more than so many frames. */
+export function giveUp(tracks: Tracks, frame: Frame, frames: number): void {
+  for (let row = 0; row < tracks.length; row++)
+    if (frame.time - tracks.seen[row] > frames) tracks.stage[row] = REMOVED;
+  tracks.sweep();
+}
+
+/** Writes centre x, centre y, area and width / height of a box. `extra` is added to the height of the ratio. */
+export function measureArea(boxes: Float64Array, box: number, to: Float64Array, extra: number): void {
+  const width = boxes[box + 2] - boxes[box];
+  const height = boxes[box + 3] - boxes[box + 1];
+  to[0] = boxes[box] + width / 2;
+  to[1] = boxes[box + 1] + height / 2;
+  to[2] = width * height;
+  to[3] = width / (height + extra);
+}

@@ -1,0 +1,140 @@
+/** `boxwright/track`: ids for detections, over frames. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+import { ByteTrack } from "./bytetrack.ts";
+import { Frame, type TrackerInput } from "./frame.ts";
+import { room } from "./lists.ts";
+import type { Method } from "./method.ts";
+import { OcSort } from "./ocsort.ts";
+import { type ByteTrackOptions, type Complete, type OcSortOptions, type SortOptions } from "./options.ts";
+import { type TrackerOptions, complete } from "./options.ts";
+import { Sort } from "./sort.ts";
+
+/** Follows objects from frame to frame. Made by `createTracker`; trackers share nothing. */
+export interface Tracker {
+  readonly method: TrackerOptions["method"];
+  /** Count of tracks, also of those that are lost or have no id yet. */
+  readonly tracks: number;
+  /**
+   * Box of each detection's track after the last frame: x_min, y_min, x_max, y_max, in the unit of the detections. SORT
+   * and ByteTrack give what their filter makes of the detection, OC-SORT the detection itself. 0 where the id is 0. The
+   * column may be longer than the frame.
+   */
+  readonly boxes: Float64Array;
+  /**
+   * Takes the detections of the next frame. Call it for frames without detections too.
+   * @param seconds time of the frame on any clock; later than the frame before
+   * @returns the id of each detection in their order, from 1 up; 0: none yet. The next call overwrites them.
+   * @throws RangeError for a frame out of order and for columns that do not fit. The tracker then stays as it was.
+   */
+  update(detections: TrackerInput, seconds: number): Int32Array;
+  /** Forgets all tracks and times. Ids begin at 1 again. */
+  reset(): void;
+}
+
+function methodOf(options: Complete<TrackerOptions>): Method {
+  if (options.method === "sort") return new Sort(options as Complete<SortOptions>);
+  return options.method === "ocsort"
+    ? new OcSort(options as Complete<OcSortOptions>)
+    : new ByteTrack(options as Complete<ByteTrackOptions>);
+}
+
+class MethodTracker implements Tracker {
+  readonly method: TrackerOptions["method"];
+  boxes = new Float64Array(0);
+  private readonly options: Complete<TrackerOptions>;
+  private running: Method;
+  private frame = new Frame();
+  /** Time of the first frame and of the last one in seconds; NaN before. */
+  private firstSeconds = NaN;
+  private lastSeconds = NaN;
+  private ids = new Int32Array(0);
+  /** Views of `ids` by their length, so that a frame makes none anew. */
+  private views: Int32Array[] = [];
+
+  constructor(options: Complete<TrackerOptions>) {
+    this.options = options;
+    this.method = options.method;
+    this.running = methodOf(options);
+  }
+
+  get tracks(): number {
+    return this.running.tracks.length;
+  }
+
+  update(detections: TrackerInput, seconds: number): Int32Array {
+    const { frame, running, options } = this;
+    if (!Number.isFinite(seconds)) refuse("seconds", show(seconds), "the time of the frame", RangeError);
+    if (seconds <= this.lastSeconds)
+      refuse(
+        "seconds",
+        `${seconds} after ${this.lastSeconds}`,
+        "a later time than that of the frame before. Leave frames out that come late, or call reset()",
+        RangeError,
+      );
+    frame.read(detections, options.size, options.perClass);
+    if (frame.count === 0) this.firstSeconds = seconds;
+    const time = (seconds - this.firstSeconds) * options.frameRate;
+    frame.elapsed = time - frame.time;
+    frame.time = time;
+    frame.count++;
+    this.lastSeconds = seconds;
+    running.step(frame);
+    return this.answer(frame);
+  }
+
+  reset(): void {
+    this.running = methodOf(this.options);
+    this.frame = new Frame();
+    this.firstSeconds = this.lastSeconds = NaN;
+  }
+
+  /** Writes the ids and boxes of this frame's detections. */
+  private answer(frame: Frame): Int32Array {
+    const { running, options } = this;
+    const { tracks, shownBoxes } = running;
+    const ids = this.viewOf(frame.length);
+    this.boxes = room(this.boxes, frame.length * 4);
+    const { boxes } = this;
+    ids.fill(0);
+    boxes.fill(0, 0, frame.length * 4);
+    const width = options.size === null ? 1 : options.size[0];
+    const height = options.size === null ? 1 : options.size[1];
+    for (let row = 0; row < tracks.length; row++) {
+      const d = tracks.detection[row];
+      if (d < 0 || !running.isShown(row, frame)) continue;
+      ids[d] = tracks.id[row];
+      for (let i = 0; i < 4; i += 2) {
+        boxes[d * 4 + i] = shownBoxes[row * 4 + i] / width;
+        boxes[d * 4 + i + 1] = shownBoxes[row * 4 + i + 1] / height;
+      }
+    }
+    return ids;
+  }
+
+  private viewOf(length: number): Int32Array {
+    if (this.ids.length < length) {
+      this.ids = room(this.ids, length);
+      this.views = [];
+    }
+    return (this.views[length] ??= this.ids.subarray(0, length));
+  }
+}
+
+/**
+ * Makes a tracker: it gives the same id to the same object in frame after frame. `"sort"`, `"bytetrack"` and
+ * `"ocsort"` work as published, with their published settings as defaults.
+ * @throws RangeError for an option that is unknown or has a wrong value
+ * @example
+ * import { createTracker } from "boxwright/track";
+ *
+ * const tracker = createTracker({ method: "bytetrack" });
+ * const one = { length: 1, boxes: [10, 10, 50, 90], scores: [0.9] }; // in pixels
+ * const two = { length: 2, boxes: [200, 20, 240, 80, 12, 10, 52, 90], scores: [0.8, 0.9] };
+ * console.log([...tracker.update(one, 0)]); // [1]
+ * console.log([...tracker.update(two, 1 / 30)]); // [0,1]
+ * console.log([...tracker.update(two, 2 / 30)]); // [2,1]
+ */
+export function createTracker(options: TrackerOptions): Tracker {
+  return new MethodTracker(complete(options));
+}
