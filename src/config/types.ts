@@ -161,8 +161,8 @@ export interface DecoderOptions {
   readonly roles?: Roles;
   /** How to read the tensors where shapes allow several readings. The error that lists them gives the names. */
   readonly reading?: ReadingName;
-  /** Class names by class id. */
-  readonly labels?: readonly string[];
+  /** Class names by class id: a list, or a record (`{0: "person"}`). `boxwright/labels` has the usual lists. */
+  readonly labels?: readonly string[] | { readonly [classId: number]: string };
   /** Number of classes. Default: the number of labels. */
   readonly classes?: number;
   /** 0..1: one value, or one per class. Default of typed options 0.25, of files 0.5. */

@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import * as boxwright from "../../src/entries/index.ts";
+import * as labels from "../../src/entries/labels.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
 import * as plan from "../../src/entries/plan.ts";
@@ -43,6 +44,7 @@ const entries: Record<string, string> = {
   "boxwright/plan": "plan",
   "boxwright/plan/ts": "plan",
   "boxwright/priors": "priors",
+  "boxwright/labels": "labels",
   "boxwright/model": "model",
   "boxwright/node": "node",
 };
@@ -82,7 +84,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, model, node, plan, priors].flatMap((entry) =>
+    const names = [boxwright, labels, model, node, plan, priors].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

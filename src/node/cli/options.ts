@@ -50,8 +50,8 @@ export const NETWORK: Options = {
     aliases: ["nc", "numclasses"],
   },
   labels: {
-    value: "FILE|a,b,c",
-    help: "class names, one per line or separated by commas",
+    value: "FILE|a,b,c|NAME",
+    help: "class names, one per line or separated by commas; or coco80, coco91, voc20, voc21",
     sets: "labels",
     example: "names.txt",
     aliases: ["names", "classnames"],
