@@ -12,6 +12,7 @@ const ENTRIES = {
   "boxwright/wasm": "wasm",
   "boxwright/plan": "plan",
   "boxwright/priors": "priors",
+  "boxwright/draw": "draw",
   "boxwright/labels": "labels",
   "boxwright/model": "model",
   "boxwright/node": "node",

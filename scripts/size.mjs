@@ -28,6 +28,8 @@ const imports = {
   "boxwright/plan: everything": everything("plan"),
   "boxwright/plan/ts: everything": everything("plan.ts"),
   "boxwright/priors: everything": everything("priors"),
+  "boxwright/draw: drawCanvas": some("draw", "drawCanvas"),
+  "boxwright/draw: everything": everything("draw"),
   "boxwright/labels: everything": everything("labels"),
   "boxwright/labels: COCO80": some("labels", "COCO80"),
   "boxwright/model: everything": everything("model"),

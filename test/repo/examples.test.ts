@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import * as boxwright from "../../src/entries/index.ts";
+import * as draw from "../../src/entries/draw.ts";
 import * as labels from "../../src/entries/labels.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
@@ -44,6 +45,7 @@ const entries: Record<string, string> = {
   "boxwright/plan": "plan",
   "boxwright/plan/ts": "plan",
   "boxwright/priors": "priors",
+  "boxwright/draw": "draw",
   "boxwright/labels": "labels",
   "boxwright/model": "model",
   "boxwright/node": "node",
@@ -84,7 +86,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, labels, model, node, plan, priors].flatMap((entry) =>
+    const names = [boxwright, draw, labels, model, node, plan, priors].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),
