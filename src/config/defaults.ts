@@ -31,6 +31,7 @@ export function defaultConfig(format: Config["format"]): Config {
     variances: null,
     scalesGiven: false,
     keep: null,
+    prepare: {},
     outputs: null,
     headOutputs: null,
     roles: null,

@@ -4,10 +4,22 @@
  */
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conventions.ts";
 import { ACTIVATIONS, FAMILIES, type Family, familyTyped } from "../core/families.ts";
+import { mergeRules } from "../core/prepare-rule.ts";
 import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
 import type { FieldReader } from "./fields.ts";
-import { CONFIDENCE, COUNT, NAMES, type Rule, TEXTS, UNIT, isText, isWhole, oneOf } from "./fields.ts";
+import {
+  CONFIDENCE,
+  COUNT,
+  NAMES,
+  type Rule,
+  TEXTS,
+  UNIT,
+  isObject,
+  isText,
+  isWhole,
+  oneOf,
+} from "./fields.ts";
 import { mayBePerClass } from "./per-class.ts";
 import type { Config, Roles } from "./types.ts";
 
@@ -52,6 +64,8 @@ const SETTINGS = {
   coordinates: oneOf(["pixels", "normalised"]),
   roles: readRoles,
   reading: oneOf(READING_NAMES),
+  // `prepareImage` checks the fields, also of a rule that comes without a config.
+  prepare: ["a rule of prepareImage", isObject],
   labels: (r: FieldReader) => r.labels("labels"),
   classes: COUNT,
   confidenceThreshold: (r: FieldReader) => copied(r.take("confidenceThreshold", CONFIDENCE)),
@@ -101,6 +115,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     maxDetections: conventions?.rules.maxDetections ?? Math.min(config.maxDetections, cap),
     ...(scales && { variances: variancesOf(scales) }),
     ...fields,
+    prepare: mergeRules(config.prepare, fields.prepare ?? {}),
     classes: fields.classes ?? config.classes ?? fields.labels?.length ?? null,
     scalesGiven: scales !== undefined || (fields.variances === undefined && config.scalesGiven),
     conventions: set,

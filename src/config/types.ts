@@ -2,6 +2,7 @@
 import type { Conventions, ConventionSet } from "../core/conventions.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import type { ActivationOption, Family, NetworkKind } from "../core/families.ts";
+import type { PartialRule } from "../core/prepare-rule.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TensorSpecInput } from "../core/tensor.ts";
 
@@ -108,6 +109,8 @@ export interface Config {
   readonly priorFormat: PriorFormat | null;
   /** Class names or class ids to look for; `null`: all. */
   readonly keep: readonly (string | number)[] | null;
+  /** How the network wants its picture, as far as the config says. The family's row says the rest. */
+  readonly prepare: PartialRule;
   /** Outputs that are known before any data. */
   readonly outputs: readonly OutputSpec[] | null;
   /** Names of the outputs that belong to the detection head. Other outputs are left alone. */
@@ -161,6 +164,8 @@ export interface DecoderOptions {
   readonly roles?: Roles;
   /** How to read the tensors where shapes allow several readings. The error that lists them gives the names. */
   readonly reading?: ReadingName;
+  /** How `prepare` makes an input tensor of a picture, over what the file says and what is usual for the family. */
+  readonly prepare?: PartialRule;
   /** Class names by class id: a list, or a record (`{0: "person"}`). `boxwright/labels` has the usual lists. */
   readonly labels?: readonly string[] | { readonly [classId: number]: string };
   /** Number of classes. Default: the number of labels. */

@@ -5,6 +5,7 @@
  * A new family that needs no new arithmetic is a name in `Family` and a row in `TRAITS`.
  */
 import { blazeface, ultraface } from "./built-priors.ts";
+import type { PartialRule } from "./prepare-rule.ts";
 
 /** Names a family: how a network writes its boxes. Spelling variants inside files are read by `familyInName`. */
 export type Family =
@@ -125,6 +126,11 @@ export interface FamilyTraits {
   /** The network's own export has one row per detection. Usual: only exports with NMS inside have. */
   readonly endToEnd?: true;
 
+  /**
+   * How its authors' code prepares a picture (docs/prepare.md names the sources). Usual: the defaults of `PrepareRule`,
+   * which are those of Ultralytics.
+   */
+  readonly prepare?: PartialRule;
   /** Usual export of its networks for masks and keypoints: these channels stand behind those of the boxes. */
   readonly beyondBoxes?: "rows" | "planes";
   /** Family that stands for this one where shapes alone are looked at: their tensors look alike. */
@@ -148,6 +154,10 @@ const ANCHOR_EXPORTS = ["anchor-maps", "objectness-rows"] as const;
 const POINT_EXPORTS = ["point-maps", "point-rows"] as const;
 const DISTANCE_EXPORTS = ["class-rows", "distance-maps", "end-to-end"] as const;
 
+const STRETCH = { resize: "stretch" } as const;
+// SSD networks of TensorFlow.
+const SIGNED = { resize: "stretch", layout: "NHWC", mean: 127.5, std: 127.5 } as const;
+
 export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
   yolov2: {
     head: "anchor",
@@ -158,6 +168,7 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     anchorUnit: "cells",
     oneMap: true,
     version: "2",
+    prepare: STRETCH,
   },
   yolov3: {
     head: "anchor",
@@ -166,6 +177,7 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     archived: "logits",
     version: "3",
     subtypes: ["yolov3", "yolov3-tiny"],
+    prepare: STRETCH,
   },
   yolov4: {
     head: "anchor",
@@ -175,6 +187,7 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     like: "yolov3",
     version: "4",
     subtypes: ["yolov4", "yolov4-tiny"],
+    prepare: STRETCH,
   },
   yolov5: {
     head: "anchor",
@@ -205,7 +218,13 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     // "yolov6" is the first release in archives, as on the device since depthai-core #1911
     subtypes: ["yolov6", "yolov6r1"],
   },
-  yolox: { head: "point", exports: POINT_EXPORTS, raw: "sigmoid", word: /yolo[-_]?x/ },
+  yolox: {
+    head: "point",
+    exports: POINT_EXPORTS,
+    raw: "sigmoid",
+    word: /yolo[-_]?x/,
+    prepare: { resize: "letterbox-topleft", order: "BGR", std: 1 },
+  },
   // Releases 2, 3 and 4. The exporter writes an objectness of 1 into rows.
   yolov6: {
     head: "distance",
@@ -275,6 +294,12 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     classesFirst: true,
     bins: 8,
     word: /nanodet/,
+    prepare: {
+      resize: "stretch",
+      order: "BGR",
+      mean: [103.53, 116.28, 123.675],
+      std: [57.375, 57.12, 58.395],
+    },
   },
   fastestdet: {
     head: "cell",
@@ -282,6 +307,7 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     raw: "sigmoid",
     objectness: "power",
     word: /fastestdet/,
+    prepare: { resize: "stretch", order: "BGR" },
   },
   detr: {
     head: "plain",
@@ -292,6 +318,12 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     title: "DETR, RT-DETR",
     word: /detr/,
     typedOnly: true,
+    prepare: {
+      resize: "stretch",
+      resample: "pillow",
+      mean: [123.675, 116.28, 103.53],
+      std: [58.395, 57.12, 57.375],
+    },
   },
   ssd: {
     head: "prior",
@@ -301,6 +333,7 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     background: "first",
     coordinates: "normalised",
     scaledOrder: "cycxhw",
+    prepare: SIGNED,
   },
   "ssd-detection-output": {
     head: "plain",
@@ -310,6 +343,7 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     background: "first",
     coordinates: "normalised",
     like: "ssd",
+    prepare: SIGNED,
   },
   "tflite-postprocess": {
     head: "plain",
@@ -319,6 +353,7 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     background: "first",
     coordinates: "normalised",
     suggested: 3,
+    prepare: SIGNED,
   },
   blazeface: {
     head: "prior",
@@ -331,6 +366,7 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     priorFormat: "cxcywh",
     buildPriors: blazeface,
     word: /blazeface/,
+    prepare: { pad: 0, layout: "NHWC", mean: 127.5, std: 127.5 },
   },
   ultraface: {
     head: "prior",
@@ -342,6 +378,7 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     priorFormat: "cxcywh",
     buildPriors: ultraface,
     word: /ultraface/,
+    prepare: { resize: "stretch", mean: 127, std: 128 },
   },
   boxes: { head: "plain", exports: ["boxes-scores"], raw: "sigmoid", classes: "in shapes" },
 };

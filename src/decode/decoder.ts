@@ -2,12 +2,13 @@
 import type { EngineName } from "../core/engine-name.ts";
 import { mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
+import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import { type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
 import { mayBePerClass } from "../config/per-class.ts";
 import type { Config, DecoderOptions, TypedOptions } from "../config/types.ts";
-import { knownSpecs } from "../heads/query.ts";
+import { knownSpecs, prepareRuleOf } from "../heads/query.ts";
 import { type Interpreted, interpretConfig } from "../plan/make.ts";
 import { type Description, describeConfig, describePlan } from "../plan/describe.ts";
 import { isPerClass, labelsOf } from "../plan/classes.ts";
@@ -33,6 +34,7 @@ import {
   slotsByName,
 } from "./inputs.ts";
 import { FrameLoop, type Frames, type Ready, oneFrame, oneImage } from "./loop.ts";
+import { type ImageInput, type PrepareOptions, type Prepared, providedPrepare } from "./prepare.ts";
 import type { Stats } from "./stats.ts";
 import { type Update, readUpdate } from "./update.ts";
 
@@ -72,6 +74,16 @@ export interface Decoder {
    * @throws as `decode`
    */
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
+  /** How `prepare` makes the input tensor. `prepareImage` takes it too, if `size` is there. */
+  readonly prepareRule: PartialRule;
+  /**
+   * Makes the network's input tensor of an image, by `prepareRule`. Needs `import "boxwright/prepare"` once.
+   * @param image bytes and their format; an `ImageData` fits as it is
+   * @returns the tensor, and the frame that `decode` takes
+   * @throws Error if `boxwright/prepare` is not imported; RangeError if the image or the rule is none, or the size of
+   * the network's input is not known
+   */
+  prepare(image: ImageInput, options?: PrepareOptions): Prepared;
   /**
    * Changes thresholds between frames; nothing is built anew.
    * @throws RangeError for an unknown name or value; then nothing has changed
@@ -146,6 +158,7 @@ class TensorDecoder implements Decoder {
   #isFixed = false;
   /** The slots hold rows gathered from the last outputs, not whole tensors. */
   #holdsRows = false;
+  #prepareRule: PartialRule | null = null;
   readonly #diagnostics: Diagnostics;
   readonly #loop: FrameLoop;
 
@@ -172,6 +185,18 @@ class TensorDecoder implements Decoder {
 
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
     return this.#decode(outputs, frames, allImages);
+  }
+
+  get prepareRule(): PartialRule {
+    // Keep the object: `prepareImage` builds its tables once for each rule.
+    return (this.#prepareRule ??= prepareRuleOf(this.config));
+  }
+
+  prepare(image: ImageInput, options?: PrepareOptions): Prepared {
+    return providedPrepare()(image, this.prepareRule as PrepareRule, {
+      engine: this.engine === "ts" ? "ts" : "auto",
+      ...options,
+    });
   }
 
   /** The steps of a frame. `resultOf` refuses before anything runs, and says what the caller gets. */

@@ -3,6 +3,7 @@
  * image was resized into a part of that input, so one scale and one shift per axis bring a box back.
  */
 import { refuse, refuseFor } from "../core/errors.ts";
+import type { PrepareResize } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
 import { type Affine, IDENTITY } from "../memory/write.ts";
 
@@ -14,12 +15,24 @@ export interface Frame {
   readonly height: number;
   /**
    * `"stretch"`: each side was scaled on its own. `"letterbox"`: both sides were scaled alike, the image was centred
-   * and the rest padded. `"letterbox-topleft"`: the same with the image in the top left corner.
+   * and the rest padded. `"letterbox-topleft"`: the same with the image in the top left corner. `"crop"`: both sides
+   * were scaled alike so that the image fills the input, and what stood over was cut off on both sides.
    */
-  readonly resize: "letterbox" | "letterbox-topleft" | "stretch";
+  readonly resize: PrepareResize;
+  /**
+   * [left, top, width, height] of the whole resized image in the input, in pixels of the input, as `prepare` used them.
+   * Left and top of a crop are negative. Default: what `resize` gives, with sizes rounded.
+   */
+  readonly placed?: readonly [number, number, number, number];
 }
 
-const RESIZES: readonly unknown[] = ["letterbox", "letterbox-topleft", "stretch"];
+const RESIZES: readonly unknown[] = ["letterbox", "letterbox-topleft", "stretch", "crop"];
+
+const isPlace = (placed: readonly unknown[]): boolean =>
+  Array.isArray(placed) &&
+  placed.length === 4 &&
+  placed.every(Number.isFinite) &&
+  placed.slice(2).every(isSize);
 
 const isSize = (x: unknown): boolean => typeof x === "number" && x > 0 && x < Infinity;
 
@@ -36,7 +49,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       "one frame, {width, height, resize}. decodeBatch() takes a list, one frame for each image",
       RangeError,
     );
-  const { width, height, resize } = frame;
+  const { width, height, resize, placed } = frame;
   if (!isSize(width) || !isSize(height))
     refuse(
       "frame",
@@ -45,7 +58,19 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       RangeError,
     );
   if (!RESIZES.includes(resize))
-    refuse("frame", `resize ${show(resize)}`, '"letterbox", "letterbox-topleft" or "stretch"', RangeError);
+    refuse(
+      "frame",
+      `resize ${show(resize)}`,
+      '"letterbox", "letterbox-topleft", "stretch" or "crop"',
+      RangeError,
+    );
+  if (placed !== undefined && !isPlace(placed))
+    refuse(
+      "frame",
+      `placed ${show(placed)}`,
+      "[left, top, width, height] in pixels of the input",
+      RangeError,
+    );
   if (resize !== "stretch" && input === null)
     refuseFor(
       [{ option: "inputSize" }],
@@ -64,15 +89,23 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
  *     |<- left ->|<------ resized ------>|<- rest ->|      scale  input / resized
  *     |<---------------- input -------------------->|      shift  -left / resized
  */
-export function affineOf({ width, height, resize }: Frame, input: readonly [number, number] | null): Affine {
+export function affineOf(frame: Frame, input: readonly [number, number] | null): Affine {
+  const { width, height, resize, placed } = frame;
   if (resize === "stretch" || input === null) return IDENTITY;
   const [w, h] = input;
-  const scale = Math.min(w / width, h / height);
+  if (placed) return undoPlace(placed, input);
+  const scale = Math[resize === "crop" ? "max" : "min"](w / width, h / height);
   // Keep one pixel: an image a thousand times as wide as high would vanish.
   const resizedWidth = Math.max(1, Math.round(width * scale));
   const resizedHeight = Math.max(1, Math.round(height * scale));
-  const isCentred = resize === "letterbox";
-  const left = isCentred ? Math.floor((w - resizedWidth) / 2) : 0;
-  const top = isCentred ? Math.floor((h - resizedHeight) / 2) : 0;
-  return [w / resizedWidth, h / resizedHeight, -left / resizedWidth, -top / resizedHeight];
+  const isCentred = resize !== "letterbox-topleft";
+  // A crop cuts the smaller half off at the left and at the top.
+  const left = isCentred ? Math.trunc((w - resizedWidth) / 2) : 0;
+  const top = isCentred ? Math.trunc((h - resizedHeight) / 2) : 0;
+  return undoPlace([left, top, resizedWidth, resizedHeight], input);
 }
+
+const undoPlace = (
+  [left, top, width, height]: NonNullable<Frame["placed"]>,
+  [w, h]: readonly [number, number],
+): Affine => [w / width, h / height, -left / width, -top / height];

@@ -1,0 +1,73 @@
+/**
+ * Where `decoder.prepare` finds its function. The function and its kernels are an import of their own,
+ * `boxwright/prepare`, so that a decoder alone does not carry them.
+ */
+import type { EngineName } from "../core/engine-name.ts";
+import type { PrepareRule } from "../core/prepare-rule.ts";
+import type { Frame } from "./frame.ts";
+
+/** How the bytes of an image lie. "nv12", "i420" and "yuyv" are BT.601 in video range, as `cv2.cvtColor` reads them. */
+export type ImageFormat = "rgba" | "rgb" | "bgr" | "gray" | "nv12" | "i420" | "yuyv";
+
+/** An image as bytes, row after row. An `ImageData` fits as it is. */
+export interface ImageInput {
+  /** The planes of "nv12" and "i420" follow each other, without gaps. */
+  readonly data: Uint8Array | Uint8ClampedArray;
+  /** Width in pixels. */
+  readonly width: number;
+  /** Height in pixels. */
+  readonly height: number;
+  /** Default "rgba". Alpha is ignored. */
+  readonly format?: ImageFormat;
+  /** Bytes from one row to the next. Default: no gap. Chroma rows of "i420" have half of it, rounded up. */
+  readonly stride?: number;
+}
+
+/** Memory for the elements of an input tensor. f16 is written as bits. */
+export type PreparedData = Float32Array | Uint16Array | Uint8Array | Int8Array;
+
+export interface PrepareOptions {
+  /** Engine. Default "auto": the fastest that runs here. */
+  readonly engine?: EngineName | "auto";
+  /** Memory to write to, such as that of a runtime's own input tensor. Default: new memory. */
+  readonly into?: PreparedData;
+}
+
+/** An input tensor, and what takes its boxes back to the image. */
+export interface Prepared {
+  readonly tensor: {
+    /** `into` if it was given. */
+    readonly data: PreparedData;
+    /** [1, 3, height, width] or [1, height, width, 3]. */
+    readonly dims: readonly number[];
+    readonly type: "f32" | "f16" | "u8" | "i8";
+  };
+  /** For `decode`: the image's size, and the place that the resized image has in the input. Frozen. */
+  readonly frame: Frame;
+}
+
+/** Type of `prepareImage` of `boxwright/prepare`. */
+export type PrepareImage = (image: ImageInput, rule: PrepareRule, options?: PrepareOptions) => Prepared;
+
+/**
+ * Key under which `boxwright/prepare` leaves its function. Every entry of the package is a bundle of its own, so a
+ * variable of this module would not be shared by all of them. The number changes with the function's parameters.
+ */
+const KEY = /* @__PURE__ */ Symbol.for("boxwright.prepare.1");
+const shared = globalThis as { [KEY]?: PrepareImage };
+
+/** Hands over the function that `decoder.prepare` calls. */
+export function providePrepare(prepare: PrepareImage): void {
+  shared[KEY] = prepare;
+}
+
+/** Returns the function that was handed over. Throws an Error that names the import if there is none. */
+export function providedPrepare(): PrepareImage {
+  const prepare = shared[KEY];
+  if (!prepare)
+    throw new Error(
+      'prepare(): got no import of "boxwright/prepare", expected one: it is apart, so that a decoder alone stays small. ' +
+        'Add import "boxwright/prepare".',
+    );
+  return prepare;
+}

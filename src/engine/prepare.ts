@@ -1,0 +1,20 @@
+/** Engines that prepare pictures. */
+import type { EngineName } from "../core/engine-name.ts";
+
+/** The verbs of the kernel over one memory. `job` is the byte address of a job (see core/prepare-abi.ts). */
+export interface PrepareVerbs {
+  /** Makes pixels of the source rows. */
+  unpack(job: number): void;
+  /** Makes the pixels of the tensor's rows. */
+  resample(job: number): void;
+  /** Makes tensor elements of these pixels. */
+  emit(job: number): void;
+  /** Runs the three. */
+  prepare(job: number): void;
+}
+
+/** One engine together with the memory it works on. */
+export interface PrepareEngine extends PrepareVerbs {
+  readonly name: EngineName;
+  readonly buffer: ArrayBuffer;
+}

@@ -1,0 +1,227 @@
+/** `prepareImage`: from the bytes of an image to a network's input tensor. */
+import { refuse } from "../../core/errors.ts";
+import * as A from "../../core/prepare-abi.ts";
+import type { PrepareRule } from "../../core/prepare-rule.ts";
+import { kindOf } from "../../core/tensor.ts";
+import type { Frame } from "../../decode/frame.ts";
+import type { ImageInput, PrepareOptions, Prepared, PreparedData } from "../../decode/prepare.ts";
+import { makePrepareEngine } from "../../engine/choose-prepare.ts";
+import type { PrepareEngine } from "../../engine/prepare.ts";
+import { JOB, type JobLayout, type Strip, layOut, valuesIn, writeJob } from "./job.ts";
+import { type Place, placeOf } from "./place.ts";
+import { type CheckedImage, type CheckedRule, checkImage, checkRule, chromaStrideOf } from "./rule.ts";
+import { PICTURE_ELEMENTS } from "./values.ts";
+
+/** Everything that belongs to one rule and one kind of image. Made once, used for every frame of a stream. */
+interface Workspace {
+  readonly engine: PrepareEngine;
+  readonly layout: JobLayout;
+  readonly rule: CheckedRule;
+  readonly place: Place;
+  readonly bytes: Uint8Array;
+  readonly words: Int32Array;
+  /** For each strip, its rows of each plane of the tensor; one plane where channels stand together. */
+  readonly planes: readonly (readonly PreparedData[])[];
+  readonly dims: readonly number[];
+  readonly frame: Frame;
+}
+
+/** Workspaces of the last rules and kinds of images, the latest last. */
+const workspaces = new Map<string, Workspace>();
+const MOST_WORKSPACES = 4;
+
+/**
+ * Makes a network's input tensor of an image: resizes, pads, orders the channels, normalises, quantises. `frame` holds
+ * the pads and sizes that were used; `decode` takes boxes back with it exactly.
+ *
+ * Tables are made once for each rule and size of image, so a stream of frames costs no more than its pixels.
+ * @param image bytes and their format; an `ImageData`, or the raw output of sharp with its format, fits as it is
+ * @param rule what the network wants; `decoder.prepareRule` is one
+ * @throws RangeError if image, rule or `into` is none; Error for an engine that cannot run here
+ * @example
+ * import { prepareImage } from "boxwright/prepare";
+ *
+ * const image = { data: new Uint8Array(4 * 8 * 4).fill(255), width: 8, height: 4 }; // white, 8 x 4
+ * const { tensor, frame } = prepareImage(image, { size: [16, 16] });
+ * console.log(tensor.type, tensor.dims); // f32 [1,3,16,16]
+ * console.log(frame.placed); // [0,4,16,8]
+ */
+export function prepareImage(image: ImageInput, rule: PrepareRule, options: PrepareOptions = {}): Prepared {
+  const checked = checkImage(image);
+  const { engine = "auto", into } = options;
+  const { width, height, format, stride } = checked;
+  const key = JSON.stringify([rule, width, height, format, stride, engine]);
+  const work = workspaces.get(key) ?? makeWorkspace(checked, checkRule(rule), engine);
+  workspaces.delete(key);
+  workspaces.set(key, work);
+  if (workspaces.size > MOST_WORKSPACES) workspaces.delete(workspaces.keys().next().value as string);
+  const data = into === undefined ? newData(work) : into;
+  run(work, checked, elementsOf(data, work));
+  return { tensor: { data, dims: work.dims, type: work.rule.type }, frame: work.frame };
+}
+
+function makeWorkspace(image: CheckedImage, rule: CheckedRule, wanted: PrepareOptions["engine"]): Workspace {
+  const { width, height } = image;
+  const place = placeOf([width, height], rule.size, rule.resize);
+  const layout = layOut(image, rule, place);
+  const engine = makePrepareEngine(wanted ?? "auto", layout.bytes);
+  writeJob(engine.buffer, image, rule, layout);
+  const [inputWidth, inputHeight] = rule.size;
+  const work: Workspace = {
+    engine,
+    layout,
+    rule,
+    place,
+    bytes: new Uint8Array(engine.buffer),
+    words: new Int32Array(engine.buffer),
+    planes: layout.strips.map((strip) => planesOf(engine.buffer, rule, layout, strip)),
+    dims: Object.freeze(
+      rule.layout === "NCHW" ? [1, 3, inputHeight, inputWidth] : [1, inputHeight, inputWidth, 3],
+    ),
+    frame: Object.freeze({
+      width,
+      height,
+      resize: rule.resize,
+      placed: Object.freeze([place.left, place.top, place.width, place.height] as const),
+    }),
+  };
+  padStrip(work);
+  return work;
+}
+
+/** Returns a strip's rows of each plane. */
+function planesOf(
+  buffer: ArrayBuffer,
+  rule: CheckedRule,
+  layout: JobLayout,
+  { from, to }: Strip,
+): PreparedData[] {
+  const { array, log } = PICTURE_ELEMENTS[rule.type];
+  const { out, outRow, outPlane } = layout;
+  const length = ((to - from) * outRow) >> log;
+  return (outPlane === 0 ? [0] : [0, 1, 2]).map((plane) => new array(buffer, out + plane * outPlane, length));
+}
+
+/** Pads the rows of the strip once: the kernel never writes into the padding. */
+function padStrip({ engine, rule, layout }: Workspace): void {
+  const { array, log } = PICTURE_ELEMENTS[rule.type];
+  const { out, outPlane, outRow, strips } = layout;
+  const elements = (outRow >> log) * Math.max(...strips.map(({ from, to }) => to - from));
+  const planes = outPlane === 0 ? 1 : 3;
+  const all = new array(engine.buffer, out, elements * planes);
+  const pads = padsOf(engine.buffer, rule, layout);
+  if (planes === 3) pads.forEach((pad, plane) => all.fill(pad, plane * elements, (plane + 1) * elements));
+  else for (let i = 0; i < elements; i++) all[i] = pads[i % 3];
+}
+
+/** Returns the element of the padding in each channel. */
+function padsOf(buffer: ArrayBuffer, rule: CheckedRule, layout: JobLayout): number[] {
+  const values = valuesIn(buffer, rule, layout);
+  return [0, 1, 2].map((channel) => values[256 * channel + rule.pad]);
+}
+
+function newData({ rule }: Workspace): PreparedData {
+  const { array, log } = PICTURE_ELEMENTS[rule.type];
+  const length = 3 * rule.size[0] * rule.size[1];
+  return new array(new ArrayBuffer(length << log), 0, length);
+}
+
+/** Returns `into` as the array that elements are written to. Bits of f16 go into a Float16Array through its buffer. */
+function elementsOf(into: PreparedData, { rule, dims }: Workspace): PreparedData {
+  const { array } = PICTURE_ELEMENTS[rule.type];
+  const kind = kindOf(into);
+  const length = 3 * rule.size[0] * rule.size[1];
+  const fits = [array.name, ...(ALSO[rule.type] ?? [])].includes(kind);
+  if (!fits || into.length !== length)
+    refuse(
+      "into",
+      fits || ArrayBuffer.isView(into) ? `a ${kind} of ${into.length}` : String(into),
+      `a ${array.name} of ${length} for type "${rule.type}", [${dims.join(",")}]`,
+      RangeError,
+    );
+  if (kind === array.name) return into;
+  return new array(into.buffer as ArrayBuffer, into.byteOffset, length);
+}
+
+/** Array classes that hold the same bytes. */
+const ALSO: { readonly [type: string]: readonly string[] } = {
+  f16: ["Float16Array"],
+  u8: ["Uint8ClampedArray"],
+};
+
+/** Makes the tensor, strip by strip. */
+function run(work: Workspace, image: CheckedImage, data: PreparedData): void {
+  const { engine, layout, rule, place, words, planes } = work;
+  const [width, height] = rule.size;
+  const isTogether = layout.outPlane === 0;
+  const channels = isTogether ? 3 : 1;
+  const top = Math.max(0, place.top);
+  padRows(work, data, 0, top);
+  padRows(work, data, top + layout.y.count, height);
+  const job = JOB >> 2;
+  words[job + A.J_OUT] =
+    layout.out + ((Math.max(0, place.left) * channels) << PICTURE_ELEMENTS[rule.type].log);
+  for (let i = 0; i < layout.strips.length; i++) {
+    const strip = layout.strips[i];
+    bringIn(work, image, strip);
+    words[job + A.J_FIRST] = strip.from;
+    words[job + A.J_LAST] = strip.to;
+    words[job + A.J_ORIGIN] = strip.firstRow;
+    words[job + A.J_ROWS] = strip.endRow - strip.firstRow;
+    words[job + A.J_ODD] = strip.firstRow & 1;
+    engine.prepare(JOB);
+    const row = (top + strip.from) * width * channels;
+    for (let plane = 0; plane < planes[i].length; plane++)
+      data.set(planes[i][plane], plane * width * height + row);
+  }
+}
+
+/** Copies the source rows of a strip into memory. */
+function bringIn({ bytes, layout }: Workspace, image: CheckedImage, { firstRow, endRow }: Strip): void {
+  const { data, width, height, format, stride } = image;
+  const { source, pixels, pixelStride, u, v } = layout;
+  const isPixels = format === "rgba";
+  if (isPixels && stride !== pixelStride)
+    for (let row = firstRow; row < endRow; row++)
+      bytes.set(
+        data.subarray(row * stride, row * stride + 4 * width),
+        pixels + (row - firstRow) * pixelStride,
+      );
+  else {
+    // Nothing behind the last row: the planes of chroma stand there, or the buffer ends.
+    const end = Math.min(endRow * stride, height * stride, data.length);
+    bytes.set(data.subarray(firstRow * stride, end), isPixels ? pixels : source);
+  }
+  const chroma = chromaStrideOf(format, stride);
+  if (chroma === 0) return;
+  const planeEnd = (plane: number): number => height * stride + (plane + 1) * ((height + 1) >> 1) * chroma;
+  for (const [plane, to] of format === "nv12"
+    ? [[0, u]]
+    : [
+        [0, u],
+        [1, v],
+      ]) {
+    const start = planeEnd(plane - 1);
+    const end = Math.min(start + ((endRow + 1) >> 1) * chroma, planeEnd(plane), data.length);
+    bytes.set(data.subarray(start + (firstRow >> 1) * chroma, end), to);
+  }
+}
+
+/** Pads whole rows of the tensor. */
+function padRows({ engine, rule, layout }: Workspace, data: PreparedData, from: number, to: number): void {
+  if (from >= to) return;
+  const [width, height] = rule.size;
+  const [first, second, third] = padsOf(engine.buffer, rule, layout);
+  if (layout.outPlane !== 0) {
+    const plane = width * height;
+    data.fill(first, from * width, to * width);
+    data.fill(second, plane + from * width, plane + to * width);
+    data.fill(third, 2 * plane + from * width, 2 * plane + to * width);
+  } else if (first === second && second === third) data.fill(first, from * width * 3, to * width * 3);
+  else
+    for (let at = from * width * 3; at < to * width * 3; at += 3) {
+      data[at] = first;
+      data[at + 1] = second;
+      data[at + 2] = third;
+    }
+}

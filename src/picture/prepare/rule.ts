@@ -1,0 +1,169 @@
+/** Checks a rule and an image, and fills in what they leave out. */
+import { refuse } from "../../core/errors.ts";
+import type { PrepareResize, PrepareRule, Resample } from "../../core/prepare-rule.ts";
+import { isBytes, show } from "../../core/tensor.ts";
+import type { ImageFormat, ImageInput } from "../../decode/prepare.ts";
+
+/** A rule with all its fields. */
+export interface CheckedRule {
+  readonly size: readonly [number, number];
+  readonly resize: PrepareResize;
+  readonly pad: number;
+  readonly resample: Resample;
+  readonly layout: "NCHW" | "NHWC";
+  readonly type: "f32" | "f16" | "u8" | "i8";
+  readonly order: "RGB" | "BGR";
+  readonly mean: readonly number[];
+  readonly divisor: readonly number[];
+  /** The divisors are factors. */
+  readonly multiplies: boolean;
+  readonly scale: number;
+  readonly zeroPoint: number;
+}
+
+const MOST_PIXELS = 1 << 14;
+
+const WORDS = {
+  resize: ["letterbox", "letterbox-topleft", "stretch", "crop"],
+  resample: ["bilinear", "area", "nearest", "pillow"],
+  layout: ["NCHW", "NHWC"],
+  type: ["f32", "f16", "u8", "i8"],
+  order: ["RGB", "BGR"],
+} as const;
+
+const FIELDS = [...Object.keys(WORDS), "size", "pad", "mean", "std", "factor", "scale", "zeroPoint"];
+
+const isFinite = (x: unknown): x is number => Number.isFinite(x);
+const isPositive = (x: unknown): x is number => isFinite(x) && x > 0 && x < 3e38;
+
+const fail = (where: string, got: string, expected: string): never =>
+  refuse(where, got, expected, RangeError);
+
+/** Throws a RangeError for a rule that is none. */
+export function checkRule(rule: PrepareRule): CheckedRule {
+  if (typeof rule !== "object" || rule === null) fail("rule", show(rule), "{size: [width, height], ...}");
+  const unknown = Object.keys(rule).find((key) => !FIELDS.includes(key));
+  if (unknown !== undefined) fail("rule", `an unknown name, ${unknown}`, `one of ${FIELDS.join(", ")}`);
+  const { size, pad = 114, mean = 0, std, factor, scale, zeroPoint = 0 } = rule;
+  if (
+    !Array.isArray(size) ||
+    size.length !== 2 ||
+    !size.every((s) => Number.isInteger(s) && s > 0 && s <= MOST_PIXELS)
+  )
+    fail(
+      "rule: size",
+      show(size),
+      `[width, height] of the network's input, whole pixels up to ${MOST_PIXELS}. A decoder takes the option inputSize`,
+    );
+  if (!Number.isInteger(pad) || pad < 0 || pad > 255)
+    fail("rule: pad", show(pad), "a whole number in 0..255");
+  if (std !== undefined && factor !== undefined) fail("rule", "std and factor", "one of them");
+  const { type, ...words } = {
+    type: word(rule, "type", "f32"),
+    resize: word(rule, "resize", "letterbox"),
+    resample: word(rule, "resample", "bilinear"),
+    layout: word(rule, "layout", "NCHW"),
+    order: word(rule, "order", "RGB"),
+  };
+  const isQuantised = type === "u8" || type === "i8";
+  if (!isQuantised && (scale !== undefined || zeroPoint !== 0))
+    fail("rule", `scale or zeroPoint for type "${type}"`, 'neither: they are of "u8" and "i8"');
+  if (type === "i8" && scale === undefined)
+    fail("rule: scale", "none", 'the scale of the input\'s quantisation for type "i8", and zeroPoint');
+  if (scale !== undefined && !isPositive(scale)) fail("rule: scale", show(scale), "a positive number");
+  if (!Number.isInteger(zeroPoint)) fail("rule: zeroPoint", show(zeroPoint), "a whole number");
+  const raw = type === "u8" && scale === undefined ? 1 : 255;
+  const divisor = channels("std", factor ?? std ?? raw, isPositive, "a positive number");
+  return {
+    ...words,
+    type,
+    size,
+    pad,
+    mean: channels("mean", mean, isFinite, "a number"),
+    divisor,
+    multiplies: factor !== undefined,
+    scale: scale ?? 1,
+    zeroPoint,
+  };
+}
+
+/** Returns a word of the rule, or its default. */
+function word<F extends keyof typeof WORDS>(
+  rule: PrepareRule,
+  field: F,
+  usual: (typeof WORDS)[F][number],
+): (typeof WORDS)[F][number] {
+  const value = rule[field] ?? usual;
+  const words: readonly string[] = WORDS[field];
+  if (!words.includes(value)) fail(`rule: ${field}`, show(value), words.map((w) => `"${w}"`).join(", "));
+  return value as (typeof WORDS)[F][number];
+}
+
+/** Returns one value for each channel. */
+function channels(
+  field: string,
+  value: number | readonly number[],
+  is: (x: unknown) => boolean,
+  what: string,
+): readonly number[] {
+  const values = Array.isArray(value) ? (value as readonly number[]) : [value, value, value];
+  if (values.length !== 3 || !values.every((x) => is(x)))
+    fail(`rule: ${field}`, show(value), `${what}, or three of them in the order of the tensor's channels`);
+  return values as readonly number[];
+}
+
+/** An image with all its fields. */
+export interface CheckedImage {
+  readonly data: Uint8Array | Uint8ClampedArray;
+  readonly width: number;
+  readonly height: number;
+  readonly format: ImageFormat;
+  readonly stride: number;
+}
+
+/** Bytes of a row's pixels, and whether chroma planes follow. */
+const ROW_BYTES: { readonly [F in ImageFormat]: (width: number) => number } = {
+  rgba: (width) => 4 * width,
+  rgb: (width) => 3 * width,
+  bgr: (width) => 3 * width,
+  gray: (width) => width,
+  nv12: (width) => width + (width & 1),
+  i420: (width) => width,
+  yuyv: (width) => 2 * (width + (width & 1)),
+};
+
+/** Bytes of a chroma row, 0 for formats without such planes. */
+export const chromaStrideOf = (format: ImageFormat, stride: number): number =>
+  format === "nv12" ? stride : format === "i420" ? (stride + 1) >> 1 : 0;
+
+/** Throws a RangeError for an image that is none, or whose bytes are too few. */
+export function checkImage(image: ImageInput): CheckedImage {
+  if (typeof image !== "object" || image === null)
+    fail("image", show(image), "{data, width, height, format}");
+  const { data, width, height, format = "rgba" } = image;
+  if (!isBytes(data))
+    fail("image: data", show(data), "the bytes of the pixels, a Uint8Array or Uint8ClampedArray");
+  if (![width, height].every((s) => Number.isInteger(s) && s > 0 && s <= 1 << 16))
+    fail("image", `width ${show(width)}, height ${show(height)}`, "whole pixels, 1 to 65536");
+  const formats = Object.keys(ROW_BYTES);
+  if (!formats.includes(format)) fail("image: format", show(format), formats.map((f) => `"${f}"`).join(", "));
+  const row = ROW_BYTES[format](width);
+  const stride = image.stride ?? row;
+  if (!Number.isInteger(stride) || stride < row || stride > 1 << 20)
+    fail("image: stride", show(stride), `whole bytes from row to row, at least ${row} for "${format}"`);
+  const chroma = chromaStrideOf(format, stride);
+  const half = (height + 1) >> 1;
+  const needed =
+    chroma === 0
+      ? stride * (height - 1) + row
+      : stride * height +
+        chroma * (format === "nv12" ? half - 1 : 2 * half - 1) +
+        (format === "nv12" ? row : (width + 1) >> 1);
+  if (data.length < needed)
+    fail(
+      "image: data",
+      `${data.length} bytes`,
+      `at least ${needed} for ${width}x${height} "${format}"${stride === row ? "" : ` with stride ${stride}`}`,
+    );
+  return { data, width, height, format, stride };
+}

@@ -1,0 +1,177 @@
+/**
+ * The tables of a resampling: which source pixels make a pixel, with which weights. The arithmetic is in doubles, in
+ * the order of the program whose bytes it gives: OpenCV's resize, Pillow's resize.
+ */
+import * as A from "../../core/prepare-abi.ts";
+import type { Resample } from "../../core/prepare-rule.ts";
+import { roundToEven } from "./place.ts";
+
+/** One axis of a resampling. */
+export interface Axis {
+  /** Pixels of the source. */
+  readonly source: number;
+  /** Pixels of the whole resized image. */
+  readonly resized: number;
+  /** The part of the resized image that is made: its first pixel and their count. */
+  readonly from: number;
+  readonly count: number;
+}
+
+/** The table of an axis. */
+export interface AxisTable {
+  /** First source pixel of each pixel, and the one behind its last. */
+  readonly first: Int32Array;
+  readonly end: Int32Array;
+  /** KIND_LINEAR: two i16 in a word. KIND_AREA: f32. KIND_TAPS: i32. `taps` of them for each pixel. */
+  readonly weights: Int32Array | Float32Array;
+  readonly taps: number;
+}
+
+/** How an image is resampled. */
+export interface Resampling {
+  readonly kind: number;
+  readonly columns: AxisTable;
+  readonly rows: AxisTable;
+  /** KIND_BLOCK: pixels of a block. */
+  readonly block: readonly [number, number];
+}
+
+/** Source pixels per pixel. OpenCV divides twice. */
+const scaleOf = ({ source, resized }: Axis): number => 1 / (resized / source);
+
+/** Returns how an image is resampled to the size of the axes. */
+export function resamplingOf(x: Axis, y: Axis, resample: Resample): Resampling {
+  const block: [number, number] = [roundToEven(scaleOf(x)), roundToEven(scaleOf(y))];
+  const isWhole = [x, y].every((axis, i) => Math.abs(scaleOf(axis) - block[i]) < Number.EPSILON);
+  const isSame = x.source === x.resized && y.source === y.resized;
+  const shrinks = scaleOf(x) >= 1 && scaleOf(y) >= 1;
+  const both = (kind: number, table: (axis: Axis) => AxisTable): Resampling => ({
+    kind,
+    columns: table(x),
+    rows: table(y),
+    block,
+  });
+  if (isSame || resample === "nearest") return both(A.KIND_NEAREST, nearestTable);
+  if (resample === "pillow") return both(A.KIND_TAPS, pillowTable);
+  // OpenCV takes the mean of 2 x 2 pixels for both: their weights are the same.
+  if (isWhole && block[0] === 2 && block[1] === 2) return both(A.KIND_HALF, (axis) => blockTable(axis, 2));
+  if (resample === "bilinear") return both(A.KIND_LINEAR, (axis) => linearTable(axis, bilinearAt));
+  if (!shrinks) return both(A.KIND_LINEAR, (axis) => linearTable(axis, areaAt));
+  if (!isWhole) return both(A.KIND_AREA, areaTable);
+  return {
+    kind: A.KIND_BLOCK,
+    columns: blockTable(x, block[0]),
+    rows: blockTable(y, block[1]),
+    block,
+  };
+}
+
+/** Makes a table of `taps` weights for each pixel. `fill` gets the pixel's index in the whole resized image. */
+function tableOf<W extends Int32Array | Float32Array>(
+  { from, count }: Axis,
+  weights: W,
+  taps: number,
+  fill: (pixel: number, at: number) => readonly [first: number, count: number],
+): AxisTable {
+  const first = new Int32Array(count);
+  const end = new Int32Array(count);
+  for (let i = 0; i < count; i++) {
+    const [start, length] = fill(from + i, i * taps);
+    first[i] = start;
+    end[i] = start + length;
+  }
+  return { first, end, weights, taps };
+}
+
+function nearestTable(axis: Axis): AxisTable {
+  const scale = scaleOf(axis);
+  return tableOf(axis, new Int32Array(0), 0, (pixel) => [
+    Math.min(Math.floor(pixel * scale), axis.source - 1),
+    1,
+  ]);
+}
+
+const blockTable = (axis: Axis, size: number): AxisTable =>
+  tableOf(axis, new Int32Array(0), 0, (pixel) => [pixel * size, size]);
+
+/** Returns the source pixel before a pixel's centre, and the weight of the next one, an f32. */
+type LinearAt = (pixel: number, axis: Axis) => readonly [source: number, weight: number];
+
+const bilinearAt: LinearAt = (pixel, axis) => {
+  const centre = Math.fround((pixel + 0.5) * scaleOf(axis) - 0.5);
+  return [Math.floor(centre), Math.fround(centre - Math.floor(centre))];
+};
+
+/** INTER_AREA where an axis grows. */
+const areaAt: LinearAt = (pixel, axis) => {
+  const source = Math.floor(pixel * scaleOf(axis));
+  const rest = Math.fround(pixel + 1 - (source + 1) * (axis.resized / axis.source));
+  return [source, rest <= 0 ? 0 : Math.fround(rest - Math.floor(rest))];
+};
+
+/** Weights are rounded to 11 bits. At the edges the pixel itself stands for its missing neighbour. */
+function linearTable(axis: Axis, at: LinearAt): AxisTable {
+  const weights = new Int32Array(axis.count);
+  const last = axis.source - 1;
+  const bits = (weight: number): number => roundToEven(weight * 2048);
+  return tableOf(axis, weights, 1, (pixel, place) => {
+    const [source, weight] = at(pixel, axis);
+    const next = bits(weight);
+    const own = bits(Math.fround(1 - weight));
+    weights[place] = own | (next << 16);
+    const first = Math.min(Math.max(source, 0), last);
+    // A row before the first one: both rows are the first, and both weights count.
+    return [first, Math.min(Math.max(source + 1, 0), last) - first + 1];
+  });
+}
+
+/** Gives columns at the edges the weight of one: unlike rows, they leave the rounding of two weights out. */
+export function edgeColumns(table: AxisTable): AxisTable {
+  const weights = Int32Array.from(table.weights as Int32Array, (word, i) =>
+    table.end[i] - table.first[i] < 2 ? 2048 : word,
+  );
+  return { ...table, weights };
+}
+
+function areaTable(axis: Axis): AxisTable {
+  const { source, count } = axis;
+  const scale = scaleOf(axis);
+  const taps = Math.ceil(scale) + 2;
+  const weights = new Float32Array(count * taps);
+  return tableOf(axis, weights, taps, (pixel, at) => {
+    const start = pixel * scale;
+    const end = start + scale;
+    const width = Math.min(scale, source - start);
+    const last = Math.min(Math.floor(end), source - 1);
+    const first = Math.min(Math.ceil(start), last);
+    let length = 0;
+    const hasPart = first - start > 1e-3;
+    if (hasPart) weights[at + length++] = (first - start) / width;
+    for (let i = first; i < last; i++) weights[at + length++] = 1 / width;
+    if (end - last > 1e-3) weights[at + length++] = Math.min(Math.min(end - last, 1), width) / width;
+    return [hasPart ? first - 1 : first, length];
+  });
+}
+
+function pillowTable(axis: Axis): AxisTable {
+  const { source, resized, count } = axis;
+  const scale = source / resized;
+  const support = Math.max(scale, 1);
+  const taps = Math.ceil(support) * 2 + 1;
+  const weights = new Int32Array(count * taps);
+  const exact = new Float64Array(taps);
+  return tableOf(axis, weights, taps, (pixel, at) => {
+    const centre = (pixel + 0.5) * scale;
+    const first = Math.max(Math.trunc(centre - support + 0.5), 0);
+    const length = Math.min(Math.trunc(centre + support + 0.5), source) - first;
+    let sum = 0;
+    for (let i = 0; i < length; i++) {
+      const distance = Math.abs((i + first - centre + 0.5) * (1 / support));
+      exact[i] = distance < 1 ? 1 - distance : 0;
+      sum += exact[i];
+    }
+    for (let i = 0; i < length; i++)
+      weights[at + i] = Math.trunc(0.5 + (sum === 0 ? exact[i] : exact[i] / sum) * (1 << A.TAP_BITS));
+    return [first, length];
+  });
+}
