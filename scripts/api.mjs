@@ -12,6 +12,7 @@ const ENTRIES = {
   "boxwright/wasm": "wasm",
   "boxwright/plan": "plan",
   "boxwright/priors": "priors",
+  "boxwright/detect": "detect",
   "boxwright/draw": "draw",
   "boxwright/labels": "labels",
   "boxwright/model": "model",

@@ -28,6 +28,7 @@ const imports = {
   "boxwright/plan: everything": everything("plan"),
   "boxwright/plan/ts: everything": everything("plan.ts"),
   "boxwright/priors: everything": everything("priors"),
+  "boxwright/detect: createDetector, onnxRuntime": some("detect", "createDetector, onnxRuntime"),
   "boxwright/draw: drawCanvas": some("draw", "drawCanvas"),
   "boxwright/draw: everything": everything("draw"),
   "boxwright/labels: everything": everything("labels"),

@@ -55,9 +55,13 @@ export type PartialRule = Partial<PrepareRule>;
 
 /** Puts one source's statements over another's. `std` and `factor` replace each other. */
 export function mergeRules(below: PartialRule, over: PartialRule): PartialRule {
-  const { std, factor, ...rest } = below;
-  const divides = over.std !== undefined || over.factor !== undefined;
-  return { ...(divides ? rest : { ...rest, ...(factor === undefined ? { std } : { factor }) }), ...over };
+  // A field that is undefined states nothing, and must not hide the one below.
+  const stated = Object.fromEntries(
+    Object.entries(over).filter(([, value]) => value !== undefined),
+  ) as PartialRule;
+  const { std: _, factor: __, ...rest } = below;
+  const divides = stated.std !== undefined || stated.factor !== undefined;
+  return { ...(divides ? rest : below), ...stated };
 }
 
 /** Returns the rule of a family, with the statements of a config over it. Bytes without a scale stay as they are. */

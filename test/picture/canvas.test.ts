@@ -81,7 +81,10 @@ test("draws the lines, tags and texts of drawSvg, in the same order", () => {
           .map((e) => `${attributes(e, "x", "y")} ${/ fill="(.*?)"/.exec(e)?.[1]}`);
         const filled = calls.flatMap(({ name, state }, i) => {
           if (name !== "fill") return [];
-          const [x, y] = calls.slice(0, i).findLast((call) => call.name === "moveTo")?.args as number[];
+          const [x, y] = calls
+            .slice(0, i)
+            .filter((call) => call.name === "moveTo")
+            .at(-1)?.args as number[];
           const radius = calls[i - 2].args[4] as number;
           return `${decimals([x - radius, y])} ${String(state["fillStyle"])}`;
         });

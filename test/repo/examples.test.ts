@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import * as boxwright from "../../src/entries/index.ts";
+import * as detect from "../../src/entries/detect.ts";
 import * as draw from "../../src/entries/draw.ts";
 import * as labels from "../../src/entries/labels.ts";
 import * as model from "../../src/entries/model.ts";
@@ -45,9 +46,11 @@ const entries: Record<string, string> = {
   "boxwright/plan": "plan",
   "boxwright/plan/ts": "plan",
   "boxwright/priors": "priors",
+  "boxwright/detect": "detect",
   "boxwright/draw": "draw",
   "boxwright/labels": "labels",
   "boxwright/model": "model",
+  "boxwright/prepare": "prepare",
   "boxwright/node": "node",
 };
 
@@ -86,7 +89,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, draw, labels, model, node, plan, priors].flatMap((entry) =>
+    const names = [boxwright, detect, draw, labels, model, node, plan, priors].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

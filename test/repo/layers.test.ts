@@ -19,6 +19,7 @@ const LAYERS = [
   "decode",
   "planfile",
   "picture",
+  "detect",
   "node",
   "entries",
 ];
