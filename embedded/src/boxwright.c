@@ -112,6 +112,59 @@ static bxw_status check_tables(bxw_decoder *d) {
     return BXW_OK;
 }
 
+/* True if two runs of bytes have none in common. An empty run has none. */
+static int apart(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+    return b_bytes == 0 || a + a_bytes <= b || b + b_bytes <= a;
+}
+
+/* Checks that the candidates of all heads fit into the candidate columns. A multi-label plan counts for itself. */
+static bxw_status check_capacity(bxw_decoder *d, const uint8_t *plan) {
+    const uint32_t image = word(d->plan, BXW_F_IMAGE_BYTES);
+    const uint32_t heads = word(plan, BXW_P_HEADS), first = word(plan, BXW_P_HEAD0);
+    const uint32_t capacity = word(plan, BXW_P_CAPACITY);
+    uint64_t cells = 0;
+    if (!fits(first, heads, BXW_HEAD_WORDS * 4, image)) return refuse(d, BXW_DAMAGED, first, image);
+    for (uint32_t i = 0; i < heads; i++)
+        cells += word(d->plan + first + (size_t)i * BXW_HEAD_WORDS * 4, BXW_H_CELLS);
+    if (cells > capacity && !(word(plan, BXW_P_FLAGS) & BXW_FLAG_MULTI_LABEL))
+        return refuse(d, BXW_DAMAGED, (size_t)cells, capacity);
+    return BXW_OK;
+}
+
+/*
+ * Checks that suppression ends. It follows chains of kept boxes and reads its counts from the plan block. So nothing
+ * else may write where the chains lie, and nothing may write into the image of the plan:
+ *
+ *     | image: plan blocks, head records | slots, candidate columns | chains | kept boxes | detection columns |
+ */
+static bxw_status check_chains(bxw_decoder *d, const uint8_t *plan) {
+    const uint32_t chains = word(plan, BXW_P_CHAINS), kept = word(plan, BXW_P_KEPT);
+    const uint32_t image = word(d->plan, BXW_F_IMAGE_BYTES), most = word(plan, BXW_P_MAX_DETECTIONS);
+    const uint64_t end = kept + (uint64_t)most * BXW_KEPT_WORDS * 4;
+    if (chains < image || chains > d->memory_bytes)
+        return refuse(d, BXW_DAMAGED, chains, d->memory_bytes);
+    if (kept < chains + BXW_CHAINS * 4 || end > d->memory_bytes) return refuse(d, BXW_DAMAGED, kept, d->memory_bytes);
+    /* Up to ONE_WAVE candidates are sorted before suppression begins. Then the chains may lie where they were sorted. */
+    const uint32_t capacity = word(plan, BXW_P_CAPACITY);
+    const uint32_t sorted = capacity > BXW_ONE_WAVE ? capacity : 0;
+    const uint32_t counts = sorted > 0 ? 4u << BXW_BUCKET_BITS : 0;
+    const struct {
+        uint32_t word, rows, row_bytes;
+    } columns[] = {
+        {BXW_P_SCORES, capacity, 4}, {BXW_P_CLASS_IDS, capacity, 4}, {BXW_P_SOURCES, capacity, 4},
+        {BXW_P_BOXES, capacity, 16}, {BXW_P_ORDER, capacity, 4}, {BXW_P_SPARE, sorted, 4},
+        {BXW_P_COUNTS, counts, 1}, {BXW_P_SCRATCH, 0, 1}, {BXW_P_DET_BOXES, most, 16}, {BXW_P_DET_SCORES, most, 4},
+        {BXW_P_DET_CLASS_IDS, most, 4}, {BXW_P_DET_SOURCES, most, 4},
+    };
+    for (uint32_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const uint32_t at = word(plan, columns[i].word);
+        if (at < image) return refuse(d, BXW_DAMAGED, at, image);
+        if (!apart(chains, end - chains, at, (uint64_t)columns[i].rows * columns[i].row_bytes))
+            return refuse(d, BXW_DAMAGED, at, chains);
+    }
+    return BXW_OK;
+}
+
 /* Checks that the plan block of each image lies inside the image, and its detection columns inside memory. */
 static bxw_status check_images(bxw_decoder *d) {
     const uint32_t image = word(d->plan, BXW_F_IMAGE_BYTES);
@@ -122,6 +175,9 @@ static bxw_status check_images(bxw_decoder *d) {
         if (!fits(at, BXW_PLAN_WORDS, 4, image) || at < BXW_FIRST_ADDRESS) return refuse(d, BXW_DAMAGED, at, image);
         const uint32_t most = word(d->plan + at, BXW_P_MAX_DETECTIONS);
         if (most > rows) return refuse(d, BXW_DAMAGED, most, rows);
+        bxw_status status = check_capacity(d, d->plan + at);
+        if (status == BXW_OK) status = check_chains(d, d->plan + at);
+        if (status != BXW_OK) return status;
         for (uint32_t k = BXW_I_BOXES; k <= BXW_I_SOURCES; k++) {
             const uint32_t column = word(row, k);
             /* The caller reads columns as floats and words: some processors fault at other addresses. */

@@ -204,6 +204,22 @@ static void refuse_word(uint32_t c, const char *what, uint32_t at, uint32_t valu
     expect(what, load_copy(&d, word(c, C_PLAN_BYTES)), BXW_DAMAGED);
 }
 
+/* Returns the offset of the plan block of the first image. */
+static uint32_t plan_block(void) { return copy_word(copy_word(BXW_F_IMAGE_TABLE * 4) + BXW_I_PLAN * 4); }
+
+/* Addresses that would let the kernel write over its plan, over chains of kept boxes, or for ever. */
+static void refuse_block(uint32_t c) {
+    copy_plan(c);
+    const uint32_t plan = plan_block(), chains = copy_word(plan + BXW_P_CHAINS * 4);
+    refuse_word(c, "head records outside of the image", plan + BXW_P_HEAD0 * 4, 0x7fffff00u);
+    refuse_word(c, "more cells than candidate rows", plan + BXW_P_CAPACITY * 4, 1);
+    refuse_word(c, "chains in the plan", plan + BXW_P_CHAINS * 4, 0);
+    refuse_word(c, "an order in the plan", plan + BXW_P_ORDER * 4, 0);
+    refuse_word(c, "kept boxes in the chains", plan + BXW_P_KEPT * 4, chains);
+    refuse_word(c, "kept boxes behind memory", plan + BXW_P_KEPT * 4, copy_word(BXW_F_MEMORY_BYTES * 4));
+    refuse_word(c, "detections in the chains", plan + BXW_P_DET_BOXES * 4, chains);
+}
+
 static void refuse_tables(uint32_t c) {
     static const uint32_t counts[] = {BXW_F_IMAGE_BYTES, BXW_F_IMAGES, BXW_F_IMAGE_TABLE, BXW_F_SLOTS,
                                       BXW_F_SLOT_TABLE, BXW_F_LABELS, BXW_F_LABEL_TABLE, BXW_F_MAX_DETECTIONS};
@@ -222,6 +238,7 @@ static void refuse_tables(uint32_t c) {
     refuse_word(c, "a column outside of memory", image + BXW_I_BOXES * 4, memory_end - 4);
     refuse_word(c, "a column that is not 4-aligned", image + BXW_I_SCORES * 4, scores_at + 1);
     refuse_word(c, "a string without an end", word(c, C_PLAN_BYTES) - 4, 0x41414141u);
+    refuse_block(c);
 }
 
 static void check_calls(uint32_t c) {
@@ -270,10 +287,10 @@ BXW_NORETURN void bxw_trap(int reason) {
     __builtin_trap();
 }
 
-static void trap_address(uint32_t c, uint32_t plan_word, uint32_t address) {
+static void trap_address(uint32_t c, uint32_t at, uint32_t address) {
     static bxw_decoder d;
     copy_plan(c);
-    forge(copy_word(copy_word(BXW_F_IMAGE_TABLE * 4) + BXW_I_PLAN * 4) + plan_word * 4, address);
+    forge(at, address);
     expect("load a forged plan", load_copy(&d, word(c, C_PLAN_BYTES)), BXW_OK);
     expect("fill", fill_first(&d, c), BXW_OK);
     trapped = 0;
@@ -286,11 +303,13 @@ static void trap_address(uint32_t c, uint32_t plan_word, uint32_t address) {
 
 static void trap_addresses(uint32_t c) {
     const uint32_t memory_end = bxw_memory_bytes(cases + word(c, C_PLAN), 64);
-    trap_address(c, BXW_P_HEAD0, 0x7fffff00u);
-    trap_address(c, BXW_P_SCORES, 0xffffff00u);
+    copy_plan(c);
+    const uint32_t plan = plan_block(), head = copy_word(plan + BXW_P_HEAD0 * 4);
+    trap_address(c, head + BXW_H_OBJ * 4, 0x7fffff00u);
+    trap_address(c, plan + BXW_P_SCORES * 4, 0xffffff00u);
     /* The first byte behind memory, and a float across the end of memory. */
-    trap_address(c, BXW_P_BOXES, memory_end);
-    trap_address(c, BXW_P_DET_BOXES, memory_end - 2);
+    trap_address(c, plan + BXW_P_BOXES * 4, memory_end);
+    trap_address(c, plan + BXW_P_DET_BOXES * 4, memory_end - 2);
 }
 #else
 static void trap_addresses(uint32_t c) { (void)c; }
