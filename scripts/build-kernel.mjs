@@ -1,6 +1,6 @@
 /**
- * Compiles the kernels and writes a module for each beside the engines: the vector build as base64 for browsers, and the
- * length of both builds, by which Node knows its files. Names of targets on the command line compile these alone.
+ * Compiles the kernels and writes a module for each beside the engines: the vector build in hexadecimal for browsers, and
+ * the length of both builds, by which Node knows its files. Names of targets on the command line compile these alone.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -53,9 +53,9 @@ function writeModule({ sources, prefix, module }) {
 /** Bytes of both builds of the kernel. */
 export const byteLengths = { simd: ${simd.length}, scalar: ${scalar.length} };
 
-/** The vector build, base64. */
-export const simdBase64 =
-  "${simd.toString("base64")}";
+/** The vector build, in hexadecimal. */
+export const simdHex =
+  "${simd.toString("hex")}";
 `,
   );
 }
