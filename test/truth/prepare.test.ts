@@ -7,9 +7,13 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
+import { parseConfig } from "../../src/config/config.ts";
+import { ruleOf } from "../../src/picture/prepare/config-rule.ts";
 import { prepareImage } from "../../src/picture/prepare/prepare.ts";
 import { engines } from "../support/engines.ts";
 import { digestOf, imageOf, prepareCase } from "../support/prepare-cases.ts";
+import { networks } from "../support/recorded-networks.ts";
+import { describeShared, foldersIn, readRecording } from "../support/shared-data.ts";
 
 interface Answers {
   readonly versions: { readonly opencv: string; readonly pillow: string };
@@ -26,7 +30,8 @@ function pythonAnswers(): Answers | null {
   for (const python of ["/usr/bin/python3", "python3"])
     try {
       const input = JSON.stringify(cases);
-      const options = { input, encoding: "utf8", stdio: ["pipe", "pipe", "ignore"] } as const;
+      const stdio: "pipe"[] = ["pipe", "pipe", "pipe"];
+      const options = { input, encoding: "utf8", stdio, maxBuffer: 1e8 } as const;
       return JSON.parse(execFileSync(python, [script], options)) as Answers;
     } catch {
       // Not there, or without OpenCV or Pillow.
@@ -70,8 +75,41 @@ test("the cases hold every word of a rule, pictures that grow and that shrink, a
   expect(new Set(kept.digests).size).toBeGreaterThan(900);
 });
 
-const isSame = fresh?.versions.opencv === kept.versions.opencv && fresh.versions.pillow === kept.versions.pillow;
+const isSame =
+  fresh?.versions.opencv === kept.versions.opencv && fresh.versions.pillow === kept.versions.pillow;
 const { opencv, pillow } = kept.versions;
 test.skipIf(!isSame)(`the kept answers are those of OpenCV ${opencv} and Pillow ${pillow} here`, () => {
   expect(fresh?.digests).toEqual(kept.digests);
+});
+
+describeShared("the rule of a family is that of the recordings", (data) => {
+  const recorded = `${data}/recorded`;
+  const photoOf = (folder: string): string => foldersIn(recorded, folder)[0];
+  const all = networks
+    .filter((n, i) => networks.findIndex(({ folder }) => folder === n.folder) === i)
+    .map((n) => [n, readRecording(recorded, n.folder, photoOf(n.folder))] as const)
+    // Some recordings tell their preparation in words alone.
+    .filter(([, { meta }]) => meta.preprocess.std !== undefined);
+
+  test("there are recordings that tell it", () => expect(all.length).toBeGreaterThan(8));
+
+  test.each(all)("$folder", (network, recording) => {
+    const { mode, bgr, mean, std, inputWidth, inputHeight } = recording.meta.preprocess;
+    const rule = ruleOf(parseConfig(network.config(recording)));
+    const three = (value: number | readonly number[]): readonly number[] =>
+      typeof value === "number" ? [value, value, value] : value;
+    expect({
+      size: rule.size ?? [inputWidth, inputHeight],
+      resize: rule.resize ?? "letterbox",
+      order: rule.order ?? "RGB",
+      mean: three(rule.mean ?? 0),
+      std: three(rule.std ?? 255),
+    }).toEqual({
+      size: [inputWidth, inputHeight],
+      resize: mode === "topleft" ? "letterbox-topleft" : mode,
+      order: bgr ? "BGR" : "RGB",
+      mean,
+      std,
+    });
+  });
 });
