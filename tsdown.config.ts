@@ -47,9 +47,19 @@ const common = {
   dts: false,
 } as const;
 
-const node = { ...common, platform: "node", plugins: [swap("binary", "binary-node")] } as const;
-const noBinary = { ...common, plugins: [besideEntries, swap("binary", "binary-none")] };
-const noWebAssembly = { ...common, plugins: [swap("wasm", "wasm-none")] };
+const node = {
+  ...common,
+  platform: "node",
+  plugins: [swap("binary", "binary-node"), swap("prepare-binary", "prepare-binary-node")],
+} as const;
+const noBinary = {
+  ...common,
+  plugins: [besideEntries, swap("binary", "binary-none"), swap("prepare-binary", "prepare-binary-none")],
+};
+const noWebAssembly = {
+  ...common,
+  plugins: [swap("wasm", "wasm-none"), swap("prepare-wasm", "prepare-wasm-none")],
+};
 
 export default defineConfig([
   {
@@ -67,7 +77,8 @@ export default defineConfig([
     clean: true,
     hooks: {
       "build:done": () => {
-        for (const kind of ["simd", "scalar"]) copyFileSync(`build/${kind}.wasm`, `dist/${kind}.wasm`);
+        for (const kind of ["simd", "scalar", "prepare.simd", "prepare.scalar"])
+          copyFileSync(`build/${kind}.wasm`, `dist/${kind}.wasm`);
         execFileSync(process.execPath, ["scripts/notice.mjs"]);
       },
     },
@@ -105,7 +116,7 @@ export default defineConfig([
       "plan.workerd": "src/entries/plan.workerd.ts",
       // The errors of an entry are those of the others: what is imported together is built together.
       "model.workerd": "src/entries/model.ts",
-      "prepare.workerd": "src/entries/prepare.ts",
+      "prepare.workerd": "src/entries/prepare.workerd.ts",
     },
     format: "esm",
   },

@@ -10,6 +10,7 @@ const INPUTS = [
   "assembly",
   "src",
   "asconfig.json",
+  "asconfig.prepare.json",
   "package.json",
   "package-lock.json",
   "scripts/build.mjs",
@@ -19,7 +20,8 @@ const INPUTS = [
   "tsdown.config.ts",
 ];
 /** Written by the build itself. */
-const GENERATED = "src/engine/kernel.ts";
+const GENERATED = ["src/engine/kernel.ts", "src/engine/prepare-kernel.ts"];
+const BINARIES = ["simd", "scalar", "prepare.simd", "prepare.scalar"].map((name) => `build/${name}.wasm`);
 const STAMP = "build/stamp.json";
 
 function filesOf(path) {
@@ -27,7 +29,7 @@ function filesOf(path) {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => `${entry.parentPath ?? entry.path}/${entry.name}`)
-    .filter((file) => file !== GENERATED)
+    .filter((file) => !GENERATED.includes(file))
     .sort();
 }
 
@@ -37,11 +39,10 @@ function digest(files) {
   return hash.digest("hex");
 }
 
-const outputs = () => digest([...filesOf("dist"), "build/simd.wasm", "build/scalar.wasm", GENERATED]);
+const outputs = () => digest([...filesOf("dist"), ...BINARIES, ...GENERATED]);
 
 function isUpToDate(inputs) {
-  if (![STAMP, "dist", "build/simd.wasm", "build/scalar.wasm", GENERATED].every((f) => existsSync(f)))
-    return false;
+  if (![STAMP, "dist", ...BINARIES, ...GENERATED].every((f) => existsSync(f))) return false;
   const stamp = JSON.parse(readFileSync(STAMP, "utf8"));
   return stamp.inputs === inputs && stamp.outputs === outputs();
 }

@@ -1,6 +1,5 @@
 /** The config in what `readModel` returned. The reader itself is an import of its own, `boxwright/model`. */
 import type { ConfigProblem } from "../core/errors.ts";
-import type { PartialRule } from "../core/prepare-rule.ts";
 import { elementType } from "../core/tensor.ts";
 import { typedDefaults } from "./defaults.ts";
 import { type FieldReader, type Json, isObject, isText } from "./fields.ts";
@@ -23,29 +22,11 @@ export function readModelConfig(r: FieldReader): Config {
   const options = r.object("options");
   const { outputs, description, input } = r.json as unknown as Model;
   return {
-    ...overlay(options, { ...typedDefaults(), prepare: prepareOf(input) }, readSettings(options)),
+    ...overlay(options, { ...typedDefaults(), picture: input }, readSettings(options)),
     modelName: description,
     outputs: outputs.map(outputSpec),
   };
 }
-
-/** Returns what a model file states of its picture. */
-function prepareOf(input: Model["input"]): PartialRule {
-  if (!input) return {};
-  const { layout, normalisation, quantisation } = input;
-  const type = PICTURE_TYPES.find((known) => known === elementType(input.type));
-  return {
-    ...(layout && { layout }),
-    ...(type && { type }),
-    ...normalisation,
-    ...(quantisation?.scale.length === 1 && {
-      scale: quantisation.scale[0],
-      zeroPoint: quantisation.zeroPoint[0],
-    }),
-  };
-}
-
-const PICTURE_TYPES = ["f32", "f16", "u8", "i8"] as const;
 
 /** Returns an output as a decoder knows it beforehand. Its shape stays open if a dimension or the type does. */
 export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): OutputSpec => ({

@@ -1,10 +1,9 @@
 /** Reads `config.json` of NN Archives: `model.heads[]` with a parser and its metadata. */
 import type { AnchorSet, Config, OutputSpec } from "./types.ts";
 import { KIND_NAMES, KINDS, isSubtype, type NetworkKind } from "../core/families.ts";
-import type { PartialRule } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
 import { defaultConfig } from "./defaults.ts";
-import { type FieldReader, type Rule, COUNT, TEXT, UNIT, isText } from "./fields.ts";
+import { type FieldReader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
 
 /** One of the archive's heads, and the kind of network that its parser means. */
 interface ArchiveHead {
@@ -26,7 +25,7 @@ export function readArchive(root: FieldReader): Config {
     modelName: model.object("metadata").take("name", TEXT),
     inputSize,
     outputs,
-    prepare: prepareOf(model),
+    picture: model.json.inputs ?? null,
   };
   const known = heads.filter(({ kind }) => kind !== null);
   if (known.length === 0)
@@ -151,29 +150,6 @@ function inputSizeOf(model: FieldReader): [number, number] | null {
   }
   return size;
 }
-
-/** Returns what the archive states of the picture. An empty block leaves all to the family. */
-function prepareOf(model: FieldReader): PartialRule {
-  const rules: PartialRule[] = (model.objects("inputs") ?? []).map((input) => {
-    const block = input.object("preprocessing");
-    const mean = block.take("mean", CHANNELS);
-    const std = block.take("scale", CHANNELS);
-    // "RGB888p": channel order, bits, planes or interleaved. `reverse_channels` is deprecated and was read both ways.
-    const [, order, lay] = /^(RGB|BGR)888([pi])$/.exec(block.take("dai_type", TEXT) ?? "") ?? [];
-    return {
-      ...(mean && { mean }),
-      ...(std && { std }),
-      ...(order && { order: order as "RGB" | "BGR", layout: lay === "p" ? "NCHW" : "NHWC" }),
-    };
-  });
-  return rules.find((stated) => Object.keys(stated).length > 0) ?? {};
-}
-
-/** Rule: one number for each channel. */
-const CHANNELS: Rule<number[]> = [
-  "numbers, one for each channel",
-  (x) => Array.isArray(x) && x.every((v) => typeof v === "number"),
-];
 
 /** Returns what the archive states of its outputs. */
 function outputsOf(model: FieldReader): OutputSpec[] | null {

@@ -4,7 +4,6 @@
  */
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conventions.ts";
 import { ACTIVATIONS, FAMILIES, type Family, familyTyped } from "../core/families.ts";
-import { mergeRules } from "../core/prepare-rule.ts";
 import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
 import type { FieldReader } from "./fields.ts";
@@ -115,7 +114,6 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     maxDetections: conventions?.rules.maxDetections ?? Math.min(config.maxDetections, cap),
     ...(scales && { variances: variancesOf(scales) }),
     ...fields,
-    prepare: mergeRules(config.prepare, fields.prepare ?? {}),
     classes: fields.classes ?? config.classes ?? fields.labels?.length ?? null,
     scalesGiven: scales !== undefined || (fields.variances === undefined && config.scalesGiven),
     conventions: set,

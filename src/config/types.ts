@@ -109,8 +109,13 @@ export interface Config {
   readonly priorFormat: PriorFormat | null;
   /** Class names or class ids to look for; `null`: all. */
   readonly keep: readonly (string | number)[] | null;
-  /** How the network wants its picture, as far as the config says. The family's row says the rest. */
-  readonly prepare: PartialRule;
+  /** How the network wants its picture, as the option says. It goes over what `picture` says. */
+  readonly prepare: PartialRule | null;
+  /**
+   * What the file says of the picture, as it stands there: `inputs` of an NN Archive, or `input` of a `Model`. Read by
+   * `boxwright/prepare`.
+   */
+  readonly picture: unknown;
   /** Outputs that are known before any data. */
   readonly outputs: readonly OutputSpec[] | null;
   /** Names of the outputs that belong to the detection head. Other outputs are left alone. */

@@ -1,6 +1,4 @@
 /** How a network wants its picture: the rule that `prepare` follows. */
-import type { FamilyTraits } from "./families.ts";
-
 /**
  * How the picture is brought to the input size.
  * - `letterbox`: both sides by the same factor, centred, the rest padded
@@ -52,45 +50,3 @@ export interface PrepareRule {
 
 /** What one source states of a rule. */
 export type PartialRule = Partial<PrepareRule>;
-
-/** Puts one source's statements over another's. `std` and `factor` replace each other. */
-export function mergeRules(below: PartialRule, over: PartialRule): PartialRule {
-  // A field that is undefined states nothing, and must not hide the one below.
-  const stated = Object.fromEntries(
-    Object.entries(over).filter(([, value]) => value !== undefined),
-  ) as PartialRule;
-  const { std: _, factor: __, ...rest } = below;
-  const divides = stated.std !== undefined || stated.factor !== undefined;
-  return { ...(divides ? rest : below), ...stated };
-}
-
-/** Returns the rule of a family, with the statements of a config over it. Bytes without a scale stay as they are. */
-export function ruleFor(traits: FamilyTraits, stated: PartialRule): PartialRule {
-  const isRaw = stated.type === "u8" && stated.scale === undefined;
-  return mergeRules(mergeRules(traits.prepare ?? {}, isRaw ? { mean: 0, std: 1 } : {}), stated);
-}
-
-/** Returns a rule in words. */
-export function ruleText(rule: PartialRule): string {
-  const {
-    size,
-    resize = "letterbox",
-    pad = 114,
-    resample,
-    order,
-    mean = 0,
-    std = 255,
-    factor,
-    type,
-    layout,
-  } = rule;
-  const padded = resize.startsWith("letterbox") ? `, pad ${pad}` : "";
-  const by = factor === undefined ? `/ ${list(std)}` : `* ${factor}`;
-  return (
-    `${resize} to ${size?.join("x") ?? "a size not given"}${padded}, ${resample ?? "bilinear"}; ` +
-    `${order ?? "RGB"}, (x - ${list(mean)}) ${by}; ${type ?? "f32"} ${layout ?? "NCHW"}`
-  );
-}
-
-const list = (values: number | readonly number[]): string =>
-  typeof values === "number" ? String(values) : `[${values.join(", ")}]`;

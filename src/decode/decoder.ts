@@ -8,7 +8,7 @@ import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
 import { mayBePerClass } from "../config/per-class.ts";
 import type { Config, DecoderOptions, TypedOptions } from "../config/types.ts";
-import { knownSpecs, prepareRuleOf } from "../heads/query.ts";
+import { knownSpecs } from "../heads/query.ts";
 import { type Interpreted, interpretConfig } from "../plan/make.ts";
 import { type Description, describeConfig, describePlan } from "../plan/describe.ts";
 import { isPerClass, labelsOf } from "../plan/classes.ts";
@@ -34,7 +34,13 @@ import {
   slotsByName,
 } from "./inputs.ts";
 import { FrameLoop, type Frames, type Ready, oneFrame, oneImage } from "./loop.ts";
-import { type ImageInput, type PrepareOptions, type Prepared, providedPrepare } from "./prepare.ts";
+import {
+  type ImageInput,
+  type PrepareOptions,
+  type Prepared,
+  neededPrepare,
+  providedPrepare,
+} from "./prepare.ts";
 import type { Stats } from "./stats.ts";
 import { type Update, readUpdate } from "./update.ts";
 
@@ -74,10 +80,13 @@ export interface Decoder {
    * @throws as `decode`
    */
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
-  /** How `prepare` makes the input tensor. `prepareImage` takes it too, if `size` is there. */
+  /**
+   * How `prepare` makes the input tensor: by the option `prepare`, else the file, else what is usual for the family.
+   * Needs `import "boxwright/prepare"` once, as `prepare` does. `describe()` then prints it.
+   */
   readonly prepareRule: PartialRule;
   /**
-   * Makes the network's input tensor of an image, by `prepareRule`. Needs `import "boxwright/prepare"` once.
+   * Makes the network's input tensor of an image, by `prepareRule`.
    * @param image bytes and their format; an `ImageData` fits as it is
    * @returns the tensor, and the frame that `decode` takes
    * @throws Error if `boxwright/prepare` is not imported; RangeError if the image or the rule is none, or the size of
@@ -188,15 +197,12 @@ class TensorDecoder implements Decoder {
   }
 
   get prepareRule(): PartialRule {
-    // Keep the object: `prepareImage` builds its tables once for each rule.
-    return (this.#prepareRule ??= prepareRuleOf(this.config));
+    return (this.#prepareRule ??= neededPrepare().ruleOf(this.config));
   }
 
   prepare(image: ImageInput, options?: PrepareOptions): Prepared {
-    return providedPrepare()(image, this.prepareRule as PrepareRule, {
-      engine: this.engine === "ts" ? "ts" : "auto",
-      ...options,
-    });
+    const engine = this.engine === "ts" ? "ts" : "auto";
+    return neededPrepare().prepareImage(image, this.prepareRule as PrepareRule, { engine, ...options });
   }
 
   /** The steps of a frame. `resultOf` refuses before anything runs, and says what the caller gets. */
@@ -234,9 +240,11 @@ class TensorDecoder implements Decoder {
   describe(): Description {
     const config = { ...this.config, ...this.#thresholds };
     const plan = this.#work?.plan;
-    return plan
+    const description = plan
       ? describePlan(config, { ...plan, notes: [...plan.notes, ...this.#diagnostics.notes] })
       : describeConfig(config);
+    const text = providedPrepare()?.ruleText(this.prepareRule);
+    return text ? { ...description, text: `${description.text}\npicture: ${text}` } : description;
   }
 
   #workInSlots(): Workspace {

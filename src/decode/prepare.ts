@@ -3,7 +3,8 @@
  * `boxwright/prepare`, so that a decoder alone does not carry them.
  */
 import type { EngineName } from "../core/engine-name.ts";
-import type { PrepareRule } from "../core/prepare-rule.ts";
+import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
+import type { Config } from "../config/types.ts";
 import type { Frame } from "./frame.ts";
 
 /** How the bytes of an image lie. "nv12", "i420" and "yuyv" are BT.601 in video range, as `cv2.cvtColor` reads them. */
@@ -46,28 +47,35 @@ export interface Prepared {
   readonly frame: Frame;
 }
 
-/** Type of `prepareImage` of `boxwright/prepare`. */
-export type PrepareImage = (image: ImageInput, rule: PrepareRule, options?: PrepareOptions) => Prepared;
-
-/**
- * Key under which `boxwright/prepare` leaves its function. Every entry of the package is a bundle of its own, so a
- * variable of this module would not be shared by all of them. The number changes with the function's parameters.
- */
-const KEY = /* @__PURE__ */ Symbol.for("boxwright.prepare.1");
-const shared = globalThis as { [KEY]?: PrepareImage };
-
-/** Hands over the function that `decoder.prepare` calls. */
-export function providePrepare(prepare: PrepareImage): void {
-  shared[KEY] = prepare;
+/** The functions of `boxwright/prepare` that a decoder calls. */
+export interface PrepareModule {
+  prepareImage(image: ImageInput, rule: PrepareRule, options?: PrepareOptions): Prepared;
+  /** Returns how the network of a config wants its picture. `size` is missing where nobody says it. */
+  ruleOf(config: Config): PartialRule;
+  /** Returns a rule in words. */
+  ruleText(rule: PartialRule): string;
 }
 
-/** Returns the function that was handed over. Throws an Error that names the import if there is none. */
-export function providedPrepare(): PrepareImage {
-  const prepare = shared[KEY];
-  if (!prepare)
-    throw new Error(
-      'prepare(): got no import of "boxwright/prepare", expected one: it is apart, so that a decoder alone stays small. ' +
-        'Add import "boxwright/prepare".',
-    );
-  return prepare;
+/**
+ * Key under which `boxwright/prepare` leaves its functions. Every entry of the package is a bundle of its own, so a
+ * variable of this module would not be shared by all of them. The number changes with `PrepareModule`.
+ */
+const KEY = /* @__PURE__ */ Symbol.for("boxwright.prepare.1");
+const shared = globalThis as { [KEY]?: PrepareModule };
+
+/** Hands over the functions. */
+export function providePrepare(module: PrepareModule): void {
+  shared[KEY] = module;
+}
+
+/** Returns the functions, undefined if `boxwright/prepare` is not imported. */
+export const providedPrepare = (): PrepareModule | undefined => shared[KEY];
+
+/** Returns the functions. Throws an Error that names the import if there are none. */
+export function neededPrepare(): PrepareModule {
+  const module = providedPrepare();
+  if (module) return module;
+  throw new Error(
+    'got no preparation of images, expected the import "boxwright/prepare" beside that of the decoder, which stays small without it',
+  );
 }

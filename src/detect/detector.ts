@@ -14,7 +14,8 @@ import { type Decoder, createDecoder } from "../decode/decoder.ts";
 import type { Detections } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { Outputs } from "../decode/inputs.ts";
-import type { ImageInput, PreparedData } from "../decode/prepare.ts";
+import { type ImageInput, type PreparedData, providePrepare } from "../decode/prepare.ts";
+import { ruleOf, ruleText } from "../picture/prepare/config-rule.ts";
 import { prepareImage } from "../picture/prepare/prepare.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
 import type { InputSpec, InputType, Lane, Runtime, Session, SessionTensor } from "./session.ts";
@@ -114,6 +115,8 @@ export async function createDetector<Opened = never>(
   source: DetectorSource<Opened>,
   options: DetectorOptions = {},
 ): Promise<Detector> {
+  // For those who call decoder.prepare, or describe().
+  providePrepare({ prepareImage, ruleOf, ruleText });
   const { warmUp = 1, labels, ...rest } = options ?? {};
   const stated: DecoderOptions = {
     ...rest,

@@ -10,7 +10,6 @@ import {
   TRAITS,
   settleFamily,
 } from "../core/families.ts";
-import { type PartialRule, ruleFor } from "../core/prepare-rule.ts";
 import { list, elementType, isFloat, specOf, type TensorSpec, type TensorSpecInput } from "../core/tensor.ts";
 
 /** The fields of a config that readers of shapes need. `Config` explains those that are not here. */
@@ -78,14 +77,6 @@ export function familyOf(
     outputNames: outputs.map(({ name }) => name),
     anchors: config.anchorSets && config.anchorSets.length > 0,
   });
-}
-
-/** Returns how the network wants its picture: what the config says, and else what is usual for the family. */
-export function prepareRuleOf(config: Config): PartialRule {
-  const { inputSize, outputs, headOutputs, prepare } = config;
-  const ours = (outputs ?? []).filter(({ name }) => headOutputs?.includes(name) ?? true);
-  const stated = inputSize === null ? prepare : { size: inputSize, ...prepare };
-  return ruleFor(TRAITS[familyOf(config, ours).family], stated);
 }
 
 /** Returns the query of a config whose family and rules are settled. */

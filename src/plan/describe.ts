@@ -1,12 +1,11 @@
 /** Describes a config or a plan: in words for people, and as plain data for programs. */
 import type { AnchorSet, Config } from "../config/types.ts";
 import type { ConventionSet } from "../core/conventions.ts";
-import { ruleText } from "../core/prepare-rule.ts";
 import { few, isFloat, type TensorSpec } from "../core/tensor.ts";
 import { cellsOf } from "../heads/grids.ts";
 import type { Head } from "../heads/head.ts";
 import { activationReason, familyReason } from "../heads/print.ts";
-import { familyOf, prepareRuleOf } from "../heads/query.ts";
+import { familyOf } from "../heads/query.ts";
 import type { Plan } from "./plan.ts";
 
 /** How a decoder reads its tensors, and why. */
@@ -53,13 +52,10 @@ export function describeConfig(config: Config): Description {
     ...(anchorSets?.length ? [`anchors: ${anchorSets.map(anchorsText).join("; ")}`] : []),
     `input: ${inputSize?.join("x") ?? NOT_GIVEN}`,
     `thresholds: confidence ${confidenceText(config)}, IoU ${config.iouThreshold}, at most ${config.maxDetections} detections`,
-    ...(decodes ? [pictureText(config)] : []),
     "tensors: not known yet; the plan is made at the first decode, or from the option outputs",
   ];
   return { text: lines.join("\n"), json: throughJson<ConfigDescription>({ kind: "config", config }) };
 }
-
-const pictureText = (config: Config): string => `picture: ${ruleText(prepareRuleOf(config))}`;
 
 const NOT_GIVEN = "not given";
 
@@ -87,7 +83,6 @@ export function describePlan(config: Config, plan: Plan): Description {
     `reading: ${plan.reading}: ${plan.about}`,
     `activation: ${activation} (${holds}) (${activationReason(plan.activationWhy)})`,
     `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${batch}; ${classes} class${classes === 1 ? "" : "es"}`,
-    pictureText(config),
     ...plan.tensors.map(tensorText),
     ...heads.map(headText),
     rulesText(config, plan),

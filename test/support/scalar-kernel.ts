@@ -1,5 +1,10 @@
-/** The sources carry the vector build alone, as a browser does. Tests hand over the scalar build too. */
+/** The sources carry the vector builds alone, as a browser does. Tests hand over the scalar builds too. */
 import { readFileSync } from "node:fs";
+import { providePrepareKernel } from "../../src/engine/prepare-wasm.ts";
 import { provideKernel } from "../../src/engine/wasm.ts";
 
-provideKernel("scalar", readFileSync(new URL("../../build/scalar.wasm", import.meta.url)));
+const read = (name: string): Buffer<ArrayBuffer> =>
+  readFileSync(new URL(`../../build/${name}`, import.meta.url)) as Buffer<ArrayBuffer>;
+
+provideKernel("scalar", read("scalar.wasm"));
+providePrepareKernel("scalar", new WebAssembly.Module(read("prepare.scalar.wasm")));

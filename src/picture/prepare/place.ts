@@ -13,8 +13,8 @@ export interface Place {
 
 /**
  * Returns the place of an image. Sizes are rounded as Python's `round` does it, halves to even. The left and upper
- * padding is Ultralytics' round(half - 0.1): the smaller half. A crop cuts the smaller half off at the left and at the top, as
- * `cv2.dnn.blobFromImage` does.
+ * padding is Ultralytics' round(half - 0.1): the smaller half. A crop cuts the smaller half off at the left and at the
+ * top, as `cv2.dnn.blobFromImage` does.
  */
 export function placeOf(
   [width, height]: readonly [number, number],

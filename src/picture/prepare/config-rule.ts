@@ -1,0 +1,87 @@
+/** The rule of a config: what its option says, over what its file says, over what is usual for the family. */
+import type { Config } from "../../config/types.ts";
+import { type Json, isObject } from "../../config/fields.ts";
+import type { ModelInput } from "../../config/model/types.ts";
+import { TRAITS } from "../../core/families.ts";
+import type { PartialRule } from "../../core/prepare-rule.ts";
+import { elementType } from "../../core/tensor.ts";
+import { familyOf } from "../../heads/query.ts";
+
+/** Returns how the network of a config wants its picture. */
+export function ruleOf(config: Config): PartialRule {
+  const { inputSize, outputs, headOutputs, prepare, picture } = config;
+  const ours = (outputs ?? []).filter(({ name }) => headOutputs?.includes(name) ?? true);
+  const file = Array.isArray(picture) ? archiveRule(picture) : modelRule(picture as ModelInput | null);
+  const stated = merge(file, prepare ?? {});
+  // Bytes without a scale are the pixels themselves.
+  const isRaw = stated.type === "u8" && stated.scale === undefined;
+  const usual = merge(TRAITS[familyOf(config, ours).family].prepare ?? {}, isRaw ? { mean: 0, std: 1 } : {});
+  return { ...(inputSize && { size: inputSize }), ...merge(usual, stated) };
+}
+
+/** Puts one source's statements over another's. `std` and `factor` replace each other. */
+function merge(below: PartialRule, over: PartialRule): PartialRule {
+  const merged = { ...below, ...over };
+  if (over.factor !== undefined) delete (merged as { std?: unknown }).std;
+  if (over.std !== undefined) delete (merged as { factor?: unknown }).factor;
+  return merged;
+}
+
+/** Returns what an NN Archive states of its picture. An empty block leaves all to the family. */
+function archiveRule(inputs: readonly unknown[]): PartialRule {
+  for (const input of inputs) {
+    const block = isObject(input) && isObject(input.preprocessing) ? input.preprocessing : {};
+    const { mean, scale } = block;
+    const rule: PartialRule = {
+      ...(Array.isArray(mean) && { mean: mean as number[] }),
+      ...(Array.isArray(scale) && { std: scale as number[] }),
+      ...typeRule(block),
+    };
+    if (Object.keys(rule).length > 0) return rule;
+  }
+  return {};
+}
+
+/**
+ * Reads `dai_type`, "RGB888p" for instance: channel order, bits, planes or interleaved. `reverse_channels` is
+ * deprecated and was read both ways.
+ */
+function typeRule({ dai_type: type }: Json): PartialRule {
+  const [, order, lay] = /^(RGB|BGR)888([pi])$/.exec(String(type)) ?? [];
+  return order ? { order: order as "RGB" | "BGR", layout: lay === "p" ? "NCHW" : "NHWC" } : {};
+}
+
+/** Returns what a model file states of its picture. */
+function modelRule(input: ModelInput | null): PartialRule {
+  if (!input) return {};
+  const { layout, normalisation, quantisation } = input;
+  const type = PICTURE_TYPES.find((known) => known === elementType(input.type));
+  return {
+    ...(layout && { layout }),
+    ...(type && { type }),
+    ...normalisation,
+    ...(quantisation?.scale.length === 1 && {
+      scale: quantisation.scale[0],
+      zeroPoint: quantisation.zeroPoint[0],
+    }),
+  };
+}
+
+const PICTURE_TYPES = ["f32", "f16", "u8", "i8"] as const;
+
+/** Returns a rule in words. */
+export function ruleText(rule: PartialRule): string {
+  const { size, resize = "letterbox", pad = 114, resample = "bilinear" } = rule;
+  const { order = "RGB", mean = 0, std = 255, factor, type = "f32", layout = "NCHW" } = rule;
+  const { scale, zeroPoint = 0 } = rule;
+  const padded = resize.startsWith("letterbox") ? `, pad ${pad}` : "";
+  const by = factor === undefined ? `/ ${list(std)}` : `* ${factor}`;
+  const quantised = scale === undefined ? "" : ` / ${scale} + ${zeroPoint}`;
+  return (
+    `${resize} to ${size?.join("x") ?? "a size not given"}${padded}, ${resample}; ` +
+    `${order}, (x - ${list(mean)}) ${by}${quantised}; ${type} ${layout}`
+  );
+}
+
+const list = (values: number | readonly number[]): string =>
+  typeof values === "number" ? String(values) : `[${values.join(", ")}]`;

@@ -1,0 +1,366 @@
+/** Preparing an image: places and frames, `into`, rules and where they come from, refusals. */
+import { describe, expect, test } from "vitest";
+import { createDecoderSync } from "../../src/entries/index.ts";
+import { prepareImage } from "../../src/entries/prepare.ts";
+import type { PrepareResize, PrepareRule } from "../../src/core/prepare-rule.ts";
+import type { ImageInput } from "../../src/decode/prepare.ts";
+import { ruleOf } from "../../src/picture/prepare/config-rule.ts";
+import { halfOf } from "../../src/picture/prepare/values.ts";
+import { parseConfig } from "../../src/config/config.ts";
+import { FAMILIES, TRAITS } from "../../src/core/families.ts";
+import { halfToFloat } from "../../src/core/number.ts";
+import { engines } from "../support/engines.ts";
+
+const RESIZES = ["letterbox", "letterbox-topleft", "stretch", "crop"] as const;
+
+/** Returns a grey image whose pixels are `grey`. */
+const flat = (width: number, height: number, grey: number): ImageInput => ({
+  data: new Uint8Array(width * height).fill(grey),
+  width,
+  height,
+  format: "gray",
+});
+
+/** Numbers from 1 to `most`, the same in every run. */
+function* sizes(count: number, most: number): Generator<[number, number, number, number]> {
+  let state = 7;
+  const next = (): number => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return 1 + ((state >>> 8) % most);
+  };
+  for (let i = 0; i < count; i++) yield [next(), next(), next(), next()];
+}
+
+describe("there and back", () => {
+  /** Decodes a box that stands at these corners of the input, as pixels of the input, with the frame. */
+  function decoded(size: readonly [number, number], box: readonly number[], frame: object): number[] {
+    const decoder = createDecoderSync(
+      { family: "boxes", classes: 1, inputSize: size, boxFormat: "xyxy", coordinates: "pixels" },
+      { engine: "ts", conventions: { clamp: "none" }, roles: { boxes: "b", scores: "s" } },
+    );
+    const outputs = {
+      b: { data: Float32Array.from(box), dims: [1, 1, 4] },
+      s: { data: Float32Array.of(0.9), dims: [1, 1, 1] },
+    };
+    const [found] = decoder.decode(outputs, frame as Parameters<typeof decoder.decode>[1]);
+    return [found.x_min, found.y_min, found.x_max, found.y_max];
+  }
+
+  test.each(RESIZES)("%s: a box of the image comes back within 1e-6 of it", (resize) => {
+    for (const [width, height, inputWidth, inputHeight] of sizes(60, 700)) {
+      const { frame } = prepareImage(flat(width, height, 9), { size: [inputWidth, inputHeight], resize });
+      const [left, top, w, h] = frame.placed as readonly number[];
+      const image = [0.25, 0.125, 0.75, 0.875];
+      const input = image.map((v, i) => (i % 2 === 0 ? left + v * w : top + v * h));
+      const f32 = 6e-8 * Math.max(1, Math.max(...input.map(Math.abs)) / Math.min(w, h));
+      decoded([inputWidth, inputHeight], input, frame).forEach((v, i) =>
+        expect(Math.abs(v - image[i]), JSON.stringify([width, height, frame])).toBeLessThan(
+          Math.max(1e-6, 4 * f32),
+        ),
+      );
+    }
+  });
+
+  // 100 x 99 into 64 x 64 becomes 64 x 63: half a pixel of padding on each side, which no image can have.
+  const odd = prepareImage(flat(100, 99, 200), { size: [64, 64], type: "u8", pad: 0 });
+
+  test("the frame has the padding that is there, not the half pixel on each side that other decoders take off", () => {
+    expect(odd.frame.placed).toEqual([0, 0, 64, 63]);
+    const [, top, , bottom] = decoded([64, 64], [0, 0, 64, 63], odd.frame);
+    expect(top).toBeCloseTo(0, 7);
+    expect(bottom).toBeCloseTo(1, 7);
+    // (0 - 0.5) / 63 is the upper edge of a decoder that undoes the ideal padding.
+    expect(Math.abs(top - -0.5 / 63)).toBeGreaterThan(1e-3);
+  });
+
+  test("the picture and both paddings fill the input where half of the padding is truncated by others", () => {
+    const column = Array.from({ length: 64 }, (_, y) => odd.tensor.data[64 * y + 32]);
+    expect(column).toEqual([...Array<number>(63).fill(200), 0]);
+    // Every column and row belongs to the picture where the frame says so, and to the padding elsewhere.
+    for (const [width, height, inputWidth, inputHeight] of sizes(80, 40)) {
+      const size = [inputWidth, inputHeight] as const;
+      const { tensor, frame } = prepareImage(flat(width, height, 200), { size, type: "u8", pad: 0 });
+      const [left, top, w, h] = frame.placed as readonly number[];
+      for (let y = 0; y < inputHeight; y++)
+        for (let x = 0; x < inputWidth; x++) {
+          const isPicture = x >= left && x < left + w && y >= top && y < top + h;
+          expect(tensor.data[y * inputWidth + x]).toBe(isPicture ? 200 : 0);
+        }
+    }
+  });
+
+  test("sizes that end in one half are rounded to even, as Python does it", () => {
+    const placed = (height: number): unknown =>
+      prepareImage(flat(8, height, 0), { size: [4, 99] }).frame.placed;
+    expect(placed(5)).toEqual([0, 48, 4, 2]); // 2.5
+    expect(placed(7)).toEqual([0, 47, 4, 4]); // 3.5
+  });
+
+  test("a crop cuts the smaller half off at the left", () => {
+    const { frame } = prepareImage(flat(9, 4, 0), { size: [4, 4], resize: "crop" });
+    expect(frame.placed).toEqual([-2, 0, 9, 4]);
+  });
+});
+
+describe("rows whose length is around that of vectors", () => {
+  const widths = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 50];
+  const rules: readonly Partial<PrepareRule>[] = [
+    { resample: "bilinear" },
+    { resample: "nearest" },
+    { resample: "area" },
+    { resample: "pillow" },
+    { layout: "NHWC", factor: 0.1, mean: [1, 2, 3], order: "BGR" },
+    { type: "f16", layout: "NHWC" },
+    { type: "u8", order: "BGR" },
+  ];
+  const formats = ["rgba", "rgb", "bgr", "gray", "nv12", "i420", "yuyv"] as const;
+  test.each(formats)("%s: three engines, the same bytes, and none outside", (format) => {
+    for (const width of widths)
+      for (const rule of rules)
+        for (const times of [1, 2, 3, 0.6, 1.7]) {
+          const sourceWidth = Math.max(1, Math.round(width * times));
+          // Odd sizes too: the last chroma sample stands for one pixel.
+          const height = 5;
+          const data = Uint8Array.from(
+            { length: 4 * 60 * (sourceWidth + 1) },
+            (_, i) => (i * i * 7 + i * 31) & 255,
+          );
+          const image = { data, width: sourceWidth, height, format };
+          const full: PrepareRule = { size: [width, 3], resize: "stretch", ...rule };
+          const made = engines.map((engine) => {
+            const { tensor } = prepareImage(image, full, { engine });
+            return Buffer.from(tensor.data.buffer).toString("hex");
+          });
+          expect(new Set(made).size, JSON.stringify([full, sourceWidth])).toBe(1);
+        }
+  });
+});
+
+describe("into", () => {
+  const image = flat(8, 8, 255);
+  test("is written and handed back; without it the memory is new each time", () => {
+    const into = new Float32Array(3 * 16);
+    const made = prepareImage(image, { size: [4, 4] }, { into });
+    expect(made.tensor.data).toBe(into);
+    expect([...into]).toEqual(Array(48).fill(1));
+    const other = prepareImage(image, { size: [4, 4] });
+    expect(other.tensor.data).not.toBe(prepareImage(image, { size: [4, 4] }).tensor.data);
+    expect(other.tensor.dims).toEqual([1, 3, 4, 4]);
+  });
+
+  test("may be a part of a larger memory, of which nothing else changes", () => {
+    const all = new Uint8Array(100).fill(7);
+    prepareImage(image, { size: [4, 4], type: "u8" }, { into: all.subarray(20, 68) });
+    expect([...all.subarray(0, 20), ...all.subarray(68)]).toEqual(Array(52).fill(7));
+    expect([...all.subarray(20, 68)]).toEqual(Array(48).fill(255));
+  });
+
+  test("of another type or length is refused", () => {
+    expect(() => prepareImage(image, { size: [4, 4] }, { into: new Uint8Array(48) })).toThrow(
+      'into: got a Uint8Array of 48, expected a Float32Array of 48 for type "f32", [1,3,4,4]',
+    );
+    expect(() => prepareImage(image, { size: [4, 4] }, { into: new Float32Array(47) })).toThrow(RangeError);
+  });
+});
+
+test("two sizes of image in turn under one rule do not disturb each other", () => {
+  const rule = { size: [6, 6], type: "u8" } as const;
+  const first = prepareImage(flat(6, 3, 50), rule).tensor.data;
+  prepareImage(flat(3, 6, 90), rule);
+  expect(prepareImage(flat(6, 3, 50), rule).tensor.data).toEqual(first);
+});
+
+test("a rule that changes in place counts as another", () => {
+  const rule = { size: [2, 2] as [number, number], type: "u8" as const, pad: 1 };
+  const pad = (): number => prepareImage(flat(2, 1, 0), rule).tensor.data[2];
+  expect(pad()).toBe(1);
+  rule.pad = 2;
+  expect(pad()).toBe(2);
+});
+
+test("the bits of a half float are the nearest, also of small and of large numbers", () => {
+  // Every half comes back from its own value.
+  for (let bits = 0; bits < 0x7c00; bits++) {
+    expect(halfOf(halfToFloat(bits))).toBe(bits);
+    if (bits > 0) expect(halfOf(-halfToFloat(bits))).toBe(bits | 0x8000);
+  }
+  expect(halfOf(65519.99)).toBe(0x7bff);
+  expect(halfOf(65520)).toBe(0x7c00);
+  expect(halfOf(1 + 1 / 2048)).toBe(0x3c00); // a tie: to even
+  expect(halfOf(1 + 3 / 2048)).toBe(0x3c02);
+});
+
+describe("decoder.prepare", () => {
+  const decoder = (config: object, options = {}) =>
+    createDecoderSync({ classes: 1, inputSize: [8, 8], ...config } as never, options);
+
+  test("follows the family's row; its frame goes to decode", () => {
+    const d = decoder({ family: "yolox" });
+    const image = { data: Uint8Array.of(10, 20, 30, 255, 10, 20, 30, 255), width: 2, height: 1 };
+    const { tensor, frame } = d.prepare(image);
+    expect(tensor).toMatchObject({ type: "f32", dims: [1, 3, 8, 8] });
+    // BGR, 0..255, top left, 114.
+    expect([0, 64, 128, 63].map((i) => tensor.data[i])).toEqual([30, 20, 10, 114]);
+    expect(frame).toEqual({ width: 2, height: 1, resize: "letterbox-topleft", placed: [0, 0, 8, 4] });
+    expect(d.describe().text).toContain(
+      "picture: letterbox-topleft to 8x8, pad 114, bilinear; BGR, (x - 0) / 1; f32 NCHW",
+    );
+  });
+
+  test("the option prepare goes over it, and a factor over std", () => {
+    const d = decoder({ family: "nanodet" }, { prepare: { factor: 0.5, resize: "crop" } });
+    expect(d.prepareRule).toEqual({
+      size: [8, 8],
+      resize: "crop",
+      order: "BGR",
+      mean: [103.53, 116.28, 123.675],
+      factor: 0.5,
+    });
+  });
+
+  test("without an input size the error names the option", () => {
+    const d = createDecoderSync({ family: "yolov8", classes: 1 });
+    expect(() => d.prepare(flat(2, 2, 0))).toThrow(/rule: size: got undefined.*option inputSize/);
+  });
+
+  test("without the import the error names it, and describe() says nothing of pictures", () => {
+    const key = Symbol.for("boxwright.prepare.1");
+    const all = globalThis as { [key]?: unknown };
+    const kept = all[key];
+    delete all[key];
+    try {
+      const d = decoder({ family: "yolov8" });
+      expect(() => d.prepare(flat(2, 2, 0))).toThrow(/the import "boxwright\/prepare"/);
+      expect(d.describe().text).not.toContain("picture:");
+    } finally {
+      all[key] = kept;
+    }
+  });
+});
+
+describe("where a rule comes from", () => {
+  const archive = (preprocessing: unknown): unknown => ({
+    config_version: "1.0",
+    model: {
+      metadata: { name: "net", path: "net.onnx" },
+      inputs: [{ name: "in", dtype: "float32", input_type: "image", shape: [1, 3, 32, 64], preprocessing }],
+      outputs: [{ name: "output0", dtype: "float32", shape: [1, 5, 42] }],
+      heads: [{ parser: "YOLO", outputs: ["output0"], metadata: { subtype: "yolov8", n_classes: 1 } }],
+    },
+  });
+
+  test("the preprocessing block of an NN Archive", () => {
+    expect(ruleOf(parseConfig(archive({ mean: [1, 2, 3], scale: [4, 5, 6], dai_type: "BGR888i" })))).toEqual({
+      size: [64, 32],
+      mean: [1, 2, 3],
+      std: [4, 5, 6],
+      order: "BGR",
+      layout: "NHWC",
+    });
+    expect(ruleOf(parseConfig(archive({ mean: null, scale: null, reverse_channels: true })))).toEqual({
+      size: [64, 32],
+    });
+    expect(ruleOf(parseConfig(archive(undefined)))).toEqual({ size: [64, 32] });
+  });
+
+  const model = (input: object): unknown => ({
+    format: "tflite",
+    missing: [],
+    outputs: [],
+    inputs: [],
+    description: null,
+    options: { family: "tflite-postprocess", inputSize: [300, 300] },
+    archive: null,
+    input: {
+      name: "in",
+      dims: [1, 300, 300, 3],
+      quantisation: null,
+      layout: "NHWC",
+      normalisation: null,
+      ...input,
+    },
+  });
+
+  test("the input of a model file: layout, type, quantisation, normalisation", () => {
+    const quantisation = { scale: [0.0078125], zeroPoint: [128], axis: 0 };
+    expect(ruleOf(parseConfig(model({ type: "u8", quantisation })))).toMatchObject({
+      layout: "NHWC",
+      type: "u8",
+      mean: 127.5,
+      std: 127.5,
+      scale: 0.0078125,
+      zeroPoint: 128,
+    });
+    const normalisation = { mean: [0], std: [1] };
+    expect(ruleOf(parseConfig(model({ type: "f32", normalisation })))).toMatchObject({ mean: [0], std: [1] });
+  });
+
+  test("bytes without a scale stay as they are, whatever the family's floats are", () => {
+    expect(ruleOf(parseConfig(model({ type: "u8" })))).toMatchObject({ type: "u8", mean: 0, std: 1 });
+  });
+
+  test("every family's row is a rule", () => {
+    for (const family of FAMILIES) {
+      const rule = { size: [4, 4], ...TRAITS[family].prepare } as PrepareRule;
+      expect(() => prepareImage(flat(3, 3, 1), rule), family).not.toThrow();
+    }
+  });
+});
+
+describe("refusals", () => {
+  const image = flat(4, 4, 0);
+  const refused = (change: object, imageChange: object = {}): string => {
+    try {
+      prepareImage({ ...image, ...imageChange }, { size: [4, 4], ...change } as PrepareRule);
+    } catch (e) {
+      expect(e).toBeInstanceOf(RangeError);
+      return (e as Error).message;
+    }
+    return "nothing";
+  };
+  test.each<[object, string]>([
+    [{ size: [4] }, "rule: size: got [4], expected [width, height] of the network's input"],
+    [{ size: [4, 1e9] }, "rule: size: got [4,1000000000]"],
+    [
+      { resize: "fit" },
+      'rule: resize: got "fit", expected "letterbox", "letterbox-topleft", "stretch", "crop"',
+    ],
+    [{ resample: "cubic" }, 'rule: resample: got "cubic"'],
+    [{ pad: 300 }, "rule: pad: got 300, expected a whole number in 0..255"],
+    [{ pad: 1.5 }, "rule: pad: got 1.5"],
+    [{ std: 0 }, "rule: std: got 0, expected a positive number"],
+    [{ mean: [1, 2] }, "rule: mean: got [1,2], expected a number, or three of them"],
+    [{ std: 1, factor: 1 }, "rule: got std and factor, expected one of them"],
+    [{ type: "i8" }, "rule: scale: got none"],
+    [{ scale: 2 }, 'rule: got scale or zeroPoint for type "f32", expected neither'],
+    [{ swapRB: true }, "rule: got an unknown name, swapRB"],
+  ])("rule %j", (change, message) => {
+    expect(refused(change)).toContain(message);
+  });
+  test.each<[object, string]>([
+    [{ data: [1, 2] }, "image: data: got [1,2], expected the bytes of the pixels"],
+    [{ width: 0 }, "image: got width 0, height 4"],
+    [{ format: "hsv" }, 'image: format: got "hsv"'],
+    [{ stride: 3 }, "image: stride: got 3, expected whole bytes from row to row, at least 4"],
+    [{ stride: 5 }, 'image: data: got 16 bytes, expected at least 19 for 4x4 "gray" with stride 5'],
+    [{ format: "rgba" }, 'image: data: got 16 bytes, expected at least 64 for 4x4 "rgba"'],
+    [{ format: "nv12" }, "expected at least 24"],
+    [{ format: "i420" }, "expected at least 24"],
+  ])("image %j", (change, message) => {
+    expect(refused({}, change)).toContain(message);
+  });
+  test("an engine that is none", () => {
+    expect(() => prepareImage(image, { size: [4, 4] }, { engine: "gpu" as "ts" })).toThrow(
+      'engine: got "gpu"',
+    );
+  });
+  test("frames of decode: a place that is none", () => {
+    const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+    const outputs = [{ data: new Float32Array(5 * 84), dims: [1, 5, 84] }];
+    const resize: PrepareResize = "letterbox";
+    for (const placed of [[0, 0, 0, 1], [0, 0, 1], "all", [NaN, 0, 1, 1]])
+      expect(() => decoder.decode(outputs, { width: 1, height: 1, resize, placed } as never)).toThrow(
+        /frame: got placed .* expected \[left, top, width, height\]/,
+      );
+  });
+});

@@ -1,0 +1,115 @@
+/**
+ * `prepareImage` against OpenCV (`cvtColor`, `resize`, `copyMakeBorder`, `blobFromImage`) and Pillow (`resize`): 1,000
+ * seeded pictures and rules, byte for byte. Their answers are kept as digests. Python with both packages of the same
+ * versions makes them anew. `BOXWRIGHT_KEEP=1` writes them.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, test } from "vitest";
+import { parseConfig } from "../../src/config/config.ts";
+import { ruleOf } from "../../src/picture/prepare/config-rule.ts";
+import { prepareImage } from "../../src/picture/prepare/prepare.ts";
+import { engines } from "../support/engines.ts";
+import { digestOf, imageOf, prepareCase } from "../support/prepare-cases.ts";
+import { networks } from "../support/recorded-networks.ts";
+import { describeShared, foldersIn, readRecording } from "../support/shared-data.ts";
+
+interface Answers {
+  readonly versions: { readonly opencv: string; readonly pillow: string };
+  readonly digests: readonly string[];
+}
+
+const COUNT = 1000;
+const cases = Array.from({ length: COUNT }, (_, i) => prepareCase(i));
+const file = fileURLToPath(new URL("../fixtures/prepare/digests.json", import.meta.url));
+const script = fileURLToPath(new URL("../support/prepare.py", import.meta.url));
+
+/** Returns what the first Python with both packages answers, null if there is none. */
+function pythonAnswers(): Answers | null {
+  for (const python of ["/usr/bin/python3", "python3"])
+    try {
+      const input = JSON.stringify(cases);
+      const stdio: "pipe"[] = ["pipe", "pipe", "pipe"];
+      const options = { input, encoding: "utf8", stdio, maxBuffer: 1e8 } as const;
+      return JSON.parse(execFileSync(python, [script], options)) as Answers;
+    } catch {
+      // Not there, or without OpenCV or Pillow.
+    }
+  return null;
+}
+
+const fresh = pythonAnswers();
+if (process.env["BOXWRIGHT_KEEP"] && fresh) writeFileSync(file, `${JSON.stringify(fresh, null, 1)}\n`);
+const kept = JSON.parse(readFileSync(file, "utf8")) as Answers;
+
+describe.each(engines)("engine %s", (engine) => {
+  let digests: readonly string[] = [];
+  beforeAll(() => {
+    digests = cases.map((c) => digestOf(prepareImage(imageOf(c), c.rule, { engine }).tensor.data));
+  });
+
+  test("1,000 tensors are byte-equal to those of OpenCV and Pillow", () => {
+    const wrong = cases.filter((_, i) => digests[i] !== kept.digests[i]);
+    expect(wrong.slice(0, 3), `${wrong.length} of ${COUNT} differ`).toEqual([]);
+  });
+});
+
+test("the cases hold every word of a rule, pictures that grow and that shrink, and whole multiples", () => {
+  const count = (is: (c: (typeof cases)[number]) => boolean): number => cases.filter(is).length;
+  for (const resize of ["letterbox", "letterbox-topleft", "stretch", "crop"])
+    for (const resample of ["bilinear", "area", "nearest", "pillow"])
+      expect(
+        count(({ rule }) => rule.resize === resize && rule.resample === resample),
+        `${resize} ${resample}`,
+      ).toBeGreaterThan(20);
+  for (const type of [undefined, "f16", "u8", "i8"])
+    expect(count(({ rule }) => rule.type === type)).toBeGreaterThan(50);
+  for (const format of ["rgba", "rgb", "bgr", "gray", "nv12", "i420", "yuyv"])
+    expect(count((c) => c.format === format)).toBeGreaterThan(80);
+  expect(count(({ width, rule }) => width > rule.size[0])).toBeGreaterThan(200);
+  expect(count(({ width, rule }) => width < rule.size[0])).toBeGreaterThan(200);
+  expect(
+    count(({ width, height, rule: { size } }) => width === 2 * size[0] && height === 2 * size[1]),
+  ).toBeGreaterThan(5);
+  expect(new Set(kept.digests).size).toBeGreaterThan(900);
+});
+
+const isSame =
+  fresh?.versions.opencv === kept.versions.opencv && fresh.versions.pillow === kept.versions.pillow;
+const { opencv, pillow } = kept.versions;
+test.skipIf(!isSame)(`the kept answers are those of OpenCV ${opencv} and Pillow ${pillow} here`, () => {
+  expect(fresh?.digests).toEqual(kept.digests);
+});
+
+describeShared("the rule of a family is that of the recordings", (data) => {
+  const recorded = `${data}/recorded`;
+  const photoOf = (folder: string): string => foldersIn(recorded, folder)[0];
+  const all = networks
+    .filter((n, i) => networks.findIndex(({ folder }) => folder === n.folder) === i)
+    .map((n) => [n, readRecording(recorded, n.folder, photoOf(n.folder))] as const)
+    // Some recordings tell their preparation in words alone.
+    .filter(([, { meta }]) => meta.preprocess.std !== undefined);
+
+  test("there are recordings that tell it", () => expect(all.length).toBeGreaterThan(8));
+
+  test.each(all)("$folder", (network, recording) => {
+    const { mode, bgr, mean, std, inputWidth, inputHeight } = recording.meta.preprocess;
+    const rule = ruleOf(parseConfig(network.config(recording)));
+    const three = (value: number | readonly number[]): readonly number[] =>
+      typeof value === "number" ? [value, value, value] : value;
+    expect({
+      size: rule.size ?? [inputWidth, inputHeight],
+      resize: rule.resize ?? "letterbox",
+      order: rule.order ?? "RGB",
+      mean: three(rule.mean ?? 0),
+      std: three(rule.std ?? 255),
+    }).toEqual({
+      size: [inputWidth, inputHeight],
+      resize: mode === "topleft" ? "letterbox-topleft" : mode,
+      order: bgr ? "BGR" : "RGB",
+      mean,
+      std,
+    });
+  });
+});
