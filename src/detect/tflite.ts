@@ -79,11 +79,10 @@ function runnerOf(model: object): TfliteRunner {
 const dimsOf = ({ shape }: TfliteTensor): number[] => shape.split(",").map(Number);
 
 /** The interpreter has one input and one set of outputs, so a frame is decoded before the next one runs. */
-class TfliteSession implements Session, Lane {
+class TfliteSession implements Session {
   readonly overlaps = false;
   readonly inputs: Session["inputs"];
   readonly #runner: TfliteRunner;
-  readonly #outputs: Record<string, TensorInput> = {};
 
   constructor(runner: TfliteRunner) {
     this.#runner = runner;
@@ -93,7 +92,20 @@ class TfliteSession implements Session, Lane {
   }
 
   createLane(): Lane {
-    return this;
+    return new TfliteLane(this.#runner);
+  }
+
+  close(): void {
+    this.#runner.cleanUp?.();
+  }
+}
+
+class TfliteLane implements Lane {
+  readonly #runner: TfliteRunner;
+  readonly #outputs: Record<string, TensorInput> = {};
+
+  constructor(runner: TfliteRunner) {
+    this.#runner = runner;
   }
 
   input(): SlotArray {
@@ -115,6 +127,6 @@ class TfliteSession implements Session, Lane {
   }
 
   close(): void {
-    this.#runner.cleanUp?.();
+    // Input and outputs belong to the interpreter.
   }
 }
