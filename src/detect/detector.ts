@@ -8,6 +8,9 @@ import { elementType, isBytes, show } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { inputOf, sizeOf } from "../config/model/input.ts";
 import { readModel } from "../config/model/model.ts";
+import type { Model } from "../config/model/types.ts";
+import { isObject } from "../config/fields.ts";
+import { isModel } from "../config/model-config.ts";
 import type { DecoderOptions } from "../config/types.ts";
 import { familyOf } from "../heads/query.ts";
 import { type Decoder, createDecoder } from "../decode/decoder.ts";
@@ -18,6 +21,7 @@ import { type ImageInput, type PreparedData, providePrepare } from "../decode/pr
 import { ruleOf, ruleText } from "../picture/prepare/config-rule.ts";
 import { prepareImage } from "../picture/prepare/prepare.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
+import { outputReader } from "./outputs.ts";
 import type { InputSpec, InputType, Lane, Runtime, Session, SessionTensor } from "./session.ts";
 
 /** The bytes of a model file, or where a page fetches it. */
@@ -122,15 +126,15 @@ export async function createDetector<Opened = never>(
     ...rest,
     ...(labels !== undefined && { labels: typeof labels === "string" ? labelsOf(labels) : labels }),
   };
-  const { session, config } = await openSource(source, stated);
+  const { session, config, file } = await openSource(source, stated);
   try {
     const input = pictureInput(session);
-    const decoder = await createDecoder(config, withInput(stated, input));
+    const decoder = await createDecoder(config, withInput(stated, input, file));
     checkPreparation(decoder);
     const spec = inputSpecOf(input, decoder);
     const lanes = Array.from(
       { length: session.overlaps ? 2 : 1 },
-      () => new FrameLane(session.createLane(spec), decoder),
+      () => new FrameLane(session.createLane(spec), decoder, outputReader(file)),
     );
     const detector = new SessionDetector(session, decoder, lanes);
     for (let i = 0; i < warmUp; i++) await detector.detect(blankImage(decoder));
@@ -142,13 +146,10 @@ export async function createDetector<Opened = never>(
 }
 
 /** Opens the network. A model file is read first: if it does not state enough, no runtime has to be started. */
-async function openSource<Opened>(
-  source: DetectorSource<Opened>,
-  options: DecoderOptions,
-): Promise<{ session: Session; config: unknown }> {
+async function openSource<Opened>(source: DetectorSource<Opened>, options: DecoderOptions): Promise<Source> {
   if (typeof source !== "object" || source === null || !("session" in source || "model" in source))
     return refuse("createDetector", show(source), "{ model, runtime } or { session, config }");
-  if ("session" in source) return source;
+  if ("session" in source) return { ...source, file: modelIn(source.config) };
   const { model, runtime, config } = source as {
     model: ModelSource | Opened;
     runtime: Runtime<Uint8Array | Opened>;
@@ -167,10 +168,34 @@ async function openSource<Opened>(
         ),
       },
     ]);
-  const known = config ?? (await readModel(bytes as Uint8Array));
+  // A runtime may read formats that readModel does not, if there is a config.
+  const read =
+    bytes &&
+    (await readModel(bytes).catch((error: unknown) => (config === undefined ? throwIt(error) : null)));
+  const known = config ?? read;
   readConfig(known, options);
-  return { session: await runtime.open(bytes ?? (model as Opened)), config: known };
+  return {
+    session: await runtime.open(bytes ?? (model as Opened)),
+    config: known,
+    file: read ?? modelIn(known),
+  };
 }
+
+/** A network that is open. */
+interface Source {
+  readonly session: Session;
+  readonly config: unknown;
+  /** What the network's file says, if it is known. */
+  readonly file: Model | null;
+}
+
+const throwIt = (error: unknown): never => {
+  throw error;
+};
+
+/** Returns the config if it is what `readModel` returned. */
+const modelIn = (config: unknown): Model | null =>
+  isObject(config) && isModel(config) ? (config as unknown as Model) : null;
 
 /** Returns the bytes of a model file, `null` if the model is none. */
 async function bytesOf(model: unknown): Promise<Uint8Array | null> {
@@ -200,8 +225,13 @@ function pictureInput({ inputs }: Session): SessionTensor {
   );
 }
 
-/** Returns the options, with what the runtime states of the input beneath the caller's own. */
-function withInput(options: DecoderOptions, { name, dims, type }: SessionTensor): DecoderOptions {
+/** Returns the options, with what runtime and file state of the input beneath the caller's own. */
+function withInput(
+  options: DecoderOptions,
+  { name, dims, type }: SessionTensor,
+  file: Model | null,
+): DecoderOptions {
+  const quantisation = file?.input?.quantisation ?? null;
   const tensor = { name, dims, type: type ?? "f32", quantisation: null, signature: null };
   const input = inputOf([tensor], null);
   const size = sizeOf(input);
@@ -219,6 +249,10 @@ function withInput(options: DecoderOptions, { name, dims, type }: SessionTensor)
     prepare: {
       ...(input?.layout && { layout: input.layout }),
       ...(type !== null && { type: isPicture }),
+      ...(quantisation?.scale.length === 1 && {
+        scale: quantisation.scale[0],
+        zeroPoint: quantisation.zeroPoint[0],
+      }),
       ...options.prepare,
     },
   };
@@ -284,10 +318,12 @@ class FrameLane {
   readonly #options: { readonly engine: EngineName; into?: PreparedData };
   #frame: Frame | undefined;
   #outputs: Outputs | null = null;
+  readonly #read: (outputs: Outputs) => Outputs;
 
-  constructor(lane: Lane, decoder: Decoder) {
+  constructor(lane: Lane, decoder: Decoder, read: (outputs: Outputs) => Outputs) {
     this.#lane = lane;
     this.#decoder = decoder;
+    this.#read = read;
     this.#options = { engine: decoder.engine };
   }
 
@@ -308,7 +344,7 @@ class FrameLane {
   decode(timings: MutableTimings): Detections {
     const start = performance.now();
     try {
-      return this.#decoder.decode(this.#outputs ?? undefined, this.#frame);
+      return this.#decoder.decode(this.#outputs ? this.#read(this.#outputs) : undefined, this.#frame);
     } finally {
       this.#lane.release();
       timings.decode = performance.now() - start;
@@ -378,7 +414,7 @@ class SessionDetector implements Detector {
   }
 
   /** Prepares the next image while one runs, and decodes the one before. */
-  async *#overlapped(source: Source, aborted: Promise<never>): AsyncGenerator<Detections, void, undefined> {
+  async *#overlapped(source: Images, aborted: Promise<never>): AsyncGenerator<Detections, void, undefined> {
     let running: Promise<typeof RAN> | null = null;
     let last = this.#lanes[1];
     const pull = (): Promise<IteratorResult<DetectorImage, unknown>> => {
@@ -444,12 +480,12 @@ class SessionDetector implements Detector {
   }
 }
 
-interface Source {
+interface Images {
   next(): Promise<IteratorResult<DetectorImage, unknown>> | IteratorResult<DetectorImage, unknown>;
   return?(): unknown;
 }
 
-function iteratorOf(frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>): Source {
+function iteratorOf(frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>): Images {
   const { [Symbol.asyncIterator]: later, [Symbol.iterator]: now } = (frames ?? {}) as Partial<
     AsyncIterable<DetectorImage> & Iterable<DetectorImage>
   >;
@@ -460,7 +496,7 @@ function iteratorOf(frames: Iterable<DetectorImage> | AsyncIterable<DetectorImag
       show(frames),
       "something to iterate over: a list, a generator or a stream of images",
     );
-  return open.call(frames) as Source;
+  return open.call(frames) as Images;
 }
 
 /** Returns a promise that rejects with the signal's reason. */

@@ -95,17 +95,33 @@ export function echoOnnx(): Uint8Array<ArrayBuffer> {
   ]);
 }
 
-/** BuiltinOperator.RESHAPE and BuiltinOptions.ReshapeOptions of schema.fbs. */
-const [RESHAPE, RESHAPE_OPTIONS] = [22, 17];
+/** TensorType of schema.fbs, and how bytes stand for 0..1. */
+const TYPES = {
+  f32: { code: 0 },
+  u8: { code: 3, zeroPoint: 0 },
+  i8: { code: 9, zeroPoint: -128 },
+} as const;
 
-/** The network in TFLite, without metadata. Boxes are 0..1. */
-export function echoTflite(): Uint8Array<ArrayBuffer> {
+/**
+ * The network in TFLite, without metadata. Boxes are 0..1.
+ * @param type of input and output
+ * @param signature names of input and output in a signature, as converters of TensorFlow write them
+ */
+export function echoTflite(
+  type: keyof typeof TYPES = "f32",
+  signature?: readonly [input: string, output: string],
+): Uint8Array<ArrayBuffer> {
   const rows = [1, ROWS, 6];
+  const { code, ...quantised } = TYPES[type];
   const tensor = (name: string, dims: readonly number[]) => ({
     0: { i32s: dims },
-    1: { i8: 0 },
+    1: { i8: code },
     2: { i32: 0 },
     3: { text: name },
+    4:
+      "zeroPoint" in quantised
+        ? { table: { 2: { f32s: [1 / 255] }, 3: { i64s: [quantised.zeroPoint] } } }
+        : undefined,
   });
   const operator = {
     0: { i32: 0 },
@@ -121,6 +137,9 @@ export function echoTflite(): Uint8Array<ArrayBuffer> {
     3: { tables: [operator] },
     4: { text: "main" },
   };
+  const named = (name: string, tensorIndex: number) => ({
+    tables: [{ 0: { text: name }, 1: { i32: tensorIndex } }],
+  });
   return flatbuffer(
     {
       0: { i32: 3 },
@@ -129,7 +148,13 @@ export function echoTflite(): Uint8Array<ArrayBuffer> {
       3: { text: "echo" },
       // Buffer 0 is empty by convention. Tensors without constant content refer to it.
       4: { tables: [{}] },
+      7: signature && {
+        tables: [{ 0: named(signature[0], 0), 1: named(signature[1], 1), 2: { text: "serving_default" } }],
+      },
     },
     "TFL3",
   );
 }
+
+/** BuiltinOperator.RESHAPE and BuiltinOptions.ReshapeOptions of schema.fbs. */
+const [RESHAPE, RESHAPE_OPTIONS] = [22, 17];
