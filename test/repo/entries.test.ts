@@ -128,9 +128,26 @@ describe("each entry answers as recorded", () => {
     }
   });
 
+  test("boxwright/detect makes decoders and throws errors of the entry that stands beside it", async () => {
+    for (const [entry, detect] of [
+      ["index.mjs", "detect.mjs"],
+      ["index.node.mjs", "detect.node.mjs"],
+      ["index.cjs", "detect.cjs"],
+      ["index.node.cjs", "detect.node.cjs"],
+    ]) {
+      const { ConfigError } = (await load(entry)) as unknown as { ConfigError: typeof Error };
+      const { createDetector } = (await load(detect)) as unknown as {
+        createDetector: (source: object) => Promise<unknown>;
+      };
+      const runtime = { open: () => expect.unreachable() };
+      await expect(createDetector({ model: new Uint8Array(8), runtime })).rejects.toBeInstanceOf(ConfigError);
+    }
+  });
+
   test("no entry but boxwright/node imports anything; that for Node, what reads files", () => {
     const expected: Record<string, string[]> = {
       "index.node": ["node:fs"],
+      "detect.node": ["node:fs"],
       workerd: ["./scalar.wasm", "./simd.wasm"],
       "plan.node": ["node:fs"],
       "plan.workerd": ["./scalar.wasm", "./simd.wasm"],
@@ -145,6 +162,10 @@ describe("each entry answers as recorded", () => {
       "model",
       "model.node",
       "model.workerd",
+      "labels",
+      "draw",
+      "detect",
+      "detect.node",
     ];
     for (const entry of [...entries, "plan", "plan.node", "plan.ts", "plan.workerd"]) {
       const file = `${entry}.mjs`;
