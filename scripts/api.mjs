@@ -13,6 +13,7 @@ const ENTRIES = {
   "boxwright/plan": "plan",
   "boxwright/priors": "priors",
   "boxwright/model": "model",
+  "boxwright/prepare": "prepare",
   "boxwright/node": "node",
 };
 

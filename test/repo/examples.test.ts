@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 import * as boxwright from "../../src/entries/index.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
+import * as prepare from "../../src/entries/prepare.ts";
 import * as plan from "../../src/entries/plan.ts";
 import * as priors from "../../src/entries/priors.ts";
 
@@ -44,6 +45,7 @@ const entries: Record<string, string> = {
   "boxwright/plan/ts": "plan",
   "boxwright/priors": "priors",
   "boxwright/model": "model",
+  "boxwright/prepare": "prepare",
   "boxwright/node": "node",
 };
 
@@ -82,7 +84,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, model, node, plan, priors].flatMap((entry) =>
+    const names = [boxwright, model, node, plan, prepare, priors].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),
