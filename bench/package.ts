@@ -9,8 +9,9 @@ import { UsageError } from "./options.ts";
 
 export type { Detections, EngineName, TensorInput } from "../src/entries/index.ts";
 
-/** URL of the built entry of this checkout. */
-export const ownEntry = (): string => entryOf(fileURLToPath(new URL("../", import.meta.url)));
+/** URL of a built entry of this checkout. */
+export const ownEntry = (entry = "."): string =>
+  entryOf(fileURLToPath(new URL("../", import.meta.url)), entry);
 
 export const loadPackage = async (entry: string): Promise<typeof Boxwright> =>
   (await import(entry)) as typeof Boxwright;
@@ -28,7 +29,7 @@ function targetOf(exports: Exports): string | undefined {
 }
 
 /** Returns the URL of the entry of a package. `folder` is a checkout, an unpacked package, or the dist of either. */
-export function entryOf(folder: string): string {
+export function entryOf(folder: string, entry = "."): string {
   const root = [resolve(folder), dirname(resolve(folder))].find((path) =>
     existsSync(join(path, "package.json")),
   );
@@ -37,9 +38,9 @@ export function entryOf(folder: string): string {
       `${folder} has no package.json, nor has the folder above. Give a checkout, an unpacked package, or its dist.`,
     );
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    exports?: { "."?: Exports };
+    exports?: { readonly [entry: string]: Exports };
   };
-  const target = targetOf(manifest.exports?.["."] ?? {});
+  const target = targetOf(manifest.exports?.[entry] ?? {});
   if (target === undefined) throw new UsageError(`${root}/package.json names no entry that Node can import.`);
   const file = join(root, target);
   if (!existsSync(file)) throw new UsageError(`${file} is missing. Run \`npm run build\` in ${root} first.`);

@@ -2,6 +2,8 @@
 import { parseArgs } from "node:util";
 import { define, digestOf } from "./definition.ts";
 import { isOurs, ROWS, type Row } from "./engines.ts";
+import { measurePicture, pictureFault, pictureTable } from "./pictures/run.ts";
+import { PICTURE_ENGINES, PICTURES, type PictureEngine, type PictureSpec } from "./pictures/picture.ts";
 import { compileReadOnce, measureYardstick, type Yardstick } from "./native.ts";
 import { chosen, positive, runScript } from "./options.ts";
 import { otherEntry, ownEntry } from "./package.ts";
@@ -12,7 +14,7 @@ import { layOut, times, us } from "./table.ts";
 import { measureRound, median, sidesOf } from "./turns.ts";
 import { isMeant, makeWorkload, WORKLOADS, type WorkloadSpec } from "./workloads.ts";
 
-const ENGINES = ["native", ...new Set(ROWS.map(({ engine }) => engine))];
+const ENGINES = [...new Set(["native", ...ROWS.map(({ engine }) => engine), ...PICTURE_ENGINES])];
 
 const USAGE = `npm run bench -- [options]
   --quick            one short round of each row
@@ -27,6 +29,8 @@ Exits with 1 if a row failed or did not give the definition's answer.`;
 
 interface Plan {
   readonly workloads: readonly WorkloadSpec[];
+  readonly pictures: readonly PictureSpec[];
+  readonly pictureEngines: readonly PictureEngine[];
   readonly rows: readonly Row[];
   /** The program that reads once, if it is asked for and can be had. */
   readonly program?: string;
@@ -120,8 +124,11 @@ async function main(): Promise<void> {
   const engines = chosen("--engines", values.engines, ENGINES, (name) => name);
   const native = engines.includes("native") ? compileReadOnce() : undefined;
   const other = otherEntry(values);
+  const wanted = chosen("--only", values.only, [...WORKLOADS, ...PICTURES], ({ name }) => name, isMeant);
   const plan: Plan = {
-    workloads: chosen("--only", values.only, WORKLOADS, ({ name }) => name, isMeant),
+    workloads: WORKLOADS.filter((spec) => wanted.includes(spec)),
+    pictures: PICTURES.filter((spec) => wanted.includes(spec)),
+    pictureEngines: PICTURE_ENGINES.filter((engine) => engines.includes(engine)),
     rows: ROWS.filter(({ engine }) => engines.includes(engine)),
     ...(native !== undefined && "program" in native ? { program: native.program } : {}),
     entry: ownEntry(),
@@ -143,19 +150,30 @@ async function main(): Promise<void> {
     workloads.push(report);
   }
 
+  const pictures = plan.pictures.map((spec) => {
+    const report = measurePicture(spec, plan.pictureEngines, { ...plan, entry: ownEntry("./prepare") });
+    for (const line of pictureTable(report)) print(line);
+    return report;
+  });
+
   const rows = workloads.flatMap(({ expected, rows }) => rows.map((row) => ({ row, expected })));
-  const faults = rows.filter(({ row, expected }) => faultOf(row, expected) !== undefined);
+  const pictureRows = pictures.flatMap((report) => report.rows.map((row) => ({ row, report })));
+  const faults = [
+    ...rows.filter(({ row, expected }) => faultOf(row, expected) !== undefined),
+    ...pictureRows.filter(({ row, report }) => pictureFault(row, report) !== undefined),
+  ];
   const ratios = rows.flatMap(({ row: { comparison } }) =>
     comparison === undefined ? [] : [comparison.ratio],
   );
-  print(`\n${rows.filter(({ row }) => row.status === "ok").length} rows measured, ${faults.length} at fault`);
+  const measured = [...rows, ...pictureRows].filter(({ row }) => row.status === "ok").length;
+  print(`\n${measured} rows measured, ${faults.length} at fault`);
   if (ratios.length > 0)
     print(
       `new/other: median ${median(ratios).toFixed(3)}, lowest ${Math.min(...ratios).toFixed(3)}, ` +
         `highest ${Math.max(...ratios).toFixed(3)}`,
     );
   const { rounds, milliseconds } = plan;
-  writeReport(values.out, { ...made, rounds, milliseconds, workloads });
+  writeReport(values.out, { ...made, rounds, milliseconds, workloads, pictures });
   if (faults.length > 0) process.exitCode = 1;
 }
 

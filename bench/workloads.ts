@@ -70,7 +70,7 @@ export const WORKLOADS: readonly WorkloadSpec[] = [
 ];
 
 /** True if `word` is the name or its beginning up to a sign: "v8" means v8@.25, and "nms-100" is not nms-1000. */
-export const isMeant = (word: string, { name }: WorkloadSpec): boolean =>
+export const isMeant = (word: string, { name }: { readonly name: string }): boolean =>
   name === word || name.startsWith(`${word}@`) || name.startsWith(`${word}-`);
 
 /** Chosen among a few, so that counts of candidates and detections come near to those of recorded networks. */

@@ -16,6 +16,7 @@ const ENTRIES = {
   "boxwright/draw": "draw",
   "boxwright/labels": "labels",
   "boxwright/model": "model",
+  "boxwright/prepare": "prepare",
   "boxwright/node": "node",
 };
 

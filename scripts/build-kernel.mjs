@@ -1,6 +1,7 @@
 /**
- * Compiles the kernels and writes a module for each beside the engines: the vector build in hexadecimal for browsers, and
- * the length of both builds, by which Node knows its files. Names of targets on the command line compile these alone.
+ * Compiles the kernels and writes a module for each beside the engines: the vector build in hexadecimal for browsers,
+ * and the length of both builds, by which Node knows its files. Names of targets on the command line compile these
+ * alone.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

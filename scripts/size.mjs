@@ -35,6 +35,9 @@ const imports = {
   "boxwright/labels: COCO80": some("labels", "COCO80"),
   "boxwright/model: everything": everything("model"),
   "boxwright and boxwright/model: createDecoder, readModel": `${some("index", "createDecoder")} ${some("model", "readModel")}`,
+  "boxwright/prepare: everything": everything("prepare"),
+  "boxwright/prepare/ts: everything": everything("prepare.ts"),
+  "boxwright and boxwright/prepare: createDecoder, prepareImage": `${some("index", "createDecoder")} ${some("prepare", "prepareImage")}`,
   "boxwright, condition workerd: everything": everything("workerd"),
 };
 
@@ -55,7 +58,8 @@ const measure = (bytes) => ({ minified: bytes.length, gzipped: gzipSync(bytes, {
 
 const bundles = {};
 for (const [name, contents] of Object.entries(imports)) bundles[name] = await bundle(contents);
-for (const kind of ["simd", "scalar"]) bundles[`boxwright/${kind}.wasm`] = readFileSync(`dist/${kind}.wasm`);
+for (const kind of ["simd", "scalar", "prepare.simd", "prepare.scalar"])
+  bundles[`boxwright/${kind}.wasm`] = readFileSync(`dist/${kind}.wasm`);
 const sizes = Object.fromEntries(Object.entries(bundles).map(([name, bytes]) => [name, measure(bytes)]));
 
 if (process.argv.includes("--update"))

@@ -17,7 +17,7 @@ import {
 } from "../../src/core/prepare-abi";
 import { clear, flt, int, ptr } from "../word";
 import { addRow4, areaColumn4, roundRow4 } from "./area4";
-import { roundPixel } from "./resample";
+import { roundPixel } from "./pixel";
 
 /**
  * Resamples the rows of a job. Scratch holds a source row whose columns are resampled, then the sum of such rows, four

@@ -1,5 +1,5 @@
 /** Area resampling with a vector for the channels of a pixel. */
-import { channels4, roundedPixel } from "./resample4";
+import { channels4, roundedPixel } from "./pixel4";
 
 /** Makes one pixel of a source row. */
 // @ts-ignore: decorator

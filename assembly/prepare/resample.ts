@@ -22,11 +22,9 @@ import {
 import { flt, int, ptr } from "../word";
 import { areaRows } from "./area";
 import { linearRows } from "./linear";
+import { roundPixel } from "./pixel";
 import { blockRow4, halfRow4 } from "./resample4";
 import { tapRows } from "./taps";
-
-/** Adding it to an f32 below 2^22, and subtracting it, rounds to the nearest integer, halves to even. */
-export const ROUND_32: f32 = 8388608;
 
 /** Resamples the rows of a job. */
 export function resample(job: usize): void {
@@ -100,15 +98,4 @@ function blockRow(job: usize, from: usize, to: usize): void {
       }
     store<u32>(to + (x << 2), roundPixel(<f32>r * scale, <f32>g * scale, <f32>b * scale));
   }
-}
-
-/** Returns the pixel of three values in 0..255, rounded to even. */
-// @ts-ignore: decorator
-@inline
-export function roundPixel(r: f32, g: f32, b: f32): i32 {
-  return (
-    (<i32>(r + ROUND_32 - ROUND_32)) |
-    ((<i32>(g + ROUND_32 - ROUND_32)) << 8) |
-    ((<i32>(b + ROUND_32 - ROUND_32)) << 16)
-  );
 }

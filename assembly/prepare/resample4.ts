@@ -1,4 +1,5 @@
 /** Means of blocks, with vectors. */
+import { channels4, roundedPixel } from "./pixel4";
 
 /** Makes pixels of a row, four at a time. Returns how many it made. */
 // @ts-ignore: decorator
@@ -34,20 +35,4 @@ export function blockRow4(start: usize, stride: usize, columns: i32, rows: i32, 
   for (let row = 0, line = start; row < rows; row++, line += stride)
     for (let p = line; p < line + columns; p += 4) sum = i32x4.add(sum, channels4(p));
   return <u32>i32x4.extract_lane(roundedPixel(f32x4.mul(f32x4.convert_i32x4_s(sum), f32x4.splat(scale))), 0);
-}
-
-/** Returns the four bytes of a pixel as i32. */
-// @ts-ignore: decorator
-@inline
-export function channels4(pixel: usize): v128 {
-  return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(pixel)));
-}
-
-/** Returns four f32 as a pixel in the lowest lane, rounded to even and clamped. */
-// @ts-ignore: decorator
-@inline
-export function roundedPixel(values: v128): v128 {
-  const whole = i32x4.trunc_sat_f32x4_s(f32x4.nearest(values));
-  const words = i16x8.narrow_i32x4_s(whole, whole);
-  return i8x16.narrow_i16x8_u(words, words);
 }

@@ -19,7 +19,7 @@ import {
 } from "../../src/core/prepare-abi";
 import { int, ptr } from "../word";
 import { tapColumn4, tapRow4 } from "./taps4";
-import { clampByte } from "./unpack";
+import { clampByte } from "./pixel";
 
 const HALF = 1 << (TAP_BITS - 1);
 

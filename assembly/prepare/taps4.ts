@@ -1,6 +1,6 @@
 /** Resampling with a window of weights, with a vector for the channels of a pixel. */
 import { TAP_BITS } from "../../src/core/prepare-abi";
-import { channels4 } from "./resample4";
+import { channels4 } from "./pixel4";
 
 const HALF = 1 << (TAP_BITS - 1);
 

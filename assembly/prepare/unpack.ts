@@ -24,6 +24,7 @@ import {
   YUV_Y,
 } from "../../src/core/prepare-abi";
 import { int, ptr } from "../word";
+import { clampByte } from "./pixel";
 import { unpackGray4, unpackPlanes4, unpackThree4, unpackYuyv4 } from "./unpack4";
 
 /** Unpacks the rows of the strip. */
@@ -84,11 +85,4 @@ function fromYuv(y: i32, u: i32, v: i32): i32 {
   const g = clampByte((luma + YUV_GV * (v - 128) + YUV_GU * (u - 128)) >> YUV_BITS);
   const b = clampByte((luma + YUV_BU * (u - 128)) >> YUV_BITS);
   return r | (g << 8) | (b << 16);
-}
-
-/** Returns the nearest of 0..255. */
-// @ts-ignore: decorator
-@inline
-export function clampByte(x: i32): i32 {
-  return x < 0 ? 0 : x > 255 ? 255 : x;
 }

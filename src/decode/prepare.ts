@@ -27,6 +27,7 @@ export interface ImageInput {
 /** Memory for the elements of an input tensor. f16 is written as bits. */
 export type PreparedData = Float32Array | Uint16Array | Uint8Array | Int8Array;
 
+/** Options of `prepareImage` and of `decoder.prepare`. */
 export interface PrepareOptions {
   /** Engine. Default "auto": the fastest that runs here. */
   readonly engine?: EngineName | "auto";

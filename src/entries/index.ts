@@ -1,6 +1,8 @@
 /** `boxwright`: the decoder, suppression by itself, and their types. */
 export { type Decoder, createDecoder, createDecoderSync } from "../decode/decoder.ts";
 export type { Outputs, Slot } from "../decode/inputs.ts";
+export type { ImageFormat, ImageInput, PrepareOptions, Prepared, PreparedData } from "../decode/prepare.ts";
+export type { PartialRule, PrepareResize, PrepareRule, Resample } from "../core/prepare-rule.ts";
 export type { Stats } from "../decode/stats.ts";
 export type { Update } from "../decode/update.ts";
 export type { FileConfig } from "../decode/decoder.ts";

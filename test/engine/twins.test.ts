@@ -10,10 +10,14 @@ import { describe, expect, test } from "vitest";
 /** Sources by file name. */
 type Sources = ReadonlyMap<string, string>;
 
-/** Reads the sources of a folder, without its subfolders. */
+/** Reads the sources of a folder and of the folder for pictures in it. */
 function sourcesOf(folder: string): Sources {
   const url = new URL(`../../${folder}/`, import.meta.url);
-  const names = readdirSync(url).filter((name) => name.endsWith(".ts"));
+  const names = ["", "prepare/"].flatMap((part) =>
+    readdirSync(new URL(part, url))
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => part + name),
+  );
   return new Map(names.map((name) => [name, readFileSync(new URL(name, url), "utf8")]));
 }
 

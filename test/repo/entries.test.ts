@@ -144,11 +144,35 @@ describe("each entry answers as recorded", () => {
     }
   });
 
+  test("boxwright/prepare lets decoders of every entry prepare images, with one import", () => {
+    for (const entry of ["index.mjs", "index.node.mjs", "index.cjs", "ts.mjs", "ts.cjs"])
+      for (const prepare of [
+        "prepare.mjs",
+        "prepare.node.mjs",
+        "prepare.cjs",
+        "prepare.node.cjs",
+        "prepare.ts.mjs",
+      ]) {
+        const text = `
+          import * as boxwright from ${JSON.stringify(pathToFileURL(join(dist, entry)).href)};
+          import ${JSON.stringify(pathToFileURL(join(dist, prepare)).href)};
+          const decoder = boxwright.createDecoderSync(${JSON.stringify(config)});
+          const image = { data: new Uint8Array(64), width: 4, height: 4 };
+          console.log(decoder.prepare(image).tensor.dims.join());`;
+        const printed = execFileSync(process.execPath, ["--input-type=module", "-e", text], {
+          encoding: "utf8",
+        });
+        expect(printed, `${entry} ${prepare}`).toBe("1,3,64,64\n");
+      }
+  });
+
   test("no entry but boxwright/node imports anything; that for Node, what reads files", () => {
     const expected: Record<string, string[]> = {
       "index.node": ["node:fs"],
       "detect.node": ["node:fs"],
       workerd: ["./scalar.wasm", "./simd.wasm"],
+      "prepare.node": ["node:fs"],
+      "prepare.workerd": ["./prepare.scalar.wasm", "./prepare.simd.wasm"],
       "plan.node": ["node:fs"],
       "plan.workerd": ["./scalar.wasm", "./simd.wasm"],
     };
@@ -166,6 +190,10 @@ describe("each entry answers as recorded", () => {
       "draw",
       "detect",
       "detect.node",
+      "prepare",
+      "prepare.node",
+      "prepare.ts",
+      "prepare.workerd",
     ];
     for (const entry of [...entries, "plan", "plan.node", "plan.ts", "plan.workerd"]) {
       const file = `${entry}.mjs`;

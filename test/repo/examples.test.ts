@@ -10,6 +10,7 @@ import * as draw from "../../src/entries/draw.ts";
 import * as labels from "../../src/entries/labels.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
+import * as prepare from "../../src/entries/prepare.ts";
 import * as plan from "../../src/entries/plan.ts";
 import * as priors from "../../src/entries/priors.ts";
 
@@ -89,7 +90,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, detect, draw, labels, model, node, plan, priors].flatMap((entry) =>
+    const names = [boxwright, detect, draw, labels, model, node, plan, prepare, priors].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

@@ -1,7 +1,7 @@
 /** Area resampling in f32, in the order of `cv2.resize`. Twin of `assembly/prepare/area.ts`. */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
-import { roundPixel } from "./resample.ts";
+import { roundPixel } from "./pixel.ts";
 
 const fround = Math.fround;
 

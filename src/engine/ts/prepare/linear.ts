@@ -60,7 +60,11 @@ function blendRows(
   const b = weights >> 16;
   for (let x = 0, p = upper >> 1, q = lower >> 1, out = to >> 2; x < width; x++, p += 4, q += 4)
     i32[out + x] =
-      ((((i16[p] * a) >> 16) + ((i16[q] * b) >> 16) + 2) >> 2) |
-      (((((i16[p + 1] * a) >> 16) + ((i16[q + 1] * b) >> 16) + 2) >> 2) << 8) |
-      (((((i16[p + 2] * a) >> 16) + ((i16[q + 2] * b) >> 16) + 2) >> 2) << 16);
+      blend(i16[p], i16[q], a, b) |
+      (blend(i16[p + 1], i16[q + 1], a, b) << 8) |
+      (blend(i16[p + 2], i16[q + 2], a, b) << 16);
+}
+
+function blend(p: number, q: number, a: number, b: number): number {
+  return (((p * a) >> 16) + ((q * b) >> 16) + 2) >> 2;
 }

@@ -3,12 +3,10 @@ import * as A from "../../../core/prepare-abi.ts";
 import { areaRows } from "./area.ts";
 import { linearRows } from "./linear.ts";
 import type { PixelMemory } from "./memory.ts";
+import { roundPixel } from "./pixel.ts";
 import { tapRows } from "./taps.ts";
 
 const fround = Math.fround;
-
-/** Adding it to an f32 below 2^22, and subtracting it, rounds to the nearest integer, halves to even. */
-export const ROUND_32 = 8388608;
 
 /** Resamples the rows of a job. */
 export function resample(m: PixelMemory, job: number): void {
@@ -79,13 +77,4 @@ function blockRow(m: PixelMemory, job: number, from: number, to: number): void {
       }
     i32[to + x] = roundPixel(fround(fround(r) * scale), fround(fround(g) * scale), fround(fround(b) * scale));
   }
-}
-
-/** Returns the pixel of three values in 0..255, rounded to even. */
-export function roundPixel(r: number, g: number, b: number): number {
-  return (
-    (fround(r + ROUND_32) - ROUND_32) |
-    ((fround(g + ROUND_32) - ROUND_32) << 8) |
-    ((fround(b + ROUND_32) - ROUND_32) << 16)
-  );
 }

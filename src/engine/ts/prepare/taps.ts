@@ -4,7 +4,7 @@
  */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
-import { clampByte } from "./unpack.ts";
+import { clampByte } from "./pixel.ts";
 
 const HALF = 1 << (A.TAP_BITS - 1);
 

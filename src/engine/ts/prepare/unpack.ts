@@ -1,6 +1,7 @@
 /** Makes pixels, four bytes each, of other formats. Twin of `assembly/prepare/unpack.ts`. */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
+import { clampByte } from "./pixel.ts";
 
 /** Unpacks the rows of the strip. */
 export function unpack(m: PixelMemory, job: number): void {
@@ -60,9 +61,4 @@ function fromYuv(y: number, u: number, v: number): number {
   const g = clampByte((luma + A.YUV_GV * (v - 128) + A.YUV_GU * (u - 128)) >> A.YUV_BITS);
   const b = clampByte((luma + A.YUV_BU * (u - 128)) >> A.YUV_BITS);
   return r | (g << 8) | (b << 16);
-}
-
-/** Returns the nearest of 0..255. */
-export function clampByte(x: number): number {
-  return x < 0 ? 0 : x > 255 ? 255 : x;
 }

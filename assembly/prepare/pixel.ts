@@ -1,0 +1,22 @@
+/** Bytes of pixels. */
+
+/** Adding it to an f32 below 2^22, and subtracting it, rounds to the nearest integer, halves to even. */
+const ROUND_32: f32 = 8388608;
+
+/** Returns the nearest of 0..255. */
+// @ts-ignore: decorator
+@inline
+export function clampByte(x: i32): i32 {
+  return x < 0 ? 0 : x > 255 ? 255 : x;
+}
+
+/** Returns the pixel of three values in 0..255, rounded to even. */
+// @ts-ignore: decorator
+@inline
+export function roundPixel(r: f32, g: f32, b: f32): i32 {
+  return (
+    (<i32>(r + ROUND_32 - ROUND_32)) |
+    ((<i32>(g + ROUND_32 - ROUND_32)) << 8) |
+    ((<i32>(b + ROUND_32 - ROUND_32)) << 16)
+  );
+}

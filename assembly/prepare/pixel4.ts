@@ -1,0 +1,17 @@
+/** The channels of a pixel in a vector. */
+
+/** Returns the four bytes of a pixel as i32. */
+// @ts-ignore: decorator
+@inline
+export function channels4(pixel: usize): v128 {
+  return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(pixel)));
+}
+
+/** Returns four f32 as a pixel in the lowest lane, rounded to even and clamped. */
+// @ts-ignore: decorator
+@inline
+export function roundedPixel(values: v128): v128 {
+  const whole = i32x4.trunc_sat_f32x4_s(f32x4.nearest(values));
+  const words = i16x8.narrow_i32x4_s(whole, whole);
+  return i8x16.narrow_i16x8_u(words, words);
+}
