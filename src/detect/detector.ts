@@ -137,7 +137,7 @@ export async function createDetector<Opened = never>(
       () => new FrameLane(session.createLane(spec), decoder, outputReader(file)),
     );
     const detector = new SessionDetector(session, decoder, lanes);
-    for (let i = 0; i < warmUp; i++) await detector.detect(blankImage(decoder));
+    for (let i = 0; i < warmUp; i++) await detector.warmUp(blankImage(decoder));
     return detector;
   } catch (error) {
     await session.close();
@@ -351,6 +351,11 @@ class FrameLane {
     }
   }
 
+  /** Frees outputs that are not decoded. */
+  discard(): void {
+    this.#lane.release();
+  }
+
   close(): void {
     this.#lane.close();
   }
@@ -381,6 +386,14 @@ class SessionDetector implements Detector {
     } finally {
       this.#leave();
     }
+  }
+
+  /** Runs the network and does not decode: what it makes of a blank image may be anything. */
+  async warmUp(image: ImageInput): Promise<void> {
+    const [lane] = this.#lanes;
+    lane.prepare(image, this.timings);
+    await lane.run(true, this.timings);
+    lane.discard();
   }
 
   async #detectOne(image: DetectorImage): Promise<Detections> {
