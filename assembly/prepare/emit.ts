@@ -1,8 +1,10 @@
 /** Makes tensor elements of pixels, by a table for each channel. */
 import {
+  ELEMENT_BYTE,
   ELEMENT_F32,
   ELEMENT_HALF,
   J_FIRST,
+  J_FLIP,
   J_LAST,
   J_OUT,
   J_OUT_PLANE,
@@ -14,7 +16,7 @@ import {
   J_WIDTH,
 } from "../../src/core/prepare-abi";
 import { int, ptr } from "../word";
-import { emitFloats4 } from "./emit4";
+import { emitBytes4, emitFloats4 } from "./emit4";
 
 /** Writes the rows of a job into the tensor. */
 export function emit(job: usize): void {
@@ -26,16 +28,20 @@ export function emit(job: usize): void {
   for (let row = 0; row < rows; row++) {
     const from = ptr(job, J_RESAMPLED) + row * (width << 2);
     const out = ptr(job, J_OUT) + <usize>row * ptr(job, J_OUT_ROW);
-    const done = ASC_FEATURE_SIMD && log == ELEMENT_F32 ? emitFloats4(job, from, out, width) : 0;
+    let done = 0;
+    if (ASC_FEATURE_SIMD && log == ELEMENT_F32) done = emitFloats4(job, from, out, width);
+    if (ASC_FEATURE_SIMD && log == ELEMENT_BYTE && int(job, J_FLIP) < 256)
+      done = emitBytes4(job, from, out, width);
     for (let channel = 0; channel < 3; channel++) {
       const plane = isTogether ? channel << log : channel * int(job, J_OUT_PLANE);
       const to = out + plane + ((done * step) << log);
       const values = ptr(job, J_VALUES) + (channel << (8 + log));
       const shift = int(job, J_SHIFT_0 + channel);
       const start = from + (done << 2);
-      if (log == ELEMENT_F32) emitWords(start, width - done, shift, values, to, step);
-      else if (log == ELEMENT_HALF) emitHalves(start, width, shift, values, to, step);
-      else emitBytes(start, width, shift, values, to, step);
+      const rest = width - done;
+      if (log == ELEMENT_F32) emitWords(start, rest, shift, values, to, step);
+      else if (log == ELEMENT_HALF) emitHalves(start, rest, shift, values, to, step);
+      else emitBytes(start, rest, shift, values, to, step);
     }
   }
 }

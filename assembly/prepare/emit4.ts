@@ -1,5 +1,12 @@
 /** Makes f32 elements with vectors: the steps of the table, so the same bits. */
-import { J_DIVISOR_0, J_MEAN_0, J_MULTIPLIES, J_OUT_PLANE, J_SHIFT_0 } from "../../src/core/prepare-abi";
+import {
+  J_DIVISOR_0,
+  J_FLIP,
+  J_MEAN_0,
+  J_MULTIPLIES,
+  J_OUT_PLANE,
+  J_SHIFT_0,
+} from "../../src/core/prepare-abi";
 import { flt, int, ptr } from "../word";
 
 /** Makes the elements of a row. Returns how many pixels it made. */
@@ -8,6 +15,42 @@ export function emitFloats4(job: usize, from: usize, to: usize, width: i32): i32
   if (ptr(job, J_OUT_PLANE) == 0)
     return multiplies ? pixels(job, from, to, width, true) : pixels(job, from, to, width, false);
   return multiplies ? planes(job, from, to, width, true) : planes(job, from, to, width, false);
+}
+
+/** Makes the bytes of a row where an exclusive or makes them. Returns how many pixels it made. */
+export function emitBytes4(job: usize, from: usize, to: usize, width: i32): i32 {
+  const flip = i8x16.splat(<i8>int(job, J_FLIP));
+  const first = int(job, J_SHIFT_0);
+  const plane = ptr(job, J_OUT_PLANE);
+  let x = 0;
+  if (plane == 0) {
+    const straight = i8x16(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -128, -128, -128, -128);
+    const swapped = i8x16(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -128, -128, -128, -128);
+    const order = first == 0 ? straight : swapped;
+    // Four pixels have twelve bytes. The next pixels overwrite the last four of sixteen, so two more have to follow.
+    for (let out = to; x + 6 <= width; x += 4, out += 12)
+      v128.store(out, v128.xor(i8x16.swizzle(v128.load(from + (x << 2)), order), flip));
+    return x;
+  }
+  for (; x + 16 <= width; x += 16) {
+    const pixels = from + (x << 2);
+    v128.store(to + x, v128.xor(channelOf(pixels, first), flip));
+    v128.store(to + x + plane, v128.xor(channelOf(pixels, 8), flip));
+    v128.store(to + x + 2 * plane, v128.xor(channelOf(pixels, 16 - first), flip));
+  }
+  return x;
+}
+
+/** Returns one channel of sixteen pixels. */
+// @ts-ignore: decorator
+@inline
+function channelOf(pixels: usize, shift: i32): v128 {
+  const low = i32x4.splat(255);
+  const a = v128.and(i32x4.shr_u(v128.load(pixels), shift), low);
+  const b = v128.and(i32x4.shr_u(v128.load(pixels, 16), shift), low);
+  const c = v128.and(i32x4.shr_u(v128.load(pixels, 32), shift), low);
+  const d = v128.and(i32x4.shr_u(v128.load(pixels, 48), shift), low);
+  return i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d));
 }
 
 /** Returns four values of bytes. Inlined, `multiplies` is a constant. */

@@ -53,7 +53,8 @@ export const J_DIVISOR_0 = 38;
 export const J_DIVISOR_1 = 39;
 export const J_DIVISOR_2 = 40;
 export const J_MULTIPLIES = 41; //   1: multiply
-export const JOB_WORDS = 42;
+export const J_FLIP = 42; //         ELEMENT_BYTE: each element is its byte ^ this; 256: only the table tells
+export const JOB_WORDS = 43;
 
 export const FORMAT_PIXELS = 0; // four bytes a pixel: nothing to unpack
 export const FORMAT_THREE = 1; //  three bytes a pixel

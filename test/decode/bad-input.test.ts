@@ -125,7 +125,7 @@ describe("options", () => {
     [
       "a misspelt option",
       option({ confThreshold: 0.5 } as unknown as DecoderOptions),
-      "options.confThreshold: got an unknown name, expected one of engine, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, reading, labels, classes, confidenceThreshold, iouThreshold, keep, maxDetections, outputs",
+      "options.confThreshold: got an unknown name, expected one of engine, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, keep, maxDetections, outputs",
     ],
     ["family", option({ family: "yolo" }), `options.family: got "yolo", expected one of ${FAMILIES}`],
     [
@@ -589,8 +589,8 @@ roles settles it: {boxes: "name", scores: "name"}`,
           "frame: got width 0, height 3, expected the original image's size in pixels",
         ],
         [
-          { width: 1, height: 3, resize: "crop" },
-          'frame: got resize "crop", expected "letterbox", "letterbox-topleft" or "stretch"',
+          { width: 1, height: 3, resize: "fit" },
+          'frame: got resize "fit", expected "letterbox", "letterbox-topleft", "stretch" or "crop"',
         ],
         [
           [{ width: 3, height: 3 }],

@@ -112,6 +112,9 @@ describe("rows whose length is around that of vectors", () => {
     { layout: "NHWC", factor: 0.1, mean: [1, 2, 3], order: "BGR" },
     { type: "f16", layout: "NHWC" },
     { type: "u8", order: "BGR" },
+    { type: "u8", layout: "NHWC" },
+    { type: "i8", scale: 1 / 255, zeroPoint: -128, layout: "NHWC", order: "BGR" },
+    { type: "i8", scale: 1 / 255, zeroPoint: -128 },
   ];
   const formats = ["rgba", "rgb", "bgr", "gray", "nv12", "i420", "yuyv"] as const;
   test.each(formats)("%s: three engines, the same bytes, and none outside", (format) => {
@@ -168,6 +171,13 @@ test("two sizes of image in turn under one rule do not disturb each other", () =
   const first = prepareImage(flat(6, 3, 50), rule).tensor.data;
   prepareImage(flat(3, 6, 90), rule);
   expect(prepareImage(flat(6, 3, 50), rule).tensor.data).toEqual(first);
+});
+
+test("a frozen rule is remembered, and still makes each image anew", () => {
+  const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [4, 4] });
+  expect(Object.isFrozen(decoder.prepareRule)).toBe(true);
+  const first = (grey: number, width = 4): number => decoder.prepare(flat(width, 4, grey)).tensor.data[5];
+  expect([first(255), first(0), first(51), first(255, 8), first(0)]).toEqual([1, 0, Math.fround(0.2), 1, 0]);
 });
 
 test("a rule that changes in place counts as another", () => {

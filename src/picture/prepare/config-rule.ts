@@ -16,8 +16,19 @@ export function ruleOf(config: Config): PartialRule {
   // Bytes without a scale are the pixels themselves.
   const isRaw = stated.type === "u8" && stated.scale === undefined;
   const usual = merge(TRAITS[familyOf(config, ours).family].prepare ?? {}, isRaw ? { mean: 0, std: 1 } : {});
-  return { ...(inputSize && { size: inputSize }), ...merge(usual, stated) };
+  return frozen({ ...(inputSize && { size: inputSize }), ...merge(usual, stated) });
 }
+
+/** Returns a copy that never changes: `prepareImage` remembers such a rule by itself. */
+const frozen = (rule: PartialRule): PartialRule =>
+  Object.freeze(
+    Object.fromEntries(
+      Object.entries(rule).map(([name, value]: [string, unknown]) => [
+        name,
+        Array.isArray(value) ? Object.freeze([...(value as unknown[])]) : value,
+      ]),
+    ),
+  );
 
 /** Puts one source's statements over another's. `std` and `factor` replace each other. */
 function merge(below: PartialRule, over: PartialRule): PartialRule {

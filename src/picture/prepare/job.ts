@@ -186,6 +186,13 @@ export function writeJob(
   for (let channel = 0; channel < 3; channel++)
     for (let byte = 0; byte < 256; byte++)
       values[256 * channel + byte] = elementOf(valueOf(byte, channel, rule), rule);
+  i32[job + A.J_FLIP] = flipOf(values);
+}
+
+/** Returns what turns every byte into its element by exclusive or, 256 if nothing does. */
+function flipOf(values: PreparedData): number {
+  const flip = values[0] & 255;
+  return values.every((element, i) => (element & 255) === ((i & 255) ^ flip)) ? flip : 256;
 }
 
 /** Returns the element of each byte, 256 for each channel. */

@@ -1,6 +1,7 @@
 /** `prepareImage`: from the bytes of an image to a network's input tensor. */
 import { refuse } from "../../core/errors.ts";
 import * as A from "../../core/prepare-abi.ts";
+import type { EngineName } from "../../core/engine-name.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
 import { kindOf } from "../../core/tensor.ts";
 import type { Frame } from "../../decode/frame.ts";
@@ -30,6 +31,9 @@ interface Workspace {
 const workspaces = new Map<string, Workspace>();
 const MOST_WORKSPACES = 4;
 
+/** The last call whose rule can never change. A stream of frames repeats it, and needs no key made of the rule. */
+let last: (CheckedImage & { rule: PrepareRule; engine: string; work: Workspace }) | null = null;
+
 /**
  * Makes a network's input tensor of an image: resizes, pads, orders the channels, normalises, quantises. `frame` holds
  * the pads and sizes that were used; `decode` takes boxes back with it exactly.
@@ -49,22 +53,41 @@ const MOST_WORKSPACES = 4;
 export function prepareImage(image: ImageInput, rule: PrepareRule, options: PrepareOptions = {}): Prepared {
   const checked = checkImage(image);
   const { engine = "auto", into } = options;
-  const { width, height, format, stride } = checked;
-  const key = JSON.stringify([rule, width, height, format, stride, engine]);
-  const work = workspaces.get(key) ?? makeWorkspace(checked, checkRule(rule), engine);
-  workspaces.delete(key);
-  workspaces.set(key, work);
-  if (workspaces.size > MOST_WORKSPACES) workspaces.delete(workspaces.keys().next().value as string);
+  const work = workspaceFor(checked, rule, engine);
   const data = into === undefined ? newData(work) : into;
   run(work, checked, elementsOf(data, work));
   return { tensor: { data, dims: work.dims, type: work.rule.type }, frame: work.frame };
 }
 
-function makeWorkspace(image: CheckedImage, rule: CheckedRule, wanted: PrepareOptions["engine"]): Workspace {
+/** Returns the workspace of a rule and a kind of image; makes it if it is not among the last ones. */
+function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: EngineName | "auto"): Workspace {
+  const { width, height, format, stride } = image;
+  const isLast =
+    last?.rule === rule &&
+    last.engine === engine &&
+    last.width === width &&
+    last.height === height &&
+    last.format === format &&
+    last.stride === stride;
+  if (last && isLast) return last.work;
+  const key = JSON.stringify([rule, width, height, format, stride, engine]);
+  const work = workspaces.get(key) ?? makeWorkspace(image, checkRule(rule), engine);
+  workspaces.delete(key);
+  workspaces.set(key, work);
+  if (workspaces.size > MOST_WORKSPACES) workspaces.delete(workspaces.keys().next().value as string);
+  const isFrozen = [rule, rule.size, rule.mean, rule.std].every(Object.isFrozen);
+  last = isFrozen ? { ...image, data: NO_BYTES, rule, engine, work } : null;
+  return work;
+}
+
+/** In the place of the bytes of the last image, which may go. */
+const NO_BYTES = new Uint8Array(0);
+
+function makeWorkspace(image: CheckedImage, rule: CheckedRule, wanted: EngineName | "auto"): Workspace {
   const { width, height } = image;
   const place = placeOf([width, height], rule.size, rule.resize);
   const layout = layOut(image, rule, place);
-  const engine = makePrepareEngine(wanted ?? "auto", layout.bytes);
+  const engine = makePrepareEngine(wanted, layout.bytes);
   writeJob(engine.buffer, image, rule, layout);
   const [inputWidth, inputHeight] = rule.size;
   const work: Workspace = {
