@@ -70,7 +70,10 @@ export default defineConfig([
       "model.node": "src/entries/model.ts",
       "prepare.node": "src/entries/prepare.ts",
       "detect.node": "src/entries/detect.ts",
+      "packet.node": "src/entries/packet.ts",
       node: "src/entries/node.ts",
+      pool: "src/entries/pool.ts",
+      "pool-worker": "src/entries/pool-worker.ts",
       cli: "src/entries/cli.ts",
     },
     format: "esm",
@@ -91,6 +94,7 @@ export default defineConfig([
       "model.node": "src/entries/model.ts",
       "prepare.node": "src/entries/prepare.ts",
       "detect.node": "src/entries/detect.ts",
+      "packet.node": "src/entries/packet.ts",
     },
     format: "cjs",
   },
@@ -105,6 +109,7 @@ export default defineConfig([
       model: "src/entries/model.ts",
       prepare: "src/entries/prepare.ts",
       detect: "src/entries/detect.ts",
+      packet: "src/entries/packet.ts",
     },
     format: ["esm", "cjs"],
   },
@@ -117,6 +122,7 @@ export default defineConfig([
       // The errors of an entry are those of the others: what is imported together is built together.
       "model.workerd": "src/entries/model.ts",
       "prepare.workerd": "src/entries/prepare.workerd.ts",
+      "packet.workerd": "src/entries/packet.ts",
     },
     format: "esm",
   },
@@ -142,14 +148,18 @@ export default defineConfig([
       model: "src/entries/model.ts",
       prepare: "src/entries/prepare.ts",
       detect: "src/entries/detect.ts",
+      packet: "src/entries/packet.ts",
+      pool: "src/entries/pool.ts",
       node: "src/entries/node.ts",
     },
     format: "esm",
     dts: { emitDtsOnly: true },
     hooks: {
-      // Those for `require` are the same text.
+      // Those for `require` are the same text. Node and pool have none.
       "build:done": () => {
-        for (const file of readdirSync("dist").filter((f) => f.endsWith(".d.mts") && !f.startsWith("node.")))
+        for (const file of readdirSync("dist").filter(
+          (f) => f.endsWith(".d.mts") && !/^(node|pool)\./.test(f),
+        ))
           writeFileSync(
             `dist/${file.replace(".d.mts", ".d.cts")}`,
             readFileSync(`dist/${file}`, "utf8").replace(/(from "\.\/[^"]+)\.mjs"/g, '$1.cjs"'),

@@ -1,5 +1,6 @@
 /** The benchmark: every workload by every engine, each row in a process of its own, with digests of the answers. */
 import { parseArgs } from "node:util";
+import { codecTable, measureCodec } from "./codec.ts";
 import { define, digestOf } from "./definition.ts";
 import { isOurs, ROWS, type Row } from "./engines.ts";
 import { measurePicture, pictureFault, pictureTable } from "./pictures/run.ts";
@@ -18,7 +19,7 @@ const ENGINES = [...new Set(["native", ...ROWS.map(({ engine }) => engine), ...P
 
 const USAGE = `npm run bench -- [options]
   --quick            one short round of each row
-  --only v8,nms-100  workloads, or the beginnings of their names
+  --only v8,nms-100  workloads, or the beginnings of their names; packet is the codec of packets
   --engines simd,js  some of ${ENGINES.join(", ")}
   --against DIR      measure in turns with another build: a checkout, an unpacked package, or its dist
   --release FILE     the same with a packed tarball, such as that of the last release
@@ -105,6 +106,9 @@ function tableOf({ title, yardstick, expected, rows }: WorkloadReport): readonly
   return ["", `${title}${yard ?? ""}`, ...layOut([...head, ...others], lines, 2)];
 }
 
+/** The codec of packets among the words of `--only`. */
+const CODEC = "packet";
+
 const OPTIONS = {
   quick: { type: "boolean", default: false },
   only: { type: "string" },
@@ -124,7 +128,10 @@ async function main(): Promise<void> {
   const engines = chosen("--engines", values.engines, ENGINES, (name) => name);
   const native = engines.includes("native") ? compileReadOnce() : undefined;
   const other = otherEntry(values);
-  const wanted = chosen("--only", values.only, [...WORKLOADS, ...PICTURES], ({ name }) => name, isMeant);
+  const words = values.only?.split(",").filter((word) => word !== CODEC);
+  const only = words === undefined || words.length > 0 ? words?.join() : null;
+  const known = [...WORKLOADS, ...PICTURES];
+  const wanted = only === null ? [] : chosen("--only", only, known, ({ name }) => name, isMeant);
   const plan: Plan = {
     workloads: WORKLOADS.filter((spec) => wanted.includes(spec)),
     pictures: PICTURES.filter((spec) => wanted.includes(spec)),
@@ -155,6 +162,9 @@ async function main(): Promise<void> {
     for (const line of pictureTable(report)) print(line);
     return report;
   });
+  const isCodec = values.only === undefined || values.only.split(",").includes(CODEC);
+  const codec = isCodec ? await measureCodec(plan.milliseconds) : [];
+  if (isCodec) for (const line of codecTable(codec)) print(line);
 
   const rows = workloads.flatMap(({ expected, rows }) => rows.map((row) => ({ row, expected })));
   const pictureRows = pictures.flatMap((report) => report.rows.map((row) => ({ row, report })));
@@ -173,7 +183,7 @@ async function main(): Promise<void> {
         `highest ${Math.max(...ratios).toFixed(3)}`,
     );
   const { rounds, milliseconds } = plan;
-  writeReport(values.out, { ...made, rounds, milliseconds, workloads, pictures });
+  writeReport(values.out, { ...made, rounds, milliseconds, workloads, pictures, codec });
   if (faults.length > 0) process.exitCode = 1;
 }
 

@@ -17,6 +17,8 @@ const ENTRIES = {
   "boxwright/labels": "labels",
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
+  "boxwright/packet": "packet",
+  "boxwright/pool": "pool",
   "boxwright/node": "node",
 };
 

@@ -9,7 +9,11 @@ import { build } from "esbuild";
 
 const SLACK = 1.05;
 /** Bytes, gzipped. Missed by up to 5 % they are reported, and fail only above that. */
-const GOALS = { "boxwright: createDecoder": 64_000, "boxwright/plan: everything": 38_000 };
+const GOALS = {
+  "boxwright: createDecoder": 64_000,
+  "boxwright/plan: everything": 38_000,
+  "boxwright/packet: everything": 4_000,
+};
 
 const everything = (entry) =>
   `import * as boxwright from "./dist/${entry}.mjs"; globalThis.boxwright = boxwright;`;
@@ -34,6 +38,10 @@ const imports = {
   "boxwright/labels: everything": everything("labels"),
   "boxwright/labels: COCO80": some("labels", "COCO80"),
   "boxwright/model: everything": everything("model"),
+  "boxwright/packet: everything": some(
+    "packet",
+    "Packet, PacketError, fromPacket, packetHeaders, toCoco, toPacket, toRoboflow, toSupervision",
+  ),
   "boxwright and boxwright/model: createDecoder, readModel": `${some("index", "createDecoder")} ${some("model", "readModel")}`,
   "boxwright/prepare: everything": everything("prepare"),
   "boxwright/prepare/ts: everything": everything("prepare.ts"),

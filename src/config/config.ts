@@ -54,8 +54,10 @@ function read(json: unknown, options: DecoderOptions): Config {
   const r = new FieldReader(root);
   const file = readFormat(r, root);
   const over = new FieldReader({ options }, "", r.problems).object("options");
-  over.reportUnknown(["engine", ...SETTING_NAMES, "outputs"]);
+  over.reportUnknown(["engine", "onNote", "fresh", ...SETTING_NAMES, "outputs"]);
   over.take("engine", oneOf(["auto", ...ENGINE_NAMES]));
+  over.take("onNote", ["a function", (x) => typeof x === "function"]);
+  over.take("fresh", ["true or false", (x) => typeof x === "boolean"]);
   const settings = readSettings(over);
   const outputs = over.take<NonNullable<DecoderOptions["outputs"]>>("outputs", [
     "an array or a record of {dims, type}",

@@ -171,6 +171,15 @@ const RULES: { readonly [R in keyof Conventions]: Rule<unknown> } = {
   countBackground: among(true, false),
 };
 
+/** What others call a rule. */
+const ALIASES = /* @__PURE__ */ new Map([
+  ["agnostic", 'nms: "all"'],
+  ["agnostic_nms", 'nms: "all"'],
+  ["agnosticNms", 'nms: "all"'],
+  ["multi_label", "multiLabel"],
+  ["max_det", "maxDetections"],
+]);
+
 /** Reads a set by its name, or single rules, over a named set or not. */
 function readConventions(r: FieldReader): StatedConventions | null {
   const sets = oneOf(Object.keys(CONVENTIONS) as ConventionSet[]);
@@ -182,7 +191,8 @@ function readConventions(r: FieldReader): StatedConventions | null {
   for (const [name, value] of Object.entries(rules)) {
     // "constructor" and its like are in every object, and no rules.
     const rule = known.includes(name) ? RULES[name as keyof Conventions] : null;
-    if (!rule?.[1](value)) c.reportValue(name, rule?.[0] ?? `a rule: ${known.join(", ")}`);
+    if (!rule?.[1](value))
+      c.reportValue(name, rule?.[0] ?? ALIASES.get(name) ?? `a rule: ${known.join(", ")}`);
   }
   return { set: c.take("set", sets, set), rules };
 }

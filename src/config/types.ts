@@ -183,12 +183,22 @@ export interface DecoderOptions {
   readonly keep?: readonly (string | number)[];
   /** Most detections of an image. The columns of `Detections` have so many rows for good. */
   readonly maxDetections?: number;
+  /**
+   * Called once for each new note: something that looks like a mistake, and is decoded all the same. `describe()` lists
+   * them too.
+   */
+  readonly onNote?: (note: string) => void;
+  /**
+   * True: each result is a copy that later frames leave alone, as if `copy()` had been called. It makes garbage. Use it
+   * to find out whether a result was kept too long. Default false.
+   */
+  readonly fresh?: boolean;
   /** Tensors that are known beforehand. Their slots exist at once, and tensors of other shapes are refused. */
   readonly outputs?: readonly TensorSpecInput[] | { readonly [name: string]: TensorSpecInput };
 }
 
 /** Typed options, in place of a config file: `{ family: "yolov8", classes: 80, inputSize: [640, 640] }`. */
-export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs"> {
+export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs" | "onNote" | "fresh"> {
   readonly family: Family;
   /**
    * Anchors of raw maps of YOLOv2 to v7, width and height in pixels of the network input (YOLOv2: in cells), from the

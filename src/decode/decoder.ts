@@ -3,9 +3,10 @@ import type { EngineName } from "../core/engine-name.ts";
 import { mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
-import { type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
+import { type TensorInput, type TensorSpec, show, specOf } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
+import { hashOf } from "../config/hash.ts";
 import { mayBePerClass } from "../config/per-class.ts";
 import type { Config, DecoderOptions, TypedOptions } from "../config/types.ts";
 import { knownSpecs } from "../heads/query.ts";
@@ -16,7 +17,8 @@ import { canGather, gatherRows } from "../memory/gather.ts";
 import { type MemoryImage, type Thresholds, writeImage, writeThresholds } from "../memory/write.ts";
 import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
 import { assemble } from "./assemble.ts";
-import { type Detections, detectionsIn } from "./detections.ts";
+import { type Best, findBest } from "./best.ts";
+import { type Detections, detectionsIn, detectionsOf } from "./detections.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import type { Frame } from "./frame.ts";
 import {
@@ -60,10 +62,24 @@ export interface Decoder {
   readonly engine: EngineName;
   /** The config as it was read, with the options over it. */
   readonly config: Config;
+  /**
+   * Name of the config, 16 hexadecimal digits (FNV-1a): the same for configs that decode alike. `output_format` and
+   * `update` do not change it. Packets carry it. It finds mistakes and is no proof against forgery. Null: the config
+   * does not say how to decode.
+   */
+  readonly configHash: string | null;
   /** Counters, kept up to date in place. */
   readonly stats: Stats;
   /** Tensor slots by name; empty until the shapes are known. */
   readonly slots: { readonly [name: string]: Slot };
+  /**
+   * The best score of the last frame, with its class and its cell, even if it is below the threshold. `null` before the
+   * first frame, and if every score is 0 or NaN. `null` too if nothing passed and the decoder copied only the rows
+   * whose objectness passes: decode the same outputs with a new decoder to see theirs.
+   *
+   * It is computed when it is asked for, by another scan.
+   */
+  readonly best: Best | null;
   /**
    * Decodes one image. The next call overwrites the result; `copy()` keeps it. Rows stand in order of confidence.
    * Coordinates are 0..1 across the image of `frame`, or across the network's input without one.
@@ -94,12 +110,24 @@ export interface Decoder {
    */
   prepare(image: ImageInput, options?: PrepareOptions): Prepared;
   /**
+   * Returns the detections of a packet that `fromPacket` of `boxwright/packet` read: decodes a raw one, takes those of
+   * another. The next call may overwrite the result.
+   * @throws PacketError if the packet is from another config; TensorError as `decode`
+   */
+  receive(packet: Receivable): Detections;
+  /**
    * Changes thresholds between frames; nothing is built anew.
    * @throws RangeError for an unknown name or value; then nothing has changed
    */
   update(thresholds: Update): void;
   /** Returns the plan in words and as data: what each tensor is taken for, and why. */
   describe(): Description;
+}
+
+/** A packet of `boxwright/packet`, which knows how it becomes detections. */
+export interface Receivable {
+  /** Returns the detections, decoded by `decoder` if the packet is raw. `columnsOf` makes columns of records. */
+  detectionsBy(decoder: Decoder, columnsOf: typeof detectionsOf): Detections;
 }
 
 /**
@@ -143,7 +171,7 @@ export function createDecoderSync<const C>(config: FileConfig<C>, options?: Deco
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
   const wanted = engineOf(options);
   checkEngine(wanted);
-  return new TensorDecoder(readConfig(config, options), chooseEngine(wanted));
+  return new TensorDecoder(readConfig(config, options), chooseEngine(wanted), options ?? {});
 }
 
 /** Plain JavaScript may pass null for options. `readConfig` checks them, where all of them are read. */
@@ -161,6 +189,7 @@ class TensorDecoder implements Decoder {
   readonly engine: EngineName;
   readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0 }, bytes: 0, plans: 0 };
   slots: { readonly [name: string]: Slot } = {};
+  #hash: string | null = null;
   #thresholds: Thresholds;
   #work: Workspace | null = null;
   /** The shapes were given beforehand: tensors of other shapes are refused. */
@@ -168,14 +197,18 @@ class TensorDecoder implements Decoder {
   /** The slots hold rows gathered from the last outputs, not whole tensors. */
   #holdsRows = false;
   #prepareRule: PartialRule | null = null;
+  readonly #isFresh: boolean;
+  /** The best score of the last frame; undefined until it is asked for. */
+  #best: Best | null | undefined = null;
   readonly #diagnostics: Diagnostics;
   readonly #loop: FrameLoop;
 
-  constructor(config: Config, engine: EngineName) {
+  constructor(config: Config, engine: EngineName, { onNote, fresh }: DecoderOptions) {
     this.config = config;
+    this.#isFresh = fresh === true;
     this.engine = engine;
     this.#thresholds = config;
-    this.#diagnostics = new Diagnostics(config, this.stats);
+    this.#diagnostics = new Diagnostics(config, this.stats, onNote ?? null);
     this.#loop = new FrameLoop(this.stats, (image, block, candidates) =>
       this.#diagnostics.afterImage(this.#work as Workspace, image, block, candidates),
     );
@@ -186,14 +219,36 @@ class TensorDecoder implements Decoder {
       this.#build(interpreted);
       this.#isFixed = true;
     }
+    this.#diagnostics.tell();
+  }
+
+  get configHash(): string | null {
+    return this.config.decodes ? (this.#hash ??= hashOf(this.config)) : null;
   }
 
   decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
-    return this.#decode(outputs, oneFrame(frame), oneImage);
+    const found = this.#decode(outputs, oneFrame(frame), oneImage);
+    this.#diagnostics.tell();
+    return this.#isFresh ? found.copy() : found;
   }
 
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
-    return this.#decode(outputs, frames, allImages);
+    const found = this.#decode(outputs, frames, allImages);
+    this.#diagnostics.tell();
+    return this.#isFresh ? found.map((d) => d.copy()) : found;
+  }
+
+  get best(): Best | null {
+    if (this.#best === undefined) {
+      this.#best = findBest(this.#work as Workspace, this.#thresholds, !this.#holdsRows);
+    }
+    return this.#best;
+  }
+
+  receive(packet: Receivable): Detections {
+    if (typeof (packet as Receivable | null)?.detectionsBy !== "function")
+      refuse("receive", show(packet), "what fromPacket(bytes) of boxwright/packet returned");
+    return packet.detectionsBy(this, detectionsOf);
   }
 
   get prepareRule(): PartialRule {
@@ -215,8 +270,11 @@ class TensorDecoder implements Decoder {
       const work = outputs === undefined ? this.#workInSlots() : this.#workFor(asOutputs(outputs));
       const result = resultOf(work);
       const blocks = outputs === undefined ? work.blocks : this.#bringIn(work);
+      this.#best = null;
       this.#diagnostics.beforeScan(work, blocks === work.blocks);
       this.#loop.run(work, frames, blocks);
+      this.#best = undefined;
+      this.#diagnostics.afterFrame(work, this, this.#thresholds.confidenceThreshold);
       return result;
     } finally {
       if (outputs !== undefined && this.#work) forgetTensors(this.#work.inputs);
@@ -241,7 +299,7 @@ class TensorDecoder implements Decoder {
     const config = { ...this.config, ...this.#thresholds };
     const plan = this.#work?.plan;
     const description = plan
-      ? describePlan(config, { ...plan, notes: [...plan.notes, ...this.#diagnostics.notes] })
+      ? describePlan(config, { ...plan, notes: this.#diagnostics.notes })
       : describeConfig(config);
     const text = providedPrepare()?.ruleText(this.prepareRule);
     return text ? { ...description, text: `${description.text}\npicture: ${text}` } : description;
@@ -279,7 +337,7 @@ class TensorDecoder implements Decoder {
             `tensor "${inputs.tensors[i].name}" is the decoder's own slot, which holds only the rows gathered from the last outputs. ` +
               "Either pass the outputs with every call, or write every tensor into its slot from the first frame on.",
           );
-    if (gatherBlocks.length > 0 && this.#diagnostics.hasCheckedScores && canGather(work, inputs)) {
+    if (gatherBlocks.length > 0 && !this.#diagnostics.wantsWhole && canGather(work, inputs)) {
       this.#holdsRows = gatherRows(work, inputs);
       return gatherBlocks;
     }
@@ -350,7 +408,8 @@ class TensorDecoder implements Decoder {
     };
     this.slots = slotsByName(inputs);
     this.#holdsRows = false;
-    this.#diagnostics.begin(labels);
+    this.#diagnostics.begin(plan.notes, labels);
+    this.#best = null;
     this.#loop.reset();
     this.stats.bytes = memory.buffer.byteLength;
     this.stats.plans++;

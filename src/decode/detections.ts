@@ -167,6 +167,21 @@ export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] 
   d.length = n;
 }
 
+/** Makes columns of records. Label texts come from the records; `sources` may be shorter. */
+export function detectionsOf(rows: readonly DetectionFields[], sources: readonly number[]): Detections {
+  const labels: string[] = [];
+  for (const { class_id, label } of rows) if (label !== String(class_id)) labels[class_id] = label;
+  const found = new Detections(
+    Float32Array.from(rows.flatMap((d) => [d.x_min, d.y_min, d.x_max, d.y_max])),
+    Float32Array.from(rows, (d) => d.confidence),
+    Int32Array.from(rows, (d) => d.class_id),
+    Uint32Array.from(rows, (_, i) => sources[i]),
+    labels.length > 0 ? labels : null,
+  );
+  setLength(found, rows.length);
+  return found;
+}
+
 /** Makes views of the columns in a decoder's memory, `rows` rows long. */
 export const detectionsIn = (
   buffer: ArrayBuffer,

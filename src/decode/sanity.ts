@@ -192,11 +192,18 @@ export function checkLabels(
     : `class ${odd} was found, and there are ${n} ${labels ? "labels" : "classes"}: are they those of this network?`;
 }
 
+/** Fewer candidates than this say nothing of the others. */
+const FEW = 4;
+/** Boxes that all lie within this part of the image, from its left upper corner on, are none of a picture. */
+const CORNER = 0.03;
+
 /**
  * Checks the first candidates for boxes that the config takes for something else:
  * - offsets from priors taken for corners: many would have x_max < x_min;
  * - 0..1 taken for pixels: all boxes would lie within two pixels of the corner;
- * - pixels taken for 0..1: boxes would be many images wide.
+ * - pixels taken for 0..1: boxes would be many images wide;
+ * - rows that are not decoded yet: all boxes would lie in the corner;
+ * - data in another order than the dims say: boxes would have no area.
  * @returns a note for what is only suspicious, else null
  * @throws TensorError for what cannot be right
  */
@@ -209,6 +216,8 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
   let across = 0;
   let down = 0;
   let turned = 0;
+  // Boxes without width or height.
+  let flat = 0;
   // The centres furthest right and down.
   const middle = [0, 0];
   for (let i = boxes; i < boxes + n * 4; i += 4) {
@@ -216,6 +225,7 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
     across = Math.max(across, Math.abs(a), Math.abs(c));
     down = Math.max(down, Math.abs(b), Math.abs(d));
     if (c < a || d < b) turned++;
+    else if (c === a || d === b) flat++;
     middle[0] = Math.max(middle[0], (a + c) / 2);
     middle[1] = Math.max(middle[1], (b + d) / 2);
   }
@@ -230,17 +240,10 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
   const note =
     turned * 2 > n
       ? `${turned} of the first ${n} candidates have x_max < x_min or y_max < y_min: are the boxes as boxFormat says, or as it is by default?`
-      : null;
-  if (!inputSize) return note;
-  const pixels = Math.max(across * inputSize[0], down * inputSize[1]);
+      : flat * 2 > n && n >= FEW
+        ? `${flat} of the first ${n} candidates have no width or no height: are dims and order those of the data (NCHW or NHWC)?`
+        : null;
   const most = Math.max(across, down);
-  if (unit[0] !== 1 && pixels <= 2)
-    refuseFor(
-      [{ option: "coordinates", value: "normalised" }],
-      about,
-      `boxes within ${Number(pixels.toPrecision(3))} pixels of the corner`,
-      `pixels of a ${inputSize.join("x")} input; if they are 0..1, say coordinates: "normalised"`,
-    );
   if (unit[0] === 1 && most > 16)
     refuseFor(
       [{ option: "coordinates", value: "pixels" }],
@@ -248,6 +251,17 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
       `box coordinates up to ${Number(most.toPrecision(4))}`,
       '0..1; if they are pixels, say coordinates: "pixels"',
     );
+  if (!inputSize) return note;
+  const pixels = Math.max(across * inputSize[0], down * inputSize[1]);
+  if (unit[0] !== 1 && pixels <= 2)
+    refuseFor(
+      [{ option: "coordinates", value: "normalised" }],
+      about,
+      `boxes within ${Number(pixels.toPrecision(3))} pixels of the corner`,
+      `pixels of a ${inputSize.join("x")} input; if they are 0..1, say coordinates: "normalised"`,
+    );
+  if (note === null && most < CORNER && n >= FEW)
+    return `all of the first ${n} candidates lie within ${Math.ceil(pixels)} pixels of the left upper corner: do these rows still need their cell and stride, as those of YOLOX do?`;
   // A box may reach over the edge; its centre hardly does.
   if (note === null && unit[0] !== 1 && Math.max(...middle) > 1.1)
     return `boxes stand around up to ${middle.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ${inputSize.join("x")} input: is that its width and height?`;

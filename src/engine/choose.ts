@@ -51,6 +51,16 @@ export async function prepareEngine(wanted: EngineName | "auto"): Promise<void> 
 /** Makes an engine over at least `bytes` bytes of new memory. Throws if a named engine cannot run here. */
 export function makeEngine(name: EngineName, bytes: number): Engine {
   checkSize(bytes, RangeError);
-  if (name === "ts") return tsEngine(memoryOf(new ArrayBuffer(Math.ceil(bytes / 16) * 16)));
-  return wasmEngine(name, Math.ceil(bytes / PAGE));
+  try {
+    if (name === "ts") return tsEngine(memoryOf(new ArrayBuffer(Math.ceil(bytes / 16) * 16)));
+    return wasmEngine(name, Math.ceil(bytes / PAGE));
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    // Runtimes reserve gigabytes of addresses for each WebAssembly memory, so that some thousands use up the process.
+    throw new RangeError(
+      `memory: got none from the runtime (${cause.message}), expected ${bytes} bytes. Keep one decoder for each network ` +
+        'and use it for every frame; engine "ts" takes ordinary memory',
+      { cause },
+    );
+  }
 }

@@ -5,7 +5,7 @@ export type { ImageFormat, ImageInput, PrepareOptions, Prepared, PreparedData } 
 export type { PartialRule, PrepareResize, PrepareRule, Resample } from "../core/prepare-rule.ts";
 export type { Stats } from "../decode/stats.ts";
 export type { Update } from "../decode/update.ts";
-export type { FileConfig } from "../decode/decoder.ts";
+export type { FileConfig, Receivable } from "../decode/decoder.ts";
 export { parseConfig } from "../config/config.ts";
 export type {
   AnchorSet,

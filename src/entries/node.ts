@@ -13,6 +13,7 @@ export { parseNpy } from "../node/files/npy.ts";
 export { parseNpz } from "../node/files/npz.ts";
 export { parseTensors } from "../node/files/parse.ts";
 export { type Input, mergeTensors, readInput, readTensors } from "../node/files/read.ts";
+export { readPacketFile, writePacketFile } from "../node/files/packet-file.ts";
 export { readSafetensors, writeSafetensors } from "../node/files/safetensors.ts";
 export type { ElementType, NamedTensor, TensorData } from "../node/files/tensor.ts";
 export { type Inspection, type PossibilityList, inspect } from "../node/inspect.ts";

@@ -146,6 +146,20 @@ const anchorFields =
     };
   };
 
+/** The first anchors of published networks: YOLOv5, YOLOv3 and tiny ones, YOLOv4 and v7. */
+const PUBLISHED = ["10,13,16,30", "10,14,23,27", "12,16,19,36"];
+
+/** True if the smallest anchors are those of a published network, with width and height swapped. */
+function isSwapped(matches: readonly FittedMap[]): boolean {
+  const all = matches.flatMap(({ anchors }) => anchors).sort(([a, b], [c, d]) => a * b - c * d);
+  return PUBLISHED.includes(
+    all
+      .slice(0, 2)
+      .map(([w, h]) => [h, w])
+      .join(),
+  );
+}
+
 /**
  * Returns notes on anchors in another unit than the family's, or in another order than the maps'.
  * `size`: the input that anchors in pixels refer to; `null`: anchors are in cells.
@@ -169,6 +183,8 @@ function strangeAnchors(
     return [
       `no anchor is larger than ${largest} pixels beside cells of ${cell}: are they in cells, or 0..1?`,
     ];
+  if (isSwapped(matches))
+    return [`the anchors are published ones with width and height swapped: is their order w, h?`];
   const mean = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
   return mean(sides[0]) > mean(sides[sides.length - 1])
     ? ["the largest map has the largest anchors: is their order that of the maps, the largest map first?"]

@@ -38,6 +38,24 @@ export const gridsOfRows = (input: Input, cells: number): Grid[] | null =>
     (grids) => grids.length > 0 && cellsOf(grids) === cells,
   ) ?? null;
 
+/** Sides of square inputs that networks are trained with. */
+const SIDES = [
+  160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544, 576, 608, 640, 736, 768, 960, 1024, 1280,
+];
+
+/** Returns the square input that has so many cells, or three times as many with anchors; `null` if none has. */
+export const squareOfRows = (rows: number): number | null =>
+  SIDES.find((side) =>
+    [1, 3].some(
+      (anchors) =>
+        cellsOf(gridsOf({ inputSize: [side, side], strides: null }, STRIDES[0])) * anchors === rows,
+    ),
+  ) ?? null;
+
+/** True if published networks have maps at these strides, smallest first, or leave some of these maps out. */
+export const areUsualStrides = (strides: readonly number[]): boolean =>
+  strides.every((stride) => STRIDES[1].includes(stride)) || strides.join() === STRIDES[2].join();
+
 /**
  * Returns how many cells of a map lie across the input, and down. The last cells reach over the edge of an input that
  * is no multiple of the stride: 416 pixels are six and a half cells of 64, in a map of seven.

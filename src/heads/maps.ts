@@ -42,6 +42,9 @@ export function pointMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   );
 }
 
+const UNDECODED =
+  'boxes taken as undecoded (cell and stride still to be applied); boxFormat: "cxcywh" says they are decoded';
+
 /** Reads the undecoded rows of the same networks: the cells of all maps, one map after the other. */
 export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
   const channels = { count: 5 + query.classes, boxes: 0, scores: 5, objectness: 4 };
@@ -54,9 +57,8 @@ export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
         fields: (part) => ({ whFn: "exp", size: unitOf(query, part) }),
         matches: [match],
         parts,
-        notes: [
-          'boxes taken as undecoded (cell and stride still to be applied); boxFormat: "cxcywh" says they are decoded',
-        ],
+        // A reading that the config states needs no note.
+        notes: query.reading === null ? [UNDECODED] : [],
       }),
     ),
   );

@@ -112,7 +112,7 @@ export function wordsFrom(first: number): Words {
  * Returns how many blocks of four kept boxes suppression can need. A chain (a class, or a strip of the image) opens a
  * block only when its newest one is full, so at most one block of each chain is not full.
  */
-function keptBlocks(maxDetections: number, classes: number): number {
+export function keptBlocks(maxDetections: number, classes: number): number {
   return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.max(classes, STRIPS));
 }
 

@@ -1,9 +1,9 @@
 /** Turns a drawing into a PNG, with optional packages of Node. */
-import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { showJson } from "../core/json.ts";
 import { DrawError, type Drawn, checkOptions } from "../picture/drawn.ts";
 import { type DrawOptions, drawSvg } from "../picture/svg.ts";
+import { load, nullIfAbsent } from "./files/load.ts";
 import type { Pixels } from "./images.ts";
 
 /** Options of `rasterise` and `drawPng`. */
@@ -103,7 +103,7 @@ async function loadResvg(): Promise<Resvg> {
 
 /** Returns the fonts to draw with. Throws if the picture has text and no font has Latin letters. */
 async function fontFor(svg: string, own: string | undefined, Resvg: Resvg): Promise<ResvgOptions["font"]> {
-  if (own !== undefined && !(await readFile(own).catch(() => null)))
+  if (own !== undefined && !(await load(own).catch(nullIfAbsent)))
     throw new DrawError(`${own}: got no file that can be read, expected a .ttf or .otf font`);
   const file = own ?? packagedFont();
   const font = {

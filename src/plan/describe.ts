@@ -84,7 +84,7 @@ export function describePlan(config: Config, plan: Plan): Description {
     `activation: ${activation} (${holds}) (${activationReason(plan.activationWhy)})`,
     `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${batch}; ${classes} class${classes === 1 ? "" : "es"}`,
     ...plan.tensors.map(tensorText),
-    ...heads.map(headText),
+    ...heads.map((head) => headText(head, inputSize)),
     rulesText(config, plan),
     ...(plan.keep ? [`keep: classes ${plan.keep.join(", ")}`] : []),
     ...plan.notes.map((note) => `note: ${note}`),
@@ -111,18 +111,18 @@ function tensorText(spec: TensorSpec): string {
   return `tensor ${name}: [${dims.join(",")}] ${type}${real}`;
 }
 
-function headText({
-  about,
-  cells,
-  firstSource,
-  kind,
-  bins,
-  rule,
-  scoreFn,
-}: Head & { firstSource: number }): string {
+function headText(head: Head & { firstSource: number }, inputSize: Plan["inputSize"]): string {
+  const { about, cells, firstSource, kind, bins, rule, scoreFn } = head;
   const box = `box ${kind}${bins > 0 ? ` of ${bins} bins` : ""}`;
   const score = `score ${rule}${scoreFn === "none" ? "" : `, ${scoreFn}`}`;
-  return `head: ${about}: ${cells} cells from number ${firstSource}, ${box}, ${score}`;
+  return `head: ${about}: ${cells} cells from number ${firstSource}${strideText(head, inputSize)}, ${box}, ${score}`;
+}
+
+/** Returns the stride of a head that has a grid, in pixels of the input. */
+function strideText({ kind, unit }: Head, inputSize: Plan["inputSize"]): string {
+  if (inputSize === null || (kind !== "grid" && kind !== "distance")) return "";
+  const [x, y] = unit.map((cell, axis) => Number((cell * inputSize[axis]).toPrecision(4)));
+  return `, stride ${x === y ? x : `${x} x ${y}`}`;
 }
 
 const SUPPRESSION = { none: "none", class: "per class at IoU", all: "across classes at IoU" };

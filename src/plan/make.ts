@@ -9,7 +9,7 @@ import type { FamilyReason } from "../core/families.ts";
 import { READINGS } from "../core/readings.ts";
 import { checkNames, type TensorSpec } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
-import { cellsOf } from "../heads/grids.ts";
+import { cellsOf, squareOfRows } from "../heads/grids.ts";
 import type { Head, Interpretation } from "../heads/head.ts";
 import { interpret } from "../heads/interpret.ts";
 import type { ActivationReason } from "../heads/print.ts";
@@ -116,16 +116,18 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
 /**
  * Returns the heads with their units. Throws a TensorError if boxes are in pixels of an input whose size nobody stated.
  */
-function withUnits({ about, heads }: Interpretation): Head[] {
+function withUnits({ about, heads, name }: Interpretation): Head[] {
+  const side = READINGS[name].rowPerCell ? squareOfRows(cellsOf(heads)) : null;
+  const hint = side === null ? "" : `; ${cellsOf(heads)} rows are those of a ${side}x${side} input`;
   return heads.map(({ unit, ...head }) => ({
     ...head,
     unit:
       unit ??
       refuseFor(
-        [{ option: "inputSize" }, { option: "coordinates", value: "normalised" }],
+        [{ option: "inputSize", ...(side !== null && { value: `${side}x${side}` }) }, { option: "coordinates", value: "normalised" }],
         about,
         "boxes in pixels and no input size",
-        'inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)',
+        `inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)${hint}`,
       ),
   }));
 }

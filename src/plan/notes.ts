@@ -2,7 +2,7 @@
 import type { Conventions } from "../core/conventions.ts";
 import { READINGS } from "../core/readings.ts";
 import { few, list, type TensorSpec } from "../core/tensor.ts";
-import { cellsOf, gridsOfRows } from "../heads/grids.ts";
+import { areUsualStrides, cellsOf, gridsOfRows } from "../heads/grids.ts";
 import type { HeadDraft, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
 
@@ -21,7 +21,7 @@ export function notesOf(
   const reading = READINGS[name];
   return [
     ...notes,
-    ...(reading.maps && query.strides === null ? strangeMaps(heads, query.inputSize) : []),
+    ...(reading.maps && query.strides === null ? strangeMaps(heads, query) : []),
     ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : []),
     ...(query.anchorSets?.length && query.traits.head !== "anchor"
       ? [`${query.family} has no anchors: those given are not used`]
@@ -45,8 +45,30 @@ const strangeRows = (query: HeadQuery, rows: number): string[] =>
       ]
     : [];
 
+/** Returns a note if whole strides are none of a published network: boxes would be too large or too small. */
+function strangeStrides(
+  heads: readonly HeadDraft[],
+  [width, height]: readonly [number, number],
+  family: string,
+): string[] {
+  const maps = new Map(heads.map(({ gridWidth, cells }) => [gridWidth, cells / gridWidth]));
+  const widths = [...maps.keys()].sort((a, b) => b - a);
+  const strides = widths.map((w) => width / w);
+  const isWhole = widths.every(
+    (w, i) => Number.isInteger(strides[i]) && (maps.get(w) as number) * strides[i] === height,
+  );
+  if (!isWhole || areUsualStrides(strides)) return [];
+  const scale = 8 / strides[0];
+  const isScaled = strides.length > 1 && areUsualStrides(strides.map((s) => s * scale));
+  const meant = isScaled ? `${width * scale}x${height * scale}` : "of this size";
+  return [
+    `maps ${widths.join(", ")} cells wide have the strides ${strides.join(", ")} in a ${width}x${height} input, ` +
+      `and ${family} usually has 8, 16, 32: is the input ${meant}? The option strides settles it`,
+  ];
+}
+
 /** Returns a note if an input of this size has one of the maps at no stride of whole pixels. */
-function strangeMaps(heads: readonly HeadDraft[], size: HeadQuery["inputSize"]): string[] {
+function strangeMaps(heads: readonly HeadDraft[], { inputSize: size, family }: HeadQuery): string[] {
   if (size === null) return [];
   const roundings = [Math.ceil, Math.floor];
   const fits = (map: readonly number[]): boolean => {
@@ -64,7 +86,7 @@ function strangeMaps(heads: readonly HeadDraft[], size: HeadQuery["inputSize"]):
       .map((map) => map.join("x")),
   );
   return strange.size === 0
-    ? []
+    ? strangeStrides(heads, size, family)
     : [
         `a ${size.join("x")} input has no map of ${[...strange].join(" or ")} cells at any stride of whole pixels: is that its width and height?`,
       ];

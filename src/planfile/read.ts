@@ -4,9 +4,10 @@
  */
 import * as A from "../core/abi.ts";
 import { crc32 } from "../core/crc32.ts";
-import { ConfigError, mismatch } from "../core/errors.ts";
 import { ELEMENTS, ORDERS, TYPES, type TensorSpec, isBytes, kindOf, show, volume } from "../core/tensor.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
+import { PlanBytes, aligned, refusePlan, within } from "./bytes.ts";
+import { type Limits, checkPlanBlock } from "./check.ts";
 import * as F from "./format.ts";
 
 /** Contents of a plan file. */
@@ -39,10 +40,6 @@ export interface PlanSlot {
   readonly place: number;
 }
 
-const refusePlan = (got: string, expected: string): never => {
-  throw new ConfigError([{ path: "plan", message: mismatch(got, expected) }]);
-};
-
 /**
  * Reads and checks a plan file.
  * @throws ConfigError if the bytes are no plan, are damaged, or are a plan for another version of the kernel
@@ -51,10 +48,7 @@ export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   const file = new PlanBytes(wholeFile(given));
   file.checkLastByte();
   const limits = readLimits(file);
-  const images = file
-    .table(F.F_IMAGE_TABLE, F.F_IMAGES, F.IMAGE_WORDS)
-    .map((row) => readImageRow(file, row, limits));
-  for (const image of images) checkPlanBlock(file, image, limits);
+  const images = readImages(file, limits);
   const rows = file.table(F.F_SLOT_TABLE, F.F_SLOTS, F.SLOT_WORDS);
   const slots = rows.map((row) => readSlotRow(file, row, limits));
   const labels = file.table(F.F_LABEL_TABLE, F.F_LABELS, 1).map((row) => file.text(file.word(row, 0)));
@@ -112,67 +106,6 @@ function asBytes(given: Uint8Array | ArrayBuffer): Uint8Array {
   return isBuffer ? new Uint8Array(given as ArrayBuffer) : new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** The words, tables and strings of a file. */
-class PlanBytes {
-  readonly bytes: Uint8Array;
-  readonly #view: DataView;
-
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  }
-
-  /** Returns word `index` of the record at `offset`. */
-  word(offset: number, index: number): number {
-    return this.#view.getUint32(offset + index * 4, true);
-  }
-
-  float(offset: number, index: number): number {
-    return this.#view.getFloat32(offset + index * 4, true);
-  }
-
-  /** Returns the offset of each row of a table, whose offset and length stand in the directory. */
-  table(offsetWord: number, countWord: number, words: number): number[] {
-    const count = this.word(0, countWord);
-    const first = within(this.word(0, offsetWord), count * words * 4, this.bytes.length);
-    return Array.from({ length: count }, (_, i) => first + i * words * 4);
-  }
-
-  /** Throws unless the file ends with a zero byte: every string then ends inside the file. */
-  checkLastByte(): void {
-    const last = this.bytes[this.bytes.length - 1];
-    if (last !== 0) refusePlan(`a last byte ${last}`, "0, which ends the last string");
-  }
-
-  /** Returns the string at `offset`. Decodes without TextDecoder, which QuickJS and Hermes may lack. */
-  text(offset: number): string {
-    let escaped = "";
-    for (let i = within(offset, 1, this.bytes.length); this.bytes[i] !== 0; i++)
-      escaped += `%${this.bytes[i].toString(16).padStart(2, "0")}`;
-    try {
-      return decodeURIComponent(escaped);
-    } catch {
-      return refusePlan("a name that is not UTF-8", "UTF-8");
-    }
-  }
-}
-
-/** Returns `at` if `bytes` bytes from there on lie in `from..end`, and throws if not. */
-function within(at: number, bytes: number, end: number, from = A.FIRST_ADDRESS): number {
-  return at >= from && at + bytes <= end
-    ? at
-    : refusePlan(`a table or an address at ${at}`, `it in ${from}..${end - bytes}`);
-}
-
-/** Sizes that addresses are checked against. */
-interface Limits {
-  /** Bytes of the file that belong in memory. */
-  readonly imageBytes: number;
-  readonly memoryBytes: number;
-  /** Rows of the detection columns. */
-  readonly rows: number;
-}
-
 function readLimits(file: PlanBytes): Limits {
   const memoryBytes = file.word(0, F.F_MEMORY_BYTES);
   return {
@@ -182,26 +115,25 @@ function readLimits(file: PlanBytes): Limits {
   };
 }
 
-/** Reads a row of the image table. The plan block lies in the image, the columns lie in memory. */
-function readImageRow(file: PlanBytes, row: number, { imageBytes, memoryBytes, rows }: Limits): PlanImage {
-  const column = (index: number, rowBytes: number): number =>
-    within(file.word(row, index), rows * rowBytes, memoryBytes);
-  return {
-    plan: within(file.word(row, F.I_PLAN), A.PLAN_WORDS * 4, imageBytes),
-    boxes: column(F.I_BOXES, 16),
-    scores: column(F.I_SCORES, 4),
-    classIds: column(F.I_CLASS_IDS, 4),
-    sources: column(F.I_SOURCES, 4),
-  };
-}
-
-/**
- * Checks the words of a plan block that the kernel trusts. Checks of more words, and of the head records at P_HEAD0,
- * belong here.
- */
-function checkPlanBlock(file: PlanBytes, { plan }: PlanImage, { rows }: Limits): void {
-  const most = file.word(plan, A.P_MAX_DETECTIONS);
-  if (most > rows) refusePlan(`${most} detections`, `at most ${rows}`);
+/** Reads the image table, and checks everything that its rows lead to. */
+function readImages(file: PlanBytes, { imageBytes, memoryBytes, rows }: Limits): PlanImage[] {
+  const table = file.table(F.F_IMAGE_TABLE, F.F_IMAGES, F.IMAGE_WORDS);
+  let constants = A.FIRST_ADDRESS;
+  for (const row of table)
+    constants = aligned(file.word(row, F.I_PLAN), A.PLAN_WORDS * 4, imageBytes, constants) + A.PLAN_WORDS * 4;
+  let end = 0;
+  const images = table.map((row) => {
+    const plan = file.word(row, F.I_PLAN);
+    end = Math.max(end, checkPlanBlock(file, plan, constants, { imageBytes, memoryBytes, rows }));
+    const [boxes, scores, classIds, sources] = [0, 1, 2, 3].map((k) => {
+      const column = file.word(plan, A.P_DET_BOXES + k);
+      return within(file.word(row, F.I_BOXES + k), 0, column, column);
+    });
+    return { plan, boxes, scores, classIds, sources };
+  });
+  // The last columns end where memory does.
+  within(memoryBytes, 0, end, end);
+  return images;
 }
 
 /** Reads a row of the slot table. Slots lie behind the image. */
@@ -226,7 +158,7 @@ function readSlotRow(file: PlanBytes, row: number, { imageBytes, memoryBytes }: 
       zeroPoint: file.float(row, F.S_ZERO),
       order: ORDERS[file.word(row, F.S_ORDER) - 1] ?? null,
     },
-    address: within(file.word(row, F.S_ADDRESS), bytes, memoryBytes, imageBytes),
+    address: aligned(file.word(row, F.S_ADDRESS), bytes, memoryBytes, imageBytes),
     place: file.word(row, F.S_PLACE),
   };
 }

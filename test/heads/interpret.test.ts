@@ -473,3 +473,34 @@ describe("keep, at the ends of the classes", () => {
     expect(kept(config, ["dog"])).toEqual([1]);
   });
 });
+
+describe("rows of six channels: cells of a network of two classes, or a finished list", () => {
+  const config = {
+    family: "yolov8",
+    classes: 2,
+    inputSize: [64, 64] as [number, number],
+    coordinates: "normalised",
+  };
+  const read = (rows: number, more: object = {}): string =>
+    createDecoderSync({ ...config, ...more }, { outputs: { o: { dims: [1, rows, 6] } } }).describe().text;
+
+  test("three maps are no chance: the rows are cells", () => {
+    expect(read(84)).toContain("class-rows");
+  });
+
+  test("one map may be chance, unless the config states its stride", () => {
+    // 64 rows are the map of stride 8: 8 x 8 cells.
+    expect(() => read(64)).toThrow(/reading: "class-rows"[^]*reading: "end-to-end"/);
+    expect(read(64, { strides: [8] })).toContain("class-rows");
+  });
+});
+
+test("corner rows are a list without doubles: nothing is suppressed, unless the config says so", () => {
+  const config = { family: "yolo26", classes: 1, inputSize: [64, 64], reading: "corner-rows" } as const;
+  const data = Float32Array.from([8, 8, 40, 40, 1, 0.9, 8, 8, 40, 41, 1, 0.8, 9, 8, 40, 40, 1, 0.7]);
+  const count = (conventions: object): number =>
+    createDecoderSync({ ...config, conventions }).decode({ o: { data, dims: [1, 3, 6], order: "rows" } })
+      .length;
+  expect(count({})).toBe(3);
+  expect(count({ nms: "class" })).toBe(1);
+});

@@ -48,7 +48,7 @@ function report(seed: number, engine: (typeof engines)[number], complaints: read
   const how =
     small.case.steps.length === 1
       ? `${command}\nexpected: ${join(place, "expected.json")}`
-      : `no single frame of it fails: it takes the ${small.case.steps.length} frames of makeCase(${seed})`;
+      : `no single frame of it fails: ${place} has its ${small.case.steps.length} frames, and updates.json between them`;
   throw new Error(
     [
       `BOXWRIGHT_FUZZ_SEED=${SEED}, case ${seed}, ${engine}: ${small.case.name}`,
@@ -62,8 +62,16 @@ function report(seed: number, engine: (typeof engines)[number], complaints: read
 test(
   "networks of every kind",
   () => {
-    if (SECONDS > 0) console.log(`BOXWRIGHT_FUZZ_SEED=${SEED} BOXWRIGHT_FUZZ_SECONDS=${SECONDS}`);
-    const ran = { refusedShapes: 0, detections: 0, refusedFrames: 0 };
+    console.log(`BOXWRIGHT_FUZZ_SEED=${SEED} BOXWRIGHT_FUZZ_SECONDS=${SECONDS}`);
+    const ran = {
+      refusedShapes: 0,
+      detections: 0,
+      refusedFrames: 0,
+      updates: 0,
+      batches: 0,
+      lists: 0,
+      keep: 0,
+    };
     const kinds = new Set<string>();
     const done = forSeeds(0.9, CASES, (seed) => {
       const c = makeCase(seed);
@@ -75,6 +83,10 @@ test(
       const { complaints, engine, detections, refusedFrames } = runCase(c, engines, KNOWN);
       if (complaints.length > 0) report(seed, engine, complaints);
       ran.detections += detections;
+      ran.updates += c.steps.slice(2).filter(({ update }) => Object.keys(update ?? {}).length > 0).length;
+      ran.lists += c.steps.filter(({ update }) => Array.isArray(update?.confidenceThreshold)).length;
+      ran.batches += c.name.includes("batch 1") ? 0 : 1;
+      ran.keep += "keep" in c.config ? 1 : 0;
       ran.refusedFrames += refusedFrames;
     });
     console.log(`${done} cases, ${JSON.stringify(ran)}`);
@@ -82,6 +94,7 @@ test(
     expect(ran.refusedShapes).toBeLessThan(done * 0.1);
     expect(ran.detections).toBeGreaterThan(done * 10);
     expect(ran.refusedFrames).toBeLessThan(done * 3);
+    expect(Math.min(ran.updates, ran.lists, ran.batches, ran.keep)).toBeGreaterThan(done * 0.05);
     expect(Object.keys(networks).filter((kind) => !kinds.has(kind))).toEqual([]);
   },
   (SECONDS + 600) * 1000,

@@ -184,6 +184,7 @@ describe("each entry answers as recorded", () => {
       "workerd",
       "priors",
       "model",
+      "packet",
       "model.node",
       "model.workerd",
       "labels",

@@ -11,7 +11,9 @@ import * as labels from "../../src/entries/labels.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
 import * as prepare from "../../src/entries/prepare.ts";
+import * as packet from "../../src/entries/packet.ts";
 import * as plan from "../../src/entries/plan.ts";
+import * as pool from "../../src/entries/pool.ts";
 import * as priors from "../../src/entries/priors.ts";
 
 const src = new URL("../../src/", import.meta.url);
@@ -52,14 +54,21 @@ const entries: Record<string, string> = {
   "boxwright/labels": "labels",
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
+  "boxwright/packet": "packet",
   "boxwright/node": "node",
 };
+/** Threads are built files, so the pool is the built one too. */
+const BUILT = ["boxwright/pool"];
 
 /** Runs an example and returns what it printed, one line for each console.log. */
 async function run({ name, code }: Example, index: number): Promise<string[]> {
   const file = new URL(`${name}-${index}.ts`, folder);
   const local = code
-    .replace(/from "(boxwright[\w/]*)"/g, (_, id: string) => `from "../../../src/entries/${entries[id]}.ts"`)
+    .replace(/from "(boxwright[\w/]*)"/g, (_, id: string) =>
+      BUILT.includes(id)
+        ? `from "../../../${id.replace("boxwright", "dist")}.mjs"`
+        : `from "../../../src/entries/${entries[id]}.ts"`,
+    )
     .replace(/node_modules\/boxwright\/dist\/(\w+\.wasm)/g, "build/$1");
   writeFileSync(file, `// @ts-nocheck\n${local}`);
   const lines: string[] = [];
@@ -90,10 +99,11 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const names = [boxwright, detect, draw, labels, model, node, plan, prepare, priors].flatMap((entry) =>
-      Object.entries(entry)
-        .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
-        .map(([name]) => name),
+    const names = [boxwright, detect, draw, labels, model, node, packet, plan, pool, prepare, priors].flatMap(
+      (entry) =>
+        Object.entries(entry)
+          .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
+          .map(([name]) => name),
     );
     const shown = new Set(examples.map((e) => e.name));
     expect([...new Set(names)].filter((name) => !shown.has(name))).toEqual([]);

@@ -18,6 +18,8 @@ const LAYERS = [
   "engine",
   "decode",
   "planfile",
+  "packet",
+  "pool",
   "picture",
   "detect",
   "node",

@@ -39,7 +39,7 @@ function unreachable(program: ts.Program, file: string): { lost: string[]; types
   return { lost: types.filter((s) => !seen.has(s)).map((s) => s.name), types: types.length };
 }
 
-const names = ["index", "plan", "prepare", "priors", "detect", "draw", "labels", "node"];
+const names = ["index", "packet", "plan", "pool", "prepare", "priors", "detect", "draw", "labels", "node"];
 const program = ts.createProgram(names.map(entryFile), {
   target: ts.ScriptTarget.ES2022,
   module: ts.ModuleKind.NodeNext,

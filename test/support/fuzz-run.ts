@@ -24,6 +24,11 @@ export interface Run {
 
 type Decoder = ReturnType<typeof createDecoderSync>;
 
+/** Makes the decoder of a case. A test of this file makes one with a fault. */
+export type MakeDecoder = (config: FuzzCase["config"], engine: EngineName) => Decoder;
+
+const makeDecoder: MakeDecoder = (config, engine) => createDecoderSync(config, { engine });
+
 /** Returns what a decoder makes of a frame. Errors other than that of a probability above 1 go on. */
 function answerOf(decoder: Decoder, way: FuzzCase["way"], step: Step, isFirst: boolean): Answer {
   let images: readonly Detections[] | null = null;
@@ -49,9 +54,14 @@ const isCheck = ({ name, message }: Error): boolean =>
   name === "TensorError" && /got (box coordinates up to|boxes within|\d+ of \d+ boxes)/.test(message);
 
 /** Runs a case on engines, up to the first answer that is wrong. An unexpected error is a complaint. */
-export function runCase(c: FuzzCase, engines: readonly EngineName[], known: Known): Run {
+export function runCase(
+  c: FuzzCase,
+  engines: readonly EngineName[],
+  known: Known,
+  make: MakeDecoder = makeDecoder,
+): Run {
   const { plan, thresholds: own } = askedOf(c.config, {}, c.steps[0].outputs);
-  const decoders = engines.map((engine) => createDecoderSync(c.config, { engine }));
+  const decoders = engines.map((engine) => make(c.config, engine));
   const run = { detections: 0, refusedFrames: 0 };
   let thresholds = own;
   for (const [frame, { update, outputs, frames }] of c.steps.entries()) {
@@ -95,13 +105,38 @@ function lastFrameAlone(c: FuzzCase, frame: number): FuzzCase {
   };
 }
 
+/** Returns the case with fewer frames and fewer changes between them, as long as it fails. */
+function fewerSteps(c: FuzzCase, fails: Fails): FuzzCase {
+  let smallest = c;
+  const attempt = (steps: FuzzCase["steps"]): boolean => {
+    const next = { ...smallest, steps };
+    if (!fails(next)) return false;
+    smallest = next;
+    return true;
+  };
+  // The first frame stays: its checks refuse wild values. A change before a frame that goes then comes before the next.
+  for (let i = smallest.steps.length - 1; i > 0; i--) {
+    const merged = smallest.steps.map((step, k) =>
+      k === i + 1 ? { ...step, update: { ...smallest.steps[i].update, ...step.update } } : step,
+    );
+    attempt(merged.filter((_, k) => k !== i));
+  }
+  for (const [i, step] of smallest.steps.entries())
+    for (const name of ["frames", ...Object.keys(step.update ?? {})]) {
+      const own = smallest.steps[i];
+      const less =
+        name === "frames" ? without(own, name) : { ...own, update: without(own.update ?? {}, name) };
+      attempt(smallest.steps.map((other, k) => (k === i ? less : other)));
+    }
+  return smallest;
+}
+
 /** Returns the case with fewer options, as long as it fails. */
 function fewerOptions(c: FuzzCase, fails: Fails): FuzzCase {
   let smallest = c;
   const attempt = (next: FuzzCase): void => {
     if (fails(next)) smallest = next;
   };
-  attempt({ ...smallest, steps: [without(smallest.steps[0], "frames")] });
   const rules = c.config["conventions"] as Record<string, unknown>;
   for (const name of Object.keys(rules)) {
     const others = without(smallest.config["conventions"] as Record<string, unknown>, name);
@@ -149,8 +184,13 @@ const SMALLER: readonly Limits[] = [
  * Returns a small case that fails as the one of a seed does: fewer cells and classes, one frame, few options, most
  * elements 0.
  */
-export function shrink(seed: number, engine: EngineName, known: Known): { case: FuzzCase; run: Run } {
-  const run = (c: FuzzCase): Run => runCase(c, [engine], known);
+export function shrink(
+  seed: number,
+  engine: EngineName,
+  known: Known,
+  make: MakeDecoder = makeDecoder,
+): { case: FuzzCase; run: Run } {
+  const run = (c: FuzzCase): Run => runCase(c, [engine], known, make);
   const fails: Fails = (c) => {
     try {
       return run(c).complaints.length > 0;
@@ -163,8 +203,8 @@ export function shrink(seed: number, engine: EngineName, known: Known): { case: 
   const smallest = whole.find((c) => c !== null && fails(c)) as FuzzCase;
   const alone = lastFrameAlone(smallest, run(smallest).frame);
   // A fault that depends on earlier frames is not in one frame.
-  if (!fails(alone)) return { case: smallest, run: run(smallest) };
-  const small = fewerElements(fewerOptions(alone, fails), fails, 400);
+  const few = fewerOptions(fewerSteps(fails(alone) ? alone : smallest, fails), fails);
+  const small = few.steps.length > 1 ? few : fewerElements(few, fails, 400);
   return { case: small, run: run(small) };
 }
 
@@ -183,20 +223,36 @@ function named(name: string, { data, dims, type, scale, zeroPoint, order }: Outp
   };
 }
 
-/** Writes a case of one frame as files, and returns the words after `boxwright` that decode them. */
+/**
+ * Writes a case as files, and returns the words after `boxwright` that decode its last frame. The files of a case of
+ * several frames are numbered, and `updates.json` says what changes before each.
+ */
 export function writeCase(folder: string, c: FuzzCase, engine: EngineName): string[] {
-  const [{ outputs, frames }] = c.steps;
+  const place = (name: string): string => join(folder, name);
   mkdirSync(folder, { recursive: true });
-  const [config, tensors] = ["config.json", "tensors.safetensors"].map((name) => join(folder, name));
   // Typed arrays become lists.
   const plain = (_: string, x: unknown): unknown =>
     ArrayBuffer.isView(x) ? Array.from(x as Float32Array) : x;
-  writeFileSync(config, JSON.stringify(c.config, plain, 2));
-  writeFileSync(tensors, writeSafetensors(Object.entries(outputs).map(([name, t]) => named(name, t))));
-  const { plan, thresholds } = askedOf(c.config, {}, outputs);
-  const right = decode(plan, elementsOf(outputs), thresholds, frames);
-  writeFileSync(join(folder, "expected.json"), JSON.stringify(right.map(rowsOf), null, 2));
-  const frame = [frames ?? []].flat()[0];
+  const write = (name: string, x: unknown): void => writeFileSync(place(name), JSON.stringify(x, plain, 2));
+  write("config.json", c.config);
+  const number = (i: number): string => (c.steps.length > 1 ? `-${i}` : "");
+  const { plan, thresholds: own } = askedOf(c.config, {}, c.steps[0].outputs);
+  let thresholds = own;
+  c.steps.forEach(({ outputs, frames, update }, i) => {
+    thresholds = { ...thresholds, ...update };
+    const tensors = Object.entries(outputs).map(([name, t]) => named(name, t));
+    writeFileSync(place(`tensors${number(i)}.safetensors`), writeSafetensors(tensors));
+    const right = decode(plan, elementsOf(outputs), thresholds, frames);
+    write(`expected${number(i)}.json`, right.map(rowsOf));
+  });
+  if (c.steps.length > 1)
+    write(
+      "updates.json",
+      c.steps.map(({ update, frames }) => ({ update, frames })),
+    );
+  const last = c.steps.length - 1;
+  const frame = [c.steps[last].frames ?? []].flat()[0];
   const resize = frame ? ["--image-size", `${frame.width}x${frame.height}`, "--resize", frame.resize] : [];
-  return ["decode", config, tensors, "--engine", engine, "--json", ...resize];
+  const tensors = place(`tensors${number(last)}.safetensors`);
+  return ["decode", place("config.json"), tensors, "--engine", engine, "--json", ...resize];
 }

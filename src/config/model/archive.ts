@@ -11,11 +11,18 @@ import { BLOCK, hasChecksum, paxPath, readTarHeader, tarText } from "./tar.ts";
 export type Unxz = (packed: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 
 /**
- * Bytes that are unpacked in search of `config.json`: so many, and as many times the archive. A small file may unpack
- * without end.
+ * Bytes that are unpacked: so many, and as many times the archive. Weights pack to half of their size at best, and a
+ * small file may unpack without end.
  */
 const MOST_UNPACKED = 64 << 20;
 const MOST_RATIO = 16;
+/** A longer archive is no network for a device. */
+const MOST_AT_ALL = 2 ** 31;
+
+/** Returns how many bytes an archive of `packed` bytes may unpack to. */
+export const mostUnpacked = (packed: number): number =>
+  Math.max(packed, Math.min(MOST_AT_ALL, MOST_UNPACKED + MOST_RATIO * packed));
+
 const LIMITS = { config: MAX_TEXT, name: 2 * MAX_NAME, files: 256 };
 /** Most names that an error message lists, and letters of each. */
 const LISTED_NAMES = 8;
@@ -42,7 +49,7 @@ export async function readArchiveJson(
 ): Promise<unknown> {
   const stream = new ByteStream(unpack(bytes, packing, unxz));
   try {
-    const limits = { ...LIMITS, unpacked: MOST_UNPACKED + MOST_RATIO * bytes.length };
+    const limits = { ...LIMITS, unpacked: mostUnpacked(bytes.length) };
     const text = new TextDecoder().decode(await findConfig(stream, limits, refuseIn));
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (e) {
@@ -86,7 +93,10 @@ export interface ArchiveLimits {
 /** Throws an error about a file of the archive, or about the archive where `file` is null. */
 export type RefuseArchive = (file: string | null, got: string, expected: string) => never;
 
-/** Walks the files of a tar, and returns the contents of the first `config.json` at its root or in a folder there. */
+/**
+ * Walks the files of a tar, and returns the contents of the first `config.json` at its root or in a folder there. Reads
+ * on to the end: checksums of gzip and xz stand there.
+ */
 export async function findConfig(
   stream: ByteStream,
   limits: ArchiveLimits,
@@ -117,8 +127,12 @@ export async function findConfig(
       const body = await takeBody(stream, size, limits.name, name, refuse);
       longName = kind === "L" ? tarText(body, 0, body.length) : paxPath(body);
       await stream.skip(padding);
-    } else if (isFile && isConfig(name)) return takeBody(stream, size, limits.config, name, refuse);
-    else {
+    } else if (isFile && isConfig(name)) {
+      const config = await takeBody(stream, size, limits.config, name, refuse);
+      if (!(await stream.readToEnd(limits.unpacked)))
+        refuse(null, `more than ${limits.unpacked} bytes unpacked`, "fewer");
+      return config;
+    } else {
       if (names.length < LISTED_NAMES) names.push(name.slice(0, LISTED_LETTERS));
       await stream.skip(size + padding);
     }

@@ -32,6 +32,12 @@ export class ByteStream {
     await this.#walk(count, () => undefined);
   }
 
+  /** Reads to the end, where packed data have their checksum. Returns false if more than `most` bytes come in all. */
+  async readToEnd(most: number): Promise<boolean> {
+    await this.skip(most - this.passed + 1);
+    return this.passed <= most;
+  }
+
   async #walk(count: number, visit: (part: Uint8Array) => void): Promise<void> {
     let left = count;
     while (left > 0) {

@@ -79,10 +79,16 @@ function optionsOfRows(form: RowsForm, evidence: Evidence): Partial<TypedOptions
     family,
     ...(isNamed ? { classes: rows.classes } : {}),
     ...(form.endToEnd ? { reading: "end-to-end" } : {}),
-    ...(form.decoder !== undefined && file.operators.has(form.decoder) ? { boxFormat: "cxcywh" } : {}),
+    ...decodingOf(form, file),
     ...(form.statesStrides && rows.strides ? { strides: rows.strides } : {}),
     ...coordinatesOf(form, evidence, output),
   };
+}
+
+/** Returns the option that says whether the network decodes the boxes itself, which its operators tell. */
+function decodingOf({ decoder }: RowsForm, { operators }: NetworkFile): Partial<TypedOptions> {
+  if (decoder === undefined) return {};
+  return operators.has(decoder) ? { boxFormat: "cxcywh" } : { reading: "point-rows" };
 }
 
 interface Rows {

@@ -1,9 +1,12 @@
-/** Reads the small texts in a zip that stands behind another file, as metadata behind a TFLite file do. */
+/**
+ * Reads a zip by the directory at its end: NumPy's .npz, and the metadata behind a TFLite file. Sizes come from the
+ * directory, since local headers may hold placeholders.
+ */
 import { crc32 } from "../../core/crc32.ts";
 import { MAX_NAME, MAX_TEXT, refuseFile, textOf } from "./bytes.ts";
 import { inflate } from "./inflate.ts";
 
-/** Most files of one zip. */
+/** Most files of one zip of metadata. */
 const MAX_FILES = 64;
 
 const END = 0x06054b50;
@@ -16,10 +19,15 @@ const LOCAL = 0x04034b50;
 const LOCAL_SIZE = 30;
 const STORED = 0;
 const DEFLATED = 8;
+/** Flag of an encrypted file. */
+const ENCRYPTED = 1;
+/** A size or an address that zip64 states elsewhere. */
+const IN_ZIP64 = 0xffffffff;
 
 /** A file in a zip, as the directory at its end describes it. */
 export interface ZipEntry {
   readonly name: string;
+  readonly flags: number;
   readonly method: number;
   readonly crc: number;
   /** Bytes in the zip. */
@@ -28,6 +36,15 @@ export interface ZipEntry {
   readonly size: number;
   /** Address of the file's own header. */
   readonly at: number;
+}
+
+/** Throws an error about a file of the zip, or about the zip where `file` is null. */
+export type RefuseZip = (file: string | null, got: string, expected: string) => never;
+
+/** The data of a file, as they stand in the zip. */
+export interface ZipData {
+  readonly bytes: Uint8Array;
+  readonly isDeflated: boolean;
 }
 
 const viewOf = (bytes: Uint8Array): DataView =>
@@ -43,33 +60,34 @@ function findEnd(bytes: Uint8Array): number {
   return -1;
 }
 
-/**
- * Returns the files of a zip at the end of `bytes`, none if there is no zip.
- * @throws ConfigError if its directory is damaged
- */
-export function zipEntries(bytes: Uint8Array): ZipEntry[] {
+/** Returns the files of a zip at the end of `bytes`; null if there is no zip. */
+export function readDirectory(bytes: Uint8Array, mostFiles: number, refuse: RefuseZip): ZipEntry[] | null {
   const end = findEnd(bytes);
-  if (end < 0) return [];
+  if (end < 0) return null;
   const view = viewOf(bytes);
   const count = view.getUint16(end + 10, true);
-  if (count > MAX_FILES) refuseFile("zip", `${count} files`, `at most ${MAX_FILES}`);
   const size = view.getUint32(end + 12, true);
+  const stated = view.getUint32(end + 16, true);
+  if (count === 0xffff || size === IN_ZIP64 || stated === IN_ZIP64)
+    refuse(null, "a zip64 archive", "a plain zip below 4 GiB");
+  if (view.getUint16(end + 4, true) !== 0 || view.getUint16(end + 8, true) !== count)
+    refuse(null, "a zip in several parts", "one file");
+  if (count > mostFiles) refuse(null, `${count} files`, `at most ${mostFiles}`);
   const directory = end - size;
-  if (directory < 0)
-    refuseFile("zip", `a directory of ${size} bytes before byte ${end}`, "one inside the file");
+  if (directory < 0) refuse(null, `a directory of ${size} bytes before byte ${end}`, "one inside the file");
   // Addresses count from the zip's own start, or from that of the file before it.
-  const shift = directory - view.getUint32(end + 16, true);
+  const shift = directory - stated;
   const entries: ZipEntry[] = [];
   for (let at = directory, i = 0; i < count; i++) {
     if (at + CENTRAL_SIZE > end || view.getUint32(at, true) !== CENTRAL)
-      refuseFile("zip", `no entry at byte ${at}`, `entry ${i} of ${count}`);
+      refuse(null, `no entry at byte ${at}`, `entry ${i} of ${count}`);
     const nameLength = view.getUint16(at + 28, true);
     const next =
       at + CENTRAL_SIZE + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
-    if (nameLength > MAX_NAME || next > end)
-      refuseFile("zip", `entry ${i} up to byte ${next}`, `at most ${end}`);
+    if (nameLength > MAX_NAME || next > end) refuse(null, `entry ${i} up to byte ${next}`, `at most ${end}`);
     entries.push({
       name: textOf(bytes, at + CENTRAL_SIZE, at + CENTRAL_SIZE + nameLength),
+      flags: view.getUint16(at + 8, true),
       method: view.getUint16(at + 10, true),
       crc: view.getUint32(at + 16, true),
       packed: view.getUint32(at + 20, true),
@@ -78,26 +96,59 @@ export function zipEntries(bytes: Uint8Array): ZipEntry[] {
     });
     at = next;
   }
+  checkEntries(entries, bytes.length, refuse);
   return entries;
 }
+
+/** Throws if a name occurs twice, or if files share their bytes: so a small zip unpacks to terabytes. */
+function checkEntries(entries: readonly ZipEntry[], length: number, refuse: RefuseZip): void {
+  const names = new Set<string>();
+  let packed = 0;
+  for (const entry of entries) {
+    if (names.has(entry.name)) refuse(null, `${entry.name} twice`, "each name once");
+    names.add(entry.name);
+    packed += entry.packed;
+  }
+  // Data past the end get a message of their own.
+  const isLie = entries.some((entry) => entry.packed > length);
+  if (packed > length && !isLie)
+    refuse(null, `entries of ${packed} packed bytes together`, `at most the file's ${length}`);
+}
+
+/** Returns the data of a file, packed as they are. */
+export function dataOf(bytes: Uint8Array, entry: ZipEntry, refuse: RefuseZip): ZipData {
+  const { name, flags, method, at, packed, size } = entry;
+  const view = viewOf(bytes);
+  if (flags & ENCRYPTED) refuse(name, "an encrypted zip entry", "a plain one");
+  if (packed === IN_ZIP64 || size === IN_ZIP64) refuse(name, "a zip64 entry", "one below 4 GiB");
+  if (at < 0 || at + LOCAL_SIZE > bytes.length || view.getUint32(at, true) !== LOCAL)
+    refuse(name, `no file at byte ${at}`, "its header");
+  const start = at + LOCAL_SIZE + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
+  if (start + packed > bytes.length)
+    refuse(name, `${packed} bytes at byte ${start}`, `at most ${bytes.length - start}: cut short`);
+  if (method !== DEFLATED && method !== STORED)
+    refuse(name, `compression method ${method}`, "stored or deflated");
+  return { bytes: bytes.subarray(start, start + packed), isDeflated: method === DEFLATED };
+}
+
+const refuseZip: RefuseZip = (file, got, expected) =>
+  refuseFile(file === null ? "zip" : `zip: ${file}`, got, expected);
+
+/**
+ * Returns the files of a zip of metadata at the end of `bytes`, none if there is no zip.
+ * @throws ConfigError if its directory is damaged
+ */
+export const zipEntries = (bytes: Uint8Array): ZipEntry[] => readDirectory(bytes, MAX_FILES, refuseZip) ?? [];
 
 /**
  * Returns the text of a file in a zip.
  * @throws ConfigError if it is too large, damaged, or packed in a way that is not read
  */
 export async function zipText(bytes: Uint8Array, entry: ZipEntry): Promise<string> {
-  const { name, method, at, packed, size } = entry;
-  const where = `zip: ${name}`;
-  if (size > MAX_TEXT) refuseFile(where, `${size} bytes`, `at most ${MAX_TEXT}`);
-  const view = viewOf(bytes);
-  if (at < 0 || at + LOCAL_SIZE > bytes.length || view.getUint32(at, true) !== LOCAL)
-    refuseFile(where, `no file at byte ${at}`, "its header");
-  const start = at + LOCAL_SIZE + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
-  if (start + packed > bytes.length)
-    refuseFile(where, `${packed} bytes at byte ${start}`, `at most ${bytes.length - start}: cut short`);
-  const data = bytes.subarray(start, start + packed);
-  if (method === DEFLATED) return textOf(await inflate(where, data, entry.crc, size), 0, size);
-  if (method !== STORED) refuseFile(where, `compression method ${method}`, "stored or deflated");
-  if (crc32(data) !== entry.crc) refuseFile(where, "a wrong checksum", "a whole file");
-  return textOf(data, 0, packed);
+  const { name, crc, size } = entry;
+  if (size > MAX_TEXT) refuseZip(name, `${size} bytes`, `at most ${MAX_TEXT}`);
+  const data = dataOf(bytes, entry, refuseZip);
+  if (data.isDeflated) return textOf(await inflate(`zip: ${name}`, data.bytes, crc, size), 0, size);
+  if (crc32(data.bytes) !== crc) refuseZip(name, "a wrong checksum", "a whole file");
+  return textOf(data.bytes, 0, data.bytes.length);
 }

@@ -4,7 +4,7 @@ import { PAGE } from "../../engine/choose.ts";
 import { cSource, isIdentifier } from "../../planfile/c-source.ts";
 import { standaloneKernel } from "../../planfile/standalone-kernel.ts";
 import { type CompiledPlan, compilePlan } from "../../planfile/write.ts";
-import { readInput } from "../files/read.ts";
+import { readInputUpTo } from "../files/read.ts";
 import { readScalarKernel } from "../kernel.ts";
 import { checkHasNetwork, configAmong, dataIn, headOf, selectOnly, tensorsAmong } from "./inputs.ts";
 import type { Io } from "./io.ts";
@@ -13,7 +13,7 @@ import type { Parsed } from "./parse.ts";
 import { checkPlaces, writeNamed } from "./places.ts";
 import { setupOf } from "./setup.ts";
 import { checkNamesDiffer, parseShapes } from "./shapes.ts";
-import { textOf, textsOf, wrongValue } from "./values.ts";
+import { mostBytes, textOf, textsOf, wrongValue } from "./values.ts";
 
 export async function compile({ positionals, values }: Parsed, io: Io): Promise<void> {
   const name = textOf(values, "c");
@@ -46,7 +46,7 @@ async function compileFiles(
   values: Values,
   scalarOnly: boolean,
 ): Promise<CompiledPlan> {
-  const inputs = await Promise.all(paths.map(readInput));
+  const inputs = await Promise.all(paths.map(readInputUpTo(mostBytes(values))));
   const config = configAmong(inputs);
   checkHasNetwork(config, values);
   const tensors = tensorsAmong(inputs, values);

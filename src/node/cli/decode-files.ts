@@ -5,7 +5,7 @@ import type { Frame } from "../../decode/frame.ts";
 import type { Stats } from "../../decode/stats.ts";
 import type { Description } from "../../plan/describe.ts";
 import { TensorError } from "../../core/errors.ts";
-import { type Input, readInput } from "../files/read.ts";
+import { type Input, readInputUpTo } from "../files/read.ts";
 import { MissingPackage } from "../images.ts";
 import { type Folders, framesIn, isFolder, photoFinder } from "./frames.ts";
 import { checkHasNetwork, configAmong, selectOnly, tensorsAmong } from "./inputs.ts";
@@ -14,7 +14,7 @@ import { UsageError, type Values } from "./options.ts";
 import { RESIZES, frameOf } from "./photo.ts";
 import { Progress } from "./progress.ts";
 import { setupOf } from "./setup.ts";
-import { textOf } from "./values.ts";
+import { mostBytes, textOf } from "./values.ts";
 
 export interface Decoded {
   /** Detections of each image of the batch. */
@@ -46,7 +46,7 @@ export class Network {
 
   /** Reads the config among the files, and tensors that belong to every frame. */
   static async open(paths: readonly string[], values: Values): Promise<Network> {
-    const shared = await Promise.all(paths.map(readInput));
+    const shared = await Promise.all(paths.map(readInputUpTo(mostBytes(values))));
     const config = configAmong(shared);
     checkHasNetwork(config, values);
     const setup = await setupOf(values, config?.text);
@@ -56,7 +56,7 @@ export class Network {
   /** Decodes the tensors of more files. Options name the photo. */
   async decode(paths: readonly string[], values: Values): Promise<Decoded> {
     const { decoder } = this;
-    const inputs = [...this.#shared, ...(await Promise.all(paths.map(readInput)))];
+    const inputs = [...this.#shared, ...(await Promise.all(paths.map(readInputUpTo(mostBytes(values)))))];
     const tensors = selectOnly(tensorsAmong(inputs, values), values);
     if (tensors.length === 0 && paths.length > 0)
       throw new TensorError("got no tensors, expected those of a frame");

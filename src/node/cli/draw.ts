@@ -16,7 +16,7 @@ import type { Io } from "./io.ts";
 import { UsageError, type Values, optionsOf } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { checkPlaces, readNamed, writeNamed } from "./places.ts";
-import { textOf, textsOf, wholeOf, wrongValue } from "./values.ts";
+import { mostBytes, textOf, textsOf, wholeOf, wrongValue } from "./values.ts";
 
 export async function draw({ positionals, values }: Parsed, io: Io): Promise<void> {
   const split = await splitFolders(positionals);
@@ -29,7 +29,7 @@ export async function draw({ positionals, values }: Parsed, io: Io): Promise<voi
     outs.map((out) => ["out", out]),
     [photoPath, ...read, ...positionals],
   );
-  const photo = await readNamed("photo", photoPath);
+  const photo = await readNamed("photo", photoPath, mostBytes(values));
   // Check the photo before decoding, which takes longer.
   imageInfo(photo, photoPath);
 
@@ -55,7 +55,7 @@ async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
     const [detections] = decoded.images;
     if (decoded.images.length > 1)
       throw new TensorError("got a batch of several images, expected one for its photo");
-    const bytes = await readNamed("photo", photo);
+    const bytes = await readNamed("photo", photo, mostBytes(values));
     const svg = drawSvg(bytes, detections, { title: `${basename(photo)}: ${countText(detections.length)}` });
     for (const pattern of patterns) {
       const out = pattern.replace("*", name);
@@ -105,7 +105,7 @@ async function detectionsToDraw(
   const { images, notes } =
     file === undefined
       ? await decodeFiles(positionals, values)
-      : { images: await readDetections(file), notes: [] };
+      : { images: await readDetections(file, mostBytes(values)), notes: [] };
   for (const note of notes) io.err(`boxwright: ${note}\n`);
   if (index >= images.length)
     throw new UsageError(`--index: got ${index}, expected 0..${images.length - 1}, an image of the batch`);
@@ -131,8 +131,8 @@ function checkDrawnAsTheyAre(positionals: readonly string[], values: Values): vo
 }
 
 /** Reads what `decode --json` printed, or a bare list of detections. Returns the detections of each image. */
-async function readDetections(file: string): Promise<Drawn[][]> {
-  const json = await readJson(file);
+async function readDetections(file: string, most: number): Promise<Drawn[][]> {
+  const json = await readJson(file, most);
   const single = detectionsIn(json);
   if (single) return [single];
   if (Array.isArray(json)) {
@@ -143,9 +143,9 @@ async function readDetections(file: string): Promise<Drawn[][]> {
   throw wrongValue("detections", json, 'a list of detections or {"detections": [...]}');
 }
 
-async function readJson(file: string): Promise<unknown> {
+async function readJson(file: string, most: number): Promise<unknown> {
   try {
-    return JSON.parse(decodeText(await load(file), file)) as unknown;
+    return JSON.parse(decodeText(await load(file, most), file)) as unknown;
   } catch (e) {
     throw new UsageError(
       `--detections: got ${showJson(file)} (${(e as Error).message}), expected a JSON file of detections`,

@@ -1,5 +1,5 @@
 /** `boxwright inspect`: how a config, an archive, tensor files or shapes would be read. */
-import { type Input, readInput } from "../files/read.ts";
+import { type Input, readInputUpTo } from "../files/read.ts";
 import type { TensorHead } from "../files/tensor.ts";
 import { inspectModel, modelIn } from "../inspect-model.ts";
 import { inspect as inspectTensors } from "../inspect.ts";
@@ -9,9 +9,10 @@ import { UsageError } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { setupOf } from "./setup.ts";
 import { checkNamesDiffer, parseShape } from "./shapes.ts";
+import { mostBytes } from "./values.ts";
 
 export async function inspect({ positionals, values }: Parsed, io: Io): Promise<void> {
-  const { shapes, inputs } = await readWords(positionals);
+  const { shapes, inputs } = await readWords(positionals, readInputUpTo(mostBytes(values)));
   const config = configAmong(inputs);
   const tensors = tensorsAmong(inputs, values);
   const heads = selectOnly([...shapes, ...tensors.map(headOf)], values);
@@ -31,13 +32,14 @@ export async function inspect({ positionals, values }: Parsed, io: Io): Promise<
 /** Reads each word as a shape, or else as the path of a file. */
 async function readWords(
   words: readonly string[],
+  read: (path: string) => Promise<Input>,
 ): Promise<{ shapes: readonly TensorHead[]; inputs: readonly Input[] }> {
   const shapes: TensorHead[] = [];
   const inputs: Input[] = [];
   for (const word of words) {
     const shape = parseShape(word, shapes.length);
     if (shape) shapes.push(shape);
-    else inputs.push(await readInput(word).catch((e: Error) => refuseWord(word, e)));
+    else inputs.push(await read(word).catch((e: Error) => refuseWord(word, e)));
   }
   return { shapes, inputs };
 }

@@ -192,6 +192,14 @@ const RULES: Options = {
   },
 };
 
+const FILES: Options = {
+  "max-file": {
+    value: "N",
+    help: "largest file to read, in MiB, also once unpacked (default 512)",
+    aliases: ["maxsize", "maxbytes", "limit"],
+  },
+};
+
 /** `inspect` and `compile` run no engine: a plan runs where it is loaded. */
 const ENGINE: Options = { engine: { value: "NAME", help: "auto, simd, scalar, ts" } };
 
@@ -227,12 +235,12 @@ const NETWORK_GROUP: Group = {
   title: "Network, instead of a config file or over its contents",
   options: NETWORK,
 };
-const RULES_GROUP: Group = { title: "Rules", options: RULES };
+const RULES_GROUP: Group = { title: "Rules", options: { ...RULES, ...FILES } };
 const PREPARE_GROUP: Group = {
   title: "Preparation of photos, over what the network's file and family say",
   options: PREPARE,
 };
-const RUN_GROUP: Group = { title: "Rules", options: { ...RULES, ...ENGINE } };
+const RUN_GROUP: Group = { title: "Rules", options: { ...RULES, ...ENGINE, ...FILES } };
 
 /** Options of each command, in the order of its help. */
 export const COMMANDS = {

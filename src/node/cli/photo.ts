@@ -3,7 +3,7 @@ import type { Frame } from "../../decode/frame.ts";
 import { imageInfo } from "../../picture/image-info.ts";
 import { UsageError, type Values } from "./options.ts";
 import { readNamed } from "./places.ts";
-import { sizeOf, textOf, wrongValue } from "./values.ts";
+import { mostBytes, sizeOf, textOf, wrongValue } from "./values.ts";
 
 export const RESIZES: readonly Frame["resize"][] = ["stretch", "letterbox", "letterbox-topleft"];
 
@@ -22,7 +22,7 @@ async function photoSize(values: Values): Promise<[number, number] | undefined> 
   const path = textOf(values, "photo");
   const stated = sizeOf(values, "image-size");
   if (path === undefined) return stated;
-  const { width, height } = imageInfo(await readNamed("photo", path), path);
+  const { width, height } = imageInfo(await readNamed("photo", path, mostBytes(values)), path);
   if (stated && (stated[0] !== width || stated[1] !== height))
     throw new UsageError(`--image-size: got ${stated.join("x")}, expected ${width}x${height} (${path})`);
   return [width, height];

@@ -6,8 +6,8 @@ import { load, systemReason } from "../files/load.ts";
 import { wrongValue } from "./values.ts";
 
 /** Reads the file that an option names. */
-export async function readNamed(option: string, path: string): Promise<Uint8Array> {
-  return load(path).catch((e: Error) => {
+export async function readNamed(option: string, path: string, most: number): Promise<Uint8Array> {
+  return load(path, most).catch((e: Error) => {
     e.message = `--${option}: ${e.message}`;
     throw e;
   });

@@ -22,7 +22,7 @@ import { checkPlaces } from "./places.ts";
 import { Progress } from "./progress.ts";
 import { type Format, type ImageResult, formatOf, formatter } from "./results.ts";
 import { setupOf } from "./setup.ts";
-import { numbersOf, numberOf, oneOf, textOf } from "./values.ts";
+import { mostBytes, numberOf, numbersOf, oneOf, textOf } from "./values.ts";
 
 export async function runNetwork({ positionals, values }: Parsed, io: Io): Promise<void> {
   const [modelPath, ...words] = positionals;
@@ -73,7 +73,7 @@ function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Ma
 
 /** Opens the network with onnxruntime-node. */
 async function detectorOf(path: string, values: Values): Promise<Detector> {
-  const bytes = await loadUnpacked(path);
+  const bytes = await loadUnpacked(path, mostBytes(values));
   const model = await readModelFile(bytes, path);
   if (model.format !== "onnx")
     throw new TensorError(
@@ -81,7 +81,9 @@ async function detectorOf(path: string, values: Values): Promise<Detector> {
     );
   const configPath = textOf(values, "config");
   const file =
-    configPath === undefined ? JSON.stringify(model) : decodeText(await loadUnpacked(configPath), configPath);
+    configPath === undefined
+      ? JSON.stringify(model)
+      : decodeText(await loadUnpacked(configPath, mostBytes(values)), configPath);
   const { config, options } = await setupOf(values, file);
   const ort = await import("onnxruntime-node").catch(() => {
     throw new MissingPackage("a network", "onnxruntime-node");

@@ -1,11 +1,21 @@
 /** Turns options of the command line into the arguments of `createDecoder`. */
-import { readFile } from "node:fs/promises";
 import type { DecoderOptions } from "../../config/types.ts";
+import { load, nullIfAbsent } from "../files/load.ts";
+import { readInputUpTo, tensorsOf } from "../files/read.ts";
 import { isLabelSet, labelsOf } from "../../core/labels.ts";
-import { readTensors } from "../files/read.ts";
 import { utf8 } from "../files/text.ts";
 import { UsageError, type Values } from "./options.ts";
-import { listOf, numberOf, numbersOf, sizeOf, textOf, textsOf, wholeOf, wrongValue } from "./values.ts";
+import {
+  listOf,
+  mostBytes,
+  numberOf,
+  numbersOf,
+  sizeOf,
+  textOf,
+  textsOf,
+  wholeOf,
+  wrongValue,
+} from "./values.ts";
 
 /** Arguments of `createDecoder` and `inspect`. */
 export interface Setup {
@@ -77,7 +87,7 @@ const defined = (object: Record<string, unknown>): Record<string, unknown> =>
 async function labelsIn(values: Values): Promise<readonly string[] | undefined> {
   const value = textOf(values, "labels");
   if (value === undefined) return undefined;
-  const file = await readFile(value).catch(() => null);
+  const file = await load(value, mostBytes(values)).catch(nullIfAbsent);
   if (file === null && isLabelSet(value)) return labelsOf(value);
   if (file === null && !value.includes(","))
     throw wrongValue(
@@ -140,7 +150,7 @@ function masksOf(values: Values): unknown {
 async function priorsOf(values: Values): Promise<Float32Array | undefined> {
   const file = textOf(values, "priors");
   if (file === undefined) return undefined;
-  const [tensor, ...others] = await readTensors(file);
+  const [tensor, ...others] = tensorsOf([await readInputUpTo(mostBytes(values))(file)]);
   if (others.length > 0 || !(tensor?.data instanceof Float32Array)) {
     const found = [...(tensor ? [tensor] : []), ...others].map((t) => `${t.name} (${t.type})`).join(", ");
     throw wrongValue("priors", file, `a file with one f32 tensor, not ${found}`);

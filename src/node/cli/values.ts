@@ -1,9 +1,13 @@
 /** Reads the values of options. Only the form of a value is checked here: the library checks what the value means. */
 import { showJson } from "../../core/json.ts";
+import { LARGEST as LARGEST_FILE } from "../files/load.ts";
 import { UsageError, type Values } from "./options.ts";
 
 /** Largest whole number that an option takes. */
 const LARGEST = 999_999_999;
+
+/** Largest file in MiB without the option --max-file. Tensors of a frame have some MiB, networks some hundred. */
+const DEFAULT_MIB = 512;
 
 /** Returns the error for a value that an option does not take. */
 export const wrongValue = (option: string, value: unknown, expected: string): UsageError =>
@@ -39,6 +43,10 @@ export function wholeOf(values: Values, option: string, low: number): number | u
     throw wrongValue(option, values[option], "a whole number");
   return number;
 }
+
+/** Returns the largest size in bytes of a file that is read. */
+export const mostBytes = (values: Values): number =>
+  Math.min(LARGEST_FILE, (wholeOf(values, "max-file", 1) ?? DEFAULT_MIB) * 2 ** 20);
 
 /** Reads numbers separated by commas or blanks. */
 export function numbersOf(values: Values, option: string): number[] | undefined {

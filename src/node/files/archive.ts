@@ -1,12 +1,12 @@
 /**
  * Reads the config of an NN Archive: a tar, plain or packed with gzip or xz, that holds `config.json` beside the
- * network. Unpacking stops behind `config.json`, so the size of the network does not matter.
+ * network. All is unpacked, chunk by chunk, so that the checksum at the end is verified.
  */
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ConfigError, mismatch } from "../../core/errors.ts";
 import { showJson } from "../../core/json.ts";
-import { findConfig } from "../../config/model/archive.ts";
+import { findConfig, mostUnpacked } from "../../config/model/archive.ts";
 import { ByteStream } from "../../config/model/byte-stream.ts";
 import { BLOCK, hasChecksum, tarText } from "../../config/model/tar.ts";
 import { checkBytes } from "./tensor.ts";
@@ -14,9 +14,7 @@ import { utf8 } from "./text.ts";
 
 /** Largest `config.json` in bytes. A larger one is refused before it is collected. */
 const LARGEST_CONFIG = 64 << 20;
-/** Most bytes unpacked in search of `config.json`. A small file may unpack without end. */
-const LARGEST_ARCHIVE = 8 * 2 ** 30;
-const LIMITS = { unpacked: LARGEST_ARCHIVE, config: LARGEST_CONFIG, name: LARGEST_CONFIG, files: Infinity };
+const LIMITS = { config: LARGEST_CONFIG, name: LARGEST_CONFIG, files: Infinity };
 
 /** How an NN Archive is packed: xz, gzip, or not at all. */
 export type Packing = "xz" | "gz" | "tar";
@@ -59,7 +57,8 @@ export async function readArchiveConfig(bytes: Uint8Array, where: string): Promi
   };
   const stream = new ByteStream(unpack(bytes, packing, where));
   try {
-    const text = utf8(await findConfig(stream, LIMITS, refuseIn));
+    const limits = { ...LIMITS, unpacked: mostUnpacked(bytes.length) };
+    const text = utf8(await findConfig(stream, limits, refuseIn));
     if (text === null) throw refusal(where, "a config.json that is not UTF-8", "JSON");
     return text;
   } finally {

@@ -1,5 +1,5 @@
-/** Reads whole files from disk. */
-import { readFile } from "node:fs/promises";
+/** Reads whole files from disk: regular files and standard input, up to a size. */
+import { readFile, stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { TensorError } from "../../core/errors.ts";
@@ -7,22 +7,52 @@ import { packingOf } from "./archive.ts";
 import { refusal } from "./tensor.ts";
 
 const unzipped = promisify(gunzip);
-/** Longest typed array of the smallest supported runtime, in bytes. A small gzip file may unpack to more. */
-const LARGEST = 2 ** 31 - 1;
+/** Longest typed array of the smallest supported runtime, in bytes: more is never read. */
+export const LARGEST = 2 ** 31 - 1;
+
+/** Paths that mean standard input. */
+const STANDARD_INPUT = ["-", "/dev/stdin"];
 
 /**
- * Reads a file.
- * @throws TensorError if the system does not give the file. `cause` is the system's error
+ * Reads a regular file, or standard input for the path `-`. A pipe or a device may have no end, so it is refused.
+ * @param most largest size in bytes
+ * @throws TensorError if there is no such file, or if it is too large. `cause` is the system's error
  */
-export async function load(path: string): Promise<Uint8Array> {
+export async function load(path: string, most = LARGEST): Promise<Uint8Array> {
+  if (STANDARD_INPUT.includes(path)) return collect(process.stdin, path, most);
   try {
-    return await readFile(path);
+    const found = await stat(path);
+    if (!found.isFile() && !found.isDirectory())
+      throw new TensorError(
+        `${path}: got a pipe or a device, expected a regular file. To read a pipe, pass - and connect it to standard input.`,
+      );
+    if (found.size > most) throw tooLarge(path, `${found.size} bytes`, most);
+    const bytes = await readFile(path);
+    // Some systems state no size for files that they make up.
+    if (bytes.length > most) throw tooLarge(path, `${bytes.length} bytes`, most);
+    return bytes;
   } catch (e) {
+    if (e instanceof TensorError) throw e;
     throw new TensorError(`${path} cannot be read: ${systemReason(e as NodeJS.ErrnoException)}.`, {
       cause: e,
     });
   }
 }
+
+/** Collects a stream, up to a size. */
+async function collect(stream: AsyncIterable<Uint8Array>, path: string, most: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of stream) {
+    size += part.length;
+    if (size > most) throw tooLarge(path, `more than ${most} bytes`, most);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+const tooLarge = (path: string, got: string, most: number): TensorError =>
+  refusal(path, got, `at most ${most}. The option --max-file N of the command allows N MiB`);
 
 /** Returns why the system refused a path, in words if the code is a common one. */
 export function systemReason(e: NodeJS.ErrnoException): string {
@@ -31,22 +61,29 @@ export function systemReason(e: NodeJS.ErrnoException): string {
   return e.code ?? e.message;
 }
 
+/** Returns null if the system does not give a file. Throws other errors, which say what is wrong with the file. */
+export function nullIfAbsent(e: Error): null {
+  if (e.cause === undefined) throw e;
+  return null;
+}
+
+/** Reads `path.gz`. If the system does not give that file either, the error names `path`. */
+const loadGz = async (path: string, most: number): Promise<Uint8Array> =>
+  (path.endsWith(".gz") ? null : await load(`${path}.gz`, most).catch(nullIfAbsent)) ?? load(path, most);
+
 /**
- * Reads a file, and unpacks gzip. Archives stay packed: they are unpacked only as far as needed. If `x` is missing,
- * `x.gz` is read in its place.
+ * Reads a file, and unpacks gzip. Archives stay packed. If `x` is missing, `x.gz` is read in its place.
+ * @param most largest size in bytes, also of what is unpacked
  */
-export async function loadUnpacked(path: string): Promise<Uint8Array> {
-  if (/\.(tar\.gz|tgz)$/i.test(path)) return load(path);
-  const bytes = await load(path).catch(async (e: unknown) => {
-    if (path.endsWith(".gz")) throw e;
-    return load(`${path}.gz`).catch(() => {
-      throw e;
-    });
-  });
+export async function loadUnpacked(path: string, most = LARGEST): Promise<Uint8Array> {
+  if (/\.(tar\.gz|tgz)$/i.test(path)) return load(path, most);
+  const bytes = (await load(path, most).catch(nullIfAbsent)) ?? (await loadGz(path, most));
   if (packingOf(bytes) !== "gz") return bytes;
   try {
-    return await unzipped(bytes, { maxOutputLength: LARGEST });
+    return await unzipped(bytes, { maxOutputLength: most });
   } catch (e) {
+    if ((e as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE")
+      throw tooLarge(path, `more than ${most} bytes once unpacked`, most);
     throw refusal(path, "damaged gzip data", `a whole file: ${(e as Error).message}`);
   }
 }

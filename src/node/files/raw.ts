@@ -1,10 +1,10 @@
 /** Finds the JSON that describes a raw tensor file, and the raw file that a JSON describes. */
-import { access, readFile } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { TensorError } from "../../core/errors.ts";
 import { isRecord } from "../../core/json.ts";
 import { type BinSpec, isTensorList, parseBin, parseTensorList, parseTensorSpec } from "./bin.ts";
-import { loadUnpacked } from "./load.ts";
+import { load, loadUnpacked } from "./load.ts";
 import { checkNotPlan } from "./parse.ts";
 import { type NamedTensor, refusal } from "./tensor.ts";
 import { utf8 } from "./text.ts";
@@ -16,23 +16,23 @@ const LISTS = ["tensors.json", "meta.json", "fixture.json"];
 export const isRaw = (path: string): boolean => /\.(bin|raw)$/i.test(path);
 
 /** Reads the tensors of a list, each from its file beside the list. */
-export async function readList(json: unknown, path: string): Promise<NamedTensor[]> {
+export async function readList(json: unknown, path: string, most?: number): Promise<NamedTensor[]> {
   const specs = parseTensorList(json, path);
   return Promise.all(
-    specs.map(async (spec) => parseBin(await loadUnpacked(join(dirname(path), spec.file)), spec)),
+    specs.map(async (spec) => parseBin(await loadUnpacked(join(dirname(path), spec.file), most), spec)),
   );
 }
 
 /** Reads a raw tensor, described by `x.bin.json` or `x.json`, or by a list in its folder that names the file. */
-export async function readRaw(path: string): Promise<NamedTensor> {
-  const data = await loadUnpacked(path);
+export async function readRaw(path: string, most?: number): Promise<NamedTensor> {
+  const data = await loadUnpacked(path, most);
   checkNotPlan(data, path);
   const plain = path.replace(/\.gz$/i, "");
   const stem = plain.slice(0, -extname(plain).length);
   const own = [`${plain}.json`, `${stem}.json`];
   const lists = LISTS.map((name) => join(dirname(path), name));
   for (const beside of [...own, ...lists]) {
-    const bytes = await readFile(beside).catch(() => null);
+    const bytes = await load(beside, most).catch(() => null);
     if (!bytes) continue;
     const spec = findSpec(bytes, beside, basename(plain), own.includes(beside));
     if (spec) return parseBin(data, spec);

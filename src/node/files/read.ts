@@ -4,7 +4,7 @@ import { TensorError } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { packingOf, readArchiveConfig } from "./archive.ts";
 import { isDescription, isTensorList } from "./bin.ts";
-import { loadUnpacked } from "./load.ts";
+import { LARGEST, loadUnpacked } from "./load.ts";
 import { isModelFile, readModelFile } from "./model-file.ts";
 import { parseTensors } from "./parse.ts";
 import { decodeText, isRaw, rawFileOf, readList, readRaw } from "./raw.ts";
@@ -27,18 +27,25 @@ export type Input =
  * console.log(archive.kind, file.kind); // config tensors
  */
 export async function readInput(path: string): Promise<Input> {
-  const plain = path.replace(/\.gz$/i, "");
-  if (isRaw(plain)) return { kind: "tensors", path, tensors: [await readRaw(path)] };
-  const bytes = await loadUnpacked(path);
-  if (isTar(plain, bytes)) return { kind: "config", path, text: await readArchiveConfig(bytes, path) };
-  if (extname(plain).toLowerCase() === ".json" || isJson(bytes)) return readJson(bytes, path);
-  if (isModelFile(plain, bytes))
-    return { kind: "config", path, text: JSON.stringify(await readModelFile(bytes, path)) };
-  return { kind: "tensors", path, tensors: parseTensors(bytes, path) };
+  return readInputUpTo(LARGEST)(path);
 }
 
+/** Returns a function that does the work of `readInput` for files of at most `most` bytes. */
+export const readInputUpTo =
+  (most: number) =>
+  async (path: string): Promise<Input> => {
+    const plain = path.replace(/\.gz$/i, "");
+    if (isRaw(plain)) return { kind: "tensors", path, tensors: [await readRaw(path, most)] };
+    const bytes = await loadUnpacked(path, most);
+    if (isTar(plain, bytes)) return { kind: "config", path, text: await readArchiveConfig(bytes, path) };
+    if (extname(plain).toLowerCase() === ".json" || isJson(bytes)) return readJson(bytes, path, most);
+    if (isModelFile(plain, bytes))
+      return { kind: "config", path, text: JSON.stringify(await readModelFile(bytes, path)) };
+    return { kind: "tensors", path, tensors: parseTensors(bytes, path) };
+  };
+
 /** Reads a JSON: a list of tensors, or else a config. */
-async function readJson(bytes: Uint8Array, path: string): Promise<Input> {
+async function readJson(bytes: Uint8Array, path: string, most: number): Promise<Input> {
   const text = decodeText(bytes, path);
   let json: unknown;
   try {
@@ -46,7 +53,7 @@ async function readJson(bytes: Uint8Array, path: string): Promise<Input> {
   } catch {
     json = undefined; // parseConfig reports what is wrong.
   }
-  if (isTensorList(json)) return { kind: "tensors", path, tensors: await readList(json, path) };
+  if (isTensorList(json)) return { kind: "tensors", path, tensors: await readList(json, path, most) };
   if (isDescription(json))
     throw new TensorError(
       `${path} describes a raw tensor. Pass the tensor, ${await rawFileOf(path)}: the description is read with it.`,
@@ -64,7 +71,11 @@ async function readJson(bytes: Uint8Array, path: string): Promise<Input> {
  * console.log(output.name, output.dims.join("x")); // detection_out 1x1x100x7
  */
 export async function readTensors(...paths: string[]): Promise<NamedTensor[]> {
-  const inputs = await Promise.all(paths.map(readInput));
+  return tensorsOf(await Promise.all(paths.map(readInput)));
+}
+
+/** Returns the tensors of inputs, and throws if one of them is a config. */
+export function tensorsOf(inputs: readonly Input[]): NamedTensor[] {
   const config = inputs.find((i) => i.kind === "config");
   if (config) throw new TensorError(`${config.path}: got a network's config, expected tensors`);
   return mergeTensors(inputs);

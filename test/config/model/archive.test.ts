@@ -117,6 +117,16 @@ describe("refuses", () => {
       "more than 256 files without a config.json",
     ],
     ["a damaged gzip", packed(archive).map((b, i) => (i > 40 ? b ^ 85 : b)), "archive: got damaged data"],
+    [
+      "a gzip whose checksum is wrong, behind the config",
+      packed(archive).map((b, i, all) => (i === all.length - 8 ? b ^ 1 : b)),
+      "archive: got damaged data",
+    ],
+    [
+      "a small archive that unpacks to very much behind its config",
+      packed(Buffer.concat([archive.slice(0, 1024), new Uint8Array(80 << 20)])),
+      "archive: got more than 6",
+    ],
     ["half a gzip", packed(archive).slice(0, 60), "archive: got"],
     [
       "an xz without the option",

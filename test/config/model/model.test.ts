@@ -244,7 +244,20 @@ describe("YOLOX", () => {
   test("by names and rows; boxes are raw", async () => {
     const model = await readModel(yoloxOnnx());
     expect(model).toMatchObject({ exporter: "yolox", task: "detect", names: null, missing: [] });
-    expect(model.options).toEqual({ family: "yolox", classes: 2, inputSize: [64, 64] });
+    expect(model.options).toEqual({
+      family: "yolox",
+      classes: 2,
+      inputSize: [64, 64],
+      reading: "point-rows",
+    });
+    // The file proves that the boxes are raw. Without it the decoder says that it takes them so.
+    const outputs = { output: { dims: [1, 84, 7] } };
+    const { reading, ...others } = model.options;
+    expect(reading).toBe("point-rows");
+    expect(createDecoderSync(model, { outputs }).describe().text).not.toContain("note:");
+    expect(createDecoderSync(others, { outputs }).describe().text).toContain(
+      "note: boxes taken as undecoded",
+    );
     const data = new Float32Array(84 * 7);
     // Cell 10 is column 2 of row 1 at stride 8: centre (2 + 0.5) * 8, (1 + 1) * 8, size e^ln2 * 8 x 8.
     data.set([0.5, 1, Math.LN2, 0, 0.5, 0.1, 0.8], 70);

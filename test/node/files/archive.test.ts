@@ -163,8 +163,8 @@ test.each<[string, () => Promise<Uint8Array> | Uint8Array, RegExp]>([
   ],
   [
     "a config too large",
-    () => header("config.json", octal(2 ** 30)),
-    /got 1073741824 bytes, expected at most/,
+    () => header("config.json", octal(2 ** 26 + 1)),
+    /"config.json": got 67108865 bytes, expected at most 67108864/,
   ],
   [
     "a file too large",
@@ -181,6 +181,26 @@ test.each<[string, () => Promise<Uint8Array> | Uint8Array, RegExp]>([
     "cut gzip",
     () => gzipSync(Buffer.concat([header("m", octal(512)), Buffer.alloc(512, 7)])).subarray(0, 40),
     /got damaged gz data/,
+  ],
+  [
+    "gzip whose checksum is wrong, behind the config",
+    async () => (await load("nnarchive.tar.gz")).map((b, i, all) => (i === all.length - 8 ? b ^ 1 : b)),
+    /got damaged gz data, expected a whole archive: incorrect data check/,
+  ],
+  [
+    "gzip that is cut behind the config",
+    async () => (await load("nnarchive.tar.gz")).slice(0, -9),
+    /got damaged gz data, expected a whole archive: unexpected end of file/,
+  ],
+  [
+    "xz whose index is damaged, behind the config",
+    async () => (await load("nnarchive.tar.xz")).map((b, i, all) => (i === all.length - 16 ? b ^ 1 : b)),
+    /got damaged xz data/,
+  ],
+  [
+    "a small archive that unpacks to very much behind its config",
+    () => gzipSync(Buffer.concat([header("config.json", octal(2)), block("{}"), Buffer.alloc(80 << 20)])),
+    /x.tar: got more than 6\d{7} bytes unpacked, expected fewer/,
   ],
   ["cut xz", async () => (await load("nnarchive.tar.xz")).slice(0, 400), /got damaged xz data/],
 ])("refuses %s", async (_, make, message) => {

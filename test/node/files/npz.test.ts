@@ -42,12 +42,12 @@ test.each<[string, () => Uint8Array, RegExp]>([
   [
     "a directory past the end",
     () => zip([{ name: "t.npy", data, crc }], { start: 1e6 }),
-    /got a zip directory of bytes 1000000/,
+    /got no file at byte -\d+/,
   ],
   [
     "more entries than there are",
     () => zip([{ name: "t.npy", data, crc }], { count: 3 }),
-    /got 1 entries in the zip directory, expected 3/,
+    /got no entry at byte \d+, expected entry 1 of 3/,
   ],
   [
     "a name twice",
@@ -59,12 +59,16 @@ test.each<[string, () => Uint8Array, RegExp]>([
     /got t.npy twice/,
   ],
   ["encryption", () => one({ flags: 1 }), /got an encrypted zip entry/],
-  ["another method", () => one({ method: 14 }), /got zip method 14, expected 0 \(stored\) or 8/],
+  ["another method", () => one({ method: 14 }), /got compression method 14, expected stored or deflated/],
   ["a wrong checksum", () => one({ crc: 1 }), /got checksum 1b0cf7b2, expected 00000001/],
   ["a size too small", () => one({ size: 3 }), /got deflate data that do not unpack .*, expected 3 bytes/],
   ["a size too large", () => one({ size: 9000 }), /got \d+ bytes unzipped, expected 9000/],
   ["an impossible size", () => one({ size: 2e9 }), /got a declared size of 2000000000, expected at most/],
-  ["packed data past the end", () => one({ packed: 170 }), /got \d+ bytes of zipped data, expected 170/],
+  [
+    "packed data past the end",
+    () => one({ packed: 170 }),
+    /got 170 bytes at byte \d+, expected at most \d+: cut short/,
+  ],
   [
     "entries that share their bytes",
     () =>
@@ -78,7 +82,7 @@ test.each<[string, () => Uint8Array, RegExp]>([
       ),
     /packed bytes together, expected at most/,
   ],
-  ["a local header elsewhere", () => one({ offset: 5 }), /got no zip entry at byte 5/],
+  ["a local header elsewhere", () => one({ offset: 5 }), /got no file at byte 5/],
   [
     "damaged deflate",
     () => {

@@ -1,0 +1,68 @@
+/**
+ * The codec of packets against a memory copy: how long it takes to make and to read a packet of one [1,84,8400] frame.
+ * The copy is that of the tensor's bytes, into memory of the same kind as the packet's.
+ */
+import type * as Boxwright from "../src/entries/index.ts";
+import type * as Packets from "../src/entries/packet.ts";
+import { timeOf, type Timing } from "./measure.ts";
+import { layOut, times, us } from "./table.ts";
+
+export interface CodecRow {
+  readonly memory: "reused" | "new";
+  readonly copy: Timing;
+  readonly codec: Timing;
+}
+
+const SIZE = 84 * 8400;
+const about = { id: "frame-1", source: "/devices/7", subject: "door", time: "2026-01-31T12:00:00Z" };
+
+/** Times a packet that is made and read, and the copy of its tensor, in turns of this process. */
+export async function measureCodec(milliseconds: number): Promise<readonly CodecRow[]> {
+  const built = (name: string): string => new URL(`../dist/${name}.node.mjs`, import.meta.url).href;
+  const { createDecoderSync } = (await import(built("index"))) as typeof Boxwright;
+  const { fromPacket, toPacket } = (await import(built("packet"))) as typeof Packets;
+  const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] });
+  const data = Float32Array.from({ length: SIZE }, (_, i) => (i % 997) / 997);
+  const outputs = { output0: { data, dims: [1, 84, 8400] } };
+  const frame = { width: 1280, height: 720, resize: "letterbox" } as const;
+  const packets = new Uint8Array(4 * SIZE + 4096);
+  const target = new Float32Array(SIZE);
+  // A value of the result goes into the sink, so that no copy is left out.
+  const codec = (into?: Uint8Array): number => {
+    const { tensors } = fromPacket(toPacket(decoder, outputs, frame, about, into));
+    return Number(tensors[0].data[996]) + tensors.length;
+  };
+  const copyTo = (): number => {
+    target.set(data);
+    return target[996] + 1;
+  };
+  const copyNew = (): number => data.slice()[996] + 1;
+  return [
+    {
+      memory: "reused",
+      copy: await timeOf(copyTo, milliseconds),
+      codec: await timeOf(() => codec(packets), milliseconds),
+    },
+    {
+      memory: "new",
+      copy: await timeOf(copyNew, milliseconds),
+      codec: await timeOf(() => codec(), milliseconds),
+    },
+  ];
+}
+
+/** Lays out the codec's rows. */
+export const codecTable = (rows: readonly CodecRow[]): readonly string[] => [
+  "",
+  "packet of [1,84,8400] f32, made and read, against a copy of its 2.8 MB",
+  ...layOut(
+    ["memory", "copy us", "packet us", "packet/copy"],
+    rows.map(({ memory, copy, codec }) => [
+      memory,
+      us(copy.median),
+      us(codec.median),
+      times(codec.median / copy.median),
+    ]),
+    1,
+  ),
+];

@@ -1,0 +1,140 @@
+/** Detections in the formats of other projects. Those have pixels, so each function takes the size of the image. */
+import type { DetectionFields } from "../decode/detections.ts";
+import { need } from "./error.ts";
+
+/** Size of the original image in pixels. A `Frame` is one. */
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A result of COCO: `bbox` is x, y, width, height in pixels. */
+export interface CocoResult {
+  readonly image_id: number;
+  readonly category_id: number;
+  readonly bbox: readonly [number, number, number, number];
+  readonly score: number;
+}
+
+/** The image of COCO results. */
+export interface CocoImage extends ImageSize {
+  /** Id of the image in the annotation file. */
+  readonly imageId: number;
+  /** Category ids by class id, if they differ: the 80 classes of COCO have ids up to 90. */
+  readonly categories?: readonly number[];
+}
+
+/** A box of Roboflow: `x` and `y` are its centre, all in pixels. */
+export interface RoboflowPrediction {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly confidence: number;
+  readonly class: string;
+  readonly class_id: number;
+  readonly detection_id: string;
+}
+
+/** An answer of Roboflow's inference servers for one image. */
+export interface RoboflowPredictions {
+  readonly image: ImageSize;
+  readonly predictions: readonly RoboflowPrediction[];
+}
+
+/** The columns of `supervision.Detections` for one image, boxes in pixels. */
+export interface SupervisionFrame {
+  /** x_min, y_min, x_max, y_max of each box. */
+  readonly xyxy: readonly (readonly [number, number, number, number])[];
+  readonly confidence: readonly number[];
+  readonly class_id: readonly number[];
+  readonly data: { readonly class_name: readonly string[] };
+}
+
+/** Returns each detection with its left upper corner, width and height in pixels. */
+function inPixels(
+  detections: Iterable<DetectionFields>,
+  { width, height }: ImageSize,
+): readonly (readonly [DetectionFields, x: number, y: number, width: number, height: number])[] {
+  need(
+    width > 0 && height > 0 && width * height < Infinity,
+    "image",
+    [width, height],
+    "its size in pixels",
+    null,
+  );
+  return Array.from(detections, (d) => [
+    d,
+    d.x_min * width,
+    d.y_min * height,
+    (d.x_max - d.x_min) * width,
+    (d.y_max - d.y_min) * height,
+  ]);
+}
+
+/**
+ * Returns detections as COCO results, which `COCO.loadRes` of pycocotools reads. Join the lists of all images.
+ * @throws RangeError if the size is none, or `categories` lacks a class
+ * @example
+ * import { toCoco } from "boxwright/packet";
+ *
+ * const cat = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
+ * const [result] = toCoco([cat], { imageId: 7, width: 640, height: 480, categories: [1, 17] });
+ * console.log(result.category_id, result.bbox); // 17 [160,240,320,240]
+ */
+export function toCoco(detections: Iterable<DetectionFields>, image: CocoImage): CocoResult[] {
+  return inPixels(detections, image).map(([{ class_id, confidence }, ...bbox]) => {
+    const category_id = image.categories ? image.categories[class_id] : class_id;
+    need(category_id !== undefined, "categories", image.categories, `an id for class ${class_id}`, null);
+    return { image_id: image.imageId, category_id, bbox, score: confidence };
+  });
+}
+
+/**
+ * Returns detections as an answer of Roboflow's inference servers, which `supervision.Detections.from_inference` reads.
+ * @param id name of the frame: each `detection_id` is the name and the row
+ * @throws RangeError if the size is none
+ * @example
+ * import { toRoboflow } from "boxwright/packet";
+ *
+ * const cat = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
+ * const { predictions } = toRoboflow([cat], { width: 640, height: 480 }, "frame-7");
+ * console.log(predictions[0].x, predictions[0].y, predictions[0].detection_id); // 320 360 frame-7-0
+ */
+export function toRoboflow(
+  detections: Iterable<DetectionFields>,
+  image: ImageSize,
+  id = "frame",
+): RoboflowPredictions {
+  const predictions = inPixels(detections, image).map(([d, x, y, width, height], i) => ({
+    x: x + width / 2,
+    y: y + height / 2,
+    width,
+    height,
+    confidence: d.confidence,
+    class: d.label,
+    class_id: d.class_id,
+    detection_id: `${id}-${i}`,
+  }));
+  return { image: { width: image.width, height: image.height }, predictions };
+}
+
+/**
+ * Returns detections as the columns of `supervision.Detections`. In Python: `sv.Detections(xyxy=np.array(f["xyxy"],
+ * dtype=np.float32).reshape(-1, 4), ...)`, each list as an array.
+ * @throws RangeError if the size is none
+ * @example
+ * import { toSupervision } from "boxwright/packet";
+ *
+ * const cat = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
+ * console.log(toSupervision([cat], { width: 640, height: 480 }).xyxy); // [[160,240,480,480]]
+ */
+export function toSupervision(detections: Iterable<DetectionFields>, image: ImageSize): SupervisionFrame {
+  const all = inPixels(detections, image);
+  return {
+    xyxy: all.map(([, x, y, width, height]) => [x, y, x + width, y + height]),
+    confidence: all.map(([d]) => d.confidence),
+    class_id: all.map(([d]) => d.class_id),
+    data: { class_name: all.map(([d]) => d.label) },
+  };
+}

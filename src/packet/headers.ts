@@ -1,0 +1,30 @@
+/** What goes beside a packet over HTTP, NATS or MQTT 5. */
+import { endOfObject, textOf } from "./text.ts";
+
+/**
+ * Returns the headers that make a packet a CloudEvent for others: binary mode for raw packets, with the length of the
+ * JSON that clients of the Open Inference Protocol ask for, structured mode for detections. `fromPacket` needs none of
+ * them.
+ * @param bytes a packet that `toPacket` made
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ * import { packetHeaders, toPacket } from "boxwright/packet";
+ *
+ * const decoder = createDecoderSync({});
+ * const outputs = { output0: { data: new Float32Array(6), dims: [1, 6, 1] } };
+ * const headers = packetHeaders(toPacket(decoder, outputs, null, { id: "1", source: "/devices/7" }));
+ * console.log(headers["content-type"], headers["ce-source"]); // application/octet-stream /devices/7
+ */
+export function packetHeaders(bytes: Uint8Array): Record<string, string> {
+  const end = endOfObject(bytes);
+  const { parameters } = JSON.parse(textOf(bytes.subarray(0, end))) as { readonly parameters?: object };
+  if (!parameters) return { "content-type": "application/cloudevents+json" };
+  const headers: Record<string, string> = {
+    "content-type": "application/octet-stream",
+    "inference-header-content-length": `${Math.ceil(end / 8) * 8}`,
+  };
+  // The HTTP binding escapes space, quote, percent and everything beyond ASCII.
+  for (const [name, value] of Object.entries(parameters))
+    if (name.startsWith("ce-")) headers[name] = String(value).replace(/[^!#$&-~]+/gu, encodeURIComponent);
+  return headers;
+}

@@ -1,0 +1,88 @@
+/** A packet as `fromPacket` returns it. */
+import type { Config } from "../config/types.ts";
+import type { DetectionFields, Detections } from "../decode/detections.ts";
+import type { Frame } from "../decode/frame.ts";
+import type { Outputs } from "../decode/inputs.ts";
+import type { Envelope, PacketKind } from "./envelope.ts";
+import { PacketError, need } from "./error.ts";
+import type { PacketTensor } from "./wire.ts";
+
+/** The parts of a `Decoder` that packets use. */
+export interface PacketDecoder {
+  readonly config: Config;
+  readonly configHash: string | null;
+  /** Decodes one image, as `Decoder` does. */
+  decode(outputs?: Outputs, frame?: Frame): Detections;
+}
+
+/** Makes columns of records. The decoder hands over its own, so that packets do without the class. */
+export type DetectionsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
+
+/** The fields of a packet beside its envelope. */
+export interface PacketContent {
+  /** "raw": `tensors` holds what the network gave. "detection": `detections` holds what the device decoded. */
+  readonly kind: PacketKind;
+  /** Size of the original image, and how it was resized. Null: boxes are across the network's input. */
+  readonly frame: Frame | null;
+  /** The network's outputs; empty in a detection packet. */
+  readonly tensors: readonly PacketTensor[];
+  /** The device's detections, best first; null in a raw packet. */
+  readonly detections: readonly DetectionFields[] | null;
+  /** Index of the cell that each detection came from. */
+  readonly sources: readonly number[];
+}
+
+/**
+ * One frame as it travels: raw tensors or detections, in an envelope. `decoder.receive(packet)` gives the detections of
+ * either kind. Made by `fromPacket`.
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ * import { type Packet, fromPacket, toPacket } from "boxwright/packet";
+ *
+ * const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+ * const outputs = { output0: { data: new Float32Array(5 * 84), dims: [1, 5, 84] } };
+ * const packet: Packet = fromPacket(toPacket(decoder, outputs, null, { id: "1", source: "/devices/7" }));
+ * console.log(packet.tensors[0].dims.join("x"), packet.config === decoder.configHash); // 1x5x84 true
+ */
+export class Packet implements Envelope, PacketContent {
+  // The constructor assigns the fields of both interfaces.
+  declare readonly kind: PacketKind;
+  declare readonly id: string | null;
+  declare readonly source: string | null;
+  declare readonly subject: string | null;
+  declare readonly time: string | null;
+  declare readonly sequence: number | null;
+  declare readonly traceparent: string | null;
+  declare readonly config: string | null;
+  declare readonly frame: Frame | null;
+  declare readonly tensors: readonly PacketTensor[];
+  declare readonly detections: readonly DetectionFields[] | null;
+  declare readonly sources: readonly number[];
+
+  constructor(envelope: Envelope, content: PacketContent) {
+    Object.assign(this, envelope, content);
+  }
+
+  /**
+   * Returns the packet's detections, decoded by `decoder` if it is raw. `decoder.receive(packet)` calls this.
+   * @param detectionsOf makes columns of records
+   * @throws PacketError if the packet is from another config; TensorError if its tensors do not fit the decoder's
+   */
+  detectionsBy(decoder: PacketDecoder, detectionsOf: DetectionsOf): Detections {
+    const own = decoder.configHash;
+    need(
+      this.config === null || own === null || this.config === own,
+      "config",
+      this.config,
+      `${own}, the receiver's. Use the sender's config`,
+      "other config",
+    );
+    if (this.detections !== null) return detectionsOf(this.detections, this.sources);
+    try {
+      return decoder.decode(this.tensors, this.frame ?? undefined);
+    } catch (e) {
+      // A frame that `decode` refuses came with the packet.
+      throw e instanceof RangeError ? new PacketError("foreign", e.message) : e;
+    }
+  }
+}

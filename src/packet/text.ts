@@ -1,0 +1,45 @@
+/** JSON as bytes and back, in runtimes without TextEncoder and TextDecoder too. */
+
+/** Returns JSON in ASCII: other characters are escaped. */
+export const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (c) => `\\u${(c.charCodeAt(0) + 0x10000).toString(16).slice(1)}`,
+  );
+
+/** Kept: making one costs as much as reading a packet. */
+let decoder: InstanceType<typeof TextDecoder> | undefined;
+
+/**
+ * Returns UTF-8 bytes as text.
+ * @throws an error of the runtime if the bytes are not UTF-8
+ */
+export function textOf(bytes: Uint8Array): string {
+  // Decode a copy: browsers refuse shared memory.
+  if (typeof TextDecoder === "function")
+    return (decoder ??= new TextDecoder("utf-8", { fatal: true })).decode(bytes.slice());
+  let escaped = "";
+  for (const b of bytes)
+    escaped += b < 128 && b !== 37 ? String.fromCharCode(b) : `%${(b + 256).toString(16).slice(1)}`;
+  return decodeURIComponent(escaped);
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN = 123;
+const CLOSE = 125;
+
+/** Returns the index behind the JSON object that the bytes begin with: 0 if there is none, -1 if it does not end. */
+export function endOfObject(bytes: Uint8Array): number {
+  if (bytes[0] !== OPEN) return 0;
+  let depth = 0;
+  let isText = false;
+  for (let i = 0; i < bytes.length; i++) {
+    const c = bytes[i];
+    if (c === QUOTE) isText = !isText;
+    else if (isText) i += c === BACKSLASH ? 1 : 0;
+    else if (c === OPEN) depth++;
+    else if (c === CLOSE && --depth === 0) return i + 1;
+  }
+  return -1;
+}

@@ -1,0 +1,150 @@
+/** Packets from what a network gave, or from detections. */
+import type { TensorInput } from "../core/tensor.ts";
+import type { Config } from "../config/types.ts";
+import type { Detections } from "../decode/detections.ts";
+import type { Frame } from "../decode/frame.ts";
+import type { Outputs } from "../decode/inputs.ts";
+import { type Attributes, type PacketAbout, attributesOf } from "./envelope.ts";
+import { need } from "./error.ts";
+import type { PacketDecoder } from "./packet.ts";
+import { asciiJson } from "./text.ts";
+import { CLASSES, type WireArray } from "./wire.ts";
+
+/**
+ * Makes the packet of one frame. If the decoder's config has `output_format` "detection", or `outputs` are detections
+ * already, the packet holds detections. Else it holds the tensors as they are, and the receiver decodes.
+ *
+ * A raw packet is a response of the Open Inference Protocol with the binary tensor extension. A detection packet is a
+ * structured CloudEvent. `packetHeaders` gives what goes beside either over HTTP or NATS.
+ * @param decoder states the config; a decoder of `{}` serves a device without one
+ * @param outputs what the network gave, as `decode` takes it, or `Detections`
+ * @param frame size of the original image in pixels, and how it was resized
+ * @param about `id`, `source`, `subject` and `time` of the frame
+ * @param into memory to write to, at an address that is a multiple of 8; without it, or if it is too short, new memory
+ * @returns the packet's bytes: all of the new memory, or the beginning of `into`
+ * @throws RangeError if `about` or a tensor is wrong; TensorError as `decode`
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ * import { fromPacket, toPacket } from "boxwright/packet";
+ *
+ * const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+ * const data = new Float32Array(5 * 84);
+ * data.set([32, 20, 10, 8, 0.9].flatMap((value) => [value, ...Array(83).fill(0)]));
+ * const frame = { width: 1280, height: 720, resize: "letterbox" };
+ * const about = { id: "frame-1", source: "/devices/7", subject: "door", time: new Date() };
+ * const bytes = toPacket(decoder, { output0: { data, dims: [1, 5, 84] } }, frame, about);
+ *
+ * // on another machine, by the same config
+ * const packet = fromPacket(bytes);
+ * console.log(packet.kind, packet.subject, decoder.receive(packet).length); // raw door 1
+ */
+export function toPacket(
+  decoder: PacketDecoder,
+  outputs: Outputs | TensorInput | Detections,
+  frame: Frame | null | undefined,
+  about: PacketAbout,
+  into?: Uint8Array,
+): Uint8Array {
+  const { config } = decoder;
+  const isFound = "classIds" in outputs;
+  const isRaw = !isFound && config.outputFormat !== "detection";
+  const attributes = attributesOf(isRaw ? "raw" : "detection", about, decoder.configHash);
+  if (isRaw) return rawPacket(config, outputs, frame, attributes, into);
+  const found = isFound ? (outputs as Detections) : decoder.decode(outputs as Outputs, frame ?? undefined);
+  const detections = found.toArray();
+  const sources = [...found.sources.subarray(0, found.length)];
+  const data = { frame: frame ?? null, detections, sources };
+  return pack({ ...attributes, datacontenttype: "application/json", data }, [], into);
+}
+
+/** Returns JSON, padded to a multiple of 8, with arrays behind: in `into` if it is long enough, else in new memory. */
+function pack(json: object, arrays: readonly WireArray[], into: Uint8Array | undefined): Uint8Array {
+  const head = asciiJson(json);
+  let at = Math.ceil(head.length / 8) * 8;
+  const length = arrays.reduce((sum, { byteLength }) => sum + byteLength, at);
+  const isRoom = into && into.length >= length && into.byteOffset % 8 === 0;
+  const bytes = isRoom ? into.subarray(0, length) : new Uint8Array(length);
+  for (let i = 0; i < at; i++) bytes[i] = i < head.length ? head.charCodeAt(i) : 32;
+  for (const { buffer, byteOffset, byteLength } of arrays) {
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), at);
+    at += byteLength;
+  }
+  return bytes;
+}
+
+/** A tensor on its way into a packet. */
+interface Part {
+  /** What the JSON says of it. */
+  readonly head: object;
+  readonly data: WireArray;
+}
+
+function rawPacket(
+  { modelName, outputs: known }: Config,
+  outputs: Outputs | TensorInput,
+  frame: Frame | null | undefined,
+  attributes: Attributes,
+  into: Uint8Array | undefined,
+): Uint8Array {
+  const all = "dims" in outputs ? [outputs as TensorInput] : outputs;
+  const parts = Object.entries(all as { readonly [name: string]: TensorInput }).map(
+    ([key, t], place): Part => {
+      const name = Array.isArray(all) ? (t?.name ?? `output${key}`) : key;
+      return partOf(name, t, place, known?.find((o) => o.name === name)?.type);
+    },
+  );
+  // Place wide elements first: then every tensor is aligned for its own type, and a reader needs no copy.
+  parts.sort((a, b) => b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT);
+
+  const parameters: Record<string, string> = frame ? { frame: JSON.stringify(frame) } : {};
+  for (const name in attributes) parameters[`ce-${name}`] = attributes[name];
+  const heads = parts.map(({ head }) => head);
+  const arrays = parts.map(({ data }) => data);
+  return pack(
+    { model_name: modelName ?? "boxwright", id: attributes.id, parameters, outputs: heads },
+    arrays,
+    into,
+  );
+}
+
+function partOf(name: string, t: TensorInput, place: number, known?: string | null): Part {
+  const { data: given, dims, type, scale, zeroPoint: zero_point = 0, order } = t ?? {};
+  const data = (Array.isArray(given) ? Float32Array.from(given as number[]) : given) as WireArray;
+  const datatype = datatypeOf(data, type ?? known ?? "");
+  need(
+    datatype && data.length === dims?.reduce?.((n, d) => n * d, 1),
+    `tensor "${name}"`,
+    [type, data?.length, dims],
+    "a typed array that fits type and dims",
+    null,
+  );
+  // JSON leaves out what is undefined.
+  const parameters = {
+    binary_data_size: data.byteLength,
+    ...(scale && !/F/.test(datatype) ? { scale, zero_point } : {}),
+    order: order ?? undefined,
+    place,
+  };
+  return { head: { name, shape: dims, datatype, parameters }, data };
+}
+
+/**
+ * Returns the datatype of an array, or undefined if the wire has none. A stated type decides between types of the same
+ * bytes: f16 and i16, u8 and i8.
+ */
+function datatypeOf(data: WireArray | undefined, stated: string): string | undefined {
+  const width = data?.BYTES_PER_ELEMENT ?? 0;
+  // Types of one and of two bytes differ in the first letter.
+  const letter = width < 3 && /^[fiu]/i.test(stated) && stated[0].toUpperCase();
+  const kind = Object.prototype.toString
+    .call(data)
+    .slice(8, -1)
+    .replace("Float16", "Uint16")
+    .replace("Clamped", "");
+  for (const name in CLASSES) {
+    const ArrayOf = CLASSES[name];
+    if (letter ? name[0] === letter && ArrayOf.BYTES_PER_ELEMENT === width : ArrayOf.name === kind)
+      return name;
+  }
+  return undefined;
+}

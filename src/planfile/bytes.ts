@@ -1,0 +1,70 @@
+/** Reads words, tables and strings of a plan file. Nothing outside the file is read. */
+import { FIRST_ADDRESS } from "../core/abi.ts";
+import { ConfigError, mismatch } from "../core/errors.ts";
+
+/** Throws the error of every plan file that cannot be used. */
+export const refusePlan = (got: string, expected: string): never => {
+  throw new ConfigError([{ path: "plan", message: mismatch(got, expected) }]);
+};
+
+/** The words, tables and strings of a file. */
+export class PlanBytes {
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  /** Returns word `index` of the record at `offset`. */
+  word(offset: number, index: number): number {
+    return this.#view.getUint32(offset + index * 4, true);
+  }
+
+  float(offset: number, index: number): number {
+    return this.#view.getFloat32(offset + index * 4, true);
+  }
+
+  /** Returns the offset of each row of a table, whose offset and length stand in the directory. */
+  table(offsetWord: number, countWord: number, words: number): number[] {
+    const count = this.word(0, countWord);
+    const first = within(this.word(0, offsetWord), count * words * 4, this.bytes.length);
+    return Array.from({ length: count }, (_, i) => first + i * words * 4);
+  }
+
+  /** Throws unless the file ends with a zero byte: every string then ends inside the file. */
+  checkLastByte(): void {
+    const last = this.bytes[this.bytes.length - 1];
+    if (last !== 0) refusePlan(`a last byte ${last}`, "0, which ends the last string");
+  }
+
+  /** Returns the string at `offset`. Decodes without TextDecoder, which QuickJS and Hermes may lack. */
+  text(offset: number): string {
+    let escaped = "";
+    for (let i = within(offset, 1, this.bytes.length); this.bytes[i] !== 0; i++)
+      escaped += `%${this.bytes[i].toString(16).padStart(2, "0")}`;
+    try {
+      return decodeURIComponent(escaped);
+    } catch {
+      return refusePlan("a name that is not UTF-8", "UTF-8");
+    }
+  }
+}
+
+/**
+ * Returns `at` if it is a multiple of `step`, and `bytes` bytes from there on lie in `from..end`; throws if not. With 0
+ * bytes it checks a count.
+ */
+export function within(at: number, bytes: number, end: number, from = FIRST_ADDRESS, step = 1): number {
+  return at >= from && at + bytes <= end && at % step === 0
+    ? at
+    : refusePlan(
+        `${bytes > 0 ? `bytes ${at}..${at + bytes}` : at} for a place or a count`,
+        `${from}..${end}${step > 1 ? `, a multiple of ${step}` : ""}`,
+      );
+}
+
+/** Does the work of `within` for an address of memory, which is a multiple of 16. */
+export const aligned = (at: number, bytes: number, end: number, from: number): number =>
+  within(at, bytes, end, from, 16);

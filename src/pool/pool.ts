@@ -1,0 +1,456 @@
+/** `createPool`: decoders over worker threads. */
+import { availableParallelism } from "node:os";
+import { type RecordableHistogram, createHistogram } from "node:perf_hooks";
+import { type ResourceLimits, Worker } from "node:worker_threads";
+import { mismatch } from "../core/errors.ts";
+import { type TensorInput, show } from "../core/tensor.ts";
+import { Detections, setLength } from "../decode/detections.ts";
+import type { Frame } from "../decode/frame.ts";
+import type { Outputs } from "../decode/inputs.ts";
+import {
+  type PoolNetwork,
+  type Reply,
+  type Request,
+  type Work,
+  arraysOf,
+  errorOf,
+  transferable,
+} from "./protocol.ts";
+import { type Job, Streams } from "./streams.ts";
+
+/** Reason of a refusal. `"full"`: the stream's queue is full. `"crashed"`: the thread that had the frame died. */
+export type PoolErrorKind = "full" | "closed" | "crashed";
+
+/** The pool did not take a frame, or lost it. */
+export class PoolError extends Error {
+  override readonly name = "PoolError";
+  readonly kind: PoolErrorKind;
+
+  constructor(kind: PoolErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** Settings of a pool. */
+export interface PoolOptions {
+  /** What the pool decodes. A packet goes to the network that it names, every other frame to the first one. */
+  readonly networks: readonly PoolNetwork[];
+  /** Count of threads. Default: one less than the machine has processors, at least 1. */
+  readonly threads?: number;
+  /** Most frames of one stream that wait for a thread. Default 4. */
+  readonly queue?: number;
+  /**
+   * A frame meets a full queue. `"block"` (default, for recorded frames): `decode` refuses it, and `room` says when to
+   * go on. `"drop-oldest"` (for live frames): the frame that has waited longest is dropped.
+   */
+  readonly policy?: "block" | "drop-oldest";
+  /** Limits of each thread's JavaScript heap, as those of `Worker`. */
+  readonly resourceLimits?: ResourceLimits;
+  /** File of the threads, if a bundler has parted it from the pool: `boxwright/pool-worker`. */
+  readonly worker?: URL;
+}
+
+/** Detections of one frame. */
+export interface PoolResult {
+  /** The result stands in memory of its own: the next frame leaves it alone. */
+  readonly detections: Detections;
+  /** Time that the decode took in its thread. */
+  readonly milliseconds: number;
+  /** The packet that was given, in memory that is the caller's again. Null for tensors. */
+  readonly bytes: Uint8Array | null;
+  /** The tensors that were given, likewise. Null for a packet. */
+  readonly tensors: readonly TensorInput[] | null;
+}
+
+/** Times in milliseconds. */
+export interface Percentiles {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** Counters of a pool. `in` is the sum of `out`, `dropped`, `failed`, `waiting` and `running`. */
+export interface PoolStats {
+  /** Frames that the pool took. */
+  readonly in: number;
+  /** Frames with detections. */
+  readonly out: number;
+  /** Frames that a full queue dropped. */
+  readonly dropped: number;
+  /** Frames that gave an error. */
+  readonly failed: number;
+  /** Frames that wait for a thread. */
+  readonly waiting: number;
+  /** Frames that a thread has. */
+  readonly running: number;
+  /** Frames that were copied once, since they were a part of larger memory. */
+  readonly copied: number;
+  /** Threads that died and were started anew. */
+  readonly restarts: number;
+  /** Time of the decode in its thread. */
+  readonly decode: Percentiles;
+  /** Time from the call to the result. */
+  readonly latency: Percentiles;
+}
+
+/** Frames in a thread's hands: one that is decoded, and one that arrives meanwhile. */
+const DEPTH = 2;
+/** A pool gives up after so many threads have died one after the other without a result. */
+const MAX_CRASHES = 3;
+
+interface Added {
+  readonly resolve: (hash: string | null) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly jobs: Map<number, Job<PoolResult>>;
+  /** Networks that the thread has not answered for yet. */
+  readonly added: Map<number, Added>;
+  /** Labels of the last answer of each network. */
+  readonly labels: (readonly string[] | null)[];
+}
+
+/**
+ * Decoders over worker threads. Made by `createPool`.
+ *
+ * Memory is transferred to a thread and back, or shared; it is never cloned. After `decode(stream, bytes)` the bytes
+ * belong to the pool until the result is there. A part of larger memory is copied once, and counted.
+ */
+export class DecoderPool {
+  readonly #queue: number;
+  readonly #isLive: boolean;
+  readonly #options: PoolOptions;
+  readonly #networks: PoolNetwork[] = [];
+  readonly #threads: Thread[] = [];
+  readonly #streams = new Streams<PoolResult>();
+  readonly #counts = { in: 0, out: 0, dropped: 0, failed: 0, waiting: 0, running: 0, copied: 0, restarts: 0 };
+  readonly #decode = createHistogram();
+  readonly #latency = createHistogram();
+  #nextId = 0;
+  #crashes = 0;
+  #closed: Promise<void> | null = null;
+  #whenEmpty: (() => void) | null = null;
+
+  /** @internal */
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#queue = whole("queue", options.queue ?? 4);
+    this.#isLive = options.policy === "drop-oldest";
+    if (!["block", "drop-oldest", undefined].includes(options.policy))
+      throw new RangeError(`policy: ${mismatch(show(options.policy), '"block" or "drop-oldest"')}`);
+    const threads = whole("threads", options.threads ?? Math.max(1, availableParallelism() - 1));
+    for (let i = 0; i < threads; i++) this.#threads.push(this.#start());
+  }
+
+  /** Count of threads. */
+  get threads(): number {
+    return this.#threads.length;
+  }
+
+  /** The counters as they stand. */
+  get stats(): PoolStats {
+    return { ...this.#counts, decode: percentiles(this.#decode), latency: percentiles(this.#latency) };
+  }
+
+  /**
+   * Adds a network: every thread makes its decoder.
+   * @returns the hash of its config, which packets name
+   * @throws ConfigError, TensorError as `createDecoder`
+   */
+  async add(network: PoolNetwork): Promise<string | null> {
+    this.#checkOpen();
+    const hashes = await Promise.all(this.#threads.map((thread) => this.#ask(thread, network)));
+    this.#networks.push(network);
+    return hashes[0];
+  }
+
+  /**
+   * Decodes a frame. Results of a stream come in the order of its frames.
+   * @param stream name of the camera, or of whatever sends frames that belong together
+   * @param frame bytes of a packet, or the outputs of a network as `decode` takes them
+   * @param about of outputs: size of the original image, and index of the network
+   * @returns the result; null if the queue dropped the frame
+   * @throws PoolError if the queue is full, the pool is closed or the thread died; PacketError, TensorError, RangeError
+   * as `decoder.receive` and `decoder.decode`
+   */
+  decode(
+    stream: string,
+    frame: Uint8Array | Outputs,
+    about: { readonly frame?: Frame; readonly network?: number } = {},
+  ): Promise<PoolResult | null> {
+    return new Promise((resolve, reject) => {
+      this.#checkOpen();
+      const { network = 0 } = about;
+      if (!(network in this.#networks))
+        throw new RangeError(
+          `network: ${mismatch(show(network), `an index below ${this.#networks.length}`)}`,
+        );
+      const work = workOf(frame, about.frame);
+      if (this.#streams.waitingOf(stream) >= this.#queue) this.#makeRoom(stream);
+      this.#counts.in++;
+      this.#counts.waiting++;
+      const settle = { resolve, reject };
+      this.#streams.push({
+        stream: this.#streams.get(stream),
+        work,
+        network,
+        start: performance.now(),
+        settle,
+      });
+      this.#dispatch();
+    });
+  }
+
+  /** Resolves when the queue of a stream has room for a frame. */
+  async room(stream: string): Promise<void> {
+    while (this.#streams.waitingOf(stream) >= this.#queue)
+      await new Promise<void>((resolve) => this.#streams.get(stream).callers.push(resolve));
+  }
+
+  /** Finishes every frame that the pool has taken, then ends the threads. Frames that come later are refused. */
+  close(): Promise<void> {
+    this.#closed ??= this.#finish();
+    return this.#closed;
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#counts.waiting + this.#counts.running > 0)
+      await new Promise<void>((resolve) => (this.#whenEmpty = resolve));
+    await Promise.all(this.#threads.map(({ worker }) => worker.terminate()));
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new PoolError("closed", "the pool is closed. Make another with createPool.");
+  }
+
+  /** Drops the oldest waiting frame of a full queue, or refuses the new one. */
+  #makeRoom(name: string): void {
+    if (!this.#isLive)
+      throw new PoolError(
+        "full",
+        `stream "${name}": got one frame more than the ${this.#queue} that may wait. Await pool.room("${name}") first.`,
+      );
+    const oldest = this.#streams.drop(this.#streams.get(name));
+    this.#counts.waiting--;
+    this.#counts.dropped++;
+    oldest?.settle.resolve(null);
+  }
+
+  /** Gives waiting frames to threads that have room. */
+  #dispatch(): void {
+    for (;;) {
+      const [thread] = [...this.#threads].sort((a, b) => a.jobs.size - b.jobs.size);
+      if (thread === undefined || thread.jobs.size >= DEPTH) return;
+      const job = this.#streams.next();
+      if (!job) return;
+      this.#counts.waiting--;
+      this.#counts.running++;
+      this.#send(thread, job);
+    }
+  }
+
+  #send(thread: Thread, job: Job<PoolResult>): void {
+    const id = this.#nextId++;
+    const { work, copied } = owned(job.work);
+    this.#counts.copied += copied ? 1 : 0;
+    thread.jobs.set(id, job);
+    thread.worker.ref();
+    try {
+      post(thread, { id, work, index: job.network }, transferable(arraysOf(work)));
+    } catch (error) {
+      // The frame's memory cannot be transferred: a WebAssembly memory, or one that is detached.
+      this.#fail(thread, id, error as Error);
+    }
+  }
+
+  #ask(thread: Thread, network: PoolNetwork): Promise<string | null> {
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      thread.added.set(id, { resolve, reject });
+      thread.worker.ref();
+      post(thread, { id, network }, []);
+    });
+  }
+
+  #start(): Thread {
+    // Not `new URL(name, import.meta.url)`: bundlers take that for an asset to carry along.
+    const file = this.#options.worker ?? new URL(import.meta.url.replace(/[^/]*$/, "pool-worker.mjs"));
+    const { resourceLimits } = this.#options;
+    const worker = new Worker(file, resourceLimits ? { resourceLimits } : {});
+    const thread: Thread = { worker, jobs: new Map(), added: new Map(), labels: [] };
+    worker.on("message", (reply: Reply) => this.#receive(thread, reply));
+    worker.on("error", (error: Error) => this.#restart(thread, error));
+    // A thread that ends without an error, by process.exit() in it.
+    worker.on("exit", () => this.#restart(thread, new Error("the thread ended")));
+    return thread;
+  }
+
+  #receive(thread: Thread, reply: Reply): void {
+    const { id } = reply;
+    if (thread.jobs.size + thread.added.size <= 1) thread.worker.unref();
+    if ("hash" in reply) takeAdded(thread, id)?.resolve(reply.hash);
+    else if ("fault" in reply) this.#fail(thread, id, errorOf(reply.fault));
+    else this.#succeed(thread, reply);
+  }
+
+  #succeed(
+    thread: Thread,
+    { id, columns, index, milliseconds, work }: Extract<Reply, { work: unknown }>,
+  ): void {
+    this.#crashes = 0;
+    if (columns.labels !== undefined) thread.labels[index] = columns.labels;
+    const { boxes, scores, classIds, sources } = columns;
+    const detections = new Detections(boxes, scores, classIds, sources, thread.labels[index]);
+    setLength(detections, scores.length);
+    this.#decode.record(Math.max(1, Math.round(milliseconds * 1000)));
+    const bytes = "bytes" in work ? work.bytes : null;
+    const tensors = "tensors" in work ? work.tensors : null;
+    this.#end(thread, id, "out", ({ settle }) =>
+      settle.resolve({ detections, milliseconds, bytes, tensors }),
+    );
+  }
+
+  #fail(thread: Thread, id: number, error: Error): void {
+    const added = takeAdded(thread, id);
+    if (added) added.reject(error);
+    else this.#end(thread, id, "failed", ({ settle }) => settle.reject(error));
+  }
+
+  /** Counts a frame that a thread is done with, and delivers its result in turn. */
+  #end(thread: Thread, id: number, count: "out" | "failed", deliver: (job: Job<PoolResult>) => void): void {
+    const job = thread.jobs.get(id);
+    if (!job) return;
+    thread.jobs.delete(id);
+    this.#counts.running--;
+    this.#counts[count]++;
+    this.#latency.record(Math.max(1, Math.round((performance.now() - job.start) * 1000)));
+    this.#streams.finish(job, () => deliver(job));
+    this.#dispatch();
+    if (this.#counts.waiting + this.#counts.running === 0) this.#whenEmpty?.();
+  }
+
+  /** Starts a thread anew that died. Its frames are lost. */
+  #restart(thread: Thread, cause: Error): void {
+    const at = this.#threads.indexOf(thread);
+    if (at < 0 || (this.#closed && this.#counts.waiting + this.#counts.running === 0)) return;
+    this.#counts.restarts++;
+    const isHopeless = ++this.#crashes > MAX_CRASHES;
+    const error = new PoolError(
+      "crashed",
+      `the thread died: ${cause.message}. Its frames are lost; send them again.`,
+    );
+    if (isHopeless) this.#threads.splice(at, 1);
+    else {
+      this.#threads[at] = this.#start();
+      for (const network of this.#networks) this.#ask(this.#threads[at], network).catch(() => undefined);
+    }
+    for (const id of [...thread.added.keys(), ...thread.jobs.keys()]) this.#fail(thread, id, error);
+    if (this.#threads.length > 0) return;
+    // No thread is left: nothing that waits will be decoded.
+    for (let job = this.#streams.next(); job; job = this.#streams.next()) {
+      this.#counts.waiting--;
+      this.#counts.failed++;
+      const { settle } = job;
+      this.#streams.finish(job, () => settle.reject(error));
+    }
+    this.#closed ??= Promise.resolve();
+    this.#whenEmpty?.();
+  }
+}
+
+/** Takes what waits for the answer of a thread about a network. */
+function takeAdded({ added }: Thread, id: number): Added | undefined {
+  const found = added.get(id);
+  added.delete(id);
+  return found;
+}
+
+const post = ({ worker }: Thread, request: Request, transfer: ArrayBuffer[]): void => {
+  worker.postMessage(request, transfer);
+};
+
+function whole(name: string, value: number): number {
+  if (!(Number.isInteger(value) && value > 0))
+    throw new RangeError(`${name}: ${mismatch(show(value), "a whole number of 1 or more")}`);
+  return value;
+}
+
+function percentiles(histogram: RecordableHistogram): Percentiles {
+  const [p50, p90, p99] = [50, 90, 99].map((p) => (histogram.count > 0 ? histogram.percentile(p) / 1000 : 0));
+  return { p50, p90, p99, max: histogram.count > 0 ? histogram.max / 1000 : 0 };
+}
+
+/** Returns a frame as plain data: tensors of runtimes have methods, which no message carries. */
+function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): Work {
+  if (ArrayBuffer.isView(given)) return { bytes: given as Uint8Array };
+  const list = Array.isArray(given)
+    ? (given as readonly TensorInput[])
+    : Object.entries(given).map(([name, t]) =>
+        Object.assign(Object.create(t as object) as TensorInput, { name }),
+      );
+  const tensors = list.map(({ name, data, dims, type, scale, zeroPoint, order }) => ({
+    ...(name === undefined ? {} : { name }),
+    data: ArrayBuffer.isView(data) ? data : Float32Array.from(data as ArrayLike<number>),
+    dims: Array.from(dims),
+    ...(type === undefined ? {} : { type }),
+    ...(scale === undefined ? {} : { scale }),
+    ...(zeroPoint === undefined ? {} : { zeroPoint }),
+    ...(order === undefined ? {} : { order }),
+  }));
+  return { tensors, ...(frame === undefined ? {} : { frame }) };
+}
+
+/** Returns a frame whose arrays are all of their memory, or shared: only such memory is transferred. */
+function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
+  let copied = false;
+  const own = <T extends Uint8Array>(data: T): T => {
+    if (!(data.buffer instanceof ArrayBuffer) || data.byteLength === data.buffer.byteLength) return data;
+    copied = true;
+    return data.slice() as T;
+  };
+  const arrays =
+    "bytes" in work
+      ? { bytes: own(new Uint8Array(work.bytes.buffer, work.bytes.byteOffset, work.bytes.byteLength)) }
+      : { ...work, tensors: work.tensors.map((t) => ({ ...t, data: own(t.data as Uint8Array) })) };
+  return { work: arrays, copied };
+}
+
+/**
+ * Makes a pool: starts the threads, and a decoder for each network in each of them.
+ *
+ * A pool pays if receiving frames and decoding them compete for the main thread, or if a decode takes milliseconds. It
+ * does not pay for one stream of boxes: docs/pool.md has the figures.
+ * @throws ConfigError, TensorError as `createDecoder`; RangeError for a setting that is none
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ * import { toPacket } from "boxwright/packet";
+ * import { createPool } from "boxwright/pool";
+ *
+ * const config = { family: "yolov8", classes: 1, inputSize: [64, 64] };
+ * const pool = await createPool({ networks: [{ config }], threads: 1 });
+ * const data = new Float32Array(5 * 84);
+ * data.set([32, 20, 10, 8, 0.9].flatMap((value) => [value, ...Array(83).fill(0)]));
+ * const outputs = { output0: { data, dims: [1, 5, 84] } };
+ * const bytes = toPacket(createDecoderSync(config), outputs, null, { id: "1", source: "/devices/7" });
+ *
+ * const result = await pool.decode("front door", bytes);
+ * console.log(result?.detections.length, pool.stats.out); // 1 1
+ * await pool.close();
+ */
+export async function createPool(options: PoolOptions): Promise<DecoderPool> {
+  const { networks } = options ?? {};
+  if (!Array.isArray(networks) || networks.length === 0)
+    throw new RangeError(`networks: ${mismatch(show(networks), "a list of {config, options}")}`);
+  const pool = new DecoderPool(options);
+  try {
+    for (const network of options.networks) await pool.add(network);
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  return pool;
+}

@@ -1,0 +1,77 @@
+/** Messages between the pool and its threads. */
+import { ConfigError, type ConfigProblem, type OptionHint, TensorError } from "../core/errors.ts";
+import type { TensorInput } from "../core/tensor.ts";
+import type { DecoderOptions } from "../config/types.ts";
+import type { Frame } from "../decode/frame.ts";
+import { PacketError, type PacketErrorKind } from "../packet/error.ts";
+
+/** A network that a pool decodes: what `createDecoder` takes. */
+export interface PoolNetwork {
+  readonly config: unknown;
+  readonly options?: DecoderOptions;
+}
+
+/** One frame for a thread: the bytes of a packet, or tensors. */
+export type Work =
+  { readonly bytes: Uint8Array } | { readonly tensors: readonly TensorInput[]; readonly frame?: Frame };
+
+export type Request =
+  | { readonly id: number; readonly network: PoolNetwork }
+  /** `index`: the network of frames that name none. */
+  | { readonly id: number; readonly work: Work; readonly index: number };
+
+/** Columns of detections. `labels` is left out if they are those of the network's last answer. */
+export interface Columns {
+  readonly boxes: Float32Array;
+  readonly scores: Float32Array;
+  readonly classIds: Int32Array;
+  readonly sources: Uint32Array;
+  readonly labels?: readonly string[] | null;
+}
+
+export type Reply =
+  | { readonly id: number; readonly hash: string | null }
+  | {
+      readonly id: number;
+      readonly columns: Columns;
+      /** Index of the network that decoded. */
+      readonly index: number;
+      readonly milliseconds: number;
+      readonly work: Work;
+    }
+  | { readonly id: number; readonly fault: Fault };
+
+/** An error as data. A structured clone keeps neither its class nor its fields. */
+export interface Fault {
+  readonly name: string;
+  readonly message: string;
+  readonly kind?: PacketErrorKind;
+  readonly options?: readonly OptionHint[];
+  readonly problems?: readonly ConfigProblem[];
+}
+
+export function faultOf(error: unknown): Fault {
+  const { name, message, kind, options, problems } = error as Partial<Fault>;
+  const text = { name: name ?? "Error", message: message ?? String(error) };
+  return JSON.parse(JSON.stringify({ ...text, kind, options, problems })) as Fault;
+}
+
+/** Returns the error that a fault was made of. */
+export function errorOf({ name, message, kind, options, problems }: Fault): Error {
+  if (kind !== undefined) return new PacketError(kind, message.replace(`packet is ${kind}: `, ""));
+  if (problems !== undefined) return new ConfigError(problems);
+  if (name === "TensorError") return new TensorError(message, { options });
+  return name === "RangeError" ? new RangeError(message) : new Error(message);
+}
+
+/**
+ * Returns the memory that a message may take along. Shared memory needs no taking.
+ * @param arrays views that hold all of their buffers
+ */
+export const transferable = (arrays: readonly { readonly buffer: ArrayBufferLike }[]): ArrayBuffer[] => [
+  ...new Set(arrays.map(({ buffer }) => buffer).filter((b): b is ArrayBuffer => b instanceof ArrayBuffer)),
+];
+
+/** Returns the arrays of a frame. */
+export const arraysOf = (work: Work): readonly Uint8Array[] =>
+  "bytes" in work ? [work.bytes] : work.tensors.map((t) => t.data as Uint8Array);

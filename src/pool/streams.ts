@@ -1,0 +1,73 @@
+/** Frames that wait or run, by stream: bounded queues, turns, and results in the order of the frames. */
+import type { Work } from "./protocol.ts";
+
+/** A frame from the call to its result. */
+export interface Job<R> {
+  readonly stream: Stream<R>;
+  readonly work: Work;
+  /** Network of frames that name none. */
+  readonly network: number;
+  /** Time of the call. */
+  readonly start: number;
+  readonly settle: { readonly resolve: (result: R | null) => void; readonly reject: (error: Error) => void };
+  /** Delivers the result. Absent while the frame waits or runs. */
+  deliver?: () => void;
+}
+
+export interface Stream<R> {
+  readonly name: string;
+  readonly waiting: Job<R>[];
+  /** Frames that a thread has, and results that wait for those of earlier frames. */
+  readonly running: Job<R>[];
+  /** Calls of `room` that wait. */
+  readonly callers: (() => void)[];
+}
+
+/** The streams of a pool. A stream without frames is forgotten, so names cost nothing in the long run. */
+export class Streams<R> {
+  readonly #all = new Map<string, Stream<R>>();
+  /** Streams with waiting frames, in the order of their turns. */
+  readonly #turns: Stream<R>[] = [];
+
+  get(name: string): Stream<R> {
+    let stream = this.#all.get(name);
+    if (!stream) this.#all.set(name, (stream = { name, waiting: [], running: [], callers: [] }));
+    return stream;
+  }
+
+  /** Returns the count of frames of a stream that wait. */
+  waitingOf(name: string): number {
+    return this.#all.get(name)?.waiting.length ?? 0;
+  }
+
+  push(job: Job<R>): void {
+    job.stream.waiting.push(job);
+    if (job.stream.waiting.length === 1) this.#turns.push(job.stream);
+  }
+
+  /** Takes the oldest frame of the stream whose turn it is. */
+  next(): Job<R> | undefined {
+    const stream = this.#turns.shift();
+    const job = stream?.waiting.shift();
+    if (!stream || !job) return undefined;
+    stream.running.push(job);
+    if (stream.waiting.length > 0) this.#turns.push(stream);
+    stream.callers.shift()?.();
+    return job;
+  }
+
+  /** Drops the oldest waiting frame of a stream. */
+  drop(stream: Stream<R>): Job<R> | undefined {
+    const job = stream.waiting.shift();
+    if (stream.waiting.length === 0) this.#turns.splice(this.#turns.indexOf(stream), 1);
+    return job;
+  }
+
+  /** Delivers a result, after those of the stream's earlier frames. */
+  finish(job: Job<R>, deliver: () => void): void {
+    job.deliver = deliver;
+    const { running, waiting, callers, name } = job.stream;
+    while (running[0]?.deliver) running.shift()?.deliver?.();
+    if (running.length + waiting.length + callers.length === 0) this.#all.delete(name);
+  }
+}

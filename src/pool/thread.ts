@@ -1,0 +1,66 @@
+/** A thread of a pool: makes a decoder for each network, decodes frames in the order of their messages. */
+import type { MessagePort } from "node:worker_threads";
+import { type Decoder, createDecoderSync } from "../decode/decoder.ts";
+import type { Detections } from "../decode/detections.ts";
+import { fromPacket } from "../packet/read.ts";
+import { type Reply, type Request, type Work, arraysOf, faultOf, transferable } from "./protocol.ts";
+
+interface Network {
+  readonly decoder: Decoder;
+  /** Labels of the last answer. The pool has them. */
+  labels?: readonly string[] | null;
+}
+
+/** Answers the requests of a pool. */
+export function serve(port: MessagePort): void {
+  const networks: Network[] = [];
+  port.on("message", (request: Request) => {
+    let answer: Answer;
+    try {
+      answer = "network" in request ? add(networks, request) : decode(networks, request);
+    } catch (error) {
+      answer = { reply: { id: request.id, fault: faultOf(error) }, arrays: [] };
+    }
+    port.postMessage(answer.reply, transferable(answer.arrays));
+  });
+}
+
+/** A reply, and the arrays whose memory goes with it. */
+interface Answer {
+  readonly reply: Reply;
+  readonly arrays: readonly { readonly buffer: ArrayBufferLike }[];
+}
+
+function add(networks: Network[], { id, network }: Extract<Request, { network: unknown }>): Answer {
+  const decoder = createDecoderSync(network.config as object, network.options);
+  networks.push({ decoder });
+  return { reply: { id, hash: decoder.configHash }, arrays: [] };
+}
+
+function decode(
+  networks: readonly Network[],
+  { id, work, index }: Extract<Request, { work: unknown }>,
+): Answer {
+  const start = performance.now();
+  const [network, found] = run(networks, work, index);
+  const { boxes, scores, classIds, sources, labels } = found.copy();
+  const milliseconds = performance.now() - start;
+  const isKnown = network.labels === labels;
+  network.labels = labels;
+  const columns = { boxes, scores, classIds, sources, ...(isKnown ? {} : { labels }) };
+  return {
+    reply: { id, columns, index: networks.indexOf(network), milliseconds, work },
+    arrays: [boxes, scores, classIds, sources, ...arraysOf(work)],
+  };
+}
+
+/** Decodes a frame by the network whose config its packet names, or else by that of `index`. */
+function run(networks: readonly Network[], work: Work, index: number): readonly [Network, Detections] {
+  if (!("bytes" in work)) return [networks[index], networks[index].decoder.decode(work.tensors, work.frame)];
+  const packet = fromPacket(work.bytes);
+  const named = networks.find(
+    ({ decoder }) => packet.config !== null && decoder.configHash === packet.config,
+  );
+  const network = named ?? networks[index];
+  return [network, network.decoder.receive(packet)];
+}

@@ -1,0 +1,249 @@
+/** Mistakes that frames show: `best`, `onNote` and `fresh`, and the notes on scores, boxes, strides and anchors. */
+import { describe, expect, test, vi } from "vitest";
+import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import { engines } from "../support/engines.ts";
+
+const notesOf = (d: Decoder): readonly string[] => (d.describe().json as { notes: readonly string[] }).notes;
+
+const ROWS = 84;
+const NETWORK = { family: "yolov8", labels: ["person", "cat"], inputSize: [64, 64] } as const;
+/** Planes of a network of two classes whose boxes all stand in the middle. */
+function planes(score: (cell: number, classId: number) => number, box = [32, 32, 16, 16]): Float32Array {
+  const data = new Float32Array(6 * ROWS);
+  for (let cell = 0; cell < ROWS; cell++)
+    [...box, score(cell, 0), score(cell, 1)].forEach(
+      (value, channel) => (data[channel * ROWS + cell] = value),
+    );
+  return data;
+}
+const output = (data: Float32Array) => ({ output0: { data, dims: [1, 6, ROWS] } });
+
+describe.each(engines)("best, %s", (engine) => {
+  const make = () => createDecoderSync(NETWORK, { engine });
+
+  test("is null before the first frame", () => {
+    expect(make().best).toBe(null);
+  });
+  test("is the first detection of a frame that has some", () => {
+    const d = make();
+    d.decode(output(planes((cell, c) => (cell === 7 && c === 1 ? 0.75 : 0.5))));
+    expect(d.best).toEqual({ confidence: 0.75, class_id: 1, label: "cat", source: 7, image: 0 });
+  });
+  test("is a score below the threshold in a frame without detections, and changes nothing", () => {
+    const d = make();
+    const found = d.decode(output(planes((cell, c) => (cell === 70 && c === 0 ? 0.125 : 0.0625))));
+    const before = JSON.stringify(d.stats);
+    expect(d.best).toEqual({ confidence: 0.125, class_id: 0, label: "person", source: 70, image: 0 });
+    expect(d.best).toBe(d.best);
+    expect(JSON.stringify(d.stats)).toBe(before);
+    expect(found.length).toBe(0);
+    d.decode(output(planes(() => 0.2)));
+    expect(d.best?.confidence).toBe(Math.fround(0.2));
+    expect(d.decode(output(planes(() => 0.5))).length).toBe(1);
+  });
+  test("counts a box that lies outside the image, under rules that clamp before", () => {
+    const d = createDecoderSync({ ...NETWORK, conventions: "depthai" }, { engine });
+    d.decode(output(planes(() => 0.125, [-40, 32, 16, 16])));
+    expect(d.best?.confidence).toBe(0.125);
+  });
+  test("is null if every score is 0 or NaN", () => {
+    const d = make();
+    d.decode(output(planes(() => 0)));
+    expect(d.best).toBe(null);
+    d.decode(output(planes(() => NaN)));
+    expect(d.best).toBe(null);
+  });
+  test("names the image of a batch", () => {
+    const d = make();
+    const data = new Float32Array([...planes(() => 0.0625), ...planes(() => 0.125)]);
+    d.decodeBatch({ output0: { data, dims: [2, 6, ROWS] } });
+    expect(d.best?.image).toBe(1);
+  });
+});
+
+test("best is null where only the rows that pass were copied", () => {
+  const d = createDecoderSync({ family: "yolov5", classes: 2, inputSize: [64, 64] });
+  const rows = { output0: { data: new Float32Array(252 * 7).fill(0.125), dims: [1, 252, 7] } };
+  d.decode(rows);
+  expect(d.best?.confidence).toBe(0.125 * 0.125);
+  d.decode(rows);
+  expect(d.best).toBe(null);
+});
+
+describe("frames without detections", () => {
+  const run = (frames: number, score: number, options: object = {}): Decoder => {
+    const d = createDecoderSync({ ...NETWORK, ...options });
+    for (let i = 0; i < frames; i++) d.decode(output(planes(() => score)));
+    return d;
+  };
+  test("a first frame of zeros is told", () => {
+    expect(notesOf(run(1, 0))).toEqual([
+      "every score of the first frame is 0: has the network run, and is this the tensor that it wrote?",
+    ]);
+  });
+  test("thirty with scores of 1e-4 are told, once, with the best score", () => {
+    expect(notesOf(run(29, 1e-4))).toEqual([]);
+    const [note, ...more] = notesOf(run(200, 1e-4));
+    expect(note).toMatch(
+      /^nothing passed the threshold 0\.25 in 30 frames, and the best score of the last one is 0\.0001 \(class person, cell 0\): is the picture prepared/,
+    );
+    expect(more).toEqual([]);
+  });
+  test("an empty scene is not told, nor one of integers, nor one after a frame with a detection", () => {
+    expect(notesOf(run(100, 0.01))).toEqual([]);
+    const d = run(29, 1e-4);
+    d.decode(output(planes(() => 0.5)));
+    for (let i = 0; i < 29; i++) d.decode(output(planes(() => 1e-4)));
+    expect(notesOf(d)).toEqual([]);
+    const bytes = createDecoderSync(NETWORK);
+    const quantised = { data: new Uint8Array(6 * ROWS), dims: [1, 6, ROWS], scale: 1 / 256, zeroPoint: 0 };
+    for (let i = 0; i < 100; i++) bytes.decode({ output0: quantised });
+    expect(notesOf(bytes)).toEqual([]);
+  });
+  test("rows that would be gathered are looked at whole", () => {
+    const d = createDecoderSync({ family: "yolov5", classes: 2, inputSize: [64, 64] });
+    const rows = { output0: { data: new Float32Array(252 * 7).fill(0.001), dims: [1, 252, 7] } };
+    for (let i = 0; i < 30; i++) d.decode(rows);
+    expect(notesOf(d)).toEqual([expect.stringMatching(/^nothing passed the threshold/)]);
+  });
+});
+
+describe("onNote", () => {
+  test("gets each note once, over all plans", () => {
+    const onNote = vi.fn();
+    const d = createDecoderSync(NETWORK, { onNote });
+    for (let i = 0; i < 3; i++) d.decode(output(planes(() => 0)));
+    d.decode({ other: { data: planes(() => 0), dims: [1, 6, ROWS] } });
+    expect(onNote.mock.calls).toEqual([[expect.stringMatching(/^every score of the first frame is 0/)]]);
+  });
+  test("gets the notes of shapes that are known beforehand at once", () => {
+    const onNote = vi.fn();
+    createDecoderSync(
+      { ...NETWORK, keep: [] },
+      { onNote, outputs: [{ name: "output0", dims: [1, 6, ROWS] }] },
+    );
+    expect(onNote.mock.calls).toEqual([["keep names no class: nothing will be found"]]);
+  });
+  test("may decode with the same decoder", () => {
+    let inner = -1;
+    const d = createDecoderSync(NETWORK, {
+      onNote: () => (inner = d.decode(output(planes(() => 0.5))).length),
+    });
+    d.decode(output(planes(() => 0)));
+    expect(inner).toBe(1);
+  });
+  test("has to be a function", () => {
+    expect(() => createDecoderSync(NETWORK, { onNote: true as never })).toThrow(
+      "options.onNote: got true, expected a function",
+    );
+  });
+});
+
+describe("fresh", () => {
+  const a = output(planes(() => 0.75));
+  const b = output(planes(() => 0.5));
+  test("keeps a result that later frames would overwrite", () => {
+    const [kept, reused] = [true, false].map((fresh) => {
+      const d = createDecoderSync(NETWORK, { fresh });
+      const first = d.decode(a);
+      d.decode(b);
+      return first.scores[0];
+    });
+    expect([kept, reused]).toEqual([0.75, 0.5]);
+  });
+  test("holds for batches", () => {
+    const d = createDecoderSync(NETWORK, { fresh: true });
+    const [first] = d.decodeBatch(a);
+    d.decodeBatch(b);
+    expect(first.scores[0]).toBe(0.75);
+  });
+});
+
+describe("boxes that are none of a picture", () => {
+  test("rows of YOLOX under another family lie in the corner", () => {
+    const d = createDecoderSync({ family: "yolov5", classes: 1, inputSize: [640, 640] });
+    const data = new Float32Array(25200 * 6);
+    for (let row = 0; row < 100; row++) data.set([0.5, 0.4, 2.5 + (row % 3), 2.2, 0.9, 0.9], row * 6);
+    d.decode({ output0: { data, dims: [1, 25200, 6] } });
+    expect(notesOf(d)).toEqual([
+      expect.stringMatching(/^all of the first 100 candidates lie within 3 pixels of the left/),
+    ]);
+  });
+  test("data in another order than its dims has boxes without area", () => {
+    const d = createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" });
+    const boxes = Float32Array.from({ length: 40 }, (_, i) => [0.5, 0.25, 0.5, 0.75][i % 4]);
+    d.decode({
+      boxes: { data: boxes, dims: [1, 10, 4] },
+      scores: { data: new Float32Array(10).fill(0.9), dims: [1, 10, 1] },
+    });
+    expect(notesOf(d)).toEqual([
+      expect.stringMatching(/^10 of the first 10 candidates have no width or no height/),
+    ]);
+  });
+  test("pixels are refused as 0..1 also without an input size", () => {
+    const d = createDecoderSync({ family: "yolov8", classes: 2, coordinates: "normalised" });
+    expect(() => d.decode(output(planes(() => 0.5, [320, 320, 100, 100])))).toThrow(
+      'got box coordinates up to 370, expected 0..1; if they are pixels, say coordinates: "pixels"',
+    );
+  });
+});
+
+test("without an input size, the count of rows proposes one", () => {
+  const d = createDecoderSync({ family: "yolov8", classes: 2 });
+  expect(() => d.decode({ output0: { data: new Float32Array(6 * 2100), dims: [1, 6, 2100] } })).toThrow(
+    /expected inputSize: \[width, height\] .*; 2100 rows are those of a 320x320 input$/,
+  );
+});
+
+describe("raw maps", () => {
+  const anchors = [10, 13, 16, 30, 33, 23, 30, 61, 62, 45, 59, 119, 116, 90, 156, 198, 373, 326];
+  const maps = (cells: readonly number[]) =>
+    Object.fromEntries(
+      cells.map((n) => [`map${n}`, { data: new Float32Array(21 * n * n).fill(-9), dims: [1, 21, n, n] }]),
+    );
+  const decoded = (config: object, cells: readonly number[]): Decoder => {
+    const d = createDecoderSync({ family: "yolov5", classes: 2, anchors, ...config });
+    d.decode(maps(cells));
+    return d;
+  };
+  test("of another input size are told, with the size that fits", () => {
+    expect(notesOf(decoded({ inputSize: [320, 320] }, [80, 40, 20]))).toEqual([
+      "maps 80, 40, 20 cells wide have the strides 4, 8, 16 in a 320x320 input, and yolov5 usually has 8, 16, 32: " +
+        "is the input 640x640? The option strides settles it",
+    ]);
+    expect(notesOf(decoded({ inputSize: [320, 320], strides: [4, 8, 16] }, [80, 40, 20]))).toEqual([]);
+    expect(notesOf(decoded({ inputSize: [640, 640] }, [80, 40, 20]))).toEqual([]);
+  });
+  test("have their stride in describe()", () => {
+    expect(decoded({ inputSize: [640, 640] }, [80, 40, 20]).describe().text).toMatch(
+      /cells from number 0, stride 8, box/,
+    );
+  });
+  test("with width and height of published anchors swapped are told", () => {
+    const swapped = anchors.map((_, i) => anchors[i ^ 1]);
+    expect(notesOf(decoded({ inputSize: [640, 640], anchors: swapped }, [80, 40, 20]))).toEqual([
+      "the anchors are published ones with width and height swapped: is their order w, h?",
+    ]);
+  });
+});
+
+test("a runtime without memory is named, with what helps", () => {
+  const { Memory } = WebAssembly;
+  vi.spyOn(WebAssembly, "Memory").mockImplementation(function () {
+    throw new RangeError("could not allocate memory");
+  });
+  try {
+    const d = createDecoderSync(NETWORK, { engine: "scalar" });
+    expect(() => d.decode(output(planes(() => 0)))).toThrow(
+      /^memory: got none from the runtime \(could not allocate memory\), expected \d+ bytes\. Keep one decoder/,
+    );
+  } finally {
+    vi.restoreAllMocks();
+  }
+  expect(WebAssembly.Memory).toBe(Memory);
+});
+
+test("a rule by another name is answered with ours", () => {
+  const make = () => createDecoderSync({ ...NETWORK, conventions: { agnostic: true } as never });
+  expect(make).toThrow('conventions.agnostic: got true, expected nms: "all"');
+});

@@ -1,0 +1,54 @@
+/** Networks of the conformance cases as packets see them: a decoder, outputs, and names for a frame. */
+import { type DecoderOptions, createDecoderSync } from "../../src/entries/index.ts";
+import type { Decoder, TensorInput } from "../../src/entries/index.ts";
+import type { PacketDecoder } from "../../src/entries/packet.ts";
+import { loadCases } from "../conformance/load.mjs";
+
+export const cases = loadCases();
+
+const ARRAYS = { f32: Float32Array, f16: Uint16Array, i8: Int8Array, u8: Uint8Array };
+
+type Case = (typeof cases)[number];
+
+/** Returns the outputs of a case. Each stands in memory of its own. */
+export const outputsOf = (c: Case): Record<string, TensorInput> =>
+  Object.fromEntries(
+    c.tensors.map((t) => {
+      const bytes = Uint8Array.from(Buffer.from(t.base64, "base64"));
+      const { name, dims, type, scale, zeroPoint } = t;
+      return [
+        name,
+        { data: new ARRAYS[type as keyof typeof ARRAYS](bytes.buffer), dims, type, scale, zeroPoint },
+      ];
+    }),
+  );
+
+export const decoderOf = (c: Case): Decoder => createDecoderSync(c.config, c.options as DecoderOptions);
+
+/** Returns the decoder with another `output_format` in its config, as two files that differ in it alone give. */
+export const withFormat = (decoder: Decoder, outputFormat: "raw" | "detection"): PacketDecoder => ({
+  config: { ...decoder.config, outputFormat },
+  configHash: decoder.configHash,
+  decode: (outputs, frame) => decoder.decode(outputs, frame),
+});
+
+export const about = {
+  id: "frame-17",
+  source: "/devices/7",
+  subject: "front door",
+  time: "2026-01-31T12:00:00.123Z",
+  sequence: 17,
+  traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+};
+
+export const frame = { width: 1280, height: 720, resize: "letterbox" } as const;
+
+/** Returns a small YOLOv8 of one class and one box, in pixels of its 64 x 64 input. */
+export function smallNetwork(): { config: object; outputs: Record<string, TensorInput> } {
+  const data = new Float32Array(5 * 84);
+  data.set([32, 20, 10, 8, 0.9].flatMap((value) => [value, ...Array<number>(83).fill(0)]));
+  return {
+    config: { family: "yolov8", classes: 1, inputSize: [64, 64] },
+    outputs: { output0: { data, dims: [1, 5, 84] } },
+  };
+}

@@ -1,0 +1,293 @@
+/** The pool: detections as of one decoder, order per stream, bounded queues, memory that moves, threads that die. */
+import { describe, expect, test } from "vitest";
+import { type TensorInput, ConfigError, TensorError, createDecoderSync } from "../../src/entries/index.ts";
+import { PacketError, toPacket } from "../../src/entries/packet.ts";
+import { type DecoderPool, type PoolOptions, PoolError, createPool } from "../../src/entries/pool.ts";
+import { about, cases, decoderOf, frame, outputsOf, smallNetwork, withFormat } from "../packet/support.ts";
+
+// Threads are built files: `npm test` builds first.
+const worker = new URL("../../dist/pool-worker.mjs", import.meta.url);
+const { config, outputs } = smallNetwork();
+const decoder = createDecoderSync(config);
+
+/** Runs with a pool, which is closed afterwards. */
+async function withPool(
+  options: Partial<PoolOptions>,
+  run: (pool: DecoderPool) => Promise<void>,
+): Promise<void> {
+  const pool = await createPool({ networks: [{ config }], threads: 2, worker, ...options });
+  try {
+    await run(pool);
+    const { in: all, out, dropped, failed, waiting, running } = pool.stats;
+    expect(out + dropped + failed + waiting + running).toBe(all);
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Returns a packet with one box whose score is `score`. */
+function packetOf(score: number, into?: Uint8Array): Uint8Array {
+  const data = (outputs.output0.data as Float32Array).slice();
+  data[4 * 84] = score;
+  return toPacket(decoder, { output0: { data, dims: [1, 5, 84] } }, frame, about, into);
+}
+
+/** Scores that f32 holds exactly, all above the threshold. */
+const scoreOf = (i: number): number => 0.5 + (i % 100) / 256;
+
+test("every conformance case comes out as of one decoder, raw and decoded", async () => {
+  const networks = cases.map((c) => ({ config: c.config, options: c.options }));
+  await withPool({ networks }, async (pool) => {
+    for (const c of cases) {
+      const local = decoderOf(c);
+      const expected = local.decode(outputsOf(c)).copy();
+      for (const kind of ["raw", "detection"] as const) {
+        const bytes = toPacket(withFormat(local, kind), outputsOf(c), null, about);
+        const result = await pool.decode(c.name, bytes);
+        expect(result?.detections.toArray(), c.name).toEqual(expected.toArray());
+        expect(result?.detections.sources).toEqual(expected.sources);
+        expect(result?.detections.constructor).toBe(expected.constructor);
+      }
+    }
+    expect(pool.stats).toMatchObject({ in: 2 * cases.length, out: 2 * cases.length, failed: 0, dropped: 0 });
+  });
+});
+
+test("tensors go to the network that is named, with their frame", async () => {
+  const networks = [{ config }, { config: { ...config, labels: ["cup"] } }];
+  await withPool({ networks }, async (pool) => {
+    const expected = decoder.decode(outputs, frame).toArray();
+    const data = (outputs.output0.data as Float32Array).slice();
+    // A runtime's tensor: fields on a prototype, and methods.
+    const tensor = Object.create({ data, dims: [1, 5, 84], dispose: () => undefined }) as TensorInput;
+    const first = await pool.decode("a", { output0: tensor }, { frame });
+    expect(first?.detections.toArray()).toEqual(expected);
+    expect(data.length).toBe(0); // transferred
+    const back = first?.tensors ?? [];
+    expect(back[0].data).toEqual(outputs.output0.data);
+    const second = await pool.decode("a", back, { frame, network: 1 });
+    expect(second?.detections.at(0)?.label).toBe("cup");
+    expect(second?.bytes).toBeNull();
+    await expect(pool.decode("a", back, { network: 2 })).rejects.toThrow(
+      /network: got 2, expected an index below 2/,
+    );
+  });
+});
+
+test("results of a stream come in order, whatever threads do", async () => {
+  await withPool({ threads: 3, queue: 1000 }, async (pool) => {
+    const order: Record<string, number[]> = { a: [], b: [], c: [] };
+    const all = Array.from({ length: 300 }, (_, i) => {
+      const stream = "abc"[i % 3];
+      return pool.decode(stream, packetOf(scoreOf(i))).then((result) => {
+        order[stream].push(i);
+        expect(result?.detections.scores[0]).toBe(scoreOf(i));
+      });
+    });
+    // A frame that fails keeps its turn too.
+    all.push(
+      pool.decode("a", new Uint8Array(3)).then(
+        () => expect.unreachable(),
+        () => void order.a.push(1000),
+      ),
+    );
+    all.push(pool.decode("a", packetOf(0.75)).then(() => void order.a.push(1001)));
+    await Promise.all(all);
+    for (const numbers of Object.values(order)) expect(numbers).toEqual([...numbers].sort((x, y) => x - y));
+    expect(order.a).toHaveLength(102);
+    expect(pool.stats).toMatchObject({ in: 302, out: 301, failed: 1 });
+  });
+});
+
+describe("memory", () => {
+  test("is transferred to the thread and back", async () => {
+    await withPool({}, async (pool) => {
+      const bytes = packetOf(0.75);
+      const copy = bytes.slice();
+      const promise = pool.decode("a", bytes);
+      expect(bytes.byteLength).toBe(0);
+      const result = await promise;
+      expect(result?.bytes).toEqual(copy);
+      const again = packetOf(0.875, result?.bytes ?? undefined);
+      expect(again.buffer).toBe(result?.bytes?.buffer);
+      expect((await pool.decode("a", again))?.detections.scores[0]).toBe(0.875);
+      expect(pool.stats.copied).toBe(0);
+    });
+  });
+  test("is shared if it is shared memory", async () => {
+    await withPool({}, async (pool) => {
+      const bytes = packetOf(0.75, new Uint8Array(new SharedArrayBuffer(4096)));
+      expect(bytes.byteLength).toBeLessThan(4096);
+      const result = await pool.decode("a", bytes);
+      expect(result?.detections.scores[0]).toBe(0.75);
+      expect(result?.bytes?.buffer).toBeInstanceOf(SharedArrayBuffer);
+      expect([bytes.byteLength, pool.stats.copied]).toEqual([result?.bytes?.byteLength, 0]);
+    });
+  });
+  test("a part of larger memory is copied and counted", async () => {
+    await withPool({}, async (pool) => {
+      const packet = packetOf(0.75);
+      const large = Buffer.alloc(packet.length + 16);
+      large.set(packet, 8);
+      const result = await pool.decode("a", large.subarray(8, 8 + packet.length));
+      expect(result?.detections.length).toBe(1);
+      expect([large.length, pool.stats.copied]).toEqual([packet.length + 16, 1]);
+    });
+  });
+  test("that cannot be transferred fails, and the pool goes on", async () => {
+    await withPool({}, async (pool) => {
+      const { buffer } = new WebAssembly.Memory({ initial: 1 });
+      await expect(pool.decode("a", new Uint8Array(buffer))).rejects.toThrow();
+      expect((await pool.decode("a", packetOf(0.75)))?.detections.length).toBe(1);
+    });
+  });
+});
+
+describe("queues", () => {
+  test("drop-oldest drops the frames that have waited longest", async () => {
+    await withPool({ threads: 1, queue: 3, policy: "drop-oldest" }, async (pool) => {
+      // Two frames are in the thread's hands, three wait, and all before these are dropped.
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          pool.decode("a", packetOf(scoreOf(i))).then((r) => [i, r] as const),
+        ),
+      );
+      const kept = results.filter(([, r]) => r !== null).map(([i]) => i);
+      expect(kept).toEqual([0, 1, 17, 18, 19]);
+      expect(pool.stats).toMatchObject({ in: 20, out: 5, dropped: 15 });
+    });
+  });
+  test("a full stream leaves the others alone", async () => {
+    await withPool({ threads: 1, queue: 2, policy: "drop-oldest" }, async (pool) => {
+      const flood = Array.from({ length: 50 }, () => pool.decode("flood", packetOf(0.75)));
+      const calm = await pool.decode("calm", packetOf(0.875));
+      expect(calm?.detections.scores[0]).toBe(0.875);
+      await Promise.all(flood);
+      expect(pool.stats.dropped).toBe(46);
+    });
+  });
+  test("block refuses, and room says when to go on", async () => {
+    await withPool({ threads: 1, queue: 2 }, async (pool) => {
+      const first = Array.from({ length: 4 }, () => pool.decode("a", packetOf(0.75)));
+      const refused = await pool.decode("a", packetOf(0.75)).catch((e: unknown) => e);
+      expect(refused).toBeInstanceOf(PoolError);
+      expect(refused).toMatchObject({
+        kind: "full",
+        message: expect.stringContaining("2 that may wait") as string,
+      });
+      let most = 0;
+      const rest: Promise<unknown>[] = [];
+      for (let i = 0; i < 50; i++) {
+        await pool.room("a");
+        rest.push(pool.decode("a", packetOf(scoreOf(i))));
+        most = Math.max(most, pool.stats.waiting);
+      }
+      await Promise.all([...first, ...rest]);
+      expect(most).toBeLessThanOrEqual(2);
+      expect(pool.stats).toMatchObject({ in: 54, out: 54, dropped: 0 });
+      await pool.room("never seen");
+    });
+  });
+});
+
+describe("errors", () => {
+  test("of a frame have their class and fields, and cost only that frame", async () => {
+    await withPool({}, async (pool) => {
+      const foreign = await pool.decode("a", new TextEncoder().encode("{}")).catch((e: unknown) => e);
+      expect(foreign).toBeInstanceOf(PacketError);
+      expect(foreign).toMatchObject({
+        kind: "foreign",
+        message: "packet is foreign: JSON: got {}, expected an event or outputs",
+      });
+      const host = createDecoderSync({ ...config, iouThreshold: 0.6 });
+      const other = await pool.decode("a", toPacket(host, outputs, null, about)).catch((e: unknown) => e);
+      expect(other).toMatchObject({ name: "PacketError", kind: "other config" });
+      const none = await pool
+        .decode("a", { x: { data: new Float32Array(21), dims: [3, 7] } })
+        .catch((e: unknown) => e);
+      expect(none).toBeInstanceOf(TensorError);
+      const bad = { ...frame, width: 0 };
+      await expect(pool.decode("a", smallNetwork().outputs, { frame: bad })).rejects.toThrow(RangeError);
+      expect((await pool.decode("a", packetOf(0.75)))?.detections.length).toBe(1);
+      expect(pool.stats).toMatchObject({ in: 5, failed: 4, out: 1, restarts: 0 });
+    });
+  });
+  test("of settings and configs", async () => {
+    const wrong = createPool({ networks: [{ config: { family: "yolov99" } }], worker });
+    await expect(wrong).rejects.toBeInstanceOf(ConfigError);
+    await expect(createPool({ networks: [] })).rejects.toThrow(/networks: got \[\]/);
+    const networks = [{ config }];
+    await expect(createPool({ networks, threads: 0 })).rejects.toThrow(/threads: got 0/);
+    await expect(createPool({ networks, queue: 0.5 })).rejects.toThrow(/queue: got 0.5/);
+    await expect(createPool({ networks, policy: "drop" as never })).rejects.toThrow(/policy: got "drop"/);
+  });
+});
+
+test("a network that is added later decodes its packets; its hash is the decoder's", async () => {
+  await withPool({}, async (pool) => {
+    const later = createDecoderSync({ ...config, labels: ["cup"] });
+    const bytes = toPacket(later, outputs, null, about);
+    await expect(pool.decode("a", bytes)).rejects.toThrow(/other config/);
+    expect(await pool.add({ config: { ...config, labels: ["cup"] } })).toBe(later.configHash);
+    const result = await pool.decode("a", toPacket(later, outputs, null, about));
+    expect(result?.detections.at(0)?.label).toBe("cup");
+    const unlabelled = await pool.decode("a", packetOf(0.75));
+    expect(unlabelled?.detections.at(0)?.label).toBe("0");
+  });
+});
+
+test("close finishes what is queued and refuses what comes later", async () => {
+  const pool = await createPool({ networks: [{ config }], threads: 2, queue: 100, worker });
+  let done = 0;
+  const all = Array.from({ length: 100 }, () => pool.decode("a", packetOf(0.75)).then(() => done++));
+  await pool.close();
+  await Promise.all(all);
+  expect([done, pool.stats.out]).toEqual([100, 100]);
+  const late = await pool.decode("a", packetOf(0.75)).catch((e: unknown) => e);
+  expect(late).toMatchObject({ name: "PoolError", kind: "closed" });
+  await expect(pool.add({ config })).rejects.toThrow(/closed/);
+  await pool.close();
+});
+
+describe("a thread that dies", () => {
+  /** More boxes than a heap of so few megabytes holds. */
+  const limits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 };
+  const bomb = (): Uint8Array =>
+    new TextEncoder().encode(
+      `{"outputs":[{"name":"x","shape":[1],"datatype":"FP32","data":[${"[1],".repeat(1.2e6)}1]}]}`,
+    );
+
+  test("costs its frames and is started anew, with its networks", async () => {
+    await withPool({ threads: 1, resourceLimits: limits }, async (pool) => {
+      const lost = await pool.decode("a", bomb()).catch((e: unknown) => e);
+      expect(lost).toMatchObject({ name: "PoolError", kind: "crashed" });
+      expect((await pool.decode("a", packetOf(0.75)))?.detections.length).toBe(1);
+      expect(pool.stats).toMatchObject({ in: 2, failed: 1, out: 1, restarts: 1 });
+    });
+  });
+  test("again and again ends the pool: every frame gets an answer", async () => {
+    const pool = await createPool({
+      networks: [{ config }],
+      threads: 1,
+      queue: 20,
+      resourceLimits: limits,
+      worker,
+    });
+    const all = await Promise.allSettled(Array.from({ length: 10 }, () => pool.decode("a", bomb())));
+    for (const { status } of all) expect(status).toBe("rejected");
+    expect(pool.stats).toMatchObject({ in: 10, failed: 10, waiting: 0, running: 0 });
+    await expect(pool.decode("a", packetOf(0.75))).rejects.toThrow(/closed/);
+    await pool.close();
+  });
+});
+
+test("percentiles are those of what was decoded", async () => {
+  await withPool({}, async (pool) => {
+    expect(pool.stats.decode).toEqual({ p50: 0, p90: 0, p99: 0, max: 0 });
+    for (let i = 0; i < 20; i++) await pool.decode("a", packetOf(0.75));
+    const { decode, latency } = pool.stats;
+    for (const { p50, p90, p99, max } of [decode, latency])
+      expect([p50, p90, p99, max].every((x, i, all) => x > 0 && x >= (all[i - 1] ?? 0))).toBe(true);
+    expect(latency.p50).toBeGreaterThan(decode.p50);
+  });
+});
