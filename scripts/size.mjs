@@ -32,6 +32,11 @@ const imports = {
   "boxwright/plan: everything": everything("plan"),
   "boxwright/plan/ts: everything": everything("plan.ts"),
   "boxwright/priors: everything": everything("priors"),
+  "boxwright/detect: createDetector, onnxRuntime": some("detect", "createDetector, onnxRuntime"),
+  "boxwright/draw: drawCanvas": some("draw", "drawCanvas"),
+  "boxwright/draw: everything": everything("draw"),
+  "boxwright/labels: everything": everything("labels"),
+  "boxwright/labels: COCO80": some("labels", "COCO80"),
   "boxwright/model: everything": everything("model"),
   "boxwright/packet: everything": some(
     "packet",

@@ -199,9 +199,11 @@ export class FieldReader {
     return this.take(key, TEXTS, this.array(key));
   }
 
-  /** Returns labels: strings, or the names of [name, colour]. */
+  /** Returns labels: strings, the names of [name, colour], or a record by class id, as Ultralytics writes them. */
   labels(key: string): string[] | null {
-    const names = this.array(key)?.map((v, i) => {
+    const stated = this.json[key];
+    const list = isObject(stated) ? Object.keys(stated).map((_, id) => stated[id]) : stated;
+    const names = this.array(key, list, "a list of names, as boxwright/labels has")?.map((v, i) => {
       const name: unknown = Array.isArray(v) ? v[0] : v;
       if (!isText(name)) this.reportValue(`${key}[${i}]`, "a string, or [name, colour]", v);
       return name;

@@ -171,8 +171,8 @@ export interface DecoderOptions {
   readonly reading?: ReadingName;
   /** How `prepare` makes an input tensor of a picture, over what the file says and what is usual for the family. */
   readonly prepare?: PartialRule;
-  /** Class names by class id. */
-  readonly labels?: readonly string[];
+  /** Class names by class id: a list, or a record (`{0: "person"}`). `boxwright/labels` has the usual lists. */
+  readonly labels?: readonly string[] | (object & { readonly [classId: number]: string });
   /** Number of classes. Default: the number of labels. */
   readonly classes?: number;
   /** 0..1: one value, or one per class. Default of typed options 0.25, of files 0.5. */

@@ -17,6 +17,7 @@ export type OptionName =
   | "background"
   | "priors"
   | "priorFormat"
+  | "prepare"
   | "variances"
   | "scales"
   | "roles"

@@ -2,10 +2,10 @@
 import type { DetectionColumns } from "../memory/layout.ts";
 
 /**
- * One box with its label. Coordinates are 0..1 across the image of the frame, or across the network's input without
+ * The fields of a detection. Coordinates are 0..1 across the image of the frame, or across the network's input without
  * one. The names are those of the config format's own records.
  */
-export interface Detection {
+export interface DetectionFields {
   readonly class_id: number;
   /** The config's label, or the class id as text if it has none. */
   readonly label: string;
@@ -15,6 +15,65 @@ export interface Detection {
   readonly x_max: number;
   readonly y_max: number;
 }
+
+/**
+ * One box with its label. `x`, `y`, `width` and `height` are computed from the fields, in the same unit. JSON,
+ * `structuredClone` and spreading carry the fields alone.
+ */
+export interface Detection extends DetectionFields {
+  /** Left edge. */
+  readonly x: number;
+  /** Top edge. */
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * The class of a detection. Its prototype names no constructor, so that a detection is printed as a plain object. A
+ * class, because a literal with a prototype takes ten times as long to make.
+ */
+const Row = /* @__PURE__ */ (() => {
+  class Row implements Detection {
+    readonly class_id: number;
+    readonly label: string;
+    readonly confidence: number;
+    readonly x_min: number;
+    readonly y_min: number;
+    readonly x_max: number;
+    readonly y_max: number;
+
+    constructor({ boxes, scores, classIds, labels }: Detections, row: number) {
+      const classId = classIds[row];
+      const b = row * 4;
+      this.class_id = classId;
+      this.label = labels?.[classId] ?? String(classId);
+      this.confidence = scores[row];
+      this.x_min = boxes[b];
+      this.y_min = boxes[b + 1];
+      this.x_max = boxes[b + 2];
+      this.y_max = boxes[b + 3];
+    }
+
+    get x(): number {
+      return this.x_min;
+    }
+
+    get y(): number {
+      return this.y_min;
+    }
+
+    get width(): number {
+      return this.x_max - this.x_min;
+    }
+
+    get height(): number {
+      return this.y_max - this.y_min;
+    }
+  }
+  Reflect.deleteProperty(Row.prototype, "constructor");
+  return Row;
+})();
 
 /**
  * Detections of one image, best first. The columns are views of the decoder's memory, `maxDetections` rows long; the
@@ -67,18 +126,7 @@ export class Detections implements Iterable<Detection> {
   /** Returns row `i` as an object; a negative `i` counts from the end. Undefined if there is no such row. */
   at(i: number): Detection | undefined {
     const row = i < 0 ? this.length + i : i;
-    if (!(Number.isInteger(row) && row >= 0 && row < this.length)) return undefined;
-    const class_id = this.classIds[row];
-    const b = row * 4;
-    return {
-      class_id,
-      label: this.labels?.[class_id] ?? String(class_id),
-      confidence: this.scores[row],
-      x_min: this.boxes[b],
-      y_min: this.boxes[b + 1],
-      x_max: this.boxes[b + 2],
-      y_max: this.boxes[b + 3],
-    };
+    return Number.isInteger(row) && row >= 0 && row < this.length ? new Row(this, row) : undefined;
   }
 
   /** Yields the rows in order of score. */
@@ -120,7 +168,7 @@ export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] 
 }
 
 /** Makes columns of records. Label texts come from the records; `sources` may be shorter. */
-export function detectionsOf(rows: readonly Detection[], sources: readonly number[]): Detections {
+export function detectionsOf(rows: readonly DetectionFields[], sources: readonly number[]): Detections {
   const labels: string[] = [];
   for (const { class_id, label } of rows) if (label !== String(class_id)) labels[class_id] = label;
   const found = new Detections(
@@ -157,20 +205,23 @@ export const detectionsIn = (
  * import { toPixels } from "boxwright";
  *
  * const d = { class_id: 0, label: "cat", confidence: 0.9, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
- * console.log(toPixels(d, 640, 480).x_min, toPixels(d, 640, 480).y_min); // 160 240
+ * const { x, y, width, height } = toPixels(d, 640, 480);
+ * console.log(x, y, width, height); // 160 240 320 240
  */
-export function toPixels(d: Detection, width: number, height: number): Detection {
-  if (typeof (d as Partial<Detection> | undefined)?.x_min !== "number")
+export function toPixels(d: DetectionFields, width: number, height: number): Detection {
+  if (typeof (d as Partial<DetectionFields> | undefined)?.x_min !== "number")
     throw new TypeError("got something without x_min, expected a detection; of several, each by itself");
   if (!(width > 0 && height > 0))
     throw new RangeError(
       `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
     );
-  return {
+  const pixels: DetectionFields = {
     ...d,
     x_min: d.x_min * width,
     y_min: d.y_min * height,
     x_max: d.x_max * width,
     y_max: d.y_max * height,
   };
+  // A caller may have put fields of his own beside these: keep them.
+  return Object.setPrototypeOf(pixels, Row.prototype) as Detection;
 }

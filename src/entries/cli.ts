@@ -19,4 +19,12 @@ process.exitCode = await run(process.argv.slice(2), {
     process.stdout.write(text);
   },
   err: (text) => process.stderr.write(text),
+  stdin: async () => {
+    if (process.stdin.isTTY)
+      throw new UsageError("standard input is a terminal. Pipe a photo, or a list of paths.");
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array);
+    return Buffer.concat(chunks);
+  },
+  isTerminal: process.stderr.isTTY,
 });

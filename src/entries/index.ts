@@ -19,7 +19,7 @@ export type {
 } from "../config/types.ts";
 export { CONVENTIONS, type Conventions, type ConventionSet } from "../core/conventions.ts";
 export type { ConfigDescription, Description, HeadDescription, PlanDescription } from "../plan/describe.ts";
-export { type Detection, Detections, toPixels } from "../decode/detections.ts";
+export { type Detection, type DetectionFields, Detections, toPixels } from "../decode/detections.ts";
 export type { EngineName } from "../core/engine-name.ts";
 export {
   ConfigError,

@@ -107,12 +107,16 @@ function valuesOrZeros(
 }
 
 /** Yields the configs that could be written for the shapes. Options that are stated are not guessed. */
+function statedClasses({ classes, labels }: DecoderOptions): number | undefined {
+  return classes ?? (labels && Object.keys(labels).length);
+}
+
 function* guesses(
   tensors: readonly TensorSpec[],
   options: DecoderOptions,
   priors: TensorSpec | undefined,
 ): Generator<Guess> {
-  const stated = options.classes ?? options.labels?.length;
+  const stated = statedClasses(options);
   const families = [...suggestedFamilies(), ...FAMILIES.filter((f) => !TRAITS[f].suggested)].filter(
     (family) =>
       options.family === undefined ? representativeOf(family) === family : family === options.family,
@@ -330,7 +334,7 @@ function withMore(inspected: Inspected): Possibility[] {
     if (masks > 0 && (hasPrototypes || USUAL_CLASSES.has(masks)))
       found.push([masks, `${COEFFICIENTS} coefficients of masks`]);
     return found.flatMap(([classes, what]) => {
-      if ((options.classes ?? options.labels?.length ?? classes) !== classes) return [];
+      if ((statedClasses(options) ?? classes) !== classes) return [];
       const own = fixed + classes;
       const before = { ...tensor, dims: tensor.dims.map((d, i) => (i === axis ? own : d)) };
       const [best] = readingsOf({

@@ -4,6 +4,7 @@ import { showJson } from "../core/json.ts";
 import { DrawError, type Drawn, checkOptions } from "../picture/drawn.ts";
 import { type DrawOptions, drawSvg } from "../picture/svg.ts";
 import { load, nullIfAbsent } from "./files/load.ts";
+import type { Pixels } from "./images.ts";
 
 /** Options of `rasterise` and `drawPng`. */
 export interface RasterOptions {
@@ -19,10 +20,14 @@ interface ResvgOptions {
 }
 
 /** The class of @resvg/resvg-js, as far as it is used. */
-type Resvg = new (
-  svg: string,
-  options: ResvgOptions,
-) => { render(): { asPng(): Uint8Array; readonly pixels: Uint8Array }; getBBox(): unknown };
+type Resvg = new (svg: string, options: ResvgOptions) => { render(): Rendered; getBBox(): unknown };
+
+interface Rendered {
+  readonly pixels: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  asPng(): Uint8Array;
+}
 
 /**
  * Returns the PNG of an SVG that `drawSvg` made. Needs the optional package @resvg/resvg-js.
@@ -37,6 +42,16 @@ type Resvg = new (
  * console.log(imageInfo(png).width, imageInfo(png).height); // 200 133
  */
 export async function rasterise(svg: string, options: RasterOptions = {}): Promise<Uint8Array> {
+  return (await render(svg, options)).asPng();
+}
+
+/** Returns the pixels of an SVG that `drawSvg` made, red, green, blue, alpha. Throws as `rasterise` does. */
+export async function rasterPixels(svg: string, options: RasterOptions = {}): Promise<Pixels> {
+  const { pixels, width, height } = await render(svg, options);
+  return { data: pixels, width, height };
+}
+
+async function render(svg: string, options: RasterOptions): Promise<Rendered> {
   if (typeof svg !== "string") throw new DrawError(`got ${showJson(svg)}, expected the text of an SVG`);
   checkOptions(options);
   const { font: ownFont, width } = options ?? {};
@@ -47,7 +62,7 @@ export async function rasterise(svg: string, options: RasterOptions = {}): Promi
     width === undefined ? ({ mode: "original" } as const) : ({ mode: "width", value: width } as const);
   const picture = new Resvg(svg, { font, fitTo }).render();
   checkPhoto(svg, picture.pixels);
-  return picture.asPng();
+  return picture;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Detections in the formats of other projects. Those have pixels, so each function takes the size of the image. */
-import type { Detection } from "../decode/detections.ts";
+import type { DetectionFields } from "../decode/detections.ts";
 import { need } from "./error.ts";
 
 /** Size of the original image in pixels. A `Frame` is one. */
@@ -53,9 +53,9 @@ export interface SupervisionFrame {
 
 /** Returns each detection with its left upper corner, width and height in pixels. */
 function inPixels(
-  detections: Iterable<Detection>,
+  detections: Iterable<DetectionFields>,
   { width, height }: ImageSize,
-): readonly (readonly [Detection, x: number, y: number, width: number, height: number])[] {
+): readonly (readonly [DetectionFields, x: number, y: number, width: number, height: number])[] {
   need(
     width > 0 && height > 0 && width * height < Infinity,
     "image",
@@ -82,7 +82,7 @@ function inPixels(
  * const [result] = toCoco([cat], { imageId: 7, width: 640, height: 480, categories: [1, 17] });
  * console.log(result.category_id, result.bbox); // 17 [160,240,320,240]
  */
-export function toCoco(detections: Iterable<Detection>, image: CocoImage): CocoResult[] {
+export function toCoco(detections: Iterable<DetectionFields>, image: CocoImage): CocoResult[] {
   return inPixels(detections, image).map(([{ class_id, confidence }, ...bbox]) => {
     const category_id = image.categories ? image.categories[class_id] : class_id;
     need(category_id !== undefined, "categories", image.categories, `an id for class ${class_id}`, null);
@@ -102,7 +102,7 @@ export function toCoco(detections: Iterable<Detection>, image: CocoImage): CocoR
  * console.log(predictions[0].x, predictions[0].y, predictions[0].detection_id); // 320 360 frame-7-0
  */
 export function toRoboflow(
-  detections: Iterable<Detection>,
+  detections: Iterable<DetectionFields>,
   image: ImageSize,
   id = "frame",
 ): RoboflowPredictions {
@@ -129,7 +129,7 @@ export function toRoboflow(
  * const cat = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
  * console.log(toSupervision([cat], { width: 640, height: 480 }).xyxy); // [[160,240,480,480]]
  */
-export function toSupervision(detections: Iterable<Detection>, image: ImageSize): SupervisionFrame {
+export function toSupervision(detections: Iterable<DetectionFields>, image: ImageSize): SupervisionFrame {
   const all = inPixels(detections, image);
   return {
     xyxy: all.map(([, x, y, width, height]) => [x, y, x + width, y + height]),

@@ -1,6 +1,6 @@
 /** A packet as `fromPacket` returns it. */
 import type { Config } from "../config/types.ts";
-import type { Detection, Detections } from "../decode/detections.ts";
+import type { DetectionFields, Detections } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { Outputs } from "../decode/inputs.ts";
 import type { Envelope, PacketKind } from "./envelope.ts";
@@ -16,7 +16,7 @@ export interface PacketDecoder {
 }
 
 /** Makes columns of records. The decoder hands over its own, so that packets do without the class. */
-export type DetectionsOf = (rows: readonly Detection[], sources: readonly number[]) => Detections;
+export type DetectionsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
 
 /** The fields of a packet beside its envelope. */
 export interface PacketContent {
@@ -27,7 +27,7 @@ export interface PacketContent {
   /** The network's outputs; empty in a detection packet. */
   readonly tensors: readonly PacketTensor[];
   /** The device's detections, best first; null in a raw packet. */
-  readonly detections: readonly Detection[] | null;
+  readonly detections: readonly DetectionFields[] | null;
   /** Index of the cell that each detection came from. */
   readonly sources: readonly number[];
 }
@@ -56,7 +56,7 @@ export class Packet implements Envelope, PacketContent {
   declare readonly config: string | null;
   declare readonly frame: Frame | null;
   declare readonly tensors: readonly PacketTensor[];
-  declare readonly detections: readonly Detection[] | null;
+  declare readonly detections: readonly DetectionFields[] | null;
   declare readonly sources: readonly number[];
 
   constructor(envelope: Envelope, content: PacketContent) {

@@ -1,6 +1,6 @@
 /** Packets from bytes. Each field is checked before it is used: the bytes come from another machine. */
 import type { StorageOrder } from "../core/tensor.ts";
-import type { Detection } from "../decode/detections.ts";
+import type { DetectionFields } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { type Attributes, type PacketKind, checkAttributes, envelopeOf, eventType } from "./envelope.ts";
 import { need } from "./error.ts";
@@ -64,7 +64,7 @@ function readEvent(head: Record<string, unknown>, rest: Uint8Array): Packet {
     kind: "detection",
     frame: readFrame(frame),
     tensors: [],
-    detections: detections as readonly Detection[],
+    detections: detections as readonly DetectionFields[],
     sources: Array.isArray(sources) ? (sources as readonly number[]) : [],
   });
 }
@@ -84,7 +84,7 @@ export function readFrame(given: unknown): Frame | null {
   return frame;
 }
 
-function checkRecord(d: Partial<Detection> | null, i: number): void {
+function checkRecord(d: Partial<DetectionFields> | null, i: number): void {
   const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max } = d ?? {};
   need(
     [confidence, x_min, y_min, x_max, y_max].every(Number.isFinite) &&

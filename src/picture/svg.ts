@@ -1,9 +1,10 @@
 /** Draws detections on their photo as one SVG file. Runs in every JavaScript runtime. */
 import { toBase64 } from "./base64.ts";
-import { colourOf, coloursOf, inkOn } from "./colours.ts";
-import { type Drawn, checkDetections, checkOptions } from "./drawn.ts";
+import { HALO } from "./colours.ts";
+import { type Drawn, checkOptions } from "./drawn.ts";
 import { type ImageInfo, imageInfo, storedAs, withoutExif } from "./image-info.ts";
-import { type Area, type Tag, boxArea, canvasOf, placeTag } from "./tags.ts";
+import { type Mark, marksOf } from "./marks.ts";
+import { type Area, FONTS, cornerRadius, textPlace } from "./tags.ts";
 
 /** Options of `drawSvg` and `drawPng`. */
 export interface DrawOptions {
@@ -32,38 +33,20 @@ export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options:
   checkOptions(options);
   // In plain JavaScript null says as little as undefined.
   const { tag, title: ownTitle } = options ?? {};
-  // Place the best scores first and draw them last: they get the best places, and stand on top.
-  const best = checkDetections(detections).sort((a, b) => b.confidence - a.confidence);
   const info = imageInfo(photo);
   const { width, height } = info;
-  const canvas = canvasOf(width, height);
-  const colours = coloursOf(best.map((d) => d.class_id));
-  const placed: Area[] = [];
-  const marks = best.map((d) => {
-    const box = boxArea(d, canvas);
-    const text = (tag ?? defaultTag)(d);
-    const label = placeTag(text, box, canvas, placed);
-    placed.push(label.area);
-    const colour = colours.get(d.class_id) ?? colourOf(d.class_id);
-    return { outline: outlineElements(box, colour, canvas.stroke, text), tag: tagElements(label, colour) };
-  });
-  const title = ownTitle ?? `${marks.length} ${marks.length === 1 ? "detection" : "detections"}`;
+  const { stroke, list } = marksOf(detections, info, tag);
+  const title = ownTitle ?? `${list.length} ${list.length === 1 ? "detection" : "detections"}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
     `<title>${escapeXml(title)}</title>`,
     photoElement(photo, info),
     // Put all tags above all outlines: the line of another box must not cross out a name.
-    ...marks.map((m) => m.outline).reverse(),
-    ...marks.map((m) => m.tag).reverse(),
+    ...list.map((mark) => outlineElements(mark, stroke)),
+    ...list.map(tagElements),
     "</svg>",
     "",
   ].join("\n");
-}
-
-/** Returns label and confidence. A network without names has its class ids for labels. */
-function defaultTag({ label, class_id, confidence }: Drawn): string {
-  const name = (label ?? "") === "" || label === String(class_id) ? `class ${class_id}` : label;
-  return `${name} ${Math.round(confidence * 100)}%`;
 }
 
 function photoElement(photo: Uint8Array, info: ImageInfo): string {
@@ -73,31 +56,29 @@ function photoElement(photo: Uint8Array, info: ImageInfo): string {
   return `<image width="${width}" height="${height}"${transform} href="data:${info.mime};base64,${data}"/>`;
 }
 
-function outlineElements(
-  { x, y, width, height }: Area,
-  colour: string,
-  stroke: number,
-  text: string,
-): string {
-  const rect = `<rect x="${decimal(x)}" y="${decimal(y)}" width="${decimal(width)}" height="${decimal(height)}" fill="none"`;
+function outlineElements({ box, colour, tag }: Mark, stroke: number): string {
+  const rect = `<rect ${placeAttributes(box)} fill="none"`;
   return [
     // A dark line beneath keeps the coloured line visible on a photo of the same colour.
-    `${rect} stroke="#000" stroke-opacity="0.45" stroke-width="${decimal(stroke * 1.9)}"/>`,
-    `${rect} stroke="${colour}" stroke-width="${decimal(stroke)}"><title>${escapeXml(text)}</title></rect>`,
+    `${rect} stroke="#000" stroke-opacity="${HALO.opacity}" stroke-width="${decimal(stroke * HALO.width)}"/>`,
+    `${rect} stroke="${colour}" stroke-width="${decimal(stroke)}"><title>${escapeXml(tag.text)}</title></rect>`,
   ].join("\n");
 }
 
-function tagElements({ text, area, fontSize, padding, textWidth }: Tag, colour: string): string {
+function tagElements({ tag, colour, ink }: Mark): string {
+  const { text, area, fontSize, textWidth } = tag;
   if (text === "") return "";
-  const { x, y, width, height } = area;
-  const radius = Math.min(height / 5, 4);
+  const [x, y] = textPlace(tag);
   return [
-    `<rect x="${decimal(x)}" y="${decimal(y)}" width="${decimal(width)}" height="${decimal(height)}" rx="${decimal(radius)}" fill="${colour}"/>`,
+    `<rect ${placeAttributes(area)} rx="${decimal(cornerRadius(tag))}" fill="${colour}"/>`,
     // textLength keeps the words inside the tag, whatever font the viewer has.
-    `<text x="${decimal(x + padding)}" y="${decimal(y + fontSize * 1.03)}" font-family="DejaVu Sans, Verdana, sans-serif" font-size="${decimal(fontSize)}"` +
-      ` textLength="${decimal(textWidth)}" lengthAdjust="spacingAndGlyphs" fill="${inkOn(colour)}">${escapeXml(text)}</text>`,
+    `<text x="${decimal(x)}" y="${decimal(y)}" font-family="${FONTS}" font-size="${decimal(fontSize)}"` +
+      ` textLength="${decimal(textWidth)}" lengthAdjust="spacingAndGlyphs" fill="${ink}">${escapeXml(text)}</text>`,
   ].join("\n");
 }
+
+const placeAttributes = ({ x, y, width, height }: Area): string =>
+  `x="${decimal(x)}" y="${decimal(y)}" width="${decimal(width)}" height="${decimal(height)}"`;
 
 /** Returns a coordinate with two decimals at most. */
 const decimal = (value: number): string => String(Math.round(value * 100) / 100);

@@ -26,6 +26,18 @@ export interface Tag {
   readonly textWidth: number;
 }
 
+/** Families of fonts for tags, the first one that is there. */
+export const FONTS = "DejaVu Sans, Verdana, sans-serif";
+
+/** Returns where the text of a tag begins, on its base line. */
+export const textPlace = ({ area, padding, fontSize }: Tag): readonly [x: number, y: number] => [
+  area.x + padding,
+  area.y + fontSize * 1.03,
+];
+
+/** Returns the radius of a tag's corners. */
+export const cornerRadius = ({ area }: Tag): number => Math.min(area.height / 5, 4);
+
 /** Height of a tag in font sizes. */
 const TAG_HEIGHT = 1.35;
 /** Space beside the text, in font sizes. */
@@ -62,8 +74,9 @@ export function placeTag(text: string, box: Area, canvas: Canvas, placed: readon
 }
 
 /**
- * Returns the first area that no other tag overlaps: above the box, at its inner top, below, at its inner bottom; each
- * along the left edge, then along the right one.
+ * Returns the first area that no other tag overlaps: above the box, at its inner top, below, at its inner bottom, then
+ * line by line down the box; each along the left edge, then along the right one. If all are taken, it is the one that
+ * hides the least.
  */
 function findArea(
   box: Area,
@@ -75,7 +88,11 @@ function findArea(
   const bottom = box.y + box.height;
   const left = box.x - half;
   const right = box.x + box.width + half - size.width;
-  const tops = [box.y - half - size.height, box.y + half, bottom + half, bottom - half - size.height];
+  const rows = Math.min(MOST_ROWS, Math.floor(box.height / size.height));
+  const tops = [
+    ...[box.y - half - size.height, box.y + half, bottom + half, bottom - half - size.height],
+    ...Array.from({ length: rows }, (_, row) => box.y + half + row * size.height),
+  ];
   const all = tops.flatMap((y) => [left, right].map((x) => ({ x, y })));
   const inside = all.filter(({ y }) => y >= 0 && y + size.height <= canvas.height);
   const areas = (inside.length > 0 ? inside : all).map(({ x, y }) => ({
@@ -83,11 +100,25 @@ function findArea(
     y: clamp(y, 0, canvas.height - size.height),
     ...size,
   }));
-  return areas.find((area) => !placed.some((other) => overlaps(area, other))) ?? areas[0];
+  let best = areas[0];
+  let least = Infinity;
+  for (const area of areas) {
+    const hidden = placed.reduce((sum, other) => sum + overlapOf(area, other), 0);
+    if (hidden < least) [best, least] = [area, hidden];
+    if (hidden === 0) break;
+  }
+  return best;
 }
 
-const overlaps = (a: Area, b: Area): boolean =>
-  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+/** Most lines down a box that are tried for a tag. */
+const MOST_ROWS = 20;
+
+/** Returns the overlap of two areas in square pixels. */
+function overlapOf(a: Area, b: Area): number {
+  const width = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x);
+  const height = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y);
+  return width > 0 && height > 0 ? width * height : 0;
+}
 
 /** Advance widths of DejaVu Sans from blank to tilde, in hundredths of the font size. */
 // prettier-ignore

@@ -1,4 +1,5 @@
 /** The public contract: slots, detections, statistics, description, ways of making a decoder, memory. */
+import { inspect as print } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createDecoder, createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
@@ -557,6 +558,24 @@ test("toPixels multiplies x by the width and y by the height", () => {
   );
   expect(() => untyped(d, { width: 640, height: 100 })).toThrow(RangeError);
   expect(d.x_min).toBe(0.1);
+});
+
+test("a detection has a corner, a width and a height, which are no part of its record", () => {
+  const d = { class_id: 1, label: "x", confidence: 0.5, x_min: 0.25, y_min: 0.125, x_max: 0.5, y_max: 1 };
+  const pixels = toPixels({ ...d, id: 7 } as typeof d, 640, 480);
+  expect([pixels.x, pixels.y, pixels.width, pixels.height]).toEqual([160, 60, 160, 420]);
+  const found = createDecoderSync({ family: "ssd-detection-output" }).decode([
+    { data: Float32Array.from([0, 1, 0.5, 0.25, 0.125, 0.5, 1]), dims: [1, 1, 1, 7] },
+  ]);
+  const [first] = found;
+  expect([first.x, first.y, first.width, first.height]).toEqual([0.25, 0.125, 0.25, 0.875]);
+  const fields = ["class_id", "label", "confidence", "x_min", "y_min", "x_max", "y_max"];
+  expect(Object.keys(first)).toEqual(fields);
+  expect(Object.keys(JSON.parse(JSON.stringify(found))[0] as object)).toEqual(fields);
+  // what a caller put beside the fields stays, and both print as plain objects
+  expect(Object.keys(pixels)).toEqual([...fields, "id"]);
+  expect(print(first)).toMatch(/^\{\s*class_id: 1/);
+  expect(print(pixels)).toMatch(/^\{\s*class_id: 1/);
 });
 
 test("an ONNX Runtime result passes as it is", () => {

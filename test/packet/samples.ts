@@ -1,10 +1,10 @@
 /** What other projects' readers were given: see scripts/packet-readers.py. */
-import { type Detection, createDecoderSync } from "../../src/entries/index.ts";
+import { type DetectionFields, createDecoderSync } from "../../src/entries/index.ts";
 import { packetHeaders, toCoco, toPacket, toRoboflow, toSupervision } from "../../src/entries/packet.ts";
 import { about, frame } from "./support.ts";
 
 /** Numbers that binary fractions hold, so that no reader's arithmetic rounds. */
-export const detections: readonly Detection[] = [
+export const detections: readonly DetectionFields[] = [
   { class_id: 1, label: "cat", confidence: 0.75, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 },
   { class_id: 0, label: "person", confidence: 0.5, x_min: 0, y_min: 0.125, x_max: 0.5, y_max: 0.375 },
 ];

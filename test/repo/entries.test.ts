@@ -182,6 +182,22 @@ describe("each entry answers as recorded", () => {
     }
   });
 
+  test("boxwright/detect makes decoders and throws errors of the entry that stands beside it", async () => {
+    for (const [entry, detect] of [
+      ["index.mjs", "detect.mjs"],
+      ["index.node.mjs", "detect.node.mjs"],
+      ["index.cjs", "detect.cjs"],
+      ["index.node.cjs", "detect.node.cjs"],
+    ]) {
+      const { ConfigError } = (await load(entry)) as unknown as { ConfigError: typeof Error };
+      const { createDetector } = (await load(detect)) as unknown as {
+        createDetector: (source: object) => Promise<unknown>;
+      };
+      const runtime = { open: () => expect.unreachable() };
+      await expect(createDetector({ model: new Uint8Array(8), runtime })).rejects.toBeInstanceOf(ConfigError);
+    }
+  });
+
   test("boxwright/prepare lets decoders of every entry prepare images, with one import", () => {
     for (const entry of ["index.mjs", "index.node.mjs", "index.cjs", "ts.mjs", "ts.cjs"])
       for (const prepare of [
@@ -207,6 +223,7 @@ describe("each entry answers as recorded", () => {
   test("no entry but boxwright/node imports anything; that for Node, what reads files", () => {
     const expected: Record<string, string[]> = {
       "index.node": ["node:fs"],
+      "detect.node": ["node:fs"],
       workerd: ["./scalar.wasm", "./simd.wasm"],
       "prepare.node": ["node:fs"],
       "prepare.workerd": ["./prepare.scalar.wasm", "./prepare.simd.wasm"],
@@ -231,6 +248,10 @@ describe("each entry answers as recorded", () => {
       "track",
       "model.node",
       "model.workerd",
+      "labels",
+      "draw",
+      "detect",
+      "detect.node",
       "prepare",
       "prepare.node",
       "prepare.ts",

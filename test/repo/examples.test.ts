@@ -5,6 +5,9 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import * as boxwright from "../../src/entries/index.ts";
+import * as detect from "../../src/entries/detect.ts";
+import * as draw from "../../src/entries/draw.ts";
+import * as labels from "../../src/entries/labels.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
 import * as prepare from "../../src/entries/prepare.ts";
@@ -49,6 +52,9 @@ const entries: Record<string, string> = {
   "boxwright/plan": "plan",
   "boxwright/plan/ts": "plan",
   "boxwright/priors": "priors",
+  "boxwright/detect": "detect",
+  "boxwright/draw": "draw",
+  "boxwright/labels": "labels",
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
   "boxwright/packet": "packet",
@@ -99,8 +105,8 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const bundles = [boxwright, model, node, packet, plan, pool, prepare, priors, suppress, tiles, track];
-    const names = bundles.flatMap((entry) =>
+    const bundles = [boxwright, detect, draw, labels, model, node, packet, plan, pool, prepare, priors];
+    const names = [...bundles, suppress, tiles, track].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

@@ -24,6 +24,7 @@ const LAYERS = [
   "packet",
   "pool",
   "picture",
+  "detect",
   "node",
   "entries",
 ];

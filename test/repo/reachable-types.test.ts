@@ -39,7 +39,21 @@ function unreachable(program: ts.Program, file: string): { lost: string[]; types
   return { lost: types.filter((s) => !seen.has(s)).map((s) => s.name), types: types.length };
 }
 
-const names = ["index", "packet", "plan", "pool", "prepare", "priors", "suppress", "tiles", "track", "node"];
+const names = [
+  "index",
+  "packet",
+  "plan",
+  "pool",
+  "prepare",
+  "priors",
+  "detect",
+  "draw",
+  "labels",
+  "node",
+  "suppress",
+  "tiles",
+  "track",
+];
 const program = ts.createProgram(names.map(entryFile), {
   target: ts.ScriptTarget.ES2022,
   module: ts.ModuleKind.NodeNext,

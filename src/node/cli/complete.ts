@@ -9,8 +9,9 @@ export function completionOf(word: string, command: CommandName): string {
   const similar = similarOptions(word, command);
   if (similar.length > 0) return `Did you mean ${similar.map((name) => `--${name}`).join(" or ")}?`;
   const others = COMMAND_NAMES.filter((other) => Object.hasOwn(optionsOf(other), word));
-  return others.length > 0
-    ? `It is an option of ${others.join(" and ")}, not of ${command}.`
+  const last = others.pop();
+  return last !== undefined
+    ? `It is an option of ${[...(others.length > 0 ? [others.join(", ")] : []), last].join(" and ")}, not of ${command}.`
     : `${command} has no option like it.`;
 }
 

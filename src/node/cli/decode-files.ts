@@ -4,12 +4,17 @@ import type { Detection } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { Stats } from "../../decode/stats.ts";
 import type { Description } from "../../plan/describe.ts";
-import { readInputUpTo } from "../files/read.ts";
+import { TensorError } from "../../core/errors.ts";
+import { type Input, readInputUpTo } from "../files/read.ts";
+import { MissingPackage } from "../images.ts";
+import { type Folders, framesIn, isFolder, photoFinder } from "./frames.ts";
 import { checkHasNetwork, configAmong, selectOnly, tensorsAmong } from "./inputs.ts";
+import type { Io } from "./io.ts";
 import { UsageError, type Values } from "./options.ts";
 import { RESIZES, frameOf } from "./photo.ts";
+import { Progress } from "./progress.ts";
 import { setupOf } from "./setup.ts";
-import { mostBytes } from "./values.ts";
+import { mostBytes, textOf } from "./values.ts";
 
 export interface Decoded {
   /** Detections of each image of the batch. */
@@ -24,25 +29,109 @@ export interface Decoded {
 
 /** Decodes tensor files by the config among the files, or by options. */
 export async function decodeFiles(paths: readonly string[], values: Values): Promise<Decoded> {
-  const inputs = await Promise.all(paths.map(readInputUpTo(mostBytes(values))));
-  const config = configAmong(inputs);
-  const tensors = selectOnly(tensorsAmong(inputs, values), values);
-  checkHasNetwork(config, values);
-  if (tensors.length === 0) throw new UsageError("no tensors are given. Pass tensor files.");
+  const network = await Network.open(paths, values);
+  return network.decode([], values);
+}
 
-  const setup = await setupOf(values, config?.text);
-  const decoder = await createDecoder(setup.config, setup.options);
-  const frame = await frameOf(values);
-  const byName = Object.fromEntries(tensors.map((t) => [t.name, t]));
-  const start = performance.now();
-  const results = decoder.decodeBatch(byName, frame);
-  const milliseconds = performance.now() - start;
-  return {
-    images: results.map((detections) => detections.toArray()),
-    engine: decoder.engine,
-    frame,
-    notes: notesOf(decoder, frame, values),
-    milliseconds,
+/** A network whose frames are decoded one by one. */
+export class Network {
+  readonly decoder: Decoder;
+  /** Files of every frame. */
+  readonly #shared: readonly Input[];
+
+  private constructor(decoder: Decoder, shared: readonly Input[]) {
+    this.decoder = decoder;
+    this.#shared = shared;
+  }
+
+  /** Reads the config among the files, and tensors that belong to every frame. */
+  static async open(paths: readonly string[], values: Values): Promise<Network> {
+    const shared = await Promise.all(paths.map(readInputUpTo(mostBytes(values))));
+    const config = configAmong(shared);
+    checkHasNetwork(config, values);
+    const setup = await setupOf(values, config?.text);
+    return new Network(await createDecoder(setup.config, setup.options), shared);
+  }
+
+  /** Decodes the tensors of more files. Options name the photo. */
+  async decode(paths: readonly string[], values: Values): Promise<Decoded> {
+    const { decoder } = this;
+    const inputs = [...this.#shared, ...(await Promise.all(paths.map(readInputUpTo(mostBytes(values)))))];
+    const tensors = selectOnly(tensorsAmong(inputs, values), values);
+    if (tensors.length === 0 && paths.length > 0)
+      throw new TensorError("got no tensors, expected those of a frame");
+    if (tensors.length === 0) throw new UsageError("no tensors are given. Pass tensor files.");
+    const frame = await frameOf(values);
+    const byName = Object.fromEntries(tensors.map((t) => [t.name, t]));
+    const start = performance.now();
+    const results = decoder.decodeBatch(byName, frame);
+    const milliseconds = performance.now() - start;
+    return {
+      images: results.map((detections) => detections.toArray()),
+      engine: decoder.engine,
+      frame,
+      notes: notesOf(decoder, frame, values),
+      milliseconds,
+    };
+  }
+}
+
+/** A frame of a folder, decoded. */
+export interface FolderResult {
+  readonly name: string;
+  readonly decoded: Decoded;
+  /** Path of its photo, if there is one. */
+  readonly photo: string | undefined;
+}
+
+/**
+ * Decodes every frame of folders. A frame that fails is reported, and the next one follows.
+ * @param words folders, and files that belong to every frame
+ * @param each called with every result
+ * @throws TensorError at the end, if some frame failed
+ */
+export async function decodeFolders(
+  { folders, shared }: Folders,
+  values: Values,
+  io: Io,
+  each: (result: FolderResult, network: Network) => void | Promise<void>,
+): Promise<void> {
+  const network = await Network.open(shared, values);
+  const frames = (await Promise.all(folders.map(framesIn))).flat();
+  const photoOf = await photosOf(values);
+  const progress = new Progress(io, frames.length);
+  const seen = new Set<string>();
+  let failed = 0;
+  for (const { name, paths } of frames) {
+    progress.show(name);
+    try {
+      const photo = photoOf(name);
+      const decoded = await network.decode(paths, photo === undefined ? values : { ...values, photo });
+      progress.clear();
+      // The same note for each frame would bury the results.
+      for (const note of decoded.notes.filter((text) => !seen.has(text))) io.err(`boxwright: ${note}\n`);
+      decoded.notes.forEach((note) => seen.add(note));
+      await each({ name, decoded, photo }, network);
+    } catch (error) {
+      progress.clear();
+      if (error instanceof UsageError || error instanceof MissingPackage) throw error;
+      failed++;
+      io.err(`boxwright: ${paths.join(", ")}: ${(error as Error).message}\n`);
+    }
+    progress.count();
+  }
+  if (failed > 0) throw new TensorError(`${failed} of ${frames.length} frames failed.`);
+}
+
+/** Returns which photo belongs to a frame: the only one, or that of its name in the folder that --photo names. */
+async function photosOf(values: Values): Promise<(name: string) => string | undefined> {
+  const photos = textOf(values, "photo");
+  if (photos === undefined || !(await isFolder(photos))) return () => photos;
+  const find = await photoFinder(photos);
+  return (name) => {
+    const found = find(name);
+    if (found === undefined) throw new TensorError(`got no photo ${name}.png or ${name}.jpg in ${photos}`);
+    return found;
   };
 }
 

@@ -1,15 +1,47 @@
 /** `boxwright decode`: tensors to detections, as a table or as JSON. */
-import { type Detection, toPixels } from "../../decode/detections.ts";
-import type { Frame } from "../../decode/frame.ts";
-import { type Decoded, decodeFiles } from "./decode-files.ts";
+import { type Decoded, type Network, decodeFiles, decodeFolders } from "./decode-files.ts";
+import { type Folders, splitFolders } from "./frames.ts";
 import type { Io } from "./io.ts";
+import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
-import { table } from "./table.ts";
+import { type Formatter, formatOf, formatter } from "./results.ts";
+import { detectionTable } from "./table.ts";
+import { textOf } from "./values.ts";
 
 export async function decode({ positionals, values }: Parsed, io: Io): Promise<void> {
+  const split = await splitFolders(positionals);
+  if (split !== null) return decodeAll(split, values, io);
+  if (values["format"] !== undefined)
+    throw new UsageError("--format is for folders. For one frame there are a table and --json.");
   const decoded = await decodeFiles(positionals, values);
   for (const note of decoded.notes) io.err(`boxwright: ${note}\n`);
   io.out(values["json"] ? jsonText(decoded) : tableText(decoded));
+}
+
+/** Decodes the frames of folders, one result for each image. */
+async function decodeAll(split: Folders, values: Values, io: Io): Promise<void> {
+  const format = formatOf(textOf(values, "format"), values["json"] ? "json" : "table");
+  let printer: Formatter | null = null;
+  let count = 0;
+  const begin = (network: Network): Formatter => {
+    const made = formatter(format, network.decoder.config.labels);
+    io.out(made.begin);
+    return made;
+  };
+  try {
+    await decodeFolders(split, values, io, ({ name, decoded, photo }, network) => {
+      printer ??= begin(network);
+      const { images, frame } = decoded;
+      for (const [i, detections] of images.entries()) {
+        const image = (photo ?? name) + (images.length > 1 ? `#${i}` : "");
+        const size = { width: frame?.width ?? null, height: frame?.height ?? null };
+        io.out(printer.of({ image, ...size, output_format: "detection", detections }, count++));
+      }
+    });
+  } finally {
+    const printed = printer as Formatter | null;
+    if (printed !== null) io.out(printed.end);
+  }
 }
 
 /** Returns one object for one image, and a list for a batch. */
@@ -30,20 +62,3 @@ function tableText({ images, engine, frame, milliseconds }: Decoded): string {
 
 /** Returns a number of detections in words. */
 export const countText = (count: number): string => `${count} ${count === 1 ? "detection" : "detections"}`;
-
-const HEAD = ["label", "class", "confidence", "x_min", "y_min", "x_max", "y_max"];
-
-function detectionTable(detections: readonly Detection[], frame: Frame | undefined): string {
-  const rows = detections.map((d) => [
-    d.label,
-    String(d.class_id),
-    ...[d.confidence, d.x_min, d.y_min, d.x_max, d.y_max].map((v) => v.toFixed(4)),
-    ...(frame ? [pixelText(d, frame)] : []),
-  ]);
-  return table(frame ? [...HEAD, "pixels (x, y, width, height)"] : HEAD, rows);
-}
-
-function pixelText(d: Detection, { width, height }: Frame): string {
-  const { x_min, y_min, x_max, y_max } = toPixels(d, width, height);
-  return [x_min, y_min, x_max - x_min, y_max - y_min].map((v) => String(Math.round(v))).join(", ");
-}

@@ -1,5 +1,7 @@
 /** `boxwright draw`: detections on their photo, as SVG or PNG. */
-import { basename, extname } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { TensorError } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import type { Drawn } from "../../picture/drawn.ts";
 import { imageInfo } from "../../picture/image-info.ts";
@@ -8,7 +10,8 @@ import { load } from "../files/load.ts";
 import { decodeText } from "../files/raw.ts";
 import { rasterise } from "../raster.ts";
 import { countText } from "./decode.ts";
-import { decodeFiles } from "./decode-files.ts";
+import { decodeFiles, decodeFolders } from "./decode-files.ts";
+import { type Folders, isFolder, splitFolders } from "./frames.ts";
 import type { Io } from "./io.ts";
 import { UsageError, type Values, optionsOf } from "./options.ts";
 import type { Parsed } from "./parse.ts";
@@ -16,6 +19,8 @@ import { checkPlaces, readNamed, writeNamed } from "./places.ts";
 import { mostBytes, textOf, textsOf, wholeOf, wrongValue } from "./values.ts";
 
 export async function draw({ positionals, values }: Parsed, io: Io): Promise<void> {
+  const split = await splitFolders(positionals);
+  if (split !== null) return drawAll(split, values, io);
   const photoPath = textOf(values, "photo");
   if (photoPath === undefined) throw new UsageError("--photo is missing. Name the PNG or JPEG to draw on.");
   const outs = outPaths(values, photoPath);
@@ -36,6 +41,42 @@ export async function draw({ positionals, values }: Parsed, io: Io): Promise<voi
     await writeNamed("out", out, picture);
     io.out(`${out}: ${countText(detections.length)}\n`);
   }
+}
+
+/** Draws the frames of folders on their photos, which have the same names. */
+async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
+  const photos = textOf(values, "photo");
+  if (photos === undefined || !(await isFolder(photos)))
+    throw new UsageError("--photo has to name a folder too: each frame is drawn on the photo of its name.");
+  const idle = ["detections", "index"].find((option) => values[option] !== undefined);
+  if (idle !== undefined) throw new UsageError(`--${idle} is for one frame, and a folder is given.`);
+  const patterns = (textsOf(values, "out") ?? ["*.boxes.svg"]).map(outPattern);
+  await decodeFolders(split, values, io, async ({ name, decoded, photo = "" }) => {
+    const [detections] = decoded.images;
+    if (decoded.images.length > 1)
+      throw new TensorError("got a batch of several images, expected one for its photo");
+    const bytes = await readNamed("photo", photo, mostBytes(values));
+    const svg = drawSvg(bytes, detections, { title: `${basename(photo)}: ${countText(detections.length)}` });
+    for (const pattern of patterns) {
+      const out = pattern.replace("*", name);
+      await checkPlaces([["out", out]], [photo]);
+      await mkdir(dirname(out), { recursive: true });
+      await writeNamed("out", out, /\.png$/i.test(out) ? await rasterise(svg, rasterOptions(values)) : svg);
+      io.out(`${out}: ${countText(detections.length)}\n`);
+    }
+  });
+}
+
+/** Returns where pictures go: a name in which "*" stands for the frame's, or a folder. */
+function outPattern(out: string): string {
+  if (/\*[^/]*\.(svg|png)$/i.test(out)) return out;
+  if (/\.(svg|png)$/i.test(out))
+    throw wrongValue(
+      "out",
+      out,
+      'a folder, or a name with "*" for the name of each frame, such as boxes/*.png',
+    );
+  return join(out, "*.boxes.svg");
 }
 
 /** Returns the pictures to write. Default: an SVG named after the photo, in the current folder. */

@@ -22,10 +22,26 @@ interface Page {
 }
 
 const PAGES: Readonly<Record<CommandName, Page>> = {
+  run: {
+    usage: ["boxwright run MODEL PHOTOS... [options]"],
+    about: `Runs a network on photos, and prints what is found. MODEL is an ONNX file. PHOTOS are PNG and JPEG files, folders,
+patterns in quotes, or - for standard input (a photo, or one path per line). A photo that fails does not end the run, but the
+exit code is 1 then.`,
+    note: "Needs optional packages: npm install onnxruntime-node pngjs jpeg-js. --draw also needs @resvg/resvg-js dejavu-fonts-ttf.",
+    examples: [
+      "boxwright run yolov8n.onnx photo.jpg --draw boxes",
+      'boxwright run yolox.onnx "photos/**/*.jpg" --labels coco80 --format ndjson --out found.ndjson',
+    ],
+  },
   decode: {
     usage: ["boxwright decode [CONFIG] TENSORS... [options]"],
     about: "Prints the detections. Coordinates are 0..1, and in pixels too if the photo's size is known.",
-    examples: ["boxwright decode config.json outputs/meta.json --activation logits --photo cat.png"],
+    note: `A folder stands for its frames: each .npy, .npz and .safetensors in it, and each folder with a meta.json. A frame that fails
+does not end the command, but the exit code is 1 then.`,
+    examples: [
+      "boxwright decode config.json outputs/meta.json --activation logits --photo cat.png",
+      "boxwright decode config.json frames --photo photos --format ndjson",
+    ],
   },
   draw: {
     usage: [
@@ -34,7 +50,10 @@ const PAGES: Readonly<Record<CommandName, Page>> = {
     ],
     about: "Draws the detections on the photo.",
     note: "SVG needs nothing else. PNG needs the optional packages: npm install @resvg/resvg-js dejavu-fonts-ttf",
-    examples: ["boxwright draw config.json outputs.npz --photo cat.jpg --resize letterbox --out cat.png"],
+    examples: [
+      "boxwright draw config.json outputs.npz --photo cat.jpg --resize letterbox --out cat.png",
+      'boxwright draw config.json frames --photo photos --out "boxes/*.png"',
+    ],
   },
   inspect: {
     usage: ["boxwright inspect [CONFIG] [TENSORS | NAME:SHAPE[:TYPE[:SCALE,ZERO]]]... [options]"],
@@ -65,6 +84,7 @@ const OVERVIEW = `boxwright turns the output tensors of YOLO and SSD networks in
 
 Usage: boxwright COMMAND [options]
 
+  run       photos to detections, by an ONNX network
   decode    tensors to detections, as a table or as JSON
   draw      boxes, labels and confidences on a photo, as SVG or PNG
   inspect   how a config, an archive, tensor files or shapes would be read

@@ -4,4 +4,8 @@ export interface Io {
   out(text: string | Uint8Array): void;
   /** Writes to standard error. */
   err(text: string): void;
+  /** Reads standard input to its end. Default: it is empty. */
+  stdin?(): Promise<Uint8Array>;
+  /** True if standard error is a terminal, where a line can be written over. Default: false. */
+  readonly isTerminal?: boolean;
 }

@@ -50,8 +50,8 @@ export const NETWORK: Options = {
     aliases: ["nc", "numclasses"],
   },
   labels: {
-    value: "FILE|a,b,c",
-    help: "class names, one per line or separated by commas",
+    value: "FILE|a,b,c|NAME",
+    help: "class names, one per line or separated by commas; or coco80, coco91, voc20, voc21",
     sets: "labels",
     example: "names.txt",
     aliases: ["names", "classnames"],
@@ -206,7 +206,7 @@ const ENGINE: Options = { engine: { value: "NAME", help: "auto, simd, scalar, ts
 export const FRAME: Options = {
   photo: {
     value: "FILE",
-    help: "PNG or JPEG that the network saw; coordinates come back relative to it",
+    help: "PNG or JPEG that the network saw; coordinates come back relative to it. For folders of frames: a folder of photos of the same names",
     aliases: ["image", "img"],
   },
   "image-size": { value: "WxH", help: "size of the photo, if the file is not at hand" },
@@ -214,6 +214,15 @@ export const FRAME: Options = {
     value: "NAME",
     help: "how the photo was fitted into the network input: stretch (default), letterbox, letterbox-topleft",
   },
+};
+
+const PREPARE: Options = {
+  resize: { value: "NAME", help: "letterbox, letterbox-topleft, stretch, crop" },
+  pad: { value: "N", help: "channel value of the padding, 0..255" },
+  order: { value: "NAME", help: "order of the input's channels: RGB, BGR" },
+  mean: { value: "a,b,c", help: "value to subtract from channels of 0..255, one or one per channel" },
+  std: { value: "a,b,c", help: "divisor of channels, one or one per channel: 255 for an input of 0..1" },
+  resample: { value: "NAME", help: "bilinear, area, nearest, pillow" },
 };
 
 const groups = (own: Options, ...shared: readonly Group[]): readonly Group[] => [
@@ -227,12 +236,39 @@ const NETWORK_GROUP: Group = {
   options: NETWORK,
 };
 const RULES_GROUP: Group = { title: "Rules", options: { ...RULES, ...FILES } };
+const PREPARE_GROUP: Group = {
+  title: "Preparation of photos, over what the network's file and family say",
+  options: PREPARE,
+};
 const RUN_GROUP: Group = { title: "Rules", options: { ...RULES, ...ENGINE, ...FILES } };
 
 /** Options of each command, in the order of its help. */
 export const COMMANDS = {
+  run: groups(
+    {
+      format: { value: "NAME", help: "table (default), json, ndjson, coco, csv" },
+      out: {
+        value: "FILE",
+        help: "write results here instead of to standard output, once all images are done",
+        aliases: ["o", "output"],
+      },
+      resume: { help: "go on with a run to --out that was stopped, or run again what failed" },
+      draw: {
+        value: "FOLDER",
+        help: "draw boxes on each photo, in the photo's own format, below this folder",
+        aliases: ["save", "outdir"],
+      },
+      config: { value: "FILE", help: "config file of the network, over what the model file says" },
+    },
+    PREPARE_GROUP,
+    NETWORK_GROUP,
+    RUN_GROUP,
+  ),
   decode: groups(
-    { json: { help: 'print {"output_format": "detection", "detections": [...]}' } },
+    {
+      json: { help: 'print {"output_format": "detection", "detections": [...]}' },
+      format: { value: "NAME", help: "for folders: table (default), json, ndjson, coco, csv" },
+    },
     PHOTO_GROUP,
     NETWORK_GROUP,
     RUN_GROUP,
@@ -241,7 +277,7 @@ export const COMMANDS = {
     {
       out: {
         value: "FILE",
-        help: "picture to write, .svg or .png; repeatable; default: the photo's name with .boxes.svg",
+        help: "picture to write, .svg or .png; repeatable; default: the photo's name with .boxes.svg. For folders: a folder, or a name with * for the frame's",
         isRepeatable: true,
         aliases: ["o", "output"],
       },

@@ -12,12 +12,14 @@ import { inspect } from "./inspect.ts";
 import type { Io } from "./io.ts";
 import { COMMAND_NAMES, type CommandName, UsageError, isCommand } from "./options.ts";
 import { type Parsed, parseWords } from "./parse.ts";
+import { runNetwork } from "./run-network.ts";
 
 const DONE = 0;
 const REFUSED = 1;
 const USAGE = 2;
 
 const commands: Readonly<Record<CommandName, (parsed: Parsed, io: Io) => Promise<void>>> = {
+  run: runNetwork,
   decode,
   draw,
   inspect,

@@ -2,6 +2,7 @@
 import type { DecoderOptions } from "../../config/types.ts";
 import { load, nullIfAbsent } from "../files/load.ts";
 import { readInputUpTo, tensorsOf } from "../files/read.ts";
+import { isLabelSet, labelsOf } from "../../core/labels.ts";
 import { utf8 } from "../files/text.ts";
 import { UsageError, type Values } from "./options.ts";
 import {
@@ -47,7 +48,7 @@ function checkAnchorOptions(values: Values, hasFile: boolean): void {
 }
 
 async function decoderOptions(values: Values, hasFile: boolean): Promise<DecoderOptions> {
-  const labels = await labelsOf(values);
+  const labels = await labelsIn(values);
   const scaleXY = numbersOf(values, "scale-xy");
   return defined({
     engine: values["engine"],
@@ -79,16 +80,20 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
 const defined = (object: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
-/** Reads labels from a file, one per line. If there is no such file, the value itself is a list of labels. */
-async function labelsOf(values: Values): Promise<string[] | undefined> {
+/**
+ * Reads labels from a file, one per line. If there is no such file, the value is the name of a list that the package
+ * has, or is itself a list of labels.
+ */
+async function labelsIn(values: Values): Promise<readonly string[] | undefined> {
   const value = textOf(values, "labels");
   if (value === undefined) return undefined;
   const file = await load(value, mostBytes(values)).catch(nullIfAbsent);
+  if (file === null && isLabelSet(value)) return labelsOf(value);
   if (file === null && !value.includes(","))
     throw wrongValue(
       "labels",
       value,
-      "a file that can be read, or names separated by commas. Write a single name with a comma behind it.",
+      "a file that can be read, coco80, coco91, voc20, voc21, or names separated by commas. Write a single name with a comma behind it.",
     );
   const labels = (file === null ? value.split(",") : linesOf(file, value)).map((label) => label.trim());
   // An empty label in between stays: it is a class without a name.

@@ -1,3 +1,6 @@
+/** Prints tables. */
+import { type DetectionFields, toPixels } from "../../decode/detections.ts";
+
 /** Returns rows of text as aligned columns: columns of numbers to the right, all others to the left. */
 export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
   const rows = lines.map((cells) => cells.map(printable));
@@ -15,7 +18,7 @@ export function table(head: readonly string[], lines: readonly (readonly string[
 }
 
 /** Replaces control and bidirectional characters. Files may contain them, and they can rewrite a terminal line. */
-const printable = (text: string): string =>
+export const printable = (text: string): string =>
   text.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, "\ufffd");
 
 /** East Asian wide characters: they take two columns on a terminal. */
@@ -24,3 +27,27 @@ const WIDE =
 
 /** Returns the columns that a text takes on a terminal. */
 const widthOf = (text: string): number => [...text].reduce((n, c) => n + (WIDE.test(c) ? 2 : 1), 0);
+
+const HEAD = ["label", "class", "confidence", "x_min", "y_min", "x_max", "y_max"];
+
+/** Returns detections as a table, in pixels too if the size of the image is known. */
+export function detectionTable(
+  detections: readonly DetectionFields[],
+  frame: { readonly width: number; readonly height: number } | undefined,
+): string {
+  const rows = detections.map((d) => [
+    d.label,
+    String(d.class_id),
+    ...[d.confidence, d.x_min, d.y_min, d.x_max, d.y_max].map((v) => v.toFixed(4)),
+    ...(frame ? [pixelText(d, frame)] : []),
+  ]);
+  return table(frame ? [...HEAD, "pixels (x, y, width, height)"] : HEAD, rows);
+}
+
+function pixelText(
+  d: DetectionFields,
+  { width, height }: { readonly width: number; readonly height: number },
+): string {
+  const box = toPixels(d, width, height);
+  return [box.x, box.y, box.width, box.height].map((v) => String(Math.round(v))).join(", ");
+}

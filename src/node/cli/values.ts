@@ -61,6 +61,19 @@ export function numbersOf(values: Values, option: string): number[] | undefined 
   return numbers;
 }
 
+/** Reads one of some words. */
+export function oneOf<const W extends string>(
+  values: Values,
+  option: string,
+  words: readonly W[],
+): W | undefined {
+  const value = textOf(values, option);
+  if (value === undefined) return undefined;
+  const found = words.find((word) => word === value);
+  if (found === undefined) throw wrongValue(option, value, words.join(", "));
+  return found;
+}
+
 /** Reads a size such as 640x480. */
 export function sizeOf(values: Values, option: string): [number, number] | undefined {
   const value = textOf(values, option);

@@ -76,7 +76,7 @@ test.each<[string, string[], RegExp]>([
   [
     "an engine",
     [ssd, "--outputs", shape, "--engine", "ts"],
-    /unknown option --engine. It is an option of decode and draw, not of compile.\n/,
+    /unknown option --engine. It is an option of run, decode and draw, not of compile.\n/,
   ],
   [
     "an output twice",

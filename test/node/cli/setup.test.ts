@@ -45,6 +45,7 @@ test("setupOf turns option values into typed options", async () => {
     labels: ["cat", "dog"],
   });
   // a class without a name keeps its number
+  expect((await setupOf({ labels: "voc20" }, "{}")).options.labels?.[7]).toBe("cat");
   expect((await setupOf({ labels: "cat,,dog" }, "{}")).options.labels).toEqual(["cat", "", "dog"]);
   expect(await setupOf({ "scale-xy": "1.2" }, "{}")).toEqual({ config: "{}", options: { scaleXY: 1.2 } });
   expect(await setupOf({ "input-size": "64x32" }, undefined)).toEqual({

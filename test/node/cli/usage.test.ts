@@ -4,11 +4,15 @@ import { boxwright, ssd } from "../../support/cli.ts";
 import { fixture } from "../../support/files.ts";
 
 test.each<[string, string[], RegExp]>([
-  ["no command", [], /no command is given: expected decode, draw, inspect, compile\nTry: boxwright --help/],
+  [
+    "no command",
+    [],
+    /no command is given: expected run, decode, draw, inspect, compile\nTry: boxwright --help/,
+  ],
   [
     "another command",
     ["detect"],
-    /unknown command "detect": expected decode, draw, inspect, compile\nTry: boxwright --help/,
+    /unknown command "detect": expected run, decode, draw, inspect, compile\nTry: boxwright --help/,
   ],
   ["a name like a method", ["constructor"], /unknown command "constructor"/],
   [
@@ -19,7 +23,7 @@ test.each<[string, string[], RegExp]>([
   [
     "an option of other commands",
     ["decode", "--out", "x"],
-    /unknown option --out. It is an option of draw and compile, not of decode.\n/,
+    /unknown option --out. It is an option of run, draw and compile, not of decode.\n/,
   ],
   [
     "the beginning of an option",

@@ -1,0 +1,87 @@
+/**
+ * `boxwright/labels`: class names of the usual data sets, by class id. A decoder never guesses names: a network that
+ * was trained further has the same shapes and other classes.
+ */
+import { refuse } from "./errors.ts";
+import { show } from "./tensor.ts";
+
+// prettier-ignore
+const COCO = [
+  "person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light",
+  "fire hydrant", "stop sign", "parking meter", "bench", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant",
+  "bear", "zebra", "giraffe", "backpack", "umbrella", "handbag", "tie", "suitcase", "frisbee", "skis", "snowboard",
+  "sports ball", "kite", "baseball bat", "baseball glove", "skateboard", "surfboard", "tennis racket", "bottle",
+  "wine glass", "cup", "fork", "knife", "spoon", "bowl", "banana", "apple", "sandwich", "orange", "broccoli", "carrot",
+  "hot dog", "pizza", "donut", "cake", "chair", "couch", "potted plant", "bed", "dining table", "toilet", "tv",
+  "laptop", "mouse", "remote", "keyboard", "cell phone", "microwave", "oven", "toaster", "sink", "refrigerator",
+  "book", "clock", "vase", "scissors", "teddy bear", "hair drier", "toothbrush",
+] as const;
+
+/** Ids of COCO's own numbering that no class has. */
+const UNUSED = [12, 26, 29, 30, 45, 66, 68, 69, 71, 83];
+
+/** Returns COCO's names by COCO's own ids, 1..90, with the background in front. */
+function cocoByOwnId(): string[] {
+  const names: string[] = ["background"];
+  for (const name of COCO) {
+    while (UNUSED.includes(names.length)) names.push("n/a");
+    names.push(name);
+  }
+  return names;
+}
+
+// prettier-ignore
+const VOC = [
+  "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow", "diningtable", "dog", "horse",
+  "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor",
+] as const;
+
+/** The 80 classes of COCO without gaps, as networks of the YOLO kind have them: person is 0. */
+export const COCO80: readonly string[] = COCO;
+
+/**
+ * The classes of COCO by COCO's own ids, 91 entries: 0 is the background, person is 1, and ten ids are "n/a". SSD
+ * networks of TensorFlow and DETR have them. The four outputs of TFLite_Detection_PostProcess do not count the
+ * background: `COCO91.slice(1)`.
+ */
+export const COCO91: readonly string[] = /* @__PURE__ */ cocoByOwnId();
+
+/** The 20 classes of PASCAL VOC, as networks of the YOLO kind have them: aeroplane is 0. */
+export const VOC20: readonly string[] = VOC;
+
+/** The classes of PASCAL VOC with the background in front, 21 entries, as SSD networks of Caffe have them. */
+export const VOC21: readonly string[] = ["background", ...VOC];
+
+/** Names of the lists. */
+export type LabelSet = "coco80" | "coco91" | "voc20" | "voc21";
+
+const LISTS: { readonly [name in LabelSet]: readonly string[] } = {
+  coco80: COCO80,
+  coco91: COCO91,
+  voc20: VOC20,
+  voc21: VOC21,
+};
+
+/** True if a list has the name. */
+export const isLabelSet = (name: string): name is LabelSet => Object.hasOwn(LISTS, name);
+
+/**
+ * Returns class names by the name of their list.
+ * @throws RangeError if there is no such list
+ * @example
+ * import { createDecoder } from "boxwright";
+ * import { COCO80, labelsOf } from "boxwright/labels";
+ *
+ * const decoder = await createDecoder({ family: "yolov8", labels: COCO80, inputSize: [640, 640] });
+ * console.log(decoder.config.classes, labelsOf("coco91")[44], labelsOf("voc20")[7]); // 80 bottle cat
+ */
+export function labelsOf(name: LabelSet): readonly string[] {
+  if (!isLabelSet(name))
+    return refuse(
+      "labels",
+      show(name),
+      `a list of names, or one of ${Object.keys(LISTS).join(", ")}`,
+      RangeError,
+    );
+  return LISTS[name];
+}

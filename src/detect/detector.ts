@@ -1,0 +1,527 @@
+/** `createDetector`: from an image to detections. Prepares the image, runs the network, decodes its outputs. */
+import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
+import type { EngineName } from "../core/engine-name.ts";
+import { TRAITS } from "../core/families.ts";
+import { type LabelSet, labelsOf } from "../core/labels.ts";
+import type { PrepareRule } from "../core/prepare-rule.ts";
+import { elementType, isBytes, show } from "../core/tensor.ts";
+import { readConfig } from "../config/config.ts";
+import { inputOf, sizeOf } from "../config/model/input.ts";
+import { readModel } from "../config/model/model.ts";
+import type { Model } from "../config/model/types.ts";
+import { isObject } from "../config/fields.ts";
+import { isModel } from "../config/model-config.ts";
+import type { DecoderOptions } from "../config/types.ts";
+import { familyOf } from "../heads/query.ts";
+import { type Decoder, createDecoder } from "../decode/decoder.ts";
+import type { Detections } from "../decode/detections.ts";
+import type { Frame } from "../decode/frame.ts";
+import type { Outputs } from "../decode/inputs.ts";
+import { type ImageInput, type PreparedData, providePrepare } from "../decode/prepare.ts";
+import { ruleOf, ruleText } from "../picture/prepare/config-rule.ts";
+import { prepareImage } from "../picture/prepare/prepare.ts";
+import { type DetectorImage, PixelReader } from "./image.ts";
+import { outputReader } from "./outputs.ts";
+import type { InputSpec, InputType, Lane, Runtime, Session, SessionTensor } from "./session.ts";
+
+/** The bytes of a model file, or where a page fetches it. */
+export type ModelSource = Uint8Array | ArrayBuffer | string | URL;
+
+/** A network for a detector. */
+export type DetectorSource<Opened> =
+  | {
+      /** The network's own file: ONNX, TFLite. */
+      readonly model: ModelSource;
+      readonly runtime: Runtime<Uint8Array>;
+      /** Config of `createDecoder`. Default: what the file says. */
+      readonly config?: unknown;
+    }
+  | {
+      /** A network that its runtime opened already: `InferenceSession`, `CompiledModel`, `GraphModel`, ... */
+      readonly model: Opened;
+      readonly runtime: Runtime<Opened>;
+      /** Config of `createDecoder`, or what `readModel` returned. */
+      readonly config: unknown;
+    }
+  | {
+      /** A network by an adapter of your own. */
+      readonly session: Session;
+      readonly config: unknown;
+    };
+
+/** Options of `createDetector`: those of `createDecoder`, and these. */
+export interface DetectorOptions extends Omit<DecoderOptions, "outputs" | "labels"> {
+  /** Class names: a list, a record by class id, or the name of a list ("coco80", "coco91", "voc20", "voc21"). */
+  readonly labels?: LabelSet | NonNullable<DecoderOptions["labels"]>;
+  /** Runs on a blank image before the detector is ready. The first run of most runtimes is slow. Default 1. */
+  readonly warmUp?: number;
+}
+
+/** Milliseconds that the steps of the last image took. */
+export interface Timings {
+  readonly prepare: number;
+  readonly run: number;
+  readonly decode: number;
+}
+
+/** Finds objects in images. Made by `createDetector`. */
+export interface Detector {
+  /** The decoder: its config, its thresholds (`update`), what it takes each tensor for (`describe`). */
+  readonly decoder: Decoder;
+  /** Milliseconds of the last image, kept up to date in place. Steps of a stream overlap. */
+  readonly timings: Timings;
+  /**
+   * Finds the objects of one image. The next call overwrites the result; `copy()` keeps it. Coordinates are 0..1 across
+   * the image.
+   * @param image `{ data, width, height, format?, stride? }` as `ImageData` has it, or something that a canvas draws
+   * @throws TensorError if the outputs do not fit the config, or another call has not ended; what the runtime throws
+   */
+  detect(image: DetectorImage): Promise<Detections>;
+  /**
+   * Finds the objects of each image of a stream, in order. Frame n-1 is decoded, and n+1 prepared, while n runs, if the
+   * runtime does not block the thread. A result is overwritten by the next one.
+   * @param frames any iterable: a list, a generator, a stream
+   * @param options `signal` ends the loop, with its reason, when the frame that runs is done
+   * @throws as `detect`
+   */
+  detectAll(
+    frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>,
+    options?: { readonly signal?: AbortSignal },
+  ): AsyncGenerator<Detections, void, undefined>;
+  /** Frees the network. A detector that is closed finds nothing any more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a detector from a network's own file and a runtime that is installed.
+ * @param source the network, the adapter of its runtime, and a config if the file does not state enough
+ * @param options what goes over the config
+ * @throws ConfigError if file, config and options do not say how images are prepared or outputs are decoded: it lists
+ * what is missing. TensorError if the network's outputs do not fit. What the runtime throws on a file it cannot open
+ * @example
+ * import { createDetector } from "boxwright/detect";
+ *
+ * // A network that finds one thing in the middle of whatever it is given. Adapters make such a session of a runtime.
+ * const input = new Float32Array(3 * 32 * 32);
+ * const output0 = { data: Float32Array.of(16, 16, 8, 8, 0.9), dims: [1, 1, 5] };
+ * const session = {
+ *   inputs: [{ name: "images", dims: [1, 3, 32, 32], type: "float32" }],
+ *   overlaps: true,
+ *   createLane: () => ({ input: () => input, run: async () => ({ output0 }), release() {}, close() {} }),
+ *   close() {},
+ * };
+ * const config = { family: "yolov8", labels: ["thing"], inputSize: [32, 32] };
+ * const detector = await createDetector({ session, config });
+ * const [found] = await detector.detect({ data: new Uint8Array(64 * 32 * 4), width: 64, height: 32 });
+ * console.log(found.label, found.x, found.y, found.width, found.height); // thing 0.375 0.25 0.25 0.5
+ */
+export async function createDetector<Opened = never>(
+  source: DetectorSource<Opened>,
+  options: DetectorOptions = {},
+): Promise<Detector> {
+  // For those who call decoder.prepare, or describe().
+  providePrepare({ prepareImage, ruleOf, ruleText });
+  const { warmUp = 1, labels, ...rest } = options ?? {};
+  const stated: DecoderOptions = {
+    ...rest,
+    ...(labels !== undefined && { labels: typeof labels === "string" ? labelsOf(labels) : labels }),
+  };
+  const { session, config, file } = await openSource(source, stated);
+  try {
+    const input = pictureInput(session);
+    const decoder = await createDecoder(config, withInput(stated, input, file));
+    checkPreparation(decoder);
+    const spec = inputSpecOf(input, decoder);
+    const lanes = Array.from(
+      { length: session.overlaps ? 2 : 1 },
+      () => new FrameLane(session.createLane(spec), decoder, outputReader(file)),
+    );
+    const detector = new SessionDetector(session, decoder, lanes);
+    for (let i = 0; i < warmUp; i++) await detector.warmUp(blankImage(decoder));
+    return detector;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+/** Opens the network. A model file is read first: if it does not state enough, no runtime has to be started. */
+async function openSource<Opened>(source: DetectorSource<Opened>, options: DecoderOptions): Promise<Source> {
+  if (typeof source !== "object" || source === null || !("session" in source || "model" in source))
+    return refuse("createDetector", show(source), "{ model, runtime } or { session, config }");
+  if ("session" in source) return { ...source, file: modelIn(source.config) };
+  const { model, runtime, config } = source as {
+    model: ModelSource | Opened;
+    runtime: Runtime<Uint8Array | Opened>;
+    config?: unknown;
+  };
+  if (typeof runtime?.open !== "function")
+    return refuse("createDetector", `runtime ${show(runtime)}`, "an adapter, such as onnxRuntime(ort)");
+  const bytes = await bytesOf(model);
+  if (bytes === null && config === undefined)
+    throw new ConfigError([
+      {
+        path: "config",
+        message: mismatch(
+          "a network that is open already, and no config",
+          "one: { family, labels, inputSize } or a config file, or what readModel returned",
+        ),
+      },
+    ]);
+  // A runtime may read formats that readModel does not, if there is a config.
+  const read =
+    bytes &&
+    (await readModel(bytes).catch((error: unknown) => (config === undefined ? throwIt(error) : null)));
+  const known = config ?? read;
+  readConfig(known, options);
+  return {
+    session: await runtime.open(bytes ?? (model as Opened)),
+    config: known,
+    file: read ?? modelIn(known),
+  };
+}
+
+/** A network that is open. */
+interface Source {
+  readonly session: Session;
+  readonly config: unknown;
+  /** What the network's file says, if it is known. */
+  readonly file: Model | null;
+}
+
+const throwIt = (error: unknown): never => {
+  throw error;
+};
+
+/** Returns the config if it is what `readModel` returned. */
+const modelIn = (config: unknown): Model | null =>
+  isObject(config) && isModel(config) ? (config as unknown as Model) : null;
+
+/** Returns the bytes of a model file, `null` if the model is none. */
+async function bytesOf(model: unknown): Promise<Uint8Array | null> {
+  if (isBytes(model)) return new Uint8Array(model.buffer, model.byteOffset, model.byteLength);
+  if (model instanceof ArrayBuffer) return new Uint8Array(model);
+  if (typeof model !== "string" && !(model instanceof URL)) return null;
+  const response = await fetch(model).catch((error: Error) => error);
+  if (response instanceof Error)
+    return refuse(
+      "model",
+      `${String(model)}, which cannot be fetched (${response.message})`,
+      "an address, or the bytes of the file: await readFile(path) in Node",
+    );
+  if (!response.ok)
+    return refuse("model", `status ${response.status} for ${String(model)}`, "a model file at this address");
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** Returns the input that takes the picture. */
+function pictureInput({ inputs }: Session): SessionTensor {
+  if (inputs.length === 1) return inputs[0];
+  const names = inputs.map(({ name }) => name).join(", ");
+  return refuse(
+    "inputs",
+    `${inputs.length} inputs (${names})`,
+    "one, which takes the picture. Run such a network yourself, and decode its outputs by createDecoder",
+  );
+}
+
+/** Returns the options, with what runtime and file state of the input beneath the caller's own. */
+function withInput(
+  options: DecoderOptions,
+  { name, dims, type }: SessionTensor,
+  file: Model | null,
+): DecoderOptions {
+  const quantisation = file?.input?.quantisation ?? null;
+  const tensor = { name, dims, type: type ?? "f32", quantisation: null, signature: null };
+  const input = inputOf([tensor], null);
+  const size = sizeOf(input);
+  const known = elementType(type ?? "f32");
+  const isPicture = PICTURE_TYPES.find((allowed) => allowed === known);
+  if (!isPicture)
+    refuse(
+      "inputs",
+      `${name} of type ${show(type)}`,
+      `one that takes a picture: ${PICTURE_TYPES.join(", ")}`,
+    );
+  return {
+    ...(size && { inputSize: size }),
+    ...options,
+    prepare: {
+      ...(input?.layout && { layout: input.layout }),
+      ...(type !== null && { type: isPicture }),
+      ...(quantisation?.scale.length === 1 && {
+        scale: quantisation.scale[0],
+        zeroPoint: quantisation.zeroPoint[0],
+      }),
+      ...options.prepare,
+    },
+  };
+}
+
+const PICTURE_TYPES: readonly InputType[] = ["f32", "f16", "u8", "i8"];
+
+/** Throws if neither the config nor the family says how its networks want their picture. */
+function checkPreparation({ config, prepareRule }: Decoder): void {
+  const { family } = familyOf(config, config.outputs ?? []);
+  const { prepare, head } = TRAITS[family];
+  const states = (["mean", "std", "factor"] as const).some((key) => prepareRule[key] !== undefined);
+  if (head === "plain" && prepare === undefined && !states)
+    throw new ConfigError([
+      {
+        path: "options.prepare",
+        message: mismatch(
+          `the family "${family}", whose networks share no preparation`,
+          'how this one wants its picture, for instance prepare: { resize: "letterbox", order: "RGB", mean: 0, std: 255 }',
+        ),
+        option: "prepare",
+      },
+    ]);
+}
+
+/** Returns the input tensor of a frame. */
+function inputSpecOf({ name, dims }: SessionTensor, { prepareRule }: Decoder): InputSpec {
+  const { size, layout = "NCHW", type = "f32" } = prepareRule;
+  if (!size)
+    throw new ConfigError([
+      {
+        path: "options.inputSize",
+        message: mismatch(
+          `an input ${name} [${dims?.join() ?? "?"}], whose size is open`,
+          "[width, height] in pixels",
+        ),
+        option: "inputSize",
+      },
+    ]);
+  const [width, height] = size;
+  const own = layout === "NCHW" ? [1, 3, height, width] : [1, height, width, 3];
+  const isOther = dims?.some((given, i) => typeof given === "number" && given > 0 && given !== own[i]);
+  if (isOther || (dims && dims.length !== own.length))
+    refuse("inputs", `${name} [${dims?.join()}]`, `[${own.join()}], one picture of three channels`);
+  return { name, dims: own, type };
+}
+
+function blankImage({ prepareRule }: Decoder): ImageInput {
+  const [width, height] = prepareRule.size as readonly [number, number];
+  return { data: new Uint8Array(width * height * 4).fill(114), width, height };
+}
+
+interface MutableTimings {
+  prepare: number;
+  run: number;
+  decode: number;
+}
+
+/** A frame under way: its memory in the runtime, its outputs, and what takes boxes back to its image. */
+class FrameLane {
+  readonly #lane: Lane;
+  readonly #decoder: Decoder;
+  readonly #options: { readonly engine: EngineName; into?: PreparedData };
+  #frame: Frame | undefined;
+  #outputs: Outputs | null = null;
+  readonly #read: (outputs: Outputs) => Outputs;
+
+  constructor(lane: Lane, decoder: Decoder, read: (outputs: Outputs) => Outputs) {
+    this.#lane = lane;
+    this.#decoder = decoder;
+    this.#read = read;
+    this.#options = { engine: decoder.engine };
+  }
+
+  prepare(image: ImageInput, timings: MutableTimings): void {
+    const start = performance.now();
+    this.#options.into = this.#lane.input() as PreparedData;
+    this.#frame = prepareImage(image, this.#decoder.prepareRule as PrepareRule, this.#options).frame;
+    timings.prepare = performance.now() - start;
+  }
+
+  /** Runs the network. `isAlone`: the decoder is not at work, and the runtime may write to its slots. */
+  async run(isAlone: boolean, timings: MutableTimings): Promise<void> {
+    const start = performance.now();
+    this.#outputs = await this.#lane.run(isAlone ? this.#decoder.slots : null);
+    timings.run = performance.now() - start;
+  }
+
+  decode(timings: MutableTimings): Detections {
+    const start = performance.now();
+    try {
+      return this.#decoder.decode(this.#outputs ? this.#read(this.#outputs) : undefined, this.#frame);
+    } finally {
+      this.#lane.release();
+      timings.decode = performance.now() - start;
+    }
+  }
+
+  /** Frees outputs that are not decoded. */
+  discard(): void {
+    this.#lane.release();
+  }
+
+  close(): void {
+    this.#lane.close();
+  }
+}
+
+/** Says that the frame under way has run, where an image may come first. */
+const RAN = Symbol("ran");
+const ignore = (): void => undefined;
+
+class SessionDetector implements Detector {
+  readonly decoder: Decoder;
+  readonly timings: MutableTimings = { prepare: 0, run: 0, decode: 0 };
+  readonly #session: Session;
+  readonly #lanes: readonly FrameLane[];
+  readonly #pixels = new PixelReader();
+  #state: "free" | "busy" | "closed" = "free";
+
+  constructor(session: Session, decoder: Decoder, lanes: readonly FrameLane[]) {
+    this.#session = session;
+    this.decoder = decoder;
+    this.#lanes = lanes;
+  }
+
+  async detect(image: DetectorImage): Promise<Detections> {
+    this.#enter("detect");
+    try {
+      return await this.#detectOne(image);
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /** Runs the network and does not decode: what it makes of a blank image may be anything. */
+  async warmUp(image: ImageInput): Promise<void> {
+    const [lane] = this.#lanes;
+    lane.prepare(image, this.timings);
+    await lane.run(true, this.timings);
+    lane.discard();
+  }
+
+  async #detectOne(image: DetectorImage): Promise<Detections> {
+    const [lane] = this.#lanes;
+    lane.prepare(this.#pixels.read(image), this.timings);
+    await lane.run(true, this.timings);
+    return lane.decode(this.timings);
+  }
+
+  async *detectAll(
+    frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Detections, void, undefined> {
+    this.#enter("detectAll");
+    const source = iteratorOf(frames);
+    const { aborted, forget } = whenAborted(signal);
+    try {
+      if (this.#session.overlaps) yield* this.#overlapped(source, aborted);
+      else
+        for (;;) {
+          const { done, value } = await Promise.race([aborted, source.next()]);
+          if (done) return;
+          yield await this.#detectOne(value);
+        }
+    } finally {
+      forget();
+      // The source may wait for a frame that never comes.
+      void Promise.resolve(source.return?.()).catch(ignore);
+      this.#leave();
+    }
+  }
+
+  /** Prepares the next image while one runs, and decodes the one before. */
+  async *#overlapped(source: Images, aborted: Promise<never>): AsyncGenerator<Detections, void, undefined> {
+    let running: Promise<typeof RAN> | null = null;
+    let last = this.#lanes[1];
+    const pull = (): Promise<IteratorResult<DetectorImage, unknown>> => {
+      const next = Promise.resolve(source.next());
+      next.catch(ignore);
+      return next;
+    };
+    try {
+      let coming = pull();
+      for (;;) {
+        const first: typeof RAN | IteratorResult<DetectorImage, unknown> = await Promise.race(
+          running ? [aborted, running, coming] : [aborted, coming],
+        );
+        if (first === RAN) {
+          // No image has come: the result need not wait for it.
+          running = null;
+          yield last.decode(this.timings);
+          continue;
+        }
+        const { done, value } = first;
+        if (done) break;
+        const lane: FrameLane = last === this.#lanes[0] ? this.#lanes[1] : this.#lanes[0];
+        lane.prepare(this.#pixels.read(value), this.timings);
+        coming = pull();
+        const isBehind = running !== null;
+        await running;
+        running = lane.run(false, this.timings).then((): typeof RAN => RAN);
+        running.catch(ignore);
+        const before = last;
+        last = lane;
+        if (isBehind) yield before.decode(this.timings);
+      }
+      if (running) {
+        await running;
+        running = null;
+        yield last.decode(this.timings);
+      }
+    } finally {
+      await running?.catch(ignore);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === "closed") return;
+    this.#enter("close");
+    this.#state = "closed";
+    for (const lane of this.#lanes) lane.close();
+    await this.#session.close();
+  }
+
+  #enter(call: string): void {
+    if (this.#state === "closed")
+      throw new TensorError(`${call}() was called on a detector that is closed. Make another one.`);
+    if (this.#state === "busy")
+      throw new TensorError(
+        `${call}() was called while another call of the same detector has not ended, and both have one result. Await it first, or use detectAll().`,
+      );
+    this.#state = "busy";
+  }
+
+  #leave(): void {
+    if (this.#state === "busy") this.#state = "free";
+  }
+}
+
+interface Images {
+  next(): Promise<IteratorResult<DetectorImage, unknown>> | IteratorResult<DetectorImage, unknown>;
+  return?(): unknown;
+}
+
+function iteratorOf(frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>): Images {
+  const { [Symbol.asyncIterator]: later, [Symbol.iterator]: now } = (frames ?? {}) as Partial<
+    AsyncIterable<DetectorImage> & Iterable<DetectorImage>
+  >;
+  const open: (() => unknown) | undefined = later ?? now;
+  if (typeof open !== "function")
+    return refuse(
+      "detectAll",
+      show(frames),
+      "something to iterate over: a list, a generator or a stream of images",
+    );
+  return open.call(frames) as Images;
+}
+
+/** Returns a promise that rejects with the signal's reason. */
+function whenAborted(signal: AbortSignal | undefined): { aborted: Promise<never>; forget: () => void } {
+  let forget = ignore;
+  const aborted = new Promise<never>((_, reject) => {
+    if (!signal) return;
+    const end = (): void => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end);
+    forget = () => signal.removeEventListener("abort", end);
+  });
+  aborted.catch(ignore);
+  return { aborted, forget };
+}

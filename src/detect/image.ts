@@ -1,0 +1,87 @@
+/** What `detect` takes as an image: pixels as they are, and whatever a canvas can draw. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+import type { ImageInput } from "../decode/prepare.ts";
+
+/**
+ * Something that a page or a worker can draw: `ImageBitmap`, `HTMLImageElement`, `HTMLVideoElement`,
+ * `HTMLCanvasElement`, `OffscreenCanvas`, `VideoFrame`.
+ */
+export type Drawable =
+  | { readonly width: number; readonly height: number; readonly getContext?: unknown }
+  | { readonly naturalWidth: number; readonly naturalHeight: number }
+  | { readonly videoWidth: number; readonly videoHeight: number }
+  | { readonly displayWidth: number; readonly displayHeight: number };
+
+/** An image for a detector: pixels, or something that can be drawn. */
+export type DetectorImage = ImageInput | Drawable;
+
+interface Context {
+  drawImage(image: unknown, x: number, y: number, width: number, height: number): void;
+  getImageData(x: number, y: number, width: number, height: number): ImageInput;
+}
+
+interface Canvas {
+  width: number;
+  height: number;
+  getContext(kind: "2d", options: { readonly willReadFrequently: boolean }): Context | null;
+}
+
+/** Globals of a page or a worker, as far as they are used. */
+interface Drawing {
+  readonly OffscreenCanvas?: new (width: number, height: number) => Canvas;
+  readonly document?: { createElement(name: "canvas"): Canvas };
+}
+
+/** Reads the pixels of drawables by one canvas, which it keeps. */
+export class PixelReader {
+  #canvas: Canvas | null = null;
+  #context: Context | null = null;
+
+  /** Returns the pixels of an image. */
+  read(image: DetectorImage): ImageInput {
+    if (typeof image !== "object" || image === null)
+      return refuse("image", show(image), "{ data, width, height }, or something that can be drawn");
+    if ("data" in image) return image as ImageInput;
+    const [width, height] = sizeOf(image);
+    if (!(width > 0 && height > 0))
+      refuse(
+        "image",
+        `a size of ${width} x ${height}`,
+        "one that is loaded: await image.decode(), or the video's event loadeddata",
+      );
+    const context = this.#contextOf(width, height);
+    context.drawImage(image, 0, 0, width, height);
+    return context.getImageData(0, 0, width, height);
+  }
+
+  #contextOf(width: number, height: number): Context {
+    const canvas = (this.#canvas ??= newCanvas(width, height));
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    this.#context ??= canvas.getContext("2d", { willReadFrequently: true });
+    return (
+      this.#context ??
+      refuse("image", "a canvas without a 2D context", "one: pass the pixels, { data, width, height }")
+    );
+  }
+}
+
+function newCanvas(width: number, height: number): Canvas {
+  const { OffscreenCanvas, document } = globalThis as Drawing;
+  if (OffscreenCanvas) return new OffscreenCanvas(width, height);
+  if (document) return document.createElement("canvas");
+  return refuse(
+    "image",
+    "an object without data, and no canvas to draw it on",
+    "the pixels, { data, width, height }: packages such as sharp and pngjs give them",
+  );
+}
+
+/** Returns the size of a drawable in its own pixels, not that of its place in the page. */
+function sizeOf(image: Drawable): readonly [width: number, height: number] {
+  const sizes = image as { readonly [key: string]: unknown };
+  for (const kind of ["natural", "video", "display"])
+    if (typeof sizes[`${kind}Width`] === "number")
+      return [sizes[`${kind}Width`] as number, sizes[`${kind}Height`] as number];
+  return [Number(sizes["width"]), Number(sizes["height"])];
+}

@@ -1,0 +1,157 @@
+/** ONNX Runtime: onnxruntime-node, onnxruntime-web and onnxruntime-react-native, which have one interface. */
+import type { Outputs } from "../decode/inputs.ts";
+import type { SlotArray } from "../core/tensor.ts";
+import { type InputSpec, type Lane, type Runtime, type Session, type Slots, arrayFor } from "./session.ts";
+
+/** A tensor of ONNX Runtime, as far as it is used. */
+export interface OrtTensor {
+  readonly type: string;
+  readonly dims: readonly number[];
+}
+
+/** A session of ONNX Runtime, as far as it is used. */
+export interface OrtSession {
+  readonly inputNames: readonly string[];
+  readonly inputMetadata?: readonly {
+    readonly name: string;
+    readonly isTensor: boolean;
+    readonly type?: string;
+    readonly shape?: readonly (number | string)[];
+  }[];
+  // Methods, so that the types of the package itself fit.
+  run(
+    feeds: { readonly [name: string]: never },
+    fetches?: { readonly [name: string]: never },
+  ): Promise<object>;
+  release?(): Promise<void>;
+}
+
+/** The module of onnxruntime-node or onnxruntime-web, as far as it is used. */
+export interface Ort {
+  readonly env: { readonly versions?: { readonly node?: string } };
+  readonly InferenceSession: { create(model: Uint8Array, options?: object): Promise<OrtSession> };
+  readonly Tensor: new (type: never, data: never, dims: readonly number[]) => object;
+}
+
+/**
+ * Runs networks by ONNX Runtime.
+ *
+ * onnxruntime-node writes outputs into the decoder's memory, if their shapes are known beforehand: nothing is copied.
+ * onnxruntime-web makes an array of each output, and the decoder copies what it reads.
+ * @param ort the module: `import * as ort from "onnxruntime-node"`, or `"onnxruntime-web"`
+ * @param options session options of ONNX Runtime, for instance `{ executionProviders: ["webgpu"] }`
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import * as ort from "onnxruntime-node";
+ * import { createDetector, onnxRuntime } from "boxwright/detect";
+ *
+ * const model = await readFile("test/fixtures/detect/network.onnx");
+ * const detector = await createDetector({ model, runtime: onnxRuntime(ort) });
+ * const image = { data: new Uint8Array(32 * 24 * 4), width: 32, height: 24 }; // RGBA: ImageData, pngjs, sharp
+ * image.data.set([0, 1, 2, 3, 4, 5].flatMap((i) => [[0, 0, 255, 255, 230, 255][i], 0, 0, 255])); // what it will find
+ * for (const d of await detector.detect(image)) console.log(d.label, d.confidence.toFixed(2)); // dog 0.90
+ */
+export function onnxRuntime(ort: Ort, options: object = {}): Runtime<Uint8Array | OrtSession> {
+  return {
+    name: "onnxRuntime",
+    open: async (model) =>
+      new OnnxSession(
+        ort,
+        ArrayBuffer.isView(model) ? await ort.InferenceSession.create(model as Uint8Array, options) : model,
+      ),
+  };
+}
+
+class OnnxSession implements Session {
+  readonly overlaps: boolean;
+  readonly inputs: Session["inputs"];
+  readonly #ort: Ort;
+  readonly #session: OrtSession;
+
+  constructor(ort: Ort, session: OrtSession) {
+    this.#ort = ort;
+    this.#session = session;
+    // onnxruntime-node 1.30 runs on the thread that calls it.
+    this.overlaps = !isNode(ort);
+    const { inputNames, inputMetadata = [] } = session;
+    this.inputs = inputNames.map((name) => {
+      const known = inputMetadata.find((input) => input.name === name);
+      return { name, dims: known?.shape ?? null, type: known?.type ?? null };
+    });
+  }
+
+  createLane(input: InputSpec): Lane {
+    return new OnnxLane(this.#ort, this.#session, input);
+  }
+
+  async close(): Promise<void> {
+    await this.#session.release?.();
+  }
+}
+
+const isNode = (ort: Ort): boolean => ort.env.versions?.node !== undefined;
+
+/** Names of element types in ONNX Runtime. */
+const TYPES = {
+  f32: "float32",
+  f16: "float16",
+  u8: "uint8",
+  i8: "int8",
+  i16: "int16",
+  i32: "int32",
+} as const;
+
+class OnnxLane implements Lane {
+  readonly #ort: Ort;
+  readonly #session: OrtSession;
+  readonly #input: SlotArray;
+  readonly #feeds: { readonly [name: string]: never };
+  /** Tensors over the slots, and the slots that they were made for. */
+  #fetches: { readonly [name: string]: never } | null = null;
+  #slots: Slots = {};
+
+  constructor(ort: Ort, session: OrtSession, input: InputSpec) {
+    this.#ort = ort;
+    this.#session = session;
+    this.#input = arrayFor(input);
+    this.#feeds = { [input.name]: this.#tensor(TYPES[input.type], this.#input, input.dims) };
+  }
+
+  input(): SlotArray {
+    return this.#input;
+  }
+
+  async run(slots: Slots | null): Promise<Outputs | null> {
+    if (slots !== null && slots !== this.#slots) {
+      this.#slots = slots;
+      this.#fetches = this.#fetchesInto(slots);
+    }
+    if (slots === null || this.#fetches === null) return (await this.#session.run(this.#feeds)) as Outputs;
+    await this.#session.run(this.#feeds, this.#fetches);
+    return null;
+  }
+
+  release(): void {
+    // The runtime's garbage collector frees its tensors.
+  }
+
+  close(): void {
+    this.#fetches = null;
+  }
+
+  #tensor(type: string, data: SlotArray, dims: readonly number[]): never {
+    return new this.#ort.Tensor(type as never, data as never, dims) as never;
+  }
+
+  /**
+   * Returns tensors over the slots, or `null` if the runtime cannot write there. onnxruntime-web 1.30 takes such
+   * tensors and leaves them unwritten. Narrowed types have another element type in the network.
+   */
+  #fetchesInto(slots: Slots): { readonly [name: string]: never } | null {
+    const list = Object.entries(slots);
+    if (!isNode(this.#ort) || list.length === 0 || list.some(([, { type }]) => type !== "f32")) return null;
+    return Object.fromEntries(
+      list.map(([name, { data, dims, type }]) => [name, this.#tensor(TYPES[type], data, dims)]),
+    );
+  }
+}

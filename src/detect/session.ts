@@ -1,0 +1,76 @@
+/** What a detector needs of a runtime. Each adapter of this folder makes it from a package that the user installed. */
+import type { Outputs, Slot } from "../decode/inputs.ts";
+import type { SlotArray } from "../core/tensor.ts";
+
+/** Element types that a picture can have. f16 stands as bits in a Uint16Array. */
+export type InputType = "f32" | "f16" | "u8" | "i8";
+
+/** An input or output of a network, as its runtime states it. */
+export interface SessionTensor {
+  readonly name: string;
+  /** A name or `null` stands for a size that is open. `null`: the runtime states no dims. */
+  readonly dims: readonly (number | string | null)[] | null;
+  /** "float32", "uint8", ... `null`: the runtime states no type. */
+  readonly type: string | null;
+}
+
+/** The input tensor of a frame. */
+export interface InputSpec {
+  readonly name: string;
+  readonly dims: readonly number[];
+  readonly type: InputType;
+}
+
+/** The decoder's slots, by the name of the output. */
+export type Slots = { readonly [name: string]: Slot };
+
+/** Memory for one frame under way. A detector has two, so that a frame is prepared and decoded while another runs. */
+export interface Lane {
+  /** Returns the memory of the input. Asked for before each frame: a runtime may move it. */
+  input(): SlotArray;
+  /**
+   * Runs the network.
+   * @param slots memory of the decoder that a runtime may write the outputs to; `null` if the decoder is at work
+   * @returns outputs, which stand until `release`; `null` if they were written to the slots
+   */
+  run(slots: Slots | null): Promise<Outputs | null>;
+  /** Frees the outputs of `run`. Called when they are decoded. */
+  release(): void;
+  /** Frees the memory of the lane. */
+  close(): void;
+}
+
+/** A network that a runtime opened. Applications may bring their own. */
+export interface Session {
+  /** Inputs of the network. */
+  readonly inputs: readonly SessionTensor[];
+  /**
+   * True if a frame can be decoded while the next one runs. False if runs block the thread, or overwrite or move the
+   * outputs of the one before.
+   */
+  readonly overlaps: boolean;
+  /** Makes the memory for one frame under way. */
+  createLane(input: InputSpec): Lane;
+  /** Frees the network. */
+  close(): void | Promise<void>;
+}
+
+/** Opens networks: the bytes of a file, or what the runtime itself made of it. */
+export interface Runtime<Source> {
+  /** Name of the runtime in error messages. */
+  readonly name: string;
+  open(model: Source): Promise<Session>;
+}
+
+const ARRAYS = { f32: Float32Array, f16: Uint16Array, u8: Uint8Array, i8: Int8Array } as const;
+
+/** Returns memory for an input, outside of the runtime. */
+export function arrayFor({ dims, type }: InputSpec): InstanceType<(typeof ARRAYS)[InputType]> {
+  return new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
+}
+
+/** Returns a view of an input in the memory of a runtime. */
+export function viewOf(buffer: ArrayBuffer, at: number, { dims, type }: InputSpec): SlotArray {
+  const length = dims.reduce((product, size) => product * size, 1);
+  return new ARRAYS[type](buffer, at, length);
+}

@@ -1,0 +1,154 @@
+/** TensorFlow.js: graph and layers models on any of its backends. */
+import { TensorError } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+import type { SlotArray, TensorInput } from "../core/tensor.ts";
+import type { Outputs } from "../decode/inputs.ts";
+import { type InputSpec, type Lane, type Runtime, type Session, arrayFor } from "./session.ts";
+
+/** A tensor of TensorFlow.js, as far as it is used. */
+export interface TfTensor {
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  data(): Promise<unknown>;
+  dispose(): void;
+}
+
+/** Input or output of a model. */
+interface TfInfo {
+  readonly name: string;
+  readonly shape?: readonly (number | null)[] | undefined;
+  readonly dtype?: string | undefined;
+}
+
+/** A model of TensorFlow.js, as far as it is used: what `loadGraphModel` returned, or anything with `predict`. */
+export interface TfModel {
+  readonly inputs?: readonly TfInfo[];
+  readonly outputs?: readonly TfInfo[];
+  predict(input: never): unknown;
+  /** Graph models with control flow need it. */
+  executeAsync?(input: never): Promise<unknown>;
+  dispose?(): void;
+}
+
+/** The module of TensorFlow.js, as far as it is used. */
+export interface Tf {
+  tensor(data: never, shape: never, dtype: never): TfTensor;
+  ready(): Promise<void>;
+  getBackend(): string;
+  backend(): object;
+}
+
+/**
+ * Runs models of TensorFlow.js. The backend copies the picture. On the backend "wasm" the decoder reads the outputs in
+ * its memory; other backends make an array of each.
+ * @param tf the module: `import * as tf from "@tensorflow/tfjs"`
+ * @param options `executeAsync`: for networks with operators whose shapes depend on data, such as suppression
+ * @example
+ * import * as tf from "@tensorflow/tfjs-core";
+ * import "@tensorflow/tfjs-backend-wasm";
+ * import { createDetector, tfjs } from "boxwright/detect";
+ *
+ * // In an application: const model = await tf.loadGraphModel(url). Here a network that finds nothing.
+ * const model = { predict: () => tf.zeros([1, 6, 84]) };
+ * const config = { family: "yolov8", labels: ["cat", "dog"], inputSize: [64, 64] };
+ * const detector = await createDetector({ model, runtime: tfjs(tf), config }, { prepare: { layout: "NHWC" } });
+ * const found = await detector.detect({ data: new Uint8Array(64), width: 4, height: 4 });
+ * console.log(found.length); // 0
+ */
+export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}): Runtime<TfModel> {
+  return {
+    name: "tfjs",
+    open: async (model) => {
+      await tf.ready();
+      return {
+        // Outputs in the backend's memory do not outlive the next run, which may move it.
+        overlaps: tf.getBackend() !== "wasm",
+        // Bytes are int32 here.
+        inputs: model.inputs?.map(({ name, shape = null, dtype = null }) => ({
+          name,
+          dims: shape,
+          type: dtype === "int32" ? "uint8" : dtype,
+        })) ?? [{ name: "input", dims: null, type: null }],
+        createLane: (input) => new TfLane(tf, model, input, options.executeAsync ?? false),
+        close: () => model.dispose?.(),
+      } satisfies Session;
+    },
+  };
+}
+
+/** Names of element types in TensorFlow.js. It has no other that a picture can have. */
+const TYPES: { readonly [type: string]: string } = { f32: "float32", u8: "int32" };
+
+class TfLane implements Lane {
+  readonly #tf: Tf;
+  readonly #model: TfModel;
+  readonly #spec: InputSpec;
+  readonly #input: SlotArray;
+  readonly #isAsync: boolean;
+  #tensors: TfTensor[] = [];
+
+  constructor(tf: Tf, model: TfModel, input: InputSpec, isAsync: boolean) {
+    if (!(input.type in TYPES))
+      throw new TensorError(`tfjs: got an input of ${input.type}, expected f32 or u8: it has no other`);
+    this.#tf = tf;
+    this.#model = model;
+    this.#spec = input;
+    this.#input = arrayFor(input);
+    this.#isAsync = isAsync;
+  }
+
+  input(): SlotArray {
+    return this.#input;
+  }
+
+  async run(): Promise<Outputs> {
+    const { dims, type } = this.#spec;
+    const picture = this.#tf.tensor(this.#input as never, dims as never, TYPES[type] as never);
+    try {
+      const { executeAsync } = this.#model;
+      const found =
+        this.#isAsync && executeAsync
+          ? await executeAsync.call(this.#model, picture as never)
+          : this.#model.predict(picture as never);
+      return await this.#outputsOf(found);
+    } finally {
+      picture.dispose();
+    }
+  }
+
+  /** Returns outputs by name: those of a record, or those that the model lists. */
+  async #outputsOf(found: unknown): Promise<Outputs> {
+    const list = isTensor(found) ? [found] : found;
+    if (typeof list !== "object" || list === null)
+      throw new TensorError(
+        `tfjs: got ${show(found)} of the model, expected a tensor, a list or a record of tensors`,
+      );
+    const names = Array.isArray(list)
+      ? list.map((_, i) => this.#model.outputs?.[i]?.name ?? `output${i}`)
+      : Object.keys(list);
+    const outputs: Record<string, TensorInput> = {};
+    this.#tensors = Object.values(list) as TfTensor[];
+    for (const [i, tensor] of this.#tensors.entries())
+      outputs[names[i]] = { data: await this.#read(tensor), dims: tensor.shape };
+    return outputs;
+  }
+
+  /** Returns a view of the memory of the backend "wasm", which stands until the next tensor is made, or else a copy. */
+  async #read(tensor: TfTensor): Promise<SlotArray> {
+    const backend = this.#tf.backend() as { typedArrayFromHeap?(tensor: TfTensor): SlotArray };
+    const view = this.#tf.getBackend() === "wasm" ? backend.typedArrayFromHeap?.(tensor) : undefined;
+    return view ?? ((await tensor.data()) as SlotArray);
+  }
+
+  release(): void {
+    for (const tensor of this.#tensors) tensor.dispose();
+    this.#tensors = [];
+  }
+
+  close(): void {
+    this.release();
+  }
+}
+
+const isTensor = (value: unknown): value is TfTensor =>
+  typeof (value as Partial<TfTensor> | null)?.dispose === "function" && "shape" in (value as object);

@@ -1,0 +1,113 @@
+/** WebNN: graphs that a page built with `MLGraphBuilder`. */
+import { TensorError } from "../core/errors.ts";
+import { ELEMENTS, type SlotArray, TYPES, elementType } from "../core/tensor.ts";
+import type { Outputs, Slot } from "../decode/inputs.ts";
+import { type InputSpec, type Lane, type Runtime, type Slots, arrayFor } from "./session.ts";
+
+/** An `MLTensor`, as far as it is used. */
+export interface MlTensor {
+  readonly dataType: string;
+  readonly shape: readonly number[];
+}
+
+/** An `MLContext`, as far as it is used. */
+export interface MlContext {
+  writeTensor(tensor: never, data: never): void;
+  dispatch(graph: never, inputs: never, outputs: never): void;
+  readTensor(tensor: never, into: never): Promise<unknown>;
+}
+
+/** A graph with tensors for its input, made with `writable: true`, and its outputs, made with `readable: true`. */
+export interface WebNnGraph {
+  readonly graph: object;
+  readonly inputs: { readonly [name: string]: MlTensor };
+  readonly outputs: { readonly [name: string]: MlTensor };
+}
+
+/**
+ * Runs graphs of WebNN. The browser reads outputs into the decoder's memory: nothing else is copied.
+ * @param context the `MLContext` that the graph was built in
+ * @example
+ * import { createDetector, webnn } from "boxwright/detect";
+ *
+ * // In a page: const context = await navigator.ml.createContext(). Here a context that answers with zeros.
+ * const context = { writeTensor() {}, dispatch() {}, readTensor: async () => {} };
+ * const tensor = (...shape: number[]) => ({ dataType: "float32", shape });
+ * const model = { graph: {}, inputs: { images: tensor(1, 3, 64, 64) }, outputs: { output0: tensor(1, 6, 84) } };
+ * const config = { family: "yolov8", labels: ["cat", "dog"] };
+ * const detector = await createDetector({ model, runtime: webnn(context), config });
+ * console.log((await detector.detect({ data: new Uint8Array(64), width: 4, height: 4 })).length); // 0
+ */
+export function webnn(context: MlContext): Runtime<WebNnGraph> {
+  return {
+    name: "webnn",
+    open: async ({ graph, inputs, outputs }) => ({
+      overlaps: true,
+      inputs: Object.entries(inputs).map(([name, { shape, dataType }]) => ({
+        name,
+        dims: shape,
+        type: dataType,
+      })),
+      createLane: (input) => new WebNnLane(context, { graph, inputs, outputs }, input),
+      // The page made the graph and its tensors, and destroys them.
+      close: () => undefined,
+    }),
+  };
+}
+
+/** Returns memory for outputs. */
+function arraysFor(outputs: WebNnGraph["outputs"]): Record<string, Slot> {
+  return Object.fromEntries(
+    Object.entries(outputs).map(([name, { dataType, shape }]) => {
+      const type = elementType(dataType);
+      if (type === null)
+        throw new TensorError(`tensor "${name}": got the type ${dataType}, expected ${TYPES.join(", ")}`);
+      const length = shape.reduce((product, size) => product * size, 1);
+      const data = new ELEMENTS[type].array(new ArrayBuffer(length * ELEMENTS[type].bytes), 0, length);
+      return [name, { data, dims: shape, type }];
+    }),
+  );
+}
+
+class WebNnLane implements Lane {
+  readonly #context: MlContext;
+  readonly #model: WebNnGraph;
+  readonly #name: string;
+  readonly #input: SlotArray;
+  /** Memory for outputs while the decoder is at work. */
+  #outputs: Record<string, Slot> | null = null;
+
+  constructor(context: MlContext, model: WebNnGraph, input: InputSpec) {
+    this.#context = context;
+    this.#model = model;
+    this.#name = input.name;
+    this.#input = arrayFor(input);
+  }
+
+  input(): SlotArray {
+    return this.#input;
+  }
+
+  /** Two lanes share the tensors of the graph: a context does what it is told in turn. */
+  async run(slots: Slots | null): Promise<Outputs | null> {
+    const { graph, inputs, outputs } = this.#model;
+    this.#context.writeTensor(inputs[this.#name] as never, this.#input as never);
+    this.#context.dispatch(graph as never, inputs as never, outputs as never);
+    const isFilled = slots !== null && Object.keys(slots).length > 0;
+    const into = isFilled ? slots : (this.#outputs ??= arraysFor(outputs));
+    await Promise.all(
+      Object.keys(into).map((name) =>
+        this.#context.readTensor(outputs[name] as never, into[name].data as never),
+      ),
+    );
+    return isFilled ? null : (into as Outputs);
+  }
+
+  release(): void {
+    // The tensors belong to the page.
+  }
+
+  close(): void {
+    // The tensors belong to the page.
+  }
+}

@@ -1,0 +1,68 @@
+/** Frames in folders of tensor files, for `decode` and `draw`. */
+import { readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { UsageError } from "./options.ts";
+import { isImagePath } from "./image-files.ts";
+
+/** The tensor files of one frame. */
+export interface TensorFrame {
+  /** Name of its file or folder, without ending. */
+  readonly name: string;
+  readonly paths: readonly string[];
+}
+
+/** A JSON of this name lists the tensors of a frame. */
+const LIST = "meta.json";
+const TENSORS = /\.(npy|npz|safetensors)(\.gz)?$/i;
+
+export const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+/** Folders of frames, and files that belong to every frame. */
+export interface Folders {
+  readonly folders: readonly string[];
+  readonly shared: readonly string[];
+}
+
+/**
+ * Tells folders from other words: each folder holds frames, and the other words, such as the config, are for all.
+ * @returns `null` if no word is a folder
+ */
+export async function splitFolders(words: readonly string[]): Promise<Folders | null> {
+  const are = await Promise.all(words.map(isFolder));
+  const folders = words.filter((_, i) => are[i]);
+  return folders.length === 0 ? null : { folders, shared: words.filter((_, i) => !are[i]) };
+}
+
+/**
+ * Returns the frames of a folder, sorted: each .npy, .npz and .safetensors, and each folder with a meta.json. A folder
+ * that has a meta.json itself is one frame.
+ * @throws UsageError if there is none
+ */
+export async function framesIn(folder: string): Promise<TensorFrame[]> {
+  const names = (await readdir(folder)).filter((name) => !name.startsWith(".")).sort();
+  if (names.includes(LIST)) return [{ name: basename(folder), paths: [join(folder, LIST)] }];
+  const frames: TensorFrame[] = [];
+  for (const name of names) {
+    const path = join(folder, name);
+    if (TENSORS.test(name)) frames.push({ name: name.replace(TENSORS, ""), paths: [path] });
+    else if (await stat(join(path, LIST)).catch(() => null)) frames.push({ name, paths: [join(path, LIST)] });
+  }
+  if (frames.length === 0)
+    throw new UsageError(
+      `${folder} holds no frames. Expected .npy, .npz or .safetensors files, or folders with a meta.json.`,
+    );
+  return frames;
+}
+
+/** Finds the photo of a frame by its name. `photos` is a folder. */
+export async function photoFinder(photos: string): Promise<(name: string) => string | undefined> {
+  const files = (await readdir(photos)).filter(isImagePath);
+  return (name) => {
+    const found = files.find((file) => file.replace(/\.\w+$/, "") === name);
+    return found === undefined ? undefined : join(photos, found);
+  };
+}

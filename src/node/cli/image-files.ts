@@ -1,0 +1,122 @@
+/** Photos that a command is given: files, folders, patterns, and standard input. */
+import { readdir, stat } from "node:fs/promises";
+import { basename, extname, join, relative, sep } from "node:path";
+import { load } from "../files/load.ts";
+import { utf8 } from "../files/text.ts";
+import { UsageError } from "./options.ts";
+
+/** A photo to read. */
+export interface ImageFile {
+  /** Its path, as results name it. */
+  readonly path: string;
+  /** Its path below the folder that was named, for a file that is made of it. */
+  readonly place: string;
+  read(): Promise<Uint8Array>;
+}
+
+const ENDINGS = [".png", ".jpg", ".jpeg"];
+
+/** True for a file that is taken out of a folder. */
+export const isImagePath = (path: string): boolean => ENDINGS.includes(extname(path).toLowerCase());
+
+/**
+ * Returns the photos that words mean, sorted within each word. "-" is standard input: one photo, or one path per line.
+ * @param stdin reads standard input to its end
+ * @throws UsageError if a word means no photo
+ */
+export async function imageFiles(
+  words: readonly string[],
+  stdin: () => Promise<Uint8Array>,
+): Promise<ImageFile[]> {
+  const files: ImageFile[] = [];
+  for (const word of words) files.push(...(word === "-" ? await fromStdin(stdin) : await filesOf(word)));
+  const seen = new Set<string>();
+  return files.filter(({ path }) => !seen.has(path) && seen.add(path));
+}
+
+async function fromStdin(stdin: () => Promise<Uint8Array>): Promise<ImageFile[]> {
+  const bytes = await stdin();
+  const isPicture = bytes[0] === 0x89 || bytes[0] === 0xff;
+  if (isPicture)
+    return [{ path: "-", place: bytes[0] === 0x89 ? "stdin.png" : "stdin.jpg", read: async () => bytes }];
+  const paths = utf8(bytes)
+    ?.split(/\r?\n/)
+    .filter((line) => line !== "");
+  if (!paths || paths.length === 0)
+    throw new UsageError(
+      "standard input holds no photo and no paths. Pipe a PNG or JPEG, or one path per line.",
+    );
+  return (await Promise.all(paths.map(filesOf))).flat();
+}
+
+async function filesOf(word: string): Promise<ImageFile[]> {
+  const found = await stat(word).catch(() => null);
+  if (found?.isDirectory()) return nonEmpty(await imagesBelow(word, word), word, "a folder");
+  // A word that is no path is read all the same: the error of that file says so.
+  if (found || !isPattern(word)) return [fileAt(word, basename(word))];
+  const base = baseOf(word);
+  const isMatch = matcherOf(word);
+  const all = (await pathsBelow(base)).filter((path) => isMatch(slashed(path)) && isImagePath(path));
+  return nonEmpty(
+    all.map((path) => fileAt(path, relative(base, path))),
+    word,
+    "a pattern",
+  );
+}
+
+const fileAt = (path: string, place: string): ImageFile => ({ path, place, read: () => load(path) });
+
+function nonEmpty(files: ImageFile[], word: string, kind: string): ImageFile[] {
+  if (files.length === 0)
+    throw new UsageError(`${word} is ${kind} without photos: no ${ENDINGS.join(", ")} is in it or below it.`);
+  return files;
+}
+
+const imagesBelow = async (folder: string, base: string): Promise<ImageFile[]> =>
+  (await pathsBelow(folder)).filter(isImagePath).map((path) => fileAt(path, relative(base, path)));
+
+/** Returns the files of a folder and of the folders in it, sorted. Hidden ones are left out. */
+async function pathsBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const paths: string[] = [];
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.name.startsWith(".")) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) paths.push(...(await pathsBelow(path)));
+    else paths.push(path);
+  }
+  return paths;
+}
+
+const slashed = (path: string): string => path.split(sep).join("/");
+
+/** True for a path with `*`, `?`, `[...]` or `{...}`. A shell leaves them in if they match nothing, or in quotes. */
+const isPattern = (word: string): boolean => /[*?[{]/.test(word);
+
+/** Returns the folder in front of the first part with a pattern. */
+function baseOf(pattern: string): string {
+  const parts = slashed(pattern).split("/");
+  const fixed = parts.slice(0, Math.min(parts.findIndex(isPattern), parts.length - 1));
+  return fixed.join("/") || (pattern.startsWith("/") ? "/" : ".");
+}
+
+/** Returns a test for paths. `**` stands for any folders, `*` and `?` stay within a name. */
+export function matcherOf(pattern: string): (path: string) => boolean {
+  const source = slashed(pattern)
+    .replace(/^\.\//, "")
+    .replace(/\*\*\/|\*\*|\*|\?|\[!?[^\]]*\]|\{[^}]*\}|[^*?[{]+|[[{]/g, expressionOf);
+  const expression = new RegExp(`^${source}$`);
+  return (path) => expression.test(path.replace(/^\.\//, ""));
+}
+
+/** Returns a part of a pattern as a regular expression. */
+function expressionOf(part: string): string {
+  const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  if (part === "**/") return "(?:[^/]+/)*";
+  if (part === "**") return ".*";
+  if (part === "*") return "[^/]*";
+  if (part === "?") return "[^/]";
+  if (/^\[.+\]$/.test(part)) return part.replace(/\\/g, "\\\\").replace(/^\[!/, "[^");
+  if (/^\{.*\}$/.test(part)) return `(?:${part.slice(1, -1).split(",").map(escaped).join("|")})`;
+  return escaped(part);
+}

@@ -1,0 +1,106 @@
+/** Formats of results: what was found in each image. */
+import { COCO80, COCO91 } from "../../core/labels.ts";
+import { type DetectionFields, toPixels } from "../../decode/detections.ts";
+import { detectionTable } from "./table.ts";
+import { wrongValue } from "./values.ts";
+
+/** What was found in one image. A line of NDJSON is one. */
+export interface ImageResult {
+  /** Path of the image. */
+  readonly image: string;
+  /** Size of the image in pixels; `null` if it is not known: boxes are then relative to the network input. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly output_format: "detection";
+  readonly detections: readonly DetectionFields[];
+}
+
+const FORMATS = ["table", "json", "ndjson", "coco", "csv"] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** Reads the option `--format`. */
+export function formatOf(value: string | undefined, usual: Format): Format {
+  if (value === undefined) return usual;
+  const format = FORMATS.find((name) => name === value);
+  if (format === undefined) throw wrongValue("format", value, FORMATS.join(", "));
+  return format;
+}
+
+/** Text in front of the results, of one result, and behind all, so that results can be printed as they come. */
+export interface Formatter {
+  readonly begin: string;
+  /** `index` counts the results from 0. */
+  of(result: ImageResult, index: number): string;
+  readonly end: string;
+}
+
+/** @param labels class names of the network */
+export function formatter(format: Format, labels: readonly string[] | null): Formatter {
+  const list = (text: (result: ImageResult) => string): Formatter => {
+    let count = 0;
+    return {
+      begin: "[",
+      of: (result) => {
+        const body = text(result);
+        return body === "" ? "" : `${count++ === 0 ? "\n" : ",\n"}${body}`;
+      },
+      end: "\n]\n",
+    };
+  };
+  switch (format) {
+    case "table":
+      return { begin: "", of: (result) => `${tableOf(result)}\n`, end: "" };
+    case "json":
+      return list((result) => JSON.stringify(result, null, 2));
+    case "ndjson":
+      return { begin: "", of: (result) => `${JSON.stringify(result)}\n`, end: "" };
+    case "coco":
+      return list((result) => cocoOf(result, labels));
+    case "csv":
+      return { begin: `${CSV_HEAD.join()}\n`, of: csvOf, end: "" };
+  }
+}
+
+function tableOf({ image, width, height, detections }: ImageResult): string {
+  const size = width !== null && height !== null ? { width, height } : undefined;
+  const count = `${detections.length} ${detections.length === 1 ? "detection" : "detections"}`;
+  const head = `${image}${size ? ` (${width} x ${height})` : ""}: ${count}\n`;
+  return detections.length === 0 ? head : head + detectionTable(detections, size);
+}
+
+/** Returns COCO results: boxes are x, y, width, height in pixels. */
+function cocoOf({ image, width, height, detections }: ImageResult, labels: readonly string[] | null): string {
+  const stem = image.replace(/^.*[/\\]/, "").replace(/\.\w+$/, "");
+  // Files of COCO are named after the id of their image.
+  const image_id = /^\d+$/.test(stem) ? Number(stem) : stem;
+  return detections
+    .map((d) => {
+      const { x, y, width: w, height: h } = toPixels(d, width ?? 1, height ?? 1);
+      const bbox = [x, y, w, h].map((value) => Math.round(value * 1000) / 1000);
+      return JSON.stringify({ image_id, category_id: categoryOf(d, labels), bbox, score: d.confidence });
+    })
+    .join(",\n");
+}
+
+/** Returns COCO's own id of a class if the network has the 80 classes of COCO, and else the class id. */
+function categoryOf({ class_id }: DetectionFields, labels: readonly string[] | null): number {
+  const isCoco = labels?.length === COCO80.length && COCO80.every((name, i) => name === labels[i]);
+  return isCoco ? COCO91.indexOf(COCO80[class_id]) : class_id;
+}
+
+const CSV_HEAD = [
+  ...["image", "width", "height", "class_id", "label", "confidence", "x_min", "y_min", "x_max", "y_max"],
+] as const;
+
+function csvOf({ image, width, height, detections }: ImageResult): string {
+  const cell = (value: unknown): string => {
+    const text = value === null ? "" : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return detections
+    .map((d) => {
+      const row = { image, width, height, ...d } as Readonly<Record<(typeof CSV_HEAD)[number], unknown>>;
+      return `${CSV_HEAD.map((name) => cell(row[name])).join()}\n`;
+    })
+    .join("");
+}

@@ -1,0 +1,185 @@
+/** `boxwright run`: a network's own file and photos to detections. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, extname, join } from "node:path";
+import { TensorError } from "../../core/errors.ts";
+import { showJson } from "../../core/json.ts";
+import type { PartialRule } from "../../core/prepare-rule.ts";
+import { type Detector, createDetector } from "../../detect/detector.ts";
+import { onnxRuntime } from "../../detect/onnxruntime.ts";
+import { DrawError } from "../../picture/drawn.ts";
+import { drawSvg } from "../../picture/svg.ts";
+import { loadUnpacked } from "../files/load.ts";
+import { readModelFile } from "../files/model-file.ts";
+import { decodeText } from "../files/raw.ts";
+import { MissingPackage, readPixels, writeJpeg } from "../images.ts";
+import { rasterPixels, rasterise } from "../raster.ts";
+import { type ImageFile, imageFiles } from "./image-files.ts";
+import type { Io } from "./io.ts";
+import { Journal } from "./journal.ts";
+import { UsageError, type Values } from "./options.ts";
+import type { Parsed } from "./parse.ts";
+import { checkPlaces } from "./places.ts";
+import { Progress } from "./progress.ts";
+import { type Format, type ImageResult, formatOf, formatter } from "./results.ts";
+import { setupOf } from "./setup.ts";
+import { mostBytes, numberOf, numbersOf, oneOf, textOf } from "./values.ts";
+
+export async function runNetwork({ positionals, values }: Parsed, io: Io): Promise<void> {
+  const [modelPath, ...words] = positionals;
+  if (modelPath === undefined)
+    throw new UsageError("no network is given. Name a model file (.onnx), then photos.");
+  if (words.length === 0)
+    throw new UsageError(
+      "no photos are given. Name files, folders or patterns behind the model file, or - for standard input.",
+    );
+  const format = formatOf(textOf(values, "format"), "table");
+  const out = textOf(values, "out");
+  if (values["resume"] && out === undefined)
+    throw new UsageError("--resume needs the file that results go to. Add --out FILE.");
+  const files = await imageFiles(words, io.stdin ?? (async () => new Uint8Array()));
+  const drawings = drawingsOf(textOf(values, "draw"), files);
+  await checkPlaces(
+    [["out", out], ...drawings.values()].map(
+      (path) => (typeof path === "string" ? ["draw", path] : path) as [string, string],
+    ),
+    [modelPath, textOf(values, "config"), ...files.map(({ path }) => path)],
+  );
+  const detector = await detectorOf(modelPath, values);
+  try {
+    const journal = out === undefined ? null : await Journal.open(out, values["resume"] === true);
+    await runAll(detector, { files, drawings, journal, format, io });
+  } finally {
+    await detector.close();
+  }
+}
+
+/** Returns the path of each drawing, by the path of its photo. */
+function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Map<string, string> {
+  const drawings = new Map<string, string>();
+  if (folder === undefined) return drawings;
+  const taken = new Map<string, string>();
+  for (const { path, place } of files) {
+    const drawing = join(folder, place);
+    const other = taken.get(drawing);
+    if (other !== undefined)
+      throw new UsageError(
+        `--draw: ${other} and ${path} would both be drawn to ${drawing}. Name the folder that holds both, or run them one by one.`,
+      );
+    taken.set(drawing, path);
+    drawings.set(path, drawing);
+  }
+  return drawings;
+}
+
+/** Opens the network with onnxruntime-node. */
+async function detectorOf(path: string, values: Values): Promise<Detector> {
+  const bytes = await loadUnpacked(path, mostBytes(values));
+  const model = await readModelFile(bytes, path);
+  if (model.format !== "onnx")
+    throw new TensorError(
+      `${path}: got a file of the format ${model.format}, expected ONNX, which onnxruntime-node runs. Export the network to ONNX; boxwright/detect runs TFLite in a page.`,
+    );
+  const configPath = textOf(values, "config");
+  const file =
+    configPath === undefined
+      ? JSON.stringify(model)
+      : decodeText(await loadUnpacked(configPath, mostBytes(values)), configPath);
+  const { config, options } = await setupOf(values, file);
+  const ort = await import("onnxruntime-node").catch(() => {
+    throw new MissingPackage("a network", "onnxruntime-node");
+  });
+  // Errors only: its warnings about a file's weights would bury the results.
+  const runtime = onnxRuntime(ort, { logSeverityLevel: 3 });
+  return createDetector({ model: bytes, runtime, config }, { ...options, prepare: prepareOf(values) });
+}
+
+/** Reads the options that say how photos are prepared. */
+function prepareOf(values: Values): PartialRule {
+  const mean = numbersOf(values, "mean");
+  const std = numbersOf(values, "std");
+  const pad = numberOf(values, "pad", 0, 255);
+  const resize = oneOf(values, "resize", ["letterbox", "letterbox-topleft", "stretch", "crop"]);
+  const order = oneOf(values, "order", ["RGB", "BGR"]);
+  const resample = oneOf(values, "resample", ["bilinear", "area", "nearest", "pillow"]);
+  const single = (list: number[]): number | number[] => (list.length === 1 ? list[0] : list);
+  return {
+    ...(resize && { resize }),
+    ...(order && { order }),
+    ...(resample && { resample }),
+    ...(pad !== undefined && { pad }),
+    ...(mean && { mean: single(mean) }),
+    ...(std && { std: single(std) }),
+  };
+}
+
+interface Task {
+  readonly files: readonly ImageFile[];
+  readonly drawings: ReadonlyMap<string, string>;
+  /** Results on their way to a file; `null`: they are printed. */
+  readonly journal: Journal | null;
+  readonly format: Format;
+  readonly io: Io;
+}
+
+/** Runs every photo. One that fails is reported, and the next one follows. */
+async function runAll(detector: Detector, { files, drawings, journal, format, io }: Task): Promise<void> {
+  const { labels } = detector.decoder.config;
+  const printer = formatter(format, labels);
+  const todo = files.filter(({ path }) => !journal?.has(path));
+  const progress = new Progress(io, todo.length);
+  if (todo.length < files.length)
+    io.err(`boxwright: ${files.length - todo.length} of ${files.length} images are done already\n`);
+  if (!journal) io.out(printer.begin);
+  let failed = 0;
+  let printed = 0;
+  for (const file of todo) {
+    progress.show(file.path);
+    try {
+      const result = await runOne(detector, file, drawings.get(file.path));
+      progress.clear();
+      if (journal) await journal.add(result);
+      else io.out(printer.of(result, printed++));
+    } catch (error) {
+      progress.clear();
+      // Without a package no other image can be read either.
+      if (error instanceof MissingPackage) throw error;
+      failed++;
+      io.err(`boxwright: ${(error as Error).message}\n`);
+    }
+    progress.count();
+  }
+  if (journal) await journal.finish(format, labels, failed === 0);
+  else io.out(printer.end);
+  if (failed > 0)
+    throw new TensorError(
+      `${failed} of ${files.length} images failed.${journal ? " With --resume only these are run again." : ""}`,
+    );
+}
+
+async function runOne(
+  detector: Detector,
+  file: ImageFile,
+  drawing: string | undefined,
+): Promise<ImageResult> {
+  const bytes = await file.read();
+  const pixels = await readPixels(bytes, file.path);
+  const found = await detector.detect(pixels).catch((error: Error) => {
+    error.message = `${file.path}: ${error.message}`;
+    throw error;
+  });
+  const detections = found.toArray();
+  if (drawing !== undefined) await drawTo(drawing, bytes, detections);
+  const { width, height } = pixels;
+  return { image: file.path, width, height, output_format: "detection", detections };
+}
+
+/** Draws on a photo, in the photo's own format. */
+async function drawTo(path: string, photo: Uint8Array, detections: ImageResult["detections"]): Promise<void> {
+  const svg = drawSvg(photo, detections);
+  const isPng = extname(path).toLowerCase() === ".png";
+  const picture = isPng ? await rasterise(svg) : await writeJpeg(await rasterPixels(svg));
+  await mkdir(dirname(path), { recursive: true }).catch(() => undefined);
+  await writeFile(path, picture).catch((error: Error) => {
+    throw new DrawError(`--draw: ${showJson(path)} cannot be written: ${error.message}`);
+  });
+}

@@ -1,0 +1,102 @@
+/** Reads the pixels of photos, and writes JPEG, with optional packages of Node. */
+import { DrawError } from "../picture/drawn.ts";
+import { type ImageInfo, imageInfo } from "../picture/image-info.ts";
+
+/** Pixels of a photo that stands upright, 4 bytes each: red, green, blue, alpha. */
+export interface Pixels {
+  readonly data: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** An optional package is not installed. */
+export class MissingPackage extends DrawError {
+  constructor(what: string, name: string) {
+    super(`${what} needs an optional package that is not installed. Run npm install ${name}`);
+  }
+}
+
+/** Largest photo that is read, in millions of pixels. Its pixels are held three times for a moment. */
+const MOST_MEGAPIXELS = 250;
+const MOST_MEGABYTES = 4096;
+const JPEG_QUALITY = 92;
+
+/**
+ * Reads a PNG or JPEG. A camera's JPEG may lie on its side: the pixels stand upright.
+ * @param where name of the file in error messages
+ * @throws DrawError if the bytes are no such image or are damaged, or the package for the format is missing
+ */
+export async function readPixels(bytes: Uint8Array, where: string): Promise<Pixels> {
+  const info = imageInfo(bytes, where);
+  if (info.width * info.height > MOST_MEGAPIXELS * 1e6)
+    throw new DrawError(
+      `${where}: got ${info.width} x ${info.height} pixels, expected at most ${MOST_MEGAPIXELS} million`,
+    );
+  const read = info.mime === "image/png" ? await pngReader() : await jpegReader();
+  try {
+    return upright(read(bytes), info.orientation);
+  } catch (error) {
+    throw new DrawError(
+      `${where}: got a ${formatOf(info)} that cannot be read (${(error as Error).message}), expected a whole file`,
+    );
+  }
+}
+
+/**
+ * Writes a JPEG.
+ * @throws DrawError if the package for JPEG is missing
+ */
+export async function writeJpeg({ data, width, height }: Pixels): Promise<Uint8Array> {
+  const jpeg = await loadJpeg();
+  return jpeg.encode({ data, width, height }, JPEG_QUALITY).data;
+}
+
+const formatOf = ({ mime }: ImageInfo): string => (mime === "image/png" ? "PNG" : "JPEG");
+
+type Reader = (bytes: Uint8Array) => Pixels;
+
+async function pngReader(): Promise<Reader> {
+  const { PNG } = (await import("pngjs").catch(() => missing("PNG", "pngjs"))).default;
+  return (bytes) => PNG.sync.read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+}
+
+async function jpegReader(): Promise<Reader> {
+  const jpeg = await loadJpeg();
+  const limits = { maxResolutionInMP: MOST_MEGAPIXELS, maxMemoryUsageInMB: MOST_MEGABYTES };
+  return (bytes) => jpeg.decode(bytes, { useTArray: true, formatAsRGBA: true, ...limits });
+}
+
+/** The module of jpeg-js, as far as it is used. */
+interface Jpeg {
+  decode(bytes: Uint8Array, options: object): Pixels;
+  encode(pixels: Pixels, quality: number): { readonly data: Uint8Array };
+}
+
+async function loadJpeg(): Promise<Jpeg> {
+  const module = (await import("jpeg-js").catch(() => missing("JPEG", "jpeg-js"))) as unknown as {
+    readonly default: Jpeg;
+  };
+  return module.default;
+}
+
+function missing(format: string, name: string): never {
+  throw new MissingPackage(`a ${format}`, name);
+}
+
+/** Returns the pixels turned upright, by an EXIF orientation. */
+export function upright(stored: Pixels, orientation: number): Pixels {
+  if (orientation === 1) return stored;
+  const { data, width: w, height: h } = stored;
+  const [width, height] = orientation >= 5 ? [h, w] : [w, h];
+  const from = new Uint32Array(data.slice().buffer);
+  const to = new Uint32Array(width * height);
+  // Sides of the stored picture that count from their far end, as storedAs() of picture/image-info.ts turns them.
+  const isMirroredX = [2, 3, 7, 8].includes(orientation);
+  const isMirroredY = [3, 4, 6, 7].includes(orientation);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const [sx, sy] = orientation >= 5 ? [y, x] : [x, y];
+      to[y * width + x] = from[(isMirroredY ? h - 1 - sy : sy) * w + (isMirroredX ? w - 1 - sx : sx)];
+    }
+  return { data: new Uint8Array(to.buffer), width, height };
+}

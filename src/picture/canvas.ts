@@ -1,0 +1,128 @@
+/** Draws detections on a canvas: of a page, of a worker (`OffscreenCanvas`), or of a package for Node. */
+import { HALO } from "./colours.ts";
+import { DrawError, type Drawn, checkOptions } from "./drawn.ts";
+import { showJson } from "../core/json.ts";
+import { type Mark, marksOf } from "./marks.ts";
+import { type Area, FONTS, cornerRadius, textPlace } from "./tags.ts";
+
+/** The part of a `CanvasRenderingContext2D` that is used. */
+export interface CanvasContext {
+  readonly canvas: { readonly width: number; readonly height: number };
+  fillStyle: unknown;
+  strokeStyle: unknown;
+  globalAlpha: number;
+  lineWidth: number;
+  lineJoin: string;
+  font: string;
+  textAlign: string;
+  textBaseline: string;
+  save(): void;
+  restore(): void;
+  translate(x: number, y: number): void;
+  strokeRect(x: number, y: number, width: number, height: number): void;
+  beginPath(): void;
+  moveTo(x: number, y: number): void;
+  arcTo(x1: number, y1: number, x2: number, y2: number, radius: number): void;
+  closePath(): void;
+  fill(): void;
+  fillText(text: string, x: number, y: number, maxWidth?: number): void;
+}
+
+/** Options of `drawCanvas`. */
+export interface CanvasOptions {
+  /** Returns the text of a tag. Default: the label, or the class id, and the confidence in percent. */
+  readonly tag?: (detection: Drawn) => string;
+  /** Part of the canvas that shows the photo, in pixels. Default: the whole canvas. */
+  readonly area?: Area;
+}
+
+/**
+ * Draws boxes and tags on a canvas, with the look of `drawSvg`. What stands on the canvas stays: draw the photo first.
+ * Boxes outside the photo are drawn at its edge.
+ * @param context 2D context of a canvas
+ * @param detections coordinates normalised to the photo, 0..1
+ * @throws DrawError if the context has no canvas of a size, or boxes are in pixels
+ * @example
+ * import { type CanvasContext, drawCanvas } from "boxwright/draw";
+ *
+ * const context = {
+ *   canvas: { width: 320, height: 240 },
+ *   fillText: (text: string) => console.log(text),
+ * } as CanvasContext; // in a page: canvas.getContext("2d")
+ * const others = "save restore translate strokeRect beginPath moveTo arcTo closePath fill".split(" ");
+ * Object.assign(context, Object.fromEntries(others.map((name) => [name, () => {}])));
+ * const cat = { class_id: 0, label: "cat", confidence: 0.93, x_min: 0.2, y_min: 0.1, x_max: 0.9, y_max: 0.9 };
+ * drawCanvas(context, [cat]); // cat 93%
+ */
+export function drawCanvas(
+  context: CanvasContext,
+  detections: Iterable<Drawn>,
+  options: CanvasOptions = {},
+): void {
+  checkOptions(options);
+  const { tag, area = wholeOf(context) } = options ?? {};
+  checkArea(area);
+  const { stroke, list } = marksOf(detections, area, tag);
+  context.save();
+  try {
+    context.translate(area.x, area.y);
+    context.lineJoin = "miter";
+    context.textAlign = "left";
+    context.textBaseline = "alphabetic";
+    // Put all tags above all outlines: the line of another box must not cross out a name.
+    for (const mark of list) drawOutline(context, mark, stroke);
+    for (const mark of list) drawTag(context, mark);
+  } finally {
+    context.restore();
+  }
+}
+
+function wholeOf(context: CanvasContext): Area {
+  const { width = NaN, height = NaN } = (context as Partial<CanvasContext> | null)?.canvas ?? {};
+  return { x: 0, y: 0, width, height };
+}
+
+function checkArea(area: Area): void {
+  const { x, y, width, height } = area;
+  if (!([x, y, width, height].every(Number.isFinite) && width > 0 && height > 0))
+    throw new DrawError(
+      `got an area of ${showJson(area)} to draw on, expected x, y, width and height in pixels. Pass the 2D context of a canvas, or the option area.`,
+    );
+}
+
+function drawOutline(context: CanvasContext, { box, colour }: Mark, stroke: number): void {
+  const { x, y, width, height } = box;
+  // A dark line beneath keeps the coloured line visible on a photo of the same colour.
+  context.globalAlpha = HALO.opacity;
+  context.strokeStyle = "#000";
+  context.lineWidth = stroke * HALO.width;
+  context.strokeRect(x, y, width, height);
+  context.globalAlpha = 1;
+  context.strokeStyle = colour;
+  context.lineWidth = stroke;
+  context.strokeRect(x, y, width, height);
+}
+
+function drawTag(context: CanvasContext, { tag, colour, ink }: Mark): void {
+  if (tag.text === "") return;
+  const [x, y] = textPlace(tag);
+  context.fillStyle = colour;
+  fillRounded(context, tag.area, cornerRadius(tag));
+  context.fillStyle = ink;
+  context.font = `${tag.fontSize}px ${FONTS}`;
+  // The width keeps the words inside the tag, whatever font is there.
+  context.fillText(tag.text, x, y, tag.textWidth);
+}
+
+/** Fills a rectangle with round corners. `roundRect` is missing in browsers before 2023. */
+function fillRounded(context: CanvasContext, { x, y, width, height }: Area, radius: number): void {
+  const [right, bottom] = [x + width, y + height];
+  context.beginPath();
+  context.moveTo(x + radius, y);
+  context.arcTo(right, y, right, bottom, radius);
+  context.arcTo(right, bottom, x, bottom, radius);
+  context.arcTo(x, bottom, x, y, radius);
+  context.arcTo(x, y, right, y, radius);
+  context.closePath();
+  context.fill();
+}

@@ -1,0 +1,53 @@
+/** Lays out detections on a picture: what `drawSvg` and `drawCanvas` draw, each in its own way. */
+import { colourOf, coloursOf, inkOn } from "./colours.ts";
+import { type Drawn, checkDetections } from "./drawn.ts";
+import { type Area, type Tag, boxArea, canvasOf, placeTag } from "./tags.ts";
+
+/** One detection on a picture. */
+export interface Mark {
+  readonly box: Area;
+  readonly tag: Tag;
+  /** Colour of the class, "#rrggbb". */
+  readonly colour: string;
+  /** Colour of the text on it. */
+  readonly ink: string;
+}
+
+export interface Marks {
+  /** Width of a box's line. */
+  readonly stroke: number;
+  /** In the order of drawing: the best detection stands on top. */
+  readonly list: readonly Mark[];
+}
+
+/**
+ * Lays out detections on a picture of that size.
+ * @param tag returns the text of a tag. Default: label and confidence
+ * @throws DrawError if detections cannot be drawn
+ */
+export function marksOf(
+  detections: Iterable<Drawn>,
+  { width, height }: { readonly width: number; readonly height: number },
+  tag: (detection: Drawn) => string = defaultTag,
+): Marks {
+  // Place the best scores first and draw them last: they get the best places, and stand on top.
+  const best = checkDetections(detections).sort((a, b) => b.confidence - a.confidence);
+  const canvas = canvasOf(width, height);
+  const colours = coloursOf(best.map((d) => d.class_id));
+  const placed: Area[] = [];
+  const list = best.map((d) => {
+    const box = boxArea(d, canvas);
+    const label = placeTag(tag(d), box, canvas, placed);
+    // A tag without text is not drawn.
+    if (label.text !== "") placed.push(label.area);
+    const colour = colours.get(d.class_id) ?? colourOf(d.class_id);
+    return { box, tag: label, colour, ink: inkOn(colour) };
+  });
+  return { stroke: canvas.stroke, list: list.reverse() };
+}
+
+/** Returns label and confidence. A network without names has its class ids for labels. */
+function defaultTag({ label, class_id, confidence }: Drawn): string {
+  const name = (label ?? "") === "" || label === String(class_id) ? `class ${class_id}` : label;
+  return `${name} ${Math.round(confidence * 100)}%`;
+}

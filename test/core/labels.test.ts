@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { COCO80, COCO91, type LabelSet, VOC20, VOC21, labelsOf } from "../../src/entries/labels.ts";
+import { describeShared, readJson } from "../support/shared-data.ts";
+import { createDecoderSync } from "../../src/entries/index.ts";
+
+const linesOf = (name: string): string[] =>
+  readFileSync(new URL(`../fixtures/labels/${name}.txt`, import.meta.url), "utf8")
+    .trim()
+    .split("\n");
+
+test("COCO's lists are those of the files", () => {
+  expect(COCO80).toEqual(linesOf("coco80"));
+  expect(COCO91).toEqual(linesOf("coco91"));
+});
+
+test("VOC has its 20 classes in the order of the alphabet, and 21 with the background", () => {
+  expect(VOC20).toHaveLength(20);
+  expect([...VOC20].sort()).toEqual(VOC20);
+  expect(VOC21).toEqual(["background", ...VOC20]);
+});
+
+describeShared("VOC in a config of MobileNet-SSD", (data) => {
+  test("has the same names in the same order", () => {
+    const config = readJson(data, "configs/gen2_mobilenet-ssd.json") as { mappings: { labels: string[] } };
+    expect(VOC21).toEqual(config.mappings.labels);
+  });
+});
+
+test("finds a list by its name, and no other", () => {
+  expect(labelsOf("coco80")).toBe(COCO80);
+  expect(labelsOf("voc21")).toBe(VOC21);
+  for (const name of ["coco", "toString", 80])
+    expect(() => labelsOf(name as LabelSet)).toThrow(
+      /labels: got .*, expected .* coco80, coco91, voc20, voc21/,
+    );
+});
+
+const network = { family: "yolov8", inputSize: [64, 64] } as const;
+
+test("a decoder takes names as a record by class id, as Ultralytics writes them", () => {
+  const { config } = createDecoderSync({ ...network, labels: { 0: "person", 1: "cat" } });
+  expect(config.labels).toEqual(["person", "cat"]);
+  expect(config.classes).toBe(2);
+  expect(() => createDecoderSync({ ...network, labels: { 1: "cat" } })).toThrow(
+    "labels[0]: got undefined, expected a string",
+  );
+});
+
+test("a decoder takes no name of a list, and says where lists are", () => {
+  const labels = "coco80" as unknown as string[];
+  expect(() => createDecoderSync({ ...network, labels })).toThrow(
+    'labels: got "coco80", expected a list of names, as boxwright/labels has',
+  );
+});

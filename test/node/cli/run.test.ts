@@ -1,0 +1,214 @@
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { PNG } from "pngjs";
+import { beforeAll, expect, test } from "vitest";
+import { run } from "../../../src/node/cli/run.ts";
+import { imageInfo } from "../../../src/picture/image-info.ts";
+import { boxwright, refused } from "../../support/cli.ts";
+import { type Row, HEIGHT, WIDTH, expectedOf, pictureOf } from "../../support/echo-network.ts";
+import { fixture, tempFolder } from "../../support/files.ts";
+
+const folder = tempFolder();
+const model = fixture("detect/network.onnx");
+const dog: Row = [51, 102, 153, 204, 230, 255];
+const cat: Row = [10, 20, 30, 40, 128, 0];
+
+function pngOf(...rows: Row[]): Buffer {
+  const { data, width, height } = pictureOf(rows);
+  const png = new PNG({ width, height });
+  png.data = Buffer.from(data.map((value, i) => (i % 4 === 3 ? 255 : value)));
+  return PNG.sync.write(png);
+}
+
+const photos = folder.path("photos");
+beforeAll(() => {
+  mkdirSync(`${photos}/more`, { recursive: true });
+  writeFileSync(`${photos}/a.png`, pngOf(dog));
+  writeFileSync(`${photos}/notes.txt`, "no photo");
+  writeFileSync(`${photos}/more/000000000139.png`, pngOf(dog, cat));
+  writeFileSync(`${photos}/more/c.PNG`, pngOf());
+});
+
+/** Detections with their numbers to six decimals, and the name of their image. */
+const rounded = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, v: unknown) => (typeof v === "number" ? +v.toFixed(6) : v)));
+const resultOf = (image: string, ...rows: Row[]): unknown =>
+  rounded({ image, width: WIDTH, height: HEIGHT, output_format: "detection", detections: expectedOf(rows) });
+const all = (): unknown[] => [
+  resultOf(`${photos}/a.png`, dog),
+  resultOf(`${photos}/more/000000000139.png`, dog, cat),
+  resultOf(`${photos}/more/c.PNG`),
+];
+const linesOf = (text: string): unknown[] =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => rounded(JSON.parse(line)));
+
+test("prints a table for each photo", async () => {
+  const { code, out, err } = await boxwright("run", model, `${photos}/a.png`, `${photos}/more/c.PNG`);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out).toBe(`${photos}/a.png (32 x 24): 1 detection
+label  class  confidence   x_min   y_min   x_max   y_max  pixels (x, y, width, height)
+dog        1      0.9020  0.2000  0.4000  0.6000  0.8000  6, 10, 13, 10
+
+${photos}/more/c.PNG (32 x 24): 0 detections
+
+`);
+});
+
+test("takes a folder with the folders in it, patterns, and each photo once", async () => {
+  const ndjson = async (...words: string[]) =>
+    linesOf((await boxwright("run", model, ...words, "--format", "ndjson")).out);
+  expect(await ndjson(photos)).toEqual(all());
+  expect(await ndjson(`${photos}/**/*.png`)).toEqual(all().slice(0, 2));
+  expect(await ndjson(`${photos}/*/[!0-9]*`)).toEqual(all().slice(2));
+  expect(await ndjson(`${photos}/{a,b}.png`, photos)).toEqual(all());
+});
+
+test("reads a photo, or a list of paths, from standard input", async () => {
+  const piped = async (bytes: Uint8Array) => {
+    let out = "";
+    const io = { out: (t: string | Uint8Array) => void (out += String(t)), err: () => undefined };
+    const code = await run(["run", model, "-", "--format", "ndjson"], { ...io, stdin: async () => bytes });
+    return { code, out };
+  };
+  expect(linesOf((await piped(pngOf(cat))).out)).toEqual([resultOf("-", cat)]);
+  const list = new TextEncoder().encode(`${photos}/a.png\r\n${photos}/more\n`);
+  expect(linesOf((await piped(list)).out)).toEqual(all());
+  expect((await piped(new Uint8Array())).code).toBe(2);
+});
+
+test("writes JSON, COCO results and CSV", async () => {
+  const print = async (format: string, ...words: string[]) =>
+    (await boxwright("run", model, photos, "--format", format, ...words)).out;
+  expect(rounded(JSON.parse(await print("json")))).toEqual(all());
+  const name = { image_id: "a", category_id: 1, bbox: [6.4, 9.6, 12.8, 9.6] };
+  const [first, second, third] = JSON.parse(await print("coco")) as Record<string, unknown>[];
+  expect(first).toMatchObject(name);
+  expect(second).toMatchObject({ ...name, image_id: 139 });
+  expect(third).toMatchObject({ image_id: 139, category_id: 0 });
+  expect(first["score"]).toBeCloseTo(230 / 255, 6);
+  // COCO's own ids: 2 is a bicycle, 1 a person
+  const named = JSON.parse(await print("coco", "--labels", "coco80", "--classes", "80")) as (typeof first)[];
+  expect(named.map((d) => d["category_id"])).toEqual([2, 2, 1]);
+  const csv = (await print("csv", "--labels", await folder.put("names.txt", 'c\na "b", d'))).split("\n");
+  expect(csv[0]).toBe("image,width,height,class_id,label,confidence,x_min,y_min,x_max,y_max");
+  expect(csv[1]).toMatch(new RegExp(`^${photos}/a.png,32,24,1,"a ""b"", d",0.90196`));
+  expect(csv).toHaveLength(5);
+  expect(JSON.parse(await print("json", "--keep", "cat", "--confidence", "0.9"))).toHaveLength(3);
+});
+
+test("draws on each photo, in its own format", async () => {
+  const drawn = folder.path("drawn");
+  const photo = fixture("photos/coffee.jpg");
+  const { code, err } = await boxwright("run", model, photos, photo, "--draw", drawn, "--format", "ndjson");
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(readdirSync(drawn).sort()).toEqual(["a.png", "coffee.jpg", "more"]);
+  expect(readdirSync(`${drawn}/more`)).toHaveLength(2);
+  expect(imageInfo(readFileSync(`${drawn}/coffee.jpg`))).toMatchObject({
+    mime: "image/jpeg",
+    width: 600,
+    height: 400,
+  });
+  expect(PNG.sync.read(readFileSync(`${drawn}/a.png`)).data).not.toEqual(PNG.sync.read(pngOf(dog)).data);
+  expect((await boxwright("run", model, photos, "--draw", photos)).err).toContain("--draw: got");
+  const twice = await boxwright(
+    "run",
+    model,
+    `${photos}/a.png`,
+    folder.path("photos/../photos/a.png"),
+    "--draw",
+    drawn,
+  );
+  expect(twice).toMatchObject({ code: 2 });
+  expect(twice.err).toContain("would both be drawn to");
+});
+
+test("goes on behind a photo that fails, says which, and ends with exit code 1", async () => {
+  const broken = folder.path("broken");
+  mkdirSync(broken);
+  writeFileSync(`${broken}/a.png`, pngOf(dog));
+  writeFileSync(`${broken}/b.png`, pngOf(dog).subarray(0, 80));
+  writeFileSync(`${broken}/c.png`, pngOf(cat));
+  const { code, out, err } = await boxwright(
+    "run",
+    model,
+    broken,
+    `${broken}/none.png`,
+    "--format",
+    "ndjson",
+  );
+  expect(code).toBe(1);
+  expect(linesOf(out)).toEqual([resultOf(`${broken}/a.png`, dog), resultOf(`${broken}/c.png`, cat)]);
+  expect(err).toContain(`boxwright: ${broken}/b.png: got a PNG that cannot be read`);
+  expect(err).toContain(`${broken}/none.png cannot be read: there is no such file or folder.`);
+  expect(err).toMatch(/2 of 4 images failed\.\n$/);
+});
+
+test("goes on with a run that was stopped, and runs again only what failed", async () => {
+  const list = folder.path("resume");
+  mkdirSync(list);
+  writeFileSync(`${list}/a.png`, pngOf(dog));
+  writeFileSync(`${list}/b.png`, "no picture");
+  const out = folder.path("found.json");
+  const words = ["run", model, list, "--format", "json", "--out", out];
+  expect(await boxwright(...words)).toMatchObject({ code: 1, out: "" });
+  expect(rounded(JSON.parse(readFileSync(out, "utf8")))).toEqual([resultOf(`${list}/a.png`, dog)]);
+  writeFileSync(`${list}/b.png`, pngOf(cat));
+  // a line that the end of the process cut
+  writeFileSync(`${out}.partial`, `${readFileSync(`${out}.partial`, "utf8")}{"image":"${list}/b.png","det`);
+  // an image that is done is not read again
+  writeFileSync(`${list}/a.png`, "no picture");
+  const again = await boxwright(...words, "--resume");
+  expect(again).toMatchObject({ code: 0, err: "boxwright: 1 of 2 images are done already\n" });
+  expect(rounded(JSON.parse(readFileSync(out, "utf8")))).toEqual([
+    resultOf(`${list}/a.png`, dog),
+    resultOf(`${list}/b.png`, cat),
+  ]);
+  expect(readdirSync(folder.path(".")).filter((name) => name.endsWith(".partial"))).toEqual([]);
+  writeFileSync(`${out}.partial`, "[]\n");
+  expect(await refused(...words, "--resume")).toContain("got a line that is no result");
+});
+
+test("shows progress on a terminal only", async () => {
+  const shown = async (isTerminal: boolean) => {
+    let err = "";
+    await run(["run", model, photos], { out: () => undefined, err: (t) => void (err += t), isTerminal });
+    return err;
+  };
+  expect(await shown(false)).toBe("");
+  expect(await shown(true)).toMatch(
+    /\r\u001b\[K\[-{24}\] 0\/3 .*a\.png[^]*\[#{16}-{8}\] 2\/3, \d+ s left .*\r\u001b\[K$/,
+  );
+});
+
+test("says what is missing or cannot be", async () => {
+  const usage = async (...words: string[]) => {
+    const { code, err } = await boxwright("run", ...words);
+    expect(code).toBe(2);
+    return err;
+  };
+  expect(await usage()).toContain("no network is given");
+  expect(await usage(model)).toContain("no photos are given");
+  expect(await usage(model, photos, "--resume")).toContain("Add --out FILE");
+  expect(await usage(model, photos, "--format", "xml")).toContain(
+    '--format: got "xml", expected table, json, ndjson',
+  );
+  expect(await usage(model, photos, "--resize", "fit")).toContain(
+    "letterbox, letterbox-topleft, stretch, crop",
+  );
+  expect(await usage(model, fixture("labels"))).toContain("a folder without photos");
+  expect(await usage(model, `${photos}/*.gif`)).toContain("a pattern without photos");
+  expect(await refused("run", fixture("labels/coco80.txt"), photos)).toContain("coco80.txt");
+});
+
+test("prepares photos as options say", async () => {
+  const photo = folder.path("cat.png");
+  writeFileSync(photo, pngOf(cat));
+  const confidence = async (...words: string[]) => {
+    const { out } = await boxwright("run", model, photo, "--format", "json", "--confidence", "0.1", ...words);
+    return (JSON.parse(out) as [{ detections: { confidence: number }[] }])[0].detections[0].confidence;
+  };
+  expect(await confidence()).toBeCloseTo(128 / 255, 6);
+  expect(await confidence("--std", "250", "--mean", "0,0,0")).toBeCloseTo(128 / 250, 6);
+});
