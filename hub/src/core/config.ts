@@ -22,6 +22,7 @@ export interface Config {
   readonly keyBurst: number;
   readonly addressRate: number;
   readonly addressBurst: number;
+  readonly addressConnections: number;
   readonly signInsPerMinute: number;
   readonly signInBurst: number;
   readonly sessionIdleMinutes: number;
@@ -157,6 +158,12 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     parse: number(1, 1e6),
     fallback: 400,
     about: "requests of one address at once",
+  },
+  addressConnections: {
+    env: "HUB_ADDRESS_CONNECTIONS",
+    parse: number(1, 4096),
+    fallback: 256,
+    about: "open connections of one address; a proxy in front has to limit them itself",
   },
   signInsPerMinute: {
     env: "HUB_SIGN_INS_PER_MINUTE",
