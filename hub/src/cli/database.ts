@@ -8,6 +8,7 @@ export const databaseCommands: Commands = {
     usage: "hub init --email EMAIL [--team NAME]",
     about: "makes the first team and a one-time link for its administrator",
     values: ["email", "team"],
+    creates: true,
     run: async ({ db, config, need, get }) => {
       const { team, token } = await initialise(db, Date.now(), need("email"), () =>
         addTeam(db, Date.now(), ACTOR, get("team") ?? "My team"),

@@ -76,7 +76,7 @@ for (const { kind, skip } of kinds) {
       expect((await run(["backup", "--out", backup], env)).code).toBe(0);
       expect((await run(["restore", "--from", backup], env)).stderr).toContain("expected an empty database");
       const elsewhere = { HUB_DATABASE_FILE: join(folder.path, "other.db") };
-      const moved = await run(["restore", "--from", backup], elsewhere);
+      const moved = await run(["restore", "--from", backup, "--create"], elsewhere);
       expect([moved.code, moved.json]).toMatchObject([0, { inForce: { users: 1, keys: 0 } }]);
       // Warn if the database cannot know what was taken away since, and only then.
       expect(moved.stderr).toMatch(

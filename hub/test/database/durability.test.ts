@@ -64,7 +64,7 @@ for (const { kind, skip } of kinds) {
         const revoke = async (key: string): Promise<void> => {
           const db = await openDatabase(
             { databaseUrl: env["DATABASE_URL"], databaseFile: env["HUB_DATABASE_FILE"] ?? "", databasePool: 1 },
-            () => undefined,
+            { create: false },
           );
           try {
             await revokeKey(db, Date.now(), "operator", team, key.slice(4, 16));

@@ -115,6 +115,7 @@ export class Watched implements Database {
     return this.#inner.snapshot((tx) => work(this.#wrap(tx)));
   }
   migrate: Database["migrate"] = (work) => this.#inner.migrate(work);
+  problem: Database["problem"] = () => this.#inner.problem();
   close(): Promise<void> {
     return this.#inner.close();
   }

@@ -5,6 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { TestProject } from "vitest/node";
+import { SmallDisk } from "./disk.ts";
 import { findPostgres, PostgresServer } from "./postgres-server.ts";
 
 declare module "vitest" {
@@ -12,6 +13,8 @@ declare module "vitest" {
     postgres: string | undefined;
     chromium: string | undefined;
     openssl: boolean;
+    /** True if tests may mount a small disk, and fill it. */
+    mount: boolean;
     full: boolean;
   }
 }
@@ -22,10 +25,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const full = process.env["HUB_CI"] === "1";
   const chromium = CHROMIUM.find((path) => existsSync(path));
   const openssl = spawnSync("openssl", ["version"]).status === 0;
+  const disk = SmallDisk.mount(1);
+  disk?.unmount();
   const missing: string[] = [];
   if (findPostgres() === undefined) missing.push("PostgreSQL (Debian: postgresql): the tests on PostgreSQL");
   if (chromium === undefined) missing.push("Chromium (Debian: chromium): the tests of the pages in a browser");
   if (!openssl) missing.push("openssl (Debian: openssl): the tests of TLS");
+  if (disk === undefined)
+    missing.push("right to mount a disk (root, or sudo without a password): the tests of a full disk");
   if (missing.length > 0) {
     if (full) throw new Error(`HUB_CI=1: got a machine without ${missing.join("; without ")}`);
     console.warn(missing.map((what) => `SKIPPED, because this machine has no ${what}.`).join("\n"));
@@ -35,6 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("postgres", server?.url());
   project.provide("chromium", chromium);
   project.provide("openssl", openssl);
+  project.provide("mount", disk !== undefined);
   project.provide("full", full);
   return async () => server?.remove();
 }
