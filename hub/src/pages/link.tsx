@@ -2,12 +2,13 @@
 import { UserError } from "../core/errors.ts";
 import type { Router } from "../http/router.ts";
 import { readLink, type Link } from "../nouns/link.ts";
-import { cleanPassword, MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
+import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
 import { findUser, useLink } from "../nouns/user.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { readForm } from "./form.ts";
 import type { Guards, Visit } from "./guards.tsx";
 import { Message } from "./layout.tsx";
+import { tryPassword } from "./password.ts";
 import { beginSession, takeSignIn, type Site } from "./site.ts";
 
 export function registerLink(router: Router, site: Site, guards: Guards): void {
@@ -44,7 +45,7 @@ async function openLink(site: Site, { exchange, param, token: sessionToken }: Vi
     if (!(await passwords.verify(given.slice(0, MAX_PASSWORD * 2), existing.password)))
       return again("This is not the password of the account.", 401);
   } else {
-    const password = tryPassword(given);
+    const password = await tryPassword(given, [link.email, link.team_name ?? ""]);
     if (password instanceof UserError) return again(password.message, 400);
     hash = await passwords.hash(password);
   }
@@ -52,16 +53,6 @@ async function openLink(site: Site, { exchange, param, token: sessionToken }: Vi
   if (user === undefined) return linkGone();
   const { headers } = await beginSession(site, user, sessionToken);
   return redirect(link.team_id === null ? "/" : `/teams/${link.team_id}/devices`, headers);
-}
-
-/** Returns the password, or what is wrong with it. */
-export function tryPassword(text: string): string | UserError {
-  try {
-    return cleanPassword(text);
-  } catch (error) {
-    if (error instanceof UserError) return error;
-    throw error;
-  }
 }
 
 function linkPage(link: Link, token: string, hasAccount: boolean, problem?: string, status = 200): Answer {
