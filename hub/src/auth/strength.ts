@@ -2,8 +2,8 @@
 import type { ZxcvbnFactory } from "@zxcvbn-ts/core";
 
 /**
- * The estimator looks at so many characters. Its time grows steeply: 40 characters took at most 27 ms, 200 took 2.1 s. A
- * password that repeats itself is weak in its first 40 characters already.
+ * The estimator looks at so many characters. Its time grows steeply: 40 characters took at most 27 ms, 200 took 2.1 s.
+ * A password that repeats itself is weak in its first 40 characters already.
  */
 const LOOKED_AT = 40;
 /** 10^8 guesses and more: beyond what a limited sign-in allows, and costly against scrypt. */

@@ -56,12 +56,14 @@ export async function addDevices(
   return devices;
 }
 
-export async function renameDevice(db: Database, teamId: string, id: string, name: string): Promise<void> {
+/** Renames a device. Returns the name as it is kept. */
+export async function renameDevice(db: Database, teamId: string, id: string, name: string): Promise<string> {
   const clean = cleanName(name, "device name");
   const rows = await db.write((tx) =>
     tx.all("UPDATE devices SET name = ? WHERE team_id = ? AND id = ? RETURNING id", [clean, teamId, id]),
   );
   if (rows.length === 0) throw new UserError("this device is not in the team (any more)", 404);
+  return clean;
 }
 
 export async function removeDevice(db: Database, teamId: string, id: string): Promise<void> {

@@ -49,6 +49,48 @@ export async function renameTeam(
   return { id: teamId, name: clean };
 }
 
+export interface RemovedTeam {
+  readonly devices: number;
+  /** Emails. */
+  readonly members: readonly string[];
+  /** Public ids of keys that were in force. */
+  readonly keys: readonly string[];
+}
+
+/**
+ * Removes a team and all that is in it. Without `withEverything` only an empty team. The audit keeps each membership
+ * and key that ends, so that a restore does not bring the access back.
+ */
+export async function removeTeam(
+  db: Database,
+  now: number,
+  actor: string,
+  team: Team,
+  withEverything: boolean,
+): Promise<RemovedTeam> {
+  return db.write(async (tx) => {
+    const of = <T extends object>(sql: string): Promise<T[]> => tx.all<T>(sql, [team.id]);
+    const [counted] = await of<{ count: number }>("SELECT count(*) AS count FROM devices WHERE team_id = ?");
+    const devices = counted?.count ?? 0;
+    const members = (await membersOf(tx, team.id)).map(({ email }) => email);
+    const inForce = await of<{ id: string }>(
+      "SELECT id FROM api_keys WHERE team_id = ? AND revoked_at IS NULL ORDER BY id",
+    );
+    const keys = inForce.map(({ id }) => id);
+    if (!withEverything && devices + members.length + keys.length > 0)
+      throw new UserError(
+        `got a team with ${devices} devices, ${members.length} members and ${keys.length} API keys in force, expected an empty one; --with-everything removes all of that too`,
+        409,
+      );
+    for (const key of keys) await audit(tx, now, actor, "key.revoked", team.id, key);
+    for (const email of members) await audit(tx, now, actor, "member.removed", team.id, email);
+    for (const table of ["links", "api_keys", "devices", "members"]) await of(`DELETE FROM ${table} WHERE team_id = ?`);
+    await tx.all("DELETE FROM teams WHERE id = ?", [team.id]);
+    await audit(tx, now, actor, "team.removed", team.id, team.name);
+    return { devices, members, keys };
+  });
+}
+
 export function listTeams(db: Queries): Promise<(Team & { created_at: number })[]> {
   return db.all("SELECT id, name, created_at FROM teams ORDER BY id");
 }

@@ -147,13 +147,13 @@ export async function removeUser(db: Database, now: number, actor: string, email
   });
 }
 
-/** Makes the first team and a link for its administrator. Throws if somebody has an account. */
+/** Makes the first team, unless there is one, and a link for its administrator. Throws if somebody has an account. */
 export async function initialise(
   db: Database,
   now: number,
   emailText: string,
   makeTeam: () => Promise<Team>,
-): Promise<{ team: Team; token: string }> {
+): Promise<{ team: Team; made: boolean; token: string }> {
   const [row] = await db.all<{ count: number }>("SELECT count(*) AS count FROM users");
   if ((row?.count ?? 0) > 0)
     throw new UserError(
@@ -163,5 +163,9 @@ export async function initialise(
   cleanEmail(emailText);
   const [first] = await db.all<Team>("SELECT id, name FROM teams ORDER BY id LIMIT 1");
   const team = first ?? (await makeTeam());
-  return { team, token: await invite(db, now, "operator", undefined, team.id, emailText, "admin") };
+  return {
+    team,
+    made: first === undefined,
+    token: await invite(db, now, "operator", undefined, team.id, emailText, "admin"),
+  };
 }
