@@ -3,6 +3,7 @@
  * at once.
  */
 import { readFileSync } from "node:fs";
+import { MAX_DEVICES } from "./answer.ts";
 import { isObject } from "./json.ts";
 
 export interface Config {
@@ -139,7 +140,12 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     fallback: "info",
     about: "least level that is logged",
   },
-  maxDevices: { env: "HUB_MAX_DEVICES", parse: number(1, 25_000), fallback: 5000, about: "devices a team may have" },
+  maxDevices: {
+    env: "HUB_MAX_DEVICES",
+    parse: number(1, MAX_DEVICES),
+    fallback: 5000,
+    about: "devices a team may have",
+  },
   keyRate: {
     env: "HUB_KEY_RATE",
     parse: number(0.1, 1e6, false),

@@ -6,6 +6,7 @@ import { createKey } from "../nouns/apikey.ts";
 import { renameTeam, type Membership } from "../nouns/team.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { attempt } from "./attempt.ts";
+import { curlLine } from "./curl.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { CopyField, Csrf, Message } from "./layout.tsx";
 import type { Site } from "./site.ts";
@@ -121,10 +122,6 @@ function NewKey(props: { team: Membership; apiKey: string; id: string; baseUrl: 
       </p>
     </>
   );
-}
-
-export function curlLine(baseUrl: string): string {
-  return `curl ${baseUrl}/graphql -H "Authorization: Bearer $HUB_API_KEY" -H "Content-Type: application/json" -d '{"query":"query { team { devices { nodes { id name } } } }"}'`;
 }
 
 function KeyAlreadyMade({ team }: { team: Membership }) {

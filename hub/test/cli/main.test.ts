@@ -120,7 +120,7 @@ describe("the command", () => {
 
   it("imports all devices or none when it is killed in the middle", async () => {
     // Several times what SQLite holds in memory: it writes to its log long before the end of the transaction.
-    const MANY = 25_000;
+    const MANY = 20_000;
     const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db"), HUB_MAX_DEVICES: String(MANY) };
     const log = `${env.HUB_DATABASE_FILE}-wal`;
     await run(["migrate", "--create"], env);
