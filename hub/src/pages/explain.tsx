@@ -1,7 +1,8 @@
 /** /graphql opened from the address bar: a page that says what the address is for. */
 import type { Exchange } from "../http/exchange.ts";
 import { sendAnswer, show } from "./answer.tsx";
-import { CURL_QUERY, curlLine } from "./curl.ts";
+import { curlLine } from "./curl.ts";
+import { CopyText } from "./layout.tsx";
 
 /** True if somebody opened the address: browsers ask for HTML then, programs do not. */
 export function isOpened(exchange: Exchange): boolean {
@@ -13,14 +14,13 @@ export function explainEndpoint(exchange: Exchange, baseUrl: string): void {
   const content = (
     <>
       <p>
-        This address answers programs, and not browsers: a server sends it a query with its team's API key, by POST.
+        This address answers programs, and not browsers. A server sends it a query by POST, with the API key of its
+        team.
       </p>
-      <p>An administrator of your team makes the key on the page "API keys". Then, in a shell of that server:</p>
-      <pre tabindex={0}>
-        <code>{curlLine(baseUrl)}</code>
-      </pre>
+      <p>An administrator of the team makes the key in the team settings. Then:</p>
+      <CopyText id="curl-line" label="In a shell of that server" value={curlLine(baseUrl)} />
       <p>
-        The query <code>{CURL_QUERY}</code> gives all devices of the team. <a href="/">Open the hub's pages</a>
+        The answer holds every device of the team. <a href="/">Go to the pages of the hub</a>
       </p>
     </>
   );

@@ -5,6 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { TestProject } from "vitest/node";
+import { chromiumPaths } from "./chromium.ts";
 import { SmallDisk } from "./disk.ts";
 import { findPostgres, PostgresServer } from "./postgres-server.ts";
 
@@ -21,11 +22,9 @@ declare module "vitest" {
   }
 }
 
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const full = process.env["HUB_CI"] === "1";
-  const chromium = CHROMIUM.find((path) => existsSync(path));
+  const chromium = chromiumPaths.find((path) => existsSync(path));
   const openssl = spawnSync("openssl", ["version"]).status === 0;
   const nginx = existsSync("/usr/sbin/nginx");
   const systemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
