@@ -7,6 +7,8 @@ missing=()
 command -v openssl >/dev/null || missing+=(openssl)
 command -v curl >/dev/null || missing+=(curl)
 command -v ps >/dev/null || missing+=(procps)
+[ -x /usr/sbin/nginx ] || missing+=(nginx-light)
+command -v systemd-analyze >/dev/null || missing+=(systemd)
 [ ${#missing[@]} -eq 0 ] && exit 0
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 as_root apt-get update -qq

@@ -100,7 +100,7 @@ export interface TypedDocument<Data, Variables> {
 }
 
 export interface HubClient {
-  /** Returns all devices of the team, in the order of their ids. */
+  /** Returns all devices of the team, in the order of their ids. Asks for as many pages as it takes. */
   devices(): Promise<Device[]>;
   /** Sends any query. A text has the type you say it has; a typed document brings its own. */
   query<Data, Variables extends Record<string, unknown> = Record<string, unknown>>(
@@ -109,9 +109,23 @@ export interface HubClient {
   ): Promise<Data>;
 }
 
-const DEVICES = "query { team { devices { nodes { id name } } } }";
+const DEVICES =
+  "query Devices($first: Int!, $after: String) { team { devices(first: $first, after: $after) { nodes { id name } pageInfo { hasNextPage endCursor } } } }";
+/** Devices that one request asks for. The hub refuses an answer of more than 100,000 values. */
+const PAGE = 1000;
+/** Codes of errors in the query. All others are refusals of the request. */
+const QUERY_CODES = ["syntax_error", "invalid_query", "invalid_input", "query_too_large", "answer_too_large"];
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 20_000;
+
+interface DevicesAnswer {
+  readonly team: {
+    readonly devices: {
+      readonly nodes: readonly Device[];
+      readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+    };
+  };
+}
 
 export function createHubClient(options: HubClientOptions): HubClient {
   refuseBrowser();
@@ -129,8 +143,14 @@ export function createHubClient(options: HubClientOptions): HubClient {
   return {
     query,
     async devices() {
-      const data = await query<{ team: { devices: { nodes: Device[] } } }, Record<string, unknown>>(DEVICES);
-      return data.team.devices.nodes;
+      const all: Device[] = [];
+      for (let after: string | null = null; ;) {
+        const data: DevicesAnswer = await query(DEVICES, { first: PAGE, after });
+        const { nodes, pageInfo } = data.team.devices;
+        all.push(...nodes);
+        if (!pageInfo.hasNextPage) return all;
+        after = pageInfo.endCursor;
+      }
     },
   };
 }
@@ -219,9 +239,8 @@ function readAnswer({ response, text }: Sent): unknown {
     const message = `got ${JSON.stringify(text.slice(0, 80))}, expected an answer of the hub: check baseUrl`;
     throw new HubUnavailableError(message, status, requestId);
   }
-  // Refusals of the hub carry a code in lower case. Errors of the query do not.
   const code = answer.errors?.[0]?.extensions?.["code"];
-  if (status >= 400 && typeof code === "string" && /^[a-z_]+$/.test(code))
+  if (status >= 400 && typeof code === "string" && !QUERY_CODES.includes(code))
     throw new HubRequestError(first, status, requestId);
   if (answer.errors !== undefined) throw new HubQueryError(answer.errors, answer.data, status, requestId);
   return answer.data;

@@ -1,14 +1,14 @@
-// The pages work without this file. It copies, and it keeps a form from being sent twice by a double click.
+// The pages work without this file. It copies, keeps a form from being sent twice by a double click, and closes menus.
 for (const button of document.querySelectorAll("button[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
-    const field = document.getElementById(button.dataset.copy);
+    const text = document.getElementById(button.dataset.copy);
     const status = document.getElementById(`${button.dataset.copy}-status`);
     try {
-      await navigator.clipboard.writeText(field.value);
+      await navigator.clipboard.writeText(text.textContent);
       status.textContent = "Copied.";
     } catch {
-      field.select();
+      getSelection().selectAllChildren(text);
       status.textContent = "The browser did not allow it: the text is selected, copy it with the keyboard.";
     }
   });
@@ -23,3 +23,18 @@ for (const form of document.querySelectorAll("form[method=post]")) {
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
+// What happened is told once: a reload does not tell it again.
+const address = new URL(location.href);
+if (address.searchParams.has("said")) {
+  address.searchParams.delete("said");
+  history.replaceState(null, "", address);
+}
+const menu = document.querySelector("details.person");
+if (menu) {
+  addEventListener("click", (event) => menu.contains(event.target) || (menu.open = false));
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}

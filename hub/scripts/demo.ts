@@ -1,13 +1,18 @@
-/** A hub with a demo team, to try out: `npm run demo`. Everything it makes is in demo-data/, which may be deleted. */
-import { rmSync } from "node:fs";
+/**
+ * A hub with a demo team, to try out: `npm run demo`. Everything it makes is in demo-data/ (or in the folder that the
+ * call names), which each start deletes.
+ */
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HubProcess, run } from "../test/support/process.ts";
 
-const folder = fileURLToPath(new URL("../../demo-data/", import.meta.url));
+const folder = process.argv[2] ?? fileURLToPath(new URL("../../demo-data", import.meta.url));
+if (existsSync(folder)) console.log(`Deletes the earlier demo in ${folder}: its team, people and keys are gone.`);
 rmSync(folder, { recursive: true, force: true });
 const port = process.env["HUB_PORT"] ?? "8787";
 const env = {
-  HUB_DATABASE_FILE: `${folder}hub.db`,
+  HUB_DATABASE_FILE: join(folder, "hub.db"),
   HUB_PORT: port,
   HUB_LOG_LEVEL: process.env["HUB_LOG_LEVEL"] ?? "warn",
 };

@@ -21,6 +21,7 @@ import { Router, type Handler } from "./http/router.ts";
 import { reportError, type Services } from "./http/services.ts";
 import { Buckets } from "./limits/bucket.ts";
 import { registerAssets } from "./pages/assets.ts";
+import { explainEndpoint, isOpened } from "./pages/explain.tsx";
 import { registerPages } from "./pages/pages.ts";
 
 /** Times of last use are written this often, together. */
@@ -59,7 +60,9 @@ export function createApp(options: AppOptions): App {
   const router = new Router();
   const endpoint = createEndpoint(services);
   registerOps(router, services, isDraining);
-  router.any("/graphql", endpoint.handle, { forPrograms: true });
+  const graphql: Handler = (exchange) =>
+    isOpened(exchange) ? explainEndpoint(exchange, options.baseUrl) : endpoint.handle(exchange);
+  router.any("/graphql", graphql, { forPrograms: true });
   registerAssets(router);
   const notFound = registerPages(router, { ...services, passwords: options.passwords ?? new Passwords() });
   const dispatch = createDispatch(router, services, notFound);

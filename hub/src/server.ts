@@ -9,6 +9,7 @@ import type { Passwords } from "./auth/password.ts";
 import type { Config } from "./core/config.ts";
 import type { Logger } from "./core/log.ts";
 import type { Database } from "./database/database.ts";
+import { limitConnections } from "./http/connections.ts";
 
 export interface Running {
   readonly app: App;
@@ -34,7 +35,6 @@ const DRAIN_LIMIT_MS = 30_000;
 /** Time for the first bytes of a request that were on their way when the port closed. */
 const DRAIN_GRACE_MS = 1000;
 const DRAIN_SWEEP_MS = 50;
-const MAX_CONNECTIONS = 4096;
 /**
  * A connection on which nothing moves for so long is cut. An answer that nobody reads may be of megabytes, and is held
  * until it is read. Longer than any request may wait inside the hub.
@@ -54,6 +54,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
   // The base address may hold the port, which is known only now. No request comes in before this tick ends.
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
   const running = (app = createApp({ ...options, baseUrl }));
+  const perAddress = config.proxyHops > 0 ? undefined : config.addressConnections;
+  limitConnections(server, { perAddress, metrics: running.metrics, log });
   log.info({ baseUrl, host: config.host, port, database: db.kind }, "listening");
 
   async function stop(): Promise<void> {
@@ -86,7 +88,6 @@ function createServer({ config, timeouts }: ServeOptions, listener: http.Request
     tlsCert === undefined || tlsKey === undefined
       ? http.createServer(settings, listener)
       : https.createServer({ ...settings, ...tlsSettings(tlsCert, tlsKey, settings.headersTimeout!) }, listener);
-  server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(timeouts?.standstill ?? STANDSTILL_MS);
   server.on("clientError", refuseBytes);
   return server;

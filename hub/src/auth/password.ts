@@ -25,6 +25,11 @@ function derive(password: string, salt: Buffer, n: number, r: number, p: number)
 const encode = (salt: Buffer, key: Buffer): string =>
   `scrypt$${N}$${R}$${P}$${salt.toString("base64url")}$${key.toString("base64url")}`;
 
+function tooBusy(): UserError {
+  const shown = "Too many people are signing in at the moment. Try again in some seconds.";
+  return new UserError("too many sign-ins at the moment; try again in some seconds", 503, shown);
+}
+
 export class Passwords {
   readonly #maxWaiting: number;
   /** Settles when every derivation asked for so far has ended. */
@@ -63,7 +68,7 @@ export class Passwords {
   }
 
   async #inTurn(work: () => Promise<Buffer>): Promise<Buffer> {
-    if (this.full) throw new UserError("too many sign-ins at the moment; try again in some seconds", 503);
+    if (this.full) throw tooBusy();
     this.#open++;
     this.derivations++;
     const turn = this.#last.then(work);

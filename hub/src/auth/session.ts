@@ -41,7 +41,6 @@ export function checkNonce(session: Session, purpose: string, nonce: string): vo
 }
 
 function foreignForm(): UserError {
-  const message =
-    "got a form that was not made for this session, expected the one on the page; reload the page and try again";
-  return new UserError(message, 403);
+  const message = "got a form that was not made for this session, expected the one on the page";
+  return new UserError(message, 403, "This form belongs to another sign-in. Reload the page and try again.");
 }

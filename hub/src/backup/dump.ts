@@ -46,7 +46,13 @@ async function writeRows(db: Database, now: number, handle: FileHandle): Promise
       }
       yield JSON.stringify({ end: true, rows }) + "\n";
     }
-    await pipeline(Readable.from(lines()), createGzip(), (packed: AsyncIterable<Buffer>) => writeFile(handle, packed));
+    // A failed write aborts the steps before it, and `pipeline` reports only that. Keep the first error: it says why.
+    let cause: unknown;
+    const write = (packed: AsyncIterable<Buffer>): Promise<void> =>
+      writeFile(handle, packed).catch((error: unknown) => Promise.reject((cause ??= error) as Error));
+    await pipeline(Readable.from(lines()), createGzip(), write).catch((error: unknown) => {
+      throw cause ?? error;
+    });
   });
   await handle.sync();
   return rows;

@@ -28,6 +28,8 @@ export interface Command {
   /** Names of options without a value. */
   readonly switches?: readonly string[];
   readonly takesRest?: boolean;
+  /** True if the command makes the SQLite file when it is missing, without --create. */
+  readonly creates?: boolean;
   /** Returns the result, which is printed as JSON. */
   run(call: Call): Promise<unknown>;
 }

@@ -1,18 +1,31 @@
 /** `hub init`, `hub migrate`: a database to begin with. */
+import { resolve } from "node:path";
+import type { Config } from "../core/config.ts";
 import { addTeam } from "../nouns/team.ts";
 import { initialise } from "../nouns/user.ts";
 import { ACTOR, linkTo, type Commands } from "./command.ts";
 
+/** Names the database, without secrets: whoever ran the command in the wrong folder sees it. */
+function whereIs({ databaseUrl, databaseFile }: Config): string {
+  return databaseUrl === undefined ? resolve(databaseFile) : "DATABASE_URL";
+}
+
 export const databaseCommands: Commands = {
   init: {
     usage: "hub init --email EMAIL [--team NAME]",
-    about: "makes the first team and a one-time link for its administrator",
+    about: "makes the first team and a one-time link for its administrator; a team that is there already is kept",
     values: ["email", "team"],
-    run: async ({ db, config, need, get }) => {
-      const { team, token } = await initialise(db, Date.now(), need("email"), () =>
-        addTeam(db, Date.now(), ACTOR, get("team") ?? "My team"),
+    creates: true,
+    run: async ({ db, config, need, get, warn }) => {
+      const name = get("team");
+      const { team, made, token } = await initialise(db, Date.now(), need("email"), () =>
+        addTeam(db, Date.now(), ACTOR, name ?? "My team"),
       );
-      return { team, link: linkTo(config, token) };
+      if (!made && name !== undefined && name !== team.name)
+        warn(
+          `--team ${JSON.stringify(name)} is ignored: this database has the team ${JSON.stringify(team.name)} already, and the link is for that one`,
+        );
+      return { team, link: linkTo(config, token), database: whereIs(config) };
     },
   },
   migrate: {

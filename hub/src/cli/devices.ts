@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { buffer as readStream } from "node:stream/consumers";
 import { UserError } from "../core/errors.ts";
-import { addDevices, listDevices, removeDevice } from "../nouns/device.ts";
+import { addDevices, listDevices, removeDevice, renameDevice } from "../nouns/device.ts";
 import { teamOf, Usage, type Call, type Commands } from "./command.ts";
 import { decodeDeviceFile, parseDeviceFile } from "./devicefile.ts";
 
@@ -34,6 +34,15 @@ export const deviceCommands: Commands = {
       const team = await teamOf(call);
       const { length } = await addDevices(call.db, Date.now(), team.id, call.config.maxDevices, list);
       return { imported: length };
+    },
+  },
+  "devices rename": {
+    usage: "hub devices rename --team TEAM --id ID --name NAME",
+    about: "a new name for a device",
+    values: ["team", "id", "name"],
+    run: async (call) => {
+      const id = call.need("id");
+      return { id, name: await renameDevice(call.db, (await teamOf(call)).id, id, call.need("name")) };
     },
   },
   "devices remove": {

@@ -1,8 +1,25 @@
 /** `hub keys` */
-import { revokeKey } from "../nouns/apikey.ts";
-import { ACTOR, teamOf, type Commands } from "./command.ts";
+import { listKeys, revokeKey } from "../nouns/apikey.ts";
+import { ACTOR, iso, teamOf, type Commands } from "./command.ts";
+
+const isoOrNull = (time: number | null): string | null => (time === null ? null : iso(time));
 
 export const keyCommands: Commands = {
+  "keys list": {
+    usage: "hub keys list --team TEAM",
+    about: "public ids of a team's API keys, with maker and last use (written once a minute); no page shows this",
+    values: ["team"],
+    run: async (call) => {
+      const keys = await listKeys(call.db, (await teamOf(call)).id);
+      return keys.map(({ id, made_by, created_at, last_used_at, revoked_at }) => ({
+        key: id,
+        madeBy: made_by,
+        created: iso(created_at),
+        lastUsed: isoOrNull(last_used_at),
+        revoked: isoOrNull(revoked_at),
+      }));
+    },
+  },
   "keys revoke": {
     usage: "hub keys revoke --team TEAM --key PUBLIC_ID",
     about: "revokes an API key, from the next request on; also while the hub runs",

@@ -6,7 +6,7 @@
 import "../core/production.ts";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { ConfigProblems, options as configOptions, readConfig, readConfigFile, type Config } from "../core/config.ts";
-import { UserError } from "../core/errors.ts";
+import { UnavailableError, UserError } from "../core/errors.ts";
 import { redact } from "../core/log.ts";
 import { openDatabase } from "../database/open.ts";
 import { auditCommands } from "./audit.ts";
@@ -32,7 +32,7 @@ const commands: Commands = {
 
 /** Commands that open no database, or keep it open. */
 const outside = {
-  serve: { usage: "hub serve", about: "runs the hub until SIGTERM" },
+  serve: { usage: "hub serve [--create]", about: "runs the hub until SIGTERM" },
   config: { usage: "hub config", about: "checks the configuration and prints it, without secrets" },
 } as const;
 
@@ -54,7 +54,7 @@ async function main(argv: readonly string[]): Promise<void> {
   const parsed = parse(name, command, argv.slice(name.split(" ").length));
   const file = parsed.values["config"] as string | undefined;
   const config = readConfig(process.env, readConfigFile(file ?? process.env["HUB_CONFIG"]));
-  if (name === "serve") return runServer(config);
+  if (name === "serve") return runServer(config, parsed.values["create"] === true);
   print(command === undefined ? showConfig(config) : await runCommand(command, config, parsed));
 }
 
@@ -69,6 +69,7 @@ function commandName(words: readonly string[]): string {
 
 function parse(name: string, command: Command | undefined, args: readonly string[]): Parsed {
   const options: NonNullable<ParseArgsConfig["options"]> = { config: { type: "string" } };
+  if (name !== "config") options["create"] = { type: "boolean" };
   for (const option of command?.values ?? []) options[option] = { type: "string" };
   for (const option of command?.switches ?? []) options[option] = { type: "boolean" };
   try {
@@ -89,7 +90,7 @@ async function runCommand(command: Command, config: Config, { values, positional
   // The usage line says which options must be given: those outside of brackets.
   for (const [, option] of command.usage.replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)) need(option!);
   const has = (option: string): boolean => values[option] === true;
-  const db = await openDatabase(config, () => undefined);
+  const db = await openDatabase(config, { create: command.creates === true || has("create") });
   try {
     return await command.run({ config, db, need, get, has, warn, rest: positionals });
   } finally {
@@ -102,7 +103,9 @@ function help(): string {
   const settings = Object.entries(configOptions).map(
     ([name, { env, about }]) => `  ${env.padEnd(26)} ${name.padEnd(18)} ${about}`,
   );
-  return `Usage: hub COMMAND [--config FILE]
+  return `Usage: hub COMMAND [--config FILE] [--create]
+
+Commands want a database that is there. --create makes the SQLite file if it is missing; init does so by itself.
 
 ${lines.join("\n")}
 
@@ -121,7 +124,7 @@ function warn(text: string): void {
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   const wrongCall = error instanceof Usage || error instanceof ConfigProblems;
-  const expected = wrongCall || error instanceof UserError;
+  const expected = wrongCall || error instanceof UserError || error instanceof UnavailableError;
   const text = error instanceof Error ? (expected ? error.message : `${error.name}: ${error.message}`) : String(error);
   warn(redact(text));
   process.exit(wrongCall ? 2 : 1);

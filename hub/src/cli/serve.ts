@@ -4,9 +4,10 @@ import { createLogger } from "../core/log.ts";
 import { openDatabase } from "../database/open.ts";
 import { serve } from "../server.ts";
 
-export async function runServer(config: Config): Promise<void> {
+export async function runServer(config: Config, create: boolean): Promise<void> {
   const log = createLogger(config.logLevel);
-  const db = await openDatabase(config, (error) => log.warn({ err: error }, "a database connection broke"));
+  const onError = (error: Error): void => log.warn({ err: error }, "a database connection broke");
+  const db = await openDatabase(config, { create, onError });
   const server = await serve({ config, db, log });
   const listening = { listening: server.baseUrl, port: server.port, database: db.kind };
   process.stdout.write(`${JSON.stringify(listening)}\n`);

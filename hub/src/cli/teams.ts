@@ -1,5 +1,5 @@
 /** `hub teams` */
-import { addTeam, listTeams, membersOf, renameTeam } from "../nouns/team.ts";
+import { addTeam, listTeams, membersOf, removeTeam, renameTeam } from "../nouns/team.ts";
 import { ACTOR, iso, teamOf, type Commands } from "./command.ts";
 
 export const teamCommands: Commands = {
@@ -19,6 +19,17 @@ export const teamCommands: Commands = {
     about: "a new name for a team",
     values: ["team", "name"],
     run: async (call) => renameTeam(call.db, Date.now(), ACTOR, undefined, (await teamOf(call)).id, call.need("name")),
+  },
+  "teams remove": {
+    usage: "hub teams remove --team TEAM [--with-everything]",
+    about:
+      "ends an empty team; --with-everything also one that has devices, members or keys: its keys are refused from the next request on",
+    values: ["team"],
+    switches: ["with-everything"],
+    run: async (call) => {
+      const team = await teamOf(call);
+      return { removed: team, ...(await removeTeam(call.db, Date.now(), ACTOR, team, call.has("with-everything"))) };
+    },
   },
   "teams members": {
     usage: "hub teams members --team TEAM",

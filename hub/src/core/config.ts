@@ -3,6 +3,7 @@
  * at once.
  */
 import { readFileSync } from "node:fs";
+import { MAX_DEVICES } from "./answer.ts";
 import { isObject } from "./json.ts";
 
 export interface Config {
@@ -22,6 +23,7 @@ export interface Config {
   readonly keyBurst: number;
   readonly addressRate: number;
   readonly addressBurst: number;
+  readonly addressConnections: number;
   readonly signInsPerMinute: number;
   readonly signInBurst: number;
   readonly sessionIdleMinutes: number;
@@ -138,7 +140,12 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     fallback: "info",
     about: "least level that is logged",
   },
-  maxDevices: { env: "HUB_MAX_DEVICES", parse: number(1, 25_000), fallback: 5000, about: "devices a team may have" },
+  maxDevices: {
+    env: "HUB_MAX_DEVICES",
+    parse: number(1, MAX_DEVICES),
+    fallback: 5000,
+    about: "devices a team may have",
+  },
   keyRate: {
     env: "HUB_KEY_RATE",
     parse: number(0.1, 1e6, false),
@@ -157,6 +164,12 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     parse: number(1, 1e6),
     fallback: 400,
     about: "requests of one address at once",
+  },
+  addressConnections: {
+    env: "HUB_ADDRESS_CONNECTIONS",
+    parse: number(1, 4096),
+    fallback: 256,
+    about: "open connections of one address; a proxy in front has to limit them itself",
   },
   signInsPerMinute: {
     env: "HUB_SIGN_INS_PER_MINUTE",

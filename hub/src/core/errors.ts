@@ -7,10 +7,13 @@ export class UserError extends Error {
   override readonly name = "UserError";
   /** HTTP status of a page that answers with this error. */
   readonly status: UserStatus;
+  /** The sentence for the person who uses the pages. The message itself is for operators: got and expected. */
+  readonly shown: string;
 
-  constructor(message: string, status: UserStatus = 400) {
+  constructor(message: string, status: UserStatus = 400, shown: string = message) {
     super(message);
     this.status = status;
+    this.shown = shown;
   }
 }
 

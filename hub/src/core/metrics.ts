@@ -8,6 +8,7 @@ export interface Metrics {
   readonly keyChecks: Counter<"result">;
   readonly limited: Counter<"limit">;
   readonly signIns: Counter<"result">;
+  readonly refusedConnections: Counter<"limit">;
   readonly internalErrors: Counter;
 }
 
@@ -46,6 +47,12 @@ export function createMetrics(): Metrics {
       name: "hub_sign_ins_total",
       help: "Sign-ins: ok, wrong, limited",
       labelNames: ["result"],
+      registers,
+    }),
+    refusedConnections: new Counter({
+      name: "hub_connections_refused_total",
+      help: "Connections closed unread: address (too many of one address), total (too many in all)",
+      labelNames: ["limit"],
       registers,
     }),
     internalErrors: new Counter({ name: "hub_internal_errors_total", help: "Errors of the hub itself", registers }),

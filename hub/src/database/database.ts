@@ -21,8 +21,26 @@ export interface Database extends Queries {
   snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
   /** Runs `work` while no other process migrates. */
   migrate(work: (tx: Queries & { script(sql: string): Promise<void> }) => Promise<void>): Promise<void>;
+  /**
+   * Returns why the database is of no use although it answers, or undefined: a full disk, a file that was deleted.
+   * Costs nearly nothing while all is well. After a full disk it tries to write.
+   */
+  problem(): Promise<string | undefined>;
   close(): Promise<void>;
 }
+
+/**
+ * Writes to the disk and leaves nothing behind: tells whether the disk takes writes again. An UPDATE to the same value
+ * would not do: SQLite writes no page for it.
+ */
+export async function tryWrite(db: Database): Promise<void> {
+  await db.write(async (tx) => {
+    await tx.all("INSERT INTO schema_migrations (version, name, applied_at) VALUES (0, 'try', 0)");
+    await tx.all("DELETE FROM schema_migrations WHERE version = 0");
+  });
+}
+
+export const DISK_FULL = "the disk of the database is full (ENOSPC)";
 
 /** Returns the only row, or throws. */
 export function one<T>(rows: readonly T[]): T {

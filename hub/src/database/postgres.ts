@@ -2,11 +2,12 @@
 import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UnavailableError } from "../core/errors.ts";
-import type { Database, Queries, Value } from "./database.ts";
+import { DISK_FULL, tryWrite, type Database, type Queries, type Value } from "./database.ts";
 
 /** Advisory lock under which schemas change: "hub" in ASCII. */
 const MIGRATION_LOCK = 0x687562;
 const MAX_TRIES = 20;
+const DISK_FULL_CODE = "53100";
 
 interface Prepared {
   readonly name: string;
@@ -50,6 +51,7 @@ function isAway(error: unknown): boolean {
 }
 
 function translate(error: unknown): unknown {
+  if (code(error) === DISK_FULL_CODE) return new UnavailableError(DISK_FULL, { cause: error });
   return isAway(error) ? new UnavailableError("the database cannot be reached", { cause: error }) : error;
 }
 
@@ -65,6 +67,8 @@ async function run<T extends object>(
 export class Postgres implements Database {
   readonly kind = "postgres";
   readonly #pool: pg.Pool;
+  /** True from an error "disk full" to the next write that succeeds. */
+  #full = false;
 
   constructor(url: string, options: { poolSize: number; onError: (error: Error) => void }) {
     this.#pool = new pg.Pool({
@@ -96,8 +100,11 @@ export class Postgres implements Database {
   async write<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#transaction("BEGIN ISOLATION LEVEL SERIALIZABLE", work);
+        const result = await this.#transaction("BEGIN ISOLATION LEVEL SERIALIZABLE", work);
+        this.#full = false;
+        return result;
       } catch (error) {
+        if (code(error) === DISK_FULL_CODE) this.#full = true;
         // 40001: two transactions could not be put in an order. 40P01: deadlock. Both were rolled back whole.
         if (attempt >= MAX_TRIES || !/^40(001|P01)$/.test(code(error))) throw translate(error);
         await sleep(Math.random() * 5 * attempt);
@@ -124,6 +131,11 @@ export class Postgres implements Database {
     }).catch((error: unknown) => {
       throw translate(error);
     });
+  }
+
+  async problem(): Promise<string | undefined> {
+    if (this.#full) await tryWrite(this).catch(() => undefined);
+    return this.#full ? DISK_FULL : undefined;
   }
 
   async close(): Promise<void> {

@@ -7,14 +7,21 @@
  *    outside of one. SQLite then holds back the next commit, which would look acknowledged and be lost.
  *  - Writes have a connection of their own and queue for it. A read never sees half a transaction.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Libsql from "libsql";
 import { UnavailableError } from "../core/errors.ts";
-import type { Database, Queries, Value } from "./database.ts";
+import { DISK_FULL, tryWrite, type Database, type Queries, type Value } from "./database.ts";
 
 const LOCK_PATIENCE_MS = 10_000;
+/** The hub looks this often whether its file is still the one it opened. */
+const WATCH_MS = 1000;
+/** With less space than this, readiness tries a write: the log may grow by so much at once. */
+const LOW_SPACE = 4 * 2 ** 20;
+/** The shared memory of a log begins with 32 KiB. */
+const MIN_SPACE = 64 * 1024;
+const FILE_GONE = "the database file was deleted or replaced under the running hub; restart the hub";
 
 class Connection implements Queries {
   readonly #db: Libsql.Database;
@@ -59,11 +66,39 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 }
 
+/** Returns device and inode of the file that has this name, or an empty text. */
+function identityOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat === undefined ? "" : `${stat.dev} ${stat.ino}`;
+}
+
+/** Returns the bytes that the hub may still write on the disk of this file. */
+function freeSpace(file: string): number {
+  const { bavail, bsize } = statfsSync(dirname(file));
+  return bavail * bsize;
+}
+
+/** Says ENOSPC if an error comes from a full disk; else returns the error as it is. */
+export function explainDisk(file: string, error: unknown): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  // Without room for its shared memory or log, SQLite reports errors of input and output, or that it cannot open.
+  const full = code.startsWith("SQLITE_FULL") || (/^SQLITE_(IOERR|CANTOPEN)/.test(code) && freeSpace(file) < MIN_SPACE);
+  if (!full) return error;
+  return new UnavailableError(`${DISK_FULL}: database file ${file}`, { cause: error });
+}
+
 export class Sqlite implements Database {
   readonly kind = "sqlite";
   readonly #reader: Connection;
   readonly #writer: Connection;
   readonly #file: string;
+  readonly #watch: NodeJS.Timeout;
+  /** Device and inode of the open file. */
+  readonly #identity: string;
+  /** True while another file, or none, has the name of the open one. */
+  #gone = false;
+  /** True from an error "disk full" to the next write that succeeds. */
+  #full = false;
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(file: string) {
@@ -74,16 +109,48 @@ export class Sqlite implements Database {
     chmodSync(this.#file, 0o600);
     this.#writer = new Connection(this.#file, false);
     this.#reader = new Connection(this.#file, true);
+    this.#identity = identityOf(this.#file);
+    this.#watch = setInterval(() => this.#look(), WATCH_MS).unref();
   }
 
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
+    // A deleted file still answers. The operator revokes keys in another one, so refuse.
+    if (this.#gone) return Promise.reject(this.#goneError());
     return this.#reader.all(sql, params);
   }
 
   async write<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(() => this.#transaction("BEGIN IMMEDIATE", this.#writer, work));
+    const turn = this.#queue.then(async () => {
+      // Look before each write: nobody can acknowledge rows of a file without a name.
+      this.#look();
+      if (this.#gone) throw this.#goneError();
+      try {
+        const result = await this.#transaction("BEGIN IMMEDIATE", this.#writer, work);
+        this.#full = false;
+        return result;
+      } catch (error) {
+        const told = explainDisk(this.#file, error);
+        this.#full ||= told !== error;
+        throw told;
+      }
+    });
     this.#queue = turn.catch(() => undefined);
     return turn;
+  }
+
+  async problem(): Promise<string | undefined> {
+    this.#look();
+    if (this.#gone) return FILE_GONE;
+    if (this.#full || freeSpace(this.#file) < LOW_SPACE) await tryWrite(this).catch(() => undefined);
+    return this.#full ? DISK_FULL : undefined;
+  }
+
+  #look(): void {
+    this.#gone = identityOf(this.#file) !== this.#identity;
+  }
+
+  #goneError(): UnavailableError {
+    return new UnavailableError(`${FILE_GONE} (${this.#file})`);
   }
 
   async snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
@@ -111,6 +178,7 @@ export class Sqlite implements Database {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#watch);
     await this.#queue;
     this.#reader.close();
     this.#writer.close();

@@ -1,14 +1,9 @@
 /** Devices of a team as GraphQL answers them: whole or in pages, with a limit on the values of one answer. */
-import { GraphQLError } from "graphql";
+import { MAX_VALUES } from "../core/answer.ts";
 import type { Queries } from "../database/database.ts";
 import { listDevices, type Device } from "../nouns/device.ts";
 import { isDeviceId } from "../nouns/text.ts";
-
-/**
- * Devices in an answer times fields in the document: what one request may cost to execute. 5,000 devices with 20
- * fields. Without this limit, 20 aliases would multiply a long list by 20.
- */
-export const MAX_VALUES = 100_000;
+import { queryError } from "./errors.ts";
 
 export interface PageArguments {
   readonly first?: number | null;
@@ -18,10 +13,6 @@ export interface PageArguments {
 export interface Connection {
   readonly nodes: readonly Device[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-}
-
-export function badInput(message: string, code = "BAD_USER_INPUT"): GraphQLError {
-  return new GraphQLError(message, { extensions: { code } });
 }
 
 /** The pages that one request asks for. */
@@ -60,7 +51,7 @@ export class DevicePages {
   }
 
   async #readPage(first: number | undefined, after: string | undefined): Promise<Connection> {
-    if (first !== undefined && first < 1) throw badInput(`first: got ${first}, expected at least 1`);
+    if (first !== undefined && first < 1) throw queryError("invalid_input", `first: got ${first}, expected at least 1`);
     const start = after === undefined ? "" : decodeCursor(after);
     // Read one more than asked for: it tells whether there is a next page.
     const rows = await listDevices(this.#db, this.#teamId, start, first === undefined ? undefined : first + 1);
@@ -73,7 +64,7 @@ export class DevicePages {
   #checkValues(): void {
     if (this.values <= MAX_VALUES) return;
     const message = `Answer too large: got ${this.values} values (devices x fields of the query), expected at most ${MAX_VALUES}; ask for pages with \`first\` and \`after\`.`;
-    throw badInput(message, "ANSWER_TOO_LARGE");
+    throw queryError("answer_too_large", message);
   }
 }
 
@@ -84,5 +75,8 @@ function encodeCursor(id: string): string {
 function decodeCursor(cursor: string): string {
   const id = Buffer.from(cursor, "base64url").toString();
   if (isDeviceId(id) && encodeCursor(id) === cursor) return id;
-  throw badInput(`after: got ${JSON.stringify(cursor.slice(0, 80))}, expected an endCursor of an earlier answer`);
+  throw queryError(
+    "invalid_input",
+    `after: got ${JSON.stringify(cursor.slice(0, 80))}, expected an endCursor of an earlier answer`,
+  );
 }

@@ -4,6 +4,7 @@
  * by characters; the document unused for longest goes first.
  */
 import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
+import { queryError, withCode } from "./errors.ts";
 import { checkLimits, documentLimits } from "../limits/document.ts";
 
 export type Entry =
@@ -75,21 +76,24 @@ export class Documents {
     try {
       document = parse(source, { maxTokens: documentLimits.tokens });
     } catch (error) {
-      if (error instanceof GraphQLError) return { errors: [error], cost: REFUSED };
-      throw error;
+      if (!(error instanceof GraphQLError)) throw error;
+      // graphql-js reports too many tokens as an error of syntax.
+      const code = /tokens\. Parsing aborted/.test(error.message) ? "query_too_large" : "syntax_error";
+      return { errors: [withCode(error, code)], cost: REFUSED };
     }
     const other = document.definitions.find(
       (node) => node.kind === Kind.OPERATION_DEFINITION && node.operation !== OperationTypeNode.QUERY,
     );
     if (other !== undefined)
       return {
-        errors: [new GraphQLError("got a mutation or subscription, expected queries only", { nodes: [other] })],
+        errors: [queryError("invalid_query", "got a mutation or subscription, expected queries only")],
         cost: REFUSED,
       };
     const size = checkLimits(document);
     if (Array.isArray(size)) return { errors: size, cost: REFUSED };
     this.validated++;
-    const errors = validate(this.#schema, document, undefined, { maxErrors: 10 });
+    const found = validate(this.#schema, document, undefined, { maxErrors: 10 });
+    const errors = found.map((error) => withCode(error, "invalid_query"));
     const cost = Math.floor(size.fields / FIELDS_A_REQUEST);
     return errors.length > 0 ? { errors, cost: REFUSED + cost } : { document, fields: size.fields, cost };
   }

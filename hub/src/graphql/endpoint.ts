@@ -64,7 +64,7 @@ export function createEndpoint(services: Services): Endpoint {
     const credentials = readCredentials(authorizationOf(exchange.request));
     if (credentials.kind !== "bearer") {
       metrics.keyChecks.inc({ result: credentials.kind });
-      if (credentials.kind === "none") refuse(exchange, "no_credentials", "", challenge());
+      if (credentials.kind === "none") refuse(exchange, "no_credentials", misplaced(exchange), challenge());
       else refuse(exchange, "invalid_request", `, got ${credentials.why}`, challenge("invalid_request"));
       return undefined;
     }
@@ -109,6 +109,15 @@ export function createEndpoint(services: Services): Endpoint {
 /** True if a web page sent the request. Node's own fetch sends Sec-Fetch-Mode, which is therefore not looked at. */
 function isBrowser(headers: IncomingHttpHeaders): boolean {
   return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
+}
+
+/** Headers in which clients of other services send their keys. */
+const OTHER_HEADERS = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token", "x-hub-api-key"];
+
+/** Names the header in which the key came instead, if one did. */
+function misplaced({ request }: Exchange): string {
+  const name = OTHER_HEADERS.find((header) => request.headers[header] !== undefined);
+  return name === undefined ? "" : `; the hub does not read ${name}`;
 }
 
 function challenge(error?: "invalid_request" | "invalid_token"): { "www-authenticate": string } {

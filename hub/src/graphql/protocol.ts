@@ -5,8 +5,8 @@ import { createHandler, type Handler, type RequestParams, type Response } from "
 import { UnavailableError } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
 import { refusalBody, refusals } from "../http/refusals.ts";
-import { badInput } from "./device.ts";
 import { Documents } from "./documents.ts";
+import { queryError, withCode } from "./errors.ts";
 import { root, type TeamContext } from "./team.ts";
 
 const schemaText = readFileSync(new URL("../../schema.graphql", import.meta.url), "utf8");
@@ -47,7 +47,7 @@ export function createProtocol(): Protocol {
         );
         const got = JSON.stringify(operationName?.slice(0, 80) ?? null);
         const expected = `expected the name of one operation of the query: ${names.join(", ")}`;
-        return [badInput(`operationName: got ${got}, ${expected}`)];
+        return [queryError("invalid_query", `operationName: got ${got}, ${expected}`)];
       }
       operation.devices.fields = entry.fields;
       return {
@@ -108,7 +108,8 @@ function answerErrors(
   let broken = false;
   const shown = errors.map((error) => {
     const cause = error.originalError;
-    if (cause === undefined || cause instanceof GraphQLError) return error;
+    // An error without a code is one of graphql-js, about a variable.
+    if (cause === undefined || cause instanceof GraphQLError) return withCode(error, "invalid_input");
     operation.onInternalError(cause);
     const unavailable = cause instanceof UnavailableError;
     away ||= unavailable;

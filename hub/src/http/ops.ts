@@ -45,12 +45,18 @@ function createReadiness({ db, log, now }: Services): () => Promise<string | und
   async function ask(): Promise<string | undefined> {
     try {
       const version = await databaseVersion(db);
-      if (version === schemaVersion) return undefined;
+      if (version === schemaVersion) return await problemOf();
       return `got a database of schema version ${version}, expected ${schemaVersion}`;
     } catch (error) {
       log.warn({ err: error }, "not ready");
-      return "the database cannot be reached";
+      return (await db.problem().catch(() => undefined)) ?? "the database cannot be reached";
     }
+  }
+
+  async function problemOf(): Promise<string | undefined> {
+    const problem = await db.problem();
+    if (problem !== undefined) log.error({ problem }, "not ready");
+    return problem;
   }
 
   return () => {

@@ -22,6 +22,6 @@ export interface Services {
 /** Logs and counts an error of the hub itself. The caller gets the request id and nothing else of it. */
 export function reportError({ log, metrics }: Services, exchange: Exchange, error: unknown): void {
   metrics.internalErrors.inc();
-  const what = error instanceof UnavailableError ? "the database is away" : "internal error";
+  const what = error instanceof UnavailableError ? "the database is not available" : "internal error";
   log.error({ request: exchange.id, route: exchange.route, err: error }, what);
 }

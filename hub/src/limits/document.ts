@@ -114,5 +114,5 @@ export function checkLimits(document: DocumentNode, limits: DocumentLimits = doc
 }
 
 function refuse(message: string): GraphQLError {
-  return new GraphQLError(`Query too large: ${message}.`, { extensions: { code: "QUERY_TOO_LARGE" } });
+  return new GraphQLError(`Query too large: ${message}.`, { extensions: { code: "query_too_large" } });
 }

@@ -86,6 +86,24 @@ export async function keysMadeBy(db: Queries, userId: string, teamId?: string): 
   return rows.map(({ id }) => id);
 }
 
+export interface ListedKey {
+  /** Public id. */
+  readonly id: string;
+  /** Email of the maker. */
+  readonly made_by: string;
+  readonly created_at: number;
+  readonly last_used_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+/** Lists the keys of a team for support, on the command line only. The maker may have no account any more. */
+export function listKeys(db: Queries, teamId: string): Promise<ListedKey[]> {
+  return db.all<ListedKey>(
+    "SELECT k.id AS id, coalesce(u.email, (SELECT a.actor FROM audit a WHERE a.team_id = k.team_id AND a.action = 'key.created' AND a.subject = k.id ORDER BY a.id LIMIT 1), k.created_by) AS made_by, k.created_at AS created_at, k.last_used_at AS last_used_at, k.revoked_at AS revoked_at FROM api_keys k LEFT JOIN users u ON u.id = k.created_by WHERE k.team_id = ? ORDER BY k.created_at, k.id",
+    [teamId],
+  );
+}
+
 /**
  * Times of last use, by key. They are written late and together: people read them by the minute, and each request would
  * pay for a write.

@@ -5,6 +5,7 @@ import { newId } from "../core/ids.ts";
 export type AuditAction =
   | "team.created"
   | "team.renamed"
+  | "team.removed"
   | "invite.created"
   | "invite.ended"
   | "member.joined"

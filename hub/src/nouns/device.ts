@@ -33,12 +33,12 @@ export async function addDevices(
     name: cleanName(name, "device name"),
   }));
   await db.write(async (tx) => {
-    const [row] = await tx.all<{ count: number }>("SELECT count(*) AS count FROM devices WHERE team_id = ?", [teamId]);
-    const count = row?.count ?? 0;
+    const count = await countDevices(tx, teamId);
     if (count + devices.length > maxDevices) {
       throw new UserError(
         `got ${devices.length} more devices for a team of ${count}, expected at most ${maxDevices} in all`,
         409,
+        `The team has ${count} devices, and may have ${maxDevices}. Remove one first.`,
       );
     }
     for (const device of devices) {
@@ -50,24 +50,88 @@ export async function addDevices(
         throw new UserError(
           `got device id ${JSON.stringify(device.id)} again, expected one that the team does not have yet`,
           409,
+          "The team has a device with this id already.",
         );
     }
   });
   return devices;
 }
 
-export async function renameDevice(db: Database, teamId: string, id: string, name: string): Promise<void> {
+/** Renames a device. Returns the name as it is kept. */
+export async function renameDevice(db: Database, teamId: string, id: string, name: string): Promise<string> {
   const clean = cleanName(name, "device name");
   const rows = await db.write((tx) =>
     tx.all("UPDATE devices SET name = ? WHERE team_id = ? AND id = ? RETURNING id", [clean, teamId, id]),
   );
-  if (rows.length === 0) throw new UserError("this device is not in the team (any more)", 404);
+  if (rows.length === 0) throw notInTeam(id);
+  return clean;
 }
 
-export async function removeDevice(db: Database, teamId: string, id: string): Promise<void> {
-  const rows = await db.write((tx) =>
-    tx.all("DELETE FROM devices WHERE team_id = ? AND id = ? RETURNING id", [teamId, id]),
+/** Removes a device. Returns it as it was. */
+export async function removeDevice(db: Database, teamId: string, id: string): Promise<Device> {
+  const [removed] = await db.write((tx) =>
+    tx.all<Device>("DELETE FROM devices WHERE team_id = ? AND id = ? RETURNING id, name", [teamId, id]),
   );
-  if (rows.length === 0)
-    throw new UserError(`got device ${JSON.stringify(id.slice(0, 80))}, expected one that is in the team`, 404);
+  if (removed === undefined) throw notInTeam(id);
+  return removed;
+}
+
+function notInTeam(id: string): UserError {
+  return new UserError(
+    `got device ${JSON.stringify(id.slice(0, 80))}, expected one that is in the team`,
+    404,
+    "This device is not in the team any more.",
+  );
+}
+
+export interface DevicePage {
+  readonly devices: readonly Device[];
+  /** Devices of the team. */
+  readonly total: number;
+  /** Devices that match the search: all of them without one. */
+  readonly matches: number;
+  /** Counts from 1, and is the last one if a later one was asked for. */
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** Returns one page of the devices whose name or id holds `search`, in any case. */
+export async function findDevices(
+  db: Queries,
+  teamId: string,
+  { search, page, size }: { readonly search: string; readonly page: number; readonly size: number },
+): Promise<DevicePage> {
+  const total = await countDevices(db, teamId);
+  if (search === "") {
+    const at = clampPage(page, total, size);
+    const devices = await db.all<Device>(
+      "SELECT id, name FROM devices WHERE team_id = ? ORDER BY id LIMIT ? OFFSET ?",
+      [teamId, size, (at.page - 1) * size],
+    );
+    return { devices, total, matches: total, ...at };
+  }
+  // Compare here: the databases differ in what they call lower case, and one of them knows ASCII only.
+  const wanted = fold(search);
+  const found = (await listDevices(db, teamId)).filter(
+    ({ id, name }) => fold(name).includes(wanted) || fold(id).includes(wanted),
+  );
+  const at = clampPage(page, found.length, size);
+  return { devices: found.slice((at.page - 1) * size, at.page * size), total, matches: found.length, ...at };
+}
+
+const fold = (text: string): string => text.normalize("NFKC").toLowerCase();
+
+function clampPage(page: number, count: number, size: number): { page: number; pages: number } {
+  const pages = Math.max(1, Math.ceil(count / size));
+  return { page: Math.min(Math.max(1, page), pages), pages };
+}
+
+/** Counts the devices of a team, or those up to and with the id `upTo`. */
+export async function countDevices(db: Queries, teamId: string, upTo?: string): Promise<number> {
+  const sql = "SELECT count(*) AS count FROM devices WHERE team_id = ?";
+  const [row] =
+    upTo === undefined
+      ? await db.all<{ count: number }>(sql, [teamId])
+      : await db.all<{ count: number }>(`${sql} AND id <= ?`, [teamId, upTo]);
+  return row?.count ?? 0;
 }

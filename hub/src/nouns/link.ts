@@ -36,10 +36,19 @@ export async function insertLink(
   );
 }
 
+/**
+ * A link for a new password that an administrator made holds only while they may make it: the person is in their team,
+ * and in no team that they do not administer. Otherwise it would open another team to them.
+ */
+const MAKER_MAY = `(l.purpose <> 'reset' OR l.created_by IS NULL OR (
+  EXISTS (SELECT 1 FROM members m JOIN users u ON u.id = m.user_id WHERE u.email = l.email AND m.team_id = l.team_id)
+  AND NOT EXISTS (SELECT 1 FROM members m JOIN users u ON u.id = m.user_id WHERE u.email = l.email AND m.team_id NOT IN (
+    SELECT a.team_id FROM members a WHERE a.user_id = l.created_by AND a.role = 'admin'))))`;
+
 /** Returns what an open link is for. Reading does not use it up: mail programs and chats read links too. */
 export async function readLink(db: Queries, now: number, token: string): Promise<Link | undefined> {
   const rows = await db.all<Link>(
-    "SELECT l.purpose AS purpose, l.email AS email, l.team_id AS team_id, t.name AS team_name, l.role AS role FROM links l LEFT JOIN teams t ON t.id = l.team_id WHERE l.hash = ? AND l.used_at IS NULL AND l.expires_at > ? AND l.created_at <= ?",
+    `SELECT l.purpose AS purpose, l.email AS email, l.team_id AS team_id, t.name AS team_name, l.role AS role FROM links l LEFT JOIN teams t ON t.id = l.team_id WHERE l.hash = ? AND l.used_at IS NULL AND l.expires_at > ? AND l.created_at <= ? AND ${MAKER_MAY}`,
     [sha256(token), now, now + CLOCK_SKEW_MS],
   );
   return rows[0];

@@ -5,6 +5,10 @@ export type Role = "admin" | "member";
 
 export function parseRole(text: string): Role {
   if (text !== "admin" && text !== "member")
-    throw new UserError(`role: got ${JSON.stringify(text)}, expected admin or member`);
+    throw new UserError(
+      `role: got ${JSON.stringify(text)}, expected admin or member`,
+      400,
+      "Choose a role: member or administrator.",
+    );
   return text;
 }

@@ -49,6 +49,48 @@ export async function renameTeam(
   return { id: teamId, name: clean };
 }
 
+export interface RemovedTeam {
+  readonly devices: number;
+  /** Emails. */
+  readonly members: readonly string[];
+  /** Public ids of keys that were in force. */
+  readonly keys: readonly string[];
+}
+
+/**
+ * Removes a team and all that is in it. Without `withEverything` only an empty team. The audit keeps each membership
+ * and key that ends, so that a restore does not bring the access back.
+ */
+export async function removeTeam(
+  db: Database,
+  now: number,
+  actor: string,
+  team: Team,
+  withEverything: boolean,
+): Promise<RemovedTeam> {
+  return db.write(async (tx) => {
+    const of = <T extends object>(sql: string): Promise<T[]> => tx.all<T>(sql, [team.id]);
+    const [counted] = await of<{ count: number }>("SELECT count(*) AS count FROM devices WHERE team_id = ?");
+    const devices = counted?.count ?? 0;
+    const members = (await membersOf(tx, team.id)).map(({ email }) => email);
+    const inForce = await of<{ id: string }>(
+      "SELECT id FROM api_keys WHERE team_id = ? AND revoked_at IS NULL ORDER BY id",
+    );
+    const keys = inForce.map(({ id }) => id);
+    if (!withEverything && devices + members.length + keys.length > 0)
+      throw new UserError(
+        `got a team with ${devices} devices, ${members.length} members and ${keys.length} API keys in force, expected an empty one; --with-everything removes all of that too`,
+        409,
+      );
+    for (const key of keys) await audit(tx, now, actor, "key.revoked", team.id, key);
+    for (const email of members) await audit(tx, now, actor, "member.removed", team.id, email);
+    for (const table of ["links", "api_keys", "devices", "members"]) await of(`DELETE FROM ${table} WHERE team_id = ?`);
+    await tx.all("DELETE FROM teams WHERE id = ?", [team.id]);
+    await audit(tx, now, actor, "team.removed", team.id, team.name);
+    return { devices, members, keys };
+  });
+}
+
 export function listTeams(db: Queries): Promise<(Team & { created_at: number })[]> {
   return db.all("SELECT id, name, created_at FROM teams ORDER BY id");
 }
@@ -87,6 +129,18 @@ export function membersOf(db: Queries, teamId: string): Promise<Member[]> {
   );
 }
 
+function lastAdmin(): UserError {
+  return new UserError(
+    "this is the team's last administrator; expected another one to be named first",
+    409,
+    "This is the team's last administrator. Make somebody else an administrator first.",
+  );
+}
+
+export function notInTeam(email = "somebody"): UserError {
+  return new UserError(`got ${email}, expected a member of the team`, 404, "This person is not in the team any more.");
+}
+
 async function admins(tx: Queries, teamId: string): Promise<string[]> {
   return (
     await tx.all<{ user_id: string }>("SELECT user_id FROM members WHERE team_id = ? AND role = 'admin'", [teamId])
@@ -101,10 +155,11 @@ export async function requireAdmin(tx: Queries, teamId: string, userId: string):
     teamId,
     userId,
   ]);
-  if (rows.length === 0) throw new UserError("this needs an administrator of the team", 403);
+  if (rows.length === 0)
+    throw new UserError("this needs an administrator of the team", 403, "Only administrators of the team can do this.");
 }
 
-/** Removes a member. `by` is the id of the administrator who does it, undefined for the operator. */
+/** Removes a member, and returns their email. `by` is the administrator who does it, undefined for the operator. */
 export async function removeMember(
   db: Database,
   now: number,
@@ -112,20 +167,21 @@ export async function removeMember(
   by: string | undefined,
   teamId: string,
   userId: string,
-): Promise<void> {
-  await db.write(async (tx) => {
+): Promise<string> {
+  return db.write(async (tx) => {
     if (by !== undefined) await requireAdmin(tx, teamId, by);
     const left = await admins(tx, teamId);
-    if (left.length === 1 && left[0] === userId)
-      throw new UserError("this is the team's last administrator; expected another one to be named first", 409);
+    if (left.length === 1 && left[0] === userId) throw lastAdmin();
     const removed = await tx.all("DELETE FROM members WHERE team_id = ? AND user_id = ? RETURNING user_id", [
       teamId,
       userId,
     ]);
-    if (removed.length === 0) throw new UserError("this member is not in the team (any more)", 404);
+    if (removed.length === 0) throw notInTeam();
     await endInvitations(tx, now, actor, userId, teamId);
     const [user] = await tx.all<{ email: string }>("SELECT email FROM users WHERE id = ?", [userId]);
-    await audit(tx, now, actor, "member.removed", teamId, user?.email ?? userId);
+    const email = user?.email ?? userId;
+    await audit(tx, now, actor, "member.removed", teamId, email);
+    return email;
   });
 }
 
@@ -144,13 +200,13 @@ export async function setRole(
     const [user] = await tx.all<{ id: string }>("SELECT id FROM users WHERE email = ?", [email]);
     const left = await admins(tx, teamId);
     if (role === "member" && left.length === 1 && left[0] === user?.id) {
-      throw new UserError("this is the team's last administrator; expected another one to be named first", 409);
+      throw lastAdmin();
     }
     const rows = await tx.all<{ user_id: string }>(
       "UPDATE members SET role = ? WHERE team_id = ? AND user_id = ? RETURNING user_id",
       [role, teamId, user?.id ?? ""],
     );
-    if (rows[0] === undefined) throw new UserError(`got ${email}, expected a member of the team`, 404);
+    if (rows[0] === undefined) throw notInTeam(email);
     if (role === "member") await endInvitations(tx, now, actor, rows[0].user_id, teamId);
     await audit(tx, now, actor, "member.role_changed", teamId, `${email} ${role}`);
   });

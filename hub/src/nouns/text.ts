@@ -12,10 +12,21 @@ const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
 export function cleanName(text: string, what: string): string {
   const name = text.normalize("NFC").trim();
-  if (name.length === 0 || name.length > MAX_NAME)
-    throw new UserError(`${what}: got ${name.length} characters, expected 1 to ${MAX_NAME}`);
-  if (UNPRINTABLE.test(name)) throw new UserError(`${what}: got a control character, expected printable text`);
-  if (!VISIBLE.test(name)) throw new UserError(`${what}: got nothing that can be seen, expected printable text`);
+  const refuse = (message: string, shown: string): never => {
+    throw new UserError(`${what}: ${message}`, 400, shown);
+  };
+  if (name.length === 0 || name.length > MAX_NAME) {
+    const enter = `Enter a name of 1 to ${MAX_NAME} characters`;
+    const shown = name.length === 0 ? `${enter}.` : `${enter}. This one has ${name.length}.`;
+    refuse(`got ${name.length} characters, expected 1 to ${MAX_NAME}`, shown);
+  }
+  if (UNPRINTABLE.test(name))
+    refuse(
+      "got a control character, expected printable text",
+      "Enter a name without line breaks and control characters.",
+    );
+  if (!VISIBLE.test(name))
+    refuse("got nothing that can be seen, expected printable text", "Enter a name that can be seen.");
   return name;
 }
 
@@ -23,7 +34,11 @@ export function cleanName(text: string, what: string): string {
 export function cleanEmail(text: string): string {
   const email = text.normalize("NFC").trim().toLowerCase();
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email) || UNPRINTABLE.test(email) || IGNORABLE.test(email)) {
-    throw new UserError(`email: got ${JSON.stringify(text.slice(0, 80))}, expected an address like name@example.org`);
+    throw new UserError(
+      `email: got ${JSON.stringify(text.slice(0, 80))}, expected an address like name@example.org`,
+      400,
+      "Enter an email address like name@example.org.",
+    );
   }
   return email;
 }
@@ -49,7 +64,11 @@ export const MAX_PASSWORD = 200;
 export function cleanPassword(text: string): string {
   const password = text.normalize("NFKC");
   if (password.length < MIN_PASSWORD || password.length > MAX_PASSWORD) {
-    throw new UserError(`password: got ${password.length} characters, expected ${MIN_PASSWORD} to ${MAX_PASSWORD}`);
+    throw new UserError(
+      `password: got ${password.length} characters, expected ${MIN_PASSWORD} to ${MAX_PASSWORD}`,
+      400,
+      `Enter a password of ${MIN_PASSWORD} to ${MAX_PASSWORD} characters.`,
+    );
   }
   return password;
 }

@@ -5,7 +5,7 @@ import { newId, newToken, sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import { endInvitations, insertLink, readLink } from "./link.ts";
 import type { Role } from "./role.ts";
-import { requireAdmin, type Team } from "./team.ts";
+import { notInTeam, requireAdmin, type Team } from "./team.ts";
 import { cleanEmail } from "./text.ts";
 
 export interface User {
@@ -45,7 +45,10 @@ export async function invite(
       "SELECT m.user_id AS id FROM members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? AND u.email = ?",
       [teamId, email],
     );
-    if (already.length > 0) throw new UserError(`got ${email}, expected someone who is not in the team yet`, 409);
+    if (already.length > 0) {
+      const message = `got ${email}, expected someone who is not in the team yet`;
+      throw new UserError(message, 409, `${email} is in the team already.`);
+    }
     await insertLink(tx, now, { token, purpose: "invite", email, team_id: teamId, role, created_by: by ?? null });
     await audit(tx, now, actor, "invite.created", teamId, `${email} ${role}`);
   });
@@ -63,6 +66,46 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
     await audit(tx, now, actor, "password.link_created", null, email);
   });
   return token;
+}
+
+/**
+ * Returns the token of a link that lets a member of the team choose a new password. `by` is the administrator who makes
+ * it. A person who is also in a team that `by` does not administer needs the operator: the link would open that team.
+ */
+export async function resetLinkFor(
+  db: Database,
+  now: number,
+  by: User,
+  teamId: string,
+  userId: string,
+): Promise<{ email: string; token: string }> {
+  const token = newToken();
+  const email = await db.write(async (tx) => {
+    await requireAdmin(tx, teamId, by.id);
+    const [user] = await tx.all<User>(
+      "SELECT u.id AS id, u.email AS email FROM members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? AND m.user_id = ?",
+      [teamId, userId],
+    );
+    if (user === undefined || user.id === by.id) throw notInTeam();
+    await insertLink(tx, now, {
+      token,
+      purpose: "reset",
+      email: user.email,
+      team_id: teamId,
+      role: null,
+      created_by: by.id,
+    });
+    // The rule of the link itself says whether it would hold.
+    if ((await readLink(tx, now, token)) === undefined)
+      throw new UserError(
+        `got ${user.email}, expected a person who is only in teams of this administrator`,
+        403,
+        `${user.email} is also in a team that you do not administer. Whoever runs this hub can make the link.`,
+      );
+    await audit(tx, now, by.email, "password.link_created", teamId, user.email);
+    return user.email;
+  });
+  return { email, token };
 }
 
 /**
@@ -147,13 +190,13 @@ export async function removeUser(db: Database, now: number, actor: string, email
   });
 }
 
-/** Makes the first team and a link for its administrator. Throws if somebody has an account. */
+/** Makes the first team, unless there is one, and a link for its administrator. Throws if somebody has an account. */
 export async function initialise(
   db: Database,
   now: number,
   emailText: string,
   makeTeam: () => Promise<Team>,
-): Promise<{ team: Team; token: string }> {
+): Promise<{ team: Team; made: boolean; token: string }> {
   const [row] = await db.all<{ count: number }>("SELECT count(*) AS count FROM users");
   if ((row?.count ?? 0) > 0)
     throw new UserError(
@@ -163,5 +206,9 @@ export async function initialise(
   cleanEmail(emailText);
   const [first] = await db.all<Team>("SELECT id, name FROM teams ORDER BY id LIMIT 1");
   const team = first ?? (await makeTeam());
-  return { team, token: await invite(db, now, "operator", undefined, team.id, emailText, "admin") };
+  return {
+    team,
+    made: first === undefined,
+    token: await invite(db, now, "operator", undefined, team.id, emailText, "admin"),
+  };
 }

@@ -6,8 +6,8 @@ import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
 import { changePassword, findUser } from "../nouns/user.ts";
 import { show, type Answer } from "./answer.tsx";
 import { frameOf, type Guards, type SignedIn } from "./guards.tsx";
-import { Csrf, Message } from "./layout.tsx";
-import { tryPassword } from "./link.tsx";
+import { Breakable, Csrf, Message } from "./layout.tsx";
+import { tryPassword } from "./password.ts";
 import { beginSession, takeSignIn, type Site } from "./site.ts";
 
 export function registerAccount(router: Router, site: Site, guards: Guards): void {
@@ -32,8 +32,8 @@ async function postAccount(site: Site, visit: SignedIn): Promise<Answer> {
   const user = await findUser(db, session.user.email);
   if (!(await passwords.verify(form("current").slice(0, MAX_PASSWORD * 2), user?.password)) || user === undefined)
     return accountPage(visit, "This is not the current password.", 401);
-  const password = tryPassword(form("password"));
-  if (password instanceof UserError) return accountPage(visit, password.message, 400);
+  const password = await tryPassword(form("password"), [user.email, ...visit.teams.map(({ name }) => name)]);
+  if (password instanceof UserError) return accountPage(visit, password.shown, 400);
   await changePassword(db, now(), user, await passwords.hash(password));
   // Changing the password ended every session, this one too.
   const fresh = await beginSession(site, user);
@@ -68,7 +68,11 @@ function Account({
         <Message kind="done">The password is changed. Every other session of this account has ended.</Message>
       )}
       <p>
-        Signed in as <strong>{email}</strong>.
+        Signed in as{" "}
+        <strong>
+          <Breakable text={email} />
+        </strong>
+        .
       </p>
       <h2>Change the password</h2>
       <form method="post" action="/account">

@@ -2,7 +2,6 @@
 import type { Child } from "hono/jsx";
 import { UnavailableError, UserError } from "../core/errors.ts";
 import type { AnswerHeaders, Exchange } from "../http/exchange.ts";
-import { refusals } from "../http/refusals.ts";
 import { Layout, Message, type Frame } from "./layout.tsx";
 
 export interface Answer {
@@ -41,18 +40,29 @@ export function sendAnswer(exchange: Exchange, { status, html, headers }: Answer
   exchange.send(status, "text/html; charset=utf-8", html, { ...secured, ...headers });
 }
 
-export function notFound(): Answer {
+export function notFound(frame: Frame = { title: "Not found" }): Answer {
   return show(
-    { title: "Not found" },
+    { ...frame, narrow: true },
     <p>
-      There is no such page, or it is not yours to see. <a href="/">Start page</a>
+      There is no such page, or it is not yours to see. <a href="/">Go to the start page</a>
     </p>,
     404,
   );
 }
 
 export function refused(status: 403 | 415, content: Child): Answer {
-  return show({ title: "Refused" }, <Message kind="error">{content}</Message>, status);
+  return show({ title: "Refused", narrow: true }, <Problem>{content}</Problem>, status);
+}
+
+function Problem({ children }: { children?: Child }) {
+  return (
+    <>
+      <Message kind="error">{children}</Message>
+      <p>
+        <a href="/">Go to the start page</a>
+      </p>
+    </>
+  );
 }
 
 /** Shows an error. Of an error of the hub itself it shows the request id and nothing else. */
@@ -60,14 +70,15 @@ export function problemPage(error: unknown, requestId: string): Answer {
   if (error instanceof UserError) {
     // A user meets one 503 only: the full queue of password checks.
     const headers = error.status === 503 ? { "retry-after": String(BUSY_WAIT) } : {};
-    return show({ title: "Not possible" }, <Message kind="error">{error.message}</Message>, error.status, headers);
+    return show({ title: "Not possible", narrow: true }, <Problem>{error.shown}</Problem>, error.status, headers);
   }
   const away = error instanceof UnavailableError;
   return show(
-    { title: away ? "Not available" : "Something went wrong" },
-    <Message kind="error">
-      {refusals[away ? "unavailable" : "internal"][1]} (request {requestId})
-    </Message>,
+    { title: away ? "Not available" : "Something went wrong", narrow: true },
+    <Problem>
+      {away ? "The hub cannot use its database at the moment. Try again soon." : "The hub has made an error."} If it
+      goes on, tell whoever runs this hub: request <code>{requestId}</code>.
+    </Problem>,
     away ? 503 : 500,
     away ? { "retry-after": "1" } : {},
   );

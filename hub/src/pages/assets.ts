@@ -1,4 +1,4 @@
-/** The two files that pages load. */
+/** The files that pages load. */
 import { readFileSync } from "node:fs";
 import { refuseMethod } from "../http/refusals.ts";
 import type { Router } from "../http/router.ts";
@@ -6,6 +6,7 @@ import type { Router } from "../http/router.ts";
 const ASSETS = [
   ["/app.css", "text/css; charset=utf-8"],
   ["/app.js", "text/javascript; charset=utf-8"],
+  ["/mark.svg", "image/svg+xml"],
 ] as const;
 
 export function registerAssets(router: Router): void {

@@ -29,10 +29,22 @@ export function isForm(exchange: Exchange): boolean {
   return FORM_TYPE.test(exchange.header("content-type") ?? "");
 }
 
-const PROBLEMS: Readonly<Record<BodyRefusal, readonly [UserStatus, string]>> = {
-  body_too_large: [413, `got a form of more than ${MAX_FORM} bytes, expected less; shorten what you entered`],
-  unsupported_encoding: [415, "got a compressed form, expected one without Content-Encoding"],
-  invalid_encoding: [400, "got a form that is not UTF-8, expected UTF-8"],
+const PROBLEMS: Readonly<Record<BodyRefusal, readonly [UserStatus, string, string]>> = {
+  body_too_large: [
+    413,
+    `got a form of more than ${MAX_FORM} bytes, expected less`,
+    "What you entered is too long. Shorten it.",
+  ],
+  unsupported_encoding: [
+    415,
+    "got a compressed form, expected one without Content-Encoding",
+    "The browser sent the form in a way that the hub does not read.",
+  ],
+  invalid_encoding: [
+    400,
+    "got a form that is not UTF-8, expected UTF-8",
+    "The browser sent the form in a way that the hub does not read.",
+  ],
 };
 
 /** Reads a form. Call it as late as possible: a caller who may not send the form shall cause no parsing. */
@@ -40,8 +52,8 @@ export async function readForm(exchange: Exchange): Promise<Form> {
   const body = await readBody(exchange.request, MAX_FORM);
   if (body.kind === "gone") throw new HungUp();
   if (body.kind === "refused") {
-    const [status, message] = PROBLEMS[body.code];
-    throw new UserError(message, status);
+    const [status, message, shown] = PROBLEMS[body.code];
+    throw new UserError(message, status, shown);
   }
   const fields = new URLSearchParams(body.text);
   return (name) => fields.get(name) ?? "";

@@ -76,7 +76,7 @@ export function createGuards(site: Site): Guards {
   const member = (page: Page<Member>): Handler => {
     return signedIn((visit) => {
       const team = visit.teams.find(({ id }) => id === visit.param("team"));
-      return team === undefined ? notFound() : page({ ...visit, team });
+      return team === undefined ? notFound(frameOf(visit, "Not found")) : page({ ...visit, team });
     });
   };
 
@@ -97,15 +97,15 @@ function refuseVisit(exchange: Exchange, baseUrl: string): Answer | undefined {
   if (`${exchange.path}?${exchange.search}`.includes("%00")) return notFound();
   if (exchange.method !== "POST") return undefined;
   if (!isOwnForm(exchange, baseUrl)) {
-    const origin = exchange.header("origin") ?? "an unnamed page";
-    const text = `Got a form sent from ${origin}, expected one from ${baseUrl}. Open the hub at that address and try again.`;
+    const origin = exchange.header("origin") ?? "a page without an address";
+    const text = `This form came from ${origin}. The hub takes forms only from ${baseUrl}: open it there and try again.`;
     return refused(403, text);
   }
-  return isForm(exchange) ? undefined : refused(415, "Expected a form (application/x-www-form-urlencoded).");
+  return isForm(exchange) ? undefined : refused(415, "The hub takes forms of its own pages only.");
 }
 
 /** Returns the frame of a page for somebody who is signed in. `here` is the entry of the navigation. */
-export function frameOf(visit: SignedIn | Member, title: string, here: string, session = visit.session): Frame {
+export function frameOf(visit: SignedIn | Member, title: string, here = "", session = visit.session): Frame {
   const { teams } = visit;
   return {
     title,

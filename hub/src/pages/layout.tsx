@@ -2,6 +2,8 @@
 import type { Child } from "hono/jsx";
 import type { Membership } from "../nouns/team.ts";
 
+export const PRODUCT = "boxwright hub";
+
 export interface Frame {
   readonly title: string;
   readonly team?: Membership | undefined;
@@ -10,18 +12,27 @@ export interface Frame {
   readonly csrf?: string | undefined;
   /** The entry of the navigation that stands for this page. */
   readonly here?: string;
+  /** True for a page with one short form: it stands in the middle. */
+  readonly narrow?: boolean;
 }
 
+const ENTRIES = [
+  ["devices", "Devices"],
+  ["settings", "Team settings"],
+  ["members", "Members"],
+] as const;
+
 export function Layout({ frame, children }: { frame: Frame; children?: Child }) {
-  const { team, teams = [], email } = frame;
-  const pages = team === undefined ? [] : (["devices", "settings", "members"] as const);
+  const { team } = frame;
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{frame.title} - Hub</title>
-        <link rel="icon" href="data:," />
+        <title>
+          {frame.title} - {PRODUCT}
+        </title>
+        <link rel="icon" type="image/svg+xml" href="/mark.svg" />
         <link rel="stylesheet" href="/app.css" />
         <script src="/app.js" defer></script>
       </head>
@@ -29,34 +40,13 @@ export function Layout({ frame, children }: { frame: Frame; children?: Child }) 
         <a class="skip" href="#content">
           Skip to content
         </a>
-        <header>
-          <span class="brand">{team?.name ?? "Hub"}</span>
-          {email !== undefined && (
-            <nav aria-label="Pages">
-              {team !== undefined &&
-                pages.map((page) => (
-                  <a href={`/teams/${team.id}/${page}`} {...(frame.here === page ? { "aria-current": "page" } : {})}>
-                    {page === "settings" ? "Team settings" : page[0]!.toUpperCase() + page.slice(1)}
-                  </a>
-                ))}
-              {teams.length > 1 && (
-                <a href="/teams" {...(frame.here === "teams" ? { "aria-current": "page" } : {})}>
-                  {team === undefined ? "Teams" : "Other teams"}
-                </a>
-              )}
-              <a href="/account" {...(frame.here === "account" ? { "aria-current": "page" } : {})}>
-                Account
-              </a>
-            </nav>
+        <Header frame={frame} />
+        <main id="content" class={frame.narrow === true ? "narrow" : undefined}>
+          {team !== undefined && frame.here !== "account" && (
+            <p class="team" title={team.name}>
+              {team.name}
+            </p>
           )}
-          {frame.csrf !== undefined && (
-            <form method="post" action="/sign-out">
-              <input type="hidden" name="csrf" value={frame.csrf} />
-              <button type="submit">Sign out</button>
-            </form>
-          )}
-        </header>
-        <main id="content">
           <h1>{frame.title}</h1>
           {children}
         </main>
@@ -65,25 +55,99 @@ export function Layout({ frame, children }: { frame: Frame; children?: Child }) 
   );
 }
 
-export function Message({ kind, children }: { kind: "error" | "done"; children?: Child }) {
+function Header({ frame: { team, teams = [], email, csrf, here } }: { frame: Frame }) {
+  const current = (entry: string) => (here === entry ? ({ "aria-current": "page" } as const) : {});
   return (
-    <div class={`panel ${kind}`} role={kind === "error" ? "alert" : "status"}>
-      {children}
+    <header>
+      <div class="bar">
+        <a class="brand" href="/">
+          <img src="/mark.svg" alt="" width="26" height="26" />
+          <span>{PRODUCT}</span>
+        </a>
+        {email !== undefined && (
+          <details class="person">
+            <summary title={`Signed in as ${email}`}>
+              <span class="hidden">Menu of </span>
+              <span class="email">{email}</span>
+            </summary>
+            <div class="menu">
+              <p class="soft">
+                <Breakable text={email} />
+              </p>
+              <a href="/account" {...current("account")}>
+                Account
+              </a>
+              {teams.length > 1 && (
+                <a href="/teams" {...current("teams")}>
+                  {team === undefined ? "Teams" : "Other teams"}
+                </a>
+              )}
+              <form method="post" action="/sign-out">
+                <Csrf value={csrf ?? ""} />
+                <button type="submit">Sign out</button>
+              </form>
+            </div>
+          </details>
+        )}
+      </div>
+      {team !== undefined && (
+        <nav aria-label="Team">
+          {ENTRIES.map(([page, label]) => (
+            <a href={`/teams/${team.id}/${page}`} {...current(page)}>
+              {label}
+            </a>
+          ))}
+        </nav>
+      )}
+    </header>
+  );
+}
+
+export function Message({ kind, said, children }: { kind: "error" | "done"; said?: boolean; children?: Child }) {
+  return (
+    <div class={`message ${kind}${said === true ? " said" : ""}`} role={kind === "error" ? "alert" : "status"}>
+      {kind === "error" && typeof children === "string" ? <Breakable text={children} /> : children}
     </div>
   );
 }
 
-/** A read-only field with a button that copies it. Without script the field can be selected. */
-export function CopyField({ id, label, value }: { id: string; label: string; value: string }) {
+/** A text with a button that copies it. Without script one click selects all of it. It wraps: nothing is cut off. */
+export function CopyText({ id, label, value }: { id: string; label: string; value: string }) {
   return (
-    <div>
-      <label for={id}>{label}</label>
-      <input class="key" id={id} value={value} readonly autocomplete="off" spellcheck={false} />
-      <button type="button" class="main" data-copy={id} hidden>
-        Copy
-      </button>{" "}
-      <span id={`${id}-status`} role="status"></span>
+    <div class="copy">
+      <p class="label" id={`${id}-label`}>
+        <Breakable text={label} />
+      </p>
+      <div class="machine" id={id} role="group" aria-labelledby={`${id}-label`} tabindex={0}>
+        {value}
+      </div>
+      <p class="actions">
+        <button type="button" class="main" data-copy={id} aria-describedby={`${id}-label`} hidden>
+          Copy
+        </button>
+        <span id={`${id}-status`} role="status"></span>
+      </p>
     </div>
+  );
+}
+
+/** A word longer than this may not fit into one line of a phone. */
+const LONG_WORD = 28;
+
+/** A text in which long addresses may break behind `@`, `.` and the like, and not inside of their words. */
+export function Breakable({ text }: { text: string }) {
+  const words = text.split(/(\s+)/).map((word) => (word.length > LONG_WORD ? word.split(/(?<=[@._/:+-])/) : [word]));
+  return (
+    <>
+      {words.map((pieces) =>
+        pieces.map((piece, i) => (
+          <>
+            {i > 0 && <wbr />}
+            {piece}
+          </>
+        )),
+      )}
+    </>
   );
 }
 

@@ -2,12 +2,14 @@
 import { UserError } from "../core/errors.ts";
 import type { Router } from "../http/router.ts";
 import { readLink, type Link } from "../nouns/link.ts";
-import { cleanPassword, MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
+import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
 import { findUser, useLink } from "../nouns/user.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { readForm } from "./form.ts";
 import type { Guards, Visit } from "./guards.tsx";
-import { Message } from "./layout.tsx";
+import { Breakable, Message } from "./layout.tsx";
+import { tryPassword } from "./password.ts";
+import { sayAt } from "./said.tsx";
 import { beginSession, takeSignIn, type Site } from "./site.ts";
 
 export function registerLink(router: Router, site: Site, guards: Guards): void {
@@ -44,29 +46,21 @@ async function openLink(site: Site, { exchange, param, token: sessionToken }: Vi
     if (!(await passwords.verify(given.slice(0, MAX_PASSWORD * 2), existing.password)))
       return again("This is not the password of the account.", 401);
   } else {
-    const password = tryPassword(given);
-    if (password instanceof UserError) return again(password.message, 400);
+    const password = await tryPassword(given, [link.email, link.team_name ?? ""]);
+    if (password instanceof UserError) return again(password.shown, 400);
     hash = await passwords.hash(password);
   }
   const user = await useLink(db, now(), token, hash);
   if (user === undefined) return linkGone();
-  const { headers } = await beginSession(site, user, sessionToken);
-  return redirect(link.team_id === null ? "/" : `/teams/${link.team_id}/devices`, headers);
-}
-
-/** Returns the password, or what is wrong with it. */
-export function tryPassword(text: string): string | UserError {
-  try {
-    return cleanPassword(text);
-  } catch (error) {
-    if (error instanceof UserError) return error;
-    throw error;
-  }
+  const { session, headers } = await beginSession(site, user, sessionToken);
+  if (link.team_id === null) return redirect("/", headers);
+  const text = link.purpose === "invite" ? `You are in the team ${link.team_name} now.` : "The new password is set.";
+  return redirect(sayAt(session, `/teams/${link.team_id}/devices`, { text }), headers);
 }
 
 function linkPage(link: Link, token: string, hasAccount: boolean, problem?: string, status = 200): Answer {
   return show(
-    { title: link.purpose === "invite" ? "Join a team" : "New password" },
+    { title: link.purpose === "invite" ? "Join a team" : "New password", narrow: true },
     <OpenLink link={link} token={token} hasAccount={hasAccount} problem={problem} />,
     status,
   );
@@ -74,11 +68,13 @@ function linkPage(link: Link, token: string, hasAccount: boolean, problem?: stri
 
 function linkGone(): Answer {
   return show(
-    { title: "This link does not work" },
-    <p>
-      It was used, is older than a day, is not complete, or whoever made it may not invite any more. Ask for a new one.{" "}
-      <a href="/sign-in">Sign in</a>
-    </p>,
+    { title: "This link does not work", narrow: true },
+    <>
+      <p>It was used or cancelled, is older than a day, or is not complete. Ask for a new one.</p>
+      <p>
+        <a href="/sign-in">Go to the sign-in</a>
+      </p>
+    </>,
     404,
   );
 }
@@ -101,12 +97,19 @@ function OpenLink({
       <p>
         {joining ? (
           <>
-            <strong>{link.email}</strong> is invited to the team <strong>{link.team_name}</strong>
+            <strong>
+              <Breakable text={link.email} />
+            </strong>{" "}
+            is invited to the team <strong>{link.team_name}</strong>
             {link.role === "admin" ? " as an administrator." : "."}
           </>
         ) : (
           <>
-            A new password for <strong>{link.email}</strong>. All sessions of this account will end.
+            A new password for{" "}
+            <strong>
+              <Breakable text={link.email} />
+            </strong>
+            . All sessions of this account will end.
           </>
         )}
       </p>

@@ -1,45 +1,77 @@
-/** Members of a team: the list, invitations, removal. */
+/** Members of a team: roles, removal, invitations, and links for forgotten passwords. */
 import { csrfOf } from "../auth/session.ts";
 import type { UserError } from "../core/errors.ts";
 import type { Router } from "../http/router.ts";
-import { parseRole } from "../nouns/role.ts";
-import { membersOf, removeMember, type Member as TeamMember, type Membership } from "../nouns/team.ts";
+import { cancelInvitation, openInvitations, type Invitation } from "../nouns/invitation.ts";
+import { parseRole, type Role } from "../nouns/role.ts";
+import {
+  membersOf,
+  notInTeam,
+  removeMember,
+  setRole,
+  type Member as TeamMember,
+  type Membership,
+} from "../nouns/team.ts";
 import { cleanEmail } from "../nouns/text.ts";
-import { invite } from "../nouns/user.ts";
+import { invite, resetLinkFor } from "../nouns/user.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { CopyField, Csrf, Message } from "./layout.tsx";
+import { Breakable, CopyText, Csrf, Message } from "./layout.tsx";
+import { readSaid, SaidMessage, sayAt, type Said } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 export function registerMembers(router: Router, site: Site, guards: Guards): void {
+  const { db, now } = site;
+  const base = "/teams/:team/members";
+  const change = (work: (visit: Member) => Promise<Answer>) =>
+    guards.member((visit) =>
+      attempt(
+        () => work(visit),
+        (problem) => membersPage(site, visit, { problem }),
+      ),
+    );
+  const form = (path: string, work: (visit: Member) => Promise<Answer>): void => {
+    router.post(path, change(work));
+    // For Enter in the address bar after the form was sent: the page that it belongs to.
+    if (path !== base)
+      router.get(
+        path,
+        guards.member((visit) => redirect(`/teams/${visit.team.id}/members`)),
+      );
+  };
+  const tell = (visit: Member, text: string): Answer =>
+    redirect(sayAt(visit.session, `/teams/${visit.team.id}/members`, { text }));
+
   router.get(
-    "/teams/:team/members",
+    base,
     guards.member((visit) => membersPage(site, visit)),
   );
-  router.post(
-    "/teams/:team/members",
-    guards.member((visit) =>
-      attempt(
-        () => postInvitation(site, visit),
-        (problem) => membersPage(site, visit, { problem }),
-      ),
-    ),
-  );
-  router.post(
-    "/teams/:team/members/:user/remove",
-    guards.member((visit) =>
-      attempt(
-        async () => {
-          const { user } = visit.session;
-          const target = visit.param("user");
-          await removeMember(site.db, site.now(), user.email, user.id, visit.team.id, target);
-          return redirect(target === user.id ? "/" : `/teams/${visit.team.id}/members`);
-        },
-        (problem) => membersPage(site, visit, { problem }),
-      ),
-    ),
-  );
+  form(base, (visit) => postInvitation(site, visit));
+  form(`${base}/invitations/:invitation/cancel`, async (visit) => {
+    const { user } = visit.session;
+    const email = await cancelInvitation(db, now(), user.email, user.id, visit.team.id, visit.param("invitation"));
+    return tell(visit, `The invitation of ${email} is cancelled. Its link does not work any more.`);
+  });
+  form(`${base}/:user/role`, async (visit) => {
+    const { user } = visit.session;
+    const role = parseRole(visit.form("role"));
+    const target = (await membersOf(db, visit.team.id)).find(({ user_id }) => user_id === visit.param("user"));
+    if (target === undefined) throw notInTeam();
+    await setRole(db, now(), user.email, user.id, visit.team.id, target.email, role);
+    return tell(visit, `${target.email} is ${role === "admin" ? "an administrator" : "a member"} now.`);
+  });
+  form(`${base}/:user/password`, async (visit) => {
+    const { user } = visit.session;
+    const { email, token } = await resetLinkFor(db, now(), user, visit.team.id, visit.param("user"));
+    return membersPage(site, visit, { link: { purpose: "reset", email, url: `${site.baseUrl}/link/${token}` } });
+  });
+  form(`${base}/:user/remove`, async (visit) => {
+    const { user } = visit.session;
+    const target = visit.param("user");
+    const email = await removeMember(db, now(), user.email, user.id, visit.team.id, target);
+    return target === user.id ? redirect("/") : tell(visit, `${email} is not in the team any more.`);
+  });
 }
 
 async function postInvitation(site: Site, visit: Member): Promise<Answer> {
@@ -47,104 +79,223 @@ async function postInvitation(site: Site, visit: Member): Promise<Answer> {
   const email = cleanEmail(visit.form("email"));
   const role = parseRole(visit.form("role"));
   const token = await invite(site.db, site.now(), user.email, user.id, visit.team.id, email, role);
-  return membersPage(site, visit, { link: { email, url: `${site.baseUrl}/link/${token}` } });
+  return membersPage(site, visit, { link: { purpose: "invite", email, url: `${site.baseUrl}/link/${token}` } });
 }
 
-interface Extra {
-  readonly problem?: UserError;
-  readonly link?: { readonly email: string; readonly url: string };
+/** A link that was just made. It is shown in this answer and never again. */
+interface NewLink {
+  readonly purpose: "invite" | "reset";
+  readonly email: string;
+  readonly url: string;
 }
 
-async function membersPage({ db }: Site, visit: Member, { problem, link }: Extra = {}): Promise<Answer> {
-  const { team, session } = visit;
-  return show(
-    frameOf(visit, "Members", "members"),
-    <Members
-      team={team}
-      members={await membersOf(db, team.id)}
-      self={session.user.id}
-      csrf={csrfOf(session)}
-      link={link}
-      problem={problem?.message}
-    />,
-    problem?.status ?? (link === undefined ? 200 : 201),
-  );
+async function membersPage(
+  { db, now }: Site,
+  visit: Member,
+  { problem, link }: { readonly problem?: UserError; readonly link?: NewLink } = {},
+): Promise<Answer> {
+  const { team, session, exchange, form } = visit;
+  const isAdmin = team.role === "admin";
+  const props: MembersProps = {
+    team,
+    members: await membersOf(db, team.id),
+    invitations: isAdmin ? await openInvitations(db, now(), team.id) : [],
+    now: now(),
+    self: session.user.id,
+    csrf: csrfOf(session),
+    link,
+    problem: problem?.shown,
+    said: readSaid(session, exchange),
+    asked: new URLSearchParams(exchange.search).get("remove") ?? undefined,
+    // A failed invitation keeps what was typed.
+    typed: problem === undefined ? undefined : { email: form("email").slice(0, 254), role: form("role") },
+  };
+  const status = problem?.status ?? (link === undefined ? 200 : 201);
+  return show(frameOf(visit, "Members", "members"), <Members {...props} />, status);
 }
 
-function Members(props: {
-  team: Membership;
-  members: readonly TeamMember[];
-  self: string;
-  csrf: string;
-  link?: { email: string; url: string } | undefined;
-  problem?: string | undefined;
-}) {
-  const base = `/teams/${props.team.id}/members`;
-  const admin = props.team.role === "admin";
+interface MembersProps {
+  readonly team: Membership;
+  readonly members: readonly TeamMember[];
+  readonly invitations: readonly Invitation[];
+  readonly now: number;
+  /** Id of the person who looks at the page. */
+  readonly self: string;
+  readonly csrf: string;
+  readonly link: NewLink | undefined;
+  readonly problem: string | undefined;
+  readonly said: Said | undefined;
+  /** Id of the member whom the page asks about before it removes them. */
+  readonly asked: string | undefined;
+  readonly typed: { readonly email: string; readonly role: string } | undefined;
+}
+
+const roleNames: Readonly<Record<Role, string>> = { admin: "Administrator", member: "Member" };
+
+function Members(props: MembersProps) {
+  const { team, members, csrf, link } = props;
   return (
     <>
       {props.problem !== undefined && <Message kind="error">{props.problem}</Message>}
-      {props.link !== undefined && (
-        <Message kind="done">
-          <CopyField id="invite-link" label={`Link for ${props.link.email}`} value={props.link.url} />
-          <p>Send it to them yourself. It works once, for a day, and is not shown again.</p>
-        </Message>
-      )}
+      <SaidMessage said={props.said} csrf={csrf} />
+      {link !== undefined && <MadeLink link={link} />}
       <ul class="list" aria-label="Members">
-        {props.members.map((member) => (
-          <li>
-            <div class="what">
-              {member.email}
-              {member.user_id === props.self && <span class="soft"> (you)</span>}
-              <br />
-              <span class="soft">{member.role === "admin" ? "Administrator" : "Member"}</span>
-            </div>
-            {admin && (
-              <form method="post" action={`${base}/${member.user_id}/remove`}>
-                <Csrf value={props.csrf} />
-                <button class="danger" type="submit" aria-label={`Remove ${member.email}`}>
-                  Remove
-                </button>
-              </form>
-            )}
-          </li>
+        {members.map((member) => (
+          <MemberItem member={member} {...props} />
         ))}
       </ul>
-      {admin ? (
-        <Invite base={base} csrf={props.csrf} />
+      {team.role === "admin" ? (
+        <>
+          <Invitations {...props} />
+          <Invite {...props} />
+        </>
       ) : (
-        <p class="soft">Only administrators of the team invite and remove members.</p>
+        <p class="soft">Only administrators of the team invite people, change roles and remove members.</p>
       )}
     </>
   );
 }
 
-function Invite({ base, csrf }: { base: string; csrf: string }) {
+function MadeLink({ link: { purpose, email, url } }: { link: NewLink }) {
+  const what = purpose === "invite" ? "Link for" : "Link to a new password for";
+  return (
+    <Message kind="done">
+      <CopyText id="made-link" label={`${what} ${email}`} value={url} />
+      <p>
+        <strong>Send it to them yourself.</strong> It works once, for a day, and is not shown again.
+      </p>
+    </Message>
+  );
+}
+
+function MemberItem({ member, ...props }: MembersProps & { readonly member: TeamMember }) {
+  const { team, members, self, csrf, asked } = props;
+  const base = `/teams/${team.id}/members`;
+  const { user_id: id, email, role } = member;
+  const isLastAdmin = role === "admin" && members.filter((other) => other.role === "admin").length === 1;
+  if (asked === id && team.role === "admin" && !isLastAdmin)
+    return (
+      <li id={`member-${id}`} class="open">
+        <form method="post" action={`${base}/${id}/remove`} class="question">
+          <Csrf value={csrf} />
+          <p>
+            Remove{" "}
+            <strong>
+              <Breakable text={email} />
+            </strong>{" "}
+            from the team? Invitations they made end too. API keys they made are the team's and stay: have those revoked
+            by whoever runs this hub.
+          </p>
+          <button class="danger" type="submit">
+            Remove {id === self ? "yourself" : "them"}
+          </button>
+          <a class="button" href={base}>
+            Keep {id === self ? "yourself" : "them"}
+          </a>
+        </form>
+      </li>
+    );
+  return (
+    <li id={`member-${id}`}>
+      <div class="what">
+        <span>
+          <Breakable text={email} />
+          {id === self && <span class="soft"> (you)</span>}
+        </span>
+        <span class="soft">{roleNames[role]}</span>
+      </div>
+      {team.role === "admin" && <MemberActions member={member} isLastAdmin={isLastAdmin} {...props} />}
+    </li>
+  );
+}
+
+function MemberActions(props: MembersProps & { readonly member: TeamMember; readonly isLastAdmin: boolean }) {
+  const { team, self, csrf, member, isLastAdmin } = props;
+  const { user_id: id, email, role } = member;
+  const base = `/teams/${team.id}/members`;
+  const other: Role = role === "admin" ? "member" : "admin";
+  if (isLastAdmin) return <p class="soft">The last administrator stays.</p>;
+  return (
+    <div class="do">
+      <form method="post" action={`${base}/${id}/role`}>
+        <Csrf value={csrf} />
+        <input type="hidden" name="role" value={other} />
+        <button type="submit" aria-label={`Make ${other === "admin" ? "administrator" : "member"}: ${email}`}>
+          Make {other === "admin" ? "administrator" : "member"}
+        </button>
+      </form>
+      {id !== self && (
+        <form method="post" action={`${base}/${id}/password`}>
+          <Csrf value={csrf} />
+          <button type="submit" aria-label={`Forgotten password of ${email}`}>
+            Forgotten password
+          </button>
+        </form>
+      )}
+      <a class="button" href={`${base}?remove=${id}#member-${id}`} aria-label={`Remove ${email}`}>
+        Remove
+      </a>
+    </div>
+  );
+}
+
+function Invitations({ team, invitations, now, csrf }: MembersProps) {
+  if (invitations.length === 0) return <></>;
   return (
     <>
-      <p class="soft">
-        Removing someone also ends the invitations they made. API keys they made are the team's and stay: have those
-        revoked by whoever runs this hub.
-      </p>
+      <h2>Open invitations</h2>
+      <ul class="list" aria-label="Open invitations">
+        {invitations.map(({ hash, email, role, made_by, expires_at }) => (
+          <li>
+            <div class="what">
+              <span>
+                <Breakable text={email} />
+              </span>
+              <span class="soft">
+                {roleNames[role]}, invited by <Breakable text={made_by ?? "whoever runs this hub"} />, ends{" "}
+                {endOf(expires_at - now)}
+              </span>
+            </div>
+            <form class="do" method="post" action={`/teams/${team.id}/members/invitations/${hash}/cancel`}>
+              <Csrf value={csrf} />
+              <button type="submit" aria-label={`Cancel the invitation of ${email}`}>
+                Cancel
+              </button>
+            </form>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function endOf(ms: number): string {
+  const hours = Math.round(ms / 3600_000);
+  return hours < 1 ? "within the hour" : hours === 1 ? "in an hour" : `in ${hours} hours`;
+}
+
+function Invite({ team, csrf, typed }: MembersProps) {
+  return (
+    <>
       <h2>Invite someone</h2>
-      <form method="post" action={base}>
+      <form method="post" action={`/teams/${team.id}/members`} class="line">
         <Csrf value={csrf} />
-        <div class="row">
-          <div>
-            <label for="invite-email">Email</label>
-            <input id="invite-email" name="email" type="email" required autocomplete="off" />
-          </div>
-          <div>
-            <label for="invite-role">Role</label>
-            <select id="invite-role" name="role">
-              <option value="member">Member: sees and edits devices</option>
-              <option value="admin">Administrator: also API keys and members</option>
-            </select>
-          </div>
-          <button class="main" type="submit">
-            Make a link
-          </button>
+        <div>
+          <label for="invite-email">Email</label>
+          <input id="invite-email" name="email" type="email" required autocomplete="off" value={typed?.email ?? ""} />
         </div>
+        <div>
+          <label for="invite-role">Role</label>
+          <select id="invite-role" name="role">
+            <option value="member">Member: devices</option>
+            <option value="admin" selected={typed?.role === "admin"}>
+              Administrator: also API keys and members
+            </option>
+          </select>
+        </div>
+        <button class="main" type="submit">
+          Make a link
+        </button>
       </form>
     </>
   );

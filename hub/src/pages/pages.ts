@@ -5,7 +5,7 @@ import type { Services } from "../http/services.ts";
 import { registerAccount } from "./account.tsx";
 import { notFound } from "./answer.tsx";
 import { registerDevices } from "./devices.tsx";
-import { createGuards } from "./guards.tsx";
+import { createGuards, frameOf } from "./guards.tsx";
 import { registerLink } from "./link.tsx";
 import { registerMembers } from "./members.tsx";
 import { registerSettings } from "./settings.tsx";
@@ -26,5 +26,5 @@ export function registerPages(router: Router, services: Services & { readonly pa
     registerMembers,
   ])
     register(router, site, guards);
-  return guards.signedIn(notFound);
+  return guards.signedIn((visit) => notFound(frameOf(visit, "Not found")));
 }

@@ -6,8 +6,10 @@ import { createKey } from "../nouns/apikey.ts";
 import { renameTeam, type Membership } from "../nouns/team.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { attempt } from "./attempt.ts";
+import { curlLine } from "./curl.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { CopyField, Csrf, Message } from "./layout.tsx";
+import { CopyText, Csrf, Message } from "./layout.tsx";
+import { readSaid, SaidMessage, sayAt, type Said } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 export function registerSettings(router: Router, site: Site, guards: Guards): void {
@@ -21,12 +23,24 @@ export function registerSettings(router: Router, site: Site, guards: Guards): vo
       attempt(
         async () => {
           const { user } = visit.session;
-          await renameTeam(site.db, site.now(), user.email, user.id, visit.team.id, visit.form("name"));
-          return redirect(`/teams/${visit.team.id}/settings`);
+          const { name } = await renameTeam(
+            site.db,
+            site.now(),
+            user.email,
+            user.id,
+            visit.team.id,
+            visit.form("name"),
+          );
+          return redirect(sayAt(visit.session, `/teams/${visit.team.id}/settings`, { text: `Renamed to ${name}.` }));
         },
         (problem) => settingsPage(visit, problem),
       ),
     ),
+  );
+  // For Enter in the address bar after a key was made: the page that its form belongs to. It shows no key.
+  router.get(
+    "/teams/:team/keys",
+    guards.member((visit) => redirect(`/teams/${visit.team.id}/settings`)),
   );
   router.post(
     "/teams/:team/keys",
@@ -48,21 +62,36 @@ async function postKey(site: Site, visit: Member): Promise<Answer> {
 }
 
 function settingsPage(visit: Member, problem?: UserError): Answer {
-  const { team, session } = visit;
+  const { team, session, exchange, form } = visit;
   const nonce = makeNonce(session, keyPurpose(team));
   return show(
     frameOf(visit, "Team settings", "settings"),
-    <Settings team={team} csrf={csrfOf(session)} nonce={nonce} problem={problem?.message} />,
+    <Settings
+      team={team}
+      csrf={csrfOf(session)}
+      nonce={nonce}
+      problem={problem?.shown}
+      typed={problem === undefined ? team.name : form("name").slice(0, 200)}
+      said={readSaid(session, exchange)}
+    />,
     problem?.status ?? 200,
   );
 }
 
-function Settings(props: { team: Membership; csrf: string; nonce: string; problem?: string | undefined }) {
+function Settings(props: {
+  team: Membership;
+  csrf: string;
+  nonce: string;
+  problem: string | undefined;
+  typed: string;
+  said: Said | undefined;
+}) {
   const base = `/teams/${props.team.id}`;
   const admin = props.team.role === "admin";
   return (
     <>
       {props.problem !== undefined && <Message kind="error">{props.problem}</Message>}
+      <SaidMessage said={props.said} csrf={props.csrf} />
       <h2>API keys</h2>
       <p>
         An API key gives <strong>full administrator access to this team</strong>. Keep it on your server: never in a web
@@ -87,10 +116,10 @@ function Settings(props: { team: Membership; csrf: string; nonce: string; proble
       {admin ? (
         <form method="post" action={`${base}/settings`}>
           <Csrf value={props.csrf} />
-          <div class="row">
+          <div class="line">
             <div>
               <label for="team-name">Name</label>
-              <input id="team-name" name="name" required maxlength={100} autocomplete="off" value={props.team.name} />
+              <input id="team-name" name="name" required maxlength={100} autocomplete="off" value={props.typed} />
             </div>
             <button type="submit">Save</button>
           </div>
@@ -106,25 +135,19 @@ function NewKey(props: { team: Membership; apiKey: string; id: string; baseUrl: 
   return (
     <>
       <Message kind="done">
-        <CopyField id="api-key" label="Your new API key" value={props.apiKey} />
+        <CopyText id="api-key" label="Your new API key" value={props.apiKey} />
         <p>
           <strong>Copy it now: it is not shown again.</strong> Its public id, for support, is <code>{props.id}</code>.
         </p>
       </Message>
       <h2>Try it</h2>
       <p>Put the key into the environment of your server as HUB_API_KEY, then:</p>
-      <pre tabindex={0}>
-        <code>{curlLine(props.baseUrl)}</code>
-      </pre>
+      <CopyText id="curl-line" label="In a shell of that server" value={curlLine(props.baseUrl)} />
       <p>
         <a href={`/teams/${props.team.id}/settings`}>Back to team settings</a>
       </p>
     </>
   );
-}
-
-export function curlLine(baseUrl: string): string {
-  return `curl ${baseUrl}/graphql -H "Authorization: Bearer $HUB_API_KEY" -H "Content-Type: application/json" -d '{"query":"query { team { devices { nodes { id name } } } }"}'`;
 }
 
 function KeyAlreadyMade({ team }: { team: Membership }) {

@@ -18,9 +18,10 @@ export function registerSignIn(router: Router, site: Site, guards: Guards): void
 
   router.get(
     "/sign-in",
-    guards.open(async ({ token }) => {
+    guards.open(async ({ token, exchange }) => {
       const session = token === undefined ? undefined : await readSession(db, now(), sessionLimits, token);
-      return session === undefined ? show({ title: "Sign in" }, <SignIn />) : redirect("/");
+      if (session !== undefined) return redirect("/");
+      return show({ title: "Sign in", narrow: true }, <SignIn signedOut={exchange.search === SIGNED_OUT} />);
     }),
   );
 
@@ -29,18 +30,25 @@ export function registerSignIn(router: Router, site: Site, guards: Guards): void
     guards.open(async (visit) => limitAddress(site, visit.exchange) ?? (await signIn(site, visit))),
   );
 
+  // For Enter in the address bar: signing out needs the form.
+  router.get(
+    "/sign-out",
+    guards.signedIn(() => redirect("/")),
+  );
   router.post(
     "/sign-out",
     guards.signedIn(async ({ session }) => {
       await closeSession(db, now(), session);
-      return redirect("/sign-in", { "set-cookie": endedSessionCookie });
+      return redirect(`/sign-in?${SIGNED_OUT}`, { "set-cookie": endedSessionCookie });
     }),
   );
 }
 
+/** What the address of the sign-in page says after signing out. */
+const SIGNED_OUT = "signed-out";
 const WRONG = "This email and password do not belong together.";
 const again = (problem: string, status: number, email = ""): Answer =>
-  show({ title: "Sign in" }, <SignIn email={email.slice(0, 254)} problem={problem} />, status);
+  show({ title: "Sign in", narrow: true }, <SignIn email={email.slice(0, 254)} problem={problem} />, status);
 // Rendered once: a flood of sign-ins gets these answers, and rendering is most of what a page costs.
 const tooMany = again("Too many sign-ins. Try again in a minute.", 429);
 const tooBusy = again("Too many people are signing in at the moment. Try again in some seconds.", 503);
@@ -101,9 +109,11 @@ async function auditFailure(site: Site, exchange: Exchange, { email }: User): Pr
   }
 }
 
-function SignIn({ email = "", problem }: { email?: string; problem?: string | undefined }) {
+function SignIn(props: { email?: string; problem?: string | undefined; signedOut?: boolean }) {
+  const { email = "", problem, signedOut } = props;
   return (
     <>
+      {signedOut === true && <Message kind="done">You are signed out.</Message>}
       {problem !== undefined && <Message kind="error">{problem}</Message>}
       <form method="post" action="/sign-in">
         <label for="email">Email</label>
@@ -117,8 +127,8 @@ function SignIn({ email = "", problem }: { email?: string; problem?: string | un
         </p>
       </form>
       <p class="soft">
-        No account, or the password forgotten? An administrator of your team, or whoever runs this hub, gives you a
-        link.
+        No account, or the password forgotten? An administrator of your team makes you a link, on the page "Members".
+        Whoever runs this hub can do it too.
       </p>
     </>
   );

@@ -21,10 +21,13 @@ export function registerTeams(router: Router, _site: Site, guards: Guards): void
 function Teams({ teams }: { teams: readonly Membership[] }) {
   if (teams.length === 0) return <p>This account is in no team. An administrator of a team can invite you.</p>;
   return (
-    <ul class="list">
+    <ul class="list" aria-label="Teams">
       {teams.map((team) => (
         <li>
-          <a href={`/teams/${team.id}/devices`}>{team.name}</a> <span class="soft">{team.role}</span>
+          <div class="what">
+            <a href={`/teams/${team.id}/devices`}>{team.name}</a>
+            <span class="soft">{team.role === "admin" ? "Administrator" : "Member"}</span>
+          </div>
         </li>
       ))}
     </ul>

@@ -43,7 +43,7 @@ for (const { kind, skip } of kinds) {
       expect(await two.signIn(user.email, "a new password")).toBe(303);
       const leaving = two.cookie;
       const out = await two.formOf("/account", "/sign-out");
-      expect((await two.post("/sign-out", out)).headers.get("location")).toBe("/sign-in");
+      expect((await two.post("/sign-out", out)).headers.get("location")).toBe("/sign-in?signed-out");
       expect(two.cookie).toBeUndefined();
       two.cookie = leaving;
       expect((await two.get(base + "/devices")).status).toBe(303);

@@ -1,5 +1,5 @@
 /** The command: what it says, its exit codes, its configuration. */
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/hub.ts";
@@ -13,6 +13,7 @@ afterEach(() => folder.remove());
 describe("the command", () => {
   it("says got and expected, on standard error, with the exit code 2 for a wrong call and 1 for what cannot be", async () => {
     const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db") };
+    await run(["migrate", "--create"], env);
     const cases: [string[], Environment, number, RegExp][] = [
       [[], env, 2, /got no command/],
       [["keys"], env, 2, /got command "keys", expected one of: serve, .*keys revoke/],
@@ -33,7 +34,7 @@ describe("the command", () => {
         1,
         /database cannot be reached/,
       ],
-      [["serve"], { HUB_DATABASE_FILE: "/dev/null/hub.db" }, 1, /hub: /],
+      [["serve", "--create"], { HUB_DATABASE_FILE: "/dev/null/hub.db" }, 1, /hub: /],
       [["audit", "--limit", "99999999999999999999"], env, 2, /--limit: got 99999999999999999999, expected/],
       [
         ["devices", "import", "--team", "x", "/does/not/exist"],
@@ -53,6 +54,29 @@ describe("the command", () => {
     expect(help.code).toBe(0);
     for (const word of ["hub init", "hub serve", "hub keys revoke", "DATABASE_URL", "HUB_PROXY_HOPS"])
       expect(help.stdout).toContain(word);
+  });
+
+  it("makes no database in the wrong folder, names the file it looked for, and asks for --create", async () => {
+    const file = join(realpathSync(folder.path), "hub.db");
+    const commands = [
+      ["serve"],
+      ["migrate"],
+      ["teams", "list"],
+      ["users", "reset", "--email", "a@example.org"],
+      ["keys", "revoke", "--team", "x", "--key", "abcdefghijkl"],
+      ["backup", "--out", join(folder.path, "backup.gz")],
+      ["restore", "--from", join(folder.path, "backup.gz")],
+    ];
+    for (const args of commands) {
+      const { code, stdout, stderr } = await run(args, {}, { cwd: folder.path });
+      expect([args, code, stdout]).toEqual([args, 1, ""]);
+      expect(stderr).toContain(`got no database file at ${file}, expected one`);
+      expect(stderr).toMatch(/HUB_DATABASE_FILE, or add --create/);
+      expect([args, readdirSync(folder.path)]).toEqual([args, []]);
+    }
+    // With the word it is made, and then it is there.
+    expect((await run(["migrate", "--create"], {}, { cwd: folder.path })).code).toBe(0);
+    expect((await run(["teams", "list"], {}, { cwd: folder.path })).json).toEqual([]);
   });
 
   it("names the database file that is damaged, and leaves it as it is", async () => {
@@ -96,9 +120,10 @@ describe("the command", () => {
 
   it("imports all devices or none when it is killed in the middle", async () => {
     // Several times what SQLite holds in memory: it writes to its log long before the end of the transaction.
-    const MANY = 25_000;
+    const MANY = 20_000;
     const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db"), HUB_MAX_DEVICES: String(MANY) };
     const log = `${env.HUB_DATABASE_FILE}-wal`;
+    await run(["migrate", "--create"], env);
     const logged = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
     const input = Array.from({ length: MANY }, (_, i) => `device ${i} `.padEnd(100, "x")).join("\n");
     const inTeam = async (team: string): Promise<number> =>

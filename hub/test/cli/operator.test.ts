@@ -76,7 +76,7 @@ for (const { kind, skip } of kinds) {
       expect((await run(["backup", "--out", backup], env)).code).toBe(0);
       expect((await run(["restore", "--from", backup], env)).stderr).toContain("expected an empty database");
       const elsewhere = { HUB_DATABASE_FILE: join(folder.path, "other.db") };
-      const moved = await run(["restore", "--from", backup], elsewhere);
+      const moved = await run(["restore", "--from", backup, "--create"], elsewhere);
       expect([moved.code, moved.json]).toMatchObject([0, { inForce: { users: 1, keys: 0 } }]);
       // Warn if the database cannot know what was taken away since, and only then.
       expect(moved.stderr).toMatch(
@@ -128,6 +128,73 @@ for (const { kind, skip } of kinds) {
       );
       expect((await run(["users", "remove", "--email", "root@example.org"], env)).stderr).toContain("expected a user");
       await hub.stop();
+    });
+
+    it("lists keys to support: public id, maker and last use, also of a maker who is gone", async () => {
+      const init = await run(["init", "--email", "root@example.org", "--team", "Crew"], env);
+      const hub = await HubProcess.start(env);
+      const person = await useLinkAt(hub.url, init.json.link as string);
+      const [used, unused] = [await makeKey(person, init.json.team.id), await makeKey(person, init.json.team.id)];
+      expect(await ask(hub.url, used)).toBe(200);
+      await run(["keys", "revoke", "--team", "Crew", "--key", unused.slice(4, 16)], env);
+      // Times of last use are written at the end.
+      expect(await hub.stop()).toBe(0);
+      await run(["users", "remove", "--email", "root@example.org"], env);
+      const { json, stdout } = await run(["keys", "list", "--team", "Crew"], env);
+      const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as unknown;
+      expect(json).toEqual([
+        { key: used.slice(4, 16), madeBy: "root@example.org", created: time, lastUsed: time, revoked: null },
+        { key: unused.slice(4, 16), madeBy: "root@example.org", created: time, lastUsed: null, revoked: time },
+      ]);
+      expect(stdout).not.toContain(used.slice(17));
+    });
+
+    it("renames a device, and removes a team, whose keys are refused at once", async () => {
+      const init = await run(["init", "--email", "root@example.org", "--team", "Crew"], env);
+      await run(["devices", "add", "--team", "Crew", "--name", "one", "--id", "dev-1"], env);
+      const rename = (id: string) => run(["devices", "rename", "--team", "Crew", "--id", id, "--name", " First "], env);
+      expect((await rename("dev-1")).json).toEqual({ id: "dev-1", name: "First" });
+      expect(await rename("dev-2")).toMatchObject({ code: 1 });
+      expect((await run(["devices", "list", "--team", "Crew"], env)).json).toEqual([{ id: "dev-1", name: "First" }]);
+
+      const hub = await HubProcess.start(env);
+      const person = await useLinkAt(hub.url, init.json.link as string);
+      const key = await makeKey(person, init.json.team.id);
+      const file = join(folder.path, "backup.gz");
+      await run(["backup", "--out", file], env);
+      const refused = await run(["teams", "remove", "--team", "Crew"], env);
+      expect([refused.code, refused.stderr]).toEqual([
+        1,
+        "hub: got a team with 1 devices, 1 members and 1 API keys in force, expected an empty one; --with-everything removes all of that too\n",
+      ]);
+      expect(await ask(hub.url, key)).toBe(200);
+      expect((await run(["teams", "remove", "--team", "Crew", "--with-everything"], env)).json).toEqual({
+        removed: init.json.team,
+        devices: 1,
+        members: ["root@example.org"],
+        keys: [key.slice(4, 16)],
+      });
+      expect(await ask(hub.url, key)).toBe(401);
+      expect((await run(["teams", "list"], env)).json).toEqual([]);
+      await run(["teams", "add", "--name", "Empty"], env);
+      expect((await run(["teams", "remove", "--team", "Empty"], env)).code).toBe(0);
+      // A restore brings the team back, and nobody's access to it.
+      expect((await run(["restore", "--from", file, "--replace"], env)).json).toMatchObject({
+        stayRevoked: [key.slice(4, 16)],
+        stayRemoved: [{ email: "root@example.org", team_id: init.json.team.id }],
+      });
+      expect(await ask(hub.url, key)).toBe(401);
+      await hub.stop();
+    });
+
+    it("says which team init keeps instead of the one that was named", async () => {
+      await run(["teams", "add", "--name", "Earlier", "--create"], env);
+      const { code, json, stderr } = await run(["init", "--email", "root@example.org", "--team", "Crew"], env);
+      expect([code, json.team.name]).toEqual([0, "Earlier"]);
+      expect(stderr).toBe(
+        'hub: --team "Crew" is ignored: this database has the team "Earlier" already, and the link is for that one\n',
+      );
+      expect(json.database).toBe(env["HUB_DATABASE_FILE"] ?? "DATABASE_URL");
     });
 
     it("starts four hubs on an empty database at once (19)", async () => {

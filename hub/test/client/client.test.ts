@@ -1,5 +1,4 @@
 /** The hub's own client. */
-import { initGraphQLTada } from "gql.tada";
 import { print } from "graphql";
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -15,34 +14,13 @@ import {
   HubRequestError,
   HubUnavailableError,
 } from "../../client/index.ts";
+import { queryCodes } from "../../src/graphql/errors.ts";
 import { LIST, startHub, type TestHub } from "../support/hub.ts";
-import type { introspection } from "../support/introspection.d.ts";
+import { namesIn, typedPage, type List } from "../support/queries.ts";
 
 let hub: TestHub;
 beforeAll(async () => void (hub = await startHub({ devices: ["north", "south"] })));
 afterAll(() => hub.stop());
-
-interface List {
-  team: { devices: { nodes: { id: string; name: string }[] } };
-}
-
-const names = (data: List): string[] => data.team.devices.nodes.map((node) => node.name);
-const graphql = initGraphQLTada<{ introspection: introspection }>();
-const typed = graphql(`
-  query Page($first: Int) {
-    team {
-      devices(first: $first) {
-        nodes {
-          id
-          name
-        }
-        pageInfo {
-          endCursor
-        }
-      }
-    }
-  }
-`);
 
 /** A server that answers what it is told, and keeps what it was asked. */
 async function pretend(
@@ -67,19 +45,39 @@ async function pretend(
 
 describe("the hub's client", () => {
   it("lists devices, and types what it is asked", async () => {
-    await expect(createHubClient({ baseUrl: hub.url, apiKey: hub.key }).query(typed)).rejects.toThrow(
+    await expect(createHubClient({ baseUrl: hub.url, apiKey: hub.key }).query(typedPage)).rejects.toThrow(
       "expected a text, a document parsed with locations, or the option `print`",
     );
     const client = createHubClient({ baseUrl: hub.url, apiKey: hub.key, print });
     const devices = await client.devices();
     expectTypeOf(devices).toEqualTypeOf<{ readonly id: string; readonly name: string }[]>();
     expect(devices.map((device) => device.name)).toEqual(["north", "south"]);
-    expect(names(await client.query<List>(LIST))).toEqual(["north", "south"]);
-    const page = await client.query(typed, { first: 1 });
+    expect(namesIn(await client.query<List>(LIST))).toEqual(["north", "south"]);
+    const page = await client.query(typedPage, { first: 1 });
     expectTypeOf(page.team.devices.pageInfo.endCursor).toEqualTypeOf<string | null>();
     expect(page.team.devices.nodes).toHaveLength(1);
     // @ts-expect-error -- a variable of the wrong type
-    await expect(client.query(typed, { first: "x" })).rejects.toThrow(HubQueryError);
+    await expect(client.query(typedPage, { first: "x" })).rejects.toThrow(HubQueryError);
+  });
+
+  it("reads all devices in pages, in the order of their ids", async () => {
+    const many = Array.from({ length: 2345 }, (_, i) => `device ${String(i).padStart(4, "0")}`);
+    const { key } = await hub.makeTeam("Many", many);
+    let requests = 0;
+    const counting: typeof fetch = (...args) => (requests++, fetch(...args));
+    const client = createHubClient({ baseUrl: hub.url, apiKey: key, fetch: counting });
+    expect((await client.devices()).map(({ name }) => name)).toEqual(many);
+    expect(requests).toBe(3);
+  });
+
+  it("tells an error of the query from a refusal of the request, whatever the status", async () => {
+    for (const code of Object.keys(queryCodes)) {
+      const body = JSON.stringify({ errors: [{ message: "no", extensions: { code } }] });
+      const server = await pretend((_request, response) => response.writeHead(400).end(body));
+      const client = createHubClient({ baseUrl: server.url, apiKey: hub.key, retries: 0 });
+      await expect(client.devices()).rejects.toThrow(HubQueryError);
+      server.close();
+    }
   });
 
   it("throws by status", async () => {
@@ -128,7 +126,10 @@ describe("the hub's client", () => {
       if (count === 1) response.writeHead(503, { "retry-after": "1" }).end();
       else if (count === 2) request.socket.destroy();
       else if (count === 3) response.writeHead(429, { "retry-after": "3" }).end();
-      else response.setHeader("content-type", "application/json").end('{"data":{"team":{"devices":{"nodes":[]}}}}');
+      else
+        response
+          .setHeader("content-type", "application/json")
+          .end('{"data":{"team":{"devices":{"nodes":[],"pageInfo":{"hasNextPage":false}}}}}');
     });
     expect(await createHubClient({ baseUrl: flaky.url, apiKey: hub.key, sleep }).devices()).toEqual([]);
     expect(flaky.requests).toHaveLength(4);

@@ -1,7 +1,6 @@
 /** Clients of others against the hub. */
 import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { cacheExchange, Client, fetchExchange } from "@urql/core";
-import { initGraphQLTada } from "gql.tada";
 import { GraphQLClient } from "graphql-request";
 import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -9,9 +8,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
-import { curlLine } from "../../src/pages/settings.tsx";
+import { curlLine } from "../../src/pages/curl.ts";
 import { LIST, startHub, temporaryFolder, type TestHub } from "../support/hub.ts";
-import type { introspection } from "../support/introspection.d.ts";
+import { namesIn, typedPage, type List } from "../support/queries.ts";
 
 let hub: TestHub;
 beforeAll(async () => void (hub = await startHub({ devices: ["north", "south"] })));
@@ -19,33 +18,11 @@ afterAll(() => hub.stop());
 const authorization = () => ({ authorization: `Bearer ${hub.key}` });
 const endpoint = () => `${hub.url}/graphql`;
 
-interface List {
-  team: { devices: { nodes: { id: string; name: string }[] } };
-}
-
-const names = (data: List): string[] => data.team.devices.nodes.map((node) => node.name);
-const graphql = initGraphQLTada<{ introspection: introspection }>();
-const typed = graphql(`
-  query Page($first: Int) {
-    team {
-      devices(first: $first) {
-        nodes {
-          id
-          name
-        }
-        pageInfo {
-          endCursor
-        }
-      }
-    }
-  }
-`);
-
 describe("clients of others", () => {
   it("graphql-request", async () => {
     const client = new GraphQLClient(endpoint(), { headers: authorization() });
-    expect(names(await client.request<List>(LIST))).toEqual(["north", "south"]);
-    const page = await client.request(typed, { first: 1 });
+    expect(namesIn(await client.request<List>(LIST))).toEqual(["north", "south"]);
+    const page = await client.request(typedPage, { first: 1 });
     expectTypeOf(page.team.devices.nodes[0]!.name).toEqualTypeOf<string>();
     expect(page.team.devices.nodes).toHaveLength(1);
   });
@@ -56,7 +33,7 @@ describe("clients of others", () => {
       cache: new InMemoryCache(),
     });
     const { data } = await client.query<List>({ query: gql(LIST), fetchPolicy: "network-only" });
-    expect(names(data!)).toEqual(["north", "south"]);
+    expect(namesIn(data!)).toEqual(["north", "south"]);
     client.stop();
   });
 
@@ -69,7 +46,7 @@ describe("clients of others", () => {
         fetchOptions: { headers: authorization() },
       });
     const { data } = await make(false).query<List>(LIST, {}).toPromise();
-    expect(names(data!)).toEqual(["north", "south"]);
+    expect(namesIn(data!)).toEqual(["north", "south"]);
     const refused = await make(true).query<List>(LIST, {}).toPromise();
     expect(refused.error).toBeDefined();
   });
@@ -79,7 +56,7 @@ describe("clients of others", () => {
       env: { ...process.env, HUB_API_KEY: hub.key },
       timeout: 10_000,
     });
-    expect(names((JSON.parse(stdout) as { data: List }).data)).toEqual(["north", "south"]);
+    expect(namesIn((JSON.parse(stdout) as { data: List }).data)).toEqual(["north", "south"]);
   });
 
   it("gql.tada, whose committed types are those of the schema as it is", () => {
@@ -99,6 +76,8 @@ describe("clients of others", () => {
       readFileSync(fresh, "utf8"),
     );
     folder.remove();
-    expectTypeOf<Parameters<NonNullable<(typeof typed)["__apiType"]>>[0]>().toEqualTypeOf<{ first?: number | null }>();
+    expectTypeOf<Parameters<NonNullable<(typeof typedPage)["__apiType"]>>[0]>().toEqualTypeOf<{
+      first?: number | null;
+    }>();
   });
 });

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { revokeKey } from "../../src/nouns/apikey.ts";
 import { addDevices, renameDevice } from "../../src/nouns/device.ts";
 import { renameTeam } from "../../src/nouns/team.ts";
+import { queryCodes } from "../../src/graphql/errors.ts";
+import { refusals } from "../../src/http/refusals.ts";
 import { kinds, LIST, startHub, type TestHub } from "../support/hub.ts";
 
 const DEVICES = ["north", "south", "east"];
@@ -38,13 +40,33 @@ for (const { kind, skip } of kinds) {
       });
       expect((await page("first: 0")).json.errors[0]).toMatchObject({
         message: "first: got 0, expected at least 1",
-        extensions: { code: "BAD_USER_INPUT" },
+        extensions: { code: "invalid_input" },
       });
       expect((await page('after: "?"')).json.errors[0].message).toMatch(/after: got "\?", expected an endCursor/);
       for (const forged of ["\0", "a\0b", "' OR 1=1", "\u{1f980}", "x".repeat(65)]) {
         const { status, json } = await page(`after: "${Buffer.from(forged).toString("base64url")}"`);
-        expect([forged, status, json.errors[0].extensions.code]).toEqual([forged, 200, "BAD_USER_INPUT"]);
+        expect([forged, status, json.errors[0].extensions.code]).toEqual([forged, 200, "invalid_input"]);
       }
+    });
+
+    it("gives every error of a query a code, in the casing of the refusals", async () => {
+      const ask = async (body: object) =>
+        (await hub.query("", hub.key, { body: JSON.stringify(body) })).json.errors.map(
+          ({ extensions }: { extensions: { code: string } }) => extensions.code,
+        );
+      const page = "query($n: Int) { team { devices(first: $n) { nodes { id } } } }";
+      const cases: [object, string][] = [
+        [{ query: "{ team {" }, "syntax_error"],
+        [{ query: "{ nothing }" }, "invalid_query"],
+        [{ query: "{ team }" }, "invalid_query"],
+        [{ query: "mutation { team { id } }" }, "invalid_query"],
+        [{ query: "query A { team { id } }", operationName: "B" }, "invalid_query"],
+        [{ query: page, variables: { n: "x" } }, "invalid_input"],
+        [{ query: page, variables: { n: 0 } }, "invalid_input"],
+        [{ query: `{ team { ${"devices { nodes { id } } ".repeat(200)} } }` }, "query_too_large"],
+      ];
+      for (const [body, code] of cases) expect([body, await ask(body)]).toEqual([body, [code]]);
+      for (const code of [...Object.keys(queryCodes), ...Object.keys(refusals)]) expect(code).toMatch(/^[a-z_]+$/);
     });
 
     it("takes operationName, variables and extensions", async () => {

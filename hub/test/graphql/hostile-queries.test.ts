@@ -3,6 +3,8 @@
  * queries sent) and not its time.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readConfig } from "../../src/core/config.ts";
+import { addDevices } from "../../src/nouns/device.ts";
 import { LIST, startHub, type TestHub } from "../support/hub.ts";
 import { beside } from "../support/beside.ts";
 
@@ -146,13 +148,13 @@ describe("queries (9)", () => {
       key,
     );
     expect(json.errors[0].message).toMatch(/Answer too large: got \d+ values .*, expected at most 100000/);
-    expect(json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
+    expect(json.errors[0].extensions.code).toBe("answer_too_large");
     expect(text.length).toBeLessThan(20_000);
     expect(hub.db.queries - before).toBe(2);
     // Twenty pages of which no two are alike: the first is too large already, and no other is read.
     const pages = Array.from({ length: 20 }, (_, i) => `a${i}: devices(first: ${4980 + i}) { nodes { id } }`).join(" ");
     const sofar = hub.db.queries;
-    expect((await hub.query(`{ team { ${pages} } }`, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
+    expect((await hub.query(`{ team { ${pages} } }`, key)).json.errors[0].extensions.code).toBe("answer_too_large");
     expect(hub.db.queries - sofar).toBe(2);
     // A small page between them is read once. The first page that is too large is still the last one read.
     const mixed = Array.from(
@@ -160,8 +162,28 @@ describe("queries (9)", () => {
       (_, i) => `a${i}: devices(first: ${i % 2 === 0 ? 1 : 4980 + i}) { nodes { id } }`,
     ).join(" ");
     const then = hub.db.queries;
-    expect((await hub.query(`{ team { ${mixed} } }`, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
+    expect((await hub.query(`{ team { ${mixed} } }`, key)).json.errors[0].extensions.code).toBe("answer_too_large");
     expect(hub.db.queries - then).toBe(3);
+  });
+
+  it("leave room for the documented query, for as many devices as a team may ever have", async () => {
+    // The largest number that the configuration accepts.
+    const max = 20_000;
+    expect(() => readConfig({ HUB_MAX_DEVICES: String(max + 1) })).toThrow("expected a whole number from 1 to 20000");
+    expect(readConfig({ HUB_MAX_DEVICES: String(max) }).maxDevices).toBe(max);
+    const { team, key } = await hub.makeTeam("Largest", []);
+    const add = (count: number) =>
+      addDevices(
+        hub.storage.db,
+        Date.now(),
+        team.id,
+        100_000,
+        Array.from({ length: count }, () => ({ name: "d" })),
+      );
+    await add(max);
+    expect((await hub.query(LIST, key)).json.data.team.devices.nodes).toHaveLength(max);
+    await add(1);
+    expect((await hub.query(LIST, key)).json.errors[0].extensions.code).toBe("answer_too_large");
   });
 
   it("are taken one at a time", async () => {

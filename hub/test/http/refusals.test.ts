@@ -27,6 +27,29 @@ for (const { kind, skip } of kinds) {
       }
     });
 
+    it("names the right header to a client that sends its key in another one", async () => {
+      for (const name of ["X-Api-Key", "Api-Key", "X-Auth-Token"]) {
+        const { status, text } = await raw(hub, { headers: [name, hub.key, ...JSON_TYPE], body: BODY });
+        expect([name, status]).toEqual([name, 401]);
+        const { message } = JSON.parse(text).errors[0];
+        expect(message).toBe(
+          `got no credentials, expected \`Authorization: Bearer <API_KEY>\`; the hub does not read ${name.toLowerCase()}`,
+        );
+        expect(text).not.toContain(hub.key.slice(4));
+      }
+    });
+
+    it("explains /graphql to somebody who opened it, and to no program", async () => {
+      const page = await fetch(`${hub.url}/graphql`, {
+        headers: { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8", "sec-fetch-site": "none" },
+      });
+      expect([page.status, page.headers.get("allow")]).toEqual([405, "POST"]);
+      expect(page.headers.get("content-type")).toContain("text/html");
+      expect(await page.text()).toMatch(/This address answers programs.*API key/s);
+      const program = await fetch(`${hub.url}/graphql`);
+      expect(program.headers.get("content-type")).toContain("application/json");
+    });
+
     it("says so where the Accept header allows no answer", async () => {
       for (const accept of ["text/html", "image/*", "application/xml"]) {
         const { status, json } = await hub.query(LIST, hub.key, { headers: { accept } });

@@ -56,7 +56,7 @@ describe("limits of requests (12)", () => {
     expect(statuses).toEqual([200, 200, 200, 200, 429]);
     hub.clock.offset += 3600_000;
     const tooLong = `{ team { ${Array.from({ length: 20 }, (_, i) => `a${i}: devices { nodes { id name } }`).join(" ")} } }`;
-    expect((await hub.query(tooLong, key)).json.errors[0].extensions.code).toBe("ANSWER_TOO_LARGE");
+    expect((await hub.query(tooLong, key)).json.errors[0].extensions.code).toBe("answer_too_large");
     expect((await hub.query("{ team { id } }", key)).status).toBe(429);
     await hub.stop();
   });

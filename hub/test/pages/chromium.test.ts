@@ -1,63 +1,24 @@
-/** The pages in a real Chromium. */
+/** The pages in a real Chromium: keys, sessions, other origins, forms as people use them. */
 import { createServer, type Server } from "node:http";
-import { readFileSync, mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { chromium, type BrowserContext, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
-import { invite } from "../../src/nouns/user.ts";
+import { chromium, type BrowserContext } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { addDevices } from "../../src/nouns/device.ts";
+import { fromMenu, useChromium } from "../support/browser.ts";
 import { LIST, password, startHub, type TestHub } from "../support/hub.ts";
 import { chromiumFlags } from "../support/chromium.ts";
 
-// As in pages.test.ts: password work beside the other files has held up a sign-in for more than ten seconds.
-vi.setConfig({ testTimeout: 240_000 });
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
 describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
+  const browsing = useChromium();
   let hub: TestHub;
-  let profile: string;
-  let context: BrowserContext;
-  let page: Page;
-  const problems: string[] = [];
   beforeAll(async () => {
     hub = await startHub({ devices: ["Front door", "Loading dock"] });
   });
   afterAll(() => hub.stop());
-  beforeEach(async () => {
-    profile = mkdtempSync(join(tmpdir(), "hub-chromium-"));
-    context = await chromium.launchPersistentContext(profile, {
-      executablePath: inject("chromium")!,
-      headless: true,
-      args: chromiumFlags,
-      permissions: ["clipboard-read", "clipboard-write"],
-    });
-    page = context.pages()[0] ?? (await context.newPage());
-    problems.length = 0;
-    page.setDefaultTimeout(100_000);
-    page.on("pageerror", (error) => problems.push(String(error)));
-    page.on("console", (message) => {
-      // A status that is no success is reported on the console too; those are asked for.
-      if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) problems.push(message.text());
-    });
-  });
-  afterEach(async () => {
-    await context.close();
-    rmSync(profile, { recursive: true, force: true });
-    expect(problems).toEqual([]);
-  });
-
-  async function signIn(to: Page = page, email = hub.admin.email): Promise<void> {
-    await to.goto(`${hub.url}/sign-in`);
-    await to.getByLabel("Email").fill(email);
-    await to.getByLabel("Password").fill(password);
-    await to.getByRole("button", { name: "Sign in" }).click();
-    await to.waitForURL(`${hub.url}/teams/**`);
-  }
+  const signIn = (to = browsing.page): Promise<void> => browsing.signIn(hub, to);
   /** Back may end on the browser's own page, which says that the form would have to be sent again. */
   async function back(): Promise<string> {
+    const { page } = browsing;
     await page.goBack().catch(() => null);
     for (let i = 0; ; i++) {
       try {
@@ -70,15 +31,17 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     }
   }
   const keyCount = async (): Promise<number> => (await hub.storage.db.all("SELECT id FROM api_keys")).length;
-  const shownKey = (): Promise<string> => page.getByLabel("Your new API key").inputValue();
+  const shownKey = async (): Promise<string> =>
+    (await browsing.page.getByRole("group", { name: "Your new API key" }).textContent()) ?? "";
 
   it("signs in, creates a key, copies it, and the key works", async () => {
+    const { page } = browsing;
     await signIn();
     await page.getByRole("link", { name: "Team settings" }).click();
     await page.getByRole("button", { name: "Create API key" }).click();
     const key = await shownKey();
     expect(key).toMatch(/^hub_\w{12}_\w{38}$/);
-    await page.getByRole("button", { name: "Copy" }).click();
+    await page.locator("button[data-copy=api-key]").click();
     await page.getByText("Copied.").waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key);
     expect((await hub.query(LIST, key)).json.data.team.devices.nodes).toHaveLength(2);
@@ -93,6 +56,7 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   });
 
   it("shows no key after a reload, and makes no second one", async () => {
+    const { page } = browsing;
     await signIn();
     await page.getByRole("link", { name: "Team settings" }).click();
     await page.getByRole("button", { name: "Create API key" }).click();
@@ -106,6 +70,7 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   });
 
   it("shows no key after Back and Forward", async () => {
+    const { page } = browsing;
     await signIn();
     await page.getByRole("link", { name: "Team settings" }).click();
     await page.getByRole("button", { name: "Create API key" }).click();
@@ -121,6 +86,7 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   });
 
   it("makes one key of a double click, and shows it", async () => {
+    const { page } = browsing;
     await signIn();
     await page.getByRole("link", { name: "Team settings" }).click();
     const before = await keyCount();
@@ -130,40 +96,45 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   });
 
   it("adds, renames and removes devices, and shows hostile names as text", async () => {
+    const { page } = browsing;
     await signIn();
     const evil = `<img src=x onerror="document.title='owned'">`;
     await page.getByLabel("Name of the new device").fill(evil);
     await page.getByRole("button", { name: "Add device" }).click();
     const row = page.getByRole("listitem").filter({ hasText: "onerror" });
     await row.waitFor();
-    expect(await page.title()).toBe("Devices - Hub");
-    await row.getByRole("textbox").fill("Greenhouse");
-    await row.getByRole("button", { name: /^Rename/ }).click();
+    expect(await page.title()).toBe("Devices - boxwright hub");
+    await row.getByRole("link", { name: /^Rename/ }).click();
+    await page.getByLabel("New name of").fill("Greenhouse");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Renamed to Greenhouse.").waitFor();
     const renamed = page.getByRole("listitem").filter({ hasText: "Greenhouse" });
-    await renamed.waitFor();
-    await renamed.getByRole("button", { name: /^Remove/ }).click();
-    await page.waitForLoadState();
+    await renamed.getByRole("link", { name: /^Remove/ }).click();
+    await page.getByRole("button", { name: "Remove it" }).click();
+    await page.getByText("Removed Greenhouse.").waitFor();
     expect(await renamed.count()).toBe(0);
     expect((await hub.query(LIST)).json.data.team.devices.nodes).toHaveLength(2);
   });
 
   it("signs out, and neither Back nor the old address shows a page of the team", async () => {
+    const { page } = browsing;
     await signIn();
     const inside = page.url();
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.waitForURL("**/sign-in");
+    await fromMenu(page, "Sign out");
+    await page.waitForURL("**/sign-in**");
     expect(await back()).not.toContain("Front door");
     await page.goto(inside);
     expect(page.url()).toBe(`${hub.url}/sign-in`);
   });
 
   it("takes an invitation from link to membership, and changes the password", async () => {
+    const { page } = browsing;
     await signIn();
     await page.getByRole("link", { name: "Members" }).click();
     await page.getByLabel("Email").fill("guest@example.org");
     await page.getByRole("button", { name: "Make a link" }).click();
-    const link = await page.getByLabel("Link for guest@example.org").inputValue();
-    await page.getByRole("button", { name: "Sign out" }).click();
+    const link = (await page.getByRole("group", { name: "Link for guest@example.org" }).textContent())!;
+    await fromMenu(page, "Sign out");
     await page.goto(link);
     await page.getByLabel("Choose a password").fill("short");
     await page.getByRole("button", { name: "Join and sign in" }).click();
@@ -171,7 +142,7 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     await page.getByLabel("Choose a password").fill("a long enough password");
     await page.getByRole("button", { name: "Join and sign in" }).click();
     await page.getByText("Front door").first().waitFor();
-    await page.getByRole("link", { name: "Account" }).click();
+    await fromMenu(page, "Account");
     await page.getByLabel("Current password").fill("a long enough password");
     await page.getByLabel("New password").fill("an even longer password");
     await page.getByRole("button", { name: "Change the password" }).click();
@@ -181,6 +152,7 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   });
 
   it("works without JavaScript, but for copying", async () => {
+    const { context } = browsing;
     const bare = await context.browser()?.newContext({ javaScriptEnabled: false });
     const own: BrowserContext =
       bare ??
@@ -194,17 +166,20 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     await plain.getByText("By hand").first().waitFor();
     await plain.getByRole("link", { name: "Team settings" }).click();
     await plain.getByRole("button", { name: "Create API key" }).click();
-    const key = await plain.getByLabel("Your new API key").inputValue();
+    const key = (await plain.getByRole("group", { name: "Your new API key" }).textContent())!;
     expect((await hub.query(LIST, key)).status).toBe(200);
-    expect(await plain.getByRole("button", { name: "Copy" }).isVisible()).toBe(false);
+    expect(await plain.getByRole("button", { name: "Copy" }).count()).toBe(0);
     await plain.getByRole("link", { name: "Devices" }).click();
-    await plain.getByRole("button", { name: "Remove By hand" }).click();
-    await plain.getByRole("button", { name: "Sign out" }).click();
-    await plain.waitForURL("**/sign-in");
+    await plain.getByRole("link", { name: "Remove By hand" }).click();
+    await plain.getByRole("button", { name: "Remove it" }).click();
+    await plain.getByText("Removed By hand.").waitFor();
+    await fromMenu(plain, "Sign out");
+    await plain.waitForURL("**/sign-in**");
     await own.browser()?.close();
   });
 
   it("gives nothing to a page of another origin (6)", async () => {
+    const { page, problems } = browsing;
     const evil: Server = createServer((_request, response) =>
       response.setHeader("content-type", "text/html").end("<title>evil</title>"),
     );
@@ -258,68 +233,146 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     evil.closeAllConnections();
   });
 
-  it("is accessible by axe's rules, in light and dark, and fits a phone", async () => {
-    const token = await invite(hub.storage.db, Date.now(), "test", undefined, hub.team.id, "axe@example.org", "member");
-    const check = async (name: string): Promise<void> => {
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        const found = await page.evaluate(async (source) => {
-          // The policy of the pages forbids eval and injected script elements; this is the debugger's way in.
-          // eslint-disable-next-line @typescript-eslint/no-implied-eval -- it runs in the page, and brings axe there
-          const run = new Function(
-            `${source}; return window.axe.run(document, { resultTypes: ["violations"] });`,
-          ) as () => Promise<{
-            violations: { id: string; nodes: { html: string }[] }[];
-          }>;
-          return (await run()).violations.map(
-            ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`,
-          );
-        }, axe);
-        expect([name, colorScheme, found]).toEqual([name, colorScheme, []]);
-      }
-      for (const width of [320, 390]) {
-        await page.setViewportSize({ width, height: 800 });
-        const overflow = await page.evaluate(
-          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        );
-        expect([name, width, overflow]).toEqual([name, width, 0]);
-        const small = await page.evaluate(() =>
-          [...document.querySelectorAll("button, input:not([type=hidden]):not(.hidden), select")]
-            .filter((el) => el.checkVisibility() && el.getBoundingClientRect().height < 40)
-            .map((el) => el.outerHTML),
-        );
-        expect([name, small]).toEqual([name, []]);
-      }
-      await page.setViewportSize({ width: 1280, height: 800 });
-    };
-    // axe needs `new Function`, which our policy refuses, as it should: for this test alone it is switched off.
-    const session = await context.newCDPSession(page);
-    await session.send("Page.setBypassCSP", { enabled: true });
-    await page.goto(`${hub.url}/sign-in`);
-    await check("sign in");
-    await page.goto(`${hub.url}/link/${token}`);
-    await check("invitation");
+  it("asks before it removes a device, and takes the removal back", async () => {
+    const { page } = browsing;
     await signIn();
-    await check("devices");
-    for (const name of ["Team settings", "Members", "Account"]) {
-      await page.getByRole("link", { name }).click();
-      await check(name);
-    }
-    await page.getByRole("link", { name: "Members" }).click();
-    await page.getByLabel("Email").fill("second@example.org");
-    await page.getByRole("button", { name: "Make a link" }).click();
-    await check("invitation made");
+    const listed = async () => (await hub.query(LIST)).json.data.team.devices.nodes as { id: string; name: string }[];
+    const before = await listed();
+    await page.getByRole("link", { name: "Remove Front door" }).click();
+    await page.getByText("Remove Front door?").waitFor();
+    expect(await listed()).toEqual(before);
+    await page.getByRole("link", { name: "Keep it" }).click();
+    expect(await page.getByText("Remove Front door?").count()).toBe(0);
+    await page.getByRole("link", { name: "Remove Front door" }).click();
+    await page.getByRole("button", { name: "Remove it" }).click();
+    await page.getByText("Removed Front door.").waitFor();
+    expect(await listed()).toHaveLength(before.length - 1);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("Front door is back.").waitFor();
+    expect(await listed()).toEqual(before);
+    // What happened is told once.
+    await page.reload();
+    expect(await page.getByText("is back.").count()).toBe(0);
+  });
+
+  it("stays where it is in a long list: pages, search, renaming, adding, Back", async () => {
+    const { page } = browsing;
+    const many = await hub.makeTeam("Many", []);
+    const names = Array.from({ length: 150 }, (_, i) => ({ name: `Camera ${i + 1}` }));
+    await addDevices(hub.storage.db, Date.now(), many.team.id, 1000, names);
+    await browsing.signIn(hub, page, many.admin.email);
+    await page.getByText("150 devices, 1 to 100 on this page").waitFor();
+    await page.getByRole("link", { name: "Next page" }).click();
+    await page.getByText("Page 2 of 2").waitFor();
+    await page.getByRole("link", { name: "Rename Camera 120" }).click();
+    await page.getByLabel("New name of").fill("Gate");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Renamed to Gate.").waitFor();
+    expect(new URL(page.url()).search).toBe("?page=2");
+    await page.getByLabel("Name of the new device").fill("The newest");
+    await page.getByRole("button", { name: "Add device" }).click();
+    await page.getByText("Added The newest.").waitFor();
+    const row = page.getByRole("listitem").filter({ hasText: "The newest" });
+    expect(await row.evaluate((element) => element.matches(":target"))).toBe(true);
+    // The row and the message about it are both in sight.
+    for (const seen of [row, page.getByText("Added The newest.")])
+      expect(
+        await seen.evaluate((element) => {
+          const { top, bottom } = element.getBoundingClientRect();
+          return top >= 0 && bottom <= innerHeight;
+        }),
+      ).toBe(true);
+    await page.getByRole("link", { name: "Previous page" }).click();
+    await page.getByLabel("Search by name or id").fill("gate");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByText("1 of 151 devices match").waitFor();
+    await page.goBack();
+    await page.getByText("Page 1 of 2").waitFor();
+    // A page that the address names is the page that a colleague sees.
+    await page.goto(`${hub.url}/teams/${many.team.id}/devices?q=camera&page=2`);
+    await page.getByText("149 of 151 devices match").waitFor();
+    await page.getByText("Page 2 of 2").waitFor();
+  });
+
+  it("answers Enter in the address bar after a form with the page of the form", async () => {
+    const { page } = browsing;
+    await signIn();
     await page.getByRole("link", { name: "Team settings" }).click();
     await page.getByRole("button", { name: "Create API key" }).click();
-    await check("new key");
-    await page.goto(`${hub.url}/nothing`);
-    await check("not found");
+    const key = await shownKey();
+    await page.goto(page.url());
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Team settings");
+    expect(await page.content()).not.toContain(key.slice(17));
+    await page.getByRole("link", { name: "Devices" }).click();
+    await page.getByRole("link", { name: "Rename Front door" }).click();
+    await page.getByLabel("New name of").fill("\u200b");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Enter a name that can be seen.").waitFor();
+    await page.goto(page.url());
+    expect(await page.getByLabel("New name of Front door").inputValue()).toBe("Front door");
+  });
+
+  it("helps with people: roles, a forgotten password, invitations that are cancelled or fail", async () => {
+    const { page } = browsing;
+    const user = await hub.makeUser("forgetful@example.org", hub.team.id, "member");
+    await signIn();
+    await page.getByRole("link", { name: "Members" }).click();
+    await page.getByText("The last administrator stays.").waitFor();
+    await page.getByRole("button", { name: `Make administrator: ${user.email}` }).click();
+    await page.getByText(`${user.email} is an administrator now.`).waitFor();
+    await page.getByRole("button", { name: `Make member: ${user.email}` }).click();
+    await page.getByText(`${user.email} is a member now.`).waitFor();
+    await page.getByLabel("Email").fill(user.email);
+    await page.getByLabel("Role").selectOption("admin");
+    await page.getByRole("button", { name: "Make a link" }).click();
+    await page.getByText("is in the team already.").waitFor();
+    expect(await page.getByLabel("Email").inputValue()).toBe(user.email);
+    expect(await page.getByLabel("Role").inputValue()).toBe("admin");
+    await page.getByLabel("Email").fill("never@example.org");
+    await page.getByRole("button", { name: "Make a link" }).click();
+    await page.getByRole("button", { name: "Cancel the invitation of never@example.org" }).click();
+    await page.getByText("The invitation of never@example.org is cancelled.").waitFor();
+    await page.getByRole("button", { name: `Forgotten password of ${user.email}` }).click();
+    const link = (await page.getByRole("group", { name: "Link to a new password" }).textContent())!;
+    await fromMenu(page, "Sign out");
+    await page.getByText("You are signed out.").waitFor();
+    await page.goto(link);
+    await page.getByLabel("Choose a password").fill("entirely new words here");
+    await page.getByRole("button", { name: "Set the password and sign in" }).click();
+    await page.getByText("The new password is set.").waitFor();
+  });
+
+  it("says who is signed in, has a mark and an icon, and copies the key and the curl line", async () => {
+    const { page } = browsing;
+    await signIn();
+    expect(await page.locator("summary").getByText(hub.admin.email).isVisible()).toBe(true);
+    expect(await page.getByRole("link", { name: "boxwright hub" }).isVisible()).toBe(true);
+    const icon = await page.locator("link[rel=icon]").getAttribute("href");
+    const answer = await page.request.get(hub.url + icon!);
+    expect([answer.status(), answer.headers()["content-type"]]).toEqual([200, "image/svg+xml"]);
+    const drawn = await page.locator(".brand img").evaluate((image: HTMLImageElement) => image.naturalWidth);
+    expect(drawn).toBeGreaterThan(0);
+    await page.getByRole("link", { name: "Team settings" }).click();
+    await page.getByRole("button", { name: "Create API key" }).click();
+    await page.locator("button[data-copy=curl-line]").click();
+    const line = await page.evaluate(() => navigator.clipboard.readText());
+    expect(line).toMatch(/^curl http.*\/graphql -H "Authorization: Bearer \$HUB_API_KEY"/);
+  });
+
+  it("explains /graphql in the address bar", async () => {
+    const { page } = browsing;
+    const answer = await page.goto(`${hub.url}/graphql`);
+    expect(answer?.status()).toBe(405);
+    await page.getByText("This address answers programs").waitFor();
   });
 
   it("can be used with the keyboard alone", async () => {
+    const { page } = browsing;
     await page.goto(`${hub.url}/sign-in`);
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("boxwright hub");
     await page.keyboard.press("Tab");
     await page.keyboard.type(hub.admin.email);
     await page.keyboard.press("Tab");

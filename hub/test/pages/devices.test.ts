@@ -1,56 +1,107 @@
 /** The pages of devices. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { addDevices, listDevices } from "../../src/nouns/device.ts";
-import { kinds, Person, startHub, type TestHub } from "../support/hub.ts";
+import { kinds, Person, placeOf } from "../support/hub.ts";
+import { useSignedInHub } from "../support/signed-in.ts";
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`devices on ${kind}`, () => {
-    let hub: TestHub;
-    let admin: Person;
-    let base: string;
-    beforeAll(async () => {
-      hub = await startHub({ kind });
-      admin = new Person(hub.url);
-      expect(await admin.signIn(hub.admin.email)).toBe(303);
-      base = `/teams/${hub.team.id}`;
+    const site = useSignedInHub(kind);
+
+    /** Follows a redirect, and returns where it led and what the page says happened. */
+    const follow = async (answer: { status: number; headers: Headers }) => {
+      expect(answer.status).toBe(303);
+      const { html } = await site.admin.get(answer.headers.get("location")!);
+      return [placeOf(answer), /role="status"><span>(.*?)<\/span>/.exec(html)?.[1]];
+    };
+
+    it("add, rename and remove devices, say what happened, and take a removal back", async () => {
+      const list = `${site.base}/devices`;
+      const form = await site.admin.formOf(list, list);
+      expect(await follow(await site.admin.post(list, { ...form, name: "  west  " }))).toEqual([list, "Added west."]);
+      const west = (await listDevices(site.hub.storage.db, site.hub.team.id)).find(({ name }) => name === "west")!;
+      const rename = (name: string) => site.admin.post(`${list}/${west.id}/rename`, { ...form, name });
+      expect(await follow(await rename("far west"))).toEqual([list, "Renamed to far west."]);
+      const wrong = await rename("");
+      expect([wrong.status, wrong.html]).toEqual([
+        400,
+        expect.stringContaining("Enter a name of 1 to 100 characters."),
+      ]);
+      // The form stays open, with what was typed.
+      expect((await rename("\u200b".repeat(3))).html).toMatch(/id="new-name"[^>]*value="\u200b{3}"/);
+      expect((await site.admin.post(list, { ...form, name: "x".repeat(101) })).status).toBe(400);
+      const removed = await site.admin.post(`${list}/${west.id}/remove`, form);
+      expect(await follow(removed)).toEqual([list, "Removed far west."]);
+      expect((await site.admin.post(`${list}/${west.id}/remove`, form)).status).toBe(404);
+      const undo = await site.admin.formOf(removed.headers.get("location")!, `${list}/restore`);
+      expect(await follow(await site.admin.post(`${list}/restore`, undo))).toEqual([list, "far west is back."]);
+      const back = await listDevices(site.hub.storage.db, site.hub.team.id);
+      expect(back).toContainEqual({ id: west.id, name: "far west" });
+      // A second Undo changes nothing.
+      expect((await site.admin.post(`${list}/restore`, undo)).status).toBe(409);
     });
 
-    afterAll(() => hub.stop());
-
-    it("add, rename and remove devices", async () => {
-      const form = await admin.formOf(`${base}/devices`, `${base}/devices`);
-      expect((await admin.post(`${base}/devices`, { ...form, name: "  west  " })).headers.get("location")).toBe(
-        `${base}/devices`,
+    it("say only what the hub said", async () => {
+      const list = `${site.base}/devices`;
+      const form = await site.admin.formOf(list, list);
+      const said = new URL(
+        (await site.admin.post(list, { ...form, name: "east" })).headers.get("location")!,
+        "http://x",
       );
-      const west = (await listDevices(hub.storage.db, hub.team.id)).find((device) => device.name === "west")!;
-      expect((await admin.post(`${base}/devices/${west.id}/rename`, { ...form, name: "far west" })).status).toBe(303);
-      expect((await admin.get(`${base}/devices`)).html).toContain("far west");
-      const wrong = await admin.post(`${base}/devices/${west.id}/rename`, { ...form, name: "" });
-      expect(wrong.status).toBe(400);
-      expect(wrong.html).toContain("got 0 characters, expected 1 to 100");
-      expect((await admin.post(`${base}/devices`, { ...form, name: "x".repeat(101) })).status).toBe(400);
-      expect((await admin.post(`${base}/devices/${west.id}/remove`, form)).status).toBe(303);
-      expect((await admin.post(`${base}/devices/${west.id}/remove`, form)).status).toBe(404);
-    });
-
-    it("page long lists", async () => {
-      const many = await hub.makeTeam("Many", []);
-      await addDevices(
-        hub.storage.db,
-        Date.now(),
-        many.team.id,
-        1000,
-        Array.from({ length: 230 }, (_, i) => ({ name: `device number ${i};` })),
-      );
-      const person = new Person(hub.url);
-      await person.signIn(many.admin.email);
-      const seen: string[] = [];
-      for (let path: string | undefined = `/teams/${many.team.id}/devices`; path !== undefined;) {
-        const { html }: { html: string } = await person.get(path);
-        seen.push(...[...html.matchAll(/<strong>(device number \d+;)/g)].map((match) => match[1]!));
-        path = /href="([^"]*\?after=[^"]*)"/.exec(html)?.[1];
+      const text = said.searchParams.get("said")!;
+      for (const [path, value] of [
+        [list, `${Buffer.from('{"text":"Call 0123"}').toString("base64url")}.${text.split(".")[1]}`],
+        [list, "x"],
+        [`${site.base}/members`, text],
+      ] as const) {
+        const page = await site.admin.get(`${path}?said=${value}`);
+        expect([path, page.status, page.html.includes('class="message')]).toEqual([path, 200, false]);
       }
-      expect(seen).toEqual(Array.from({ length: 230 }, (_, i) => `device number ${i};`));
+      const other = new Person(site.hub.url);
+      await other.signIn(site.hub.admin.email);
+      expect((await other.get(`${list}?said=${text}`)).html).not.toContain("Added east");
+    });
+
+    it("keep search and page in the address, and show a new device where it is", async () => {
+      const many = await site.hub.makeTeam("Many", []);
+      const list = `/teams/${many.team.id}/devices`;
+      const names = Array.from({ length: 230 }, (_, i) => ({ name: `device number ${i};`, id: `d-${1000 + i}` }));
+      await addDevices(site.hub.storage.db, Date.now(), many.team.id, 1000, names);
+      const person = new Person(site.hub.url);
+      await person.signIn(many.admin.email);
+      const shown = (html: string) =>
+        [...html.matchAll(/<strong>device number (\d+);/g)].map((match) => Number(match[1]));
+      const seen: number[] = [];
+      const next = (html: string) => /href="([^"]*)" rel="next"/.exec(html)?.[1]?.replaceAll("&amp;", "&");
+      for (let path: string | undefined = list; path !== undefined;) {
+        const { html }: { html: string } = await person.get(path);
+        seen.push(...shown(html));
+        path = next(html);
+      }
+      expect(seen).toEqual(names.map((_, i) => i));
+      const second = (await person.get(`${list}?page=2`)).html;
+      expect(second).toContain("230 devices, 101 to 200 on this page");
+      expect(second).toMatch(new RegExp(`href="${list}" rel="prev"`));
+      expect(shown((await person.get(`${list}?page=99`)).html)).toHaveLength(30);
+
+      // Rename on a page comes back to that page, with the search.
+      const form = await person.formOf(list, list);
+      const renamed = await person.post(`${list}/d-1150/rename?q=number&page=2`, {
+        ...form,
+        name: "device number 150;",
+      });
+      expect(placeOf(renamed)).toBe(`${list}?q=number&page=2`);
+      expect(renamed.headers.get("location")).toMatch(/#device-d-1150$/);
+      // A device behind all others is on the last page.
+      await addDevices(site.hub.storage.db, Date.now(), many.team.id, 1000, [{ name: "last", id: "z" }]);
+      const removed = await person.post(`${list}/z/remove`, form);
+      const undo = await person.formOf(removed.headers.get("location")!, `${list}/restore`);
+      expect(placeOf(await person.post(`${list}/restore`, undo))).toBe(`${list}?page=3`);
+
+      const found = (await person.get(`${list}?q=NUMBER%2012`)).html;
+      expect(shown(found)).toEqual([12, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129]);
+      expect(found).toContain("11 of 231 devices match");
+      expect(shown((await person.get(`${list}?q=d-1007`)).html)).toEqual([7]);
     });
   });
 }

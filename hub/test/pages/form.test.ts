@@ -51,7 +51,7 @@ describe("forms", () => {
     expect((await person.post(path, fill(MAX_FORM))).status).toBe(303);
     const over = await person.post(path, fill(MAX_FORM + 1));
     expect(over.status).toBe(413);
-    expect(over.html).toContain(`got a form of more than ${MAX_FORM} bytes, expected less`);
+    expect(over.html).toContain("What you entered is too long. Shorten it.");
     const fields = Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [`a${i}`, ""]));
     expect((await person.post(path, { ...form, ...fields })).status).toBe(413);
     expect(
@@ -65,11 +65,12 @@ describe("forms", () => {
     const person = new Person(hub.url);
     expect(await person.signIn(email)).toBe(303);
     const form = await person.formOf("/account", "/account");
-    const long = "\u4e00".repeat(200);
+    const long = String.fromCodePoint(...Array.from({ length: 200 }, (_, i) => 0x4e00 + i * 7));
     expect((await person.post("/account", { ...form, email, current: password, password: long })).status).toBe(200);
     const again = await person.formOf("/account", "/account");
     expect(
-      (await person.post("/account", { ...again, email, current: long, password: "\u4e8c".repeat(200) })).status,
+      (await person.post("/account", { ...again, email, current: long, password: long.replaceAll("\u4e00", "\u4e01") }))
+        .status,
     ).toBe(200);
   });
 });

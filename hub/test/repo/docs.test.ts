@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { options } from "../../src/core/config.ts";
+import { queryCodes } from "../../src/graphql/errors.ts";
 import { documentLimits } from "../../src/limits/document.ts";
 import { refusals } from "../../src/http/refusals.ts";
 import { MAX_FORM } from "../../src/pages/form.ts";
@@ -32,6 +33,7 @@ describe("documentation", () => {
       const rows = text.split("\n").filter((line) => line.includes(`\`${code}\``));
       expect([code, rows.some((row) => row.includes(String(status)))]).toEqual([code, true]);
     }
+    for (const code of Object.keys(queryCodes)) expect(text).toContain(`| \`${code}\` |`);
     const { tokens, depth, fields, aliases, directives } = documentLimits;
     expect(text).toContain(
       `${tokens} tokens, depth ${depth}, ${fields} fields, ${aliases} aliases, ${directives} directives`,

@@ -98,7 +98,13 @@ describe("src/", () => {
 describe("test/", () => {
   it("has a folder for each folder of src/, and helpers only in support/", () => {
     const tests = fileURLToPath(new URL("..", import.meta.url));
-    const known = new Set([...LAYERS.map((layer) => layer.replace(/\.ts$/, "")), "client", "repo", "support"]);
+    const known = new Set([
+      ...LAYERS.map((layer) => layer.replace(/\.ts$/, "")),
+      "client",
+      "deploy",
+      "repo",
+      "support",
+    ]);
     for (const file of filesOf(tests)) {
       const [folder] = file.split("/") as [string];
       expect([file, known.has(folder)]).toEqual([file, true]);

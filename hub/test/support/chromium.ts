@@ -1,4 +1,6 @@
-/** Flags of Chromium: no display, no sandbox (tests may run as root), no calls of its own. */
+/** Where Chromium may be, and its flags: no display, no sandbox (tests may run as root), no calls of its own. */
+export const chromiumPaths = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
 export const chromiumFlags = [
   "--no-sandbox",
   "--disable-gpu",

@@ -17,7 +17,7 @@ import type { Role } from "../../src/nouns/role.ts";
 import { addTeam, type Team } from "../../src/nouns/team.ts";
 import { invite, useLink, type User } from "../../src/nouns/user.ts";
 import { Passwords } from "../../src/auth/password.ts";
-export { keyOn, password, Person } from "./person.ts";
+export { keyOn, password, Person, placeOf } from "./person.ts";
 import { serve, type Running } from "../../src/server.ts";
 import { password } from "./person.ts";
 
@@ -115,6 +115,7 @@ export class Watched implements Database {
     return this.#inner.snapshot((tx) => work(this.#wrap(tx)));
   }
   migrate: Database["migrate"] = (work) => this.#inner.migrate(work);
+  problem: Database["problem"] = () => this.#inner.problem();
   close(): Promise<void> {
     return this.#inner.close();
   }

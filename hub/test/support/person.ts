@@ -37,10 +37,10 @@ export class Person {
     return (await this.post("/sign-in", { email, password: secret })).status;
   }
 
-  /** Returns the hidden fields of the first form on the page that is sent to `action`. */
+  /** Returns the hidden fields of the first form on the page that is posted to `action`. */
   async formOf(path: string, action: string): Promise<Record<string, string>> {
     const { html } = await this.get(path);
-    const form = new RegExp(`<form[^>]*action="${action}"[^>]*>(.*?)</form>`, "s").exec(html)?.[1];
+    const form = new RegExp(`<form[^>]*method="post" action="${action}"[^>]*>(.*?)</form>`, "s").exec(html)?.[1];
     if (form === undefined) throw new Error(`got no form for ${action} on ${path}, expected one`);
     return Object.fromEntries(
       [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map((match) => [match[1]!, match[2]!]),
@@ -59,6 +59,13 @@ export class Person {
     }
     return { status: response.status, html: await response.text(), headers: response.headers };
   }
+}
+
+/** Returns the path and the query that a redirect leads to, without the message of what happened. */
+export function placeOf({ headers }: { headers: Headers }): string {
+  const url = new URL(headers.get("location") ?? "", "http://hub");
+  url.searchParams.delete("said");
+  return `${url.pathname}${url.search}`;
 }
 
 /** Returns the key that a page shows, or undefined. */

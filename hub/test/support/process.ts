@@ -29,14 +29,14 @@ export interface Ran {
 export function run(
   args: readonly string[],
   env: Environment,
-  options: { input?: string; killWhen?: () => boolean } = {},
+  options: { input?: string; killWhen?: () => boolean; cwd?: string } = {},
 ): Promise<Ran> {
   return new Promise((resolve) => {
     let watch: NodeJS.Timeout | undefined;
     const child = execFile(
       process.execPath,
       [cli, ...args],
-      { env: merged(env), maxBuffer: 2 ** 26 },
+      { env: merged(env), cwd: options.cwd, maxBuffer: 2 ** 26 },
       (_error, stdout, stderr) => {
         clearInterval(watch);
         let json: unknown;
@@ -73,7 +73,7 @@ export class HubProcess {
 
   static start(env: Environment): Promise<HubProcess> {
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [cli, "serve"], {
+      const child = spawn(process.execPath, [cli, "serve", "--create"], {
         env: merged({ HUB_PORT: "0", ...env }),
         stdio: ["ignore", "pipe", "pipe"],
       });

@@ -5,6 +5,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { TestProject } from "vitest/node";
+import { chromiumPaths } from "./chromium.ts";
+import { SmallDisk } from "./disk.ts";
 import { findPostgres, PostgresServer } from "./postgres-server.ts";
 
 declare module "vitest" {
@@ -12,29 +14,42 @@ declare module "vitest" {
     postgres: string | undefined;
     chromium: string | undefined;
     openssl: boolean;
+    nginx: boolean;
+    systemd: boolean;
+    /** True if tests may mount a small disk, and fill it. */
+    mount: boolean;
     full: boolean;
   }
 }
 
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const full = process.env["HUB_CI"] === "1";
-  const chromium = CHROMIUM.find((path) => existsSync(path));
+  const chromium = chromiumPaths.find((path) => existsSync(path));
   const openssl = spawnSync("openssl", ["version"]).status === 0;
+  const nginx = existsSync("/usr/sbin/nginx");
+  const systemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
+  const disk = SmallDisk.mount(1);
+  disk?.unmount();
   const missing: string[] = [];
   if (findPostgres() === undefined) missing.push("PostgreSQL (Debian: postgresql): the tests on PostgreSQL");
   if (chromium === undefined) missing.push("Chromium (Debian: chromium): the tests of the pages in a browser");
   if (!openssl) missing.push("openssl (Debian: openssl): the tests of TLS");
+  if (!nginx) missing.push("nginx (Debian: nginx-light): the test of the proxy example");
+  if (!systemd) missing.push("systemd-analyze (Debian: systemd): the test of the unit");
+  if (disk === undefined)
+    missing.push("right to mount a disk (root, or sudo without a password): the tests of a full disk");
   if (missing.length > 0) {
     if (full) throw new Error(`HUB_CI=1: got a machine without ${missing.join("; without ")}`);
     console.warn(missing.map((what) => `SKIPPED, because this machine has no ${what}.`).join("\n"));
   }
-  if (!full) console.warn("Durability runs 5 rounds here; HUB_CI=1 runs 100.");
+  if (!full) console.warn("Durability runs 5 rounds here; HUB_CI=1 runs 100, and installs the packed tarball.");
   const server = findPostgres() === undefined ? undefined : await PostgresServer.create();
   project.provide("postgres", server?.url());
   project.provide("chromium", chromium);
   project.provide("openssl", openssl);
+  project.provide("nginx", nginx && openssl);
+  project.provide("systemd", systemd);
+  project.provide("mount", disk !== undefined);
   project.provide("full", full);
   return async () => server?.remove();
 }

@@ -1,0 +1,51 @@
+/** Open invitations into a team: listed and cancelled. They are made in user.ts and used as links. */
+import { CLOCK_SKEW_MS } from "../core/clock.ts";
+import { UserError } from "../core/errors.ts";
+import type { Database, Queries } from "../database/database.ts";
+import { audit } from "./audit.ts";
+import type { Role } from "./role.ts";
+import { requireAdmin } from "./team.ts";
+
+export interface Invitation {
+  /** SHA-256 of the token: names the invitation, and opens nothing. */
+  readonly hash: string;
+  readonly email: string;
+  readonly role: Role;
+  /** Email of the administrator who invited; null for the operator. */
+  readonly made_by: string | null;
+  readonly expires_at: number;
+}
+
+/** Returns the invitations into a team that can still be used, the one that ends next first. */
+export function openInvitations(db: Queries, now: number, teamId: string): Promise<Invitation[]> {
+  return db.all<Invitation>(
+    "SELECT l.hash AS hash, l.email AS email, l.role AS role, u.email AS made_by, l.expires_at AS expires_at FROM links l LEFT JOIN users u ON u.id = l.created_by WHERE l.team_id = ? AND l.purpose = 'invite' AND l.used_at IS NULL AND l.expires_at > ? AND l.created_at <= ? ORDER BY l.expires_at, l.hash",
+    [teamId, now, now + CLOCK_SKEW_MS],
+  );
+}
+
+/** Ends one invitation. Returns whom it was for. */
+export async function cancelInvitation(
+  db: Database,
+  now: number,
+  actor: string,
+  by: string,
+  teamId: string,
+  hash: string,
+): Promise<string> {
+  return db.write(async (tx) => {
+    await requireAdmin(tx, teamId, by);
+    const [ended] = await tx.all<{ email: string; role: Role }>(
+      "UPDATE links SET used_at = ? WHERE hash = ? AND team_id = ? AND purpose = 'invite' AND used_at IS NULL RETURNING email, role",
+      [now, hash, teamId],
+    );
+    if (ended === undefined)
+      throw new UserError(
+        "got an invitation that is not open, expected an open one",
+        404,
+        "This invitation is not open any more.",
+      );
+    await audit(tx, now, actor, "invite.ended", teamId, `${ended.email} ${ended.role}`);
+    return ended.email;
+  });
+}

@@ -1,0 +1,17 @@
+/** New passwords, as the pages judge them. */
+import { weaknessOf } from "../auth/strength.ts";
+import { UserError } from "../core/errors.ts";
+import { cleanPassword } from "../nouns/text.ts";
+
+/** Returns the password, or what is wrong with it. `words` belong to the person: their email, their teams. */
+export async function tryPassword(text: string, words: readonly string[]): Promise<string | UserError> {
+  try {
+    const password = cleanPassword(text);
+    const weakness = await weaknessOf(password, words);
+    if (weakness === undefined) return password;
+    return new UserError(`Choose another password: ${weakness}. Three or four unrelated words make a good one.`);
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,73 @@
+/** A Chromium for the tests of one file, with a profile for each test. An error of script or policy fails the test. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium, type BrowserContext, type Page } from "playwright-core";
+import { afterEach, beforeEach, expect, inject, vi } from "vitest";
+import { chromiumFlags } from "./chromium.ts";
+import type { TestHub } from "./hub.ts";
+import { password } from "./person.ts";
+
+export interface Browsing {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Errors so far. A test that provokes some empties it. */
+  readonly problems: string[];
+  /** Signs in, and waits for the first page of a team. */
+  signIn(hub: TestHub, to?: Page, email?: string): Promise<void>;
+}
+
+export function useChromium(): Browsing {
+  // Password work beside other files has held up a sign-in for more than ten seconds.
+  vi.setConfig({ testTimeout: 240_000 });
+  let profile: string;
+  let context: BrowserContext;
+  let page: Page;
+  const problems: string[] = [];
+
+  beforeEach(async () => {
+    profile = mkdtempSync(join(tmpdir(), "hub-chromium-"));
+    context = await chromium.launchPersistentContext(profile, {
+      executablePath: inject("chromium")!,
+      headless: true,
+      args: chromiumFlags,
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    page = context.pages()[0] ?? (await context.newPage());
+    problems.length = 0;
+    page.setDefaultTimeout(100_000);
+    page.on("pageerror", (error) => problems.push(String(error)));
+    page.on("console", (message) => {
+      // A status that is no success is reported on the console too; those are asked for.
+      if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) problems.push(message.text());
+    });
+  });
+  afterEach(async () => {
+    await context.close();
+    rmSync(profile, { recursive: true, force: true });
+    expect(problems).toEqual([]);
+  });
+
+  return {
+    get context() {
+      return context;
+    },
+    get page() {
+      return page;
+    },
+    problems,
+    async signIn(hub, to = page, email = hub.admin.email) {
+      await to.goto(`${hub.url}/sign-in`);
+      await to.getByLabel("Email").fill(email);
+      await to.getByLabel("Password").fill(password);
+      await to.getByRole("button", { name: "Sign in" }).click();
+      await to.waitForURL(`${hub.url}/teams/**`);
+    },
+  };
+}
+
+/** Presses an entry of the menu of the person. */
+export async function fromMenu(page: Page, name: "Account" | "Sign out"): Promise<void> {
+  await page.locator("details.person summary").click();
+  await page.getByRole(name === "Account" ? "link" : "button", { name }).click();
+}

@@ -1,0 +1,32 @@
+/** A hub for the tests of one group of pages, and its administrator, signed in. */
+import { afterAll, beforeAll, expect } from "vitest";
+import { Person, startHub, type Kind, type TestHub } from "./hub.ts";
+
+export interface SignedInHub {
+  readonly hub: TestHub;
+  readonly admin: Person;
+  /** Path of the team's pages. */
+  readonly base: string;
+}
+
+export function useSignedInHub(kind: Kind): SignedInHub {
+  let hub: TestHub;
+  let admin: Person;
+  beforeAll(async () => {
+    hub = await startHub({ kind });
+    admin = new Person(hub.url);
+    expect(await admin.signIn(hub.admin.email)).toBe(303);
+  });
+  afterAll(() => hub.stop());
+  return {
+    get hub() {
+      return hub;
+    },
+    get admin() {
+      return admin;
+    },
+    get base() {
+      return `/teams/${hub.team.id}`;
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/** Visits every page of the hub in every state worth looking at. The tests measure each, a script takes pictures. */
+import type { Page } from "playwright-core";
+import { password } from "./person.ts";
+
+/** Names as people give them: long, with long words and other scripts. */
+export const tourNames = {
+  team: "Greenhouse, loading dock and northern gate of the Schifffahrtsgesellschaft",
+  second: "Second team",
+  devices: [
+    "Front door",
+    "Loading dock, camera above the third gate on the left, facing the street",
+    "Gewächshaus Temperaturüberwachungskamera",
+    "Überwachungskamera Straßenbahnhaltestelle",
+    "温室カメラ",
+    "Greenhouse",
+  ],
+  invited: "an.invited.person@greenhouse.example.org",
+} as const;
+
+/** A hub with two teams. The first has more than 100 devices, another member, and an open invitation. */
+export interface TourStop {
+  readonly url: string;
+  readonly email: string;
+  readonly otherMember: string;
+  readonly team: string;
+  readonly emptyTeam: string;
+  /** Address of an open invitation. */
+  readonly invitation: string;
+}
+
+/** Calls `look` on each page. The names are file names too. */
+export async function tour(page: Page, hub: TourStop, look: (name: string) => Promise<void>): Promise<void> {
+  await beforeSignIn(page, hub, look);
+  await page.goto(`${hub.url}/sign-in`);
+  await page.getByLabel("Email").fill(hub.email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL("**/teams");
+  await look("teams");
+  await devices(page, hub, look);
+  await settings(page, hub, look);
+  await members(page, hub, look);
+  await page.goto(`${hub.url}/account`);
+  await look("account");
+  await page.getByLabel("Current password").fill("not the password");
+  await page.getByLabel("New password").fill("whatever it may be");
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await look("account-failed");
+  await page.goto(`${hub.url}/nothing`);
+  await look("not-found");
+  await page.locator("summary").click();
+  await look("menu");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("**/sign-in**");
+  await look("signed-out");
+}
+
+type Look = (name: string) => Promise<void>;
+
+async function beforeSignIn(page: Page, { url, email, invitation }: TourStop, look: Look): Promise<void> {
+  await page.goto(`${url}/sign-in`);
+  await look("sign-in");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill("not the password");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await look("sign-in-failed");
+  await page.goto(invitation);
+  await look("invitation");
+  await page.getByLabel("Choose a password").fill("1234567890");
+  await page.getByRole("button", { name: "Join and sign in" }).click();
+  await look("invitation-failed");
+  await page.goto(`${url}/link/nothing`);
+  await look("link-gone");
+  await page.goto(`${url}/graphql`);
+  await look("graphql-opened");
+}
+
+async function devices(page: Page, { url, team, emptyTeam }: TourStop, look: Look): Promise<void> {
+  const list = `${url}/teams/${team}/devices`;
+  await page.goto(`${url}/teams/${emptyTeam}/devices`);
+  await look("devices-none");
+  await page.goto(list);
+  await look("devices");
+  await page.goto(`${list}?page=2`);
+  await look("devices-page-2");
+  await page.goto(`${list}?q=gate`);
+  await look("devices-search");
+  await page.goto(list);
+  await page.getByRole("link", { name: "Rename Loading dock" }).click();
+  await look("device-rename");
+  await page.getByLabel("New name of").fill("\u200b");
+  await page.getByRole("button", { name: "Save" }).click();
+  await look("device-rename-failed");
+  await page.goto(list);
+  await page.getByRole("link", { name: "Remove Loading dock" }).click();
+  await look("device-remove");
+  await page.getByRole("button", { name: "Remove it" }).click();
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  await look("device-removed");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("is back.").waitFor();
+  await look("device-restored");
+}
+
+async function settings(page: Page, { url, team }: TourStop, look: Look): Promise<void> {
+  await page.goto(`${url}/teams/${team}/settings`);
+  await look("settings");
+  await page.getByLabel("Name").fill("\u200b");
+  await page.getByRole("button", { name: "Save" }).click();
+  await look("settings-failed");
+  await page.getByRole("button", { name: "Create API key" }).click();
+  await page.getByText("Your new API key").waitFor();
+  await look("key-created");
+  await page.reload();
+  await look("key-already-made");
+}
+
+async function members(page: Page, { url, team, otherMember }: TourStop, look: Look): Promise<void> {
+  await page.goto(`${url}/teams/${team}/members`);
+  await look("members");
+  await page.getByRole("link", { name: `Remove ${otherMember}` }).click();
+  await look("member-remove");
+  await page.goto(`${url}/teams/${team}/members`);
+  await page.getByRole("button", { name: `Forgotten password of ${otherMember}` }).click();
+  await page.getByText("Link to a new password for").waitFor();
+  await look("member-password-link");
+  await page.getByLabel("Email").fill("new.person@greenhouse.example.org");
+  await page.getByRole("button", { name: "Make a link" }).click();
+  await page.getByText("Link for new.person").waitFor();
+  await look("invitation-made");
+  await page.getByLabel("Email").fill(otherMember);
+  await page.getByRole("button", { name: "Make a link" }).click();
+  await page.getByText("is in the team already").waitFor();
+  await look("invitation-not-made");
+}
