@@ -8,6 +8,7 @@ import {
   FN_NONE,
   FN_SIGMOID,
   FN_SOFTMAX,
+  H_MAX_OBJECTNESS,
   H_MAX_PROBABILITY,
   H_CLASSES,
   H_CLASS_BASE,
@@ -44,6 +45,7 @@ import {
   P_CAPACITY,
   P_CLASS_IDS,
   P_FLAGS,
+  P_FLOOR,
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
   P_OVERFLOW,
@@ -53,11 +55,13 @@ import {
   RULE_OBJECTNESS,
   RULE_PRODUCT,
   TYPE_F32,
+  TYPE_I32,
 } from "../src/core/abi";
 import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box";
 import { bestOf, classAt, largest, largestInRow } from "./classes";
 import { exp, power } from "./exp";
 import { passesRaw } from "./gate";
+import { makeRoom } from "./overflow";
 import { finite, value } from "./value";
 import { flt, increment, int, ptr, setInt } from "./word";
 
@@ -77,7 +81,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
     objectness = value(int(head, H_OBJ_TYPE), at, flt(head, H_OBJ_SCALE), flt(head, H_OBJ_ZERO));
     // The gate with vectors lets NaN of f16 through.
     if (objectness != objectness) return;
-    outOfRange = isOutOfRange(fn, objectness, flt(head, H_MAX_PROBABILITY));
+    outOfRange = isOutOfRange(fn, objectness, flt(head, H_MAX_OBJECTNESS));
     objectness = activate(fn, objectness);
     if (rule == RULE_OBJECTNESS) {
       if (outOfRange) increment(plan, P_OUT_OF_RANGE);
@@ -158,7 +162,10 @@ function sumSoftmax(head: usize, row: i32, top: f32): f64 {
   return sum;
 }
 
-/** Makes a candidate of each class that passes (multi-label), or of the best class under a threshold per class. */
+/**
+ * Makes a candidate of each class that passes (multi-label), or of the best class that passes a threshold of its own.
+ * The best class has the largest raw value, as under one threshold for all: f32 gives several logits one probability.
+ */
 function admitEach(
   plan: usize,
   head: usize,
@@ -177,13 +184,16 @@ function admitEach(
   const classes = int(head, H_CLASSES);
   const classList = ptr(head, H_CLASS_LIST);
   const thresholds = ptr(head, H_CLASS_THRESHOLDS);
-  let highest: f32 = -Infinity;
-  let highestClassId = -1;
+  let best = -1;
+  let highest: f64 = -Infinity;
+  let highestScore: f32 = 0;
   for (let i = 0; i < classes; i++) {
     const c = classAt(classList, i);
     const p = at + c * step;
     if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) continue;
     const raw = value(type, p, flt(head, H_SCORE_SCALE), flt(head, H_SCORE_ZERO));
+    // A masked class passes no threshold, not even 0.
+    if (raw == -Infinity) continue;
     if (objectnessOutOfRange || isOutOfRange(fn, raw, flt(head, H_MAX_PROBABILITY))) {
       increment(plan, P_OUT_OF_RANGE);
       return;
@@ -191,13 +201,19 @@ function admitEach(
     const score = combine(int(head, H_RULE), objectness, convert(fn, raw, top, sum));
     const least = thresholds != 0 ? load<f32>(thresholds + ((<usize>i) << 2)) : flt(head, H_THRESHOLD);
     if (!(score >= least)) continue;
-    if (isMultiLabel) emit(plan, head, row, base + <i32>c, score);
-    else if (score > highest) {
-      highest = score;
-      highestClassId = base + <i32>c;
+    if (isMultiLabel) {
+      emit(plan, head, row, base + <i32>c, score);
+      continue;
+    }
+    // An i32 may have no f32 of its own.
+    const order = type == TYPE_I32 ? <f64>load<i32>(p) : <f64>raw;
+    if (order > highest) {
+      best = <i32>c;
+      highest = order;
+      highestScore = score;
     }
   }
-  if (highestClassId >= 0) emit(plan, head, row, highestClassId, highest);
+  if (best >= 0) emit(plan, head, row, base + best, highestScore);
 }
 
 /** Makes the candidate of the best class of a cell. `best` is its index in the class list, or UNKNOWN. */
@@ -302,13 +318,14 @@ function emitWithClassId(plan: usize, head: usize, row: i32, classId: i32, score
   emit(plan, head, row, classId, score);
 }
 
-/** Appends a candidate, unless its score or box is not finite or there is no room. */
+/** Appends a candidate, unless its score or box is not finite. If there is no room, the worst ones make room. */
 export function emit(plan: usize, head: usize, row: i32, classId: i32, score: f32): void {
-  const at = int(plan, P_CANDIDATES);
-  if (at >= int(plan, P_CAPACITY)) {
+  if (int(plan, P_CANDIDATES) >= int(plan, P_CAPACITY)) makeRoom(plan);
+  if (score <= flt(plan, P_FLOOR)) {
     increment(plan, P_OVERFLOW);
     return;
   }
+  const at = int(plan, P_CANDIDATES);
   const index = ptr(head, H_INDEX);
   const cell = index != 0 ? load<i32>(index + ((<usize>row) << 2)) : row;
   const i = <usize>at;

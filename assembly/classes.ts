@@ -5,7 +5,7 @@
  */
 import { TYPE_F16, TYPE_F32, TYPE_I8, TYPE_U8 } from "../src/core/abi";
 import { ONE_BY_ONE, bestClass4 } from "./classes4";
-import { f16, integer, key, lowest, size } from "./value";
+import { f16, key, lowest, size, wideInteger } from "./value";
 
 /** Returns the i-th class that is looked at. `list` is the address of the class list, or 0 if all classes are. */
 // @ts-ignore: decorator
@@ -25,7 +25,7 @@ export function bestOf(type: i32, head: usize, at: usize, step: usize, classes: 
   let best = lowest<i32>();
   let found = -1;
   for (let i = classes; i-- > 0;) {
-    const k = integer(type, at + classAt(classList, i) * step);
+    const k = wideInteger(type, at + classAt(classList, i) * step);
     if (k >= best) {
       best = k;
       found = i;

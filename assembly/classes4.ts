@@ -4,7 +4,7 @@ import { equal, inOrder, passing, rowMaximum, splatThreshold, spreadMaximum } fr
 import { size } from "./value";
 import { int, loadThreshold } from "./word";
 
-/** A NaN hides the best class from vectors: it has to be found one value at a time. */
+/** A NaN or a zero of f16 hides the best class from vectors: it has to be found one value at a time. */
 export const ONE_BY_ONE: i32 = -2;
 
 /** The bits of an infinite f16. Larger bits, in order, are NaN. */
@@ -18,7 +18,9 @@ export function bestClass4<T, K>(head: usize, at: usize, classes: i32): i32 {
   const last = <usize>classes * size<T>() - 16;
   const m = spreadMaximum<T>(rowMaximum<T>(at, last));
   if (isReference<T>()) {
-    if (i16x8.extract_lane_s(m, 0) > INFINITE_HALF) return ONE_BY_ONE;
+    const top = i16x8.extract_lane_s(m, 0);
+    // In the order of vectors -0 is below 0, so an equal class may stand before the one found.
+    if (top > INFINITE_HALF || top == 0) return ONE_BY_ONE;
   } else if (int(head, H_SCORE_FN) != FN_SOFTMAX) {
     const threshold = splatThreshold<T, K>(loadThreshold<K>(head, H_SCORE_RAW_THRESHOLD));
     if (passing<T>(m, threshold) == 0) return -1;

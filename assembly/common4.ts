@@ -235,10 +235,12 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     } while (p0 != end);
 
     // `classOf` finds the rest, one cell at a time: a maximum that no plane holds; infinite halves, which may stand
-    // for a NaN; cells where all is -Infinity or NaN, which have no best class.
+    // for a NaN; a half of 0, which equals -0; cells where all is -Infinity or NaN, which have no best class.
     let lost = isAhead;
-    if (isReference<T>()) lost = v128.or(lost, i32x4.eq(maximum, i32x4.splat(0x7c00)));
-    else if (isFloat<T>()) lost = v128.or(lost, f32x4.eq(maximum, f32x4.splat(-Infinity)));
+    if (isReference<T>()) {
+      lost = v128.or(lost, i32x4.eq(maximum, i32x4.splat(0x7c00)));
+      if (ordered) lost = v128.or(lost, i32x4.eq(maximum, i32x4.splat(0)));
+    } else if (isFloat<T>()) lost = v128.or(lost, f32x4.eq(maximum, f32x4.splat(-Infinity)));
     let top = maximum;
     if (isReference<T>() || !isFloat<T>()) {
       const type = int(head, H_SCORE_TYPE);

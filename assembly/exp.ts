@@ -30,8 +30,9 @@ export function tanh(x: f64): f64 {
   return 1 - 2 / (exp(2 * x) + 1);
 }
 
-/** Returns x^y for 0 <= x <= 4 and y > 0. Returns 0 for a negative x, and NaN for NaN. */
+/** Returns x^y for 0 <= x <= 4 and y > 0. Returns 0 for a negative x; NaN and infinity stay. */
 export function power(x: f64, y: f64): f64 {
   if (!(x > 0)) return x == x ? 0 : x;
+  if (x == Infinity) return x;
   return exp(y * log(x < 4 ? x : 4));
 }

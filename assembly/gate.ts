@@ -22,15 +22,12 @@ import {
   H_SCORE_RAW_THRESHOLD,
   TYPE_F16,
   TYPE_F32,
-  TYPE_I16,
-  TYPE_I8,
-  TYPE_U8,
 } from "../src/core/abi";
 import { classAt } from "./classes";
 import { passColumn4, passRows4 } from "./gate4";
 import { passEach, passPlanes, passWords } from "./planes";
 import { planeMaxima } from "./planes4";
-import { f16, integer, key, size } from "./value";
+import { f16, integer, key, size, wideInteger } from "./value";
 import { flt, int, loadThreshold, ptr } from "./word";
 
 /**
@@ -85,7 +82,7 @@ export function passIntegers(head: usize, type: i32, from: i32, n: i32, list: us
   let to = list;
   for (let i = 0; i < n; i++, at += step) {
     for (let c = 0; c < classes; c++) {
-      if (integer(type, at + classAt(classList, c) * channel) >= threshold) {
+      if (wideInteger(type, at + classAt(classList, c) * channel) >= threshold) {
         store<i32>(to, from + i);
         to += 4;
         break;
@@ -164,11 +161,6 @@ function passRows<T, K>(
 /** True if the raw score at `at` reaches the raw threshold of the head. */
 export function passesRaw(head: usize, type: i32, at: usize): bool {
   if (type == TYPE_F32) return load<f32>(at) >= flt(head, H_SCORE_RAW_THRESHOLD);
-  let k: i32;
-  if (type == TYPE_F16) k = key<f16, i32>(at);
-  else if (type == TYPE_U8) k = <i32>load<u8>(at);
-  else if (type == TYPE_I8) k = <i32>load<i8>(at);
-  else if (type == TYPE_I16) k = <i32>load<i16>(at);
-  else k = load<i32>(at);
+  const k = type == TYPE_F16 ? key<f16, i32>(at) : integer(type, at);
   return k >= int(head, H_SCORE_RAW_THRESHOLD);
 }

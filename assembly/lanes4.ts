@@ -83,7 +83,10 @@ export function gather4<T>(p0: usize, p1: usize, p2: usize, p3: usize): v128 {
   return v128.load8_lane(p3, v, 12);
 }
 
-/** Returns f16 bits as integers that order like the numbers. Applied twice, it gives the bits back. */
+/**
+ * Returns f16 bits as integers that order like the numbers, but for -0, which is below 0. Applied twice, it gives the
+ * bits back.
+ */
 // @ts-ignore: decorator
 @inline
 export function halfOrder(v: v128): v128 {

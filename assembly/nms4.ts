@@ -4,7 +4,7 @@
  * Kept boxes stand in blocks of four, in columns (KEPT4_* in abi.ts). The blocks of a class, or of a strip (strips.ts),
  * hang in a chain, the newest first:
  *
- *     chains[class id & 255] -> | x1 x1 x1 x1 | y1 ... | x2 ... | y2 ... | area ... | next  class id  count | -> ...
+ *     chains[chainOf(class id)] -> | x1 x1 x1 x1 | y1 ... | x2 ... | y2 ... | area ... | next  class id  count | -> ...
  *
  * Unused places of a block have an infinite area, so their IoU is 0 with every box.
  */
@@ -34,6 +34,7 @@ import {
   STRIPS,
 } from "../src/core/abi";
 import { detect } from "./detect";
+import { chainOf, leastIou } from "./nms";
 import { sortMore } from "./sort";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
@@ -48,6 +49,7 @@ export function suppress4(plan: usize): i32 {
   const chains = ptr(plan, P_CHAINS);
   const iou = flt(plan, P_IOU);
   const ious = f32x4.splat(iou);
+  const leasts = f32x4.splat(leastIou(iou));
   const offsetX = flt(plan, P_OFFSET_X);
   const offsetY = flt(plan, P_OFFSET_Y);
   const offsets = f32x4(offsetX, offsetY, 0, 0);
@@ -103,7 +105,7 @@ export function suppress4(plan: usize): i32 {
             for (let block = <usize>load<u32>(at); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
               const width = sharedWidth(block, left, right);
               const height = sharedHeight(block, top, bottom);
-              if (v128.any_true(overlaps(block, width, height, areas, ious, false))) {
+              if (overlaps(block, width, height, areas, leasts, ious, false)) {
                 isSuppressed = true;
                 break;
               }
@@ -115,12 +117,12 @@ export function suppress4(plan: usize): i32 {
           room = <usize>load<u32>(chain);
           if (room != 0 && load<i32>(room, KEPT4_COUNT) == 4) room = 0;
         } else {
-          chain += (<usize>(classId & (CHAINS - 1))) << 2;
+          chain += chainOf(classId);
           for (let block = <usize>load<u32>(chain); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
             if (load<i32>(block, KEPT4_CLASS_ID) != classId) continue;
             const width = f32x4.add(sharedWidth(block, left, right), f32x4.splat(offsetX));
             const height = f32x4.add(sharedHeight(block, top, bottom), f32x4.splat(offsetY));
-            if (v128.any_true(overlaps(block, width, height, areas, ious, equal))) {
+            if (overlaps(block, width, height, areas, leasts, ious, equal)) {
               isSuppressed = true;
               break;
             }
@@ -168,15 +170,26 @@ function sharedHeight(block: usize, top: v128, bottom: v128): v128 {
   return f32x4.sub(f32x4.pmin(bottom, v128.load(block, 48)), f32x4.pmax(top, v128.load(block, 16)));
 }
 
-/** Returns all bits of a lane set if that box of a block suppresses this one: intersection > threshold * union. */
+/** True if a box of a block suppresses this one. `nms.ts` says when that takes a division. */
 // @ts-ignore: decorator
 @inline
-function overlaps(block: usize, width: v128, height: v128, areas: v128, ious: v128, equal: bool): v128 {
+function overlaps(
+  block: usize,
+  width: v128,
+  height: v128,
+  areas: v128,
+  leasts: v128,
+  ious: v128,
+  equal: bool,
+): bool {
   const zero = f32x4.splat(0);
   const shared = f32x4.mul(f32x4.pmax(zero, width), f32x4.pmax(zero, height));
   const union = f32x4.sub(f32x4.add(areas, v128.load(block, 64)), shared);
-  const limit = f32x4.mul(ious, union);
-  return equal ? v128.and(f32x4.ge(shared, limit), f32x4.gt(union, zero)) : f32x4.gt(shared, limit);
+  const near = f32x4.ge(shared, f32x4.mul(leasts, union));
+  if (!v128.any_true(near)) return false;
+  const quotients = f32x4.div(shared, union);
+  const suppress = equal ? f32x4.ge(quotients, ious) : f32x4.gt(quotients, ious);
+  return v128.any_true(v128.and(near, suppress));
 }
 
 /** Makes an empty block, the newest of a chain. */

@@ -3,9 +3,10 @@
  *
  * Thresholds and maxima compare keys, so that nothing has to be converted. A key of type `K` is the f32 itself, the
  * integer itself, or for f16 a 16-bit integer that orders like the number: the low 15 bits of negative numbers are
- * turned over. NaN of f16 is below everything, so that it never passes the gate and never hides another class.
+ * turned over. -0 has the key of 0, which it equals. NaN of f16 is below everything, so that it never passes the gate
+ * and never hides another class.
  *
- * Only here: size, key, lowest, halfToFloat, integer. The TypeScript engine has no generics over element types, and
+ * Only here: size, key, lowest, halfToFloat, integer, wideInteger. The TypeScript engine has no generics over element types, and
  * takes the conversion of a half from `src/core/number.ts`.
  */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../src/core/abi";
@@ -27,7 +28,8 @@ export function size<T>(): usize {
 export function halfKey(bits: i32): i32 {
   const signed = (bits << 16) >> 16;
   const order = signed ^ ((signed >> 31) & 0x7fff);
-  return order > 0x7c00 ? i32.MIN_VALUE : order;
+  // The order of -0 is -1, and of no other number.
+  return order > 0x7c00 ? i32.MIN_VALUE : order + <i32>(order == -1);
 }
 
 /** Returns the key of the element at `at`. */
@@ -58,15 +60,20 @@ export function halfToFloat(bits: u32): f32 {
   return reinterpret<f32>(sign | ((exponent + 112) << 23) | (fraction << 13));
 }
 
-/** Returns the element of any type but f32 at `at`: an integer, or the bits of an f16. */
+/** Returns the integer of any type at `at`. */
 // @ts-ignore: decorator
 @inline
 export function integer(type: i32, at: usize): i32 {
   if (type == TYPE_I8) return <i32>load<i8>(at);
   if (type == TYPE_U8) return <i32>load<u8>(at);
-  if (type == TYPE_F16) return <i32>load<u16>(at);
-  if (type == TYPE_I16) return <i32>load<i16>(at);
-  return load<i32>(at);
+  return wideInteger(type, at);
+}
+
+/** Returns the i16 or i32 at `at`. */
+// @ts-ignore: decorator
+@inline
+export function wideInteger(type: i32, at: usize): i32 {
+  return type == TYPE_I16 ? <i32>load<i16>(at) : load<i32>(at);
 }
 
 /** Returns the number that the element at `at` stands for: (raw - zero) * scale for integers. */

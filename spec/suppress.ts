@@ -47,15 +47,16 @@ export function overlap(a: Box, b: Box, [ox, oy]: Suppression["offset"]): { shar
 
 /**
  * True if a kept box removes another: IoU = intersection / union is above the threshold, or with ">=" equals it.
- * The quotient itself is compared, so that 30 / 50 equals a threshold of 0.6. Boxes without area remove nothing.
- * Source: the column "suppress when IoU" of the table of conventions.
+ * Quotient and threshold are rounded to f32, so that 30 / 50 equals a threshold of 0.6. Boxes without area remove
+ * nothing. Source: the row "suppress at IoU" of the table of conventions; f32: OpenCV, ONNX Runtime, depthai-core.
  */
 export function suppresses(kept: Ranked, other: Ranked, rule: Suppression): boolean {
   if (rule.nms === "none" || (rule.nms === "class" && kept.classId !== other.classId)) return false;
   const { shared, union } = overlap(kept.box, other.box, rule.offset);
   if (!(union > 0)) return false;
-  const iou = shared / union;
-  return rule.suppress === ">" ? iou > rule.iouThreshold : iou >= rule.iouThreshold;
+  const iou = Math.fround(shared / union);
+  const threshold = Math.fround(rule.iouThreshold);
+  return rule.suppress === ">" ? iou > threshold : iou >= threshold;
 }
 
 /**

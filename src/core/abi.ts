@@ -9,7 +9,7 @@
  * `nms(plan) -> detections`, and `decode(plan) -> detections`, which runs the three.
  */
 
-export const ABI_VERSION = 2;
+export const ABI_VERSION = 3;
 
 // ---- Plan block: one for each image of a batch, and one more for gathered input ---------------------------
 export const P_HEADS = 0; //           count of head records
@@ -43,14 +43,15 @@ export const P_COLUMN = 27; //         bytes of a column of scratch, see COLUMN_
 export const P_ROWS = 28; //           bytes of the rows of scratch, see COLUMN_BYTES
 // written by the kernel
 export const P_CANDIDATES = 29; //   after scan: count of candidates
-export const P_OVERFLOW = 30; //     candidates that found no room (multi-label plans only)
+export const P_OVERFLOW = 30; //     candidates that found no room: the worst ones (multi-label plans only)
 export const P_NOT_FINITE = 31; //   candidates dropped because box, score or class id was not finite
 export const P_OUT_OF_RANGE = 32; // candidates dropped because a probability was outside [0, 1]
 export const P_ORDERED = 33; //      after sort: candidates that nms may look at
 export const P_DETECTIONS = 34; //   after nms: count of detections
 export const P_VISITED = 35; //      after nms: candidates that nms looked at
 export const P_SORTED = 36; //       candidates in order so far: all, or the best of many
-export const PLAN_WORDS = 37;
+export const P_FLOOR = 37; //        f32: once the columns were full, a score has to be above this; -1 before
+export const PLAN_WORDS = 38;
 
 export const FLAG_NMS_CLASS = 1; //      suppress within a class
 export const FLAG_NMS_ALL = 2; //        suppress across classes; without both flags nothing is suppressed
@@ -126,8 +127,9 @@ export const H_V0 = 56; //              prior: f32: factor on box channel 0 (var
 export const H_V1 = 57; //              prior: f32: factor on box channel 1
 export const H_V2 = 58; //              prior: f32: factor on box channel 2
 export const H_V3 = 59; //              prior: f32: factor on box channel 3
-export const H_MAX_PROBABILITY = 60; // f32: a probability above this is out of range; +Infinity: none is
+export const H_MAX_PROBABILITY = 60; // f32: a class score above this is out of range; +Infinity: none is
 export const H_LIST_LENGTH = 61; //     class id column: length of H_CLASS_LIST and H_CLASS_THRESHOLDS; 0: neither
+export const H_MAX_OBJECTNESS = 62; //  f32: an objectness above this is out of range; +Infinity: none is
 export const HEAD_WORDS = 64;
 
 export const KIND_GRID = 0; //     centre from the cell, size from an anchor (YOLOv2 to v7) or the stride (YOLOX)
@@ -225,7 +227,7 @@ export const KEPT_AREA = 3;
 export const KEPT_CLASS_ID = 4;
 export const KEPT_NEXT = 5;
 export const KEPT_WORDS = 6;
-/** Chains of kept boxes: one for each low byte of a class id. */
+/** Chains of kept boxes, among which classes are spread. */
 export const CHAINS = 256;
 /** Across classes, kept boxes hang in strips. These divide the breadth of the best STRIP_SAMPLE candidates. */
 export const STRIPS = 16;

@@ -9,7 +9,7 @@
  *          candidates              scores f32 | class ids i32 | sources u32 | boxes f32 x 4       28 bytes a cell
  *          work                    the phases use the same bytes one after the other:
  *
- *              scan  gathered cell numbers u32 | scratch of scan
+ *              scan  gathered cell numbers u32 | scratch of scan      behind the bytes of sort if `multiLabel`
  *              sort  order u32 | spare u32 | counts
  *              nms   order u32 | spare u32 | counts | chains | kept   above ONE_WAVE candidates: the sort goes on
  *                    order u32 | chains | kept                        at most ONE_WAVE: the sort is done
@@ -45,6 +45,8 @@ const COUNT_BYTES = 4 << BUCKET_BITS;
 export interface ScanRoom {
   readonly column: number;
   readonly rows: number;
+  /** True if the scan may sort, to keep the best of too many candidates: then both have scratch of their own. */
+  readonly sorts: boolean;
 }
 
 /** Byte addresses of the detection columns of one image. */
@@ -131,7 +133,7 @@ export function columnsOf(
   classes: number,
   images = 1,
   gathered = 0,
-  room: ScanRoom = { column: 0, rows: 0 },
+  room: ScanRoom = { column: 0, rows: 0, sorts: false },
 ): Columns {
   // The order of the properties is the order in memory.
   const candidates = {
@@ -142,12 +144,12 @@ export function columnsOf(
     boxes: words(capacity * 4),
   };
   const work = words(0);
-  const inScan = wordsFrom(work);
-  const scan = { gatherIndex: inScan(gathered), scratch: inScan((3 * room.column + room.rows) / 4) };
   const inSort = wordsFrom(work);
   const order = inSort(capacity);
   const behind = inSort(0);
   const sort = { order, spare: inSort(capacity), counts: inSort(COUNT_BYTES / 4) };
+  const inScan = wordsFrom(room.sorts ? inSort(0) : work);
+  const scan = { gatherIndex: inScan(gathered), scratch: inScan((3 * room.column + room.rows) / 4) };
   const inNms = capacity <= ONE_WAVE ? wordsFrom(behind) : inSort;
   const suppression = {
     chains: inNms(CHAINS),
@@ -180,7 +182,7 @@ const hasOneColumn = (h: Head): boolean => h.objectness !== null || h.classes ==
  * all memory stays within 40 bytes a cell and 64 KiB. Multi-label plans have more candidates than cells and may exceed
  * that.
  */
-function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
+function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): Omit<ScanRoom, "sorts"> {
   if (heads.every(hasOneColumn)) return { column: COLUMN_BYTES, rows: PLAIN_ROWS_BYTES };
   let column = COLUMN_BYTES;
   let rows = GROUP_ROWS_BYTES;
@@ -236,7 +238,10 @@ export function layoutOf(plan: Plan, scalarOnly = false): Layout {
       plan.rules.nms === "all" ? 1 : heads.some((h) => h.classId) ? Infinity : plan.classes + 1,
       batch,
       gathers ? cellsOf(heads) : 0,
-      scalarOnly ? { column: SCAN_SCALAR_BYTES / 3, rows: 0 } : scanRoom(heads, plan.tensors),
+      {
+        ...(scalarOnly ? { column: SCAN_SCALAR_BYTES / 3, rows: 0 } : scanRoom(heads, plan.tensors)),
+        sorts: plan.rules.multiLabel,
+      },
     ),
   };
 }

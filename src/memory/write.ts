@@ -246,10 +246,8 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   floats(A.H_W, ...h.size, ...h.unit);
   words(A.H_TABLE, layout.priors[index]);
   floats(A.H_V0, ...h.variances);
-  floats(
-    A.H_MAX_PROBABILITY,
-    Math.min(highest(plan, score, h.scoreFn), highest(plan, objectness, h.objectnessFn)),
-  );
+  floats(A.H_MAX_PROBABILITY, highest(plan, score, h.scoreFn));
+  floats(A.H_MAX_OBJECTNESS, highest(plan, objectness, h.objectnessFn));
 }
 
 /**
@@ -334,7 +332,8 @@ function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; 
     objectness = rawThreshold(plan.tensors[o.tensor], (x) => {
       const c = convert(h.objectnessFn, x);
       // objectness^0.6 x class^0.4 can pass with an objectness below the threshold if the class score is high.
-      return power ? c > 0 && c ** 0.6 >= nearly : c >= smallest;
+      if (!power) return c >= smallest;
+      return c > 0 ? c ** 0.6 >= nearly : smallest <= 0;
     });
     most = highest(plan, o, h.objectnessFn);
     if (most === Infinity) most = 1;

@@ -106,7 +106,8 @@ test("the ends", () => {
   expect(power(-1, 0.6)).toBe(0);
   expect(power(NaN, 0.6)).toBeNaN();
   expect(power(1, 0.4)).toBe(1);
-  expect(power(Infinity, 0.5)).toBeCloseTo(2, 6);
+  expect(power(1e9, 0.5)).toBeCloseTo(2, 6);
+  expect(power(Infinity, 0.5)).toBe(Infinity);
 });
 
 test("scores of all engines are the rounded sigmoid, to the bit the same", () => {

@@ -53,8 +53,8 @@ function expectGreedy(s: Scene, kept: Int32Array, o: NmsOptions): void {
   const hits = (i: number, k: number): boolean => {
     if (perClass && s.classIds[i] !== s.classIds[k]) return false;
     const { shared, union } = overlap(s.boxes, i, k, o.pixelOffset ?? 0);
-    const limit = fround(iou * union);
-    return o.suppress === ">=" ? shared >= limit && union > 0 : shared > limit;
+    const quotient = fround(shared / union);
+    return o.suppress === ">=" ? quotient >= iou : quotient > iou;
   };
   const before = (i: number, k: number): boolean =>
     s.scores[i] > s.scores[k] || (s.scores[i] === s.scores[k] && i < k);

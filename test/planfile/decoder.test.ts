@@ -485,7 +485,7 @@ describe("a file that is no plan, or not whole", () => {
       'got a file that begins with "/* Made ", expected one made by boxwright compile, without --c',
     ],
     ["another version", () => word(F.F_VERSION, 1), "got a file of version 1, expected 2"],
-    ["another kernel", () => word(F.F_ABI, 9), "got a plan for kernel version 9, expected 2"],
+    ["another kernel", () => word(F.F_ABI, 9), "got a plan for kernel version 9, expected 3"],
     [
       "a file cut short",
       () => plan().subarray(0, -4),

@@ -42,17 +42,6 @@ export interface Answer {
   readonly dropped: { readonly capped: number; readonly notFinite: number };
 }
 
-/**
- * Decisions that are taken as in doubt although they are not. Each is a known fault of the engines, to be removed with
- * the fault.
- */
-export interface Known {
-  /** An IoU that equals the threshold. */
-  readonly iouAtThreshold?: boolean;
-  /** The choice between classes of a cell whose scores are one f32, with a list of thresholds. */
-  readonly listTies?: boolean;
-}
-
 /** Rounding distances, relative. */
 const STEP = 2 ** -22;
 const COARSE_SCORE = 2 ** -14;
@@ -154,48 +143,18 @@ function moved(thresholds: Thresholds, by: number): Thresholds {
  * Returns all that may be a candidate, in the order of sources. `runs`: with thresholds lowered, as they are, and
  * raised.
  */
-function entriesOf(
-  plan: Plan,
-  read: ColumnReader,
-  thresholds: Thresholds,
-  runs: readonly Scanned[],
-  known: Known,
-): Entry[] {
+function entriesOf(plan: Plan, read: ColumnReader, runs: readonly Scanned[]): Entry[] {
   const [low, exact, high] = runs.map(
     ({ found }) => new Map(found.map((f) => [keyOf(f.source, f.classId), f])),
   );
-  const chosen = runs.flatMap(({ found }) => found);
-  const tied = known.listTies ? tiedClasses(plan, read, thresholds, chosen) : new Map<string, Found>();
   // Infinity x 0 is NaN. No rule says if such a class hides the others of its cell, which have a score of 0.
   const isHidden = (f: Found): boolean => f.objectness === 0 && holdsInfinity(plan, read, f.source);
   const isCertain = (key: string, f: Found): boolean =>
-    !tied.has(key) &&
-    !isHidden(f) &&
-    (isExactScore(plan, f) || [low, exact, high].every((run) => run.has(key)));
-  return [...new Map([...tied, ...high, ...exact, ...low])]
-    .filter(([key, f]) => tied.has(key) || !isExactScore(plan, f) || exact.has(key))
+    !isHidden(f) && (isExactScore(plan, f) || [low, exact, high].every((run) => run.has(key)));
+  return [...new Map([...high, ...exact, ...low])]
+    .filter(([key, f]) => !isExactScore(plan, f) || exact.has(key))
     .sort(([, a], [, b]) => a.source - b.source || a.classId - b.classId)
     .map(([key, f], rank) => entryOf(plan, read, f, isCertain(key, f), rank));
-}
-
-/** Returns chosen classes and others of their cells whose raw values differ, and whose scores are one f32. */
-function tiedClasses(
-  plan: Plan,
-  read: ColumnReader,
-  thresholds: Thresholds,
-  chosen: readonly Found[],
-): Map<string, Found> {
-  const tied = new Map<string, Found>();
-  if (typeof thresholds.confidenceThreshold === "number" || plan.rules.multiLabel) return tied;
-  const every = { ...plan, rules: { ...plan.rules, multiLabel: true } };
-  const ofCell = new Map<number, Found[]>();
-  for (const f of scan(every, read, moved(thresholds, -COARSE_SCORE)).found)
-    ofCell.set(f.source, [...(ofCell.get(f.source) ?? []), f]);
-  for (const best of chosen)
-    for (const f of ofCell.get(best.source) ?? [])
-      if (f.raw !== best.raw && Math.abs(f.score - best.score) <= STEP * best.score + TINY)
-        for (const one of [best, f]) tied.set(keyOf(one.source, one.classId), one);
-  return tied;
 }
 
 function entryOf(plan: Plan, read: ColumnReader, f: Found, isSure: boolean, rank: number): Entry {
@@ -288,12 +247,12 @@ type Verdict = "surely" | "maybe" | "no";
 type Removes = (kept: Entry, other: Entry) => Verdict;
 
 /** Returns a function that remembers its verdicts: the answers of several engines ask for the same pairs. */
-function removesBy(rule: Suppression, known: Known): Removes {
+function removesBy(rule: Suppression): Removes {
   const verdicts = new Map<number, Verdict>();
   return (a, b) => {
     if (rule.nms === "none" || (rule.nms === "class" && a.classId !== b.classId)) return "no";
     const key = a.rank * 2 ** 26 + b.rank;
-    const verdict = verdicts.get(key) ?? verdictOn(a, b, rule, known);
+    const verdict = verdicts.get(key) ?? verdictOn(a, b, rule);
     verdicts.set(key, verdict);
     return verdict;
   };
@@ -301,7 +260,7 @@ function removesBy(rule: Suppression, known: Known): Removes {
 
 const above0 = (x: number): number => (x > 0 ? x : 0);
 
-function verdictOn(a: Entry, b: Entry, rule: Suppression, known: Known): Verdict {
+function verdictOn(a: Entry, b: Entry, rule: Suppression): Verdict {
   const [ox, oy] = rule.offset;
   const [ax1, ay1, ax2, ay2] = a.box;
   const [bx1, by1, bx2, by2] = b.box;
@@ -319,8 +278,7 @@ function verdictOn(a: Entry, b: Entry, rule: Suppression, known: Known): Verdict
   const union = areaA + areaB - shared;
   if (a.distance === 0 && b.distance === 0) {
     const steps = [ox, oy, w, h, aw, ah, bw, bh, shared, areaA, areaB, areaA + areaB, union];
-    const isKnown = known.iouAtThreshold && Math.abs(shared / union - t) <= IOU;
-    if (steps.every(isF32) && !isKnown) return suppresses(a, b, rule) ? "surely" : "no";
+    if (steps.every(isF32)) return suppresses(a, b, rule) ? "surely" : "no";
   }
   const areas = (d: number): number =>
     above0(aw + 2 * d * a.distance) * above0(ah + 2 * d * a.distance) +
@@ -348,7 +306,7 @@ export interface Possible extends Asked {
 }
 
 /** Returns what the specification makes of a frame, with all doubts. */
-export function possibleAnswers({ plan, thresholds }: Asked, tensors: Tensors, known: Known = {}): Possible {
+export function possibleAnswers({ plan, thresholds }: Asked, tensors: Tensors): Possible {
   const by = Math.max(0, ...plan.heads.map((h) => scoreDistance(plan, h)));
   const readers = Array.from({ length: plan.batch }, (_, image) => new ColumnReader(plan, tensors, image));
   const runs = readers.map((read) =>
@@ -358,8 +316,8 @@ export function possibleAnswers({ plan, thresholds }: Asked, tensors: Tensors, k
   return {
     plan,
     thresholds,
-    images: readers.map((read, i) => entriesOf(plan, read, thresholds, runs[i], known)),
-    removes: readers.map(() => removesBy(rule, known)),
+    images: readers.map((read, i) => entriesOf(plan, read, runs[i])),
+    removes: readers.map(() => removesBy(rule)),
     mayRefuse: runs.some(([low]) => low.refused.length > 0),
     mustRefuse: runs.some(([, , high], i) => high.refused.some((s) => !holdsInfinity(plan, readers[i], s))),
   };
@@ -490,7 +448,6 @@ export function compareNms(
   classIds: ArrayLike<number>,
   rule: Suppression,
   kept: ArrayLike<number>,
-  known: Known = {},
 ): string[] {
   const entries = Array.from(scores, (score, source): Entry => {
     const box = [0, 1, 2, 3].map((i) => boxes[4 * source + i]) as unknown as Box;
@@ -511,7 +468,7 @@ export function compareNms(
   const wrong = found.findIndex((e, i) => !e.possible || (i > 0 && !surelyBefore(found[i - 1], e)));
   if (wrong >= 0)
     return [`index ${kept[wrong]} at ${wrong} is no box, or stands behind one that comes later`];
-  return compareSuppression(entries, found, rule.maxDetections, Infinity, removesBy(rule, known));
+  return compareSuppression(entries, found, rule.maxDetections, Infinity, removesBy(rule));
 }
 
 /** Counters lie between those of the certain entries and those of all. */

@@ -7,7 +7,7 @@ import { createDecoderSync } from "../../src/decode/decoder.ts";
 import type { Detections } from "../../src/decode/detections.ts";
 import { writeSafetensors } from "../../src/node/files/safetensors.ts";
 import type { NamedTensor } from "../../src/node/files/tensor.ts";
-import { type Answer, type Known, compare, possibleAnswers } from "./compare.ts";
+import { type Answer, compare, possibleAnswers } from "./compare.ts";
 import { type FuzzCase, type Limits, type Outputs, type Step, makeCase } from "./fuzz-case.ts";
 import { askedOf, elementsOf, rowsOf } from "./specification.ts";
 
@@ -54,19 +54,14 @@ const isCheck = ({ name, message }: Error): boolean =>
   name === "TensorError" && /got (box coordinates up to|boxes within|\d+ of \d+ boxes)/.test(message);
 
 /** Runs a case on engines, up to the first answer that is wrong. An unexpected error is a complaint. */
-export function runCase(
-  c: FuzzCase,
-  engines: readonly EngineName[],
-  known: Known,
-  make: MakeDecoder = makeDecoder,
-): Run {
+export function runCase(c: FuzzCase, engines: readonly EngineName[], make: MakeDecoder = makeDecoder): Run {
   const { plan, thresholds: own } = askedOf(c.config, {}, c.steps[0].outputs);
   const decoders = engines.map((engine) => make(c.config, engine));
   const run = { detections: 0, refusedFrames: 0 };
   let thresholds = own;
   for (const [frame, { update, outputs, frames }] of c.steps.entries()) {
     thresholds = { ...thresholds, ...update };
-    const possible = possibleAnswers({ plan, thresholds }, elementsOf(outputs), known);
+    const possible = possibleAnswers({ plan, thresholds }, elementsOf(outputs));
     for (const decoder of decoders) {
       const wrong = (complaints: string[]): Run => ({ ...run, complaints, engine: decoder.engine, frame });
       try {
@@ -187,10 +182,9 @@ const SMALLER: readonly Limits[] = [
 export function shrink(
   seed: number,
   engine: EngineName,
-  known: Known,
   make: MakeDecoder = makeDecoder,
 ): { case: FuzzCase; run: Run } {
-  const run = (c: FuzzCase): Run => runCase(c, [engine], known, make);
+  const run = (c: FuzzCase): Run => runCase(c, [engine], make);
   const fails: Fails = (c) => {
     try {
       return run(c).complaints.length > 0;

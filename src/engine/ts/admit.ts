@@ -8,6 +8,7 @@ import { BOX_NOT_FINITE, BOX_OK, activate, box } from "./box.ts";
 import { bestClass, classAt } from "./classes.ts";
 import { exp, power } from "./exp.ts";
 import { passesRaw } from "./gate.ts";
+import { makeRoom } from "./overflow.ts";
 import { OBJECTNESS, SCORE, SUM, TOP_LOGIT, scratch32, scratch64 } from "./registers.ts";
 import { finite, fround, load } from "./value.ts";
 
@@ -24,7 +25,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, best: 
     const fn = i32[head + A.H_OBJ_FN];
     if (!passesRaw(m, type, head + A.H_OBJ_RAW_THRESHOLD, at)) return;
     load(m, type, at, head + A.H_OBJ_SCALE, OBJECTNESS);
-    outOfRange = isOutOfRange(fn, scratch32[OBJECTNESS], f32[head + A.H_MAX_PROBABILITY]);
+    outOfRange = isOutOfRange(fn, scratch32[OBJECTNESS], f32[head + A.H_MAX_OBJECTNESS]);
     activate(fn, OBJECTNESS);
     if (i32[head + A.H_RULE] === A.RULE_OBJECTNESS) {
       scratch32[SCORE] = scratch32[OBJECTNESS];
@@ -116,7 +117,10 @@ function sumSoftmax(m: Memory, head: number, row: number): void {
   scratch64[SUM] = sum;
 }
 
-/** Makes a candidate of each class that passes (multi-label), or of the best class under a threshold per class. */
+/**
+ * Makes a candidate of each class that passes (multi-label), or of the best class that passes a threshold of its own.
+ * The best class has the largest raw value, as under one threshold for all.
+ */
 function admitEach(
   m: Memory,
   plan: number,
@@ -134,13 +138,18 @@ function admitEach(
   const classes = i32[head + A.H_CLASSES];
   const classList = i32[head + A.H_CLASS_LIST] >> 2;
   const thresholds = i32[head + A.H_CLASS_THRESHOLDS] >> 2;
+  let best = -1;
   let highest = -Infinity;
-  let highestClassId = -1;
+  let highestScore = 0;
   for (let i = 0; i < classes; i++) {
     const c = classAt(i32, classList, i);
     const p = at + c * step;
     if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) continue;
     load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
+    // An i32 may have no f32 of its own.
+    const order = type === A.TYPE_I32 ? i32[p >> 2] : scratch32[SCORE];
+    // A masked class passes no threshold, not even 0.
+    if (order === -Infinity) continue;
     if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       return;
@@ -150,13 +159,14 @@ function admitEach(
     const score = scratch32[SCORE];
     if (!(score >= f32[thresholds === 0 ? head + A.H_THRESHOLD : thresholds + i])) continue;
     if (isMultiLabel) emit(m, plan, head, row, base + c);
-    else if (score > highest) {
-      highest = score;
-      highestClassId = base + c;
+    else if (order > highest) {
+      best = c;
+      highest = order;
+      highestScore = score;
     }
   }
-  scratch32[SCORE] = highest;
-  if (highestClassId >= 0) emit(m, plan, head, row, highestClassId);
+  scratch32[SCORE] = highestScore;
+  if (best >= 0) emit(m, plan, head, row, base + best);
 }
 
 /** Makes the candidate of the best class of a cell. `best` is that class, or -1 if it is not known yet. */
@@ -228,18 +238,22 @@ function emitWithClassId(m: Memory, plan: number, head: number, row: number, cla
   emit(m, plan, head, row, classId);
 }
 
-/** Appends a candidate with the score in the SCORE register, unless its box is not finite or there is no room. */
+/**
+ * Appends a candidate with the score in the SCORE register, unless its score or box is not finite. If there is no room,
+ * the worst ones make room.
+ */
 export function emit(m: Memory, plan: number, head: number, row: number, classId: number): void {
   const { i32, f32 } = m;
-  const at = i32[plan + A.P_CANDIDATES];
-  if (at >= i32[plan + A.P_CAPACITY]) {
+  const score = scratch32[SCORE];
+  if (i32[plan + A.P_CANDIDATES] >= i32[plan + A.P_CAPACITY]) makeRoom(m, plan);
+  if (score <= f32[plan + A.P_FLOOR]) {
     i32[plan + A.P_OVERFLOW]++;
     return;
   }
+  const at = i32[plan + A.P_CANDIDATES];
   const index = i32[head + A.H_INDEX] >> 2;
   const cell = index === 0 ? row : i32[index + row];
   const out = (i32[plan + A.P_BOXES] >> 2) + at * 4;
-  const score = scratch32[SCORE];
   const fate = finite(score) ? box(m, head, row, cell, i32[plan + A.P_FLAGS], out) : BOX_NOT_FINITE;
   if (fate !== BOX_OK) {
     if (fate === BOX_NOT_FINITE) i32[plan + A.P_NOT_FINITE]++;

@@ -66,6 +66,7 @@ export function admitCommon(
   const classes = i32[head + A.H_CLASSES];
   const base = i32[head + A.H_CLASS_BASE];
   const isProduct = i32[head + A.H_RULE] === A.RULE_PRODUCT;
+  const maxObjectness = f32[head + A.H_MAX_OBJECTNESS];
   const maxProbability = f32[head + A.H_MAX_PROBABILITY];
   const threshold = f32[head + A.H_THRESHOLD];
   const rawThreshold = f32[head + A.H_SCORE_RAW_THRESHOLD];
@@ -121,7 +122,7 @@ export function admitCommon(
       const p = (at + row * cell) >> 2;
       if (least > 0)
         registers[SCORE] =
-          objectness <= maxProbability && least > rawThreshold * objectness
+          objectness <= maxObjectness && least > rawThreshold * objectness
             ? least / objectness
             : rawThreshold;
       else registers[SCORE] = logarithm - objectness > rawThreshold ? logarithm - objectness : rawThreshold;
@@ -129,7 +130,7 @@ export function admitCommon(
       if (classIndex < 0) continue;
       score = f32[p + ((classIndex * channel) >> 2)];
     }
-    if (isOutOfRange(objectnessFn, objectness, maxProbability) || isOutOfRange(fn, score, maxProbability)) {
+    if (isOutOfRange(objectnessFn, objectness, maxObjectness) || isOutOfRange(fn, score, maxProbability)) {
       i32[plan + A.P_OUT_OF_RANGE]++;
       continue;
     }

@@ -12,6 +12,9 @@ import { sortMore } from "./sort.ts";
 import { inset, measureStrips, stripOf, strips } from "./strips.ts";
 import { fround } from "./value.ts";
 
+/** A little below 1, by 2^-22: more than the rounding of a quotient and of `leastIou` together. */
+const NEARLY_ONE = 0.9999997615814209;
+
 /** The top bit of each 16-bit lane of a word. */
 const TOPS = 0x80008000 | 0;
 
@@ -26,6 +29,7 @@ export function nms(m: Memory, at: number): number {
   const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
   const chains = i32[plan + A.P_CHAINS] >> 2;
   const iou = f32[plan + A.P_IOU];
+  const least = leastIou(iou);
   const offsetX = f32[plan + A.P_OFFSET_X];
   const offsetY = f32[plan + A.P_OFFSET_Y];
   const hasOffset = offsetX !== 0 || offsetY !== 0;
@@ -65,7 +69,7 @@ export function nms(m: Memory, at: number): number {
         // Pack the edges. Leave 0, a box that covers everything, if boxes without an intersection may suppress.
         let near = 0;
         let far = 0;
-        if (!equal || fround(iou * area) > 0) {
+        if (!equal || iou > 0) {
           // Without an offset the edges are the words of the box. A zero edge may have another sign than in the
           // kernel's record: boxes that only meet at 0 have no intersection.
           let bits = i32;
@@ -83,7 +87,7 @@ export function nms(m: Memory, at: number): number {
         }
 
         // Choose the chains to search, and the chain that this box will hang in.
-        let chain = chains + (classId & (A.CHAINS - 1));
+        let chain = chains + chainOf(classId);
         let search = chain;
         let last = chain;
         let reach = 0;
@@ -97,7 +101,7 @@ export function nms(m: Memory, at: number): number {
           last = chains + stripOf(high, begin, perUnit);
         }
 
-        // Compare with the boxes near by: intersection > threshold * union.
+        // Compare with the boxes near by. Divide only where the IoU may reach the threshold.
         for (; search <= last; search++) {
           let k = i32[search];
           while ((k = nearInChain(i32, k, classId, ~far, ~near)) !== 0) {
@@ -110,8 +114,10 @@ export function nms(m: Memory, at: number): number {
             const height = fround(fround((bottom < y2 ? bottom : y2) - (y1 < top ? top : y1)) + offsetY);
             const shared = fround(positive(width) * positive(height));
             const union = fround(fround(area + f32[k + A.KEPT_AREA]) - shared);
-            const limit = fround(iou * union);
-            if (equal ? shared >= limit && union > 0 : shared > limit) continue candidate;
+            if (shared >= fround(least * union)) {
+              const quotient = fround(shared / union);
+              if (equal ? quotient >= iou : quotient > iou) continue candidate;
+            }
             k = i32[k + A.KEPT_NEXT];
           }
         }
@@ -134,6 +140,16 @@ export function nms(m: Memory, at: number): number {
   i32[plan + A.P_VISITED] = i;
   i32[plan + A.P_DETECTIONS] = kept;
   return kept;
+}
+
+/** Returns the index of the chain of a class. */
+function chainOf(classId: number): number {
+  return (classId ^ (Math.imul(classId >>> 8, 0x9e3779b1) >>> 24)) & (A.CHAINS - 1);
+}
+
+/** Returns a bound: a pair with intersection < bound * union has an IoU below the threshold. */
+function leastIou(iou: number): number {
+  return iou > 1e-30 ? fround(iou * NEARLY_ONE) : 0;
 }
 
 function positive(x: number): number {

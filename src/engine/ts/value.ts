@@ -21,7 +21,9 @@ export const LOG_BYTES = [2, 1, 0, 0, 1, 2];
 export function halfKey(bits: number): number {
   const signed = (bits << 16) >> 16;
   const order = signed ^ ((signed >> 31) & 0x7fff);
-  return order > 0x7c00 ? LOWEST : order;
+  if (order > 0x7c00) return LOWEST;
+  // The order of -0 is -1, and of no other number.
+  return order === -1 ? 0 : order;
 }
 
 /**

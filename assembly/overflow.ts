@@ -1,0 +1,55 @@
+/**
+ * Keeps the best candidates of a multi-label plan that has more of them than rows.
+ *
+ * When the columns are full, the best seven eighths stay, in the order of the scan. From then on a candidate has to be
+ * better than the worst of these. One that is as good comes later, and ties go to the earlier one. So at the end the
+ * columns hold the best candidates of all, and at least as many as seven eighths of the rows.
+ */
+import {
+  P_BOXES,
+  P_CANDIDATES,
+  P_CLASS_IDS,
+  P_FLOOR,
+  P_ORDER,
+  P_OVERFLOW,
+  P_SCORES,
+  P_SORTED,
+  P_SOURCES,
+} from "../src/core/abi";
+import { sort, sortMore } from "./sort";
+import { copy, int, ptr, setInt } from "./word";
+
+/** Drops the worst eighth of the candidates. In a multi-label plan the scan and the sort share no scratch. */
+export function makeRoom(plan: usize): void {
+  const n = int(plan, P_CANDIDATES);
+  const wanted = n - (n >> 3) - 1;
+  sort(plan);
+  while (int(plan, P_SORTED) < wanted) sortMore(plan);
+
+  // Find the worst that stays, by score and then by index. Of no more than one row nothing stays.
+  const scores = ptr(plan, P_SCORES);
+  let last = 0;
+  let floor: f32 = Infinity;
+  if (wanted > 0) {
+    last = load<i32>(ptr(plan, P_ORDER) + ((<usize>(wanted - 1)) << 2));
+    floor = load<f32>(scores + ((<usize>last) << 2));
+  }
+
+  // Move forward what stays.
+  let to: usize = 0;
+  for (let i = 0; i < n; i++) {
+    const from = (<usize>i) << 2;
+    const score = load<f32>(scores + from);
+    if (score > floor || (score == floor && i <= last)) {
+      store<f32>(scores + to, score);
+      copy(ptr(plan, P_CLASS_IDS) + to, ptr(plan, P_CLASS_IDS) + from, 4);
+      copy(ptr(plan, P_SOURCES) + to, ptr(plan, P_SOURCES) + from, 4);
+      copy(ptr(plan, P_BOXES) + (to << 2), ptr(plan, P_BOXES) + (from << 2), 16);
+      to += 4;
+    }
+  }
+  const kept = <i32>(to >> 2);
+  setInt(plan, P_CANDIDATES, kept);
+  setInt(plan, P_OVERFLOW, int(plan, P_OVERFLOW) + n - kept);
+  store<f32>(plan + (P_FLOOR << 2), floor);
+}
