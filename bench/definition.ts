@@ -6,7 +6,7 @@ import { specOf, type TensorInput } from "../src/core/tensor.ts";
 import { interpretConfig, planOf } from "../src/plan/make.ts";
 import { optionsOf } from "./engines.ts";
 import { keptOnly, type Answer } from "./peers/prepared.ts";
-import { IOU_THRESHOLD, MAX_DETECTIONS, type Workload } from "./workloads.ts";
+import { nmsOptions, type Workload } from "./workloads.ts";
 
 export { digest as digestOf } from "../spec/definition.ts";
 
@@ -33,10 +33,11 @@ function defineImage(workload: Workload, image: number): Answer {
   return definition(plan, elements, config);
 }
 
-function defineSuppression({ tensors }: Workload): Answer {
-  const rule = { nms: "all", suppress: ">", offset: [0, 0] } as const;
-  const limits = { iouThreshold: IOU_THRESHOLD, maxDetections: MAX_DETECTIONS };
-  const { kept = [] } = definitionOfNms(tensors.boxes.data, tensors.scores.data, { ...rule, ...limits });
+function defineSuppression(workload: Workload): Answer {
+  const { boxes, scores } = workload.tensors;
+  const { classIds, ...limits } = nmsOptions(workload);
+  const rule = { nms: classIds ? "class" : "all", suppress: ">", offset: [0, 0] } as const;
+  const { kept = [] } = definitionOfNms(boxes.data, scores.data, { ...rule, ...limits }, classIds);
   return keptOnly(kept);
 }
 

@@ -2,7 +2,7 @@
 import { loadPackage, type Detections, type EngineName, type TensorInput } from "./package.ts";
 import { keptOnly, NotApplicable, type Prepared } from "./peers/prepared.ts";
 import { V3_ANCHORS, V3_MAPS } from "./tensors.ts";
-import { IOU_THRESHOLD, MAX_DETECTIONS, type Workload } from "./workloads.ts";
+import { IOU_THRESHOLD, MAX_DETECTIONS, nmsOptions, type Workload } from "./workloads.ts";
 
 export interface Row {
   readonly engine: string;
@@ -63,7 +63,7 @@ async function prepareSuppression(engine: EngineName, workload: Workload, entry:
   const { nms } = await loadPackage(entry);
   const boxes = workload.tensors.boxes.data;
   const scores = workload.tensors.scores.data;
-  const options = { iouThreshold: IOU_THRESHOLD, maxDetections: MAX_DETECTIONS, engine };
+  const options = { ...nmsOptions(workload), engine };
   let kept = nms(boxes, scores, options);
   return { run: () => (kept = nms(boxes, scores, options)).length, answer: () => keptOnly(kept) };
 }

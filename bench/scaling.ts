@@ -1,4 +1,4 @@
-/** How time grows with the work: four sweeps, each point a process of its own with the definition's answer. */
+/** How time grows with the work: five sweeps, each point a process of its own with the definition's answer. */
 import { parseArgs } from "node:util";
 import { define, digestOf } from "./definition.ts";
 import { OUR_ENGINES, type Row } from "./engines.ts";
@@ -9,13 +9,21 @@ import { machineLine, madeBy, printerFor, writeReport } from "./report.ts";
 import { faultOf, reportRow, type RowReport } from "./summary.ts";
 import { layOut, us } from "./table.ts";
 import { cellsOf } from "./tensors.ts";
-import { makeWorkload, nmsSpec, v8Spec, type WorkloadSpec } from "./workloads.ts";
+import { makeWorkload, nmsClassesSpec, nmsSpec, v8Spec, type WorkloadSpec } from "./workloads.ts";
+
+interface Point {
+  /** The value on the axis. */
+  readonly size: number;
+  /** By what a time is divided: the size, where that is an amount of work. */
+  readonly work: number;
+  readonly spec: WorkloadSpec;
+}
 
 interface Sweep {
   readonly name: string;
   readonly title: string;
   readonly input: Row["input"];
-  readonly points: readonly { readonly size: number; readonly spec: WorkloadSpec }[];
+  readonly points: readonly Point[];
 }
 
 const sweepOf = (
@@ -27,12 +35,25 @@ const sweepOf = (
 ): Sweep => ({
   name,
   title,
-  input: name === "boxes" ? "array" : "slot",
-  points: values.map((value) => ({ size: sizeOf(value), spec: specOf(value) })),
+  input: values.every((value) => specOf(value).kind === "nms") ? "array" : "slot",
+  points: values.map((value) => {
+    const spec = specOf(value);
+    const size = sizeOf(value);
+    return { size, work: spec.classStep > 0 ? spec.boxes : size, spec };
+  }),
 });
+
+/** Boxes of the sweep over class ids: 65536 times their count stays within 32 bits. */
+const DISTINCT = 30_000;
 
 const SWEEPS: readonly Sweep[] = [
   sweepOf("boxes", "nms() of clustered boxes, 300 kept", [1e2, 1e3, 1e4, 1e5, 1e6], nmsSpec),
+  sweepOf(
+    "class-ids",
+    `nms() of ${DISTINCT} boxes, the class id of box i is i times the size: times should be alike`,
+    [1, 256, 257, 65536],
+    (step) => nmsClassesSpec(DISTINCT, step),
+  ),
   sweepOf("classes", "[1,4+C,8400] at 0.25", [1, 10, 80, 320, 1000], (classes) =>
     v8Spec(`${classes} classes`, { classes }),
   ),
@@ -50,12 +71,13 @@ const SWEEPS: readonly Sweep[] = [
 
 interface PointReport {
   readonly size: number;
+  readonly work: number;
   readonly expected: string;
   readonly rows: readonly RowReport[];
 }
 
 async function measurePoint(
-  { size, spec }: Sweep["points"][number],
+  { size, work, spec }: Point,
   rows: readonly Row[],
   rounds: number,
   milliseconds: number,
@@ -67,19 +89,20 @@ async function measurePoint(
       result.rounds.push(await measureRow({ spec, row: result.row, entry: ownEntry(), milliseconds }));
   return {
     size,
+    work,
     expected: digestOf(truth, truth),
     rows: results.map((result) => reportRow(result.row, result.rounds, undefined, truth)),
   };
 }
 
-/** Lays out a sweep. Beside each time stands the time per unit of the axis: where that stays, time grows linearly. */
+/** Lays out a sweep. Beside each time stands the time per unit of work: where that stays, time grows linearly. */
 function tableOf(unit: string, points: readonly PointReport[]): readonly string[] {
   const engines = points[0].rows.map(({ engine }) => engine);
   return layOut(
     [unit, ...engines.flatMap((engine) => [`${engine} us`, "ns each"]), ""],
-    points.map(({ size, rows, expected }) => [
+    points.map(({ size, work, rows, expected }) => [
       String(size),
-      ...rows.flatMap(({ median = NaN }) => [us(median), us((1000 * median) / size)]),
+      ...rows.flatMap(({ median = NaN }) => [us(median), us((1000 * median) / work)]),
       rows.flatMap((row) => faultOf(row, expected) ?? []).join("; "),
     ]),
     0,

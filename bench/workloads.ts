@@ -29,6 +29,8 @@ export interface WorkloadSpec {
   readonly images: number;
   /** Count of boxes of an `nms` workload, 0 of others. */
   readonly boxes: number;
+  /** The class id of box i of an `nms` workload is i times this. 0: all boxes are of one class. */
+  readonly classStep: number;
 }
 
 export interface Workload extends WorkloadSpec {
@@ -45,6 +47,7 @@ const specOf = (name: string, title: string, rest: Partial<WorkloadSpec>): Workl
   inputSize: INPUT_SIZE,
   images: 1,
   boxes: 0,
+  classStep: 0,
   ...rest,
 });
 
@@ -54,6 +57,16 @@ export const v8Spec = (name: string, rest: Partial<WorkloadSpec>): WorkloadSpec 
 
 export const nmsSpec = (boxes: number): WorkloadSpec =>
   specOf(`nms-${boxes}`, `NMS alone, ${boxes} boxes`, { kind: "nms", threshold: 0, classes: 1, boxes });
+
+/** Boxes of as many classes, of which none is suppressed: all are found. */
+export const nmsClassesSpec = (boxes: number, classStep: number): WorkloadSpec =>
+  specOf(`nms-${boxes}-classes-${classStep}`, `NMS alone, ${boxes} boxes, class ids i x ${classStep}`, {
+    kind: "nms",
+    threshold: 0,
+    classes: boxes,
+    boxes,
+    classStep,
+  });
 
 const v3 = { kind: "v3", inputSize: V3_INPUT_SIZE } as const;
 
@@ -84,6 +97,16 @@ function makeTensors({ kind, type, classes, inputSize, images, boxes }: Workload
   if (type === "int8") return makeV8Int8(SEEDS.v8);
   return makeV8(SEEDS.v8, classes, inputSize, images);
 }
+
+/** Returns the options of `nms()` in an `nms` workload, but for the engine. */
+export const nmsOptions = ({
+  boxes,
+  classStep,
+}: WorkloadSpec): { iouThreshold: number; maxDetections: number; classIds?: Int32Array } => ({
+  iouThreshold: IOU_THRESHOLD,
+  maxDetections: classStep === 0 ? MAX_DETECTIONS : boxes,
+  ...(classStep > 0 && { classIds: Int32Array.from({ length: boxes }, (_, i) => i * classStep) }),
+});
 
 /** Makes the tensors of a workload: the same bytes in every process. */
 export const makeWorkload = (spec: WorkloadSpec): Workload => ({ ...spec, tensors: makeTensors(spec) });

@@ -85,14 +85,15 @@ export const passes = (score: number, threshold: number, gate: Gate): boolean =>
 /**
  * True if objectness lets a cell through. Objectness gates by itself, at the lowest threshold of the classes that are
  * looked at. Source: Ultralytics, depthai-core and depthai-nodes gate objectness, then the score. FastestDet gates the
- * score alone.
+ * score alone: there the score with the best class that there may be has to pass.
  */
 export const passesObjectness = (
   rule: Head["rule"],
   objectness: number,
+  bestClass: number,
   lowest: number,
   gate: Gate,
-): boolean => rule === "power" || passes(objectness, lowest, gate);
+): boolean => passes(rule === "power" ? combine(rule, objectness, bestClass) : objectness, lowest, gate);
 
 /**
  * Returns the first of the classes with the largest raw value. NaN is never chosen. The raw value decides, not the
@@ -212,9 +213,10 @@ export function scoreCell(
   const mostObjectness = highest(plan, head.objectness, head.objectnessFn);
   const mostClass = rule === "objectness" ? Infinity : highest(plan, head.score, head.scoreFn);
 
-  // A class has to pass with the largest objectness that there may be: one above 1 must not lift it over the threshold.
+  // Each has to pass with the best of the other that there may be: one above 1 must not lift a cell over the threshold.
+  const bestClass = Number.isFinite(mostClass) ? mostClass : 1;
   const open = classes.filter(({ raw, objectness: o, classScore }) => {
-    if (raw === -Infinity || (o !== null && !passesObjectness(rule, o, thresholds.lowest, gate)))
+    if (raw === -Infinity || (o !== null && !passesObjectness(rule, o, bestClass, thresholds.lowest, gate)))
       return false;
     const atBest = rule === "objectness" ? o : Number.isFinite(mostObjectness) ? mostObjectness : 1;
     return passes(combine(rule, atBest, classScore), thresholds.lowest, gate);

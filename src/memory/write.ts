@@ -327,16 +327,16 @@ function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; 
   const power = h.rule === "power";
   const o = h.objectness;
   let objectness = 0;
-  let most = 1;
+  const bound = (most: number): number => (most === Infinity ? 1 : most);
+  const mostObjectness = o ? bound(highest(plan, o, h.objectnessFn)) : 1;
+  const mostClass = bound(highest(plan, h.score, h.scoreFn));
   if (o) {
     objectness = rawThreshold(plan.tensors[o.tensor], (x) => {
       const c = convert(h.objectnessFn, x);
       // objectness^0.6 x class^0.4 can pass with an objectness below the threshold if the class score is high.
       if (!power) return c >= smallest;
-      return c > 0 ? c ** 0.6 >= nearly : smallest <= 0;
+      return c > 0 ? c ** 0.6 * mostClass ** 0.4 >= nearly : smallest <= 0;
     });
-    most = highest(plan, o, h.objectnessFn);
-    if (most === Infinity) most = 1;
   }
   const score =
     h.scoreFn === "softmax"
@@ -346,8 +346,8 @@ function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; 
           -LARGEST
       : rawThreshold(plan.tensors[h.score.tensor], (x) => {
           const c = convert(h.scoreFn, x);
-          if (power) return c > 0 ? most ** 0.6 * c ** 0.4 >= nearly : smallest <= 0;
-          return (h.rule === "product" ? fround(most * c) : c) >= smallest;
+          if (power) return c > 0 ? mostObjectness ** 0.6 * c ** 0.4 >= nearly : smallest <= 0;
+          return (h.rule === "product" ? fround(mostObjectness * c) : c) >= smallest;
         });
   return { score, objectness };
 }

@@ -203,6 +203,14 @@ const twoClasses = {
 const place = [0.5, 0.5, 0.25, 0.25];
 const fastestdet = { family: "fastestdet", classes: 1, inputSize: [16, 16] } as const;
 
+const detr = {
+  family: "detr",
+  classes: 2,
+  roles: { boxes: "b", scores: "s" },
+  confidenceThreshold: 0,
+  conventions: { gate: ">=" },
+} as const;
+
 const oddFrames: readonly OddFrame[] = [
   {
     name: "an IoU that equals the threshold",
@@ -249,14 +257,48 @@ const oddFrames: readonly OddFrame[] = [
   },
   {
     name: "a masked class, which passes no threshold, with softmax and multiLabel",
-    config: {
-      family: "detr",
-      classes: 2,
-      roles: { boxes: "b", scores: "s" },
-      confidenceThreshold: 0,
-      conventions: { gate: ">=", multiLabel: true },
-    },
+    config: { ...detr, conventions: { gate: ">=", multiLabel: true } },
     outputs: { b: f32([1, 1, 4], place), s: f32([1, 1, 3], [2, -Infinity, 2]) },
+    expected: [[0, 0]],
+  },
+  {
+    name: "a cell whose classes are all masked, at a threshold of 0 under softmax",
+    config: detr,
+    outputs: { b: f32([1, 1, 4], place), s: f32([1, 1, 3], [-Infinity, -Infinity, 2]) },
+    expected: [],
+  },
+  {
+    name: "a logit far below the background, which is a score of 0, at a threshold of 0 under softmax",
+    config: detr,
+    outputs: { b: f32([1, 1, 4], place), s: f32([1, 1, 3], [-3e38, -Infinity, 2]) },
+    expected: [[0, 0]],
+  },
+  {
+    name: "a list of two classes in i16",
+    config: { ...twoClasses, classes: 3, keep: [1, 2], activation: "sigmoid" },
+    outputs: {
+      o: {
+        data: Int16Array.of(50, 50, 25, 25, 0, 0, 90),
+        dims: [1, 1, 7],
+        order: "rows",
+        scale: 0.01,
+        zeroPoint: 0,
+      },
+    },
+    expected: [[0, 2]],
+  },
+  {
+    name: "FastestDet with a class above 1 by its step of u8, which lifts a low objectness over the threshold",
+    config: { ...fastestdet, confidenceThreshold: 0.4966 },
+    outputs: {
+      o: {
+        data: Uint8Array.of(79, 50, 50, 50, 50, 255),
+        dims: [1, 6, 1, 1],
+        order: "NCHW",
+        scale: 1.0039 / 255,
+        zeroPoint: 0,
+      },
+    },
     expected: [[0, 0]],
   },
   {
