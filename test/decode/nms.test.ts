@@ -119,6 +119,26 @@ describe.each(engines)("nms, %s", (engine) => {
     }
   });
 
+  test("an IoU of k / w equals the threshold k / w", () => {
+    const scores = [0.9, 0.8];
+    for (let w = 2; w <= 40; w++)
+      for (let k = 1; k < w; k++)
+        for (const classIds of [undefined, [1, 1]])
+          for (const suppress of [">", ">="] as const) {
+            const options = { engine, suppress, iouThreshold: k / w, ...(classIds && { classIds }) };
+            const kept = nms([0, 0, w, 1, 0, 0, k, 1], scores, options);
+            demand(kept.length === (suppress === ">" ? 2 : 1), () => `${k} / ${w}, ${suppress}`);
+          }
+  });
+
+  test("areas near the smallest f32 have an IoU", () => {
+    // 2^-149 is the smallest f32. Areas are 3 and 2 times that.
+    const [x, y] = [2 ** -75, 2 ** -74];
+    const boxes = [0, 0, 3 * x, y, 0, 0, 2 * x, y];
+    const kept = (iouThreshold: number): number => nms(boxes, [0.9, 0.8], { engine, iouThreshold }).length;
+    expect([0.6, 0.65, 0.67].map(kept)).toEqual([1, 1, 2]);
+  });
+
   // kept boxes hang in strips of the image: none may be looked for in the wrong one
   test.each([
     ["small and far from zero", 1, 1000],
