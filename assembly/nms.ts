@@ -5,9 +5,10 @@
  * IoU = intersection / union, with union = area a + area b - intersection. Widths and heights below 0 count as 0. The
  * pixel offset is added to every width and height.
  *
- * The f32 quotient is compared with the f32 threshold t, as OpenCV and ONNX Runtime do. Most pairs need no division:
- * a pair with intersection < leastIou * union is below t. Proof: a quotient that rounds to t or more is at least
- * t (1 - 2^-24), which is above leastIou. So intersection > leastIou * union, and rounding the product keeps >=.
+ * The f32 quotient is compared with the f32 threshold t, as OpenCV and ONNX Runtime do. Few pairs are divided: a pair
+ * with intersection < leastIou * union is below t. Proof: a quotient that rounds to t or more is at least
+ * t (1 - 2^-24), which is above leastIou. So intersection > leastIou * union, and rounding the product keeps >=. At most
+ * one pair of each candidate is above t, since that removes it.
  *
  * Every kept box has a record (KEPT_* in abi.ts). Records hang in chains, so that a candidate meets few of them: the
  * chain of its class (`chainOf`), or one for each strip if suppression crosses classes (strips.ts).
