@@ -45,8 +45,6 @@ const COUNT_BYTES = 4 << BUCKET_BITS;
 export interface ScanRoom {
   readonly column: number;
   readonly rows: number;
-  /** True if the scan may sort, to keep the best of too many candidates: then both have scratch of their own. */
-  readonly sorts: boolean;
 }
 
 /** Byte addresses of the detection columns of one image. */
@@ -125,6 +123,7 @@ export function keptBlocks(maxDetections: number, classes: number): number {
  * @param classes classes that suppression keeps apart; Infinity if a column gives them
  * @param gathered cells whose numbers may be listed
  * @param room scratch of the scan
+ * @param scanSorts true if the scan may sort, to keep the best of too many candidates: then both have their own scratch
  */
 export function columnsOf(
   words: Words,
@@ -133,7 +132,8 @@ export function columnsOf(
   classes: number,
   images = 1,
   gathered = 0,
-  room: ScanRoom = { column: 0, rows: 0, sorts: false },
+  room: ScanRoom = { column: 0, rows: 0 },
+  scanSorts = false,
 ): Columns {
   // The order of the properties is the order in memory.
   const candidates = {
@@ -148,7 +148,7 @@ export function columnsOf(
   const order = inSort(capacity);
   const behind = inSort(0);
   const sort = { order, spare: inSort(capacity), counts: inSort(COUNT_BYTES / 4) };
-  const inScan = wordsFrom(room.sorts ? inSort(0) : work);
+  const inScan = wordsFrom(scanSorts ? inSort(0) : work);
   const scan = { gatherIndex: inScan(gathered), scratch: inScan((3 * room.column + room.rows) / 4) };
   const inNms = capacity <= ONE_WAVE ? wordsFrom(behind) : inSort;
   const suppression = {
@@ -182,7 +182,7 @@ const hasOneColumn = (h: Head): boolean => h.objectness !== null || h.classes ==
  * all memory stays within 40 bytes a cell and 64 KiB. Multi-label plans have more candidates than cells and may exceed
  * that.
  */
-function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): Omit<ScanRoom, "sorts"> {
+function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
   if (heads.every(hasOneColumn)) return { column: COLUMN_BYTES, rows: PLAIN_ROWS_BYTES };
   let column = COLUMN_BYTES;
   let rows = GROUP_ROWS_BYTES;
@@ -238,10 +238,8 @@ export function layoutOf(plan: Plan, scalarOnly = false): Layout {
       plan.rules.nms === "all" ? 1 : heads.some((h) => h.classId) ? Infinity : plan.classes + 1,
       batch,
       gathers ? cellsOf(heads) : 0,
-      {
-        ...(scalarOnly ? { column: SCAN_SCALAR_BYTES / 3, rows: 0 } : scanRoom(heads, plan.tensors)),
-        sorts: plan.rules.multiLabel,
-      },
+      scalarOnly ? { column: SCAN_SCALAR_BYTES / 3, rows: 0 } : scanRoom(heads, plan.tensors),
+      plan.rules.multiLabel,
     ),
   };
 }

@@ -328,7 +328,7 @@ function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; 
   const o = h.objectness;
   let objectness = 0;
   const bound = (most: number): number => (most === Infinity ? 1 : most);
-  const mostObjectness = o ? bound(highest(plan, o, h.objectnessFn)) : 1;
+  const mostObjectness = bound(highest(plan, o, h.objectnessFn));
   const mostClass = bound(highest(plan, h.score, h.scoreFn));
   if (o) {
     objectness = rawThreshold(plan.tensors[o.tensor], (x) => {

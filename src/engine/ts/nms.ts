@@ -12,7 +12,7 @@ import { sortMore } from "./sort.ts";
 import { inset, measureStrips, stripOf, strips } from "./strips.ts";
 import { fround } from "./value.ts";
 
-/** A little below 1, by 2^-22: more than the rounding of a quotient and of `leastIou` together. */
+/** A little below 1, by 2^-22: more than the rounding of a quotient and of its bound together. */
 const NEARLY_ONE = 0.9999997615814209;
 
 /** The top bit of each 16-bit lane of a word. */
@@ -29,7 +29,8 @@ export function nms(m: Memory, at: number): number {
   const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
   const chains = i32[plan + A.P_CHAINS] >> 2;
   const iou = f32[plan + A.P_IOU];
-  const least = leastIou(iou);
+  // A tiny threshold has too few digits for the proof.
+  const least = iou > 1e-30 ? fround(iou * NEARLY_ONE) : 0;
   const offsetX = f32[plan + A.P_OFFSET_X];
   const offsetY = f32[plan + A.P_OFFSET_Y];
   const hasOffset = offsetX !== 0 || offsetY !== 0;
@@ -145,11 +146,6 @@ export function nms(m: Memory, at: number): number {
 /** Returns the index of the chain of a class. */
 function chainOf(classId: number): number {
   return (classId ^ (Math.imul(classId >>> 8, 0x9e3779b1) >>> 24)) & (A.CHAINS - 1);
-}
-
-/** Returns a bound: a pair with intersection < bound * union has an IoU below the threshold. */
-function leastIou(iou: number): number {
-  return iou > 1e-30 ? fround(iou * NEARLY_ONE) : 0;
 }
 
 function positive(x: number): number {

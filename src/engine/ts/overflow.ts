@@ -16,10 +16,7 @@ export function makeRoom(m: Memory, plan: number): void {
 
   // Find the worst that stays, by score and then by index. Of no more than one row nothing stays.
   const scores = i32[plan + A.P_SCORES] >> 2;
-  const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
-  const sources = i32[plan + A.P_SOURCES] >> 2;
-  const boxes = i32[plan + A.P_BOXES] >> 2;
-  const last = wanted > 0 ? i32[(i32[plan + A.P_ORDER] >> 2) + wanted - 1] : 0;
+  const last = i32[(i32[plan + A.P_ORDER] >> 2) + wanted - 1];
   const floor = wanted > 0 ? f32[scores + last] : Infinity;
 
   // Move forward what stays.
@@ -27,10 +24,12 @@ export function makeRoom(m: Memory, plan: number): void {
   for (let i = 0; i < n; i++) {
     const score = f32[scores + i];
     if (score > floor || (score === floor && i <= last)) {
-      f32[scores + k] = score;
-      i32[classIds + k] = i32[classIds + i];
-      i32[sources + k] = i32[sources + i];
-      i32.copyWithin(boxes + 4 * k++, boxes + 4 * i, boxes + 4 * i + 4);
+      for (let column = A.P_SCORES; column <= A.P_BOXES; column++) {
+        const words = column === A.P_BOXES ? 4 : 1;
+        const from = (i32[plan + column] >> 2) + words * i;
+        i32.copyWithin(from - words * (i - k), from, from + words);
+      }
+      k++;
     }
   }
   i32[plan + A.P_CANDIDATES] = k;
