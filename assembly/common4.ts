@@ -239,7 +239,7 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     let lost = isAhead;
     if (isReference<T>()) {
       lost = v128.or(lost, i32x4.eq(maximum, i32x4.splat(0x7c00)));
-      if (ordered) lost = v128.or(lost, i32x4.eq(maximum, i32x4.splat(0)));
+      if (ordered) lost = v128.or(i32x4.eq(maximum, i32x4.splat(0)), lost);
     } else if (isFloat<T>()) lost = v128.or(lost, f32x4.eq(maximum, f32x4.splat(-Infinity)));
     let top = maximum;
     if (isReference<T>() || !isFloat<T>()) {

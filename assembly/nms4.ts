@@ -191,7 +191,7 @@ function overlaps(
   if (!v128.any_true(near)) return false;
   const quotients = f32x4.div(shared, union);
   const ious = v128.load_splat<f32>(plan + (P_IOU << 2));
-  return v128.any_true(v128.and(near, equal ? f32x4.ge(quotients, ious) : f32x4.gt(quotients, ious)));
+  return v128.any_true(v128.and(equal ? f32x4.ge(quotients, ious) : f32x4.gt(quotients, ious), near));
 }
 
 /** Makes an empty block, the newest of a chain. */

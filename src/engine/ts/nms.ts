@@ -88,7 +88,7 @@ export function nms(m: Memory, at: number): number {
         }
 
         // Choose the chains to search, and the chain that this box will hang in.
-        let chain = chains + chainOf(classId);
+        let chain = chains + ((classId ^ (Math.imul(classId >>> 8, 0x9e3779b1) >>> 24)) & (A.CHAINS - 1));
         let search = chain;
         let last = chain;
         let reach = 0;
@@ -141,11 +141,6 @@ export function nms(m: Memory, at: number): number {
   i32[plan + A.P_VISITED] = i;
   i32[plan + A.P_DETECTIONS] = kept;
   return kept;
-}
-
-/** Returns the index of the chain of a class. */
-function chainOf(classId: number): number {
-  return (classId ^ (Math.imul(classId >>> 8, 0x9e3779b1) >>> 24)) & (A.CHAINS - 1);
 }
 
 function positive(x: number): number {
