@@ -10,7 +10,6 @@ import { tempFolder } from "../support/files.ts";
 import { type FuzzCase, makeCase } from "../support/fuzz-case.ts";
 import { type MakeDecoder, runCase, shrink, writeCase } from "../support/fuzz-run.ts";
 
-const KNOWN = { iouAtThreshold: true, listTies: true };
 const folder = tempFolder();
 
 type Decoder = ReturnType<MakeDecoder>;
@@ -46,7 +45,7 @@ const deaf = withFault((decoder) => {
 function failing(make: MakeDecoder, from: number): number {
   for (let seed = from; ; seed++) {
     const c = makeCase(seed);
-    if (c && runCase(c, ["ts"], KNOWN, make).complaints.length > 0) return seed;
+    if (c && runCase(c, ["ts"], make).complaints.length > 0) return seed;
   }
 }
 
@@ -58,7 +57,7 @@ const elements = ({ steps: [{ outputs }] }: FuzzCase): number[] =>
 describe.each([1, 50, 100])("from seed %d on", (from) => {
   test("a fault of one frame becomes one frame of a few numbers, which the command line decodes", async () => {
     const seed = failing(losing, from);
-    const small = shrink(seed, "ts", KNOWN, losing);
+    const small = shrink(seed, "ts", losing);
     expect(small.run.complaints).not.toEqual([]);
     expect(small.case.steps).toHaveLength(1);
     expect(elements(small.case).length).toBeLessThan(20);
@@ -72,7 +71,7 @@ describe.each([1, 50, 100])("from seed %d on", (from) => {
 
   test("a fault of a change between frames keeps that change, and files of its frames", async () => {
     const seed = failing(deaf, from);
-    const { case: small, run } = shrink(seed, "ts", KNOWN, deaf);
+    const { case: small, run } = shrink(seed, "ts", deaf);
     expect(run.complaints).not.toEqual([]);
     expect(small.steps).toHaveLength(2);
     expect(small.steps.map(({ update }) => Object.keys(update ?? {}))).toEqual([[], ["confidenceThreshold"]]);
