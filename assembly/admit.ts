@@ -45,11 +45,9 @@ import {
   P_CAPACITY,
   P_CLASS_IDS,
   P_FLAGS,
-  P_FLOOR,
   P_EMPTY,
   P_NOT_FINITE,
   P_OUT_OF_RANGE,
-  P_OVERFLOW,
   P_SCORES,
   P_SOURCES,
   RULE_CLASS,
@@ -322,10 +320,6 @@ function emitWithClassId(plan: usize, head: usize, row: i32, classId: i32, score
 /** Appends a candidate, unless its score or box is not finite. If there is no room, the worst ones make room. */
 export function emit(plan: usize, head: usize, row: i32, classId: i32, score: f32): void {
   if (int(plan, P_CANDIDATES) >= int(plan, P_CAPACITY)) makeRoom(plan);
-  if (score <= flt(plan, P_FLOOR)) {
-    increment(plan, P_OVERFLOW);
-    return;
-  }
   const at = int(plan, P_CANDIDATES);
   const index = ptr(head, H_INDEX);
   const cell = index != 0 ? load<i32>(index + ((<usize>row) << 2)) : row;

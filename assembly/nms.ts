@@ -6,15 +6,15 @@
  * pixel offset is added to every width and height.
  *
  * The f32 quotient is compared with the f32 threshold t, as OpenCV and ONNX Runtime do. Few pairs are divided: a pair
- * with intersection < leastIou * union is below t. Proof: a quotient that rounds to t or more is at least
- * t (1 - 2^-24), which is above leastIou. So intersection > leastIou * union, and rounding the product keeps >=. At most
- * one pair of each candidate is above t, since that removes it.
+ * with intersection < least * union is below t, where least is t NEARLY_ONE. Proof, for a normal f32 t: a quotient that
+ * rounds to t or more is at least t (1 - 2^-24), which is above least. So intersection > least * union, and rounding the
+ * product keeps >=. At most one pair of each candidate is above t, since that removes it.
  *
  * Every kept box has a record (KEPT_* in abi.ts). Records hang in chains, so that a candidate meets few of them: the
  * chain of its class (`chainOf`), or one for each strip if suppression crosses classes (strips.ts).
  *
- * Only here: fillRecord, order, turned, meetsChain, overlaps, leastIou, chainOf. The TypeScript engine keeps these steps in `nms`, where
- * calls took 1.2 times as long.
+ * Only here: fillRecord, order, turned, meetsChain, overlaps, chainOf. The TypeScript engine keeps these steps in `nms`,
+ * where calls took 1.2 times as long.
  */
 import {
   CHAINS,
@@ -48,8 +48,8 @@ import { sortMore } from "./sort";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare, stripOf } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
 
-/** A little below 1, by 2^-22: more than the rounding of a quotient and of `leastIou` together. */
-const NEARLY_ONE: f32 = 0.99999976;
+/** A little below 1, by 2^-22: more than the rounding of a quotient and of its bound together. */
+export const NEARLY_ONE: f32 = 0.99999976;
 
 /** The top bit of each 16-bit lane of a u64. */
 const TOPS: u64 = 0x8000800080008000;
@@ -78,7 +78,7 @@ export function nms(plan: usize): i32 {
   const begin = beginOf(measured);
   const perUnit = perUnitOf(measured);
   const share = sideShare(flt(plan, P_IOU));
-  const least = leastIou(flt(plan, P_IOU));
+  const least = flt(plan, P_IOU) * NEARLY_ONE;
   let widest: f32 = 0;
 
   let record = ptr(plan, P_KEPT);
@@ -255,12 +255,4 @@ function overlaps(plan: usize, a: usize, b: usize, least: f32): bool {
   if (!(shared >= least * union)) return false;
   const iou = flt(plan, P_IOU);
   return int(plan, P_FLAGS) & FLAG_SUPPRESS_EQUAL ? shared / union >= iou : shared / union > iou;
-}
-
-/**
- * Returns a bound: a pair with intersection < bound * union has an IoU below the threshold. A tiny threshold has too
- * few digits for the proof, and gets 0.
- */
-export function leastIou(iou: f32): f32 {
-  return iou > 1e-30 ? iou * NEARLY_ONE : 0;
 }

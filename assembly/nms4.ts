@@ -34,7 +34,7 @@ import {
   STRIPS,
 } from "../src/core/abi";
 import { detect } from "./detect";
-import { chainOf, leastIou } from "./nms";
+import { NEARLY_ONE, chainOf } from "./nms";
 import { sortMore } from "./sort";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
@@ -48,7 +48,7 @@ export function suppress4(plan: usize): i32 {
   const classIds = ptr(plan, P_CLASS_IDS);
   const chains = ptr(plan, P_CHAINS);
   const iou = flt(plan, P_IOU);
-  const leasts = f32x4.splat(leastIou(iou));
+  const leasts = f32x4.splat(iou * NEARLY_ONE);
   const offsetX = flt(plan, P_OFFSET_X);
   const offsetY = flt(plan, P_OFFSET_Y);
   const offsets = f32x4(offsetX, offsetY, 0, 0);

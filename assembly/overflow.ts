@@ -1,15 +1,14 @@
 /**
  * Keeps the best candidates of a multi-label plan that has more of them than rows.
  *
- * When the columns are full, the best seven eighths stay, in the order of the scan. From then on a candidate has to be
- * better than the worst of these. One that is as good comes later, and ties go to the earlier one. So at the end the
- * columns hold the best candidates of all, and at least as many as seven eighths of the rows.
+ * When the columns are full, the best three quarters stay, in the order of the scan. A candidate that is dropped has
+ * three quarters of the columns before it. So at the end the columns hold at least so many of the best candidates of
+ * all, ties in the order of the scan.
  */
 import {
   P_BOXES,
   P_CANDIDATES,
   P_CLASS_IDS,
-  P_FLOOR,
   P_ORDER,
   P_OVERFLOW,
   P_SCORES,
@@ -19,10 +18,10 @@ import {
 import { sort, sortMore } from "./sort";
 import { copy, int, ptr, setInt } from "./word";
 
-/** Drops the worst eighth of the candidates. In a multi-label plan the scan and the sort share no scratch. */
+/** Drops the worst quarter of the candidates. In a multi-label plan the scan and the sort share no scratch. */
 export function makeRoom(plan: usize): void {
   const n = int(plan, P_CANDIDATES);
-  const wanted = n - (n >> 3) - 1;
+  const wanted = n - (n >> 2) - 1;
   sort(plan);
   while (int(plan, P_SORTED) < wanted) sortMore(plan);
 
@@ -51,5 +50,4 @@ export function makeRoom(plan: usize): void {
   const kept = <i32>(to >> 2);
   setInt(plan, P_CANDIDATES, kept);
   setInt(plan, P_OVERFLOW, int(plan, P_OVERFLOW) + n - kept);
-  store<f32>(plan + (P_FLOOR << 2), floor);
 }

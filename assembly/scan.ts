@@ -25,7 +25,6 @@ import {
   H_SCORE_RAW_THRESHOLD,
   H_SCORE_TYPE,
   P_CANDIDATES,
-  P_FLOOR,
   P_HEAD0,
   P_HEADS,
   P_EMPTY,
@@ -53,7 +52,6 @@ export function scan(plan: usize): i32 {
   setInt(plan, P_NOT_FINITE, 0);
   setInt(plan, P_EMPTY, 0);
   setInt(plan, P_OUT_OF_RANGE, 0);
-  store<f32>(plan + (P_FLOOR << 2), -1);
   let head = ptr(plan, P_HEAD0);
   for (let i = int(plan, P_HEADS); i > 0; i--) {
     scanHead(plan, head);

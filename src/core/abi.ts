@@ -50,9 +50,8 @@ export const P_ORDERED = 33; //      after sort: candidates that nms may look at
 export const P_DETECTIONS = 34; //   after nms: count of detections
 export const P_VISITED = 35; //      after nms: candidates that nms looked at
 export const P_SORTED = 36; //       candidates in order so far: all, or the best of many
-export const P_FLOOR = 37; //        f32: once the columns were full, a score has to be above this; -1 before
-export const P_EMPTY = 38; //         candidates dropped because the clamp left no area
-export const PLAN_WORDS = 39;
+export const P_EMPTY = 37; //        candidates dropped because the clamp left no area
+export const PLAN_WORDS = 38;
 
 export const FLAG_NMS_CLASS = 1; //      suppress within a class
 export const FLAG_NMS_ALL = 2; //        suppress across classes; without both flags nothing is suppressed

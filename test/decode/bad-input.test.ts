@@ -613,7 +613,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "a batch of half a billion images",
       () => createDecoderSync(V8, { outputs: [{ dims: [500_000_000, 6, 84] }] }),
-      "memory: got 4406000000000 bytes, expected at most 2147418112: fewer boxes, or a lower maxDetections",
+      "memory: got 4404000000000 bytes, expected at most 2147418112: fewer boxes, or a lower maxDetections",
     ],
   ]);
 

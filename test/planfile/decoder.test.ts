@@ -524,7 +524,7 @@ describe("a file that is no plan, or not whole", () => {
     [
       "a plan block in the head",
       () => inImage(F.I_PLAN, 0),
-      "got bytes 0..156 for a place or a count, expected 64..",
+      "got bytes 0..152 for a place or a count, expected 64..",
     ],
     [
       "more detections than rows",

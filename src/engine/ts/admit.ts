@@ -246,10 +246,6 @@ export function emit(m: Memory, plan: number, head: number, row: number, classId
   const { i32, f32 } = m;
   const score = scratch32[SCORE];
   if (i32[plan + A.P_CANDIDATES] >= i32[plan + A.P_CAPACITY]) makeRoom(m, plan);
-  if (score <= f32[plan + A.P_FLOOR]) {
-    i32[plan + A.P_OVERFLOW]++;
-    return;
-  }
   const at = i32[plan + A.P_CANDIDATES];
   const index = i32[head + A.H_INDEX] >> 2;
   const cell = index === 0 ? row : i32[index + row];

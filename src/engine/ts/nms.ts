@@ -29,8 +29,7 @@ export function nms(m: Memory, at: number): number {
   const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
   const chains = i32[plan + A.P_CHAINS] >> 2;
   const iou = f32[plan + A.P_IOU];
-  // A tiny threshold has too few digits for the proof.
-  const least = iou > 1e-30 ? fround(iou * NEARLY_ONE) : 0;
+  const least = fround(iou * NEARLY_ONE);
   const offsetX = f32[plan + A.P_OFFSET_X];
   const offsetY = f32[plan + A.P_OFFSET_Y];
   const hasOffset = offsetX !== 0 || offsetY !== 0;

@@ -6,11 +6,11 @@ import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 import { sort, sortMore } from "./sort.ts";
 
-/** Drops the worst eighth of the candidates. In a multi-label plan the scan and the sort share no scratch. */
+/** Drops the worst quarter of the candidates. In a multi-label plan the scan and the sort share no scratch. */
 export function makeRoom(m: Memory, plan: number): void {
   const { i32, f32 } = m;
   const n = i32[plan + A.P_CANDIDATES];
-  const wanted = n - (n >> 3) - 1;
+  const wanted = n - (n >> 2) - 1;
   sort(m, plan << 2);
   while (i32[plan + A.P_SORTED] < wanted) sortMore(m, plan << 2);
 
@@ -34,5 +34,4 @@ export function makeRoom(m: Memory, plan: number): void {
   }
   i32[plan + A.P_CANDIDATES] = k;
   i32[plan + A.P_OVERFLOW] += n - k;
-  f32[plan + A.P_FLOOR] = floor;
 }

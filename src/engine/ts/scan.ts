@@ -34,7 +34,6 @@ export function scan(m: Memory, at: number): number {
   i32[plan + A.P_NOT_FINITE] = 0;
   i32[plan + A.P_EMPTY] = 0;
   i32[plan + A.P_OUT_OF_RANGE] = 0;
-  m.f32[plan + A.P_FLOOR] = -1;
   let head = i32[plan + A.P_HEAD0] >> 2;
   for (let i = i32[plan + A.P_HEADS]; i > 0; i--) {
     scanHead(m, plan, head);
