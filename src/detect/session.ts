@@ -59,6 +59,7 @@ export interface Session {
 export interface Runtime<Source> {
   /** Name of the runtime in error messages. */
   readonly name: string;
+  /** Opens a network. */
   open(model: Source): Promise<Session>;
 }
 

@@ -16,15 +16,25 @@ export interface CanvasContext {
   font: string;
   textAlign: string;
   textBaseline: string;
+  /** Keeps the styles and the transformation. */
   save(): void;
+  /** Brings back what `save` kept. */
   restore(): void;
+  /** Moves the origin. */
   translate(x: number, y: number): void;
+  /** Draws the outline of a rectangle. */
   strokeRect(x: number, y: number, width: number, height: number): void;
+  /** Begins a new path. */
   beginPath(): void;
+  /** Begins a line of the path. */
   moveTo(x: number, y: number): void;
+  /** Adds a round corner to the path. */
   arcTo(x1: number, y1: number, x2: number, y2: number, radius: number): void;
+  /** Closes the line. */
   closePath(): void;
+  /** Fills the path. */
   fill(): void;
+  /** Writes a text, no wider than `maxWidth`. */
   fillText(text: string, x: number, y: number, maxWidth?: number): void;
 }
 

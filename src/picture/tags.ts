@@ -1,6 +1,7 @@
 /** Lays out boxes and their tags. All lengths are in pixels of the photo. */
 import type { Drawn } from "./drawn.ts";
 
+/** Part of a picture, in pixels. */
 export interface Area {
   readonly x: number;
   readonly y: number;
