@@ -105,6 +105,11 @@ export interface FamilyTraits {
   readonly softmax?: true;
   /** Order of the channels of a map with distributions. Usual: boxes first. */
   readonly classesFirst?: true;
+  /**
+   * With so many maps, distances are measured from the left upper corner of the cell. Usual: never, always from its
+   * centre.
+   */
+  readonly cornerMaps?: number;
   /** Bins of each side's distribution. Usual: 16. Networks with these bins are of this family. */
   readonly bins?: number;
   /** How many classes there are. "in shapes": the shapes or a class id column tell. Usual: the config has to say. */
@@ -293,6 +298,9 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
     raw: "sigmoid",
     classesFirst: true,
     bins: 8,
+    // NanoDet has maps at strides 8, 16, 32. NanoDet-Plus has one more, at 64, and centre priors without the half cell:
+    // RangiLyu/nanodet, nanodet_plus_head.py, get_single_level_center_priors.
+    cornerMaps: 4,
     word: /nanodet/,
     prepare: {
       resize: "stretch",

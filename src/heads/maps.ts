@@ -115,21 +115,24 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
 }
 
 /** Returns the interpretation of maps of distances. */
-const distances = (
+function distances(
   query: CountedQuery,
   bins: number,
   usual: Activation,
   matches: readonly TensorMatch[],
-  parts?: readonly TensorMatch[],
-): Interpretation =>
-  buildInterpretation(query, {
+  parts: readonly TensorMatch[] = matches,
+): Interpretation {
+  const fromCorner = parts.length === query.traits.cornerMaps;
+  const title = bins ? `distance distributions of ${bins} bins` : "left-top-right-bottom distances";
+  return buildInterpretation(query, {
     name: bins ? "dfl-grid" : "distance-grid",
-    title: bins ? `distance distributions of ${bins} bins` : "left-top-right-bottom distances",
+    title: fromCorner ? `${title} from the cell's left upper corner` : title,
     usual,
-    fields: () => ({ kind: "distance", rule: "class", bins, xyBias: 0.5 }),
+    fields: () => ({ kind: "distance", rule: "class", bins, xyBias: fromCorner ? 0 : 0.5 }),
     matches,
-    ...(parts && { parts }),
+    parts,
   });
+}
 
 /**
  * Reads FastestDet's maps [N,5+C,h,w]: objectness, then tx ty tw th, then classes; the network activated all scores.

@@ -682,7 +682,8 @@ describe("maps whose last cells stand out of the input: a cell is a stride wide,
     const row = (2704 + 676 + 169 + 3 * 7 + 3) * 33;
     data[row] = 0.9;
     for (let side = 0; side < 4; side++) data[row + 1 + side * 8 + 1] = 50;
-    expect(pixels({ family: "nanodet" }, data, [1, 3598, 33], [416, 416])).toEqual([160, 160, 288, 288]);
+    // Four maps: from the cell's left upper corner, 3 x 64 = 192, as nanodet_plus_head.py has its centre priors.
+    expect(pixels({ family: "nanodet" }, data, [1, 3598, 33], [416, 416])).toEqual([128, 128, 256, 256]);
   });
 
   test("YOLOX and YOLOv5 at 100 x 75", () => {

@@ -302,7 +302,11 @@ describe("detect", () => {
     await expect(createDetector(source, { labels: "coco" as "coco80" })).rejects.toThrow(
       "coco80, coco91, voc20, voc21",
     );
-    const detector = await createDetector(source, { labels: "coco80", classes: 80, confidenceThreshold: 0.6 });
+    const detector = await createDetector(source, {
+      labels: "coco80",
+      classes: 80,
+      confidenceThreshold: 0.6,
+    });
     const [found, ...others] = await detector.detect(pictureOf([dog, cat]));
     expect([found.label, others.length]).toEqual(["bicycle", 0]);
     detector.decoder.update({ confidenceThreshold: 0.4 });

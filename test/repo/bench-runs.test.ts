@@ -99,7 +99,12 @@ describe("options", () => {
 
   test.each([
     ["run.ts", "--engines", "simd,rust", "--engines: nothing is called rust. Give some of native, simd"],
-    ["scaling.ts", "--only", "threshold", "--only: nothing is called threshold. Give some of boxes, class-ids"],
+    [
+      "scaling.ts",
+      "--only",
+      "threshold",
+      "--only: nothing is called threshold. Give some of boxes, class-ids",
+    ],
     ["startup.ts", "--engines", "js", "--engines: nothing is called js. Give some of simd, scalar, ts."],
     ["run.ts", "--append", "", "Unknown option '--append'"],
   ])("%s %s %s exits with 2 and a sentence", (script, option, value, message) => {
