@@ -32,6 +32,8 @@ try {
   console.error(`got port ${port} in use, expected a free one: HUB_PORT=8790 npm run demo`);
   process.exit(1);
 }
+// Listen before the words that tell how to stop it: a signal that comes first would leave the hub behind.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => hub.signal("SIGTERM"));
 console.log(`
 A hub with a demo team of three devices runs at ${hub.url}
 
@@ -46,7 +48,6 @@ A hub with a demo team of three devices runs at ${hub.url}
 
 Ctrl-C stops it.
 `);
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => hub.signal("SIGTERM"));
 const code = await hub.ended;
 if (code !== 0) {
   console.error(hub.output);

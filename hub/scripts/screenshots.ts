@@ -52,18 +52,21 @@ const { hub, stop } = await prepare({
   HUB_SIGN_IN_BURST: "1000",
 });
 const browser = await chromium.launch({ executablePath, args: chromiumFlags });
-for (const [size, viewport] of Object.entries(SIZES)) {
-  const context = await browser.newContext({ viewport });
-  const page = await context.newPage();
-  await tour(page, stop, async (name) => {
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(target, `${name}-${size}-${colorScheme}.png`) });
-    }
-  });
-  await context.close();
+try {
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    const context = await browser.newContext({ viewport });
+    const page = await context.newPage();
+    await tour(page, stop, async (name) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({ path: join(target, `${name}-${size}-${colorScheme}.png`) });
+      }
+    });
+    await context.close();
+  }
+} finally {
+  await browser.close();
+  await hub.stop();
 }
-await browser.close();
-await hub.stop();
 rmSync(folder, { recursive: true, force: true });
 console.log(`Pictures are in ${target}.`);

@@ -19,7 +19,6 @@ export interface ConnectionOptions {
   readonly perAddress: number | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly logPauseMs?: number;
 }
 
 /** Closes connections over a limit before a byte of them is read. Counts and logs each of them. */
@@ -55,7 +54,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): vo
 }
 
 /** Returns a function that logs the first refusal at once, and those of the following pause in one line. */
-function createRefusalLog({ log, logPauseMs = LOG_PAUSE_MS }: ConnectionOptions) {
+function createRefusalLog({ log }: ConnectionOptions) {
   const counts = { address: 0, total: 0 };
   let pause: NodeJS.Timeout | undefined;
   let last = "";
@@ -66,7 +65,7 @@ function createRefusalLog({ log, logPauseMs = LOG_PAUSE_MS }: ConnectionOptions)
     if (refused === 0) return;
     log.warn({ refused, overAddressLimit: counts.address, overTotalLimit: counts.total, last }, "connections refused");
     counts.address = counts.total = 0;
-    pause = setTimeout(write, logPauseMs).unref();
+    pause = setTimeout(write, LOG_PAUSE_MS).unref();
   }
 
   return (limit: ConnectionLimit, address: string): void => {

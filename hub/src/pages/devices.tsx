@@ -1,6 +1,6 @@
 /**
- * Devices of a team: search, pages, adding, renaming, removing. What the page shows is in its address: the search, the
- * page, and the row whose form is open. So Back, reload and a link to a colleague show the same.
+ * Devices of a team: search, pages, adding, renaming, removing. The address holds the state of the page: the search,
+ * the page of the list, and the row whose form is open. Back, reload and a link to a colleague show the same.
  */
 import { csrfOf } from "../auth/session.ts";
 import type { UserError } from "../core/errors.ts";
@@ -110,7 +110,7 @@ function viewOf({ search: text }: Exchange): View {
   };
 }
 
-/** Returns the address of a view. What is as it is without saying is left out. */
+/** Returns the query of a view, without what is the default. */
 function queryOf({ search, page, rename, remove }: View): string {
   const query = new URLSearchParams();
   if (search !== "") query.set("q", search);
@@ -124,7 +124,7 @@ function queryOf({ search, page, rename, remove }: View): string {
 function addressOf({ team }: Member, view: View): string {
   const { rename, remove } = view;
   const open = rename ?? remove;
-  return `/teams/${team.id}/devices${queryOf(view)}${open === undefined ? "" : `#device-${open}`}`;
+  return `/teams/${team.id}/devices${queryOf(view)}${open === undefined ? "" : `#device-${encodeURIComponent(open)}`}`;
 }
 
 async function devicesPage({ db }: Site, visit: Member, asked: View, problem?: UserError): Promise<Answer> {

@@ -1,6 +1,6 @@
 /**
- * What a change did, told on the page after it. The message travels in the address, sealed for the session and the
- * page: nobody else can make the hub say something.
+ * Messages that tell, on the next page, what a change did. A message travels in the address, sealed for the session and
+ * the page: nobody else can make the hub say something.
  */
 import { seal, sameText } from "../core/ids.ts";
 import type { Exchange } from "../http/exchange.ts";

@@ -44,7 +44,7 @@ export function registerSignIn(router: Router, site: Site, guards: Guards): void
   );
 }
 
-/** What the address of the sign-in page says after signing out. */
+/** Query of the sign-in page's address after signing out. */
 const SIGNED_OUT = "signed-out";
 const WRONG = "This email and password do not belong together.";
 const again = (problem: string, status: number, email = ""): Answer =>

@@ -20,6 +20,9 @@ async function demo(folder: string): Promise<string> {
       if (said.includes("Ctrl-C stops it")) child.kill("SIGTERM");
     });
   await ended;
+  const url = /runs at (\S+)/.exec(said)?.[1];
+  // The hub ends with the demo: nothing listens any more.
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   return said;
 }
 

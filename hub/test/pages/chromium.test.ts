@@ -250,7 +250,7 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("Front door is back.").waitFor();
     expect(await listed()).toEqual(before);
-    // What happened is told once.
+    // The message is told once.
     await page.reload();
     expect(await page.getByText("is back.").count()).toBe(0);
   });

@@ -1,4 +1,4 @@
-/** What the pages say when something cannot be done, and where the address bar leads after a form. */
+/** Messages of pages when something cannot be done, and the address bar after a form. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { kinds, Person, placeOf } from "../support/hub.ts";
@@ -47,6 +47,11 @@ describe("the address bar after a form", () => {
     const answer = await site.admin.get(`${site.base}/keys`);
     expect([answer.status, placeOf(answer)]).toEqual([303, settings]);
     expect((await site.admin.get(settings)).html).not.toContain(key.slice(4));
+    // A part of a path may hold anything. A header may not.
+    for (const id of ["%0d%0aSet-Cookie:%20a=b", "%E6%B8%A9", "%22%3E%3Cscript%3E"]) {
+      const { status, headers } = await site.admin.get(`${site.base}/devices/${id}/remove`);
+      expect([id, status, headers.get("set-cookie")]).toEqual([id, 303, null]);
+    }
     expect(placeOf(await site.admin.get(`${site.base}/devices/abc/rename?q=x&page=2`))).toBe(
       `${site.base}/devices?q=x&page=2&rename=abc`,
     );

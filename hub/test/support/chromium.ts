@@ -1,4 +1,4 @@
-/** Where Chromium may be, and its flags: no display, no sandbox (tests may run as root), no calls of its own. */
+/** Paths of Chromium, and its flags: no display, no sandbox (tests may run as root), no calls of its own. */
 export const chromiumPaths = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 export const chromiumFlags = [

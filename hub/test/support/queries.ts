@@ -2,7 +2,7 @@
 import { initGraphQLTada } from "gql.tada";
 import type { introspection } from "./introspection.d.ts";
 
-/** What `LIST` answers. */
+/** The data that answers `LIST`. */
 export interface List {
   team: { devices: { nodes: { id: string; name: string }[] } };
 }
