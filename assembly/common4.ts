@@ -81,7 +81,7 @@ export function isCommon4(plan: usize, head: usize): bool {
   );
 }
 
-/** Returns the k-th row of a list, or its last row: a lane without a row of its own then reads where another does. */
+/** Returns row k of a list, or the last row if k is beyond: unused lanes read a valid address. */
 // @ts-ignore: decorator
 @inline
 function rowAt(list: usize, k: i32, count: i32): i32 {
@@ -123,7 +123,7 @@ function loadOneClass(plan: usize, head: usize, list: usize, count: i32): usize 
   }
   for (let k: usize = 0; k < n; k += 16) {
     const r0 = load<i32>(list + k);
-    // Rows of a list ascend, so these four are neighbours.
+    // Rows ascend: if the fourth is the first plus 3, the four are neighbours.
     if (cell == 4 && k + 16 <= n && load<i32>(list + k, 12) - r0 == 3) {
       v128.store(values + k, v128.load(at + ((<usize>r0) << 2)));
       continue;
@@ -188,7 +188,7 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   if (isReference<T>()) ordered = int(head, H_SCORE_RAW_THRESHOLD) <= 0;
   let n: usize = 0;
   let k = 0;
-  // Test at the end of the loops: V8 computes what does not change where it is needed first, which is then before the
+  // Use do-while: V8 then computes loop invariants once, before the
   // loop.
   do {
     const r0 = load<i32>(list + ((<usize>k) << 2));
@@ -370,7 +370,7 @@ function admitScores(
   const base = int(head, H_CLASS_BASE);
   const bases = i32x4.splat(base);
   const zero = f32x4.splat(0);
-  // Without objectness, load the scores in its place.
+  // Without objectness, load the values instead: no branch, and the result is unused.
   const objectnessColumn = objectnesses != 0 ? objectnesses : values;
   let m: usize = 0;
   for (let k: usize = 0; k < n; k += 16) {
@@ -445,7 +445,7 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
   let notFinite = 0;
   let empty = 0;
   for (let k: usize = 0; k < n; k += 16) {
-    // Take fours of plain rows first, as far as all are kept.
+    // Plain rows: append four at a time while all four are kept.
     if (hasRows) {
       setInt(plan, P_CANDIDATES, <i32>(at >> 2));
       k = emitRows(plan, head, list, k, n);
@@ -462,7 +462,7 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
     else
       for (let j: usize = 0; j < 16; j += 4)
         store<u32>(cells + j, load<u32>(index + ((<usize>load<u32>(list + k + j)) << 2)));
-    // `box4` needs cells below 2^22.
+    // `box4` needs cell numbers below 2^22. `emit` takes the others.
     if (v128.any_true(i32x4.shr_u(v128.load(cells), 22))) {
       setInt(plan, P_CANDIDATES, <i32>(at >> 2));
       for (let j = 0; j < lanes; j++) {

@@ -6,7 +6,7 @@
  *
  *     chains[chainOf(class id)] -> | x1 x1 x1 x1 | y1 ... | x2 ... | y2 ... | area ... | next  class id  count | -> ...
  *
- * Unused places of a block have an infinite area, so their IoU is 0 with every box.
+ * Unused places of a block have an infinite area: the union is infinite, and no threshold is reached.
  */
 import {
   CHAINS,
@@ -56,7 +56,7 @@ export function suppress4(plan: usize): i32 {
   const acrossClasses = (flags & FLAG_NMS_ALL) != 0;
   const suppress = acrossClasses || (flags & FLAG_NMS_CLASS) != 0;
 
-  // The proof of the strips needs an intersection above 0 and boxes without an offset.
+  // Strips need suppression at `>` and no pixel offset (proof in strips.ts).
   const inStrips = acrossClasses && !equal && offsetX == 0 && offsetY == 0;
   if (suppress) clear(chains, (inStrips ? STRIPS : CHAINS) << 2);
   const measured: u64 = inStrips ? measureStrips(plan) : 0;
@@ -104,7 +104,7 @@ export function suppress4(plan: usize): i32 {
             for (let block = <usize>load<u32>(at); block != 0; block = <usize>load<u32>(block, KEPT4_NEXT)) {
               const width = sharedWidth(block, left, right);
               const height = sharedHeight(block, top, bottom);
-              // A height below 0 need not become 0: the intersection is not above 0 then, and never suppresses here.
+              // Do not clamp a negative height: the product is then 0 or less, which never suppresses here.
               if (overlaps(plan, block, width, height, areas, leasts, false)) {
                 isSuppressed = true;
                 break;

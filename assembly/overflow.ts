@@ -18,7 +18,7 @@ import {
 import { sort, sortMore } from "./sort";
 import { copy, int, ptr, setInt } from "./word";
 
-/** Drops the worst quarter of the candidates. In a multi-label plan the scan and the sort share no scratch. */
+/** Drops the worst quarter of the candidates, and one more. In a multi-label plan the scan and the sort share no scratch. */
 export function makeRoom(plan: usize): void {
   const n = int(plan, P_CANDIDATES);
   const wanted = n - (n >> 2) - 1;

@@ -146,13 +146,13 @@ export function headThresholds(
 
 // ---- Range -------------------------------------------------------------------------------------------
 
-/** Returns by how much a probability may exceed 1: one step of its element type. */
+/** Returns by how much a probability may exceed 1: 1e-5 for f32, two steps of f16, one quantisation step. */
 export function slack({ type, scale }: TensorSpec): number {
   if (type === "f32") return 1e-5;
   return type === "f16" ? 2 ** -9 : (scale ?? 1);
 }
 
-/** Returns the largest probability that a tensor may hold. Logits, and what is not looked at, have no limit. */
+/** Returns the largest probability that a tensor may hold. Logits and absent columns have no limit. */
 function highest(plan: Plan, column: Head["objectness"], fn: Fn): number {
   const isProbability = column !== null && fn === "none" && plan.activation !== "logits";
   return isProbability ? 1 + slack(plan.tensors[column.tensor]) : Infinity;
@@ -213,7 +213,7 @@ export function scoreCell(
   const mostObjectness = highest(plan, head.objectness, head.objectnessFn);
   const mostClass = rule === "objectness" ? Infinity : highest(plan, head.score, head.scoreFn);
 
-  // Each has to pass with the best of the other that there may be: one above 1 must not lift a cell over the threshold.
+  // Test each factor with the largest allowed value of the other: an invalid value above 1 must not lift a cell.
   const bestClass = Number.isFinite(mostClass) ? mostClass : 1;
   const open = classes.filter(({ raw, objectness: o, classScore }) => {
     if (raw === -Infinity || (o !== null && !passesObjectness(rule, o, bestClass, thresholds.lowest, gate)))

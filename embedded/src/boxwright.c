@@ -126,8 +126,9 @@ static bxw_status check_capacity(bxw_decoder *d, const uint8_t *plan) {
     if (!fits(first, heads, BXW_HEAD_WORDS * 4, image)) return refuse(d, BXW_DAMAGED, first, image);
     for (uint32_t i = 0; i < heads; i++)
         cells += word(d->plan + first + (size_t)i * BXW_HEAD_WORDS * 4, BXW_H_CELLS);
-    if (cells > capacity && !(word(plan, BXW_P_FLAGS) & BXW_FLAG_MULTI_LABEL))
-        return refuse(d, BXW_DAMAGED, (size_t)cells, capacity);
+    /* A full multi-label plan makes room by dropping candidates, and so needs some. */
+    const uint32_t least = word(plan, BXW_P_FLAGS) & BXW_FLAG_MULTI_LABEL ? cells > 0 : (uint32_t)cells;
+    if (capacity < least || cells > UINT32_MAX) return refuse(d, BXW_DAMAGED, (size_t)cells, capacity);
     return BXW_OK;
 }
 

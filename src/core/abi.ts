@@ -45,7 +45,7 @@ export const P_ROWS = 28; //           bytes of the rows of scratch, see COLUMN_
 export const P_CANDIDATES = 29; //   after scan: count of candidates
 export const P_OVERFLOW = 30; //     candidates that found no room: the worst ones (multi-label plans only)
 export const P_NOT_FINITE = 31; //   candidates dropped because box, score or class id was not finite
-export const P_OUT_OF_RANGE = 32; // candidates dropped because a probability was outside [0, 1]
+export const P_OUT_OF_RANGE = 32; // candidates dropped because a probability was above 1
 export const P_ORDERED = 33; //      after sort: candidates that nms may look at
 export const P_DETECTIONS = 34; //   after nms: count of detections
 export const P_VISITED = 35; //      after nms: candidates that nms looked at
@@ -190,7 +190,7 @@ export const SCAN_BYTES = 3 * COLUMN_BYTES + GROUP_ROWS_BYTES;
 export const SCAN_COLUMN_BYTES = 3 * COLUMN_BYTES + PLAIN_ROWS_BYTES;
 /** Bytes of the scratch that the kernel without vectors needs. */
 export const SCAN_SCALAR_BYTES = 3 * COLUMN_BYTES;
-/** First address that a layout hands out. Address 0 stays unused, so that a forgotten pointer is caught. */
+/** First address that a layout hands out. Address 0 stays unused, since address 0 means "none". */
 export const FIRST_ADDRESS = 64;
 /** Up to this many candidates are sorted by insertion. */
 export const SORT_SMALL = 24;

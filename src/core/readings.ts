@@ -22,7 +22,7 @@ export interface ReadingTraits {
   readonly maps?: true;
   /** Several heads, one per anchor, share a feature map. */
   readonly anchors?: true;
-  /** The tensor has one row per box. Its shape can also be that of a feature map one cell high. */
+  /** Raw rows, one per box, unfinished by the network. Their shape can also be a feature map one cell high. */
   readonly rows?: true;
   /** The tensor has one row per cell of all feature maps. */
   readonly rowPerCell?: true;
@@ -34,7 +34,7 @@ export interface ReadingTraits {
   readonly finished?: true;
   /** The network gives each object once. Nothing is suppressed unless the config names the rule. */
   readonly suppressed?: true;
-  /** The network's own list may reach over the edge. Nothing is clamped unless the config names the rule. */
+  /** Boxes may reach beyond the image. They are clamped only if the config names the rule. */
   readonly unclamped?: true;
   /** The class id column counts from the first class; it never counts a background. */
   readonly bareClassIds?: true;

@@ -6,7 +6,7 @@ import type { Ready } from "./loop.ts";
 
 /** The best score of a frame, and where it came from. */
 export interface Best {
-  /** 0..1. Above the threshold if the frame has candidates. */
+  /** 0..1. It passes the threshold if the frame has candidates. */
   readonly confidence: number;
   readonly class_id: number;
   /** The config's label, or the class id as text if it has none. */
@@ -52,13 +52,13 @@ function bestOf({ detections }: Work, columns: readonly Columns[]): Best | null 
 }
 
 /**
- * Runs the scan of each image again, with the threshold 0. So the arithmetic is that of every frame, for every kind of
- * head. Detections stay as they are, and the counts of the frame are put back.
+ * Scans each image again with threshold 0. The kernel computes the scores, so they agree for every kind of head. The
+ * detections are not touched. The plan blocks are restored.
  */
 function scanAll(work: Work, thresholds: Thresholds): Best | null {
   const { engine, blocks } = work;
   const { i32, f32 } = work.memory;
-  const counts = blocks.map((block) => i32.slice(block >> 2, (block >> 2) + A.PLAN_WORDS));
+  const saved = blocks.map((block) => i32.slice(block >> 2, (block >> 2) + A.PLAN_WORDS));
   writeThresholds(work, { ...thresholds, confidenceThreshold: 0 });
   const candidates = blocks.map((block, image) => {
     const p = block >> 2;
@@ -76,6 +76,6 @@ function scanAll(work: Work, thresholds: Thresholds): Best | null {
     };
   });
   writeThresholds(work, thresholds);
-  blocks.forEach((block, image) => i32.set(counts[image], block >> 2));
+  blocks.forEach((block, image) => i32.set(saved[image], block >> 2));
   return bestOf(work, candidates);
 }

@@ -225,7 +225,7 @@ class TensorDecoder implements Decoder {
       this.#build(interpreted);
       this.#isFixed = true;
     }
-    this.#diagnostics.tell();
+    this.#diagnostics.report();
   }
 
   get configHash(): string | null {
@@ -234,13 +234,13 @@ class TensorDecoder implements Decoder {
 
   decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
     const found = this.#decode(outputs, oneFrame(frame), oneImage);
-    this.#diagnostics.tell();
+    this.#diagnostics.report();
     return this.#isFresh ? found.copy() : found;
   }
 
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
     const found = this.#decode(outputs, frames, allImages);
-    this.#diagnostics.tell();
+    this.#diagnostics.report();
     return this.#isFresh ? found.map((d) => d.copy()) : found;
   }
 
@@ -280,7 +280,8 @@ class TensorDecoder implements Decoder {
       this.#diagnostics.beforeScan(work, blocks === work.blocks);
       this.#loop.run(work, frames, blocks);
       this.#best = undefined;
-      this.#diagnostics.afterFrame(work, this, this.#thresholds.confidenceThreshold);
+      if (this.#diagnostics.afterFrame())
+        this.#diagnostics.checkBest(work, this.best, this.#thresholds.confidenceThreshold);
       return result;
     } finally {
       if (outputs !== undefined && this.#work) forgetTensors(this.#work.inputs);

@@ -1,7 +1,7 @@
 /**
- * Notices mistakes in frames. The first frame of a plan is looked at in full, later ones only where that
- * costs nothing. What the config rules out is an error; what is only suspicious becomes a note of `describe()`, and
- * `onNote` gets it.
+ * Finds frames that contradict the config. The first frame of a plan is checked in full. Later frames are checked if
+ * they have the first candidates, or if they end a long run of empty frames. A contradiction throws a TensorError.
+ * A suspicion becomes a note of `describe()`, and `onNote` receives it.
  */
 import * as A from "../core/abi.ts";
 import type { Config } from "../config/types.ts";
@@ -24,9 +24,9 @@ import type { Stats } from "./stats.ts";
 type Work = MemoryImage & Ready;
 type FrameCounts = Pick<Stats, "frames" | "candidates">;
 
-/** Empty frames in a row after which the best score is looked at. Then after twice as many, and so on. */
+/** Empty frames in a row before the best score is checked. Then after twice as many, and so on. */
 const LONG_EMPTY = 30;
-/** Scores below this part of the threshold are far below: the best of a dark, empty scene is above a thousandth. */
+/** A best score below threshold * FAR_BELOW is suspicious: even a dark, empty scene gives about 0.001 or more. */
 const FAR_BELOW = 0.004;
 
 export class Diagnostics {
@@ -34,16 +34,20 @@ export class Diagnostics {
   readonly #stats: FrameCounts;
   readonly #onNote: ((note: string) => void) | null;
   readonly #notes: string[] = [];
-  /** Notes that `onNote` got, over all plans. */
-  readonly #told = new Set<string>();
+  /** Notes that `onNote` received, over all plans. */
+  readonly #reported = new Set<string>();
+  /** How many of `#notes` were reported. */
+  #reportedCount = 0;
   #labels: readonly string[] | null = null;
   #hasCheckedScores = false;
   #hasCheckedBoxes = false;
-  /** The last frame without candidates had NaN, and a note says so. */
-  #hasMetNaN = false;
+  /** The boxes of an image whose clamp left none were checked. */
+  #hasCheckedEmptied = false;
+  /** A note of this plan already tells of values that are not finite. */
+  #hasToldNotFinite = false;
   /** Empty frames in a row. */
   #emptyFrames = 0;
-  /** Count of empty frames in a row at which the best score is looked at; Infinity: a note has said it. */
+  /** The run length of empty frames at which the best score is checked. Infinity: a note has told it. */
   #nextLook = 1;
 
   constructor(config: Config, stats: FrameCounts, onNote: ((note: string) => void) | null) {
@@ -57,7 +61,7 @@ export class Diagnostics {
     return this.#notes;
   }
 
-  /** True if the next frame has to be copied whole. Gathered rows do not tell what did not pass. */
+  /** True if the next frame has to be copied whole: gathered rows lack the scores that did not pass. */
   get wantsWhole(): boolean {
     return !this.#hasCheckedScores || this.#emptyFrames + 1 === this.#nextLook;
   }
@@ -66,11 +70,13 @@ export class Diagnostics {
   begin(notes: readonly string[], labels: readonly string[] | null): void {
     this.#labels = labels;
     this.#notes.splice(0, Infinity, ...notes);
+    this.#reportedCount = 0;
     this.#emptyFrames = 0;
     this.#nextLook = 1;
     this.#hasCheckedScores = false;
     this.#hasCheckedBoxes = false;
-    this.#hasMetNaN = false;
+    this.#hasCheckedEmptied = false;
+    this.#hasToldNotFinite = false;
   }
 
   /**
@@ -81,7 +87,7 @@ export class Diagnostics {
     if (this.#hasCheckedScores || !isWhole) return;
     checkDistributions(work);
     const lost = checkProbabilities(work);
-    this.#hasMetNaN = lost > 0;
+    this.#hasToldNotFinite = lost > 0;
     if (lost > 0) this.#notes.push(`${lost} scores of the first frame are NaN, which pass no threshold`);
     if (looksActivated(work))
       this.#notes.push(
@@ -92,63 +98,70 @@ export class Diagnostics {
 
   /**
    * Looks at the first candidates there are, and at frames without any.
-   * @throws TensorError for a probability outside 0..1, and for boxes that are not what the config says
+   * @throws TensorError for a probability above 1, and for boxes that contradict the config
    */
   afterImage(work: Work, image: number, block: number, candidates: number): void {
     if (isOutOfRange(work, block)) throw outOfRange(work.plan, work.plan.about, null);
     if (candidates > 0) {
       if (!this.#hasCheckedBoxes) this.#checkBoxes(work, image, block);
-    } else if (!this.#hasCheckedBoxes && work.memory.i32[(block >> 2) + A.P_EMPTY] > 0) {
-      this.#checkEmptied(work, image, block);
-    } else if (!this.#hasMetNaN) {
+    } else if (!this.#hasCheckedEmptied && work.memory.i32[(block >> 2) + A.P_EMPTY] > 0) {
+      this.#checkEmptied(work, block);
+    } else if (!this.#hasToldNotFinite) {
       const isWhole = block === work.blocks[image];
       const note = this.#noteOfNaN(work, image, isWhole, work.memory.i32[(block >> 2) + A.P_NOT_FINITE]);
       if (note !== null) this.#notes.push(note);
-      this.#hasMetNaN = note !== null;
+      this.#hasToldNotFinite = note !== null;
     }
   }
 
-  /** Looks at the best score of the first frame if it is empty, and of frames that follow many empty ones. */
-  afterFrame(
-    work: Work,
-    decoder: { readonly best: Best | null },
-    threshold: number | readonly number[],
-  ): void {
+  /**
+   * Counts empty frames. Returns true if the best score of this one has to be checked: the first frame, and frames that
+   * follow many empty ones.
+   */
+  afterFrame(): boolean {
     if (this.#stats.candidates > 0) {
       this.#emptyFrames = 0;
       this.#nextLook = Math.max(this.#nextLook, LONG_EMPTY);
-      return;
+      return false;
     }
-    if (++this.#emptyFrames !== this.#nextLook) return;
+    return ++this.#emptyFrames === this.#nextLook;
+  }
+
+  /** Checks the best score of an empty frame. `threshold`: the one of the config, or one per class. */
+  checkBest(work: Work, best: Best | null, threshold: number | readonly number[]): void {
     this.#nextLook = Math.max(LONG_EMPTY, this.#emptyFrames * 2);
-    if (this.#hasMetNaN || !tellsEmptyScenes(work)) return;
-    const note = noteOfEmpty(this.#emptyFrames, decoder.best, Math.min(...[threshold].flat()));
+    if (this.#hasToldNotFinite || !hasScoresInEmptyScenes(work)) return;
+    const note = noteOfEmpty(this.#emptyFrames, best, Math.min(...[threshold].flat()));
     if (note === null) return;
     this.#notes.push(note);
     this.#nextLook = Infinity;
   }
 
-  /** Calls `onNote` with each note that it did not get yet. */
-  tell(): void {
-    if (this.#onNote === null || this.#told.size === this.#notes.length) return;
-    for (const note of this.#notes)
-      if (!this.#told.has(note)) {
-        this.#told.add(note);
-        this.#onNote(note);
-      }
+  /** Calls `onNote` with each note that it has not received yet. */
+  report(): void {
+    const onNote = this.#onNote;
+    if (onNote === null) return;
+    while (this.#reportedCount < this.#notes.length) {
+      const note = this.#notes[this.#reportedCount++];
+      if (this.#reported.has(note)) continue;
+      this.#reported.add(note);
+      onNote(note);
+    }
   }
 
   /**
-   * Looks at the boxes of a frame whose clamp left none of them, as they were before the clamp: they may be in another
-   * unit. The scan runs again without the clamp, and a last time with it, so that the memory is as it was.
+   * Checks the boxes of an image whose clamp left none, as they were before the clamp: their unit may be wrong. Scans
+   * without the clamp, then once more with it to restore memory.
    */
-  #checkEmptied(work: Work, image: number, block: number): void {
+  #checkEmptied(work: Work, block: number): void {
+    this.#hasCheckedEmptied = true;
     const { engine, memory } = work;
     const flags = (block >> 2) + A.P_FLAGS;
     memory.i32[flags] &= ~A.FLAG_CLAMP_BEFORE;
     try {
       engine.scan(block);
-      this.#checkBoxes(work, image, block);
+      const note = checkBoxes(work, block);
+      if (note !== null) this.#notes.push(note);
     } finally {
       memory.i32[flags] |= A.FLAG_CLAMP_BEFORE;
       engine.scan(block);
@@ -167,7 +180,7 @@ export class Diagnostics {
     this.#hasCheckedBoxes = true;
   }
 
-  /** Returns what a frame without candidates says of NaN. */
+  /** Returns the note on NaN or infinite values of an image without candidates; null if there are none. */
   #noteOfNaN(work: Work, image: number, isWhole: boolean, notFinite: number): string | null {
     const { frames } = this.#stats;
     if (notFinite > 0) return `boxes of frame ${frames} are NaN or infinite, and dropped: ${notFinite}`;
@@ -178,9 +191,10 @@ export class Diagnostics {
 }
 
 /**
- * True if even an empty scene gives scores above 0. A list may be empty, and small scores are 0 in quantised tensors.
+ * True if an empty scene still has scores above 0. False for finished lists, which may be empty, and for quantised
+ * scores, which round to 0.
  */
-const tellsEmptyScenes = ({ plan }: Work): boolean =>
+const hasScoresInEmptyScenes = ({ plan }: Work): boolean =>
   !READINGS[plan.reading].finished &&
   plan.heads.every((h) => h.marker === null && h.count === null && isFloat(plan.tensors[h.score.tensor]));
 

@@ -46,7 +46,7 @@ export interface Inputs {
   readonly ownNames: readonly (string | null)[] | null;
   /** Facts that were given about each tensor before its data. */
   readonly known: readonly Known[];
-  /** Spelling of the type that came with each tensor last, once it was looked at. */
+  /** The `type` that each tensor last stated, once it was resolved; undefined before. */
   readonly types: (string | null | undefined)[];
   /** The tensors of the current frame; null between frames. Kept, so that a frame makes no garbage. */
   readonly given: (TensorInput | null)[];

@@ -24,11 +24,11 @@ export type Frames = Frame | readonly Frame[] | undefined;
 /** Called after each image with its index, its plan block and the number of its candidates. */
 export type AfterImage = (image: number, block: number, candidates: number) => void;
 
-/** Decodes the frames that stand in memory, one after the other. Makes no garbage. */
+/** Decodes the images of one call, one after the other. Allocates nothing. */
 export class FrameLoop {
   readonly #stats: Counters;
   readonly #afterImage: AfterImage;
-  /** The last frozen frame and what undoes it. A frame that is not frozen may change in place, unseen. */
+  /** Cache: the last frame and its transform. Only a frozen frame is kept: another one may change in place. */
   #frame: Frame | null = null;
   #affine: Affine = IDENTITY;
   #isRunning = false;
@@ -38,14 +38,14 @@ export class FrameLoop {
     this.#afterImage = afterImage;
   }
 
-  /** Forgets the last frame: the input size may be another. */
+  /** Clears the cached frame: the input size may have changed. */
   reset(): void {
     this.#frame = null;
   }
 
   /**
-   * Begins a call. A getter of the caller's tensors that decodes would overwrite the memory of the frame it is read
-   * for, so a second call is refused until `leave`.
+   * Begins a call. Refuses another one until `leave`: a getter on the caller's tensors could call decode() and
+   * overwrite the memory of this call.
    */
   enter(): void {
     if (this.#isRunning)
@@ -109,6 +109,6 @@ export function oneImage(ready: Ready): Detections {
   return ready.detections[0];
 }
 
-/** True if a kernel met a probability outside 0..1 in the image of this plan block. */
+/** True if the kernel found a probability above 1, beyond the slack of its element type, in this plan block. */
 export const isOutOfRange = ({ engine }: Ready, block: number): boolean =>
   engine.memory.i32[(block >> 2) + A.P_OUT_OF_RANGE] > 0;

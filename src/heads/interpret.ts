@@ -9,7 +9,9 @@ import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 import { preferred } from "./match.ts";
 import { type HeadQuery, namesOf } from "./query.ts";
 
-/** Returns every interpretation of the tensors that the query leaves, those first whose outputs the roles name. */
+/**
+ * Returns the distinct interpretations of the tensors. If some use every output that `roles` names, only those.
+ */
 export function interpret(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const named = namesOf(query.roles);
   return preferred(distinct(readAll(query, specs)), ({ uses }) =>

@@ -25,7 +25,7 @@ export interface TensorMatch extends HeadOrigin {
   readonly objectness: Column | null;
 }
 
-/** Channels of one tensor: how many, and at which boxes, scores and objectness begin. */
+/** The channel count of one tensor, and the first channel of its boxes, scores and objectness. */
 export interface Channels {
   readonly count: number;
   readonly boxes?: number;
@@ -165,9 +165,9 @@ export function levels<M extends TensorMatch>(
 }
 
 /**
- * Returns choices of matches with each tensor in one of them, largest map first. A tensor may play two parts
- * (objectness and score of one class, or boxes and as many classes). Then there are two choices: first found, and last
- * found.
+ * Returns two choices of matches, largest map first. In a choice no two matches share a tensor. The first choice takes
+ * the matches in order, the second in reverse. They differ only if a tensor can have two parts: objectness and score of
+ * one class, or boxes and as many classes.
  */
 export function disjoint(matches: readonly TensorMatch[]): TensorMatch[][] {
   const all = largestFirst(matches);

@@ -1,6 +1,6 @@
 /**
- * The way in for a caller's array whose copy would cost more than its decode. Most cells fail their objectness, so only
- * the rows that pass are copied, side by side, with their cell numbers beside them.
+ * Copies only the rows of a caller's array whose objectness passes, and lists their cell numbers. Few rows pass, and
+ * copying the whole array would cost more than decoding it.
  */
 import * as A from "../core/abi.ts";
 import { INDEX } from "../core/memory.ts";
@@ -73,7 +73,7 @@ function listRows(
     const record = recordOf(gathered, k);
     const { cells } = plan.heads[k];
     const objectness = plan.heads[k].objectness as NonNullable<Head["objectness"]>;
-    // The threshold is read from memory where it is used: passed as an argument, a fraction would be garbage.
+    // Pass the address of the threshold: V8 would allocate a heap number for a fraction passed as an argument.
     const thresholds = type === "f32" ? f32 : i32;
     const at = record + A.H_OBJ_RAW_THRESHOLD;
     const passed =
@@ -89,7 +89,7 @@ function listRows(
   return true;
 }
 
-/** Makes the gathered plan block read a tensor that was copied whole, like the block of the image. */
+/** Copies the head records of a whole tensor into the block for gathered rows: this tensor was copied whole. */
 function useWholeRows({ memory: { i32 }, plan, layout }: MemoryImage, t: number): void {
   const gather = plan.gather as NonNullable<Plan["gather"]>;
   const [whole, gathered] = layout.records;
@@ -158,7 +158,7 @@ function listPassing(
   return n - list;
 }
 
-/** The same for half floats, whose bits are in the order of their values only above zero. */
+/** The same for f16. Its bits, as integers, order like the values only above zero. */
 function listHalves(
   data: Float32Array,
   offset: number,

@@ -1,12 +1,12 @@
 /**
  * Gives every part of a plan its address. Pure arithmetic. The memory map:
  *
- *       0  nothing: address 0 stays unused, so that a forgotten pointer is caught
+ *       0  unused: address 0 means "none"
  *      64  plan block of image 0, 1, ... of the batch, then one for gathered rows
  *          head records of each plan block
  *          class lists, class thresholds, prior tables
  *          tensor slots            16-aligned, with 16 bytes of slack behind each for a vector load of the last element
- *          candidates              scores f32 | class ids i32 | sources u32 | boxes f32 x 4       28 bytes a cell
+ *          candidates              scores f32 | class ids i32 | sources u32 | boxes f32 x 4       28 bytes a row
  *          work                    the phases use the same bytes one after the other:
  *
  *              scan  gathered cell numbers u32 | scratch of scan      behind the bytes of sort if `multiLabel`
@@ -55,7 +55,7 @@ export interface DetectionColumns {
   readonly sources: number;
 }
 
-/** Byte addresses of everything that a kernel writes. Suppression by itself needs no more. */
+/** Byte addresses of the columns and scratch that a kernel writes. Suppression alone needs only these. */
 export interface Columns {
   readonly capacity: number;
   readonly scores: number;
@@ -109,8 +109,8 @@ export function wordsFrom(first: number): Words {
 }
 
 /**
- * Returns how many blocks of four kept boxes suppression can need. A chain (a class, or a strip of the image) opens a
- * block only when its newest one is full, so at most one block of each chain is not full.
+ * Returns the most blocks of four kept boxes that suppression needs. A class (or a strip) starts a new block only if
+ * all its blocks are full. So each class, or each strip, has at most one block that is not full.
  */
 export function keptBlocks(maxDetections: number, classes: number): number {
   return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.max(classes, STRIPS));
@@ -190,7 +190,7 @@ function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
   for (const h of heads) {
     const { bytes } = ELEMENTS[tensors[h.score.tensor].type];
     if (hasOneColumn(h) || h.score.cell !== 1) continue;
-    // One row for all classes, and one for each group: of eight classes, or of as many eights as leave 16 groups.
+    // One row for all classes and one per group: of 8 classes, or of the multiple of 8 that gives 16 groups at most.
     const count = 1 + Math.ceil(h.classes / (8 * Math.ceil(h.classes / (8 * GROUPS))));
     const fit = most / (12 + count * bytes);
     // Blocks of equal length.

@@ -4,7 +4,7 @@
  */
 import * as A from "../core/abi.ts";
 import { keptBlocks } from "../memory/layout.ts";
-import { type PlanBytes, aligned, within } from "./bytes.ts";
+import { type PlanBytes, aligned, refusePlan, within } from "./bytes.ts";
 
 /** Sizes that addresses are checked against. */
 export interface Limits {
@@ -63,6 +63,9 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
 
   // Regions that a kernel writes lie behind the image, each behind the one before it, as `layout.ts` draws them.
   const capacity = word(A.P_CAPACITY);
+  // A full multi-label plan makes room by dropping candidates, and so needs some.
+  if (capacity === 0 && (word(A.P_FLAGS) & A.FLAG_MULTI_LABEL) !== 0)
+    refusePlan("room for 0 candidates", "some");
   const after = (end: number, index: number, bytes: number): number =>
     Math.ceil((aligned(word(index), bytes, memoryBytes, end) + bytes) / 16) * 16;
   let work = imageBytes;

@@ -124,6 +124,22 @@ describe("onNote", () => {
     );
     expect(onNote.mock.calls).toEqual([["keep names no class: nothing will be found"]]);
   });
+  test("gets the note of a second plan that has as many notes as the first", () => {
+    const onNote = vi.fn();
+    const d = createDecoderSync(
+      { family: "yolov8", labels: ["person", "cat"] },
+      { onNote, inputSize: [64, 64] },
+    );
+    d.decode({ ...output(planes(() => 0.5)), other: { data: new Float32Array(3), dims: [1, 3] } });
+    d.decode({
+      result: output(planes(() => 0.5)).output0,
+      another: { data: new Float32Array(3), dims: [1, 3] },
+    });
+    expect(onNote.mock.calls).toEqual([
+      [expect.stringMatching(/^left alone: "?other/)],
+      [expect.stringMatching(/^left alone: "?another/)],
+    ]);
+  });
   test("may decode with the same decoder", () => {
     let inner = -1;
     const d = createDecoderSync(NETWORK, {

@@ -25,7 +25,8 @@ import { LOG_BYTES, integerKey } from "./value.ts";
  *     either    all bits set if the threshold is not positive: then one top bit, of the lane or of the sum, is enough.
  *               Against a positive threshold a lane needs both
  *
- * `n` cells begin at byte address `at`. `marks` is the word of n bits; `bestClasses` has a word for each cell.
+ * `n` cells begin at byte address `at`. `marks` is the index of the first word of n bits. `bestClasses` is the index of
+ * the first of n words.
  */
 export function passPlanes(
   m: Memory,
