@@ -9,20 +9,13 @@ import { describe, expect, test } from "vitest";
 import { imageInfo } from "../../src/picture/image-info.ts";
 import { type Row, HEIGHT, WIDTH, pictureOf } from "../support/echo-network.ts";
 import { fixture, tempFolder } from "../support/files.ts";
-import { exampleUrl, runExample } from "./run-example.ts";
+import { exampleUrl, pngOf, runExample } from "./run-example.ts";
 
 const folder = tempFolder();
 const model = fixture("detect/network.onnx");
 const dog: Row = [51, 102, 153, 204, 230, 255];
 const cat: Row = [10, 20, 30, 40, 128, 0];
 const shared = process.env["BOXWRIGHT_SHARED"];
-
-/** Returns an opaque PNG that states these detections. */
-function pngOf(...rows: Row[]): Buffer {
-  const png = new PNG({ width: WIDTH, height: HEIGHT });
-  png.data = Buffer.from(pictureOf(rows).data.map((value, i) => (i % 4 === 3 ? 255 : value)));
-  return PNG.sync.write(png);
-}
 
 describe("photo.mjs", () => {
   test("prints what it finds and draws it", async () => {
@@ -124,7 +117,7 @@ describe("server.mjs", () => {
 const ffmpeg = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].some((bin) => existsSync(`${bin}/ffmpeg`));
 
 describe("video.mjs", () => {
-  test.skipIf(!ffmpeg)("prints a line for each frame (skipped: no ffmpeg is installed)", async () => {
+  test.skipIf(!ffmpeg)("prints a line for each frame (needs ffmpeg)", async () => {
     const frames = [[dog], [dog, cat], [], [cat], [dog]] as Row[][];
     const video = folder.path("video.mkv");
     // FFV1 in rgb is lossless, so the pixels still say what has to be found.
@@ -149,7 +142,7 @@ describe("video.mjs", () => {
     ]);
   });
 
-  test.skipIf(!ffmpeg)("fails for a file that is no video (skipped: no ffmpeg is installed)", async () => {
+  test.skipIf(!ffmpeg)("fails for a file that is no video (needs ffmpeg)", async () => {
     const { code, err } = await runExample("video.mjs", model, await folder.put("no.mp4", "no video"));
     expect(code).not.toBe(0);
     expect(err).toContain("Invalid data found");

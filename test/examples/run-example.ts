@@ -1,6 +1,8 @@
-/** Runs a program of examples/ as a process of its own, with the package as built. */
+/** Runs programs of examples/ as processes of their own, with the package as built, and makes photos for them. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { PNG } from "pngjs";
+import { type Row, HEIGHT, WIDTH, pictureOf } from "../support/echo-network.ts";
 
 export const exampleUrl = (name: string): URL => new URL(`../../examples/${name}`, import.meta.url);
 
@@ -21,4 +23,11 @@ export function runExample(name: string, ...words: string[]): Promise<Ended> {
       else reject(error ?? new Error(`${name}: no exit code`));
     });
   });
+}
+
+/** Returns an opaque PNG that states these detections. */
+export function pngOf(...rows: Row[]): Buffer {
+  const png = new PNG({ width: WIDTH, height: HEIGHT });
+  png.data = Buffer.from(pictureOf(rows).data.map((value, i) => (i % 4 === 3 ? 255 : value)));
+  return PNG.sync.write(png);
 }
