@@ -2,17 +2,118 @@
  * Code blocks of the README and of docs/, run as they stand. Imports go to the sources, and to a network of the test's
  * own.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { run } from "../../src/node/cli/run.ts";
 import { parseConfig } from "../../src/config/config.ts";
+import { imageInfo } from "../../src/picture/image-info.ts";
+import { pngOf } from "../examples/run-example.ts";
+import { fixture } from "../support/files.ts";
 import { type Conventions, CONVENTIONS } from "../../src/core/conventions.ts";
+
+const blocksOf = (page: string): string[] =>
+  [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, block]) => block);
+
+test("the first block goes from a photo to boxes and a picture in five lines", async () => {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const [block] = blocksOf(readme);
+  const own = block.split("\n").filter((line) => line !== "" && !line.startsWith("import "));
+  expect(own.length).toBeLessThanOrEqual(5);
+  const folder = mkdtempSync(join(tmpdir(), "boxwright-readme-"));
+  const file = new URL("./.photo-to-boxes.tmp.ts", import.meta.url);
+  const printed: unknown[][] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((...args: unknown[]) => void printed.push(args));
+  try {
+    writeFileSync(join(folder, "street.png"), pngOf([51, 102, 153, 204, 230, 255]));
+    const code = block
+      .replace("boxwright/detect", "../../src/entries/detect.ts")
+      .replace("boxwright/node", "../../src/entries/node.ts")
+      .replace('"yolo11n.onnx"', JSON.stringify(fixture("detect/network.onnx")))
+      .replace(/"(street|boxes)\.png"/g, (_, name: string) => JSON.stringify(join(folder, `${name}.png`)));
+    writeFileSync(file, `// @ts-nocheck\n${code}`);
+    await import(file.href);
+    expect(imageInfo(readFileSync(join(folder, "boxes.png")))).toMatchObject({
+      mime: "image/png",
+      width: 32,
+    });
+  } finally {
+    log.mockRestore();
+    rmSync(file, { force: true });
+    rmSync(folder, { recursive: true });
+  }
+  expect(printed).toHaveLength(1);
+  const [label, ...numbers] = printed[0];
+  expect(label).toBe("dog");
+  expect(numbers.map((n) => (n as number).toFixed(4))).toEqual([
+    "0.9020",
+    "0.2000",
+    "0.4000",
+    "0.6000",
+    "0.8000",
+  ]);
+});
+
+describe("the README on npm", () => {
+  const root = new URL("../../", import.meta.url);
+  const read = (path: string): string => readFileSync(new URL(path, root), "utf8");
+  const readme = read("README.md");
+
+  test("shows a result on its first screen, and has at most 1,200 words", () => {
+    const first = readme.split("\n").slice(0, 12).join("\n");
+    expect(first).toMatch(/!\[[^\]]+\]\(docs\/result\.jpg\)/);
+    expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1200);
+  });
+
+  test.each(["README.md", "examples/README.md", "docs/migration.md"])(
+    "every link of %s leads to a file",
+    (page) => {
+      const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link);
+      expect(links.length).toBeGreaterThan(5);
+      const missing = links.filter((link) => {
+        const [path, anchor] = link.split("#");
+        if (/^https?:/.test(link)) return false;
+        const file = new URL(path === "" ? page : path, new URL(page, root));
+        if (!existsSync(path === "" ? new URL(page, root) : file)) return true;
+        if (anchor === undefined) return false;
+        const headings = readFileSync(path === "" ? new URL(page, root) : file, "utf8").matchAll(
+          /^#+ (.*)$/gm,
+        );
+        return ![...headings].some(([, text]) => anchorOf(text) === anchor);
+      });
+      expect(missing).toEqual([]);
+    },
+  );
+
+  test("names every import of the package", () => {
+    const { exports } = JSON.parse(read("package.json")) as { exports: Record<string, unknown> };
+    const table = readme.split("\n").filter((line) => line.startsWith("| `boxwright/"));
+    const named = table.map((line) => /`boxwright\/(\w+)`/.exec(line)?.[1]);
+    const folders = Object.keys(exports).filter((key) => /^\.\/\w+$/.test(key));
+    expect(named.sort()).toEqual(folders.map((key) => key.slice(2)).sort());
+  });
+
+  // npm resolves relative links and pictures against `repository`. Without it all of them are dead.
+  test("is published with a repository, against which npm resolves its links", () => {
+    const { repository } = JSON.parse(read("package.json")) as { repository?: unknown };
+    const release = read(".github/workflows/release.yml");
+    const set = release.indexOf("npm pkg set repository");
+    expect(repository !== undefined || (set > 0 && set < release.indexOf("npm publish"))).toBe(true);
+  });
+});
+
+/** Returns the anchor that GitHub and npm give a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
+}
 
 test("the usage block prints what it says", async () => {
   const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-  const block = /```js\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
+  const block = blocksOf(readme).find((b) => b.includes("// cat")) ?? "";
   const promised = /^\/\/ (cat .*)$/m.exec(block)?.[1] ?? "";
   expect(promised).toContain("cat 0.72");
   const file = new URL("./.readme.tmp.ts", import.meta.url);

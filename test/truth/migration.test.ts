@@ -106,7 +106,7 @@ test("coco-ssd: suppression over all classes, by the best class of each box", as
 test("NMSBoxes: a box at the threshold is kept, a score at the threshold is not", () => {
   const options = optionsIn("OpenCV: NMSBoxes") as NmsOptions;
   // x, y, width, height: the second box is inside the first, IoU 0.45 in f32. Both are kept at the threshold.
-  const boxes = [0, 0, 100, 100, 0, 0, 100, 45, 200, 200, 10, 10];
+  const boxes = [10, 10, 100, 100, 10, 10, 100, 45, 200, 200, 10, 10];
   expect([...nms(boxes, [0.9, 0.8, 0.25], options)]).toEqual([0, 1]);
   expect([...nms(boxes, [0.9, 0.8, 0.26], { ...options, iouThreshold: 0.44 })]).toEqual([0, 2]);
 });
