@@ -19,7 +19,7 @@ const shared = process.env["BOXWRIGHT_SHARED"];
 
 describe("photo.mjs", () => {
   test("prints what it finds and draws it", async () => {
-    const photo = await folder.put("photo.png", pngOf(dog, cat));
+    const photo = await folder.put("photo.png", pngOf([dog, cat]));
     const picture = folder.path("boxes.png");
     const ended = await runExample("photo.mjs", model, photo, picture);
     // The boxes are 51/255 and so on of 32 x 24 pixels.
@@ -57,7 +57,7 @@ describe("photo.mjs", () => {
 });
 
 test("worker/main.mjs answers for each photo, in order", async () => {
-  const photos = [await folder.put("a.png", pngOf(dog)), await folder.put("b.png", pngOf(cat, cat))];
+  const photos = [await folder.put("a.png", pngOf([dog])), await folder.put("b.png", pngOf([cat, cat]))];
   const ended = await runExample("worker/main.mjs", model, ...photos);
   const lines = [`${photos[0]}: dog 0.90`, `${photos[1]}: cat 0.50`];
   expect(ended.err).toBe("");
@@ -85,7 +85,7 @@ describe("server.mjs", () => {
   test("answers many requests at once, each with its own detections", async () => {
     await withServer(async (url) => {
       const sent = [[dog], [], [cat], [dog, cat], [cat], [dog]] as Row[][];
-      const answers = await Promise.all(sent.map(async (rows) => (await post(url, pngOf(...rows))).json()));
+      const answers = await Promise.all(sent.map(async (rows) => (await post(url, pngOf(rows))).json()));
       const labels = answers.map((found) => (found as { label: string }[]).map(({ label }) => label).join());
       expect(labels).toEqual(["dog", "", "cat", "dog,cat", "cat", "dog"]);
     });
@@ -93,10 +93,10 @@ describe("server.mjs", () => {
 
   test("refuses what is no PNG, what is damaged or too large, and goes on", async () => {
     await withServer(async (url) => {
-      const huge = Buffer.from(pngOf(dog));
+      const huge = Buffer.from(pngOf([dog]));
       huge.writeUInt32BE(100_000, 16);
       huge.writeUInt32BE(100_000, 20);
-      const bodies = [Buffer.from("no picture"), pngOf(dog).subarray(0, 60), huge, Buffer.alloc(21e6)];
+      const bodies = [Buffer.from("no picture"), pngOf([dog]).subarray(0, 60), huge, Buffer.alloc(21e6)];
       const statuses: number[] = [];
       // The connection may end before all of the largest body is sent.
       for (const body of bodies)
@@ -109,7 +109,7 @@ describe("server.mjs", () => {
       expect(statuses).toEqual([415, 400, 413, 413]);
       expect((await fetch(new URL("/other", url))).status).toBe(404);
       expect(await (await fetch(new URL("/health", url))).json()).toBe("ok");
-      expect(await (await post(url, pngOf(cat))).json()).toMatchObject([{ label: "cat" }]);
+      expect(await (await post(url, pngOf([cat]))).json()).toMatchObject([{ label: "cat" }]);
     });
   });
 });

@@ -1,34 +1,17 @@
-/** The page of examples/, built by Vite and opened in headless Chromium with a photo and a webcam. */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+/** The pages of examples/, built by Vite and opened in headless Chromium with a photo and a webcam. */
+import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type InlineConfig, build, preview } from "vite";
 import { describe, expect, test } from "vitest";
 import { RUNTIMES, home, obtain } from "../runtimes/install.mjs";
-import { type Row, HEIGHT, WIDTH } from "../support/echo-network.ts";
+import { type Row, CONFIG, HEIGHT, WIDTH, echoTflite } from "../support/echo-network.ts";
 import { readFixture, tempFolder } from "../support/files.ts";
 import { exampleUrl, pngOf } from "./run-example.ts";
 
 const folder = tempFolder();
 const dog: Row = [51, 102, 153, 204, 230, 255];
-
-/** Builds the page as its head says, with the network as its model. */
-async function buildPage(): Promise<InlineConfig> {
-  const [publicDir, outDir] = [folder.path("public"), folder.path("dist")];
-  mkdirSync(publicDir, { recursive: true });
-  writeFileSync(join(publicDir, "model.onnx"), readFixture("detect/network.onnx"));
-  const config: InlineConfig = {
-    root: fileURLToPath(exampleUrl("page")),
-    configFile: false,
-    logLevel: "error",
-    publicDir,
-    build: { outDir, emptyOutDir: true, target: "es2022", assetsInlineLimit: 0 },
-    preview: { port: 0, host: "127.0.0.1" },
-  };
-  await build(config);
-  return config;
-}
 
 /** The part of playwright that this test uses. */
 interface Playwright {
@@ -49,57 +32,114 @@ interface Page {
 }
 
 const chromium = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-// The driver is fetched by `npm run test:runtimes`, or here in CI.
-const driver = join(home, `playwright-${RUNTIMES.playwright.packages.join()}`);
-const canBrowse = existsSync(chromium) && (Boolean(process.env["CI"]) || existsSync(driver));
+/** True if a package is there that `npm run test:runtimes` fetches. CI fetches it here. */
+const isThere = (name: string): boolean =>
+  Boolean(process.env["CI"]) || existsSync(join(home, `${name}-${folderName(RUNTIMES[name].packages)}`));
+const folderName = (packages: readonly string[]): string => packages.join("+").replace(/[^\w.@+-]/g, "_");
+const canBrowse = existsSync(chromium) && isThere("playwright");
 
-describe("page", () => {
-  test.skipIf(!canBrowse)(
-    "draws boxes on a photo, then on the webcam (needs Chromium and playwright)",
+/**
+ * Builds a page as its head says and opens it. Fails if the page throws, or fetches anything from elsewhere.
+ * @param files what its public folder holds
+ */
+async function withPage(
+  name: string,
+  files: Record<string, Uint8Array>,
+  use: (page: Page) => Promise<void>,
+  more: InlineConfig = {},
+): Promise<void> {
+  const [publicDir, outDir] = [folder.path(`${name}-public`), folder.path(`${name}-dist`)];
+  mkdirSync(publicDir, { recursive: true });
+  for (const [file, bytes] of Object.entries(files)) writeFileSync(join(publicDir, file), bytes);
+  const config: InlineConfig = {
+    root: fileURLToPath(exampleUrl(name)),
+    configFile: false,
+    logLevel: "error",
+    publicDir,
+    build: { outDir, emptyOutDir: true, target: "es2022" },
+    preview: { port: 0, host: "127.0.0.1" },
+    ...more,
+  };
+  await build(config);
+  const server = await preview(config);
+  const playwright = createRequire(import.meta.url)(await obtain("playwright")) as Playwright;
+  const webcam = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
+  const args = ["--no-sandbox", "--disable-gpu", ...webcam];
+  const browser = await playwright.chromium.launch({ executablePath: chromium, args });
+  try {
+    const page = await browser.newPage();
+    const requests: string[] = [];
+    const errors: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    const origin = server.resolvedUrls?.local[0] ?? "";
+    await page.goto(origin);
+    await use(page).catch((error: unknown) => {
+      throw errors.length > 0 ? new Error(`in the page: ${errors.join("; ")}`) : error;
+    });
+    expect(errors).toEqual([]);
+    expect(requests.filter((url) => !url.startsWith(origin) && !/^(blob|data):/.test(url))).toEqual([]);
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+}
+
+const expectStatus = (page: Page, text: string | RegExp): Promise<void> =>
+  expect.poll(() => page.textContent("#status"), { timeout: 30_000 }).toMatch(text);
+
+/** Expects the box of the dog to be drawn at its left edge: x 6, y 15. */
+async function expectBox(page: Page): Promise<void> {
+  expect(await page.evaluate("[canvas.width, canvas.height]")).toEqual([WIDTH, HEIGHT]);
+  const pixel = await page.evaluate<number[]>("[...canvas.getContext('2d').getImageData(6, 15, 1, 1).data]");
+  // Photos are black there.
+  expect(pixel[0] + pixel[1] + pixel[2]).toBeGreaterThan(0);
+}
+
+describe.skipIf(!canBrowse)("pages (need Chromium and playwright)", () => {
+  test("page: draws boxes on a photo, then on the webcam, then on a photo", async () => {
+    const photo = await folder.put("dog.png", pngOf([dog]));
+    const other = await folder.put("dogs.png", pngOf([dog, dog]));
+    await withPage("page", { "model.onnx": readFixture("detect/network.onnx") }, async (page) => {
+      await expectStatus(page, "Ready");
+      await page.setInputFiles("#file", photo);
+      await expectStatus(page, /^1 found in \d+ ms$/);
+      await expectBox(page);
+      await page.click("#webcam");
+      await expect.poll(() => page.evaluate("canvas.width"), { timeout: 30_000 }).toBe(640);
+      await page.setInputFiles("#file", other);
+      await expectStatus(page, /^2 found/);
+      await expectBox(page);
+    });
+  }, 120_000);
+
+  test.skipIf(!isThere("tflite"))(
+    "tflite: int8 tensors (needs @tensorflow/tfjs-tflite)",
     async () => {
-      const photo = await folder.put("dog.png", pngOf(dog));
-      const other = await folder.put("dogs.png", pngOf(dog, dog));
-      const server = await preview(await buildPage());
-      const { chromium: browsers } = createRequire(import.meta.url)(await obtain("playwright")) as Playwright;
-      const args = ["--no-sandbox", "--disable-gpu", "--use-fake-device-for-media-stream"];
-      const browser = await browsers.launch({
-        executablePath: chromium,
-        args: [...args, "--use-fake-ui-for-media-stream"],
+      const modules = (await obtain("tflite")).replace(/(.*\/node_modules)\/.*/, "$1");
+      cpSync(join(modules, "@tensorflow/tfjs-tflite/wasm"), folder.path("tflite-public/tflite"), {
+        recursive: true,
       });
-      try {
-        const page = await browser.newPage();
-        const requests: string[] = [];
-        const errors: string[] = [];
-        page.on("request", (request) => requests.push(request.url()));
-        page.on("pageerror", (error) => errors.push(error.message));
-        const origin = server.resolvedUrls?.local[0] ?? "";
-        await page.goto(origin);
-
-        const expectStatus = (text: string | RegExp): Promise<void> =>
-          expect.poll(() => page.textContent("#status"), { timeout: 30_000 }).toMatch(text);
-        await expectStatus("Ready");
+      const photo = await folder.put("planes.png", pngOf([dog], "NHWC"));
+      const files = { "model.tflite": echoTflite("i8") };
+      const use = async (page: Page): Promise<void> => {
+        await expectStatus(page, "Ready");
         await page.setInputFiles("#file", photo);
-        await expectStatus(/^1 found in \d+ ms$/);
-        const size = await page.evaluate<number[]>("[canvas.width, canvas.height]");
-        expect(size).toEqual([WIDTH, HEIGHT]);
-        // The box is drawn at its left edge: x 6, y 15. Nothing but red is in the photo.
-        const [, green, blue] = await page.evaluate<number[]>(
-          "[...canvas.getContext('2d').getImageData(6, 15, 1, 1).data]",
-        );
-        expect(green + blue).toBeGreaterThan(0);
-
-        await page.click("#webcam");
-        await expect.poll(() => page.evaluate("canvas.width"), { timeout: 30_000 }).toBe(640);
-        await page.setInputFiles("#file", other);
-        await expectStatus(/^2 found/);
-        expect(await page.evaluate("canvas.width")).toBe(WIDTH);
-        expect(errors).toEqual([]);
-        // Nothing is fetched from elsewhere.
-        expect(requests.filter((url) => !url.startsWith(origin) && !/^(blob|data):/.test(url))).toEqual([]);
-      } finally {
-        await browser.close();
-        await server.close();
-      }
+        await expectStatus(page, "1 found: dog 0.90");
+        await expectBox(page);
+      };
+      // The network of the test has no metadata, so its options are written into the program.
+      const withOptions = {
+        name: "options",
+        transform: (code: string, id: string) =>
+          id.endsWith("tflite/main.js")
+            ? code.replace("const options = {}", `const options = ${JSON.stringify(CONFIG)}`)
+            : undefined,
+      };
+      await withPage("tflite", files, use, {
+        plugins: [withOptions],
+        resolve: { alias: { "@tensorflow/tfjs-tflite": join(modules, "@tensorflow/tfjs-tflite") } },
+      });
     },
     120_000,
   );

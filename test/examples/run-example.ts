@@ -25,9 +25,11 @@ export function runExample(name: string, ...words: string[]): Promise<Ended> {
   });
 }
 
-/** Returns an opaque PNG that states these detections. */
-export function pngOf(...rows: Row[]): Buffer {
+/** Returns an opaque PNG that states these detections to a network of that layout. */
+export function pngOf(rows: readonly Row[], layout?: "NCHW" | "NHWC"): Buffer {
   const png = new PNG({ width: WIDTH, height: HEIGHT });
-  png.data = Buffer.from(pictureOf(rows).data.map((value, i) => (i % 4 === 3 ? 255 : value)));
+  const { data } = pictureOf(rows, layout);
+  png.data = Buffer.from(data);
+  for (let i = 3; i < png.data.length; i += 4) png.data[i] = 255;
   return PNG.sync.write(png);
 }

@@ -26,7 +26,7 @@ test("the first block goes from a photo to boxes and a picture in five lines", a
   const printed: unknown[][] = [];
   const log = vi.spyOn(console, "log").mockImplementation((...args: unknown[]) => void printed.push(args));
   try {
-    writeFileSync(join(folder, "street.png"), pngOf([51, 102, 153, 204, 230, 255]));
+    writeFileSync(join(folder, "street.png"), pngOf([[51, 102, 153, 204, 230, 255]]));
     const code = block
       .replace("boxwright/detect", "../../src/entries/detect.ts")
       .replace("boxwright/node", "../../src/entries/node.ts")
