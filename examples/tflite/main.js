@@ -31,7 +31,6 @@ file.addEventListener("change", async () => {
     canvas.height = photo.height;
     context.drawImage(photo, 0, 0);
     drawCanvas(context, detections);
-
     const names = detections.toArray().map(({ label, confidence }) => `${label} ${confidence.toFixed(2)}`);
     status.textContent = `${names.length} found: ${names.join(", ")}`;
   } catch (error) {
