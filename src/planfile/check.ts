@@ -4,7 +4,7 @@
  */
 import * as A from "../core/abi.ts";
 import { keptBlocks } from "../memory/layout.ts";
-import { type PlanBytes, aligned, refusePlan, within } from "./bytes.ts";
+import { type PlanBytes, aligned, within } from "./bytes.ts";
 
 /** Sizes that addresses are checked against. */
 export interface Limits {
@@ -17,6 +17,8 @@ export interface Limits {
 
 /** What the heads of a plan block need, taken together. */
 interface Needs {
+  /** Cells of all heads. Each gives one candidate at most, unless the plan is multi-label. */
+  cells: number;
   /** Elements that a scan looks at. */
   elements: number;
   /** Class ids that heads can give; Infinity if a column gives them. */
@@ -47,9 +49,9 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
     for (let k = 0; at > 0 && k < length; k++) largest = Math.max(largest, file.word(at, k));
     return largest;
   };
-  const needs: Needs = { elements: 0, classes: 0, groups: false };
+  const needs: Needs = { cells: 0, elements: 0, classes: 0, groups: false };
   for (let i = 0; i < count; i++) checkHead(file, first + i * HEAD_BYTES, word(A.P_SCORES), needs, largestOf);
-  const { elements, classes, groups } = needs;
+  const { cells, elements, classes, groups } = needs;
   within(elements, 0, memoryBytes, 0);
 
   // The vector kernel divides its scratch by these two. With groups it keeps a word for each cell behind two rows.
@@ -62,17 +64,18 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
   );
 
   // Regions that a kernel writes lie behind the image, each behind the one before it, as `layout.ts` draws them.
-  const capacity = word(A.P_CAPACITY);
   // A full multi-label plan makes room by dropping candidates, and so needs some.
-  if (capacity === 0 && (word(A.P_FLAGS) & A.FLAG_MULTI_LABEL) !== 0)
-    refusePlan("room for 0 candidates", "some");
+  const isMultiLabel = (word(A.P_FLAGS) & A.FLAG_MULTI_LABEL) > 0;
+  const capacity = within(word(A.P_CAPACITY), 0, memoryBytes, isMultiLabel ? Math.min(cells, 1) : cells);
   const after = (end: number, index: number, bytes: number): number =>
     Math.ceil((aligned(word(index), bytes, memoryBytes, end) + bytes) / 16) * 16;
   let work = imageBytes;
   for (let k = A.P_SCORES; k <= A.P_BOXES; k++) work = after(work, k, capacity * (k < A.P_BOXES ? 4 : 16));
-  const scan = after(work, A.P_SCRATCH, Math.max(3 * column + scanRows, groups ? A.SCAN_BYTES : 0));
   const order = after(work, A.P_ORDER, capacity * 4);
   const sort = after(after(order, A.P_SPARE, capacity * 4), A.P_COUNTS, 4 << A.BUCKET_BITS);
+  // A scan of several candidates a cell sorts if there are too many.
+  const scratch = Math.max(3 * column + scanRows, groups ? A.SCAN_BYTES : 0);
+  const scan = after(isMultiLabel ? sort : work, A.P_SCRATCH, scratch);
   // Up to ONE_WAVE candidates are in order before suppression begins.
   const chains = after(capacity <= A.ONE_WAVE ? order : sort, A.P_CHAINS, A.CHAINS * 4);
   const blocks = keptBlocks(rows, word(A.P_FLAGS) & A.FLAG_NMS_ALL ? 1 : classes);
@@ -122,6 +125,7 @@ function checkHead(
   if (isSoftmax) reads(A.H_SOFT, A.H_SCORE_TYPE, rows, A.H_SCORE_CELL, logits - 1, A.H_SCORE_CHANNEL);
   for (const [at, type, step] of COLUMNS) if (word(at)) reads(at, type, rows, step);
   for (let k = A.H_BOX_0; k <= A.H_BOX_3; k++) reads(k, A.H_BOX_TYPE, rows, A.H_BOX_CELL, bins - 1, A.H_BIN);
+  needs.cells += cells;
   needs.elements += cells * Math.max(classes, logits, bins);
   needs.classes = Math.max(needs.classes, hasClassId ? Infinity : word(A.H_CLASS_BASE) + lastClass + 1);
   needs.groups ||= classes > 1 && !word(A.H_OBJ);

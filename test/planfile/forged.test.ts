@@ -158,4 +158,11 @@ test("counts and addresses that are too large are refused, and the message says 
     `plan: got ${layout.bytes + 16} for a place or a count, expected ${layout.bytes}..${layout.bytes}`,
   );
   expect(() => readPlan(forge(bytes, block + A.P_SPARE, layout.spare + 4))).toThrow("a multiple of 16");
+
+  // A scan makes room for candidates only in multi-label plans, whose scratch allows it.
+  for (const [index, value] of [
+    [A.P_CAPACITY, layout.capacity - 1],
+    [A.P_FLAGS, new Uint32Array(bytes.buffer)[block + A.P_FLAGS] | A.FLAG_MULTI_LABEL],
+  ])
+    expect(() => readPlan(forge(bytes, block + index, value)), `word ${index}`).toThrow(ConfigError);
 });
