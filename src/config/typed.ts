@@ -10,7 +10,7 @@ import type { Config } from "./types.ts";
 export function readTypedOptions(r: FieldReader): Config {
   const config = overlay(r, typedDefaults(), readSettings(r));
   r.reportMisspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
-  for (const key of ["engine", "outputs"])
+  for (const key of ["engine", "outputs", "onNote", "fresh"])
     if (r.has(key))
       r.report(key, "it among what describes the network", "it in the second argument of createDecoder");
   if (!r.has("family")) r.reportMissing("family", `one of ${FAMILIES.join(", ")}`);

@@ -74,8 +74,8 @@ export interface Decoder {
   readonly slots: { readonly [name: string]: Slot };
   /**
    * The best score of the last frame, with its class and its cell, even if it is below the threshold. `null` before the
-   * first frame, and if every score is 0 or NaN. `null` too if nothing passed and the decoder copied only the rows
-   * whose objectness passes: decode the same outputs with a new decoder to see theirs.
+   * first frame, after a packet of detections, and if every score is 0 or NaN. `null` too if nothing passed and the
+   * decoder copied only the rows whose objectness passes: decode the same outputs with a new decoder to see theirs.
    *
    * It is computed when it is asked for, by another scan.
    */
@@ -233,15 +233,18 @@ class TensorDecoder implements Decoder {
   }
 
   decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
-    const found = this.#decode(outputs, oneFrame(frame), oneImage);
+    const reused = this.#decode(outputs, oneFrame(frame), oneImage);
+    // Copy first: `onNote` may decode another frame.
+    const found = this.#isFresh ? reused.copy() : reused;
     this.#diagnostics.report();
-    return this.#isFresh ? found.copy() : found;
+    return found;
   }
 
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
-    const found = this.#decode(outputs, frames, allImages);
+    const reused = this.#decode(outputs, frames, allImages);
+    const found = this.#isFresh ? reused.map((d) => d.copy()) : reused;
     this.#diagnostics.report();
-    return this.#isFresh ? found.map((d) => d.copy()) : found;
+    return found;
   }
 
   get best(): Best | null {
@@ -254,6 +257,8 @@ class TensorDecoder implements Decoder {
   receive(packet: Receivable): Detections {
     if (typeof (packet as Receivable | null)?.detectionsBy !== "function")
       refuse("receive", show(packet), "what fromPacket(bytes) of boxwright/packet returned");
+    // A packet of detections runs no frame: the best score of the frame before is none of its.
+    this.#best = null;
     return packet.detectionsBy(this, detectionsOf);
   }
 

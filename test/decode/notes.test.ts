@@ -167,6 +167,22 @@ describe("fresh", () => {
     });
     expect([kept, reused]).toEqual([0.75, 0.5]);
   });
+  test("keeps a result while onNote decodes another frame", () => {
+    let inner = 0;
+    const d = createDecoderSync(NETWORK, {
+      fresh: true,
+      onNote: () => {
+        if (inner++ === 0) d.decode(b);
+      },
+    });
+    const noted = planes((cell) => (cell === 0 ? NaN : 0.75));
+    expect(d.decode(output(noted)).scores[0]).toBe(0.75);
+    expect(inner).toBeGreaterThan(0);
+  });
+  test("is refused among the typed options, where it would do nothing", () => {
+    expect(() => createDecoderSync({ ...NETWORK, fresh: true } as never)).toThrow(/^fresh: got/);
+    expect(() => createDecoderSync({ ...NETWORK, onNote: () => {} } as never)).toThrow(/^onNote: got/);
+  });
   test("holds for batches", () => {
     const d = createDecoderSync(NETWORK, { fresh: true });
     const [first] = d.decodeBatch(a);
