@@ -3,6 +3,7 @@ export { type Decoder, createDecoder, createDecoderSync } from "../decode/decode
 export type { Outputs, Slot } from "../decode/inputs.ts";
 export type { ImageFormat, ImageInput, PrepareOptions, Prepared, PreparedData } from "../decode/prepare.ts";
 export type { PartialRule, PrepareResize, PrepareRule, Resample } from "../core/prepare-rule.ts";
+export type { Best } from "../decode/best.ts";
 export type { Stats } from "../decode/stats.ts";
 export type { Update } from "../decode/update.ts";
 export type { FileConfig, Receivable } from "../decode/decoder.ts";
