@@ -50,6 +50,7 @@ const names = [
   "draw",
   "labels",
   "node",
+  "pose",
   "suppress",
   "tiles",
   "track",
