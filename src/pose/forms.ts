@@ -5,7 +5,7 @@ import { buildInterpretation, decodedBoxes, each, unitOf } from "../heads/build.
 import { type ChannelView, type Column, beside, move, rows } from "../heads/channels.ts";
 import { type Grid, gridsOf } from "../heads/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "../heads/head.ts";
-import { type TensorMatch, matchOne } from "../heads/match.ts";
+import { type TensorMatch, matchOne, preferred } from "../heads/match.ts";
 import type { CountedQuery, HeadQuery } from "../heads/query.ts";
 import type { PlanTools } from "../plan/task.ts";
 import type { PointReading } from "./plan.ts";
@@ -99,11 +99,15 @@ function levelsOf(
   { anchors, scores }: { readonly anchors: number; readonly scores: number },
 ): Level[] | null {
   const found = gridsOf(query, [8, 16, 32]).map((grid): Level | null => {
-    const seen = (channels: number): Seen[] =>
-      specs.flatMap((spec, index) =>
-        rows(spec, channels)
-          .filter(({ cells, layout }) => cells === grid.cells * anchors && layout === "rows")
-          .map((view) => ({ ...view, index, spec })),
+    const seen = (channels: number): readonly Seen[] =>
+      preferred<Seen>(
+        specs.flatMap((spec, index) =>
+          rows(spec, channels)
+            .filter(({ cells, layout }) => cells === grid.cells * anchors && layout === "rows")
+            .map((view) => ({ ...view, index, spec })),
+        ),
+        // One row of four values has as many numbers as four cells of one.
+        ({ spec: { dims } }) => dims[dims.length - 1] === channels,
       );
     const score = seen(1).filter(({ batch }, _, all) => batch === all[0].batch);
     const [boxes, more] = seen(4);
