@@ -9,6 +9,6 @@ export {
   type Edges,
   FACE5_NAMES,
   PALM7_NAMES,
-} from "../core/pose-families.ts";
+} from "../core/keypoints.ts";
 
 provideTask(poseReader);

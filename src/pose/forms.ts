@@ -1,5 +1,6 @@
 /** Reads forms of tensors that only networks with points have. */
-import type { PointShape, PoseForm } from "../core/pose-families.ts";
+import type { PointShape } from "../core/keypoints.ts";
+import type { PoseForm } from "../core/pose-families.ts";
 import { type TensorSpec, volume } from "../core/tensor.ts";
 import { buildInterpretation, decodedBoxes, each, unitOf } from "../heads/build.ts";
 import { type ChannelView, type Column, beside, move, rows } from "../heads/channels.ts";

@@ -1,7 +1,7 @@
 /** Reads the options of keypoints, and what an NN Archive says of them. */
 import { type FieldReader, type Rule, TEXTS, isWhole, oneOf } from "../config/fields.ts";
 import type { Config, TaskConfig } from "../config/types.ts";
-import type { Edges, PointShape } from "../core/pose-families.ts";
+import type { Edges, PointShape } from "../core/keypoints.ts";
 
 /** Most keypoints of one object. */
 const MAX_POINTS = 10_000;

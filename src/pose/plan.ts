@@ -1,5 +1,5 @@
 /** What a plan says of keypoints. Plain data. */
-import type { Edges } from "../core/pose-families.ts";
+import type { Edges } from "../core/keypoints.ts";
 import type { TaskPlan } from "../heads/head.ts";
 
 /**

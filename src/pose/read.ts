@@ -1,5 +1,6 @@
 /** Finds the keypoints among the tensors: the interpretations of a pose network. */
-import { POINT_FACTS, type PointShape } from "../core/pose-families.ts";
+import type { PointShape } from "../core/keypoints.ts";
+import { POINT_FACTS } from "../core/pose-families.ts";
 import { READINGS } from "../core/readings.ts";
 import { type TensorSpec, list, volume } from "../core/tensor.ts";
 import { maps, rows } from "../heads/channels.ts";

@@ -681,7 +681,7 @@ test.each([
   );
   const [, found, line] = text.split("\n");
   expect(found).toContain(about);
-  expect(line).toContain(`{ family: "${family}", classes: ${classes}, inputSize: [width, height] }`);
+  expect(line).toContain(`{ family: "${family}", classes: ${classes}, inputSize: [width, height]`);
 });
 
 test("[1,300,6]: inspect names both", () => {
