@@ -98,15 +98,14 @@ export class OrientedKeeper {
   }
 
   #isSuppressed(boxes: ArrayLike<number>, i: number, classIds: ArrayLike<number> | null): boolean {
-    const { iouThreshold, orEqual } = this.#rule;
+    const { orEqual } = this.#rule;
     const column = this.#cellOf(boxes[i * ORIENTED_WIDTH] - this.#left, this.#columns);
     const row = this.#cellOf(boxes[i * ORIENTED_WIDTH + 1] - this.#top, this.#rows);
     const links = this.#links;
     for (let link = this.#newest[row * CELLS + column]; link >= 0; link = links[link + 1]) {
       const better = links[link];
       if (classIds !== null && classIds[better] !== classIds[i]) continue;
-      const overlap = this.#overlaps.of(better, i);
-      if (orEqual ? overlap >= iouThreshold : overlap > iouThreshold) return true;
+      if (this.#overlaps.passes(better, i, orEqual)) return true;
     }
     return false;
   }

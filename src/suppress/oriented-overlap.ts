@@ -17,6 +17,8 @@ export interface Overlaps {
   read(boxes: ArrayLike<number>, n: number, threshold: number): void;
   /** Returns the overlap of two boxes. */
   of(a: number, b: number): number;
+  /** True if the overlap of two boxes is above the threshold, or equals it and `orEqual` is true. */
+  passes(a: number, b: number, orEqual: boolean): boolean;
 }
 
 /** ProbIoU: the overlap of the Gaussians that stand for two boxes. */
@@ -26,8 +28,13 @@ export class ProbIou implements Overlaps {
   #gaussians = new Float64Array(0);
   /** Squared distance per variance beyond which no overlap reaches the threshold. */
   #reach = Infinity;
+  #threshold = 0;
+  /** Bhattacharyya distance at which the overlap is the threshold. */
+  #limit = 0;
 
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
+    this.#threshold = threshold;
+    this.#limit = -Math.log(1 + LITTLE - (1 - threshold) ** 2);
     // ProbIoU > t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). The distance of the centres alone makes
     // it d^2 / 4 by the largest variance. One percent is left for rounding.
     const most = -Math.log(1 - (1 - Math.max(threshold, 1e-6)) ** 2 + LITTLE);
@@ -61,20 +68,61 @@ export class ProbIou implements Overlaps {
   }
 
   of(a: number, b: number): number {
+    return this.#isFar(a, b) ? 0 : this.#overlap(this.#places(a, b), this.#shapes(a, b));
+  }
+
+  passes(a: number, b: number, orEqual: boolean): boolean {
+    if (this.#isFar(a, b)) return orEqual ? this.#threshold <= 0 : this.#threshold < 0;
+    const places = this.#places(a, b);
+    const shapes = this.#shapes(a, b);
+    // 0 <= ln(s) <= s - 1 decides most pairs without a logarithm. Keep away from the limit itself, for rounding.
+    if (shapes >= 1) {
+      if (places > this.#limit + 1e-9) return false;
+      if (places + (shapes - 1) / 2 < this.#limit - 1e-9) return true;
+    }
+    const overlap = this.#overlap(places, shapes);
+    return orEqual ? overlap >= this.#threshold : overlap > this.#threshold;
+  }
+
+  #isFar(a: number, b: number): boolean {
+    const g = this.#gaussians;
+    const dx = g[a * 7] - g[b * 7];
+    const dy = g[a * 7 + 1] - g[b * 7 + 1];
+    return dx * dx + dy * dy > this.#reach * (g[a * 7 + 6] + g[b * 7 + 6]) + this.#reach * LITTLE;
+  }
+
+  /** Returns the determinant of the summed covariances. */
+  #determinant(i: number, j: number): number {
+    const g = this.#gaussians;
+    const xy = g[i + 4] + g[j + 4];
+    // Boxes without area can have a determinant a hair below 0, whose logarithm is NaN.
+    return Math.max(0, (g[i + 2] + g[j + 2]) * (g[i + 3] + g[j + 3]) - xy * xy);
+  }
+
+  /** Returns the part of the distance that comes from the centres. */
+  #places(a: number, b: number): number {
     const g = this.#gaussians;
     const i = a * 7;
     const j = b * 7;
     const dx = g[i] - g[j];
     const dy = g[i + 1] - g[j + 1];
-    if (dx * dx + dy * dy > this.#reach * (g[i + 6] + g[j + 6]) + this.#reach * LITTLE) return 0;
     const xx = g[i + 2] + g[j + 2];
     const yy = g[i + 3] + g[j + 3];
     const xy = g[i + 4] + g[j + 4];
-    // Boxes without area can have a determinant a hair below 0, whose logarithm is NaN.
-    const determinant = Math.max(0, xx * yy - xy * xy);
-    const places = (xx * dy * dy + yy * dx * dx) / 4 - (xy * dx * dy) / 2;
-    const shapes = determinant / (4 * Math.sqrt(g[i + 5] * g[j + 5]) + LITTLE);
-    const distance = places / (determinant + LITTLE) + Math.log(shapes + LITTLE) / 2;
+    const both = (xx * dy * dy + yy * dx * dx) / 4 - (xy * dx * dy) / 2;
+    return both / (this.#determinant(i, j) + LITTLE);
+  }
+
+  /** Returns the number whose logarithm is twice the part of the distance that comes from the shapes. */
+  #shapes(a: number, b: number): number {
+    const g = this.#gaussians;
+    const i = a * 7;
+    const j = b * 7;
+    return this.#determinant(i, j) / (4 * Math.sqrt(g[i + 5] * g[j + 5]) + LITTLE) + LITTLE;
+  }
+
+  #overlap(places: number, shapes: number): number {
+    const distance = places + Math.log(shapes) / 2;
     return 1 - Math.sqrt(1 - Math.exp(-Math.max(LITTLE, Math.min(100, distance))) + LITTLE);
   }
 }
@@ -143,6 +191,11 @@ export class PolygonIou implements Overlaps {
     const both = this.#sharedArea(i, j);
     const union = areas - both;
     return union > 0 ? both / union : 0;
+  }
+
+  passes(a: number, b: number, orEqual: boolean): boolean {
+    const overlap = this.of(a, b);
+    return orEqual ? overlap >= this.#threshold : overlap > this.#threshold;
   }
 
   /** Returns the area that two boxes share: one is clipped by each side of the other (Sutherland and Hodgman). */
