@@ -6,7 +6,6 @@ export interface OrientedRule {
   readonly iou: "probiou" | "polygon";
   /** "fast": suppressed boxes suppress too. */
   readonly method: "fast" | "hard";
-  readonly iouThreshold: number;
   /** True: suppress at the threshold too. */
   readonly orEqual: boolean;
 }
@@ -44,8 +43,14 @@ export class OrientedKeeper {
    * @param classIds class of each box: boxes suppress each other within a class; null: over classes
    * @returns the number of boxes that stay, `max` at most
    */
-  keep(boxes: ArrayLike<number>, n: number, classIds: ArrayLike<number> | null, max: number): number {
-    const { iouThreshold, method, orEqual } = this.#rule;
+  keep(
+    boxes: ArrayLike<number>,
+    n: number,
+    classIds: ArrayLike<number> | null,
+    max: number,
+    iouThreshold: number,
+  ): number {
+    const { method, orEqual } = this.#rule;
     if (this.kept.length < n) this.kept = new Int32Array(n);
     this.#overlaps.read(boxes, n, iouThreshold);
     // An overlap of 0 reaches a threshold of 0: then all are near.

@@ -80,7 +80,7 @@ export function nmsOriented(
     for (let k = 0; k < ORIENTED_WIDTH; k++)
       sorted[i * ORIENTED_WIDTH + k] = all[order[i] * ORIENTED_WIDTH + k];
   const classes = classIds === null ? null : Array.from(order, (row) => classIds[row]);
-  const keeper = new OrientedKeeper({ iou, method, iouThreshold, orEqual });
-  const count = keeper.keep(sorted, n, classes, options.maxDetections ?? Infinity);
+  const keeper = new OrientedKeeper({ iou, method, orEqual });
+  const count = keeper.keep(sorted, n, classes, options.maxDetections ?? Infinity, iouThreshold);
   return keeper.kept.subarray(0, count).map((i) => order[i]);
 }
