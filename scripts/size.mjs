@@ -42,6 +42,8 @@ const imports = {
     "packet",
     "Packet, PacketError, fromPacket, packetHeaders, toCoco, toPacket, toRoboflow, toSupervision",
   ),
+  "boxwright/oriented: everything": everything("oriented"),
+  "boxwright and boxwright/oriented: createDecoder": `${some("index", "createDecoder")} import "./dist/oriented.mjs";`,
   "boxwright/suppress: everything": everything("suppress"),
   "boxwright/suppress: nms": some("suppress", "nms"),
   "boxwright/suppress: nmsOriented": some("suppress", "nmsOriented"),

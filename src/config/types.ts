@@ -80,8 +80,8 @@ export interface TaskFields {
    */
   readonly orientedNms?: "ultralytics" | "probiou" | "opencv";
   /**
-   * Angles of results. "regular": in [0, pi/2), width and height exchanged where needed, as Ultralytics' results. "raw":
-   * as the network gives them. Default "regular". Task "oriented".
+   * Angles of results. "regular": in [0, pi/2), with width and height exchanged where needed, as in Ultralytics'
+   * results. "raw": as the network gives them. Default "regular". Task "oriented".
    */
   readonly angleRange?: "regular" | "raw";
   /**

@@ -50,6 +50,7 @@ const names = [
   "draw",
   "labels",
   "node",
+  "oriented",
   "suppress",
   "tiles",
   "track",
