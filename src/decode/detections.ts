@@ -335,7 +335,7 @@ export function toPixels(d: DetectionFields, width: number, height: number): Det
   const { corners } = pixels;
   // A caller may have put fields of his own beside these: keep them.
   return Object.setPrototypeOf(
-    corners ? { ...pixels, ...sidesOf(corners) } : pixels,
+    corners?.length === 4 ? { ...pixels, ...sidesOf(corners) } : pixels,
     Row.prototype,
   ) as Detection;
 }
