@@ -17,6 +17,7 @@ const ENTRIES = {
   "boxwright/labels": "labels",
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
+  "boxwright/oriented": "oriented",
   "boxwright/packet": "packet",
   "boxwright/pool": "pool",
   "boxwright/pose": "pose",

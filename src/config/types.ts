@@ -74,6 +74,21 @@ export interface TaskFields {
   readonly keypointCoordinates?: "pixels" | "normalised";
   /** Number of mask coefficients of a cell, as many as there are prototypes. Task "segment". */
   readonly maskCoefficients?: number;
+  /**
+   * How oriented boxes suppress each other. "ultralytics": ProbIoU, and suppressed boxes suppress too. "probiou":
+   * ProbIoU, greedily. "opencv": IoU of the polygons, greedily. Default "ultralytics". Task "oriented".
+   */
+  readonly orientedNms?: "ultralytics" | "probiou" | "opencv";
+  /**
+   * Angles of results. "regular": in [0, pi/2), with width and height exchanged where needed, as in Ultralytics'
+   * results. "raw": as the network gives them. Default "regular". Task "oriented".
+   */
+  readonly angleRange?: "regular" | "raw";
+  /**
+   * The angle channel holds "radians", "logits" (angle = (sigmoid(v) - 0.25) pi), or "sigmoid" (angle = (v - 0.25) pi).
+   * Default: radians beside decoded boxes; the family's own beside raw maps. Task "oriented".
+   */
+  readonly angleActivation?: "radians" | "logits" | "sigmoid";
 }
 
 /** What a network gives besides boxes, as read from a config. */

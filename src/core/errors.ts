@@ -33,7 +33,10 @@ export type OptionName =
   | "edges"
   | "keypointActivation"
   | "keypointCoordinates"
-  | "maskCoefficients";
+  | "maskCoefficients"
+  | "orientedNms"
+  | "angleRange"
+  | "angleActivation";
 
 /** An option that would settle an error, with the value to give where the error knows it. */
 export interface OptionHint {

@@ -142,6 +142,8 @@ export interface FamilyTraits {
    * which are those of Ultralytics.
    */
   readonly prepare?: PartialRule;
+  /** What angle maps of an oriented network hold. Usual: logits, angle = (sigmoid(v) - 0.25) pi. */
+  readonly angle?: "radians";
   /** Task of every network of the family. Usual: what the config says. */
   readonly task?: TaskName;
   /** Usual export of its networks for masks and keypoints: these channels stand behind those of the boxes. */
@@ -296,6 +298,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     exports: ["class-rows", "corner-rows", "distance-maps", "end-to-end"],
     raw: "logits",
     endToEnd: true,
+    angle: "radians",
     like: "yolov8",
     version: "26",
     subtypes: ["yolo26"],

@@ -218,10 +218,10 @@ class TensorDecoder implements Decoder {
     this.engine = engine;
     this.#thresholds = config;
     this.#diagnostics = new Diagnostics(config, this.stats, onNote ?? null);
-    this.#loop = new FrameLoop(this.stats, (image, block, candidates) => {
+    this.#loop = new FrameLoop(this.stats, (image, block, candidates, frame) => {
       const work = this.#work as Workspace;
       this.#diagnostics.afterImage(work, image, block, candidates);
-      work.finish?.(image, block);
+      work.finish?.(image, block, frame);
     });
     const specs = knownSpecs(config);
     const interpreted = specs && interpretConfig(config, specs);

@@ -36,6 +36,9 @@ export interface DetectionFields {
   readonly angle?: number;
   /** Only of a network with oriented boxes: its four corners, in order around it. */
   readonly corners?: readonly Point[];
+  /** Only of an oriented box in pixels, by `toPixels`: its centre. Width and height are then those along its sides. */
+  readonly cx?: number;
+  readonly cy?: number;
 }
 
 /** Columns that a task adds to detections. */
@@ -48,6 +51,8 @@ export interface TaskColumns {
   readonly edges?: readonly (readonly [number, number])[];
   /** Angle of each row in radians. Only of a network with oriented boxes. */
   readonly angles?: Float32Array;
+  /** x, y of each corner, four a row; 0..1, like the boxes. Only of a network with oriented boxes. */
+  readonly corners?: Float32Array;
 }
 
 /** Size and rule of a mask. `boxwright/masks` explains them. */
@@ -182,6 +187,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
   declare readonly keypointNames?: readonly string[];
   declare readonly edges?: readonly (readonly [number, number])[];
   declare readonly angles?: Float32Array;
+  declare readonly corners?: Float32Array;
 
   constructor(
     boxes: Float32Array,
@@ -288,9 +294,18 @@ export const detectionsIn = (
     labels,
   );
 
+/** Returns the centre of an oriented box, and the lengths of its sides. */
+const sidesOf = ([a, b, c, d]: readonly Point[]): Partial<Detection> => ({
+  cx: (a.x + c.x) / 2,
+  cy: (a.y + c.y) / 2,
+  width: Math.hypot(a.x - d.x, a.y - d.y),
+  height: Math.hypot(a.x - b.x, a.y - b.y),
+});
+
 /**
  * Returns a detection in pixels of an image of that size: x times the width, y times the height, neither rounded nor
- * clamped.
+ * clamped. `width` and `height` of an oriented box are those of its own sides; `x_min` to `y_max` are the upright box
+ * around it.
  * @throws RangeError if the size is not positive, TypeError if `d` is not a detection
  * @example
  * import { toPixels } from "boxwright";
@@ -317,6 +332,10 @@ export function toPixels(d: DetectionFields, width: number, height: number): Det
     ...scaled("keypoints"),
     ...scaled("corners"),
   };
+  const { corners } = pixels;
   // A caller may have put fields of his own beside these: keep them.
-  return Object.setPrototypeOf(pixels, Row.prototype) as Detection;
+  return Object.setPrototypeOf(
+    corners?.length === 4 ? { ...pixels, ...sidesOf(corners) } : pixels,
+    Row.prototype,
+  ) as Detection;
 }

@@ -28,6 +28,7 @@ import type { TaskOptions } from "../config/task.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { TaskPlanner } from "../plan/task.ts";
 import type { Detections } from "./detections.ts";
+import type { Frame } from "./frame.ts";
 
 /** The memory of a plan, and the detections that lie in it. */
 export interface TaskWork extends MemoryImage {
@@ -40,8 +41,8 @@ export interface TaskWork extends MemoryImage {
   readonly note: (text: string) => void;
 }
 
-/** Called after each image of a frame with its index and the address of its plan block. */
-export type AfterImageOfTask = (image: number, block: number) => void;
+/** Called after each image of a frame with its index, the address of its plan block and its frame, if it has one. */
+export type AfterImageOfTask = (image: number, block: number, frame?: Frame) => void;
 
 /** Everything that an import of a task gives. */
 export interface TaskReader extends TaskOptions, TaskPlanner {

@@ -77,6 +77,8 @@ const columnOf = ({ tensor, view: { channel, cell } }: Seen): Column => ({
 /** Returns the only one; of two ways to see one tensor that whose storage order the head's boxes have. */
 function only(all: readonly Seen[], head?: HeadDraft): Seen | null {
   if (all.length === 0 || new Set(all.map(({ tensor }) => tensor)).size > 1) return null;
+  // A tensor with one channel is a map and rows, in the same steps.
+  if (all.every(({ view }) => view.cell === all[0].view.cell)) return all[0];
   const alike = all.filter(({ view }) => head && (view.cell === 1) === (head.box.cell === 1));
-  return all.length === 1 ? all[0] : alike.length > 0 ? alike[0] : null;
+  return alike.length > 0 ? alike[0] : null;
 }

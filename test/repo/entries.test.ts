@@ -238,6 +238,7 @@ describe("each entry answers as recorded", () => {
       "workerd",
       "priors",
       "model",
+      "oriented",
       "packet",
       "suppress",
       "suppress.node",

@@ -11,6 +11,7 @@ import * as labels from "../../src/entries/labels.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
 import * as prepare from "../../src/entries/prepare.ts";
+import * as oriented from "../../src/entries/oriented.ts";
 import * as packet from "../../src/entries/packet.ts";
 import * as plan from "../../src/entries/plan.ts";
 import * as pool from "../../src/entries/pool.ts";
@@ -57,6 +58,7 @@ const entries: Record<string, string> = {
   "boxwright/labels": "labels",
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
+  "boxwright/oriented": "oriented",
   "boxwright/packet": "packet",
   "boxwright/suppress": "suppress",
   "boxwright/tiles": "tiles",
@@ -105,7 +107,20 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const bundles = [boxwright, detect, draw, labels, model, node, packet, plan, pool, prepare, priors];
+    const bundles = [
+      boxwright,
+      detect,
+      draw,
+      labels,
+      model,
+      node,
+      oriented,
+      packet,
+      plan,
+      pool,
+      prepare,
+      priors,
+    ];
     const names = [...bundles, suppress, tiles, track].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))

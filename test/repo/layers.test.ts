@@ -18,6 +18,7 @@ const LAYERS = [
   "engine",
   "decode",
   "suppress",
+  "oriented",
   "tiles",
   "track",
   "pose",

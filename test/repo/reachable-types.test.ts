@@ -51,6 +51,7 @@ const names = [
   "labels",
   "node",
   "pose",
+  "oriented",
   "suppress",
   "tiles",
   "track",

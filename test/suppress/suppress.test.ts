@@ -369,6 +369,31 @@ describe("oriented boxes", () => {
       expect(orientedIou([0, 0, 0, 0, 0], [0, 0, 0, 0, 0], kind)).toBeGreaterThanOrEqual(0);
     expect([...nmsOriented([0, 0, 5, NaN, 0, 0, 0, 5, 5, 0], [0.9, 0.8])]).toEqual([1]);
   });
+
+  test("boxes without area share none with a box around them, and no overlap is NaN", () => {
+    const box = [254.54, -294.22, 358.27, 137.49, 2.57];
+    expect(orientedIou(box, [315.98, -409.65, 0, 0, 2.8], "polygon")).toBe(0);
+    expect(orientedIou(box, [254.54, -294.22, 0, 30, 1], "polygon")).toBe(0);
+    for (const angle of [-0.6745923701673746, 2.5448817256838083, 0.03118913620710373]) {
+      const line = [-19.71843355568126, -13.810871704481542, 0, 27.864748667925596, angle];
+      expect(orientedIou(line, line, "probiou")).toBeGreaterThan(0.999);
+    }
+  });
+
+  test("wide lists: boxes far apart, one that spans all, places beyond any grid", () => {
+    const one = [0, 0, 10, 4, 0.3];
+    const lists = [
+      [...one, 1e9, -1e9, 10, 4, 0.3, 1e9 + 1, -1e9, 10, 4, 0.3, ...one],
+      [0, 0, 1e6, 1e6, 0, 500, 500, 1e6, 1e6, 0.01, 9e5, 9e5, 5, 5, 0, 9e5, 9e5, 5, 5, 0],
+      [1e308, 0, 10, 4, 0, -1e308, 0, 10, 4, 0, 1e308, 0, 10, 4, 0, -1e308, 0, 10, 4, 0],
+    ];
+    const kept = lists.map((boxes) => [...nmsOriented(boxes, [0.9, 0.8, 0.7, 0.6], { iou: "polygon" })]);
+    expect(kept).toEqual([
+      [0, 1],
+      [0, 2],
+      [0, 1, 2, 3],
+    ]);
+  });
 });
 
 describe("the detections of a decoder", () => {

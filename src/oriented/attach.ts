@@ -1,0 +1,266 @@
+/** Makes oriented boxes of a frame's candidates: turns, suppresses and writes them. */
+import * as A from "../core/abi.ts";
+import { type Detections, type Extras, extend, setLength } from "../decode/detections.ts";
+import type { Frame } from "../decode/frame.ts";
+import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
+import type { Column } from "../heads/channels.ts";
+import { firstSource, headOf, numbersAt } from "../memory/extra.ts";
+import { OrientedKeeper } from "../suppress/oriented-keep.ts";
+import { ORIENTED_WIDTH as WIDTH } from "../suppress/oriented-overlap.ts";
+import { cornersInto, fitInto, regulariseInto, turnInto } from "./geometry.ts";
+import { ORIENTED_NMS, type OrientedPlan } from "./plan.ts";
+
+/** Values of the corners of a row. */
+const CORNERS = 8;
+/** A rounded angle may lie this far outside its range. */
+const SLACK = 1e-3;
+
+const EXTRAS: Extras = {
+  row: ({ angles, corners }, row, d) => {
+    if (!angles || !corners) return;
+    d.angle = angles[row];
+    d.corners = [0, 2, 4, 6].map((k) => ({
+      x: corners[row * CORNERS + k],
+      y: corners[row * CORNERS + k + 1],
+    }));
+  },
+  copy: ({ angles, corners, length }, copy) =>
+    extend(copy, { angles: angles?.slice(0, length), corners: corners?.slice(0, length * CORNERS) }, EXTRAS),
+};
+
+/** Gives the detections of a plan their angles and corners. Returns what makes them, after each image. */
+export function attachOriented(work: TaskWork): AfterImageOfTask {
+  const { plan, detections } = work;
+  for (const found of detections)
+    extend(
+      found,
+      {
+        angles: new Float32Array(plan.maxDetections),
+        corners: new Float32Array(plan.maxDetections * CORNERS),
+      },
+      EXTRAS,
+    );
+  const maker = new OrientedMaker(work);
+  return (image, block, frame) => maker.make(image, block >> 2, frame);
+}
+
+/** A head as the loop over candidates reads it. */
+interface HeadCells {
+  readonly first: number;
+  readonly extra: Column;
+  /** Raw distances: the angle turns the way from the cell to the centre. */
+  readonly turns: boolean;
+  readonly gridWidth: number;
+  readonly bias: number;
+  /** Width and height of a cell in pixels of the input. */
+  readonly cell: readonly [number, number];
+}
+
+class OrientedMaker {
+  readonly #work: TaskWork;
+  readonly #plan: OrientedPlan;
+  readonly #keeper: OrientedKeeper;
+  readonly #heads: readonly HeadCells[];
+  readonly #input: readonly [number, number];
+  /** Rows of the candidate columns, best first. */
+  #order = new Int32Array(0);
+  /** Boxes of the candidates in that order, in pixels of the input, and their class ids. */
+  #boxes = new Float64Array(0);
+  #classIds = new Int32Array(0);
+  readonly #angle = new Float64Array(1);
+  readonly #box = new Float64Array(WIDTH);
+  readonly #corners = new Float64Array(CORNERS);
+
+  constructor(work: TaskWork) {
+    const { plan } = work;
+    const task = plan.task as OrientedPlan;
+    const input = plan.inputSize as readonly [number, number];
+    const { suppression, orEqual } = task;
+    this.#work = work;
+    this.#plan = task;
+    this.#input = input;
+    this.#keeper = new OrientedKeeper({ ...ORIENTED_NMS[suppression], orEqual });
+    this.#heads = plan.heads.map(({ extra, kind, gridWidth, xyBias, unit }, k) => ({
+      first: firstSource(plan.heads, k),
+      extra: extra as Column,
+      turns: kind === "distance",
+      gridWidth,
+      bias: xyBias,
+      cell: [unit[0] * input[0], unit[1] * input[1]],
+    }));
+  }
+
+  /** Makes the detections of an image. `plan`: word address of its plan block. */
+  make(image: number, plan: number, frame: Frame | undefined): void {
+    const { i32, f32 } = this.#work.memory;
+    const count = this.#read(image, plan);
+    const { rules } = this.#plan;
+    const most = Math.min(count, i32[plan + A.P_MAX_DETECTIONS]);
+    const kept =
+      rules?.nms === "none"
+        ? most
+        : this.#keeper.keep(
+            this.#boxes,
+            count,
+            rules?.nms === "class" ? this.#classIds : null,
+            most,
+            // The threshold is written in decimals, and stands as f32 in memory.
+            Number(f32[plan + A.P_IOU].toPrecision(7)),
+          );
+    const found = this.#work.detections[image];
+    for (let row = 0; row < kept; row++)
+      this.#write(found, row, rules?.nms === "none" ? row : this.#keeper.kept[row], plan, frame);
+    setLength(found, kept);
+  }
+
+  /** Reads the candidates, best first. Returns how many have finite boxes and angles. */
+  #read(image: number, plan: number): number {
+    const { i32, f32 } = this.#work.memory;
+    const ordered = this.#sort(plan);
+    if (this.#classIds.length < ordered) {
+      this.#boxes = new Float64Array(ordered * WIDTH);
+      this.#classIds = new Int32Array(ordered);
+    }
+    const [width, height] = this.#input;
+    const corners = i32[plan + A.P_BOXES] >> 2;
+    const sources = i32[plan + A.P_SOURCES] >> 2;
+    const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
+    const { heads } = this.#work.plan;
+    const boxes = this.#boxes;
+    const order = this.#order;
+    let count = 0;
+    for (let i = 0; i < ordered; i++) {
+      const candidate = order[i];
+      const source = i32[sources + candidate];
+      const head = this.#heads[heads.length === 1 ? 0 : headOf(heads, source)];
+      const cell = source - head.first;
+      const angle = this.#angleOf(head, image, cell);
+      if (angle !== angle) continue;
+      const at = corners + candidate * 4;
+      const box = count * WIDTH;
+      boxes[box] = ((f32[at] + f32[at + 2]) / 2) * width;
+      boxes[box + 1] = ((f32[at + 1] + f32[at + 3]) / 2) * height;
+      boxes[box + 2] = (f32[at + 2] - f32[at]) * width;
+      boxes[box + 3] = (f32[at + 3] - f32[at + 1]) * height;
+      boxes[box + 4] = angle;
+      if (head.turns) {
+        const column = cell % head.gridWidth;
+        const row = (cell - column) / head.gridWidth;
+        turnInto(
+          boxes,
+          box,
+          (column + head.bias) * head.cell[0],
+          (row + head.bias) * head.cell[1],
+          boxes,
+          box,
+        );
+      }
+      order[count] = candidate;
+      this.#classIds[count++] = i32[classIds + candidate];
+    }
+    if (count < ordered)
+      this.#work.note(
+        `${ordered - count} boxes have an angle that is NaN or infinite, and are dropped: has the network overflowed?`,
+      );
+    return count;
+  }
+
+  /** Returns the angle of a cell, NaN if it is not finite. */
+  #angleOf({ extra }: HeadCells, image: number, cell: number): number {
+    const { angle: activation, range } = this.#plan;
+    numbersAt(this.#work, extra, image, cell, 1, this.#angle);
+    const raw = this.#angle[0];
+    if (!Number.isFinite(raw)) return NaN;
+    if (activation === "radians") {
+      if (range ? raw < range[0] - SLACK || raw > range[1] + SLACK : Math.abs(raw) > 4 * Math.PI)
+        this.#noteRange(raw);
+      return raw;
+    }
+    if (activation === "sigmoid" && (raw < -0.01 || raw > 1.01))
+      this.#work.refuseFor(
+        [{ option: "angleActivation" }],
+        this.#work.plan.about,
+        `${raw} where an angle is the sigmoid of a value`,
+        'a number in 0..1. Say angleActivation: "logits" if the network has not applied the sigmoid, "radians" if the angles are decoded',
+      );
+    return ((activation === "logits" ? 1 / (1 + Math.exp(-raw)) : raw) - 0.25) * Math.PI;
+  }
+
+  #noteRange(angle: number): void {
+    const { range } = this.#plan;
+    const told = "an angle in radians lies outside";
+    // One angle is enough: each further one would be a note of its own.
+    if (this.#hasToldRange) return;
+    this.#hasToldRange = true;
+    this.#work.note(
+      `${told} ${range ? "[-pi/4, 3pi/4), the range of its family" : "two turns"}: ${Number(angle.toPrecision(4))}. ` +
+        'Are the angles in degrees, or raw (angleActivation: "logits")?',
+    );
+  }
+  #hasToldRange = false;
+
+  /** Puts the rows of the candidates into `#order`, best first. Returns how many there are, within the cap. */
+  #sort(plan: number): number {
+    const { i32, f32 } = this.#work.memory;
+    const all = i32[plan + A.P_CANDIDATES];
+    const ordered = Math.min(all, i32[plan + A.P_ORDERED]);
+    if (this.#order.length < all) this.#order = new Int32Array(all);
+    const order = i32[plan + A.P_ORDER] >> 2;
+    // The kernel sorts as far as it has to look. Few candidates are all in order.
+    if (i32[plan + A.P_SORTED] >= ordered) {
+      for (let i = 0; i < ordered; i++) this.#order[i] = i32[order + i];
+      return ordered;
+    }
+    const scores = i32[plan + A.P_SCORES] >> 2;
+    for (let i = 0; i < all; i++) this.#order[i] = i;
+    this.#order.subarray(0, all).sort((a, b) => f32[scores + b] - f32[scores + a] || a - b);
+    return ordered;
+  }
+
+  /** Writes candidate `i`, in the coordinates of the frame, to row `row` of the detections. */
+  #write(found: Detections, row: number, i: number, plan: number, frame: Frame | undefined): void {
+    const { i32, f32 } = this.#work.memory;
+    const { angles, corners } = found as { angles: Float32Array; corners: Float32Array };
+    const box = this.#box;
+    const at = this.#corners;
+    const [width, height] = this.#input;
+    if (this.#plan.regular) regulariseInto(this.#boxes, i * WIDTH, box, 0);
+    else box.set(this.#boxes.subarray(i * WIDTH, (i + 1) * WIDTH));
+    cornersInto(box, 0, at, 0);
+    if (frame?.resize === "stretch") this.#unstretch(frame);
+    else
+      for (let k = 0; k < CORNERS; k += 2) {
+        at[k] = (at[k] / width) * f32[plan + A.P_SCALE_X] + f32[plan + A.P_SHIFT_X];
+        at[k + 1] = (at[k + 1] / height) * f32[plan + A.P_SCALE_Y] + f32[plan + A.P_SHIFT_Y];
+      }
+    corners.set(at, row * CORNERS);
+    angles[row] = box[4];
+    const c = row * CORNERS;
+    found.boxes[row * 4] = Math.min(corners[c], corners[c + 2], corners[c + 4], corners[c + 6]);
+    found.boxes[row * 4 + 1] = Math.min(corners[c + 1], corners[c + 3], corners[c + 5], corners[c + 7]);
+    found.boxes[row * 4 + 2] = Math.max(corners[c], corners[c + 2], corners[c + 4], corners[c + 6]);
+    found.boxes[row * 4 + 3] = Math.max(corners[c + 1], corners[c + 3], corners[c + 5], corners[c + 7]);
+    const candidate = this.#order[i];
+    found.scores[row] = f32[(i32[plan + A.P_SCORES] >> 2) + candidate];
+    found.classIds[row] = this.#classIds[i];
+    found.sources[row] = i32[(i32[plan + A.P_SOURCES] >> 2) + candidate];
+  }
+
+  /** Turns the corners in the input into those of the rectangle around them in the frame, 0..1, and its angle. */
+  #unstretch({ width, height }: Frame): void {
+    const at = this.#corners;
+    const box = this.#box;
+    const [w, h] = this.#input;
+    for (let k = 0; k < CORNERS; k += 2) {
+      at[k] *= width / w;
+      at[k + 1] *= height / h;
+    }
+    fitInto(at, 0, box, 0);
+    if (this.#plan.regular) regulariseInto(box, 0, box, 0);
+    cornersInto(box, 0, at, 0);
+    for (let k = 0; k < CORNERS; k += 2) {
+      at[k] /= width;
+      at[k + 1] /= height;
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * The geometry of oriented boxes. An oriented box is five numbers: centre x, centre y, width, height, and the angle in
+ * radians. y points down and the angle turns x towards y, so that positive angles are clockwise on a screen.
+ */
+
+/** Numbers of a box: centre x, centre y, width, height, angle. */
+export type OrientedBox = readonly [cx: number, cy: number, width: number, height: number, angle: number];
+
+const QUARTER = Math.PI / 2;
+
+/** Returns the remainder that is not negative, as Python's `%`. */
+const modulo = (value: number, by: number): number => {
+  const rest = value % by;
+  // A tiny negative rest rounds up to `by` itself.
+  return rest < 0 ? (rest + by < by ? rest + by : 0) : rest;
+};
+
+/**
+ * Writes an equal box with an angle in [0, pi/2), as Ultralytics reports boxes. The height may then be the longer side.
+ * `box` and `to` may be the same.
+ */
+export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
+  const turns = modulo(box[from + 4], Math.PI) >= QUARTER;
+  const width = box[from + 2];
+  const height = box[from + 3];
+  to[at] = box[from];
+  to[at + 1] = box[from + 1];
+  to[at + 2] = turns ? height : width;
+  to[at + 3] = turns ? width : height;
+  to[at + 4] = modulo(box[from + 4], QUARTER);
+}
+
+/**
+ * Writes the four corners of a box: x, y of each. With u along the width and v along the height, they are c + u + v,
+ * c + u - v, c - u - v and c - u + v.
+ */
+export function cornersInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
+  const x = box[from];
+  const y = box[from + 1];
+  const cos = Math.cos(box[from + 4]) / 2;
+  const sin = Math.sin(box[from + 4]) / 2;
+  const ux = box[from + 2] * cos;
+  const uy = box[from + 2] * sin;
+  const vx = -box[from + 3] * sin;
+  const vy = box[from + 3] * cos;
+  to[at] = x + ux + vx;
+  to[at + 1] = y + uy + vy;
+  to[at + 2] = x + ux - vx;
+  to[at + 3] = y + uy - vy;
+  to[at + 4] = x - ux - vx;
+  to[at + 5] = y - uy - vy;
+  to[at + 6] = x - ux + vx;
+  to[at + 7] = y - uy + vy;
+}
+
+/**
+ * Writes the smallest rectangle around a parallelogram, whose corners stand in the order of `cornersInto`. A stretch
+ * makes a parallelogram of a rectangle. The smallest rectangle around it lies along its longer side.
+ */
+export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
+  const ux = (corners[from] - corners[from + 6] + corners[from + 2] - corners[from + 4]) / 2;
+  const uy = (corners[from + 1] - corners[from + 7] + corners[from + 3] - corners[from + 5]) / 2;
+  const vx = (corners[from] - corners[from + 2] + corners[from + 6] - corners[from + 4]) / 2;
+  const vy = (corners[from + 1] - corners[from + 3] + corners[from + 7] - corners[from + 5]) / 2;
+  const width = Math.hypot(ux, uy);
+  const height = Math.hypot(vx, vy);
+  const longer = Math.max(width, height);
+  to[at] = (corners[from] + corners[from + 2] + corners[from + 4] + corners[from + 6]) / 4;
+  to[at + 1] = (corners[from + 1] + corners[from + 3] + corners[from + 5] + corners[from + 7]) / 4;
+  if (longer === 0) {
+    to.fill(0, at + 2, at + 5);
+    return;
+  }
+  const along = longer + Math.abs(ux * vx + uy * vy) / longer;
+  const across = Math.abs(ux * vy - uy * vx) / longer;
+  const isWide = width >= height;
+  to[at + 2] = isWide ? along : across;
+  to[at + 3] = isWide ? across : along;
+  to[at + 4] = isWide ? Math.atan2(uy, ux) : Math.atan2(-vx, vy);
+}
+
+/**
+ * Writes the oriented box of a cell that measured left, top, right and bottom along the box's own axes. `box` is what
+ * the same distances make without an angle. The angle turns the way from the cell to the centre of the box too.
+ */
+export function turnInto(
+  box: ArrayLike<number>,
+  from: number,
+  cellX: number,
+  cellY: number,
+  to: Float64Array,
+  at: number,
+): void {
+  const dx = box[from] - cellX;
+  const dy = box[from + 1] - cellY;
+  const angle = box[from + 4];
+  const cos = Math.cos(angle);
+  const sin = Math.sin(angle);
+  to[at] = cellX + dx * cos - dy * sin;
+  to[at + 1] = cellY + dx * sin + dy * cos;
+  to[at + 2] = box[from + 2];
+  to[at + 3] = box[from + 3];
+  to[at + 4] = angle;
+}
+
+const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unknown as OrientedBox;
+
+/**
+ * Returns an equal box with an angle in [0, pi/2), as Ultralytics reports boxes.
+ * @example
+ * import { regularise } from "boxwright/oriented";
+ *
+ * console.log(regularise([9, 7, 50, 20, -0.3]).map((v) => v.toFixed(6)).join(" "));
+ * // 9.000000 7.000000 20.000000 50.000000 1.270796
+ */
+export function regularise(box: OrientedBox): OrientedBox {
+  const to = new Float64Array(5);
+  regulariseInto(box, 0, to, 0);
+  return asBox(to);
+}
+
+/**
+ * Returns the four corners of a box in order around it, x and y of each. Width and height have to be in one unit.
+ * @example
+ * import { cornersOf } from "boxwright/oriented";
+ *
+ * console.log(cornersOf([10, 20, 6, 4, 0])); // [[13,22],[13,18],[7,18],[7,22]]
+ */
+export function cornersOf(box: OrientedBox): [x: number, y: number][] {
+  const to = new Float64Array(8);
+  cornersInto(box, 0, to, 0);
+  return [0, 2, 4, 6].map((k) => [to[k], to[k + 1]]);
+}
+
+/**
+ * Returns the smallest rectangle around four corners of a rectangle that a stretch has bent, in the order of
+ * `cornersOf`. Corners of a rectangle come back as it was.
+ * @example
+ * import { cornersOf, fitCorners } from "boxwright/oriented";
+ *
+ * console.log(fitCorners(cornersOf([10, 20, 6, 4, 0]))); // [10,20,6,4,0]
+ */
+export function fitCorners(corners: readonly (readonly [x: number, y: number])[]): OrientedBox {
+  const to = new Float64Array(5);
+  fitInto(corners.flat(), 0, to, 0);
+  return asBox(to);
+}

@@ -1,0 +1,139 @@
+/** Finds the boxes and the angles among the tensors. */
+import { list, volume } from "../core/tensor.ts";
+import { READINGS } from "../core/readings.ts";
+import { joinExtra, withExtra } from "../heads/extra.ts";
+import type { HeadDraft, Interpretation, Specs } from "../heads/head.ts";
+import type { HeadQuery } from "../heads/query.ts";
+import type { TaskConfig } from "../config/types.ts";
+import type { Conventions } from "../core/conventions.ts";
+import type { PlanTools } from "../plan/task.ts";
+import { type AngleActivation, ORIENTED_NMS, type OrientedPlan } from "./plan.ts";
+
+/** The fields of a config that a query carries along. */
+type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Conventions> };
+
+/** Angles of networks with a sigmoid: a quarter of pi before the x axis, three behind it. */
+const SIGMOID_RANGE = [-Math.PI / 4, (3 * Math.PI) / 4] as const;
+
+/** An interpretation whose heads have their angles. */
+interface Found {
+  readonly boxes: Interpretation;
+  /** The angles of all maps are in one tensor beside raw maps, which exporters decode as they like. */
+  readonly isOpen: boolean;
+}
+
+/** Returns every interpretation of the tensors as oriented boxes. Throws if there is none. */
+export function readOriented(query: HeadQuery, specs: Specs, tools: PlanTools): readonly Interpretation[] {
+  const found = [...behindClasses(query, specs, tools), ...besideBoxes(query, specs, tools)];
+  if (found.length === 0) refuseShapes(query, specs, tools);
+  return found.map(({ boxes, isOpen }) => {
+    if (boxes.inputSize === null)
+      tools.refuseFor(
+        [{ option: "inputSize" }],
+        boxes.about,
+        "oriented boxes and no input size",
+        "inputSize: [width, height]. Angles are measured in pixels, where both axes count alike",
+      );
+    const task = planOf(query as Query, boxes, isOpen, tools);
+    return { ...boxes, task };
+  });
+}
+
+/** Reads tensors in which the angle is the last channel, behind the classes. */
+function behindClasses(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] {
+  if (query.roles?.angles) return [];
+  return interpretBoxes(
+    query,
+    specs.map((spec) => ({ ...spec, extra: 1 })),
+    tools,
+  ).map((boxes) => ({
+    boxes: withExtra(boxes),
+    isOpen: false,
+  }));
+}
+
+/** Reads angles in tensors of their own. */
+function besideBoxes(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] {
+  const named = query.roles?.angles === undefined ? null : [query.roles.angles].flat();
+  // A named tensor of angles may look like one of scores of one class.
+  const others = named ? specs.map((s) => (named.includes(s.name) ? { ...s, dims: [] } : s)) : specs;
+  return interpretBoxes(query, others, tools).flatMap((boxes) => {
+    const joined = joinExtra(boxes, specs, 1, (i) => named === null || named.includes(specs[i].name));
+    if (joined === null) return [];
+    const tensors = new Set(joined.heads.map(({ extra }) => extra?.tensor));
+    return { boxes: joined, isOpen: joined.heads.length > 1 && tensors.size === 1 };
+  });
+}
+
+/** Returns the interpretations of the boxes. Lists of detections hold centres here, where others hold corners. */
+function interpretBoxes(query: HeadQuery, specs: Specs, { interpret }: PlanTools): Interpretation[] {
+  const asCentres = (head: HeadDraft): HeadDraft => ({ ...head, kind: "centre" });
+  return interpret(query, specs).flatMap((found) => {
+    const hasCorners = query.boxFormat === null && found.heads.some(({ kind }) => kind === "corners");
+    if (!hasCorners) return found;
+    return READINGS[found.name].finished ? { ...found, heads: found.heads.map(asCentres) } : [];
+  });
+}
+
+function planOf(query: Query, found: Interpretation, isOpen: boolean, tools: PlanTools): OrientedPlan {
+  const { task, traits, rules } = query;
+  const isRaw = READINGS[found.name].maps === true;
+  const own: AngleActivation = isRaw ? (traits.angle ?? "logits") : "radians";
+  if (isOpen && isRaw && !task?.angleActivation)
+    tools.refuseFor(
+      [{ option: "angleActivation" }],
+      found.about,
+      "raw maps, and the angles of all maps in one tensor",
+      'angleActivation: "radians" if the exporter decoded the angles, "sigmoid" if it applied the sigmoid (rknn), "logits" if they are raw',
+    );
+  const angle = task?.angleActivation ?? own;
+  const suppression = task?.orientedNms ?? "ultralytics";
+  const orEqual = rules?.suppress ? rules.suppress === ">=" : ORIENTED_NMS[suppression].orEqual;
+  const regular = task?.angleRange !== "raw";
+  const { iou, method } = ORIENTED_NMS[suppression];
+  return {
+    name: "oriented",
+    about:
+      `oriented boxes: ${ANGLES[angle]}; suppression "${suppression}" (${iou === "probiou" ? "ProbIoU" : "polygon IoU"} ` +
+      `${orEqual ? ">=" : ">"}, ${method === "fast" ? "suppressed boxes suppress too" : "greedy"}); angles of results ` +
+      (regular ? "in [0, pi/2)" : "as the network gives them"),
+    tensors: [],
+    angle,
+    range: traits.angle ? null : SIGMOID_RANGE,
+    regular,
+    suppression,
+    orEqual,
+  };
+}
+
+const ANGLES: { readonly [A in AngleActivation]: string } = {
+  radians: "angles in radians",
+  logits: "angles (sigmoid(v) - 0.25) pi",
+  sigmoid: "angles (v - 0.25) pi",
+};
+
+/** Throws an error that says what oriented networks give, and what the number of channels can mean. */
+function refuseShapes(query: HeadQuery, specs: Specs, { refuseFor }: PlanTools): never {
+  const { classes, family, traits } = query;
+  const c = classes ?? "C";
+  const channels = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) : []));
+  const readings = [...new Set(channels)]
+    .filter((n) => n > 5)
+    .map((n) => `${n} channels are ${n - 5} classes and an angle, or ${n - 4} classes without`);
+  const forms = [
+    `[1,${classes === null ? "4+C+1" : 5 + classes},N] or rows of it (cx cy w h, ${c} classes, angle)`,
+    "[1,N,7] (cx cy w h, score, class, angle)",
+    ...(traits.head === "distance"
+      ? [
+          `maps of boxes, of ${c} classes and of angles [1,1,h,w] (roles: {angles: ["name", ...]} tells them from classes)`,
+        ]
+      : []),
+  ];
+  const counted = classes === null ? "the number of classes (option classes, or labels), for " : "";
+  return refuseFor(
+    classes === null ? [{ option: "classes" }, { option: "labels" }] : [{ option: "classes" }],
+    "",
+    specs.some(({ dims }) => volume(dims) > 0) ? list(specs) : "no tensors",
+    [`oriented boxes of ${family}: ${counted}${forms.join("; ")}`, ...readings].join("; "),
+  );
+}

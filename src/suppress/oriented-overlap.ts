@@ -1,0 +1,253 @@
+/** Overlaps of oriented boxes: rows of centre x, centre y, width, height and angle in radians. */
+
+/** Values of a row. */
+export const ORIENTED_WIDTH = 5;
+
+/** Keeps denominators and logarithms finite, as published. */
+const LITTLE = 1e-7;
+
+/** Overlaps of the boxes of a list. The memory grows with the longest list and is used again. */
+export interface Overlaps {
+  /**
+   * Half the reach of each box: two boxes whose centres are further apart than the sum of theirs do not overlap by the
+   * threshold.
+   */
+  readonly radii: Float64Array;
+  /** Reads `n` boxes. An overlap below the threshold may be given as 0. */
+  read(boxes: ArrayLike<number>, n: number, threshold: number): void;
+  /** Returns the overlap of two boxes. */
+  of(a: number, b: number): number;
+  /** True if the overlap of two boxes is above the threshold, or equals it and `orEqual` is true. */
+  passes(a: number, b: number, orEqual: boolean): boolean;
+}
+
+/** ProbIoU: the overlap of the Gaussians that stand for two boxes. */
+export class ProbIou implements Overlaps {
+  radii = new Float64Array(0);
+  /** Of each box: centre, variances along x and y, covariance, their determinant, largest variance in any direction. */
+  #gaussians = new Float64Array(0);
+  /** Squared distance per variance beyond which no overlap reaches the threshold. */
+  #reach = Infinity;
+  #threshold = 0;
+  /** Bhattacharyya distance at which the overlap is the threshold. */
+  #limit = 0;
+
+  read(boxes: ArrayLike<number>, n: number, threshold: number): void {
+    this.#threshold = threshold;
+    this.#limit = -Math.log(1 + LITTLE - (1 - threshold) ** 2);
+    // ProbIoU > t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). The distance of the centres alone makes
+    // it d^2 / 4 by the largest variance. One percent is left for rounding.
+    const most = -Math.log(1 - (1 - Math.max(threshold, 1e-6)) ** 2 + LITTLE);
+    this.#reach = threshold > 0 ? 4.04 * most + LITTLE : Infinity;
+    if (this.radii.length < n) {
+      this.radii = new Float64Array(n);
+      this.#gaussians = new Float64Array(n * 7);
+    }
+    const gaussians = this.#gaussians;
+    for (let i = 0; i < n; i++) {
+      const row = i * ORIENTED_WIDTH;
+      const along = boxes[row + 2] ** 2 / 12;
+      const across = boxes[row + 3] ** 2 / 12;
+      const cos = Math.cos(boxes[row + 4]);
+      const sin = Math.sin(boxes[row + 4]);
+      const xx = along * cos * cos + across * sin * sin;
+      const yy = along * sin * sin + across * cos * cos;
+      const xy = (along - across) * cos * sin;
+      const at = i * 7;
+      gaussians[at] = boxes[row];
+      gaussians[at + 1] = boxes[row + 1];
+      gaussians[at + 2] = xx;
+      gaussians[at + 3] = yy;
+      gaussians[at + 4] = xy;
+      gaussians[at + 5] = Math.max(0, xx * yy - xy * xy);
+      const extent = Math.max(along, across);
+      gaussians[at + 6] = extent;
+      // d^2 <= reach * (a + b) + reach * LITTLE needs d <= the sum of both roots.
+      this.radii[i] = Math.sqrt(this.#reach * (extent + LITTLE)) * (1 + LITTLE);
+    }
+  }
+
+  of(a: number, b: number): number {
+    return this.#isFar(a, b) ? 0 : this.#overlap(this.#places(a, b), this.#shapes(a, b));
+  }
+
+  passes(a: number, b: number, orEqual: boolean): boolean {
+    if (this.#isFar(a, b)) return orEqual ? this.#threshold <= 0 : this.#threshold < 0;
+    const places = this.#places(a, b);
+    const shapes = this.#shapes(a, b);
+    // 0 <= ln(s) <= s - 1 decides most pairs without a logarithm. Keep away from the limit itself, for rounding.
+    if (shapes >= 1) {
+      if (places > this.#limit + 1e-9) return false;
+      if (places + (shapes - 1) / 2 < this.#limit - 1e-9) return true;
+    }
+    const overlap = this.#overlap(places, shapes);
+    return orEqual ? overlap >= this.#threshold : overlap > this.#threshold;
+  }
+
+  #isFar(a: number, b: number): boolean {
+    const g = this.#gaussians;
+    const dx = g[a * 7] - g[b * 7];
+    const dy = g[a * 7 + 1] - g[b * 7 + 1];
+    return dx * dx + dy * dy > this.#reach * (g[a * 7 + 6] + g[b * 7 + 6]) + this.#reach * LITTLE;
+  }
+
+  /** Returns the determinant of the summed covariances. */
+  #determinant(i: number, j: number): number {
+    const g = this.#gaussians;
+    const xy = g[i + 4] + g[j + 4];
+    // Boxes without area can have a determinant a hair below 0, whose logarithm is NaN.
+    return Math.max(0, (g[i + 2] + g[j + 2]) * (g[i + 3] + g[j + 3]) - xy * xy);
+  }
+
+  /** Returns the part of the distance that comes from the centres. */
+  #places(a: number, b: number): number {
+    const g = this.#gaussians;
+    const i = a * 7;
+    const j = b * 7;
+    const dx = g[i] - g[j];
+    const dy = g[i + 1] - g[j + 1];
+    const xx = g[i + 2] + g[j + 2];
+    const yy = g[i + 3] + g[j + 3];
+    const xy = g[i + 4] + g[j + 4];
+    const both = (xx * dy * dy + yy * dx * dx) / 4 - (xy * dx * dy) / 2;
+    return both / (this.#determinant(i, j) + LITTLE);
+  }
+
+  /** Returns the number whose logarithm is twice the part of the distance that comes from the shapes. */
+  #shapes(a: number, b: number): number {
+    const g = this.#gaussians;
+    const i = a * 7;
+    const j = b * 7;
+    return this.#determinant(i, j) / (4 * Math.sqrt(g[i + 5] * g[j + 5]) + LITTLE) + LITTLE;
+  }
+
+  #overlap(places: number, shapes: number): number {
+    const distance = places + Math.log(shapes) / 2;
+    return 1 - Math.sqrt(1 - Math.exp(-Math.max(LITTLE, Math.min(100, distance))) + LITTLE);
+  }
+}
+
+/** Intersection / union of two boxes as polygons. */
+export class PolygonIou implements Overlaps {
+  radii = new Float64Array(0);
+  /** Of each box: its corners in order, then left, top, right, bottom of the upright box around it, then its area. */
+  #boxes = new Float64Array(0);
+  #threshold = 0;
+  /** The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most. */
+  #polygon = new Float64Array(16);
+  #clipped = new Float64Array(16);
+
+  read(boxes: ArrayLike<number>, n: number, threshold: number): void {
+    this.#threshold = threshold;
+    if (this.radii.length < n) {
+      this.radii = new Float64Array(n);
+      this.#boxes = new Float64Array(n * 13);
+    }
+    const all = this.#boxes;
+    for (let i = 0; i < n; i++) {
+      const row = i * ORIENTED_WIDTH;
+      const x = boxes[row];
+      const y = boxes[row + 1];
+      const width = boxes[row + 2];
+      const height = boxes[row + 3];
+      const cos = Math.cos(boxes[row + 4]);
+      const sin = Math.sin(boxes[row + 4]);
+      const ax = (width / 2) * cos;
+      const ay = (width / 2) * sin;
+      const bx = (-height / 2) * sin;
+      const by = (height / 2) * cos;
+      const at = i * 13;
+      all[at] = ax + bx + x;
+      all[at + 1] = ay + by + y;
+      all[at + 2] = bx - ax + x;
+      all[at + 3] = by - ay + y;
+      all[at + 4] = -ax - bx + x;
+      all[at + 5] = -ay - by + y;
+      all[at + 6] = ax - bx + x;
+      all[at + 7] = ay - by + y;
+      const halfWidth = Math.abs(ax) + Math.abs(bx);
+      const halfHeight = Math.abs(ay) + Math.abs(by);
+      all[at + 8] = x - halfWidth;
+      all[at + 9] = y - halfHeight;
+      all[at + 10] = x + halfWidth;
+      all[at + 11] = y + halfHeight;
+      all[at + 12] = Math.abs(width * height);
+      this.radii[i] = (Math.hypot(width, height) / 2) * (1 + LITTLE);
+    }
+  }
+
+  of(a: number, b: number): number {
+    const all = this.#boxes;
+    const i = a * 13;
+    const j = b * 13;
+    const width = Math.min(all[i + 10], all[j + 10]) - Math.max(all[i + 8], all[j + 8]);
+    const height = Math.min(all[i + 11], all[j + 11]) - Math.max(all[i + 9], all[j + 9]);
+    if (width < 0 || height < 0) return 0;
+    const areas = all[i + 12] + all[j + 12];
+    // The shared area is at most that of the upright boxes, and at most the smaller box.
+    const most = Math.min(width * height, all[i + 12], all[j + 12]) * (1 + LITTLE);
+    // A box without area has no sides to clip by.
+    if (most === 0 || most < this.#threshold * (areas - most)) return 0;
+    const both = this.#sharedArea(i, j);
+    const union = areas - both;
+    return union > 0 ? both / union : 0;
+  }
+
+  passes(a: number, b: number, orEqual: boolean): boolean {
+    const overlap = this.of(a, b);
+    return orEqual ? overlap >= this.#threshold : overlap > this.#threshold;
+  }
+
+  /** Returns the area that two boxes share: one is clipped by each side of the other (Sutherland and Hodgman). */
+  #sharedArea(a: number, b: number): number {
+    let p = this.#polygon;
+    let q = this.#clipped;
+    for (let k = 0; k < 8; k++) p[k] = this.#boxes[a + k];
+    let n = 4;
+    for (let side = 0; side < 8 && n > 0; side += 2) {
+      n = this.#clip(p, q, n, b + side, b + ((side + 2) & 7));
+      const swap = p;
+      p = q;
+      q = swap;
+    }
+    // Measured from a corner: products of places far from 0 would round the area away.
+    const x = p[0];
+    const y = p[1];
+    let twice = 0;
+    for (let i = 4; i < n * 2; i += 2) twice += (p[i - 2] - x) * (p[i + 1] - y) - (p[i] - x) * (p[i - 1] - y);
+    return Math.abs(twice) / 2;
+  }
+
+  /** Clips the polygon of n corners by the line through two corners of a box. Returns the number of corners left. */
+  #clip(p: Float64Array, clipped: Float64Array, n: number, from: number, to: number): number {
+    const corners = this.#boxes;
+    const x = corners[from];
+    const y = corners[from + 1];
+    const sideX = corners[to] - x;
+    const sideY = corners[to + 1] - y;
+    let count = 0;
+    let px = p[n * 2 - 2];
+    let py = p[n * 2 - 1];
+    let before = sideX * (py - y) - sideY * (px - x);
+    for (let i = 0; i < n; i++) {
+      const qx = p[i * 2];
+      const qy = p[i * 2 + 1];
+      const here = sideX * (qy - y) - sideY * (qx - x);
+      if (before >= 0 !== here >= 0) {
+        const part = before / (before - here);
+        clipped[count] = px + part * (qx - px);
+        clipped[count + 1] = py + part * (qy - py);
+        count += 2;
+      }
+      if (here >= 0) {
+        clipped[count] = qx;
+        clipped[count + 1] = qy;
+        count += 2;
+      }
+      px = qx;
+      py = qy;
+      before = here;
+    }
+    return count >> 1;
+  }
+}

@@ -1,0 +1,106 @@
+/** Numbers that can be checked by hand, and what holds for every oriented box. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type OrientedBox, cornersOf, fitCorners, regularise } from "../../src/entries/oriented.ts";
+import { turnInto } from "../../src/oriented/geometry.ts";
+import { orientedIou } from "../../src/entries/suppress.ts";
+import { readBeyond } from "../support/beyond.ts";
+
+const close = (got: readonly number[], expected: readonly number[], digits = 6): void =>
+  expected.forEach((v, i) => expect(got[i], `${got.join()} for ${expected.join()}`).toBeCloseTo(v, digits));
+
+const boxes = fc
+  .tuple(
+    fc.double({ min: -1000, max: 1000, noNaN: true }),
+    fc.double({ min: -1000, max: 1000, noNaN: true }),
+    fc.double({ min: 0.5, max: 500, noNaN: true }),
+    fc.double({ min: 0.5, max: 500, noNaN: true }),
+    fc.double({ min: -20, max: 20, noNaN: true }),
+  )
+  .map((box): OrientedBox => box);
+
+test("distances 2, 1, 4, 3 of cell (5, 3) at stride 16, turned by 0.5", () => {
+  // Without an angle, the box goes from (5.5 - 2, 3.5 - 1) to (5.5 + 4, 3.5 + 3) cells.
+  const box = Float64Array.of(6.5 * 16, 4.5 * 16, 96, 64, 0.5);
+  turnInto(box, 0, 5.5 * 16, 3.5 * 16, box, 0);
+  close([...box], [94.370512, 77.71213, 96, 64, 0.5]);
+  const expected = [121.153, 128.807, 151.836, 72.642, 67.588, 26.617, 36.905, 82.782];
+  close(cornersOf([...box] as unknown as OrientedBox).flat(), expected, 3);
+});
+
+describe("regularise", () => {
+  test.each<readonly [number, number, number, readonly number[]]>([
+    [50, 20, 2, [20, 50, 0.429204]],
+    [50, 20, -0.3, [20, 50, 1.270796]],
+    [50, 20, 0.3, [50, 20, 0.3]],
+    [50, 20, 0, [50, 20, 0]],
+    [50, 20, Math.PI / 2, [20, 50, 0]],
+    [50, 20, -Math.PI, [50, 20, 0]],
+    [50, 20, -1e-300, [50, 20, 0]],
+  ])("%d x %d at %d", (width, height, angle, expected) => {
+    close(regularise([1, 2, width, height, angle]).slice(2), expected);
+  });
+
+  test("the golden pairs", () => {
+    const { pairs } = readBeyond("rotated") as {
+      pairs: readonly { a: OrientedBox; regularized_a: readonly number[] }[];
+    };
+    for (const { a, regularized_a } of pairs) close(regularise(a), regularized_a, 5);
+  });
+
+  test("gives an equal box with an angle in [0, pi/2)", () => {
+    fc.assert(
+      fc.property(boxes, (box) => {
+        const same = regularise(box);
+        expect(same[4]).toBeGreaterThanOrEqual(0);
+        expect(same[4]).toBeLessThan(Math.PI / 2);
+        expect(orientedIou(box, same, "polygon")).toBeCloseTo(1, 6);
+        expect(regularise(same)).toEqual(same);
+      }),
+    );
+  });
+});
+
+describe("fitCorners", () => {
+  test("brings a rectangle back, in whatever frame of equal axes", () => {
+    fc.assert(
+      fc.property(boxes, fc.double({ min: 0.01, max: 50, noNaN: true }), (box, scale) => {
+        const fitted = fitCorners(cornersOf(box).map(([x, y]) => [x * scale, y * scale]));
+        const scaled = [...box.slice(0, 4).map((v) => v * scale), box[4]] as unknown as OrientedBox;
+        expect(orientedIou(fitted, scaled, "polygon")).toBeCloseTo(1, 6);
+        // Width and height keep their meaning: the angle is the same but for half turns.
+        expect(Math.abs(Math.sin(fitted[4] - box[4]))).toBeLessThan(1e-6);
+      }),
+    );
+  });
+
+  test("is the smallest rectangle around a stretched one: none of 720 others is smaller", () => {
+    fc.assert(
+      fc.property(boxes, fc.double({ min: 0.3, max: 3, noNaN: true }), (box, stretch) => {
+        const corners = cornersOf(box).map(([x, y]): [number, number] => [x * stretch, y]);
+        const fitted = fitCorners(corners);
+        const extent = (angle: number): number => {
+          const along = corners.map(([x, y]) => x * Math.cos(angle) + y * Math.sin(angle));
+          const across = corners.map(([x, y]) => y * Math.cos(angle) - x * Math.sin(angle));
+          return (Math.max(...along) - Math.min(...along)) * (Math.max(...across) - Math.min(...across));
+        };
+        const area = fitted[2] * fitted[3];
+        // It holds all corners, and is no larger than it has to be.
+        expect(extent(fitted[4]) / area).toBeCloseTo(1, 6);
+        for (let k = 0; k < 720; k++) expect(extent((k * Math.PI) / 720)).toBeGreaterThan(area * (1 - 1e-6));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("a point has no sides", () => {
+    expect(
+      fitCorners([
+        [3, 4],
+        [3, 4],
+        [3, 4],
+        [3, 4],
+      ]),
+    ).toEqual([3, 4, 0, 0, 0]);
+  });
+});
