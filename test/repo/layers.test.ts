@@ -17,6 +17,7 @@ const LAYERS = [
   "memory",
   "engine",
   "decode",
+  "masks",
   "suppress",
   "tiles",
   "track",
