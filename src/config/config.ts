@@ -9,7 +9,7 @@ import { FieldReader, isObject, type Json, oneOf } from "./fields.ts";
 import { isModel, missingIn, readModelConfig } from "./model-config.ts";
 import { readArchive } from "./nn-archive.ts";
 import { readNnConfig } from "./nn-config.ts";
-import { SETTING_NAMES, overlay, readSettings } from "./settings.ts";
+import { overlay, readSettings, settingNames } from "./settings.ts";
 import { readTypedOptions } from "./typed.ts";
 import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
 
@@ -54,7 +54,7 @@ function read(json: unknown, options: DecoderOptions): Config {
   const r = new FieldReader(root);
   const file = readFormat(r, root);
   const over = new FieldReader({ options }, "", r.problems).object("options");
-  over.reportUnknown(["engine", "onNote", "fresh", ...SETTING_NAMES, "outputs"]);
+  over.reportUnknown(["engine", "onNote", "fresh", ...settingNames(), "outputs"]);
   over.take("engine", oneOf(["auto", ...ENGINE_NAMES]));
   over.take("onNote", ["a function", (x) => typeof x === "function"]);
   over.take("fresh", ["true or false", (x) => typeof x === "boolean"]);

@@ -36,6 +36,7 @@ export function defaultConfig(format: Config["format"]): Config {
     outputs: null,
     headOutputs: null,
     roles: null,
+    task: null,
     conventions: "depthai",
     rules: {},
   };

@@ -3,6 +3,7 @@ import type { AnchorSet, Config, OutputSpec } from "./types.ts";
 import { KIND_NAMES, KINDS, isSubtype, type NetworkKind } from "../core/families.ts";
 import { show } from "../core/tensor.ts";
 import { defaultConfig } from "./defaults.ts";
+import { archiveTask } from "./task.ts";
 import { type FieldReader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
 
 /** One of the archive's heads, and the kind of network that its parser means. */
@@ -75,7 +76,7 @@ function readHead({ head, kind }: ArchiveHead, base: Config): Config {
       `${strides.length} strides for anchors of ${anchorSets.length} outputs`,
       "one for each",
     );
-  return {
+  const config = {
     ...base,
     kind,
     subtype,
@@ -90,6 +91,7 @@ function readHead({ head, kind }: ArchiveHead, base: Config): Config {
     headOutputs,
     roles,
   };
+  return { ...config, task: archiveTask(metadata, config) };
 }
 
 /** Reports names that are none of the model's outputs. */

@@ -3,7 +3,7 @@
  * reads the values of one source, `overlay` puts them over a config and checks that they agree.
  */
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conventions.ts";
-import { ACTIVATIONS, FAMILIES, type Family, familyTyped } from "../core/families.ts";
+import { ACTIVATIONS, FAMILIES, type Family, adoptFamilies, familyTyped } from "../core/families.ts";
 import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
 import type { FieldReader } from "./fields.ts";
@@ -20,6 +20,7 @@ import {
   oneOf,
 } from "./fields.ts";
 import { mayBePerClass } from "./per-class.ts";
+import { readTask, taskOptionNames, taskOptions } from "./task.ts";
 import type { Config, Roles } from "./types.ts";
 
 /** A named set of rules, and single rules over it. */
@@ -39,6 +40,7 @@ export type Settings = Partial<Omit<Config, "conventions">> & {
 function readFamily(r: FieldReader): Family | null {
   const { family } = r.json;
   const meant = familyTyped(isText(family) ? family : "");
+  for (const { families } of taskOptions()) adoptFamilies(families);
   const rule = oneOf(FAMILIES);
   return r.take("family", [meant ? `"${meant}", or ${rule[0]}` : rule[0], rule[1]]);
 }
@@ -62,6 +64,7 @@ const SETTINGS = {
   boxFormat: oneOf(["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
   coordinates: oneOf(["pixels", "normalised"]),
   roles: readRoles,
+  task: readTask,
   reading: oneOf(READING_NAMES),
   // `prepareImage` checks the fields, also of a rule that comes without a config.
   prepare: ["a rule of prepareImage", isObject],
@@ -73,8 +76,8 @@ const SETTINGS = {
   maxDetections: COUNT,
 } as const satisfies Record<string, Rule<unknown> | ((r: FieldReader) => unknown)>;
 
-/** The name of every setting. */
-export const SETTING_NAMES = /* @__PURE__ */ Object.keys(SETTINGS);
+/** Returns the name of every setting. */
+export const settingNames = (): string[] => [...Object.keys(SETTINGS), ...taskOptionNames()];
 
 /** Reads the settings of one source. Reports each value that cannot be, alone or beside another of the same source. */
 export function readSettings(r: FieldReader): Settings {
@@ -114,6 +117,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     maxDetections: conventions?.rules.maxDetections ?? Math.min(config.maxDetections, cap),
     ...(scales && { variances: variancesOf(scales) }),
     ...fields,
+    task: fields.task ? { ...config.task, ...fields.task } : config.task,
     classes: fields.classes ?? config.classes ?? fields.labels?.length ?? null,
     scalesGiven: scales !== undefined || (fields.variances === undefined && config.scalesGiven),
     conventions: set,
@@ -217,8 +221,8 @@ function readPriors(r: FieldReader): Float32Array | null {
 }
 
 /** Roles that several outputs may play, and roles for one. */
-const MANY = ["boxes", "scores", "objectness"];
-const ONE = ["labels", "priors", "count"];
+const MANY = ["boxes", "scores", "objectness", "keypoints", "coefficients", "angles"];
+const ONE = ["labels", "priors", "count", "prototypes"];
 
 /** Reads which output plays which role. */
 function readRoles(r: FieldReader): Roles | null {

@@ -3,13 +3,13 @@ import { FAMILIES } from "../core/families.ts";
 import { readAnchors } from "./anchors.ts";
 import { typedDefaults } from "./defaults.ts";
 import type { FieldReader } from "./fields.ts";
-import { SETTING_NAMES, overlay, readSettings } from "./settings.ts";
+import { overlay, readSettings, settingNames } from "./settings.ts";
 import type { Config } from "./types.ts";
 
 /** Returns the config of typed options, with the defaults of the project that trains YOLO. */
 export function readTypedOptions(r: FieldReader): Config {
   const config = overlay(r, typedDefaults(), readSettings(r));
-  r.reportMisspelt([...SETTING_NAMES, "anchors", "anchorMasks"], ELSEWHERE);
+  r.reportMisspelt([...settingNames(), "anchors", "anchorMasks"], ELSEWHERE);
   for (const key of ["engine", "outputs", "onNote", "fresh"])
     if (r.has(key))
       r.report(key, "it among what describes the network", "it in the second argument of createDecoder");

@@ -4,6 +4,7 @@ import type { EngineName } from "../core/engine-name.ts";
 import type { ActivationOption, Family, NetworkKind } from "../core/families.ts";
 import type { PartialRule } from "../core/prepare-rule.ts";
 import type { ReadingName } from "../core/readings.ts";
+import type { TaskName } from "../core/tasks.ts";
 import type { TensorSpecInput } from "../core/tensor.ts";
 
 /** How a box is written. "cycxhw" is the order of TensorFlow's box coder. */
@@ -49,6 +50,33 @@ export interface Roles {
   readonly priors?: string;
   /** Number of detections. */
   readonly count?: string;
+  /** Keypoints of a pose network. */
+  readonly keypoints?: string | readonly string[];
+  /** Mask coefficients of a network for instance segmentation. */
+  readonly coefficients?: string | readonly string[];
+  /** Angles of oriented boxes. */
+  readonly angles?: string | readonly string[];
+  /** Prototypes of masks. */
+  readonly prototypes?: string;
+}
+
+/** Options of what a network gives besides boxes. Each belongs to the import of its task. */
+export interface TaskFields {
+  /** Number of keypoints, and values of each: x and y, or x, y and confidence. Task "pose". */
+  readonly keypoints?: readonly [count: number, values: 2 | 3];
+  /** Names of the keypoints, in order. Task "pose". */
+  readonly keypointNames?: readonly string[];
+  /** Pairs of keypoints that a skeleton joins, counted from 0. Task "pose". */
+  readonly edges?: readonly (readonly [number, number])[];
+  /** The confidence of a keypoint: "sigmoid": a probability; "logits": still raw. Task "pose". */
+  readonly keypointActivation?: "sigmoid" | "logits";
+  /** Number of mask coefficients of a cell, as many as there are prototypes. Task "segment". */
+  readonly maskCoefficients?: number;
+}
+
+/** What a network gives besides boxes, as read from a config. */
+export interface TaskConfig extends TaskFields {
+  readonly name: TaskName;
 }
 
 /**
@@ -121,6 +149,8 @@ export interface Config {
   /** Names of the outputs that belong to the detection head. Other outputs are left alone. */
   readonly headOutputs: readonly string[] | null;
   readonly roles: Roles | null;
+  /** What the network gives besides boxes; `null`: nobody says, which means boxes alone. */
+  readonly task: TaskConfig | null;
   readonly conventions: ConventionSet;
   /** Single rules over the named set. */
   readonly rules: Partial<Conventions>;
@@ -130,11 +160,16 @@ export interface Config {
  * Options of `createDecoder`. They go over what the config says. Lengths are in pixels of the network input unless
  * another unit is named.
  */
-export interface DecoderOptions {
+export interface DecoderOptions extends TaskFields {
   /** Engine. Default "auto": the fastest that runs here. */
   readonly engine?: EngineName | "auto";
   /** Family of the network. */
   readonly family?: Family;
+  /**
+   * What the network was trained for. Default "detect": boxes alone. Each other task is an import of its own:
+   * `import "boxwright/pose"`, `"boxwright/masks"` or `"boxwright/oriented"`.
+   */
+  readonly task?: TaskName;
   /** A named set of rules, or single rules over the config's set. */
   readonly conventions?: ConventionSet | (Partial<Conventions> & { readonly set?: ConventionSet });
   /**

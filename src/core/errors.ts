@@ -26,7 +26,13 @@ export type OptionName =
   | "iouThreshold"
   | "keep"
   | "maxDetections"
-  | "outputs";
+  | "outputs"
+  | "task"
+  | "keypoints"
+  | "keypointNames"
+  | "edges"
+  | "keypointActivation"
+  | "maskCoefficients";
 
 /** An option that would settle an error, with the value to give where the error knows it. */
 export interface OptionHint {

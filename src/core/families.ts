@@ -6,6 +6,7 @@
  */
 import { blazeface, ultraface } from "./built-priors.ts";
 import type { PartialRule } from "./prepare-rule.ts";
+import type { TaskName } from "./tasks.ts";
 
 /** Names a family: how a network writes its boxes. Spelling variants inside files are read by `familyInName`. */
 export type Family =
@@ -32,7 +33,12 @@ export type Family =
   | "tflite-postprocess"
   | "blazeface"
   | "ultraface"
-  | "boxes";
+  | "boxes"
+  | PoseFamily;
+
+/** Families whose rows `boxwright/pose` brings. */
+export type PoseFamily =
+  "yolov5-face" | "retinaface" | "scrfd" | "yunet" | "mediapipe-palm" | "movenet" | "movenet-multipose";
 
 /**
  * "sigmoid": the tensor holds probabilities, the network applied the sigmoid. "logits": the tensor holds raw scores.
@@ -136,6 +142,8 @@ export interface FamilyTraits {
    * which are those of Ultralytics.
    */
   readonly prepare?: PartialRule;
+  /** Task of every network of the family. Usual: what the config says. */
+  readonly task?: TaskName;
   /** Usual export of its networks for masks and keypoints: these channels stand behind those of the boxes. */
   readonly beyondBoxes?: "rows" | "planes";
   /** Family that stands for this one where shapes alone are looked at: their tensors look alike. */
@@ -163,7 +171,7 @@ const STRETCH = { resize: "stretch" } as const;
 // SSD networks of TensorFlow.
 const SIGNED = { resize: "stretch", layout: "NHWC", mean: 127.5, std: 127.5 } as const;
 
-export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
+const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   yolov2: {
     head: "anchor",
     exports: ANCHOR_EXPORTS,
@@ -391,8 +399,19 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
   boxes: { head: "plain", exports: ["boxes-scores"], raw: "sigmoid", classes: "in shapes" },
 };
 
+/** The row of each family. Rows of an import that is missing are missing too: `FAMILIES` has those that are there. */
+export const TRAITS = ROWS as { readonly [F in Family]: FamilyTraits };
+
 /** Every name that the option `family` takes. */
 export const FAMILIES = /* @__PURE__ */ Object.keys(TRAITS) as readonly Family[];
+
+/** Takes the rows of an import into the table. */
+export function adoptFamilies(rows: { readonly [family: string]: FamilyTraits }): void {
+  for (const family of Object.keys(rows) as Family[]) {
+    if (!FAMILIES.includes(family)) (FAMILIES as Family[]).push(family);
+    (TRAITS as { [F in Family]: FamilyTraits })[family] = rows[family];
+  }
+}
 
 /** Returns the families that a refusal suggests, the likeliest first. */
 export const suggestedFamilies = (): Family[] =>

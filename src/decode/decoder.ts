@@ -44,6 +44,7 @@ import {
   providedPrepare,
 } from "./prepare.ts";
 import type { Stats } from "./stats.ts";
+import { type AfterImageOfTask, attachTask } from "./tasks.ts";
 import { type Update, readUpdate } from "./update.ts";
 
 /**
@@ -182,6 +183,8 @@ interface Workspace extends MemoryImage, Ready {
   readonly inputs: Inputs;
   /** The plan block that reads rows gathered from a caller's array, as a list of one. */
   readonly gatherBlocks: readonly number[];
+  /** Reads what the network gives besides boxes; `null` where boxes are all. */
+  readonly finish: AfterImageOfTask | null;
 }
 
 class TensorDecoder implements Decoder {
@@ -215,9 +218,11 @@ class TensorDecoder implements Decoder {
     this.engine = engine;
     this.#thresholds = config;
     this.#diagnostics = new Diagnostics(config, this.stats, onNote ?? null);
-    this.#loop = new FrameLoop(this.stats, (image, block, candidates) =>
-      this.#diagnostics.afterImage(this.#work as Workspace, image, block, candidates),
-    );
+    this.#loop = new FrameLoop(this.stats, (image, block, candidates) => {
+      const work = this.#work as Workspace;
+      this.#diagnostics.afterImage(work, image, block, candidates);
+      work.finish?.(image, block);
+    });
     const specs = knownSpecs(config);
     const interpreted = specs && interpretConfig(config, specs);
     // If prior boxes are an output, the plan waits for their values.
@@ -409,6 +414,10 @@ class TensorDecoder implements Decoder {
       known: plan.tensors.map(({ name }) => this.#known(name)),
     });
     const labels = labelsOf(plan, this.config.labels);
+    const detections = layout.detections.map((d) =>
+      detectionsIn(memory.buffer, d, plan.maxDetections, labels),
+    );
+    const note = this.#diagnostics.add.bind(this.#diagnostics);
     this.#work = {
       ...image,
       engine,
@@ -416,7 +425,8 @@ class TensorDecoder implements Decoder {
       blocks: layout.imageBlocks,
       gatherBlocks: layout.gatherBlock === 0 ? [] : [layout.gatherBlock],
       inputSize: plan.inputSize,
-      detections: layout.detections.map((d) => detectionsIn(memory.buffer, d, plan.maxDetections, labels)),
+      detections,
+      finish: attachTask({ ...image, config: this.config, detections, note }),
     };
     this.slots = slotsByName(inputs);
     this.#holdsRows = false;

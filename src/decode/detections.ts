@@ -1,6 +1,22 @@
 /** The result of a decode: columns for speed, objects for those who iterate. */
 import type { DetectionColumns } from "../memory/layout.ts";
 
+/** A keypoint. Coordinates have the unit of the detection's box. */
+export interface Keypoint {
+  readonly x: number;
+  readonly y: number;
+  /** 0..1; 1 where the network gives none. */
+  readonly confidence: number;
+  /** Absent where the config names no keypoints. */
+  readonly name?: string;
+}
+
+/** A point, in the unit of the detection's box. */
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 /**
  * The fields of a detection. Coordinates are 0..1 across the image of the frame, or across the network's input without
  * one. The names are those of the config format's own records.
@@ -14,7 +30,64 @@ export interface DetectionFields {
   readonly y_min: number;
   readonly x_max: number;
   readonly y_max: number;
+  /** Only of a network with keypoints. */
+  readonly keypoints?: readonly Keypoint[];
+  /** Only of a network with oriented boxes: radians, in pixels of the image. */
+  readonly angle?: number;
+  /** Only of a network with oriented boxes: its four corners, in order around it. */
+  readonly corners?: readonly Point[];
 }
+
+/** Columns that a task adds to detections. */
+export interface TaskColumns {
+  /** x, y, confidence of each keypoint, row by row; 0..1, like the boxes. Only of a network with keypoints. */
+  readonly keypoints?: Float32Array;
+  /** Names of the keypoints, in order, if the config has them. */
+  readonly keypointNames?: readonly string[];
+  /** Pairs of keypoints that a skeleton joins, if the config has them. */
+  readonly edges?: readonly (readonly [number, number])[];
+  /** Angle of each row in radians. Only of a network with oriented boxes. */
+  readonly angles?: Float32Array;
+}
+
+/** Size and rule of a mask. `boxwright/masks` explains them. */
+export interface MaskOptions {
+  readonly size?: "prototype" | "network" | "frame" | readonly [width: number, height: number];
+  readonly rule?: "proto" | "input" | "input_crop_first" | "image";
+  readonly threshold?: number;
+}
+
+/** The part of a mask inside its box: one byte a pixel, 0 or 1. */
+export interface Mask {
+  /** Left upper corner in a picture of the size that was asked for, in pixels. */
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array;
+}
+
+/** What the task of a network does for detections. `boxwright/pose` and its like give it by `extend`. */
+export interface Extras {
+  /** Adds the task's fields to the object of a row. */
+  readonly row?: (
+    found: Detections,
+    row: number,
+    d: { -readonly [K in keyof Detection]: Detection[K] },
+  ) => void;
+  /** Gives a copy the columns of the rows that count, and whatever `mask` needs. */
+  readonly copy: (found: Detections, copy: Detections) => void;
+  readonly mask?: (found: Detections, row: number, options?: MaskOptions) => Mask;
+}
+
+/**
+ * Gives detections the columns of a task, which `structuredClone` carries, and the functions, which it does not.
+ */
+export function extend(found: Detections, columns: TaskColumns, extras: Extras): void {
+  Object.defineProperty(Object.assign(found, columns), "extras", { value: extras });
+}
+
+const extrasOf = (found: Detections): Extras | undefined => (found as { extras?: Extras }).extras;
 
 /**
  * One box with its label. `x`, `y`, `width` and `height` are computed from the fields, in the same unit. JSON,
@@ -89,7 +162,7 @@ const Row = /* @__PURE__ */ (() => {
  * const kept = found.copy(); // the next decode leaves it alone
  * console.log(kept.length, kept.at(0)?.label, [...kept.scores]); // 2 person [0.75,0.5]
  */
-export class Detections implements Iterable<Detection> {
+export class Detections implements Iterable<Detection>, TaskColumns {
   /** Number of rows that count. */
   readonly length: number = 0;
   /** x_min, y_min, x_max, y_max of each row, side by side; 0..1, like `Detection`. */
@@ -105,6 +178,10 @@ export class Detections implements Iterable<Detection> {
   readonly sources: Uint32Array;
   /** Class names by class id; null if the config has none. */
   readonly labels: readonly string[] | null;
+  declare readonly keypoints?: Float32Array;
+  declare readonly keypointNames?: readonly string[];
+  declare readonly edges?: readonly (readonly [number, number])[];
+  declare readonly angles?: Float32Array;
 
   constructor(
     boxes: Float32Array,
@@ -126,7 +203,20 @@ export class Detections implements Iterable<Detection> {
   /** Returns row `i` as an object; a negative `i` counts from the end. Undefined if there is no such row. */
   at(i: number): Detection | undefined {
     const row = i < 0 ? this.length + i : i;
-    return Number.isInteger(row) && row >= 0 && row < this.length ? new Row(this, row) : undefined;
+    if (!(Number.isInteger(row) && row >= 0 && row < this.length)) return undefined;
+    const d: Detection = new Row(this, row);
+    extrasOf(this)?.row?.(this, row, d);
+    return d;
+  }
+
+  /**
+   * Returns the mask of row `i`.
+   * @throws TypeError if the network has no masks
+   */
+  mask(i: number, options?: MaskOptions): Mask {
+    const mask = extrasOf(this)?.mask;
+    if (!mask) throw new TypeError('got no masks, expected task "segment"');
+    return mask(this, i, options);
   }
 
   /** Yields the rows in order of score. */
@@ -153,6 +243,7 @@ export class Detections implements Iterable<Detection> {
       this.labels,
     );
     setLength(c, n);
+    extrasOf(this)?.copy(this, c);
     return c;
   }
 
@@ -215,12 +306,16 @@ export function toPixels(d: DetectionFields, width: number, height: number): Det
     throw new RangeError(
       `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
     );
+  const scaled = (key: "keypoints" | "corners"): Partial<DetectionFields> | undefined =>
+    d[key] && { [key]: d[key].map((p) => ({ ...p, x: p.x * width, y: p.y * height })) };
   const pixels: DetectionFields = {
     ...d,
     x_min: d.x_min * width,
     y_min: d.y_min * height,
     x_max: d.x_max * width,
     y_max: d.y_max * height,
+    ...scaled("keypoints"),
+    ...scaled("corners"),
   };
   // A caller may have put fields of his own beside these: keep them.
   return Object.setPrototypeOf(pixels, Row.prototype) as Detection;

@@ -66,6 +66,11 @@ export class Diagnostics {
     return !this.#hasCheckedScores || this.#emptyFrames + 1 === this.#nextLook;
   }
 
+  /** Adds a note, unless this plan has it already. */
+  add(note: string): void {
+    if (!this.#notes.includes(note)) this.#notes.push(note);
+  }
+
   /** Begins anew with a new plan, which has notes of its own. */
   begin(notes: readonly string[], labels: readonly string[] | null): void {
     this.#labels = labels;

@@ -172,7 +172,7 @@ export function checkDistributions(image: MemoryImage): void {
         `distributions of ${bins} bins; decoded boxes and the probabilities of ${
           whole
             ? `${others} classes look like that: say classes: ${others}`
-            : "classes look like that, with masks or keypoints behind them, which are not decoded: the channels before those alone"
+            : "classes look like that, with masks or keypoints behind them: say task"
         }`,
       );
     }

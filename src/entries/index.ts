@@ -16,11 +16,23 @@ export type {
   OutputSpec,
   PriorFormat,
   Roles,
+  TaskConfig,
+  TaskFields,
   TypedOptions,
 } from "../config/types.ts";
 export { CONVENTIONS, type Conventions, type ConventionSet } from "../core/conventions.ts";
 export type { ConfigDescription, Description, HeadDescription, PlanDescription } from "../plan/describe.ts";
-export { type Detection, type DetectionFields, Detections, toPixels } from "../decode/detections.ts";
+export {
+  type Detection,
+  type DetectionFields,
+  Detections,
+  type Keypoint,
+  type Mask,
+  type MaskOptions,
+  type Point,
+  type TaskColumns,
+  toPixels,
+} from "../decode/detections.ts";
 export type { EngineName } from "../core/engine-name.ts";
 export {
   ConfigError,
@@ -29,11 +41,12 @@ export {
   type OptionName,
   TensorError,
 } from "../core/errors.ts";
-export { FAMILIES, type Activation, type Family } from "../core/families.ts";
+export type { TaskName } from "../core/tasks.ts";
+export { FAMILIES, type Activation, type Family, type PoseFamily } from "../core/families.ts";
 export type { Frame } from "../decode/frame.ts";
 export { type NmsOptions, nms } from "../decode/nms.ts";
 export type { Plan } from "../plan/plan.ts";
-export type { Head } from "../heads/head.ts";
+export type { Head, TaskPlan } from "../heads/head.ts";
 export type { ReadingName } from "../core/readings.ts";
 export type {
   ElementType,

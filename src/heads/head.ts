@@ -1,7 +1,9 @@
 /** The types of heads. An interpretation is one way to read a list of tensors; it has a head for each map or anchor. */
 import type { Activation } from "../core/families.ts";
 import type { ReadingName } from "../core/readings.ts";
+import type { TaskName } from "../core/tasks.ts";
 import type { TensorSpec } from "../core/tensor.ts";
+import type { Conventions } from "../core/conventions.ts";
 import type { Column, Layout } from "./channels.ts";
 
 /** Names the formula from box channels to corners. */
@@ -66,6 +68,8 @@ export interface Head {
   readonly marker: Column | null;
   /** Element that says how many rows count. */
   readonly count: Column | null;
+  /** First extra channel: what a task reads besides boxes. Absent where boxes are all. */
+  readonly extra?: Column;
   /** First box channel; `channel` is also the step from bin to bin of a distribution. */
   readonly box: Column;
   /** Offsets in elements from `box.offset` to the channels x, y, w, h (or x1 y1 x2 y2, or l t r b). */
@@ -112,7 +116,23 @@ export interface Interpretation {
   readonly notes: readonly string[];
   /** [width, height] of the network input in pixels, inferred where the config says nothing. */
   readonly inputSize: readonly [number, number] | null;
+  /** What a task reads besides boxes. Absent where boxes are all. */
+  readonly task?: TaskPlan;
 }
 
-/** The output tensors, all that is known of them before any data. */
-export type Specs = readonly TensorSpec[];
+/** What a task reads besides boxes. Plain data, to which each task adds its own. */
+export interface TaskPlan {
+  readonly name: TaskName;
+  /** For people: the task and how it is read. */
+  readonly about: string;
+  /** Indices of tensors that no head reads: of the outputs in an interpretation, of the plan's tensors in a plan. */
+  readonly tensors: readonly number[];
+  /** The rules of the plan before the task changed them. Only in a plan. */
+  readonly rules?: Conventions;
+}
+
+/**
+ * The output tensors, all that is known of them before any data. `extra`: channels behind those of boxes and scores,
+ * which a task reads.
+ */
+export type Specs = readonly (TensorSpec & { readonly extra?: number })[];

@@ -38,8 +38,8 @@ const PARTS: readonly Part[] = ["boxes", "objectness", "scores"];
 /** Returns a match for each way in which a tensor has these channels. */
 export function matchOne(specs: Specs, views: Views, channels: Channels): TensorMatch[] {
   const parts = PARTS.filter((part) => channels[part] !== undefined);
-  return specs.flatMap(({ name, dims }, index) =>
-    views(specs[index], channels.count).map((view) => {
+  return specs.flatMap(({ name, dims, extra = 0 }, index) =>
+    views(specs[index], channels.count + extra).map((view) => {
       const { channel, cell, layout } = view;
       const at = (c: number): Column => ({ tensor: index, offset: c * channel, channel, cell });
       return {

@@ -133,7 +133,7 @@ function channelsBehind(query: HeadQuery, specs: Specs): string[] {
   return found === null
     ? []
     : [
-        `if the last ${found.extra} are an angle, keypoints or masks, which are not decoded: the first ${found.own} alone`,
+        `if the last ${found.extra} are an angle, keypoints or masks, say task; else the first ${found.own} alone`,
       ];
 }
 

@@ -13,11 +13,11 @@ import { namesOf } from "../heads/query.ts";
 const COARSEST_STEP = 0.5;
 
 /** The fields of a head that are columns. */
-export const COLUMNS = ["score", "objectness", "classId", "marker", "count", "box"] as const;
+export const COLUMNS = ["score", "objectness", "classId", "marker", "count", "box", "extra"] as const;
 
 /** Returns the columns of a head. */
 export const columnsOf = (head: HeadDraft, names: readonly (typeof COLUMNS)[number][] = COLUMNS): Column[] =>
-  names.map((name) => head[name]).filter((column) => column !== null);
+  names.map((name) => head[name]).filter((column) => !!column);
 
 /** True if scores go through a softmax. */
 export const isSoftmax = (heads: readonly HeadDraft[]): boolean =>

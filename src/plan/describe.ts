@@ -86,6 +86,7 @@ export function describePlan(config: Config, plan: Plan): Description {
     ...plan.tensors.map(tensorText),
     ...heads.map((head) => headText(head, inputSize)),
     rulesText(config, plan),
+    ...(plan.task ? [plan.task.about] : []),
     ...(plan.keep ? [`keep: classes ${plan.keep.join(", ")}`] : []),
     ...plan.notes.map((note) => `note: ${note}`),
   ];

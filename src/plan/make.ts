@@ -10,7 +10,7 @@ import { READINGS } from "../core/readings.ts";
 import { checkNames, type TensorSpec } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 import { cellsOf, squareOfRows } from "../heads/grids.ts";
-import type { Head, Interpretation } from "../heads/head.ts";
+import type { Head, Interpretation, TaskPlan } from "../heads/head.ts";
 import { interpret } from "../heads/interpret.ts";
 import type { ActivationReason } from "../heads/print.ts";
 import { familyOf, type HeadQuery, outputsOf, queryOf } from "../heads/query.ts";
@@ -20,6 +20,7 @@ import { checkBatch, checkNamed, checkReading, COLUMNS, columnsOf, isSoftmax } f
 import { keepIds } from "./classes.ts";
 import { notesOf } from "./notes.ts";
 import type { GatherHead, Plan } from "./plan.ts";
+import { plannerOf } from "./task.ts";
 
 /** Candidates of a multi-label plan: room for as many is taken at most. What finds no room is counted. */
 const MULTI_LABEL_ROOM = 1 << 18;
@@ -60,6 +61,7 @@ export function interpretConfig(
   const { family, why } = familyOf(config, outputs);
   const rules: Conventions = { ...CONVENTIONS[config.conventions], ...config.rules };
   const query = queryOf(config, family, rules, (i) => valuesOf(specs.indexOf(outputs[i])));
+  const task = plannerOf(config.task?.name ?? query.traits.task);
   const priors = query.traits.head === "prior" ? priorsAmong(outputs, config) : -1;
   return {
     config,
@@ -68,7 +70,7 @@ export function interpretConfig(
     specs,
     outputs,
     rules,
-    found: interpret(query, outputs),
+    found: task ? task.read(query, outputs, { interpret, refuseFor }) : interpret(query, outputs),
     awaits: priors >= 0 && query.valuesOf(priors) === null ? outputs[priors] : null,
   };
 }
@@ -90,6 +92,7 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
   const settled = settledRules(config, rules, interpretation);
   const classes = countClasses(config, interpretation);
   const backgroundLast = typeof config.background === "number" && config.background > 0;
+  const compacted = compact(specs, heads, interpretation.task, settled);
   const plan: Plan = {
     family: query.family,
     familyWhy: why,
@@ -102,13 +105,13 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
     batch,
     classes,
     // Only tensors that are read get a slot. Memory and printing keep the order of the outputs.
-    ...compact(specs, heads),
-    rules: settled,
+    ...compacted,
     keep: config.keep && keepIds(config, config.keep, { heads, classes, rules, backgroundLast }),
     backgroundLast,
     maxDetections: config.maxDetections,
     capacity: capacityOf(heads, settled),
-    gather: batch === 1 ? gatherOf(specs, heads) : null,
+    // A task reads more of a row than the part that is gathered.
+    gather: batch === 1 && !interpretation.task ? gatherOf(compacted.heads) : null,
   };
   return deepFreeze(plan);
 }
@@ -182,12 +185,20 @@ function capacityOf(heads: readonly Head[], { multiLabel }: Conventions): number
 }
 
 /** Drops tensors that no head reads, and gives the heads their new indices. */
-function compact(specs: readonly TensorSpec[], heads: readonly Head[]): Pick<Plan, "tensors" | "heads"> {
-  const read = new Set(heads.flatMap((head) => columnsOf(head).map(({ tensor }) => tensor)));
+function compact(
+  specs: readonly TensorSpec[],
+  heads: readonly Head[],
+  task: TaskPlan | undefined,
+  rules: Conventions,
+): Pick<Plan, "tensors" | "heads" | "task" | "rules"> {
+  const { tensors = [] } = task ?? {};
+  const read = new Set([...tensors, ...heads.flatMap((head) => columnsOf(head).map(({ tensor }) => tensor))]);
   const kept = specs.map((_, i) => i).filter((i) => read.has(i));
-  const moved = (column: Column | null): Column | null =>
+  const moved = (column?: Column | null): Column | null | undefined =>
     column && { ...column, tensor: kept.indexOf(column.tensor) };
   return {
+    ...(task && { task: { ...task, rules, tensors: tensors.map((i) => kept.indexOf(i)) } }),
+    rules: { ...rules, ...plannerOf(task?.name)?.rules },
     tensors: kept.map((i) => specs[i]),
     heads: heads.map((head) => ({
       ...head,
@@ -200,8 +211,7 @@ function compact(specs: readonly TensorSpec[], heads: readonly Head[]): Pick<Pla
  * Returns how each head can be gathered, `null` if not all can. A head can if objectness gates it and all its columns
  * lie in one tensor with one pair of steps: then only the rows that pass are copied from a caller's array.
  */
-function gatherOf(specs: readonly TensorSpec[], all: readonly Head[]): GatherHead[] | null {
-  const { heads } = compact(specs, all);
+function gatherOf(heads: readonly Head[]): GatherHead[] | null {
   const gathered = heads.flatMap(({ objectness, score, box, bins, classes }) => {
     if (!objectness || bins > 0 || score.channel !== box.channel) return [];
     if ([score, box].some(({ tensor, cell }) => tensor !== objectness.tensor || cell !== objectness.cell))

@@ -3,7 +3,7 @@ import type { Conventions } from "../core/conventions.ts";
 import type { Activation, Family, FamilyReason } from "../core/families.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TensorSpec } from "../core/tensor.ts";
-import type { Head } from "../heads/head.ts";
+import type { Head, TaskPlan } from "../heads/head.ts";
 import type { ActivationReason } from "../heads/print.ts";
 
 /** How a set of tensors is decoded, and why. */
@@ -39,6 +39,8 @@ export interface Plan {
   readonly capacity: number;
   /** How a caller's array can be read in part; `null`: it is copied whole. */
   readonly gather: readonly GatherHead[] | null;
+  /** What a task reads besides boxes. Absent where boxes are all. */
+  readonly task?: TaskPlan;
 }
 
 /** A head whose cells are gated by objectness: only the rows that pass need to be copied. */

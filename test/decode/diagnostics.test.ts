@@ -328,7 +328,7 @@ describe("decoded boxes taken for distributions", () => {
     o.data.fill(-2, 84 * 8400);
     const seg = { ...config, classes: 52, activation: "logits" };
     expect(() => decoded(seg, { o })).toThrow(
-      /: got box channels of which the first four are pixels and the other 60 lie in 0\.\.1, expected .* masks or keypoints behind them, which are not decoded/,
+      /: got box channels of which the first four are pixels and the other 60 lie in 0\.\.1, expected .* masks or keypoints behind them: say task/,
     );
   });
   test("logits are not", () => {
@@ -402,7 +402,7 @@ describe("what no reading fits", () => {
   };
   test("channels behind the classes", () => {
     expect(refused({ family: "yolov8", classes: 80 }, [1, 116, 8400], [1, 32, 160, 160])).toContain(
-      "; if the last 32 are an angle, keypoints or masks, which are not decoded: the first 84 alone",
+      "; if the last 32 are an angle, keypoints or masks, say task; else the first 84 alone",
     );
     expect(refused({ family: "yolov8", classes: 1 }, [1, 56, 8400])).toContain("the last 51 are");
     expect(refused({ family: "yolo11", classes: 15 }, [1, 20, 21504])).toContain("the first 19 alone");

@@ -1,0 +1,57 @@
+/** Reads the extra channels of single rows out of a decoder's memory. Only imports of tasks use this file. */
+import { ELEMENTS } from "../core/tensor.ts";
+import { dequantise, halfToFloat } from "../core/number.ts";
+import type { Column } from "../heads/channels.ts";
+import type { Head } from "../heads/head.ts";
+import { type MemoryImage, imageStart } from "./write.ts";
+
+/** Returns the index of the head that a source belongs to. The cell is the source less the head's first one. */
+export function headOf(heads: readonly Head[], source: number): number {
+  let k = 0;
+  for (let first = heads[0].cells; source >= first && k + 1 < heads.length; first += heads[k].cells) k++;
+  return k;
+}
+
+/** Returns the source of the first cell of a head. */
+export function firstSource(heads: readonly Head[], k: number): number {
+  let first = 0;
+  for (let i = 0; i < k; i++) first += heads[i].cells;
+  return first;
+}
+
+/**
+ * Reads `count` channels of a cell as numbers, from `at` on in `to`. Integers are (raw - zeroPoint) * scale, rounded to
+ * f32 as the kernel rounds them.
+ */
+export function numbersAt(
+  { memory, plan, layout }: MemoryImage,
+  column: Column,
+  image: number,
+  cell: number,
+  count: number,
+  to: Float64Array | Float32Array,
+  at = 0,
+): void {
+  const spec = plan.tensors[column.tensor];
+  const { type, zeroPoint } = spec;
+  const { bytes } = ELEMENTS[type];
+  const first = layout.slots[column.tensor] + imageStart(plan, column, image) * bytes;
+  const from = first + (column.offset + cell * column.cell) * bytes;
+  const step = column.channel * bytes;
+  if (type === "f32") for (let c = 0; c < count; c++) to[at + c] = memory.f32[(from + c * step) >> 2];
+  else
+    for (let c = 0; c < count; c++) {
+      const here = from + c * step;
+      // All types are read through one array, as in engine/ts/value.ts.
+      const word = memory.i32[here >> 2] >> ((here & 3) << 3);
+      const raw =
+        bytes === 4
+          ? word
+          : bytes === 2
+            ? (word << 16) >> 16
+            : type === "u8"
+              ? word & 255
+              : (word << 24) >> 24;
+      to[at + c] = type === "f16" ? halfToFloat(raw) : dequantise(raw, spec.scale ?? 1, zeroPoint);
+    }
+}

@@ -1,0 +1,197 @@
+/** The seams that a task uses: options, extra channels, rules, columns. The task of this test reads plain numbers. */
+import { beforeAll, describe, expect, test } from "vitest";
+import type { DecoderOptions, TaskConfig } from "../../src/config/types.ts";
+import { parseConfig } from "../../src/config/config.ts";
+import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { Detections, extend, setLength, toPixels } from "../../src/decode/detections.ts";
+import { type TaskReader, provideTask } from "../../src/decode/tasks.ts";
+import { joinExtra, withExtra } from "../../src/heads/extra.ts";
+import { firstSource, headOf, numbersAt } from "../../src/memory/extra.ts";
+import type { Column } from "../../src/heads/channels.ts";
+import { engines } from "../support/engines.ts";
+
+/** Extra channels of the task. */
+const EXTRA = 2;
+/** The images that the task was called after. */
+const images: number[] = [];
+
+const probe: TaskReader = {
+  task: "oriented",
+  options: ["maskCoefficients"],
+  families: { probe: { head: "plain", exports: ["boxes-scores"], raw: "sigmoid", task: "oriented" } },
+  readOptions(r) {
+    const maskCoefficients = r.take<number>("maskCoefficients", ["a number", (x) => typeof x === "number"]);
+    return { name: "oriented", ...(maskCoefficients !== null && { maskCoefficients }) };
+  },
+  readArchive: (metadata) => (metadata.has("angles_outputs") ? { name: "oriented" } : null),
+  rules: { nms: "none" },
+  read(query, specs, { interpret, refuseFor }) {
+    const named = query.roles?.angles;
+    const found = named
+      ? interpret(query, specs).flatMap(
+          (one) => joinExtra(one, specs, EXTRA, (i) => specs[i].name === named) ?? [],
+        )
+      : interpret(
+          query,
+          specs.map((spec) => ({ ...spec, extra: EXTRA })),
+        ).map(withExtra);
+    if (found.length === 0) refuseFor([{ option: "classes" }], "probe", "nothing", "something");
+    return found.map((one) => ({
+      ...one,
+      task: { name: "oriented", about: "probe: two numbers", tensors: [] },
+    }));
+  },
+  attach(work) {
+    const { plan, detections, note } = work;
+    detections.forEach((found) => {
+      const angles = new Float32Array(plan.maxDetections * EXTRA);
+      extend(
+        found,
+        { angles },
+        {
+          row: ({ angles: all }, row, d) => (d.angle = all?.[row * EXTRA]),
+          copy: (from, to) =>
+            extend(to, { angles: from.angles?.slice(0, to.length * EXTRA) }, { copy: () => undefined }),
+        },
+      );
+    });
+    return (image) => {
+      images.push(image);
+      const found = detections[image];
+      for (let row = 0; row < found.length; row++) {
+        const k = headOf(plan.heads, found.sources[row]);
+        const cell = found.sources[row] - firstSource(plan.heads, k);
+        const column = plan.heads[k].extra as Column;
+        numbersAt(work, column, image, cell, EXTRA, found.angles as Float32Array, row * EXTRA);
+      }
+      if (found.length > 3) setLength(found, 3);
+      note("probe has run");
+    };
+  },
+};
+
+const TYPED = { family: "yolov8", classes: 1, coordinates: "normalised" } as const;
+/** Two boxes that overlap fully, in rows of 4 + 1 + 2. */
+const rows = [0.5, 0.5, 0.2, 0.2, 0.9, 11, 12, 0.5, 0.5, 0.2, 0.2, 0.8, 21, 22];
+const asPlanes = Array.from({ length: 14 }, (_, i) => rows[(i % 2) * 7 + Math.floor(i / 2)]);
+
+describe("without the import", () => {
+  test("a task is refused with the import that reads it, a family with those that are known", () => {
+    expect(() => parseConfig({ ...TYPED, task: "pose" })).toThrow(
+      'task: got "pose", expected import "boxwright/pose" beside it',
+    );
+    expect(() => createDecoderSync(TYPED, { task: "segment" })).toThrow(
+      'options.task: got "segment", expected import "boxwright/masks" beside it',
+    );
+    expect(() => createDecoderSync(TYPED, { task: "oriented" })).toThrow('import "boxwright/oriented"');
+    expect(() => parseConfig({ ...TYPED, task: "classify" })).toThrow(
+      "one of detect, pose, segment, oriented",
+    );
+    expect(() => parseConfig({ ...TYPED, family: "probe" })).toThrow('got "probe", expected one of yolov2');
+  });
+
+  test("detect is what a decoder does anyway", () => {
+    const data = { data: rows, dims: [1, 2, 7] };
+    const decoder = createDecoderSync({ ...TYPED, classes: 3, task: "detect" }, { iouThreshold: 1 });
+    expect(() => decoder.decode({ output0: data })).toThrow("score");
+    expect(createDecoderSync(TYPED).configHash).toBe(createDecoderSync({ ...TYPED }).configHash);
+    expect(parseConfig(TYPED).task).toBeNull();
+    expect(() => new Detections(...EMPTY).mask(0)).toThrow('got no masks, expected task "segment"');
+  });
+});
+
+const EMPTY = [new Float32Array(), new Float32Array(), new Int32Array(), new Uint32Array(), null] as const;
+
+describe("with an import", () => {
+  beforeAll(() => provideTask(probe));
+  const options: DecoderOptions = { task: "oriented" };
+
+  describe.each(engines)("%s", (engine) => {
+    test.each([
+      ["rows", { output0: { data: rows, dims: [1, 2, 7], order: "rows" } }, {}],
+      ["planes", { output0: { data: asPlanes, dims: [1, 7, 2], order: "planes" } }, {}],
+      [
+        "a tensor of its own",
+        {
+          boxes: { data: [...rows.slice(0, 5), ...rows.slice(7, 12)], dims: [1, 2, 5], order: "rows" },
+          more: { data: [11, 21, 12, 22], dims: [1, 2, 2], order: "planes" },
+        },
+        { roles: { angles: "more" } },
+      ],
+      [
+        "integers",
+        {
+          boxes: { data: [...rows.slice(0, 5), ...rows.slice(7, 12)], dims: [1, 2, 5], order: "rows" },
+          more: {
+            data: Int8Array.of(20, 40, 22, 42),
+            dims: [1, 2, 2],
+            scale: 0.5,
+            zeroPoint: -2,
+            order: "planes",
+          },
+        },
+        { roles: { angles: "more" } },
+      ],
+    ] as const)("%s", (_, tensors, more) => {
+      const decoder = createDecoderSync(TYPED, { ...options, ...more, engine });
+      const found = decoder.decode(tensors);
+      // The rules of the task: both boxes are kept.
+      expect(found.length).toBe(2);
+      expect([...(found.angles?.subarray(0, 4) ?? [])]).toEqual([11, 12, 21, 22]);
+      expect(found.at(1)?.angle).toBe(21);
+      const kept = structuredClone(found.copy());
+      expect([...(kept.angles ?? [])]).toEqual([11, 12, 21, 22]);
+      expect(decoder.describe().text).toContain("\nprobe: two numbers\nnote: probe has run");
+      decoder.decode(tensors);
+      expect(decoder.describe().text.split("probe has run")).toHaveLength(2);
+    });
+  });
+
+  test("each image of a batch", () => {
+    images.length = 0;
+    const data = [...rows, ...rows.map((x) => (x > 1 ? x + 100 : x))];
+    const decoder = createDecoderSync(TYPED, options);
+    const [, second] = decoder.decodeBatch({ output0: { data, dims: [2, 2, 7], order: "rows" } });
+    expect(images).toEqual([0, 1]);
+    expect([...(second.angles?.subarray(0, 4) ?? [])]).toEqual([111, 112, 121, 122]);
+  });
+
+  test("an option of the task alone means the task; options go over the config's", () => {
+    const task = (config: object, over?: DecoderOptions): TaskConfig | null =>
+      createDecoderSync(config as typeof TYPED, over).config.task;
+    expect(task({ ...TYPED, maskCoefficients: 3 })).toEqual({ name: "oriented", maskCoefficients: 3 });
+    expect(task({ ...TYPED, ...options }, { maskCoefficients: 4 })).toMatchObject({ maskCoefficients: 4 });
+    expect(task({ ...TYPED, maskCoefficients: 3 }, { task: "detect" })?.name).toBe("detect");
+    expect(() => task({ ...TYPED, maskCoefficients: "3" })).toThrow("maskCoefficients: got");
+    expect(() => task({ ...TYPED, maskCoefficents: 3 })).toThrow(
+      "an unknown name, expected maskCoefficients",
+    );
+  });
+
+  test("a family of the import has its task, and the import says what it expects", () => {
+    const decoder = createDecoderSync({
+      family: "probe",
+      coordinates: "normalised",
+    } as unknown as typeof TYPED);
+    expect(decoder.config.family).toBe("probe");
+    expect(() => decoder.decode({ a: { data: [1], dims: [1, 1] } })).toThrow(
+      "got nothing, expected something",
+    );
+  });
+
+  test("an archive's head says its task", () => {
+    const head = { parser: "YOLO", metadata: { n_classes: 1, anchors: null, angles_outputs: ["a"] } };
+    expect(parseConfig({ config_version: "1.0", model: { heads: [head] } }).task).toEqual({
+      name: "oriented",
+    });
+  });
+});
+
+test("toPixels takes points along", () => {
+  const d = { class_id: 0, label: "0", confidence: 1, x_min: 0, y_min: 0, x_max: 1, y_max: 1 };
+  const keypoints = [{ x: 0.5, y: 0.25, confidence: 0.75 }];
+  expect(toPixels({ ...d, keypoints, corners: [{ x: 0, y: 1 }] }, 100, 200)).toMatchObject({
+    keypoints: [{ x: 50, y: 50, confidence: 0.75 }],
+    corners: [{ x: 0, y: 200 }],
+  });
+});
