@@ -54,8 +54,8 @@ function columns(job: usize, row: i32, to: usize, width: i32): void {
   for (let t = table + (x << 2); x < width; x++, t += 4)
     store<f32>(
       to + (x << 2),
-      load<f32>(from + load<i32>(t)) * load<f32>(t + 2 * size) +
-        load<f32>(from + load<i32>(t + size)) * load<f32>(t + 3 * size),
+      load<f32>(from + (load<i32>(t) << 2)) * load<f32>(t + 2 * size) +
+        load<f32>(from + (load<i32>(t + size) << 2)) * load<f32>(t + 3 * size),
     );
 }
 

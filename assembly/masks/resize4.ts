@@ -6,14 +6,14 @@ export function columns4(from: usize, table: usize, size: usize, to: usize, widt
   for (; x + 4 <= width; x += 4) {
     const t = table + (x << 2);
     const r = t + size;
-    let left = v128.load32_zero(from + load<i32>(t));
-    left = v128.load32_lane(from + load<i32>(t, 4), left, 1);
-    left = v128.load32_lane(from + load<i32>(t, 8), left, 2);
-    left = v128.load32_lane(from + load<i32>(t, 12), left, 3);
-    let right = v128.load32_zero(from + load<i32>(r));
-    right = v128.load32_lane(from + load<i32>(r, 4), right, 1);
-    right = v128.load32_lane(from + load<i32>(r, 8), right, 2);
-    right = v128.load32_lane(from + load<i32>(r, 12), right, 3);
+    let left = v128.load32_zero(from + (load<i32>(t) << 2));
+    left = v128.load32_lane(from + (load<i32>(t, 4) << 2), left, 1);
+    left = v128.load32_lane(from + (load<i32>(t, 8) << 2), left, 2);
+    left = v128.load32_lane(from + (load<i32>(t, 12) << 2), left, 3);
+    let right = v128.load32_zero(from + (load<i32>(r) << 2));
+    right = v128.load32_lane(from + (load<i32>(r, 4) << 2), right, 1);
+    right = v128.load32_lane(from + (load<i32>(r, 8) << 2), right, 2);
+    right = v128.load32_lane(from + (load<i32>(r, 12) << 2), right, 3);
     v128.store(
       to + (x << 2),
       f32x4.add(f32x4.mul(left, v128.load(r + size)), f32x4.mul(right, v128.load(r + 2 * size))),

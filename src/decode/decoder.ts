@@ -218,10 +218,10 @@ class TensorDecoder implements Decoder {
     this.engine = engine;
     this.#thresholds = config;
     this.#diagnostics = new Diagnostics(config, this.stats, onNote ?? null);
-    this.#loop = new FrameLoop(this.stats, (image, block, candidates) => {
+    this.#loop = new FrameLoop(this.stats, (image, block, candidates, frame) => {
       const work = this.#work as Workspace;
       this.#diagnostics.afterImage(work, image, block, candidates);
-      work.finish?.(image, block);
+      work.finish?.(image, block, frame);
     });
     const specs = knownSpecs(config);
     const interpreted = specs && interpretConfig(config, specs);
@@ -426,7 +426,7 @@ class TensorDecoder implements Decoder {
       gatherBlocks: layout.gatherBlock === 0 ? [] : [layout.gatherBlock],
       inputSize: plan.inputSize,
       detections,
-      finish: attachTask({ ...image, config: this.config, detections, note }),
+      finish: attachTask({ ...image, engine, config: this.config, detections, note }),
     };
     this.slots = slotsByName(inputs);
     this.#holdsRows = false;

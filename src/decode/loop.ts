@@ -21,8 +21,8 @@ export interface Ready {
 /** One frame for all images of a batch, one for each, or none. */
 export type Frames = Frame | readonly Frame[] | undefined;
 
-/** Called after each image with its index, its plan block and the number of its candidates. */
-export type AfterImage = (image: number, block: number, candidates: number) => void;
+/** Called after each image with its index, its plan block, the number of its candidates, and its frame. */
+export type AfterImage = (image: number, block: number, candidates: number, frame?: Frame) => void;
 
 /** Decodes the images of one call, one after the other. Allocates nothing. */
 export class FrameLoop {
@@ -79,13 +79,18 @@ export class FrameLoop {
     for (let image = 0; image < blocks.length; image++) {
       const block = blocks[image];
       setLength(detections[image], engine.decode(block));
-      this.#afterImage(image, block, countImage(this.#stats, engine.memory, block));
+      this.#afterImage(
+        image,
+        block,
+        countImage(this.#stats, engine.memory, block),
+        frameOf(frames, image),
+      );
     }
   }
 
   #affineFor(frames: Frames, image: number, input: readonly [number, number] | null): Affine {
     if (frames === undefined) return IDENTITY;
-    const frame = Array.isArray(frames) ? (frames as readonly Frame[])[image] : (frames as Frame);
+    const frame = frameOf(frames, image) as Frame;
     if (frame === this.#frame) return this.#affine;
     checkFrame(frame, input);
     this.#affine = affineOf(frame, input);
@@ -93,6 +98,9 @@ export class FrameLoop {
     return this.#affine;
   }
 }
+
+const frameOf = (frames: Frames, image: number): Frame | undefined =>
+  Array.isArray(frames) ? (frames as readonly Frame[])[image] : (frames as Frame | undefined);
 
 /** Throws if the frame of `decode` is a list. */
 export function oneFrame(frame: Frame | undefined): Frame | undefined {

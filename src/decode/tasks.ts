@@ -26,10 +26,13 @@ import type { Config } from "../config/types.ts";
 import type { TaskOptions } from "../config/task.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { TaskPlanner } from "../plan/task.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Detections } from "./detections.ts";
+import type { Frame } from "./frame.ts";
 
 /** The memory of a plan, and the detections that lie in it. */
 export interface TaskWork extends MemoryImage {
+  readonly engine: Engine;
   readonly config: Config;
   /** One for each image of the batch. */
   readonly detections: readonly Detections[];
@@ -37,8 +40,8 @@ export interface TaskWork extends MemoryImage {
   readonly note: (text: string) => void;
 }
 
-/** Called after each image of a frame with its index and the address of its plan block. */
-export type AfterImageOfTask = (image: number, block: number) => void;
+/** Called after each image of a frame with its index, the address of its plan block, and what `decode` got for it. */
+export type AfterImageOfTask = (image: number, block: number, frame?: Frame) => void;
 
 /** Everything that an import of a task gives. */
 export interface TaskReader extends TaskOptions, TaskPlanner {

@@ -8,6 +8,8 @@ export function provideMasksKernel(kind: WasmKind): void {
   wasmMasksEngine(kind);
 }
 
+export const wasmMasksEngineIn = (): null => null;
+
 export function wasmMasksEngine(kind: WasmKind): MasksEngine {
   throw new Error(
     `engine "${kind}": this entry of the package holds no WebAssembly. Use engine "ts" or "auto", or import boxwright/masks.`,

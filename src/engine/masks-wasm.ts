@@ -47,7 +47,23 @@ export function bestMasksKernel(): WasmKind | null {
 export function wasmMasksEngine(name: WasmKind, bytes: number): MasksEngine {
   const pages = Math.ceil(bytes / PAGE);
   const module = moduleOf(name);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  return wasmMasksEngineOver(name, module, new WebAssembly.Memory({ initial: pages, maximum: pages }));
+}
+
+/** Makes an engine over the memory of a decoder. `null`: its kernel is not at hand. */
+export function wasmMasksEngineIn(name: WasmKind, memory: object): MasksEngine | null {
+  try {
+    return wasmMasksEngineOver(name, moduleOf(name), memory as WebAssembly.Memory);
+  } catch {
+    return null;
+  }
+}
+
+function wasmMasksEngineOver(
+  name: WasmKind,
+  module: WebAssembly.Module,
+  memory: WebAssembly.Memory,
+): MasksEngine {
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   const { masksAbiVersion, product, cut, resize, paint } = exports as unknown as MasksVerbs & {
     masksAbiVersion(): number;
