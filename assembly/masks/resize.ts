@@ -32,7 +32,7 @@ export function resize(job: usize): void {
   let heldOdd = -1;
   let to = ptr(job, M_OUT);
   for (let y = int(job, M_FIRST); y < last; y++, to += width) {
-    const table = ptr(job, M_ROWS) + (<usize>y << 2);
+    const table = ptr(job, M_ROWS) + ((<usize>y) << 2);
     // Neighbours have different places in scratch: even rows the first, odd rows the second.
     for (let k: usize = 0; k < 2; k++) {
       const row = load<i32>(table + k * side);

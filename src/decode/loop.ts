@@ -79,12 +79,7 @@ export class FrameLoop {
     for (let image = 0; image < blocks.length; image++) {
       const block = blocks[image];
       setLength(detections[image], engine.decode(block));
-      this.#afterImage(
-        image,
-        block,
-        countImage(this.#stats, engine.memory, block),
-        frameOf(frames, image),
-      );
+      this.#afterImage(image, block, countImage(this.#stats, engine.memory, block), frameOf(frames, image));
     }
   }
 

@@ -3,7 +3,7 @@
  * have `mask`.
  */
 import { provideTask } from "../decode/tasks.ts";
-import { labelMapOf as labelMap, segment } from "../masks/task.ts";
+import { labelMap, segment } from "../masks/task.ts";
 
 export { labelMap };
 export { masksOf, type MaskInputs } from "../masks/from.ts";

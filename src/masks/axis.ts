@@ -104,8 +104,8 @@ export interface Range {
 }
 
 /**
- * Returns the pixels of a box along an axis of `pixels` pixels: x >= low edge and x < high edge, with edges that are not
- * rounded. `edges` are normalised and f32, which holds a whole number of pixels only nearly: an edge so near to one is
+ * Returns the pixels of a box along an axis of `pixels` pixels: x >= low edge and x < high edge. Edges are not rounded.
+ * `edges` are normalised and f32, which holds a whole number of pixels only nearly: an edge so near to one is
  * that.
  */
 export function cropOf(low: number, high: number, pixels: number, least = 0, most = pixels): Range {

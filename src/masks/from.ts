@@ -46,7 +46,9 @@ export function masksOf(
     refuse("inputSize", show(inputSize), "[width, height] of the network's input", RangeError);
   const count = boxes.length / 4;
   if (!Number.isInteger(count)) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
-  const ways = waysToSee(spec).filter((seen) => seen.count * count === coefficients.length && seen.batch === 1);
+  const ways = waysToSee(spec).filter(
+    (seen) => seen.count * count === coefficients.length && seen.batch === 1,
+  );
   if (count === 0) return [];
   if (ways.length !== 1)
     refuse(
@@ -63,7 +65,10 @@ export function masksOf(
   const wanted = readMaskOptions(rest, sizesOf({ source, placement, inputSize }));
   return Array.from({ length: count }, (_, i) => {
     const imageBox = [0, 1, 2, 3].map((k) => boxes[4 * i + k]);
-    const values = Float32Array.from({ length: prototypes.count }, (__, k) => coefficients[i * prototypes.count + k]);
+    const values = Float32Array.from(
+      { length: prototypes.count },
+      (__, k) => coefficients[i * prototypes.count + k],
+    );
     return maskOfSubject(
       source,
       placement,

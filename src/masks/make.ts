@@ -1,6 +1,15 @@
 /** Makes the mask of one detection. */
 import * as M from "../core/masks-abi.ts";
-import { type Axis, type Placement, type Range, cropOf, imageAxes, pixelsOf, visibleOf, wholeAxis } from "./axis.ts";
+import {
+  type Axis,
+  type Placement,
+  type Range,
+  cropOf,
+  imageAxes,
+  pixelsOf,
+  visibleOf,
+  wholeAxis,
+} from "./axis.ts";
 import type { Wanted } from "./rules.ts";
 import { type MaskSource, type Window, hasRoom, prototypeBytes, writeValues } from "./source.ts";
 import { type MaskSpace, spaceFor } from "./space.ts";

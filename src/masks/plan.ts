@@ -36,7 +36,10 @@ export function waysToSee({ dims, order }: TensorSpec, tensor = 0): Seen[] {
 }
 
 /** Returns prototypes as they lie. */
-export function prototypesOf(seen: Pick<Seen, "count" | "width" | "height" | "order">, spec: TensorSpec): Prototypes {
+export function prototypesOf(
+  seen: Pick<Seen, "count" | "width" | "height" | "order">,
+  spec: TensorSpec,
+): Prototypes {
   const { count, width, height, order } = seen;
   const type = spec.type as PrototypeType;
   const { bytes } = PROTOTYPE_TYPES[type];
@@ -98,8 +101,9 @@ export function readSegment(
       [{ option: "maskCoefficients" }, { option: "outputs" }, { option: "roles" }],
       "segment",
       `${got}, which can be read in ${left.length} ways: ${few(
-        left.map(({ seen: { tensor, count, width, height, order } }) =>
-          `"${specs[tensor].name}" as ${count} prototypes of ${width}x${height} (${order})`,
+        left.map(
+          ({ seen: { tensor, count, width, height, order } }) =>
+            `"${specs[tensor].name}" as ${count} prototypes of ${width}x${height} (${order})`,
         ),
         4,
       )}`,
@@ -129,7 +133,8 @@ function withCoefficients(
 ): readonly Interpretation[] {
   // No head reads the prototypes.
   const others = specs.map((spec, i) => (i === tensor ? { ...spec, dims: [] } : spec));
-  const isFree = (i: number): boolean => i !== tensor && (names.length === 0 || names.includes(specs[i].name));
+  const isFree = (i: number): boolean =>
+    i !== tensor && (names.length === 0 || names.includes(specs[i].name));
   const apart = (): Interpretation[] =>
     interpret(query, others).flatMap((found) => joinExtra(found, others, count, isFree) ?? []);
   const isBehind = names.every((name) => !specs.some((spec) => spec.name === name));

@@ -33,7 +33,8 @@ export function polygonsOf(mask: Pixels): MaskPolygon[] {
         const edge = y * (width + 1) + x;
         if (walked[edge] === 0) {
           // The first edge of a ring, in reading order, has a set pixel on its right side if the ring is an outer one.
-          if (pixel === 1) polygons.push({ outer: walk(mask, walked, x, y, UP, polygons.length + 1), holes: [] });
+          if (pixel === 1)
+            polygons.push({ outer: walk(mask, walked, x, y, UP, polygons.length + 1), holes: [] });
           else polygons[left - 1].holes.push(walk(mask, walked, x, y, DOWN, left));
         }
         left = walked[edge];

@@ -2,7 +2,14 @@
 import type { Mask, MaskRle } from "../decode/detections.ts";
 
 /** Returns the run lengths of a mask in its picture. They begin with zeros and alternate. */
-export function runsOf({ x, y, width, height, data, size }: Omit<Mask, "toRle" | "toPolygons" | "toBits">): number[] {
+export function runsOf({
+  x,
+  y,
+  width,
+  height,
+  data,
+  size,
+}: Omit<Mask, "toRle" | "toPolygons" | "toBits">): number[] {
   const [pictureWidth, pictureHeight] = size;
   const runs: number[] = [];
   let value = 0;

@@ -17,7 +17,11 @@ export interface Scene {
 }
 
 /** Returns the sizes that options may name. */
-export function sizesOf({ source: { prototypes }, inputSize, placement: { frame } }: Omit<Scene, "coefficientsOf">): KnownSizes {
+export function sizesOf({
+  source: { prototypes },
+  inputSize,
+  placement: { frame },
+}: Omit<Scene, "coefficientsOf">): KnownSizes {
   return {
     prototype: [prototypes.width, prototypes.height],
     network: inputSize,
@@ -52,7 +56,12 @@ export function maskIn(scene: Scene, found: Detections, i: number, options?: Mas
 }
 
 /** Makes one mask in memory of its own. */
-export function maskOfSubject(source: MaskSource, placement: Placement, subject: Subject, wanted: Wanted): Mask {
+export function maskOfSubject(
+  source: MaskSource,
+  placement: Placement,
+  subject: Subject,
+  wanted: Wanted,
+): Mask {
   const { space, axes } = openSpace(source, wanted, placement);
   let mask = new PixelMask(0, 0, 0, 0, wanted.size);
   makeMask(space, axes, source, subject, wanted, (x, y) => {

@@ -59,7 +59,12 @@ export function classMap(tensor: TensorInput, { classes }: ClassMapOptions = {})
 }
 
 /** Compares one class after the other, in the order they lie in memory. */
-function overPlanes(values: ArrayLike<number>, ids: Uint8Array | Uint16Array, classes: number, pixels: number): void {
+function overPlanes(
+  values: ArrayLike<number>,
+  ids: Uint8Array | Uint16Array,
+  classes: number,
+  pixels: number,
+): void {
   const best = new Float64Array(pixels).fill(-Infinity);
   for (let id = 0, at = 0; id < classes; id++)
     for (let i = 0; i < pixels; i++, at++) {
@@ -71,7 +76,12 @@ function overPlanes(values: ArrayLike<number>, ids: Uint8Array | Uint16Array, cl
     }
 }
 
-function overPixels(values: ArrayLike<number>, ids: Uint8Array | Uint16Array, classes: number, pixels: number): void {
+function overPixels(
+  values: ArrayLike<number>,
+  ids: Uint8Array | Uint16Array,
+  classes: number,
+  pixels: number,
+): void {
   for (let i = 0, at = 0; i < pixels; i++) {
     let best = -Infinity;
     let found = 0;

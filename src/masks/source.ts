@@ -22,13 +22,14 @@ export interface Prototypes {
 
 export type PrototypeType = "f32" | "f16" | "u8" | "i8";
 
-export const PROTOTYPE_TYPES: { readonly [T in PrototypeType]: { readonly code: number; readonly bytes: number } } =
-  {
-    f32: { code: TYPE_F32, bytes: 4 },
-    f16: { code: TYPE_F16, bytes: 2 },
-    u8: { code: TYPE_U8, bytes: 1 },
-    i8: { code: TYPE_I8, bytes: 1 },
-  };
+export const PROTOTYPE_TYPES: {
+  readonly [T in PrototypeType]: { readonly code: number; readonly bytes: number };
+} = {
+  f32: { code: TYPE_F32, bytes: 4 },
+  f16: { code: TYPE_F16, bytes: 2 },
+  u8: { code: TYPE_U8, bytes: 1 },
+  i8: { code: TYPE_I8, bytes: 1 },
+};
 
 /** Returns the bytes of the prototypes of an image. */
 export const prototypeBytes = ({ type, count, width, height }: Prototypes): number =>

@@ -1,4 +1,4 @@
-/** The memory that masks are made in. One for each engine, shared by all decoders: a mask needs it only for a moment. */
+/** The memory that masks are made in, one for each engine. All decoders share it: a mask needs it for a moment. */
 import * as M from "../core/masks-abi.ts";
 import { checkSize } from "../core/memory.ts";
 import type { EngineName } from "../core/engine-name.ts";

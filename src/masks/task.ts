@@ -171,10 +171,22 @@ class Kept implements Scene {
 }
 
 /**
- * Returns a label map of detections.
- * @throws TypeError if they have no masks
+ * Returns which detection each pixel of a picture belongs to, all masks of an image in one pass.
+ * @throws TypeError if the detections have no masks, RangeError for options that cannot be
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ * import { labelMap } from "boxwright/masks";
+ *
+ * const decoder = createDecoderSync({ family: "yolo26", inputSize: [16, 8], task: "segment", coordinates: "pixels" });
+ * // Two boxes, x1 y1 x2 y2 score class and one coefficient each, and one prototype of 4 x 2 pixels.
+ * const found = decoder.decode({
+ *   output0: { data: [0, 0, 12, 8, 0.9, 0, 1, 4, 0, 16, 8, 0.8, 0, 1], dims: [1, 2, 7] },
+ *   output1: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
+ * });
+ * const map = labelMap(found, { size: "prototype" });
+ * console.log(map.width, map.height, [...map.data]); // 4 2 [0,0,0,1,-1,0,0,-1]
  */
-export function labelMapOf(found: Detections, options?: LabelMapOptions): LabelMap {
+export function labelMap(found: Detections, options?: LabelMapOptions): LabelMap {
   const labelMap = (found as unknown as { extras?: Partial<MaskExtras> } | null)?.extras?.labelMap;
   if (!labelMap)
     return refuse("labelMap", show(found), 'detections of a decoder with task "segment"', TypeError);

@@ -16,7 +16,11 @@ interface Answer {
 interface Case {
   readonly input: { readonly width: number; readonly height: number };
   readonly classes: number;
-  readonly outputs: readonly { readonly name: string; readonly file: string; readonly shape: readonly number[] }[];
+  readonly outputs: readonly {
+    readonly name: string;
+    readonly file: string;
+    readonly shape: readonly number[];
+  }[];
   readonly detections: readonly {
     readonly row: number;
     readonly class_id: number;
@@ -63,7 +67,8 @@ function pixelsOf({ rle, size: [height, width] }: Answer): Uint8Array {
   return all;
 }
 
-const differing = (a: Uint8Array, b: Uint8Array): number => a.reduce((sum, x, i) => sum + (x === b[i] ? 0 : 1), 0);
+const differing = (a: Uint8Array, b: Uint8Array): number =>
+  a.reduce((sum, x, i) => sum + (x === b[i] ? 0 : 1), 0);
 
 /** Moves channels to the end. */
 function toNhwc({ data, dims }: TensorInput): TensorInput {

@@ -8,6 +8,7 @@ import * as boxwright from "../../src/entries/index.ts";
 import * as detect from "../../src/entries/detect.ts";
 import * as draw from "../../src/entries/draw.ts";
 import * as labels from "../../src/entries/labels.ts";
+import * as masks from "../../src/entries/masks.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
 import * as prepare from "../../src/entries/prepare.ts";
@@ -55,6 +56,7 @@ const entries: Record<string, string> = {
   "boxwright/detect": "detect",
   "boxwright/draw": "draw",
   "boxwright/labels": "labels",
+  "boxwright/masks": "masks",
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
   "boxwright/packet": "packet",
@@ -105,7 +107,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const bundles = [boxwright, detect, draw, labels, model, node, packet, plan, pool, prepare, priors];
+    const bundles = [boxwright, detect, draw, labels, masks, model, node, packet, plan, pool, prepare, priors];
     const names = [...bundles, suppress, tiles, track].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))

@@ -40,8 +40,7 @@ function columns({ i32, f32 }: MaskMemory, at: number, row: number, to: number):
   const width = i32[at + M.M_OUT_WIDTH];
   for (let x = 0, t = i32[at + M.M_COLUMNS] >> 2; x < width; x++, t++)
     f32[to + x] =
-      fround(f32[from + i32[t]] * f32[t + 2 * size]) +
-      fround(f32[from + i32[t + size]] * f32[t + 3 * size]);
+      fround(f32[from + i32[t]] * f32[t + 2 * size]) + fround(f32[from + i32[t + size]] * f32[t + 3 * size]);
 }
 
 /** Mixes two rows and compares the result with the threshold. */
