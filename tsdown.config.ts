@@ -50,15 +50,28 @@ const common = {
 const node = {
   ...common,
   platform: "node",
-  plugins: [swap("binary", "binary-node"), swap("prepare-binary", "prepare-binary-node")],
+  plugins: [
+    swap("binary", "binary-node"),
+    swap("prepare-binary", "prepare-binary-node"),
+    swap("masks-binary", "masks-binary-node"),
+  ],
 } as const;
 const noBinary = {
   ...common,
-  plugins: [besideEntries, swap("binary", "binary-none"), swap("prepare-binary", "prepare-binary-none")],
+  plugins: [
+    besideEntries,
+    swap("binary", "binary-none"),
+    swap("prepare-binary", "prepare-binary-none"),
+    swap("masks-binary", "masks-binary-none"),
+  ],
 };
 const noWebAssembly = {
   ...common,
-  plugins: [swap("wasm", "wasm-none"), swap("prepare-wasm", "prepare-wasm-none")],
+  plugins: [
+    swap("wasm", "wasm-none"),
+    swap("prepare-wasm", "prepare-wasm-none"),
+    swap("masks-wasm", "masks-wasm-none"),
+  ],
 };
 
 export default defineConfig([
@@ -69,6 +82,7 @@ export default defineConfig([
       "plan.node": "src/entries/plan.ts",
       "model.node": "src/entries/model.ts",
       "prepare.node": "src/entries/prepare.ts",
+      "masks.node": "src/entries/masks.ts",
       "detect.node": "src/entries/detect.ts",
       "packet.node": "src/entries/packet.ts",
       "suppress.node": "src/entries/suppress.ts",
@@ -82,7 +96,7 @@ export default defineConfig([
     clean: true,
     hooks: {
       "build:done": () => {
-        for (const kind of ["simd", "scalar", "prepare.simd", "prepare.scalar"])
+        for (const kind of ["simd", "scalar", "prepare.simd", "prepare.scalar", "masks.simd", "masks.scalar"])
           copyFileSync(`build/${kind}.wasm`, `dist/${kind}.wasm`);
         execFileSync(process.execPath, ["scripts/notice.mjs"]);
       },
@@ -95,6 +109,7 @@ export default defineConfig([
       "plan.node": "src/entries/plan.ts",
       "model.node": "src/entries/model.ts",
       "prepare.node": "src/entries/prepare.ts",
+      "masks.node": "src/entries/masks.ts",
       "detect.node": "src/entries/detect.ts",
       "packet.node": "src/entries/packet.ts",
       "suppress.node": "src/entries/suppress.ts",
@@ -112,6 +127,7 @@ export default defineConfig([
       labels: "src/entries/labels.ts",
       model: "src/entries/model.ts",
       prepare: "src/entries/prepare.ts",
+      masks: "src/entries/masks.ts",
       detect: "src/entries/detect.ts",
       packet: "src/entries/packet.ts",
       suppress: "src/entries/suppress.ts",
@@ -132,6 +148,7 @@ export default defineConfig([
       // Errors and `Detections` of an entry are those of the others: what is imported together is built together.
       "model.workerd": "src/entries/model.ts",
       "prepare.workerd": "src/entries/prepare.workerd.ts",
+      "masks.workerd": "src/entries/masks.workerd.ts",
       "packet.workerd": "src/entries/packet.ts",
       "suppress.workerd": "src/entries/suppress.ts",
       "tiles.workerd": "src/entries/tiles.ts",
@@ -144,6 +161,7 @@ export default defineConfig([
       ts: "src/entries/index.ts",
       "plan.ts": "src/entries/plan.ts",
       "prepare.ts": "src/entries/prepare.ts",
+      "masks.ts": "src/entries/masks.ts",
     },
     format: ["esm", "cjs"],
   },
@@ -159,6 +177,7 @@ export default defineConfig([
       labels: "src/entries/labels.ts",
       model: "src/entries/model.ts",
       prepare: "src/entries/prepare.ts",
+      masks: "src/entries/masks.ts",
       detect: "src/entries/detect.ts",
       packet: "src/entries/packet.ts",
       pool: "src/entries/pool.ts",

@@ -1,10 +1,12 @@
-/** What stands beside the decoder: trackers, suppression, tiles. Each row has a time and a digest of its answer. */
+/** What stands beside the decoder: trackers, suppression, tiles, masks. Each row has a time and a digest of its answer. */
 import { parseArgs } from "node:util";
 import { crc32 } from "node:zlib";
 import { pathToFileURL } from "node:url";
+import type * as Boxwright from "../src/entries/index.ts";
 import type * as Suppress from "../src/entries/suppress.ts";
 import type * as Tiles from "../src/entries/tiles.ts";
 import type * as Track from "../src/entries/track.ts";
+import { type MaskRow, maskRows } from "./masks.ts";
 import { timeOf } from "./measure.ts";
 import { chosen, positive, runScript } from "./options.ts";
 import { mulberry32 } from "./random.ts";
@@ -148,15 +150,18 @@ function tileRows({ Detections, createTileMerger, tiles }: typeof Tiles): Row[] 
   });
 }
 
-async function rowsOf(): Promise<Row[]> {
+async function rowsOf(): Promise<(Row | MaskRow)[]> {
   const { createTracker } = await load<typeof Track>("track");
   const scene = makeScene();
+  // Decoders of `boxwright` then read networks with masks.
+  await load("masks.node");
   return [
     ...(["sort", "bytetrack", "ocsort"] as const).map((method) =>
       trackerRow(`track-${method}`, createTracker({ method }), scene),
     ),
     ...suppressionRows(await load<typeof Suppress>("suppress")),
     ...tileRows(await load<typeof Tiles>("tiles")),
+    ...maskRows(await load<typeof Boxwright>("index.node")),
   ];
 }
 
@@ -169,8 +174,9 @@ async function main(): Promise<void> {
   const made = madeBy("bench:beyond");
   print(machineLine(made));
   const reports = [];
-  for (const { name, run, answer } of chosen("--only", values.only, await rowsOf(), (row) => row.name)) {
-    const timing = await timeOf(run, milliseconds);
+  for (const row of chosen("--only", values.only, await rowsOf(), ({ name }) => name)) {
+    const { name, run, answer } = row;
+    const timing = "timed" in row && row.timed ? row.timed(milliseconds) : await timeOf(run, milliseconds);
     const { values: found, fault = "" } = answer();
     const digest = crc32(Buffer.from(Float32Array.from(found).buffer))
       .toString(16)

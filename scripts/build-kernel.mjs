@@ -20,6 +20,12 @@ const KERNELS = [
     prefix: "prepare.",
     module: "src/engine/prepare-kernel.ts",
   },
+  {
+    config: "asconfig.masks.json",
+    sources: "assembly/masks/",
+    prefix: "masks.",
+    module: "src/engine/masks-kernel.ts",
+  },
 ];
 
 mkdirSync("build", { recursive: true });

@@ -11,6 +11,7 @@ const INPUTS = [
   "src",
   "asconfig.json",
   "asconfig.prepare.json",
+  "asconfig.masks.json",
   "package.json",
   "package-lock.json",
   "scripts/build.mjs",
@@ -20,8 +21,11 @@ const INPUTS = [
   "tsdown.config.ts",
 ];
 /** Written by the build itself. */
-const GENERATED = ["src/engine/kernel.ts", "src/engine/prepare-kernel.ts"];
-const BINARIES = ["simd", "scalar", "prepare.simd", "prepare.scalar"].map((name) => `build/${name}.wasm`);
+const GENERATED = ["", "prepare-", "masks-"].map((name) => `src/engine/${name}kernel.ts`);
+const BINARIES = ["", "prepare.", "masks."].flatMap((name) => [
+  `build/${name}simd.wasm`,
+  `build/${name}scalar.wasm`,
+]);
 const STAMP = "build/stamp.json";
 
 function filesOf(path) {

@@ -55,6 +55,9 @@ const imports = {
   "boxwright/prepare: everything": everything("prepare"),
   "boxwright/prepare/ts: everything": everything("prepare.ts"),
   "boxwright and boxwright/prepare: createDecoder, prepareImage": `${some("index", "createDecoder")} ${some("prepare", "prepareImage")}`,
+  "boxwright/masks: everything": everything("masks"),
+  "boxwright/masks/ts: everything": everything("masks.ts"),
+  "boxwright and boxwright/masks: createDecoder, masks": `${some("index", "createDecoder")} import "./dist/masks.mjs";`,
   "boxwright, condition workerd: everything": everything("workerd"),
 };
 
@@ -75,7 +78,7 @@ const measure = (bytes) => ({ minified: bytes.length, gzipped: gzipSync(bytes, {
 
 const bundles = {};
 for (const [name, contents] of Object.entries(imports)) bundles[name] = await bundle(contents);
-for (const kind of ["simd", "scalar", "prepare.simd", "prepare.scalar"])
+for (const kind of ["simd", "scalar", "prepare.simd", "prepare.scalar", "masks.simd", "masks.scalar"])
   bundles[`boxwright/${kind}.wasm`] = readFileSync(`dist/${kind}.wasm`);
 const sizes = Object.fromEntries(Object.entries(bundles).map(([name, bytes]) => [name, measure(bytes)]));
 

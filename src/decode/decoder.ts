@@ -426,7 +426,7 @@ class TensorDecoder implements Decoder {
       gatherBlocks: layout.gatherBlock === 0 ? [] : [layout.gatherBlock],
       inputSize: plan.inputSize,
       detections,
-      finish: attachTask({ ...image, config: this.config, detections, note, refuseFor }),
+      finish: attachTask({ ...image, engine, config: this.config, detections, note, refuseFor }),
     };
     this.slots = slotsByName(inputs);
     this.#holdsRows = false;

@@ -55,11 +55,44 @@ export interface TaskColumns {
   readonly corners?: Float32Array;
 }
 
-/** Size and rule of a mask. `boxwright/masks` explains them. */
+/**
+ * Names the order of the steps that make a mask: product of coefficients and prototypes, resizing, crop by the box. In
+ * those that begin with "sigmoid" probabilities are resized, in the others logits.
+ */
+export type MaskRule =
+  | "proto"
+  | "input"
+  | "input_crop_first"
+  | "image"
+  | "sigmoid_input"
+  | "sigmoid_input_crop_first"
+  | "sigmoid_image";
+
+/** Size, rule and threshold of a mask. */
 export interface MaskOptions {
+  /**
+   * The picture that the mask is a part of: the prototypes, the network's input, the image of the frame, or a picture
+   * of the image in that size. Default: "frame" if `decode` got a frame, else "network".
+   */
   readonly size?: "prototype" | "network" | "frame" | readonly [width: number, height: number];
-  readonly rule?: "proto" | "input" | "input_crop_first" | "image";
+  /** Default: "proto" at the prototypes' size, "input" at that of the network, "image" at others. */
+  readonly rule?: MaskRule;
+  /** A pixel is set if its probability is greater. Default 0.5. */
   readonly threshold?: number;
+}
+
+/** Runs of a mask in COCO's format. */
+export interface MaskRle {
+  /** Height and width of the picture. */
+  readonly size: readonly [height: number, width: number];
+  /** Run lengths, column by column, zeros first, as the text that pycocotools writes. */
+  readonly counts: string;
+}
+
+/** One part of a mask. Rings are x, y, x, y, ... of corners between pixels, in pixels of the picture. */
+export interface MaskPolygon {
+  readonly outer: readonly number[];
+  readonly holes: readonly (readonly number[])[];
 }
 
 /** The part of a mask inside its box: one byte a pixel, 0 or 1. */
@@ -70,6 +103,16 @@ export interface Mask {
   readonly width: number;
   readonly height: number;
   readonly data: Uint8Array;
+  /** Width and height of the whole picture. */
+  readonly size: readonly [width: number, height: number];
+  /** Number of pixels that are set. */
+  readonly area: number;
+  /** Returns the mask as runs of the whole picture, in COCO's format. */
+  toRle(): MaskRle;
+  /** Returns the outlines of the parts along the edges of pixels. Pixels that touch at a corner are two parts. */
+  toPolygons(): MaskPolygon[];
+  /** Returns eight pixels a byte, the first in the highest bit, as `numpy.packbits` packs `data`. */
+  toBits(): Uint8Array;
 }
 
 /** What the task of a network does for detections. `boxwright/pose` and its like give it by `extend`. */

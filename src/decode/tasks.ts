@@ -27,11 +27,13 @@ import type { Config } from "../config/types.ts";
 import type { TaskOptions } from "../config/task.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { TaskPlanner } from "../plan/task.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Detections } from "./detections.ts";
 import type { Frame } from "./frame.ts";
 
 /** The memory of a plan, and the detections that lie in it. */
 export interface TaskWork extends MemoryImage {
+  readonly engine: Engine;
   readonly config: Config;
   /** One for each image of the batch. */
   readonly detections: readonly Detections[];

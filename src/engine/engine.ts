@@ -20,6 +20,8 @@ export interface Verbs {
 export interface Engine extends Verbs {
   readonly name: EngineName;
   readonly memory: Memory;
+  /** The `WebAssembly.Memory` that `memory` shows, for the kernel of a task. An `object`: see `provideKernel`. */
+  readonly wasm?: object;
 }
 
 /** The two WebAssembly builds of the kernel: with vector instructions, and without. */

@@ -112,5 +112,5 @@ export function wasmEngine(name: WasmKind, pages: number): Engine {
     throw new Error(
       `kernel "${name}": got interface version ${abiVersion()}, expected ${ABI_VERSION}: the file is of another release of boxwright`,
     );
-  return { name, memory: memoryOf(memory.buffer), scan, sort, nms, decode };
+  return { name, memory: memoryOf(memory.buffer), wasm: memory, scan, sort, nms, decode };
 }

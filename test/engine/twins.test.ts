@@ -10,10 +10,10 @@ import { describe, expect, test } from "vitest";
 /** Sources by file name. */
 type Sources = ReadonlyMap<string, string>;
 
-/** Reads the sources of a folder and of the folder for pictures in it. */
+/** Reads the sources of a folder and of the folders for pictures and masks in it. */
 function sourcesOf(folder: string): Sources {
   const url = new URL(`../../${folder}/`, import.meta.url);
-  const names = ["", "prepare/"].flatMap((part) =>
+  const names = ["", "prepare/", "masks/"].flatMap((part) =>
     readdirSync(new URL(part, url))
       .filter((name) => name.endsWith(".ts"))
       .map((name) => part + name),

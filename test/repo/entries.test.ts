@@ -227,6 +227,8 @@ describe("each entry answers as recorded", () => {
       workerd: ["./scalar.wasm", "./simd.wasm"],
       "prepare.node": ["node:fs"],
       "prepare.workerd": ["./prepare.scalar.wasm", "./prepare.simd.wasm"],
+      "masks.node": ["node:fs"],
+      "masks.workerd": ["./masks.scalar.wasm", "./masks.simd.wasm"],
       "plan.node": ["node:fs"],
       "plan.workerd": ["./scalar.wasm", "./simd.wasm"],
     };
@@ -257,6 +259,10 @@ describe("each entry answers as recorded", () => {
       "prepare.node",
       "prepare.ts",
       "prepare.workerd",
+      "masks",
+      "masks.node",
+      "masks.ts",
+      "masks.workerd",
     ];
     for (const entry of [...entries, "plan", "plan.node", "plan.ts", "plan.workerd"]) {
       const file = `${entry}.mjs`;

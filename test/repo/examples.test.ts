@@ -8,6 +8,7 @@ import * as boxwright from "../../src/entries/index.ts";
 import * as detect from "../../src/entries/detect.ts";
 import * as draw from "../../src/entries/draw.ts";
 import * as labels from "../../src/entries/labels.ts";
+import * as masks from "../../src/entries/masks.ts";
 import * as model from "../../src/entries/model.ts";
 import * as node from "../../src/entries/node.ts";
 import * as prepare from "../../src/entries/prepare.ts";
@@ -56,6 +57,7 @@ const entries: Record<string, string> = {
   "boxwright/detect": "detect",
   "boxwright/draw": "draw",
   "boxwright/labels": "labels",
+  "boxwright/masks": "masks",
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
   "boxwright/oriented": "oriented",
@@ -112,6 +114,7 @@ describe("examples", () => {
       detect,
       draw,
       labels,
+      masks,
       model,
       node,
       oriented,

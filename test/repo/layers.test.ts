@@ -26,6 +26,7 @@ const LAYERS = [
   "packet",
   "pool",
   "picture",
+  "masks",
   "detect",
   "node",
   "entries",

@@ -49,6 +49,7 @@ const names = [
   "detect",
   "draw",
   "labels",
+  "masks",
   "node",
   "pose",
   "oriented",

@@ -1,0 +1,122 @@
+/**
+ * Masks in plain doubles: the whole picture, one step after the other, in the order that a rule names. Sources: the
+ * published decoders that docs/masks.md lists. Pictures are rows of numbers.
+ */
+export type Picture = readonly (readonly number[])[];
+type Box = readonly [x1: number, y1: number, x2: number, y2: number];
+
+/** The logit of each prototype pixel. `prototypes`: one picture for each coefficient. */
+export const logitsOf = (prototypes: readonly Picture[], coefficients: readonly number[]): Picture =>
+  prototypes[0].map((row, y) =>
+    row.map((_, x) => coefficients.reduce((sum, c, m) => sum + c * prototypes[m][y][x], 0)),
+  );
+
+export const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
+
+export const each = (picture: Picture, f: (value: number) => number): Picture =>
+  picture.map((row) => row.map(f));
+
+/** Keeps a column x if x >= x1 and x < x2, and rows likewise. The edges are not rounded. Elsewhere stands 0. */
+export const crop = (picture: Picture, [x1, y1, x2, y2]: Box): Picture =>
+  picture.map((row, y) => row.map((v, x) => (x >= x1 && x < x2 && y >= y1 && y < y2 ? v : 0)));
+
+/** Bilinear, align_corners false: source = (i + 0.5) * n / N - 0.5, not below 0; the last pixel is repeated. */
+export function bilinear(picture: Picture, width: number, height: number): Picture {
+  const place = (i: number, n: number, size: number): readonly [number, number, number] => {
+    const source = Math.max(0, ((i + 0.5) * n) / size - 0.5);
+    const first = Math.min(Math.floor(source), n - 1);
+    return [first, Math.min(first + 1, n - 1), source - first];
+  };
+  return Array.from({ length: height }, (_, y) => {
+    const [y0, y1, b] = place(y, picture.length, height);
+    return Array.from({ length: width }, (__, x) => {
+      const [x0, x1, a] = place(x, picture[0].length, width);
+      const upper = picture[y0][x0] * (1 - a) + picture[y0][x1] * a;
+      const lower = picture[y1][x0] * (1 - a) + picture[y1][x1] * a;
+      return upper * (1 - b) + lower * b;
+    });
+  });
+}
+
+/** cv2.resize with INTER_NEAREST: source = floor(i * n / N). */
+export const nearest = (picture: Picture, width: number, height: number): Picture =>
+  Array.from({ length: height }, (_, y) =>
+    Array.from(
+      { length: width },
+      (__, x) =>
+        picture[Math.floor((y * picture.length) / height)][Math.floor((x * picture[0].length) / width)],
+    ),
+  );
+
+/** Cuts the padding of a centred letterbox off the prototypes, as Ultralytics does. */
+export function cutPadding(picture: Picture, imageWidth: number, imageHeight: number): Picture {
+  const [height, width] = [picture.length, picture[0].length];
+  const gain = Math.min(height / imageHeight, width / imageWidth);
+  const range = (cells: number, side: number): readonly [number, number] => {
+    const padding = (cells - roundToEven(side * gain)) / 2;
+    return [roundToEven(padding - 0.1), cells - roundToEven(padding + 0.1)];
+  };
+  const [left, right] = range(width, imageWidth);
+  const [top, bottom] = range(height, imageHeight);
+  return picture.slice(top, bottom).map((row) => row.slice(left, right));
+}
+
+/** Python's round: halves to even. */
+function roundToEven(x: number): number {
+  const rounded = Math.round(x);
+  return Math.abs(x - Math.trunc(x)) === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
+}
+
+const scaled = ([x1, y1, x2, y2]: Box, width: number, height: number): Box => [
+  x1 * width,
+  y1 * height,
+  x2 * width,
+  y2 * height,
+];
+
+/** What a rule needs. Boxes are normalised: `inputBox` to the network's input, `imageBox` to the image. */
+export interface MaskCase {
+  readonly prototypes: readonly Picture[];
+  readonly coefficients: readonly number[];
+  readonly inputBox: Box;
+  readonly imageBox: Box;
+  /** Size of the picture to make. */
+  readonly size: readonly [width: number, height: number];
+  /** Size of the image, where it was letterboxed. */
+  readonly image?: readonly [width: number, height: number];
+}
+
+/** Values of each rule, before they are compared: a pixel is set if its logit is above 0, its probability above 0.5. */
+export const MASK_RULES: { readonly [rule: string]: (c: MaskCase) => Picture } = {
+  proto({ prototypes, coefficients, inputBox, size, image }) {
+    const logits = logitsOf(prototypes, coefficients);
+    const mask = each(logits, (v) => (v > 0 ? 1 : 0));
+    const cropped = crop(mask, scaled(inputBox, logits[0].length, logits.length));
+    return nearest(image ? cutPadding(cropped, ...image) : cropped, ...size);
+  },
+  input: ({ prototypes, coefficients, inputBox, size }) =>
+    crop(bilinear(logitsOf(prototypes, coefficients), ...size), scaled(inputBox, ...size)),
+  input_crop_first({ prototypes, coefficients, inputBox, size }) {
+    const logits = logitsOf(prototypes, coefficients);
+    return bilinear(crop(logits, scaled(inputBox, logits[0].length, logits.length)), ...size);
+  },
+  image({ prototypes, coefficients, imageBox, size, image }) {
+    const logits = logitsOf(prototypes, coefficients);
+    const cut = image ? cutPadding(logits, ...image) : logits;
+    return crop(bilinear(cut, ...size), scaled(imageBox, ...size));
+  },
+  sigmoid_input: ({ prototypes, coefficients, inputBox, size }) =>
+    crop(bilinear(each(logitsOf(prototypes, coefficients), sigmoid), ...size), scaled(inputBox, ...size)),
+  sigmoid_input_crop_first({ prototypes, coefficients, inputBox, size }) {
+    const probabilities = each(logitsOf(prototypes, coefficients), sigmoid);
+    return bilinear(
+      crop(probabilities, scaled(inputBox, probabilities[0].length, probabilities.length)),
+      ...size,
+    );
+  },
+  sigmoid_image({ prototypes, coefficients, imageBox, size, image }) {
+    const probabilities = each(logitsOf(prototypes, coefficients), sigmoid);
+    const cut = image ? cutPadding(probabilities, ...image) : probabilities;
+    return crop(bilinear(cut, ...size), scaled(imageBox, ...size));
+  },
+};

@@ -1,0 +1,20 @@
+/** Engines that make masks. */
+import type { EngineName } from "../core/engine-name.ts";
+
+/** The verbs of the kernel over one memory. `job` is the byte address of a job (see core/masks-abi.ts). */
+export interface MasksVerbs {
+  /** Writes the logits of a window of prototype pixels. */
+  product(job: number): void;
+  /** Compares the logits of the window with the threshold. */
+  cut(job: number): void;
+  /** Resizes logits and compares the result with the threshold. */
+  resize(job: number): void;
+  /** Writes a label where a mask is set. */
+  paint(job: number): void;
+}
+
+/** One engine together with the memory it works on. */
+export interface MasksEngine extends MasksVerbs {
+  readonly name: EngineName;
+  readonly buffer: ArrayBuffer;
+}

@@ -1,0 +1,14 @@
+/**
+ * `boxwright/masks`: instance masks. Importing it lets decoders read networks of task "segment", whose detections then
+ * have `mask`.
+ */
+import { provideTask } from "../decode/tasks.ts";
+import { labelMap, segment } from "../masks/task.ts";
+
+export { labelMap };
+export { masksOf, type MaskInputs } from "../masks/from.ts";
+export { classMap, type ClassMap, type ClassMapOptions } from "../masks/semantic.ts";
+export type { LabelMap, LabelMapOptions } from "../masks/labels.ts";
+export type { Mask, MaskOptions, MaskPolygon, MaskRle, MaskRule } from "../decode/detections.ts";
+
+provideTask(segment);

@@ -1,0 +1,90 @@
+/** Masks without a decoder: of boxes and coefficients that somebody else selected. */
+import { refuse } from "../core/errors.ts";
+import { type TensorInput, type SlotArray, ELEMENTS, show, shape, specOf } from "../core/tensor.ts";
+import type { EngineName } from "../core/engine-name.ts";
+import type { Mask, MaskOptions } from "../decode/detections.ts";
+import { type Frame, affineOf, checkFrame } from "../decode/frame.ts";
+import type { Placement } from "./axis.ts";
+import { prototypesOf, typeProblem, waysToSee } from "./plan.ts";
+import { readMaskOptions } from "./rules.ts";
+import { inputBoxOf, maskOfSubject, sizesOf } from "./scene.ts";
+import type { MaskSource } from "./source.ts";
+
+/** Everything that masks are made of. */
+export interface MaskInputs {
+  /** Of one image: [M,h,w] or [h,w,M], with or without a batch of one. */
+  readonly prototypes: TensorInput;
+  /** M numbers for each box. They are no probabilities: exports leave them raw. */
+  readonly coefficients: ArrayLike<number>;
+  /** x_min, y_min, x_max, y_max of each box, 0..1 across the image of the frame, or across the input without one. */
+  readonly boxes: ArrayLike<number>;
+  /** Width and height of the network's input in pixels. */
+  readonly inputSize: readonly [number, number];
+  /** How the image was brought to the input size. */
+  readonly frame?: Frame;
+}
+
+/**
+ * Makes the masks of boxes that another decoder selected.
+ * @throws TensorError for prototypes that do not fit the coefficients, RangeError for options that cannot be
+ * @example
+ * import { masksOf } from "boxwright/masks";
+ *
+ * const prototypes = { data: [1, 1, -1, -1, 1, 1, -1, -1], dims: [1, 1, 2, 4] }; // one prototype, 4 x 2
+ * const boxes = [0, 0, 1, 1];
+ * const [mask] = masksOf({ prototypes, coefficients: [2], boxes, inputSize: [16, 8] }, { size: "prototype" });
+ * console.log(mask.width, mask.height, [...mask.data]); // 4 2 [1,1,0,0,1,1,0,0]
+ */
+export function masksOf(
+  { prototypes: tensor, coefficients, boxes, inputSize, frame }: MaskInputs,
+  options?: MaskOptions & { readonly engine?: EngineName | "auto" },
+): Mask[] {
+  const spec = specOf("prototypes", tensor, {});
+  const problem = typeProblem(spec);
+  if (problem) refuse('tensor "prototypes"', ...problem);
+  if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))
+    refuse("inputSize", show(inputSize), "[width, height] of the network's input", RangeError);
+  const count = boxes.length / 4;
+  if (!Number.isInteger(count)) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
+  const ways = waysToSee(spec).filter(
+    (seen) => seen.count * count === coefficients.length && seen.batch === 1,
+  );
+  if (count === 0) return [];
+  if (ways.length !== 1)
+    refuse(
+      'tensor "prototypes"',
+      `${shape(spec)} for ${coefficients.length / count} coefficients a box`,
+      ways.length === 0 ? "as many prototypes as coefficients, of one image" : "order: NCHW or NHWC",
+    );
+  const prototypes = prototypesOf(ways[0], spec);
+  if (frame) checkFrame(frame, inputSize);
+  const [scaleX, scaleY, shiftX, shiftY] = frame ? affineOf(frame, inputSize) : [1, 1, 0, 0];
+  const placement: Placement = { frame: frame ?? null, scale: [scaleX, scaleY], shift: [shiftX, shiftY] };
+  const { engine = "auto", ...rest } = options ?? {};
+  const source: MaskSource = { engine, prototypes, place: { bytes: bytesOf(tensor, spec.type) } };
+  const wanted = readMaskOptions(rest, sizesOf({ source, placement, inputSize }));
+  return Array.from({ length: count }, (_, i) => {
+    const imageBox = [0, 1, 2, 3].map((k) => boxes[4 * i + k]);
+    const values = Float32Array.from(
+      { length: prototypes.count },
+      (__, k) => coefficients[i * prototypes.count + k],
+    );
+    return maskOfSubject(
+      source,
+      placement,
+      { imageBox, inputBox: inputBoxOf(imageBox, placement), coefficients: values },
+      wanted,
+    );
+  });
+}
+
+/** Returns the bytes of a tensor. Plain numbers become elements of its type. */
+function bytesOf({ data }: TensorInput, type: keyof typeof ELEMENTS): Uint8Array {
+  const { array } = ELEMENTS[type];
+  const isView = ArrayBuffer.isView(data) && (data as SlotArray).BYTES_PER_ELEMENT === ELEMENTS[type].bytes;
+  if (isView) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  const values = data as ArrayLike<number>;
+  const elements = new array(new ArrayBuffer(values.length * ELEMENTS[type].bytes), 0, values.length);
+  for (let i = 0; i < values.length; i++) elements[i] = Number(values[i]);
+  return new Uint8Array(elements.buffer);
+}

@@ -1,0 +1,158 @@
+/** Finds the prototypes and the coefficients among the tensors of a network. */
+import type { TensorSpec } from "../core/tensor.ts";
+import { few, shape } from "../core/tensor.ts";
+import { joinExtra, withExtra } from "../heads/extra.ts";
+import type { Interpretation, Specs, TaskPlan } from "../heads/head.ts";
+import { preferred } from "../heads/match.ts";
+import type { HeadQuery } from "../heads/query.ts";
+import type { PlanTools } from "../plan/task.ts";
+import { PROTOTYPE_TYPES, type PrototypeType, type Prototypes } from "./source.ts";
+
+/** The plan of a network with masks. */
+export interface SegmentPlan extends TaskPlan {
+  /** The prototypes of one image. */
+  readonly prototypes: Prototypes;
+}
+
+/** One way to see prototypes in a tensor. */
+interface Seen {
+  readonly tensor: number;
+  readonly batch: number;
+  readonly count: number;
+  readonly width: number;
+  readonly height: number;
+  readonly order: "NCHW" | "NHWC";
+}
+
+/** Returns every way to see prototypes in a tensor: [N,M,h,w] or [N,h,w,M], and both without a batch. */
+export function waysToSee({ dims, order }: TensorSpec, tensor = 0): Seen[] {
+  const [batch, a, b, c] = dims.length === 4 ? dims : [1, ...dims];
+  if (dims.length < 3 || dims.length > 4 || dims.includes(0)) return [];
+  const stated = order?.toUpperCase() ?? "";
+  const ways: Seen[] = [];
+  if (!/HWC$/.test(stated)) ways.push({ tensor, batch, count: a, width: c, height: b, order: "NCHW" });
+  if (!/CHW$/.test(stated)) ways.push({ tensor, batch, count: c, width: b, height: a, order: "NHWC" });
+  return ways;
+}
+
+/** Returns prototypes as they lie. */
+export function prototypesOf(
+  seen: Pick<Seen, "count" | "width" | "height" | "order">,
+  spec: TensorSpec,
+): Prototypes {
+  const { count, width, height, order } = seen;
+  const type = spec.type as PrototypeType;
+  const { bytes } = PROTOTYPE_TYPES[type];
+  const isPlanes = order === "NCHW";
+  return {
+    type,
+    count,
+    width,
+    height,
+    column: isPlanes ? bytes : bytes * count,
+    row: isPlanes ? bytes * width : bytes * count * width,
+    plane: isPlanes ? bytes * width * height : bytes,
+    scale: spec.scale ?? 1,
+    zeroPoint: spec.zeroPoint,
+  };
+}
+
+/** Returns what is wrong with the element type of prototypes; `null`: nothing. */
+export function typeProblem({ type, scale }: TensorSpec): [got: string, expected: string] | null {
+  if (!Object.hasOwn(PROTOTYPE_TYPES, type)) return [`type ${type}`, "f32, f16, u8 or i8"];
+  return scale === null ? [`${type} without a scale`, "scale and zeroPoint of the tensor"] : null;
+}
+
+const one = (names: string | readonly string[] | undefined): readonly string[] => [names ?? []].flat();
+
+/** Returns every interpretation of the tensors of a network with masks. Throws if there is none, or one too many. */
+export function readSegment(
+  query: HeadQuery,
+  specs: Specs,
+  { interpret, refuseFor }: PlanTools,
+): readonly Interpretation[] {
+  const { roles, task } = query;
+  const wanted = roles?.prototypes;
+  const isNamed = specs.some(({ name }) => name === wanted);
+  const coefficientNames = one(roles?.coefficients);
+  const ways = specs
+    .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : waysToSee(spec, i)))
+    .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
+    .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames, interpret) }))
+    .filter(({ found }) => found.length > 0);
+  // Prototypes have more pixels than any map of coefficients.
+  const most = Math.max(...ways.map(({ seen }) => seen.width * seen.height));
+  const largest = ways.filter(({ seen }) => seen.width * seen.height === most);
+  // Prototypes have the proportions of the input: [1,32,48,32] is 48 x 32 of an input of 192 x 128.
+  const left = preferred(largest, ({ seen: { width, height } }) => {
+    const [inputWidth, inputHeight] = query.inputSize ?? [0, 0];
+    return width * inputHeight === height * inputWidth;
+  });
+  const got = specs.map(shape).join(", ");
+  if (left.length === 0)
+    refuseFor(
+      [{ option: "maskCoefficients" }, { option: "classes" }, { option: "roles" }],
+      "segment",
+      got,
+      expectedShapes(query),
+    );
+  if (left.length > 1)
+    refuseFor(
+      [{ option: "maskCoefficients" }, { option: "outputs" }, { option: "roles" }],
+      "segment",
+      `${got}, which can be read in ${left.length} ways: ${few(
+        left.map(
+          ({ seen: { tensor, count, width, height, order } }) =>
+            `"${specs[tensor].name}" as ${count} prototypes of ${width}x${height} (${order})`,
+        ),
+        4,
+      )}`,
+      "order of the prototypes (NCHW or NHWC), maskCoefficients, or roles: {prototypes}",
+    );
+  const [{ seen, found }] = left;
+  const spec = specs[seen.tensor];
+  const problem = typeProblem(spec);
+  if (problem) refuseFor([{ option: "quantisation" }], `prototypes "${spec.name}"`, ...problem);
+  const { count, width, height, order } = seen;
+  const plan: SegmentPlan = {
+    name: "segment",
+    about: `masks: ${count} coefficients, prototypes ${shape(spec)} ${spec.type} as ${order}, ${width}x${height}`,
+    tensors: [seen.tensor],
+    prototypes: prototypesOf(seen, spec),
+  };
+  return found.map((reading) => ({ ...reading, uses: [...reading.uses, seen.tensor], task: plan }));
+}
+
+/** Returns the readings of boxes that have coefficients for these prototypes. */
+function withCoefficients(
+  query: HeadQuery,
+  specs: Specs,
+  { tensor, batch, count }: Seen,
+  names: readonly string[],
+  interpret: PlanTools["interpret"],
+): readonly Interpretation[] {
+  // No head reads the prototypes.
+  const others = specs.map((spec, i) => (i === tensor ? { ...spec, dims: [] } : spec));
+  const isFree = (i: number): boolean =>
+    i !== tensor && (names.length === 0 || names.includes(specs[i].name));
+  const apart = (): Interpretation[] =>
+    interpret(query, others).flatMap((found) => joinExtra(found, others, count, isFree) ?? []);
+  const isBehind = names.every((name) => !specs.some((spec) => spec.name === name));
+  const behind = (): Interpretation[] =>
+    interpret(
+      query,
+      others.map((spec) => ({ ...spec, extra: count })),
+    ).map(withExtra);
+  const found = isBehind ? behind() : [];
+  return (found.length > 0 ? found : apart()).filter((reading) => reading.batch === batch);
+}
+
+function expectedShapes({ classes, task, inputSize }: HeadQuery): string {
+  const c = classes ?? "C";
+  const m = task?.maskCoefficients ?? 32;
+  const map = inputSize ? `${inputSize[1] / 4},${inputSize[0] / 4}` : "H/4,W/4";
+  return (
+    `boxes with ${m} coefficients behind them, such as [1,4+${c}+${m},N], [1,N,5+${c}+${m}] or [1,300,6+${m}], ` +
+    `or coefficients in tensors of their own, and prototypes [1,${m},${map}] or [1,${map},${m}]`
+  );
+}

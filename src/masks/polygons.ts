@@ -1,0 +1,87 @@
+/**
+ * Outlines of a mask along the edges of its pixels. Filled again, they give the same pixels. A walker keeps set pixels
+ * on the right: outer rings run clockwise on the screen, holes the other way round.
+ */
+import type { MaskPolygon } from "../decode/detections.ts";
+
+/** Steps to the next corner: right, down, left, up. */
+const DX = [1, 0, -1, 0];
+const DY = [0, 1, 0, -1];
+const DOWN = 1;
+const UP = 3;
+
+interface Pixels {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array;
+}
+
+/** Returns the parts of a mask. Pixels that touch at a corner only are two parts; a hole's pixels are one hole. */
+export function polygonsOf(mask: Pixels): MaskPolygon[] {
+  const { width, height, data } = mask;
+  const polygons: { outer: number[]; holes: number[][] }[] = [];
+  /** For each upright edge that was walked: 1 + the index of the polygon it belongs to. */
+  const walked = new Int32Array((width + 1) * height);
+  for (let y = 0; y < height; y++) {
+    /** 1 + the polygon of the last edge to the left. */
+    let left = 0;
+    for (let x = 0, before = 0; x <= width; x++) {
+      const pixel = x < width ? data[y * width + x] : 0;
+      if (pixel !== before) {
+        const edge = y * (width + 1) + x;
+        if (walked[edge] === 0) {
+          // The first edge of a ring, in reading order, has a set pixel on its right side if the ring is an outer one.
+          if (pixel === 1)
+            polygons.push({ outer: walk(mask, walked, x, y, UP, polygons.length + 1), holes: [] });
+          else polygons[left - 1].holes.push(walk(mask, walked, x, y, DOWN, left));
+        }
+        left = walked[edge];
+      }
+      before = pixel;
+    }
+  }
+  return polygons;
+}
+
+/**
+ * Walks one ring, from the upright edge on the left of pixel x, y. Marks its upright edges. Returns its corners in
+ * pixels of the picture.
+ */
+function walk(
+  { x: originX, y: originY, width, height, data }: Pixels,
+  walked: Int32Array,
+  startX: number,
+  startY: number,
+  startDirection: number,
+  mark: number,
+): number[] {
+  const isSet = (x: number, y: number): boolean =>
+    x >= 0 && y >= 0 && x < width && y < height && data[y * width + x] === 1;
+  const ring: number[] = [];
+  let direction = startDirection;
+  let x = startX;
+  let y = direction === UP ? startY + 1 : startY;
+  const [firstX, firstY] = [x, y];
+  do {
+    if (direction === UP) walked[(y - 1) * (width + 1) + x] = mark;
+    else if (direction === DOWN) walked[y * (width + 1) + x] = mark;
+    x += DX[direction];
+    y += DY[direction];
+    // The pixels ahead, on the right and on the left of the way.
+    const right = isSet(x + AHEAD_RIGHT_X[direction], y + AHEAD_RIGHT_Y[direction]);
+    const left = isSet(x + AHEAD_LEFT_X[direction], y + AHEAD_LEFT_Y[direction]);
+    // Where set pixels meet at a corner, stay with the pixel on the right: neighbours share an edge.
+    const next = !right ? (direction + 1) & 3 : left ? (direction + 3) & 3 : direction;
+    if (next !== direction) ring.push(originX + x, originY + y);
+    direction = next;
+  } while (x !== firstX || y !== firstY || direction !== startDirection);
+  return ring;
+}
+
+// From a corner to the pixels ahead of it, by direction: right, down, left, up.
+const AHEAD_RIGHT_X = [0, -1, -1, 0];
+const AHEAD_RIGHT_Y = [0, 0, -1, -1];
+const AHEAD_LEFT_X = [0, 0, -1, -1];
+const AHEAD_LEFT_Y = [-1, 0, 0, -1];

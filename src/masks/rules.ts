@@ -1,0 +1,108 @@
+/** The named orders of steps, and what the options of a mask mean. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+import type { MaskOptions, MaskRule } from "../decode/detections.ts";
+
+/** Steps of a rule. */
+export interface Steps {
+  /** Pictures that the rule can make: of the prototypes, of the network's input, of the image. */
+  readonly pictures: readonly Picture[];
+  /** How pixels of another size come about. */
+  readonly resize: "nearest" | "bilinear";
+  /** True if the box cuts prototype pixels, before they are resized. */
+  readonly cropsFirst: boolean;
+  /** True if probabilities are resized, not logits. */
+  readonly sigmoid: boolean;
+}
+
+/** What a picture shows. "image" is the photo, without the padding of the network's input. */
+export type Picture = "prototype" | "network" | "image";
+
+const EVERY: readonly Picture[] = ["prototype", "network", "image"];
+
+export const RULES: { readonly [R in MaskRule]: Steps } = {
+  proto: { pictures: EVERY, resize: "nearest", cropsFirst: true, sigmoid: false },
+  input: { pictures: ["network"], resize: "bilinear", cropsFirst: false, sigmoid: false },
+  input_crop_first: { pictures: ["network"], resize: "bilinear", cropsFirst: true, sigmoid: false },
+  image: { pictures: ["image"], resize: "bilinear", cropsFirst: false, sigmoid: false },
+  sigmoid_input: { pictures: ["network"], resize: "bilinear", cropsFirst: false, sigmoid: true },
+  sigmoid_input_crop_first: { pictures: ["network"], resize: "bilinear", cropsFirst: true, sigmoid: true },
+  sigmoid_image: { pictures: ["image"], resize: "bilinear", cropsFirst: false, sigmoid: true },
+};
+
+/** The rule that a picture has if none is named. */
+const USUAL: { readonly [P in Picture]: MaskRule } = { prototype: "proto", network: "input", image: "image" };
+
+const SIZES = '"prototype", "network", "frame" or [width, height]';
+
+/** Checked options of a mask. */
+export interface Wanted {
+  readonly picture: Picture;
+  /** Width and height of the picture. */
+  readonly size: readonly [number, number];
+  readonly steps: Steps;
+  /** A pixel is set if its value, a logit or a probability, is greater. */
+  readonly limit: number;
+}
+
+/** Sizes that options may name. `null`: unknown. */
+export interface KnownSizes {
+  readonly prototype: readonly [number, number];
+  readonly network: readonly [number, number] | null;
+  readonly frame: readonly [number, number] | null;
+}
+
+/**
+ * Checks the options of a mask.
+ * @throws RangeError that names the option
+ */
+export function readMaskOptions(options: MaskOptions | null | undefined, known: KnownSizes): Wanted {
+  const { size = known.frame ? "frame" : "network", threshold = 0.5, ...rest } = options ?? {};
+  const picture = pictureOf(size);
+  const { rule = USUAL[picture] } = rest;
+  if (!Object.hasOwn(RULES, rule))
+    refuse("rule", show(rule), `one of ${Object.keys(RULES).join(", ")}`, RangeError);
+  const steps = RULES[rule];
+  if (!steps.pictures.includes(picture))
+    refuse(
+      "rule",
+      `"${rule}" with size ${show(size)}`,
+      `${steps.pictures[0] === "network" ? 'size "network"' : 'size "frame" or [width, height]'} with it, or rule "${USUAL[picture]}"`,
+      RangeError,
+    );
+  if (!(typeof threshold === "number" && threshold > 0 && threshold < 1))
+    refuse("threshold", show(threshold), "a probability between 0 and 1", RangeError);
+  if (threshold < 0.5 && steps.cropsFirst && steps.resize === "bilinear" && !steps.sigmoid)
+    refuse(
+      "threshold",
+      `${threshold} with rule "${rule}"`,
+      "0.5 or more: the rule puts logits of 0 outside the box, which are a probability of 0.5",
+      RangeError,
+    );
+  return {
+    picture,
+    size: sizeOf(size, known),
+    steps,
+    limit: steps.sigmoid ? threshold : Math.log(threshold / (1 - threshold)),
+  };
+}
+
+function pictureOf(size: unknown): Picture {
+  if (size === "prototype" || size === "network") return size;
+  const isSize =
+    Array.isArray(size) && size.length === 2 && size.every((x) => Number.isInteger(x) && x > 0 && x <= 32768);
+  if (size !== "frame" && !isSize) refuse("size", show(size), SIZES, RangeError);
+  return "image";
+}
+
+function sizeOf(size: NonNullable<MaskOptions["size"]>, known: KnownSizes): readonly [number, number] {
+  if (typeof size !== "string") return size;
+  const found = known[size];
+  if (found) return found;
+  return refuse(
+    "size",
+    size === "frame" ? '"frame", and decode() got no frame' : '"network", and nobody says the input size',
+    size === "frame" ? "a frame, or the image's [width, height]" : "inputSize: [width, height]",
+    RangeError,
+  );
+}

@@ -1,0 +1,75 @@
+/** Masks of the detections of one image. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+import type { Detections, Mask, MaskOptions } from "../decode/detections.ts";
+import type { Placement } from "./axis.ts";
+import { type Subject, openSpace, makeMask } from "./make.ts";
+import { PixelMask } from "./mask.ts";
+import { type KnownSizes, type Wanted, readMaskOptions } from "./rules.ts";
+import type { MaskSource } from "./source.ts";
+
+/** What the masks of an image are made of. */
+export interface Scene {
+  readonly source: MaskSource;
+  readonly inputSize: readonly [number, number] | null;
+  readonly placement: Placement;
+  coefficientsOf(found: Detections, row: number): Float32Array;
+}
+
+/** Returns the sizes that options may name. */
+export function sizesOf({
+  source: { prototypes },
+  inputSize,
+  placement: { frame },
+}: Omit<Scene, "coefficientsOf">): KnownSizes {
+  return {
+    prototype: [prototypes.width, prototypes.height],
+    network: inputSize,
+    frame: frame && [Math.round(frame.width), Math.round(frame.height)],
+  };
+}
+
+/** Returns what a mask of a row is made of. */
+export function subjectOf(scene: Scene, found: Detections, row: number): Subject {
+  const imageBox = found.boxes.subarray(4 * row, 4 * row + 4);
+  return {
+    imageBox: imageBox as unknown as readonly number[],
+    inputBox: inputBoxOf(imageBox, scene.placement),
+    coefficients: scene.coefficientsOf(found, row),
+  };
+}
+
+/** Returns a box of the image as a box of the network's input, both normalised. */
+export const inputBoxOf = (box: ArrayLike<number>, { scale, shift }: Placement): number[] =>
+  [0, 1, 2, 3].map((k) => (box[k] - shift[k & 1]) / scale[k & 1]);
+
+/**
+ * Makes the mask of a row.
+ * @throws RangeError for a row that is not there, and for options that cannot be
+ */
+export function maskIn(scene: Scene, found: Detections, i: number, options?: MaskOptions): Mask {
+  const row = i < 0 ? found.length + i : i;
+  if (!(Number.isInteger(row) && row >= 0 && row < found.length))
+    refuse("mask", `row ${show(i)}`, `0 to ${found.length - 1}, or a negative one from the end`, RangeError);
+  const wanted = readMaskOptions(options, sizesOf(scene));
+  return maskOfSubject(scene.source, scene.placement, subjectOf(scene, found, row), wanted);
+}
+
+/** Makes one mask in memory of its own. */
+export function maskOfSubject(
+  source: MaskSource,
+  placement: Placement,
+  subject: Subject,
+  wanted: Wanted,
+): Mask {
+  const { space, axes } = openSpace(source, wanted, placement);
+  let mask = new PixelMask(0, 0, 0, 0, wanted.size);
+  makeMask(space, axes, source, subject, wanted, (x, y) => {
+    const width = x.to - x.from;
+    const height = y.to - y.from;
+    if (width > 0 && height > 0) mask = new PixelMask(x.from, y.from, width, height, wanted.size);
+    return ({ u8, at }, _, first, rows) =>
+      mask.data.set(u8.subarray(at.strip, at.strip + rows * width), (first - y.from) * width);
+  });
+  return mask;
+}

@@ -1,0 +1,161 @@
+/** Where prototypes and coefficients come from: the memory of a decoder, or arrays that were kept. */
+import * as M from "../core/masks-abi.ts";
+import { TYPE_F16, TYPE_F32, TYPE_I8, TYPE_U8 } from "../core/abi.ts";
+import type { EngineName } from "../core/engine-name.ts";
+import type { MasksEngine } from "../engine/masks.ts";
+import type { Range } from "./axis.ts";
+import type { MaskSpace } from "./space.ts";
+
+/** Prototypes of one image, as they lie. Steps are in bytes. */
+export interface Prototypes {
+  readonly type: PrototypeType;
+  readonly count: number;
+  readonly width: number;
+  readonly height: number;
+  readonly row: number;
+  readonly column: number;
+  readonly plane: number;
+  /** real = (raw - zeroPoint) * scale; 1 and 0 for floats. */
+  readonly scale: number;
+  readonly zeroPoint: number;
+}
+
+export type PrototypeType = "f32" | "f16" | "u8" | "i8";
+
+export const PROTOTYPE_TYPES: {
+  readonly [T in PrototypeType]: { readonly code: number; readonly bytes: number };
+} = {
+  f32: { code: TYPE_F32, bytes: 4 },
+  f16: { code: TYPE_F16, bytes: 2 },
+  u8: { code: TYPE_U8, bytes: 1 },
+  i8: { code: TYPE_I8, bytes: 1 },
+};
+
+/** Returns the bytes of the prototypes of an image. */
+export const prototypeBytes = ({ type, count, width, height }: Prototypes): number =>
+  count * width * height * PROTOTYPE_TYPES[type].bytes;
+
+/** Part of a decoder's memory that is free between frames, and an engine over that memory. */
+export interface Place {
+  readonly engine: MasksEngine;
+  /** Address of the prototypes. */
+  readonly at: number;
+  readonly free: number;
+  readonly freeEnd: number;
+}
+
+/** Everything that the masks of an image are made of. */
+export interface MaskSource {
+  readonly engine: EngineName | "auto";
+  readonly prototypes: Prototypes;
+  /** Where they stand; bytes that were kept are copied in when they are needed. */
+  readonly place: Place | { readonly bytes: Uint8Array };
+}
+
+/** A window of prototype pixels. */
+export interface Window {
+  readonly x: Range;
+  readonly y: Range;
+}
+
+/**
+ * Writes the values of a window into a space: logits or probabilities. `to`: the address of the first, `row`: bytes
+ * from row to row there.
+ */
+export function writeValues(
+  space: MaskSpace,
+  { place, prototypes }: MaskSource,
+  coefficients: Float32Array,
+  { x, y }: Window,
+  sigmoid: boolean,
+  to: number,
+  row: number,
+): void {
+  const width = x.to - x.from;
+  const height = y.to - y.from;
+  if (width <= 0 || height <= 0) return;
+  const job = { width, height, sigmoid, first: y.from * prototypes.row + x.from * prototypes.column };
+  if ("bytes" in place) {
+    if (space.held !== place) {
+      space.u8.set(place.bytes, space.at.prototypes);
+      space.held = place;
+    }
+    writeJob(space.i32, space.f32, space.job, prototypes, coefficients, space.at.coefficients, {
+      ...job,
+      first: space.at.prototypes + job.first,
+      logits: to,
+      row,
+    });
+    space.engine.product(space.job);
+    return;
+  }
+  // As many rows at a time as the free part holds.
+  const { engine, at, free, freeEnd } = place;
+  const i32 = new Int32Array(engine.buffer);
+  const f32 = new Float32Array(engine.buffer);
+  const values = align(free + 4 * M.MASK_JOB_WORDS);
+  const logits = align(values + 4 * coefficients.length);
+  const strip = Math.floor((freeEnd - logits) / (4 * width));
+  for (let first = 0; first < height; first += strip) {
+    const rows = Math.min(strip, height - first);
+    writeJob(i32, f32, free, prototypes, coefficients, values, {
+      ...job,
+      height: rows,
+      first: at + job.first + first * prototypes.row,
+      logits,
+      row: 4 * width,
+    });
+    engine.product(free);
+    for (let r = 0; r < rows; r++) {
+      const from = (logits >> 2) + r * width;
+      const target = (to + (first + r) * row) >> 2;
+      if (row === 4 * width) {
+        space.f32.set(f32.subarray(from, from + rows * width), target);
+        break;
+      }
+      space.f32.set(f32.subarray(from, from + width), target);
+    }
+  }
+}
+
+const align = (address: number): number => Math.ceil(address / 16) * 16;
+
+/** True if the free part holds a row of values at least. */
+export const hasRoom = ({ free, freeEnd }: Place, { count, width }: Prototypes): boolean =>
+  align(align(free + 4 * M.MASK_JOB_WORDS) + 4 * count) + 4 * width <= freeEnd;
+
+/** Writes the words of a product, and its coefficients. */
+function writeJob(
+  i32: Int32Array,
+  f32: Float32Array,
+  job: number,
+  prototypes: Prototypes,
+  coefficients: Float32Array,
+  at: number,
+  window: {
+    readonly width: number;
+    readonly height: number;
+    readonly sigmoid: boolean;
+    readonly first: number;
+    readonly logits: number;
+    readonly row: number;
+  },
+): void {
+  const w = job >> 2;
+  const { scale } = prototypes;
+  // The scale of the prototypes goes with the coefficients: one product for each, not one for each pixel.
+  for (let i = 0; i < coefficients.length; i++) f32[(at >> 2) + i] = coefficients[i] * Math.fround(scale);
+  i32[w + M.M_TYPE] = PROTOTYPE_TYPES[prototypes.type].code;
+  i32[w + M.M_PROTOTYPES] = window.first;
+  i32[w + M.M_ROW] = prototypes.row;
+  i32[w + M.M_COLUMN] = prototypes.column;
+  i32[w + M.M_PLANE] = prototypes.plane;
+  i32[w + M.M_COUNT] = coefficients.length;
+  i32[w + M.M_COEFFICIENTS] = at;
+  f32[w + M.M_ZERO] = prototypes.zeroPoint;
+  i32[w + M.M_WIDTH] = window.width;
+  i32[w + M.M_HEIGHT] = window.height;
+  i32[w + M.M_SIGMOID] = window.sigmoid ? 1 : 0;
+  i32[w + M.M_LOGITS] = window.logits;
+  i32[w + M.M_LOGITS_ROW] = window.row;
+}

@@ -1,0 +1,151 @@
+/** The memory that masks are made in, one for each engine. All decoders share it: a mask needs it for a moment. */
+import * as M from "../core/masks-abi.ts";
+import { checkSize } from "../core/memory.ts";
+import type { EngineName } from "../core/engine-name.ts";
+import { makeMasksEngine } from "../engine/choose-masks.ts";
+import type { MasksEngine } from "../engine/masks.ts";
+import { type Axis, type Table, fillBilinear, fillNearest } from "./axis.ts";
+
+/** What a mask needs room for. */
+export interface Needs {
+  /** Prototypes in bytes, where they are not in a decoder's memory. */
+  readonly prototypes: number;
+  readonly coefficients: number;
+  /** Pixels of the prototypes. */
+  readonly cells: number;
+  /** Width and height of the picture. */
+  readonly size: readonly [number, number];
+  /** Pixels of a label map. */
+  readonly map: number;
+}
+
+/** Rows of a mask are made in strips of about this many bytes, which stay in the nearest caches. */
+const STRIP_BYTES = 1 << 15;
+const JOB = 16;
+/** Vectors write whole, behind the last row too. */
+const SLACK = 64;
+
+/** Addresses in a space. */
+interface Places {
+  readonly coefficients: number;
+  readonly logits: number;
+  readonly columns: number;
+  readonly rows: number;
+  readonly scratch: number;
+  readonly strip: number;
+  readonly map: number;
+  readonly prototypes: number;
+}
+
+/** One engine with room for the masks of a picture. */
+export class MaskSpace {
+  readonly engine: MasksEngine;
+  readonly job = JOB;
+  readonly i32: Int32Array;
+  readonly f32: Float32Array;
+  readonly u8: Uint8Array<ArrayBuffer>;
+  readonly at: Places;
+  readonly columns: Table;
+  readonly rows: Table;
+  /** The prototypes that stand in the space now. */
+  held: object | null = null;
+  readonly #room: Needs;
+  readonly #sides: readonly [number, number];
+  /** What the tables are for. */
+  #tables = "";
+
+  constructor(wanted: EngineName | "auto", room: Needs) {
+    this.#room = room;
+    const [width, height] = room.size;
+    const side = (pixels: number): number => Math.ceil(pixels / 4) * 16;
+    this.#sides = [side(width), side(height)];
+    let end = JOB + 4 * M.MASK_JOB_WORDS;
+    const take = (bytes: number): number => {
+      const here = Math.ceil(end / 16) * 16;
+      end = here + bytes + SLACK;
+      return here;
+    };
+    this.at = {
+      coefficients: take(4 * room.coefficients),
+      logits: take(4 * room.cells),
+      columns: take(4 * this.#sides[0]),
+      rows: take(4 * this.#sides[1]),
+      scratch: take(2 * (this.#sides[0] + SLACK)),
+      // A mask at prototype size stands here whole.
+      strip: take(Math.max(STRIP_BYTES + width, room.cells)),
+      map: take(2 * room.map),
+      prototypes: take(room.prototypes),
+    };
+    checkSize(end, RangeError);
+    this.engine = makeMasksEngine(wanted, end);
+    const { buffer } = this.engine;
+    this.i32 = new Int32Array(buffer);
+    this.f32 = new Float32Array(buffer);
+    this.u8 = new Uint8Array(buffer);
+    this.columns = tableIn(buffer, this.at.columns, this.#sides[0]);
+    this.rows = tableIn(buffer, this.at.rows, this.#sides[1]);
+    const words = this.i32;
+    words[(JOB >> 2) + M.M_COLUMNS_SIZE] = this.#sides[0];
+    words[(JOB >> 2) + M.M_ROWS_SIZE] = this.#sides[1];
+    words[(JOB >> 2) + M.M_SCRATCH] = this.at.scratch;
+    words[(JOB >> 2) + M.M_SCRATCH_ROW] = this.#sides[0] + SLACK;
+  }
+
+  /** True if there is room. */
+  fits(needs: Needs): boolean {
+    const room = this.#room;
+    return (
+      needs.prototypes <= room.prototypes &&
+      needs.coefficients <= room.coefficients &&
+      needs.cells <= room.cells &&
+      needs.size[0] <= room.size[0] &&
+      needs.size[1] <= room.size[1] &&
+      needs.map <= room.map
+    );
+  }
+
+  /** Returns the needs of before and those that are new, together. */
+  grown(needs: Needs): Needs {
+    const room = this.#room;
+    return {
+      prototypes: Math.max(needs.prototypes, room.prototypes),
+      coefficients: Math.max(needs.coefficients, room.coefficients),
+      cells: Math.max(needs.cells, room.cells),
+      size: [Math.max(needs.size[0], room.size[0]), Math.max(needs.size[1], room.size[1])],
+      map: Math.max(needs.map, room.map),
+    };
+  }
+
+  /** Makes the tables of a picture, unless they are there. Near and far are pixels of the prototypes. */
+  makeTables(resize: "nearest" | "bilinear", [x, y]: readonly [Axis, Axis]): void {
+    const key = JSON.stringify([resize, x, y]);
+    if (key === this.#tables) return;
+    const fill = resize === "nearest" ? fillNearest : fillBilinear;
+    fill(x, this.columns);
+    fill(y, this.rows);
+    this.#tables = key;
+  }
+
+  /** Rows of a mask of that width that are made at a time. */
+  stripRows(width: number): number {
+    return Math.max(1, Math.floor(STRIP_BYTES / width));
+  }
+}
+
+const tableIn = (buffer: ArrayBuffer, at: number, side: number): Table => ({
+  near: new Int32Array(buffer, at, side >> 2),
+  far: new Int32Array(buffer, at + side, side >> 2),
+  nearWeights: new Float32Array(buffer, at + 2 * side, side >> 2),
+  farWeights: new Float32Array(buffer, at + 3 * side, side >> 2),
+});
+
+const spaces = new Map<EngineName | "auto", MaskSpace>();
+
+/** Returns the space of an engine, with room for all this. */
+export function spaceFor(wanted: EngineName | "auto", needs: Needs): MaskSpace {
+  const before = spaces.get(wanted);
+  if (before?.fits(needs)) return before;
+  const space = new MaskSpace(wanted, before ? before.grown(needs) : needs);
+  spaces.set(wanted, space);
+  return space;
+}

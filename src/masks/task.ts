@@ -1,0 +1,191 @@
+/** The task "segment": what a decoder calls, once `boxwright/masks` is imported. */
+import { P_SCALE_X } from "../core/abi.ts";
+import { refuse } from "../core/errors.ts";
+import { ELEMENTS, show, volume } from "../core/tensor.ts";
+import { COUNT, type FieldReader, isText } from "../config/fields.ts";
+import type { Config, TaskConfig } from "../config/types.ts";
+import { type Detections, type Extras, extend } from "../decode/detections.ts";
+import type { Frame } from "../decode/frame.ts";
+import type { AfterImageOfTask, TaskReader, TaskWork } from "../decode/tasks.ts";
+import { masksEngineIn } from "../engine/choose-masks.ts";
+import type { Head } from "../heads/head.ts";
+import { firstSource, headOf, numbersAt } from "../memory/extra.ts";
+import type { Placement } from "./axis.ts";
+import { type LabelMap, type LabelMapOptions, paintLabels } from "./labels.ts";
+import { type Scene, maskIn } from "./scene.ts";
+import { type SegmentPlan, readSegment } from "./plan.ts";
+import { type MaskSource, type Place, prototypeBytes, hasRoom } from "./source.ts";
+
+/** What detections with masks can do. */
+export interface MaskExtras extends Extras {
+  readonly labelMap: (found: Detections, options?: LabelMapOptions) => LabelMap;
+}
+
+export const segment: TaskReader = {
+  task: "segment",
+  options: ["maskCoefficients"],
+  families: {},
+  readOptions: (r) => taskOf({ maskCoefficients: r.take("maskCoefficients", COUNT) ?? undefined }),
+  readArchive,
+  read: readSegment,
+  attach,
+};
+
+/** Leaves out what nobody said. */
+function taskOf(fields: Omit<TaskConfig, "name">): TaskConfig {
+  const said = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return { name: "segment", ...Object.fromEntries(said) };
+}
+
+/** Reads what an archive's head says of masks; `null` if it says nothing. */
+function readArchive(metadata: FieldReader, config: Config): Partial<Config> | null {
+  if (!["n_prototypes", "mask_outputs", "protos_outputs"].some((key) => metadata.has(key))) return null;
+  const prototypes = metadata.take<string>("protos_outputs", ["the name of an output", isText]);
+  const coefficients = metadata.texts("mask_outputs");
+  const task = taskOf({ maskCoefficients: metadata.take("n_prototypes", COUNT) ?? undefined });
+  const named = [...(prototypes ? [prototypes] : []), ...(coefficients ?? [])];
+  return {
+    task,
+    roles: { ...config.roles, ...(prototypes && { prototypes }), ...(coefficients && { coefficients }) },
+    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...named])],
+  };
+}
+
+/** A placement that is overwritten frame by frame. */
+type OwnPlacement = { -readonly [K in keyof Placement]: Placement[K] };
+
+/** Gives the detections of a plan their masks. They are made when they are asked for, of what stands in memory. */
+function attach(work: TaskWork): AfterImageOfTask {
+  const { memory, plan, detections } = work;
+  const task = plan.task as SegmentPlan;
+  const images = detections.map((found, image) => new Image(work, task, found, image));
+  return (image, block, frame) => {
+    const at = (block >> 2) + P_SCALE_X;
+    images[image].begin(frame, memory.f32, at);
+  };
+}
+
+/** One image of the batch. */
+class Image implements Scene {
+  readonly inputSize: readonly [number, number] | null;
+  readonly placement: OwnPlacement = { frame: null, scale: [1, 1], shift: [0, 0] };
+  readonly #work: TaskWork;
+  readonly #task: SegmentPlan;
+  readonly #index: number;
+  readonly #place: Place;
+  /** A copy of this frame's prototypes, shared by copies of the detections. */
+  #kept: { readonly bytes: Uint8Array } | null = null;
+
+  constructor(work: TaskWork, task: SegmentPlan, found: Detections, index: number) {
+    const { plan, layout, engine } = work;
+    this.#work = work;
+    this.#task = task;
+    this.#index = index;
+    this.inputSize = plan.inputSize;
+    const [tensor] = task.tensors;
+    const { dims, type } = plan.tensors[tensor];
+    this.#place = {
+      engine: masksEngineIn(engine),
+      at: layout.slots[tensor] + (volume(dims) / plan.batch) * index * ELEMENTS[type].bytes,
+      // Scratch is free between frames.
+      free: layout.order,
+      freeEnd: layout.workEnd,
+    };
+    const extras: MaskExtras = {
+      copy: (from, to) => extend(to, {}, new Kept(this, from).extras),
+      mask: (from, row, options) => maskIn(this, from, row, options),
+      labelMap: (from, options) => paintLabels(this, from, options),
+    };
+    extend(found, {}, extras);
+  }
+
+  /** Notes what belongs to a new frame. */
+  begin(frame: Frame | undefined, f32: Float32Array, at: number): void {
+    this.#kept = null;
+    const { placement } = this;
+    placement.scale = [f32[at], f32[at + 1]];
+    placement.shift = [f32[at + 2], f32[at + 3]];
+    // A frame may change in place after decode().
+    placement.frame = frame ? (Object.isFrozen(frame) ? frame : { ...frame }) : null;
+  }
+
+  get source(): MaskSource {
+    const { engine } = this.#place;
+    const { prototypes } = this.#task;
+    const inMemory = hasRoom(this.#place, prototypes);
+    return { engine: engine.name, prototypes, place: inMemory ? this.#place : { bytes: this.#bytes() } };
+  }
+
+  #bytes(): Uint8Array {
+    return new Uint8Array(this.#place.engine.buffer, this.#place.at, prototypeBytes(this.#task.prototypes));
+  }
+
+  /** Returns the prototypes in memory of their own. */
+  keep(): { readonly bytes: Uint8Array } {
+    return (this.#kept ??= { bytes: this.#bytes().slice() });
+  }
+
+  coefficientsOf({ sources }: Detections, row: number): Float32Array {
+    const { heads } = this.#work.plan;
+    const { count } = this.#task.prototypes;
+    const values = new Float32Array(count);
+    const k = headOf(heads, sources[row]);
+    const column = heads[k].extra as NonNullable<Head["extra"]>;
+    numbersAt(this.#work, column, this.#index, sources[row] - firstSource(heads, k), count, values);
+    return values;
+  }
+}
+
+/** What a copy of detections needs for its masks. */
+class Kept implements Scene {
+  readonly inputSize: Scene["inputSize"];
+  readonly placement: Placement;
+  readonly source: MaskSource;
+  readonly extras: MaskExtras;
+  readonly #coefficients: Float32Array;
+  readonly #count: number;
+
+  constructor(image: Image, found: Detections) {
+    const { source, placement } = image;
+    this.inputSize = image.inputSize;
+    this.placement = { ...placement };
+    this.source = { ...source, place: image.keep() };
+    const { count } = source.prototypes;
+    this.#count = count;
+    this.#coefficients = new Float32Array(found.length * count);
+    for (let row = 0; row < found.length; row++)
+      this.#coefficients.set(image.coefficientsOf(found, row), row * count);
+    this.extras = {
+      copy: (_, to) => extend(to, {}, this.extras),
+      mask: (from, row, options) => maskIn(this, from, row, options),
+      labelMap: (from, options) => paintLabels(this, from, options),
+    };
+  }
+
+  coefficientsOf(_: Detections, row: number): Float32Array {
+    return this.#coefficients.subarray(row * this.#count, (row + 1) * this.#count);
+  }
+}
+
+/**
+ * Returns which detection each pixel of a picture belongs to, all masks of an image in one pass.
+ * @throws TypeError if the detections have no masks, RangeError for options that cannot be
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ * import { labelMap } from "boxwright/masks";
+ *
+ * const decoder = createDecoderSync({ family: "yolo26", inputSize: [16, 8], task: "segment", coordinates: "pixels" });
+ * // Two boxes, x1 y1 x2 y2 score class and one coefficient each, and one prototype of 4 x 2 pixels.
+ * const found = decoder.decode({
+ *   output0: { data: [0, 0, 12, 8, 0.9, 0, 1, 4, 0, 16, 8, 0.8, 0, 1], dims: [1, 2, 7] },
+ *   output1: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
+ * });
+ * const map = labelMap(found, { size: "prototype" });
+ * console.log(map.width, map.height, [...map.data]); // 4 2 [0,0,0,1,-1,0,0,-1]
+ */
+export function labelMap(found: Detections, options?: LabelMapOptions): LabelMap {
+  const labelMap = (found as unknown as { extras?: Partial<MaskExtras> } | null)?.extras?.labelMap;
+  if (!labelMap)
+    return refuse("labelMap", show(found), 'detections of a decoder with task "segment"', TypeError);
+  return labelMap(found, options);
+}
