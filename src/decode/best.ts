@@ -1,9 +1,7 @@
 /** The best score of a frame. It is found also where nothing passed the threshold. */
 import * as A from "../core/abi.ts";
 import type { Memory } from "../core/memory.ts";
-import { sigmoid } from "../core/number.ts";
-import { ELEMENTS, TYPES } from "../core/tensor.ts";
-import { rawThreshold, smallestPassing } from "../memory/thresholds.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Ready } from "./loop.ts";
 
 /** The best score of a frame, and where it came from. */
@@ -33,88 +31,85 @@ export function recordsOf({ i32 }: Memory, block: number): number[] {
  */
 export function findBest(ready: Ready, isWhole: boolean): Best | null {
   // Suppression keeps the best candidate, whatever the rules are.
-  let best: Best | null = null;
-  ready.detections.forEach((d, image) => {
-    best = better(best, ready, image, d.length, d.scores, d.classIds, d.sources);
-  });
-  return best === null && isWhole && ready.detections.every((d) => d.length === 0) ? scanAll(ready) : best;
+  const lengths = ready.detections.map((d) => d.length);
+  const isEmpty = lengths.every((length) => length === 0);
+  if (!isEmpty) return bestOf(ready, A.P_DET_SCORES, (image) => lengths[image]);
+  return isWhole ? bestOf(ready, A.P_SCORES, (image) => scanAll(ready.engine, ready.blocks[image])) : null;
 }
 
-/** Returns the highest score above 0 of `best` and the columns of an image; the first of equals. */
-function better(
-  best: Best | null,
-  { detections }: Ready,
-  image: number,
-  length: number,
-  scores: Float32Array,
-  classIds: Int32Array,
-  sources: Int32Array | Uint32Array,
+/**
+ * Returns the highest score above 0; the first of equals.
+ * @param word of a plan block that holds the address of the scores; those of class ids and sources follow it
+ * @param lengthOf returns how many scores an image has, after it has written them
+ */
+function bestOf(
+  { engine, blocks, detections }: Ready,
+  word: number,
+  lengthOf: (image: number) => number,
 ): Best | null {
-  for (let i = 0; i < length; i++) {
-    const confidence = scores[i];
-    if (confidence <= (best?.confidence ?? 0)) continue;
-    const class_id = classIds[i];
-    const label = detections[image].labels?.[class_id] ?? String(class_id);
-    best = { confidence, class_id, label, source: sources[i], image };
-  }
+  const { i32, f32 } = engine.memory;
+  let best: Best | null = null;
+  blocks.forEach((block, image) => {
+    const [scores, classIds, sources] = [0, 1, 2].map((k) => i32[(block >> 2) + word + k] >> 2);
+    for (let i = 0, length = lengthOf(image); i < length; i++) {
+      const confidence = f32[scores + i];
+      if (confidence <= (best?.confidence ?? 0)) continue;
+      const class_id = i32[classIds + i];
+      const label = detections[image].labels?.[class_id] ?? String(class_id);
+      best = { confidence, class_id, label, source: i32[sources + i], image };
+    }
+  });
   return best;
 }
 
 /**
- * Scans each image again for every score above 0. The kernel computes the scores, so they agree for every kind of head.
- * The detections are not touched. Plan blocks and head records are restored.
+ * Scans an image again for every score above 0, and returns how many there are. The kernel computes the scores, so they
+ * agree for every kind of head. The detections are not touched. Flags and head records are restored.
  */
-function scanAll(ready: Ready): Best | null {
-  const { engine, blocks } = ready;
-  const { i32, f32 } = engine.memory;
-  let best: Best | null = null;
-  blocks.forEach((block, image) => {
-    const p = block >> 2;
-    const records = recordsOf(engine.memory, block);
-    const saved = [...records.map((r) => [r, A.HEAD_WORDS]), [p, A.PLAN_WORDS]].map(
-      ([at, words]) => [at, i32.slice(at, at + words)] as const,
-    );
-    // The score of a box outside the image counts too.
-    i32[p + A.P_FLAGS] &= ~A.FLAG_CLAMP_BEFORE;
-    for (const r of records) passAboveZero(engine.memory, r);
-    const length = engine.scan(block);
-    const column = <T extends { subarray(from: number): T }>(words: T, word: number): T =>
-      words.subarray(i32[p + word] >> 2);
-    best = better(
-      best,
-      ready,
-      image,
-      length,
-      column(f32, A.P_SCORES),
-      column(i32, A.P_CLASS_IDS),
-      column(i32, A.P_SOURCES),
-    );
-    for (const [at, words] of saved) i32.set(words, at);
-  });
-  return best;
+function scanAll({ memory, scan }: Engine, block: number): number {
+  const { i32 } = memory;
+  const p = block >> 2;
+  const flags = i32[p + A.P_FLAGS];
+  const first = i32[p + A.P_HEAD0] >> 2;
+  const saved = i32.slice(first, first + i32[p + A.P_HEADS] * A.HEAD_WORDS);
+  // The score of a box outside the image counts too.
+  i32[p + A.P_FLAGS] &= ~A.FLAG_CLAMP_BEFORE;
+  for (const r of recordsOf(memory, block)) passAboveZero(memory, r);
+  const length = scan(block);
+  i32[p + A.P_FLAGS] = flags;
+  i32.set(saved, first);
+  return length;
 }
 
 /** Sets the thresholds of a head record so that every score above 0 passes, and every objectness above 0. */
-function passAboveZero({ i32, f32 }: Memory, r: number): void {
-  f32[r + A.H_THRESHOLD] = smallestPassing(0, ">");
+function passAboveZero(memory: Memory, r: number): void {
+  const { i32, f32 } = memory;
+  f32[r + A.H_THRESHOLD] = SMALLEST;
   i32[r + A.H_CLASS_THRESHOLDS] = 0;
-  const isSoftmax = i32[r + A.H_SCORE_FN] === A.FN_SOFTMAX;
-  lower({ i32, f32 }, r + A.H_SCORE_TYPE, r + A.H_SCORE_SCALE);
-  if (i32[r + A.H_OBJ] !== 0) lower({ i32, f32 }, r + A.H_OBJ_TYPE, r + A.H_OBJ_SCALE);
+  passRawAboveZero(memory, r + A.H_SCORE_TYPE, r + A.H_SCORE_SCALE);
+  passRawAboveZero(memory, r + A.H_OBJ_TYPE, r + A.H_OBJ_SCALE);
   // The raw threshold of a softmax counts from the largest logit down.
-  if (isSoftmax) f32[r + A.H_SCORE_RAW_THRESHOLD] = -3.4e38;
+  if (i32[r + A.H_SCORE_FN] === A.FN_SOFTMAX) f32[r + A.H_SCORE_RAW_THRESHOLD] = -3.4e38;
 }
+
+/** The smallest f32 above 0. */
+const SMALLEST = 2 ** -149;
+/** The sigmoid of a lower logit is 0 in f32. */
+const LOWEST_LOGIT = -103.9;
+/** The same as the key of an f16. */
+const LOWEST_HALF = -22143;
 
 /**
  * Sets a raw threshold to the least element whose value is above 0. Scale, zero point, function and raw threshold are
  * neighbours in a record.
  */
-function lower({ i32, f32 }: Pick<Memory, "i32" | "f32">, typeAt: number, scaleAt: number): void {
-  const type = TYPES.find((t) => ELEMENTS[t].code === i32[typeAt]) ?? "f32";
-  const isPlain = i32[scaleAt + 2] === A.FN_NONE;
-  const raw = rawThreshold(
-    { type, scale: f32[scaleAt], zeroPoint: f32[scaleAt + 1] },
-    (x) => Math.fround(isPlain ? x : sigmoid(x)) > 0,
-  );
-  (type === "f32" ? f32 : i32)[scaleAt + 3] = raw;
+function passRawAboveZero({ i32, f32 }: Memory, type: number, scale: number): void {
+  const isPlain = i32[scale + 2] === A.FN_NONE;
+  const zeroPoint = f32[scale + 1];
+  if (i32[type] === A.TYPE_F32) f32[scale + 3] = isPlain ? SMALLEST : LOWEST_LOGIT;
+  else if (i32[type] === A.TYPE_F16) i32[scale + 3] = isPlain ? 1 : LOWEST_HALF;
+  else
+    i32[scale + 3] = isPlain
+      ? Math.floor(zeroPoint) + 1
+      : Math.max(-(2 ** 31), Math.ceil(zeroPoint + LOWEST_LOGIT / f32[scale]));
 }
