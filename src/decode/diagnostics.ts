@@ -14,6 +14,7 @@ import {
   checkBoxes,
   checkDistributions,
   checkLabels,
+  checkOverlaps,
   checkProbabilities,
   looksActivated,
   meetsNaN,
@@ -141,7 +142,7 @@ export class Diagnostics {
     // The class column of another network may count the background.
     const classes = READINGS[work.plan.reading].bareClassIds ? this.#config.classes : null;
     const labels = checkLabels(classIds.subarray(0, length), this.#labels, classes);
-    for (const note of [checkBoxes(work, block), labels]) this.#notes.add(note);
+    for (const note of [checkBoxes(work, block), checkOverlaps(work, block), labels]) this.#notes.add(note);
     this.#hasCheckedBoxes = true;
   }
 
