@@ -1,11 +1,13 @@
 /** What goes beside a packet over HTTP, NATS or MQTT 5. */
-import { endOfObject, textOf } from "./text.ts";
+import { need } from "./error.ts";
+import { endOfObject, parse, textOf } from "./text.ts";
 
 /**
  * Returns the headers that make a packet a CloudEvent for others: binary mode for raw packets, with the length of the
  * JSON that clients of the Open Inference Protocol ask for, structured mode for detections. `fromPacket` needs none of
  * them.
  * @param bytes a packet that `toPacket` made
+ * @throws PacketError if the bytes are none
  * @example
  * import { createDecoderSync } from "boxwright";
  * import { packetHeaders, toPacket } from "boxwright/packet";
@@ -16,8 +18,18 @@ import { endOfObject, textOf } from "./text.ts";
  * console.log(headers["content-type"], headers["ce-source"]); // application/octet-stream /devices/7
  */
 export function packetHeaders(bytes: Uint8Array): Record<string, string> {
+  const isBytes = ArrayBuffer.isView(bytes) && bytes.BYTES_PER_ELEMENT === 1;
+  need(
+    isBytes,
+    "bytes",
+    bytes === null ? bytes : typeof bytes,
+    "a Uint8Array, the packet that toPacket made",
+  );
   const end = endOfObject(bytes);
-  const { parameters } = JSON.parse(textOf(bytes.subarray(0, end))) as { readonly parameters?: object };
+  need(end > 0, "bytes", `${bytes.length} of them`, "a whole packet, which begins with a JSON object");
+  const head = parse(() => textOf(bytes.subarray(0, end))) as { readonly parameters?: object } | undefined;
+  need(head, "bytes", "no JSON", "a packet that toPacket made");
+  const { parameters } = head;
   if (!parameters) return { "content-type": "application/cloudevents+json" };
   const headers: Record<string, string> = {
     "content-type": "application/octet-stream",

@@ -1,7 +1,15 @@
 /** A packet that is cut off, foreign, from another config or too large is refused with the word for it. */
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../src/entries/index.ts";
-import { type PacketErrorKind, PacketError, fromPacket, toPacket } from "../../src/entries/packet.ts";
+import {
+  type PacketErrorKind,
+  PacketError,
+  fromPacket,
+  packetHeaders,
+  toCoco,
+  toPacket,
+  toRoboflow,
+} from "../../src/entries/packet.ts";
 import { about, frame, smallNetwork } from "./support.ts";
 
 const { config, outputs } = smallNetwork();
@@ -201,4 +209,28 @@ describe("toPacket refuses what a reader would refuse", () => {
   test("no about", () => {
     expect(() => toPacket(decoder, outputs, frame, undefined as never)).toThrow(/about.id: got null/);
   });
+});
+
+test.each([
+  [null, "bytes: got null, expected a Uint8Array"],
+  [{}, 'bytes: got "object", expected a Uint8Array'],
+  [new Uint8Array(), 'bytes: got "0 of them", expected a whole packet'],
+  [bytesOf("[]"), 'bytes: got "2 of them", expected a whole packet'],
+  [bytesOf("{x}"), 'bytes: got "no JSON", expected a packet'],
+])("headers of %j, which is no packet", (bytes, message) => {
+  expect(errorOf(() => packetHeaders(bytes as never)).message).toContain(message);
+});
+
+test.each([
+  [[[]], "image: got [null,null], expected its size in pixels, {width, height}"],
+  [[[], null], "image: got [null,null]"],
+  [[null, { imageId: 1, width: 2, height: 3 }], "detections: got null, expected what decode() returned"],
+  [[{}, { imageId: 1, width: 2, height: 3 }], "detections: got {}, expected what decode() returned"],
+  [[[null], { imageId: 1, width: 2, height: 3 }], "detections: got null, expected objects with x_min"],
+])("COCO results of %j", (given, message) => {
+  for (const convert of [toCoco, toRoboflow]) {
+    const run = (): unknown => (convert as (...args: unknown[]) => unknown)(...given);
+    expect(run).toThrow(RangeError);
+    expect(run).toThrow(message);
+  }
 });
