@@ -57,18 +57,17 @@ function inPixels(
   image: ImageSize,
 ): readonly (readonly [DetectionFields, x: number, y: number, width: number, height: number])[] {
   // Plain JavaScript may pass anything, or leave the image out.
-  const { width, height } = (image as ImageSize | null) ?? ({} as Partial<ImageSize> as ImageSize);
+  const { width, height } = (image as ImageSize | null) ?? ({} as ImageSize);
   need(
     width > 0 && height > 0 && width * height < Infinity,
     "image",
     [width, height],
-    "its size in pixels, {width, height}",
+    "its size in pixels",
     null,
   );
-  const isList = typeof (detections as Iterable<unknown> | null)?.[Symbol.iterator] === "function";
-  need(isList, "detections", detections, "what decode() returned, or its rows", null);
+  need((detections as Iterable<unknown> | null)?.[Symbol.iterator], "detections", detections, "a list", null);
   return Array.from(detections, (d: DetectionFields | null) => {
-    need(d, "detections", d, "objects with x_min, y_min, x_max and y_max", null);
+    need(d, "detections", d, "objects", null);
     const { x_min, y_min, x_max, y_max } = d;
     return [d, x_min * width, y_min * height, (x_max - x_min) * width, (y_max - y_min) * height];
   });

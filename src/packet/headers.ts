@@ -2,6 +2,11 @@
 import { need } from "./error.ts";
 import { endOfObject, parse, textOf } from "./text.ts";
 
+/** The JSON of a packet. */
+interface Head {
+  readonly parameters?: object;
+}
+
 /**
  * Returns the headers that make a packet a CloudEvent for others: binary mode for raw packets, with the length of the
  * JSON that clients of the Open Inference Protocol ask for, structured mode for detections. `fromPacket` needs none of
@@ -18,17 +23,10 @@ import { endOfObject, parse, textOf } from "./text.ts";
  * console.log(headers["content-type"], headers["ce-source"]); // application/octet-stream /devices/7
  */
 export function packetHeaders(bytes: Uint8Array): Record<string, string> {
-  const isBytes = ArrayBuffer.isView(bytes) && bytes.BYTES_PER_ELEMENT === 1;
-  need(
-    isBytes,
-    "bytes",
-    bytes === null ? bytes : typeof bytes,
-    "a Uint8Array, the packet that toPacket made",
-  );
-  const end = endOfObject(bytes);
-  need(end > 0, "bytes", `${bytes.length} of them`, "a whole packet, which begins with a JSON object");
-  const head = parse(() => textOf(bytes.subarray(0, end))) as { readonly parameters?: object } | undefined;
-  need(head, "bytes", "no JSON", "a packet that toPacket made");
+  let end = 0;
+  // What is no bytes, holds no object or is cut off is no JSON either.
+  const head = parse(() => textOf(bytes.subarray(0, (end = endOfObject(bytes))))) as Head | undefined;
+  need(head, "bytes", bytes && bytes.length, "a packet that toPacket made");
   const { parameters } = head;
   if (!parameters) return { "content-type": "application/cloudevents+json" };
   const headers: Record<string, string> = {

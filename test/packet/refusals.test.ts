@@ -212,21 +212,22 @@ describe("toPacket refuses what a reader would refuse", () => {
 });
 
 test.each([
-  [null, "bytes: got null, expected a Uint8Array"],
-  [{}, 'bytes: got "object", expected a Uint8Array'],
-  [new Uint8Array(), 'bytes: got "0 of them", expected a whole packet'],
-  [bytesOf("[]"), 'bytes: got "2 of them", expected a whole packet'],
-  [bytesOf("{x}"), 'bytes: got "no JSON", expected a packet'],
+  [null, "bytes: got null, expected a packet that toPacket made"],
+  [{}, "bytes: got nothing, expected a packet"],
+  [new Uint8Array(), "bytes: got 0, expected a packet"],
+  [bytesOf("[]"), "bytes: got 2, expected a packet"],
+  [bytesOf("{x}"), "bytes: got 3, expected a packet"],
+  [raw.subarray(0, 20), "bytes: got 20, expected a packet"],
 ])("headers of %j, which is no packet", (bytes, message) => {
   expect(errorOf(() => packetHeaders(bytes as never)).message).toContain(message);
 });
 
 test.each([
-  [[[]], "image: got [null,null], expected its size in pixels, {width, height}"],
+  [[[]], "image: got [null,null], expected its size in pixels"],
   [[[], null], "image: got [null,null]"],
-  [[null, { imageId: 1, width: 2, height: 3 }], "detections: got null, expected what decode() returned"],
-  [[{}, { imageId: 1, width: 2, height: 3 }], "detections: got {}, expected what decode() returned"],
-  [[[null], { imageId: 1, width: 2, height: 3 }], "detections: got null, expected objects with x_min"],
+  [[null, { imageId: 1, width: 2, height: 3 }], "detections: got null, expected a list"],
+  [[{}, { imageId: 1, width: 2, height: 3 }], "detections: got {}, expected a list"],
+  [[[null], { imageId: 1, width: 2, height: 3 }], "detections: got null, expected objects"],
 ])("COCO results of %j", (given, message) => {
   for (const convert of [toCoco, toRoboflow]) {
     const run = (): unknown => (convert as (...args: unknown[]) => unknown)(...given);
