@@ -74,11 +74,15 @@ export interface Decoder {
   /** Tensor slots by name; empty until the shapes are known. */
   readonly slots: { readonly [name: string]: Slot };
   /**
-   * The best score of the last frame, with its class and its cell, even if it is below the threshold. `null` before the
-   * first frame, after a packet of detections, and if every score is 0 or NaN. `null` too if nothing passed and the
-   * decoder copied only the rows whose objectness passes: decode the same outputs with a new decoder to see theirs.
+   * The best score of the last frame, with its class and its cell: that of the first detection. In a frame without
+   * detections, that of the first one that every score above 0 would give, inside the image or not. A class score that
+   * objectness only gates counts whatever its objectness is.
    *
-   * It is computed when it is asked for, by another scan.
+   * `null` before the first frame, after a packet of detections, and if every score is 0 or NaN. `null` too if nothing
+   * passed and the decoder copied only the rows whose objectness passes: decode the same outputs with a new decoder to
+   * see theirs.
+   *
+   * It is computed when it is asked for, by another scan: ask before you write the next frame into the slots.
    */
   readonly best: Best | null;
   /**
@@ -254,7 +258,7 @@ class TensorDecoder implements Decoder {
 
   get best(): Best | null {
     if (this.#best === undefined) {
-      this.#best = findBest(this.#work as Workspace, this.#thresholds, !this.#holdsRows);
+      this.#best = findBest(this.#work as Workspace, !this.#holdsRows);
     }
     return this.#best;
   }

@@ -267,3 +267,22 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
     return `boxes stand around up to ${middle.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ${inputSize.join("x")} input: is that its width and height?`;
   return note;
 }
+
+/** Fewer candidates than this may be as many objects. */
+const MANY = 40;
+
+/**
+ * Checks whether the first candidates of feature maps overlap each other. A network of grid heads finds an object in
+ * several cells: of recorded ones at most 0.7 of the candidates stay. If the order of the data is not that of the dims,
+ * all stay.
+ */
+export function checkOverlaps({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
+  const p = at >> 2;
+  const visited = i32[p + A.P_VISITED];
+  const kept = i32[p + A.P_DETECTIONS];
+  const { nms, multiLabel } = plan.rules;
+  const isSuppressed = nms !== "none" && !multiLabel && f32[p + A.P_IOU] < 0.7;
+  return isSuppressed && plan.heads[0].kind === "grid" && visited >= MANY && kept > visited * 0.95
+    ? `${kept} of the first ${visited} candidates overlap no other: are dims and order those of the data (NCHW or NHWC)?`
+    : null;
+}

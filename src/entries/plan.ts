@@ -3,6 +3,7 @@
  * configs.
  */
 export { type LoadOptions, type PlanDecoder, loadPlan, loadPlanSync } from "../planfile/decoder.ts";
+export type { Best } from "../decode/best.ts";
 export { type Detection, type DetectionFields, Detections, toPixels } from "../decode/detections.ts";
 export type { EngineName } from "../core/engine-name.ts";
 export { ConfigError, type ConfigProblem, TensorError } from "../core/errors.ts";

@@ -146,8 +146,8 @@ const anchorFields =
     };
   };
 
-/** The first anchors of published networks: YOLOv5, YOLOv3 and tiny ones, YOLOv4 and v7. */
-const PUBLISHED = ["10,13,16,30", "10,14,23,27", "12,16,19,36"];
+/** The first anchors of published networks: YOLOv5, YOLOv3 and tiny ones, YOLOv4 and v7, Yolo-Fastest 1.1. */
+const PUBLISHED = ["10,13,16,30", "10,14,23,27", "12,16,19,36", "12,18,37,49"];
 
 /** True if the smallest anchors are those of a published network, with width and height swapped. */
 function isSwapped(matches: readonly FittedMap[]): boolean {

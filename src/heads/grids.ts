@@ -52,9 +52,13 @@ export const squareOfRows = (rows: number): number | null =>
     ),
   ) ?? null;
 
-/** True if published networks have maps at these strides, smallest first, or leave some of these maps out. */
+/**
+ * True if published networks have maps at these strides, smallest first, or leave some of these maps out. One that has
+ * a map at 64 has one at 8 too.
+ */
 export const areUsualStrides = (strides: readonly number[]): boolean =>
-  strides.every((stride) => STRIDES[1].includes(stride)) || strides.join() === STRIDES[2].join();
+  strides.every((stride) => STRIDES[strides[0] === 8 ? 1 : 0].includes(stride)) ||
+  strides.join() === STRIDES[2].join();
 
 /**
  * Returns how many cells of a map lie across the input, and down. The last cells reach over the edge of an input that

@@ -54,8 +54,10 @@ export interface SupervisionFrame {
 /** Returns each detection with its left upper corner, width and height in pixels. */
 function inPixels(
   detections: Iterable<DetectionFields>,
-  { width, height }: ImageSize,
+  image: ImageSize,
 ): readonly (readonly [DetectionFields, x: number, y: number, width: number, height: number])[] {
+  // Plain JavaScript may pass anything, or leave the image out.
+  const { width, height } = (image as ImageSize | null) ?? ({} as ImageSize);
   need(
     width > 0 && height > 0 && width * height < Infinity,
     "image",
@@ -63,13 +65,12 @@ function inPixels(
     "its size in pixels",
     null,
   );
-  return Array.from(detections, (d) => [
-    d,
-    d.x_min * width,
-    d.y_min * height,
-    (d.x_max - d.x_min) * width,
-    (d.y_max - d.y_min) * height,
-  ]);
+  need((detections as Iterable<unknown> | null)?.[Symbol.iterator], "detections", detections, "a list", null);
+  return Array.from(detections, (d: DetectionFields | null) => {
+    need(d, "detections", d, "objects", null);
+    const { x_min, y_min, x_max, y_max } = d;
+    return [d, x_min * width, y_min * height, (x_max - x_min) * width, (y_max - y_min) * height];
+  });
 }
 
 /**

@@ -1,11 +1,18 @@
 /** What goes beside a packet over HTTP, NATS or MQTT 5. */
-import { endOfObject, textOf } from "./text.ts";
+import { need } from "./error.ts";
+import { endOfObject, parse, textOf } from "./text.ts";
+
+/** The JSON of a packet. */
+interface Head {
+  readonly parameters?: object;
+}
 
 /**
  * Returns the headers that make a packet a CloudEvent for others: binary mode for raw packets, with the length of the
  * JSON that clients of the Open Inference Protocol ask for, structured mode for detections. `fromPacket` needs none of
  * them.
  * @param bytes a packet that `toPacket` made
+ * @throws PacketError if the bytes are none
  * @example
  * import { createDecoderSync } from "boxwright";
  * import { packetHeaders, toPacket } from "boxwright/packet";
@@ -16,8 +23,11 @@ import { endOfObject, textOf } from "./text.ts";
  * console.log(headers["content-type"], headers["ce-source"]); // application/octet-stream /devices/7
  */
 export function packetHeaders(bytes: Uint8Array): Record<string, string> {
-  const end = endOfObject(bytes);
-  const { parameters } = JSON.parse(textOf(bytes.subarray(0, end))) as { readonly parameters?: object };
+  let end = 0;
+  // What is no bytes, holds no object or is cut off is no JSON either.
+  const head = parse(() => textOf(bytes.subarray(0, (end = endOfObject(bytes))))) as Head | undefined;
+  need(head, "bytes", bytes && bytes.length, "a packet that toPacket made");
+  const { parameters } = head;
   if (!parameters) return { "content-type": "application/cloudevents+json" };
   const headers: Record<string, string> = {
     "content-type": "application/octet-stream",

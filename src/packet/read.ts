@@ -5,7 +5,7 @@ import type { Frame } from "../decode/frame.ts";
 import { type Attributes, type PacketKind, checkAttributes, envelopeOf, eventType } from "./envelope.ts";
 import { need } from "./error.ts";
 import { Packet } from "./packet.ts";
-import { endOfObject, textOf } from "./text.ts";
+import { endOfObject, parse, textOf } from "./text.ts";
 import { CLASSES, type PacketTensor, type WireArray, type WireType } from "./wire.ts";
 
 /** Limits of a reader. */
@@ -39,15 +39,6 @@ export function fromPacket(bytes: Uint8Array, { maxBytes = 2 ** 26 }: PacketOpti
   if ("specversion" in head) return readEvent(head, bytes.subarray(end));
   need(Array.isArray(head.outputs), "JSON", head, "an event or outputs");
   return readResponse(head, head.outputs, bytes, end);
-}
-
-/** Returns what JSON says, or undefined for text that is none. */
-function parse(textOf: () => string): unknown {
-  try {
-    return JSON.parse(textOf());
-  } catch {
-    return undefined;
-  }
 }
 
 /** True for the byte that pads JSON. */

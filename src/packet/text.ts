@@ -24,6 +24,15 @@ export function textOf(bytes: Uint8Array): string {
   return decodeURIComponent(escaped);
 }
 
+/** Returns what JSON says, or undefined for text that is none. */
+export function parse(text: () => string): unknown {
+  try {
+    return JSON.parse(text());
+  } catch {
+    return undefined;
+  }
+}
+
 const QUOTE = 34;
 const BACKSLASH = 92;
 const OPEN = 123;

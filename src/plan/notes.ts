@@ -58,7 +58,8 @@ function strangeStrides(
     (w, i) => Number.isInteger(strides[i]) && (maps.get(w) as number) * strides[i] === height,
   );
   if (!isWhole || areUsualStrides(strides)) return [];
-  const scale = 8 / strides[0];
+  // Two maps are most often those at 16 and 32, three those at 8, 16 and 32.
+  const scale = strides.length > 3 ? 8 / strides[0] : 32 / strides[strides.length - 1];
   const isScaled = strides.length > 1 && areUsualStrides(strides.map((s) => s * scale));
   const meant = isScaled ? `${width * scale}x${height * scale}` : "of this size";
   return [

@@ -4,10 +4,12 @@
  */
 import * as A from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
-import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
+import { ConfigError, type ConfigProblem, TensorError, mismatch, refuse } from "../core/errors.ts";
 import { type TensorInput, type TensorSpec, few, show, specOf } from "../core/tensor.ts";
+import { type Best, findBest, recordsOf } from "../decode/best.ts";
 import { type Detections, detectionsIn } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
+import { EmptyFrames, Notes, noteOfEmptied, noteOfNotFinite } from "../decode/frame-notes.ts";
 import {
   type Inputs,
   type Outputs,
@@ -32,6 +34,13 @@ import { type PlanFile, readPlan } from "./read.ts";
 export interface LoadOptions {
   /** Engine that runs. Default: `"auto"`, the fastest that the runtime has. */
   readonly engine?: EngineName | "auto";
+  /**
+   * Receives each note on frames once: scores that are all 0 or far below the threshold for many frames, boxes that are
+   * no numbers or lie outside the image. `createDecoder` checks more; a plan file lacks what that needs.
+   */
+  readonly onNote?: (note: string) => void;
+  /** True: each result is a copy that later frames leave alone. Default: false, results are overwritten. */
+  readonly fresh?: boolean;
 }
 
 /** Turns the output tensors of one network into detections, by a plan file. Made by `loadPlan`. */
@@ -46,6 +55,8 @@ export interface PlanDecoder {
   readonly stats: Omit<Stats, "plans">;
   /** Tensor slots by name. Write the tensors there and call `decode()` without outputs: nothing is copied. */
   readonly slots: { readonly [name: string]: Slot };
+  /** The best score of the last frame, also below the threshold, as `Decoder.best`. `null` before the first frame. */
+  readonly best: Best | null;
   /**
    * Decodes one image, as `Decoder.decode` does. Without outputs, decodes the contents of the slots.
    * @throws TensorError if the outputs are not those of the plan, or are a batch; RangeError if the frame is not valid
@@ -86,11 +97,11 @@ export async function loadPlan(
   bytes: Uint8Array | ArrayBuffer,
   options: LoadOptions = {},
 ): Promise<PlanDecoder> {
-  const wanted = engineOf(options);
+  const read = readOptions(options);
   // Read before awaiting: the caller may change the bytes meanwhile.
   const plan = readPlan(bytes);
-  await prepareEngine(wanted);
-  return decoderOf(plan, wanted);
+  await prepareEngine(read.engine);
+  return decoderOf(plan, read);
 }
 
 /**
@@ -107,31 +118,44 @@ export async function loadPlan(
  * console.log(decoder.engine, decoder.inputSize?.join("x"), decoder.decode().length); // ts 64x64 0
  */
 export function loadPlanSync(bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {}): PlanDecoder {
-  const wanted = engineOf(options);
-  return decoderOf(readPlan(bytes), wanted);
+  const read = readOptions(options);
+  return decoderOf(readPlan(bytes), read);
 }
 
-const decoderOf = (plan: PlanFile, wanted: EngineName | "auto"): PlanDecoder =>
-  new FileDecoder(plan, makeEngine(chooseEngine(wanted), plan.memoryBytes));
+/** The options as they were read. */
+interface ReadOptions {
+  readonly engine: EngineName | "auto";
+  readonly onNote: LoadOptions["onNote"];
+  readonly fresh: boolean | undefined;
+}
+
+const decoderOf = (plan: PlanFile, options: ReadOptions): PlanDecoder =>
+  new FileDecoder(plan, makeEngine(chooseEngine(options.engine), plan.memoryBytes), options);
 
 const isObject = (x: unknown): x is object => typeof x === "object" && x !== null && !Array.isArray(x);
 
-/** Returns the engine of the options. Plain JavaScript may pass no options, or others. */
-function engineOf(options: LoadOptions | null): EngineName | "auto" {
+/** Reads and copies the options. Plain JavaScript may pass no options, or others. */
+function readOptions(options: LoadOptions | null): ReadOptions {
   const given = options ?? {};
   if (!isObject(given))
     throw new ConfigError([{ path: "options", message: mismatch(show(options), "an object") }]);
-  const problems = Object.keys(given)
-    .filter((name) => name !== "engine")
-    .map((name) => ({
-      path: `options.${name}`,
-      message: mismatch("an unknown name", "engine: all else is part of the plan"),
-    }));
+  const { engine, onNote, fresh, ...others } = given as LoadOptions;
+  const problems = Object.keys(others).map((name) =>
+    problem(name, "an unknown name", "engine, onNote or fresh: all else is part of the plan"),
+  );
+  if (typeof (onNote ?? readOptions) !== "function")
+    problems.push(problem("onNote", show(onNote), "a function"));
+  if (typeof (fresh ?? false) !== "boolean") problems.push(problem("fresh", show(fresh), "true or false"));
   if (problems.length > 0) throw new ConfigError(problems);
-  const wanted = given.engine ?? "auto";
+  const wanted = engine ?? "auto";
   checkEngine(wanted);
-  return wanted;
+  return { engine: wanted, onNote, fresh };
 }
+
+const problem = (name: string, got: string, expected: string): ConfigProblem => ({
+  path: `options.${name}`,
+  message: mismatch(got, expected),
+});
 
 class FileDecoder implements PlanDecoder {
   readonly engine: EngineName;
@@ -144,8 +168,17 @@ class FileDecoder implements PlanDecoder {
   readonly #ready: Ready;
   readonly #inputs: Inputs;
   readonly #loop: FrameLoop;
+  readonly #isFresh: boolean;
+  readonly #notes: Notes;
+  readonly #empty = new EmptyFrames();
+  /** A note already tells of boxes that are none. */
+  #hasToldDropped = false;
+  /** The best score of the last frame; undefined until it is asked for. */
+  #best: Best | null | undefined = null;
 
-  constructor(plan: PlanFile, engine: Engine) {
+  constructor(plan: PlanFile, engine: Engine, { onNote, fresh }: ReadOptions) {
+    this.#isFresh = fresh === true;
+    this.#notes = new Notes(onNote);
     const { image, slots, outputs, rows, labels, images, inputSize } = plan;
     const { buffer } = engine.memory;
     new Uint8Array(buffer).set(image);
@@ -163,17 +196,35 @@ class FileDecoder implements PlanDecoder {
       inputSize,
       detections: images.map((i) => detectionsIn(buffer, i, rows, labels)),
     };
-    this.#loop = new FrameLoop(this.stats, (_, block) => checkRange(this.#ready, block));
+    this.#loop = new FrameLoop(this.stats, (_, block, candidates) => {
+      checkRange(this.#ready, block);
+      if (candidates > 0 || this.#hasToldDropped) return;
+      const { frames } = this.stats;
+      const note = noteOfEmptied(this.#ready, block, frames) ?? noteOfNotFinite(this.#ready, block, frames);
+      this.#hasToldDropped = note !== null;
+      this.#notes.add(note);
+    });
     this.slots = slotsByName(this.#inputs);
     this.stats.bytes = buffer.byteLength;
   }
 
   decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
-    return this.#decode(outputs, oneFrame(frame), oneImage);
+    const reused = this.#decode(outputs, oneFrame(frame), oneImage);
+    // Copy first: `onNote` may decode another frame.
+    const found = this.#isFresh ? reused.copy() : reused;
+    this.#notes.report();
+    return found;
   }
 
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
-    return this.#decode(outputs, frames, ({ detections }) => detections);
+    const reused = this.#decode(outputs, frames, ({ detections }) => detections);
+    const found = this.#isFresh ? reused.map((d) => d.copy()) : reused;
+    this.#notes.report();
+    return found;
+  }
+
+  get best(): Best | null {
+    return this.#best === undefined ? (this.#best = findBest(this.#ready, true)) : this.#best;
   }
 
   #decode<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (ready: Ready) => R): R {
@@ -183,7 +234,11 @@ class FileDecoder implements PlanDecoder {
       const result = resultOf(this.#ready);
       this.#loop.check(frames, this.inputSize);
       if (outputs !== undefined) this.#copyIn(asOutputs(outputs));
+      this.#best = null;
       this.#loop.run(this.#ready, frames);
+      this.#best = undefined;
+      if (this.#empty.count(this.stats.candidates) && !this.#hasToldDropped)
+        this.#notes.add(this.#empty.noteOf(this.#ready, this.best, lowestThreshold(this.#ready)));
       return result;
     } finally {
       if (outputs !== undefined) forgetTensors(this.#inputs);
@@ -213,6 +268,12 @@ class FileDecoder implements PlanDecoder {
     if (!matchTensors(inputs, outputs) || !fitTensors(inputs)) refuseTensors(inputs, outputs);
     copyTensors(inputs);
   }
+}
+
+/** Returns the lowest threshold of the plan, as it was written: the heads hold the smallest f32 that passes. */
+function lowestThreshold({ engine: { memory }, blocks }: Ready): number {
+  const thresholds = recordsOf(memory, blocks[0]).map((r) => memory.f32[r + A.H_THRESHOLD]);
+  return Number(Math.min(...thresholds).toPrecision(6));
 }
 
 /** Throws if the kernel met a probability outside 0..1. A plan file does not state which tensor held it. */

@@ -608,12 +608,12 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "more memory than there are addresses",
       () => decode({ ...V8, maxDetections: 5e8 }, [zeros(PLANES)]),
-      "memory: got 26003142608 bytes, expected at most 2147418112: fewer boxes, or a lower maxDetections",
+      "memory: got 26003142608 bytes, expected at most 2147418112: fewer boxes or classes, or a lower maxDetections",
     ],
     [
       "a batch of half a billion images",
       () => createDecoderSync(V8, { outputs: [{ dims: [500_000_000, 6, 84] }] }),
-      "memory: got 4404000000000 bytes, expected at most 2147418112: fewer boxes, or a lower maxDetections",
+      "memory: got 4404000000000 bytes, expected at most 2147418112: fewer boxes or classes, or a lower maxDetections",
     ],
   ]);
 

@@ -81,6 +81,26 @@ describe("frames without detections", () => {
       "every score of the first frame is 0: has the network run, and is this the tensor that it wrote?",
     ]);
   });
+  test("a first frame of zeros is told under rules that let a threshold of 0 pass 0 too", () => {
+    expect(notesOf(run(1, 0, { conventions: "depthai" }))).toHaveLength(1);
+  });
+  test("nothing is said of scores if no class is kept", () => {
+    expect(notesOf(run(40, 0.9, { keep: [] }))).toEqual(["keep names no class: nothing will be found"]);
+  });
+  test("a list padded with scores of 0 is not told", () => {
+    const d = createDecoderSync({
+      family: "boxes",
+      classes: 2,
+      coordinates: "normalised",
+      roles: { boxes: "b", scores: "s", labels: "l" },
+    });
+    const zeros = (dims: readonly number[]) => ({
+      data: new Float32Array(400).subarray(0, dims[1] * (dims[2] ?? 1)),
+      dims,
+    });
+    d.decode({ b: zeros([1, 100, 4]), s: zeros([1, 100]), l: zeros([1, 100]) });
+    expect(notesOf(d)).toEqual([]);
+  });
   test("thirty with scores of 1e-4 are told, once, with the best score", () => {
     expect(notesOf(run(29, 1e-4))).toEqual([]);
     const [note, ...more] = notesOf(run(200, 1e-4));

@@ -1,7 +1,15 @@
 /** A packet that is cut off, foreign, from another config or too large is refused with the word for it. */
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../src/entries/index.ts";
-import { type PacketErrorKind, PacketError, fromPacket, toPacket } from "../../src/entries/packet.ts";
+import {
+  type PacketErrorKind,
+  PacketError,
+  fromPacket,
+  packetHeaders,
+  toCoco,
+  toPacket,
+  toRoboflow,
+} from "../../src/entries/packet.ts";
 import { about, frame, smallNetwork } from "./support.ts";
 
 const { config, outputs } = smallNetwork();
@@ -201,4 +209,29 @@ describe("toPacket refuses what a reader would refuse", () => {
   test("no about", () => {
     expect(() => toPacket(decoder, outputs, frame, undefined as never)).toThrow(/about.id: got null/);
   });
+});
+
+test.each([
+  [null, "bytes: got null, expected a packet that toPacket made"],
+  [{}, "bytes: got nothing, expected a packet"],
+  [new Uint8Array(), "bytes: got 0, expected a packet"],
+  [bytesOf("[]"), "bytes: got 2, expected a packet"],
+  [bytesOf("{x}"), "bytes: got 3, expected a packet"],
+  [raw.subarray(0, 20), "bytes: got 20, expected a packet"],
+])("headers of %j, which is no packet", (bytes, message) => {
+  expect(errorOf(() => packetHeaders(bytes as never)).message).toContain(message);
+});
+
+test.each([
+  [[[]], "image: got [null,null], expected its size in pixels"],
+  [[[], null], "image: got [null,null]"],
+  [[null, { imageId: 1, width: 2, height: 3 }], "detections: got null, expected a list"],
+  [[{}, { imageId: 1, width: 2, height: 3 }], "detections: got {}, expected a list"],
+  [[[null], { imageId: 1, width: 2, height: 3 }], "detections: got null, expected objects"],
+])("COCO results of %j", (given, message) => {
+  for (const convert of [toCoco, toRoboflow]) {
+    const run = (): unknown => (convert as (...args: unknown[]) => unknown)(...given);
+    expect(run).toThrow(RangeError);
+    expect(run).toThrow(message);
+  }
 });

@@ -374,3 +374,13 @@ describe("refusals", () => {
       );
   });
 });
+
+test.each([
+  [{ size: [4n, 4n] }, "rule: size: got [4n,4n], expected [width, height]"],
+  [{ size: [4, 4], mean: 1n }, "rule: mean: got 1n, expected a number"],
+  [{ size: [4, 4], std: [1n, 1, 1] }, "rule: std: got [1n,1,1], expected a positive number"],
+  [1n, "rule: got 1n, expected {size"],
+])("a BigInt is refused as any other value, case %#", (rule, message) => {
+  const image = { data: new Uint8Array(12), width: 2, height: 2, format: "rgb" } as const;
+  expect(() => prepareImage(image, rule as never)).toThrow(message);
+});

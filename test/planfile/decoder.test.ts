@@ -8,7 +8,7 @@ import { compilePlan } from "../../src/planfile/write.ts";
 import { crc32 } from "../../src/core/crc32.ts";
 import { ConfigError, type Detections, TensorError, createDecoderSync } from "../../src/entries/index.ts";
 import { compilePlan as compileBytes } from "../../src/entries/node.ts";
-import { loadPlan, loadPlanSync } from "../../src/entries/plan.ts";
+import { type LoadOptions, loadPlan, loadPlanSync } from "../../src/entries/plan.ts";
 import * as F from "../../src/planfile/format.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { ElementType, TensorInput } from "../../src/core/tensor.ts";
@@ -436,7 +436,10 @@ describe("a plan decoder", () => {
 
   test("options are those of the plan, but for the engine", () => {
     for (const [options, message] of [
-      [{ engin: "ts" }, "options.engin: got an unknown name, expected engine: all else is part of the plan"],
+      [
+        { engin: "ts" },
+        "options.engin: got an unknown name, expected engine, onNote or fresh: all else is part of the plan",
+      ],
       [{ confidenceThreshold: 0.9 }, "options.confidenceThreshold: got an unknown name"],
       ["ts", 'options: got "ts", expected an object'],
     ] as const) {
@@ -586,5 +589,97 @@ describe("a file that is no plan, or not whole", () => {
       }
     }
     expect(told).toBeGreaterThan(250);
+  });
+});
+
+describe("what frames show", () => {
+  const config = { family: "yolov8", labels: ["person", "cat"], inputSize: [64, 64] as const };
+  const frame = (score: number, box = [32, 32, 16, 16]): Record<string, TensorInput> => {
+    const data = new Float32Array(6 * 84);
+    [...box, 0, score].forEach((value, channel) => data.fill(value, channel * 84, channel * 84 + 84));
+    data[5 * 84 + 7] *= 1.5;
+    return { out: { data, dims: [1, 6, 84] } };
+  };
+  const load = (options: LoadOptions = {}, more: object = {}) =>
+    loadPlanSync(planOf({ ...config, ...more }, frame(0)), options);
+
+  test.each(engines)("best is that of the decoder of its config, %s", (engine) => {
+    const types: readonly ElementType[] = ["f32", "f16", "u8", "i16"];
+    let below = 0;
+    for (const [k, kind] of Object.keys(kinds).entries()) {
+      const type = types[k % types.length];
+      const classes = /blazeface|one class/.test(kind) ? 1 : 3;
+      const made = kinds[kind]({ w: 4, h: 3, classes, batch: 1, last: k % 2 === 0 });
+      const random = mulberry32(k);
+      const tensors = Object.fromEntries(
+        made.tensors.map((part) => {
+          const own = part.parts.some((p) => !["box", "score", "objectness"].includes(p)) ? "f32" : type;
+          const q = quantisation(own, made.probabilities);
+          const numbers = numbersOf(part, random, "mixed", made, classes);
+          return [
+            part.spec.name,
+            { ...part.spec, ...q, type: own, data: encode(numbers, own, q.scale, q.zeroPoint) },
+          ];
+        }),
+      );
+      // Nothing passes: what was scanned anew is compared too.
+      for (const confidenceThreshold of [0.25, 0.9999]) {
+        const options = { outputs: headsOf(tensors), confidenceThreshold };
+        const whole = createDecoderSync(made.config, { ...options, engine });
+        const decoder = loadPlanSync(planOf(made.config, tensors, options), { engine });
+        expect(decoder.best).toBe(null);
+        whole.decode(tensors);
+        if (decoder.decode(tensors).length === 0) below++;
+        // Its decoder may have copied only the rows that pass.
+        if (whole.best !== null) expect(decoder.best, kind).toEqual(whole.best);
+      }
+    }
+    expect(below).toBeGreaterThan(20);
+  });
+  test("onNote hears of zeros, of scores far below the threshold, and of boxes that are none", () => {
+    const notesOf = (frames: number, ...given: Parameters<typeof frame>): string[] => {
+      const notes: string[] = [];
+      const decoder = load({ onNote: (note) => notes.push(note) }, { conventions: "depthai" });
+      for (let i = 0; i < frames; i++) decoder.decode(frame(...given));
+      return notes;
+    };
+    expect(notesOf(3, 0)).toEqual([expect.stringMatching(/^every score of the first frame is 0/)]);
+    expect(notesOf(29, 1e-4)).toEqual([]);
+    expect(notesOf(100, 1e-4)).toEqual([
+      expect.stringMatching(
+        /^nothing passed the threshold 0\.25 in 30 frames, .* is 0\.00015 \(class cat, cell 7\)/,
+      ),
+    ]);
+    expect(notesOf(2, 0.5, [-100, 32, 16, 16])).toEqual([
+      expect.stringMatching(/^all 84 candidates of frame 1 lie outside the image/),
+    ]);
+    expect(notesOf(2, 0.5, [NaN, 32, 16, 16])).toEqual([
+      "boxes of frame 1 are NaN or infinite, and dropped: 84",
+    ]);
+    expect(notesOf(100, 0.5)).toEqual([]);
+  });
+  test("onNote may decode with the same decoder", () => {
+    let inner = -1;
+    const decoder = load({ onNote: () => (inner = decoder.decode(frame(0.5)).length) });
+    decoder.decode(frame(0));
+    expect(inner).toBe(1);
+  });
+  test("fresh keeps a result that later frames would overwrite", () => {
+    const [kept, reused] = [true, false].map((fresh) => {
+      const decoder = load({ fresh });
+      const [one, [image]] = [decoder.decode(frame(0.5)), decoder.decodeBatch(frame(0.4))];
+      decoder.decode(frame(0.3));
+      return [one.scores[0], image.scores[0]].map((x) => Number(x.toPrecision(6)));
+    });
+    expect([kept, reused]).toEqual([
+      [0.75, 0.6],
+      [0.45, 0.45],
+    ]);
+  });
+  test("options of another type are refused", () => {
+    expect(() => load({ onNote: true as never, fresh: 1 as never })).toThrow(
+      /options\.onNote: got true, expected a function[^]*options\.fresh: got 1, expected true or false/,
+    );
+    expect(load({ onNote: undefined as never, fresh: undefined as never }).decode(frame(0.5)).length).toBe(1);
   });
 });

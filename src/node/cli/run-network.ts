@@ -38,13 +38,14 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
     throw new UsageError("--resume needs the file that results go to. Add --out FILE.");
   const files = await imageFiles(words, io.stdin ?? (async () => new Uint8Array()));
   const drawings = drawingsOf(textOf(values, "draw"), files);
+  const prepare = prepareOf(values);
   await checkPlaces(
     [["out", out], ...drawings.values()].map(
       (path) => (typeof path === "string" ? ["draw", path] : path) as [string, string],
     ),
     [modelPath, textOf(values, "config"), ...files.map(({ path }) => path)],
   );
-  const detector = await detectorOf(modelPath, values);
+  const detector = await detectorOf(modelPath, values, prepare);
   try {
     const journal = out === undefined ? null : await Journal.open(out, values["resume"] === true);
     await runAll(detector, { files, drawings, journal, format, io });
@@ -72,7 +73,7 @@ function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Ma
 }
 
 /** Opens the network with onnxruntime-node. */
-async function detectorOf(path: string, values: Values): Promise<Detector> {
+async function detectorOf(path: string, values: Values, prepare: PartialRule): Promise<Detector> {
   const bytes = await loadUnpacked(path, mostBytes(values));
   const model = await readModelFile(bytes, path);
   if (model.format !== "onnx")
@@ -90,13 +91,19 @@ async function detectorOf(path: string, values: Values): Promise<Detector> {
   });
   // Errors only: its warnings about a file's weights would bury the results.
   const runtime = onnxRuntime(ort, { logSeverityLevel: 3 });
-  return createDetector({ model: bytes, runtime, config }, { ...options, prepare: prepareOf(values) });
+  return createDetector({ model: bytes, runtime, config }, { ...options, prepare });
 }
 
 /** Reads the options that say how photos are prepared. */
 function prepareOf(values: Values): PartialRule {
-  const mean = numbersOf(values, "mean");
-  const std = numbersOf(values, "std");
+  const isCount = ({ length }: readonly number[]): boolean => length === 1 || length === 3;
+  const mean = numbersOf(values, "mean", "one number, or three separated by commas", isCount);
+  const std = numbersOf(
+    values,
+    "std",
+    "one number above 0, or three separated by commas",
+    (list) => isCount(list) && list.every((x) => x > 0),
+  );
   const pad = numberOf(values, "pad", 0, 255);
   const resize = oneOf(values, "resize", ["letterbox", "letterbox-topleft", "stretch", "crop"]);
   const order = oneOf(values, "order", ["RGB", "BGR"]);

@@ -49,15 +49,20 @@ export const mostBytes = (values: Values): number =>
   Math.min(LARGEST_FILE, (wholeOf(values, "max-file", 1) ?? DEFAULT_MIB) * 2 ** 20);
 
 /** Reads numbers separated by commas or blanks. */
-export function numbersOf(values: Values, option: string): number[] | undefined {
+export function numbersOf(
+  values: Values,
+  option: string,
+  expected = "numbers separated by commas",
+  isRight: (numbers: readonly number[]) => boolean = () => true,
+): number[] | undefined {
   const value = textOf(values, option);
   if (value === undefined) return undefined;
   const numbers = value
     .split(/[\s,]+/)
     .filter((word) => word !== "")
     .map(Number);
-  if (numbers.length === 0 || !numbers.every(Number.isFinite))
-    throw wrongValue(option, value, "numbers separated by commas");
+  if (numbers.length === 0 || !numbers.every(Number.isFinite) || !isRight(numbers))
+    throw wrongValue(option, value, expected);
   return numbers;
 }
 

@@ -70,7 +70,10 @@ function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: EngineName
     last.format === format &&
     last.stride === stride;
   if (last && isLast) return last.work;
-  const key = JSON.stringify([rule, width, height, format, stride, engine]);
+  // JSON has no BigInt, and `checkRule` refuses one in its own words.
+  const key = JSON.stringify([rule, width, height, format, stride, engine], (_, x: unknown) =>
+    typeof x === "bigint" ? String(x) : x,
+  );
   const work = workspaces.get(key) ?? makeWorkspace(image, checkRule(rule), engine);
   workspaces.delete(key);
   workspaces.set(key, work);

@@ -212,3 +212,15 @@ test("prepares photos as options say", async () => {
   expect(await confidence()).toBeCloseTo(128 / 255, 6);
   expect(await confidence("--std", "250", "--mean", "0,0,0")).toBeCloseTo(128 / 250, 6);
 });
+
+test.each([
+  ["--std", "0", "one number above 0, or three separated by commas"],
+  ["--std", "58,-1,57", "one number above 0, or three separated by commas"],
+  ["--std", "58,57", "one number above 0, or three separated by commas"],
+  ["--std", "x", "one number above 0, or three separated by commas"],
+  ["--mean", "1,2", "one number, or three separated by commas"],
+])("%s %s is a mistake in the words, whichever network is named", async (option, value, expected) => {
+  const { code, err } = await boxwright("run", "none.onnx", `${photos}/a.png`, option, value);
+  expect(code).toBe(2);
+  expect(err).toContain(`${option}: got ${JSON.stringify(value)}, expected ${expected}`);
+});
