@@ -1,6 +1,6 @@
 /**
- * Runs programs of examples/ as processes of their own, and makes photos for them. They run with the package as built, or
- * in the folder that BOXWRIGHT_EXAMPLES names: packed.mjs installs the packed tarball there.
+ * Runs programs of examples/ as processes of their own, and makes photos for them. They run with the package as built,
+ * or in the folder that BOXWRIGHT_EXAMPLES names: packed.mjs installs the packed tarball there.
  */
 import { execFile } from "node:child_process";
 import { fileURLToPath, pathToFileURL } from "node:url";
