@@ -1,7 +1,7 @@
 /**
  * Makes the relative links and pictures of README.md absolute, at a tag: `node scripts/npm-readme.mjs REPOSITORY TAG`.
- * The release runs it before it publishes. npm shows the README on a page of its own, where a relative link depends on what
- * npm makes of it; in the repository they stay relative.
+ * The release runs it before it publishes. npm shows the README on a page of its own, where a relative link depends on
+ * what npm makes of it; in the repository they stay relative.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";

@@ -123,8 +123,7 @@ describe("the README on npm", () => {
     (page) => {
       // Others decode YOLO in JavaScript too: docs/comparison.md.
       const text = read(page).replace(/\s+/g, " ");
-      const claims =
-        /\b(nobody|no one|no other \w+|the (only|first) (package|library|decoder))\b[^.]*/gi;
+      const claims = /\b(nobody|no one|no other \w+|the (only|first) (package|library|decoder))\b[^.]*/gi;
       const found = [...text.matchAll(claims)].map(([claim]) => claim);
       expect(found.filter((claim) => /yolo|javascript|decodes?\b|npm/i.test(claim))).toEqual([]);
     },
