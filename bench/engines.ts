@@ -1,8 +1,10 @@
 /** The rows of the benchmark: our engines and the peers, each prepared as functions `run` and `answer`. */
 import { loadPackage, type Detections, type EngineName, type TensorInput } from "./package.ts";
 import { keptOnly, NotApplicable, type Prepared } from "./peers/prepared.ts";
-import { V3_ANCHORS, V3_MAPS } from "./tensors.ts";
-import { IOU_THRESHOLD, MAX_DETECTIONS, nmsOptions, type Workload } from "./workloads.ts";
+import { optionsOf } from "./typed-options.ts";
+import { nmsOptions, type Workload } from "./workloads.ts";
+
+export { optionsOf };
 
 export interface Row {
   readonly engine: string;
@@ -25,30 +27,6 @@ export const ROWS: readonly Row[] = [
 ];
 
 export const isOurs = ({ engine }: Row): boolean => OUR_ENGINES.some((name) => name === engine);
-
-/** Returns the typed options that a user with this network would write. */
-export function optionsOf(workload: Workload): Record<string, unknown> {
-  const { kind, type, classes, inputSize, threshold } = workload;
-  const common = {
-    classes,
-    inputSize: [inputSize, inputSize],
-    confidenceThreshold: threshold,
-    iouThreshold: IOU_THRESHOLD,
-    maxDetections: MAX_DETECTIONS,
-  };
-  const roles = { boxes: "boxes", scores: "scores" };
-  if (kind === "nms") return { ...common, family: "boxes", boxFormat: "xyxy", coordinates: "pixels", roles };
-  if (kind === "v5") return { ...common, family: "yolov5" };
-  if (kind === "v3")
-    return {
-      ...common,
-      family: "yolov3",
-      activation: "logits",
-      anchors: V3_ANCHORS,
-      anchorMasks: Object.fromEntries(V3_MAPS.map(({ side, mask }) => [`side${side}`, mask])),
-    };
-  return { ...common, family: "yolov8", activation: "sigmoid", ...(type === "int8" ? { roles } : {}) };
-}
 
 /** Returns the tensors as `decode` takes them. Loose boxes become two outputs of a network that decodes by itself. */
 export function outputsOf({ kind, boxes, tensors }: Workload): Record<string, TensorInput> {

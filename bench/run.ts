@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { codecTable, measureCodec } from "./codec.ts";
 import { define, digestOf } from "./definition.ts";
 import { isOurs, ROWS, type Row } from "./engines.ts";
-import { measurePicture, pictureFault, pictureTable } from "./pictures/run.ts";
+import { measurePicture, pictureFault, type PictureReport, pictureTable } from "./pictures/run.ts";
 import { PICTURE_ENGINES, PICTURES, type PictureEngine, type PictureSpec } from "./pictures/picture.ts";
 import { compileReadOnce, measureYardstick, type Yardstick } from "./native.ts";
 import { chosen, positive, runScript } from "./options.ts";
@@ -157,11 +157,13 @@ async function main(): Promise<void> {
     workloads.push(report);
   }
 
-  const pictures = plan.pictures.map((spec) => {
-    const report = measurePicture(spec, plan.pictureEngines, { ...plan, entry: ownEntry("./prepare") });
+  const pictures: PictureReport[] = [];
+  for (const spec of plan.pictures) {
+    const entries = [ownEntry(), ownEntry("./prepare")] as const;
+    const report = await measurePicture(spec, plan.pictureEngines, { ...plan, entries });
     for (const line of pictureTable(report)) print(line);
-    return report;
-  });
+    pictures.push(report);
+  }
   const isCodec = values.only === undefined || values.only.split(",").includes(CODEC);
   const codec = isCodec ? await measureCodec(plan.milliseconds) : [];
   if (isCodec) for (const line of codecTable(codec)) print(line);

@@ -1,6 +1,6 @@
 // Draws boxes on a photo, by a TFLite network with int8 tensors and tfjs-tflite. LiteRT.js takes no int8 tensors.
 //
-//   npm install boxwright @tensorflow/tfjs-tflite @tensorflow/tfjs-core vite
+//   npm install boxwright @tensorflow/tfjs-tflite vite
 //   mkdir public && cp -r node_modules/@tensorflow/tfjs-tflite/wasm public/tflite
 //   cp yolo11n_full_integer_quant.tflite public/model.tflite
 //   npx vite

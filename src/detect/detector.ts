@@ -21,6 +21,7 @@ import { type ImageInput, type PreparedData, providePrepare } from "../decode/pr
 import { ruleOf, ruleText } from "../picture/prepare/config-rule.ts";
 import { prepareImage } from "../picture/prepare/prepare.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
+import { type Arrival, Arrivals } from "./arrivals.ts";
 import { outputReader } from "./outputs.ts";
 import type { InputSpec, InputType, Lane, Runtime, Session, SessionTensor } from "./session.ts";
 
@@ -361,8 +362,6 @@ class FrameLane {
   }
 }
 
-/** Says that the frame under way has run, where an image may come first. */
-const RAN = Symbol("ran");
 const ignore = (): void => undefined;
 
 class SessionDetector implements Detector {
@@ -409,17 +408,19 @@ class SessionDetector implements Detector {
   ): AsyncGenerator<Detections, void, undefined> {
     this.#enter("detectAll");
     const source = iteratorOf(frames);
-    const { aborted, forget } = whenAborted(signal);
+    const arrivals = new Arrivals(signal);
     try {
-      if (this.#session.overlaps) yield* this.#overlapped(source, aborted);
+      if (this.#session.overlaps) yield* this.#overlapped(source, arrivals);
       else
         for (;;) {
-          const { done, value } = await Promise.race([aborted, source.next()]);
+          const coming = arrivals.watch(source.next());
+          await arrivals.next();
+          const { done, value } = coming.take();
           if (done) return;
           yield await this.#detectOne(value);
         }
     } finally {
-      forget();
+      arrivals.end();
       // The source may wait for a frame that never comes.
       void Promise.resolve(source.return?.()).catch(ignore);
       this.#leave();
@@ -427,46 +428,41 @@ class SessionDetector implements Detector {
   }
 
   /** Prepares the next image while one runs, and decodes the one before. */
-  async *#overlapped(source: Images, aborted: Promise<never>): AsyncGenerator<Detections, void, undefined> {
-    let running: Promise<typeof RAN> | null = null;
+  async *#overlapped(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
+    let running: Arrival<void> | null = null;
     let last = this.#lanes[1];
-    const pull = (): Promise<IteratorResult<DetectorImage, unknown>> => {
-      const next = Promise.resolve(source.next());
-      next.catch(ignore);
-      return next;
-    };
     try {
-      let coming = pull();
+      let coming = arrivals.watch(source.next());
       for (;;) {
-        const first: typeof RAN | IteratorResult<DetectorImage, unknown> = await Promise.race(
-          running ? [aborted, running, coming] : [aborted, coming],
-        );
-        if (first === RAN) {
+        const first = await arrivals.next();
+        if (running !== null && first === running) {
           // No image has come: the result need not wait for it.
+          running.take();
           running = null;
           yield last.decode(this.timings);
           continue;
         }
-        const { done, value } = first;
+        // Otherwise a run that was waited for below.
+        if (first !== coming) continue;
+        const { done, value } = coming.take();
         if (done) break;
         const lane: FrameLane = last === this.#lanes[0] ? this.#lanes[1] : this.#lanes[0];
         lane.prepare(this.#pixels.read(value), this.timings);
-        coming = pull();
+        coming = arrivals.watch(source.next());
         const isBehind = running !== null;
-        await running;
-        running = lane.run(false, this.timings).then((): typeof RAN => RAN);
-        running.catch(ignore);
+        await running?.promise;
+        running = arrivals.watch(lane.run(false, this.timings));
         const before = last;
         last = lane;
         if (isBehind) yield before.decode(this.timings);
       }
       if (running) {
-        await running;
+        await running.promise;
         running = null;
         yield last.decode(this.timings);
       }
     } finally {
-      await running?.catch(ignore);
+      await running?.promise.catch(ignore);
     }
   }
 
@@ -510,18 +506,4 @@ function iteratorOf(frames: Iterable<DetectorImage> | AsyncIterable<DetectorImag
       "something to iterate over: a list, a generator or a stream of images",
     );
   return open.call(frames) as Images;
-}
-
-/** Returns a promise that rejects with the signal's reason. */
-function whenAborted(signal: AbortSignal | undefined): { aborted: Promise<never>; forget: () => void } {
-  let forget = ignore;
-  const aborted = new Promise<never>((_, reject) => {
-    if (!signal) return;
-    const end = (): void => reject(signal.reason as Error);
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end);
-    forget = () => signal.removeEventListener("abort", end);
-  });
-  aborted.catch(ignore);
-  return { aborted, forget };
 }

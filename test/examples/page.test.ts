@@ -2,13 +2,13 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type InlineConfig, build, preview } from "vite";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type * as Vite from "vite";
 import { describe, expect, test } from "vitest";
 import { RUNTIMES, home, obtain } from "../runtimes/install.mjs";
 import { type Row, CONFIG, HEIGHT, WIDTH, echoTflite } from "../support/echo-network.ts";
 import { readFixture, tempFolder } from "../support/files.ts";
-import { exampleUrl, pngOf } from "./run-example.ts";
+import { exampleUrl, packed, pngOf } from "./run-example.ts";
 
 const folder = tempFolder();
 const dog: Row = [51, 102, 153, 204, 230, 255];
@@ -34,9 +34,16 @@ interface Page {
 const chromium = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 /** True if a package is there that `npm run test:runtimes` fetches. CI fetches it here. */
 const isThere = (name: string): boolean =>
-  Boolean(process.env["CI"]) || existsSync(join(home, `${name}-${folderName(RUNTIMES[name].packages)}`));
+  packed !== undefined ||
+  Boolean(process.env["CI"]) ||
+  existsSync(join(home, `${name}-${folderName(RUNTIMES[name].packages)}`));
 const folderName = (packages: readonly string[]): string => packages.join("+").replace(/[^\w.@+-]/g, "_");
 const canBrowse = existsSync(chromium) && isThere("playwright");
+
+/** Vite as an example finds it. */
+const vite = (await import(
+  pathToFileURL(createRequire(exampleUrl("photo.mjs")).resolve("vite")).href
+)) as typeof Vite;
 
 /**
  * Builds a page as its head says and opens it. Fails if the page throws, or fetches anything from elsewhere.
@@ -46,12 +53,12 @@ async function withPage(
   name: string,
   files: Record<string, Uint8Array>,
   use: (page: Page) => Promise<void>,
-  more: InlineConfig = {},
+  more: Vite.InlineConfig = {},
 ): Promise<void> {
   const [publicDir, outDir] = [folder.path(`${name}-public`), folder.path(`${name}-dist`)];
   mkdirSync(publicDir, { recursive: true });
   for (const [file, bytes] of Object.entries(files)) writeFileSync(join(publicDir, file), bytes);
-  const config: InlineConfig = {
+  const config: Vite.InlineConfig = {
     root: fileURLToPath(exampleUrl(name)),
     configFile: false,
     logLevel: "error",
@@ -60,8 +67,8 @@ async function withPage(
     preview: { port: 0, host: "127.0.0.1" },
     ...more,
   };
-  await build(config);
-  const server = await preview(config);
+  await vite.build(config);
+  const server = await vite.preview(config);
   const playwright = createRequire(import.meta.url)(await obtain("playwright")) as Playwright;
   const webcam = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
   const args = ["--no-sandbox", "--disable-gpu", ...webcam];
@@ -116,7 +123,8 @@ describe.skipIf(!canBrowse)("pages (need Chromium and playwright)", () => {
   test.skipIf(!isThere("tflite"))(
     "tflite: int8 tensors (needs @tensorflow/tfjs-tflite)",
     async () => {
-      const modules = (await obtain("tflite")).replace(/(.*\/node_modules)\/.*/, "$1");
+      const fetched = packed === undefined ? await obtain("tflite") : `${packed}/node_modules/`;
+      const modules = fetched.replace(/(.*\/node_modules)\/.*/, "$1");
       cpSync(join(modules, "@tensorflow/tfjs-tflite/wasm"), folder.path("tflite-public/tflite"), {
         recursive: true,
       });

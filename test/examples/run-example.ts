@@ -1,10 +1,19 @@
-/** Runs programs of examples/ as processes of their own, with the package as built, and makes photos for them. */
+/**
+ * Runs programs of examples/ as processes of their own, and makes photos for them. They run with the package as built,
+ * or in the folder that BOXWRIGHT_EXAMPLES names: packed.mjs installs the packed tarball there.
+ */
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { PNG } from "pngjs";
 import { type Row, HEIGHT, WIDTH, pictureOf } from "../support/echo-network.ts";
 
-export const exampleUrl = (name: string): URL => new URL(`../../examples/${name}`, import.meta.url);
+/** The folder where the packed tarball is installed, or undefined. */
+export const packed = process.env["BOXWRIGHT_EXAMPLES"];
+
+const folder =
+  packed === undefined ? new URL("../../examples/", import.meta.url) : pathToFileURL(`${packed}/`);
+
+export const exampleUrl = (name: string): URL => new URL(name, folder);
 
 export interface Ended {
   readonly code: number;

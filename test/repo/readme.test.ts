@@ -2,13 +2,14 @@
  * Code blocks of the README and of docs/, run as they stand. Imports go to the sources, and to a network of the test's
  * own.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { run } from "../../src/node/cli/run.ts";
 import { parseConfig } from "../../src/config/config.ts";
 import { imageInfo } from "../../src/picture/image-info.ts";
+import { withAbsoluteLinks } from "../../scripts/npm-readme.mjs";
 import { pngOf } from "../examples/run-example.ts";
 import { fixture } from "../support/files.ts";
 import { type Conventions, CONVENTIONS } from "../../src/core/conventions.ts";
@@ -66,11 +67,18 @@ describe("the README on npm", () => {
     expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1200);
   });
 
-  test.each(["README.md", "examples/README.md", "docs/migration.md"])(
+  const pages = ["docs", "examples"].flatMap((folder) =>
+    readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".md"))
+      .map((file) => `${folder}/${file.replaceAll("\\", "/")}`),
+  );
+  const linksOf = (text: string): string[] => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link);
+
+  test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", ...pages])(
     "every link of %s leads to a file",
     (page) => {
-      const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link);
-      expect(links.length).toBeGreaterThan(5);
+      const links = linksOf(read(page));
+      if (page === "README.md") expect(links.length).toBeGreaterThan(20);
       const missing = links.filter((link) => {
         const [path, anchor] = link.split("#");
         if (/^https?:/.test(link)) return false;
@@ -94,13 +102,32 @@ describe("the README on npm", () => {
     expect(named.sort()).toEqual(folders.map((key) => key.slice(2)).sort());
   });
 
-  // npm resolves relative links and pictures against `repository`. Without it all of them are dead.
-  test("is published with a repository, against which npm resolves its links", () => {
-    const { repository } = JSON.parse(read("package.json")) as { repository?: unknown };
+  test("is published with absolute links, at the tag", () => {
     const release = read(".github/workflows/release.yml");
-    const set = release.indexOf("npm pkg set repository");
-    expect(repository !== undefined || (set > 0 && set < release.indexOf("npm publish"))).toBe(true);
+    const rewrite = release.indexOf('node scripts/npm-readme.mjs "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY"');
+    expect(rewrite).toBeGreaterThan(0);
+    expect(rewrite).toBeLessThan(release.indexOf("npm publish"));
+    const text = withAbsoluteLinks(readme, "https://example.org/a/b", "v1.2.3");
+    const links = linksOf(text);
+    expect(links).toHaveLength(linksOf(readme).length);
+    expect(text).toContain("](https://example.org/a/b/raw/v1.2.3/docs/result.jpg)");
+    expect(text).toContain("[docs/detect.md](https://example.org/a/b/blob/v1.2.3/docs/detect.md)");
+    expect(links.filter((link) => !link.startsWith("https://"))).toEqual([]);
+    expect(text).not.toMatch(/<(img|a)\b|^\[[^\]]+\]: /m);
+    const kept = "[a](#b) [c](https://d) [e](mailto:f@g)";
+    expect(withAbsoluteLinks(kept, "https://example.org/a/b", "v1")).toBe(kept);
   });
+
+  test.each(["README.md", "CHANGELOG.md", "package.json", ...pages])(
+    "%s claims to be alone nowhere",
+    (page) => {
+      // Others decode YOLO in JavaScript too: docs/comparison.md.
+      const text = read(page).replace(/\s+/g, " ");
+      const claims = /\b(nobody|no one|no other \w+|the (only|first) (package|library|decoder))\b[^.]*/gi;
+      const found = [...text.matchAll(claims)].map(([claim]) => claim);
+      expect(found.filter((claim) => /yolo|javascript|decodes?\b|npm/i.test(claim))).toEqual([]);
+    },
+  );
 });
 
 /** Returns the anchor that GitHub and npm give a heading. */

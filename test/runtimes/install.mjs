@@ -54,8 +54,10 @@ export const RUNTIMES = {
 export class Missing extends Error {}
 
 /** The path of a runtime's program, fetched if it is not there yet. */
-export async function obtain(name) {
-  const { packages, bin, emulated } = RUNTIMES[name];
+export const obtain = (name) => fetchProgram(name, RUNTIMES[name]);
+
+/** The path of a program in packages that are fetched if they are not there yet. */
+export async function fetchProgram(name, { packages, bin, emulated }) {
   const folder = join(home, `${name}-${packages.join("+").replace(/[^\w.@+-]/g, "_")}`);
   const program = join(folder, "node_modules", bin);
   if (existsSync(program)) return program;

@@ -1,0 +1,135 @@
+/** Measures a row in headless Chromium, with @ultralytics/yolo served beside the page where the row is its own. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { crc32 } from "../../src/core/crc32.ts";
+import { build } from "esbuild";
+import { openPage } from "../../test/runtimes/browser.mjs";
+import { Missing, fetchProgram, obtain } from "../../test/runtimes/install.mjs";
+import type { PictureTask } from "./row.ts";
+
+/** Packages of others, fetched into a temporary folder. @ultralytics/yolo is AGPL-3.0: it is never bundled. */
+export const FETCHED = {
+  ultralytics: {
+    packages: ["@ultralytics/yolo@0.0.48"],
+    bin: "@ultralytics/yolo/package.json",
+  },
+  sharp: { packages: ["sharp@0.35.5"], bin: "sharp/package.json" },
+} as const;
+
+/** A package that cannot be had is missing, not at fault. */
+const orMissing = (name: string, fetched: Promise<string>): Promise<string> =>
+  fetched.catch((error: unknown) => {
+    throw new Missing(`${name} cannot be installed: ${String(error).split("\n", 1)[0]}`);
+  });
+
+/** Returns the folder of a package that is fetched if need be. */
+export const folderOf = async (name: keyof typeof FETCHED): Promise<string> =>
+  dirname(await orMissing(FETCHED[name].packages[0], fetchProgram(name, FETCHED[name])));
+
+/** The metadata of an export of YOLOv8n, as Ultralytics appends it to a .tflite: a zip with one stored file. */
+function metadataZip(): Buffer {
+  const name = "metadata.json";
+  const names = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [i, `class ${i}`]));
+  const description = "Ultralytics YOLOv8n model trained on coco.yaml";
+  const about = {
+    description,
+    version: "8.3.0",
+    stride: 32,
+    task: "detect",
+    batch: 1,
+    imgsz: [640, 640],
+    names,
+  };
+  const data = Buffer.from(JSON.stringify(about));
+  const sizes = Buffer.alloc(12);
+  sizes.writeUInt32LE(crc32(data), 0);
+  sizes.writeUInt32LE(data.length, 4);
+  sizes.writeUInt32LE(data.length, 8);
+  const record = (signature: number, length: number): Buffer => {
+    const bytes = Buffer.alloc(length);
+    bytes.writeUInt32LE(signature, 0);
+    return bytes;
+  };
+  const local = record(0x04034b50, 30);
+  sizes.copy(local, 14);
+  local.writeUInt16LE(name.length, 26);
+  const entry = record(0x02014b50, 46);
+  sizes.copy(entry, 16);
+  entry.writeUInt16LE(name.length, 28);
+  const end = record(0x06054b50, 22);
+  end.writeUInt16LE(1, 8);
+  end.writeUInt16LE(1, 10);
+  end.writeUInt32LE(entry.length + name.length, 12);
+  end.writeUInt32LE(local.length + name.length + data.length, 16);
+  return Buffer.concat([local, Buffer.from(name), data, entry, Buffer.from(name), end]);
+}
+
+/** Returns the files of the package, by where the page asks for them. */
+function filesOf(folder: string): Record<string, string> {
+  const files = readdirSync(join(folder, "pkg"), { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return Object.fromEntries(
+    files.map(({ parentPath, path, name }) => {
+      const file = join(parentPath ?? path, name);
+      return [`/ultralytics/${relative(folder, file).replaceAll("\\", "/")}`, file];
+    }),
+  );
+}
+
+/** Measures a row in a page of its own. */
+export async function measureInBrowser({
+  spec,
+  engine,
+  entries,
+  milliseconds,
+}: PictureTask): Promise<object> {
+  const folder = mkdtempSync(join(tmpdir(), "boxwright-page-"));
+  try {
+    const playwright: unknown = createRequire(import.meta.url)(
+      await orMissing("playwright-core", obtain("playwright")),
+    );
+    const theirs = engine === "ultralytics" ? filesOf(await folderOf("ultralytics")) : {};
+    writeFileSync(join(folder, "metadata.zip"), metadataZip());
+    const dist = dirname(fileURLToPath(entries[0]));
+    const built = new Map([
+      ["index.ts", join(dist, "index.mjs")],
+      ["prepare.ts", join(dist, "prepare.mjs")],
+    ]);
+    await build({
+      entryPoints: [fileURLToPath(new URL("page.ts", import.meta.url))],
+      outfile: join(folder, "main.mjs"),
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      target: "es2022",
+      define: { TASK: JSON.stringify({ spec, engine, milliseconds }) },
+      logLevel: "error",
+      plugins: [
+        {
+          name: "built",
+          setup: (b) =>
+            b.onResolve({ filter: /\/entries\/(index|prepare)\.ts$/ }, ({ path }) => ({
+              path: built.get(path.split("/").at(-1) ?? "") ?? path,
+            })),
+        },
+      ],
+    });
+    return await openPage({
+      playwright,
+      folder,
+      app: folder,
+      extra: theirs,
+      // Only an isolated page has a fine clock.
+      headers: {
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-embedder-policy": "require-corp",
+      },
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

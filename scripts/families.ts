@@ -1,0 +1,267 @@
+/**
+ * Writes docs/families: one page for each family, made from its row in src/core/families.ts.
+ * `npm run families`; `-- --check` compares. An entry here is missing if the compiler says so.
+ */
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import {
+  type ExportName,
+  FAMILIES,
+  type Family,
+  type FamilyTraits,
+  type HeadRule,
+  TRAITS,
+  titleOf,
+} from "../src/core/families.ts";
+import type { PartialRule } from "../src/core/prepare-rule.ts";
+import { EXAMPLES } from "./family-examples.ts";
+
+/** The networks of a family, and what else its user has to know. */
+const NETWORKS: { readonly [F in Family]: readonly [networks: string, ...notes: string[]] } = {
+  yolov2: ["YOLOv2 and tiny-YOLOv2"],
+  yolov3: ["YOLOv3, YOLOv3-tiny and Yolo-Fastest"],
+  yolov4: ["YOLOv4 and YOLOv4-tiny", "`scaleXY`: `scale_x_y` of each map, from the network's .cfg file."],
+  yolov5: [
+    "YOLOv5 and YOLO-P",
+    "Ultralytics exports YOLOv5 as YOLOv5u today. That is the family [yolov8](yolov8.md).",
+  ],
+  yolov7: ["YOLOv7"],
+  yolov6r1: ["the first release of YOLOv6", 'In config files, "yolov6" means this release.'],
+  yolox: ["YOLOX", '`boxFormat: "cxcywh"` if the network decodes its boxes (`decode_in_inference`).'],
+  yolov6: ["YOLOv6, releases 2, 3 and 4, and Gold-YOLO"],
+  yolov8: ["YOLOv8, and YOLOv5u and YOLOv3u as Ultralytics exports them"],
+  yolov9: ["YOLOv9"],
+  yolov10: ["YOLOv10"],
+  yolo11: ["YOLO11"],
+  yolo12: ["YOLO12"],
+  yolov13: ["YOLOv13"],
+  yolo26: ["YOLO26"],
+  nanodet: [
+    "NanoDet and NanoDet-Plus",
+    "NanoDet-Plus is known by its four maps, at strides 8, 16, 32 and 64.",
+  ],
+  fastestdet: ["FastestDet"],
+  detr: [
+    "DETR and RT-DETR",
+    'DETR has a class for "nothing" behind the others, RT-DETR has none. The shapes tell.',
+    "RT-DETR wants `prepare: { mean: 0, std: 255 }`.",
+  ],
+  ssd: [
+    "SSD networks that leave priors and suppression to the caller",
+    "TensorFlow: `scales: [10, 10, 5, 5]` with priors y, x, h, w. Caffe and PyTorch: `variances: [0.1, 0.1, 0.2, 0.2]` with corners.",
+    "`boxwright/priors` makes the priors of standard networks.",
+    "Caffe and PyTorch prepare pictures in other ways: pass `prepare`.",
+  ],
+  "ssd-detection-output": [
+    "SSD networks that end in Caffe's or OpenVINO's DetectionOutput",
+    "Class ids count the background, so `labels` begin with its name.",
+  ],
+  "tflite-postprocess": [
+    "SSD networks that end in TFLite_Detection_PostProcess",
+    "`roles` if the names of the outputs do not tell which is which.",
+  ],
+  blazeface: ["BlazeFace of MediaPipe", "Its priors are built in: 896 for 128x128."],
+  ultraface: [
+    "UltraFace, RFB-320 and slim-320",
+    '`variances: [0.1, 0.1, 0.2, 0.2]` for raw offsets, or `boxFormat: "xyxy"` if the network decodes its boxes.',
+  ],
+  boxes: [
+    "networks that give finished boxes, scores and class ids",
+    "`roles` says which tensor is which.",
+    '`inputSize` for boxes in pixels of the input, or `coordinates: "normalised"`.',
+  ],
+};
+
+/** How a head's own maps become boxes, in a sentence. */
+const HEADS: { readonly [H in HeadRule]: string } = {
+  anchor: "A cell and an anchor make a box.",
+  cell: "A cell gives the centre, and a part of the whole input gives the size.",
+  point: "A cell gives the centre, and its stride times exp gives the size.",
+  distance: "A cell gives distances to the left, top, right and bottom.",
+  prior: "A box is an offset from a prior box.",
+  plain: "The network makes the box.",
+};
+
+/** Shapes of each form, with C classes, A anchors, N rows and maps of h x w cells. */
+const FORMS: {
+  readonly [E in ExportName]: (traits: FamilyTraits) => readonly [shapes: string, what: string];
+} = {
+  "anchor-maps": ({ oneMap }) => [
+    "`[1, A x (5 + C), h, w]`",
+    oneMap ? "one map" : "a map for each stride; the anchors of a map stand one after the other",
+  ],
+  "cell-maps": () => ["`[1, 5 + C, h, w]`", "one map: objectness, box, classes"],
+  "point-maps": () => ["`[1, 5 + C, h, w]`", "a map for each stride: box, objectness, classes"],
+  "point-rows": () => ["`[1, N, 5 + C]`", "the cells of all maps as rows, still relative to their cells"],
+  "distance-maps": ({ bins }) =>
+    bins === undefined
+      ? [
+          "`[1, 64, h, w]` + `[1, C, h, w]`, or `[1, 5 + C, h, w]`",
+          "for each stride: a distribution for each side and the classes, or distances that the exporter computed",
+        ]
+      : [
+          `\`[1, N, C + ${4 * bins}]\`, or \`[1, N, ${4 * bins}]\` + \`[1, N, C]\``,
+          `${bins} bins for each side`,
+        ],
+  "objectness-rows": () => ["`[1, N, 5 + C]`", "decoded boxes, objectness, classes"],
+  "corner-rows": () => ["`[1, N, 5 + C]`", "decoded corners, the best score, classes"],
+  "class-rows": () => ["`[1, 4 + C, N]`, or `[1, 4, N]` + `[1, C, N]`", "decoded boxes and classes"],
+  "end-to-end": () => ["`[1, N, 6]`", "corners, score, class id: the network has suppressed already"],
+  queries: () => ["`[1, N, 4]` + `[1, N, C]` or `[1, N, C + 1]`", "boxes and classes of each query"],
+  "prior-rows": ({ keypoints }) =>
+    keypoints
+      ? ["`[1, N, 16]` + `[1, N, 1]`", "offsets and six keypoints, and scores, for each prior"]
+      : ["`[1, N, 4]` + `[1, N, C]`", "offsets and scores for each prior"],
+  "offsets-or-boxes": () => ["`[1, N, 4]` + `[1, N, C]`", "offsets from priors or decoded boxes, and scores"],
+  "detection-output": () => ["`[1, 1, N, 7]`", "image, class id, score, corners"],
+  postprocess: () => ["`[1, N, 4]` + `[1, N]` + `[1, N]` + `[1]`", "boxes, class ids, scores, count"],
+  "boxes-scores": () => [
+    "`[1, N, 4]` + `[1, N, C]`, or `[1, N, 4]` + `[1, N]` + `[1, N]`",
+    "boxes and scores, or boxes, scores and class ids",
+  ],
+};
+
+const list = (value: number | readonly number[]): string => [value].flat().join(", ");
+
+/** Says how a picture is prepared, with the defaults of `PrepareRule`. */
+function preparation(rule: PartialRule): string {
+  const { resize = "letterbox", resample = "bilinear", pad = 114, layout = "NCHW", order = "RGB" } = rule;
+  const { mean = 0, std = 255 } = rule;
+  const padded = resize.startsWith("letterbox") ? `, padded with ${pad}` : "";
+  const values = `mean ${list(mean)}, std ${list(std)} of channels in 0..255`;
+  return `\`${resize}\`${padded}; resampled \`${resample}\`; ${layout}, ${order}; ${values}.`;
+}
+
+function scoreLines(traits: FamilyTraits, forms: readonly string[]): string[] {
+  const { raw, archived, softmax, objectness, background, head } = traits;
+  const isMap = head !== "plain" && head !== "prior";
+  const holder = isMap ? "Raw maps hold" : "Scores are";
+  const usual = softmax ? "softmax" : "sigmoid";
+  const applied = `, and the decoder applies the ${background === "last" ? "softmax to C + 1, the sigmoid to C" : usual}`;
+  return [
+    `${holder} ${raw === "logits" ? `logits${applied}` : "probabilities"}.`,
+    ...(isMap && raw === "logits" ? ["Boxes that the network decoded come with probabilities."] : []),
+    ...(isMap && raw === "logits" && archived === undefined
+      ? ["A config file means probabilities in maps too, unless it says otherwise."]
+      : []),
+    ...(objectness === "gate" ? ["Objectness only gates: the score is that of the class."] : []),
+    ...(objectness === "power" ? ["score = objectness^0.6 x class^0.4."] : []),
+    ...(background === "first" && forms.some((form) => form.includes(" C]"))
+      ? ["The first class is the background, and C counts it."]
+      : []),
+  ];
+}
+
+function optionLines(family: Family, traits: FamilyTraits): string[] {
+  const { head, exports, classes, anchorUnit, endToEnd } = traits;
+  const counted =
+    classes === undefined ? "`labels`, or `classes`: how many there are." : "`labels` name the classes.";
+  return [
+    `- ${counted}`,
+    ...(head === "plain" ? [] : ["- `inputSize`: `[width, height]` of the network's input."]),
+    ...(exports.includes("anchor-maps")
+      ? [
+          `- \`anchors\` for raw maps: a list for each map, the map with the most cells first, in ${anchorUnit ?? "pixels of the input"}.`,
+        ]
+      : []),
+    ...(exports.includes("prior-rows") && traits.buildPriors === undefined
+      ? ["- `priors`, four values for each box, and `variances` or `scales`."]
+      : []),
+    ...(endToEnd ? ["- Nothing is suppressed: the network gives each object once."] : []),
+    ...NETWORKS[family].slice(1).map((note) => `- ${note}`),
+  ];
+}
+
+/** Names by which a file or a user means the family. */
+function nameLine(traits: FamilyTraits): string[] {
+  const subtypes = traits.subtypes ?? [];
+  if (subtypes.length === 0) return [];
+  return [
+    "",
+    `An NN Archive means this family by the subtype ${subtypes.map((name) => `\`${name}\``).join(", ")}.`,
+  ];
+}
+
+/** Returns the page of a family. */
+export function pageOf(family: Family): string {
+  const traits = TRAITS[family];
+  const forms = traits.exports.map((name) => {
+    const [shapes, what] = FORMS[name](traits);
+    return `| ${shapes} | ${what} |`;
+  });
+  const lines = [
+    `# ${titleOf(family)}`,
+    "",
+    `\`family: "${family}"\` is for ${NETWORKS[family][0]}. ${HEADS[traits.head]}`,
+    "",
+    "## What its exports look like",
+    "",
+    "| output tensors | what they hold |",
+    "|---|---|",
+    ...forms,
+    "",
+    ...(forms.some((form) => form.includes("C"))
+      ? ["C is the number of classes. Transposed tensors are told apart by shape."]
+      : []),
+    ...scoreLines(traits, forms),
+    ...nameLine(traits),
+    "",
+    "## What preparation it wants",
+    "",
+    preparation(traits.prepare ?? {}),
+    "`decoder.prepare(image)` does this, and a model file's own statement goes over it: [prepare.md](../prepare.md).",
+    "",
+    "## Options",
+    "",
+    ...optionLines(family, traits),
+    "",
+    "[api.md](../api.md) has every option.",
+    "",
+    "## Example",
+    "",
+    "```js",
+    EXAMPLES[family],
+    "```",
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** Returns the page that lists the families. */
+export function indexPage(): string {
+  const rows = FAMILIES.map(
+    (family) => `| [\`${family}\`](${family}.md) | ${NETWORKS[family][0]} | ${HEADS[TRAITS[family].head]} |`,
+  );
+  return [
+    "# Families",
+    "",
+    "Written by `npm run families` from the rows of `src/core/families.ts`. Every example is run by a test.",
+    "",
+    "| `family` | networks | how boxes are made |",
+    "|---|---|---|",
+    ...rows,
+    "",
+  ].join("\n");
+}
+
+/** Every page by its file name. */
+export const pages = (): Map<string, string> =>
+  new Map([
+    ["README.md", indexPage()],
+    ...FAMILIES.map((family) => [`${family}.md`, pageOf(family)] as const),
+  ]);
+
+const folder = new URL("../docs/families/", import.meta.url);
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const isCheck = process.argv.includes("--check");
+  mkdirSync(folder, { recursive: true });
+  const made = pages();
+  const read = (name: string): string | undefined =>
+    existsSync(new URL(name, folder)) ? readFileSync(new URL(name, folder), "utf8") : undefined;
+  const stale = [...made].filter(([name, text]) => read(name) !== text).map(([name]) => name);
+  const strangers = readdirSync(folder).filter((name) => !made.has(name));
+  if (!isCheck) for (const [name, text] of made) writeFileSync(new URL(name, folder), text);
+  if (strangers.length > 0) console.error(`docs/families: no family has ${strangers.join(", ")}`);
+  if (isCheck && stale.length > 0) console.error(`docs/families: run npm run families: ${stale.join(", ")}`);
+  if (strangers.length > 0 || (isCheck && stale.length > 0)) process.exitCode = 1;
+}

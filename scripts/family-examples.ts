@@ -1,0 +1,284 @@
+/**
+ * The example on the page of each family: one object in an otherwise empty tensor. Its place follows from the published
+ * formula, by hand. The last line of an example is what it prints.
+ */
+import type { Family } from "../src/core/families.ts";
+
+interface Example {
+  /** Options besides `family`, as they are written. */
+  readonly options: string;
+  /** Width and height of the picture in pixels. */
+  readonly size: readonly [number, number];
+  /** Makes the tensors. */
+  readonly body: readonly string[];
+  /** What `decode` is given. */
+  readonly outputs: string;
+  readonly prints: string;
+}
+
+const LABELS = 'labels: ["person", "cat"]';
+const INPUT = "inputSize: [64, 64]";
+
+/** Longest line of an example that stays whole. */
+const WIDTH = 110;
+
+/** Writes a statement around fields, on lines of their own if one is too long. */
+function aroundFields(before: string, fields: string, after: string): string {
+  const line = `${before}{ ${fields} }${after}`;
+  if (line.length <= WIDTH) return line;
+  return `${before}{\n  ${fields.replace(/, (?=\w+: )(?![^{]*\})/g, ",\n  ")},\n}${after}`;
+}
+
+/** Returns the code of an example. */
+const exampleOf =
+  ({ options, size, body, outputs, prints }: Example) =>
+  (family: Family): string =>
+    [
+      'import { createDecoder, toPixels } from "boxwright";',
+      "",
+      aroundFields("const decoder = await createDecoder(", `family: "${family}", ${options}`, ");"),
+      "",
+      ...body,
+      `const outputs = ${outputs};`,
+      "",
+      "for (const found of decoder.decode(outputs)) {",
+      `  const { x_min, y_min, x_max, y_max } = toPixels(found, ${size.join(", ")});`,
+      "  const corners = [x_min, y_min, x_max, y_max].map(Math.round);",
+      '  console.log(found.label, found.confidence.toFixed(2), corners.join(" "));',
+      "}",
+      `// ${prints}`,
+    ].join("\n");
+
+const two = (...fields: readonly string[]): string => `{\n  ${fields.join(",\n  ")},\n}`;
+const one = (dims: string): string => `{ output0: { data, dims: ${dims} } }`;
+
+const anchorMap = (anchors: string, more: string, formula: string): Example => ({
+  options: `${LABELS}, ${INPUT}, anchors: [${anchors}]${more}`,
+  size: [64, 64],
+  body: [
+    "// One map with one anchor, [1, 1 x (5 + 2), 2, 2] at stride 32. The cell in column 1, row 0 sees a cat.",
+    `// ${formula}`,
+    "const data = new Float32Array(7 * 4).fill(-20);",
+    "[0, 0, 0, 0, 2.2, 0, 1.4].forEach((value, channel) => (data[channel * 4 + 1] = value));",
+  ],
+  outputs: one("[1, 7, 2, 2]"),
+  prints: "cat 0.72 40 0 56 32",
+});
+
+const squared = exampleOf(
+  anchorMap(
+    "[16, 32]",
+    "",
+    "Centre: (1 + 2 sigmoid(0) - 0.5) x 32 = 48. Width: (2 sigmoid(0))^2 x 16. Score: sigmoid(2.2) x sigmoid(1.4).",
+  ),
+);
+const exponential = (more: string): ((family: Family) => string) =>
+  exampleOf(
+    anchorMap(
+      "[16, 32]",
+      more,
+      "Centre: (1 + sigmoid(0)) x 32 = 48. Width: exp(0) x 16. Score: sigmoid(2.2) x sigmoid(1.4).",
+    ),
+  );
+const softmaxed = exampleOf(
+  anchorMap(
+    "[0.5, 1]",
+    "",
+    "Centre: (1 + sigmoid(0)) x 32 = 48. Width: exp(0) x 0.5 x 32. Score: sigmoid(2.2) x softmax(0, 1.4).",
+  ),
+);
+
+const points = (score: string, formula: string): ((family: Family) => string) =>
+  exampleOf({
+    options: `${LABELS}, ${INPUT}`,
+    size: [64, 64],
+    body: [
+      "// Rows of three maps, 8x8 + 4x4 + 2x2 cells: [1, 84, 5 + 2]. Row 81 is column 1, row 0 at stride 32.",
+      `// Centre: (1 + 0.5) x 32 = 48. Width: exp(log(0.5)) x 32 = 16. ${formula}`,
+      "const data = new Float32Array(84 * 7);",
+      "data.set([0.5, 0.5, Math.log(0.5), 0, 0.9, 0.1, 0.8], 81 * 7);",
+    ],
+    outputs: one("[1, 84, 7]"),
+    prints: `cat ${score} 40 0 56 32`,
+  });
+
+const classRows = exampleOf({
+  options: `${LABELS}, ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// [1, 4 + 2, 84]: centre, size and classes of each cell. One cell sees a cat of 20 x 24 pixels around (32, 16).",
+    "const data = new Float32Array(6 * 84);",
+    "[32, 16, 20, 24, 0.1, 0.72].forEach((value, channel) => (data[channel * 84 + 10] = value));",
+  ],
+  outputs: one("[1, 6, 84]"),
+  prints: "cat 0.72 22 4 42 28",
+});
+
+const endToEnd = exampleOf({
+  options: `${LABELS}, ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// [1, 300, 6]: corners, score and class id of each object.",
+    "const data = new Float32Array(300 * 6);",
+    "data.set([22, 4, 42, 28, 0.72, 1]);",
+  ],
+  outputs: one("[1, 300, 6]"),
+  prints: "cat 0.72 22 4 42 28",
+});
+
+const nanodet = exampleOf({
+  options: `${LABELS}, ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// Rows of three maps: [1, 84, 2 + 4 x 8], classes first. Row 28 is column 4, row 3 at stride 8: centre (36, 28).",
+    "// Each side is a distribution over 0..7 strides. Left and right are 1, top and bottom 2.",
+    "const data = new Float32Array(84 * 34);",
+    "data.set([0.1, 0.72], 28 * 34);",
+    "[1, 2, 1, 2].forEach((bin, side) => (data[28 * 34 + 2 + side * 8 + bin] = 30));",
+  ],
+  outputs: one("[1, 84, 34]"),
+  prints: "cat 0.72 28 12 44 44",
+});
+
+const fastestdet = exampleOf({
+  options: `${LABELS}, ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// One map, [1, 5 + 2, 4, 4]: objectness, box, classes. The cell in column 2, row 1 sees a cat.",
+    "// Centre: (2 + tanh(0)) / 4 x 64 = 32. Width: sigmoid(0) x 64. Score: 0.9^0.6 x 0.8^0.4.",
+    "const data = new Float32Array(7 * 16);",
+    "[0.9, 0, 0, 0, 0, 0.1, 0.8].forEach((value, channel) => (data[channel * 16 + 6] = value));",
+  ],
+  outputs: one("[1, 7, 4, 4]"),
+  prints: "cat 0.86 16 0 48 32",
+});
+
+const detr = exampleOf({
+  options: LABELS,
+  size: [64, 64],
+  body: [
+    "// 100 queries: centre and size in 0..1, and the logits of two classes and of nothing. Query 7 sees a cat.",
+    "const boxes = new Float32Array(100 * 4);",
+    "const logits = new Float32Array(100 * 3).map((_, i) => (i % 3 === 2 ? 10 : 0));",
+    "boxes.set([0.5, 0.25, 0.3125, 0.375], 7 * 4);",
+    "logits.set([0, 3, 0], 7 * 3); // softmax: exp(3) / (exp(3) + 2)",
+  ],
+  outputs: two(
+    "pred_boxes: { data: boxes, dims: [1, 100, 4] }",
+    "logits: { data: logits, dims: [1, 100, 3] }",
+  ),
+  prints: "cat 0.91 22 4 42 28",
+});
+
+const ssd = exampleOf({
+  options: `${LABELS}, ${INPUT}, priors: [0.25, 0.25, 0.75, 0.75], variances: [0.1, 0.1, 0.2, 0.2]`,
+  size: [64, 64],
+  body: [
+    "// One prior: the middle of the picture. Centre: 0.5 + 0.1 x 1.25 x 0.5 = 0.5625. Width: exp(0) x 0.5.",
+    "const boxes = Float32Array.of(1.25, 0, 0, 0);",
+    "const scores = Float32Array.of(0.1, 0.18, 0.72); // background, person, cat",
+  ],
+  outputs: two("boxes: { data: boxes, dims: [1, 1, 4] }", "scores: { data: scores, dims: [1, 1, 3] }"),
+  prints: "cat 0.72 20 16 52 48",
+});
+
+const detectionOutput = exampleOf({
+  options: 'labels: ["background", "person", "cat"]',
+  size: [64, 64],
+  body: [
+    "// [1, 1, 100, 7]: image, class id (0 is the background), score, corners in 0..1. An image of -1 ends the list.",
+    "const data = new Float32Array(100 * 7);",
+    "data.set([0, 2, 0.72, 0.25, 0.125, 0.5, 0.75, -1]);",
+  ],
+  outputs: one("[1, 1, 100, 7]"),
+  prints: "cat 0.72 16 8 32 48",
+});
+
+const postprocess = exampleOf({
+  options: `${LABELS}, roles: { boxes: "a", labels: "b", scores: "c", count: "d" }`,
+  size: [64, 64],
+  body: [
+    "// y_min, x_min, y_max, x_max in 0..1; class ids from the first class; scores; how many there are.",
+    "const tensor = (values, ...dims) => ({ data: Float32Array.from(values), dims });",
+    "const a = tensor([0.125, 0.25, 0.75, 0.5], 1, 1, 4);",
+    "const [b, c, d] = [tensor([1], 1, 1), tensor([0.72], 1, 1), tensor([1], 1)];",
+  ],
+  outputs: "{ a, b, c, d }",
+  prints: "cat 0.72 16 8 32 48",
+});
+
+const blazeface = exampleOf({
+  options: 'labels: ["face"], inputSize: [128, 128]',
+  size: [128, 128],
+  body: [
+    "// 896 priors: offsets in pixels with six keypoints, and logits. The first prior is centred at (4, 4).",
+    "const boxes = new Float32Array(896 * 16);",
+    "const scores = new Float32Array(896).fill(-20);",
+    "boxes.set([28, 12, 20, 24]);",
+    "scores[0] = 2.2; // sigmoid: 0.90",
+  ],
+  outputs: two(
+    "regressors: { data: boxes, dims: [1, 896, 16] }",
+    "classificators: { data: scores, dims: [1, 896, 1] }",
+  ),
+  prints: "face 0.90 22 4 42 28",
+});
+
+const ultraface = exampleOf({
+  options: 'labels: ["face"], inputSize: [320, 240], boxFormat: "xyxy"',
+  size: [320, 240],
+  body: [
+    "// 4,420 boxes that the network decoded, corners in 0..1, and scores of background and face.",
+    "const boxes = new Float32Array(4420 * 4);",
+    "const scores = new Float32Array(4420 * 2);",
+    "boxes.set([0.25, 0.25, 0.5, 0.75]);",
+    "scores.set([0.28, 0.72]);",
+  ],
+  outputs: two("boxes: { data: boxes, dims: [1, 4420, 4] }", "scores: { data: scores, dims: [1, 4420, 2] }"),
+  prints: "face 0.72 80 60 160 180",
+});
+
+const boxes = exampleOf({
+  options: `${LABELS}, ${INPUT}, boxFormat: "xyxy", roles: { boxes: "a", scores: "b", labels: "c" }`,
+  size: [64, 64],
+  body: [
+    "// Corners in pixels of the input, scores, class ids.",
+    "const a = { data: Float32Array.of(22, 4, 42, 28), dims: [1, 1, 4] };",
+    "const b = { data: Float32Array.of(0.72), dims: [1, 1] };",
+    "const c = { data: Float32Array.of(1), dims: [1, 1] };",
+  ],
+  outputs: "{ a, b, c }",
+  prints: "cat 0.72 22 4 42 28",
+});
+
+const BY_FAMILY: { readonly [F in Family]: (family: Family) => string } = {
+  yolov2: softmaxed,
+  yolov3: exponential(""),
+  yolov4: exponential(", scaleXY: [1.05]"),
+  yolov5: squared,
+  yolov7: squared,
+  yolov6r1: points("0.80", "Score: 0.8 of the class."),
+  yolox: points("0.72", "Score: 0.9 x 0.8."),
+  yolov6: classRows,
+  yolov8: classRows,
+  yolov9: classRows,
+  yolov10: endToEnd,
+  yolo11: classRows,
+  yolo12: classRows,
+  yolov13: classRows,
+  yolo26: endToEnd,
+  nanodet,
+  fastestdet,
+  detr,
+  ssd,
+  "ssd-detection-output": detectionOutput,
+  "tflite-postprocess": postprocess,
+  blazeface,
+  ultraface,
+  boxes,
+};
+
+/** The code of each family's example. */
+export const EXAMPLES = Object.fromEntries(
+  Object.entries(BY_FAMILY).map(([family, make]) => [family, make(family as Family)]),
+) as { readonly [F in Family]: string };

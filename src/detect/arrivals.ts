@@ -1,0 +1,67 @@
+/**
+ * Waits for whichever of several promises settles first, again and again. `Promise.race` with a promise that lives as
+ * long as the stream keeps the outcome of every round alive, and with it every image.
+ */
+
+type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+/** A promise that is watched, with its outcome. */
+export class Arrival<T> {
+  readonly promise: Promise<T>;
+  #outcome: Outcome<T> | null = null;
+
+  /** @param settled is called once the outcome is known */
+  constructor(promise: Promise<T>, settled: (arrival: Arrival<T>) => void) {
+    this.promise = promise;
+    promise.then(
+      (value) => {
+        this.#outcome = { value };
+        settled(this);
+      },
+      (error: unknown) => {
+        this.#outcome = { error };
+        settled(this);
+      },
+    );
+  }
+
+  /** Returns the value of a promise that has settled. Throws its error. */
+  take(): T {
+    const outcome = this.#outcome as Outcome<T>;
+    if ("error" in outcome) throw outcome.error;
+    return outcome.value;
+  }
+}
+
+/** The promises of a stream in the order in which they settle, until a signal ends it. */
+export class Arrivals {
+  readonly #signal: AbortSignal | undefined;
+  readonly #settled: unknown[] = [];
+  readonly #wakeUp = (): void => this.#wake?.();
+  #wake: (() => void) | null = null;
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#wakeUp);
+  }
+
+  watch<T>(value: Promise<T> | T): Arrival<T> {
+    return new Arrival(Promise.resolve(value), (arrival) => {
+      this.#settled.push(arrival);
+      this.#wakeUp();
+    });
+  }
+
+  /** Returns the next one that settles. Throws the signal's reason. */
+  async next(): Promise<unknown> {
+    while (this.#settled.length === 0 && !this.#signal?.aborted)
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    if (this.#signal?.aborted) throw this.#signal.reason as Error;
+    return this.#settled.shift();
+  }
+
+  /** Forgets the signal. */
+  end(): void {
+    this.#signal?.removeEventListener("abort", this.#wakeUp);
+  }
+}
