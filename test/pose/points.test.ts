@@ -9,6 +9,8 @@ import { type Detections, toPixels } from "../../src/decode/detections.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { blazeface } from "../../src/core/built-priors.ts";
 import { COCO17_EDGES, COCO17_NAMES, FACE5_NAMES } from "../../src/entries/pose.ts";
+import { compilePlan } from "../../src/entries/node.ts";
+import { loadPlanSync } from "../../src/entries/plan.ts";
 import { engines } from "../support/engines.ts";
 
 type Tensors = Record<string, TensorInput>;
@@ -451,6 +453,26 @@ describe("what a decoder does with points", () => {
   });
 });
 
+test("a plan file holds the boxes of a pose network, and is refused where these need the points", () => {
+  const outputs = { a: { dims: [1, 56, 84] } };
+  const typed: TypedOptions = {
+    family: "yolov8",
+    classes: 1,
+    inputSize: [64, 64],
+    task: "pose",
+    keypoints: [17, 3],
+  };
+  const data = new Float32Array(56 * 84);
+  [32, 20, 10, 8, 0.9].forEach((value, channel) => (data[channel * 84] = value));
+  const loaded = loadPlanSync(compilePlan(typed, { outputs }));
+  const [d] = loaded.decode({ a: { data, dims: [1, 56, 84] } });
+  expect(d).toMatchObject({ x_min: 27 / 64, y_max: 24 / 64 });
+  expect(d.keypoints).toBeUndefined();
+  expect(() => compilePlan({ family: "movenet" }, { outputs: { a: { dims: [1, 1, 17, 3] } } })).toThrow(
+    "got pose: 17 keypoints of x, y and a confidence in 0..1, decoded, 0..1, expected a network whose boxes",
+  );
+});
+
 describe("counts are never guessed", () => {
   const TYPED: TypedOptions = { family: "yolov8", task: "pose", classes: 1, inputSize: [640, 640] };
   const fused = (channels: number): Tensors => ({
@@ -567,6 +589,23 @@ describe("NN Archive", () => {
     ]);
     expect(found.at(0)?.keypoints?.map(({ name }) => name)).toEqual(["head", "tail"]);
     expect(found.edges).toEqual([[0, 1]]);
+  });
+
+  test("rows of YOLO26 and points beside them: decoded, and the confidence is a probability", () => {
+    const metadata = { subtype: "yolo26", n_keypoints: 2, yolo_outputs: ["output_yolo26"] };
+    const decoder = createDecoderSync(archive(metadata, ["output_yolo26", "kpt_output"]));
+    const data = new Float32Array(84 * 6);
+    data.set([10, 10, 30, 30, 0.9, 0.9]);
+    const points = new Float32Array(84 * 6);
+    points.set([20, 12, 0.5, 24, 28, 0.25]);
+    const found = decoder.decode({
+      output_yolo26: { data, dims: [1, 84, 6] },
+      kpt_output: { data: points, dims: [1, 84, 6] },
+    });
+    near(pointsOf(found, 0, [64, 64]), [
+      [20, 12, 0.5],
+      [24, 28, 0.25],
+    ]);
   });
 
   test("a head without keypoints has boxes alone", () => {
