@@ -190,6 +190,28 @@ describe("rows", () => {
     ]);
   });
 
+  test("decoded points of all maps, [1,K,3,N], beside maps of boxes and classes, as RKNN's exports have them", () => {
+    const maps = [8, 4, 2].map((w): [string, TensorInput] => [
+      `output${w}`,
+      mapWith([w, w], [1, 1], [...Array<number>(64).fill(0.5), w === 4 ? 3 : -9], -9),
+    ]);
+    const points = new Float32Array(6 * 84);
+    // Cell (1, 1) of the second map is the row 64 + 5.
+    [30, 20, 0.5, 25, 15, 0.75].forEach((value, k) => (points[k * 84 + 69] = value));
+    const decoder = createDecoderSync(
+      { family: "yolov8", task: "pose", classes: 1, inputSize: SIZE, keypoints: [2, 3] },
+      PLAIN,
+    );
+    const found = decoder.decode({
+      ...Object.fromEntries(maps),
+      points: { data: points, dims: [1, 2, 3, 84] },
+    });
+    near(pointsOf(found, 0, SIZE), [
+      [30, 20, 0.5],
+      [25, 15, 0.75],
+    ]);
+  });
+
   test("MoveNet multipose: y before x, the box behind the points", () => {
     const values = numbers(51, 3).map((x) => (x + 1) / 2);
     const data = [...values, 0.1, 0.2, 0.5, 0.6, 0.7, ...Array<number>(56 * 5).fill(0)];
