@@ -11,6 +11,7 @@ import { blazeface } from "../../src/core/built-priors.ts";
 import { COCO17_EDGES, COCO17_NAMES, FACE5_NAMES } from "../../src/entries/pose.ts";
 import { compilePlan } from "../../src/entries/node.ts";
 import { loadPlanSync } from "../../src/entries/plan.ts";
+import { createTileMerger, tiles } from "../../src/entries/tiles.ts";
 import { engines } from "../support/engines.ts";
 
 type Tensors = Record<string, TensorInput>;
@@ -493,6 +494,33 @@ test("a plan file holds the boxes of a pose network, and is refused where these 
   expect(() => compilePlan({ family: "movenet" }, { outputs: { a: { dims: [1, 1, 17, 3] } } })).toThrow(
     "got pose: 17 keypoints of x, y and a confidence in 0..1, decoded, 0..1, expected a network whose boxes",
   );
+});
+
+test("tiles: a merged detection has the points of its best row, in 0..1 of the picture", () => {
+  const typed: TypedOptions = {
+    family: "yolov8",
+    classes: 1,
+    inputSize: [64, 64],
+    task: "pose",
+    keypoints: [1, 3],
+  };
+  const decoder = createDecoderSync({ ...typed, keypointNames: ["head"] });
+  const seen = (x: number, score: number, point: number): TensorInput => ({
+    data: [x, 32, 16, 16, score, point, 16, 0.5, ...Array<number>(8).fill(0)],
+    dims: [1, 2, 8],
+    order: "rows",
+  });
+  const size = [96, 64] as const;
+  // The object at 40..56 lies in both tiles, which begin at 0 and 32. The second one sees it better.
+  const merger = createTileMerger(size);
+  for (const tile of tiles(size, { tile: 64, overlap: 0.5 }))
+    merger.add(tile, decoder.decode([tile.x === 0 ? seen(48, 0.5, 44) : seen(16, 0.75, 10)]));
+  const found = merger.merge();
+  expect(found.length).toBe(1);
+  near(pointsOf(found, 0, size), [[42, 16, 0.5]]);
+  expect(found.copy().at(0)?.keypoints?.[0].name).toBe("head");
+  merger.clear();
+  expect(merger.merge().keypoints).toBeUndefined();
 });
 
 describe("counts are never guessed", () => {
