@@ -10,14 +10,19 @@ import {
   type Family,
   type FamilyTraits,
   type HeadRule,
+  type PoseFamily,
   TRAITS,
   titleOf,
 } from "../src/core/families.ts";
 import type { PartialRule } from "../src/core/prepare-rule.ts";
 import { EXAMPLES } from "./family-examples.ts";
 
+/** A family of the table of boxes. docs/keypoints.md has those that `boxwright/pose` brings. */
+type BoxFamily = Exclude<Family, PoseFamily>;
+const BOX_FAMILIES = FAMILIES as readonly BoxFamily[];
+
 /** The networks of a family, and what else its user has to know. */
-const NETWORKS: { readonly [F in Family]: readonly [networks: string, ...notes: string[]] } = {
+const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...notes: string[]] } = {
   yolov2: ["YOLOv2 and tiny-YOLOv2"],
   yolov3: ["YOLOv3, YOLOv3-tiny and Yolo-Fastest"],
   yolov4: ["YOLOv4 and YOLOv4-tiny", "`scaleXY`: `scale_x_y` of each map, from the network's .cfg file."],
@@ -152,7 +157,7 @@ function scoreLines(traits: FamilyTraits, forms: readonly string[]): string[] {
   ];
 }
 
-function optionLines(family: Family, traits: FamilyTraits): string[] {
+function optionLines(family: BoxFamily, traits: FamilyTraits): string[] {
   const { head, exports, classes, anchorUnit, endToEnd } = traits;
   const counted =
     classes === undefined ? "`labels`, or `classes`: how many there are." : "`labels` name the classes.";
@@ -183,7 +188,7 @@ function nameLine(traits: FamilyTraits): string[] {
 }
 
 /** Returns the page of a family. */
-export function pageOf(family: Family): string {
+export function pageOf(family: BoxFamily): string {
   const traits = TRAITS[family];
   const forms = traits.exports.map((name) => {
     const [shapes, what] = FORMS[name](traits);
@@ -228,7 +233,7 @@ export function pageOf(family: Family): string {
 
 /** Returns the page that lists the families. */
 export function indexPage(): string {
-  const rows = FAMILIES.map(
+  const rows = BOX_FAMILIES.map(
     (family) => `| [\`${family}\`](${family}.md) | ${NETWORKS[family][0]} | ${HEADS[TRAITS[family].head]} |`,
   );
   return [
@@ -240,6 +245,8 @@ export function indexPage(): string {
     "|---|---|---|",
     ...rows,
     "",
+    "Families of faces, hands and poses come with `boxwright/pose`: [keypoints.md](../keypoints.md).",
+    "",
   ].join("\n");
 }
 
@@ -247,7 +254,7 @@ export function indexPage(): string {
 export const pages = (): Map<string, string> =>
   new Map([
     ["README.md", indexPage()],
-    ...FAMILIES.map((family) => [`${family}.md`, pageOf(family)] as const),
+    ...BOX_FAMILIES.map((family) => [`${family}.md`, pageOf(family)] as const),
   ]);
 
 const folder = new URL("../docs/families/", import.meta.url);

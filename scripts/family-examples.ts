@@ -2,7 +2,7 @@
  * The example on the page of each family: one object in an otherwise empty tensor. Its place follows from the published
  * formula, by hand. The last line of an example is what it prints.
  */
-import type { Family } from "../src/core/families.ts";
+import type { Family, PoseFamily } from "../src/core/families.ts";
 
 interface Example {
   /** Options besides `family`, as they are written. */
@@ -251,7 +251,7 @@ const boxes = exampleOf({
   prints: "cat 0.72 22 4 42 28",
 });
 
-const BY_FAMILY: { readonly [F in Family]: (family: Family) => string } = {
+const BY_FAMILY: { readonly [F in Exclude<Family, PoseFamily>]: (family: Family) => string } = {
   yolov2: softmaxed,
   yolov3: exponential(""),
   yolov4: exponential(", scaleXY: [1.05]"),
@@ -281,4 +281,4 @@ const BY_FAMILY: { readonly [F in Family]: (family: Family) => string } = {
 /** The code of each family's example. */
 export const EXAMPLES = Object.fromEntries(
   Object.entries(BY_FAMILY).map(([family, make]) => [family, make(family as Family)]),
-) as { readonly [F in Family]: string };
+) as { readonly [F in Exclude<Family, PoseFamily>]: string };

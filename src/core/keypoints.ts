@@ -27,7 +27,21 @@ export const COCO17_NAMES = [
   "right ankle",
 ] as const;
 
-/** The usual skeleton over the keypoints of COCO. */
+/**
+ * The usual skeleton over the keypoints of COCO.
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ * import { COCO17_EDGES, COCO17_NAMES } from "boxwright/pose";
+ *
+ * const decoder = createDecoderSync({
+ *   family: "yolov8", task: "pose", classes: 1, inputSize: [64, 64],
+ *   keypoints: [17, 3], keypointNames: COCO17_NAMES, edges: COCO17_EDGES,
+ * });
+ * const data = new Float32Array(56 * 84);
+ * [32, 20, 10, 8, 0.9, 16, 48, 0.75].forEach((value, channel) => (data[channel * 84] = value));
+ * for (const { keypoints = [] } of decoder.decode({ output0: { data, dims: [1, 56, 84] } }))
+ *   console.log(keypoints[0]); // {"x":0.25,"y":0.75,"confidence":0.75,"name":"nose"}
+ */
 export const COCO17_EDGES: Edges = [
   [15, 13],
   [13, 11],

@@ -23,7 +23,12 @@ const MOST_BYTES = 0x7fff0000;
 /** Throws if a plan needs more memory than there can be. */
 export function checkSize(bytes: number, Kind: new (message: string) => Error): void {
   if (bytes > MOST_BYTES)
-    refuse("memory", `${bytes} bytes`, `at most ${MOST_BYTES}: fewer boxes or classes, or a lower maxDetections`, Kind);
+    refuse(
+      "memory",
+      `${bytes} bytes`,
+      `at most ${MOST_BYTES}: fewer boxes or classes, or a lower maxDetections`,
+      Kind,
+    );
 }
 
 /**

@@ -53,6 +53,10 @@ export function compilePlan(
     gathers: false,
     scalarOnly,
   });
+  if (plan.task?.isNeeded)
+    throw new TensorError(
+      `got ${plan.task.about}, expected a network whose boxes need no more than the kernel: a plan file has nothing else`,
+    );
   checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));
   writeImage({ memory, plan, layout }, settled);

@@ -7,6 +7,7 @@ import type { TensorInput } from "../../src/core/tensor.ts";
 import { type Decoder, createDecoderSync } from "../../src/decode/decoder.ts";
 import type { Detection } from "../../src/decode/detections.ts";
 import "../../src/entries/pose.ts";
+import { suppressDetections } from "../../src/entries/suppress.ts";
 import { engines } from "../support/engines.ts";
 import { type Row, describeShared, fixtures, foldersIn, readBytes } from "../support/shared-data.ts";
 
@@ -190,6 +191,26 @@ function recordedCases(folder: string, models: readonly string[]): void {
   });
 }
 
+function weightedCase(folder: string): void {
+  const at = join(folder, "blazeface_short", "astronaut");
+  test("blazeface_short: boxes and points of MediaPipe's weighted suppression", () => {
+    const meta = readPacked(at, "meta.json") as { outputs: readonly Output[] };
+    const { weighted } = readPacked(at, "expected.json") as { weighted: { detections: readonly PointRow[] } };
+    const decoder = createDecoderSync(RECORDED["blazeface_short"].options, {
+      confidenceThreshold: 0.5,
+      conventions: { set: "ultralytics", clamp: "none", nms: "none", gate: ">=" },
+    });
+    const outputs = meta.outputs.filter(({ name }) => RECORDED["blazeface_short"].outputs?.includes(name));
+    const found = decoder.decode(tensorsIn(at, outputs));
+    const merged = suppressDetections(found, { method: "weighted", iouThreshold: 0.3 });
+    expectPoints(merged.toArray(), weighted.detections, [1, 1], 2e-6);
+    expect(merged.copy().at(0)?.keypoints?.[0].name).toBe("right eye");
+    // Every other method leaves the points of the row.
+    const hard = suppressDetections(found, { method: "hard", iouThreshold: 0.3 });
+    expect(hard.at(0)?.keypoints).toEqual(found.at(0)?.keypoints);
+  });
+}
+
 function movenetCase(folder: string): void {
   const at = join(folder, "movenet_lightning_192", "astronaut");
   test.each(engines)("movenet_lightning_192 (%s)", (engine) => {
@@ -232,10 +253,12 @@ describeShared("all golden and recorded points", (data) => {
   );
   recordedCases(join(data, "recorded-beyond"), Object.keys(RECORDED));
   movenetCase(join(data, "recorded-beyond"));
+  weightedCase(join(data, "recorded-beyond"));
 });
 
 describe("some of them", () => {
   goldenCases(join(fixtures, "beyond", "heads"), ["pose_26", "pose_v8_2d_3cls"]);
   recordedCases(join(fixtures, "beyond", "recorded"), ["yunet_2026may_320", "blazeface_short"]);
   movenetCase(join(fixtures, "beyond", "recorded"));
+  weightedCase(join(fixtures, "beyond", "recorded"));
 });

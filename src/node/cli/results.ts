@@ -75,9 +75,17 @@ function cocoOf({ image, width, height, detections }: ImageResult, labels: reado
   const image_id = /^\d+$/.test(stem) ? Number(stem) : stem;
   return detections
     .map((d) => {
-      const { x, y, width: w, height: h } = toPixels(d, width ?? 1, height ?? 1);
-      const bbox = [x, y, w, h].map((value) => Math.round(value * 1000) / 1000);
-      return JSON.stringify({ image_id, category_id: categoryOf(d, labels), bbox, score: d.confidence });
+      const { x, y, width: w, height: h, keypoints } = toPixels(d, width ?? 1, height ?? 1);
+      const rounded = (value: number): number => Math.round(value * 1000) / 1000;
+      return JSON.stringify({
+        image_id,
+        category_id: categoryOf(d, labels),
+        bbox: [x, y, w, h].map(rounded),
+        ...(keypoints && {
+          keypoints: keypoints.flatMap((p) => [rounded(p.x), rounded(p.y), rounded(p.confidence)]),
+        }),
+        score: d.confidence,
+      });
     })
     .join(",\n");
 }
