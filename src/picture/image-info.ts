@@ -145,9 +145,9 @@ function tiffOrientation(view: DataView, tiff: number, end: number): number | nu
 }
 
 /**
- * Returns a photo without EXIF: a JPEG without its APP1 segments, a PNG without eXIf. Browsers turn a photo by its EXIF,
- * and rasterisers do not. Without EXIF all of them show the stored picture, which the SVG then turns. Place and camera
- * stay private too.
+ * Returns a photo without EXIF: a JPEG without its APP1 segments, a PNG without eXIf. Browsers turn a photo by its
+ * EXIF, and rasterisers do not. Without EXIF all of them show the stored picture, which the SVG then turns. Place and
+ * camera stay private too.
  */
 export function withoutExif(bytes: Uint8Array): Uint8Array {
   const out = new Uint8Array(bytes.length);
