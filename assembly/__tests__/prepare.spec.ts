@@ -89,7 +89,7 @@ function begin(): void {
 /** Unpacks one row, and returns its pixels. */
 function unpacked(format: i32, width: i32, source: usize, u: usize, v: usize): usize {
   begin();
-  const to = room(<usize>width << 2);
+  const to = room((<usize>width) << 2);
   set(J_FORMAT, format);
   set(J_SOURCE, source);
   set(J_U, u);
@@ -99,7 +99,7 @@ function unpacked(format: i32, width: i32, source: usize, u: usize, v: usize): u
   set(J_ROWS, 1);
   set(J_SOURCE_STRIDE, <usize>width * 3);
   set(J_PIXELS, to);
-  set(J_PIXEL_STRIDE, <usize>width << 2);
+  set(J_PIXEL_STRIDE, (<usize>width) << 2);
   unpack(job);
   return to;
 }
@@ -118,7 +118,7 @@ function wrongYuv(to: usize, width: i32, format: i32, source: usize, u: usize, v
   let wrong = 0;
   for (let x = 0; x < width; x++) {
     const pair = <usize>(x >> 1);
-    const y = load<u8>(format == FORMAT_YUYV ? source + (<usize>x << 1) : source + x);
+    const y = load<u8>(format == FORMAT_YUYV ? source + ((<usize>x) << 1) : source + x);
     let cb = load<u8>(u + pair);
     let cr = load<u8>(v + pair);
     if (format == FORMAT_NV12) {
@@ -130,7 +130,7 @@ function wrongYuv(to: usize, width: i32, format: i32, source: usize, u: usize, v
       cr = load<u8>(source + (pair << 2) + 3);
     }
     for (let c = 0; c < 3; c++) {
-      const got = <f64>load<u8>(to + (<usize>x << 2) + c);
+      const got = <f64>load<u8>(to + ((<usize>x) << 2) + c);
       if (Math.abs(got - yuv(<f64>y, <f64>cb, <f64>cr, c)) > 1) wrong++;
     }
   }
@@ -175,16 +175,16 @@ describe("unpack", () => {
 function resampling(kind: i32, columns: i32, rows: i32, width: i32): usize {
   begin();
   // Two columns share their weights: the pixel behind the last one is read.
-  const from = noise(<usize>((columns + 1) * rows) << 2);
+  const from = noise((<usize>((columns + 1) * rows)) << 2);
   set(J_KIND, kind);
   set(J_PIXELS, from);
-  set(J_PIXEL_STRIDE, <usize>(columns + 1) << 2);
+  set(J_PIXEL_STRIDE, (<usize>(columns + 1)) << 2);
   set(J_WIDTH, width);
   set(J_LAST, 1);
-  set(J_XTAB, room(<usize>width << 3));
+  set(J_XTAB, room((<usize>width) << 3));
   set(J_YTAB, room(12));
-  set(J_SCRATCH, room(<usize>width << 4));
-  set(J_RESAMPLED, room(<usize>width << 2));
+  set(J_SCRATCH, room((<usize>width) << 4));
+  set(J_RESAMPLED, room((<usize>width) << 2));
   memory.fill(load<u32>(job + (J_YTAB << 2)), 0, 12);
   return from;
 }
@@ -265,7 +265,7 @@ function wrongElements(width: i32, log: i32, isTogether: bool): i32 {
   const step = isTogether ? 3 : 1;
   const pad = 5;
   const rowBytes = ((width + pad) * step) << log;
-  const from = noise(<usize>(width * rows) << 2);
+  const from = noise((<usize>(width * rows)) << 2);
   const values = room(<usize>(768 << log));
   for (let i = 0; i < 768; i++) {
     if (log == ELEMENT_F32) store<f32>(values + (i << 2), <f32>(i & 255) / <f32>255);
