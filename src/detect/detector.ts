@@ -404,10 +404,12 @@ class SessionDetector implements Detector {
 
   async *detectAll(
     frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>,
-    { signal }: { readonly signal?: AbortSignal } = {},
+    options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Detections, void, undefined> {
-    this.#enter("detectAll");
+    const signal = (options as typeof options | null)?.signal;
+    // Before the detector counts as busy: it stays free if there is nothing to iterate over.
     const source = iteratorOf(frames);
+    this.#enter("detectAll");
     const arrivals = new Arrivals(signal);
     try {
       if (this.#session.overlaps) yield* this.#overlapped(source, arrivals);
@@ -499,11 +501,20 @@ function iteratorOf(frames: Iterable<DetectorImage> | AsyncIterable<DetectorImag
     AsyncIterable<DetectorImage> & Iterable<DetectorImage>
   >;
   const open: (() => unknown) | undefined = later ?? now;
-  if (typeof open !== "function")
-    return refuse(
-      "detectAll",
-      show(frames),
-      "something to iterate over: a list, a generator or a stream of images",
+  const expected = "something to iterate over: a list, a generator or a stream of images";
+  if (typeof open !== "function" || typeof frames === "string")
+    return refuse("detectAll", show(frames), expected);
+  let source: Partial<Images> | null;
+  try {
+    source = open.call(frames) as Partial<Images> | null;
+  } catch (error) {
+    // A stream that somebody reads already.
+    throw new TensorError(
+      `detectAll: ${mismatch(`${show(frames)} that does not open (${(error as Error).message})`, expected)}`,
+      { cause: error },
     );
-  return open.call(frames) as Images;
+  }
+  if (typeof source?.next !== "function")
+    return refuse("detectAll", `${show(frames)} whose iterator has no next()`, expected);
+  return source as Images;
 }

@@ -2,7 +2,13 @@
  * `boxwright/plan`: decodes by a plan file that `boxwright compile` made. Half as large as `boxwright`, which reads
  * configs.
  */
-export { type LoadOptions, type PlanDecoder, loadPlan, loadPlanSync } from "../planfile/decoder.ts";
+export {
+  type LoadOptions,
+  type PlanDecoder,
+  type PlanReceivable,
+  loadPlan,
+  loadPlanSync,
+} from "../planfile/decoder.ts";
 export type { Best } from "../decode/best.ts";
 export { type Detection, type DetectionFields, Detections, toPixels } from "../decode/detections.ts";
 export type { EngineName } from "../core/engine-name.ts";

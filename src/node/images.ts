@@ -22,7 +22,7 @@ const MOST_MEGABYTES = 4096;
 const JPEG_QUALITY = 92;
 
 /**
- * Reads a PNG or JPEG. A camera's JPEG may lie on its side: the pixels stand upright.
+ * Reads a PNG or JPEG. A camera's photo may lie on its side: the pixels stand upright.
  * @param where name of the file in error messages
  * @throws DrawError if the bytes are no such image or are damaged, or the package for the format is missing
  */

@@ -68,7 +68,10 @@ export class Packet implements Envelope, PacketContent {
    * @param detectionsOf makes columns of records
    * @throws PacketError if the packet is from another config; TensorError if its tensors do not fit the decoder's
    */
-  detectionsBy(decoder: PacketDecoder, detectionsOf: DetectionsOf): Detections {
+  detectionsBy(
+    decoder: Pick<PacketDecoder, "configHash" | "decode">,
+    detectionsOf: DetectionsOf,
+  ): Detections {
     const own = decoder.configHash;
     need(
       this.config === null || own === null || this.config === own,

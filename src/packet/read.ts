@@ -3,7 +3,7 @@ import type { StorageOrder } from "../core/tensor.ts";
 import type { DetectionFields } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { type Attributes, type PacketKind, checkAttributes, envelopeOf, eventType } from "./envelope.ts";
-import { need } from "./error.ts";
+import { type PacketErrorKind, need } from "./error.ts";
 import { Packet } from "./packet.ts";
 import { endOfObject, parse, textOf } from "./text.ts";
 import { CLASSES, type PacketTensor, type WireArray, type WireType } from "./wire.ts";
@@ -15,8 +15,6 @@ export interface PacketOptions {
 }
 
 const NAMES = /* @__PURE__ */ Object.keys(CLASSES);
-/** More classes than any network has. */
-const MAX_CLASSES = 2 ** 20;
 
 /**
  * Reads a packet. Tensors are views of `bytes` if those begin at a multiple of 8 in memory, and are copied else.
@@ -67,11 +65,25 @@ function ownAttributes(given: Record<string, unknown>, prefix: string, kind: Pac
   return checkAttributes(given, prefix, "foreign", true);
 }
 
-/** Reads a frame. `decode` checks how it was resized. */
-export function readFrame(given: unknown): Frame | null {
-  if (!given) return null;
+/**
+ * Reads a frame. `decode` checks how it was resized.
+ * @param kind of the PacketError; null throws a RangeError, also for a way of resizing that no receiver knows
+ */
+export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreign"): Frame | null {
+  if ((given ?? null) === null) return null;
   const frame = given as Frame;
-  need(frame.width > 0 && frame.height > 0, "frame", frame, "width and height");
+  const { width, height, resize, placed = [0, 0, 1, 1] } = frame;
+  need(
+    placed?.length === 4 &&
+      [width, height].concat(placed).every(Number.isFinite) &&
+      width > 0 &&
+      height > 0 &&
+      (kind !== null || /^(stretch|crop|letterbox(-topleft)?)$/.test(resize)),
+    "frame",
+    frame,
+    "width, height, resize",
+    kind,
+  );
   return frame;
 }
 
@@ -80,7 +92,8 @@ function checkRecord(d: Partial<DetectionFields> | null, i: number): void {
   need(
     [confidence, x_min, y_min, x_max, y_max].every(Number.isFinite) &&
       id >= 0 &&
-      id < MAX_CLASSES &&
+      // More classes than any network has.
+      id < 2 ** 20 &&
       id % 1 === 0 &&
       typeof label === "string",
     `data.detections[${i}]`,
@@ -166,7 +179,7 @@ function readHead(output: unknown, i: number, { length }: readonly unknown[]): T
     "that of its shape",
   );
   need(
-    [scale, zeroPoint].every(Number.isFinite) && place >= 0 && place < length && place % 1 === 0,
+    isScale(scale, zeroPoint) && place >= 0 && place < length && place % 1 === 0,
     `${where}.parameters`,
     p,
     "numbers",
@@ -197,6 +210,10 @@ function valuesOf(data: unknown, datatype: string, count: number, where: string)
   );
   return CLASSES[datatype].from(datatype.endsWith("INT64") ? list.map(BigInt) : list);
 }
+
+/** True for quantisation that a decoder takes. A scale of 0 is none. */
+export const isScale = (scale: number, zeroPoint: number): boolean =>
+  [scale, zeroPoint].every(Number.isFinite) && scale >= 0;
 
 /** Returns bytes as elements: a view where their address allows, else a copy. */
 function viewOf(datatype: string, bytes: Uint8Array): WireArray {

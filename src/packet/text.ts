@@ -19,8 +19,7 @@ export function textOf(bytes: Uint8Array): string {
   if (typeof TextDecoder === "function")
     return (decoder ??= new TextDecoder("utf-8", { fatal: true })).decode(bytes.slice());
   let escaped = "";
-  for (const b of bytes)
-    escaped += b < 128 && b !== 37 ? String.fromCharCode(b) : `%${(b + 256).toString(16).slice(1)}`;
+  for (const b of bytes) escaped += `%${(b + 256).toString(16).slice(1)}`;
   return decodeURIComponent(escaped);
 }
 
@@ -33,22 +32,18 @@ export function parse(text: () => string): unknown {
   }
 }
 
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPEN = 123;
-const CLOSE = 125;
-
 /** Returns the index behind the JSON object that the bytes begin with: 0 if there is none, -1 if it does not end. */
 export function endOfObject(bytes: Uint8Array): number {
-  if (bytes[0] !== OPEN) return 0;
   let depth = 0;
   let isText = false;
   for (let i = 0; i < bytes.length; i++) {
     const c = bytes[i];
-    if (c === QUOTE) isText = !isText;
-    else if (isText) i += c === BACKSLASH ? 1 : 0;
-    else if (c === OPEN) depth++;
-    else if (c === CLOSE && --depth === 0) return i + 1;
+    // Quote, backslash, braces.
+    if (c === 34) isText = !isText;
+    else if (isText) i += c === 92 ? 1 : 0;
+    else if (c === 123) depth++;
+    else if (c === 125) depth--;
+    if (depth === 0) return i > 0 ? i + 1 : 0;
   }
   return -1;
 }

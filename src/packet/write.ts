@@ -7,6 +7,7 @@ import type { Outputs } from "../decode/inputs.ts";
 import { type Attributes, type PacketAbout, attributesOf } from "./envelope.ts";
 import { need } from "./error.ts";
 import type { PacketDecoder } from "./packet.ts";
+import { isScale, readFrame } from "./read.ts";
 import { asciiJson } from "./text.ts";
 import { CLASSES, type WireArray } from "./wire.ts";
 
@@ -22,7 +23,7 @@ import { CLASSES, type WireArray } from "./wire.ts";
  * @param about `id`, `source`, `subject` and `time` of the frame
  * @param into memory to write to, at an address that is a multiple of 8; without it, or if it is too short, new memory
  * @returns the packet's bytes: all of the new memory, or the beginning of `into`
- * @throws RangeError if `about` or a tensor is wrong; TensorError as `decode`
+ * @throws RangeError if `about`, the frame or a tensor is wrong; TensorError as `decode`
  * @example
  * import { createDecoderSync } from "boxwright";
  * import { fromPacket, toPacket } from "boxwright/packet";
@@ -46,6 +47,7 @@ export function toPacket(
   into?: Uint8Array,
 ): Uint8Array {
   const { config } = decoder;
+  readFrame(frame, null);
   const isFound = "classIds" in outputs;
   const isRaw = !isFound && config.outputFormat !== "detection";
   const attributes = attributesOf(isRaw ? "raw" : "detection", about, decoder.configHash);
@@ -108,43 +110,46 @@ function rawPacket(
 }
 
 function partOf(name: string, t: TensorInput, place: number, known?: string | null): Part {
-  const { data: given, dims, type, scale, zeroPoint: zero_point = 0, order } = t ?? {};
-  const data = (Array.isArray(given) ? Float32Array.from(given as number[]) : given) as WireArray;
-  const datatype = datatypeOf(data, type ?? known ?? "");
+  const { data, dims, type, scale, zeroPoint, order } = t ?? {};
+  const isList = Array.isArray(data);
+  const datatype = datatypeOf(data, type ?? (isList ? "f32" : (known ?? "")));
+  const isFloat = datatype?.[0] === "F";
   need(
-    datatype && data.length === dims?.reduce?.((n, d) => n * d, 1),
+    datatype &&
+      // Halves are bits, and 64 bits are no numbers of a list.
+      !(isList && /64|P16/.test(datatype)) &&
+      data?.length === dims?.reduce?.((n, d) => n * d, 1) &&
+      (isFloat ? !zeroPoint && (scale || 1) === 1 : isScale(scale ?? 0, zeroPoint ?? 0)),
     `tensor "${name}"`,
-    [type, data?.length, dims],
-    "a typed array that fits type and dims",
+    [type, data?.length, dims, scale],
+    "an array that fits type, dims and scale",
     null,
   );
+  const array = (isList ? CLASSES[datatype].from(data as number[]) : data) as WireArray;
   // JSON leaves out what is undefined.
   const parameters = {
-    binary_data_size: data.byteLength,
-    ...(scale && !/F/.test(datatype) ? { scale, zero_point } : {}),
+    binary_data_size: array.byteLength,
+    ...(scale && !isFloat ? { scale, zero_point: zeroPoint ?? 0 } : {}),
     order: order ?? undefined,
     place,
   };
-  return { head: { name, shape: dims, datatype, parameters }, data };
+  return { head: { name, shape: dims, datatype, parameters }, data: array };
 }
 
 /**
- * Returns the datatype of an array, or undefined if the wire has none. A stated type decides between types of the same
- * bytes: f16 and i16, u8 and i8.
+ * Returns the datatype of an array or of a list of numbers, or undefined if the wire has none. A stated type decides
+ * between types of the same bytes, f16 and i16, u8 and i8, and says all of a list.
  */
-function datatypeOf(data: WireArray | undefined, stated: string): string | undefined {
-  const width = data?.BYTES_PER_ELEMENT ?? 0;
-  // Types of one and of two bytes differ in the first letter.
-  const letter = width < 3 && /^[fiu]/i.test(stated) && stated[0].toUpperCase();
-  const kind = Object.prototype.toString
-    .call(data)
-    .slice(8, -1)
-    .replace("Float16", "Uint16")
-    .replace("Clamped", "");
-  for (const name in CLASSES) {
-    const ArrayOf = CLASSES[name];
-    if (letter ? name[0] === letter && ArrayOf.BYTES_PER_ELEMENT === width : ArrayOf.name === kind)
-      return name;
-  }
+function datatypeOf(data: unknown, stated: string): string | undefined {
+  const [own] = Object.prototype.toString.call(data).slice(8).replace("Big", "");
+  const isList = own === "A" && (data as unknown[]).every((x) => typeof x === "number");
+  const width = isList
+    ? Number(/\d*$/.exec(stated)) / 8 || 4
+    : (data as WireArray | undefined)?.BYTES_PER_ELEMENT;
+  // Bits of f16 stand in a Uint16Array.
+  let letter = own + width === "U2" ? "F" : own;
+  if ((isList || (width as number) < 3) && /^[fiu]/i.test(stated)) letter = stated[0].toUpperCase();
+  for (const name in CLASSES)
+    if (name[0] === letter && CLASSES[name].BYTES_PER_ELEMENT === width) return name;
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** Reads the size of a PNG or JPEG from its header, and removes EXIF from a JPEG. */
+/** Reads size and orientation of a PNG or JPEG, and removes EXIF. */
 import { showJson } from "../core/json.ts";
 import { isBytes } from "../core/tensor.ts";
 import { DrawError } from "./drawn.ts";
@@ -18,8 +18,8 @@ export interface ImageInfo {
 const LARGEST_SIDE = 65535;
 
 /**
- * Returns format and size of a PNG or JPEG, read from its header. A camera's JPEG may lie on its side: width and height
- * are those of the upright photo.
+ * Returns format and size of a PNG or JPEG, read from its header. A camera's photo may lie on its side: width and
+ * height are those of the upright photo.
  * @param where name of the file in error messages
  * @throws DrawError if the bytes are neither a PNG nor a JPEG
  * @example
@@ -46,7 +46,7 @@ export function imageInfo(bytes: Uint8Array, where = "photo"): ImageInfo {
 function readHeader(bytes: Uint8Array, where: string): ImageInfo {
   const view = viewOf(bytes);
   if (bytes.length >= 24 && view.getUint32(0) === 0x89504e47 && view.getUint32(4) === 0x0d0a1a0a)
-    return { mime: "image/png", width: view.getUint32(16), height: view.getUint32(20), orientation: 1 };
+    return pngInfo(view);
   if (bytes.length >= 4 && view.getUint16(0) === 0xffd8) return jpegInfo(view, where);
   const start = Array.from(bytes.subarray(0, 8), (b) => b.toString(16).padStart(2, "0")).join(" ");
   const got = start === "" ? "an empty file" : `a file that begins with ${start}`;
@@ -55,6 +55,34 @@ function readHeader(bytes: Uint8Array, where: string): ImageInfo {
 
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Returns size and orientation of a PNG. The chunk eXIf holds EXIF as a JPEG does. */
+function pngInfo(view: DataView): ImageInfo {
+  let orientation = 1;
+  for (const { isExif, at, length } of pngChunks(view))
+    if (isExif) orientation = tiffOrientation(view, at + 8, at + 8 + length) ?? orientation;
+  return uprightInfo("image/png", view.getUint32(16), view.getUint32(20), orientation);
+}
+
+/** Yields the chunks of a PNG: a length, a name, the data and a checksum. */
+function* pngChunks(view: DataView): Generator<{ isExif: boolean; at: number; length: number }> {
+  for (let at = 8; at + 12 <= view.byteLength;) {
+    const length = view.getUint32(at);
+    if (at + 12 + length > view.byteLength) return;
+    yield { isExif: view.getUint32(at + 4) === 0x65584966, at, length };
+    at += 12 + length;
+  }
+}
+
+const uprightInfo = (
+  mime: ImageInfo["mime"],
+  width: number,
+  height: number,
+  orientation: number,
+): ImageInfo =>
+  orientation >= 5
+    ? { mime, width: height, height: width, orientation }
+    : { mime, width, height, orientation };
 
 /** Marker of the segments that hold EXIF, among other things. */
 const APP1 = 0xe1;
@@ -69,14 +97,7 @@ function jpegInfo(view: DataView, where: string): ImageInfo {
   for (const { marker, at, length } of jpegSegments(view)) {
     if (marker === APP1) orientation = exifOrientation(view, at + 4, length - 2) ?? orientation;
     if (!isFrameHeader(marker) || length < 7) continue;
-    const [storedHeight, storedWidth] = [view.getUint16(at + 5), view.getUint16(at + 7)];
-    const liesOnSide = orientation >= 5;
-    return {
-      mime: "image/jpeg",
-      width: liesOnSide ? storedHeight : storedWidth,
-      height: liesOnSide ? storedWidth : storedHeight,
-      orientation,
-    };
+    return uprightInfo("image/jpeg", view.getUint16(at + 7), view.getUint16(at + 5), orientation);
   }
   throw new DrawError(
     `${where}: got a JPEG without a frame header, expected a whole file: is the file cut short?`,
@@ -102,11 +123,15 @@ function* jpegSegments(view: DataView): Generator<{ marker: number; at: number; 
   }
 }
 
-/** Returns tag 0x0112 of the first directory of "Exif\0\0" + TIFF, or null. */
-function exifOrientation(view: DataView, at: number, length: number): number | null {
-  if (length < 14 || view.getUint32(at) !== 0x45786966 || view.getUint16(at + 4) !== 0) return null;
-  const tiff = at + 6;
-  const end = at + length;
+/** Returns the orientation that "Exif\0\0" + TIFF state, or null. */
+const exifOrientation = (view: DataView, at: number, length: number): number | null =>
+  length < 14 || view.getUint32(at) !== 0x45786966 || view.getUint16(at + 4) !== 0
+    ? null
+    : tiffOrientation(view, at + 6, at + length);
+
+/** Returns tag 0x0112 of the first directory of a TIFF, or null. */
+function tiffOrientation(view: DataView, tiff: number, end: number): number | null {
+  if (end - tiff < 8) return null;
   const isLittle = view.getUint16(tiff) === 0x4949;
   const directory = tiff + view.getUint32(tiff + 4, isLittle);
   if (directory + 2 > end) return null;
@@ -120,8 +145,9 @@ function exifOrientation(view: DataView, at: number, length: number): number | n
 }
 
 /**
- * Returns a JPEG without its APP1 segments. Browsers turn a photo by its EXIF, and rasterisers do not. Without EXIF
- * all of them show the stored picture, which the SVG then turns. Place and camera stay private too.
+ * Returns a photo without EXIF: a JPEG without its APP1 segments, a PNG without eXIf. Browsers turn a photo by its
+ * EXIF, and rasterisers do not. Without EXIF all of them show the stored picture, which the SVG then turns. Place and
+ * camera stay private too.
  */
 export function withoutExif(bytes: Uint8Array): Uint8Array {
   const out = new Uint8Array(bytes.length);
@@ -131,11 +157,14 @@ export function withoutExif(bytes: Uint8Array): Uint8Array {
     out.set(bytes.subarray(from, to), length);
     length += to - from;
   };
-  for (const segment of jpegSegments(viewOf(bytes))) {
-    if (segment.marker !== APP1) continue;
-    keep(segment.at);
-    from = segment.at + 2 + segment.length;
-  }
+  const drop = (at: number, size: number): void => {
+    keep(at);
+    from = at + size;
+  };
+  const view = viewOf(bytes);
+  if (bytes[0] === 0xff) {
+    for (const { marker, at, length: size } of jpegSegments(view)) if (marker === APP1) drop(at, size + 2);
+  } else for (const { isExif, at, length: size } of pngChunks(view)) if (isExif) drop(at, size + 12);
   keep(bytes.length);
   return out.subarray(0, length);
 }

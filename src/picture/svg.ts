@@ -55,7 +55,7 @@ export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options:
 
 function photoElement(photo: Uint8Array, info: ImageInfo): string {
   const { width, height, matrix } = storedAs(info);
-  const data = toBase64(info.mime === "image/jpeg" ? withoutExif(photo) : photo);
+  const data = toBase64(withoutExif(photo));
   const transform = matrix === null ? "" : ` transform="${matrix}"`;
   return `<image width="${width}" height="${height}"${transform} href="data:${info.mime};base64,${data}"/>`;
 }

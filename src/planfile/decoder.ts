@@ -7,7 +7,7 @@ import type { EngineName } from "../core/engine-name.ts";
 import { ConfigError, type ConfigProblem, TensorError, mismatch, refuse } from "../core/errors.ts";
 import { type TensorInput, type TensorSpec, few, show, specOf } from "../core/tensor.ts";
 import { type Best, findBest, recordsOf } from "../decode/best.ts";
-import { type Detections, detectionsIn } from "../decode/detections.ts";
+import { type Detections, detectionsIn, detectionsOf } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { EmptyFrames, Notes, noteOfEmptied, noteOfNotFinite } from "../decode/frame-notes.ts";
 import {
@@ -68,11 +68,26 @@ export interface PlanDecoder {
    */
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
   /**
+   * Returns the detections of a packet, as `Decoder.receive` does. A plan file does not name its config, so packets of
+   * every config are taken; raw ones have to have the plan's tensors.
+   * @throws TensorError if the tensors are not those of the plan; PacketError if the packet's frame is not valid
+   */
+  receive(packet: PlanReceivable): Detections;
+  /**
    * Changes thresholds between frames. The confidence threshold is part of the plan. For a stricter one take the
    * leading detections: they are sorted best first.
    * @throws RangeError for an unknown name or value. Nothing has changed then
    */
   update(thresholds: Omit<Update, "confidenceThreshold">): void;
+}
+
+/** A packet of `boxwright/packet`, which knows how it becomes detections. */
+export interface PlanReceivable {
+  /** Returns the detections, decoded by `decoder` if the packet is raw. `columnsOf` makes columns of records. */
+  detectionsBy(
+    decoder: Pick<PlanDecoder, "decode"> & { readonly configHash: null },
+    columnsOf: typeof detectionsOf,
+  ): Detections;
 }
 
 /**
@@ -225,6 +240,14 @@ class FileDecoder implements PlanDecoder {
 
   get best(): Best | null {
     return this.#best === undefined ? (this.#best = findBest(this.#ready, true)) : this.#best;
+  }
+
+  receive(packet: PlanReceivable): Detections {
+    if (typeof (packet as PlanReceivable | null)?.detectionsBy !== "function")
+      refuse("receive", show(packet), "what fromPacket(bytes) of boxwright/packet returned");
+    const decode = (outputs?: Outputs | TensorInput, frame?: Frame): Detections =>
+      this.decode(outputs, frame);
+    return packet.detectionsBy({ decode, configHash: null }, detectionsOf);
   }
 
   #decode<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (ready: Ready) => R): R {

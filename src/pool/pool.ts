@@ -2,11 +2,11 @@
 import { availableParallelism } from "node:os";
 import { type RecordableHistogram, createHistogram } from "node:perf_hooks";
 import { type ResourceLimits, Worker } from "node:worker_threads";
-import { mismatch } from "../core/errors.ts";
+import { TensorError, isRefusal, mismatch, refuse } from "../core/errors.ts";
 import { type TensorInput, show } from "../core/tensor.ts";
 import { Detections, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
-import type { Outputs } from "../decode/inputs.ts";
+import { type Outputs, asOutputs } from "../decode/inputs.ts";
 import {
   type PoolNetwork,
   type Reply,
@@ -117,8 +117,8 @@ interface Thread {
 /**
  * Decoders over worker threads. Made by `createPool`.
  *
- * Memory is transferred to a thread and back, or shared; it is never cloned. After `decode(stream, bytes)` the bytes
- * belong to the pool until the result is there. A part of larger memory is copied once, and counted.
+ * Memory of arrays is transferred to a thread and back, or shared; it is never cloned. After `decode(stream, bytes)`
+ * the bytes belong to the pool until the result is there. A part of larger memory is copied once, and counted.
  */
 export class DecoderPool {
   readonly #queue: number;
@@ -184,12 +184,12 @@ export class DecoderPool {
   ): Promise<PoolResult | null> {
     return new Promise((resolve, reject) => {
       this.#checkOpen();
-      const { network = 0 } = about;
-      if (!(network in this.#networks))
+      const { network = 0, frame: size } = (about as typeof about | null) ?? {};
+      if (!Object.hasOwn(this.#networks, network) || typeof network !== "number")
         throw new RangeError(
           `network: ${mismatch(show(network), `an index below ${this.#networks.length}`)}`,
         );
-      const work = workOf(frame, about.frame);
+      const work = workOf(frame, size);
       if (this.#streams.waitingOf(stream) >= this.#queue) this.#makeRoom(stream);
       this.#counts.in++;
       this.#counts.waiting++;
@@ -255,15 +255,15 @@ export class DecoderPool {
 
   #send(thread: Thread, job: Job<PoolResult>): void {
     const id = this.#nextId++;
-    const { work, copied } = owned(job.work);
-    this.#counts.copied += copied ? 1 : 0;
     thread.jobs.set(id, job);
     thread.worker.ref();
     try {
+      // The memory of a frame that waits is the caller's still: another frame may have taken it along.
+      const { work, copied } = owned(checkMemory(job.work));
       post(thread, { id, work, index: job.network }, transferable(arraysOf(work)));
+      this.#counts.copied += copied ? 1 : 0;
     } catch (error) {
-      // The frame's memory cannot be transferred: a WebAssembly memory, or one that is detached.
-      this.#fail(thread, id, error as Error);
+      this.#fail(thread, id, refusalOf(error as Error));
     }
   }
 
@@ -284,6 +284,11 @@ export class DecoderPool {
     const thread: Thread = { worker, jobs: new Map(), added: new Map(), labels: [] };
     worker.on("message", (reply: Reply) => this.#receive(thread, reply));
     worker.on("error", (error: Error) => this.#restart(thread, error));
+    // An answer that cannot be read names no frame, so the thread's frames would wait forever.
+    worker.on("messageerror", (error: Error) => {
+      this.#restart(thread, error);
+      void worker.terminate();
+    });
     // A thread that ends without an error, by process.exit() in it.
     worker.on("exit", () => this.#restart(thread, new Error("the thread ended")));
     return thread;
@@ -373,6 +378,15 @@ const post = ({ worker }: Thread, request: Request, transfer: ArrayBuffer[]): vo
   worker.postMessage(request, transfer);
 };
 
+/** Returns the error of a frame that could not be sent. Those of `postMessage` do not say what to do. */
+const refusalOf = (error: Error): Error =>
+  isRefusal(error)
+    ? error
+    : new TensorError(
+        `frame: ${mismatch(`what no thread can take (${error.message})`, "plain data in memory that can be transferred: copy what lies in a WebAssembly memory")}`,
+        { cause: error },
+      );
+
 function whole(name: string, value: number): number {
   if (!(Number.isInteger(value) && value > 0))
     throw new RangeError(`${name}: ${mismatch(show(value), "a whole number of 1 or more")}`);
@@ -384,31 +398,69 @@ function percentiles(histogram: RecordableHistogram): Percentiles {
   return { p50, p90, p99, max: histogram.count > 0 ? histogram.max / 1000 : 0 };
 }
 
-/** Returns a frame as plain data: tensors of runtimes have methods, which no message carries. */
+/**
+ * Returns a frame as plain data: tensors of runtimes have methods, which no message carries. A decoder checks the
+ * tensors in the thread, so fields stay as they are.
+ */
 function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): Work {
-  if (ArrayBuffer.isView(given)) return { bytes: given as Uint8Array };
-  const list = Array.isArray(given)
-    ? (given as readonly TensorInput[])
-    : Object.entries(given).map(([name, t]) =>
-        Object.assign(Object.create(t as object) as TensorInput, { name }),
-      );
-  const tensors = list.map(({ name, data, dims, type, scale, zeroPoint, order }) => ({
-    ...(name === undefined ? {} : { name }),
-    data: ArrayBuffer.isView(data) ? data : Float32Array.from(data as ArrayLike<number>),
-    dims: Array.from(dims),
-    ...(type === undefined ? {} : { type }),
-    ...(scale === undefined ? {} : { scale }),
-    ...(zeroPoint === undefined ? {} : { zeroPoint }),
-    ...(order === undefined ? {} : { order }),
-  }));
-  return { tensors, ...(frame === undefined ? {} : { frame }) };
+  if (ArrayBuffer.isView(given)) {
+    if (given.BYTES_PER_ELEMENT !== 1) refuse("frame", show(given), "a Uint8Array with a packet, or outputs");
+    return checkMemory({ bytes: given as Uint8Array });
+  }
+  const outputs = asOutputs(given);
+  const list = Array.isArray(outputs)
+    ? (outputs as readonly (TensorInput | null)[]).map((t) => [t?.name, t] as const)
+    : Object.entries(outputs as { readonly [name: string]: TensorInput | null });
+  const tensors = list.map(([name, t]) => {
+    if (typeof t !== "object" || t === null) refuse(`tensor "${name ?? ""}"`, show(t), "{data, dims}");
+    const { data, dims, type, scale, zeroPoint, order } = t;
+    const fields = { name, data, dims, type, scale, zeroPoint, order };
+    return Object.fromEntries(
+      Object.entries(fields).filter(([, value]) => value !== undefined),
+    ) as unknown as TensorInput;
+  });
+  return checkMemory({ tensors, ...(frame === undefined ? {} : { frame }) });
 }
 
-/** Returns a frame whose arrays are all of their memory, or shared: only such memory is transferred. */
+/** Throws if an array of a frame has lost its memory, by a transfer to this pool or to another thread. */
+function checkMemory(work: Work): Work {
+  if ("bytes" in work) refuseDetached("packet", work.bytes);
+  else for (const { name, data } of work.tensors) refuseDetached(`tensor "${name ?? ""}"`, data);
+  return work;
+}
+
+function refuseDetached(where: string, data: unknown): void {
+  if (ArrayBuffer.isView(data) && isDetached(data.buffer))
+    refuse(
+      where,
+      "an array whose memory was transferred before",
+      "memory that is the caller's: result.bytes and result.tensors give it back",
+    );
+}
+
+/** True for memory that was transferred. Node 20 has no `detached`. */
+function isDetached(buffer: ArrayBufferLike): boolean {
+  if (buffer.byteLength > 0) return false;
+  try {
+    return new Uint8Array(buffer).length > 0;
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * Returns a frame whose arrays are all of their memory, or shared: only such memory is transferred. Lists of numbers
+ * stay as they are.
+ */
 function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
   let copied = false;
   const own = <T extends Uint8Array>(data: T): T => {
-    if (!(data.buffer instanceof ArrayBuffer) || data.byteLength === data.buffer.byteLength) return data;
+    if (
+      !ArrayBuffer.isView(data) ||
+      !(data.buffer instanceof ArrayBuffer) ||
+      data.byteLength === data.buffer.byteLength
+    )
+      return data;
     copied = true;
     return data.slice() as T;
   };

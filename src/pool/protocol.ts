@@ -72,6 +72,8 @@ export const transferable = (arrays: readonly { readonly buffer: ArrayBufferLike
   ...new Set(arrays.map(({ buffer }) => buffer).filter((b): b is ArrayBuffer => b instanceof ArrayBuffer)),
 ];
 
-/** Returns the arrays of a frame. */
+/** Returns the arrays of a frame. Lists of numbers have no memory to take along. */
 export const arraysOf = (work: Work): readonly Uint8Array[] =>
-  "bytes" in work ? [work.bytes] : work.tensors.map((t) => t.data as Uint8Array);
+  "bytes" in work
+    ? [work.bytes]
+    : work.tensors.map((t) => t.data as Uint8Array).filter((data) => ArrayBuffer.isView(data));

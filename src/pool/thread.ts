@@ -23,6 +23,10 @@ export function serve(port: MessagePort): void {
     }
     port.postMessage(answer.reply, transferable(answer.arrays));
   });
+  // A request that cannot be read names no frame: end the thread, so that the pool fails its frames.
+  port.on("messageerror", (error) => {
+    throw error;
+  });
 }
 
 /** A reply, and the arrays whose memory goes with it. */

@@ -130,7 +130,10 @@ function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
 function checkModels(models: readonly ModelBoxes[]): void {
   if (!Array.isArray(models) || models.length === 0)
     refuse("models", show(models), "a list of {boxes, scores}, one for each model", RangeError);
-  models.forEach(({ boxes, scores, classIds, weight = 1 }: ModelBoxes, i) => {
+  models.forEach((model: ModelBoxes | null, i) => {
+    if (typeof model !== "object" || model === null)
+      refuse(`models[${i}]`, show(model), "{boxes, scores}", RangeError);
+    const { boxes, scores, classIds, weight = 1 } = model;
     if (!(weight > 0 && weight < Infinity))
       refuse(`models[${i}].weight`, show(weight), "a number above 0", RangeError);
     checkLengths(boxes, scores, classIds ?? null, 4);

@@ -171,6 +171,8 @@ const METHODS: Readonly<
 
 /** Checks each option that is given by its rule. Throws a RangeError for a name without a rule. */
 export function checkOptions(given: object, rules: Readonly<Record<string, Rule>>, of = ""): void {
+  if (typeof given !== "object" || (given as object | null) === null)
+    refuse("options", show(given), `an object with some of ${Object.keys(rules).join(", ")}`, RangeError);
   for (const [name, value] of Object.entries(given)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (rule === undefined)

@@ -42,10 +42,19 @@ function pairOf(
 export const sizeOf = (size: readonly [number, number]): readonly [number, number] =>
   pairOf("size", Array.isArray(size) ? size : NaN, isCount, "[width, height] of the picture in whole pixels");
 
+/** More tiles than any picture is run in: a plan of so many takes megabytes. */
+const MOST_TILES = 100_000;
+
+/** Returns pixels from tile to tile. A step of 0 would never arrive. */
+const stepOf = (tile: number, overlap: number): number => Math.max(1, tile - Math.floor(overlap * tile));
+
+/** Returns the count of tiles of one axis. */
+const countOf = (length: number, tile: number, overlap: number): number =>
+  1 + Math.max(0, Math.ceil((length - tile) / stepOf(tile, overlap)));
+
 /** Returns where the tiles of one axis begin. The last one is moved back, so that it ends where the picture ends. */
 function beginnings(length: number, tile: number, overlap: number): number[] {
-  // A step of 0 would never arrive.
-  const step = Math.max(1, tile - Math.floor(overlap * tile));
+  const step = stepOf(tile, overlap);
   const found = [0];
   for (let end = tile; end < length; end = found[found.length - 1] + tile)
     found.push(Math.min(found[found.length - 1] + step, length - tile));
@@ -56,7 +65,7 @@ function beginnings(length: number, tile: number, overlap: number): number[] {
  * Plans tiles over a picture, row by row, as SAHI does: neighbours share the overlap, and the last tile of a row or
  * column is moved back to the border. A picture smaller than a tile is one tile of its own size.
  * @param size width and height of the picture in pixels
- * @throws RangeError for sizes that are no whole pixels and overlaps outside of 0 to 1
+ * @throws RangeError for sizes that are no whole pixels, overlaps outside of 0 to 1, and more than 100,000 tiles
  * @example
  * import { tiles } from "boxwright/tiles";
  *
@@ -74,6 +83,14 @@ export function tiles(size: readonly [number, number], options: TileOptions): re
   const tile = pairOf("tile", options.tile, isCount, "a whole number of pixels, or [width, height]");
   const shared = pairOf("overlap", overlap, isPart, "a part of a tile from 0 to below 1, or [x, y]");
   if (typeof whole !== "boolean") refuse("whole", show(whole), "true or false", RangeError);
+  const count = countOf(width, tile[0], shared[0]) * countOf(height, tile[1], shared[1]);
+  if (count > MOST_TILES)
+    refuse(
+      "tile",
+      `${count} tiles of ${tile.join("x")} for ${width}x${height}`,
+      `at most ${MOST_TILES}: larger tiles or less overlap`,
+      RangeError,
+    );
   const columns = beginnings(width, tile[0], shared[0]);
   const rows = beginnings(height, tile[1], shared[1]);
   const plan: Tile[] = rows.flatMap((y) =>

@@ -211,7 +211,8 @@ class Solver {
         distance[j] = rest;
         before[j] = from;
       }
-      if (distance[j] < step) {
+      // Among equals take a free column, where the path ends. Else boxes on one spot cost the cube of their count.
+      if (distance[j] < step || (distance[j] === step && rowAt[j] < 0 && rowAt[next] >= 0)) {
         step = distance[j];
         next = j;
       }

@@ -16,7 +16,12 @@ export interface TrackerInput {
 }
 
 export class Frame {
+  /** Count of detections that have an area. Filters divide by width and height, so the others take no part. */
   length = 0;
+  /** Count of all detections that were given. */
+  given = 0;
+  /** Place of each detection among those that were given. */
+  places = new Int32Array(0);
   /** Time since the first frame, in frames of the nominal rate. */
   time = 0;
   /** Time since the frame before, in the same unit. */
@@ -33,7 +38,8 @@ export class Frame {
    */
   read(given: TrackerInput, size: readonly [number, number] | null, perClass: boolean): void {
     const n = lengthOf(given, perClass);
-    this.length = 0;
+    this.length = this.given = 0;
+    this.places = room(this.places, n);
     this.boxes = room(this.boxes, n * 4);
     this.scores = room(this.scores, n);
     this.classIds = room(this.classIds, n);
@@ -47,18 +53,33 @@ export class Frame {
       if (!Number.isFinite(x) || !Number.isFinite(y))
         refuse(`boxes[${i}]`, `${show(x)}, ${show(y)}`, "finite coordinates", RangeError);
       largest = Math.max(largest, Math.abs(x), Math.abs(y));
-      this.boxes[i] = x * width;
-      this.boxes[i + 1] = y * height;
     }
     checkUnit(n, largest, size);
+    let count = 0;
     for (let i = 0; i < n; i++) {
       if (!(scores[i] <= 1 && scores[i] >= 0))
         refuse(`scores[${i}]`, show(scores[i]), "a confidence in 0..1", RangeError);
-      this.scores[i] = scores[i];
-      this.classIds[i] = perClass ? (classIds as ArrayLike<number>)[i] : 0;
+      for (let k = 0; k < 4; k += 2) {
+        this.boxes[count * 4 + k] = boxes[i * 4 + k] * width;
+        this.boxes[count * 4 + k + 1] = boxes[i * 4 + k + 1] * height;
+      }
+      if (!hasArea(this.boxes, count * 4)) continue;
+      this.scores[count] = scores[i];
+      this.classIds[count] = perClass ? (classIds as ArrayLike<number>)[i] : 0;
+      this.places[count++] = i;
     }
-    this.length = n;
+    this.length = count;
+    this.given = n;
   }
+}
+
+/** Sides whose product, quotient and squares stay numbers: 1e-9 to 1e9 pixels. */
+const MOST_PIXELS = 1e9;
+
+function hasArea(boxes: Float64Array, i: number): boolean {
+  const width = boxes[i + 2] - boxes[i];
+  const height = boxes[i + 3] - boxes[i + 1];
+  return Math.min(width, height) >= 1 / MOST_PIXELS && Math.max(width, height) <= MOST_PIXELS;
 }
 
 const hasLength = (x: unknown, length: number): boolean =>

@@ -24,7 +24,8 @@ export interface Tracker {
   /**
    * Takes the detections of the next frame. Call it for frames without detections too.
    * @param seconds time of the frame on any clock; later than the frame before
-   * @returns the id of each detection in their order, from 1 up; 0: none yet. The next call overwrites them.
+   * @returns the id of each detection in their order, from 1 up; 0: none yet, or a box without area. The
+   * next call overwrites them.
    * @throws RangeError for a frame out of order and for columns that do not fit. The tracker then stays as it was.
    */
   update(detections: TrackerInput, seconds: number): Int32Array;
@@ -93,16 +94,17 @@ class MethodTracker implements Tracker {
   private answer(frame: Frame): Int32Array {
     const { running, options } = this;
     const { tracks, shownBoxes } = running;
-    const ids = this.viewOf(frame.length);
-    this.boxes = room(this.boxes, frame.length * 4);
+    const ids = this.viewOf(frame.given);
+    this.boxes = room(this.boxes, frame.given * 4);
     const { boxes } = this;
     ids.fill(0);
-    boxes.fill(0, 0, frame.length * 4);
+    boxes.fill(0, 0, frame.given * 4);
     const width = options.size === null ? 1 : options.size[0];
     const height = options.size === null ? 1 : options.size[1];
     for (let row = 0; row < tracks.length; row++) {
-      const d = tracks.detection[row];
-      if (d < 0 || !running.isShown(row, frame)) continue;
+      const own = tracks.detection[row];
+      if (own < 0 || !running.isShown(row, frame)) continue;
+      const d = frame.places[own];
       ids[d] = tracks.id[row];
       for (let i = 0; i < 4; i += 2) {
         boxes[d * 4 + i] = shownBoxes[row * 4 + i] / width;

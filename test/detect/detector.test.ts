@@ -263,6 +263,17 @@ describe("detectAll", () => {
     runs[0].fail(new Error("out of memory"));
     await expect(first).rejects.toThrow("out of memory");
     await expect(detector.detectAll([3 as unknown as DetectorImage]).next()).rejects.toThrow("image: got 3");
+    for (const wrong of [5, "photo.png", {}, { [Symbol.iterator]: () => ({}) }])
+      await expect(detector.detectAll(wrong as unknown as []).next()).rejects.toThrow(
+        /detectAll: got .*, expected something to iterate over/,
+      );
+    const locked = new ReadableStream();
+    locked.getReader();
+    await expect(detector.detectAll(locked as unknown as []).next()).rejects.toThrow(
+      /detectAll: got a ReadableStream that does not open \(.*\), expected something to iterate over/,
+    );
+    // The detector is not busy with what never began.
+    expect(await detector.detectAll([]).next()).toMatchObject({ done: true });
     await expect(detector.detectAll(null as unknown as []).next()).rejects.toThrow(
       "detectAll: got null, expected something to iterate over",
     );

@@ -3,7 +3,8 @@ import { drawPng, rasterise } from "../../src/node/raster.ts";
 import { colourOf } from "../../src/picture/colours.ts";
 import { imageInfo } from "../../src/picture/image-info.ts";
 import { drawSvg } from "../../src/picture/svg.ts";
-import { box, exif, jpeg, photo, pixels, png, rects, rgb } from "../support/pictures.ts";
+import { readPixels, upright } from "../../src/node/images.ts";
+import { box, exif, jpeg, photo, pixels, png, rects, rgb, turnedPng } from "../support/pictures.ts";
 
 test("draws boxes at their coordinates, in the colour of their class", async () => {
   const out = pixels(await drawPng(png(640, 640), [box(0.5, 0.25, 0.9, 0.75, { class_id: 2 })]));
@@ -50,6 +51,16 @@ test.each(["chelsea.png", "coffee.jpg"])("keeps the size of %s, or takes another
     width: width * 2,
     height: height * 2,
   });
+});
+
+test("reads a turned PNG upright, as the JPEG of the same orientation", async () => {
+  const plain = photo("chelsea.png");
+  const stored = await readPixels(plain, "photo");
+  for (let orientation = 1; orientation <= 8; orientation++) {
+    const turned = await readPixels(turnedPng(plain, orientation), "photo");
+    expect(turned).toEqual(upright(stored, orientation));
+    if (orientation >= 5) expect([turned.width, turned.height]).toEqual([300, 451]);
+  }
 });
 
 test("draws a turned photo upright, for all eight orientations of EXIF", async () => {

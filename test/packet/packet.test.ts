@@ -104,6 +104,48 @@ test("wide tensors stand first on the wire and in their own place behind it", ()
   expect(wire).toEqual(["INT64", "FP64", "FP32", "FP32", "FP16", "INT16", "UINT8", "UINT8", "INT8"]);
 });
 
+test("a list carries its type, and decodes as in this process", () => {
+  const normalised = { ...config, coordinates: "normalised" };
+  const numbers = Array.from({ length: 5 * 84 }, (_, i) =>
+    i % 84 === 0 ? [64, 40, 20, 16, 120][i / 84] : 0,
+  );
+  const types = [
+    ["int8", "int8"],
+    ["u8", "uint8"],
+    ["i16", "int16"],
+    ["int", "int32"],
+    ["uint32", "uint32"],
+  ] as const;
+  for (const [type, wire] of types) {
+    const list = { output0: { data: numbers, dims: [1, 5, 84], type, scale: 1 / 128 } };
+    const expected = createDecoderSync(normalised).decode(list, frame).copy();
+    const packet = fromPacket(toPacket(createDecoderSync(normalised), list, frame, about));
+    expect(packet.tensors[0]).toMatchObject({ type: wire, scale: 1 / 128, zeroPoint: 0 });
+    expect(Array.from(packet.tensors[0].data as Int8Array)).toEqual(numbers);
+    expect(createDecoderSync(normalised).receive(packet).toArray()).toEqual(expected.toArray());
+  }
+  const floats = fromPacket(
+    toPacket(decoder, { output0: { data: numbers, dims: [1, 5, 84] } }, frame, about),
+  );
+  expect(floats.tensors[0].type).toBe("fp32");
+});
+
+test("times: the epoch, leap seconds (RFC 3339, 5.8), before the epoch", () => {
+  const times = [
+    "1970-01-01T00:00:00Z",
+    "1990-12-31T23:59:60Z",
+    "1990-12-31T15:59:60-08:00",
+    "2016-12-31T23:59:60.500Z",
+    "1937-01-01T12:00:27.87+00:20",
+  ];
+  for (const time of times) {
+    expect(fromPacket(toPacket(decoder, outputs, null, { ...about, time })).time).toBe(time);
+    expect(fromPacket(toPacket(decoder, decoder.decode(outputs), null, { ...about, time })).time).toBe(time);
+  }
+  const epoch = fromPacket(toPacket(decoder, outputs, null, { ...about, time: new Date(0) }));
+  expect(epoch.time).toBe("1970-01-01T00:00:00.000Z");
+});
+
 test("bytes at an odd address are copied, and decode alike", () => {
   const bytes = toPacket(decoder, outputs, frame, about);
   const moved = new Uint8Array(bytes.length + 1).subarray(1);

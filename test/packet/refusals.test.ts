@@ -165,7 +165,9 @@ describe("foreign", () => {
   });
 
   test("a frame that no decoder can undo", () => {
-    const packet = fromPacket(toPacket(decoder, outputs, { ...frame, resize: "fold" } as never, about));
+    const bytes = Buffer.from(toPacket(decoder, outputs, { ...frame, resize: "crop" }, about));
+    bytes.write("fold", bytes.indexOf("crop"));
+    const packet = fromPacket(Uint8Array.from(bytes));
     expect(errorOf(() => decoder.receive(packet)).message).toMatch(/foreign: frame: got resize "fold"/);
   });
   test("what is no Uint8Array", () => {
@@ -185,7 +187,9 @@ describe("toPacket refuses what a reader would refuse", () => {
     [{ id: undefined }, "about.id: got null"],
     [{ source: "a\nb" }, 'about.source: got "a'],
     [{ time: "yesterday" }, 'about.time: got "yesterday'],
-    [{ time: new Date(NaN) }, "Invalid time value"],
+    [{ time: new Date(NaN) }, 'about.time: got "null"'],
+    [{ time: 0 }, "about.time: got 0"],
+    [{ time: "2026-01-31T12:00:61Z" }, 'about.time: got "2026'],
     [{ sequence: -1 }, 'about.sequence: got "00000000000000-1'],
     [{ sequence: 1.5 }, "about.sequence"],
     [{ traceparent: "00-x" }, 'about.traceparent: got "00-x'],
@@ -195,16 +199,52 @@ describe("toPacket refuses what a reader would refuse", () => {
     expect(run).toThrow(message);
   });
   test.each([
-    [{ data: new Float32Array(3), dims: [4] }, 'tensor "a": got [null,3,[4]]'],
+    [{ data: new Float32Array(3), dims: [4] }, 'tensor "a": got [null,3,[4]'],
     [{ data: new Float32Array(3) }, 'tensor "a"'],
     [{ data: ["a", "b"], dims: [3] }, 'tensor "a"'],
     [{ data: null, dims: [1] }, 'tensor "a"'],
     [{ data: new Uint16Array(1), dims: [1], type: "uint16" }, 'tensor "a": got ["uint16"'],
     [null, 'tensor "a"'],
+    // A scale of floats would be lost, and one that is none would be refused far away.
+    [{ data: [1, 2], dims: [2], scale: 0.5 }, 'tensor "a": got [null,2,[2],0.5'],
+    [{ data: new Float32Array(2), dims: [2], scale: 0.5 }, 'tensor "a": got [null,2,[2],0.5'],
+    [{ data: new Float32Array(2), dims: [2], zeroPoint: 3 }, 'tensor "a"'],
+    [{ data: new Int8Array(2), dims: [2], scale: -1 }, 'tensor "a"'],
+    [{ data: new Int8Array(2), dims: [2], scale: NaN }, 'tensor "a"'],
+    [{ data: new Int8Array(2), dims: [2], scale: 0.5, zeroPoint: Infinity }, 'tensor "a"'],
+    [{ data: ["1", "2"], dims: [2] }, 'tensor "a"'],
+    [{ data: [1, 2], dims: [2], type: "f16" }, 'tensor "a": got ["f16"'],
+    [{ data: [1, 2], dims: [2], type: "i64" }, 'tensor "a": got ["i64"'],
   ])("tensor %j", (tensor, message) => {
     const run = (): unknown => toPacket(decoder, { a: tensor } as never, frame, about);
     expect(run).toThrow(RangeError);
     expect(run).toThrow(message);
+  });
+  test("an array whose memory was transferred", () => {
+    const data = new Float32Array(5 * 84);
+    structuredClone(data, { transfer: [data.buffer] });
+    const run = (): unknown => toPacket(decoder, { output0: { data, dims: [1, 5, 84] } }, frame, about);
+    expect(run).toThrow('tensor "output0": got [null,0,[1,5,84]');
+  });
+  test.each([
+    [{ ...frame, width: 0 }],
+    [{ ...frame, height: NaN }],
+    [{ ...frame, width: Infinity }],
+    [{ ...frame, width: "1280" }],
+    [{ ...frame, resize: "fold" }],
+    [{ ...frame, resize: undefined }],
+    [{ ...frame, placed: [0, 0, 64] }],
+    [{ ...frame, placed: [0, NaN, 64, 36] }],
+    [{ ...frame, placed: null }],
+    [{ ...frame, placed: { length: 4 } }],
+    [[frame]],
+    [false],
+  ])("frame %j, raw and decoded", (wrong) => {
+    for (const given of [outputs, decoder.decode(outputs, frame).copy()]) {
+      const run = (): unknown => toPacket(decoder, given, wrong as never, about);
+      expect(run).toThrow(RangeError);
+      expect(run).toThrow(/^frame: got .*, expected /);
+    }
   });
   test("no about", () => {
     expect(() => toPacket(decoder, outputs, frame, undefined as never)).toThrow(/about.id: got null/);

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DrawError } from "../../src/picture/drawn.ts";
-import { imageInfo } from "../../src/picture/image-info.ts";
+import { imageInfo, withoutExif } from "../../src/picture/image-info.ts";
 import { drawSvg } from "../../src/picture/svg.ts";
-import { exif, jpeg, photo, png } from "../support/pictures.ts";
+import { exif, jpeg, photo, png, turnedPng } from "../support/pictures.ts";
 
 test("reads the size of PNG and JPEG", () => {
   expect(imageInfo(photo("chelsea.png"))).toEqual({
@@ -37,6 +37,20 @@ test("returns the upright size of a photo that lies on its side", () => {
   });
   expect(imageInfo(jpeg(640, 480, exif(6)))).toMatchObject({ width: 480, height: 640, orientation: 6 });
   expect(imageInfo(jpeg(640, 480, exif(77)))).toMatchObject({ width: 640, orientation: 1 });
+});
+
+test("a PNG with eXIf lies on its side as a JPEG does (PNG, third edition, 11.3.4.4)", () => {
+  const plain = png(640, 480);
+  const at = (orientation: number, little?: boolean) => imageInfo(turnedPng(plain, orientation, little));
+  expect(at(1)).toEqual({ mime: "image/png", width: 640, height: 480, orientation: 1 });
+  expect(at(3, false)).toMatchObject({ width: 640, height: 480, orientation: 3 });
+  expect(at(6)).toMatchObject({ width: 480, height: 640, orientation: 6 });
+  expect(at(77)).toMatchObject({ width: 640, orientation: 1 });
+  // The picture stands turned in an SVG: viewers must not turn it again.
+  expect(Buffer.from(withoutExif(turnedPng(plain, 6)))).toEqual(Buffer.from(plain));
+  expect(drawSvg(turnedPng(plain, 6), [])).toContain("matrix(0 1 -1 0 480 0)");
+  for (let n = 24; n < 100; n++)
+    expect(imageInfo(turnedPng(plain, 6).subarray(0, n)).mime, String(n)).toBe("image/png");
 });
 
 test("skips filling bytes and other segments", () => {

@@ -140,6 +140,24 @@ describe("rows whose length is around that of vectors", () => {
 });
 
 describe("into", () => {
+  test("shares no byte with the image", () => {
+    const { buffer } = new Uint8Array(4 * 4 * 4 + 3 * 16 * 4);
+    const image = { data: new Uint8Array(buffer, 0, 64), width: 4, height: 4 };
+    const behind = new Float32Array(buffer, 64, 48);
+    expect(prepareImage(image, { size: [4, 4] }, { into: behind }).tensor.data).toBe(behind);
+    const rule = { size: [4, 4], type: "u8" } as const;
+    for (const [from, to] of [
+      [0, 0],
+      [47, 0],
+      [0, 47],
+      [100, 60],
+    ]) {
+      const own = { ...image, data: new Uint8Array(buffer, from, 64) };
+      expect(() => prepareImage(own, rule, { into: new Uint8Array(buffer, to, 48) })).toThrow(
+        "into: got memory that the image lies in, expected an array that shares no byte with the image",
+      );
+    }
+  });
   const image = flat(8, 8, 255);
   test("is written and handed back; without it the memory is new each time", () => {
     const into = new Float32Array(3 * 16);

@@ -8,6 +8,7 @@ import { compilePlan } from "../../src/planfile/write.ts";
 import { crc32 } from "../../src/core/crc32.ts";
 import { ConfigError, type Detections, TensorError, createDecoderSync } from "../../src/entries/index.ts";
 import { compilePlan as compileBytes } from "../../src/entries/node.ts";
+import { fromPacket, toPacket } from "../../src/entries/packet.ts";
 import { type LoadOptions, loadPlan, loadPlanSync } from "../../src/entries/plan.ts";
 import * as F from "../../src/planfile/format.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
@@ -682,4 +683,23 @@ describe("what frames show", () => {
     );
     expect(load({ onNote: undefined as never, fresh: undefined as never }).decode(frame(0.5)).length).toBe(1);
   });
+});
+
+test("packets decode by a plan file as by a config, raw and decoded", () => {
+  const tensors = { output0: { data: ROWS, dims: [1, ROWS.length / 6, 6] } };
+  const local = createDecoderSync(CONFIG);
+  const frame = { width: 128, height: 64, resize: "letterbox" } as const;
+  const about = { id: "1", source: "/devices/7" };
+  const found = local.decode(tensors, frame).copy();
+  expect(found.length).toBeGreaterThan(0);
+  const decoder = loadPlanSync(planOf(CONFIG, tensors));
+  for (const given of [tensors, found]) {
+    const received = decoder.receive(fromPacket(toPacket(local, given, frame, about)));
+    expect(received.toArray()).toEqual(found.toArray());
+  }
+  const other = { output0: { data: new Float32Array(12), dims: [1, 2, 6] } };
+  expect(() => decoder.receive(fromPacket(toPacket(local, other, frame, about)))).toThrow(TensorError);
+  expect(() => decoder.receive(new Uint8Array(4) as never)).toThrow(
+    /got Uint8Array .*expected what fromPacket/,
+  );
 });

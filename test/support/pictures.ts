@@ -12,22 +12,33 @@ const CRC = Uint32Array.from({ length: 256 }, (_, n) => {
   return n;
 });
 
+function chunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const out = Buffer.alloc(body.length + 8);
+  out.writeUInt32BE(data.length);
+  out.set(body, 4);
+  let crc = -1;
+  for (const byte of body) crc = CRC[(crc ^ byte) & 255] ^ (crc >>> 8);
+  out.writeUInt32BE(~crc >>> 0, body.length + 4);
+  return out;
+}
+
+/** Returns a PNG with the chunk eXIf behind its header: the TIFF of EXIF, without what goes before it in a JPEG. */
+export const turnedPng = (plain: Uint8Array, orientation: number, little = true): Uint8Array =>
+  new Uint8Array(
+    Buffer.concat([
+      plain.subarray(0, 33),
+      chunk("eXIf", exif(orientation, little).subarray(10)),
+      plain.subarray(33),
+    ]),
+  );
+
 /** A PNG of one colour, by the letter of the format. */
 export function png(
   width: number,
   height: number,
   [r, g, b]: readonly number[] = [128, 128, 128],
 ): Uint8Array {
-  const chunk = (type: string, data: Uint8Array) => {
-    const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
-    const out = Buffer.alloc(body.length + 8);
-    out.writeUInt32BE(data.length);
-    out.set(body, 4);
-    let crc = -1;
-    for (const byte of body) crc = CRC[(crc ^ byte) & 255] ^ (crc >>> 8);
-    out.writeUInt32BE(~crc >>> 0, body.length + 4);
-    return out;
-  };
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);

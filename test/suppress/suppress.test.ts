@@ -493,3 +493,16 @@ describe("refusals", () => {
     expect(() => engineNms([], [], { method: "fast" as "hard" })).toThrow("nms of boxwright/suppress");
   });
 });
+
+test("what is no model and what is no options is named", () => {
+  const refusals: readonly (readonly [() => unknown, string])[] = [
+    [() => fuse([null] as never), "models[0]: got null, expected {boxes, scores}"],
+    [
+      () => fuse([{ boxes: [0, 0, 1, 1], scores: [1] }], null as never),
+      "options: got null, expected an object",
+    ],
+    [() => nmsOriented([0, 0, 1, 1, 0], [1], null as never), "options: got null, expected an object"],
+    [() => nmsOriented([0, 0, 1, 1, 0], [1], 5 as never), "options: got 5, expected an object"],
+  ];
+  for (const [run, message] of refusals) expect(run).toThrow(message);
+});

@@ -361,3 +361,16 @@ test("a tile that does not lie in the picture is refused, and nothing is taken",
   expect(() => merger.add(WHOLE, undefined as unknown as Detections)).toThrow("detections: got undefined");
   expect(merger.length).toBe(0);
 });
+
+test("more than 100,000 tiles are refused, and 100,000 are not", () => {
+  expect(tiles([1000, 100], { tile: 1, overlap: 0 })).toHaveLength(100_000);
+  for (const [size, options] of [
+    [[1000, 101], { tile: 1, overlap: 0 }],
+    [[1e8, 1e8], { tile: 1 }],
+    [[999_999_999, 1], { tile: 640, overlap: 0.999999 }],
+  ] as const)
+    expect(() => tiles(size, options)).toThrow(/tile: got \d+ tiles of .*, expected at most 100000/);
+  expect(() => tiles([1000, 101], { tile: 1, overlap: 0 })).toThrow(
+    "got 101000 tiles of 1x1 for 1000x101, expected at most 100000: larger tiles or less overlap",
+  );
+});

@@ -385,3 +385,42 @@ describe("what createTracker refuses", () => {
     );
   });
 });
+
+test.each(METHODS)("%j: boxes without area take no part and have id 0", (options) => {
+  const tracker = createTracker(options);
+  const plain = createTracker(options);
+  const good = [10, 10, 60, 90];
+  const flat = [
+    [30, 30, 30, 80],
+    [30, 30, 70, 30],
+    [5, 5, 5, 5],
+    [60, 90, 10, 10],
+    [0, 0, 1e300, 1e300],
+    [20, 20, 20 + 1e-12, 90],
+  ];
+  for (let f = 0; f < 8; f++) {
+    const moved = good.map((v) => v + f);
+    const boxes = [...flat.slice(0, 3), moved, ...flat.slice(3)];
+    const ids = tracker.update(
+      { length: 7, boxes: boxes.flat(), scores: Array<number>(7).fill(0.9) },
+      f / 30,
+    );
+    const [own] = plain.update({ length: 1, boxes: moved, scores: [0.9] }, f / 30);
+    expect([...ids]).toEqual([0, 0, 0, own, 0, 0, 0]);
+    expect(tracker.tracks).toBe(plain.tracks);
+    expect([...tracker.boxes.slice(12, 16)]).toEqual([...plain.boxes.slice(0, 4)]);
+    expect([...tracker.boxes.slice(0, 12), ...tracker.boxes.slice(16, 28)]).toEqual(Array(24).fill(0));
+  }
+});
+
+// The cube of 2,000 is minutes: this ends in seconds, or not within the time of a test.
+test.each(METHODS)("%j: 2,000 boxes on one spot cost no more than their pairs", (options) => {
+  const tracker = createTracker(options);
+  const n = 2000;
+  const boxes = Array.from({ length: n }, () => [10, 10, 60, 90]).flat();
+  for (let f = 0; f < 6; f++) {
+    const ids = tracker.update({ length: n, boxes, scores: Array<number>(n).fill(0.9) }, f / 30);
+    expect(new Set(ids.filter((id) => id > 0)).size).toBe(ids.filter((id) => id > 0).length);
+  }
+  expect(tracker.tracks).toBe(n);
+});

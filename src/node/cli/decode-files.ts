@@ -98,10 +98,11 @@ export async function decodeFolders(
   { folders, shared }: Folders,
   values: Values,
   io: Io,
-  each: (result: FolderResult, network: Network) => void | Promise<void>,
+  each: (result: FolderResult, network: Network, names: readonly string[]) => void | Promise<void>,
 ): Promise<void> {
   const network = await Network.open(shared, values);
   const frames = (await Promise.all(folders.map(framesIn))).flat();
+  const names = frames.map(({ name }) => name);
   const photoOf = await photosOf(values);
   const progress = new Progress(io, frames.length);
   const seen = new Set<string>();
@@ -115,7 +116,7 @@ export async function decodeFolders(
       // The same note for each frame would bury the results.
       for (const note of decoded.notes.filter((text) => !seen.has(text))) io.err(`boxwright: ${note}\n`);
       decoded.notes.forEach((note) => seen.add(note));
-      await each({ name, decoded, photo }, network);
+      await each({ name, decoded, photo }, network, names);
     } catch (error) {
       progress.clear();
       if (error instanceof UsageError || error instanceof MissingPackage) throw error;

@@ -23,14 +23,14 @@ async function decodeAll(split: Folders, values: Values, io: Io): Promise<void> 
   const format = formatOf(textOf(values, "format"), values["json"] ? "json" : "table");
   let printer: Formatter | null = null;
   let count = 0;
-  const begin = (network: Network): Formatter => {
-    const made = formatter(format, network.decoder.config.labels);
+  const begin = (network: Network, names: readonly string[]): Formatter => {
+    const made = formatter(format, network.decoder.config.labels, names);
     io.out(made.begin);
     return made;
   };
   try {
-    await decodeFolders(split, values, io, ({ name, decoded, photo }, network) => {
-      printer ??= begin(network);
+    await decodeFolders(split, values, io, ({ name, decoded, photo }, network, names) => {
+      printer ??= begin(network, names);
       const { images, frame } = decoded;
       for (const [i, detections] of images.entries()) {
         const image = (photo ?? name) + (images.length > 1 ? `#${i}` : "");

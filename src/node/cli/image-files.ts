@@ -1,6 +1,7 @@
 /** Photos that a command is given: files, folders, patterns, and standard input. */
 import { readdir, stat } from "node:fs/promises";
 import { basename, extname, join, relative, sep } from "node:path";
+import { showJson } from "../../core/json.ts";
 import { load } from "../files/load.ts";
 import { utf8 } from "../files/text.ts";
 import { UsageError } from "./options.ts";
@@ -100,13 +101,27 @@ function baseOf(pattern: string): string {
   return fixed.join("/") || (pattern.startsWith("/") ? "/" : ".");
 }
 
-/** Returns a test for paths. `**` stands for any folders, `*` and `?` stay within a name. */
+/**
+ * Returns a test for paths. `**` stands for any folders, `*` and `?` stay within a name.
+ * @throws UsageError for a pattern that is none
+ */
 export function matcherOf(pattern: string): (path: string) => boolean {
-  const source = slashed(pattern)
-    .replace(/^\.\//, "")
-    .replace(/\*\*\/|\*\*|\*|\?|\[!?[^\]]*\]|\{[^}]*\}|[^*?[{]+|[[{]/g, expressionOf);
-  const expression = new RegExp(`^${source}$`);
-  return (path) => expression.test(path.replace(/^\.\//, ""));
+  const source = sourceOf(slashed(pattern).replace(/^\.\//, ""));
+  try {
+    const expression = new RegExp(`^${source}$`);
+    return (path) => expression.test(path.replace(/^\.\//, ""));
+  } catch {
+    throw new UsageError(
+      `got the pattern ${showJson(pattern)}, expected characters and ranges in order between [ and ], as in [0-9].`,
+    );
+  }
+}
+
+/** Returns a pattern as the source of a regular expression. */
+function sourceOf(pattern: string): string {
+  if (/\{[^}]*\{/.test(pattern))
+    throw new UsageError(`got the pattern ${showJson(pattern)}, expected no braces within braces.`);
+  return pattern.replace(/\*\*\/|\*\*|\*|\?|\[!?[^\]]*\]|\{[^}]*\}|[^*?[{]+|[[{]/g, expressionOf);
 }
 
 /** Returns a part of a pattern as a regular expression. */
@@ -116,7 +131,9 @@ function expressionOf(part: string): string {
   if (part === "**") return ".*";
   if (part === "*") return "[^/]*";
   if (part === "?") return "[^/]";
-  if (/^\[.+\]$/.test(part)) return part.replace(/\\/g, "\\\\").replace(/^\[!/, "[^");
-  if (/^\{.*\}$/.test(part)) return `(?:${part.slice(1, -1).split(",").map(escaped).join("|")})`;
+  // Neither a list nor its opposite holds the slash.
+  if (/^\[!?[^!\]][^\]]*\]$|^\[!!+\]$/.test(part))
+    return `(?!/)${part.replace(/[\\^[]/g, "\\$&").replace(/^\\\[!?/, (begin) => (begin.endsWith("!") ? "[^" : "["))}`;
+  if (/^\{.*\}$/.test(part)) return `(?:${part.slice(1, -1).split(",").map(sourceOf).join("|")})`;
   return escaped(part);
 }

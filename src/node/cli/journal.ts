@@ -1,9 +1,12 @@
 /** Results of a run on their way to a file, kept so that a run that was stopped goes on where it was. */
 import { appendFile, readFile, rm, writeFile } from "node:fs/promises";
-import { TensorError } from "../../core/errors.ts";
+import { TensorError, mismatch } from "../../core/errors.ts";
 import { isRecord } from "../../core/json.ts";
 import { systemReason } from "../files/load.ts";
 import { type Format, type ImageResult, formatter } from "./results.ts";
+
+/** What decides the results of a run, as text by name. */
+export type Settings = Readonly<Record<string, string | null>>;
 
 /**
  * Writes results beside the file that they are for, one line each as they come. `finish` makes the file of them. Only
@@ -12,32 +15,55 @@ import { type Format, type ImageResult, formatter } from "./results.ts";
 export class Journal {
   readonly #out: string;
   readonly #partial: string;
+  readonly #settings: Settings;
   readonly #results = new Map<string, ImageResult>();
 
-  private constructor(out: string) {
+  private constructor(out: string, settings: Settings) {
     this.#out = out;
     this.#partial = `${out}.partial`;
+    this.#settings = settings;
   }
 
-  /** Begins a run, or goes on with the one that was stopped. */
-  static async open(out: string, resumes: boolean): Promise<Journal> {
-    const journal = new Journal(out);
+  /**
+   * Begins a run, or goes on with the one that was stopped.
+   * @throws TensorError if that one had other settings
+   */
+  static async open(out: string, settings: Settings, resumes: boolean): Promise<Journal> {
+    const journal = new Journal(out, settings);
     if (resumes) await journal.#read();
     // Write anew: the last line may have been cut, and the file has to be one that can be written.
-    await journal.#guard(writeFile(journal.#partial, [...journal.#results.values()].map(lineOf).join("")));
+    const lines = [lineOf({ settings }), ...[...journal.#results.values()].map(lineOf)];
+    await journal.#guard(writeFile(journal.#partial, lines.join("")));
     return journal;
   }
 
+  /** Reads the settings in the first line, and a result in each other one. What ends without a line end was cut. */
   async #read(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
-    for (const line of text.split("\n").slice(0, -1)) {
-      const result = parse(line);
-      if (result === null)
-        throw new TensorError(
-          `${this.#partial}: got a line that is no result, expected what a run of this command left. Remove the file, or leave out --resume.`,
-        );
-      this.#results.set(result.image, result);
+    const [first, ...lines] = text.split("\n").slice(0, -1).map(parse);
+    if (first === undefined) return;
+    this.#checkSettings(first);
+    for (const line of lines) {
+      // A line of a full disk or of a lost end is no JSON: the photo is run again.
+      if (line === undefined) continue;
+      if (!isResult(line)) throw this.#refusal("a line that is no result", "what a run of this command left");
+      this.#results.set(line.image, line);
     }
+  }
+
+  #checkSettings(first: unknown): void {
+    const found = isRecord(first) && isRecord(first["settings"]) ? first["settings"] : null;
+    if (found === null)
+      throw this.#refusal("a line that is no result", "the settings of the run in the first line");
+    const others = Object.keys(this.#settings).filter((name) => found[name] !== this.#settings[name]);
+    if (others.length > 0)
+      throw this.#refusal(`results of a run with another ${others.join(", ")}`, "those of the same settings");
+  }
+
+  #refusal(got: string, expected: string): TensorError {
+    return new TensorError(
+      `${this.#partial}: ${mismatch(got, expected)}. Remove the file, or leave out --resume to start over.`,
+    );
   }
 
   /** True if the image was done before. */
@@ -46,13 +72,13 @@ export class Journal {
   }
 
   async add(result: ImageResult): Promise<void> {
-    this.#results.set(result.image, result);
     await this.#guard(appendFile(this.#partial, lineOf(result)));
+    this.#results.set(result.image, result);
   }
 
   /** Writes the file. If some images failed, what was done stays for another run. */
   async finish(format: Format, labels: readonly string[] | null, isWhole: boolean): Promise<void> {
-    const { begin, of, end } = formatter(format, labels);
+    const { begin, of, end } = formatter(format, labels, [...this.#results.keys()]);
     const body = [...this.#results.values()].map(of).join("");
     await this.#guard(writeFile(this.#out, begin + body + end));
     if (isWhole) await rm(this.#partial, { force: true });
@@ -65,15 +91,16 @@ export class Journal {
   }
 }
 
-const lineOf = (result: ImageResult): string => `${JSON.stringify(result)}\n`;
+const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 
-function parse(line: string): ImageResult | null {
+/** Returns what a line of JSON says, or undefined for a line that is none. */
+function parse(line: string): unknown {
   try {
-    const json: unknown = JSON.parse(line);
-    return isRecord(json) && typeof json["image"] === "string" && Array.isArray(json["detections"])
-      ? (json as unknown as ImageResult)
-      : null;
+    return JSON.parse(line);
   } catch {
-    return null;
+    return undefined;
   }
 }
+
+const isResult = (json: unknown): json is ImageResult =>
+  isRecord(json) && typeof json["image"] === "string" && Array.isArray(json["detections"]);

@@ -225,7 +225,7 @@ export const FRAME: Options = {
   "image-size": { value: "WxH", help: "size of the photo, if the file is not at hand" },
   resize: {
     value: "NAME",
-    help: "how the photo was fitted into the network input: stretch (default), letterbox, letterbox-topleft",
+    help: "how the photo was fitted into the network input: stretch (default), letterbox, letterbox-topleft, crop",
   },
 };
 

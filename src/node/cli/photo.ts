@@ -5,7 +5,7 @@ import { UsageError, type Values } from "./options.ts";
 import { readNamed } from "./places.ts";
 import { mostBytes, sizeOf, textOf, wrongValue } from "./values.ts";
 
-export const RESIZES: readonly Frame["resize"][] = ["stretch", "letterbox", "letterbox-topleft"];
+export const RESIZES: readonly Frame["resize"][] = ["stretch", "letterbox", "letterbox-topleft", "crop"];
 
 /** Returns size and fitting of the photo, from --photo or --image-size; undefined if neither is given. */
 export async function frameOf(values: Values): Promise<Frame | undefined> {

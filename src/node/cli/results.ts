@@ -34,8 +34,15 @@ export interface Formatter {
   readonly end: string;
 }
 
-/** @param labels class names of the network */
-export function formatter(format: Format, labels: readonly string[] | null): Formatter {
+/**
+ * @param labels class names of the network
+ * @param images names of the images, as far as they are known
+ */
+export function formatter(
+  format: Format,
+  labels: readonly string[] | null,
+  images: readonly string[],
+): Formatter {
   const list = (text: (result: ImageResult) => string): Formatter => {
     let count = 0;
     return {
@@ -55,7 +62,7 @@ export function formatter(format: Format, labels: readonly string[] | null): For
     case "ndjson":
       return { begin: "", of: (result) => `${JSON.stringify(result)}\n`, end: "" };
     case "coco":
-      return list((result) => cocoOf(result, labels));
+      return cocoList(list, labels, images);
     case "csv":
       return { begin: `${CSV_HEAD.join()}\n`, of: csvOf, end: "" };
   }
@@ -68,11 +75,43 @@ function tableOf({ image, width, height, detections }: ImageResult): string {
   return detections.length === 0 ? head : head + detectionTable(detections, size);
 }
 
-/** Returns COCO results: boxes are x, y, width, height in pixels. */
-function cocoOf({ image, width, height, detections }: ImageResult, labels: readonly string[] | null): string {
+/** Returns the id of an image by the name of its file. Files of COCO are named after the id of their image. */
+function stemOf(image: string): string | number {
   const stem = image.replace(/^.*[/\\]/, "").replace(/\.\w+$/, "");
-  // Files of COCO are named after the id of their image.
-  const image_id = /^\d+$/.test(stem) ? Number(stem) : stem;
+  return /^\d+$/.test(stem) && Number.isSafeInteger(Number(stem)) ? Number(stem) : stem;
+}
+
+/** Returns the formatter of COCO results. Images whose files have one name get their paths for ids. */
+function cocoList(
+  list: (text: (result: ImageResult) => string) => Formatter,
+  labels: readonly string[] | null,
+  images: readonly string[],
+): Formatter {
+  const counts = new Map<string, number>();
+  for (const image of new Set(images)) {
+    const key = String(stemOf(image));
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const taken = new Set<string>();
+  return list((result) => {
+    const { image } = result;
+    const stem = stemOf(image);
+    // A number and the text of its digits would be one id to most readers.
+    const ways = [...((counts.get(String(stem)) ?? 0) > 1 ? [] : [stem]), image.replace(/\.\w+$/, ""), image];
+    let id = ways.find((way) => !taken.has(String(way)));
+    // Two folders have frames of one name.
+    for (let n = 2; id === undefined; n++) if (!taken.has(`${image}#${n}`)) id = `${image}#${n}`;
+    taken.add(String(id));
+    return cocoOf(result, id, labels);
+  });
+}
+
+/** Returns COCO results: boxes are x, y, width, height in pixels. */
+function cocoOf(
+  { width, height, detections }: ImageResult,
+  image_id: string | number,
+  labels: readonly string[] | null,
+): string {
   return detections
     .map((d) => {
       const { x, y, width: w, height: h, keypoints } = toPixels(d, width ?? 1, height ?? 1);

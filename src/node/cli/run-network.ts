@@ -1,4 +1,5 @@
 /** `boxwright run`: a network's own file and photos to detections. */
+import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import { TensorError } from "../../core/errors.ts";
@@ -15,7 +16,7 @@ import { MissingPackage, readPixels, writeJpeg } from "../images.ts";
 import { rasterPixels, rasterise } from "../raster.ts";
 import { type ImageFile, imageFiles } from "./image-files.ts";
 import type { Io } from "./io.ts";
-import { Journal } from "./journal.ts";
+import { Journal, type Settings } from "./journal.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { checkPlaces } from "./places.ts";
@@ -47,11 +48,25 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
   );
   const detector = await detectorOf(modelPath, values, prepare);
   try {
-    const journal = out === undefined ? null : await Journal.open(out, values["resume"] === true);
+    const journal =
+      out === undefined
+        ? null
+        : await Journal.open(out, await settingsOf(detector, modelPath, values), values["resume"] === true);
     await runAll(detector, { files, drawings, journal, format, io });
   } finally {
     await detector.close();
   }
+}
+
+/** Returns what decides the results: with other settings, those of a run that was stopped do not go on. */
+async function settingsOf({ decoder }: Detector, modelPath: string, values: Values): Promise<Settings> {
+  const model = createHash("sha256").update(await loadUnpacked(modelPath, mostBytes(values)));
+  return {
+    "network file": model.digest("hex"),
+    "config or threshold": decoder.configHash,
+    "preparation of photos": JSON.stringify(decoder.prepareRule),
+    "--draw": textOf(values, "draw") ?? null,
+  };
 }
 
 /** Returns the path of each drawing, by the path of its photo. */
@@ -131,7 +146,11 @@ interface Task {
 /** Runs every photo. One that fails is reported, and the next one follows. */
 async function runAll(detector: Detector, { files, drawings, journal, format, io }: Task): Promise<void> {
   const { labels } = detector.decoder.config;
-  const printer = formatter(format, labels);
+  const printer = formatter(
+    format,
+    labels,
+    files.map(({ path }) => path),
+  );
   const todo = files.filter(({ path }) => !journal?.has(path));
   const progress = new Progress(io, todo.length);
   if (todo.length < files.length)

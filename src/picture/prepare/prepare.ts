@@ -55,7 +55,9 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
   const { engine = "auto", into } = options;
   const work = workspaceFor(checked, rule, engine);
   const data = into === undefined ? newData(work) : into;
-  run(work, checked, elementsOf(data, work));
+  const elements = elementsOf(data, work);
+  if (into !== undefined) checkApart(checked.data, elements);
+  run(work, checked, elements);
   return { tensor: { data, dims: work.dims, type: work.rule.type }, frame: work.frame };
 }
 
@@ -167,6 +169,21 @@ function elementsOf(into: PreparedData, { rule, dims }: Workspace): PreparedData
     );
   if (kind === array.name) return into;
   return new array(into.buffer as ArrayBuffer, into.byteOffset, length);
+}
+
+/** Throws if the tensor would be written over the image: rows that are still to be read would be lost. */
+function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
+  const isApart =
+    image.buffer !== into.buffer ||
+    image.byteOffset + image.byteLength <= into.byteOffset ||
+    into.byteOffset + into.byteLength <= image.byteOffset;
+  if (!isApart)
+    refuse(
+      "into",
+      "memory that the image lies in",
+      "an array that shares no byte with the image",
+      RangeError,
+    );
 }
 
 /** Array classes that hold the same bytes. */

@@ -1,7 +1,8 @@
 /**
  * Damaged and hostile model files: a reader returns a model or throws a ConfigError, and looks at nothing but the
  * file's bytes.
- * `BOXWRIGHT_FUZZ=1000000` runs so many mutations in all; a run of `npm test` takes some thousand of each file.
+ * `npm run fuzz:models` runs a million mutations in all; a run of `npm test` takes some thousand of each file.
+ * `BOXWRIGHT_FUZZ_SEED` moves all seeds.
  */
 import { execFileSync } from "node:child_process";
 import { gzipSync } from "node:zlib";
@@ -139,7 +140,8 @@ function tryDecoder(model: Model, what: string): void {
 }
 
 describe.each(files)("$name", ({ bytes, share }) => {
-  const seed = files.findIndex((file) => file.bytes === bytes) + 1;
+  const seed =
+    files.findIndex((file) => file.bytes === bytes) + 1 + Number(process.env["BOXWRIGHT_FUZZ_SEED"] ?? 0);
   const runs = Math.ceil((total * share) / shares);
 
   test(
@@ -148,10 +150,14 @@ describe.each(files)("$name", ({ bytes, share }) => {
     async () => {
       const roll = dice(seed);
       let read = 0;
+      let slowest = 0;
+      const before = process.memoryUsage().rss;
       for (let i = 0; i < runs; i++) {
         const changed = mutate(bytes, roll);
         const what = `mutation ${i} of seed ${seed}`;
+        const start = performance.now();
         const got = await answer(changed, what);
+        slowest = Math.max(slowest, performance.now() - start);
         if (typeof got !== "string") {
           read++;
           if (read % 8 === 0) tryDecoder(got, what);
@@ -163,6 +169,12 @@ describe.each(files)("$name", ({ bytes, share }) => {
         expect(await answer(around.subarray(256, 256 + changed.length), what)).toEqual(got);
       }
       expect(read).toBeLessThan(runs);
+      // Files are kilobytes: a reader that believes a forged size would hold far more.
+      const grown = Math.round((process.memoryUsage().rss - before) / 2 ** 20);
+      console.log(
+        `seed ${seed}: ${runs} mutations, ${read} models, slowest ${slowest.toFixed(1)} ms, ${grown} MiB more`,
+      );
+      expect(grown).toBeLessThan(1024);
     },
   );
 });

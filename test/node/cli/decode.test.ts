@@ -67,6 +67,20 @@ test("--resize returns boxes relative to a letterboxed photo", async () => {
   boxed.forEach((d, i) => expect(d.y_min).toBeCloseTo(plain[i].y_min * 1.5, 2));
 });
 
+test("--resize crop returns boxes relative to a photo whose sides were cut off", async () => {
+  const plain = printedJson((await boxwright("decode", ...yolo("coffee"), "--json")).out).detections;
+  const words = [...yolo("coffee"), "--json", "--image-size", "600x400", "--resize", "crop"];
+  const { code, out } = await boxwright("decode", ...words);
+  const cropped = printedJson(out).detections;
+  expect(code).toBe(0);
+  expect(cropped).toHaveLength(plain.length);
+  // The square is the middle two thirds of 600 pixels.
+  cropped.forEach((d, i) => {
+    expect(d.x_min).toBeCloseTo(1 / 6 + (plain[i].x_min * 2) / 3, 2);
+    expect(d.y_min).toBeCloseTo(plain[i].y_min, 5);
+  });
+});
+
 test("options replace thresholds, classes and labels of the config", async () => {
   const count = async (...more: string[]) =>
     printedJson((await boxwright("decode", ...ssd("coffee"), "--json", ...more)).out).detections.map(
@@ -141,7 +155,7 @@ test("notes about network, photo and dropped candidates go to standard error", a
   const drawn = ["--photo", fixture("photos/coffee.jpg"), "--out", folder.path("odd.svg")];
   // of a photo with other proportions, how it was fitted
   const fitted =
-    "boxwright: note: the photo of 600x400 counts as stretched to the input, 64x64. If it was fitted otherwise, pass --resize: stretch, letterbox, letterbox-topleft\n";
+    "boxwright: note: the photo of 600x400 counts as stretched to the input, 64x64. If it was fitted otherwise, pass --resize: stretch, letterbox, letterbox-topleft, crop\n";
   expect(await boxwright("draw", ...network, ...drawn)).toMatchObject({ code: 0, err: fitted + told });
   const said = await boxwright("draw", ...network, ...drawn, "--resize", "stretch");
   expect(said).toMatchObject({ code: 0, err: told });

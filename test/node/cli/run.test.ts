@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { PNG } from "pngjs";
 import { beforeAll, expect, test } from "vitest";
+import { matcherOf } from "../../../src/node/cli/image-files.ts";
 import { run } from "../../../src/node/cli/run.ts";
 import { imageInfo } from "../../../src/picture/image-info.ts";
 import { boxwright, refused } from "../../support/cli.ts";
@@ -168,6 +170,118 @@ test("goes on with a run that was stopped, and runs again only what failed", asy
   expect(readdirSync(folder.path(".")).filter((name) => name.endsWith(".partial"))).toEqual([]);
   writeFileSync(`${out}.partial`, "[]\n");
   expect(await refused(...words, "--resume")).toContain("got a line that is no result");
+});
+
+test("a run with other settings does not go on with the results of the first", async () => {
+  const list = folder.path("settings");
+  mkdirSync(list);
+  writeFileSync(`${list}/a.png`, pngOf(dog));
+  writeFileSync(`${list}/b.png`, "no picture");
+  const out = folder.path("settings.json");
+  const words = ["run", model, list, "--out", out, "--resume"];
+  const stop = () => boxwright(...words, "--format", "ndjson");
+  expect(await stop()).toMatchObject({ code: 1 });
+  const partial = readFileSync(`${out}.partial`, "utf8");
+  for (const [other, name] of [
+    [["--confidence", "0.9"], "config or threshold"],
+    [["--keep", "cat"], "config or threshold"],
+    [["--std", "250"], "config or threshold, preparation of photos"],
+    [["--draw", folder.path("settings-drawn")], "--draw"],
+  ] as const) {
+    const said = await refused(...words, ...other);
+    expect(said).toContain(
+      `${out}.partial: got results of a run with another ${name}, expected those of the same settings. Remove the file, or leave out --resume to start over.`,
+    );
+    expect(readFileSync(`${out}.partial`, "utf8")).toBe(partial);
+  }
+  const copy = await folder.put(
+    "other.onnx",
+    Buffer.concat([readFileSync(model), Buffer.from([0x92, 0x03, 0])]),
+  );
+  expect(await refused("run", copy, ...words.slice(2))).toContain("another network file");
+  // Without --resume the run starts over; the format decides no result.
+  expect((await boxwright(...words.slice(0, -1), "--confidence", "0.95")).code).toBe(1);
+  expect(await refused(...words)).toContain("another config or threshold");
+  writeFileSync(`${out}.partial`, partial);
+  writeFileSync(`${list}/b.png`, pngOf(cat));
+  expect((await boxwright(...words, "--format", "json")).err).toContain("1 of 2 images are done");
+  expect(JSON.parse(readFileSync(out, "utf8"))).toHaveLength(2);
+  // results of a build that recorded no settings
+  writeFileSync(`${out}.partial`, partial.split("\n").slice(1).join("\n"));
+  expect(await refused(...words)).toContain("the settings of the run in the first line");
+});
+
+test("lines that a kill or a full disk cut are run again, wherever they stand", async () => {
+  const list = folder.path("cut");
+  mkdirSync(list);
+  for (const name of ["a", "b", "c"]) writeFileSync(`${list}/${name}.png`, pngOf(dog));
+  writeFileSync(`${list}/d.png`, "no picture");
+  const out = folder.path("cut.json");
+  const words = ["run", model, list, "--format", "json", "--out", out];
+  expect(await boxwright(...words)).toMatchObject({ code: 1 });
+  const [settings, a, b, c] = readFileSync(`${out}.partial`, "utf8").split("\n");
+  writeFileSync(`${list}/d.png`, pngOf(dog));
+  const done = async (text: string) => {
+    writeFileSync(`${out}.partial`, text);
+    const { code, err } = await boxwright(...words, "--resume");
+    expect(code).toBe(0);
+    expect(
+      (JSON.parse(readFileSync(out, "utf8")) as { image: string }[]).map(({ image }) => image).sort(),
+    ).toEqual(["a", "b", "c", "d"].map((name) => `${list}/${name}.png`));
+    return /(\d) of 4 images are done/.exec(err)?.[1] ?? "0";
+  };
+  // whole but for its line end; glued to the next one; filled with zeros; not even the settings
+  expect(await done([settings, a, b, c].join("\n"))).toBe("2");
+  expect(await done([settings, a.slice(0, 40) + b, c, ""].join("\n"))).toBe("1");
+  expect(await done([settings, a, "\0".repeat(50), c, ""].join("\n"))).toBe("2");
+  expect(await done(settings.slice(0, 40))).toBe("0");
+});
+
+test("ids of COCO results are those of one image each", async () => {
+  const list = folder.path("ids");
+  for (const name of [
+    "x/1.png",
+    "y/1.png",
+    "y/01.png",
+    "2.png",
+    "z/9007199254740993.png",
+    "z/9007199254740992.png",
+  ]) {
+    mkdirSync(dirname(`${list}/${name}`), { recursive: true });
+    writeFileSync(`${list}/${name}`, pngOf(dog));
+  }
+  const ids = JSON.parse((await boxwright("run", model, list, "--format", "coco")).out) as {
+    image_id: unknown;
+  }[];
+  expect(ids.map(({ image_id }) => image_id)).toEqual([
+    2,
+    `${list}/x/1`,
+    `${list}/y/01`,
+    `${list}/y/1`,
+    "9007199254740992",
+    "9007199254740993",
+  ]);
+});
+
+test("patterns: alternatives with stars, lists that leave the slash alone, and what is none", async () => {
+  const matches = (pattern: string, path: string) => matcherOf(pattern)(path);
+  expect(matches("a/{b*,c}.png", "a/bcd.png")).toBe(true);
+  expect(matches("a/{b*,c}.png", "a/d.png")).toBe(false);
+  expect(matches("a[!x]b", "a/b")).toBe(false);
+  expect(matches("a[!x]b", "a-b")).toBe(true);
+  expect(matches("a[^]b", "a^b")).toBe(true);
+  expect(matches("a[!]b", "a[!]b")).toBe(true);
+  expect(matches("a[", "a[")).toBe(true);
+  expect(matches("a{b", "a{b")).toBe(true);
+  for (const [pattern, expected] of [
+    [`${photos}/[z-a].png`, "ranges in order between [ and ]"],
+    [`${photos}/{a,{b,c}}.png`, "no braces within braces"],
+  ]) {
+    const { code, err } = await boxwright("run", model, pattern);
+    expect(code).toBe(2);
+    expect(err).toContain(`got the pattern "${pattern}", expected `);
+    expect(err).toContain(expected);
+  }
 });
 
 test("shows progress on a terminal only", async () => {

@@ -127,8 +127,8 @@ test.each<[string, string[], RegExp]>([
   ],
   [
     "a way to resize that is none",
-    ["decode", ...ssd("coffee"), "--image-size", "9x9", "--resize", "crop"],
-    /--resize: got "crop", expected stretch, letterbox/,
+    ["decode", ...ssd("coffee"), "--image-size", "9x9", "--resize", "fold"],
+    /--resize: got "fold", expected stretch, letterbox/,
   ],
   [
     "--resize alone",
