@@ -80,7 +80,7 @@ class Image implements Scene {
   #kept: { readonly bytes: Uint8Array } | null = null;
 
   constructor(work: TaskWork, task: SegmentPlan, found: Detections, index: number) {
-    const { plan, layout, engine } = work;
+    const { plan, layout, engine, memory } = work;
     this.#work = work;
     this.#task = task;
     this.#index = index;
@@ -89,6 +89,8 @@ class Image implements Scene {
     const { dims, type } = plan.tensors[tensor];
     this.#place = {
       engine: masksEngineIn(engine),
+      i32: memory.i32,
+      f32: memory.f32,
       at: layout.slots[tensor] + (volume(dims) / plan.batch) * index * ELEMENTS[type].bytes,
       // Scratch is free between frames.
       free: layout.order,
