@@ -107,7 +107,20 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const bundles = [boxwright, detect, draw, labels, masks, model, node, packet, plan, pool, prepare, priors];
+    const bundles = [
+      boxwright,
+      detect,
+      draw,
+      labels,
+      masks,
+      model,
+      node,
+      packet,
+      plan,
+      pool,
+      prepare,
+      priors,
+    ];
     const names = [...bundles, suppress, tiles, track].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
