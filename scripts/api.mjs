@@ -19,6 +19,7 @@ const ENTRIES = {
   "boxwright/prepare": "prepare",
   "boxwright/packet": "packet",
   "boxwright/pool": "pool",
+  "boxwright/pose": "pose",
   "boxwright/suppress": "suppress",
   "boxwright/tiles": "tiles",
   "boxwright/track": "track",

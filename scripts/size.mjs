@@ -42,6 +42,8 @@ const imports = {
     "packet",
     "Packet, PacketError, fromPacket, packetHeaders, toCoco, toPacket, toRoboflow, toSupervision",
   ),
+  "boxwright/pose: everything": everything("pose"),
+  "boxwright and boxwright/pose: createDecoder": `${some("index", "createDecoder")} import "./dist/pose.mjs";`,
   "boxwright/suppress: everything": everything("suppress"),
   "boxwright/suppress: nms": some("suppress", "nms"),
   "boxwright/suppress: nmsOriented": some("suppress", "nmsOriented"),

@@ -91,7 +91,7 @@ function readHead({ head, kind }: ArchiveHead, base: Config): Config {
     headOutputs,
     roles,
   };
-  return { ...config, task: archiveTask(metadata, config) };
+  return { ...config, ...archiveTask(metadata, config) };
 }
 
 /** Reports names that are none of the model's outputs. */

@@ -13,8 +13,11 @@ export interface TaskOptions {
   readonly families: { readonly [family: string]: FamilyTraits };
   /** Reads the task's own options. Reports each value that cannot be. */
   readOptions(r: FieldReader): TaskConfig;
-  /** Reads a head's metadata in an NN Archive; `null` if the head is of another task. `config`: the rest of it. */
-  readArchive(metadata: FieldReader, config: Config): TaskConfig | null;
+  /**
+   * Reads a head's metadata in an NN Archive. Returns `task`, and whatever else of the config it changes: roles, and
+   * `headOutputs` with the outputs that the task reads. `null` if the head is of another task.
+   */
+  readArchive(metadata: FieldReader, config: Config): Partial<Config> | null;
 }
 
 /** Returns the readers of the imported tasks. */
@@ -35,7 +38,7 @@ export function readTask(r: FieldReader): TaskConfig | null {
 }
 
 /** Returns what an archive's head says of its task, `null` for boxes alone or if the task is not imported. */
-export const archiveTask = (metadata: FieldReader, config: Config): TaskConfig | null =>
+export const archiveTask = (metadata: FieldReader, config: Config): Partial<Config> | null =>
   taskOptions()
     .map((reader) => reader.readArchive(metadata, config))
     .find((task) => task !== null) ?? null;

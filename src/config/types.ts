@@ -70,6 +70,8 @@ export interface TaskFields {
   readonly edges?: readonly (readonly [number, number])[];
   /** The confidence of a keypoint: "sigmoid": a probability; "logits": still raw. Task "pose". */
   readonly keypointActivation?: "sigmoid" | "logits";
+  /** Unit of decoded keypoints. Default: that of the boxes. Task "pose". */
+  readonly keypointCoordinates?: "pixels" | "normalised";
   /** Number of mask coefficients of a cell, as many as there are prototypes. Task "segment". */
   readonly maskCoefficients?: number;
 }

@@ -32,6 +32,7 @@ export type OptionName =
   | "keypointNames"
   | "edges"
   | "keypointActivation"
+  | "keypointCoordinates"
   | "maskCoefficients";
 
 /** An option that would settle an error, with the value to give where the error knows it. */

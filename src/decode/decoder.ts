@@ -1,6 +1,6 @@
 /** `createDecoder`: the first frame, or the shapes given beforehand, make a plan; every frame runs it. */
 import type { EngineName } from "../core/engine-name.ts";
-import { mismatch, refuse, TensorError } from "../core/errors.ts";
+import { mismatch, refuse, refuseFor, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import { type TensorInput, type TensorSpec, show, specOf } from "../core/tensor.ts";
@@ -426,7 +426,7 @@ class TensorDecoder implements Decoder {
       gatherBlocks: layout.gatherBlock === 0 ? [] : [layout.gatherBlock],
       inputSize: plan.inputSize,
       detections,
-      finish: attachTask({ ...image, engine, config: this.config, detections, note }),
+      finish: attachTask({ ...image, engine, config: this.config, detections, note, refuseFor }),
     };
     this.slots = slotsByName(inputs);
     this.#holdsRows = false;

@@ -21,6 +21,7 @@
  *
  * A task that is not imported costs nothing, and one that is costs nothing in frames of other networks.
  */
+import type { refuseFor } from "../core/errors.ts";
 import { leaveReader, providedReaders } from "../core/tasks.ts";
 import type { Config } from "../config/types.ts";
 import type { TaskOptions } from "../config/task.ts";
@@ -36,6 +37,8 @@ export interface TaskWork extends MemoryImage {
   readonly config: Config;
   /** One for each image of the batch. */
   readonly detections: readonly Detections[];
+  /** Throws a TensorError. A task's own copy would throw one of another class. */
+  readonly refuseFor: typeof refuseFor;
   /** Adds a sentence to the notes, once. */
   readonly note: (text: string) => void;
 }

@@ -279,20 +279,21 @@ export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresh
   const { confidenceThreshold: confidence } = t;
   const perClass = typeof confidence === "number" ? null : confidence;
   const lowest = Math.min(...[confidence].flat());
+  const passing = (x: number): number => smallestPassing(plan.task?.root ? x * x : x, gate);
   for (const at of layout.blocks) {
     f32[(at >> 2) + A.P_IOU] = t.iouThreshold;
     i32[(at >> 2) + A.P_MAX_DETECTIONS] = t.maxDetections;
   }
   plan.heads.forEach((h, i) => {
     const { classId, objectness, score } = h;
-    let smallest = smallestPassing(lowest, gate);
+    let smallest = passing(lowest);
     let count = 0;
     const kept = keptClasses(plan, h);
     if (perClass) {
       count = kept?.length ?? (classId ? plan.classes : h.classes);
       const start = listStart(plan, perClass.length) - (classId ? 0 : h.classBase);
       const own = Array.from({ length: count }, (_, k) =>
-        smallestPassing(perClass[(kept?.[k] ?? k) - start] ?? lowest, gate),
+        passing(perClass[(kept?.[k] ?? k) - start] ?? lowest),
       );
       f32.set(own, layout.classThresholds[i] >> 2);
       if (count > 0) smallest = Math.min(...own);

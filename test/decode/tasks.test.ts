@@ -23,7 +23,7 @@ const probe: TaskReader = {
     const maskCoefficients = r.take<number>("maskCoefficients", ["a number", (x) => typeof x === "number"]);
     return { name: "oriented", ...(maskCoefficients !== null && { maskCoefficients }) };
   },
-  readArchive: (metadata) => (metadata.has("angles_outputs") ? { name: "oriented" } : null),
+  readArchive: (metadata) => (metadata.has("angles_outputs") ? { task: { name: "oriented" } } : null),
   rules: { nms: "none" },
   read(query, specs, { interpret, refuseFor }) {
     const named = query.roles?.angles;

@@ -60,6 +60,7 @@ const entries: Record<string, string> = {
   "boxwright/model": "model",
   "boxwright/prepare": "prepare",
   "boxwright/packet": "packet",
+  "boxwright/pose": "pose",
   "boxwright/suppress": "suppress",
   "boxwright/tiles": "tiles",
   "boxwright/track": "track",

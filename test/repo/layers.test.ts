@@ -20,6 +20,7 @@ const LAYERS = [
   "suppress",
   "tiles",
   "track",
+  "pose",
   "planfile",
   "packet",
   "pool",

@@ -51,6 +51,7 @@ const names = [
   "labels",
   "masks",
   "node",
+  "pose",
   "suppress",
   "tiles",
   "track",
