@@ -79,8 +79,6 @@ export interface TaskFields {
 /** What a network gives besides boxes, as read from a config. */
 export interface TaskConfig extends TaskFields {
   readonly name: TaskName;
-  /** Outputs that a file names for the task. Those of the option `roles` go before them. */
-  readonly outputs?: Pick<Roles, "coefficients" | "prototypes">;
 }
 
 /**

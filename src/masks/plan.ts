@@ -72,9 +72,9 @@ export function readSegment(
   { interpret, refuseFor }: PlanTools,
 ): readonly Interpretation[] {
   const { roles, task } = query;
-  const wanted = roles?.prototypes ?? task?.outputs?.prototypes;
+  const wanted = roles?.prototypes;
   const isNamed = specs.some(({ name }) => name === wanted);
-  const coefficientNames = one(roles?.coefficients ?? task?.outputs?.coefficients);
+  const coefficientNames = one(roles?.coefficients);
   const ways = specs
     .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : waysToSee(spec, i)))
     .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)

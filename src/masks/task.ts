@@ -3,7 +3,7 @@ import { P_SCALE_X } from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { ELEMENTS, show, volume } from "../core/tensor.ts";
 import { COUNT, type FieldReader, isText } from "../config/fields.ts";
-import type { TaskConfig } from "../config/types.ts";
+import type { Config, TaskConfig } from "../config/types.ts";
 import { type Detections, type Extras, extend } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { AfterImageOfTask, TaskReader, TaskWork } from "../decode/tasks.ts";
@@ -37,21 +37,27 @@ function taskOf(fields: Omit<TaskConfig, "name">): TaskConfig {
   return { name: "segment", ...Object.fromEntries(said) };
 }
 
-/** Reads the head of an NN Archive. */
-function readArchive(r: FieldReader): TaskConfig | null {
-  if (!["n_prototypes", "mask_outputs", "protos_outputs"].some((key) => r.has(key))) return null;
-  const prototypes = r.take<string>("protos_outputs", ["the name of an output", isText]) ?? undefined;
+/** Reads what an archive's head says of masks; `null` if it has none. */
+function readArchive(metadata: FieldReader, config: Config): Partial<Config> | null {
+  const names = (config.outputs ?? []).map(({ name }) => name);
+  const prototypes =
+    metadata.take<string>("protos_outputs", ["the name of an output", isText]) ??
+    names.find((name) => /protos_output/i.test(name));
+  const stated = metadata.texts("mask_outputs");
   const coefficients =
-    r.take<string[]>("mask_outputs", [
-      "names of outputs",
-      (x) => Array.isArray(x) && x.every((name) => isText(name)),
-    ]) ?? undefined;
-  return taskOf({
-    maskCoefficients: r.take("n_prototypes", COUNT) ?? undefined,
-    ...((prototypes || coefficients) && {
-      outputs: { ...(prototypes && { prototypes }), ...(coefficients && { coefficients }) },
-    }),
-  });
+    stated ?? names.filter((name) => /(^|_)masks?(_|$)/i.test(name) && name !== prototypes);
+  const count = metadata.take("n_prototypes", COUNT);
+  if (count === null && stated === null && prototypes === undefined) return null;
+  const outputs = [...coefficients, ...(prototypes === undefined ? [] : [prototypes])];
+  return {
+    task: taskOf({ maskCoefficients: count ?? undefined }),
+    roles: {
+      ...config.roles,
+      ...(coefficients.length > 0 && { coefficients }),
+      ...(prototypes !== undefined && { prototypes }),
+    },
+    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...outputs])],
+  };
 }
 
 /** A placement that is overwritten frame by frame. */
