@@ -1,6 +1,7 @@
 /** Formats of results: what was found in each image. */
 import { COCO80, COCO91 } from "../../core/labels.ts";
 import { type DetectionFields, toPixels } from "../../decode/detections.ts";
+import type { MaskedDetection } from "./masks.ts";
 import { detectionTable } from "./table.ts";
 import { wrongValue } from "./values.ts";
 
@@ -77,7 +78,14 @@ function cocoOf({ image, width, height, detections }: ImageResult, labels: reado
     .map((d) => {
       const { x, y, width: w, height: h } = toPixels(d, width ?? 1, height ?? 1);
       const bbox = [x, y, w, h].map((value) => Math.round(value * 1000) / 1000);
-      return JSON.stringify({ image_id, category_id: categoryOf(d, labels), bbox, score: d.confidence });
+      const { mask: segmentation } = d as Partial<MaskedDetection>;
+      return JSON.stringify({
+        image_id,
+        category_id: categoryOf(d, labels),
+        bbox,
+        score: d.confidence,
+        ...(segmentation && { segmentation }),
+      });
     })
     .join(",\n");
 }
