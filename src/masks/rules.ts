@@ -35,6 +35,8 @@ const USUAL: { readonly [P in Picture]: MaskRule } = { prototype: "proto", netwo
 
 const SIZES = '"prototype", "network", "frame" or [width, height]';
 
+const NO_OPTIONS: MaskOptions = {};
+
 /** Checked options of a mask. */
 export interface Wanted {
   readonly picture: Picture;
@@ -57,9 +59,9 @@ export interface KnownSizes {
  * @throws RangeError that names the option
  */
 export function readMaskOptions(options: MaskOptions | null | undefined, known: KnownSizes): Wanted {
-  const { size = known.frame ? "frame" : "network", threshold = 0.5, ...rest } = options ?? {};
+  const { size = known.frame ? "frame" : "network", threshold = 0.5 } = options ?? NO_OPTIONS;
   const picture = pictureOf(size);
-  const { rule = USUAL[picture] } = rest;
+  const rule = options?.rule ?? USUAL[picture];
   if (!Object.hasOwn(RULES, rule))
     refuse("rule", show(rule), `one of ${Object.keys(RULES).join(", ")}`, RangeError);
   const steps = RULES[rule];

@@ -31,17 +31,26 @@ export function sizesOf({
 
 /** Returns what a mask of a row is made of. */
 export function subjectOf(scene: Scene, found: Detections, row: number): Subject {
-  const imageBox = found.boxes.subarray(4 * row, 4 * row + 4);
+  const { boxes } = found;
+  const b = 4 * row;
+  const imageBox = [boxes[b], boxes[b + 1], boxes[b + 2], boxes[b + 3]];
   return {
-    imageBox: imageBox as unknown as readonly number[],
+    imageBox,
     inputBox: inputBoxOf(imageBox, scene.placement),
     coefficients: scene.coefficientsOf(found, row),
   };
 }
 
 /** Returns a box of the image as a box of the network's input, both normalised. */
-export const inputBoxOf = (box: ArrayLike<number>, { scale, shift }: Placement): number[] =>
-  [0, 1, 2, 3].map((k) => (box[k] - shift[k & 1]) / scale[k & 1]);
+export const inputBoxOf = (
+  [x1, y1, x2, y2]: readonly number[],
+  { scale: [scaleX, scaleY], shift: [shiftX, shiftY] }: Placement,
+): number[] => [
+  (x1 - shiftX) / scaleX,
+  (y1 - shiftY) / scaleY,
+  (x2 - shiftX) / scaleX,
+  (y2 - shiftY) / scaleY,
+];
 
 /**
  * Makes the mask of a row.

@@ -38,6 +38,8 @@ export const prototypeBytes = ({ type, count, width, height }: Prototypes): numb
 /** Part of a decoder's memory that is free between frames, and an engine over that memory. */
 export interface Place {
   readonly engine: MasksEngine;
+  readonly i32: Int32Array;
+  readonly f32: Float32Array;
   /** Address of the prototypes. */
   readonly at: number;
   readonly free: number;
@@ -90,9 +92,7 @@ export function writeValues(
     return;
   }
   // As many rows at a time as the free part holds.
-  const { engine, at, free, freeEnd } = place;
-  const i32 = new Int32Array(engine.buffer);
-  const f32 = new Float32Array(engine.buffer);
+  const { engine, i32, f32, at, free, freeEnd } = place;
   const values = align(free + 4 * M.MASK_JOB_WORDS);
   const logits = align(values + 4 * coefficients.length);
   const strip = Math.floor((freeEnd - logits) / (4 * width));

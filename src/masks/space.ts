@@ -52,7 +52,8 @@ export class MaskSpace {
   readonly #room: Needs;
   readonly #sides: readonly [number, number];
   /** What the tables are for. */
-  #tables = "";
+  #resize: "nearest" | "bilinear" | null = null;
+  #axes: readonly Axis[] = [];
 
   constructor(wanted: EngineName | "auto", room: Needs) {
     this.#room = room;
@@ -117,13 +118,14 @@ export class MaskSpace {
   }
 
   /** Makes the tables of a picture, unless they are there. Near and far are pixels of the prototypes. */
-  makeTables(resize: "nearest" | "bilinear", [x, y]: readonly [Axis, Axis]): void {
-    const key = JSON.stringify([resize, x, y]);
-    if (key === this.#tables) return;
+  makeTables(resize: "nearest" | "bilinear", axes: readonly [Axis, Axis]): void {
+    if (resize === this.#resize && axes.every((axis, k) => isSame(axis, this.#axes[k]))) return;
+    const [x, y] = axes;
     const fill = resize === "nearest" ? fillNearest : fillBilinear;
     fill(x, this.columns);
     fill(y, this.rows);
-    this.#tables = key;
+    this.#resize = resize;
+    this.#axes = axes;
   }
 
   /** Rows of a mask of that width that are made at a time. */
@@ -131,6 +133,13 @@ export class MaskSpace {
     return Math.max(1, Math.floor(STRIP_BYTES / width));
   }
 }
+
+const isSame = (a: Axis, b: Axis): boolean =>
+  a.pixels === b.pixels &&
+  a.start === b.start &&
+  a.length === b.length &&
+  a.low === b.low &&
+  a.high === b.high;
 
 const tableIn = (buffer: ArrayBuffer, at: number, side: number): Table => ({
   near: new Int32Array(buffer, at, side >> 2),

@@ -37,17 +37,26 @@ function taskOf(fields: Omit<TaskConfig, "name">): TaskConfig {
   return { name: "segment", ...Object.fromEntries(said) };
 }
 
-/** Reads what an archive's head says of masks; `null` if it says nothing. */
+/** Reads what an archive's head says of masks; `null` if it has none. */
 function readArchive(metadata: FieldReader, config: Config): Partial<Config> | null {
-  if (!["n_prototypes", "mask_outputs", "protos_outputs"].some((key) => metadata.has(key))) return null;
-  const prototypes = metadata.take<string>("protos_outputs", ["the name of an output", isText]);
-  const coefficients = metadata.texts("mask_outputs");
-  const task = taskOf({ maskCoefficients: metadata.take("n_prototypes", COUNT) ?? undefined });
-  const named = [...(prototypes ? [prototypes] : []), ...(coefficients ?? [])];
+  const names = (config.outputs ?? []).map(({ name }) => name);
+  const prototypes =
+    metadata.take<string>("protos_outputs", ["the name of an output", isText]) ??
+    names.find((name) => /protos_output/i.test(name));
+  const stated = metadata.texts("mask_outputs");
+  const coefficients =
+    stated ?? names.filter((name) => /(^|_)masks?(_|$)/i.test(name) && name !== prototypes);
+  const count = metadata.take("n_prototypes", COUNT);
+  if (count === null && stated === null && prototypes === undefined) return null;
+  const outputs = [...coefficients, ...(prototypes === undefined ? [] : [prototypes])];
   return {
-    task,
-    roles: { ...config.roles, ...(prototypes && { prototypes }), ...(coefficients && { coefficients }) },
-    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...named])],
+    task: taskOf({ maskCoefficients: count ?? undefined }),
+    roles: {
+      ...config.roles,
+      ...(coefficients.length > 0 && { coefficients }),
+      ...(prototypes !== undefined && { prototypes }),
+    },
+    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...outputs])],
   };
 }
 
@@ -77,7 +86,7 @@ class Image implements Scene {
   #kept: { readonly bytes: Uint8Array } | null = null;
 
   constructor(work: TaskWork, task: SegmentPlan, found: Detections, index: number) {
-    const { plan, layout, engine } = work;
+    const { plan, layout, engine, memory } = work;
     this.#work = work;
     this.#task = task;
     this.#index = index;
@@ -86,6 +95,8 @@ class Image implements Scene {
     const { dims, type } = plan.tensors[tensor];
     this.#place = {
       engine: masksEngineIn(engine),
+      i32: memory.i32,
+      f32: memory.f32,
       at: layout.slots[tensor] + (volume(dims) / plan.batch) * index * ELEMENTS[type].bytes,
       // Scratch is free between frames.
       free: layout.order,

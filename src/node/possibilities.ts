@@ -335,7 +335,7 @@ function withMore(inspected: Inspected): Possibility[] {
     if (!hasPrototypes && channels === fixed + 1 + KEYPOINTS)
       found.push([1, "17 keypoints", 'task: "pose", keypoints: [17, 3]']);
     if (masks > 0 && (hasPrototypes || USUAL_CLASSES.has(masks)))
-      found.push([masks, `${COEFFICIENTS} coefficients of masks`, null]);
+      found.push([masks, `${COEFFICIENTS} coefficients of masks`, hasPrototypes ? 'task: "segment"' : null]);
     return found.flatMap(([classes, what, beyond]) => {
       if ((statedClasses(options) ?? classes) !== classes) return [];
       const own = fixed + classes;

@@ -3,7 +3,7 @@ import type { Edges } from "../core/keypoints.ts";
 import { HALO } from "./colours.ts";
 import { DrawError, type Drawn, checkOptions } from "./drawn.ts";
 import { showJson } from "../core/json.ts";
-import { type Mark, marksOf } from "./marks.ts";
+import { MASK_OPACITY, type Mark, marksOf } from "./marks.ts";
 import { type Area, FONTS, cornerRadius, textPlace } from "./tags.ts";
 
 /** The part of a `CanvasRenderingContext2D` that is used. */
@@ -40,7 +40,7 @@ export interface CanvasContext {
   /** Closes the line. */
   closePath(): void;
   /** Fills the path. */
-  fill(): void;
+  fill(rule?: "evenodd"): void;
   /** Writes a text, no wider than `maxWidth`. */
   fillText(text: string, x: number, y: number, maxWidth?: number): void;
 }
@@ -89,6 +89,7 @@ export function drawCanvas(
     context.lineJoin = "miter";
     context.textAlign = "left";
     context.textBaseline = "alphabetic";
+    for (const mark of list) drawMask(context, mark);
     // Put all tags above all outlines: the line of another box must not cross out a name.
     for (const mark of list) drawOutline(context, mark, stroke);
     for (const mark of list) drawSkeleton(context, mark, stroke);
@@ -109,6 +110,20 @@ function checkArea(area: Area): void {
     throw new DrawError(
       `got an area of ${showJson(area)} to draw on, expected x, y, width and height in pixels. Pass the 2D context of a canvas, or the option area.`,
     );
+}
+
+function drawMask(context: CanvasContext, { mask, colour }: Mark): void {
+  if (mask === null) return;
+  context.globalAlpha = MASK_OPACITY;
+  context.fillStyle = colour;
+  context.beginPath();
+  for (const ring of mask) {
+    context.moveTo(ring[0], ring[1]);
+    for (let i = 2; i < ring.length; i += 2) context.lineTo(ring[i], ring[i + 1]);
+    context.closePath();
+  }
+  context.fill("evenodd");
+  context.globalAlpha = 1;
 }
 
 function drawOutline(context: CanvasContext, { box, colour }: Mark, stroke: number): void {

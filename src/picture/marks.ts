@@ -3,6 +3,7 @@ import { colourOf, coloursOf, inkOn } from "./colours.ts";
 import { type Drawn, checkDetections } from "./drawn.ts";
 import { type Skeleton, skeletonOf } from "./skeleton.ts";
 import type { Edges } from "../core/keypoints.ts";
+import type { Mask, MaskOptions } from "../decode/detections.ts";
 import { type Area, type Tag, boxArea, canvasOf, placeTag } from "./tags.ts";
 
 /** One detection on a picture. */
@@ -15,6 +16,16 @@ export interface Mark {
   readonly ink: string;
   /** `null` where the detection has no keypoints. */
   readonly skeleton: Skeleton | null;
+  /** Rings of its mask in pixels, to fill by the even-odd rule; `null` where the detection has none. */
+  readonly mask: readonly (readonly number[])[] | null;
+}
+
+/** How much of the photo a mask covers. */
+export const MASK_OPACITY = 0.45;
+
+/** The part of detections with masks that is used. */
+interface Masked {
+  mask(i: number, options: MaskOptions): Mask;
 }
 
 export interface Marks {
@@ -38,7 +49,10 @@ export function marksOf(
 ): Marks {
   const edges = ownEdges ?? (detections as { readonly edges?: Edges } | null)?.edges;
   // Place the best scores first and draw them last: they get the best places, and stand on top.
-  const best = checkDetections(detections).sort((a, b) => b.confidence - a.confidence);
+  const all = checkDetections(detections);
+  const masks = masksOf(detections);
+  const rows = new Map(all.map((d, row) => [d, row]));
+  const best = all.sort((a, b) => b.confidence - a.confidence);
   const canvas = canvasOf(width, height);
   const colours = coloursOf(best.map((d) => d.class_id));
   const placed: Area[] = [];
@@ -48,9 +62,35 @@ export function marksOf(
     // A tag without text is not drawn.
     if (label.text !== "") placed.push(label.area);
     const colour = colours.get(d.class_id) ?? colourOf(d.class_id);
-    return { box, tag: label, colour, ink: inkOn(colour), skeleton: skeletonOf(d, edges, canvas) };
+    return {
+      box,
+      tag: label,
+      colour,
+      ink: inkOn(colour),
+      skeleton: skeletonOf(d, edges, canvas),
+      mask: masks && ringsOf(masks, rows.get(d) ?? 0, [width, height]),
+    };
   });
   return { stroke: canvas.stroke, list: list.reverse() };
+}
+
+/** Returns detections that have masks, `null` for others. A clone has none. */
+function masksOf(detections: Iterable<Drawn>): Masked | null {
+  const found = detections as Partial<Masked> & { readonly extras?: { readonly mask?: unknown } };
+  // The rows of the command carry the function alone.
+  const has = found.extras ? found.extras.mask : Array.isArray(detections) && found.mask;
+  return has ? (found as Masked) : null;
+}
+
+/** Returns the rings of a mask on a picture of that size. */
+function ringsOf(masks: Masked, row: number, [width, height]: readonly [number, number]): number[][] {
+  const size = [Math.max(1, Math.round(width)), Math.max(1, Math.round(height))] as const;
+  const mask = masks.mask(row, { size });
+  const [scaleX, scaleY] = [width / size[0], height / size[1]];
+  return mask
+    .toPolygons()
+    .flatMap(({ outer, holes }) => [outer, ...holes])
+    .map((ring) => ring.map((value, i) => value * (i % 2 === 0 ? scaleX : scaleY)));
 }
 
 /** Returns label and confidence. A network without names has its class ids for labels. */

@@ -4,7 +4,7 @@ import { HALO } from "./colours.ts";
 import type { Edges } from "../core/keypoints.ts";
 import { type Drawn, checkOptions } from "./drawn.ts";
 import { type ImageInfo, imageInfo, storedAs, withoutExif } from "./image-info.ts";
-import { type Mark, marksOf } from "./marks.ts";
+import { MASK_OPACITY, type Mark, marksOf } from "./marks.ts";
 import { type Area, FONTS, cornerRadius, textPlace } from "./tags.ts";
 
 /** Options of `drawSvg` and `drawPng`. */
@@ -44,6 +44,7 @@ export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options:
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
     `<title>${escapeXml(title)}</title>`,
     photoElement(photo, info),
+    ...list.flatMap(maskElements),
     // Put all tags above all outlines: the line of another box must not cross out a name.
     ...list.map((mark) => outlineElements(mark, stroke)),
     ...list.flatMap((mark) => skeletonElements(mark, stroke)),
@@ -58,6 +59,12 @@ function photoElement(photo: Uint8Array, info: ImageInfo): string {
   const data = toBase64(withoutExif(photo));
   const transform = matrix === null ? "" : ` transform="${matrix}"`;
   return `<image width="${width}" height="${height}"${transform} href="data:${info.mime};base64,${data}"/>`;
+}
+
+function maskElements({ mask, colour }: Mark): string[] {
+  if (mask === null || mask.length === 0) return [];
+  const path = mask.map((ring) => `M${ring.map(decimal).join(" ")}Z`).join("");
+  return [`<path d="${path}" fill="${colour}" fill-opacity="${MASK_OPACITY}" fill-rule="evenodd"/>`];
 }
 
 function outlineElements({ box, colour, tag }: Mark, stroke: number): string {

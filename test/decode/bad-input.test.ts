@@ -644,7 +644,7 @@ test.each([
     ],
     "yolov8",
     80,
-    "the first 84 of 116 channels alone; 32 coefficients of masks",
+    "and 32 coefficients of masks behind them in 116 channels",
   ],
   [
     "YOLOv8-seg without prototypes",
@@ -661,7 +661,7 @@ test.each([
     ],
     "yolov5",
     80,
-    "the first 85 of 117 channels alone; 32 coefficients of masks",
+    "and 32 coefficients of masks behind them in 117 channels",
   ],
   [
     "YOLOv8-seg of two classes",
@@ -671,7 +671,7 @@ test.each([
     ],
     "yolov8",
     2,
-    "the first 6 of 38 channels alone; 32 coefficients of masks",
+    "and 32 coefficients of masks behind them in 38 channels",
   ],
   ["YOLOv8-pose", [[1, 56, 8400]], "yolov8", 1, "and 17 keypoints behind them in 56 channels"],
 ])("inspect of %s names what can be decoded of it first", (_, dims, family, classes, about) => {

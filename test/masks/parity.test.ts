@@ -219,6 +219,7 @@ describe("in the memory of a decoder", () => {
     const buffer = new ArrayBuffer(1 << 16);
     const bytes = new Uint8Array(protos.data.buffer);
     new Uint8Array(buffer).set(bytes, 16384);
+    const views = { i32: new Int32Array(buffer), f32: new Float32Array(buffer) };
     const engine = masksEngineIn({ name: "ts", memory: { buffer } } as Parameters<typeof masksEngineIn>[0]);
     const p: Prototypes = {
       type: "f32",
@@ -248,9 +249,9 @@ describe("in the memory of a decoder", () => {
     for (const row of [4 * 37, 4 * 40]) {
       const expected = valuesIn({ bytes }, row);
       for (const rows of [1, 2, 5, 20, 21, 30])
-        expect(valuesIn({ engine, at: 16384, free: 64, freeEnd: 64 + 176 + rows * 148 }, row)).toEqual(
-          expected,
-        );
+        expect(
+          valuesIn({ engine, ...views, at: 16384, free: 64, freeEnd: 64 + 176 + rows * 148 }, row),
+        ).toEqual(expected);
     }
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { mulberry32 } from "../../bench/random.ts";
 import { bilinear, each, MASK_RULES, sigmoid } from "../../spec/masks.ts";
-import { createDecoderSync } from "../../src/entries/index.ts";
+import { createDecoderSync, parseConfig } from "../../src/entries/index.ts";
 import { type MaskInputs, classMap, labelMap, masksOf } from "../../src/entries/masks.ts";
 import type { Mask, MaskOptions, MaskRule } from "../../src/decode/detections.ts";
 import type { Frame } from "../../src/decode/frame.ts";
@@ -304,6 +304,51 @@ describe("refusals", () => {
         .mask(0),
     ).toThrow('got no masks, expected task "segment"');
   });
+});
+
+test("an NN Archive says where coefficients and prototypes are", () => {
+  const maps = (name: string, channels: number): object[] =>
+    [8, 4, 2].map((side, i) => ({ name: `output${i + 1}${name}`, shape: [1, channels, side, side] }));
+  const archive = (metadata: object): object => ({
+    config_version: "1.0",
+    model: {
+      inputs: [{ name: "images", shape: [1, 3, 64, 64], layout: "NCHW" }],
+      outputs: [
+        ...maps("_yolov8", 6),
+        ...maps("_masks", 4),
+        { name: "protos_output", shape: [1, 4, 16, 16] },
+      ],
+      heads: [
+        {
+          parser: "YOLOExtendedParser",
+          outputs: ["output1_yolov8", "output2_yolov8", "output3_yolov8"],
+          metadata: {
+            classes: ["a"],
+            n_classes: 1,
+            subtype: "yolov8",
+            yolo_outputs: ["output1_yolov8", "output2_yolov8", "output3_yolov8"],
+            ...metadata,
+          },
+        },
+      ],
+    },
+  });
+  const stated = {
+    n_prototypes: 4,
+    mask_outputs: ["output1_masks", "output2_masks", "output3_masks"],
+    protos_outputs: "protos_output",
+  };
+  for (const metadata of [stated, { n_prototypes: 4 }]) {
+    const config = parseConfig(archive(metadata));
+    expect(config.task).toEqual({ name: "segment", maskCoefficients: 4 });
+    expect(config.roles).toMatchObject({ prototypes: "protos_output", coefficients: stated.mask_outputs });
+    expect(config.headOutputs).toHaveLength(7);
+  }
+  const none = archive({ n_prototypes: null, mask_outputs: null, protos_outputs: null }) as {
+    model: { outputs: object[] };
+  };
+  none.model.outputs.splice(3);
+  expect(parseConfig(none).task).toBeNull();
 });
 
 describe("classMap", () => {

@@ -76,6 +76,7 @@ function modelOf(file: NetworkFile): Model {
   const options: Partial<TypedOptions> = {
     ...found?.options,
     ...(found && task === "pose" ? { task, ...(metadata?.keypoints && pointsOf(metadata.keypoints)) } : {}),
+    ...(found && task === "segment" ? { task } : {}),
     ...(names ? { labels: names } : {}),
     ...(inputSize ? { inputSize } : {}),
   };
@@ -128,8 +129,8 @@ function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[
     problems.push({ path, message: mismatch(got, expected), ...(option && { option }) });
   };
   const task = metadata?.task === null ? metadata.taskName : (metadata?.task ?? "detect");
-  if (task !== "detect" && task !== "pose")
-    add("task", `a network for "${task}"`, '"detect" or "pose", which boxwright decodes');
+  if (task !== "detect" && task !== "pose" && task !== "segment")
+    add("task", `a network for "${task}"`, '"detect", "pose" or "segment", which boxwright decodes');
   else if (options.family === undefined)
     add(
       "family",

@@ -1,6 +1,6 @@
 /** Decodes the files of a command, for `decode` and `draw`. */
 import { type Decoder, createDecoder } from "../../decode/decoder.ts";
-import type { Detection, Detections } from "../../decode/detections.ts";
+import { type Detection, type Detections, extrasOf } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { Stats } from "../../decode/stats.ts";
 import type { Description } from "../../plan/describe.ts";
@@ -12,6 +12,7 @@ import { checkHasNetwork, configAmong, selectOnly, tensorsAmong } from "./inputs
 import type { Io } from "./io.ts";
 import { UsageError, type Values } from "./options.ts";
 import { RESIZES, frameOf } from "./photo.ts";
+import { withMasks } from "./masks.ts";
 import { Progress } from "./progress.ts";
 import { setupOf } from "./setup.ts";
 import { mostBytes, textOf } from "./values.ts";
@@ -27,9 +28,15 @@ export interface Decoded {
   readonly milliseconds: number;
 }
 
-/** Returns the rows. Edges of skeletons stand beside them for drawing; JSON leaves them out. */
-const withEdges = (detections: Detections): Detection[] =>
-  Object.assign(detections.toArray(), detections.edges && { edges: detections.edges });
+/** Returns the rows. Edges of skeletons and masks stand beside them for drawing; JSON leaves them out. */
+function rowsOf(found: Detections, values: Values): Detection[] {
+  const rows = withMasks(found, values);
+  return Object.assign(
+    rows,
+    found.edges && { edges: found.edges },
+    extrasOf(found)?.mask && { mask: found.mask.bind(found) },
+  );
+}
 
 /** Decodes tensor files by the config among the files, or by options. */
 export async function decodeFiles(paths: readonly string[], values: Values): Promise<Decoded> {
@@ -71,7 +78,7 @@ export class Network {
     const results = decoder.decodeBatch(byName, frame);
     const milliseconds = performance.now() - start;
     return {
-      images: results.map((detections) => withEdges(detections)),
+      images: results.map((found) => rowsOf(found, values)),
       engine: decoder.engine,
       frame,
       notes: notesOf(decoder, frame, values),

@@ -65,7 +65,7 @@ export const NETWORK: Options = {
   },
   task: {
     value: "NAME",
-    help: "what the network gives: detect (boxes, the default) or pose (boxes and keypoints)",
+    help: "what the network gives: detect (boxes, the default), pose (and keypoints) or segment (and masks)",
     sets: "task",
     example: "pose",
   },
@@ -83,8 +83,8 @@ export const NETWORK: Options = {
     example: "w,h,w,h,... (not beside a config file)",
   },
   masks: {
-    value: "JSON",
-    help: `anchors of each feature map: '{"side26":[0,1,2],"side13":[3,4,5]}'; not beside a config file`,
+    value: "rle|JSON",
+    help: `rle: masks of task segment in the results, as COCO's runs. JSON: anchors of each feature map: '{"side26":[0,1,2],"side13":[3,4,5]}'; not beside a config file`,
     sets: "anchorMasks",
     example: "'[[0,1,2],[3,4,5]]' (not beside a config file)",
   },

@@ -1,6 +1,7 @@
 /** Formats of results: what was found in each image. */
 import { COCO80, COCO91 } from "../../core/labels.ts";
 import { type DetectionFields, toPixels } from "../../decode/detections.ts";
+import type { MaskedDetection } from "./masks.ts";
 import { detectionTable } from "./table.ts";
 import { wrongValue } from "./values.ts";
 
@@ -116,6 +117,7 @@ function cocoOf(
     .map((d) => {
       const { x, y, width: w, height: h, keypoints } = toPixels(d, width ?? 1, height ?? 1);
       const rounded = (value: number): number => Math.round(value * 1000) / 1000;
+      const { mask: segmentation } = d as Partial<MaskedDetection>;
       return JSON.stringify({
         image_id,
         category_id: categoryOf(d, labels),
@@ -124,6 +126,7 @@ function cocoOf(
           keypoints: keypoints.flatMap((p) => [rounded(p.x), rounded(p.y), rounded(p.confidence)]),
         }),
         score: d.confidence,
+        ...(segmentation && { segmentation }),
       });
     })
     .join(",\n");

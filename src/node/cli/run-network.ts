@@ -17,6 +17,7 @@ import { rasterPixels, rasterise } from "../raster.ts";
 import { type ImageFile, imageFiles } from "./image-files.ts";
 import type { Io } from "./io.ts";
 import { Journal, type Settings } from "./journal.ts";
+import { withMasks } from "./masks.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { checkPlaces } from "./places.ts";
@@ -52,7 +53,7 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
       out === undefined
         ? null
         : await Journal.open(out, await settingsOf(detector, modelPath, values), values["resume"] === true);
-    await runAll(detector, { files, drawings, journal, format, io });
+    await runAll(detector, { files, drawings, journal, format, io, values });
   } finally {
     await detector.close();
   }
@@ -141,10 +142,14 @@ interface Task {
   readonly journal: Journal | null;
   readonly format: Format;
   readonly io: Io;
+  readonly values: Values;
 }
 
 /** Runs every photo. One that fails is reported, and the next one follows. */
-async function runAll(detector: Detector, { files, drawings, journal, format, io }: Task): Promise<void> {
+async function runAll(
+  detector: Detector,
+  { files, drawings, journal, format, io, values }: Task,
+): Promise<void> {
   const { labels } = detector.decoder.config;
   const printer = formatter(
     format,
@@ -161,7 +166,7 @@ async function runAll(detector: Detector, { files, drawings, journal, format, io
   for (const file of todo) {
     progress.show(file.path);
     try {
-      const result = await runOne(detector, file, drawings.get(file.path));
+      const result = await runOne(detector, file, drawings.get(file.path), values);
       progress.clear();
       if (journal) await journal.add(result);
       else io.out(printer.of(result, printed++));
@@ -186,6 +191,7 @@ async function runOne(
   detector: Detector,
   file: ImageFile,
   drawing: string | undefined,
+  values: Values,
 ): Promise<ImageResult> {
   const bytes = await file.read();
   const pixels = await readPixels(bytes, file.path);
@@ -193,7 +199,7 @@ async function runOne(
     error.message = `${file.path}: ${error.message}`;
     throw error;
   });
-  const detections = found.toArray();
+  const detections = withMasks(found, values);
   if (drawing !== undefined) await drawTo(drawing, bytes, found);
   const { width, height } = pixels;
   return { image: file.path, width, height, output_format: "detection", detections };

@@ -4,6 +4,7 @@ import { load, nullIfAbsent } from "../files/load.ts";
 import { readInputUpTo, tensorsOf } from "../files/read.ts";
 import { isLabelSet, labelsOf } from "../../core/labels.ts";
 import { utf8 } from "../files/text.ts";
+import { wantsMasks } from "./masks.ts";
 import { UsageError, type Values } from "./options.ts";
 import {
   listOf,
@@ -37,7 +38,9 @@ export async function setupOf(values: Values, file: string | undefined): Promise
 
 /** Throws if anchors are given beside a config file, or without a family: they are no options of the decoder. */
 function checkAnchorOptions(values: Values, hasFile: boolean): void {
-  const given = ["anchors", "masks"].find((option) => values[option] !== undefined);
+  const given = ["anchors", "masks"].find(
+    (option) => values[option] !== undefined && !(option === "masks" && wantsMasks(values)),
+  );
   if (given === undefined) return;
   if (hasFile)
     throw new UsageError(
@@ -149,12 +152,12 @@ function rolesOf(values: Values): Record<string, string | string[]> | undefined 
 }
 
 function masksOf(values: Values): unknown {
-  const value = textOf(values, "masks");
+  const value = wantsMasks(values) ? undefined : textOf(values, "masks");
   if (value === undefined) return undefined;
   try {
     return JSON.parse(value);
   } catch {
-    throw wrongValue("masks", value, `JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`);
+    throw wrongValue("masks", value, `rle, or JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`);
   }
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createDecoder, createDecoderSync, parseConfig } from "../../../src/entries/index.ts";
 import { type Model, readModel } from "../../../src/entries/model.ts";
 import { provideTask } from "../../../src/decode/tasks.ts";
+import { segment } from "../../../src/masks/task.ts";
 import { poseReader } from "../../../src/pose/reader.ts";
 import { withZip } from "../../support/archives.ts";
 import {
@@ -158,14 +159,26 @@ describe("Ultralytics, ONNX", () => {
     );
   });
 
+  test("segment: the decoder needs the import that reads masks", async () => {
+    const outputs = [output("output0", 1, 38, 84), output("output1", 1, 32, 16, 16)];
+    const model = await readModel(ultralyticsOnnx({ task: "segment" }, outputs));
+    expect(model).toMatchObject({
+      task: "segment",
+      options: { family: "yolo11", task: "segment" },
+      missing: [],
+    });
+    expect(() => createDecoderSync(model)).toThrow(
+      'got "segment", expected import "boxwright/masks" beside it',
+    );
+    provideTask(segment);
+    const decoder = createDecoderSync(model);
+    expect(decoder.describe().text).toContain(
+      "masks: 32 coefficients, prototypes output1 [1,32,16,16] f32 as NCHW",
+    );
+    expect(decoder.slots.output1.data.length).toBe(32 * 16 * 16);
+  });
+
   test.each([
-    [
-      "segment",
-      { task: "segment" },
-      [output("output0", 1, 38, 84), output("output1", 1, 32, 16, 16)],
-      "segment",
-      null,
-    ],
     ["obb", { task: "obb" }, [output("output0", 1, 7, 84)], "oriented", null],
     // three classes and no angle would fit this shape
     ["obb, end to end", { task: "obb", end2end: "True" }, [output("output0", 1, 300, 7)], "oriented", null],
@@ -178,7 +191,7 @@ describe("Ultralytics, ONNX", () => {
       expect(model).toMatchObject({ task, keypoints });
       expect(missing(model)).toEqual(["task"]);
       expect(() => createDecoderSync(model, { family: "yolov8" })).toThrow(
-        `task: got a network for "${task ?? metadata.task}", expected "detect" or "pose"`,
+        `task: got a network for "${task ?? metadata.task}", expected "detect", "pose" or "segment"`,
       );
       expect(name).toContain(metadata.task);
     },
