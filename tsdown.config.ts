@@ -121,6 +121,8 @@ export default defineConfig([
     },
     format: ["esm", "cjs"],
   },
+  // What tasks share with the decoder would be chunks of their own, and every bundle of a decoder larger: gzip sees 32 kB.
+  { ...common, entry: { pose: "src/entries/pose.ts" }, format: ["esm", "cjs"] },
   { ...noBinary, entry: { wasm: "src/entries/wasm.ts" }, format: ["esm", "cjs"] },
   {
     ...noBinary,
@@ -160,6 +162,7 @@ export default defineConfig([
       detect: "src/entries/detect.ts",
       packet: "src/entries/packet.ts",
       pool: "src/entries/pool.ts",
+      pose: "src/entries/pose.ts",
       suppress: "src/entries/suppress.ts",
       tiles: "src/entries/tiles.ts",
       track: "src/entries/track.ts",

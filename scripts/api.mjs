@@ -20,6 +20,7 @@ const ENTRIES = {
   "boxwright/oriented": "oriented",
   "boxwright/packet": "packet",
   "boxwright/pool": "pool",
+  "boxwright/pose": "pose",
   "boxwright/suppress": "suppress",
   "boxwright/tiles": "tiles",
   "boxwright/track": "track",

@@ -44,6 +44,8 @@ const imports = {
   ),
   "boxwright/oriented: everything": everything("oriented"),
   "boxwright and boxwright/oriented: createDecoder": `${some("index", "createDecoder")} import "./dist/oriented.mjs";`,
+  "boxwright/pose: everything": everything("pose"),
+  "boxwright and boxwright/pose: createDecoder": `${some("index", "createDecoder")} import "./dist/pose.mjs";`,
   "boxwright/suppress: everything": everything("suppress"),
   "boxwright/suppress: nms": some("suppress", "nms"),
   "boxwright/suppress: nmsOriented": some("suppress", "nmsOriented"),

@@ -92,7 +92,8 @@ export function extend(found: Detections, columns: TaskColumns, extras: Extras):
   Object.defineProperty(Object.assign(found, columns), "extras", { value: extras });
 }
 
-const extrasOf = (found: Detections): Extras | undefined => (found as { extras?: Extras }).extras;
+/** Returns the functions of a task; undefined for boxes alone, and for a clone. */
+export const extrasOf = (found: Detections): Extras | undefined => (found as { extras?: Extras }).extras;
 
 /**
  * One box with its label. `x`, `y`, `width` and `height` are computed from the fields, in the same unit. JSON,

@@ -19,7 +19,7 @@ export type { ElementType, NamedTensor, TensorData } from "../node/files/tensor.
 export { type Inspection, type PossibilityList, inspect } from "../node/inspect.ts";
 export type { Possibility } from "../node/possibilities.ts";
 export { type RasterOptions, drawPng, rasterise } from "../node/raster.ts";
-export { DrawError, type Drawn } from "../picture/drawn.ts";
+export { DrawError, type Drawn, type DrawnPoint } from "../picture/drawn.ts";
 export { type ImageInfo, imageInfo } from "../picture/image-info.ts";
 export { type DrawOptions, drawSvg } from "../picture/svg.ts";
 

@@ -119,7 +119,9 @@ function* guesses(
   const stated = statedClasses(options);
   const families = [...suggestedFamilies(), ...FAMILIES.filter((f) => !TRAITS[f].suggested)].filter(
     (family) =>
-      options.family === undefined ? representativeOf(family) === family : family === options.family,
+      options.family === undefined
+        ? representativeOf(family) === family && TRAITS[family].task === undefined
+        : family === options.family,
   );
   const inputSize = options.inputSize ?? sizeGuess(tensors);
   for (const family of families) {
@@ -329,11 +331,12 @@ function withMore(inspected: Inspected): Possibility[] {
     if ((options.family ?? family) !== family) return [];
     const fixed = TRAITS[family].head === "anchor" ? 5 : 4;
     const masks = channels - fixed - COEFFICIENTS;
-    const found: [classes: number, what: string][] = [];
-    if (!hasPrototypes && channels === fixed + 1 + KEYPOINTS) found.push([1, "17 keypoints"]);
+    const found: [classes: number, what: string, options: string | null][] = [];
+    if (!hasPrototypes && channels === fixed + 1 + KEYPOINTS)
+      found.push([1, "17 keypoints", 'task: "pose", keypoints: [17, 3]']);
     if (masks > 0 && (hasPrototypes || USUAL_CLASSES.has(masks)))
-      found.push([masks, `${COEFFICIENTS} coefficients of masks`]);
-    return found.flatMap(([classes, what]) => {
+      found.push([masks, `${COEFFICIENTS} coefficients of masks`, null]);
+    return found.flatMap(([classes, what, beyond]) => {
       if ((statedClasses(options) ?? classes) !== classes) return [];
       const own = fixed + classes;
       const before = { ...tensor, dims: tensor.dims.map((d, i) => (i === axis ? own : d)) };
@@ -346,7 +349,10 @@ function withMore(inspected: Inspected): Possibility[] {
         ? []
         : {
             ...best,
-            about: `${best.about}, the first ${own} of ${channels} channels alone; ${what} behind them are not decoded`,
+            about: beyond
+              ? `${best.about}, and ${what} behind them in ${channels} channels`
+              : `${best.about}, the first ${own} of ${channels} channels alone; ${what} behind them are not decoded`,
+            line: beyond ? best.line.replace(/ \}$/, `, ${beyond} }`) : best.line,
           };
     });
   });

@@ -1,4 +1,5 @@
 /** Draws detections on a canvas: of a page, of a worker (`OffscreenCanvas`), or of a package for Node. */
+import type { Edges } from "../core/keypoints.ts";
 import { HALO } from "./colours.ts";
 import { DrawError, type Drawn, checkOptions } from "./drawn.ts";
 import { showJson } from "../core/json.ts";
@@ -28,6 +29,12 @@ export interface CanvasContext {
   beginPath(): void;
   /** Begins a line of the path. */
   moveTo(x: number, y: number): void;
+  /** Adds a line to the path. */
+  lineTo(x: number, y: number): void;
+  /** Adds an arc to the path. */
+  arc(x: number, y: number, radius: number, startAngle: number, endAngle: number): void;
+  /** Draws the path. */
+  stroke(): void;
   /** Adds a round corner to the path. */
   arcTo(x1: number, y1: number, x2: number, y2: number, radius: number): void;
   /** Closes the line. */
@@ -42,6 +49,8 @@ export interface CanvasContext {
 export interface CanvasOptions {
   /** Returns the text of a tag. Default: the label, or the class id, and the confidence in percent. */
   readonly tag?: (detection: Drawn) => string;
+  /** Pairs of keypoints that a skeleton joins. Default: those of the detections; of COCO for 17 keypoints. */
+  readonly edges?: Edges;
   /** Part of the canvas that shows the photo, in pixels. Default: the whole canvas. */
   readonly area?: Area;
 }
@@ -59,7 +68,8 @@ export interface CanvasOptions {
  *   canvas: { width: 320, height: 240 },
  *   fillText: (text: string) => console.log(text),
  * } as CanvasContext; // in a page: canvas.getContext("2d")
- * const others = "save restore translate strokeRect beginPath moveTo arcTo closePath fill".split(" ");
+ * const others =
+ *   "save restore translate strokeRect beginPath moveTo lineTo arc stroke arcTo closePath fill".split(" ");
  * Object.assign(context, Object.fromEntries(others.map((name) => [name, () => {}])));
  * const cat = { class_id: 0, label: "cat", confidence: 0.93, x_min: 0.2, y_min: 0.1, x_max: 0.9, y_max: 0.9 };
  * drawCanvas(context, [cat]); // cat 93%
@@ -70,9 +80,9 @@ export function drawCanvas(
   options: CanvasOptions = {},
 ): void {
   checkOptions(options);
-  const { tag, area = wholeOf(context) } = options ?? {};
+  const { tag, area = wholeOf(context), edges } = options ?? {};
   checkArea(area);
-  const { stroke, list } = marksOf(detections, area, tag);
+  const { stroke, list } = marksOf(detections, area, tag, edges);
   context.save();
   try {
     context.translate(area.x, area.y);
@@ -81,6 +91,7 @@ export function drawCanvas(
     context.textBaseline = "alphabetic";
     // Put all tags above all outlines: the line of another box must not cross out a name.
     for (const mark of list) drawOutline(context, mark, stroke);
+    for (const mark of list) drawSkeleton(context, mark, stroke);
     for (const mark of list) drawTag(context, mark);
   } finally {
     context.restore();
@@ -111,6 +122,31 @@ function drawOutline(context: CanvasContext, { box, colour }: Mark, stroke: numb
   context.strokeStyle = colour;
   context.lineWidth = stroke;
   context.strokeRect(x, y, width, height);
+}
+
+function drawSkeleton(context: CanvasContext, { skeleton, colour }: Mark, stroke: number): void {
+  if (skeleton === null) return;
+  const { lines, dots, radius } = skeleton;
+  for (const [style, alpha, width] of [
+    ["#000", HALO.opacity, stroke * HALO.width],
+    [colour, 1, stroke],
+  ] as const) {
+    context.globalAlpha = alpha;
+    context.strokeStyle = style;
+    context.lineWidth = width;
+    context.beginPath();
+    for (const [x1, y1, x2, y2] of lines) {
+      context.moveTo(x1, y1);
+      context.lineTo(x2, y2);
+    }
+    context.stroke();
+  }
+  context.fillStyle = colour;
+  for (const [x, y] of dots) {
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fill();
+  }
 }
 
 function drawTag(context: CanvasContext, { tag, colour, ink }: Mark): void {

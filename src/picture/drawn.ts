@@ -15,6 +15,16 @@ export interface Drawn {
   readonly y_min: number;
   readonly x_max: number;
   readonly y_max: number;
+  /** Keypoints, in the unit of the box. */
+  readonly keypoints?: readonly DrawnPoint[];
+}
+
+/** A keypoint to draw. */
+export interface DrawnPoint {
+  readonly x: number;
+  readonly y: number;
+  /** 0..1. Points below 0.25 are not drawn. Default 1. */
+  readonly confidence?: number;
 }
 
 /**
@@ -59,6 +69,9 @@ function checkDetection(d: Drawn): void {
     throw new DrawError(
       `got detection ${showJson(d)}, expected finite class_id, confidence, x_min, y_min, x_max and y_max`,
     );
+  const { keypoints } = d;
+  if (keypoints !== undefined && !(Array.isArray(keypoints) && keypoints.every(isRecord)))
+    throw new DrawError(`got keypoints ${showJson(keypoints)}, expected a list of {x, y, confidence}`);
   if (d.x_min + d.x_max > 2 * FAR && d.y_min + d.y_max > 2 * FAR)
     throw new DrawError(
       `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1. Pass the detections as they were before toPixels.`,

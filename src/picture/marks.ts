@@ -1,6 +1,8 @@
 /** Lays out detections on a picture: what `drawSvg` and `drawCanvas` draw, each in its own way. */
 import { colourOf, coloursOf, inkOn } from "./colours.ts";
 import { type Drawn, checkDetections } from "./drawn.ts";
+import { type Skeleton, skeletonOf } from "./skeleton.ts";
+import type { Edges } from "../core/keypoints.ts";
 import { type Area, type Tag, boxArea, canvasOf, placeTag } from "./tags.ts";
 
 /** One detection on a picture. */
@@ -11,6 +13,8 @@ export interface Mark {
   readonly colour: string;
   /** Colour of the text on it. */
   readonly ink: string;
+  /** `null` where the detection has no keypoints. */
+  readonly skeleton: Skeleton | null;
 }
 
 export interface Marks {
@@ -23,13 +27,16 @@ export interface Marks {
 /**
  * Lays out detections on a picture of that size.
  * @param tag returns the text of a tag. Default: label and confidence
+ * @param ownEdges edges of skeletons. Default: those of the detections
  * @throws DrawError if detections cannot be drawn
  */
 export function marksOf(
   detections: Iterable<Drawn>,
   { width, height }: { readonly width: number; readonly height: number },
   tag: (detection: Drawn) => string = defaultTag,
+  ownEdges?: Edges,
 ): Marks {
+  const edges = ownEdges ?? (detections as { readonly edges?: Edges } | null)?.edges;
   // Place the best scores first and draw them last: they get the best places, and stand on top.
   const best = checkDetections(detections).sort((a, b) => b.confidence - a.confidence);
   const canvas = canvasOf(width, height);
@@ -41,7 +48,7 @@ export function marksOf(
     // A tag without text is not drawn.
     if (label.text !== "") placed.push(label.area);
     const colour = colours.get(d.class_id) ?? colourOf(d.class_id);
-    return { box, tag: label, colour, ink: inkOn(colour) };
+    return { box, tag: label, colour, ink: inkOn(colour), skeleton: skeletonOf(d, edges, canvas) };
   });
   return { stroke: canvas.stroke, list: list.reverse() };
 }

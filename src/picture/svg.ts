@@ -1,6 +1,7 @@
 /** Draws detections on their photo as one SVG file. Runs in every JavaScript runtime. */
 import { toBase64 } from "./base64.ts";
 import { HALO } from "./colours.ts";
+import type { Edges } from "../core/keypoints.ts";
 import { type Drawn, checkOptions } from "./drawn.ts";
 import { type ImageInfo, imageInfo, storedAs, withoutExif } from "./image-info.ts";
 import { type Mark, marksOf } from "./marks.ts";
@@ -12,6 +13,8 @@ export interface DrawOptions {
   readonly tag?: (detection: Drawn) => string;
   /** Title of the picture: screen readers read it out, and browsers show it on hover. */
   readonly title?: string;
+  /** Pairs of keypoints that a skeleton joins. Default: those of the detections; of COCO for 17 keypoints. */
+  readonly edges?: Edges;
 }
 
 /**
@@ -32,10 +35,10 @@ export interface DrawOptions {
 export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options: DrawOptions = {}): string {
   checkOptions(options);
   // In plain JavaScript null says as little as undefined.
-  const { tag, title: ownTitle } = options ?? {};
+  const { tag, title: ownTitle, edges } = options ?? {};
   const info = imageInfo(photo);
   const { width, height } = info;
-  const { stroke, list } = marksOf(detections, info, tag);
+  const { stroke, list } = marksOf(detections, info, tag, edges);
   const title = ownTitle ?? `${list.length} ${list.length === 1 ? "detection" : "detections"}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
@@ -43,6 +46,7 @@ export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options:
     photoElement(photo, info),
     // Put all tags above all outlines: the line of another box must not cross out a name.
     ...list.map((mark) => outlineElements(mark, stroke)),
+    ...list.flatMap((mark) => skeletonElements(mark, stroke)),
     ...list.map(tagElements),
     "</svg>",
     "",
@@ -63,6 +67,31 @@ function outlineElements({ box, colour, tag }: Mark, stroke: number): string {
     `${rect} stroke="#000" stroke-opacity="${HALO.opacity}" stroke-width="${decimal(stroke * HALO.width)}"/>`,
     `${rect} stroke="${colour}" stroke-width="${decimal(stroke)}"><title>${escapeXml(tag.text)}</title></rect>`,
   ].join("\n");
+}
+
+function skeletonElements({ skeleton, colour }: Mark, stroke: number): string[] {
+  if (skeleton === null) return [];
+  const { lines, dots, radius } = skeleton;
+  const path = lines.map((line) => {
+    const [x1, y1, x2, y2] = line.map(decimal);
+    return `M${x1} ${y1}L${x2} ${y2}`;
+  });
+  const lined = (attributes: string): string =>
+    `<path d="${path.join("")}" fill="none" stroke-linecap="round" ${attributes}/>`;
+  return [
+    ...(lines.length > 0
+      ? [
+          lined(
+            `stroke="#000" stroke-opacity="${HALO.opacity}" stroke-width="${decimal(stroke * HALO.width)}"`,
+          ),
+          lined(`stroke="${colour}" stroke-width="${decimal(stroke)}"`),
+        ]
+      : []),
+    ...dots.map(
+      ([x, y]) =>
+        `<circle cx="${decimal(x)}" cy="${decimal(y)}" r="${decimal(radius)}" fill="${colour}" stroke="#000" stroke-opacity="${HALO.opacity}" stroke-width="${decimal(stroke / 2)}"/>`,
+    ),
+  ];
 }
 
 function tagElements({ tag, colour, ink }: Mark): string {

@@ -1,7 +1,7 @@
 /** Suppression of a decoder's detections. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
-import { Detections, setLength } from "../decode/detections.ts";
+import { Detections, extend, extrasOf, setLength } from "../decode/detections.ts";
 import type { SuppressOptions } from "./options.ts";
 import { suppress } from "./suppress.ts";
 
@@ -26,7 +26,8 @@ const isSize = (x: unknown): boolean =>
 /**
  * Suppresses the detections of a decoder by a named method. Decode without suppression, `conventions: { nms: "none" }`,
  * with `maxDetections` as large as the number of candidates.
- * @returns detections of their own, which the next `decode` leaves alone; scores and boxes are those of the method
+ * @returns detections of their own, which the next `decode` leaves alone; scores and boxes are those of the method.
+ * "weighted" moves keypoints as it moves boxes; every other method leaves those of the row
  * @throws RangeError as `suppress` does
  * @example
  * import { createDecoderSync } from "boxwright/ts";
@@ -53,7 +54,8 @@ export function suppressDetections(
   if (typeof perClass !== "boolean") refuse("perClass", show(perClass), "true or false", RangeError);
   if (!isSize(size)) refuse("size", show(size), "[width, height] of the frame", RangeError);
   const n = detections.length;
-  const { boxes, scores, classIds, sources, labels } = detections.copy();
+  const copy = detections.copy();
+  const { boxes, scores, classIds, sources, labels, keypoints, keypointNames, edges } = copy;
   const scaled = Float64Array.from(boxes, (v, i) => v * size[i & 1]);
   const left = suppress(scaled, scores, { ...rest, ...(perClass ? { classIds } : {}) } as SuppressOptions);
   const rows = Array.from(left.indices);
@@ -65,5 +67,35 @@ export function suppressDetections(
     labels,
   );
   setLength(result, Math.min(n, rows.length));
+  if (keypoints && n > 0) {
+    const groups = options.method === "weighted" ? left.members : null;
+    const moved = rows.flatMap((row, i) =>
+      meanOf(keypoints, keypoints.length / n, groups?.[i] ?? [row], scores),
+    );
+    extend(
+      result,
+      {
+        keypoints: Float32Array.from(moved),
+        ...(keypointNames && { keypointNames }),
+        ...(edges && { edges }),
+      },
+      extrasOf(detections) ?? { copy: () => undefined },
+    );
+  }
   return result;
+}
+
+/** Returns the mean of rows by score: `width` numbers each. */
+function meanOf(
+  values: Float32Array,
+  width: number,
+  rows: readonly number[],
+  scores: Float32Array,
+): number[] {
+  const sum = rows.reduce((total, row) => total + scores[row], 0);
+  return Array.from({ length: width }, (_, k) =>
+    sum > 0
+      ? rows.reduce((total, row) => total + scores[row] * values[row * width + k], 0) / sum
+      : values[rows[0] * width + k],
+  );
 }

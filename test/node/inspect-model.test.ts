@@ -64,13 +64,20 @@ describe("boxwright inspect", () => {
     expect(json).toMatchObject({ kind: "model", model: { format: "onnx" }, decoder: { kind: "plan" } });
   });
 
-  test("a network for another task is described, without a plan", async () => {
+  test("a pose network is described with its keypoints", async () => {
     const bytes = ultralyticsOnnx({ task: "pose", kpt_shape: "[17, 3]" }, [output("output0", 1, 57, 84)]);
     const { code, out } = await call("inspect", write("pose.onnx", bytes));
     expect(code).toBe(0);
     expect(out).toContain("task: pose");
     expect(out).toContain("keypoints: 17 of 3 values");
-    expect(out).toContain('missing task: got a network for "pose"');
+    expect(out).toContain("pose: 17 keypoints of x, y and a confidence in 0..1, decoded, in pixels");
+  });
+
+  test("a network for another task is described, without a plan", async () => {
+    const bytes = ultralyticsOnnx({ task: "classify" }, [output("output0", 1, 2)]);
+    const { code, out } = await call("inspect", write("classify.onnx", bytes));
+    expect(code).toBe(0);
+    expect(out).toContain('missing task: got a network for "classify"');
     expect(out).not.toContain("reading:");
   });
 

@@ -126,6 +126,22 @@ describe("each entry answers as recorded", () => {
     }
   });
 
+  test("boxwright/pose makes decoders of every entry read keypoints, and throw their own errors", async () => {
+    await import(pathToFileURL(join(dist, "pose.mjs")).href);
+    const pose = { ...config, classes: 1, task: "pose", keypoints: [1, 3] };
+    for (const file of ["index.mjs", "index.node.mjs", "index.cjs", "ts.mjs", "wasm.mjs"]) {
+      const { createDecoderSync, TensorError, provideKernel } = (await load(file)) as unknown as typeof Index;
+      if (file === "wasm.mjs") provideKernel("simd", readFileSync(join(dist, "simd.wasm")));
+      const decoder = createDecoderSync(pose as never);
+      const data = [32, 32, 20, 20, 0.9, 16, 8, 0.5, ...Array<number>(8).fill(0)];
+      const [d] = decoder.decode([{ data, dims: [1, 2, 8], order: "rows" }]);
+      expect(d.keypoints).toEqual([{ x: 0.25, y: 0.125, confidence: 0.5 }]);
+      expect(() => createDecoderSync(pose as never).decode([{ data: [1], dims: [1, 1, 1] }])).toThrow(
+        TensorError,
+      );
+    }
+  });
+
   test("boxwright/suppress gives Detections of the entry that stands beside it", async () => {
     for (const [entry, suppress] of [
       ["index.mjs", "suppress.mjs"],
@@ -240,6 +256,7 @@ describe("each entry answers as recorded", () => {
       "model",
       "oriented",
       "packet",
+      "pose",
       "suppress",
       "suppress.node",
       "suppress.workerd",
@@ -476,7 +493,7 @@ describe("an import does nothing", () => {
   }
   /** The loader makes a decoder of UTF-16 when it is imported; nothing else is looked at. */
   const needsOfLoader = (file: string): string[] =>
-    /^(ts|plan\.ts|priors|suppress|tiles|track)\./.test(file) ? [] : ["TextDecoder"];
+    /^(ts|plan\.ts|priors|pose|suppress|tiles|track)\./.test(file) ? [] : ["TextDecoder"];
 
   test("the traps spring", () => {
     const { read, evaluate } = realm();
@@ -498,7 +515,7 @@ describe("an import does nothing", () => {
     },
   );
 
-  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs", "suppress.cjs", "tiles.cjs", "track.cjs"])(
+  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs", "pose.cjs", "suppress.cjs", "tiles.cjs", "track.cjs"])(
     "%s reads nothing of the world when it is imported",
     (file) => {
       const { read, evaluate } = realm();

@@ -60,6 +60,7 @@ const entries: Record<string, string> = {
   "boxwright/prepare": "prepare",
   "boxwright/oriented": "oriented",
   "boxwright/packet": "packet",
+  "boxwright/pose": "pose",
   "boxwright/suppress": "suppress",
   "boxwright/tiles": "tiles",
   "boxwright/track": "track",

@@ -21,6 +21,7 @@ const LAYERS = [
   "oriented",
   "tiles",
   "track",
+  "pose",
   "planfile",
   "packet",
   "pool",

@@ -51,6 +51,7 @@ const names = [
   "labels",
   "node",
   "oriented",
+  "pose",
   "suppress",
   "tiles",
   "track",

@@ -72,8 +72,10 @@ function modelOf(file: NetworkFile): Model {
   const inputSize = sizeOf(input) ?? metadata?.inputSize ?? null;
   const found = recognise({ file, metadata, input, inputSize });
   const names = metadata?.names ?? withoutBackground(file.labels);
+  const task = metadata?.task ?? null;
   const options: Partial<TypedOptions> = {
     ...found?.options,
+    ...(found && task === "pose" ? { task, ...(metadata?.keypoints && pointsOf(metadata.keypoints)) } : {}),
     ...(names ? { labels: names } : {}),
     ...(inputSize ? { inputSize } : {}),
   };
@@ -114,6 +116,10 @@ interface Findings {
   readonly input: ModelInput | null;
 }
 
+/** Returns the option of keypoints: two or three values each, of which other counts are none. */
+const pointsOf = ([count, values]: readonly [number, number]): Partial<TypedOptions> =>
+  values === 2 || values === 3 ? { keypoints: [count, values] } : {};
+
 /** Returns what a decoder needs and the file does not say. */
 function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[] {
   const { outputs } = file;
@@ -122,12 +128,8 @@ function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[
     problems.push({ path, message: mismatch(got, expected), ...(option && { option }) });
   };
   const task = metadata?.task === null ? metadata.taskName : (metadata?.task ?? "detect");
-  if (task !== "detect")
-    add(
-      "task",
-      `a network for "${task}"`,
-      '"detect": boxwright decodes boxes only so far, and none of a tensor that holds more',
-    );
+  if (task !== "detect" && task !== "pose")
+    add("task", `a network for "${task}"`, '"detect" or "pose", which boxwright decodes');
   else if (options.family === undefined)
     add(
       "family",

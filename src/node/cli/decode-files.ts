@@ -1,6 +1,6 @@
 /** Decodes the files of a command, for `decode` and `draw`. */
 import { type Decoder, createDecoder } from "../../decode/decoder.ts";
-import type { Detection } from "../../decode/detections.ts";
+import type { Detection, Detections } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { Stats } from "../../decode/stats.ts";
 import type { Description } from "../../plan/describe.ts";
@@ -26,6 +26,10 @@ export interface Decoded {
   readonly notes: readonly string[];
   readonly milliseconds: number;
 }
+
+/** Returns the rows. Edges of skeletons stand beside them for drawing; JSON leaves them out. */
+const withEdges = (detections: Detections): Detection[] =>
+  Object.assign(detections.toArray(), detections.edges && { edges: detections.edges });
 
 /** Decodes tensor files by the config among the files, or by options. */
 export async function decodeFiles(paths: readonly string[], values: Values): Promise<Decoded> {
@@ -67,7 +71,7 @@ export class Network {
     const results = decoder.decodeBatch(byName, frame);
     const milliseconds = performance.now() - start;
     return {
-      images: results.map((detections) => detections.toArray()),
+      images: results.map((detections) => withEdges(detections)),
       engine: decoder.engine,
       frame,
       notes: notesOf(decoder, frame, values),

@@ -63,6 +63,19 @@ export const NETWORK: Options = {
     example: "640x640",
     aliases: ["imgsz", "imgsize", "size"],
   },
+  task: {
+    value: "NAME",
+    help: "what the network gives: detect (boxes, the default) or pose (boxes and keypoints)",
+    sets: "task",
+    example: "pose",
+  },
+  keypoints: {
+    value: "KxV",
+    help: "number of keypoints of a pose network, and values of each, 2 or 3",
+    sets: "keypoints",
+    example: "17x3",
+    aliases: ["kptshape"],
+  },
   anchors: {
     value: "w,h,w,h,...",
     help: "anchors in input pixels (yolov2: in cells); not beside a config file",

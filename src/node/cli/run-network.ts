@@ -6,7 +6,7 @@ import { showJson } from "../../core/json.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
 import { type Detector, createDetector } from "../../detect/detector.ts";
 import { onnxRuntime } from "../../detect/onnxruntime.ts";
-import { DrawError } from "../../picture/drawn.ts";
+import { DrawError, type Drawn } from "../../picture/drawn.ts";
 import { drawSvg } from "../../picture/svg.ts";
 import { loadUnpacked } from "../files/load.ts";
 import { readModelFile } from "../files/model-file.ts";
@@ -168,13 +168,13 @@ async function runOne(
     throw error;
   });
   const detections = found.toArray();
-  if (drawing !== undefined) await drawTo(drawing, bytes, detections);
+  if (drawing !== undefined) await drawTo(drawing, bytes, found);
   const { width, height } = pixels;
   return { image: file.path, width, height, output_format: "detection", detections };
 }
 
 /** Draws on a photo, in the photo's own format. */
-async function drawTo(path: string, photo: Uint8Array, detections: ImageResult["detections"]): Promise<void> {
+async function drawTo(path: string, photo: Uint8Array, detections: Iterable<Drawn>): Promise<void> {
   const svg = drawSvg(photo, detections);
   const isPng = extname(path).toLowerCase() === ".png";
   const picture = isPng ? await rasterise(svg) : await writeJpeg(await rasterPixels(svg));

@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { isRefusal } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { DrawError } from "../../picture/drawn.ts";
+import { provideTask } from "../../decode/tasks.ts";
+import { poseReader } from "../../pose/reader.ts";
 import { compile } from "./compile.ts";
 import { decode } from "./decode.ts";
 import { draw } from "./draw.ts";
@@ -25,6 +27,9 @@ const commands: Readonly<Record<CommandName, (parsed: Parsed, io: Io) => Promise
   inspect,
   compile,
 };
+
+// The command reads every task.
+provideTask(poseReader);
 
 /** Runs the command that `argv` names, and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {

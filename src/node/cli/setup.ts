@@ -57,6 +57,8 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
     classes: wholeOf(values, "classes", 1) ?? (hasFile ? undefined : labels?.length),
     labels,
     inputSize: sizeOf(values, "input-size"),
+    task: values["task"],
+    keypoints: keypointsOf(values),
     strides: numbersOf(values, "strides"),
     scaleXY: scaleXY?.length === 1 ? scaleXY[0] : scaleXY,
     activation: values["activation"],
@@ -119,7 +121,16 @@ function isJsonDocument(text: string): boolean {
   }
 }
 
-const PARTS = ["boxes", "scores", "objectness", "labels", "priors", "count"];
+/** Reads --keypoints, such as 17x3. */
+function keypointsOf(values: Values): [number, number] | undefined {
+  const value = textOf(values, "keypoints");
+  if (value === undefined) return undefined;
+  const match = /^([1-9]\d{0,3})x([23])$/i.exec(value);
+  if (!match) throw wrongValue("keypoints", value, "KxV, for example 17x3 or 4x2");
+  return [Number(match[1]), Number(match[2])];
+}
+
+const PARTS = ["boxes", "scores", "objectness", "labels", "priors", "count", "keypoints"];
 
 /** Reads --role. A part that is given twice is played by several tensors. */
 function rolesOf(values: Values): Record<string, string | string[]> | undefined {

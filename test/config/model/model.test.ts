@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { createDecoder, createDecoderSync, parseConfig } from "../../../src/entries/index.ts";
 import { type Model, readModel } from "../../../src/entries/model.ts";
+import { provideTask } from "../../../src/decode/tasks.ts";
+import { poseReader } from "../../../src/pose/reader.ts";
 import { withZip } from "../../support/archives.ts";
 import {
   input,
@@ -124,8 +126,29 @@ describe("Ultralytics, ONNX", () => {
     expect(createDecoderSync(model).slots).toEqual({});
   });
 
+  test("pose: the decoder is told of the keypoints, and needs the import that reads them", async () => {
+    const metadata = { task: "pose", kpt_shape: "[17, 3]" };
+    const model = await readModel(ultralyticsOnnx(metadata, [output("output0", 1, 57, 84)]));
+    expect(model).toMatchObject({
+      task: "pose",
+      keypoints: [17, 3],
+      options: { family: "yolo11", task: "pose", keypoints: [17, 3] },
+      missing: [],
+    });
+    expect(() => createDecoderSync(model)).toThrow('got "pose", expected import "boxwright/pose" beside it');
+    provideTask(poseReader);
+    const decoder = createDecoderSync(model);
+    expect(decoder.describe().text).toContain("pose: 17 keypoints of x, y and a confidence in 0..1");
+    const data = new Float32Array(57 * 84);
+    [20, 20, 10, 10, 0.9, 0.1, 16, 8, 0.5].forEach((value, channel) => (data[channel * 84] = value));
+    expect(decoder.decode([{ data, dims: [1, 57, 84] }]).at(0)?.keypoints?.[0]).toMatchObject({
+      x: 0.25,
+      y: 0.125,
+      confidence: 0.5,
+    });
+  });
+
   test.each([
-    ["pose", { task: "pose", kpt_shape: "[17, 3]" }, [output("output0", 1, 57, 84)], "pose", [17, 3]],
     [
       "segment",
       { task: "segment" },
@@ -145,7 +168,7 @@ describe("Ultralytics, ONNX", () => {
       expect(model).toMatchObject({ task, keypoints });
       expect(missing(model)).toEqual(["task"]);
       expect(() => createDecoderSync(model, { family: "yolov8" })).toThrow(
-        `task: got a network for "${task ?? metadata.task}", expected "detect"`,
+        `task: got a network for "${task ?? metadata.task}", expected "detect" or "pose"`,
       );
       expect(name).toContain(metadata.task);
     },

@@ -15,6 +15,8 @@ const LIBRARY_OPTIONS: readonly OptionHint["option"][] = [
   "classes",
   "labels",
   "inputSize",
+  "task",
+  "keypoints",
   "outputs",
   "anchors",
   "anchorMasks",

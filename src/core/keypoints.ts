@@ -1,0 +1,98 @@
+/** Names of keypoints in order, and the edges of skeletons. */
+
+/** Number of keypoints, and values of each: x and y, or x, y and confidence. */
+export type PointShape = readonly [count: number, values: 2 | 3];
+
+/** Pairs of keypoints that a skeleton joins, counted from 0. */
+export type Edges = readonly (readonly [number, number])[];
+
+/** Keypoints of COCO, in order. Left is the person's own left. */
+export const COCO17_NAMES = [
+  "nose",
+  "left eye",
+  "right eye",
+  "left ear",
+  "right ear",
+  "left shoulder",
+  "right shoulder",
+  "left elbow",
+  "right elbow",
+  "left wrist",
+  "right wrist",
+  "left hip",
+  "right hip",
+  "left knee",
+  "right knee",
+  "left ankle",
+  "right ankle",
+] as const;
+
+/**
+ * The usual skeleton over the keypoints of COCO.
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ * import { COCO17_EDGES, COCO17_NAMES } from "boxwright/pose";
+ *
+ * const decoder = createDecoderSync({
+ *   family: "yolov8", task: "pose", classes: 1, inputSize: [64, 64],
+ *   keypoints: [17, 3], keypointNames: COCO17_NAMES, edges: COCO17_EDGES,
+ * });
+ * const data = new Float32Array(56 * 84);
+ * [32, 20, 10, 8, 0.9, 16, 48, 0.75].forEach((value, channel) => (data[channel * 84] = value));
+ * for (const { keypoints = [] } of decoder.decode({ output0: { data, dims: [1, 56, 84] } }))
+ *   console.log(keypoints[0]); // {"x":0.25,"y":0.75,"confidence":0.75,"name":"nose"}
+ */
+export const COCO17_EDGES: Edges = [
+  [15, 13],
+  [13, 11],
+  [16, 14],
+  [14, 12],
+  [11, 12],
+  [5, 11],
+  [6, 12],
+  [5, 6],
+  [5, 7],
+  [6, 8],
+  [7, 9],
+  [8, 10],
+  [1, 2],
+  [0, 1],
+  [0, 2],
+  [1, 3],
+  [2, 4],
+  [3, 5],
+  [4, 6],
+];
+
+/**
+ * Five points of a face, in order. Left is the left of the picture. OpenCV calls the same first point the right eye,
+ * which is the person's own right.
+ */
+export const FACE5_NAMES = [
+  "eye on the left",
+  "eye on the right",
+  "nose",
+  "mouth corner on the left",
+  "mouth corner on the right",
+] as const;
+
+/** Six points of BlazeFace, in order. Left is the person's own left. */
+export const BLAZEFACE6_NAMES = [
+  "right eye",
+  "left eye",
+  "nose tip",
+  "mouth centre",
+  "right ear tragion",
+  "left ear tragion",
+] as const;
+
+/** Seven points of MediaPipe's palm detection, in order. */
+export const PALM7_NAMES = [
+  "wrist",
+  "index finger base",
+  "middle finger base",
+  "ring finger base",
+  "little finger base",
+  "thumb base",
+  "thumb second joint",
+] as const;

@@ -1,0 +1,132 @@
+/**
+ * Families of networks that give points, and facts about the points of all families. `boxwright/pose` brings this table
+ * into the decoder.
+ */
+import { blazeface } from "./built-priors.ts";
+import {
+  BLAZEFACE6_NAMES,
+  COCO17_EDGES,
+  COCO17_NAMES,
+  type Edges,
+  FACE5_NAMES,
+  PALM7_NAMES,
+  type PointShape,
+} from "./keypoints.ts";
+import type { Family, FamilyTraits, PoseFamily } from "./families.ts";
+
+/** Names a form of tensors that only networks with points have. `pose/forms.ts` reads each. */
+export type PoseForm = "behind-priors" | "face-rows" | "anchor-rows" | "point-rows" | "one-pose" | "poses";
+
+/** Facts about the points of a family. A field that is absent has the value that its comment calls usual. */
+export interface PointFacts {
+  /**
+   * How the tensors are read. Usual: boxes as without points. The points stand behind the other channels, or in tensors
+   * of their own.
+   */
+  readonly form?: PoseForm;
+  /**
+   * Raw points of maps: x = (factor * raw + column + offset) cells. Usual: 2 and 0, which is Ultralytics' rule of
+   * YOLOv8 to YOLO12.
+   */
+  readonly grid?: readonly [factor: number, offset: number];
+  /** Factors on the offsets from priors. Usual: those of the config. */
+  readonly variances?: readonly [number, number, number, number];
+  /** Every network of the family has these points. Usual: the config has to say. */
+  readonly keypoints?: PointShape;
+  readonly names?: readonly string[];
+  readonly edges?: Edges;
+}
+
+const FIVE = { keypoints: [5, 2], names: FACE5_NAMES } as const;
+const COCO = { keypoints: [17, 3], names: COCO17_NAMES, edges: COCO17_EDGES } as const;
+
+export const POINT_FACTS: { readonly [F in Family]?: PointFacts } = {
+  // YOLO26 measures from the centre of the cell: head.py, Pose26.kpts_decode.
+  yolo26: { grid: [1, 0.5] },
+  blazeface: { form: "behind-priors", keypoints: [6, 2], names: BLAZEFACE6_NAMES },
+  "mediapipe-palm": { form: "behind-priors", keypoints: [7, 2], names: PALM7_NAMES },
+  "yolov5-face": { form: "face-rows", ...FIVE },
+  retinaface: { variances: [0.1, 0.1, 0.2, 0.2], ...FIVE },
+  scrfd: { form: "anchor-rows", grid: [1, 0], ...FIVE },
+  yunet: { form: "point-rows", grid: [1, 0], ...FIVE },
+  movenet: { form: "one-pose", ...COCO },
+  "movenet-multipose": { form: "poses", ...COCO },
+};
+
+const TOP_LEFT = { resize: "letterbox-topleft", pad: 0 } as const;
+const MEDIAPIPE: FamilyTraits = {
+  head: "prior",
+  exports: ["prior-rows"],
+  raw: "logits",
+  linearSize: true,
+  classes: 1,
+  keypoints: true,
+  offsetUnit: "pixels",
+  priorFormat: "cxcywh",
+  buildPriors: blazeface,
+  task: "pose",
+};
+const PLAIN: FamilyTraits = {
+  head: "plain",
+  exports: [],
+  raw: "sigmoid",
+  classes: 1,
+  coordinates: "normalised",
+  task: "pose",
+};
+
+export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
+  "yolov5-face": { head: "anchor", exports: [], raw: "sigmoid", squareSize: true, classes: 1, task: "pose" },
+  retinaface: {
+    head: "prior",
+    exports: ["prior-rows"],
+    raw: "sigmoid",
+    classes: "in shapes",
+    background: "first",
+    coordinates: "normalised",
+    priorFormat: "cxcywh",
+    buildPriors: retinaface,
+    task: "pose",
+    word: /retinaface/,
+    prepare: { pad: 0, order: "BGR", mean: [104, 117, 123], std: 1 },
+  },
+  scrfd: {
+    head: "distance",
+    exports: [],
+    raw: "sigmoid",
+    classes: 1,
+    task: "pose",
+    word: /scrfd/,
+    prepare: { ...TOP_LEFT, mean: 127.5, std: 128 },
+  },
+  yunet: {
+    head: "point",
+    exports: [],
+    raw: "sigmoid",
+    classes: 1,
+    task: "pose",
+    word: /yunet/,
+    prepare: { ...TOP_LEFT, order: "BGR", std: 1 },
+  },
+  "mediapipe-palm": { ...MEDIAPIPE, prepare: { pad: 0, layout: "NHWC" } },
+  movenet: { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
+  "movenet-multipose": { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
+};
+
+/** Sizes of the square priors of each stride of RetinaFace, in pixels. */
+const RETINAFACE: readonly (readonly [stride: number, sizes: readonly number[]])[] = [
+  [8, [16, 32]],
+  [16, [64, 128]],
+  [32, [256, 512]],
+];
+
+/** Returns the priors of RetinaFace, rows cx cy w h: biubug6/Pytorch_Retinaface, prior_box.py. */
+function retinaface([width, height]: readonly [number, number]): Float32Array {
+  const out: number[] = [];
+  for (const [stride, sizes] of RETINAFACE)
+    for (let y = 0; y < Math.ceil(height / stride); y++)
+      for (let x = 0; x < Math.ceil(width / stride); x++)
+        for (const size of sizes)
+          out.push(((x + 0.5) * stride) / width, ((y + 0.5) * stride) / height, size / width, size / height);
+  return Float32Array.from(out);
+}

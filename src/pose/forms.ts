@@ -1,0 +1,280 @@
+/** Reads forms of tensors that only networks with points have. */
+import type { PointShape } from "../core/keypoints.ts";
+import type { PoseForm } from "../core/pose-families.ts";
+import { type TensorSpec, volume } from "../core/tensor.ts";
+import { buildInterpretation, decodedBoxes, each, unitOf } from "../heads/build.ts";
+import { type ChannelView, type Column, beside, move, rows } from "../heads/channels.ts";
+import { type Grid, gridsOf } from "../heads/grids.ts";
+import type { HeadDraft, Interpretation, Specs } from "../heads/head.ts";
+import { type TensorMatch, matchOne, preferred } from "../heads/match.ts";
+import type { CountedQuery, HeadQuery } from "../heads/query.ts";
+import type { PlanTools } from "../plan/task.ts";
+import type { PointReading } from "./plan.ts";
+
+/** An interpretation whose heads have their points, and how to read these. */
+export type Formed = PointReading & { readonly found: Interpretation; readonly shape: PointShape };
+
+interface Form {
+  /** Returns every reading of the tensors in this form. */
+  readonly read: (query: HeadQuery, specs: Specs, shape: PointShape, tools: PlanTools) => readonly Formed[];
+  /** Returns the shapes of the form, for an error. */
+  readonly expected: (query: HeadQuery, shape: PointShape) => string;
+}
+
+const volumeOf = ([count, values]: PointShape): number => count * values;
+
+const withPoints = (found: Interpretation, extraOf: (head: HeadDraft) => Column): Interpretation => ({
+  ...found,
+  heads: found.heads.map((head) => ({ ...head, extra: extraOf(head) })),
+});
+
+/** Returns the class count that a query states, else one. */
+const counted = (query: HeadQuery): CountedQuery => ({ ...query, classes: query.classes ?? 1 });
+
+/** Reads BlazeFace and its kin: points stand behind the four box channels, as offsets from the prior. */
+const behindPriors: Form = {
+  read: (query, specs, [count], { interpret }) =>
+    interpret(query, specs).flatMap((found): Formed[] => {
+      const [{ box, cells }] = found.heads;
+      const channels = volume(specs[box.tensor].dims) / found.batch / cells - 4;
+      if (channels % 2 !== 0 || (query.task?.keypoints && channels !== count * 2)) return [];
+      const shape = [channels / 2, 2] as const;
+      return [
+        { found: withPoints(found, (head) => beside(head.box, 4)), shape, rule: "prior", logits: false },
+      ];
+    }),
+  expected: (_, [count]) =>
+    `[1,N,${4 + count * 2}] + [1,N,1] with inputSize, and ${count} points of two values`,
+};
+
+/** Reads rows of YOLOv5-face: box, objectness, points, classes. The export decoded all of them. */
+const faceRows: Form = {
+  read: (query, specs, shape) => {
+    const { classes } = counted(query);
+    const points = volumeOf(shape);
+    const matches = matchOne(specs, rows, {
+      count: 5 + points + classes,
+      boxes: 0,
+      objectness: 4,
+      scores: 5 + points,
+    });
+    return each(
+      counted(query),
+      {
+        name: "objectness-rows",
+        title: "boxes, objectness, points, classes",
+        usual: "sigmoid",
+        fields: decodedBoxes(query),
+      },
+      matches,
+    ).map((found) => ({
+      found: withPoints(found, ({ box }) => beside(box, 5)),
+      shape,
+      rule: "decoded",
+      logits: false,
+    }));
+  },
+  expected: (query, shape) => `[1,N,${5 + volumeOf(shape) + counted(query).classes}]`,
+};
+
+/** The tensors of one map. */
+interface Level {
+  readonly grid: Grid;
+  readonly scores: readonly Column[];
+  readonly boxes: Column;
+  readonly points: Column;
+  readonly match: TensorMatch;
+}
+
+/** A tensor with the way to see it. */
+type Seen = ChannelView & { readonly index: number; readonly spec: TensorSpec };
+
+/**
+ * Returns the tensors of each map of the input: boxes, points, and `scores` tensors of one score for each of `anchors`
+ * rows in a cell. `null` if a map lacks one of them.
+ */
+function levelsOf(
+  query: HeadQuery,
+  specs: Specs,
+  points: number,
+  { anchors, scores }: { readonly anchors: number; readonly scores: number },
+): Level[] | null {
+  const found = gridsOf(query, [8, 16, 32]).map((grid): Level | null => {
+    const seen = (channels: number): readonly Seen[] =>
+      preferred<Seen>(
+        specs.flatMap((spec, index) =>
+          rows(spec, channels)
+            .filter(({ cells, layout }) => cells === grid.cells * anchors && layout === "rows")
+            .map((view) => ({ ...view, index, spec })),
+        ),
+        // One row of four values has as many numbers as four cells of one.
+        ({ spec: { dims } }) => dims[dims.length - 1] === channels,
+      );
+    const score = seen(1).filter(({ batch }, _, all) => batch === all[0].batch);
+    const [boxes, more] = seen(4);
+    const [point, other] = seen(points);
+    if (score.length !== scores || !boxes || more || !point || other) return null;
+    const columnOf = ({ index, channel, cell }: Seen): Column => ({
+      tensor: index,
+      offset: 0,
+      channel,
+      cell,
+    });
+    const tensors = [boxes, ...score].map(({ index, spec: { name, dims }, layout }, i) => ({
+      index,
+      name,
+      dims,
+      layout,
+      parts: i === 0 ? (["boxes"] as const) : (["scores"] as const),
+    }));
+    const view = { ...boxes, w: grid.w, h: grid.h, cells: grid.cells };
+    const box = columnOf(boxes);
+    const columns = score.map(columnOf);
+    const match = {
+      tensors,
+      anchor: null,
+      rows: null,
+      view,
+      box,
+      score: columns[0],
+      objectness: columns[1] ?? null,
+    };
+    return { grid, scores: columns, boxes: box, points: columnOf(point), match };
+  });
+  const whole = found.filter((level) => level !== null);
+  return whole.length > 0 && whole.length === found.length ? whole : null;
+}
+
+/** Reads SCRFD: for each map rows of scores, of distances and of points, with two rows side by side for each cell. */
+const anchorRows: Form = {
+  read: (query, specs, shape) =>
+    [1, 2].flatMap((anchors): Formed[] => {
+      const levels = levelsOf(query, specs, volumeOf(shape), { anchors, scores: 1 });
+      if (!levels) return [];
+      const parts = levels.flatMap((level) =>
+        Array.from({ length: anchors }, (_, a) => {
+          const at = (column: Column): Column => ({
+            ...move(column, a * column.cell),
+            cell: column.cell * anchors,
+          });
+          const { match } = level;
+          return { ...match, box: at(match.box), score: at(match.score), points: at(level.points) };
+        }),
+      );
+      const found = buildInterpretation(counted(query), {
+        name: "anchor-grid",
+        title: "distances from the cell's left upper corner, points",
+        usual: "sigmoid",
+        // Distances and points are measured from the corner of the cell.
+        fields: (part: (typeof parts)[number]) => ({ kind: "distance", rule: "class", extra: part.points }),
+        matches: levels.map(({ match }) => match),
+        parts,
+        alsoUses: levels.map(({ points }) => points.tensor),
+      });
+      return [{ found, shape, rule: "grid", logits: false }];
+    }),
+  expected: (_, shape) =>
+    `[1,2hw,1] + [1,2hw,4] + [1,2hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
+};
+
+/** Reads YuNet from 2023 on: for each map rows of class, objectness, box and points, one row for each cell. */
+const pointRows: Form = {
+  read: (query, specs, shape) => {
+    const levels = levelsOf(query, specs, volumeOf(shape), { anchors: 1, scores: 2 });
+    if (!levels) return [];
+    const parts = levels.map((level) => ({ ...level.match, points: level.points }));
+    const found = buildInterpretation(counted(query), {
+      name: "point-grid",
+      title: "point grids with points",
+      usual: "sigmoid",
+      fields: (part: (typeof parts)[number]) => ({
+        rule: "product",
+        whFn: "exp",
+        size: unitOf(query, part),
+        extra: part.points,
+      }),
+      matches: levels.map(({ match }) => match),
+      parts,
+      alsoUses: levels.map(({ points }) => points.tensor),
+    });
+    return [{ found, shape, rule: "grid", logits: false, root: true }];
+  },
+  expected: (_, shape) =>
+    `[1,hw,1] + [1,hw,1] + [1,hw,4] + [1,hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
+};
+
+/** Reads MoveNet's [1,1,17,3]: y, x, confidence of each point of the only person, and no box. */
+const onePose: Form = {
+  read: (query, specs, shape) => {
+    const points = volumeOf(shape);
+    const [count, values] = shape;
+    const isIt = ({ dims }: TensorSpec): boolean =>
+      dims.slice(-2).join() === `${count},${values}` && volume(dims) === dims[0] * points;
+    return poses(query, specs, shape, {
+      // The box and the score of the person are made of the points. Until then the first point stands for both.
+      channels: points,
+      at: { box: 0, score: 2 },
+      fields: { kind: "centre", boxChannels: [1, 0, 2, 2] },
+      specOf: (spec) => (isIt(spec) ? { ...spec, dims: [spec.dims[0], 1, points] } : { ...spec, dims: [] }),
+    }).map((formed) => ({ ...formed, alone: true }));
+  },
+  expected: (_, [count, values]) => `[1,1,${count},${values}]`,
+};
+
+/** Reads MoveNet's [1,6,56]: y, x, confidence of each point, y1, x1, y2, x2 of the box, and the person's score. */
+const manyPoses: Form = {
+  read: (query, specs, shape) => {
+    const points = volumeOf(shape);
+    return poses(query, specs, shape, {
+      channels: points + 5,
+      at: { box: points, score: points + 4 },
+      fields: { kind: "corners", boxChannels: [1, 0, 3, 2] },
+      specOf: (spec) => spec,
+    });
+  },
+  expected: (_, shape) => `[1,N,${volumeOf(shape) + 5}]`,
+};
+
+function poses(
+  query: HeadQuery,
+  specs: Specs,
+  shape: PointShape,
+  form: {
+    readonly channels: number;
+    readonly at: { readonly box: number; readonly score: number };
+    readonly fields: Partial<HeadDraft>;
+    readonly specOf: (spec: TensorSpec) => TensorSpec;
+  },
+): Formed[] {
+  const { channels, at, fields } = form;
+  const matches = matchOne(specs.map(form.specOf), rows, {
+    count: channels,
+    boxes: at.box,
+    scores: at.score,
+  });
+  return each(
+    counted(query),
+    {
+      name: "postprocess",
+      title: "points of persons",
+      usual: null,
+      fields: () => ({ unit: [1, 1], ...fields }),
+    },
+    matches.filter(({ view }) => view.layout === "rows"),
+  ).map((found) => ({
+    found: withPoints(found, ({ box }) => beside(box, -at.box)),
+    shape,
+    rule: "decoded",
+    logits: false,
+    yFirst: true,
+  }));
+}
+
+export const FORMS: { readonly [F in PoseForm]: Form } = {
+  "behind-priors": behindPriors,
+  "face-rows": faceRows,
+  "anchor-rows": anchorRows,
+  "point-rows": pointRows,
+  "one-pose": onePose,
+  poses: manyPoses,
+};

@@ -1,0 +1,219 @@
+/** Computes the keypoints of the detections that suppression has left. All engines share this code. */
+import * as A from "../core/abi.ts";
+import { expInPlace } from "../core/number.ts";
+import type { Detection, Detections, Extras, Keypoint } from "../decode/detections.ts";
+import { extend, setLength } from "../decode/detections.ts";
+import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
+import { firstSource, headOf, numbersAt } from "../memory/extra.ts";
+import type { Column } from "../heads/channels.ts";
+import type { Head } from "../heads/head.ts";
+import type { PosePlan } from "./plan.ts";
+
+/** Values of a keypoint in the column: x, y, confidence. */
+const WIDTH = 3;
+/** Confidences may lie outside 0..1 by a step of a quantised tensor. */
+const SLACK = 0.02;
+
+/** Gives the objects of rows their keypoints. */
+const ROWS: Extras = {
+  row(found, row, d: { -readonly [K in keyof Detection]: Detection[K] }) {
+    const { keypoints, keypointNames: names } = found as Required<Detections>;
+    const count = countOf(found);
+    const points: Keypoint[] = [];
+    for (let k = 0, at = row * count * WIDTH; k < count; k++, at += WIDTH) {
+      const point = { x: keypoints[at], y: keypoints[at + 1], confidence: keypoints[at + 2] };
+      points.push(names ? { ...point, name: names[k] } : point);
+    }
+    d.keypoints = points;
+  },
+  copy(found, copy) {
+    const { keypoints, keypointNames, edges } = found;
+    const length = copy.length * countOf(found) * WIDTH;
+    extend(
+      copy,
+      {
+        keypoints: keypoints?.slice(0, length),
+        ...(keypointNames && { keypointNames }),
+        ...(edges && { edges }),
+      },
+      ROWS,
+    );
+  },
+};
+
+/** Returns the number of keypoints of a row. The column has as many rows as that of the scores. */
+const countOf = ({ keypoints, scores }: Detections): number =>
+  scores.length === 0 ? 0 : (keypoints as Float32Array).length / scores.length / WIDTH;
+
+/** Adds the column of keypoints to the detections of a plan. Returns what fills it after each image. */
+export function attachPose(work: TaskWork): AfterImageOfTask {
+  const plan = work.plan.task as PosePlan;
+  const { count, names, edges } = plan;
+  for (const found of work.detections)
+    extend(
+      found,
+      {
+        keypoints: new Float32Array(found.scores.length * count * WIDTH),
+        ...(names && { keypointNames: names }),
+        ...(edges && { edges }),
+      },
+      ROWS,
+    );
+  const raw = new Float64Array(count * plan.values);
+  return (image, block) => {
+    const found = work.detections[image];
+    if (plan.root)
+      for (let row = 0; row < found.length; row++) found.scores[row] = Math.sqrt(found.scores[row]);
+    if (plan.alone) fillOne(work, plan, image, block, raw);
+    else fillRows(work, plan, image, block, raw);
+    tell(work, plan, found);
+  };
+}
+
+/** Computes the keypoints of each detection. */
+function fillRows(work: TaskWork, plan: PosePlan, image: number, block: number, raw: Float64Array): void {
+  const { heads } = work.plan;
+  const found = work.detections[image];
+  const { sources } = found;
+  for (let row = 0; row < found.length; row++) {
+    const k = headOf(heads, sources[row]);
+    fillRow(work, plan, image, heads[k], sources[row] - firstSource(heads, k), raw, row);
+  }
+  place(work, found, block);
+}
+
+/** Numbers that `fillRow` hands to the exponential: an argument would become a heap number. */
+const power = new Float64Array(1);
+
+/** Computes the keypoints of a cell, 0..1 across the network's input. */
+function fillRow(
+  work: TaskWork,
+  plan: PosePlan,
+  image: number,
+  head: Head,
+  cell: number,
+  raw: Float64Array,
+  row: number,
+): void {
+  const { count, values, rule, normalised, yFirst, logits } = plan;
+  numbersAt(work, head.extra as Column, image, cell, count * values, raw);
+  const keypoints = work.detections[image].keypoints as Float32Array;
+  const size = work.plan.inputSize;
+  let scaleX = 1;
+  let scaleY = 1;
+  let shiftX = 0;
+  let shiftY = 0;
+  if (rule === "grid") {
+    const line = Math.floor(cell / head.gridWidth);
+    scaleX = plan.factor * head.unit[0];
+    scaleY = plan.factor * head.unit[1];
+    shiftX = (cell - line * head.gridWidth + plan.offset) * head.unit[0];
+    shiftY = (line + plan.offset) * head.unit[1];
+  } else if (rule === "prior") {
+    const { priors, variances } = head;
+    const at = cell * 4;
+    const table = priors as Float32Array;
+    scaleX = variances[0] * table[at + 2];
+    scaleY = variances[1] * table[at + 3];
+    shiftX = table[at];
+    shiftY = table[at + 1];
+  } else if (!normalised && size) {
+    scaleX = 1 / size[0];
+    scaleY = 1 / size[1];
+  }
+  const x = yFirst ? 1 : 0;
+  for (let k = 0, from = 0, to = row * count * WIDTH; k < count; k++, from += values, to += WIDTH) {
+    keypoints[to] = raw[from + x] * scaleX + shiftX;
+    keypoints[to + 1] = raw[from + 1 - x] * scaleY + shiftY;
+    let confidence = values === 3 ? raw[from + 2] : 1;
+    if (logits) {
+      power[0] = -confidence;
+      expInPlace(power);
+      confidence = 1 / (1 + power[0]);
+    }
+    keypoints[to + 2] = confidence;
+  }
+}
+
+/** Moves the keypoints from the network's input to the image of the frame, as the kernel moves boxes. */
+function place({ memory, plan }: TaskWork, found: Detections, block: number): void {
+  const p = block >> 2;
+  const { f32 } = memory;
+  const { clamp } = plan.rules;
+  const keypoints = found.keypoints as Float32Array;
+  const end = found.length * countOf(found) * WIDTH;
+  const within = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
+  for (let at = 0; at < end; at += WIDTH)
+    for (let axis = 0; axis < 2; axis++) {
+      let x = keypoints[at + axis];
+      if (clamp === "before") x = within(x);
+      x = x * f32[p + A.P_SCALE_X + axis] + f32[p + A.P_SHIFT_X + axis];
+      keypoints[at + axis] = clamp === "after" || clamp === "centre" ? within(x) : x;
+    }
+}
+
+/**
+ * Makes the only detection of a network that gives one pose and no box. The score is the mean of the confidences, the
+ * box the smallest one around the points.
+ */
+function fillOne(work: TaskWork, plan: PosePlan, image: number, block: number, raw: Float64Array): void {
+  const found = work.detections[image];
+  const { layout, memory } = work;
+  fillRow(work, plan, image, work.plan.heads[0], 0, raw, 0);
+  const keypoints = found.keypoints as Float32Array;
+  let sum = 0;
+  for (let k = 0; k < plan.count; k++) sum += keypoints[k * WIDTH + 2];
+  const score = Math.fround(sum / plan.count);
+  // The smallest score that passes, as `writeThresholds` has made it of threshold and gate.
+  const passes = score >= memory.f32[(layout.records[image] >> 2) + A.H_THRESHOLD];
+  setLength(found, passes ? 1 : 0);
+  if (!passes) return;
+  place(work, found, block);
+  const box = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let k = 0; k < plan.count; k++)
+    for (let axis = 0; axis < 2; axis++) {
+      const x = keypoints[k * WIDTH + axis];
+      if (x < box[axis]) box[axis] = x;
+      if (x > box[axis + 2]) box[axis + 2] = x;
+    }
+  found.boxes.set(box);
+  found.scores[0] = score;
+  found.classIds[0] = 0;
+  found.sources[0] = 0;
+}
+
+/** Adds notes on points that no picture has. */
+function tell(work: TaskWork, plan: PosePlan, found: Detections): void {
+  const keypoints = found.keypoints as Float32Array;
+  const end = found.length * plan.count * WIDTH;
+  let lost = 0;
+  let least = Infinity;
+  let most = -Infinity;
+  let furthest = 0;
+  for (let at = 0; at < end; at += WIDTH) {
+    const x = keypoints[at];
+    const y = keypoints[at + 1];
+    const confidence = keypoints[at + 2];
+    // NaN and the infinities
+    if (x - x !== 0 || y - y !== 0 || confidence - confidence !== 0) lost++;
+    if (confidence < least) least = confidence;
+    if (confidence > most) most = confidence;
+    if (x > furthest) furthest = x;
+    if (y > furthest) furthest = y;
+  }
+  if (lost > 0) work.note(`${lost} keypoints of a frame are NaN or infinite, and are given as they are`);
+  if (plan.values === 3 && !plan.logits && (most > 1 + SLACK || least < -SLACK))
+    work.refuseFor(
+      [{ option: "keypointActivation", value: "logits" }],
+      plan.about,
+      `confidences of keypoints from ${Number(least.toPrecision(4))} to ${Number(most.toPrecision(4))}`,
+      'probabilities in 0..1; if they are raw, say keypointActivation: "logits"',
+    );
+  if (plan.rule === "decoded" && plan.normalised && furthest > FAR)
+    work.note(
+      `keypoints lie up to ${Math.round(furthest)} images away: if they are in pixels, say keypointCoordinates: "pixels"`,
+    );
+}
+
+/** Points further than this many images away are none of a picture. */
+const FAR = 16;

@@ -1,0 +1,234 @@
+/** Finds the keypoints among the tensors: the interpretations of a pose network. */
+import type { PointShape } from "../core/keypoints.ts";
+import { POINT_FACTS } from "../core/pose-families.ts";
+import { READINGS } from "../core/readings.ts";
+import { type TensorSpec, list, volume } from "../core/tensor.ts";
+import { maps, rows } from "../heads/channels.ts";
+import { joinExtra, withExtra } from "../heads/extra.ts";
+import type { Interpretation, Specs } from "../heads/head.ts";
+import { blankExcept } from "../heads/match.ts";
+import type { HeadQuery } from "../heads/query.ts";
+import type { PlanTools } from "../plan/task.ts";
+import { FORMS, type Formed } from "./forms.ts";
+import type { PosePlan } from "./plan.ts";
+
+/** Returns every interpretation of the tensors, with points. Throws a TensorError if there is none. */
+export function readPose(query: HeadQuery, specs: Specs, tools: PlanTools): readonly Interpretation[] {
+  const facts = POINT_FACTS[query.family] ?? {};
+  const stated = query.task?.keypoints ?? facts.keypoints ?? null;
+  if (stated === null) return refuseShapeless(query, specs, tools);
+  const form = facts.form && FORMS[facts.form];
+  const found = form ? form.read(query, specs, stated, tools) : readAny(query, specs, stated, tools);
+  if (found.length === 0) refuseAll(query, specs, stated, form?.expected(query, stated) ?? null, tools);
+  return found.map((formed) => ({
+    ...formed.found,
+    task: planOf(query, formed, specs, tools),
+  }));
+}
+
+/** Returns the query of the boxes alone: the points' role must not keep a reading from being preferred. */
+function withoutPoints(query: HeadQuery): HeadQuery {
+  const roles = Object.entries(query.roles ?? {}).filter(([role]) => role !== "keypoints");
+  const facts = POINT_FACTS[query.family];
+  const boxes = { ...query, roles: roles.length > 0 ? Object.fromEntries(roles) : null };
+  if (!facts?.variances) return boxes;
+  const { inputSize, traits, priors, variances } = query;
+  return {
+    ...boxes,
+    variances: variances ?? facts.variances,
+    priors: priors ?? (inputSize && traits.buildPriors ? traits.buildPriors(inputSize) : null),
+    priorFormat: priors ? query.priorFormat : (traits.priorFormat ?? null),
+    // One class beside a background: class id 0.
+    countBackground: false,
+  };
+}
+
+/** Returns a spec with all values of a cell in one dimension: [1,17,3,N] and [1,N,17,3] hold points too. */
+function flattened(spec: TensorSpec, [count, values]: PointShape): TensorSpec {
+  const { dims } = spec;
+  if (dims.length !== 4) return spec;
+  const [batch, a, b, c] = dims;
+  if (a === count && b === values) return { ...spec, dims: [batch, count * values, c], order: "planes" };
+  if (b === count && c === values) return { ...spec, dims: [batch, a, count * values], order: "rows" };
+  return spec;
+}
+
+/** Reads networks whose boxes are read as without points. */
+function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret }: PlanTools): Formed[] {
+  const channels = shape[0] * shape[1];
+  const plain = withoutPoints(query);
+  const named = query.roles?.keypoints ? [query.roles.keypoints].flat() : null;
+  const fused = named
+    ? []
+    : interpret(
+        plain,
+        specs.map((spec) => ({ ...spec, extra: channels })),
+      ).map((found) => formedOf(query, withExtra(found), specs, shape, true));
+  if (fused.length > 0) return fused;
+  const flat = specs.map((spec) => flattened(spec, shape));
+  const holds = flat.map(
+    (spec) =>
+      named?.includes(spec.name) ?? (maps(spec, channels).length > 0 || rows(spec, channels).length > 0),
+  );
+  const join = (boxes: Specs): Interpretation[] =>
+    interpret(plain, boxes).flatMap((found) => joinExtra(found, flat, channels, (i) => holds[i]) ?? []);
+  // Without the tensors of points, none of them is taken for boxes or scores. Else those may have as many channels.
+  const apart = join(blankExcept(specs, (_, i) => !holds[i]));
+  return (apart.length > 0 ? apart : join(specs)).map((found) => formedOf(query, found, flat, shape, false));
+}
+
+/**
+ * Returns how the points of an interpretation are read. Points in maps, or behind boxes in maps, are raw. Points in
+ * rows or planes are decoded. Exporters of NN Archives leave the confidence of decoded points in planes raw.
+ */
+function formedOf(
+  query: HeadQuery,
+  found: Interpretation,
+  specs: Specs,
+  shape: PointShape,
+  isFused: boolean,
+): Formed {
+  const [head] = found.heads;
+  const { maps: areMaps, finished } = READINGS[found.name];
+  const extra = head.extra as NonNullable<typeof head.extra>;
+  const hasMap = isFused || maps(specs[extra.tensor], shape[0] * shape[1]).length > 0;
+  const rule = head.priors ? "prior" : areMaps && hasMap ? "grid" : "decoded";
+  const isExported = !isFused && query.format === "nn-archive" && !finished && areMaps === true;
+  return { found, shape, rule, logits: rule === "grid" || isExported };
+}
+
+function planOf(query: HeadQuery, formed: Formed, specs: Specs, { refuseFor }: PlanTools): PosePlan {
+  const { shape, rule, yFirst, alone, root } = formed;
+  const [count, values] = shape;
+  const { task, traits, coordinates, inputSize, family } = query;
+  const facts = POINT_FACTS[family] ?? {};
+  const [factor, offset] = facts.grid ?? [2, 0];
+  const isUsual = shape.join() === facts.keypoints?.join();
+  const names = task?.keypointNames ?? (isUsual ? facts.names : null) ?? null;
+  if (names && names.length !== count)
+    refuseFor(
+      [{ option: "keypointNames" }],
+      "keypointNames",
+      `${names.length} names`,
+      `${count}, one per keypoint`,
+    );
+  const normalised = (task?.keypointCoordinates ?? coordinates ?? traits.coordinates) === "normalised";
+  if (rule === "decoded" && !normalised && !inputSize)
+    refuseFor(
+      [{ option: "inputSize" }, { option: "coordinates", value: "normalised" }],
+      list(specs),
+      "keypoints in pixels and no input size",
+      'inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)',
+    );
+  const logits =
+    values === 3 && (task?.keypointActivation ? task.keypointActivation === "logits" : formed.logits);
+  const each =
+    values === 2 ? "x and y" : logits ? "x, y and a raw confidence" : "x, y and a confidence in 0..1";
+  const how = {
+    decoded: `decoded, ${normalised ? "0..1" : "in pixels"}`,
+    grid: `(${factor === 1 ? "" : `${factor} `}raw + cell${offset === 0 ? "" : ` + ${offset}`}) x stride`,
+    prior: "offsets from priors",
+  }[rule];
+  return {
+    rule,
+    ...(yFirst && { yFirst }),
+    ...(alone && { alone }),
+    ...(root && { root }),
+    name: "pose",
+    about: `pose: ${count} keypoints of ${each}, ${how}`,
+    tensors: [],
+    count,
+    values,
+    logits,
+    factor,
+    offset,
+    normalised,
+    names,
+    edges: task?.edges ?? (isUsual ? facts.edges : null) ?? null,
+  };
+}
+
+/** Returns the channel counts that a tensor may have. */
+const channelsOf = ({ dims }: TensorSpec): number[] => (dims.length === 3 ? [...new Set(dims.slice(1))] : []);
+
+/** Most readings of a channel count that an error names. */
+const MOST = 6;
+
+/** Throws a TensorError that says how many keypoints the channels could be. */
+function refuseShapeless(query: HeadQuery, specs: Specs, { refuseFor }: PlanTools): never {
+  const { classes } = query;
+  const words = specs
+    .filter(({ dims }) => volume(dims) > 0)
+    .flatMap((spec) => channelsOf(spec).flatMap((channels) => readingsOf(channels, classes)));
+  const few = [...new Set(words)].slice(0, MOST);
+  return refuseFor(
+    [{ option: "keypoints" }],
+    list(specs),
+    "no number of keypoints",
+    `keypoints: [count, 2 or 3]${few.length > 0 ? `; ${few.join(", or ")}` : ""}`,
+  );
+}
+
+/** Returns the keypoints that a tensor of boxes could have behind its classes, as words. Long rows are none. */
+function readingsOf(channels: number, classes: number | null): string[] {
+  const behind = channels - 4 - (classes ?? 1);
+  if (behind < 2 || behind > 600) return [];
+  const of = `${channels} channels of ${classes ?? 1} ${classes === null || classes === 1 ? "class" : "classes"}`;
+  return [
+    ...[3, 2]
+      .filter((values) => behind % values === 0)
+      .map((values) => `${of} would be keypoints: [${behind / values}, ${values}]`),
+    ...(classes === null ? [`without keypoints they would be ${channels - 4} classes`] : []),
+  ];
+}
+
+/** Throws a TensorError that says what the tensors of such a network look like. */
+function refuseAll(
+  query: HeadQuery,
+  specs: Specs,
+  [count, values]: PointShape,
+  form: string | null,
+  { refuseFor, interpret }: PlanTools,
+): never {
+  const points = count * values;
+  const { classes, traits } = query;
+  const of = `${count} keypoints of ${values} values`;
+  if (form === null && classes === null && traits.classes === undefined)
+    refuseFor([{ option: "classes" }, { option: "labels" }], list(specs), of, "the number of classes too");
+  const first = traits.head === "anchor" ? 5 : 4;
+  const own = first + (classes ?? 1);
+  const expected =
+    form ??
+    `[1,${own + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ${points} values of points), [1,N,${6 + points}] (one row per detection), or the tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
+  const plain = withoutPoints(query);
+  // The boxes alone fit: the points are what is missing.
+  const fits = form === null && tries(() => interpret(plain, specs).length > 0);
+  return refuseFor(
+    [
+      { option: "keypoints" },
+      { option: "classes" },
+      ...(query.inputSize ? [] : [{ option: "inputSize" } as const]),
+    ],
+    list(specs),
+    `no tensor with ${of}${fits ? ", although the boxes are there" : ""}`,
+    `for ${query.family}: ${expected}${likely(specs, first, classes, values)}`,
+  );
+}
+
+/** Returns the keypoints that fused channels would be, as words. */
+function likely(specs: Specs, first: number, classes: number | null, values: number): string {
+  const counts = specs
+    .flatMap(channelsOf)
+    .map((channels) => (channels - first - (classes ?? 1)) / values)
+    .filter((n) => Number.isInteger(n) && n > 0 && n <= 200);
+  return counts.length === 1 ? `; with keypoints: [${counts[0]}, ${values}] these would fit` : "";
+}
+
+/** Returns false where a reader throws an error of its own. */
+function tries(read: () => boolean): boolean {
+  try {
+    return read();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,16 @@
+/** The reader of networks with keypoints, as core calls it. */
+import { POSE_FAMILIES } from "../core/pose-families.ts";
+import type { TaskReader } from "../decode/tasks.ts";
+import { OPTIONS, readArchive, readOptions } from "./options.ts";
+import { attachPose } from "./points.ts";
+import { readPose } from "./read.ts";
+
+export const poseReader: TaskReader = {
+  task: "pose",
+  options: OPTIONS,
+  families: POSE_FAMILIES,
+  readOptions,
+  readArchive,
+  read: readPose,
+  attach: attachPose,
+};
