@@ -60,12 +60,16 @@ function photoElement(photo: Uint8Array, info: ImageInfo): string {
   return `<image width="${width}" height="${height}"${transform} href="data:${info.mime};base64,${data}"/>`;
 }
 
-function outlineElements({ box, colour, tag }: Mark, stroke: number): string {
-  const rect = `<rect ${placeAttributes(box)} fill="none"`;
+function outlineElements({ box, corners, colour, tag }: Mark, stroke: number): string {
+  const name = corners ? "polygon" : "rect";
+  const place = corners
+    ? `points="${corners.map(([x, y]) => `${decimal(x)},${decimal(y)}`).join(" ")}"`
+    : placeAttributes(box);
+  const rect = `<${name} ${place} fill="none"`;
   return [
     // A dark line beneath keeps the coloured line visible on a photo of the same colour.
     `${rect} stroke="#000" stroke-opacity="${HALO.opacity}" stroke-width="${decimal(stroke * HALO.width)}"/>`,
-    `${rect} stroke="${colour}" stroke-width="${decimal(stroke)}"><title>${escapeXml(tag.text)}</title></rect>`,
+    `${rect} stroke="${colour}" stroke-width="${decimal(stroke)}"><title>${escapeXml(tag.text)}</title></${name}>`,
   ].join("\n");
 }
 

@@ -75,8 +75,8 @@ function cocoOf({ image, width, height, detections }: ImageResult, labels: reado
   const image_id = /^\d+$/.test(stem) ? Number(stem) : stem;
   return detections
     .map((d) => {
-      const { x, y, width: w, height: h } = toPixels(d, width ?? 1, height ?? 1);
-      const bbox = [x, y, w, h].map((value) => Math.round(value * 1000) / 1000);
+      const { x_min: x, y_min: y, x_max, y_max } = toPixels(d, width ?? 1, height ?? 1);
+      const bbox = [x, y, x_max - x, y_max - y].map((value) => Math.round(value * 1000) / 1000);
       return JSON.stringify({ image_id, category_id: categoryOf(d, labels), bbox, score: d.confidence });
     })
     .join(",\n");
