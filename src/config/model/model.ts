@@ -76,6 +76,7 @@ function modelOf(file: NetworkFile): Model {
   const options: Partial<TypedOptions> = {
     ...found?.options,
     ...(found && task === "pose" ? { task, ...(metadata?.keypoints && pointsOf(metadata.keypoints)) } : {}),
+    ...(found && task === "oriented" ? { task } : {}),
     ...(names ? { labels: names } : {}),
     ...(inputSize ? { inputSize } : {}),
   };
@@ -120,6 +121,9 @@ interface Findings {
 const pointsOf = ([count, values]: readonly [number, number]): Partial<TypedOptions> =>
   values === 2 || values === 3 ? { keypoints: [count, values] } : {};
 
+/** Tasks that a decoder reads. */
+const DECODED: readonly string[] = ["detect", "pose", "oriented"];
+
 /** Returns what a decoder needs and the file does not say. */
 function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[] {
   const { outputs } = file;
@@ -128,8 +132,8 @@ function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[
     problems.push({ path, message: mismatch(got, expected), ...(option && { option }) });
   };
   const task = metadata?.task === null ? metadata.taskName : (metadata?.task ?? "detect");
-  if (task !== "detect" && task !== "pose")
-    add("task", `a network for "${task}"`, '"detect" or "pose", which boxwright decodes');
+  if (!DECODED.includes(task ?? ""))
+    add("task", `a network for "${task}"`, '"detect", "pose" or "oriented", which boxwright decodes');
   else if (options.family === undefined)
     add(
       "family",

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createDecoder, createDecoderSync, parseConfig } from "../../../src/entries/index.ts";
 import { type Model, readModel } from "../../../src/entries/model.ts";
 import { provideTask } from "../../../src/decode/tasks.ts";
+import { ORIENTED } from "../../../src/oriented/reader.ts";
 import { poseReader } from "../../../src/pose/reader.ts";
 import { withZip } from "../../support/archives.ts";
 import {
@@ -148,6 +149,29 @@ describe("Ultralytics, ONNX", () => {
     });
   });
 
+  test("oriented: planes with an angle, and lists that three classes would fit too", async () => {
+    const planes = await readModel(ultralyticsOnnx({ task: "obb" }, [output("output0", 1, 7, 84)]));
+    const list = await readModel(
+      ultralyticsOnnx({ task: "obb", end2end: "True" }, [output("output0", 1, 300, 7)]),
+    );
+    for (const model of [planes, list])
+      expect(model).toMatchObject({ task: "oriented", options: { task: "oriented" }, missing: [] });
+    expect(() => createDecoderSync(planes)).toThrow('expected import "boxwright/oriented" beside it');
+    provideTask(ORIENTED);
+    const data = new Float32Array(7 * 84);
+    [20, 20, 10, 6, 0.9, 0.1, 0.5].forEach((value, channel) => (data[channel * 84] = value));
+    expect(
+      createDecoderSync(planes)
+        .decode([{ data, dims: [1, 7, 84] }])
+        .at(0)?.angle,
+    ).toBeCloseTo(0.5, 6);
+    const rows = new Float32Array(300 * 7);
+    rows.set([20, 20, 10, 6, 0.9, 1, 0.5]);
+    const found = createDecoderSync(list).decode([{ data: rows, dims: [1, 300, 7] }]);
+    expect(found.at(0)?.class_id).toBe(1);
+    expect(found.at(0)?.angle).toBeCloseTo(0.5, 6);
+  });
+
   test.each([
     [
       "segment",
@@ -156,9 +180,6 @@ describe("Ultralytics, ONNX", () => {
       "segment",
       null,
     ],
-    ["obb", { task: "obb" }, [output("output0", 1, 7, 84)], "oriented", null],
-    // three classes and no angle would fit this shape
-    ["obb, end to end", { task: "obb", end2end: "True" }, [output("output0", 1, 300, 7)], "oriented", null],
     ["classify", { task: "classify" }, [output("output0", 1, 2)], "classify", null],
     ["depth", { task: "depth" }, [output("output0", 1, 1, 64, 64)], null, null],
   ])(
@@ -168,7 +189,7 @@ describe("Ultralytics, ONNX", () => {
       expect(model).toMatchObject({ task, keypoints });
       expect(missing(model)).toEqual(["task"]);
       expect(() => createDecoderSync(model, { family: "yolov8" })).toThrow(
-        `task: got a network for "${task ?? metadata.task}", expected "detect" or "pose"`,
+        `task: got a network for "${task ?? metadata.task}", expected "detect", "pose" or "oriented"`,
       );
       expect(name).toContain(metadata.task);
     },
