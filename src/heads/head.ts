@@ -127,6 +127,8 @@ export interface TaskPlan {
   readonly about: string;
   /** Indices of tensors that no head reads: of the outputs in an interpretation, of the plan's tensors in a plan. */
   readonly tensors: readonly number[];
+  /** True if boxes or scores are wrong without the task. Plan files, which have none, are then refused. */
+  readonly isNeeded?: boolean;
   /** The score is the square root of what the kernel computes, so that its thresholds are squared. */
   readonly root?: boolean;
   /** The rules of the plan before the task changed them. Only in a plan. */

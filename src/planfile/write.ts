@@ -3,7 +3,7 @@ import { readConfig } from "../config/config.ts";
 import type { Config, DecoderOptions } from "../config/types.ts";
 import { ABI_VERSION } from "../core/abi.ts";
 import { crc32 } from "../core/crc32.ts";
-import { TensorError, refuse, refuseFor } from "../core/errors.ts";
+import { TensorError, refuse } from "../core/errors.ts";
 import { checkSize, memoryOf } from "../core/memory.ts";
 import { numbersOf } from "../core/number.ts";
 import {
@@ -53,13 +53,9 @@ export function compilePlan(
     gathers: false,
     scalarOnly,
   });
-  // Who loads the file runs the kernel alone, which leaves the suppression to the task.
-  if (plan.task?.rules && plan.task.rules.nms !== plan.rules.nms)
-    refuseFor(
-      [{ option: "task" }],
-      plan.about,
-      `task "${plan.task.name}", whose boxes the kernel alone cannot suppress`,
-      "a decoder made by createDecoder. A plan file decodes other tasks",
+  if (plan.task?.isNeeded)
+    throw new TensorError(
+      `got ${plan.task.about}, expected a network whose boxes need no more than the kernel: a plan file has nothing else`,
     );
   checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));

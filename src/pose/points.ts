@@ -135,6 +135,8 @@ function fillRow(
   }
 }
 
+const within = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
+
 /** Moves the keypoints from the network's input to the image of the frame, as the kernel moves boxes. */
 function place({ memory, plan }: TaskWork, found: Detections, block: number): void {
   const p = block >> 2;
@@ -142,7 +144,6 @@ function place({ memory, plan }: TaskWork, found: Detections, block: number): vo
   const { clamp } = plan.rules;
   const keypoints = found.keypoints as Float32Array;
   const end = found.length * countOf(found) * WIDTH;
-  const within = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
   for (let at = 0; at < end; at += WIDTH)
     for (let axis = 0; axis < 2; axis++) {
       let x = keypoints[at + axis];

@@ -134,6 +134,7 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs, { refuseFor }: P
     ...(yFirst && { yFirst }),
     ...(alone && { alone }),
     ...(root && { root }),
+    ...((alone || root) && { isNeeded: true }),
     name: "pose",
     about: `pose: ${count} keypoints of ${each}, ${how}`,
     tensors: [],

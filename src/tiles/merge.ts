@@ -1,7 +1,14 @@
 /** Merging what was found in tiles, by the rules of SAHI, in bounded memory. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
-import { Detections, setLength } from "../decode/detections.ts";
+import {
+  Detections,
+  type Extras,
+  type TaskColumns,
+  extend,
+  extrasOf,
+  setLength,
+} from "../decode/detections.ts";
 import { type Candidates, isSameClass } from "../suppress/candidates.ts";
 import { keepGreedily } from "../suppress/greedy.ts";
 import { groupGreedily, groupTransitively, matchOf } from "../suppress/merge.ts";
@@ -102,6 +109,9 @@ class Merger implements TileMerger {
   private classIds = new Int32Array(0);
   private sources = new Uint32Array(0);
   private labels: readonly string[] | null = null;
+  /** Keypoints of each row, 0..1 of the picture: x, y, confidence. Empty where the network has none. */
+  private points: Float32Array[] = [];
+  private named: { readonly columns: TaskColumns; readonly extras: Extras } | null = null;
 
   constructor(size: readonly [number, number], settings: Settings) {
     this.size = size;
@@ -124,9 +134,26 @@ class Merger implements TileMerger {
       this.classIds[row] = classIds[i];
       this.sources[row] = sources[i];
     }
+    if (detections.keypoints && n > 0) this.addPoints(tile, detections);
     this.length += n;
     this.labels ??= detections.labels;
     if (this.length > this.settings.maxCandidates) this.dropLowest();
+  }
+
+  /** Keeps the points of a tile's rows, moved into the picture. */
+  private addPoints({ x, y, width, height }: Tile, detections: Detections): void {
+    const { keypoints, keypointNames, edges } = detections.copy();
+    const all = keypoints as Float32Array;
+    const count = all.length / detections.length;
+    const [w, h] = this.size;
+    for (let i = 0; i < detections.length; i++)
+      this.points[this.length + i] = all
+        .subarray(i * count, (i + 1) * count)
+        .map((v, k) => (k % 3 === 0 ? (x + v * width) / w : k % 3 === 1 ? (y + v * height) / h : v));
+    this.named ??= {
+      columns: { ...(keypointNames && { keypointNames }), ...(edges && { edges }) },
+      extras: extrasOf(detections) ?? { copy: () => undefined },
+    };
   }
 
   merge(): Detections {
@@ -157,6 +184,8 @@ class Merger implements TileMerger {
   clear(): void {
     this.length = this.dropped = 0;
     this.labels = null;
+    this.points = [];
+    this.named = null;
   }
 
   private checkTile(tile: Tile): Tile {
@@ -199,6 +228,7 @@ class Merger implements TileMerger {
         rows.copyWithin(to * ROW, from * ROW, (from + 1) * ROW);
         this.classIds[to] = this.classIds[from];
         this.sources[to] = this.sources[from];
+        if (this.named) this.points[to] = this.points[from];
       });
     this.dropped += this.length - most;
     this.length = most;
@@ -265,6 +295,11 @@ class Merger implements TileMerger {
       }
     });
     setLength(result, n);
+    if (this.named) {
+      // The best row of a group has its points: those of another tile may be cut off.
+      const keypoints = Float32Array.from(groups.flatMap(([first]) => [...this.points[first]]));
+      extend(result, { ...this.named.columns, keypoints }, this.named.extras);
+    }
     return result;
   }
 

@@ -67,3 +67,52 @@ test.each(engines.flatMap((engine) => [[engine, "config"] as const, [engine, "pl
     for (const [way, n] of Object.entries(bytes)) expect(n, way).toBeLessThan(16);
   },
 );
+
+/** The same of a network with keypoints: fused planes, with a frame and without, and raw maps. */
+const poseScript = (engine: string): string => `
+import { createDecoderSync } from ${built("index.node")};
+import ${built("pose")};
+const data = new Float32Array(56 * 84).fill(0.01);
+for (let i = 0; i < 80; i += 16)
+  for (let k = 0; k < 56; k++) data[k * 84 + i] = k < 2 ? 10 + i / 2 : k < 4 ? 8 : k === 4 ? 0.9 : (k - 5) % 3 === 2 ? 0.5 : k;
+const filled = (channels, w, value) => ({ data: new Float32Array(channels * w * w).fill(value), dims: [1, channels, w, w] });
+const maps = Object.fromEntries([8, 4, 2].flatMap((w) => [
+  ["box" + w, filled(64, w, 0.3)],
+  ["score" + w, filled(1, w, w === 4 ? 2 : -9)],
+  ["points" + w, filled(51, w, 0.3)],
+]));
+const config = { family: "yolov8", task: "pose", classes: 1, keypoints: [17, 3], inputSize: [64, 64] };
+const fused = createDecoderSync(config, { engine: "${engine}" });
+const raw = createDecoderSync(config, { engine: "${engine}" });
+const frozen = Object.freeze({ width: 640, height: 480, resize: "letterbox" });
+const outputs = { output0: { data, dims: [1, 56, 84] } };
+const ways = {
+  fused: () => fused.decode(outputs),
+  frame: () => fused.decode(outputs, frozen),
+  maps: () => raw.decode(maps),
+};
+const bytes = {};
+for (const [name, frame] of Object.entries(ways)) {
+  for (let i = 0; i < 4000; i++) if (!(frame().keypoints[0] >= 0)) throw new Error("no point was found");
+  globalThis.gc();
+  const gained = Array.from({ length: 8 }, () => {
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 4000; i++) frame();
+    return (process.memoryUsage().heapUsed - before) / 4000;
+  });
+  bytes[name] = Math.min(...gained.filter((n) => n > -16));
+}
+console.log(JSON.stringify(bytes));
+`;
+
+test.each(engines)("no garbage a frame with keypoints, %s", (engine) => {
+  const flags = ["--expose-gc", "--max-semi-space-size=128", "--min-semi-space-size=128"];
+  const args = [...flags, "--input-type=module", "--eval", poseScript(engine)];
+  const said = execFileSync(process.execPath, args, {
+    encoding: "utf8",
+    cwd: fileURLToPath(new URL("../..", import.meta.url)),
+  });
+  const bytes = JSON.parse(said) as Record<string, number>;
+  expect(Object.keys(bytes)).toEqual(["fused", "frame", "maps"]);
+  for (const [way, n] of Object.entries(bytes)) expect(n, way).toBeLessThan(16);
+});

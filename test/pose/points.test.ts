@@ -9,6 +9,9 @@ import { type Detections, toPixels } from "../../src/decode/detections.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { blazeface } from "../../src/core/built-priors.ts";
 import { COCO17_EDGES, COCO17_NAMES, FACE5_NAMES } from "../../src/entries/pose.ts";
+import { compilePlan } from "../../src/entries/node.ts";
+import { loadPlanSync } from "../../src/entries/plan.ts";
+import { createTileMerger, tiles } from "../../src/entries/tiles.ts";
 import { engines } from "../support/engines.ts";
 
 type Tensors = Record<string, TensorInput>;
@@ -185,6 +188,28 @@ describe("rows", () => {
     near(pointsOf(found, 1, SIZE), [
       [1, 2, 0.5],
       [3, 4, 0.25],
+    ]);
+  });
+
+  test("decoded points of all maps, [1,K,3,N], beside maps of boxes and classes, as RKNN's exports have them", () => {
+    const maps = [8, 4, 2].map((w): [string, TensorInput] => [
+      `output${w}`,
+      mapWith([w, w], [1, 1], [...Array<number>(64).fill(0.5), w === 4 ? 3 : -9], -9),
+    ]);
+    const points = new Float32Array(6 * 84);
+    // Cell (1, 1) of the second map is the row 64 + 5.
+    [30, 20, 0.5, 25, 15, 0.75].forEach((value, k) => (points[k * 84 + 69] = value));
+    const decoder = createDecoderSync(
+      { family: "yolov8", task: "pose", classes: 1, inputSize: SIZE, keypoints: [2, 3] },
+      PLAIN,
+    );
+    const found = decoder.decode({
+      ...Object.fromEntries(maps),
+      points: { data: points, dims: [1, 2, 3, 84] },
+    });
+    near(pointsOf(found, 0, SIZE), [
+      [30, 20, 0.5],
+      [25, 15, 0.75],
     ]);
   });
 
@@ -451,6 +476,53 @@ describe("what a decoder does with points", () => {
   });
 });
 
+test("a plan file holds the boxes of a pose network, and is refused where these need the points", () => {
+  const outputs = { a: { dims: [1, 56, 84] } };
+  const typed: TypedOptions = {
+    family: "yolov8",
+    classes: 1,
+    inputSize: [64, 64],
+    task: "pose",
+    keypoints: [17, 3],
+  };
+  const data = new Float32Array(56 * 84);
+  [32, 20, 10, 8, 0.9].forEach((value, channel) => (data[channel * 84] = value));
+  const loaded = loadPlanSync(compilePlan(typed, { outputs }));
+  const [d] = loaded.decode({ a: { data, dims: [1, 56, 84] } });
+  expect(d).toMatchObject({ x_min: 27 / 64, y_max: 24 / 64 });
+  expect(d.keypoints).toBeUndefined();
+  expect(() => compilePlan({ family: "movenet" }, { outputs: { a: { dims: [1, 1, 17, 3] } } })).toThrow(
+    "got pose: 17 keypoints of x, y and a confidence in 0..1, decoded, 0..1, expected a network whose boxes",
+  );
+});
+
+test("tiles: a merged detection has the points of its best row, in 0..1 of the picture", () => {
+  const typed: TypedOptions = {
+    family: "yolov8",
+    classes: 1,
+    inputSize: [64, 64],
+    task: "pose",
+    keypoints: [1, 3],
+  };
+  const decoder = createDecoderSync({ ...typed, keypointNames: ["head"] });
+  const seen = (x: number, score: number, point: number): TensorInput => ({
+    data: [x, 32, 16, 16, score, point, 16, 0.5, ...Array<number>(8).fill(0)],
+    dims: [1, 2, 8],
+    order: "rows",
+  });
+  const size = [96, 64] as const;
+  // The object at 40..56 lies in both tiles, which begin at 0 and 32. The second one sees it better.
+  const merger = createTileMerger(size);
+  for (const tile of tiles(size, { tile: 64, overlap: 0.5 }))
+    merger.add(tile, decoder.decode([tile.x === 0 ? seen(48, 0.5, 44) : seen(16, 0.75, 10)]));
+  const found = merger.merge();
+  expect(found.length).toBe(1);
+  near(pointsOf(found, 0, size), [[42, 16, 0.5]]);
+  expect(found.copy().at(0)?.keypoints?.[0].name).toBe("head");
+  merger.clear();
+  expect(merger.merge().keypoints).toBeUndefined();
+});
+
 describe("counts are never guessed", () => {
   const TYPED: TypedOptions = { family: "yolov8", task: "pose", classes: 1, inputSize: [640, 640] };
   const fused = (channels: number): Tensors => ({
@@ -567,6 +639,23 @@ describe("NN Archive", () => {
     ]);
     expect(found.at(0)?.keypoints?.map(({ name }) => name)).toEqual(["head", "tail"]);
     expect(found.edges).toEqual([[0, 1]]);
+  });
+
+  test("rows of YOLO26 and points beside them: decoded, and the confidence is a probability", () => {
+    const metadata = { subtype: "yolo26", n_keypoints: 2, yolo_outputs: ["output_yolo26"] };
+    const decoder = createDecoderSync(archive(metadata, ["output_yolo26", "kpt_output"]));
+    const data = new Float32Array(84 * 6);
+    data.set([10, 10, 30, 30, 0.9, 0.9]);
+    const points = new Float32Array(84 * 6);
+    points.set([20, 12, 0.5, 24, 28, 0.25]);
+    const found = decoder.decode({
+      output_yolo26: { data, dims: [1, 84, 6] },
+      kpt_output: { data: points, dims: [1, 84, 6] },
+    });
+    near(pointsOf(found, 0, [64, 64]), [
+      [20, 12, 0.5],
+      [24, 28, 0.25],
+    ]);
   });
 
   test("a head without keypoints has boxes alone", () => {

@@ -75,9 +75,18 @@ function cocoOf({ image, width, height, detections }: ImageResult, labels: reado
   const image_id = /^\d+$/.test(stem) ? Number(stem) : stem;
   return detections
     .map((d) => {
-      const { x_min: x, y_min: y, x_max, y_max } = toPixels(d, width ?? 1, height ?? 1);
-      const bbox = [x, y, x_max - x, y_max - y].map((value) => Math.round(value * 1000) / 1000);
-      return JSON.stringify({ image_id, category_id: categoryOf(d, labels), bbox, score: d.confidence });
+      const { x_min, y_min, x_max, y_max, keypoints } = toPixels(d, width ?? 1, height ?? 1);
+      const rounded = (value: number): number => Math.round(value * 1000) / 1000;
+      return JSON.stringify({
+        image_id,
+        category_id: categoryOf(d, labels),
+        // COCO's boxes are upright.
+        bbox: [x_min, y_min, x_max - x_min, y_max - y_min].map(rounded),
+        ...(keypoints && {
+          keypoints: keypoints.flatMap((p) => [rounded(p.x), rounded(p.y), rounded(p.confidence)]),
+        }),
+        score: d.confidence,
+      });
     })
     .join(",\n");
 }

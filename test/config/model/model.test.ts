@@ -172,6 +172,16 @@ describe("Ultralytics, ONNX", () => {
     expect(found.at(0)?.angle).toBeCloseTo(0.5, 6);
   });
 
+  test("pose, end to end: rows of 6 + 51 values", async () => {
+    const metadata = { task: "pose", kpt_shape: "[17, 3]", end2end: "True" };
+    const model = await readModel(ultralyticsOnnx(metadata, [output("output0", 1, 300, 57)]));
+    expect(model).toMatchObject({ options: { reading: "end-to-end", keypoints: [17, 3] }, missing: [] });
+    provideTask(poseReader);
+    expect(createDecoderSync(model).describe().text).toMatch(
+      /reading: end-to-end: .*\n[\s\S]*pose: 17 keypoints/,
+    );
+  });
+
   test.each([
     [
       "segment",
