@@ -117,12 +117,12 @@ export default defineConfig([
       suppress: "src/entries/suppress.ts",
       tiles: "src/entries/tiles.ts",
       track: "src/entries/track.ts",
-      oriented: "src/entries/oriented.ts",
     },
     format: ["esm", "cjs"],
   },
   // What tasks share with the decoder would be chunks of their own, and every bundle of a decoder larger: gzip sees 32 kB.
   { ...common, entry: { pose: "src/entries/pose.ts" }, format: ["esm", "cjs"] },
+  { ...common, entry: { oriented: "src/entries/oriented.ts" }, format: ["esm", "cjs"] },
   { ...noBinary, entry: { wasm: "src/entries/wasm.ts" }, format: ["esm", "cjs"] },
   {
     ...noBinary,
