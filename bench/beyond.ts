@@ -118,6 +118,74 @@ function suppressionRows({ nmsOriented, suppress }: typeof Suppress): Row[] {
   ];
 }
 
+/** Cells of an input of 1024 x 1024 pixels, and classes of DOTA. */
+const CELLS = 21504;
+const CLASSES = 15;
+
+/** Makes planes [1,20,21504] of an oriented network: 100 objects, each seen by six cells of the largest map. */
+function makeOrientedPlanes(): Float32Array {
+  const random = mulberry32(53);
+  const planes = new Float32Array((4 + CLASSES + 1) * CELLS);
+  const set = (cell: number, values: readonly number[]): void =>
+    values.forEach((v, channel) => (planes[channel * CELLS + cell] = v));
+  for (let cell = 0; cell < CELLS; cell++)
+    set(cell, [
+      ...[1024, 1024, 60, 60].map((range) => range * random()),
+      ...Array.from({ length: CLASSES }, () => 0.01 * random()),
+      Math.PI * (random() - 0.25),
+    ]);
+  for (let o = 0; o < OBJECTS; o++) {
+    const [column, row] = [1 + Math.floor(126 * random()), 1 + Math.floor(126 * random())];
+    const [width, height, angle] = [20 + 80 * random(), 10 + 30 * random(), Math.PI * (random() - 0.25)];
+    const classId = Math.floor(CLASSES * random());
+    for (let k = 0; k < 6; k++) {
+      const cell = (row + Math.floor(k / 3)) * 128 + column + (k % 3) - 1;
+      const near = (v: number, range: number): number => v + range * (random() - 0.5);
+      set(cell, [
+        near(8 * column + 4, 4),
+        near(8 * row + 4, 4),
+        near(width, 4),
+        near(height, 4),
+        ...Array.from({ length: CLASSES }, (_, c) =>
+          c === classId ? 0.3 + 0.6 * random() : 0.01 * random(),
+        ),
+        Math.max(-0.78, near(angle, 0.1)),
+      ]);
+    }
+  }
+  return planes;
+}
+
+/** Decodes one tensor as oriented boxes, and as upright boxes of 16 classes, whose last channel is empty. */
+async function orientedDecodes({ createDecoderSync }: typeof Boxwright): Promise<Row[]> {
+  await load("oriented");
+  const planes = makeOrientedPlanes();
+  const common = { family: "yolov8", inputSize: [1024, 1024] } as const;
+  const upright = planes.slice().fill(0, (4 + CLASSES) * CELLS);
+  const row = (name: string, decoder: Boxwright.Decoder, data: Float32Array): Row => {
+    const outputs = { output0: { data, dims: [1, 4 + CLASSES + 1, CELLS] } };
+    const run = (): Boxwright.Detections => decoder.decode(outputs);
+    return {
+      name,
+      run: () => run().length,
+      answer: () => {
+        const { length, boxes, angles } = run().copy();
+        return { values: [length, ...boxes, ...(angles ?? [])] };
+      },
+    };
+  };
+  return [
+    row("decode-upright", createDecoderSync({ ...common, classes: CLASSES + 1 }), upright),
+    ...(["ultralytics", "probiou", "opencv"] as const).map((orientedNms) =>
+      row(
+        `decode-oriented-${orientedNms}`,
+        createDecoderSync({ ...common, classes: CLASSES, task: "oriented", orientedNms }),
+        planes,
+      ),
+    ),
+  ];
+}
+
 /** Merges 20 tiles of a picture of 2500 x 1600 pixels, 50 detections in each. */
 function tileRows({ Detections, createTileMerger, tiles }: typeof Tiles): Row[] {
   const random = mulberry32(47);
@@ -160,6 +228,7 @@ async function rowsOf(): Promise<(Row | MaskRow)[]> {
       trackerRow(`track-${method}`, createTracker({ method }), scene),
     ),
     ...suppressionRows(await load<typeof Suppress>("suppress")),
+    ...(await orientedDecodes(await load<typeof Boxwright>("index"))),
     ...tileRows(await load<typeof Tiles>("tiles")),
     ...maskRows(await load<typeof Boxwright>("index.node")),
   ];

@@ -4,6 +4,7 @@ import { type Detections, type Extras, extend, setLength } from "../decode/detec
 import type { Frame } from "../decode/frame.ts";
 import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
 import type { Column } from "../heads/channels.ts";
+import { imageStart } from "../memory/write.ts";
 import { firstSource, headOf, numbersAt } from "../memory/extra.ts";
 import { OrientedKeeper } from "../suppress/oriented-keep.ts";
 import { ORIENTED_WIDTH as WIDTH } from "../suppress/oriented-overlap.ts";
@@ -48,6 +49,10 @@ export function attachOriented(work: TaskWork): AfterImageOfTask {
 interface HeadCells {
   readonly first: number;
   readonly extra: Column;
+  /** Words from angle to angle if they are f32; else 0. */
+  readonly step: number;
+  /** Word address of the first angle of the image that is read. */
+  start: number;
   /** Raw distances: the angle turns the way from the cell to the centre. */
   readonly turns: boolean;
   readonly gridWidth: number;
@@ -68,6 +73,9 @@ class OrientedMaker {
   #boxes = new Float64Array(0);
   #classIds = new Int32Array(0);
   readonly #angle = new Float64Array(1);
+  /** Angles in radians outside of these get a note. */
+  readonly #least: number;
+  readonly #most: number;
   readonly #box = new Float64Array(WIDTH);
   readonly #corners = new Float64Array(CORNERS);
 
@@ -79,10 +87,14 @@ class OrientedMaker {
     this.#work = work;
     this.#plan = task;
     this.#input = input;
+    this.#least = task.range ? task.range[0] - SLACK : -4 * Math.PI;
+    this.#most = task.range ? task.range[1] + SLACK : 4 * Math.PI;
     this.#keeper = new OrientedKeeper({ ...ORIENTED_NMS[suppression], orEqual });
     this.#heads = plan.heads.map(({ extra, kind, gridWidth, xyBias, unit }, k) => ({
       first: firstSource(plan.heads, k),
       extra: extra as Column,
+      step: plan.tensors[(extra as Column).tensor].type === "f32" ? (extra as Column).cell : 0,
+      start: 0,
       turns: kind === "distance",
       gridWidth,
       bias: xyBias,
@@ -125,7 +137,15 @@ class OrientedMaker {
     const corners = i32[plan + A.P_BOXES] >> 2;
     const sources = i32[plan + A.P_SOURCES] >> 2;
     const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
-    const { heads } = this.#work.plan;
+    const {
+      plan: { heads },
+      layout,
+    } = this.#work;
+    for (const head of this.#heads)
+      head.start =
+        (layout.slots[head.extra.tensor] >> 2) +
+        imageStart(this.#work.plan, head.extra, image) +
+        head.extra.offset;
     const boxes = this.#boxes;
     const order = this.#order;
     let count = 0;
@@ -166,14 +186,13 @@ class OrientedMaker {
   }
 
   /** Returns the angle of a cell, NaN if it is not finite. */
-  #angleOf({ extra }: HeadCells, image: number, cell: number): number {
-    const { angle: activation, range } = this.#plan;
-    numbersAt(this.#work, extra, image, cell, 1, this.#angle);
-    const raw = this.#angle[0];
+  #angleOf({ extra, step, start }: HeadCells, image: number, cell: number): number {
+    const { angle: activation } = this.#plan;
+    if (step === 0) numbersAt(this.#work, extra, image, cell, 1, this.#angle);
+    const raw = step === 0 ? this.#angle[0] : this.#work.memory.f32[start + cell * step];
     if (!Number.isFinite(raw)) return NaN;
     if (activation === "radians") {
-      if (range ? raw < range[0] - SLACK || raw > range[1] + SLACK : Math.abs(raw) > 4 * Math.PI)
-        this.#noteRange(raw);
+      if (raw < this.#least || raw > this.#most) this.#noteRange(raw);
       return raw;
     }
     if (activation === "sigmoid" && (raw < -0.01 || raw > 1.01))
@@ -221,29 +240,40 @@ class OrientedMaker {
   #write(found: Detections, row: number, i: number, plan: number, frame: Frame | undefined): void {
     const { i32, f32 } = this.#work.memory;
     const { angles, corners } = found as { angles: Float32Array; corners: Float32Array };
+    const { boxes } = found;
     const box = this.#box;
     const at = this.#corners;
-    const [width, height] = this.#input;
     if (this.#plan.regular) regulariseInto(this.#boxes, i * WIDTH, box, 0);
-    else box.set(this.#boxes.subarray(i * WIDTH, (i + 1) * WIDTH));
+    else for (let k = 0; k < WIDTH; k++) box[k] = this.#boxes[i * WIDTH + k];
     cornersInto(box, 0, at, 0);
     if (frame?.resize === "stretch") this.#unstretch(frame);
-    else
-      for (let k = 0; k < CORNERS; k += 2) {
-        at[k] = (at[k] / width) * f32[plan + A.P_SCALE_X] + f32[plan + A.P_SHIFT_X];
-        at[k + 1] = (at[k + 1] / height) * f32[plan + A.P_SCALE_Y] + f32[plan + A.P_SHIFT_Y];
-      }
-    corners.set(at, row * CORNERS);
+    else this.#toFrame(plan);
     angles[row] = box[4];
     const c = row * CORNERS;
-    found.boxes[row * 4] = Math.min(corners[c], corners[c + 2], corners[c + 4], corners[c + 6]);
-    found.boxes[row * 4 + 1] = Math.min(corners[c + 1], corners[c + 3], corners[c + 5], corners[c + 7]);
-    found.boxes[row * 4 + 2] = Math.max(corners[c], corners[c + 2], corners[c + 4], corners[c + 6]);
-    found.boxes[row * 4 + 3] = Math.max(corners[c + 1], corners[c + 3], corners[c + 5], corners[c + 7]);
+    for (let k = 0; k < CORNERS; k++) corners[c + k] = at[k];
+    for (let k = 0; k < 2; k++) {
+      const [p, q, r, s] = [corners[c + k], corners[c + k + 2], corners[c + k + 4], corners[c + k + 6]];
+      boxes[row * 4 + k] = Math.min(p, q, r, s);
+      boxes[row * 4 + k + 2] = Math.max(p, q, r, s);
+    }
     const candidate = this.#order[i];
     found.scores[row] = f32[(i32[plan + A.P_SCORES] >> 2) + candidate];
     found.classIds[row] = this.#classIds[i];
     found.sources[row] = i32[(i32[plan + A.P_SOURCES] >> 2) + candidate];
+  }
+
+  /** Turns the corners in the input into those in the frame, 0..1. */
+  #toFrame(plan: number): void {
+    const { f32 } = this.#work.memory;
+    const at = this.#corners;
+    const scaleX = f32[plan + A.P_SCALE_X] / this.#input[0];
+    const scaleY = f32[plan + A.P_SCALE_Y] / this.#input[1];
+    const shiftX = f32[plan + A.P_SHIFT_X];
+    const shiftY = f32[plan + A.P_SHIFT_Y];
+    for (let k = 0; k < CORNERS; k += 2) {
+      at[k] = at[k] * scaleX + shiftX;
+      at[k + 1] = at[k + 1] * scaleY + shiftY;
+    }
   }
 
   /** Turns the corners in the input into those of the rectangle around them in the frame, 0..1, and its angle. */

@@ -10,6 +10,8 @@ const QUARTER = Math.PI / 2;
 
 /** Returns the remainder that is not negative, as Python's `%`. */
 const modulo = (value: number, by: number): number => {
+  // `%` takes as long as a cosine, and most angles are in the first turn.
+  if (value >= 0 && value < by) return value;
   const rest = value % by;
   // A tiny negative rest rounds up to `by` itself.
   return rest < 0 ? (rest + by < by ? rest + by : 0) : rest;
@@ -20,14 +22,16 @@ const modulo = (value: number, by: number): number => {
  * `box` and `to` may be the same.
  */
 export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
-  const turns = modulo(box[from + 4], Math.PI) >= QUARTER;
+  const half = modulo(box[from + 4], Math.PI);
+  const turns = half >= QUARTER;
   const width = box[from + 2];
   const height = box[from + 3];
   to[at] = box[from];
   to[at + 1] = box[from + 1];
   to[at + 2] = turns ? height : width;
   to[at + 3] = turns ? width : height;
-  to[at + 4] = modulo(box[from + 4], QUARTER);
+  // Exact: the quarter is half of pi in doubles too. The remainder of a half turn is no further than a quarter from it.
+  to[at + 4] = turns ? half - QUARTER : half;
 }
 
 /**

@@ -98,6 +98,7 @@ function planOf(query: Query, found: Interpretation, isOpen: boolean, tools: Pla
       `${orEqual ? ">=" : ">"}, ${method === "fast" ? "suppressed boxes suppress too" : "greedy"}); angles of results ` +
       (regular ? "in [0, pi/2)" : "as the network gives them"),
     tensors: [],
+    isNeeded: true,
     angle,
     range: traits.angle ? null : SIGMOID_RANGE,
     regular,

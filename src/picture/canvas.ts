@@ -126,17 +126,27 @@ function drawMask(context: CanvasContext, { mask, colour }: Mark): void {
   context.globalAlpha = 1;
 }
 
-function drawOutline(context: CanvasContext, { box, colour }: Mark, stroke: number): void {
+function drawOutline(context: CanvasContext, { box, corners, colour }: Mark, stroke: number): void {
   const { x, y, width, height } = box;
+  const outline = (): void => {
+    if (!corners) {
+      context.strokeRect(x, y, width, height);
+      return;
+    }
+    context.beginPath();
+    corners.forEach(([cornerX, cornerY], k) => context[k === 0 ? "moveTo" : "lineTo"](cornerX, cornerY));
+    context.closePath();
+    context.stroke();
+  };
   // A dark line beneath keeps the coloured line visible on a photo of the same colour.
   context.globalAlpha = HALO.opacity;
   context.strokeStyle = "#000";
   context.lineWidth = stroke * HALO.width;
-  context.strokeRect(x, y, width, height);
+  outline();
   context.globalAlpha = 1;
   context.strokeStyle = colour;
   context.lineWidth = stroke;
-  context.strokeRect(x, y, width, height);
+  outline();
 }
 
 function drawSkeleton(context: CanvasContext, { skeleton, colour }: Mark, stroke: number): void {

@@ -15,6 +15,8 @@ export interface Drawn {
   readonly y_min: number;
   readonly x_max: number;
   readonly y_max: number;
+  /** Four corners of an oriented box, in order around it. They are drawn in place of the upright box. */
+  readonly corners?: readonly { readonly x: number; readonly y: number }[];
   /** Keypoints, in the unit of the box. */
   readonly keypoints?: readonly DrawnPoint[];
 }
@@ -69,7 +71,10 @@ function checkDetection(d: Drawn): void {
     throw new DrawError(
       `got detection ${showJson(d)}, expected finite class_id, confidence, x_min, y_min, x_max and y_max`,
     );
-  const { keypoints } = d;
+  const { corners, keypoints } = d;
+  const isPoint = (p: unknown): boolean => isRecord(p) && Number.isFinite(p.x) && Number.isFinite(p.y);
+  if (corners !== undefined && !(Array.isArray(corners) && corners.length === 4 && corners.every(isPoint)))
+    throw new DrawError(`got corners ${showJson(corners)}, expected four {x, y}, in order around the box`);
   if (keypoints !== undefined && !(Array.isArray(keypoints) && keypoints.every(isRecord)))
     throw new DrawError(`got keypoints ${showJson(keypoints)}, expected a list of {x, y, confidence}`);
   if (d.x_min + d.x_max > 2 * FAR && d.y_min + d.y_max > 2 * FAR)

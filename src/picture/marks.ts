@@ -9,6 +9,8 @@ import { type Area, type Tag, boxArea, canvasOf, placeTag } from "./tags.ts";
 /** One detection on a picture. */
 export interface Mark {
   readonly box: Area;
+  /** Corners of an oriented box, drawn in place of `box`, which then is the upright box around it. */
+  readonly corners: readonly (readonly [x: number, y: number])[] | null;
   readonly tag: Tag;
   /** Colour of the class, "#rrggbb". */
   readonly colour: string;
@@ -62,8 +64,10 @@ export function marksOf(
     // A tag without text is not drawn.
     if (label.text !== "") placed.push(label.area);
     const colour = colours.get(d.class_id) ?? colourOf(d.class_id);
+    const corners = d.corners?.map(({ x, y }) => [x * width, y * height] as const) ?? null;
     return {
       box,
+      corners,
       tag: label,
       colour,
       ink: inkOn(colour),

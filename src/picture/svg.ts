@@ -67,12 +67,16 @@ function maskElements({ mask, colour }: Mark): string[] {
   return [`<path d="${path}" fill="${colour}" fill-opacity="${MASK_OPACITY}" fill-rule="evenodd"/>`];
 }
 
-function outlineElements({ box, colour, tag }: Mark, stroke: number): string {
-  const rect = `<rect ${placeAttributes(box)} fill="none"`;
+function outlineElements({ box, corners, colour, tag }: Mark, stroke: number): string {
+  const name = corners ? "polygon" : "rect";
+  const place = corners
+    ? `points="${corners.map(([x, y]) => `${decimal(x)},${decimal(y)}`).join(" ")}"`
+    : placeAttributes(box);
+  const rect = `<${name} ${place} fill="none"`;
   return [
     // A dark line beneath keeps the coloured line visible on a photo of the same colour.
     `${rect} stroke="#000" stroke-opacity="${HALO.opacity}" stroke-width="${decimal(stroke * HALO.width)}"/>`,
-    `${rect} stroke="${colour}" stroke-width="${decimal(stroke)}"><title>${escapeXml(tag.text)}</title></rect>`,
+    `${rect} stroke="${colour}" stroke-width="${decimal(stroke)}"><title>${escapeXml(tag.text)}</title></${name}>`,
   ].join("\n");
 }
 

@@ -11,23 +11,21 @@ export interface OrientedRule {
 }
 
 /** Most cells of the grid along an axis. */
-const CELLS = 16;
+const CELLS = 32;
 
 /** Suppresses lists of oriented boxes. Its memory grows with the longest list and is used again. */
 export class OrientedKeeper {
   readonly #rule: OrientedRule;
   readonly #overlaps: Overlaps;
-  /** Newest link of each cell of the grid, row by row, -1 for none. */
+  /** Newest box of each cell of the grid, row by row, -1 for none. */
   readonly #newest = new Int32Array(CELLS * CELLS);
-  /** Pairs of a box and the link before. */
-  #links = new Int32Array(1024);
-  #linkCount = 0;
+  /** For each box, the one before it in its cell. */
+  #before = new Int32Array(0);
   /** Boxes kept by `keep`, by their place in the list. */
   kept = new Int32Array(0);
   #left = 0;
   #top = 0;
-  /** Side of a cell. */
-  #side = 1;
+  #perUnit = 1;
   #columns = 1;
   #rows = 1;
   #longest = 0;
@@ -51,7 +49,10 @@ export class OrientedKeeper {
     iouThreshold: number,
   ): number {
     const { method, orEqual } = this.#rule;
-    if (this.kept.length < n) this.kept = new Int32Array(n);
+    if (this.kept.length < n) {
+      this.kept = new Int32Array(n);
+      this.#before = new Int32Array(n);
+    }
     this.#overlaps.read(boxes, n, iouThreshold);
     // An overlap of 0 reaches a threshold of 0: then all are near.
     this.#layGrid(boxes, iouThreshold === 0 && orEqual ? 0 : n);
@@ -64,10 +65,7 @@ export class OrientedKeeper {
     return count;
   }
 
-  /**
-   * Lays a grid over the centres. A box is entered in all cells in which a box that it overlaps can have its centre,
-   * so that one cell holds all that a box has to be compared with.
-   */
+  /** Lays a grid over the centres, with cells no smaller than the longest reach of a box. */
   #layGrid(boxes: ArrayLike<number>, n: number): void {
     let left = Infinity;
     let top = Infinity;
@@ -88,34 +86,22 @@ export class OrientedKeeper {
     const isWide = n > 0 && side < Infinity;
     this.#left = left;
     this.#top = top;
-    this.#side = side;
+    this.#perUnit = 1 / side;
     this.#longest = longest;
     this.#columns = isWide ? Math.min(CELLS, Math.floor((right - left) / side) + 1) : 1;
     this.#rows = isWide ? Math.min(CELLS, Math.floor((bottom - top) / side) + 1) : 1;
     this.#newest.fill(-1);
-    this.#linkCount = 0;
   }
 
-  /** Returns the cell of a place along an axis. */
+  /** Returns the cell of a place along an axis. It never falls as the place rises. */
   #cellOf(place: number, cells: number): number {
-    const cell = Math.floor(place / this.#side);
-    return cell > 0 ? (cell < cells ? cell : cells - 1) : 0;
+    const cell = place * this.#perUnit;
+    return cell > 0 ? (cell < cells ? Math.floor(cell) : cells - 1) : 0;
   }
 
+  /** Compares a box with those entered in the cells in which a box that overlaps it can have its centre. */
   #isSuppressed(boxes: ArrayLike<number>, i: number, classIds: ArrayLike<number> | null): boolean {
     const { orEqual } = this.#rule;
-    const column = this.#cellOf(boxes[i * ORIENTED_WIDTH] - this.#left, this.#columns);
-    const row = this.#cellOf(boxes[i * ORIENTED_WIDTH + 1] - this.#top, this.#rows);
-    const links = this.#links;
-    for (let link = this.#newest[row * CELLS + column]; link >= 0; link = links[link + 1]) {
-      const better = links[link];
-      if (classIds !== null && classIds[better] !== classIds[i]) continue;
-      if (this.#overlaps.passes(better, i, orEqual)) return true;
-    }
-    return false;
-  }
-
-  #enter(boxes: ArrayLike<number>, i: number): void {
     const x = boxes[i * ORIENTED_WIDTH] - this.#left;
     const y = boxes[i * ORIENTED_WIDTH + 1] - this.#top;
     const reach = this.#overlaps.radii[i] + this.#longest;
@@ -123,19 +109,21 @@ export class OrientedKeeper {
     const last = this.#cellOf(x + reach, this.#columns);
     const lowest = this.#cellOf(y + reach, this.#rows);
     for (let row = this.#cellOf(y - reach, this.#rows); row <= lowest; row++)
-      for (let column = first; column <= last; column++) this.#link(row * CELLS + column, i);
+      for (let cell = row * CELLS + first; cell <= row * CELLS + last; cell++)
+        for (let better = this.#newest[cell]; better >= 0; better = this.#before[better])
+          if (
+            (classIds === null || classIds[better] === classIds[i]) &&
+            this.#overlaps.passes(better, i, orEqual)
+          )
+            return true;
+    return false;
   }
 
-  #link(cell: number, i: number): void {
-    const link = this.#linkCount;
-    if (link + 2 > this.#links.length) {
-      const more = new Int32Array(this.#links.length * 2);
-      more.set(this.#links);
-      this.#links = more;
-    }
-    this.#links[link] = i;
-    this.#links[link + 1] = this.#newest[cell];
-    this.#newest[cell] = link;
-    this.#linkCount = link + 2;
+  #enter(boxes: ArrayLike<number>, i: number): void {
+    const column = this.#cellOf(boxes[i * ORIENTED_WIDTH] - this.#left, this.#columns);
+    const row = this.#cellOf(boxes[i * ORIENTED_WIDTH + 1] - this.#top, this.#rows);
+    const cell = row * CELLS + column;
+    this.#before[i] = this.#newest[cell];
+    this.#newest[cell] = i;
   }
 }

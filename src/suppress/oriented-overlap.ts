@@ -31,6 +31,10 @@ export class ProbIou implements Overlaps {
   #threshold = 0;
   /** Bhattacharyya distance at which the overlap is the threshold. */
   #limit = 0;
+  /** Of the last two boxes: the part of that distance that comes from the centres. */
+  #places = 0.5;
+  /** Of the last two boxes: the number whose logarithm is twice the part that comes from the shapes. */
+  #shapes = 0.5;
 
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
     this.#threshold = threshold;
@@ -68,63 +72,46 @@ export class ProbIou implements Overlaps {
   }
 
   of(a: number, b: number): number {
-    return this.#isFar(a, b) ? 0 : this.#overlap(this.#places(a, b), this.#shapes(a, b));
+    return this.#measure(a, b) ? overlapAt(this.#places, this.#shapes) : 0;
   }
 
   passes(a: number, b: number, orEqual: boolean): boolean {
-    if (this.#isFar(a, b)) return orEqual ? this.#threshold <= 0 : this.#threshold < 0;
-    const places = this.#places(a, b);
-    const shapes = this.#shapes(a, b);
+    const threshold = this.#threshold;
+    if (!this.#measure(a, b)) return orEqual ? threshold <= 0 : threshold < 0;
+    const places = this.#places;
+    const shapes = this.#shapes;
     // 0 <= ln(s) <= s - 1 decides most pairs without a logarithm. Keep away from the limit itself, for rounding.
     if (shapes >= 1) {
       if (places > this.#limit + 1e-9) return false;
       if (places + (shapes - 1) / 2 < this.#limit - 1e-9) return true;
     }
-    const overlap = this.#overlap(places, shapes);
-    return orEqual ? overlap >= this.#threshold : overlap > this.#threshold;
+    const overlap = overlapAt(places, shapes);
+    return orEqual ? overlap >= threshold : overlap > threshold;
   }
 
-  #isFar(a: number, b: number): boolean {
-    const g = this.#gaussians;
-    const dx = g[a * 7] - g[b * 7];
-    const dy = g[a * 7 + 1] - g[b * 7 + 1];
-    return dx * dx + dy * dy > this.#reach * (g[a * 7 + 6] + g[b * 7 + 6]) + this.#reach * LITTLE;
-  }
-
-  /** Returns the determinant of the summed covariances. */
-  #determinant(i: number, j: number): number {
-    const g = this.#gaussians;
-    const xy = g[i + 4] + g[j + 4];
-    // Boxes without area can have a determinant a hair below 0, whose logarithm is NaN.
-    return Math.max(0, (g[i + 2] + g[j + 2]) * (g[i + 3] + g[j + 3]) - xy * xy);
-  }
-
-  /** Returns the part of the distance that comes from the centres. */
-  #places(a: number, b: number): number {
+  /** Measures two boxes against each other. Returns false if they are too far apart to overlap. */
+  #measure(a: number, b: number): boolean {
     const g = this.#gaussians;
     const i = a * 7;
     const j = b * 7;
     const dx = g[i] - g[j];
     const dy = g[i + 1] - g[j + 1];
+    if (dx * dx + dy * dy > this.#reach * (g[i + 6] + g[j + 6]) + this.#reach * LITTLE) return false;
     const xx = g[i + 2] + g[j + 2];
     const yy = g[i + 3] + g[j + 3];
     const xy = g[i + 4] + g[j + 4];
-    const both = (xx * dy * dy + yy * dx * dx) / 4 - (xy * dx * dy) / 2;
-    return both / (this.#determinant(i, j) + LITTLE);
+    // Boxes without area can have a determinant a hair below 0, whose logarithm is NaN.
+    const determinant = Math.max(0, xx * yy - xy * xy);
+    this.#places = ((xx * dy * dy + yy * dx * dx) / 4 - (xy * dx * dy) / 2) / (determinant + LITTLE);
+    this.#shapes = determinant / (4 * Math.sqrt(g[i + 5] * g[j + 5]) + LITTLE) + LITTLE;
+    return true;
   }
+}
 
-  /** Returns the number whose logarithm is twice the part of the distance that comes from the shapes. */
-  #shapes(a: number, b: number): number {
-    const g = this.#gaussians;
-    const i = a * 7;
-    const j = b * 7;
-    return this.#determinant(i, j) / (4 * Math.sqrt(g[i + 5] * g[j + 5]) + LITTLE) + LITTLE;
-  }
-
-  #overlap(places: number, shapes: number): number {
-    const distance = places + Math.log(shapes) / 2;
-    return 1 - Math.sqrt(1 - Math.exp(-Math.max(LITTLE, Math.min(100, distance))) + LITTLE);
-  }
+/** Returns the overlap of two Gaussians at this distance. */
+function overlapAt(places: number, shapes: number): number {
+  const distance = places + Math.log(shapes) / 2;
+  return 1 - Math.sqrt(1 - Math.exp(-Math.max(LITTLE, Math.min(100, distance))) + LITTLE);
 }
 
 /** Intersection / union of two boxes as polygons. */

@@ -6,6 +6,7 @@ import { createDecoderSync } from "../../src/decode/decoder.ts";
 import { type Detections, toPixels } from "../../src/decode/detections.ts";
 import type { Frame } from "../../src/decode/frame.ts";
 import { type OrientedBox, cornersOf, fitCorners, regularise } from "../../src/entries/oriented.ts";
+import { compilePlan } from "../../src/planfile/write.ts";
 import { nmsOriented } from "../../src/entries/suppress.ts";
 import { mulberry32 } from "../../bench/random.ts";
 import { engines } from "../support/engines.ts";
@@ -376,6 +377,13 @@ describe("refusals and notes", () => {
     decoder.decode(rowsOf([ONE]));
     expect(decoder.describe().text).toContain(
       'oriented boxes: angles in radians; suppression "ultralytics" (ProbIoU >=, suppressed boxes suppress too); angles of results in [0, pi/2)',
+    );
+  });
+
+  test("a plan file, which has the kernel alone", () => {
+    const outputs = [{ name: "output0", dims: [1, 1, 7], order: "rows" }] as const;
+    expect(() => compilePlan(BASE, { outputs })).toThrow(
+      /got oriented boxes: .*, expected a network whose boxes need no more than the kernel/,
     );
   });
 

@@ -76,7 +76,7 @@ function modelOf(file: NetworkFile): Model {
   const options: Partial<TypedOptions> = {
     ...found?.options,
     ...(found && task === "pose" ? { task, ...(metadata?.keypoints && pointsOf(metadata.keypoints)) } : {}),
-    ...(found && task === "segment" ? { task } : {}),
+    ...(found && (task === "segment" || task === "oriented") ? { task } : {}),
     ...(names ? { labels: names } : {}),
     ...(inputSize ? { inputSize } : {}),
   };
@@ -121,6 +121,9 @@ interface Findings {
 const pointsOf = ([count, values]: readonly [number, number]): Partial<TypedOptions> =>
   values === 2 || values === 3 ? { keypoints: [count, values] } : {};
 
+/** Tasks that a decoder reads. */
+const DECODED: readonly string[] = ["detect", "pose", "segment", "oriented"];
+
 /** Returns what a decoder needs and the file does not say. */
 function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[] {
   const { outputs } = file;
@@ -129,8 +132,12 @@ function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[
     problems.push({ path, message: mismatch(got, expected), ...(option && { option }) });
   };
   const task = metadata?.task === null ? metadata.taskName : (metadata?.task ?? "detect");
-  if (task !== "detect" && task !== "pose" && task !== "segment")
-    add("task", `a network for "${task}"`, '"detect", "pose" or "segment", which boxwright decodes');
+  if (!DECODED.includes(task ?? ""))
+    add(
+      "task",
+      `a network for "${task}"`,
+      '"detect", "pose", "segment" or "oriented", which boxwright decodes',
+    );
   else if (options.family === undefined)
     add(
       "family",

@@ -65,7 +65,7 @@ export const NETWORK: Options = {
   },
   task: {
     value: "NAME",
-    help: "what the network gives: detect (boxes, the default), pose (and keypoints) or segment (and masks)",
+    help: "what the network gives: detect (boxes, the default), pose, segment (and masks) or oriented (turned boxes)",
     sets: "task",
     example: "pose",
   },
@@ -75,6 +75,24 @@ export const NETWORK: Options = {
     sets: "keypoints",
     example: "17x3",
     aliases: ["kptshape"],
+  },
+  "oriented-nms": {
+    value: "NAME",
+    help: "how oriented boxes suppress each other: ultralytics, probiou or opencv",
+    sets: "orientedNms",
+    example: "probiou",
+  },
+  "angle-range": {
+    value: "NAME",
+    help: "angles of results: regular (0 to pi/2) or raw",
+    sets: "angleRange",
+    example: "raw",
+  },
+  "angle-activation": {
+    value: "NAME",
+    help: "what the angle channel holds: radians, logits or sigmoid",
+    sets: "angleActivation",
+    example: "logits",
   },
   anchors: {
     value: "w,h,w,h,...",

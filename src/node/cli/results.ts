@@ -115,13 +115,14 @@ function cocoOf(
 ): string {
   return detections
     .map((d) => {
-      const { x, y, width: w, height: h, keypoints } = toPixels(d, width ?? 1, height ?? 1);
+      const { x_min, y_min, x_max, y_max, keypoints } = toPixels(d, width ?? 1, height ?? 1);
       const rounded = (value: number): number => Math.round(value * 1000) / 1000;
       const { mask: segmentation } = d as Partial<MaskedDetection>;
       return JSON.stringify({
         image_id,
         category_id: categoryOf(d, labels),
-        bbox: [x, y, w, h].map(rounded),
+        // COCO's boxes are upright.
+        bbox: [x_min, y_min, x_max - x_min, y_max - y_min].map(rounded),
         ...(keypoints && {
           keypoints: keypoints.flatMap((p) => [rounded(p.x), rounded(p.y), rounded(p.confidence)]),
         }),

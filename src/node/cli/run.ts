@@ -5,6 +5,7 @@ import { isRecord, showJson } from "../../core/json.ts";
 import { DrawError } from "../../picture/drawn.ts";
 import { provideTask } from "../../decode/tasks.ts";
 import { segment } from "../../masks/task.ts";
+import { ORIENTED } from "../../oriented/reader.ts";
 import { poseReader } from "../../pose/reader.ts";
 import { compile } from "./compile.ts";
 import { decode } from "./decode.ts";
@@ -32,6 +33,7 @@ const commands: Readonly<Record<CommandName, (parsed: Parsed, io: Io) => Promise
 // The command reads every task.
 provideTask(poseReader);
 provideTask(segment);
+provideTask(ORIENTED);
 
 /** Runs the command that `argv` names, and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {

@@ -62,6 +62,9 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
     inputSize: sizeOf(values, "input-size"),
     task: values["task"],
     keypoints: keypointsOf(values),
+    orientedNms: values["oriented-nms"],
+    angleRange: values["angle-range"],
+    angleActivation: values["angle-activation"],
     strides: numbersOf(values, "strides"),
     scaleXY: scaleXY?.length === 1 ? scaleXY[0] : scaleXY,
     activation: values["activation"],
@@ -133,7 +136,7 @@ function keypointsOf(values: Values): [number, number] | undefined {
   return [Number(match[1]), Number(match[2])];
 }
 
-const PARTS = ["boxes", "scores", "objectness", "labels", "priors", "count", "keypoints"];
+const PARTS = ["boxes", "scores", "objectness", "labels", "priors", "count", "keypoints", "angles"];
 
 /** Reads --role. A part that is given twice is played by several tensors. */
 function rolesOf(values: Values): Record<string, string | string[]> | undefined {

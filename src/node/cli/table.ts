@@ -35,13 +35,17 @@ export function detectionTable(
   detections: readonly DetectionFields[],
   frame: { readonly width: number; readonly height: number } | undefined,
 ): string {
+  const isOriented = detections.some(({ angle }) => angle !== undefined);
   const rows = detections.map((d) => [
     d.label,
     String(d.class_id),
     ...[d.confidence, d.x_min, d.y_min, d.x_max, d.y_max].map((v) => v.toFixed(4)),
+    ...(isOriented ? [d.angle?.toFixed(4) ?? ""] : []),
     ...(frame ? [pixelText(d, frame)] : []),
   ]);
-  return table(frame ? [...HEAD, "pixels (x, y, width, height)"] : HEAD, rows);
+  const head = isOriented ? [...HEAD, "angle"] : HEAD;
+  const place = isOriented ? "pixels (centre x, y, width, height)" : "pixels (x, y, width, height)";
+  return table(frame ? [...head, place] : head, rows);
 }
 
 function pixelText(
@@ -49,5 +53,7 @@ function pixelText(
   { width, height }: { readonly width: number; readonly height: number },
 ): string {
   const box = toPixels(d, width, height);
-  return [box.x, box.y, box.width, box.height].map((v) => String(Math.round(v))).join(", ");
+  return [box.cx ?? box.x, box.cy ?? box.y, box.width, box.height]
+    .map((v) => String(Math.round(v)))
+    .join(", ");
 }

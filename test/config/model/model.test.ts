@@ -4,6 +4,7 @@ import { createDecoder, createDecoderSync, parseConfig } from "../../../src/entr
 import { type Model, readModel } from "../../../src/entries/model.ts";
 import { provideTask } from "../../../src/decode/tasks.ts";
 import { segment } from "../../../src/masks/task.ts";
+import { ORIENTED } from "../../../src/oriented/reader.ts";
 import { poseReader } from "../../../src/pose/reader.ts";
 import { withZip } from "../../support/archives.ts";
 import {
@@ -149,6 +150,29 @@ describe("Ultralytics, ONNX", () => {
     });
   });
 
+  test("oriented: planes with an angle, and lists that three classes would fit too", async () => {
+    const planes = await readModel(ultralyticsOnnx({ task: "obb" }, [output("output0", 1, 7, 84)]));
+    const list = await readModel(
+      ultralyticsOnnx({ task: "obb", end2end: "True" }, [output("output0", 1, 300, 7)]),
+    );
+    for (const model of [planes, list])
+      expect(model).toMatchObject({ task: "oriented", options: { task: "oriented" }, missing: [] });
+    expect(() => createDecoderSync(planes)).toThrow('expected import "boxwright/oriented" beside it');
+    provideTask(ORIENTED);
+    const data = new Float32Array(7 * 84);
+    [20, 20, 10, 6, 0.9, 0.1, 0.5].forEach((value, channel) => (data[channel * 84] = value));
+    expect(
+      createDecoderSync(planes)
+        .decode([{ data, dims: [1, 7, 84] }])
+        .at(0)?.angle,
+    ).toBeCloseTo(0.5, 6);
+    const rows = new Float32Array(300 * 7);
+    rows.set([20, 20, 10, 6, 0.9, 1, 0.5]);
+    const found = createDecoderSync(list).decode([{ data: rows, dims: [1, 300, 7] }]);
+    expect(found.at(0)?.class_id).toBe(1);
+    expect(found.at(0)?.angle).toBeCloseTo(0.5, 6);
+  });
+
   test("pose, end to end: rows of 6 + 51 values", async () => {
     const metadata = { task: "pose", kpt_shape: "[17, 3]", end2end: "True" };
     const model = await readModel(ultralyticsOnnx(metadata, [output("output0", 1, 300, 57)]));
@@ -179,9 +203,6 @@ describe("Ultralytics, ONNX", () => {
   });
 
   test.each([
-    ["obb", { task: "obb" }, [output("output0", 1, 7, 84)], "oriented", null],
-    // three classes and no angle would fit this shape
-    ["obb, end to end", { task: "obb", end2end: "True" }, [output("output0", 1, 300, 7)], "oriented", null],
     ["classify", { task: "classify" }, [output("output0", 1, 2)], "classify", null],
     ["depth", { task: "depth" }, [output("output0", 1, 1, 64, 64)], null, null],
   ])(
@@ -191,7 +212,7 @@ describe("Ultralytics, ONNX", () => {
       expect(model).toMatchObject({ task, keypoints });
       expect(missing(model)).toEqual(["task"]);
       expect(() => createDecoderSync(model, { family: "yolov8" })).toThrow(
-        `task: got a network for "${task ?? metadata.task}", expected "detect", "pose" or "segment"`,
+        `task: got a network for "${task ?? metadata.task}", expected "detect", "pose", "segment" or "oriented"`,
       );
       expect(name).toContain(metadata.task);
     },

@@ -228,3 +228,20 @@ test("--quantised states scale and zero point of integers", async () => {
   ];
   expect((await boxwright("decode", ...argv)).err).toContain("without a scale: the files have none");
 });
+
+test("--task oriented prints angles, and the sides of turned boxes in pixels", async () => {
+  const row = Float32Array.of(100, 50, 60, 20, 0, 0.9, 0.5);
+  const file = folder.path("oriented.npy");
+  await writeFile(file, npy(dict("'<f4'", "(1, 1, 7)"), new Uint8Array(row.buffer)));
+  const argv = ["--family", "yolov8", "--classes", "2", "--input-size", "200x100", "--task", "oriented"];
+  const of = [file, "--reading", "class-rows", "--image-size", "400x200", "--resize", "letterbox"];
+  const { code, out, err } = await boxwright("decode", ...of, ...argv);
+  expect(err).not.toContain("unknown");
+  expect(code).toBe(0);
+  expect(out).toMatch(/ angle {2}pixels \(centre x, y, width, height\)\n/);
+  expect(out).toMatch(/ 0\.5000 {2}200, 100, 120, 40\n/);
+  const json = printedJson((await boxwright("decode", ...of, ...argv, "--json", "--angle-range", "raw")).out);
+  expect(json.detections[0]).toMatchObject({ angle: 0.5, class_id: 1 });
+  const wrong = await boxwright("decode", ...of, ...argv, "--oriented-nms", "fast");
+  expect(wrong.err).toContain("ultralytics, probiou, opencv");
+});
