@@ -62,9 +62,9 @@ export class Network {
    */
   use(config: unknown): Promise<void> {
     return this.#turns.take(async () => {
-      const { options } = this.#settings;
-      const plan = await makePlan({ model: this.#model, runtime: this.#runtime, config, options });
-      // A config may be sound and not fit what this network sees. Hosts decode by it too, so raw ones are tried as well.
+      const { options, outputFormat } = this.#settings;
+      const plan = await makePlan({ model: this.#model, runtime: this.#runtime, config, options, outputFormat });
+      // A config may be sound and not fit what this network gives. Hosts decode by it too: raw ones are tried as well.
       try {
         if (this.#last && plan.record) plan.decoder.decode(this.#last.outputs, this.#last.frame);
       } catch (error) {

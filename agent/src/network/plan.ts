@@ -1,4 +1,4 @@
-/** From a config to what the agent does with a picture: the rule of preparation, the decoder, the decision who decodes. */
+/** From a config to what happens to a picture: the rule of preparation, the decoder, and who decodes. */
 import { type Decoder, createDecoderSync } from "boxwright";
 import { type Detector, type DetectorOptions, type Lane, createDetector } from "boxwright/detect";
 import { type LabelSet, labelsOf } from "boxwright/labels";
@@ -35,17 +35,24 @@ export interface PlanParts {
   readonly config: unknown;
   /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Who decodes if the config does not say. */
+  readonly outputFormat: "detection" | "raw";
 }
 
 /**
  * Makes the plan of a config. Runs the network once on a blank picture.
  * @throws ConfigError with every problem; TensorError if the network's outputs do not fit
  */
-export async function makePlan({ model, runtime, config, options }: PlanParts): Promise<NetworkPlan> {
+export async function makePlan({ model, runtime, config, options, outputFormat }: PlanParts): Promise<NetworkPlan> {
   // The runtime may open files that readModel does not read.
   const file = await readModel(model).catch(() => null);
   const known = config ?? file ?? undefined;
   if (!statesFamily(config, known, options)) {
+    if (outputFormat === "detection")
+      throw new RangeError(
+        'network.output_format: got "detection", but nothing says how to decode. Give a config, or options.family and ' +
+          "what the family needs (labels, ...)",
+      );
     const plan = await makeBlindPlan(model, runtime, config, options);
     return { ...plan, scales: scalesOf(file) };
   }
@@ -55,7 +62,7 @@ export async function makePlan({ model, runtime, config, options }: PlanParts): 
     decoder,
     detector,
     lane: runtime.takeLane(),
-    decodes: decoder.config.outputFormat === "detection",
+    decodes: (decoder.config.outputFormat ?? outputFormat) === "detection",
     record: recordOf(decoder, known, options),
     scales: scalesOf(file),
   };
@@ -85,7 +92,7 @@ async function makeBlindPlan(
       "network.options.prepare is missing: neither a config nor the model file says how this network wants its picture. " +
         'State it, for instance { "resize": "letterbox", "order": "RGB", "mean": 0, "std": 255 }, or options.family.',
     );
-  const decoder = createDecoderSync((config ?? {}) as object);
+  const decoder = createDecoderSync(config ?? {});
   const size = decoder.config.inputSize;
   // The family gives nothing but a detector that prepares pictures. Nothing is decoded by it.
   const stand = { ...(size && { inputSize: size }), prepare: options.prepare } as DetectorOptions;
@@ -111,7 +118,10 @@ function recordOf(decoder: Decoder, config: unknown, options: Readonly<Record<st
 
 /** Returns options of `createDecoder`, which takes no names of label lists and does not run networks. */
 function withLabels(options: object): object {
-  const { labels, warmUp: _, ...rest } = options as { readonly labels?: unknown; readonly warmUp?: unknown };
+  const rest: { labels?: unknown; warmUp?: unknown } = { ...options };
+  const { labels } = rest;
+  delete rest.warmUp;
+  delete rest.labels;
   if (labels === undefined) return rest;
   return { ...rest, labels: typeof labels === "string" ? labelsOf(labels as LabelSet) : labels };
 }

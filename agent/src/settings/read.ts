@@ -67,9 +67,10 @@ function readNetwork(fields: Fields): NetworkSettings {
       fields.problem(key, `got ${path}, which is no file, expected one`);
   const options = fields.value("options") ?? {};
   if (!isObject(options)) fields.problem("options", "expected an object with options of createDetector");
+  const outputFormat = fields.choice("output_format", ["detection", "raw"], "raw");
   const threads = fields.optionalNumber("threads", [1, 64]);
   fields.end();
-  return { model, config, options: isObject(options) ? options : {}, threads };
+  return { model, config, options: isObject(options) ? options : {}, outputFormat, threads };
 }
 
 const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();

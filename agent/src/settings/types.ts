@@ -21,6 +21,8 @@ export interface NetworkSettings {
   readonly config: string | null;
   /** Options of `createDetector` that JSON can hold. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Who decodes if the config does not say: the device or the host. */
+  readonly outputFormat: "detection" | "raw";
   /** Threads of the runtime. Null: the runtime's choice. */
   readonly threads: number | null;
 }

@@ -78,7 +78,7 @@ export class HttpSink implements Sink {
     const response = await fetch(`${url}${path}`, {
       method,
       headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },
-      body: body as BodyInit,
+      body: body as string | Uint8Array<ArrayBuffer>,
       // A packet goes where the settings say, and nowhere else.
       redirect: "error",
       signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]),
