@@ -126,6 +126,8 @@ export class Agent {
     const { camera: name } = camera.source;
     try {
       await camera.run(this.#end.signal);
+      // A video may end before its end.
+      if (camera.source.problem !== null && !this.#end.signal.aborted) camera.stats.failed++;
       this.#log.info({ camera: name, ...camera.stats }, "source ended");
     } catch (error) {
       camera.stats.failed++;

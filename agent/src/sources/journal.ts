@@ -50,6 +50,7 @@ export class Journal {
   }
 
   close(): void {
-    closeSync(this.#file);
+    if (this.#file >= 0) closeSync(this.#file);
+    this.#file = -1;
   }
 }

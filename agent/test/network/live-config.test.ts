@@ -21,6 +21,11 @@ async function openNetwork(): Promise<Network> {
   return network;
 }
 
+const MOBILENET = JSON.stringify({
+  nn_config: { output_format: "detection", NN_family: "mobilenet", input_size: "32x24", confidence_threshold: 0.5 },
+  mappings: { labels: ["cat", "dog"] },
+});
+
 const withThreshold = (threshold: number, more: object = {}): string =>
   JSON.stringify({
     ...CONFIG,
@@ -65,8 +70,9 @@ describe("a config that changes", () => {
     const broken = {
       "no JSON": ["{", /JSON/],
       "a wrong value": [withThreshold(7), /confidence_threshold/],
-      // A sound config for 3 classes in another input size: only real outputs show that it does not fit.
-      "another network": [withThreshold(0.5, { classes: 3 }), /./],
+      "labels that do not fit": [withThreshold(0.5, { classes: 3 }), /got 2 labels, expected 3/],
+      // A sound config: only real outputs show that it does not fit.
+      "another network": [MOBILENET, /got output0 \[1,384,6\], expected for ssd/],
     } as const;
     let failed = 0;
     for (const [name, [text, message]] of Object.entries(broken)) {
@@ -133,6 +139,15 @@ describe("a start", () => {
 });
 
 describe("a network", () => {
+  it("whose config does not fit from the start fails on each frame, and takes the next config", async () => {
+    const { file, network, live } = await setUp(MOBILENET);
+    await live.start();
+    for (const id of [0, 1]) await expect(network.process(PICTURE, about(id))).rejects.toThrow(/expected for ssd/);
+    writeFileSync(file, withThreshold(0.8));
+    await live.look();
+    expect(await found(network, 2)).toEqual(["cat"]);
+  });
+
   it("that fails on a frame goes on with the next one", async () => {
     const network = await openNetwork();
     await network.use(JSON.parse(withThreshold(0.8)));
