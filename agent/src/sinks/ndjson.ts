@@ -51,23 +51,29 @@ export class NdjsonSink implements Sink {
 
   /** Opens the file, and cuts off a line that was half-written when a process was killed. */
   async #open(): Promise<FileHandle> {
-    const file = await open(this.#path, "a+").then(async (created) => {
-      await created.close();
-      return open(this.#path, "r+");
-    });
-    let end = (await file.stat()).size;
-    for (let size = end; size > 0;) {
-      const from = Math.max(0, size - TAIL);
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
-      const last = buffer.subarray(0, bytesRead).lastIndexOf(10);
-      end = last < 0 ? from : from + last + 1;
-      if (last >= 0) break;
-      size = from;
+    await (await open(this.#path, "a")).close();
+    const file = await open(this.#path, "r+");
+    try {
+      this.#bytes = await endOfLines(file);
+      await file.truncate(this.#bytes);
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
     }
-    await file.truncate(end);
-    this.#bytes = end;
-    return file;
   }
+}
+
+/** Returns the position behind the last line end. */
+async function endOfLines(file: FileHandle): Promise<number> {
+  for (let end = (await file.stat()).size; end > 0;) {
+    const from = Math.max(0, end - TAIL);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(end - from), 0, end - from, from);
+    const last = buffer.subarray(0, bytesRead).lastIndexOf(10);
+    if (last >= 0) return from + last + 1;
+    end = from;
+  }
+  return 0;
 }
 
 /** Returns a packet as a structured CloudEvent on one line. Tensors of a raw packet stand in base64. */

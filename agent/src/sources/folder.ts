@@ -14,6 +14,9 @@ const PHOTO = /\.(jpe?g|png|webp)$/i;
 /** Largest file. */
 const MOST_BYTES = 256 * 2 ** 20;
 
+/** The year 10000, in milliseconds. */
+const LAST_TIME = Date.UTC(10_000, 0);
+
 /** A photo that was found. */
 interface Photo {
   readonly path: string;
@@ -133,5 +136,7 @@ async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
 
 function photoOf(name: string, path: string, { size, mtimeMs, mtime }: import("node:fs").Stats): Photo | null {
   if (size === 0 || size > MOST_BYTES) return null;
-  return { path, key: sha256(`${name}\n${size}\n${mtimeMs}`).slice(0, 32), time: mtime };
+  // Archives may set times to 0, and clocks may be anywhere: a packet takes times from 1970 to 9999.
+  const time = mtimeMs >= 1 && mtimeMs < LAST_TIME ? mtime : new Date(1);
+  return { path, key: sha256(`${name}\n${size}\n${mtimeMs}`).slice(0, 32), time };
 }

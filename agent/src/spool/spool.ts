@@ -109,7 +109,8 @@ export class Spool {
         } else {
           this.isBlocked = true;
           await wait(RETRY, signal);
-          this.#collect();
+          // The file that grows may hold the room that is needed.
+          this.#collect(true);
         }
       }
       return false;
@@ -179,6 +180,17 @@ export class Spool {
     return segment;
   }
 
+  /** Starts a file. Returns false if the disk has no room for one. */
+  #tryStart(): boolean {
+    try {
+      this.#startSegment();
+      return true;
+    } catch (error) {
+      this.diskProblem = messageOf(error);
+      return false;
+    }
+  }
+
   /** Index of the first packet that some sink has not acknowledged. */
   #firstNeeded(): number {
     const { next } = this.#segments.at(-1)!;
@@ -192,7 +204,7 @@ export class Spool {
   #collect(isLastToo = false): void {
     const needed = this.#firstNeeded();
     const last = this.#segments.at(-1)!;
-    if (isLastToo && last.bytes > 0 && last.next <= needed) this.#startSegment();
+    if (isLastToo && last.bytes > 0 && last.next <= needed) this.#tryStart();
     while (this.#segments.length > 1 && this.#segments[0]!.next <= needed) this.#segments.shift()!.remove();
     this.#freed.ring();
   }
@@ -201,12 +213,7 @@ export class Spool {
   #dropOldest(reason: "cap" | "disk"): boolean {
     const oldest = this.#segments[0]!;
     if (this.#segments.length === 1) {
-      if (oldest.bytes === 0) return false;
-      try {
-        this.#startSegment();
-      } catch {
-        return false;
-      }
+      if (oldest.bytes === 0 || !this.#tryStart()) return false;
     }
     this.stats.dropped[reason] += oldest.next - Math.max(oldest.first, Math.min(oldest.next, this.#firstNeeded()));
     for (const reader of this.#readers.values()) reader.skipTo(oldest.next);
