@@ -55,7 +55,8 @@ export class Delivery {
   async #deliver({ index, bytes }: Spooled, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#pause;
-      if (signal.aborted) return;
+      // A packet that was dropped while it waited is counted as dropped, and not sent.
+      if (signal.aborted || this.#reader.isBehind(index)) return;
       const outcome = await this.sink.send(bytes, signal);
       if (signal.aborted && outcome.kind === "later") return;
       this.stats[outcome.kind]++;

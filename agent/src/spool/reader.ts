@@ -41,6 +41,11 @@ export class Reader {
     return null;
   }
 
+  /** True if the cursor is past a packet: it was acknowledged or dropped. */
+  isBehind(index: number): boolean {
+    return index < this.cursor.index;
+  }
+
   /** Notes that a packet is at its receiver. The cursor moves past packets without a gap. */
   acknowledge(index: number): void {
     if (index < this.cursor.index) return;
