@@ -119,7 +119,7 @@ describe("a folder of photos over HTTP", () => {
     expect(refused.filter((name) => name.endsWith(".packet"))).toHaveLength(2);
     const reasons = refused
       .filter((name) => name.endsWith(".json"))
-      .map((name) => (JSON.parse(readFileSync(join(folder, "state", "refused", name), "utf8")) as any).reason);
+      .map((name) => JSON.parse(readFileSync(join(folder, "state", "refused", name), "utf8")).reason);
     expect(reasons.sort()).toEqual(['400 {"error":"foreign"}', "413"]);
   });
 
