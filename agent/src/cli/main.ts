@@ -47,7 +47,12 @@ async function run(settings: Settings): Promise<number> {
 /** Opens model and config, runs a blank picture, and says what the agent would do. */
 async function check({ network: given }: Settings): Promise<number> {
   const network = await Network.open(given);
-  await network.use(given.config === null ? undefined : JSON.parse(readFileSync(given.config, "utf8")));
+  const config: unknown = given.config === null ? undefined : JSON.parse(readFileSync(given.config, "utf8"));
+  await network.use(config);
+  const grey = { data: new Uint8Array(64 * 48 * 3).fill(114), width: 64, height: 48, format: "rgb" } as const;
+  await network.process(grey, { id: "check", source: "/check" });
+  // A config that is taken has to decode what the network gave last.
+  await network.use(config);
   const { decoder, decodes } = network.plan;
   process.stdout.write(`${decodes ? "the device decodes" : "the host decodes"}\n${decoder.describe().text}\n`);
   await network.close();

@@ -80,24 +80,26 @@ function statesFamily(config: unknown, known: unknown, options: object): boolean
   }
 }
 
-/** Makes the plan of a network that only its host can decode. The options have to say how it wants its picture. */
+/** Makes the plan of a network that only its host can decode. */
 async function makeBlindPlan(
   model: Uint8Array,
   runtime: SharedRuntime,
   config: unknown,
   options: Readonly<Record<string, unknown>>,
 ): Promise<Omit<NetworkPlan, "scales">> {
-  if (typeof options.prepare !== "object" || options.prepare === null)
-    throw new RangeError(
-      "network.options.prepare is missing: neither a config nor the model file says how this network wants its picture. " +
-        'State it, for instance { "resize": "letterbox", "order": "RGB", "mean": 0, "std": 255 }, or options.family.',
-    );
   const decoder = createDecoderSync(config ?? {});
   const size = decoder.config.inputSize;
+  const isStated = typeof options.prepare === "object" && options.prepare !== null;
   // The family gives nothing but a detector that prepares pictures. Nothing is decoded by it.
   const stand = { ...(size && { inputSize: size }), prepare: options.prepare } as DetectorOptions;
-  const detector = await createDetector({ model, runtime, config: { family: "yolov8", classes: 1 } }, stand);
-  return { decoder, detector, lane: runtime.takeLane(), decodes: false, record: null };
+  const detector = isStated
+    ? await createDetector({ model, runtime, config: { family: "yolov8", classes: 1 } }, stand)
+    : await createDetector({ model, runtime }).catch(() => null);
+  if (detector) return { decoder, detector, lane: runtime.takeLane(), decodes: false, record: null };
+  throw new RangeError(
+    "network.options.prepare is missing: neither a config nor the model file says how this network wants its picture. " +
+      'State it, for instance { "resize": "letterbox", "order": "RGB", "mean": 0, "std": 255 }, or options.family.',
+  );
 }
 
 /**

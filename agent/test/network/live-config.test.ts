@@ -167,6 +167,20 @@ describe("a network", () => {
     await expect(detection.use(undefined)).rejects.toThrow(/nothing says how to decode/);
   });
 
+  it("whose config says no more than raw prepares pictures as the model file says, and names no config", async () => {
+    const network = await openNetwork();
+    await network.use({ nn_config: { output_format: "raw" } });
+    const { packet } = await network.process(PICTURE, about(0));
+    const { kind, config, tensors } = fromPacket(packet);
+    expect({ kind, config }).toEqual({ kind: "raw", config: null });
+    // The rows of the picture, boxes in pixels of the input.
+    expect(Array.from((tensors[0]!.data as Float32Array).subarray(6, 12), (v) => Math.round(v * 1000))).toEqual(
+      [(5 / 255) * 32, (10 / 255) * 24, (50 / 255) * 32, (50 / 255) * 24, 150 / 255, 1].map((v) =>
+        Math.round(v * 1000),
+      ),
+    );
+  });
+
   it("decodes by the options if the model does not say how", async () => {
     const folder = temporaryFolder();
     const { modelWithoutMetadata } = await import("../support/echo.ts");
