@@ -11,6 +11,7 @@ export default tseslint.config(
       "node_modules/",
       "assembly/",
       "hub/",
+      "agent/",
       "src/engine/*kernel.ts",
       "embedded/",
     ],

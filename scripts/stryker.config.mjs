@@ -11,7 +11,17 @@ export default {
   mutator: { excludedMutations: ["StringLiteral"] },
   // A static mutant runs all tests. Tables at the top of a file are tested by what they do.
   ignoreStatic: true,
-  ignorePatterns: ["hub", "dist", "docs", "bench/results", "out", "coverage", "embedded/build", "build/fuzz"],
+  ignorePatterns: [
+    "hub",
+    "agent",
+    "dist",
+    "docs",
+    "bench/results",
+    "out",
+    "coverage",
+    "embedded/build",
+    "build/fuzz",
+  ],
   reporters: ["clear-text", "progress-append-only", "json"],
   clearTextReporter: { allowColor: false, logTests: false, allowEmojis: false },
   jsonReporter: { fileName: "build/mutation.json" },

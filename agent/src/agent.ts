@@ -1,0 +1,155 @@
+/** The agent: opens the parts that the settings name, and ends them in order. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { Camera, type Device } from "./camera.ts";
+import { nextBoot } from "./core/boots.ts";
+import { messageOf } from "./core/errors.ts";
+import { HealthReport } from "./health/health.ts";
+import { Metrics, type Parts } from "./health/metrics.ts";
+import { type HealthServer, openHealthServer } from "./health/server.ts";
+import { LiveConfig } from "./network/live-config.ts";
+import { Network } from "./network/network.ts";
+import { Previews } from "./previews.ts";
+import type { Settings } from "./settings/types.ts";
+import { ConfigStore } from "./sinks/configs.ts";
+import { Delivery } from "./sinks/delivery.ts";
+import { openSink } from "./sinks/open.ts";
+import { RefusedFolder } from "./sinks/refused.ts";
+import { type OpenSource, openSource } from "./sources/open.ts";
+import { lockFolder } from "./spool/lock.ts";
+import { Spool } from "./spool/spool.ts";
+
+/** What a run over recorded sources did. */
+export interface RunResult {
+  readonly spooled: number;
+  /** Frames that failed, and photos that cannot be read. */
+  readonly failed: number;
+  /** Packets that a receiver refused for good, and frames that the spool dropped. */
+  readonly lost: number;
+}
+
+export class Agent {
+  readonly report: HealthReport;
+  readonly metrics = new Metrics();
+  /** The health server's port. Null: there is none. */
+  port: number | null = null;
+  readonly #parts: Parts & { readonly spool: Spool };
+  readonly #sources: readonly OpenSource[];
+  readonly #network: Network;
+  readonly #log: Logger;
+  readonly #unlock: () => void;
+  /** Ends sources and cameras, then deliveries. */
+  readonly #end = new AbortController();
+  readonly #endDelivery = new AbortController();
+  #tasks: Promise<unknown> = Promise.resolve();
+  #server: HealthServer | null = null;
+
+  private constructor(settings: Settings, network: Network, config: LiveConfig, log: Logger, unlock: () => void) {
+    const { state } = settings;
+    this.#network = network;
+    this.#log = log;
+    this.#unlock = unlock;
+    const configs = new ConfigStore(state);
+    const sinks = settings.sinks.map((sink) => openSink(sink, (hash) => configs.find(hash)));
+    const names = sinks.map(({ name }) => name);
+    const spool = new Spool(join(state, "spool"), names, settings.spool);
+    const refused = new RefusedFolder(state, settings.spool.refusedBytes);
+    const previews = settings.preview && new Previews(settings.preview, settings.device, sinks, log);
+    const device: Device = {
+      ...{ name: settings.device, network, config, configs, spool, previews, log },
+      firstSequence: nextBoot(state),
+      onProcessed: this.metrics.count,
+    };
+    this.#sources = settings.sources.map((source) => openSource(source, state, log));
+    const cameras = this.#sources.map((source) => new Camera(source, device));
+    const deliveries = sinks.map((sink) => new Delivery(sink, spool.reader(sink.name), refused, log));
+    this.#parts = { cameras, deliveries, spool, config, previews };
+    this.metrics.add(this.#parts);
+    this.report = new HealthReport(settings.device, this.#parts, () => network.plan);
+  }
+
+  /**
+   * Starts an agent.
+   * @throws what is wrong with model or config, LockError if another agent has the folder of state
+   */
+  static async start(settings: Settings, log: Logger): Promise<Agent> {
+    mkdirSync(settings.state, { recursive: true, mode: 0o700 });
+    const unlock = lockFolder(settings.state);
+    try {
+      const network = await Network.open(settings.network);
+      const config = new LiveConfig(settings.network.config, settings.state, network, log);
+      await config.start();
+      const agent = new Agent(settings, network, config, log, unlock);
+      await agent.#listen(settings);
+      config.watch();
+      return agent;
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+  }
+
+  /**
+   * Runs until `close`, or until recorded sources have ended and each packet is acknowledged. Rejects if a part fails
+   * in a way that nobody planned for.
+   */
+  async run(): Promise<RunResult> {
+    const { cameras, deliveries, spool } = this.#parts;
+    const delivering = Promise.all(deliveries.map((delivery) => delivery.run(this.#endDelivery.signal)));
+    const taking = Promise.all(cameras.map((camera) => this.#runCamera(camera)));
+    this.#tasks = Promise.allSettled([taking, delivering]);
+    await Promise.race([taking, delivering]);
+    await Promise.race([spool.drained(this.#end.signal), delivering]);
+    const result = this.#result();
+    const isComplete = !this.#end.signal.aborted && result.failed === 0 && result.lost === 0;
+    if (isComplete) for (const source of this.#sources) source.finish?.();
+    return result;
+  }
+
+  /** Ends the agent. Packets that are not acknowledged stay in the spool. */
+  async close(): Promise<void> {
+    this.#end.abort();
+    this.#endDelivery.abort();
+    const { deliveries, spool, config } = this.#parts;
+    config.close();
+    await this.#tasks;
+    await Promise.all(this.#sources.map((source) => source.close()));
+    await Promise.all(deliveries.map(({ sink }) => sink.close().catch(() => undefined)));
+    await this.#server?.close();
+    await this.#network.close();
+    spool.close();
+    this.#unlock();
+  }
+
+  async #runCamera(camera: Camera): Promise<void> {
+    const { camera: name } = camera.source;
+    try {
+      await camera.run(this.#end.signal);
+      // A video may end before its end.
+      if (camera.source.problem !== null && !this.#end.signal.aborted) camera.stats.failed++;
+      this.#log.info({ camera: name, ...camera.stats }, "source ended");
+    } catch (error) {
+      camera.stats.failed++;
+      camera.problem = messageOf(error);
+      this.#log.error({ camera: name }, `source failed: ${camera.problem}`);
+    }
+  }
+
+  #result(): RunResult {
+    const { cameras, deliveries } = this.#parts;
+    const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+    return {
+      spooled: sum(cameras.map(({ stats }) => stats.spooled)),
+      failed: sum(cameras.map(({ stats, source }) => stats.failed + source.stats.unreadable)),
+      lost: sum([...cameras.map(({ stats }) => stats.lost), ...deliveries.map(({ stats }) => stats.refused)]),
+    };
+  }
+
+  async #listen({ health }: Settings): Promise<void> {
+    if (!health) return;
+    this.#server = await openHealthServer(health, this.report, this.metrics);
+    this.port = this.#server.port;
+    this.#log.info({ host: health.host, port: this.port }, "health server listens");
+  }
+}

@@ -1,0 +1,105 @@
+/** Takes the frames of one source through the network into the spool. */
+import type { Logger } from "pino";
+import { messageOf } from "./core/errors.ts";
+import { RareLog } from "./core/log.ts";
+import type { LiveConfig } from "./network/live-config.ts";
+import type { Network, Processed } from "./network/network.ts";
+import type { Previews } from "./previews.ts";
+import type { ConfigStore } from "./sinks/configs.ts";
+import type { Source, SourceFrame } from "./sources/source.ts";
+import type { Spool } from "./spool/spool.ts";
+
+/** Counts of a camera, kept up to date in place. */
+export interface CameraStats {
+  /** Frames that came from the source. */
+  frames: number;
+  /** Frames whose packet is in the spool. */
+  spooled: number;
+  /** Frames that preparation, network or decoder refused. */
+  failed: number;
+  /** Frames that the spool dropped. */
+  lost: number;
+}
+
+/** What all cameras of a device share. */
+export interface Device {
+  readonly name: string;
+  readonly network: Network;
+  readonly config: LiveConfig;
+  readonly configs: ConfigStore;
+  readonly spool: Spool;
+  readonly previews: Previews | null;
+  readonly log: Logger;
+  /** First sequence of this start. */
+  readonly firstSequence: number;
+  /** Is told of each frame that went through the network. */
+  readonly onProcessed: (camera: string, processed: Processed) => void;
+}
+
+export class Camera {
+  readonly source: Source;
+  readonly stats: CameraStats = { frames: 0, spooled: 0, failed: 0, lost: 0 };
+  /** Why the last frame failed. Null: it did not. */
+  problem: string | null = null;
+  readonly #device: Device;
+  readonly #rare: RareLog;
+
+  constructor(source: Source, device: Device) {
+    this.source = source;
+    this.#device = device;
+    this.#rare = new RareLog(device.log);
+  }
+
+  /** Runs until the source ends, or the signal does. */
+  async run(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const frame = await this.source.next(signal);
+      if (!frame) return;
+      await this.#take(frame, signal);
+    }
+  }
+
+  async #take(frame: SourceFrame, signal: AbortSignal): Promise<void> {
+    const processed = await this.#process(frame);
+    if (!processed) return;
+    const { spool, config, configs, previews, onProcessed } = this.#device;
+    onProcessed(this.source.camera, processed);
+    this.#try(() => {
+      if (processed.record) configs.keep(processed.record);
+    });
+    if (!(await spool.append(processed.packet, signal))) {
+      if (!signal.aborted) this.stats.lost++;
+      return;
+    }
+    this.stats.spooled++;
+    // A frame that cannot be noted as done is read again after a restart, under the same id.
+    this.#try(() => frame.done());
+    this.#try(() => config.prove());
+    previews?.offer(this.source.camera, frame);
+  }
+
+  async #process({ image, id, time }: SourceFrame): Promise<Processed | null> {
+    const { name, network, firstSequence } = this.#device;
+    const { camera } = this.source;
+    const sequence = firstSequence + this.stats.frames++;
+    try {
+      const processed = await network.process(image, { id, source: name, subject: camera, time, sequence });
+      this.problem = null;
+      return processed;
+    } catch (error) {
+      this.stats.failed++;
+      this.problem = messageOf(error);
+      this.#rare.error({ camera }, `frame failed: ${this.problem}`);
+      return null;
+    }
+  }
+
+  /** Runs what a full disk may stop and a frame does not depend on. */
+  #try(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#rare.error({ camera: this.source.camera }, `cannot be noted on disk: ${messageOf(error)}`);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/** The command line. */
+import { existsSync } from "node:fs";
+import { homedir, hostname } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { SettingsError } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import { readSettings, readSettingsFile } from "../settings/read.ts";
+import type { Settings } from "../settings/types.ts";
+
+export const USAGE = `boxwright-agent SETTINGS.json            run by a settings file
+boxwright-agent SETTINGS.json --check    check the file, the model and the config, and end
+boxwright-agent --photos FOLDER --model NETWORK.onnx [options]
+
+  --config FILE     config of the network. Without one, the model file has to say how to decode
+  --to WHERE        a file (detections.ndjson by default) or the address of a host, http://127.0.0.1:8080
+  --token-file FILE token of the host
+  --family NAME     family of the network, if the model file does not say it
+  --labels NAME     class names: coco80, coco91, voc20, voc21
+  --raw             send tensors, and let the host decode
+  --watch           wait for new photos
+  --state FOLDER    folder of the spool
+`;
+
+export interface Command {
+  readonly settings: Settings;
+  readonly isCheck: boolean;
+}
+
+const OPTIONS = {
+  photos: { type: "string" },
+  model: { type: "string" },
+  config: { type: "string" },
+  to: { type: "string" },
+  "token-file": { type: "string" },
+  family: { type: "string" },
+  labels: { type: "string" },
+  raw: { type: "boolean" },
+  watch: { type: "boolean" },
+  state: { type: "string" },
+  check: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/**
+ * Reads the command line.
+ * @returns null if the usage was asked for
+ * @throws SettingsError with every problem
+ */
+export function readCommand(args: readonly string[]): Command | null {
+  let parsed;
+  try {
+    parsed = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new SettingsError([{ path: "command line", message: (error as Error).message }]);
+  }
+  const { values, positionals } = parsed;
+  const [file] = positionals;
+  const isShort = values.photos !== undefined;
+  if (values.help || (file === undefined && !isShort)) return null;
+  if (positionals.length > 1 || (file !== undefined && isShort))
+    throw new SettingsError([{ path: "command line", message: "expected one settings file, or --photos" }]);
+  const isCheck = values.check ?? false;
+  return { settings: file === undefined ? shortSettings(values) : readSettingsFile(file), isCheck };
+}
+
+/** Returns settings for a folder of photos. */
+function shortSettings(values: Readonly<Record<string, string | boolean | undefined>>): Settings {
+  const { photos, model, config, family, labels } = values;
+  const to = String(values.to ?? "detections.ndjson");
+  const token = values["token-file"];
+  const isHost = /^https?:\/\//.test(to);
+  const path = resolve(String(photos));
+  const options = { ...(family !== undefined && { family }), ...(labels !== undefined && { labels }) };
+  const settings = {
+    device: `/devices/${hostname()}`,
+    state: values.state ?? stateFor(path, isHost ? to : resolve(to)),
+    network: {
+      ...{ model, options, output_format: values.raw ? "raw" : "detection" },
+      ...(config !== undefined && { config }),
+    },
+    sources: [
+      {
+        kind: existsSync(path) && /\.(jpe?g|png|webp)$/i.test(path) ? "image" : "folder",
+        path,
+        ...(values.watch && { watch: true }),
+      },
+    ],
+    sinks: [
+      isHost
+        ? { kind: "http", url: to, ...(token !== undefined && { tokenFile: token }) }
+        : { kind: "ndjson", path: to },
+    ],
+    ...(isHost && { preview: {} }),
+    log: "warn",
+  };
+  return readSettings(settings, process.cwd());
+}
+
+/** Folder of state for one pair of photos and target, so that two commands do not meet. */
+function stateFor(photos: string, target: string): string {
+  const base = process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state");
+  return join(base, "boxwright-agent", sha256(`${photos}\n${target}`).slice(0, 16));
+}

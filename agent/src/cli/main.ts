@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+/** The command `boxwright-agent`. */
+import { readFileSync } from "node:fs";
+import { Agent } from "../agent.ts";
+import { messageOf } from "../core/errors.ts";
+import { openLog } from "../core/log.ts";
+import { Network } from "../network/network.ts";
+import type { Settings } from "../settings/types.ts";
+import { USAGE, readCommand } from "./arguments.ts";
+
+/** Exit codes: all went well; some frames did not; the settings are wrong or a part cannot start. */
+const [FINE, INCOMPLETE, WRONG] = [0, 1, 2];
+/** Milliseconds that ending may take. */
+const GRACE = 15_000;
+
+async function main(): Promise<number> {
+  const command = readCommand(process.argv.slice(2));
+  if (!command) {
+    process.stdout.write(USAGE);
+    return process.argv.length > 2 ? FINE : WRONG;
+  }
+  return command.isCheck ? check(command.settings) : run(command.settings);
+}
+
+async function run(settings: Settings): Promise<number> {
+  const log = openLog(settings.log);
+  const agent = await Agent.start(settings, log);
+  let isEnding = false;
+  const end = (signal: string): void => {
+    // A second signal does not wait.
+    if (isEnding) process.exit(INCOMPLETE);
+    isEnding = true;
+    log.info({ signal }, "ending");
+    setTimeout(() => process.exit(INCOMPLETE), GRACE).unref();
+    void agent.close().then(() => process.exit(FINE));
+  };
+  process.on("SIGTERM", end);
+  process.on("SIGINT", end);
+  const { spooled, failed, lost } = await agent.run();
+  // The handler of the signal ends the process when everything is closed.
+  if (isEnding) return new Promise(() => undefined);
+  await agent.close();
+  process.stderr.write(`${spooled} frames sent, ${failed} failed, ${lost} lost\n`);
+  return failed + lost === 0 ? FINE : INCOMPLETE;
+}
+
+/** Opens model and config, runs a blank picture, and says what the agent would do. */
+async function check({ network: given }: Settings): Promise<number> {
+  const network = await Network.open(given);
+  const config: unknown = given.config === null ? undefined : JSON.parse(readFileSync(given.config, "utf8"));
+  await network.use(config);
+  const grey = { data: new Uint8Array(64 * 48 * 3).fill(114), width: 64, height: 48, format: "rgb" } as const;
+  await network.process(grey, { id: "check", source: "/check" });
+  // A config that is taken has to decode what the network gave last.
+  await network.use(config);
+  const { decoder, decodes } = network.plan;
+  process.stdout.write(`${decodes ? "the device decodes" : "the host decodes"}\n${decoder.describe().text}\n`);
+  await network.close();
+  return FINE;
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`${messageOf(error)}\n`);
+    process.exit(WRONG);
+  },
+);

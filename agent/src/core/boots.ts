@@ -1,0 +1,22 @@
+/** Counts the starts of an agent. Frames of a later start have a larger sequence. */
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Frames of one start before its sequence would meet that of the next. */
+const FRAMES = 2 ** 32;
+const MOST_BOOTS = 2 ** 20;
+
+/** Returns the first sequence of this start. */
+export function nextBoot(state: string): number {
+  const path = join(state, "boots");
+  let boots = 0;
+  try {
+    boots = Number(readFileSync(path, "utf8")) || 0;
+  } catch {
+    // The first start.
+  }
+  boots = (boots + 1) % MOST_BOOTS;
+  writeFileSync(`${path}.new`, String(boots));
+  renameSync(`${path}.new`, path);
+  return boots * FRAMES;
+}

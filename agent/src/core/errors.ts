@@ -1,0 +1,30 @@
+/** What errors say. */
+
+/** Returns the message of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Returns the code of an error of the operating system, such as "ENOSPC". */
+export const codeOf = (error: unknown): string | undefined => (error as { code?: string } | null)?.code;
+
+/** One thing that is wrong with the settings. */
+export interface Problem {
+  /** Path in the settings file, "sinks[0].url". */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The settings are wrong. Holds every problem that was found. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(({ path, message }) => `${path}: ${message}`).join("\n"));
+    this.problems = problems;
+  }
+}
+
+/** Returns an address without user and password, for logs. */
+export function withoutSecrets(text: string): string {
+  return text.replace(/(\w+:\/\/)[^@/\s]*@/g, "$1***@");
+}

@@ -1,0 +1,25 @@
+/** Names: of boots, of frames, and of things that become file names. */
+import { createHash, randomBytes } from "node:crypto";
+
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/**
+ * Returns a ULID: 10 characters of time, 16 of chance. Later ones sort behind.
+ * @param now milliseconds since 1970
+ */
+export function ulid(now: number = Date.now()): string {
+  let text = "";
+  for (let rest = now, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32]! + text;
+  for (const byte of randomBytes(16)) text += ALPHABET[byte % 32]!;
+  return text;
+}
+
+/** Returns the SHA-256 of texts or bytes in hexadecimal digits. A text that came from outside never becomes a path. */
+export function sha256(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest("hex");
+}
+
+/** Returns the name that a broker drops repeated packets by. */
+export const messageId = (source: string, id: string): string => sha256(`${source}\n${id}`);

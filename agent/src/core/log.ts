@@ -1,0 +1,24 @@
+/** The log: JSON lines on stderr, as systemd and containers take them. */
+import { type Logger, destination, pino } from "pino";
+import type { LogLevel } from "../settings/types.ts";
+
+export function openLog(level: LogLevel): Logger {
+  return pino({ level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }, destination(2));
+}
+
+/** Logs an error that may come with every frame: the first one, and each tenth, hundredth, ... of the same kind. */
+export class RareLog {
+  readonly #log: Logger;
+  #last = "";
+  #count = 0;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  error(fields: object, message: string): void {
+    this.#count = message === this.#last ? this.#count + 1 : 1;
+    this.#last = message;
+    if (/^10*$/.test(String(this.#count))) this.#log.error({ ...fields, count: this.#count }, message);
+  }
+}

@@ -1,0 +1,70 @@
+/** How the agent is. A receiver that is away is no problem as long as the spool takes its packets. */
+import type { NetworkPlan } from "../network/plan.ts";
+import type { Parts } from "./metrics.ts";
+
+/** Milliseconds for which a loss is shown as a problem. */
+const RECENT = 60_000;
+
+export interface Health {
+  readonly status: "ok" | "failing";
+  /** What is wrong now, one sentence each. */
+  readonly problems: readonly string[];
+  readonly [part: string]: unknown;
+}
+
+/** Watches counts of losses, so that a loss is a problem for a while and not for good. */
+export class HealthReport {
+  readonly #parts: Parts;
+  readonly #plan: () => NetworkPlan;
+  readonly #device: string;
+  #lost = 0;
+  #lostAt = -Infinity;
+
+  constructor(device: string, parts: Parts, plan: () => NetworkPlan) {
+    this.#device = device;
+    this.#parts = parts;
+    this.#plan = plan;
+  }
+
+  read(): Health {
+    const { cameras, deliveries, spool, config } = this.#parts;
+    const problems = this.#problems();
+    const plan = this.#plan();
+    return {
+      status: problems.length === 0 ? "ok" : "failing",
+      problems,
+      device: this.#device,
+      config: { ...config.state, hash: plan.record?.hash ?? null, decodes: plan.decodes },
+      cameras: cameras.map(({ source, stats, problem }) => ({
+        camera: source.camera,
+        ...stats,
+        ...source.stats,
+        problem: problem ?? source.problem,
+      })),
+      spool: { bytes: spool.bytes, packets: spool.waiting, ...spool.stats, disk: spool.diskProblem },
+      sinks: deliveries.map(({ sink, stats, waitsFor, lastRefusal }) => ({
+        sink: sink.name,
+        ...stats,
+        waitsFor,
+        lastRefusal,
+      })),
+    };
+  }
+
+  #problems(): string[] {
+    const { cameras, spool, config } = this.#parts;
+    const problems: string[] = [];
+    if (config.state.error !== null) problems.push(`config: ${config.state.error}`);
+    for (const { source, problem } of cameras) {
+      const text = problem ?? source.problem;
+      if (text !== null) problems.push(`camera ${source.camera}: ${text}`);
+    }
+    if (spool.diskProblem !== null) problems.push(`spool: ${spool.diskProblem}`);
+    if (spool.isBlocked && spool.diskProblem === null) problems.push("spool: full, frames wait");
+    const lost = Object.values(spool.stats.dropped).reduce((sum, count) => sum + count, 0);
+    if (lost > this.#lost) this.#lostAt = performance.now();
+    this.#lost = lost;
+    if (performance.now() - this.#lostAt < RECENT) problems.push(`spool: ${lost} packets dropped so far`);
+    return problems;
+  }
+}

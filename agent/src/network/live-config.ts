@@ -1,0 +1,155 @@
+/** Watches the config file. A changed one is tried before it is used; if it fails, the last good one stays. */
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { codeOf, messageOf } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import type { Network } from "./network.ts";
+
+/** Starts in a row without a frame after which a config is taken for the cause. */
+const MOST_STARTS = 3;
+
+/** How the config is, for /healthz. */
+export interface ConfigState {
+  /** "applied": the file's content is in use. "failed": it is not, and the last good one is. */
+  state: "applied" | "failed";
+  /** What is wrong with the file. */
+  error: string | null;
+  /** Changes applied and refused since the start. */
+  applied: number;
+  failed: number;
+}
+
+export class LiveConfig {
+  readonly state: ConfigState = { state: "applied", error: null, applied: 0, failed: 0 };
+  readonly #path: string | null;
+  readonly #folder: string;
+  readonly #network: Network;
+  readonly #log: Logger;
+  /** Content that was tried last: a file that fails is tried again when it changes. */
+  #tried: string | null = null;
+  /** Content in use that no frame went through yet. */
+  #unproven: string | null = null;
+  /** Time and size of the file at the last look. */
+  #seen = "";
+  #timer: NodeJS.Timeout | null = null;
+  #isLooking = false;
+
+  /** @param folder of state: the last good config is kept there */
+  constructor(path: string | null, folder: string, network: Network, log: Logger) {
+    this.#path = path;
+    this.#folder = folder;
+    this.#network = network;
+    this.#log = log;
+  }
+
+  /**
+   * Applies the file, or the last good config if the file fails.
+   * @throws what is wrong with the file, if there is no last good one
+   */
+  async start(): Promise<void> {
+    if (this.#path === null) return this.#network.use(undefined);
+    const text = this.#read() ?? "";
+    this.#tried = text;
+    try {
+      this.#countStart(text);
+      await this.#network.use(JSON.parse(text));
+      this.#unproven = text;
+    } catch (error) {
+      const good = this.#lastGood();
+      if (good === null || good === text) throw error;
+      await this.#network.use(JSON.parse(good));
+      this.#fail(error);
+    }
+  }
+
+  /** Begins to watch the file. */
+  watch(milliseconds = 1000): void {
+    if (this.#path !== null) this.#timer = setInterval(() => void this.look(), milliseconds).unref();
+  }
+
+  /** Looks at the file, and applies it if its content is new. */
+  async look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const text = this.#read();
+      if (text === null || text === this.#tried) return;
+      this.#tried = text;
+      await this.#network.use(JSON.parse(text));
+      this.#unproven = text;
+      this.state.applied++;
+      this.state.state = "applied";
+      this.state.error = null;
+      this.#log.info({ config: this.#network.plan.record?.hash }, "config applied");
+    } catch (error) {
+      this.state.failed++;
+      this.#fail(error);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  /** Notes that a frame went through: the config in use is a good one. */
+  prove(): void {
+    if (this.#unproven === null) return;
+    const path = this.#file("config.good.json");
+    writeFileSync(`${path}.new`, this.#unproven);
+    renameSync(`${path}.new`, path);
+    writeFileSync(this.#file("starts.json"), "{}");
+    this.#unproven = null;
+  }
+
+  close(): void {
+    if (this.#timer) clearInterval(this.#timer);
+  }
+
+  #fail(error: unknown): void {
+    this.state.state = "failed";
+    this.state.error = messageOf(error);
+    this.#log.error({ config: this.#path }, `config refused, the last good one stays: ${messageOf(error)}`);
+  }
+
+  /** Returns the content of the file, or null if it is as before or just being replaced. */
+  #read(): string | null {
+    try {
+      const { mtimeMs, size, ino } = statSync(this.#path!);
+      const seen = `${mtimeMs} ${size} ${ino}`;
+      if (seen === this.#seen) return null;
+      const text = readFileSync(this.#path!, "utf8");
+      this.#seen = seen;
+      return text;
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return null;
+      throw error;
+    }
+  }
+
+  /** Counts starts by this content. Throws if it was started too often without a frame. */
+  #countStart(text: string): void {
+    const content = sha256(text);
+    let before: { content?: string; starts?: number } = {};
+    try {
+      before = JSON.parse(readFileSync(this.#file("starts.json"), "utf8")) as typeof before;
+    } catch {
+      // The first start.
+    }
+    const starts = before.content === content ? (before.starts ?? 0) + 1 : 1;
+    writeFileSync(this.#file("starts.json"), JSON.stringify({ content, starts }));
+    const good = this.#lastGood();
+    if (starts > MOST_STARTS && good !== null && good !== text)
+      throw new Error(`the process ended ${MOST_STARTS} times before a frame went through with this config`);
+  }
+
+  #lastGood(): string | null {
+    try {
+      return readFileSync(this.#file("config.good.json"), "utf8");
+    } catch {
+      return null;
+    }
+  }
+
+  #file(name: string): string {
+    return join(this.#folder, name);
+  }
+}

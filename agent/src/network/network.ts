@@ -1,0 +1,119 @@
+/** Runs pictures through the network, one at a time, by the config of the moment. */
+import { readFile } from "node:fs/promises";
+import type { Frame, ImageInput, Outputs, TensorInput } from "boxwright";
+import { type PacketAbout, type PacketKind, toPacket } from "boxwright/packet";
+import { Turns } from "../core/wait.ts";
+import type { NetworkSettings } from "../settings/types.ts";
+import { type ConfigRecord, type NetworkPlan, makePlan } from "./plan.ts";
+import { type SharedRuntime, openRuntime } from "./session.ts";
+
+/** Milliseconds of the steps of one frame. */
+export interface StepTimes {
+  readonly prepare: number;
+  readonly run: number;
+  /** Decode, if the device does, and making the packet. */
+  readonly pack: number;
+}
+
+/** A frame that went through the network. */
+export interface Processed {
+  readonly packet: Uint8Array;
+  readonly kind: PacketKind;
+  readonly times: StepTimes;
+  /** Null: nothing says how to decode. */
+  readonly record: ConfigRecord | null;
+}
+
+/** What the network gave last. A new config has to decode it before it is used. */
+interface LastOutputs {
+  readonly outputs: Outputs;
+  readonly frame: Frame;
+}
+
+export class Network {
+  readonly #settings: NetworkSettings;
+  readonly #model: Uint8Array;
+  readonly #runtime: SharedRuntime;
+  readonly #turns = new Turns();
+  #plan: NetworkPlan | null = null;
+  #last: LastOutputs | null = null;
+
+  private constructor(settings: NetworkSettings, model: Uint8Array, runtime: SharedRuntime) {
+    this.#settings = settings;
+    this.#model = model;
+    this.#runtime = runtime;
+  }
+
+  /** Opens the model. `use` has to follow. */
+  static async open(settings: NetworkSettings): Promise<Network> {
+    const model = await readFile(settings.model);
+    return new Network(settings, model, await openRuntime(model, settings.threads));
+  }
+
+  /** The config in use: its hash, what a host needs of it, and who decodes. */
+  get plan(): NetworkPlan {
+    return this.#plan!;
+  }
+
+  /**
+   * Takes another config. Frames under way are finished by the one before, and the next ones wait: none is lost.
+   * @param config parsed file; undefined: what the model file says
+   * @throws what is wrong with the config; then the one before stays
+   */
+  use(config: unknown): Promise<void> {
+    return this.#turns.take(async () => {
+      const { options, outputFormat } = this.#settings;
+      const plan = await makePlan({ model: this.#model, runtime: this.#runtime, config, options, outputFormat });
+      // A config may be sound and not fit what this network gives. Hosts decode by it too: raw ones are tried as well.
+      try {
+        if (this.#last && plan.record) plan.decoder.decode(this.#last.outputs, this.#last.frame);
+      } catch (error) {
+        await plan.detector.close();
+        throw error;
+      }
+      await this.#plan?.detector.close();
+      this.#plan = plan;
+    });
+  }
+
+  /**
+   * Runs one picture.
+   * @throws what preparation, runtime or decoder throw: the frame failed, the next one may not
+   */
+  process(image: ImageInput, about: PacketAbout): Promise<Processed> {
+    return this.#turns.take(() => this.#process(image, about));
+  }
+
+  async #process(image: ImageInput, about: PacketAbout): Promise<Processed> {
+    const { decoder, detector, lane, decodes, record, scales } = this.plan;
+    const start = performance.now();
+    const { frame } = detector.decoder.prepare(image, { into: lane.input() as never });
+    const prepared = performance.now();
+    const outputs = withScales(((await lane.run(null)) ?? {}) as Record<string, TensorInput>, scales);
+    const ran = performance.now();
+    try {
+      const content = decodes ? decoder.decode(outputs, frame) : outputs;
+      const packet = toPacket(decoder, content, frame, about);
+      this.#last = { outputs, frame };
+      const times = { prepare: prepared - start, run: ran - prepared, pack: performance.now() - ran };
+      return { packet, kind: decodes ? "detection" : "raw", times, record };
+    } finally {
+      lane.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#turns.take(async () => {
+      await this.#plan?.detector.close();
+      await this.#runtime.close();
+    });
+  }
+}
+
+/** Returns outputs with the scales of the model file: a packet carries them, and no runtime states them. */
+function withScales(outputs: Readonly<Record<string, TensorInput>>, scales: NetworkPlan["scales"]): Outputs {
+  const named: Record<string, TensorInput> = {};
+  for (const [name, { data, dims, type }] of Object.entries(outputs))
+    named[name] = { data, dims, ...(type && { type }), ...scales.get(name) };
+  return named;
+}

@@ -1,0 +1,137 @@
+/** From a config to what happens to a picture: the rule of preparation, the decoder, and who decodes. */
+import { type Decoder, createDecoderSync } from "boxwright";
+import { type Detector, type DetectorOptions, type Lane, createDetector } from "boxwright/detect";
+import { type LabelSet, labelsOf } from "boxwright/labels";
+import { type Model, readModel } from "boxwright/model";
+import type { SharedRuntime } from "./session.ts";
+
+/** What a host needs to make the same decoder. */
+export interface ConfigRecord {
+  readonly hash: string;
+  /** JSON of the record: `{config, options}`. */
+  readonly json: string;
+}
+
+/** One config, ready for pictures. */
+export interface NetworkPlan {
+  /** Decodes, and names the config in packets. Of `{}` if nothing says how to decode. */
+  readonly decoder: Decoder;
+  /** Prepares pictures. */
+  readonly detector: Detector;
+  readonly lane: Lane;
+  /** True: the device decodes. False: tensors are sent. */
+  readonly decodes: boolean;
+  /** Null: the host has to know how to decode. */
+  readonly record: ConfigRecord | null;
+  /** Scales of integer outputs that the model file states, by name. */
+  readonly scales: ReadonlyMap<string, { readonly scale: number; readonly zeroPoint: number }>;
+}
+
+/** What a plan is made of. */
+export interface PlanParts {
+  readonly model: Uint8Array;
+  readonly runtime: SharedRuntime;
+  /** Parsed config file. Undefined: there is none. */
+  readonly config: unknown;
+  /** Options of `createDetector`. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Who decodes if the config does not say. */
+  readonly outputFormat: "detection" | "raw";
+}
+
+/**
+ * Makes the plan of a config. Runs the network once on a blank picture.
+ * @throws ConfigError with every problem; TensorError if the network's outputs do not fit
+ */
+export async function makePlan({ model, runtime, config, options, outputFormat }: PlanParts): Promise<NetworkPlan> {
+  // The runtime may open files that readModel does not read.
+  const file = await readModel(model).catch(() => null);
+  const known = config ?? file ?? undefined;
+  if (!statesFamily(config, known, options)) {
+    if (outputFormat === "detection")
+      throw new RangeError(
+        'network.output_format: got "detection", but nothing says how to decode. Give a config, or options.family and ' +
+          "what the family needs (labels, ...)",
+      );
+    const plan = await makeBlindPlan(model, runtime, config, options);
+    return { ...plan, scales: scalesOf(file) };
+  }
+  const detector = await createDetector({ model, runtime, ...(config !== undefined && { config }) }, options);
+  const { decoder } = detector;
+  return {
+    decoder,
+    detector,
+    lane: runtime.takeLane(),
+    decodes: (decoder.config.outputFormat ?? outputFormat) === "detection",
+    record: recordOf(decoder, known, options),
+    scales: scalesOf(file),
+  };
+}
+
+/** True if config, options or model file say how to decode. A config file that is wrong throws. */
+function statesFamily(config: unknown, known: unknown, options: object): boolean {
+  if ("family" in options) return true;
+  const decodes = (source: unknown): boolean => createDecoderSync(source as object, withLabels(options)).config.decodes;
+  if (config !== undefined) return decodes(config);
+  try {
+    return known !== undefined && decodes(known);
+  } catch {
+    return false;
+  }
+}
+
+/** Makes the plan of a network that only its host can decode. */
+async function makeBlindPlan(
+  model: Uint8Array,
+  runtime: SharedRuntime,
+  config: unknown,
+  options: Readonly<Record<string, unknown>>,
+): Promise<Omit<NetworkPlan, "scales">> {
+  const decoder = createDecoderSync(config ?? {});
+  const size = decoder.config.inputSize;
+  const isStated = typeof options.prepare === "object" && options.prepare !== null;
+  // The family gives nothing but a detector that prepares pictures. Nothing is decoded by it.
+  const stand = { ...(size && { inputSize: size }), prepare: options.prepare } as DetectorOptions;
+  const detector = isStated
+    ? await createDetector({ model, runtime, config: { family: "yolov8", classes: 1 } }, stand)
+    : await createDetector({ model, runtime }).catch(() => null);
+  if (detector) return { decoder, detector, lane: runtime.takeLane(), decodes: false, record: null };
+  throw new RangeError(
+    "network.options.prepare is missing: neither a config nor the model file says how this network wants its picture. " +
+      'State it, for instance { "resize": "letterbox", "order": "RGB", "mean": 0, "std": 255 }, or options.family.',
+  );
+}
+
+/**
+ * Returns what a host needs to make this decoder.
+ * @throws RangeError if a decoder of the record would be another one
+ */
+function recordOf(decoder: Decoder, config: unknown, options: Readonly<Record<string, unknown>>): ConfigRecord | null {
+  const hash = decoder.configHash;
+  if (hash === null) return null;
+  const { inputSize, prepare } = decoder.config;
+  const stated = { ...withLabels(options), ...(inputSize && { inputSize }), ...(prepare && { prepare }) };
+  const json = JSON.stringify({ config, options: stated });
+  const copy = JSON.parse(json) as { config: object; options: object };
+  const other = createDecoderSync(copy.config, copy.options).configHash;
+  if (other === hash) return { hash, json };
+  throw new RangeError(`the config cannot be sent: a decoder of its JSON is ${other}, expected ${hash}`);
+}
+
+/** Returns options of `createDecoder`, which takes no names of label lists and does not run networks. */
+function withLabels(options: object): object {
+  const rest: { labels?: unknown; warmUp?: unknown } = { ...options };
+  const { labels } = rest;
+  delete rest.warmUp;
+  delete rest.labels;
+  if (labels === undefined) return rest;
+  return { ...rest, labels: typeof labels === "string" ? labelsOf(labels as LabelSet) : labels };
+}
+
+function scalesOf(file: Model | null): NetworkPlan["scales"] {
+  const scales = new Map<string, { readonly scale: number; readonly zeroPoint: number }>();
+  for (const { name, quantisation } of file?.outputs ?? [])
+    if (quantisation?.scale.length === 1)
+      scales.set(name, { scale: quantisation.scale[0]!, zeroPoint: quantisation.zeroPoint[0] ?? 0 });
+  return scales;
+}

@@ -1,0 +1,132 @@
+/** Reads fields of unknown JSON. Notes what is wrong and goes on, so that all problems are told at once. */
+import { resolve } from "node:path";
+import type { Problem } from "../core/errors.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Returns a value for an error message. */
+export function show(value: unknown): string {
+  if (value === undefined) return "nothing";
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+/** Reads the fields of one object of the settings. */
+export class Fields {
+  readonly #json: Json;
+  readonly #path: string;
+  readonly #problems: Problem[];
+  readonly #folder: string;
+  readonly #read = new Set<string>();
+
+  /**
+   * @param path of the object in the file, "" for the whole
+   * @param folder that paths in the file are relative to
+   */
+  constructor(json: unknown, path: string, problems: Problem[], folder: string) {
+    this.#path = path;
+    this.#problems = problems;
+    this.#folder = folder;
+    this.#json = isObject(json) ? json : {};
+    if (!isObject(json)) this.#note("", `got ${show(json)}, expected an object`);
+  }
+
+  /** Notes a problem of a field. */
+  problem(key: string, message: string): void {
+    this.#note(key, message);
+  }
+
+  has(key: string): boolean {
+    return this.#json[key] !== undefined && this.#json[key] !== null;
+  }
+
+  value(key: string): unknown {
+    this.#read.add(key);
+    return this.#json[key] ?? undefined;
+  }
+
+  /** Text of 1 to 1024 characters without control characters, as headers of packets can hold it. */
+  text(key: string, fallback?: string): string {
+    const value = this.value(key) ?? fallback;
+    if (typeof value === "string" && /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u.test(value)) return value;
+    this.#note(key, `got ${show(value)}, expected text of 1 to 1024 characters, without control characters`);
+    return "";
+  }
+
+  optionalText(key: string): string | null {
+    return this.has(key) ? this.text(key) : (this.#read.add(key), null);
+  }
+
+  path(key: string, fallback?: string): string {
+    return resolve(this.#folder, this.text(key, fallback));
+  }
+
+  optionalPath(key: string): string | null {
+    return this.has(key) ? this.path(key) : (this.#read.add(key), null);
+  }
+
+  number(key: string, [least, most]: readonly [number, number], fallback: number, isWhole = true): number {
+    const value = this.value(key) ?? fallback;
+    if (typeof value === "number" && value >= least && value <= most && (!isWhole || Number.isInteger(value)))
+      return value;
+    const kind = isWhole ? "a whole number" : "a number";
+    this.#note(key, `got ${show(value)}, expected ${kind} from ${least} to ${most}`);
+    return fallback;
+  }
+
+  optionalNumber(key: string, range: readonly [number, number], isWhole = true): number | null {
+    if (this.has(key)) return this.number(key, range, range[0], isWhole);
+    this.#read.add(key);
+    return null;
+  }
+
+  flag(key: string, fallback: boolean): boolean {
+    const value = this.value(key) ?? fallback;
+    if (typeof value === "boolean") return value;
+    this.#note(key, `got ${show(value)}, expected true or false`);
+    return fallback;
+  }
+
+  choice<const C extends string>(key: string, choices: readonly C[], fallback?: C): C {
+    const value = this.value(key) ?? fallback;
+    const found = choices.find((choice) => choice === value);
+    if (found !== undefined) return found;
+    this.#note(key, `got ${show(value)}, expected ${choices.map((choice) => `"${choice}"`).join(", ")}`);
+    return fallback ?? choices[0]!;
+  }
+
+  /** Returns the fields of an object inside, of an empty one if it is missing. */
+  object(key: string): Fields {
+    return this.inside(key, this.value(key) ?? {});
+  }
+
+  /** Returns the fields of each object of a list, which may not be empty. */
+  list(key: string): readonly Fields[] {
+    const value = this.value(key);
+    if (Array.isArray(value) && value.length > 0)
+      return value.map((item: unknown, i) => this.inside(`${key}[${i}]`, item));
+    this.#note(key, `got ${show(value)}, expected a list of at least one`);
+    return [];
+  }
+
+  inside(key: string, json: unknown): Fields {
+    return new Fields(json, this.#where(key), this.#problems, this.#folder);
+  }
+
+  /** Notes fields that nobody read: a misspelt name is not ignored in silence. */
+  end(): void {
+    for (const key of Object.keys(this.#json))
+      if (!this.#read.has(key)) this.#note(key, `is not known here. Expected ${[...this.#read].sort().join(", ")}`);
+  }
+
+  #where(key: string): string {
+    return this.#path && key ? `${this.#path}.${key}` : this.#path || key;
+  }
+
+  #note(key: string, message: string): void {
+    this.#problems.push({ path: this.#where(key) || "settings", message });
+  }
+}

@@ -1,0 +1,49 @@
+/** Checks the settings of a sink. */
+import { readFileSync } from "node:fs";
+import { messageOf } from "../core/errors.ts";
+import type { Fields } from "./fields.ts";
+import type { SinkSettings } from "./types.ts";
+
+const KINDS = ["ndjson", "http", "nats"] as const;
+
+export function readSink(fields: Fields): SinkSettings {
+  const kind = fields.choice("kind", KINDS);
+  const sink = readKind(kind, fields);
+  fields.end();
+  return sink;
+}
+
+function readKind(kind: (typeof KINDS)[number], fields: Fields): SinkSettings {
+  const name = fields.text("name", kind);
+  if (kind === "ndjson") return { kind, name, path: fields.path("path") };
+  const token = readToken(fields);
+  if (kind === "http") {
+    const url = fields.text("url");
+    if (url && !isAddress(url)) fields.problem("url", `got "${url}", expected http:// or https:// and a host`);
+    return { kind, name, url: url.replace(/\/+$/, ""), token, inFlight: fields.number("inFlight", [1, 64], 4) };
+  }
+  const given = fields.value("servers");
+  const servers = Array.isArray(given) ? given.filter((server) => typeof server === "string") : [];
+  if (servers.length === 0 || servers.length !== (given as unknown[]).length)
+    fields.problem("servers", 'expected a list of addresses, ["127.0.0.1:4222"]');
+  const partitions = fields.number("partitions", [1, 1024], 1);
+  return { kind, name, servers, token, partitions, inFlight: fields.number("inFlight", [1, 1024], 16) };
+}
+
+function isAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+/** Returns the token, which may stand in a file of its own, so that the settings can be shown around. */
+function readToken(fields: Fields): string | null {
+  const token = fields.optionalText("token");
+  const path = fields.optionalPath("tokenFile");
+  if (path === null) return token;
+  if (token !== null) fields.problem("tokenFile", "stands beside token, expected one of them");
+  try {
+    return readFileSync(path, "utf8").trim() || null;
+  } catch (error) {
+    fields.problem("tokenFile", `cannot be read (${messageOf(error)})`);
+    return null;
+  }
+}

@@ -1,0 +1,49 @@
+/** Checks the settings of a source. */
+import { existsSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import type { Fields } from "./fields.ts";
+import type { SourceSettings } from "./types.ts";
+
+const KINDS = ["folder", "image", "video", "rtsp", "v4l2"] as const;
+const FPS = [0.01, 1000] as const;
+
+export function readSource(fields: Fields): SourceSettings {
+  const kind = fields.choice("kind", KINDS);
+  const source = readKind(kind, fields);
+  fields.end();
+  return source;
+}
+
+function readKind(kind: (typeof KINDS)[number], fields: Fields): SourceSettings {
+  if (kind === "rtsp") {
+    const camera = fields.text("camera");
+    const url = fields.text("url");
+    if (url && !/^rtsps?:\/\/[^\s]+$/.test(url)) fields.problem("url", "expected rtsp:// or rtsps://");
+    return { kind, camera, url, fps: fields.optionalNumber("fps", FPS, false) };
+  }
+  const path = fields.path("path");
+  const camera = fields.text("camera", basename(path) || "camera");
+  if (fields.has("path")) checkPath(kind, path, fields);
+  if (kind === "folder") return { kind, camera, path, watch: fields.flag("watch", false) };
+  if (kind === "image") return { kind, camera, path };
+  const fps = fields.optionalNumber("fps", FPS, false);
+  if (kind === "video") return { kind, camera, path, fps };
+  return { kind, camera, path, size: readSize(fields), fps };
+}
+
+function checkPath(kind: string, path: string, fields: Fields): void {
+  // A camera may be plugged in later.
+  if (kind === "v4l2") return;
+  const found = existsSync(path) ? statSync(path) : null;
+  if (kind === "folder" ? found?.isDirectory() : found?.isFile()) return;
+  fields.problem("path", `got ${path}, expected ${kind === "folder" ? "a folder" : "a file"} that exists`);
+}
+
+function readSize(fields: Fields): readonly [number, number] | null {
+  const size = fields.value("size");
+  if (size === undefined) return null;
+  if (Array.isArray(size) && size.length === 2 && size.every((n) => Number.isInteger(n) && n > 0 && n <= 16384))
+    return size as unknown as readonly [number, number];
+  fields.problem("size", "expected [width, height] in pixels");
+  return null;
+}

@@ -1,0 +1,119 @@
+/** The settings of an agent, as checked. Paths are absolute. */
+
+export interface Settings {
+  /** The device: `source` of each packet. */
+  readonly device: string;
+  /** Folder of the spool, of refused packets and of what is remembered over a restart. */
+  readonly state: string;
+  readonly network: NetworkSettings;
+  readonly sources: readonly SourceSettings[];
+  readonly sinks: readonly SinkSettings[];
+  readonly spool: SpoolSettings;
+  readonly preview: PreviewSettings | null;
+  readonly health: HealthSettings | null;
+  readonly log: LogLevel;
+}
+
+export interface NetworkSettings {
+  /** The ONNX file. */
+  readonly model: string;
+  /** The config file, watched. Null: what the model file says, or nothing. */
+  readonly config: string | null;
+  /** Options of `createDetector` that JSON can hold. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Who decodes if the config does not say: the device or the host. */
+  readonly outputFormat: "detection" | "raw";
+  /** Threads of the runtime. Null: the runtime's choice. */
+  readonly threads: number | null;
+}
+
+interface CameraSettings {
+  /** Name of the camera: `subject` of each packet. */
+  readonly camera: string;
+}
+
+export interface FolderSettings extends CameraSettings {
+  readonly kind: "folder";
+  readonly path: string;
+  /** True: waits for new photos. False: ends after the last one. */
+  readonly watch: boolean;
+}
+
+export interface ImageSettings extends CameraSettings {
+  readonly kind: "image";
+  readonly path: string;
+}
+
+export interface VideoSettings extends CameraSettings {
+  readonly kind: "video";
+  readonly path: string;
+  readonly fps: number | null;
+}
+
+export interface RtspSettings extends CameraSettings {
+  readonly kind: "rtsp";
+  readonly url: string;
+  readonly fps: number | null;
+}
+
+export interface V4l2Settings extends CameraSettings {
+  readonly kind: "v4l2";
+  readonly path: string;
+  /** Width and height in pixels. Null: what the device is set to. */
+  readonly size: readonly [number, number] | null;
+  readonly fps: number | null;
+}
+
+export type SourceSettings = FolderSettings | ImageSettings | VideoSettings | RtspSettings | V4l2Settings;
+
+export interface NdjsonSettings {
+  readonly kind: "ndjson";
+  readonly name: string;
+  readonly path: string;
+}
+
+export interface HttpSettings {
+  readonly kind: "http";
+  readonly name: string;
+  readonly url: string;
+  readonly token: string | null;
+  /** Packets on their way at a time. */
+  readonly inFlight: number;
+}
+
+export interface NatsSettings {
+  readonly kind: "nats";
+  readonly name: string;
+  readonly servers: readonly string[];
+  readonly token: string | null;
+  readonly partitions: number;
+  readonly inFlight: number;
+}
+
+export type SinkSettings = NdjsonSettings | HttpSettings | NatsSettings;
+
+export interface SpoolSettings {
+  /** Most bytes of packets on disk. */
+  readonly maxBytes: number;
+  /** What happens at `maxBytes`: the oldest packets go, or new ones wait. */
+  readonly policy: "drop-oldest" | "block";
+  /** When bytes are forced to the disk. A process that is killed loses nothing either way; a power cut may. */
+  readonly fsync: "each" | "second" | "never";
+  /** Most bytes of packets that a receiver refused for good. */
+  readonly refusedBytes: number;
+}
+
+export interface PreviewSettings {
+  /** Seconds between two pictures of a camera. */
+  readonly every: number;
+  /** Width in pixels. */
+  readonly width: number;
+}
+
+export interface HealthSettings {
+  readonly host: string;
+  readonly port: number;
+}
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,0 +1,52 @@
+/** Configs that spooled packets may name. They outlive a restart, as the packets do. */
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ConfigRecord } from "../network/plan.ts";
+
+/** Configs that are kept. */
+const MOST = 64;
+
+export class ConfigStore {
+  readonly #folder: string;
+  readonly #kept = new Set<string>();
+
+  constructor(state: string) {
+    this.#folder = join(state, "configs");
+    mkdirSync(this.#folder, { recursive: true });
+  }
+
+  /** Keeps a config. Called before the first packet that names it is spooled. */
+  keep({ hash, json }: ConfigRecord): void {
+    if (this.#kept.has(hash)) return;
+    const path = this.#path(hash);
+    writeFileSync(`${path}.new`, json);
+    renameSync(`${path}.new`, path);
+    this.#kept.add(hash);
+    this.#forgetOld();
+  }
+
+  find(hash: string): ConfigRecord | null {
+    // The hash comes from a packet. Anything else would be a path.
+    if (!/^[\da-f]{16}$/.test(hash)) return null;
+    try {
+      const path = this.#path(hash);
+      const json = readFileSync(path, "utf8");
+      utimesSync(path, new Date(), new Date());
+      return { hash, json };
+    } catch {
+      return null;
+    }
+  }
+
+  #path(hash: string): string {
+    return join(this.#folder, `${hash}.json`);
+  }
+
+  #forgetOld(): void {
+    const files = readdirSync(this.#folder).filter((name) => name.endsWith(".json"));
+    if (files.length <= MOST) return;
+    const dated = files.map((name) => ({ name, time: statSync(join(this.#folder, name)).mtimeMs }));
+    dated.sort((a, b) => b.time - a.time);
+    for (const { name } of dated.slice(MOST)) rmSync(join(this.#folder, name), { force: true });
+  }
+}

@@ -1,0 +1,145 @@
+/** A stream of NATS JetStream, which hosts share. */
+import { crc32 } from "node:zlib";
+import { type JetStreamClient, JetStreamApiError, jetstream } from "@nats-io/jetstream";
+import { type KV, Kvm } from "@nats-io/kv";
+import { type MsgHdrs, type NatsConnection, connect, headers } from "@nats-io/transport-node";
+import { fromPacket, packetHeaders } from "boxwright/packet";
+import { messageOf } from "../core/errors.ts";
+import { messageId, sha256 } from "../core/ids.ts";
+import type { NatsSettings } from "../settings/types.ts";
+import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
+
+const CONFIGS = "boxwright-configs";
+const STREAM = "BOXWRIGHT";
+/** Milliseconds until the broker has to acknowledge. */
+const PATIENCE = 10_000;
+/** Errors of the broker by which the stream is full: messages, bytes, messages of a subject. */
+const FULL = new Set([10077, 10167]);
+
+/** A connection, and what is made of it. */
+interface Open {
+  readonly connection: NatsConnection;
+  readonly stream: JetStreamClient;
+  /** The configs of hosts. Null: not opened yet. */
+  configs: KV | null;
+  /** Configs that were put over this connection. */
+  readonly put: Set<string>;
+}
+
+export class NatsSink implements Sink {
+  readonly name: string;
+  readonly inFlight: number;
+  readonly #settings: NatsSettings;
+  readonly #findConfig: FindConfig;
+  #opening: Promise<Open> | null = null;
+
+  constructor(settings: NatsSettings, findConfig: FindConfig) {
+    this.name = settings.name;
+    this.inFlight = settings.inFlight;
+    this.#settings = settings;
+    this.#findConfig = findConfig;
+  }
+
+  async send(packet: Uint8Array): Promise<Outcome> {
+    try {
+      const { id, source, subject, config } = fromPacket(packet);
+      const open = await this.#open();
+      const limit = open.connection.info?.max_payload ?? 0;
+      const message = messageHeaders(packetHeaders(packet));
+      const size = packet.length + sizeOf(message);
+      if (limit > 0 && size > limit) {
+        const reason = `got ${size} bytes, expected at most ${limit}, the broker's max_payload. Raise max_payload, or send f16 or i8`;
+        return { kind: "refused", reason };
+      }
+      if (config !== null) await this.#putConfig(open, config);
+      const { duplicate } = await open.stream.publish(this.#subjectOf(source, subject), packet, {
+        msgID: messageId(source ?? "", id ?? ""),
+        headers: message,
+        expect: { streamName: STREAM },
+        timeout: PATIENCE,
+      });
+      return { kind: "stored", isDuplicate: duplicate };
+    } catch (error) {
+      return outcomeOf(error);
+    }
+  }
+
+  async preview(preview: Preview): Promise<void> {
+    const { connection } = await this.#open();
+    connection.publish(`boxwright.previews.${cameraToken(preview.subject)}`, preview.jpeg, {
+      headers: messageHeaders(previewHeaders(preview)),
+    });
+  }
+
+  async close(): Promise<void> {
+    const open = await this.#opening?.catch(() => null);
+    await open?.connection.close();
+  }
+
+  /** Returns the connection. It mends itself; only a first one that fails is made anew. */
+  #open(): Promise<Open> {
+    this.#opening ??= this.#connect().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #connect(): Promise<Open> {
+    const { servers, token } = this.#settings;
+    const connection = await connect({
+      servers: [...servers],
+      ...(token !== null && { token }),
+      name: "boxwright-agent",
+      maxReconnectAttempts: -1,
+      timeout: 5000,
+    });
+    void connection.closed().then(() => (this.#opening = null));
+    return { connection, stream: jetstream(connection, { timeout: PATIENCE }), configs: null, put: new Set() };
+  }
+
+  /** Puts a config where hosts look for it, once for each connection: the broker may have been replaced. */
+  async #putConfig(open: Open, hash: string): Promise<void> {
+    if (open.put.has(hash)) return;
+    const record = this.#findConfig(hash);
+    if (!record) return;
+    open.configs ??= await new Kvm(open.stream).create(CONFIGS);
+    await open.configs.put(hash, record.json);
+    open.put.add(hash);
+  }
+
+  #subjectOf(source: string | null, camera: string | null): string {
+    const partition = crc32(`${source ?? ""}\n${camera ?? ""}`) % this.#settings.partitions;
+    return `boxwright.packets.${partition}.${cameraToken(camera ?? "")}`;
+  }
+}
+
+/** Returns a camera's name as a part of a subject. Names that have to change get a hash, so that they stay apart. */
+export function cameraToken(camera: string): string {
+  if (/^[\w-]{1,64}$/.test(camera)) return camera;
+  const readable = camera.replace(/[^\w-]+/g, "_").slice(0, 48);
+  return `${readable}-${sha256(camera).slice(0, 12)}`;
+}
+
+function messageHeaders(record: Readonly<Record<string, string>>): MsgHdrs {
+  const all = headers();
+  for (const [name, value] of Object.entries(record)) all.set(name, value);
+  return all;
+}
+
+/** Returns the bytes that headers take in a message, with room for those that the client adds. */
+function sizeOf(all: MsgHdrs): number {
+  let size = 200;
+  for (const name of all.keys()) size += name.length + all.get(name).length + 4;
+  return size;
+}
+
+function outcomeOf(error: unknown): Outcome {
+  const reason = messageOf(error);
+  if (error instanceof JetStreamApiError && FULL.has(error.code))
+    return { kind: "later", reason: `the stream is full: ${reason}` };
+  // The broker's own check of the size, if its limit changed in the meantime.
+  if (/max_payload|MAX_PAYLOAD/.test(reason) || (error instanceof JetStreamApiError && error.code === 10054))
+    return { kind: "refused", reason };
+  return { kind: "later", reason: reason || "the broker does not answer" };
+}

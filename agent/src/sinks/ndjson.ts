@@ -1,0 +1,96 @@
+/** A file with one CloudEvent in JSON a line. */
+import { type FileHandle, open } from "node:fs/promises";
+import { fromPacket, packetHeaders } from "boxwright/packet";
+import { messageOf } from "../core/errors.ts";
+import type { NdjsonSettings } from "../settings/types.ts";
+import type { Outcome, Sink } from "./sink.ts";
+
+/** Bytes that are read at the end of a file to find its last whole line. */
+const TAIL = 2 ** 20;
+
+export class NdjsonSink implements Sink {
+  readonly name: string;
+  /** One line after the other. */
+  readonly inFlight = 1;
+  readonly #path: string;
+  #file: FileHandle | null = null;
+  /** Bytes of whole lines. */
+  #bytes = 0;
+
+  constructor({ name, path }: NdjsonSettings) {
+    this.name = name;
+    this.#path = path;
+  }
+
+  async send(packet: Uint8Array): Promise<Outcome> {
+    let line: Buffer;
+    try {
+      line = Buffer.from(`${lineOf(packet)}\n`);
+    } catch (error) {
+      return { kind: "refused", reason: messageOf(error) };
+    }
+    try {
+      this.#file ??= await this.#open();
+      let written = 0;
+      while (written < line.length) {
+        const { bytesWritten } = await this.#file.write(line, written, line.length - written, this.#bytes + written);
+        written += bytesWritten;
+      }
+      this.#bytes += line.length;
+      return { kind: "stored" };
+    } catch (error) {
+      // The next try writes over what is half-written.
+      return { kind: "later", reason: messageOf(error) };
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.datasync().catch(() => undefined);
+    await this.#file?.close();
+  }
+
+  /** Opens the file, and cuts off a line that was half-written when a process was killed. */
+  async #open(): Promise<FileHandle> {
+    await (await open(this.#path, "a")).close();
+    const file = await open(this.#path, "r+");
+    try {
+      this.#bytes = await endOfLines(file);
+      await file.truncate(this.#bytes);
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+}
+
+/** Returns the position behind the last line end. */
+async function endOfLines(file: FileHandle): Promise<number> {
+  for (let end = (await file.stat()).size; end > 0;) {
+    const from = Math.max(0, end - TAIL);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(end - from), 0, end - from, from);
+    const last = buffer.subarray(0, bytesRead).lastIndexOf(10);
+    if (last >= 0) return from + last + 1;
+    end = from;
+  }
+  return 0;
+}
+
+/** Returns a packet as a structured CloudEvent on one line. Tensors of a raw packet stand in base64. */
+function lineOf(packet: Uint8Array): string {
+  const { kind, config, id, source, subject, time, sequence, traceparent } = fromPacket(packet);
+  if (kind === "detection") return Buffer.from(packet).toString("utf8").trimEnd();
+  const headers = packetHeaders(packet);
+  return JSON.stringify({
+    specversion: "1.0",
+    type: headers["ce-type"],
+    ...{ id, source },
+    ...(subject !== null && { subject }),
+    ...(time !== null && { time }),
+    ...(sequence !== null && { sequence: String(sequence).padStart(16, "0") }),
+    ...(traceparent !== null && { traceparent }),
+    ...(config !== null && { config }),
+    datacontenttype: headers["content-type"],
+    data_base64: Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength).toString("base64"),
+  });
+}

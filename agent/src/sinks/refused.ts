@@ -1,0 +1,38 @@
+/** Packets that a receiver refused for good: kept for a look, up to a cap. */
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sha256 } from "../core/ids.ts";
+
+export class RefusedFolder {
+  readonly #folder: string;
+  readonly #maxBytes: number;
+
+  constructor(state: string, maxBytes: number) {
+    this.#folder = join(state, "refused");
+    this.#maxBytes = maxBytes;
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** Keeps a packet and why it was refused. The oldest ones go. File names are hashes: ids never become paths. */
+  keep(packet: Uint8Array, sink: string, reason: string): void {
+    if (packet.length > this.#maxBytes) return;
+    const path = join(this.#folder, sha256(sink, packet));
+    writeFileSync(`${path}.packet`, packet);
+    writeFileSync(`${path}.json`, JSON.stringify({ sink, reason, time: new Date().toISOString() }));
+    this.#makeRoom();
+  }
+
+  #makeRoom(): void {
+    const files = readdirSync(this.#folder).map((name) => {
+      const { size, mtimeMs } = statSync(join(this.#folder, name));
+      return { name, size, time: mtimeMs };
+    });
+    files.sort((a, b) => a.time - b.time);
+    let bytes = files.reduce((sum, { size }) => sum + size, 0);
+    for (const { name, size } of files) {
+      if (bytes <= this.#maxBytes) return;
+      rmSync(join(this.#folder, name), { force: true });
+      bytes -= size;
+    }
+  }
+}

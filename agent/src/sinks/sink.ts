@@ -1,0 +1,43 @@
+/** Where packets go. */
+import type { ConfigRecord } from "../network/plan.ts";
+
+/** What became of a packet. */
+export type Outcome =
+  /** The receiver has it. */
+  | { readonly kind: "stored"; readonly isDuplicate?: boolean }
+  /** The receiver never takes it. */
+  | { readonly kind: "refused"; readonly reason: string }
+  /** The receiver is away, busy or full: the packet stays in the spool. */
+  | { readonly kind: "later"; readonly reason: string; readonly milliseconds?: number };
+
+/** A picture for the live page. */
+export interface Preview {
+  readonly jpeg: Uint8Array;
+  readonly source: string;
+  readonly subject: string;
+  readonly id: string;
+  readonly time: string;
+}
+
+export interface Sink {
+  readonly name: string;
+  /** Packets on their way at a time. */
+  readonly inFlight: number;
+  /** Sends one packet. Never rejects: what goes wrong is an outcome. */
+  send(packet: Uint8Array, signal: AbortSignal): Promise<Outcome>;
+  /** Sends a picture, if the receiver takes some. It is not tried again. */
+  preview?(preview: Preview): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Finds a config by the hash that a packet names. */
+export type FindConfig = (hash: string) => ConfigRecord | null;
+
+/** Returns a preview's CloudEvents attributes as headers, escaped as the HTTP binding says. */
+export function previewHeaders({ source, subject, id, time }: Preview): Record<string, string> {
+  const attributes = { specversion: "1.0", type: "boxwright.preview.v1", source, subject, id, time };
+  const headers: Record<string, string> = { "content-type": "image/jpeg" };
+  for (const [name, value] of Object.entries(attributes))
+    headers[`ce-${name}`] = value.replace(/[^!#$&-~]+/gu, encodeURIComponent);
+  return headers;
+}

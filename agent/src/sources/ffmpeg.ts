@@ -1,0 +1,110 @@
+/** ffmpeg as a child process: a video, an RTSP stream or a V4L2 device becomes frames on a pipe. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { withoutSecrets } from "../core/errors.ts";
+import type { RtspSettings, V4l2Settings, VideoSettings } from "../settings/types.ts";
+import { type PpmFrame, PpmReader } from "./ppm.ts";
+
+/** Largest frame in pixels: 16K. */
+const MOST_PIXELS = 140e6;
+/** Milliseconds that ffmpeg has to end by itself. */
+const GRACE = 2000;
+
+/** Returns the arguments of ffmpeg. They are a list: no shell reads them. */
+export function argumentsFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
+  const { fps } = settings;
+  return [
+    ...["-nostdin", "-hide_banner", "-loglevel", "error"],
+    ...inputFor(settings),
+    ...["-map", "0:v:0", "-an", "-sn", "-dn"],
+    // Without a rate, each frame of the input goes out once.
+    ...(fps === null ? ["-vsync", "passthrough"] : ["-vf", `fps=${fps}`]),
+    ...["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"],
+  ];
+}
+
+function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
+  // A file may name other files or addresses: only files are opened.
+  if (settings.kind === "video") return ["-protocol_whitelist", "file", "-i", `file:${settings.path}`];
+  if (settings.kind === "rtsp") {
+    const url = settings.url.replace(/^rtsps?:/, (scheme) => scheme.toLowerCase());
+    return ["-rtsp_transport", "tcp", "-timeout", "10000000", "-i", url];
+  }
+  const { size, fps, path } = settings;
+  return [
+    ...["-f", "v4l2"],
+    ...(size ? ["-video_size", size.join("x")] : []),
+    ...(fps === null ? [] : ["-framerate", String(fps)]),
+    ...["-i", path],
+  ];
+}
+
+/** How a run of ffmpeg ended. */
+export interface FfmpegEnd {
+  readonly code: number | null;
+  /** The last lines that it wrote, without user and password of addresses. */
+  readonly message: string;
+}
+
+/** A run of ffmpeg. */
+export class Ffmpeg {
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<FfmpegEnd>;
+  readonly #child: ChildProcess;
+  #message = "";
+
+  /** @param onFrame is called for each frame; what it throws ends the run */
+  constructor(args: readonly string[], onFrame: (frame: PpmFrame) => void, command = "ffmpeg") {
+    // A group of its own, so that all of it can be ended.
+    this.#child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const reader = new PpmReader(MOST_PIXELS, onFrame);
+    this.#child.stdout!.on("data", (chunk: Buffer) => {
+      try {
+        reader.push(chunk);
+      } catch (error) {
+        this.#note(String(error));
+        this.#kill("SIGKILL");
+      }
+    });
+    this.#child.stderr!.on("data", (chunk: Buffer) => this.#note(chunk.toString("utf8")));
+    this.ended = new Promise((resolve) => {
+      const end = (code: number | null): void => resolve({ code, message: withoutSecrets(this.#message.trim()) });
+      this.#child.on("error", (error) => {
+        this.#note(`${command} cannot be started: ${error.message}`);
+        end(null);
+      });
+      this.#child.on("close", end);
+    });
+  }
+
+  /** Stops reading: ffmpeg waits as soon as the pipe is full. */
+  pause(): void {
+    this.#child.stdout!.pause();
+  }
+
+  resume(): void {
+    this.#child.stdout!.resume();
+  }
+
+  /** Ends the process and what it started. */
+  async close(): Promise<void> {
+    this.#kill("SIGTERM");
+    const timer = setTimeout(() => this.#kill("SIGKILL"), GRACE);
+    this.resume();
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  #note(text: string): void {
+    this.#message = `${this.#message}${text}`.slice(-2000);
+  }
+
+  #kill(signal: NodeJS.Signals): void {
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // It has ended in the meantime.
+    }
+  }
+}

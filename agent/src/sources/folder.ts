@@ -1,0 +1,142 @@
+/** Photos of a folder, in the order of their names. A watched folder goes on with photos that come later. */
+import { type Dirent } from "node:fs";
+import { readFile, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { messageOf } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import { wait } from "../core/wait.ts";
+import { Journal } from "./journal.ts";
+import { readPicture } from "./picture.ts";
+import { type Source, type SourceFrame, newStats } from "./source.ts";
+
+const PHOTO = /\.(jpe?g|png|webp)$/i;
+/** Largest file. */
+const MOST_BYTES = 256 * 2 ** 20;
+
+/** The year 10000, in milliseconds. */
+const LAST_TIME = Date.UTC(10_000, 0);
+
+/** A photo that was found. */
+interface Photo {
+  readonly path: string;
+  /** Hash of name, size and time: a photo that is replaced is another one. */
+  readonly key: string;
+  readonly time: Date;
+}
+
+export interface FolderOptions {
+  readonly camera: string;
+  /** A folder, or one photo. */
+  readonly path: string;
+  readonly isWatched: boolean;
+  /** Milliseconds between two looks at a watched folder. */
+  readonly every?: number;
+}
+
+export class FolderSource implements Source {
+  readonly camera: string;
+  readonly stats = newStats();
+  problem: string | null = null;
+  readonly #options: FolderOptions;
+  readonly #journal: Journal;
+  readonly #log: Logger;
+  #waiting: Photo[] = [];
+  /** Photos that were handed out or are unreadable, in this process. */
+  readonly #taken = new Set<string>();
+  /** Photos of the last look: a photo that is still being written has another key at the next. */
+  #before = new Set<string>();
+  #isListed = false;
+
+  constructor(options: FolderOptions, state: string, log: Logger) {
+    this.camera = options.camera;
+    this.#options = options;
+    this.#journal = new Journal(state, options.camera);
+    this.#log = log;
+  }
+
+  async next(signal: AbortSignal): Promise<SourceFrame | null> {
+    while (!signal.aborted) {
+      const photo = this.#waiting.shift();
+      if (photo) {
+        const frame = await this.#read(photo);
+        if (frame) return frame;
+      } else if (!this.#isListed) {
+        await this.#list();
+      } else if (this.#options.isWatched) {
+        await wait(this.#options.every ?? 1000, signal);
+        this.#isListed = false;
+      } else {
+        return null;
+      }
+    }
+    return null;
+  }
+
+  /** Forgets what is done: the next run of a folder that is not watched begins anew. */
+  finish(): void {
+    if (!this.#options.isWatched) this.#journal.clear();
+  }
+
+  close(): Promise<void> {
+    this.#journal.close();
+    return Promise.resolve();
+  }
+
+  async #list(): Promise<void> {
+    this.#isListed = true;
+    try {
+      const photos = await findPhotos(this.#options);
+      const keys = new Set(photos.map(({ key }) => key));
+      this.#journal.keepOnly(keys);
+      for (const key of this.#taken) if (!keys.has(key)) this.#taken.delete(key);
+      this.#waiting = photos.filter(({ key }) => this.#isNew(key));
+      this.#before = keys;
+      this.problem = null;
+    } catch (error) {
+      this.problem = `${this.#options.path} cannot be read: ${messageOf(error)}`;
+      if (!this.#options.isWatched) throw error;
+    }
+  }
+
+  #isNew(key: string): boolean {
+    if (this.#taken.has(key) || this.#journal.has(key)) return false;
+    return !this.#options.isWatched || this.#before.has(key);
+  }
+
+  async #read({ path, key, time }: Photo): Promise<SourceFrame | null> {
+    this.#taken.add(key);
+    try {
+      const image = await readPicture(await readFile(path));
+      return { image, time, id: key, done: () => this.#journal.add(key) };
+    } catch (error) {
+      this.stats.unreadable++;
+      this.#log.warn({ camera: this.camera, path }, `photo left out: ${messageOf(error)}`);
+      return null;
+    }
+  }
+}
+
+/** Returns the photos of a folder and the folders in it, or the one photo that the path names. */
+async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
+  const whole = await stat(path);
+  if (whole.isFile()) return [photoOf(camera, path, whole)].filter((photo) => photo !== null);
+  const entries: Dirent[] = await readdir(path, { recursive: true, withFileTypes: true });
+  const photos: Photo[] = [];
+  for (const entry of entries) {
+    if (!entry.isFile() || !PHOTO.test(entry.name)) continue;
+    const file = join(entry.parentPath, entry.name);
+    // A photo may be gone since the list was made.
+    const found = await stat(file).catch(() => null);
+    const photo = found && photoOf(`${camera}\n${file.slice(path.length)}`, file, found);
+    if (photo) photos.push(photo);
+  }
+  return photos.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function photoOf(name: string, path: string, { size, mtimeMs, mtime }: import("node:fs").Stats): Photo | null {
+  if (size === 0 || size > MOST_BYTES) return null;
+  // Archives may set times to 0, and clocks may be anywhere: a packet takes times from 1970 to 9999.
+  const time = mtimeMs >= 1 && mtimeMs < LAST_TIME ? mtime : new Date(1);
+  return { path, key: sha256(`${name}\n${size}\n${mtimeMs}`).slice(0, 32), time };
+}

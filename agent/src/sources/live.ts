@@ -1,0 +1,103 @@
+/** A camera: frames come when they come. If the network is slow, the oldest frame gives way. */
+import type { Logger } from "pino";
+import { ulid } from "../core/ids.ts";
+import { Backoff, Bell, wait } from "../core/wait.ts";
+import { Ffmpeg } from "./ffmpeg.ts";
+import { type Source, type SourceFrame, newStats } from "./source.ts";
+
+/** Frames that wait for the network. */
+const QUEUE = 2;
+
+export interface LiveOptions {
+  readonly camera: string;
+  readonly args: readonly string[];
+  /** The program; "ffmpeg" by default. */
+  readonly command?: string;
+  /** Milliseconds without a frame after which ffmpeg is started anew. */
+  readonly stall?: number;
+  /** Milliseconds to wait after the first failure. */
+  readonly firstWait?: number;
+}
+
+export class LiveSource implements Source {
+  readonly camera: string;
+  readonly stats = newStats();
+  problem: string | null = "no frame yet";
+  readonly #options: LiveOptions;
+  readonly #log: Logger;
+  readonly #queue: SourceFrame[] = [];
+  readonly #arrived = new Bell();
+  readonly #end = new AbortController();
+  readonly #running: Promise<void>;
+  /** Names the boot: frames of two starts never share an id. */
+  readonly #boot = ulid();
+  #count = 0;
+  #ffmpeg: Ffmpeg | null = null;
+  #lastFrame = 0;
+
+  constructor(options: LiveOptions, log: Logger) {
+    this.camera = options.camera;
+    this.#options = options;
+    this.#log = log;
+    this.#running = this.#run();
+  }
+
+  async next(signal: AbortSignal): Promise<SourceFrame | null> {
+    while (!signal.aborted && !this.#end.signal.aborted) {
+      const frame = this.#queue.shift();
+      if (frame) return frame;
+      await this.#arrived.heard(signal);
+    }
+    return null;
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    this.#arrived.ring();
+    await this.#ffmpeg?.close();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const backoff = new Backoff(this.#options.firstWait ?? 500);
+    const { signal } = this.#end;
+    while (!signal.aborted) {
+      const before = this.#count;
+      this.#lastFrame = performance.now();
+      this.#ffmpeg = new Ffmpeg(this.#options.args, (frame) => this.#take(frame), this.#options.command);
+      const watchdog = this.#watchStall(this.#ffmpeg);
+      const { code, message } = await this.#ffmpeg.ended;
+      clearInterval(watchdog);
+      if (signal.aborted) return;
+      if (this.#count > before) backoff.reset();
+      this.problem = message || `ffmpeg ended (${code ?? "killed"}) without a message`;
+      this.#log.warn({ camera: this.camera }, `camera lost: ${this.problem}`);
+      await wait(backoff.next(), signal);
+      this.stats.restarts++;
+    }
+  }
+
+  #watchStall(ffmpeg: Ffmpeg): NodeJS.Timeout {
+    const stall = this.#options.stall ?? 15_000;
+    return setInterval(() => {
+      if (performance.now() - this.#lastFrame > stall) void ffmpeg.close();
+    }, stall / 4).unref();
+  }
+
+  /** Takes a frame. Its time is that of its last byte: cameras state none that is sure. */
+  #take({ data, width, height }: { data: Uint8Array; width: number; height: number }): void {
+    this.#lastFrame = performance.now();
+    this.problem = null;
+    this.#queue.push({
+      image: { data, width, height, format: "rgb" },
+      time: new Date(),
+      id: `${this.#boot}-${String(this.#count++).padStart(10, "0")}`,
+      done: () => undefined,
+    });
+    if (this.#queue.length > QUEUE) {
+      this.#queue.shift();
+      this.stats.dropped++;
+    }
+    this.#arrived.ring();
+  }
+}

@@ -1,0 +1,27 @@
+/** Opens the source that settings name. */
+import type { Logger } from "pino";
+import type { SourceSettings } from "../settings/types.ts";
+import { argumentsFor } from "./ffmpeg.ts";
+import { FolderSource } from "./folder.ts";
+import { LiveSource } from "./live.ts";
+import type { Source } from "./source.ts";
+import { VideoSource } from "./video.ts";
+
+/** A source, and for recorded ones what to do when all of it is delivered. */
+export type OpenSource = Source & { finish?(): void };
+
+/** @param state folder in which recorded sources keep how far they are */
+export function openSource(settings: SourceSettings, state: string, log: Logger): OpenSource {
+  const { camera } = settings;
+  switch (settings.kind) {
+    case "folder":
+      return new FolderSource({ camera, path: settings.path, isWatched: settings.watch }, state, log);
+    case "image":
+      return new FolderSource({ camera, path: settings.path, isWatched: false }, state, log);
+    case "video":
+      return new VideoSource(settings, state, log);
+    case "rtsp":
+    case "v4l2":
+      return new LiveSource({ camera, args: argumentsFor(settings) }, log);
+  }
+}

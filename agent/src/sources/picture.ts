@@ -1,0 +1,39 @@
+/** Pixels of a photo, and JPEGs of pixels. */
+import type { ImageInput } from "boxwright";
+import sharp, { type Sharp } from "sharp";
+
+/** Largest photo, in pixels: a small file can hold a picture that fills the memory. */
+const MOST_PIXELS = 100e6;
+
+/**
+ * Reads a JPEG, PNG or WebP. A photo that a camera stored on its side stands upright.
+ * @throws Error if the bytes are no such picture, or it has too many pixels
+ */
+export async function readPicture(bytes: Uint8Array): Promise<ImageInput> {
+  // The library reads more formats. SVG is one of them, and it is a program.
+  if (!isPhoto(bytes)) throw new Error("got bytes that are none of them, expected JPEG, PNG or WebP");
+  const picture = sharp(bytes, { limitInputPixels: MOST_PIXELS });
+  const { width, height } = await picture.metadata();
+  if (width * height > MOST_PIXELS)
+    throw new Error(`got ${width} x ${height} pixels, expected at most ${MOST_PIXELS / 1e6} million`);
+  const { data, info } = await rgb(picture.rotate()).toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height, format: "rgb" };
+}
+
+/** True if the bytes begin as a JPEG, PNG or WebP does. */
+function isPhoto(bytes: Uint8Array): boolean {
+  const first = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
+  return /^\xff\xd8\xff|^\x89PNG\r\n|^RIFF[^]{4}WEBP/.test(first);
+}
+
+const rgb = (picture: Sharp): Sharp => picture.flatten({ background: "#727272" }).toColourspace("srgb").raw();
+
+/** Returns a picture as a JPEG of at most that width. */
+export async function writePreview(image: ImageInput, width: number): Promise<Uint8Array> {
+  const { data } = image;
+  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  return sharp(bytes, { raw: { width: image.width, height: image.height, channels: 3 } })
+    .resize({ width, withoutEnlargement: true })
+    .jpeg({ quality: 70 })
+    .toBuffer();
+}

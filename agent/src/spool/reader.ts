@@ -1,0 +1,89 @@
+/** The packets of a spool, in order, for one sink. */
+import type { Bell } from "../core/wait.ts";
+import type { Cursor } from "./cursor.ts";
+import type { Segment, Spooled } from "./segment.ts";
+
+export class Reader {
+  readonly cursor: Cursor;
+  readonly #segments: readonly Segment[];
+  readonly #written: Bell;
+  readonly #stats: { damaged: number };
+  readonly #collect: () => void;
+  /** Index of the packet to read next. */
+  #next: number;
+  /** The file and the position of that packet, if they are known. */
+  #place: { readonly segment: Segment; readonly at: number } | null = null;
+  /** Packets behind the cursor that are acknowledged already. */
+  readonly #early = new Set<number>();
+
+  constructor(
+    cursor: Cursor,
+    segments: readonly Segment[],
+    written: Bell,
+    stats: { damaged: number },
+    collect: () => void,
+  ) {
+    this.cursor = cursor;
+    this.#segments = segments;
+    this.#written = written;
+    this.#stats = stats;
+    this.#collect = collect;
+    this.#next = cursor.index;
+  }
+
+  /** Waits for the next packet. Returns null when the signal ends the wait. */
+  async next(signal: AbortSignal): Promise<Spooled | null> {
+    while (!signal.aborted) {
+      const packet = this.#read();
+      if (packet) return packet;
+      await this.#written.heard(signal);
+    }
+    return null;
+  }
+
+  /** True if the cursor is past a packet: it was acknowledged or dropped. */
+  isBehind(index: number): boolean {
+    return index < this.cursor.index;
+  }
+
+  /** Notes that a packet is at its receiver. The cursor moves past packets without a gap. */
+  acknowledge(index: number): void {
+    if (index < this.cursor.index) return;
+    this.#early.add(index);
+    let next = this.cursor.index;
+    while (this.#early.delete(next)) next++;
+    if (next === this.cursor.index) return;
+    this.cursor.move(next);
+    this.#collect();
+  }
+
+  /** Goes past packets that are dropped. */
+  skipTo(index: number): void {
+    if (this.#next < index) {
+      this.#next = index;
+      this.#place = null;
+    }
+    if (this.cursor.index >= index) return;
+    let next = index;
+    while (this.#early.delete(next)) next++;
+    for (const early of this.#early) if (early < next) this.#early.delete(early);
+    this.cursor.move(next);
+  }
+
+  #read(): Spooled | null {
+    for (;;) {
+      const segment = this.#segments.find(({ next }) => this.#next < next);
+      if (!segment) return null;
+      const at = this.#place?.segment === segment ? this.#place.at : segment.positionOf(this.#next);
+      const record = segment.read(at);
+      this.#place = { segment, at: record.end };
+      if (record.bytes) {
+        this.#next = record.index + 1;
+        return { index: record.index, bytes: record.bytes };
+      }
+      // Damaged packets count as delivered, or they would hold up the others for good.
+      this.#stats.damaged++;
+      for (const last = record.index; this.#next <= last;) this.acknowledge(this.#next++);
+    }
+  }
+}

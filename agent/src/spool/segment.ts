@@ -1,0 +1,123 @@
+/** A file of packets, one behind the other. Only the last file of a spool grows. */
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { type Disk, readAt } from "./disk.ts";
+import { HEADER_BYTES, type RecordHeader, isWhole, readHeader, writeHeader } from "./record.ts";
+
+/** A packet as it was read from the spool. */
+export interface Spooled {
+  readonly index: number;
+  readonly bytes: Uint8Array;
+}
+
+/** A record of a file. */
+export interface SpoolRecord {
+  readonly index: number;
+  /** Null: the bytes are not those that were written. */
+  readonly bytes: Uint8Array | null;
+  /** Position behind the record. */
+  readonly end: number;
+}
+
+/** Name of the segment that begins with a packet. */
+export const segmentName = (first: number): string => `${String(first).padStart(16, "0")}.seg`;
+
+export class Segment {
+  /** Index of the first packet. */
+  readonly first: number;
+  readonly path: string;
+  /** Index behind the last packet. */
+  next: number;
+  /** Bytes of whole records. */
+  bytes = 0;
+  readonly #disk: Disk;
+  readonly #file: number;
+
+  private constructor(folder: string, first: number, file: number, disk: Disk) {
+    this.first = first;
+    this.next = first;
+    this.path = join(folder, segmentName(first));
+    this.#file = file;
+    this.#disk = disk;
+  }
+
+  static create(folder: string, first: number, disk: Disk): Segment {
+    return new Segment(folder, first, disk.create(join(folder, segmentName(first))), disk);
+  }
+
+  /**
+   * Opens a file that is there. Walks its headers up to the first that is none.
+   * @param isLast true for the file that grew: its last record may be half-written, and is cut off
+   * @returns the segment, and the bytes behind its last whole record
+   */
+  static open(folder: string, first: number, isLast: boolean, disk: Disk): { segment: Segment; rest: number } {
+    const file = openSync(join(folder, segmentName(first)), "r+");
+    const segment = new Segment(folder, first, file, disk);
+    const size = fstatSync(file).size;
+    for (;;) {
+      const header = readHeader(readAt(file, segment.bytes, HEADER_BYTES));
+      if (!header || header.index !== segment.next) break;
+      const end = segment.bytes + HEADER_BYTES + header.length;
+      if (end > size || (isLast && !segment.#holds(segment.bytes, header))) break;
+      segment.bytes = end;
+      segment.next++;
+    }
+    const rest = size - segment.bytes;
+    if (isLast && rest > 0) disk.truncate(file, segment.bytes);
+    return { segment, rest };
+  }
+
+  #holds(at: number, header: RecordHeader): boolean {
+    return isWhole(readAt(this.#file, at + HEADER_BYTES, header.length), header);
+  }
+
+  /**
+   * Appends a packet.
+   * @throws what the disk throws; then the file is as before
+   */
+  append(packet: Uint8Array): void {
+    try {
+      this.#disk.write(this.#file, writeHeader(packet, this.next), this.bytes);
+      this.#disk.write(this.#file, packet, this.bytes + HEADER_BYTES);
+    } catch (error) {
+      // A half-written record gives its room back at once.
+      this.#disk.truncate(this.#file, this.bytes);
+      throw error;
+    }
+    this.bytes += HEADER_BYTES + packet.length;
+    this.next++;
+  }
+
+  /** Reads the record at a position. If its header is damaged, it stands for all up to the end of the file. */
+  read(at: number): SpoolRecord {
+    const header = readHeader(readAt(this.#file, at, HEADER_BYTES));
+    if (!header) return { index: this.next - 1, bytes: null, end: this.bytes };
+    const bytes = readAt(this.#file, at + HEADER_BYTES, header.length);
+    const end = at + HEADER_BYTES + header.length;
+    return { index: header.index, bytes: isWhole(bytes, header) ? bytes : null, end };
+  }
+
+  /** Returns the position of a packet. */
+  positionOf(index: number): number {
+    let at = 0;
+    for (let i = this.first; i < index && at < this.bytes; i++) {
+      const header = readHeader(readAt(this.#file, at, HEADER_BYTES));
+      if (!header) return this.bytes;
+      at += HEADER_BYTES + header.length;
+    }
+    return at;
+  }
+
+  sync(): void {
+    this.#disk.sync(this.#file);
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  remove(): void {
+    this.close();
+    this.#disk.remove(this.path);
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * Packets on disk until every sink has acknowledged them. A packet is written before anything sends it. Files hold the
+ * packets in order; a file goes when each sink is past it.
+ */
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import { Bell, wait } from "../core/wait.ts";
+import type { SpoolSettings } from "../settings/types.ts";
+import { Cursor } from "./cursor.ts";
+import { type Disk, realDisk, syncFolder } from "./disk.ts";
+import { Reader } from "./reader.ts";
+import { HEADER_BYTES } from "./record.ts";
+import { Segment } from "./segment.ts";
+
+/** A file is closed at this part of the cap. It is the least that `drop-oldest` drops. */
+const SEGMENTS = 16;
+const MOST_SEGMENT_BYTES = 2 ** 24;
+/** Milliseconds between two tries to write to a disk that is full. */
+const RETRY = 1000;
+
+/** Counts of a spool, kept up to date in place. */
+export interface SpoolStats {
+  /** Packets written. */
+  written: number;
+  /** Packets lost, by reason: "cap", "disk" (full or broken), "too large" (one packet above the cap). */
+  readonly dropped: { cap: number; disk: number; "too large": number };
+  /** Packets, or ends of files, whose bytes were not those that were written. */
+  damaged: number;
+}
+
+export class Spool {
+  readonly stats: SpoolStats = { written: 0, dropped: { cap: 0, disk: 0, "too large": 0 }, damaged: 0 };
+  /** What the disk said when the last packet could not be written. Null: it was written. */
+  diskProblem: string | null = null;
+  /** True while packets wait for room. */
+  isBlocked = false;
+  readonly #folder: string;
+  readonly #settings: SpoolSettings;
+  readonly #disk: Disk;
+  readonly #segments: Segment[] = [];
+  readonly #readers = new Map<string, Reader>();
+  /** Rings when a packet was written. */
+  readonly #written = new Bell();
+  /** Rings when a packet was acknowledged, or a file went. */
+  readonly #freed = new Bell();
+  readonly #timer: NodeJS.Timeout | null;
+  #isDirty = false;
+
+  /**
+   * Opens a spool, and creates its folder.
+   * @param sinks names of those who read it
+   */
+  constructor(folder: string, sinks: readonly string[], settings: SpoolSettings, disk: Disk = realDisk) {
+    this.#folder = folder;
+    this.#settings = settings;
+    this.#disk = disk;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#openSegments();
+    for (const name of sinks) {
+      const cursor = new Cursor(join(folder, `${sha256(name).slice(0, 16)}.cursor`), disk);
+      const { first } = this.#segments[0]!;
+      const { next } = this.#segments.at(-1)!;
+      // A new sink begins with what is there. After a crash of the machine a cursor may be ahead of the packets.
+      if (cursor.index < first || cursor.index > next) cursor.move(cursor.index > next ? next : first);
+      this.#readers.set(name, new Reader(cursor, this.#segments, this.#written, this.stats, () => this.#collect()));
+    }
+    this.#collect();
+    this.#timer = settings.fsync === "second" ? setInterval(() => this.#sync(), 1000).unref() : null;
+  }
+
+  /** Bytes of files. */
+  get bytes(): number {
+    return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Packets that at least one sink has not acknowledged. */
+  get waiting(): number {
+    return this.#segments.at(-1)!.next - this.#firstNeeded();
+  }
+
+  /** Returns the packets for one sink. */
+  reader(sink: string): Reader {
+    return this.#readers.get(sink)!;
+  }
+
+  /**
+   * Writes a packet. By the policy "block" it waits while there is no room.
+   * @returns true if the packet is on disk, false if it was dropped and counted, or the signal ended the wait
+   */
+  async append(packet: Uint8Array, signal?: AbortSignal): Promise<boolean> {
+    const size = packet.length + HEADER_BYTES;
+    if (size > this.#settings.maxBytes) {
+      this.stats.dropped["too large"]++;
+      return false;
+    }
+    try {
+      while (!signal?.aborted) {
+        if (!this.#makeRoom(size)) {
+          this.isBlocked = true;
+          await this.#freed.heard(signal, RETRY);
+        } else if (this.#tryWrite(packet)) {
+          return true;
+        } else if (this.#settings.policy === "drop-oldest") {
+          if (this.#dropOldest("disk")) continue;
+          this.stats.dropped.disk++;
+          return false;
+        } else {
+          this.isBlocked = true;
+          await wait(RETRY, signal);
+          // The file that grows may hold the room that is needed.
+          this.#collect(true);
+        }
+      }
+      return false;
+    } finally {
+      this.isBlocked = false;
+    }
+  }
+
+  /** Waits until each sink has acknowledged every packet. */
+  async drained(signal?: AbortSignal): Promise<void> {
+    while (this.waiting > 0 && !signal?.aborted) await this.#freed.heard(signal, RETRY);
+  }
+
+  close(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    if (this.#settings.fsync !== "never") this.#sync();
+    for (const reader of this.#readers.values()) reader.cursor.close();
+    for (const segment of this.#segments) segment.close();
+  }
+
+  #openSegments(): void {
+    const firsts = readdirSync(this.#folder)
+      .filter((name) => /^\d{16}\.seg$/.test(name))
+      .map((name) => Number(name.slice(0, 16)))
+      .sort((a, b) => a - b);
+    firsts.forEach((first, i) => {
+      const { segment, rest } = Segment.open(this.#folder, first, i === firsts.length - 1, this.#disk);
+      if (rest > 0) this.stats.damaged++;
+      // Indexes of packets whose headers are gone: the next file says how many there were.
+      segment.next = firsts[i + 1] ?? segment.next;
+      this.#segments.push(segment);
+    });
+    if (this.#segments.length === 0) this.#segments.push(Segment.create(this.#folder, 0, this.#disk));
+  }
+
+  /** Makes room under the cap. Returns false if packets would have to go that the policy keeps. */
+  #makeRoom(size: number): boolean {
+    if (this.bytes + size > this.#settings.maxBytes) this.#collect(true);
+    while (this.bytes + size > this.#settings.maxBytes)
+      if (this.#settings.policy === "block" || !this.#dropOldest("cap")) return false;
+    return true;
+  }
+
+  /** Writes a packet. Returns false if the disk did not take it. */
+  #tryWrite(packet: Uint8Array): boolean {
+    try {
+      let last = this.#segments.at(-1)!;
+      const most = Math.min(this.#settings.maxBytes / SEGMENTS, MOST_SEGMENT_BYTES);
+      if (last.bytes > 0 && last.bytes + packet.length > most) last = this.#startSegment();
+      last.append(packet);
+      if (this.#settings.fsync === "each") last.sync();
+    } catch (error) {
+      this.diskProblem = messageOf(error);
+      return false;
+    }
+    this.diskProblem = null;
+    this.#isDirty = true;
+    this.stats.written++;
+    this.#written.ring();
+    return true;
+  }
+
+  #startSegment(): Segment {
+    const segment = Segment.create(this.#folder, this.#segments.at(-1)!.next, this.#disk);
+    this.#segments.push(segment);
+    if (this.#settings.fsync === "each") syncFolder(this.#folder);
+    return segment;
+  }
+
+  /** Starts a file. Returns false if the disk has no room for one. */
+  #tryStart(): boolean {
+    try {
+      this.#startSegment();
+      return true;
+    } catch (error) {
+      this.diskProblem = messageOf(error);
+      return false;
+    }
+  }
+
+  /** Index of the first packet that some sink has not acknowledged. */
+  #firstNeeded(): number {
+    const { next } = this.#segments.at(-1)!;
+    return Math.min(next, ...[...this.#readers.values()].map(({ cursor }) => cursor.index));
+  }
+
+  /**
+   * Removes the files that each sink is past.
+   * @param isLastToo closes the file that grows, if all of it is acknowledged
+   */
+  #collect(isLastToo = false): void {
+    const needed = this.#firstNeeded();
+    const last = this.#segments.at(-1)!;
+    if (isLastToo && last.bytes > 0 && last.next <= needed) this.#tryStart();
+    while (this.#segments.length > 1 && this.#segments[0]!.next <= needed) this.#segments.shift()!.remove();
+    this.#freed.ring();
+  }
+
+  /** Drops the oldest file, whoever still needs it. Returns false if there is none but the one that grows. */
+  #dropOldest(reason: "cap" | "disk"): boolean {
+    const oldest = this.#segments[0]!;
+    if (this.#segments.length === 1) {
+      if (oldest.bytes === 0 || !this.#tryStart()) return false;
+    }
+    this.stats.dropped[reason] += oldest.next - Math.max(oldest.first, Math.min(oldest.next, this.#firstNeeded()));
+    for (const reader of this.#readers.values()) reader.skipTo(oldest.next);
+    this.#segments.shift()!.remove();
+    this.#freed.ring();
+    return true;
+  }
+
+  #sync(): void {
+    if (!this.#isDirty) return;
+    this.#isDirty = false;
+    try {
+      this.#segments.at(-1)!.sync();
+      for (const { cursor } of this.#readers.values()) cursor.sync();
+    } catch (error) {
+      this.diskProblem = messageOf(error);
+    }
+  }
+}

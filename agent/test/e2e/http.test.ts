@@ -1,0 +1,197 @@
+/** The agent as a process, and a host that fails, waits, dies. */
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createDecoderSync } from "boxwright";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { CONFIG, MODEL, modelWithoutMetadata } from "../support/echo.ts";
+import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { FakeHost } from "../support/host.ts";
+import { startProcess, until, writeSettings } from "../support/process.ts";
+
+interface Setup {
+  readonly folder: string;
+  readonly photos: string;
+  readonly host: FakeHost;
+  readonly settings: Record<string, unknown>;
+}
+
+async function setUp(count: number, config: object | null = CONFIG): Promise<Setup> {
+  const folder = temporaryFolder();
+  const photos = join(folder, "photos");
+  mkdirSync(photos);
+  await writePhotos(photos, count);
+  const host = await new FakeHost().start();
+  onTestFinished(() => host.stop());
+  if (config) writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+  const settings = {
+    device: "/devices/7",
+    state: "state",
+    network: { model: MODEL, ...(config && { config: "config.json" }) },
+    sources: [{ kind: "folder", camera: "front door", path: "photos" }],
+    sinks: [{ kind: "http", url: host.url }],
+    log: "warn",
+  };
+  return { folder, photos, host, settings };
+}
+
+const leftEdges = (host: FakeHost): number[] =>
+  [...host.stored.values()].map((packet) => Math.round(packet.detections![0]!.x_min * 255)).sort((a, b) => a - b);
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+
+describe("a folder of photos over HTTP", () => {
+  it("sends detections, each photo once", async () => {
+    const { folder, host, settings } = await setUp(40);
+    const { code, text } = await startProcess([writeSettings(folder, settings)]).ended;
+    expect(text).toContain("40 frames sent, 0 failed, 0 lost");
+    expect(code).toBe(0);
+    expect(leftEdges(host)).toEqual(range(40));
+    const [packet] = host.stored.values();
+    expect(packet).toMatchObject({ kind: "detection", source: "/devices/7", subject: "front door" });
+    expect(packet!.detections![0]).toMatchObject({ label: "cat", class_id: 0 });
+    expect(packet!.detections![0]!.confidence).toBeCloseTo(230 / 255, 6);
+  });
+
+  it("sends tensors, uploads the config that the host asks for, and both ways give the same detections", async () => {
+    const raw = { ...CONFIG, nn_config: { ...CONFIG.nn_config, output_format: "raw" } };
+    const { folder, host, settings } = await setUp(5, raw);
+    host.needsConfigs = true;
+    expect((await startProcess([writeSettings(folder, settings)]).ended).code).toBe(0);
+    expect(host.stored.size).toBe(5);
+    const [[hash, json] = ["", ""]] = host.configs;
+    const { config, options } = JSON.parse(json) as { config: object; options: object };
+    const decoder = createDecoderSync(config, options);
+    expect(decoder.configHash).toBe(hash);
+    const decoded = new Map(
+      [...host.stored].map(([key, packet]) => {
+        expect(packet).toMatchObject({ kind: "raw", config: hash });
+        return [key, decoder.receive(packet).toArray()];
+      }),
+    );
+    writeFileSync(join(folder, "config.json"), JSON.stringify(CONFIG));
+    host.stored.clear();
+    expect((await startProcess([writeSettings(folder, settings)]).ended).code).toBe(0);
+    const found = new Map([...host.stored].map(([key, packet]) => [key, packet.detections]));
+    expect(found).toEqual(decoded);
+    expect(found.size).toBe(5);
+  });
+
+  it("sends tensors without a hash if nothing says how to decode", async () => {
+    const { folder, host, settings } = await setUp(3, null);
+    writeFileSync(join(folder, "model.onnx"), modelWithoutMetadata());
+    const network = { model: "model.onnx", options: { prepare: { resize: "stretch", std: 255 } } };
+    const { code, text } = await startProcess([writeSettings(folder, { ...settings, network })]).ended;
+    expect(text).toContain("3 frames sent");
+    expect(code).toBe(0);
+    for (const packet of host.stored.values()) {
+      expect(packet).toMatchObject({ kind: "raw", config: null });
+      expect(packet.tensors[0]!.dims).toEqual([1, 384, 6]);
+    }
+  });
+
+  it("keeps packets while the host answers 503, 429 and 500, dies, and comes back", async () => {
+    const { folder, host, settings } = await setUp(60);
+    host.answer = (_, count) => {
+      if (count === 3) return { status: 503, headers: { "retry-after": "0" } };
+      if (count === 6) return { status: 429, headers: { "retry-after": "1" } };
+      if (count === 9) return { status: 500 };
+      if (count === 12) return { status: 401 };
+      return null;
+    };
+    const agent = startProcess([writeSettings(folder, settings)]);
+    await until(() => host.stored.size >= 20, "20 packets");
+    await host.stop();
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await host.start();
+    expect((await agent.ended).code).toBe(0);
+    expect(leftEdges(host)).toEqual(range(60));
+  });
+
+  it("moves packets that are refused for good into a folder, and goes on", async () => {
+    const { folder, host, settings } = await setUp(10);
+    host.answer = (_, count) =>
+      count === 2 ? { status: 400, body: '{"error":"foreign"}' } : count === 5 ? { status: 413 } : null;
+    const { code, text } = await startProcess([writeSettings(folder, settings)]).ended;
+    expect(text).toContain("10 frames sent, 0 failed, 2 lost");
+    expect(code).toBe(1);
+    expect(host.stored.size).toBe(8);
+    const refused = readdirSync(join(folder, "state", "refused"));
+    expect(refused.filter((name) => name.endsWith(".packet"))).toHaveLength(2);
+    const reasons = refused
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => JSON.parse(readFileSync(join(folder, "state", "refused", name), "utf8")).reason);
+    expect(reasons.sort()).toEqual(['400 {"error":"foreign"}', "413"]);
+  });
+
+  it("leaves out photos that are none, and says so", async () => {
+    const { folder, photos, host, settings } = await setUp(3);
+    writeFileSync(join(photos, "a.jpg"), "no picture");
+    writeFileSync(join(photos, "b.svg"), '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>');
+    copyFileSync(join(photos, "b.svg"), join(photos, "c.png"));
+    const { code, text } = await startProcess([writeSettings(folder, settings)]).ended;
+    expect(text).toContain("3 frames sent, 2 failed");
+    expect(text).toContain("got bytes that are none of them, expected JPEG, PNG or WebP");
+    expect(code).toBe(1);
+    expect(host.stored.size).toBe(3);
+  });
+
+  it("sends pictures for the live page", async () => {
+    const { folder, host, settings } = await setUp(2);
+    const preview = { every: 0.1, width: 16 };
+    expect((await startProcess([writeSettings(folder, { ...settings, preview })]).ended).code).toBe(0);
+    const { headers, jpeg } = host.previews[0]!;
+    expect(headers).toMatchObject({ "content-type": "image/jpeg", "ce-subject": "front%20door" });
+    expect([...jpeg.subarray(0, 2)]).toEqual([0xff, 0xd8]);
+  });
+
+  it("gives its token, and reads it from a file", async () => {
+    const { folder, host, settings } = await setUp(1);
+    const seen: (string | undefined)[] = [];
+    host.answer = ({ headers }) => (seen.push(headers.authorization), null);
+    writeFileSync(join(folder, "token"), "secret\n");
+    const sinks = [{ kind: "http", url: host.url, tokenFile: "token" }];
+    expect((await startProcess([writeSettings(folder, { ...settings, sinks })]).ended).code).toBe(0);
+    expect(seen).toEqual(["Bearer secret"]);
+  });
+
+  it("a second agent on the same folder of state is refused", async () => {
+    const { folder, host, settings } = await setUp(1);
+    const sources = [{ kind: "folder", path: "photos", watch: true }];
+    const path = writeSettings(folder, { ...settings, sources });
+    const first = startProcess([path]);
+    await until(() => host.stored.size === 1, "a packet");
+    const { code, text } = await startProcess([path]).ended;
+    expect(text).toContain("is used by process");
+    expect(code).toBe(2);
+    first.kill("SIGTERM");
+    expect((await first.ended).code).toBe(0);
+  });
+});
+
+describe("a host that is away for long", () => {
+  it("an hour of 10 frames a minute, scaled: all packets wait on disk, and come in order", async () => {
+    const { folder, host, settings } = await setUp(600);
+    await host.stop();
+    const sinks = [{ kind: "http", url: host.url, inFlight: 1 }];
+    const health = { port: 0 };
+    const agent = startProcess([writeSettings(folder, { ...settings, sinks, health, log: "info" })]);
+    let port = 0;
+    let text = "";
+    agent.child.stderr!.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    await until(() => (port = Number(/"port":(\d+)/.exec(text)?.[1] ?? 0)) > 0, "the port");
+    const health_ = async (): Promise<any> => (await fetch(`http://127.0.0.1:${port}/healthz`)).json();
+    await until(async () => (await health_()).spool.packets === 600, "600 packets in the spool", 120);
+    const state = await health_();
+    expect(state.status).toBe("ok");
+    expect(state.sinks[0].waitsFor).toMatch(/ECONNREFUSED/);
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(metrics).toContain("boxwright_agent_spool_packets 600");
+    expect(metrics).toContain('boxwright_agent_frames_total{camera="front door",outcome="spooled"} 600');
+    await host.start();
+    expect((await agent.ended).code).toBe(0);
+    const sequences = [...host.stored.values()].map(({ sequence }) => sequence!);
+    expect(sequences).toHaveLength(600);
+    expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+    expect(host.duplicates).toBe(0);
+  });
+});

@@ -1,0 +1,203 @@
+/** Disks that are full, configs that do not fit, and what health and metrics say of them. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { CONFIG, MODEL, photoOf } from "../support/echo.ts";
+import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { FakeHost } from "../support/host.ts";
+import { type AgentProcess, MAIN, startProcess, until, writeSettings } from "../support/process.ts";
+
+/** Returns what reads /healthz of an agent that logs at "info". */
+async function healthOf(agent: AgentProcess): Promise<() => Promise<any>> {
+  let text = "";
+  agent.child.stderr!.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await until(() => /"port":\d+/.test(text), "the port");
+  const port = Number(/"port":(\d+)/.exec(text)![1]);
+  return async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`);
+    return { code: response.status, ...((await response.json()) as object) };
+  };
+}
+
+async function setUp(count: number): Promise<{ folder: string; host: FakeHost; settings: Record<string, unknown> }> {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "photos"));
+  await writePhotos(join(folder, "photos"), count);
+  const host = await new FakeHost().start();
+  onTestFinished(() => host.stop());
+  const settings = {
+    device: "/devices/7",
+    state: "state",
+    network: { model: MODEL, output_format: "detection" },
+    sources: [{ kind: "folder", camera: "door", path: "photos" }],
+    sinks: [{ kind: "http", url: host.url }],
+    health: { port: 0 },
+  };
+  return { folder, host, settings };
+}
+
+/** Runs the agent with a disk of its own for its state: `size` bytes, in a mount namespace that ends with it. */
+function startOnSmallDisk(path: string, state: string, size: string): AgentProcess {
+  const isRoot = process.getuid?.() === 0;
+  const script = `mount -t tmpfs -o size=${size} none "$1" && exec "$2" "$3" "$4"`;
+  const args = [isRoot ? "-m" : "-rm", "sh", "-c", script, "sh", state, process.execPath, MAIN, path];
+  return startProcess(args, "unshare", false);
+}
+
+describe("a disk that is full", () => {
+  it("by the policy block: frames wait, health says so, and none is lost", async () => {
+    const { folder, host, settings } = await setUp(400);
+    mkdirSync(join(folder, "state"));
+    await host.stop();
+    const spool = { policy: "block", maxBytes: 2 ** 30 };
+    const path = writeSettings(folder, { ...settings, spool });
+    const agent = startOnSmallDisk(path, join(folder, "state"), "180k");
+    const health = await healthOf(agent);
+    await until(async () => (await health()).spool.disk !== null, "the full disk");
+    const state = await health();
+    expect(state.code).toBe(503);
+    expect(state.problems.join()).toContain("ENOSPC");
+    expect(state.spool.dropped).toEqual({ cap: 0, disk: 0, "too large": 0 });
+    await host.start();
+    const { code, text } = await agent.ended;
+    expect(text).toContain("400 frames sent, 0 failed, 0 lost");
+    expect(code).toBe(0);
+    expect(host.stored.size).toBe(400);
+  });
+
+  it("by the policy drop-oldest: the oldest go, each is counted, and the newest arrive", async () => {
+    const { folder, host, settings } = await setUp(400);
+    mkdirSync(join(folder, "state"));
+    await host.stop();
+    const sources = [{ kind: "folder", camera: "door", path: "photos", watch: true }];
+    const spool = { policy: "drop-oldest", maxBytes: 2 ** 18 };
+    const path = writeSettings(folder, { ...settings, sources, spool });
+    const agent = startOnSmallDisk(path, join(folder, "state"), "180k");
+    const health = await healthOf(agent);
+    await until(async () => (await health()).cameras[0].frames === 400, "all photos");
+    const state = await health();
+    expect(state.code).toBe(503);
+    const dropped = state.spool.dropped.disk + state.spool.dropped.cap;
+    expect(state.spool.dropped.disk).toBeGreaterThan(0);
+    await host.start();
+    await until(() => host.stored.size + dropped === 400, "what is left");
+    agent.kill("SIGTERM");
+    await agent.ended;
+    const last = [...host.stored.values()].at(-1)!;
+    expect(Math.round(last.detections![0]!.x_min * 255)).toBe(199);
+  });
+});
+
+describe("the cap of the spool", () => {
+  it("drop-oldest: what was dropped and what arrived is all there was", async () => {
+    const { folder, host, settings } = await setUp(300);
+    await host.stop();
+    const sources = [{ kind: "folder", camera: "door", path: "photos", watch: true }];
+    const spool = { policy: "drop-oldest", maxBytes: 2 ** 16 };
+    const agent = startProcess([writeSettings(folder, { ...settings, sources, spool })]);
+    const health = await healthOf(agent);
+    await until(async () => (await health()).cameras[0].spooled === 300, "all photos");
+    const state = await health();
+    expect(state.problems.join()).toMatch(/packets dropped so far/);
+    expect(state.spool.bytes).toBeLessThanOrEqual(2 ** 16);
+    await host.start();
+    await until(() => host.stored.size + state.spool.dropped.cap === 300, "what is left");
+    agent.kill("SIGTERM");
+    expect((await agent.ended).code).toBe(0);
+  });
+});
+
+describe("a config", () => {
+  it("that does not fit the network: the error stays in health and log, the process lives, the next one works", async () => {
+    const { folder, host, settings } = await setUp(1);
+    const config = join(folder, "config.json");
+    const mobilenet = { output_format: "detection", NN_family: "mobilenet", input_size: "32x24" };
+    writeFileSync(config, JSON.stringify({ nn_config: mobilenet, mappings: { labels: ["a", "b"] } }));
+    const agent = startProcess([
+      writeSettings(folder, {
+        ...settings,
+        network: { model: MODEL, config: "config.json" },
+        sources: [{ kind: "folder", camera: "door", path: "photos", watch: true }],
+      }),
+    ]);
+    const health = await healthOf(agent);
+    await until(async () => (await health()).cameras[0].failed === 1, "the failure");
+    const failing = await health();
+    expect(failing.code).toBe(503);
+    expect(failing.problems[0]).toMatch(/camera door: got output0 \[1,384,6\], expected for ssd/);
+    writeFileSync(`${config}.new`, JSON.stringify(CONFIG));
+    renameSync(`${config}.new`, config);
+    await until(async () => (await health()).config.applied === 1, "the new config");
+    writeFileSync(join(folder, "photos", "later.png"), await photoOf(50));
+    await until(() => host.stored.size >= 1, "a packet");
+    const good = await health();
+    expect(good.code).toBe(200);
+    writeFileSync(config, '{"nn_config": {');
+    await until(async () => (await health()).config.state === "failed", "the refusal");
+    expect((await health()).code).toBe(503);
+    writeFileSync(join(folder, "photos", "last.png"), await photoOf(51));
+    await until(
+      () => [...host.stored.values()].some(({ detections }) => detections![0]!.x_min > 50.5 / 255),
+      "a packet",
+    );
+    agent.kill("SIGTERM");
+    const { code, text } = await agent.ended;
+    expect(code).toBe(0);
+    expect(text).toContain("config refused, the last good one stays");
+  });
+
+  it("that changes while frames run loses none", async () => {
+    const { folder, host, settings } = await setUp(400);
+    const config = join(folder, "config.json");
+    const write = (threshold: number): void => {
+      const metadata = { ...CONFIG.nn_config.NN_specific_metadata, confidence_threshold: threshold };
+      const text = JSON.stringify({ ...CONFIG, nn_config: { ...CONFIG.nn_config, NN_specific_metadata: metadata } });
+      writeFileSync(`${config}.new`, text);
+      renameSync(`${config}.new`, config);
+    };
+    write(0.5);
+    host.answer = async () => (await new Promise((resolve) => setTimeout(resolve, 20)), null);
+    const agent = startProcess([
+      writeSettings(folder, {
+        ...settings,
+        network: { model: MODEL, config: "config.json" },
+        spool: { maxBytes: 2 ** 16 },
+      }),
+    ]);
+    let isOver = false;
+    void agent.ended.then(() => (isOver = true));
+    for (let n = 0; !isOver; n++) {
+      write(0.3 + (n % 5) / 10);
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    }
+    const { code } = await agent.ended;
+    expect(code).toBe(0);
+    expect(host.stored.size).toBe(400);
+    expect(new Set([...host.stored.values()].map((packet) => packet.config)).size).toBeGreaterThan(1);
+  });
+});
+
+describe("an NDJSON file", () => {
+  it("of an agent that is killed has every photo, and whole lines only", async () => {
+    const { folder, settings } = await setUp(600);
+    const sinks = [{ kind: "ndjson", path: "out.ndjson" }];
+    const path = writeSettings(folder, { ...settings, sinks });
+    const count = (): number => {
+      try {
+        return readFileSync(join(folder, "out.ndjson"), "utf8").split("\n").length - 1;
+      } catch {
+        return 0;
+      }
+    };
+    for (const target of [100, 250, 400]) {
+      const agent = startProcess([path]);
+      await until(() => count() >= target, `${target} lines`);
+      agent.kill("SIGKILL");
+      await agent.ended;
+    }
+    expect((await startProcess([path]).ended).code).toBe(0);
+    const lines = readFileSync(join(folder, "out.ndjson"), "utf8").trimEnd().split("\n");
+    const ids = new Set(lines.map((line) => (JSON.parse(line) as { id: string }).id));
+    expect(ids.size).toBe(600);
+  });
+});

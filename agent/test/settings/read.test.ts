@@ -1,0 +1,133 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { SettingsError } from "../../src/core/errors.ts";
+import { readCommand } from "../../src/cli/arguments.ts";
+import { readSettings, readSettingsFile } from "../../src/settings/read.ts";
+import { MODEL } from "../support/echo.ts";
+import { temporaryFolder } from "../support/folder.ts";
+
+function problemsOf(read: () => unknown): Record<string, string> {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return Object.fromEntries(error.problems.map(({ path, message }) => [path, message]));
+  }
+  return {};
+}
+
+describe("settings", () => {
+  it("tell all problems at once, each with its path", () => {
+    const folder = temporaryFolder();
+    const problems = problemsOf(() =>
+      readSettings(
+        {
+          device: "",
+          network: { model: "none.onnx", optins: {}, threads: 0 },
+          sources: [
+            { kind: "folder", path: "none" },
+            { kind: "rtsp", camera: "a", url: "http://x" },
+            { kind: "v4l2", path: "/dev/video0", camera: "a", size: [0, 1] },
+            { kind: "disc" },
+          ],
+          sinks: [
+            { kind: "http", url: "ftp://x" },
+            { kind: "http", url: "http://x", tokenFile: "none" },
+            { kind: "nats", servers: [] },
+            7,
+          ],
+          spool: { maxBytes: 1, policy: "drop" },
+          preview: { every: 0 },
+          health: { port: 99999 },
+          lgo: "info",
+        },
+        folder,
+      ),
+    );
+    expect(Object.keys(problems).sort()).toEqual(
+      [
+        "device",
+        "health.port",
+        "lgo",
+        "network.model",
+        "network.optins",
+        "network.threads",
+        "preview.every",
+        "sinks[0].url",
+        "sinks[1].name",
+        "sinks[1].tokenFile",
+        "sinks[2].servers",
+        "sinks[3]",
+        "sinks[3].kind",
+        "sinks[3].path",
+        "sources[0].path",
+        "sources[1].url",
+        "sources[2].camera",
+        "sources[2].size",
+        "sources[3].kind",
+        "sources[3].path",
+        "spool.maxBytes",
+        "spool.policy",
+      ].sort(),
+    );
+    expect(problems["lgo"]).toMatch(/is not known here. Expected device, health, log/);
+    expect(problems["sinks[1].name"]).toContain('got "http", which sinks[0] has');
+  });
+
+  it("have defaults, and paths relative to the file", () => {
+    const folder = temporaryFolder();
+    writeFileSync(
+      join(folder, "s.json"),
+      JSON.stringify({
+        device: "/devices/7",
+        network: { model: MODEL },
+        sources: [{ kind: "folder", path: "." }],
+        sinks: [{ kind: "ndjson", path: "out.ndjson" }],
+      }),
+    );
+    expect(readSettingsFile(join(folder, "s.json"))).toMatchObject({
+      state: join(folder, "boxwright-agent"),
+      network: { config: null, outputFormat: "raw", threads: null },
+      sources: [{ kind: "folder", watch: false }],
+      sinks: [{ kind: "ndjson", name: "ndjson", path: join(folder, "out.ndjson") }],
+      spool: { maxBytes: 2 ** 30, policy: "block", fsync: "second" },
+      preview: null,
+      health: null,
+      log: "info",
+    });
+  });
+
+  it("that are no JSON, or none at all, are one problem", () => {
+    expect(problemsOf(() => readSettingsFile("/none.json"))).toHaveProperty("/none.json");
+    expect(problemsOf(() => readSettings([], "/"))).toHaveProperty("settings");
+  });
+});
+
+describe("the command line", () => {
+  it("makes settings of a folder of photos", () => {
+    const folder = temporaryFolder();
+    const command = readCommand([
+      "--photos",
+      folder,
+      "--model",
+      MODEL,
+      "--to",
+      "http://127.0.0.1:1",
+      "--labels",
+      "coco80",
+    ]);
+    expect(command!.settings).toMatchObject({
+      network: { outputFormat: "detection", options: { labels: "coco80" } },
+      sources: [{ kind: "folder", path: folder }],
+      sinks: [{ kind: "http", url: "http://127.0.0.1:1" }],
+      preview: { every: 2 },
+    });
+  });
+
+  it("tells its usage, and refuses what it does not know", () => {
+    expect(readCommand([])).toBeNull();
+    expect(problemsOf(() => readCommand(["--photo", "x"]))["command line"]).toMatch(/--photo/);
+    expect(problemsOf(() => readCommand(["a.json", "b.json"]))["command line"]).toMatch(/one settings file/);
+  });
+});

@@ -1,0 +1,148 @@
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { Kvm } from "@nats-io/kv";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { createDecoderSync } from "boxwright";
+import { fromPacket } from "boxwright/packet";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { messageId } from "../../src/core/ids.ts";
+import { cameraToken } from "../../src/sinks/nats.ts";
+import { CONFIG, MODEL } from "../support/echo.ts";
+import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { Broker, PROGRAM, freePort } from "../support/nats.ts";
+import { startProcess, until, writeSettings } from "../support/process.ts";
+
+interface Setup {
+  readonly folder: string;
+  readonly broker: Broker;
+  readonly settings: Record<string, unknown>;
+}
+
+async function setUp(count: number, sink: object = {}, limits?: string): Promise<Setup> {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "photos"));
+  mkdirSync(join(folder, "broker"));
+  await writePhotos(join(folder, "photos"), count);
+  writeFileSync(join(folder, "config.json"), JSON.stringify(CONFIG));
+  const broker = new Broker(join(folder, "broker"), await freePort(), limits);
+  onTestFinished(() => broker.stop());
+  const settings = {
+    device: "/devices/7",
+    state: "state",
+    network: { model: MODEL, config: "config.json" },
+    sources: [{ kind: "folder", camera: "front door", path: "photos" }],
+    sinks: [{ kind: "nats", servers: [`127.0.0.1:${broker.port}`], ...sink }],
+    log: "warn",
+  };
+  return { folder, broker, settings };
+}
+
+// CI installs the broker (debian.sh) and counts a skipped test as a failure.
+describe.skipIf(!PROGRAM)("a stream of NATS JetStream", () => {
+  it("gets each packet once, with its id and partition, and its config beside", async () => {
+    const { folder, broker, settings } = await setUp(20, { partitions: 4 });
+    await broker.start();
+    await broker.makeStream();
+    const path = writeSettings(folder, settings);
+    expect((await startProcess([path]).ended).code).toBe(0);
+    // A second run has the same ids: the broker drops them.
+    expect((await startProcess([path]).ended).code).toBe(0);
+    const messages = await broker.messages();
+    expect(messages).toHaveLength(20);
+    const partition = crc32("/devices/7\nfront door") % 4;
+    const packets = messages.map(({ data }) => fromPacket(Uint8Array.from(data)));
+    messages.forEach(({ subject, id, type }, i) => {
+      expect(subject).toBe(`boxwright.packets.${partition}.${cameraToken("front door")}`);
+      expect(id).toBe(messageId("/devices/7", packets[i]!.id!));
+      expect(type).toBe("application/cloudevents+json");
+    });
+    const connection = await broker.connect();
+    const configs = await new Kvm(connection).open("boxwright-configs");
+    const entry = (await configs.get(packets[0]!.config!))!;
+    const { config, options } = entry.json<{ config: object; options: object }>();
+    expect(createDecoderSync(config, options).configHash).toBe(packets[0]!.config);
+    await connection.close();
+  });
+
+  it("that is full refuses, and the packets wait in the spool", async () => {
+    const { folder, broker, settings } = await setUp(30);
+    await broker.start();
+    await broker.makeStream({ max_msgs: 10 });
+    const agent = startProcess([writeSettings(folder, settings)]);
+    let text = "";
+    agent.child.stderr!.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    await until(() => text.includes("the stream is full"), "the refusal");
+    expect(await broker.messages()).toHaveLength(10);
+    const connection = await broker.connect();
+    await (await jetstreamManager(connection)).streams.update("BOXWRIGHT", { max_msgs: -1 });
+    await connection.close();
+    expect((await agent.ended).code).toBe(0);
+    expect(await broker.messages()).toHaveLength(30);
+  });
+
+  it("with a payload limit below a packet refuses it for good, with got and expected", async () => {
+    const { folder, broker, settings } = await setUp(2, {}, "max_payload: 4096");
+    writeFileSync(
+      join(folder, "config.json"),
+      JSON.stringify({ ...CONFIG, nn_config: { ...CONFIG.nn_config, output_format: "raw" } }),
+    );
+    await broker.start();
+    await broker.makeStream();
+    const { code, text } = await startProcess([writeSettings(folder, settings)]).ended;
+    expect(code).toBe(1);
+    expect(text).toMatch(/got \d+ bytes, expected at most 4096, the broker's max_payload/);
+    expect(text).toContain("2 frames sent, 0 failed, 2 lost");
+    expect(await broker.messages()).toHaveLength(0);
+    expect(readdirSync(join(folder, "state", "refused")).filter((name) => name.endsWith(".packet"))).toHaveLength(2);
+  });
+
+  it("killed 20 times in the middle has each packet once in the end", async () => {
+    const { folder, broker, settings } = await setUp(3000);
+    await broker.start();
+    await broker.makeStream({ duplicate_window: 3600e9 });
+    const agent = startProcess([writeSettings(folder, settings)]);
+    let isOver = false;
+    void agent.ended.then(() => (isOver = true));
+    let kills = 0;
+    while (kills < 20) {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      await broker.stop("SIGKILL");
+      if (isOver) break;
+      kills++;
+      await broker.start();
+    }
+    if (isOver) await broker.start();
+    const { code, text } = await agent.ended;
+    expect(text).toContain("3000 frames sent, 0 failed, 0 lost");
+    expect(code).toBe(0);
+    const ids = (await broker.messages()).map(({ id }) => id);
+    console.log(`${kills} kills of the broker, ${ids.length} messages, ${new Set(ids).size} ids`);
+    expect(new Set(ids).size).toBe(3000);
+    expect(ids).toHaveLength(3000);
+    expect(kills).toBe(20);
+  });
+
+  it("that is missing is waited for", async () => {
+    const { folder, broker, settings } = await setUp(3);
+    await broker.start();
+    const agent = startProcess([writeSettings(folder, settings)]);
+    let text = "";
+    agent.child.stderr!.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    await until(() => text.includes("packets wait"), "the wait");
+    await broker.makeStream();
+    expect((await agent.ended).code).toBe(0);
+    expect(await broker.messages()).toHaveLength(3);
+  });
+});
+
+describe("a camera's part of a subject", () => {
+  it("is the name, or a name without dots, stars and spaces that stays apart from others", () => {
+    expect(cameraToken("door-1")).toBe("door-1");
+    expect(cameraToken("a.b")).toMatch(/^a_b-[\da-f]{12}$/);
+    expect(cameraToken("a*b")).not.toBe(cameraToken("a.b"));
+    expect(cameraToken("../../>")).toMatch(/^[\w-]+$/);
+    expect(cameraToken("")).toMatch(/^-[\da-f]{12}$/);
+    expect(cameraToken("x".repeat(1024)).length).toBeLessThan(64);
+  });
+});

@@ -1,0 +1,296 @@
+import { appendFileSync, existsSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createDecoderSync } from "boxwright";
+import { fromPacket, toPacket } from "boxwright/packet";
+import { pino } from "pino";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { Backoff } from "../../src/core/wait.ts";
+import { ConfigStore } from "../../src/sinks/configs.ts";
+import { Delivery } from "../../src/sinks/delivery.ts";
+import { HttpSink } from "../../src/sinks/http.ts";
+import { NdjsonSink } from "../../src/sinks/ndjson.ts";
+import { RefusedFolder } from "../../src/sinks/refused.ts";
+import type { Outcome, Sink } from "../../src/sinks/sink.ts";
+import { Spool } from "../../src/spool/spool.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { FakeHost } from "../support/host.ts";
+import { until } from "../support/process.ts";
+
+const LOG = pino({ level: "silent" });
+const NEVER = new AbortController().signal;
+const DECODER = createDecoderSync({});
+
+/** A raw packet. Ids are as a hostile device would choose them. */
+const rawPacket = (id: string): Uint8Array =>
+  toPacket(DECODER, { o: { data: new Float32Array(12), dims: [1, 6, 2] } }, null, {
+    id,
+    source: "/devices/../../etc",
+    subject: "../door",
+    time: new Date(1),
+    sequence: 7,
+  });
+
+describe("an NDJSON file", () => {
+  it("has one event a line; tensors stand in base64", async () => {
+    const path = join(temporaryFolder(), "out.ndjson");
+    const sink = new NdjsonSink({ kind: "ndjson", name: "a", path });
+    for (const id of ["../a", "b"]) expect(await sink.send(rawPacket(id))).toEqual({ kind: "stored" });
+    await sink.close();
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    expect(lines).toHaveLength(2);
+    const event = JSON.parse(lines[0]!);
+    expect(event).toMatchObject({ specversion: "1.0", type: "boxwright.raw.v1", id: "../a", subject: "../door" });
+    expect(event).toMatchObject({ time: "1970-01-01T00:00:00.001Z", sequence: "0000000000000007" });
+    const packet = fromPacket(Uint8Array.from(Buffer.from(event.data_base64, "base64")));
+    expect(packet.tensors[0]!.dims).toEqual([1, 6, 2]);
+  });
+
+  it("loses a half-written last line at the next start, and nothing else", async () => {
+    const path = join(temporaryFolder(), "out.ndjson");
+    for (const rest of ['{"half', "x".repeat(3 * 2 ** 20)]) {
+      writeFileSync(path, '{"a":1}\n{"b":2}\n');
+      appendFileSync(path, rest);
+      const sink = new NdjsonSink({ kind: "ndjson", name: "a", path });
+      await sink.send(rawPacket("c"));
+      await sink.close();
+      const lines = readFileSync(path, "utf8").split("\n");
+      expect(lines.slice(0, 2)).toEqual(['{"a":1}', '{"b":2}']);
+      expect(JSON.parse(lines[2]!).id).toBe("c");
+      expect(lines[3]).toBe("");
+    }
+  });
+
+  it("on a full disk keeps packets for later", async () => {
+    const sink = new NdjsonSink({ kind: "ndjson", name: "a", path: "/dev/full" });
+    const outcome = await sink.send(rawPacket("a"));
+    expect(outcome.kind).toBe("later");
+    await sink.close();
+  });
+
+  it("refuses bytes that are no packet", async () => {
+    const sink = new NdjsonSink({ kind: "ndjson", name: "a", path: join(temporaryFolder(), "x") });
+    expect(await sink.send(Buffer.from("nonsense"))).toMatchObject({ kind: "refused" });
+  });
+});
+
+describe("HTTP", () => {
+  const open = async (): Promise<{ host: FakeHost; sink: HttpSink }> => {
+    const host = await new FakeHost().start();
+    onTestFinished(() => host.stop());
+    return {
+      host,
+      sink: new HttpSink({ kind: "http", name: "h", url: host.url, token: null, inFlight: 4 }, () => null),
+    };
+  };
+
+  it("tells what became of a packet", async () => {
+    const { host, sink } = await open();
+    const answers: [object, Outcome | object][] = [
+      [{ status: 204 }, { kind: "stored", isDuplicate: false }],
+      [
+        { status: 204, headers: { "x-boxwright-duplicate": "1" } },
+        { kind: "stored", isDuplicate: true },
+      ],
+      [
+        { status: 400, body: "foreign" },
+        { kind: "refused", reason: "400 foreign" },
+      ],
+      [{ status: 413 }, { kind: "refused", reason: "413" }],
+      [{ status: 401 }, { kind: "later", reason: "401" }],
+      [{ status: 403 }, { kind: "later", reason: "403" }],
+      [{ status: 404 }, { kind: "later", reason: "404" }],
+      [{ status: 500 }, { kind: "later", reason: "500" }],
+      [
+        { status: 503, headers: { "retry-after": "2" } },
+        { kind: "later", reason: "503", milliseconds: 2000 },
+      ],
+      [
+        { status: 429, headers: { "retry-after": "nonsense" } },
+        { kind: "later", reason: "429" },
+      ],
+      [{ status: 503, headers: { "retry-after": "999999" } }, { milliseconds: 3_600_000 }],
+    ];
+    for (const [answer, outcome] of answers) {
+      host.answer = () => answer as never;
+      expect(await sink.send(rawPacket("a"), NEVER)).toMatchObject(outcome);
+    }
+  });
+
+  it("takes a date as Retry-After", async () => {
+    const { host, sink } = await open();
+    const date = new Date(Date.now() + 60_000).toUTCString();
+    host.answer = () => ({ status: 503, headers: { "retry-after": date } });
+    const { milliseconds } = (await sink.send(rawPacket("a"), NEVER)) as { milliseconds: number };
+    expect(milliseconds).toBeGreaterThan(50_000);
+    expect(milliseconds).toBeLessThanOrEqual(60_000);
+  });
+
+  it("does not follow a host that sends it elsewhere", async () => {
+    const { host, sink } = await open();
+    host.answer = () => ({ status: 307, headers: { location: "/v1/previews" } });
+    expect((await sink.send(rawPacket("a"), NEVER)).kind).toBe("later");
+    expect(host.previews).toEqual([]);
+  });
+
+  it("refuses a packet whose config nobody has", async () => {
+    const { host, sink } = await open();
+    host.answer = () => ({ status: 409, body: '{"config":"../../secret"}' });
+    expect(await sink.send(rawPacket("a"), NEVER)).toMatchObject({
+      kind: "refused",
+      reason: expect.stringContaining("does not know config"),
+    });
+  });
+
+  it("says why a host cannot be reached", async () => {
+    const { host, sink } = await open();
+    await host.stop();
+    expect(await sink.send(rawPacket("a"), NEVER)).toMatchObject({
+      kind: "later",
+      reason: expect.stringContaining("ECONNREFUSED"),
+    });
+  });
+});
+
+describe("configs", () => {
+  it("outlive a restart, and names that are none are not looked for", () => {
+    const state = temporaryFolder();
+    new ConfigStore(state).keep({ hash: "0123456789abcdef", json: "{}" });
+    const again = new ConfigStore(state);
+    expect(again.find("0123456789abcdef")).toEqual({ hash: "0123456789abcdef", json: "{}" });
+    writeFileSync(join(state, "secret.json"), "{}");
+    for (const hash of ["../secret", "0123456789abcde", "ffffffffffffffff"]) expect(again.find(hash)).toBeNull();
+  });
+
+  it("are at most 64: those asked for last stay", () => {
+    const state = temporaryFolder();
+    const store = new ConfigStore(state);
+    for (let n = 0; n < 70; n++) {
+      const hash = n.toString(16).padStart(16, "0");
+      store.keep({ hash, json: "{}" });
+      utimesSync(join(state, "configs", `${hash}.json`), n, n);
+    }
+    expect(readdirSync(join(state, "configs"))).toHaveLength(64);
+    expect(store.find((69).toString(16).padStart(16, "0"))).not.toBeNull();
+    expect(store.find("0".repeat(16))).toBeNull();
+  });
+});
+
+describe("refused packets", () => {
+  it("are kept up to the cap, under names that come from no id", () => {
+    const state = temporaryFolder();
+    const folder = new RefusedFolder(state, 4000);
+    for (let n = 0; n < 20; n++) {
+      folder.keep(rawPacket(`../../${n}`), "../sink", "400");
+      const files = readdirSync(join(state, "refused"));
+      expect(files.every((name) => /^[\da-f]{64}\.(packet|json)$/.test(name))).toBe(true);
+      const bytes = files.reduce((sum, name) => sum + statSync(join(state, "refused", name)).size, 0);
+      expect(bytes).toBeLessThanOrEqual(4000);
+    }
+    expect(readdirSync(join(state, "refused")).length).toBeGreaterThan(2);
+    expect(existsSync(join(state, "..", "sink"))).toBe(false);
+  });
+});
+
+describe("a delivery", () => {
+  const setUp = async (sink: Sink): Promise<{ spool: Spool; delivery: Delivery; end: AbortController }> => {
+    const state = temporaryFolder();
+    const settings = { maxBytes: 2 ** 20, policy: "block", fsync: "never", refusedBytes: 2 ** 20 } as const;
+    const spool = new Spool(join(state, "spool"), [sink.name], settings);
+    const backoff = new Backoff(1, 5);
+    const delivery = new Delivery(sink, spool.reader(sink.name), new RefusedFolder(state, 2 ** 20), LOG, backoff);
+    const end = new AbortController();
+    const running = delivery.run(end.signal);
+    onTestFinished(async () => {
+      end.abort();
+      await running;
+      spool.close();
+    });
+    return { spool, delivery, end };
+  };
+
+  it("in order tries the first packet again before it sends the second", async () => {
+    const sent: string[] = [];
+    let failures = 3;
+    const { spool, delivery } = await setUp({
+      name: "s",
+      inFlight: 1,
+      send: async (bytes) => {
+        sent.push(fromPacket(bytes).id!);
+        return failures-- > 0 ? { kind: "later", reason: "away" } : { kind: "stored" };
+      },
+      close: async () => undefined,
+    });
+    for (const id of ["a", "b"]) await spool.append(rawPacket(id));
+    await spool.drained();
+    expect(sent).toEqual(["a", "a", "a", "a", "b"]);
+    expect(delivery.stats).toEqual({ stored: 2, duplicate: 0, refused: 0, later: 3 });
+    expect(delivery.waitsFor).toBeNull();
+  });
+
+  it("never has more packets on their way than allowed, and acknowledges without gaps", async () => {
+    let underWay = 0;
+    let most = 0;
+    const { spool } = await setUp({
+      name: "s",
+      inFlight: 4,
+      send: async () => {
+        most = Math.max(most, ++underWay);
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+        underWay--;
+        return { kind: "stored" };
+      },
+      close: async () => undefined,
+    });
+    for (let n = 0; n < 50; n++) await spool.append(rawPacket(String(n)));
+    await spool.drained();
+    expect(most).toBe(4);
+    expect(spool.reader("s").cursor.index).toBe(50);
+  });
+
+  it("waits as long as the receiver asks", async () => {
+    let isAsked = false;
+    const { spool, delivery } = await setUp({
+      name: "s",
+      inFlight: 1,
+      send: async () => {
+        if (isAsked) return { kind: "stored" };
+        isAsked = true;
+        return { kind: "later", reason: "busy", milliseconds: 300 };
+      },
+      close: async () => undefined,
+    });
+    const start = performance.now();
+    await spool.append(rawPacket("a"));
+    await until(() => delivery.stats.stored === 1, "the packet");
+    expect(performance.now() - start).toBeGreaterThan(290);
+  });
+
+  it("of several sinks go at their own pace", async () => {
+    const state = temporaryFolder();
+    const settings = { maxBytes: 2 ** 20, policy: "block", fsync: "never", refusedBytes: 0 } as const;
+    const spool = new Spool(join(state, "spool"), ["fast", "away"], settings);
+    let isAway = true;
+    const sink = (name: string, send: () => Outcome): Sink => ({
+      name,
+      inFlight: 2,
+      send: async () => send(),
+      close: async () => undefined,
+    });
+    const fast = sink("fast", () => ({ kind: "stored" }));
+    const away = sink("away", () => (isAway ? { kind: "later", reason: "away" } : { kind: "stored" }));
+    const end = new AbortController();
+    const deliveries = [fast, away].map(
+      (one) => new Delivery(one, spool.reader(one.name), new RefusedFolder(state, 0), LOG, new Backoff(1, 5)),
+    );
+    const running = deliveries.map((one) => one.run(end.signal));
+    for (let n = 0; n < 10; n++) await spool.append(rawPacket(String(n)));
+    await until(() => deliveries[0]!.stats.stored === 10, "the fast one");
+    expect(spool.waiting).toBe(10);
+    isAway = false;
+    await spool.drained();
+    expect(deliveries[1]!.stats.stored).toBe(10);
+    end.abort();
+    await Promise.all(running);
+    spool.close();
+  });
+});

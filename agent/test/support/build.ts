@@ -1,0 +1,8 @@
+/** Compiles the agent before the tests: those that kill processes start `dist/cli/main.js`. */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export default function setup(): void {
+  const folder = fileURLToPath(new URL("../..", import.meta.url));
+  execFileSync("npx", ["tsc", "-p", "tsconfig.build.json"], { cwd: folder, stdio: "inherit" });
+}
