@@ -96,10 +96,7 @@ async function loadConfigs({ configs }: Config, registry: Registry): Promise<voi
   if (problems.length > 0) throw new UserError(problems.join("\n"));
 }
 
-async function startBroker(
-  { nats }: Config,
-  options: Parameters<typeof Broker.start>[1],
-): Promise<Broker | null> {
+async function startBroker({ nats }: Config, options: Parameters<typeof Broker.start>[1]): Promise<Broker | null> {
   if (nats === undefined) return null;
   for (;;)
     try {
@@ -110,7 +107,12 @@ async function startBroker(
     }
 }
 
-function startRetention({ keepDays }: Config, db: Database, now: () => number, log: Logger): NodeJS.Timeout | undefined {
+function startRetention(
+  { keepDays }: Config,
+  db: Database,
+  now: () => number,
+  log: Logger,
+): NodeJS.Timeout | undefined {
   if (keepDays === 0) return undefined;
   const sweep = (): void =>
     void deleteBefore(db, now() - keepDays * DAY_MS).then(

@@ -11,7 +11,7 @@ const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${
 function help(): string {
   const lines = Object.entries(options).map(([name, { about, fallback }]) => {
     const isShown = fallback !== undefined && (!Array.isArray(fallback) || fallback.length > 0);
-    return `  --${flagOf(name).padEnd(20)} ${about}${isShown ? ` (default ${String(fallback)})` : ""}`;
+    return `  --${flagOf(name).padEnd(20)} ${about}${isShown ? ` (default ${JSON.stringify(fallback)})` : ""}`;
   });
   return `boxwright-host [--config FILE] [--OPTION VALUE ...]
 
@@ -53,8 +53,7 @@ async function main(): Promise<void> {
   const host = await startHost({ config, log });
   const isOpen = config.agentToken === undefined || config.pageToken === undefined;
   log.info({ address: config.address, port: host.port, page: `http://localhost:${host.port}/` }, "listening");
-  if (isOpen)
-    log.info("this machine alone can reach the host. For others, set agentToken and pageToken");
+  if (isOpen) log.info("this machine alone can reach the host. For others, set agentToken and pageToken");
   const stop = (): void => {
     // A second signal ends the process at once.
     process.once("SIGTERM", () => process.exit(1)).once("SIGINT", () => process.exit(1));

@@ -110,7 +110,11 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   },
   maxConfigs: { parse: number(1, 1024), fallback: 64, about: "configs that the host decodes with" },
   threads: { parse: number(1, 256), about: "threads that decode; default: one less than processors" },
-  queue: { parse: number(1, 1024), fallback: 8, about: "raw frames of a camera that may wait; more are refused with 429" },
+  queue: {
+    parse: number(1, 1024),
+    fallback: 8,
+    about: "raw frames of a camera that may wait; more are refused with 429",
+  },
   maxPacketBytes: { parse: number(1024, 64 * MIB), fallback: 8 * MIB, about: "most bytes of a packet" },
   maxRequests: { parse: number(1, 4096), fallback: 64, about: "bodies read at once; more are refused with 503" },
   maxPreviewBytes: { parse: number(1024, 16 * MIB), fallback: MIB / 2, about: "most bytes of a preview picture" },

@@ -16,5 +16,5 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
 }
 
 /** Cuts a text that came from elsewhere, and takes control characters out. */
-// eslint-disable-next-line no-control-regex -- they are what is taken out
+
 export const shown = (text: string): string => text.slice(0, 300).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");

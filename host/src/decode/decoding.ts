@@ -71,7 +71,8 @@ export class Decoding {
   }
 
   #refusalOf(error: PoolError, frame: string, pool: DecoderPool): Refusal {
-    if (error.kind === "full") return new Refusal("busy", `the camera's queue is full: ${this.#options.queue} frames wait`);
+    if (error.kind === "full")
+      return new Refusal("busy", `the camera's queue is full: ${this.#options.queue} frames wait`);
     // A pool that lost too many threads is closed. Start another one.
     if (error.kind === "closed" && this.#running === pool) this.#pool = this.#running = null;
     if (error.kind === "closed") return new Refusal("unavailable", error.message);

@@ -27,12 +27,16 @@ export function readNetwork(body: string): Network {
     throw new Refusal("config", `got text that is not JSON (${messageOf(error)}), expected {config, options, outputs}`);
   }
   const { config, options, outputs } = (given ?? {}) as Record<string, unknown>;
-  if (!isRecord(config)) throw new Refusal("config", "config: got none, expected an object: {config, options, outputs}");
+  if (!isRecord(config))
+    throw new Refusal("config", "config: got none, expected an object: {config, options, outputs}");
   if (options !== undefined && options !== null && !isRecord(options))
     throw new Refusal("config", "options: got no object, expected the options of createDecoder");
-  // Options that are functions or results of their own do not travel, and these two would change how the pool works.
-  const { engine: _engine, fresh: _fresh, ...rest } = (options ?? {}) as Record<string, unknown>;
-  return { config, options: { ...rest, ...(outputs == null ? {} : { outputs }) } as DecoderOptions };
+  // How a decoder runs is the host's affair. These options do not change detections.
+  const kept = Object.entries(options ?? {}).filter(([name]) => !["engine", "fresh", "onNote"].includes(name));
+  return {
+    config,
+    options: { ...Object.fromEntries(kept), ...(outputs == null ? {} : { outputs }) } as DecoderOptions,
+  };
 }
 
 const isRecord = (value: unknown): value is object =>
@@ -45,7 +49,9 @@ const isRecord = (value: unknown): value is object =>
 export function checkNetwork(network: Network): Promise<string | null> {
   return new Promise((resolve, reject) => {
     // Tests run src/. A thread runs no TypeScript, so it is the built one in either case.
-    const file = new URL(import.meta.url.replace(/(src|dist)\/decode\/networks\.[jt]s$/, "dist/decode/check-worker.js"));
+    const file = new URL(
+      import.meta.url.replace(/(src|dist)\/decode\/networks\.[jt]s$/, "dist/decode/check-worker.js"),
+    );
     const worker = new Worker(file, {
       workerData: network,
       resourceLimits: { maxOldGenerationSizeMb: MOST_MB },

@@ -98,10 +98,20 @@ export class Registry {
     if (found === null)
       throw new Refusal("config", "the config says nothing of a network, so nothing can be decoded with it");
     if (hash !== null && found !== hash)
-      throw new Refusal("config", `hash: got ${hash}, expected ${found}, the hash of this config. Send its options and outputs too`);
+      throw new Refusal(
+        "config",
+        `hash: got ${hash}, expected ${found}, the hash of this config. Send its options and outputs too`,
+      );
     if (this.#known.has(found)) return found;
-    if (Math.max(this.#known.size, await countConfigs(db)) >= maxConfigs && (await storedConfig(db, found)) === undefined)
-      throw new Refusal("unavailable", `the host has ${maxConfigs} configs already: raise maxConfigs, or delete rows of its table configs`, { retryAfter: 60 });
+    if (
+      Math.max(this.#known.size, await countConfigs(db)) >= maxConfigs &&
+      (await storedConfig(db, found)) === undefined
+    )
+      throw new Refusal(
+        "unavailable",
+        `the host has ${maxConfigs} configs already: raise maxConfigs, or delete rows of its table configs`,
+        { retryAfter: 60 },
+      );
     await decoding.add(found, network);
     this.#known.add(found);
     this.#unknown.delete(found);

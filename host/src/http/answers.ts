@@ -19,7 +19,5 @@ export const safeHeaders: MiddlewareHandler<Env> = async (c, next) => {
 /** Answers with a refusal: what was wrong, and when to come again. */
 export function refusalAnswer(c: Context<Env>, { reason, message, config, retryAfter, status }: Refusal): Response {
   if (retryAfter !== null) c.header("Retry-After", String(Math.ceil(retryAfter)));
-  // The rest of the body was not read, so no other request can follow on this connection.
-  if (reason === "too large") c.header("Connection", "close");
   return c.json(reason === "unknown config" ? { error: message, config } : { error: message, reason }, status);
 }

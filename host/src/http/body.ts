@@ -6,8 +6,8 @@ const tooLarge = (most: number, got: number | string): Refusal =>
   new Refusal("too large", `body: got ${got} bytes, expected at most ${most}`);
 
 /**
- * Returns the body. Of one that is too large nothing is read that its length did not promise, and the connection ends
- * with the answer.
+ * Returns the body. One that is too large is refused by its stated length, or at the first byte above the limit. The
+ * server throws the rest away for a moment, so that a sender that does not look while it writes hears the answer.
  * @throws Refusal if the body is too large, encoded or cut off
  */
 export async function readBody(
@@ -63,7 +63,7 @@ function read(incoming: IncomingMessage, take: (chunk: Uint8Array) => void): Pro
         take(chunk);
       } catch (error) {
         incoming.removeAllListeners("data").pause();
-        reject(error as Error);
+        reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
     incoming.once("end", resolve);

@@ -52,7 +52,10 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
 
   app.post("/v1/previews", guards.agents, (c) =>
     withBody(c, maxPreviewBytes, (body) => {
-      previews.take(readAttributes((name) => c.req.header(name)), body);
+      previews.take(
+        readAttributes((name) => c.req.header(name)),
+        body,
+      );
       return Promise.resolve(c.body(null, 204));
     }),
   );

@@ -24,8 +24,6 @@ export function createGuards(
 ): Guards {
   const deny: Deny = (c, what, status, message) => {
     metrics.denied.inc({ what });
-    // Nothing of the body was read: the connection cannot go on.
-    c.header("Connection", "close");
     return c.json({ error: message }, status);
   };
   return {

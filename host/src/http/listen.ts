@@ -19,7 +19,9 @@ export async function listen(
   { address, port }: { readonly address: string; readonly port: number },
   metrics: Metrics,
 ): Promise<Listening> {
-  const handle = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]);
+  const handle = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+  });
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => void handle(incoming, outgoing);
   const server = createServer(
     { maxHeaderSize: 32 * 1024, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },

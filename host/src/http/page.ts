@@ -56,7 +56,8 @@ export function addPageRoutes(app: Hono<Env>, { live, previews, metrics, guards,
     if (!preview) return c.json({ error: "no picture" }, 404);
     const number = c.req.query("number");
     // Boxes of one frame never stand on the picture of another.
-    if (number !== undefined && number !== String(preview.number)) return c.json({ error: "a newer picture is there" }, 404);
+    if (number !== undefined && number !== String(preview.number))
+      return c.json({ error: "a newer picture is there" }, 404);
     const bytes = new Uint8Array(preview.bytes);
     return c.body(bytes, 200, { "Content-Type": preview.mime, "Cache-Control": "private, max-age=60" });
   });
@@ -67,7 +68,7 @@ export function addPageRoutes(app: Hono<Env>, { live, previews, metrics, guards,
     const end = live.watch();
     return streamSSE(c, async (out) => {
       out.onAbort(end);
-      for (let since = 0; !out.aborted; ) {
+      for (let since = 0; !out.aborted;) {
         const { version, cameras } = await live.changes(since, BEAT_MS);
         if (out.aborted) break;
         since = version;
@@ -81,5 +82,11 @@ export function addPageRoutes(app: Hono<Env>, { live, previews, metrics, guards,
 function decodingTotals(stats: PoolStats | null): object {
   if (!stats) return { decoded: 0, dropped: 0, waiting: 0, decodeP50: null, decodeP99: null };
   const { out, dropped, failed, waiting, running, decode } = stats;
-  return { decoded: out, dropped: dropped + failed, waiting: waiting + running, decodeP50: decode.p50, decodeP99: decode.p99 };
+  return {
+    decoded: out,
+    dropped: dropped + failed,
+    waiting: waiting + running,
+    decodeP50: decode.p50,
+    decodeP99: decode.p99,
+  };
 }

@@ -15,7 +15,10 @@ export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards): voi
     const limit = readLimit(c.req.query("limit"), 1000, MOST_FRAMES);
     const cursor = after === undefined ? undefined : readCursor(after);
     if (after !== undefined && cursor === undefined)
-      throw new Refusal("foreign", `after: got ${JSON.stringify(after.slice(0, 60))}, expected a cursor of a line, or a time in RFC 3339`);
+      throw new Refusal(
+        "foreign",
+        `after: got ${JSON.stringify(after.slice(0, 60))}, expected a cursor of a line, or a time in RFC 3339`,
+      );
     const frames = framesInOrder(db, { source, subject, after: cursor }, limit);
     // Ask for the first one here: an error of the database is an answer still.
     const first = await frames.next();

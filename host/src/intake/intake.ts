@@ -99,7 +99,10 @@ export class Intake {
     const { registry, decoding } = this.#options;
     const hash = packet.config ?? registry.fallback;
     if (hash === null)
-      throw new Refusal("unknown config", "config: got none, and the host has no config of its own. Name one in its option `configs`");
+      throw new Refusal(
+        "unknown config",
+        "config: got none, and the host has no config of its own. Name one in its option `configs`",
+      );
     await registry.need(hash);
     const stream = `${names.source}\n${names.subject}`;
     const frame = `${names.source}\n${names.id}`;
@@ -121,7 +124,8 @@ function namesOf({ source, id, subject }: Packet): Names {
   const names = { source, id, subject: subject ?? "" };
   for (const [name, value] of Object.entries(names)) {
     const length = Buffer.byteLength(value);
-    if (length > NAME_BYTES) throw new Refusal("no name", `${name}: got ${length} bytes, expected at most ${NAME_BYTES}`);
+    if (length > NAME_BYTES)
+      throw new Refusal("no name", `${name}: got ${length} bytes, expected at most ${NAME_BYTES}`);
   }
   return names;
 }

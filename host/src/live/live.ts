@@ -85,7 +85,10 @@ export class Live {
   }
 
   /** Returns what changed after a version, once something did or `patience` milliseconds are over. */
-  async changes(since: number, patience: number): Promise<{ readonly version: number; readonly cameras: CameraView[] }> {
+  async changes(
+    since: number,
+    patience: number,
+  ): Promise<{ readonly version: number; readonly cameras: CameraView[] }> {
     if (this.#version <= since)
       await new Promise<void>((resolve) => {
         const late = setTimeout(resolve, patience).unref();

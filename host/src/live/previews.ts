@@ -57,7 +57,6 @@ export function readAttributes(header: (name: string) => string | undefined): Pr
   return { ...given, time };
 }
 
-// eslint-disable-next-line no-control-regex -- they are what is looked for
 const hasControl = (text: string): boolean => /[\u0000-\u001f\u007f-\u009f]/.test(text);
 
 function decoded(text: string): string | undefined {
@@ -102,7 +101,10 @@ export class Previews {
     const now = this.#now();
     const last = this.#all.get(key);
     if (last && now - last.at < 1000 / previewsPerSecond)
-      throw new Refusal("rate", `picture: got one ${now - last.at} ms after the last, expected at most ${previewsPerSecond} a second`);
+      throw new Refusal(
+        "rate",
+        `picture: got one ${now - last.at} ms after the last, expected at most ${previewsPerSecond} a second`,
+      );
     const { mime, width, height } = info;
     const preview: Preview = { ...about, mime, width, height, bytes, number: ++this.#count, at: now };
     this.#keep(key, preview, last);
@@ -120,7 +122,10 @@ export class Previews {
       throw new Refusal("picture", messageOf(error));
     }
     if (info.width * info.height > maxPreviewPixels)
-      throw new Refusal("picture", `picture: got ${info.width} x ${info.height} pixels, expected at most ${maxPreviewPixels} in all`);
+      throw new Refusal(
+        "picture",
+        `picture: got ${info.width} x ${info.height} pixels, expected at most ${maxPreviewPixels} in all`,
+      );
     return info;
   }
 

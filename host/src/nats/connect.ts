@@ -28,7 +28,10 @@ export async function connectTo(address: string, log: Logger): Promise<NatsConne
   const { server_name: name, version, max_payload: maxPayload } = connection.info ?? {};
   log.info({ name, version, maxPayload }, "connected to the broker");
   if ((maxPayload ?? 0) < WANTED_PAYLOAD)
-    log.warn({ got: maxPayload, expected: WANTED_PAYLOAD }, "the broker refuses raw packets of this size: set max_payload: 8MB in its configuration");
+    log.warn(
+      { got: maxPayload, expected: WANTED_PAYLOAD },
+      "the broker refuses raw packets of this size: set max_payload: 8MB in its configuration",
+    );
   void report(connection, log);
   return connection;
 }

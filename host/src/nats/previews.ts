@@ -12,7 +12,10 @@ export function takePreviews(connection: NatsConnection, previews: Previews, met
       if (error) return;
       try {
         // The message's bytes are a part of the connection's memory: keep a copy.
-        previews.take(readAttributes((name) => message.headers?.get(name)), message.data.slice());
+        previews.take(
+          readAttributes((name) => message.headers?.get(name)),
+          message.data.slice(),
+        );
       } catch (refusal) {
         metrics.refuse(refusal instanceof Refusal ? refusal.reason : "picture", "nats");
       }

@@ -20,7 +20,11 @@ export interface StreamSettings {
 }
 
 /** Makes the stream unless it is there. One that is there is the operator's, and is only checked. */
-export async function ensureStream(manager: JetStreamManager, { streamBytes }: StreamSettings, log: Logger): Promise<void> {
+export async function ensureStream(
+  manager: JetStreamManager,
+  { streamBytes }: StreamSettings,
+  log: Logger,
+): Promise<void> {
   const { config } = await manager.streams.info(STREAM).catch(async (error: unknown) => {
     if (!isMissing(error)) throw error;
     log.info({ stream: STREAM, bytes: streamBytes }, "making the stream");
@@ -36,13 +40,22 @@ export async function ensureStream(manager: JetStreamManager, { streamBytes }: S
     });
   });
   if (config.retention === RetentionPolicy.Interest)
-    throw new UserError(`stream ${STREAM}: got retention "interest", which drops packets while no host runs; expected "workqueue" or "limits"`);
+    throw new UserError(
+      `stream ${STREAM}: got retention "interest", which drops packets while no host runs; expected "workqueue" or "limits"`,
+    );
   if (config.discard !== DiscardPolicy.New)
-    log.warn({ stream: STREAM, got: config.discard, expected: "new" }, "a full stream drops its oldest packets without a word");
+    log.warn(
+      { stream: STREAM, got: config.discard, expected: "new" },
+      "a full stream drops its oldest packets without a word",
+    );
 }
 
 /** Makes the consumer of a partition, or brings it up to date. All hosts share it. */
-export async function ensureConsumer(manager: JetStreamManager, partition: number, { ackWait }: StreamSettings): Promise<void> {
+export async function ensureConsumer(
+  manager: JetStreamManager,
+  partition: number,
+  { ackWait }: StreamSettings,
+): Promise<void> {
   await manager.consumers.add(STREAM, {
     durable_name: consumerOf(partition),
     filter_subject: `boxwright.packets.${partition}.>`,

@@ -21,5 +21,4 @@ export class DatabaseAway extends Error {
   override readonly name = "DatabaseAway";
 }
 
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "";
+export const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");

@@ -40,7 +40,7 @@ export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]):
   // Two hosts that store the same frames wait for each other's rows. In one order there is no deadlock.
   const sorted = [...frames].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const fresh = new Set<string>();
-  for (let at = 0; at < sorted.length; ) {
+  for (let at = 0; at < sorted.length;) {
     const size = SIZES.find((n) => n <= sorted.length - at)!;
     const row = `(${COLUMNS.map(() => "?").join(", ")})`;
     const sql = `INSERT INTO frames (${COLUMNS.join(", ")}) VALUES ${Array<string>(size).fill(row).join(", ")} ON CONFLICT (source, id) DO NOTHING RETURNING source, id`;
@@ -79,8 +79,7 @@ async function countFrames(tx: Queries, frames: readonly StoredFrame[]): Promise
     const key = `${frame.source}\n${frame.subject}`;
     byCamera.set(key, [...(byCamera.get(key) ?? []), frame]);
   }
-  for (const [, group] of [...byCamera].sort(([a], [b]) => (a < b ? -1 : 1)))
-    await tx.all(COUNT, countsOf(group));
+  for (const [, group] of [...byCamera].sort(([a], [b]) => (a < b ? -1 : 1))) await tx.all(COUNT, countsOf(group));
 }
 
 function countsOf(group: readonly StoredFrame[]): Value[] {

@@ -21,7 +21,7 @@ export async function* framesInOrder(
   limit: number,
 ): AsyncGenerator<StoredFrame> {
   let from = after;
-  for (let left = limit; left > 0; ) {
+  for (let left = limit; left > 0;) {
     const size = Math.min(left, PAGE);
     const wheres: string[] = [];
     const params: Value[] = [];

@@ -25,6 +25,9 @@ export async function recordRefused(db: Database, packet: RefusedPacket, now: nu
       "INSERT INTO refused (hash, at, way, place, bytes, source, id, reason, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING",
       [hash, now, way, place, bytes.length, source, id, reason, shown(message)],
     );
-    await tx.all("DELETE FROM refused WHERE at < (SELECT min(at) FROM (SELECT at FROM refused ORDER BY at DESC LIMIT ?) AS newest)", [MOST_ROWS]);
+    await tx.all(
+      "DELETE FROM refused WHERE at < (SELECT min(at) FROM (SELECT at FROM refused ORDER BY at DESC LIMIT ?) AS newest)",
+      [MOST_ROWS],
+    );
   });
 }

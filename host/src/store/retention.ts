@@ -10,7 +10,7 @@ const AT_ONCE = 1000;
  * @param before milliseconds since 1970
  */
 export async function deleteBefore(db: Database, before: number): Promise<number> {
-  for (let deleted = 0; ; ) {
+  for (let deleted = 0; ;) {
     const rows = await db.write((tx) =>
       tx.all(
         "DELETE FROM frames WHERE (source, id) IN (SELECT source, id FROM frames WHERE time < ? AND stored_at < ? ORDER BY time LIMIT ?) RETURNING id",
