@@ -64,9 +64,15 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
     const listening = await listen(app, config, metrics);
     // Do not wait: the broker may come later, and HTTP works without it.
     const starting = startBroker(config, { config, intake, registry, previews, db, metrics, log, now });
-    void starting.then((found) => (broker = found));
+    let isStopped = false;
+    void starting.then((found) => {
+      broker = found;
+      // The broker came when the host went.
+      if (isStopped) void found?.stop();
+    });
     const sweep = startRetention(config, db, now, log);
     const stop = async (): Promise<void> => {
+      isStopped = true;
       clearInterval(sweep);
       await Promise.all([listening.stop(), broker?.stop()]);
       await closeParts();

@@ -1,6 +1,6 @@
 /** Counters in the Prometheus text format. Labels have few values: no names of cameras. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
-import type { Reason } from "./errors.ts";
+import type { Refusal } from "./errors.ts";
 
 export type Way = "http" | "nats";
 
@@ -18,7 +18,8 @@ export interface Metrics {
   readonly latency: Histogram;
   /** What the page shows: the same counts as plain numbers. */
   readonly totals: Record<"received" | "stored" | "duplicates" | "refused" | "previewsDropped", number>;
-  refuse(reason: Reason, way: Way): void;
+  /** Counts a refusal, once. */
+  refuse(refusal: Refusal, way: Way): void;
 }
 
 const P = "boxwright_host_";
@@ -30,6 +31,7 @@ export function createMetrics(): Metrics {
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[] = []): Counter<T> =>
     new Counter({ name: P + name, help, labelNames: [...labelNames], registers });
   const refused = counter("refused_total", "Packets, configs and previews refused", ["reason", "way"]);
+  const counted = new WeakSet<Refusal>();
   const totals = { received: 0, stored: 0, duplicates: 0, refused: 0, previewsDropped: 0 };
   return {
     registry,
@@ -54,9 +56,11 @@ export function createMetrics(): Metrics {
       registers,
     }),
     totals,
-    refuse(reason, way) {
+    refuse(refusal, way) {
+      if (counted.has(refusal)) return;
+      counted.add(refusal);
       totals.refused++;
-      refused.inc({ reason, way });
+      refused.inc({ reason: refusal.reason, way });
     },
   };
 }

@@ -24,8 +24,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   app.onError((error, c) => {
     const refusal = refusalOf(error);
     if (refusal.cause !== undefined) log.error({ error: messageOf(refusal.cause) }, "request failed");
-    // Packets were counted where they were refused.
-    if (!c.req.path.startsWith("/v1/packets")) metrics.refuse(refusal.reason, "http");
+    metrics.refuse(refusal, "http");
     return refusalAnswer(c, refusal);
   });
   return app;

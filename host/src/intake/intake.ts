@@ -53,7 +53,7 @@ export class Intake {
       return await this.#receive(bytes, way, mayWait);
     } catch (error) {
       const refusal = refusalOf(error);
-      metrics.refuse(refusal.reason, way);
+      metrics.refuse(refusal, way);
       throw refusal;
     }
   }

@@ -1,7 +1,7 @@
 /** Preview pictures over the broker: not stored, and each host gets all of them. */
 import type { NatsConnection } from "@nats-io/transport-node";
-import { Refusal } from "../core/errors.ts";
 import type { Metrics } from "../core/metrics.ts";
+import { refusalOf } from "../intake/intake.ts";
 import { type Previews, readAttributes } from "../live/previews.ts";
 
 export const PREVIEWS = "boxwright.previews.>";
@@ -16,8 +16,8 @@ export function takePreviews(connection: NatsConnection, previews: Previews, met
           readAttributes((name) => message.headers?.get(name)),
           message.data.slice(),
         );
-      } catch (refusal) {
-        metrics.refuse(refusal instanceof Refusal ? refusal.reason : "picture", "nats");
+      } catch (failure) {
+        metrics.refuse(refusalOf(failure), "nats");
       }
     },
   });

@@ -36,7 +36,14 @@ test("an address that others reach needs both tokens", () => {
 
 test("all problems are told at once, and no secret is", () => {
   const told = problemsOf({ port: "x", agentToken: "short", colour: 1, consume: [3], partitions: 2, queue: 0 });
-  for (const part of ["5 problems", "port: got", "agentToken: got a text of 5", "colour: got", "consume: got 3", "queue:"])
+  for (const part of [
+    "5 problems",
+    "port: got",
+    "agentToken: got a text of 5",
+    "colour: got",
+    "consume: got 3",
+    "queue:",
+  ])
     expect(told).toContain(part);
   expect(told).not.toContain("short");
   expect(problemsOf([])).toContain("expected a JSON object");

@@ -14,7 +14,14 @@ test("times sort as texts, whatever their zone and digits", () => {
 });
 
 test("text that is no time, or leaves the calendar, is none", () => {
-  for (const text of ["", "now", "2026-13-01T00:00:00Z", "2026-01-01", "0000-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"])
+  for (const text of [
+    "",
+    "now",
+    "2026-13-01T00:00:00Z",
+    "2026-01-01",
+    "0000-01-01T00:00:00+01:00",
+    "9999-12-31T23:59:59-01:00",
+  ])
     expect(sortableTime(text), text).toBeUndefined();
 });
 

@@ -73,10 +73,11 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     ];
     await store(frames);
     const found = await read();
-    const key = ({ time, sequence, id }: StoredFrame): string => `${time} ${String(sequence + 1).padStart(20, "0")} ${id}`;
+    const key = ({ time, sequence, id }: StoredFrame): string =>
+      `${time} ${String(sequence + 1).padStart(20, "0")} ${id}`;
     expect(found.map(key)).toEqual(frames.map(key).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
     const again: StoredFrame[] = [];
-    for (let after: Cursor | undefined; ; ) {
+    for (let after: Cursor | undefined; ;) {
       const part = await read({ after }, 333);
       again.push(...part);
       if (part.length < 333) break;
@@ -91,7 +92,10 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     expect((await read({ source: "/devices/1" })).map(({ id }) => id)).toEqual(["frame-1", "frame-2"]);
     expect((await read({ subject: "door" })).map(({ id }) => id)).toEqual(["frame-1", "frame-3"]);
     expect((await read({ source: "/devices/1", subject: "yard" })).map(({ id }) => id)).toEqual(["frame-2"]);
-    expect((await read({ after: readCursor(new Date(1e12 + 1).toISOString()) })).map(({ id }) => id)).toEqual(["frame-2", "frame-3"]);
+    expect((await read({ after: readCursor(new Date(1e12 + 1).toISOString()) })).map(({ id }) => id)).toEqual([
+      "frame-2",
+      "frame-3",
+    ]);
     expect(readCursor("nonsense")).toBeUndefined();
     expect(readCursor(Buffer.from('["a",1.5,"b","c"]').toString("base64url"))).toBeUndefined();
   });
@@ -100,7 +104,14 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     await store([frame(5), frame(9), frame(6), frame(9)]);
     await store([frame(5), frame(8)]);
     const [camera] = await cameras(db, 10);
-    expect(camera).toMatchObject({ frames: 4, detections: 8, first_sequence: 5, last_sequence: 9, last_id: "frame-9", latency: 40 });
+    expect(camera).toMatchObject({
+      frames: 4,
+      detections: 8,
+      first_sequence: 5,
+      last_sequence: 9,
+      last_id: "frame-9",
+      latency: 40,
+    });
     expect(missingOf(camera!)).toBe(1);
     await store([frame(10, { sequence: -1 })]);
     expect(missingOf((await cameras(db, 10))[0]!)).toBeNull();
@@ -143,7 +154,15 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
   });
 
   test("refused packets are recorded once", async () => {
-    const packet = { way: "nats", place: "a 1", bytes: new Uint8Array(9), source: null, id: null, reason: "foreign", message: "\0x" } as const;
+    const packet = {
+      way: "nats",
+      place: "a 1",
+      bytes: new Uint8Array(9),
+      source: null,
+      id: null,
+      reason: "foreign",
+      message: "\0x",
+    } as const;
     for (let i = 0; i < 2; i++) await recordRefused(db, packet, i);
     expect(await db.all("SELECT at, bytes, message FROM refused")).toEqual([{ at: 0, bytes: 9, message: "?x" }]);
   });
