@@ -17,6 +17,8 @@ export function settingsOf(address: string): ConnectionOptions {
     maxReconnectAttempts: -1,
     reconnectTimeWait: 500,
     reconnectJitter: 500,
+    // A broker that dies while it greets would be waited for.
+    timeout: 3000,
     pingInterval: 10_000,
     ...(pass !== "" ? { user, pass } : user !== "" ? { token: user } : {}),
     ...(url.protocol === "tls:" ? { tls: {} } : {}),

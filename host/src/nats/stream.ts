@@ -5,6 +5,7 @@ import type { Logger } from "../core/log.ts";
 
 export const STREAM = "BOXWRIGHT";
 export const SUBJECTS = "boxwright.packets.>";
+export const subjectsOf = (partition: number): string => `boxwright.packets.${partition}.>`;
 export const consumerOf = (partition: number): string => `host-${partition}`;
 
 const NANOS_A_SECOND = 1e9;
@@ -58,7 +59,7 @@ export async function ensureConsumer(
 ): Promise<void> {
   await manager.consumers.add(STREAM, {
     durable_name: consumerOf(partition),
-    filter_subject: `boxwright.packets.${partition}.>`,
+    filter_subject: subjectsOf(partition),
     ack_policy: AckPolicy.Explicit,
     ack_wait: Math.round(ackWait * NANOS_A_SECOND),
     max_deliver: -1,

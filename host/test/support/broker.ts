@@ -52,7 +52,12 @@ export class TestBroker {
   }
 
   connect(): Promise<NatsConnection> {
-    return connect({ servers: `127.0.0.1:${this.port}`, maxReconnectAttempts: -1, reconnectTimeWait: 100 });
+    return connect({
+      servers: `127.0.0.1:${this.port}`,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 100,
+      timeout: 2000,
+    });
   }
 
   async remove(): Promise<void> {

@@ -9,7 +9,16 @@ export class HostProcess {
   readonly url: string;
   readonly #ended: Promise<number | NodeJS.Signals | null>;
 
-  private constructor(child: ChildProcess, port: number, ended: Promise<number | NodeJS.Signals | null>) {
+  /** What it has written so far. */
+  readonly output: () => string;
+
+  private constructor(
+    child: ChildProcess,
+    port: number,
+    ended: Promise<number | NodeJS.Signals | null>,
+    output: () => string,
+  ) {
+    this.output = output;
     this.#child = child;
     this.url = `http://127.0.0.1:${port}`;
     this.#ended = ended;
@@ -24,12 +33,12 @@ export class HostProcess {
     const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
       child.once("exit", (code, signal) => resolve(code ?? signal)),
     );
+    let output = "";
     return new Promise((resolve, reject) => {
-      let output = "";
       const collect = (chunk: string): void => {
         output = (output + chunk).slice(-100_000);
         const port = /"port":(\d+),"page"/.exec(output)?.[1];
-        if (port !== undefined) resolve(new HostProcess(child, Number(port), ended));
+        if (port !== undefined) resolve(new HostProcess(child, Number(port), ended, () => output));
       };
       child.stdout.setEncoding("utf8").on("data", collect);
       child.stderr.setEncoding("utf8").on("data", collect);
