@@ -20,7 +20,9 @@ const { values } = parseArgs({
     flight: text("8"),
   },
 });
-const [cameras, frames, partitions, flight] = [values.cameras, values.frames, values.partitions, values.flight].map(Number);
+const [cameras, frames, partitions, flight] = [values.cameras, values.frames, values.partitions, values.flight].map(
+  Number,
+);
 const BOXES = 8400;
 const config = { family: "yolov8", classes: 80, inputSize: [640, 640] };
 const decoder = createDecoderSync(config);
@@ -39,12 +41,26 @@ function outputsOf(type) {
   if (type === "f16") return { output0: { data: new Uint16Array(values.length), dims, type: "f16" } };
   // One scale serves boxes and scores alike here. The figures are about bytes.
   if (type === "i8")
-    return { output0: { data: Int8Array.from(values, (v) => Math.max(-128, Math.min(127, v))), dims, type: "i8", scale: 0.007, zeroPoint: 0 } };
+    return {
+      output0: {
+        data: Int8Array.from(values, (v) => Math.max(-128, Math.min(127, v))),
+        dims,
+        type: "i8",
+        scale: 0.007,
+        zeroPoint: 0,
+      },
+    };
   return { output0: { data: values, dims } };
 }
 
 function packetOf(camera, n, outputs) {
-  const about = { id: `${run}-${camera}-${n}`, source: "/devices/demo", subject: `camera ${camera}`, time: new Date(), sequence: n };
+  const about = {
+    id: `${run}-${camera}-${n}`,
+    source: "/devices/demo",
+    subject: `camera ${camera}`,
+    time: new Date(),
+    sequence: n,
+  };
   const given = values.type === "detection" ? decoder.decode(outputs, frame) : outputs;
   return { bytes: toPacket(decoder, given, frame, about), about };
 }
@@ -84,8 +100,11 @@ await Promise.all(
   }),
 );
 const published = (performance.now() - start) / 1000;
-while ((await manager.streams.info("BOXWRIGHT")).state.messages > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+while ((await manager.streams.info("BOXWRIGHT")).state.messages > 0)
+  await new Promise((resolve) => setTimeout(resolve, 20));
 const taken = (performance.now() - start) / 1000;
 const rate = (seconds) => `${Math.round(count / seconds)} /s`;
-console.log(`${count} packets (${values.type}) of ${size} bytes: published ${rate(published)}, taken by the hosts ${rate(taken)}`);
+console.log(
+  `${count} packets (${values.type}) of ${size} bytes: published ${rate(published)}, taken by the hosts ${rate(taken)}`,
+);
 await connection.close();

@@ -11,6 +11,7 @@ import type { Database } from "../store/database.ts";
 import { sharedConfigs } from "./configs.ts";
 import { connectTo } from "./connect.ts";
 import { Consumption } from "./consume.ts";
+import { Sweeper } from "./sweep.ts";
 import { takePreviews } from "./previews.ts";
 
 export interface BrokerOptions {
@@ -26,11 +27,12 @@ export interface BrokerOptions {
 
 export class Broker {
   readonly #connection: NatsConnection;
-  readonly #consumptions: readonly Consumption[];
+  /** What takes packets. */
+  readonly #takers: readonly { stop(): Promise<void> }[];
 
-  private constructor(connection: NatsConnection, consumptions: readonly Consumption[]) {
+  private constructor(connection: NatsConnection, takers: readonly { stop(): Promise<void> }[]) {
     this.#connection = connection;
-    this.#consumptions = consumptions;
+    this.#takers = takers;
   }
 
   /** Connects, for as long as that takes, and begins to take packets. */
@@ -44,7 +46,7 @@ export class Broker {
     const consumptions = partitions.map(
       (partition) => new Consumption({ ...options, client, settings: config, inFlight: config.inFlight, partition }),
     );
-    return new Broker(connection, consumptions);
+    return new Broker(connection, [...consumptions, new Sweeper(client, config.ackWait, options)]);
   }
 
   /** True while the broker answers. */
@@ -55,7 +57,7 @@ export class Broker {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#consumptions.map((consumption) => consumption.stop()));
+    await Promise.all(this.#takers.map((taker) => taker.stop()));
     // Acknowledgements are on their way still.
     await this.#connection.drain();
   }

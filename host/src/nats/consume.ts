@@ -4,7 +4,6 @@ import type { ConsumerMessages, JetStreamClient, JsMsg } from "@nats-io/jetstrea
 import { messageOf } from "../core/errors.ts";
 import type { Metrics } from "../core/metrics.ts";
 import { STREAM, type StreamSettings, consumerOf, ensureConsumer, ensureStream } from "./stream.ts";
-import { sweep } from "./sweep.ts";
 import { type TakeOptions, takePacket } from "./take.ts";
 
 export interface ConsumeOptions extends TakeOptions {
@@ -23,22 +22,18 @@ export class Consumption {
   #messages: ConsumerMessages | null = null;
   #isStopped = false;
   readonly #loop: Promise<void>;
-  readonly #sweeps: NodeJS.Timeout;
-  #sweeping: Promise<void> | null = null;
 
   constructor(options: ConsumeOptions) {
     this.#options = options;
     this.#loop = this.#run();
-    this.#sweeps = setInterval(() => void (this.#sweeping ??= this.#sweep()), options.settings.ackWait * 1000);
   }
 
   /** Stops taking packets, and finishes those at hand. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearInterval(this.#sweeps);
     this.#messages?.stop();
     await this.#loop;
-    await Promise.all([...this.#working, this.#sweeping]);
+    await Promise.all(this.#working);
   }
 
   async #run(): Promise<void> {
@@ -83,15 +78,5 @@ export class Consumption {
     if (verdict === "stored") message.ack();
     else if (verdict === "refused") message.term();
     else message.nak(verdict);
-  }
-
-  async #sweep(): Promise<void> {
-    const { client, partition, log } = this.#options;
-    try {
-      await sweep(await client.jetstreamManager(), partition, this.#options);
-    } catch (error) {
-      log.info({ partition, error: messageOf(error) }, "cannot look for packets that were left behind");
-    }
-    this.#sweeping = null;
   }
 }
