@@ -11,6 +11,7 @@ export default tseslint.config(
       "node_modules/",
       "assembly/",
       "hub/",
+      "host/",
       "src/engine/*kernel.ts",
       "embedded/",
     ],

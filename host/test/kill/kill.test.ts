@@ -12,6 +12,8 @@ import { configBody, decoder, detectionPacket, frameSize, hash, outputsOf, rawPa
 import { HostProcess } from "../support/process.ts";
 import { sleep, until } from "../support/wait.ts";
 
+afterAll(() => HostProcess.killAll());
+
 const KILLS = 20;
 const CAMERAS = ["door", "yard", "gate"];
 

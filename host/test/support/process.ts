@@ -4,6 +4,12 @@ import { fileURLToPath } from "node:url";
 
 const COMMAND = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
+/** Children that run. A test that fails must leave none behind. */
+const children = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
 export class HostProcess {
   readonly #child: ChildProcess;
   readonly url: string;
@@ -30,8 +36,12 @@ export class HostProcess {
       String(value),
     ]);
     const child = spawn(process.execPath, [COMMAND, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    children.add(child);
     const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
-      child.once("exit", (code, signal) => resolve(code ?? signal)),
+      child.once("exit", (code, signal) => {
+        children.delete(child);
+        resolve(code ?? signal);
+      }),
     );
     let output = "";
     return new Promise((resolve, reject) => {
@@ -44,6 +54,13 @@ export class HostProcess {
       child.stderr.setEncoding("utf8").on("data", collect);
       void ended.then((code) => reject(new Error(`got exit ${code} before the host listened:\n${output}`)));
     });
+  }
+
+  /** Kills every host that runs. */
+  static async killAll(): Promise<void> {
+    const ends = [...children].map((child) => new Promise((resolve) => child.once("exit", resolve)));
+    for (const child of children) child.kill("SIGKILL");
+    await Promise.all(ends);
   }
 
   async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
