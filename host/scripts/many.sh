@@ -16,7 +16,7 @@ mkdir -p "$folder"
 
 broker() {
   command -v nats-server >/dev/null || { echo "got no nats-server. Install Debian's package nats-server" >&2; exit 1; }
-  printf 'max_payload: 8MB\njetstream { store_dir: "%s/nats" }\n' "$PWD/$folder" >"$folder/nats.conf"
+  printf 'max_payload: 8MB\nmax_pending: 256MB\njetstream { store_dir: "%s/nats" }\n' "$PWD/$folder" >"$folder/nats.conf"
   exec nats-server -a 127.0.0.1 -p "$port" -c "$folder/nats.conf"
 }
 

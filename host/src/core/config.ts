@@ -102,7 +102,7 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     fallback: 30,
     about: "seconds after which the broker delivers a packet again that nobody acknowledged",
   },
-  inFlight: { parse: number(1, 1024), fallback: 16, about: "packets of a partition that this host works on at once" },
+  inFlight: { parse: number(1, 1024), fallback: 16, about: "packets of the broker that this host works on at once" },
   configs: {
     parse: list(text("the path of a JSON file")),
     fallback: [],

@@ -43,8 +43,10 @@ export class Broker {
     takePreviews(connection, previews, metrics);
     const client = jetstream(connection);
     const partitions = config.consume ?? Array.from({ length: config.partitions }, (_, i) => i);
+    // The broker cuts off a client for which it has to hold more than its max_pending, 64 MB by default.
+    const inFlight = Math.max(1, Math.floor(config.inFlight / partitions.length));
     const consumptions = partitions.map(
-      (partition) => new Consumption({ ...options, client, settings: config, inFlight: config.inFlight, partition }),
+      (partition) => new Consumption({ ...options, client, settings: config, inFlight, partition }),
     );
     return new Broker(connection, [...consumptions, new Sweeper(client, config.ackWait, options)]);
   }

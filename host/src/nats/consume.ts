@@ -10,7 +10,7 @@ export interface ConsumeOptions extends TakeOptions {
   readonly client: JetStreamClient;
   readonly settings: StreamSettings;
   readonly partition: number;
-  /** Packets that this host works on at once. */
+  /** Packets of this partition that the host works on at once. */
   readonly inFlight: number;
   readonly metrics: Metrics;
 }

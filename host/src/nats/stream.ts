@@ -11,6 +11,8 @@ export const consumerOf = (partition: number): string => `host-${partition}`;
 const NANOS_A_SECOND = 1e9;
 /** Longer than most spools need to empty. The unique key of the database catches what comes later. */
 const DUPLICATE_SECONDS = 600;
+/** Packets of a partition that hosts have and did not acknowledge yet. So many come again after a host died. */
+const MOST_PENDING = 256;
 /** The client's codes of what is not there. */
 const isMissing = (error: unknown): boolean => /not found/i.test(String(error));
 
@@ -63,6 +65,6 @@ export async function ensureConsumer(
     ack_policy: AckPolicy.Explicit,
     ack_wait: Math.round(ackWait * NANOS_A_SECOND),
     max_deliver: -1,
-    max_ack_pending: 1000,
+    max_ack_pending: MOST_PENDING,
   });
 }
