@@ -12,6 +12,7 @@ export default tseslint.config(
       "assembly/",
       "hub/",
       "agent/",
+      "host/",
       "src/engine/*kernel.ts",
       "embedded/",
     ],

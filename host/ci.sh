@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Everything, on a fresh Debian machine with Node 20 or newer: installs what it needs, runs every check, and ends with
+# one line `N passed, N failed`. Exits non-zero when anything failed. The package beside it has to be built.
+set -u
+cd "$(dirname "$0")"
+export BOXWRIGHT_HOST_CI=1 CI=true
+passed=0
+failed=0
+
+step() {
+  local name=$1
+  shift
+  echo "== $name"
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    echo "FAILED: $name"
+    failed=$((failed + 1))
+  fi
+}
+
+# No download addresses in the lock file. The package beside it is a link.
+lock_file() { [ "$(grep -cE '"resolved": *"http' package-lock.json)" = 0 ]; }
+
+package() {
+  [ -f ../dist/index.node.mjs ] || (cd .. && npm run --silent build)
+}
+
+tests() {
+  mkdir -p out
+  rm -f out/tests.json
+  npx vitest run --disable-console-intercept --reporter=default --reporter=json --outputFile.json=out/tests.json
+  local code=$?
+  local counts
+  counts=$(node -e 'const r = require("./out/tests.json"); console.log(r.numPassedTests, r.numFailedTests + (r.numPassedTests === 0 ? 1 : 0), r.numPendingTests)') || return 1
+  read -r p f skipped <<<"$counts"
+  passed=$((passed + p))
+  failed=$((failed + f))
+  # Here nothing may be skipped: what CI does not run, nobody runs.
+  if [ "$skipped" != 0 ]; then
+    echo "got $skipped skipped tests, expected none"
+    return 1
+  fi
+  return "$code"
+}
+
+step "Debian packages" ./debian.sh
+step "package" package
+step "install" npm ci --no-progress
+step "lock file" lock_file
+step "build" npm run --silent build
+step "types, lint, format" npm run --silent check
+step "tests" tests
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Installs what ci.sh needs of Debian and this machine lacks.
+set -eu
+missing=()
+[ -n "$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || missing+=(postgresql)
+[ -x /usr/bin/chromium ] || missing+=(chromium)
+[ -x /usr/sbin/nats-server ] || command -v nats-server >/dev/null || missing+=(nats-server)
+command -v systemd-analyze >/dev/null || missing+=(systemd)
+[ ${#missing[@]} -eq 0 ] && exit 0
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+as_root apt-get update -qq
+as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

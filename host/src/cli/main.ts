@@ -1,0 +1,74 @@
+#!/usr/bin/env node
+/** The command `boxwright-host`. */
+import { parseArgs } from "node:util";
+import { type Config, options, readConfig, readJsonFile } from "../core/config.ts";
+import { UserError, messageOf } from "../core/errors.ts";
+import { createLogger } from "../core/log.ts";
+import { startHost } from "../host.ts";
+
+const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+function help(): string {
+  const lines = Object.entries(options).map(([name, { about, fallback }]) => {
+    const isShown = fallback !== undefined && (!Array.isArray(fallback) || fallback.length > 0);
+    return `  --${flagOf(name).padEnd(20)} ${about}${isShown ? ` (default ${JSON.stringify(fallback)})` : ""}`;
+  });
+  return `boxwright-host [--config FILE] [--OPTION VALUE ...]
+
+Receives frames of devices, decodes raw ones, and stores their detections.
+A JSON file may hold every option by its name, as in {"port": 8790, "agentToken": "..."}.
+Tokens may come from BOXWRIGHT_AGENT_TOKEN and BOXWRIGHT_PAGE_TOKEN, and a database address from
+BOXWRIGHT_DATABASE: flags are visible to everybody on the machine.
+
+${lines.join("\n")}
+`;
+}
+
+/** Reads flags, environment and file. */
+function readSettings(args: readonly string[]): Config | null {
+  const names = Object.keys(options);
+  const text = { type: "string" } as const;
+  const known = Object.fromEntries(names.map((name) => [flagOf(name), text]));
+  let values: Readonly<Record<string, unknown>>;
+  try {
+    ({ values } = parseArgs({
+      args: [...args],
+      options: { ...known, config: text, help: { type: "boolean" } },
+    }));
+  } catch (error) {
+    throw new UserError(`${messageOf(error)}. See boxwright-host --help`);
+  }
+  if (values["help"] === true) return null;
+  const file = typeof values["config"] === "string" ? readJsonFile(values["config"]) : {};
+  const { BOXWRIGHT_AGENT_TOKEN, BOXWRIGHT_PAGE_TOKEN, BOXWRIGHT_DATABASE } = process.env;
+  const secrets = { agentToken: BOXWRIGHT_AGENT_TOKEN, pageToken: BOXWRIGHT_PAGE_TOKEN, database: BOXWRIGHT_DATABASE };
+  const given = [...Object.entries(secrets), ...names.map((name) => [name, values[flagOf(name)]] as const)];
+  return readConfig(file, Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== "")));
+}
+
+async function main(): Promise<void> {
+  const config = readSettings(process.argv.slice(2));
+  if (config === null) return void process.stdout.write(help());
+  const log = createLogger(config.logLevel);
+  const host = await startHost({ config, log });
+  const isOpen = config.agentToken === undefined || config.pageToken === undefined;
+  log.info({ address: config.address, port: host.port, page: `http://localhost:${host.port}/` }, "listening");
+  if (isOpen) log.info("this machine alone can reach the host. For others, set agentToken and pageToken");
+  const stop = (): void => {
+    // A second signal ends the process at once.
+    process.once("SIGTERM", () => process.exit(1)).once("SIGINT", () => process.exit(1));
+    host.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ error: messageOf(error) }, "could not stop in order");
+        process.exit(1);
+      },
+    );
+  };
+  process.once("SIGTERM", stop).once("SIGINT", stop);
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof UserError ? error.message : error);
+  process.exit(error instanceof UserError ? 2 : 1);
+});

@@ -1,0 +1,71 @@
+/** Errors that the host tells: to the sender of a frame, or to the operator. */
+
+/**
+ * Reason of a refusal. Each stands in the counter `boxwright_host_refused_total`.
+ * - for good: "foreign", "cut off", "too large", "other config", "tensors", "no name", "picture", "config"
+ * - once the config is there: "unknown config"
+ * - for now: "busy" (queue full), "unavailable" (database or threads), "rate" (previews)
+ */
+export type Reason =
+  | "foreign"
+  | "cut off"
+  | "too large"
+  | "other config"
+  | "tensors"
+  | "no name"
+  | "picture"
+  | "config"
+  | "unknown config"
+  | "busy"
+  | "unavailable"
+  | "rate";
+
+/** HTTP status of each reason. */
+const STATUS = {
+  foreign: 400,
+  "cut off": 400,
+  "too large": 413,
+  "other config": 400,
+  tensors: 400,
+  "no name": 400,
+  picture: 400,
+  config: 400,
+  "unknown config": 409,
+  busy: 429,
+  unavailable: 503,
+  rate: 429,
+} as const satisfies Record<Reason, number>;
+
+/** The host did not take what was sent. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly reason: Reason;
+  /** Hash of the config that is missing. */
+  readonly config: string | null;
+  /** Seconds after which the sender may try again; null: never, or once the config is there. */
+  readonly retryAfter: number | null;
+
+  constructor(reason: Reason, message: string, about: { config?: string | null; retryAfter?: number } = {}) {
+    super(message);
+    this.reason = reason;
+    this.config = about.config ?? null;
+    const isForNow = this.status === 429 || this.status === 503;
+    this.retryAfter = about.retryAfter ?? (isForNow ? 1 : null);
+  }
+
+  get status(): (typeof STATUS)[Reason] {
+    return STATUS[this.reason];
+  }
+
+  /** True if sending the same bytes again can never succeed. */
+  get isForGood(): boolean {
+    return this.status === 400 || this.status === 413;
+  }
+}
+
+/** A call or a configuration that the operator has to change. */
+export class UserError extends Error {
+  override readonly name = "UserError";
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

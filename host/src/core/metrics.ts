@@ -1,0 +1,78 @@
+/** Counters in the Prometheus text format. Labels have few values: no names of cameras. */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { Refusal } from "./errors.ts";
+
+export type Way = "http" | "nats";
+
+export interface Metrics {
+  readonly registry: Registry;
+  readonly received: Counter<"way">;
+  readonly stored: Counter<"kind">;
+  readonly duplicates: Counter<"way">;
+  readonly refused: Counter<"reason" | "way">;
+  readonly denied: Counter<"what">;
+  readonly redelivered: Counter;
+  readonly previews: Counter;
+  readonly previewsDropped: Counter;
+  readonly batch: Histogram;
+  readonly latency: Histogram;
+  /** What the page shows: the same counts as plain numbers. */
+  readonly totals: Record<"received" | "stored" | "duplicates" | "refused" | "previewsDropped", number>;
+  /** Counts a refusal, once. */
+  refuse(refusal: Refusal, way: Way): void;
+}
+
+const P = "boxwright_host_";
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const counter = <T extends string>(name: string, help: string, labelNames: readonly T[] = []): Counter<T> =>
+    new Counter({ name: P + name, help, labelNames: [...labelNames], registers });
+  const refused = counter("refused_total", "Packets, configs and previews refused", ["reason", "way"]);
+  const counted = new WeakSet<Refusal>();
+  const totals = { received: 0, stored: 0, duplicates: 0, refused: 0, previewsDropped: 0 };
+  return {
+    registry,
+    received: counter("received_total", "Packets received", ["way"]),
+    stored: counter("stored_total", "Frames stored, by kind of packet", ["kind"]),
+    duplicates: counter("duplicates_total", "Packets of frames that were stored already", ["way"]),
+    refused,
+    denied: counter("denied_total", "Requests denied: token, origin, host name, connection", ["what"]),
+    redelivered: counter("redelivered_total", "Messages that the broker delivered again"),
+    previews: counter("previews_total", "Preview pictures taken"),
+    previewsDropped: counter("previews_dropped_total", "Preview pictures thrown away to keep memory bounded"),
+    batch: new Histogram({
+      name: `${P}batch_frames`,
+      help: "Frames stored by one transaction",
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+      registers,
+    }),
+    latency: new Histogram({
+      name: `${P}latency_seconds`,
+      help: "Time from capture to stored, by the clocks of device and host",
+      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600],
+      registers,
+    }),
+    totals,
+    refuse(refusal, way) {
+      if (counted.has(refusal)) return;
+      counted.add(refusal);
+      totals.refused++;
+      refused.inc({ reason: refusal.reason, way });
+    },
+  };
+}
+
+/** Adds a gauge that is read when somebody asks. */
+export function addGauge({ registry }: Metrics, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name: P + name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
+}

@@ -1,0 +1,21 @@
+/** Times as texts that sort. */
+
+const RFC3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i;
+
+/**
+ * Returns a time of RFC 3339 in UTC with nine digits behind the second, so that texts sort like times. Undefined for
+ * text that is no time, or leaves the years 0000 to 9999.
+ */
+export function sortableTime(time: string): string | undefined {
+  const [, seconds, fraction = "", zone] = RFC3339.exec(time) ?? [];
+  const at = Date.parse(`${seconds}${zone}`);
+  if (Number.isNaN(at)) return undefined;
+  const utc = new Date(at).toISOString();
+  return utc.length === 24 ? `${utc.slice(0, 19)}.${fraction.padEnd(9, "0")}Z` : undefined;
+}
+
+/** Returns a moment of this machine's clock as such a text. */
+export const sortableNow = (now: number): string => sortableTime(new Date(now).toISOString())!;
+
+/** Returns the milliseconds since 1970 of a time in RFC 3339. */
+export const millisecondsOf = (time: string): number => Date.parse(time);

@@ -1,0 +1,12 @@
+/** Thread that makes one decoder and ends: a config that costs too much memory or time takes only this thread along. */
+import { parentPort, workerData } from "node:worker_threads";
+import { createDecoderSync } from "boxwright";
+import type { Network } from "./networks.ts";
+
+const { config, options } = workerData as Network;
+try {
+  const decoder = createDecoderSync(config as object, options);
+  parentPort?.postMessage({ hash: decoder.configHash });
+} catch (error) {
+  parentPort?.postMessage({ error: error instanceof Error ? error.message : String(error) });
+}

@@ -1,0 +1,125 @@
+/** The configs that this host decodes with: found in memory, in the database, or in the broker's store. */
+import { Refusal } from "../core/errors.ts";
+import { countConfigs, storeConfig, storedConfig } from "../store/configs.ts";
+import type { Database } from "../store/database.ts";
+import { type Network, checkNetwork, isHash, readNetwork } from "./networks.ts";
+import type { Decoding } from "./decoding.ts";
+
+/** A store of configs that other hosts write to, beside the database. */
+export interface SharedConfigs {
+  get(hash: string): Promise<string | undefined>;
+  put(hash: string, body: string): Promise<void>;
+}
+
+export interface RegistryOptions {
+  readonly db: Database;
+  readonly decoding: Decoding;
+  readonly maxConfigs: number;
+  readonly now: () => number;
+}
+
+/** A hash that was not found is not looked for again so soon. */
+const UNKNOWN_MS = 1000;
+const MOST_UNKNOWN = 1024;
+
+export class Registry {
+  readonly #options: RegistryOptions;
+  readonly #known = new Set<string>();
+  readonly #loading = new Map<string, Promise<void>>();
+  /** Hashes that were nowhere, and when. */
+  readonly #unknown = new Map<string, number>();
+  /** One check at a time: each has a thread and its memory. */
+  #checks: Promise<unknown> = Promise.resolve();
+  /** Set once a broker is there. */
+  shared: SharedConfigs | null = null;
+  /** Config of packets that name none. */
+  fallback: string | null = null;
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+  }
+
+  get hashes(): readonly string[] {
+    return [...this.#known];
+  }
+
+  /**
+   * Makes sure that the pool has the network of a config.
+   * @throws Refusal "unknown config" if it is nowhere
+   */
+  async need(hash: string): Promise<void> {
+    if (this.#known.has(hash)) return;
+    const now = this.#options.now();
+    if (now - (this.#unknown.get(hash) ?? -Infinity) < UNKNOWN_MS) throw unknown(hash);
+    let loading = this.#loading.get(hash);
+    if (!loading) {
+      loading = this.#load(hash).finally(() => this.#loading.delete(hash));
+      this.#loading.set(hash, loading);
+    }
+    await loading;
+  }
+
+  /**
+   * Takes a config from an agent or from the operator: checks it, keeps it and decodes with it.
+   * @param hash the name that it must have; null takes any
+   * @returns its hash
+   */
+  async put(hash: string | null, body: string): Promise<string> {
+    if (hash !== null && !isHash(hash))
+      throw new Refusal("config", `hash: got ${JSON.stringify(hash.slice(0, 40))}, expected 16 hexadecimal digits`);
+    if (hash !== null && this.#known.has(hash)) return hash;
+    const network = readNetwork(body);
+    const check = this.#checks.then(() => this.#add(hash, network));
+    this.#checks = check.catch(() => undefined);
+    const found = await check;
+    await storeConfig(this.#options.db, found, body, this.#options.now());
+    await this.shared?.put(found, body);
+    return found;
+  }
+
+  async #load(hash: string): Promise<void> {
+    const { db, now } = this.#options;
+    const body = (await storedConfig(db, hash)) ?? (await this.shared?.get(hash));
+    if (body === undefined) {
+      if (this.#unknown.size >= MOST_UNKNOWN) this.#unknown.clear();
+      this.#unknown.set(hash, now());
+      throw unknown(hash);
+    }
+    const check = this.#checks.then(() => this.#add(hash, readNetwork(body)));
+    this.#checks = check.catch(() => undefined);
+    await check;
+    await storeConfig(db, hash, body, now());
+  }
+
+  async #add(hash: string | null, network: Network): Promise<string> {
+    const { db, decoding, maxConfigs } = this.#options;
+    if (hash !== null && this.#known.has(hash)) return hash;
+    const found = await checkNetwork(network);
+    if (found === null)
+      throw new Refusal("config", "the config says nothing of a network, so nothing can be decoded with it");
+    if (hash !== null && found !== hash)
+      throw new Refusal(
+        "config",
+        `hash: got ${hash}, expected ${found}, the hash of this config. Send its options and outputs too`,
+      );
+    if (this.#known.has(found)) return found;
+    if (
+      Math.max(this.#known.size, await countConfigs(db)) >= maxConfigs &&
+      (await storedConfig(db, found)) === undefined
+    )
+      throw new Refusal(
+        "unavailable",
+        `the host has ${maxConfigs} configs already: raise maxConfigs, or delete rows of its table configs`,
+        { retryAfter: 60 },
+      );
+    await decoding.add(found, network);
+    this.#known.add(found);
+    this.#unknown.delete(found);
+    return found;
+  }
+}
+
+const unknown = (hash: string | null): Refusal =>
+  new Refusal("unknown config", `config: got ${hash ?? "none"}, which the host does not know. PUT it to /v1/configs/`, {
+    config: hash,
+  });

@@ -1,0 +1,138 @@
+/** The whole host: its parts, put together. */
+import { readFileSync } from "node:fs";
+import type { Config } from "./core/config.ts";
+import { Refusal, UserError, messageOf } from "./core/errors.ts";
+import type { Logger } from "./core/log.ts";
+import { type Metrics, addGauge, createMetrics } from "./core/metrics.ts";
+import { Decoding } from "./decode/decoding.ts";
+import { Registry } from "./decode/registry.ts";
+import { createApp } from "./http/app.ts";
+import { createGuards } from "./http/guards.ts";
+import { listen } from "./http/listen.ts";
+import { Intake } from "./intake/intake.ts";
+import { Live } from "./live/live.ts";
+import { Previews } from "./live/previews.ts";
+import { Broker } from "./nats/broker.ts";
+import type { Database } from "./store/database.ts";
+import { openDatabase } from "./store/open.ts";
+import { deleteBefore } from "./store/retention.ts";
+import { Writer } from "./store/writer.ts";
+
+export interface Host {
+  readonly port: number;
+  readonly db: Database;
+  readonly metrics: Metrics;
+  /** Takes nothing new, finishes what it has, and closes. */
+  stop(): Promise<void>;
+}
+
+export interface HostOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly now?: () => number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export async function startHost({ config, log, now = Date.now }: HostOptions): Promise<Host> {
+  const metrics = createMetrics();
+  const onError = (error: unknown): void => log.warn({ error: messageOf(error) }, "database");
+  const db = await openDatabase(config, onError);
+  const writer = new Writer(db, metrics);
+  const decoding = new Decoding({ threads: config.threads, queue: config.queue, log });
+  const registry = new Registry({ db, decoding, maxConfigs: config.maxConfigs, now });
+  const previews = new Previews(config, metrics, now);
+  const live = new Live({ db, previews, maxCameras: config.maxCameras, now, onError });
+  const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes: config.maxPacketBytes, now });
+  addGauges(metrics, writer, decoding);
+  let broker: Broker | null = null;
+  const closeParts = async (): Promise<void> => {
+    await writer.idle();
+    await decoding.close();
+    await db.close();
+  };
+  try {
+    await loadConfigs(config, registry);
+    const app = createApp({
+      ...{ db, intake, registry, previews, live, metrics, log },
+      ...config,
+      guards: createGuards(config, metrics),
+      decoding: () => decoding.stats,
+      broker: () => (config.nats === undefined ? null : (broker?.isThere() ?? Promise.resolve(false))),
+    });
+    const listening = await listen(app, config, metrics);
+    // Do not wait: the broker may come later, and HTTP works without it.
+    const starting = startBroker(config, { config, intake, registry, previews, db, metrics, log, now });
+    let isStopped = false;
+    void starting.then((found) => {
+      broker = found;
+      // The broker came when the host went.
+      if (isStopped) void found?.stop();
+    });
+    const sweep = startRetention(config, db, now, log);
+    const stop = async (): Promise<void> => {
+      isStopped = true;
+      clearInterval(sweep);
+      await Promise.all([listening.stop(), broker?.stop()]);
+      await closeParts();
+    };
+    let stopping: Promise<void> | undefined;
+    return { port: listening.port, db, metrics, stop: () => (stopping ??= stop()) };
+  } catch (error) {
+    await closeParts();
+    throw error;
+  }
+}
+
+/** Takes the configs that the operator named. All that are wrong are told. */
+async function loadConfigs({ configs }: Config, registry: Registry): Promise<void> {
+  const problems: string[] = [];
+  for (const path of configs)
+    try {
+      const given: unknown = JSON.parse(readFileSync(path, "utf8"));
+      // A file holds a config, or what agents send: the config and its options.
+      const isWrapped = typeof given === "object" && given !== null && "config" in given;
+      const hash = await registry.put(null, JSON.stringify(isWrapped ? given : { config: given }));
+      registry.fallback ??= hash;
+    } catch (error) {
+      if (error instanceof Refusal && !error.isForGood) throw error;
+      problems.push(`configs: got ${JSON.stringify(path)}, expected a config (${messageOf(error)})`);
+    }
+  if (problems.length > 0) throw new UserError(problems.join("\n"));
+}
+
+async function startBroker({ nats }: Config, options: Parameters<typeof Broker.start>[1]): Promise<Broker | null> {
+  if (nats === undefined) return null;
+  for (;;)
+    try {
+      return await Broker.start(nats, options);
+    } catch (error) {
+      options.log.error({ error: messageOf(error) }, "cannot use the broker, trying again");
+      await new Promise((resolve) => setTimeout(resolve, 5000).unref());
+    }
+}
+
+function startRetention(
+  { keepDays }: Config,
+  db: Database,
+  now: () => number,
+  log: Logger,
+): NodeJS.Timeout | undefined {
+  if (keepDays === 0) return undefined;
+  const sweep = (): void =>
+    void deleteBefore(db, now() - keepDays * DAY_MS).then(
+      (deleted) => log.info({ deleted }, "old frames deleted"),
+      (error: unknown) => log.warn({ error: messageOf(error) }, "cannot delete old frames"),
+    );
+  sweep();
+  return setInterval(sweep, HOUR_MS);
+}
+
+function addGauges(metrics: Metrics, writer: Writer, decoding: Decoding): void {
+  addGauge(metrics, "store_waiting", "Frames that wait for a transaction", () => writer.waiting);
+  addGauge(metrics, "decode_waiting", "Raw frames that wait for a thread", () => decoding.stats?.waiting ?? 0);
+  addGauge(metrics, "decode_restarts", "Threads that died and were started anew", () => decoding.stats?.restarts ?? 0);
+  for (const p of ["p50", "p99"] as const)
+    addGauge(metrics, `decode_${p}_seconds`, "Time of a decode", () => (decoding.stats?.decode[p] ?? 0) / 1000);
+}

@@ -1,0 +1,23 @@
+/** Headers of every answer, and refusals as answers. */
+import type { Context, MiddlewareHandler } from "hono";
+import type { Refusal } from "../core/errors.ts";
+import type { Env } from "./guards.ts";
+
+/** Nothing from elsewhere, no frames, no forms. Pictures are shown from memory of the page (`blob:`) or from here. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export const safeHeaders: MiddlewareHandler<Env> = async (c, next) => {
+  await next();
+  c.header("Content-Security-Policy", POLICY);
+  c.header("X-Content-Type-Options", "nosniff");
+  c.header("Referrer-Policy", "no-referrer");
+  c.header("Cross-Origin-Resource-Policy", "same-origin");
+  if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
+};
+
+/** Answers with a refusal: what was wrong, and when to come again. */
+export function refusalAnswer(c: Context<Env>, { reason, message, config, retryAfter, status }: Refusal): Response {
+  if (retryAfter !== null) c.header("Retry-After", String(Math.ceil(retryAfter)));
+  return c.json(reason === "unknown config" ? { error: message, config } : { error: message, reason }, status);
+}

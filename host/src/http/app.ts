@@ -1,0 +1,31 @@
+/** All routes of the host. */
+import { Hono } from "hono";
+import type { Logger } from "../core/log.ts";
+import { messageOf } from "../core/errors.ts";
+import { refusalOf } from "../intake/intake.ts";
+import { refusalAnswer, safeHeaders } from "./answers.ts";
+import { type DeviceRoutes, addDeviceRoutes } from "./devices.ts";
+import type { Env } from "./guards.ts";
+import { type OpsRoutes, addOpsRoutes } from "./ops.ts";
+import { type PageRoutes, addPageRoutes } from "./page.ts";
+import { addQueryRoutes } from "./query.ts";
+
+export type AppOptions = DeviceRoutes & OpsRoutes & PageRoutes & { readonly log: Logger };
+
+export function createApp(options: AppOptions): Hono<Env> {
+  const { db, guards, log, metrics } = options;
+  const app = new Hono<Env>();
+  app.use(safeHeaders);
+  addOpsRoutes(app, options);
+  addDeviceRoutes(app, options);
+  addQueryRoutes(app, db, guards);
+  addPageRoutes(app, options);
+  app.notFound((c) => c.json({ error: "no such address" }, 404));
+  app.onError((error, c) => {
+    const refusal = refusalOf(error);
+    if (refusal.cause !== undefined) log.error({ error: messageOf(refusal.cause) }, "request failed");
+    metrics.refuse(refusal, "http");
+    return refusalAnswer(c, refusal);
+  });
+  return app;
+}

@@ -1,0 +1,62 @@
+/** Routes of agents: packets, configs and previews. */
+import type { Context, Hono } from "hono";
+import { Refusal } from "../core/errors.ts";
+import type { Registry } from "../decode/registry.ts";
+import type { Intake } from "../intake/intake.ts";
+import { type Previews, readAttributes } from "../live/previews.ts";
+import { readBody } from "./body.ts";
+import type { Env, Guards } from "./guards.ts";
+
+export interface DeviceRoutes {
+  readonly intake: Intake;
+  readonly registry: Registry;
+  readonly previews: Previews;
+  readonly guards: Guards;
+  readonly maxPacketBytes: number;
+  readonly maxPreviewBytes: number;
+  /** Requests whose bodies are in memory at once. */
+  readonly maxRequests: number;
+}
+
+const MOST_CONFIG_BYTES = 2 ** 20;
+
+export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
+  const { intake, registry, previews, guards, maxPacketBytes, maxPreviewBytes, maxRequests } = routes;
+  let underWay = 0;
+
+  /** Reads the body, and hands it on, while few enough others are in memory. */
+  async function withBody<T>(c: Context<Env>, most: number, work: (body: Uint8Array) => Promise<T>): Promise<T> {
+    if (underWay >= maxRequests) throw new Refusal("unavailable", `the host works on ${underWay} requests already`);
+    underWay++;
+    try {
+      return await work(await readBody(c.env.incoming, c.env.outgoing, most));
+    } finally {
+      underWay--;
+    }
+  }
+
+  app.post("/v1/packets", guards.agents, (c) =>
+    withBody(c, maxPacketBytes, async (body) => {
+      const { isDuplicate } = await intake.receive(body, "http", false);
+      if (isDuplicate) c.header("x-boxwright-duplicate", "1");
+      return c.body(null, 204);
+    }),
+  );
+
+  app.put("/v1/configs/:hash", guards.agents, (c) =>
+    withBody(c, MOST_CONFIG_BYTES, async (body) => {
+      await registry.put(c.req.param("hash"), Buffer.from(body).toString("utf8"));
+      return c.body(null, 204);
+    }),
+  );
+
+  app.post("/v1/previews", guards.agents, (c) =>
+    withBody(c, maxPreviewBytes, (body) => {
+      previews.take(
+        readAttributes((name) => c.req.header(name)),
+        body,
+      );
+      return Promise.resolve(c.body(null, 204));
+    }),
+  );
+}

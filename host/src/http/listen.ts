@@ -1,0 +1,63 @@
+/** The port: time limits of connections, and an orderly end. */
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import type { Hono } from "hono";
+import type { Metrics } from "../core/metrics.ts";
+import type { Env } from "./guards.ts";
+
+const MOST_CONNECTIONS = 2048;
+const DRAIN_MS = 10_000;
+
+export interface Listening {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+export async function listen(
+  app: Hono<Env>,
+  { address, port }: { readonly address: string; readonly port: number },
+  metrics: Metrics,
+): Promise<Listening> {
+  const handle = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+  });
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => void handle(incoming, outgoing);
+  const server = createServer(
+    { maxHeaderSize: 32 * 1024, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
+    listener,
+  );
+  // The route says whether it wants the body before it asks for it.
+  server.on("checkContinue", listener);
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on("drop", () => metrics.denied.inc({ what: "connection" }));
+  server.on("clientError", refuseBytes);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, address, resolve);
+  });
+  return { port: (server.address() as AddressInfo).port, stop: () => close(server) };
+}
+
+/** Answers bytes that are no request, or come too slowly. */
+function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+  const status =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request";
+  if (socket.writable && error.code !== "ECONNRESET")
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  setTimeout(() => socket.destroy(), 1000).unref();
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  // Pages watch without an end.
+  const limit = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(limit);
+}

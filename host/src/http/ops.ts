@@ -1,0 +1,41 @@
+/** Routes of the operator: health and metrics. */
+import type { Hono } from "hono";
+import type { Metrics } from "../core/metrics.ts";
+import type { Queries } from "../store/database.ts";
+import type { Env, Guards } from "./guards.ts";
+
+export interface OpsRoutes {
+  readonly db: Queries;
+  readonly metrics: Metrics;
+  readonly guards: Guards;
+  /** Null: the host runs without a broker. */
+  readonly broker: () => Promise<boolean> | null;
+}
+
+const PATIENCE_MS = 2000;
+
+export function addOpsRoutes(app: Hono<Env>, { db, metrics, guards, broker }: OpsRoutes): void {
+  app.get("/healthz", async (c) => {
+    const [database, isConnected] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
+    const ok = database && isConnected !== false;
+    const said = (isThere: boolean): string => (isThere ? "ok" : "away");
+    const body = { ok, database: said(database), broker: isConnected === null ? "none" : said(isConnected) };
+    return c.json(body, ok ? 200 : 503);
+  });
+
+  app.get("/metrics", guards.readers, async (c) =>
+    c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType }),
+  );
+}
+
+/** True if the work succeeds soon. */
+function inTime(work: Promise<unknown>): Promise<boolean> {
+  const late = new Promise<boolean>((resolve) => setTimeout(resolve, PATIENCE_MS, false).unref());
+  return Promise.race([
+    work.then(
+      () => true,
+      () => false,
+    ),
+    late,
+  ]);
+}

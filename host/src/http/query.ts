@@ -1,0 +1,60 @@
+/** Routes of readers: stored detections as NDJSON, and cameras with their counts. */
+import type { Hono } from "hono";
+import { stream } from "hono/streaming";
+import { Refusal } from "../core/errors.ts";
+import type { Queries } from "../store/database.ts";
+import { cameras, frameLine, framesInOrder, missingOf, readCursor } from "../store/query.ts";
+import type { Env, Guards } from "./guards.ts";
+
+const MOST_FRAMES = 10_000;
+const MOST_CAMERAS = 10_000;
+
+export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards): void {
+  app.get("/v1/detections", guards.readers, async (c) => {
+    const { source, subject, after } = c.req.query();
+    const limit = readLimit(c.req.query("limit"), 1000, MOST_FRAMES);
+    const cursor = after === undefined ? undefined : readCursor(after);
+    if (after !== undefined && cursor === undefined)
+      throw new Refusal(
+        "foreign",
+        `after: got ${JSON.stringify(after.slice(0, 60))}, expected a cursor of a line, or a time in RFC 3339`,
+      );
+    const frames = framesInOrder(db, { source, subject, after: cursor }, limit);
+    // Ask for the first one here: an error of the database is an answer still.
+    const first = await frames.next();
+    c.header("Content-Type", "application/x-ndjson");
+    return stream(c, async (out) => {
+      if (first.done) return;
+      await out.write(frameLine(first.value));
+      for await (const frame of frames) {
+        if (out.aborted) return;
+        await out.write(frameLine(frame));
+      }
+    });
+  });
+
+  app.get("/v1/cameras", guards.readers, async (c) => {
+    const rows = await cameras(db, readLimit(c.req.query("limit"), 1000, MOST_CAMERAS));
+    return c.json({
+      cameras: rows.map((row) => ({
+        source: row.source,
+        subject: row.subject === "" ? null : row.subject,
+        frames: row.frames,
+        detections: row.detections,
+        missing: missingOf(row),
+        lastTime: row.last_time,
+        lastSequence: row.last_sequence,
+        latencyMs: row.latency,
+        storedAt: new Date(row.stored_at).toISOString(),
+      })),
+    });
+  });
+}
+
+function readLimit(text: string | undefined, fallback: number, most: number): number {
+  if (text === undefined) return fallback;
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > most)
+    throw new Refusal("foreign", `limit: got ${JSON.stringify(text.slice(0, 40))}, expected 1 to ${most}`);
+  return limit;
+}

@@ -1,0 +1,143 @@
+/** What happens to a packet, whichever way it came: it is read, decoded if raw, and stored once. */
+import { ConfigError, TensorError } from "boxwright";
+import { type Packet, PacketError, fromPacket } from "boxwright/packet";
+import { Refusal } from "../core/errors.ts";
+import type { Metrics, Way } from "../core/metrics.ts";
+import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";
+import type { Decoding } from "../decode/decoding.ts";
+import type { Registry } from "../decode/registry.ts";
+import { DatabaseAway } from "../store/database.ts";
+import type { StoredFrame } from "../store/frames.ts";
+import type { Writer } from "../store/writer.ts";
+
+export interface IntakeOptions {
+  readonly decoding: Decoding;
+  readonly registry: Registry;
+  readonly writer: Writer;
+  readonly metrics: Metrics;
+  readonly maxPacketBytes: number;
+  readonly now: () => number;
+  /** Is told of each frame that this host stored. */
+  readonly onStored?: (frame: StoredFrame) => void;
+}
+
+/** What became of a packet that was not refused. */
+export interface Receipt {
+  readonly source: string;
+  readonly id: string;
+  /** True if the frame was stored before. */
+  readonly isDuplicate: boolean;
+}
+
+/** Most bytes of `id`, `source` and `subject`. PostgreSQL has all three in one index, of at most 2,700 bytes. */
+const NAME_BYTES = 512;
+
+export class Intake {
+  readonly #options: IntakeOptions;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes a packet. Resolves once its detections are durable.
+   * @param bytes belong to the host from now on
+   * @param mayWait waits for room in the camera's queue; else a full queue refuses
+   * @throws Refusal
+   */
+  async receive(bytes: Uint8Array, way: Way, mayWait: boolean): Promise<Receipt> {
+    const { metrics } = this.#options;
+    metrics.received.inc({ way });
+    metrics.totals.received++;
+    try {
+      return await this.#receive(bytes, way, mayWait);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      metrics.refuse(refusal, way);
+      throw refusal;
+    }
+  }
+
+  async #receive(bytes: Uint8Array, way: Way, mayWait: boolean): Promise<Receipt> {
+    const { writer, metrics, maxPacketBytes, now, onStored } = this.#options;
+    const packet = fromPacket(bytes, { maxBytes: maxPacketBytes });
+    const names = namesOf(packet);
+    const time = packet.time === null ? sortableNow(now()) : sortableTime(packet.time);
+    if (time === undefined)
+      throw new Refusal("foreign", `time: got ${packet.time}, expected a time between the years 0000 and 9999`);
+    // Read these before the bytes go to a thread: views of them are empty then.
+    const { kind, frame, config } = packet;
+    const found = await this.#detectionsOf(packet, bytes, names, mayWait);
+    const storedAt = now();
+    const row: StoredFrame = {
+      ...names,
+      time,
+      sequence: packet.sequence ?? -1,
+      config: config ?? (kind === "raw" ? this.#options.registry.fallback : null),
+      kind,
+      frame: frame === null ? null : JSON.stringify(frame),
+      count: found.length,
+      detections: JSON.stringify(found),
+      stored_at: storedAt,
+    };
+    const isNew = await writer.store(row);
+    if (isNew) {
+      metrics.stored.inc({ kind });
+      metrics.totals.stored++;
+      metrics.latency.observe(Math.max(0, storedAt - millisecondsOf(time)) / 1000);
+      onStored?.(row);
+    } else {
+      metrics.duplicates.inc({ way });
+      metrics.totals.duplicates++;
+    }
+    return { source: names.source, id: names.id, isDuplicate: !isNew };
+  }
+
+  /** Returns the detections of a packet: those of the device as they are, or what the pool decodes. */
+  async #detectionsOf(packet: Packet, bytes: Uint8Array, names: Names, mayWait: boolean): Promise<readonly object[]> {
+    if (packet.detections !== null) return packet.detections;
+    const { registry, decoding } = this.#options;
+    const hash = packet.config ?? registry.fallback;
+    if (hash === null)
+      throw new Refusal(
+        "unknown config",
+        "config: got none, and the host has no config of its own. Name one in its option `configs`",
+      );
+    await registry.need(hash);
+    const stream = `${names.source}\n${names.subject}`;
+    const frame = `${names.source}\n${names.id}`;
+    const { detections } = await decoding.decode(stream, bytes, { hash, mayWait, frame });
+    return detections.toArray();
+  }
+}
+
+interface Names {
+  readonly source: string;
+  readonly id: string;
+  readonly subject: string;
+}
+
+/** Returns the names of a packet. They are values of the database and nothing else: never a path, never a label. */
+function namesOf({ source, id, subject }: Packet): Names {
+  if (source === null || id === null)
+    throw new Refusal("no name", `got source ${source} and id ${id}, expected both: they name the frame`);
+  const names = { source, id, subject: subject ?? "" };
+  for (const [name, value] of Object.entries(names)) {
+    const length = Buffer.byteLength(value);
+    if (length > NAME_BYTES)
+      throw new Refusal("no name", `${name}: got ${length} bytes, expected at most ${NAME_BYTES}`);
+  }
+  return names;
+}
+
+/** Returns any error of a packet as the refusal that it is. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof PacketError) return new Refusal(error.kind, error.message);
+  if (error instanceof TensorError || error instanceof ConfigError || error instanceof RangeError)
+    return new Refusal("tensors", error.message);
+  if (error instanceof DatabaseAway) return new Refusal("unavailable", error.message, { retryAfter: 5 });
+  const refusal = new Refusal("unavailable", "the host failed. Its log says why", { retryAfter: 5 });
+  refusal.cause = error;
+  return refusal;
+}

@@ -1,0 +1,181 @@
+/** What the page shows: each camera with its counts, its last picture, and the boxes of just that picture. */
+import { type Queries } from "../store/database.ts";
+import { type StoredFrame } from "../store/frames.ts";
+import { type CameraRow, cameras, frameById, frameByTime, missingOf } from "../store/query.ts";
+import { type Preview, type Previews, cameraKey } from "./previews.ts";
+
+/** Most boxes of a picture that the page draws. */
+const MOST_BOXES = 300;
+/** A picture without stored detections is looked up again for so long. Raw frames may wait in a spool. */
+const PATIENCE_MS = 60_000;
+const REFRESH_MS = 500;
+
+/** A picture and its boxes. Both show the frame that was captured at `time`. */
+export interface PictureView {
+  readonly id: string;
+  readonly time: string;
+  /** Number of the preview; null: there is no picture, and boxes stand on an empty ground of this size. */
+  readonly preview: number | null;
+  readonly width: number;
+  readonly height: number;
+  /** Null: the frame of this picture is not stored, so far. */
+  readonly detections: readonly unknown[] | null;
+  /** Count of detections, of which the page draws the first few. */
+  readonly count: number;
+  /** True if boxes are across the network's input: the packet did not state the size of the image. */
+  readonly isUnplaced: boolean;
+}
+
+export interface CameraView {
+  readonly key: string;
+  readonly source: string;
+  readonly subject: string;
+  readonly frames: number;
+  readonly detections: number;
+  readonly missing: number | null;
+  readonly latency: number | null;
+  readonly lastTime: string | null;
+  readonly picture: PictureView | null;
+}
+
+interface Entry {
+  readonly view: CameraView;
+  /** What the view was made from: it is made anew when this changes. */
+  readonly state: string;
+  readonly version: number;
+}
+
+export interface LiveOptions {
+  readonly db: Queries;
+  readonly previews: Previews;
+  readonly maxCameras: number;
+  readonly now: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+export class Live {
+  readonly #options: LiveOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** Cameras with a preview, which may have no stored frame yet. */
+  readonly #seen = new Map<string, { readonly source: string; readonly subject: string }>();
+  #version = 0;
+  #viewers = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #waiters: (() => void)[] = [];
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+    options.previews.onPreview = ({ source, subject }) => {
+      const key = cameraKey(source, subject);
+      this.#seen.delete(key);
+      this.#seen.set(key, { source, subject });
+      if (this.#seen.size > options.maxCameras) this.#seen.delete(this.#seen.keys().next().value!);
+    };
+  }
+
+  get viewers(): number {
+    return this.#viewers;
+  }
+
+  /** Looks at the database from time to time, as long as somebody watches. Returns the end of watching. */
+  watch(): () => void {
+    this.#viewers++;
+    this.#timer ??= setTimeout(() => void this.#tick(), 0);
+    return () => void this.#viewers--;
+  }
+
+  /** Returns what changed after a version, once something did or `patience` milliseconds are over. */
+  async changes(
+    since: number,
+    patience: number,
+  ): Promise<{ readonly version: number; readonly cameras: CameraView[] }> {
+    if (this.#version <= since)
+      await new Promise<void>((resolve) => {
+        const late = setTimeout(resolve, patience).unref();
+        this.#waiters.push(() => {
+          clearTimeout(late);
+          resolve();
+        });
+      });
+    const changed = [...this.#entries.values()].filter(({ version }) => version > since);
+    return { version: this.#version, cameras: changed.map(({ view }) => view) };
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      await this.refresh();
+    } catch (error) {
+      this.#options.onError(error);
+    }
+    this.#timer = this.#viewers > 0 ? setTimeout(() => void this.#tick(), REFRESH_MS) : null;
+  }
+
+  /** Brings the views up to date. */
+  async refresh(): Promise<void> {
+    const { db, maxCameras } = this.#options;
+    const rows = new Map((await cameras(db, maxCameras)).map((row) => [cameraKey(row.source, row.subject), row]));
+    const names = new Map<string, { readonly source: string; readonly subject: string }>([...this.#seen, ...rows]);
+    let changed = false;
+    for (const [key, { source, subject }] of names)
+      changed = (await this.#update(key, source, subject, rows.get(key))) || changed;
+    for (const key of this.#entries.keys()) if (!names.has(key)) this.#entries.delete(key);
+    if (!changed) return;
+    this.#version++;
+    for (const wake of this.#waiters.splice(0)) wake();
+  }
+
+  async #update(key: string, source: string, subject: string, row: CameraRow | undefined): Promise<boolean> {
+    const { previews, now } = this.#options;
+    const preview = previews.get(key);
+    const old = this.#entries.get(key);
+    const isAwaited = preview && !old?.view.picture?.detections && now() - preview.at < PATIENCE_MS;
+    const state = `${row?.frames} ${row?.last_id} ${preview?.number}`;
+    if (old?.state === state && !isAwaited) return false;
+    const kept = preview && old?.view.picture?.preview === preview.number ? old.view.picture : null;
+    const picture = kept?.detections ? kept : preview ? await this.#pictureOf(preview) : await this.#emptyPicture(row);
+    if (old?.state === state && picture?.detections === null) return false;
+    const view: CameraView = {
+      key,
+      source,
+      subject,
+      frames: row?.frames ?? 0,
+      detections: row?.detections ?? 0,
+      missing: row ? missingOf(row) : null,
+      latency: row?.latency ?? null,
+      lastTime: row?.last_time ?? null,
+      picture,
+    };
+    this.#entries.set(key, { view, state, version: this.#version + 1 });
+    return true;
+  }
+
+  /** Returns a preview with the detections of its frame, which its id names, or else its time of capture. */
+  async #pictureOf(preview: Preview): Promise<PictureView> {
+    const { db } = this.#options;
+    const { source, subject, id, time, number, width, height } = preview;
+    const named = await frameById(db, source, id);
+    const frame = named?.subject === subject ? named : await frameByTime(db, source, subject, time);
+    return { id, time, preview: number, width, height, ...boxesOf(frame) };
+  }
+
+  /** Returns the boxes of a camera's newest frame. Its devices send no pictures. */
+  async #emptyPicture(row: CameraRow | undefined): Promise<PictureView | null> {
+    const frame = row && (await frameById(this.#options.db, row.source, row.last_id));
+    if (!frame) return null;
+    const [width, height] = sizeOf(frame);
+    return { id: frame.id, time: frame.time, preview: null, width, height, ...boxesOf(frame) };
+  }
+}
+
+function boxesOf(frame: StoredFrame | undefined): Pick<PictureView, "detections" | "count" | "isUnplaced"> {
+  if (!frame) return { detections: null, count: 0, isUnplaced: false };
+  const all = JSON.parse(frame.detections) as unknown[];
+  return { detections: all.slice(0, MOST_BOXES), count: frame.count, isUnplaced: frame.frame === null };
+}
+
+/** Returns the size of an empty ground: the shape of the frame, and not its pixels. */
+function sizeOf({ frame }: StoredFrame): [number, number] {
+  const { width = 1, height = 1 } = (frame === null ? {} : JSON.parse(frame)) as { width?: number; height?: number };
+  const scale = 640 / Math.max(width, height);
+  return [Math.max(16, Math.round(width * scale)), Math.max(16, Math.round(height * scale))];
+}

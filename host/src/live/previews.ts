@@ -1,0 +1,144 @@
+/** The last preview picture of each camera, in memory. Pictures are never decoded here: browsers do that. */
+import { createHash } from "node:crypto";
+import { type ImageInfo, imageInfo } from "boxwright/node";
+import { Refusal, messageOf } from "../core/errors.ts";
+import type { Metrics } from "../core/metrics.ts";
+import { sortableTime } from "../core/time.ts";
+
+export interface PreviewAbout {
+  readonly source: string;
+  readonly subject: string;
+  /** Name of the frame that the picture shows. */
+  readonly id: string;
+  /** Time of capture of that frame, as `sortableTime` writes it. */
+  readonly time: string;
+}
+
+export interface Preview extends PreviewAbout {
+  readonly mime: ImageInfo["mime"];
+  readonly bytes: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  /** Counts previews of this process: the page asks for a picture by it, so that no cache shows an older one. */
+  readonly number: number;
+  /** When it came, in milliseconds of the host's clock. */
+  readonly at: number;
+}
+
+export interface PreviewLimits {
+  readonly maxPreviewBytes: number;
+  readonly maxPreviewPixels: number;
+  readonly previewsPerSecond: number;
+  readonly maxCameras: number;
+}
+
+/** Most bytes of all previews together. */
+const MOST_BYTES = 64 * 2 ** 20;
+const NAME_BYTES = 512;
+
+/** Returns the name of a camera in addresses of the page. Names that devices chose never stand in a path. */
+export const cameraKey = (source: string, subject: string): string =>
+  createHash("sha256").update(`${source}\n${subject}`).digest("hex").slice(0, 24);
+
+/**
+ * Reads the attributes of a preview from its headers, which are escaped as CloudEvents says.
+ * @throws Refusal if one is missing or wrong
+ */
+export function readAttributes(header: (name: string) => string | undefined): PreviewAbout {
+  const read = (name: string, isNeeded: boolean): string => {
+    const value = decoded(header(`ce-${name}`) ?? "");
+    if (value === undefined || (isNeeded && value === "") || Buffer.byteLength(value) > NAME_BYTES || hasControl(value))
+      throw new Refusal("no name", `header ce-${name}: expected text of at most ${NAME_BYTES} bytes, percent-encoded`);
+    return value;
+  };
+  const given = { source: read("source", true), subject: read("subject", false), id: read("id", true) };
+  const time = sortableTime(read("time", true));
+  if (time === undefined) throw new Refusal("no name", "header ce-time: expected a time in RFC 3339");
+  return { ...given, time };
+}
+
+const hasControl = (text: string): boolean => /[\u0000-\u001f\u007f-\u009f]/.test(text);
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export class Previews {
+  readonly #limits: PreviewLimits;
+  readonly #metrics: Metrics;
+  readonly #now: () => number;
+  /** By key of the camera; the one that was heard of last stands last. */
+  readonly #all = new Map<string, Preview>();
+  #bytes = 0;
+  #count = 0;
+  /** Is told of each new picture. */
+  onPreview: (preview: Preview) => void = () => undefined;
+
+  constructor(limits: PreviewLimits, metrics: Metrics, now: () => number) {
+    this.#limits = limits;
+    this.#metrics = metrics;
+    this.#now = now;
+  }
+
+  get(key: string): Preview | undefined {
+    return this.#all.get(key);
+  }
+
+  /**
+   * Keeps a picture in place of the camera's last one.
+   * @throws Refusal if it is too large, no picture, or came too soon
+   */
+  take(about: PreviewAbout, bytes: Uint8Array): void {
+    const { maxPreviewBytes, previewsPerSecond } = this.#limits;
+    if (bytes.length > maxPreviewBytes)
+      throw new Refusal("too large", `picture: got ${bytes.length} bytes, expected at most ${maxPreviewBytes}`);
+    const info = this.#infoOf(bytes);
+    const key = cameraKey(about.source, about.subject);
+    const now = this.#now();
+    const last = this.#all.get(key);
+    if (last && now - last.at < 1000 / previewsPerSecond)
+      throw new Refusal(
+        "rate",
+        `picture: got one ${now - last.at} ms after the last, expected at most ${previewsPerSecond} a second`,
+      );
+    const { mime, width, height } = info;
+    const preview: Preview = { ...about, mime, width, height, bytes, number: ++this.#count, at: now };
+    this.#keep(key, preview, last);
+    this.#metrics.previews.inc();
+    this.onPreview(preview);
+  }
+
+  /** Reads what the header declares. A picture bomb has few bytes and a large declared size. */
+  #infoOf(bytes: Uint8Array): ImageInfo {
+    const { maxPreviewPixels } = this.#limits;
+    let info: ImageInfo;
+    try {
+      info = imageInfo(bytes, "picture");
+    } catch (error) {
+      throw new Refusal("picture", messageOf(error));
+    }
+    if (info.width * info.height > maxPreviewPixels)
+      throw new Refusal(
+        "picture",
+        `picture: got ${info.width} x ${info.height} pixels, expected at most ${maxPreviewPixels} in all`,
+      );
+    return info;
+  }
+
+  #keep(key: string, preview: Preview, last: Preview | undefined): void {
+    this.#all.delete(key);
+    this.#all.set(key, preview);
+    this.#bytes += preview.bytes.length - (last?.bytes.length ?? 0);
+    for (const [oldKey, old] of this.#all) {
+      if (this.#all.size <= this.#limits.maxCameras && this.#bytes <= MOST_BYTES) return;
+      this.#all.delete(oldKey);
+      this.#bytes -= old.bytes.length;
+      this.#metrics.previewsDropped.inc();
+      this.#metrics.totals.previewsDropped++;
+    }
+  }
+}

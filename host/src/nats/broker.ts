@@ -1,0 +1,66 @@
+/** Everything that the host does with the broker. */
+import { jetstream } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Config } from "../core/config.ts";
+import type { Logger } from "../core/log.ts";
+import type { Metrics } from "../core/metrics.ts";
+import type { Registry } from "../decode/registry.ts";
+import type { Intake } from "../intake/intake.ts";
+import type { Previews } from "../live/previews.ts";
+import type { Database } from "../store/database.ts";
+import { sharedConfigs } from "./configs.ts";
+import { connectTo } from "./connect.ts";
+import { Consumption } from "./consume.ts";
+import { Sweeper } from "./sweep.ts";
+import { takePreviews } from "./previews.ts";
+
+export interface BrokerOptions {
+  readonly config: Config;
+  readonly intake: Intake;
+  readonly registry: Registry;
+  readonly previews: Previews;
+  readonly db: Database;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+export class Broker {
+  readonly #connection: NatsConnection;
+  /** What takes packets. */
+  readonly #takers: readonly { stop(): Promise<void> }[];
+
+  private constructor(connection: NatsConnection, takers: readonly { stop(): Promise<void> }[]) {
+    this.#connection = connection;
+    this.#takers = takers;
+  }
+
+  /** Connects, for as long as that takes, and begins to take packets. */
+  static async start(address: string, options: BrokerOptions): Promise<Broker> {
+    const { config, registry, previews, metrics, log } = options;
+    const connection = await connectTo(address, log);
+    registry.shared = await sharedConfigs(connection);
+    takePreviews(connection, previews, metrics);
+    const client = jetstream(connection);
+    const partitions = config.consume ?? Array.from({ length: config.partitions }, (_, i) => i);
+    // The broker cuts off a client for which it has to hold more than its max_pending, 64 MB by default.
+    const inFlight = Math.max(1, Math.floor(config.inFlight / partitions.length));
+    const consumptions = partitions.map(
+      (partition) => new Consumption({ ...options, client, settings: config, inFlight, partition }),
+    );
+    return new Broker(connection, [...consumptions, new Sweeper(client, config.ackWait, options)]);
+  }
+
+  /** True while the broker answers. */
+  async isThere(): Promise<boolean> {
+    if (this.#connection.isClosed()) return false;
+    const late = new Promise<boolean>((resolve) => setTimeout(resolve, 1000, false).unref());
+    return Promise.race([this.#connection.rtt().then(Boolean, () => false), late]);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#takers.map((taker) => taker.stop()));
+    // Acknowledgements are on their way still.
+    await this.#connection.drain();
+  }
+}

@@ -1,0 +1,44 @@
+/** The connection to the broker. It is kept up for as long as the host runs. */
+import { type ConnectionOptions, type NatsConnection, connect } from "@nats-io/transport-node";
+import type { Logger } from "../core/log.ts";
+
+/** Payload that a raw packet of a common network needs: [1, 84, 8400] in f32, and its JSON. */
+const WANTED_PAYLOAD = 3_000_000;
+
+/** Returns the settings of an address: user and password may stand in it, or a token alone. */
+export function settingsOf(address: string): ConnectionOptions {
+  const url = new URL(address);
+  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  return {
+    servers: `${url.hostname}:${url.port || 4222}`,
+    name: "boxwright-host",
+    // The broker may start after the host, and may go away for any time.
+    waitOnFirstConnect: true,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 500,
+    reconnectJitter: 500,
+    // A broker that dies while it greets would be waited for.
+    timeout: 3000,
+    pingInterval: 10_000,
+    ...(pass !== "" ? { user, pass } : user !== "" ? { token: user } : {}),
+    ...(url.protocol === "tls:" ? { tls: {} } : {}),
+  };
+}
+
+export async function connectTo(address: string, log: Logger): Promise<NatsConnection> {
+  const connection = await connect(settingsOf(address));
+  const { server_name: name, version, max_payload: maxPayload } = connection.info ?? {};
+  log.info({ name, version, maxPayload }, "connected to the broker");
+  if ((maxPayload ?? 0) < WANTED_PAYLOAD)
+    log.warn(
+      { got: maxPayload, expected: WANTED_PAYLOAD },
+      "the broker refuses raw packets of this size: set max_payload: 8MB in its configuration",
+    );
+  void report(connection, log);
+  return connection;
+}
+
+async function report(connection: NatsConnection, log: Logger): Promise<void> {
+  for await (const status of connection.status())
+    if (["disconnect", "reconnect", "error"].includes(status.type)) log.warn({ status: status.type }, "broker");
+}

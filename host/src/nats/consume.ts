@@ -1,0 +1,82 @@
+/** Takes packets of one partition from the stream. Hosts that share a consumer compete for them. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ConsumerMessages, JetStreamClient, JsMsg } from "@nats-io/jetstream";
+import { messageOf } from "../core/errors.ts";
+import type { Metrics } from "../core/metrics.ts";
+import { STREAM, type StreamSettings, consumerOf, ensureConsumer, ensureStream } from "./stream.ts";
+import { type TakeOptions, takePacket } from "./take.ts";
+
+export interface ConsumeOptions extends TakeOptions {
+  readonly client: JetStreamClient;
+  readonly settings: StreamSettings;
+  readonly partition: number;
+  /** Packets of this partition that the host works on at once. */
+  readonly inFlight: number;
+  readonly metrics: Metrics;
+}
+
+/** Takes packets until it is stopped, and begins anew whenever the broker ends it. */
+export class Consumption {
+  readonly #options: ConsumeOptions;
+  readonly #working = new Set<Promise<void>>();
+  #messages: ConsumerMessages | null = null;
+  #isStopped = false;
+  readonly #loop: Promise<void>;
+
+  constructor(options: ConsumeOptions) {
+    this.#options = options;
+    this.#loop = this.#run();
+  }
+
+  /** Stops taking packets, and finishes those at hand. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#messages?.stop();
+    await this.#loop;
+    await Promise.all(this.#working);
+  }
+
+  async #run(): Promise<void> {
+    const { client, settings, partition, log } = this.#options;
+    while (!this.#isStopped) {
+      try {
+        const manager = await client.jetstreamManager();
+        await ensureStream(manager, settings, log);
+        await ensureConsumer(manager, partition, settings);
+        await this.#consume();
+      } catch (error) {
+        log.warn({ partition, error: messageOf(error) }, "cannot take packets from the broker, trying again");
+      }
+      if (!this.#isStopped) await sleep(1000);
+    }
+  }
+
+  async #consume(): Promise<void> {
+    const { client, partition, inFlight, log } = this.#options;
+    const consumer = await client.consumers.get(STREAM, consumerOf(partition));
+    // Few at once: a host that dies leaves this many packets to be delivered again.
+    const messages = await consumer.consume({ max_messages: inFlight, abort_on_missing_resource: true });
+    this.#messages = messages;
+    if (this.#isStopped) messages.stop();
+    log.info({ partition }, "taking packets");
+    for await (const message of messages) {
+      const work = this.#handle(message).finally(() => this.#working.delete(work));
+      this.#working.add(work);
+      if (this.#working.size >= inFlight) await Promise.race(this.#working);
+    }
+  }
+
+  async #handle(message: JsMsg): Promise<void> {
+    const { metrics, settings } = this.#options;
+    if (message.redelivered) metrics.redelivered.inc();
+    // A packet that waits for its turn is not lost: say so before the broker gives it to another host.
+    const alive = setInterval(() => message.working(), (settings.ackWait * 1000) / 3);
+    const { data: bytes, subject, seq, info } = message;
+    const header = (name: string): string | undefined => message.headers?.get(name);
+    const packet = { bytes, subject, seq, deliveries: info.deliveryCount, header };
+    const verdict = await takePacket(this.#options, packet).finally(() => clearInterval(alive));
+    if (verdict === "stored") message.ack();
+    else if (verdict === "refused") message.term();
+    else message.nak(verdict);
+  }
+}

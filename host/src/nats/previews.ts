@@ -1,0 +1,24 @@
+/** Preview pictures over the broker: not stored, and each host gets all of them. */
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Metrics } from "../core/metrics.ts";
+import { refusalOf } from "../intake/intake.ts";
+import { type Previews, readAttributes } from "../live/previews.ts";
+
+export const PREVIEWS = "boxwright.previews.>";
+
+export function takePreviews(connection: NatsConnection, previews: Previews, metrics: Metrics): void {
+  connection.subscribe(PREVIEWS, {
+    callback: (error, message) => {
+      if (error) return;
+      try {
+        // The message's bytes are a part of the connection's memory: keep a copy.
+        previews.take(
+          readAttributes((name) => message.headers?.get(name)),
+          message.data.slice(),
+        );
+      } catch (failure) {
+        metrics.refuse(refusalOf(failure), "nats");
+      }
+    },
+  });
+}

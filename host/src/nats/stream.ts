@@ -1,0 +1,70 @@
+/** The stream that packets wait in, and the consumers that hosts share. Agents and hosts agree on these names. */
+import { AckPolicy, DiscardPolicy, type JetStreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
+import { UserError } from "../core/errors.ts";
+import type { Logger } from "../core/log.ts";
+
+export const STREAM = "BOXWRIGHT";
+export const SUBJECTS = "boxwright.packets.>";
+export const subjectsOf = (partition: number): string => `boxwright.packets.${partition}.>`;
+export const consumerOf = (partition: number): string => `host-${partition}`;
+
+const NANOS_A_SECOND = 1e9;
+/** Longer than most spools need to empty. The unique key of the database catches what comes later. */
+const DUPLICATE_SECONDS = 600;
+/** Packets of a partition that hosts have and did not acknowledge yet. So many come again after a host died. */
+const MOST_PENDING = 256;
+/** The client's codes of what is not there. */
+const isMissing = (error: unknown): boolean => /not found/i.test(String(error));
+
+export interface StreamSettings {
+  readonly streamBytes: number;
+  readonly partitions: number;
+  readonly ackWait: number;
+}
+
+/** Makes the stream unless it is there. One that is there is the operator's, and is only checked. */
+export async function ensureStream(
+  manager: JetStreamManager,
+  { streamBytes }: StreamSettings,
+  log: Logger,
+): Promise<void> {
+  const { config } = await manager.streams.info(STREAM).catch(async (error: unknown) => {
+    if (!isMissing(error)) throw error;
+    log.info({ stream: STREAM, bytes: streamBytes }, "making the stream");
+    return manager.streams.add({
+      name: STREAM,
+      subjects: [SUBJECTS],
+      retention: RetentionPolicy.Workqueue,
+      storage: StorageType.File,
+      // A full stream refuses, and the agent keeps the packet. The other policy would drop the oldest in silence.
+      discard: DiscardPolicy.New,
+      max_bytes: streamBytes,
+      duplicate_window: DUPLICATE_SECONDS * NANOS_A_SECOND,
+    });
+  });
+  if (config.retention === RetentionPolicy.Interest)
+    throw new UserError(
+      `stream ${STREAM}: got retention "interest", which drops packets while no host runs; expected "workqueue" or "limits"`,
+    );
+  if (config.discard !== DiscardPolicy.New)
+    log.warn(
+      { stream: STREAM, got: config.discard, expected: "new" },
+      "a full stream drops its oldest packets without a word",
+    );
+}
+
+/** Makes the consumer of a partition, or brings it up to date. All hosts share it. */
+export async function ensureConsumer(
+  manager: JetStreamManager,
+  partition: number,
+  { ackWait }: StreamSettings,
+): Promise<void> {
+  await manager.consumers.add(STREAM, {
+    durable_name: consumerOf(partition),
+    filter_subject: subjectsOf(partition),
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: Math.round(ackWait * NANOS_A_SECOND),
+    max_deliver: -1,
+    max_ack_pending: MOST_PENDING,
+  });
+}

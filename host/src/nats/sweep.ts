@@ -1,0 +1,82 @@
+/**
+ * Finds packets that a broker kept although they were acknowledged. A broker that is killed may come back with them.
+ * Its consumers count them as done, so nobody gets them, and they fill the stream. They are taken like any other
+ * packet, since the database knows which frames it has, and then deleted.
+ */
+import { type ConsumerInfo, type JetStreamClient, type JetStreamManager, RetentionPolicy } from "@nats-io/jetstream";
+import { messageOf } from "../core/errors.ts";
+import { STREAM } from "./stream.ts";
+import { type TakeOptions, takePacket } from "./take.ts";
+
+/** Numbers that one sweep looks at. The next one goes on behind them. */
+const AT_ONCE = 2000;
+
+export class Sweeper {
+  readonly #client: JetStreamClient;
+  readonly #options: TakeOptions;
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void> | null = null;
+  /** Number in the stream to look at next. */
+  #next = 0;
+
+  constructor(client: JetStreamClient, seconds: number, options: TakeOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#timer = setInterval(() => void (this.#running ??= this.#run()), seconds * 1000);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      const count = await this.#sweep(await this.#client.jetstreamManager());
+      if (count > 0) log.warn({ count }, "took packets that the broker had left behind");
+    } catch (error) {
+      log.debug({ error: messageOf(error) }, "cannot look for packets that were left behind");
+    }
+    this.#running = null;
+  }
+
+  /** Takes what was left behind. Returns its count. */
+  async #sweep(manager: JetStreamManager): Promise<number> {
+    const { config, state } = await manager.streams.info(STREAM);
+    // With another retention, packets stay in the stream on purpose.
+    if (config.retention !== RetentionPolicy.Workqueue || state.messages === 0) return 0;
+    const consumers: ConsumerInfo[] = [];
+    for await (const consumer of manager.consumers.list(STREAM)) consumers.push(consumer);
+    const end = doneUpTo(consumers, state.last_seq);
+    if (this.#next < state.first_seq || this.#next > end) this.#next = state.first_seq;
+    const isOurs = (subject: string): boolean =>
+      consumers.some(({ config }) => subject.startsWith((config.filter_subject ?? "").replace(/>$/, "")));
+    let count = 0;
+    for (let looks = 0; this.#next <= end && looks < AT_ONCE; looks++) {
+      // One by one: the broker's index by subject is wrong after a kill.
+      const found = await manager.streams.getMessage(STREAM, { seq: this.#next });
+      if (found && isOurs(found.subject)) {
+        const { data: bytes, subject, seq, header } = found;
+        const read = (name: string): string | undefined => header.get(name);
+        const verdict = await takePacket(this.#options, { bytes, subject, seq, deliveries: 1, header: read });
+        if (typeof verdict === "number") break;
+        await manager.streams.deleteMessage(STREAM, seq, false);
+        count++;
+      }
+      this.#next++;
+    }
+    return count;
+  }
+}
+
+/**
+ * Returns the last number up to which every consumer is done: no packet should be left at or below it.
+ * @param last number of the newest packet, read before the consumers were
+ */
+function doneUpTo(consumers: readonly ConsumerInfo[], last: number): number {
+  const ends = consumers.map(({ num_pending, num_ack_pending, ack_floor }) =>
+    num_pending + num_ack_pending === 0 ? last : ack_floor.stream_seq,
+  );
+  return ends.length > 0 ? Math.min(...ends) : 0;
+}

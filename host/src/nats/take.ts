@@ -1,0 +1,66 @@
+/** Takes one packet of the stream, and says what the broker has to do with it. */
+import { Refusal, messageOf } from "../core/errors.ts";
+import type { Logger } from "../core/log.ts";
+import { type Intake, refusalOf } from "../intake/intake.ts";
+import type { Database } from "../store/database.ts";
+import { recordRefused } from "../store/refused.ts";
+
+export interface TakeOptions {
+  readonly intake: Intake;
+  readonly db: Database;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** A packet as it stands in the stream. */
+export interface StreamPacket {
+  readonly bytes: Uint8Array;
+  readonly subject: string;
+  /** Number in the stream. */
+  readonly seq: number;
+  /** How often the broker has delivered it. */
+  readonly deliveries: number;
+  /** Reads a header. */
+  readonly header: (name: string) => string | undefined;
+}
+
+/**
+ * "stored": the frame is durable. "refused": it never can be, and that is recorded. A number: try again after so many
+ * milliseconds.
+ */
+export type Verdict = "stored" | "refused" | number;
+
+/** A packet of an unknown config is tried so often, over about an hour, before it is recorded as refused. */
+const MOST_TRIES = 64;
+const LONGEST_DELAY_MS = 60_000;
+
+export async function takePacket(options: TakeOptions, packet: StreamPacket): Promise<Verdict> {
+  try {
+    await options.intake.receive(packet.bytes, "nats", true);
+    return "stored";
+  } catch (error) {
+    return refuse(options, packet, refusalOf(error));
+  }
+}
+
+async function refuse({ db, log, now }: TakeOptions, packet: StreamPacket, refusal: Refusal): Promise<Verdict> {
+  const { bytes, subject, seq, deliveries, header } = packet;
+  const { reason, message, retryAfter, cause } = refusal;
+  if (cause !== undefined) log.error({ error: messageOf(cause) }, "packet failed");
+  const isHopeless = reason === "unknown config" && deliveries >= MOST_TRIES;
+  if (!refusal.isForGood && !isHopeless)
+    return Math.min(1000 * Math.max(retryAfter ?? 1, deliveries), LONGEST_DELAY_MS);
+  const place = `${subject} ${seq}`;
+  log.warn({ place, reason, message: message.slice(0, 300) }, "packet refused for good");
+  // The headers may be wrong: the packet was refused.
+  const read = (name: string): string | null => header(name)?.slice(0, 512) || null;
+  const names = { source: read("ce-source"), id: read("ce-id") };
+  try {
+    await recordRefused(db, { way: "nats", place, bytes, ...names, reason, message }, now());
+    return "refused";
+  } catch (failure) {
+    // Without a record nobody could tell what became of it.
+    log.error({ error: messageOf(failure) }, "cannot record a refused packet");
+    return 5000;
+  }
+}

@@ -1,0 +1,24 @@
+/** The database as the host uses it. Both kinds run the same SQL text, with `?` for a value. */
+
+export type Value = string | number | null;
+
+export interface Queries {
+  all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]>;
+}
+
+export interface Database extends Queries {
+  readonly kind: "sqlite" | "postgres";
+  /**
+   * Runs one transaction, which is durable when the promise resolves. After a deadlock `work` runs again, so it does
+   * nothing but queries.
+   */
+  write<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The database cannot be used now: away, locked, or its disk is full. */
+export class DatabaseAway extends Error {
+  override readonly name = "DatabaseAway";
+}
+
+export const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");

@@ -1,0 +1,102 @@
+/** Frames as they are stored, and the transaction that stores many of them. */
+import { millisecondsOf } from "../core/time.ts";
+import type { Queries, Value } from "./database.ts";
+
+/** A frame with its detections. `source` and `id` name it for good. */
+export interface StoredFrame {
+  readonly source: string;
+  readonly id: string;
+  /** The camera; "" if the packet names none. */
+  readonly subject: string;
+  /** Time of capture, as `sortableTime` writes it. */
+  readonly time: string;
+  /** Count of frames of the camera; -1 if the packet has none. */
+  readonly sequence: number;
+  readonly config: string | null;
+  readonly kind: "raw" | "detection";
+  /** Size of the image and how it was resized, in JSON; null: boxes are across the network's input. */
+  readonly frame: string | null;
+  readonly count: number;
+  /** List of detections in JSON. */
+  readonly detections: string;
+  /** Milliseconds since 1970. */
+  readonly stored_at: number;
+}
+
+const COLUMNS = [
+  ...["source", "id", "subject", "time", "sequence", "config", "kind", "frame", "count", "detections", "stored_at"],
+] as readonly (keyof StoredFrame)[];
+
+/** Sizes of an INSERT. Few of them: each is a statement that the database keeps prepared. */
+const SIZES = [64, 8, 1];
+
+const keyOf = ({ source, id }: { readonly source: string; readonly id: string }): string => `${source}\n${id}`;
+
+/**
+ * Stores frames, each once, and counts the new ones for their cameras.
+ * @returns for each frame, true if it is new
+ */
+export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<boolean[]> {
+  // Two hosts that store the same frames wait for each other's rows. In one order there is no deadlock.
+  const sorted = [...frames].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const fresh = new Set<string>();
+  for (let at = 0; at < sorted.length;) {
+    const size = SIZES.find((n) => n <= sorted.length - at)!;
+    const row = `(${COLUMNS.map(() => "?").join(", ")})`;
+    const sql = `INSERT INTO frames (${COLUMNS.join(", ")}) VALUES ${Array<string>(size).fill(row).join(", ")} ON CONFLICT (source, id) DO NOTHING RETURNING source, id`;
+    const params = sorted.slice(at, at + size).flatMap((frame) => COLUMNS.map((name) => frame[name]));
+    for (const found of await tx.all<{ source: string; id: string }>(sql, params)) fresh.add(keyOf(found));
+    at += size;
+  }
+  // A frame that stands twice among these is new once.
+  const isNew = frames.map((frame) => fresh.delete(keyOf(frame)));
+  await countFrames(
+    tx,
+    frames.filter((_, i) => isNew[i]),
+  );
+  return isNew;
+}
+
+const COUNT = `INSERT INTO cameras
+  (source, subject, frames, detections, numbered, first_sequence, last_sequence, last_time, last_id, latency, stored_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (source, subject) DO UPDATE SET
+  frames = cameras.frames + excluded.frames,
+  detections = cameras.detections + excluded.detections,
+  numbered = cameras.numbered + excluded.numbered,
+  first_sequence = CASE WHEN cameras.first_sequence <= excluded.first_sequence OR excluded.first_sequence IS NULL
+    THEN cameras.first_sequence ELSE excluded.first_sequence END,
+  last_sequence = CASE WHEN cameras.last_sequence >= excluded.last_sequence OR excluded.last_sequence IS NULL
+    THEN cameras.last_sequence ELSE excluded.last_sequence END,
+  last_id = CASE WHEN cameras.last_time > excluded.last_time THEN cameras.last_id ELSE excluded.last_id END,
+  latency = CASE WHEN cameras.last_time > excluded.last_time THEN cameras.latency ELSE excluded.latency END,
+  last_time = CASE WHEN cameras.last_time > excluded.last_time THEN cameras.last_time ELSE excluded.last_time END,
+  stored_at = excluded.stored_at`;
+
+async function countFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<void> {
+  const byCamera = new Map<string, StoredFrame[]>();
+  for (const frame of frames) {
+    const key = `${frame.source}\n${frame.subject}`;
+    byCamera.set(key, [...(byCamera.get(key) ?? []), frame]);
+  }
+  for (const [, group] of [...byCamera].sort(([a], [b]) => (a < b ? -1 : 1))) await tx.all(COUNT, countsOf(group));
+}
+
+function countsOf(group: readonly StoredFrame[]): Value[] {
+  const { source, subject } = group[0]!;
+  const numbers = group.map(({ sequence }) => sequence).filter((n) => n >= 0);
+  const last = group.reduce((a, b) => (b.time >= a.time ? b : a));
+  return [
+    source,
+    subject,
+    group.length,
+    group.reduce((sum, { count }) => sum + count, 0),
+    numbers.length,
+    numbers.length > 0 ? Math.min(...numbers) : null,
+    numbers.length > 0 ? Math.max(...numbers) : null,
+    last.time,
+    last.id,
+    last.stored_at - millisecondsOf(last.time),
+    last.stored_at,
+  ];
+}

@@ -1,0 +1,131 @@
+/** Reads stored frames and cameras. */
+import { sortableTime } from "../core/time.ts";
+import type { Queries, Value } from "./database.ts";
+import type { StoredFrame } from "./frames.ts";
+
+/** Place in the order of frames: time, sequence, id, source. */
+export type Cursor = readonly [time: string, sequence: number, id: string, source: string];
+
+export interface FrameFilter {
+  readonly source?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly after?: Cursor | undefined;
+}
+
+const PAGE = 500;
+
+/** Yields frames in order of time of capture, then of sequence, then of id. */
+export async function* framesInOrder(
+  db: Queries,
+  { source, subject, after }: FrameFilter,
+  limit: number,
+): AsyncGenerator<StoredFrame> {
+  let from = after;
+  for (let left = limit; left > 0;) {
+    const size = Math.min(left, PAGE);
+    const wheres: string[] = [];
+    const params: Value[] = [];
+    const add = (where: string, ...values: Value[]): void => {
+      wheres.push(where);
+      params.push(...values);
+    };
+    if (source !== undefined) add("source = ?", source);
+    if (subject !== undefined) add("subject = ?", subject);
+    if (from !== undefined) add("(time, sequence, id, source) > (?, ?, ?, ?)", ...from);
+    const where = wheres.length > 0 ? `WHERE ${wheres.join(" AND ")} ` : "";
+    const sql = `SELECT * FROM frames ${where}ORDER BY time, sequence, id, source LIMIT ?`;
+    const rows = await db.all<StoredFrame>(sql, [...params, size]);
+    yield* rows;
+    if (rows.length < size) return;
+    left -= size;
+    from = cursorOf(rows.at(-1)!);
+  }
+}
+
+const cursorOf = ({ time, sequence, id, source }: StoredFrame): Cursor => [time, sequence, id, source];
+
+/** Returns a cursor as text for a URL. */
+export const cursorText = (frame: StoredFrame): string =>
+  Buffer.from(JSON.stringify(cursorOf(frame))).toString("base64url");
+
+/** Returns what `after` says: a cursor, or a time in RFC 3339, behind all of its frames. Undefined: it is neither. */
+export function readCursor(text: string): Cursor | undefined {
+  const time = sortableTime(text);
+  if (time !== undefined) return [time, Number.MAX_SAFE_INTEGER, "", ""];
+  try {
+    const found: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    const forms = ["string", "number", "string", "string"];
+    if (Array.isArray(found) && found.length === 4 && found.every((value, i) => typeof value === forms[i]))
+      return Number.isSafeInteger(found[1]) ? (found as unknown as Cursor) : undefined;
+  } catch {
+    // Text of neither form.
+  }
+  return undefined;
+}
+
+/** Returns one frame line of NDJSON. `detections` and `frame` are JSON already. */
+export function frameLine(row: StoredFrame): string {
+  const { source, id, subject, time, sequence, config, kind, frame, detections, stored_at } = row;
+  const head = JSON.stringify({
+    source,
+    id,
+    subject: subject === "" ? null : subject,
+    time,
+    sequence: sequence < 0 ? null : sequence,
+    config,
+    kind,
+    storedAt: new Date(stored_at).toISOString(),
+    cursor: cursorText(row),
+  });
+  return `${head.slice(0, -1)},"frame":${frame ?? "null"},"detections":${detections}}\n`;
+}
+
+export async function frameById(db: Queries, source: string, id: string): Promise<StoredFrame | undefined> {
+  const [row] = await db.all<StoredFrame>("SELECT * FROM frames WHERE source = ? AND id = ?", [source, id]);
+  return row;
+}
+
+/** Returns a frame of a camera by its exact time of capture. */
+export async function frameByTime(
+  db: Queries,
+  source: string,
+  subject: string,
+  time: string,
+): Promise<StoredFrame | undefined> {
+  const [row] = await db.all<StoredFrame>(
+    "SELECT * FROM frames WHERE source = ? AND subject = ? AND time = ? ORDER BY sequence, id LIMIT 1",
+    [source, subject, time],
+  );
+  return row;
+}
+
+/** A camera and its counts over all hosts of the database. */
+export interface CameraRow {
+  readonly source: string;
+  readonly subject: string;
+  readonly frames: number;
+  readonly detections: number;
+  /** Frames that had a sequence. */
+  readonly numbered: number;
+  readonly first_sequence: number | null;
+  readonly last_sequence: number | null;
+  readonly last_time: string;
+  readonly last_id: string;
+  /** Milliseconds from capture to stored, of the newest frame. */
+  readonly latency: number;
+  readonly stored_at: number;
+}
+
+/** Returns the cameras that were heard of last. */
+export const cameras = (db: Queries, limit: number): Promise<CameraRow[]> =>
+  db.all<CameraRow>("SELECT * FROM cameras ORDER BY stored_at DESC, source, subject LIMIT ?", [limit]);
+
+/**
+ * Returns how many frames between the first and the last sequence are missing: dropped, or on their way. Null if that
+ * is not known: frames without a sequence, or an agent that began to count anew.
+ */
+export function missingOf({ frames, numbered, first_sequence, last_sequence }: CameraRow): number | null {
+  if (first_sequence === null || last_sequence === null || numbered < frames) return null;
+  const missing = last_sequence - first_sequence + 1 - numbered;
+  return missing >= 0 ? missing : null;
+}

@@ -1,0 +1,216 @@
+/**
+ * Kills with SIGKILL in the middle of work, 20 times each. No acknowledged frame may be lost, none stored twice, and
+ * the stored output of each camera has to be in order.
+ */
+import { createHash } from "node:crypto";
+import { type JetStreamClient, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { Kvm } from "@nats-io/kv";
+import { afterAll, describe, expect, inject, test } from "vitest";
+import { TestBroker } from "../support/broker.ts";
+import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";
+import { configBody, decoder, detectionPacket, frameSize, hash, outputsOf, rawPacket } from "../support/frames.ts";
+import { HostProcess } from "../support/process.ts";
+import { sleep, until } from "../support/wait.ts";
+
+afterAll(() => HostProcess.killAll());
+
+const KILLS = 20;
+const CAMERAS = ["door", "yard", "gate"];
+
+interface Line {
+  readonly id: string;
+  readonly subject: string;
+  readonly time: string;
+  readonly sequence: number;
+  readonly detections: unknown[];
+  readonly storedAt: string;
+}
+
+async function readAll(url: string): Promise<Line[]> {
+  const all: Line[] = [];
+  for (let after = ""; ;) {
+    const text = await (await fetch(`${url}/v1/detections?limit=10000${after}`)).text();
+    const lines = text
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Line & { cursor: string });
+    all.push(...lines);
+    if (lines.length < 10_000) return all;
+    after = `&after=${lines.at(-1)!.cursor}`;
+  }
+}
+
+/** Frame n, of one of the cameras; every other one is raw. */
+const packetOf = (n: number): Uint8Array => {
+  const given = { subject: CAMERAS[n % CAMERAS.length]!, sequence: Math.floor(n / CAMERAS.length) };
+  return n % 2 ? rawPacket(n, given) : detectionPacket(n, given);
+};
+
+/** Checks what is stored against what was acknowledged, and returns the figures. */
+async function check(url: string, acknowledged: ReadonlySet<string>): Promise<{ lost: number; twice: number }> {
+  const lines = await readAll(url);
+  const ids = lines.map(({ id }) => id);
+  const lost = [...acknowledged].filter((id) => !ids.includes(id)).length;
+  const twice = ids.length - new Set(ids).size;
+  for (const camera of CAMERAS) {
+    const sequences = lines.filter(({ subject }) => subject === camera).map(({ sequence }) => sequence);
+    expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+  }
+  for (const { id, detections } of lines.filter((_, i) => i % 37 === 0)) {
+    const n = Number(id.replace("frame-", ""));
+    expect(detections).toEqual(JSON.parse(JSON.stringify(decoder.decode(outputsOf(n), frameSize).toArray())));
+  }
+  const { cameras } = (await (await fetch(`${url}/v1/cameras`)).json()) as { cameras: { frames: number }[] };
+  expect(cameras.reduce((sum, { frames }) => sum + frames, 0)).toBe(ids.length);
+  return { lost, twice };
+}
+
+/** Publishes frames until told to stop, each again until the broker has acknowledged it. */
+class Publisher {
+  readonly acknowledged = new Set<string>();
+  readonly #client: JetStreamClient;
+  #isOver = false;
+  readonly #work: Promise<void>;
+
+  constructor(client: JetStreamClient, pause: number) {
+    this.#client = client;
+    this.#work = this.#run(pause);
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#work;
+  }
+
+  async #run(pause: number): Promise<void> {
+    for (let n = 0; !this.#isOver; n++) {
+      const id = `frame-${n}`;
+      const msgID = createHash("sha256").update(`/devices/1\n${id}`).digest("hex");
+      const subject = `boxwright.packets.0.${CAMERAS[n % CAMERAS.length]}`;
+      for (;;)
+        try {
+          await this.#client.publish(subject, packetOf(n), { msgID, timeout: 1000 });
+          this.acknowledged.add(id);
+          break;
+        } catch {
+          await sleep(50);
+        }
+      await sleep(pause);
+    }
+  }
+}
+
+async function publishing(
+  broker: TestBroker,
+): Promise<{ publisher: Publisher; left: () => Promise<number>; end: () => Promise<void> }> {
+  const connection = await broker.connect();
+  await (await new Kvm(connection).create("boxwright-configs")).put(hash, configBody);
+  const left = async (): Promise<number> => {
+    const { state } = await (await jetstreamManager(connection)).streams.info("BOXWRIGHT");
+    return state.messages;
+  };
+  return { publisher: new Publisher(jetstream(connection), 3), left, end: () => connection.close() };
+}
+
+describe.skipIf(!inject("nats"))("with the broker", () => {
+  const brokers: TestBroker[] = [];
+  const newBroker = async (): Promise<TestBroker> => {
+    const broker = await TestBroker.start();
+    brokers.push(broker);
+    return broker;
+  };
+  afterAll(() => Promise.all(brokers.map((broker) => broker.remove())));
+
+  test.each(kinds.map(({ kind, skip }) => ({ kind, hosts: kind === "postgres" ? 2 : 1, skip })))(
+    "a host is killed 20 times: $hosts on $kind",
+    async ({ kind, hosts, skip }) => {
+      if (skip) return;
+      const broker = await newBroker();
+      const database = await emptyDatabase(kind, temporaryFolder().path);
+      const options = { nats: broker.url, database, "ack-wait": 2 };
+      const running = await Promise.all(Array.from({ length: hosts }, () => HostProcess.start(options)));
+      const { publisher, left, end } = await publishing(broker);
+      for (let kill = 0; kill < KILLS; kill++) {
+        await sleep(150 + (kill % 5) * 60);
+        await running[kill % hosts]!.end("SIGKILL");
+        running[kill % hosts] = await HostProcess.start(options);
+      }
+      await publisher.stop();
+      const stoppedAt = Date.now();
+      await until(async () => (await left()) === 0, "empty stream");
+      const emptied = Date.now() - stoppedAt;
+      const { acknowledged } = publisher;
+      const found = await check(running[0]!.url, acknowledged);
+      console.log(
+        `host killed ${KILLS} times (${hosts} on ${kind}): ${acknowledged.size} acknowledged, ${found.lost} lost, ${found.twice} twice, stream empty ${emptied} ms after the last`,
+      );
+      expect(found).toEqual({ lost: 0, twice: 0 });
+      await end();
+      await Promise.all(running.map((host) => host.end("SIGTERM")));
+    },
+  );
+
+  test("the broker is killed 20 times", async () => {
+    const broker = await newBroker();
+    const database = await emptyDatabase("sqlite", temporaryFolder().path);
+    const host = await HostProcess.start({ nats: broker.url, database, "ack-wait": 2 });
+    const { publisher, left, end } = await publishing(broker);
+    for (let kill = 0; kill < KILLS; kill++) {
+      await sleep(300 + (kill % 5) * 60);
+      await broker.kill();
+      await broker.start();
+    }
+    await sleep(1000);
+    await publisher.stop();
+    await until(async () => (await left().catch(() => 1)) === 0, "empty stream");
+    const found = await check(host.url, publisher.acknowledged);
+    console.log(
+      `broker killed ${KILLS} times: ${publisher.acknowledged.size} acknowledged, ${found.lost} lost, ${found.twice} twice`,
+    );
+    expect(found).toEqual({ lost: 0, twice: 0 });
+    await end();
+    expect(await host.end("SIGTERM")).toBe(0);
+  });
+});
+
+test("a host is killed 20 times under a sender over HTTP that sends again", async () => {
+  const database = await emptyDatabase("sqlite", temporaryFolder().path);
+  let host = await HostProcess.start({ database });
+  const acknowledged = new Set<string>();
+  let isOver = false;
+  let next = 0;
+  let again = 0;
+  const send = async (): Promise<void> => {
+    while (!isOver) {
+      const n = next++;
+      // As an agent does: the same packet until the host has it, and its config when the host asks for it.
+      for (let isStored = false; !isStored;) {
+        try {
+          const body = packetOf(n) as Uint8Array<ArrayBuffer>;
+          const { status } = await fetch(`${host.url}/v1/packets`, { method: "POST", body });
+          isStored = status === 204;
+          if (status === 409) await fetch(`${host.url}/v1/configs/${hash}`, { method: "PUT", body: configBody });
+          else if (!isStored) throw new Error(String(status));
+        } catch {
+          again++;
+          await sleep(30);
+        }
+      }
+      acknowledged.add(`frame-${n}`);
+    }
+  };
+  const senders = Array.from({ length: 4 }, send);
+  for (let kill = 0; kill < KILLS; kill++) {
+    await sleep(500 + (kill % 5) * 60);
+    await host.end("SIGKILL");
+    host = await HostProcess.start({ database });
+  }
+  isOver = true;
+  await Promise.all(senders);
+  const found = await check(host.url, acknowledged);
+  console.log(
+    `host killed ${KILLS} times (HTTP): ${acknowledged.size} acknowledged, ${found.lost} lost, ${found.twice} twice, ${again} sent again`,
+  );
+  expect(found).toEqual({ lost: 0, twice: 0 });
+  expect(await host.end("SIGTERM")).toBe(0);
+});

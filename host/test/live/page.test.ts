@@ -1,0 +1,209 @@
+import { type Browser, type Page, chromium } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { createDecoderSync } from "boxwright";
+import { toPacket } from "boxwright/packet";
+import { type TestHost, testHost } from "../support/host.ts";
+import { detectionPacket } from "../support/frames.ts";
+import { greyPng } from "../support/pixels.ts";
+
+const agentToken = "agent-token-0123456789";
+const pageToken = "page-token-0123456789";
+const config = { family: "yolov8", classes: 1, inputSize: [64, 64], labels: ["cat"] } as const;
+const decoder = createDecoderSync(config);
+/** The image is twice as wide as high: 64 x 64 input, letterboxed from 640 x 320. */
+const frame = { width: 640, height: 320, resize: "letterbox" } as const;
+
+/** Outputs with one box: centre and size in pixels of the input. */
+function outputsOf(cx: number, cy: number, w: number, h: number): { output0: { data: Float32Array; dims: number[] } } {
+  const data = new Float32Array(5 * 84);
+  [cx, cy, w, h, 0.9].forEach((value, row) => (data[row * 84] = value));
+  return { output0: { data, dims: [1, 5, 84] } };
+}
+
+interface Shown {
+  readonly width: number;
+  readonly height: number;
+  /** Edges of what is coloured. The picture is grey. */
+  readonly edges: {
+    readonly left: number;
+    readonly top: number;
+    readonly right: number;
+    readonly bottom: number;
+  } | null;
+}
+
+/** Reads the canvas of a camera. Below the tag: rows from `from` on. */
+const readCanvas = (page: Page, from = 0): Promise<Shown> =>
+  page.evaluate((start) => {
+    const canvas = document.querySelector("canvas")!;
+    const { width, height } = canvas;
+    const { data } = canvas.getContext("2d")!.getImageData(0, 0, width, height);
+    let edges: { left: number; top: number; right: number; bottom: number } | null = null;
+    for (let y = start; y < height; y++)
+      for (let x = 0; x < width; x++) {
+        const i = (y * width + x) * 4;
+        // The line has a bright colour on a dark halo. Count the colour.
+        const isColoured =
+          Math.max(data[i]!, data[i + 1]!, data[i + 2]!) - Math.min(data[i]!, data[i + 1]!, data[i + 2]!) > 60;
+        if (!isColoured) continue;
+        edges ??= { left: x, top: y, right: x, bottom: y };
+        edges.left = Math.min(edges.left, x);
+        edges.top = Math.min(edges.top, y);
+        edges.right = Math.max(edges.right, x);
+        edges.bottom = Math.max(edges.bottom, y);
+      }
+    return { width, height, edges };
+  }, from);
+
+describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
+  let browser: Browser;
+  let page: Page;
+  let host: TestHost;
+  const problems: string[] = [];
+  const requests: string[] = [];
+
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: inject("chromium")!,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
+    });
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    host = await testHost({ agentToken, pageToken, address: "127.0.0.1", previewsPerSecond: 100 });
+    const context = await browser.newContext({ httpCredentials: { username: "anybody", password: pageToken } });
+    page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+    problems.length = requests.length = 0;
+    page.on("pageerror", (error) => problems.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+    page.on("request", (request) => requests.push(request.url()));
+  });
+  afterEach(async () => {
+    await page.context().close();
+    await host.end();
+    // The browser asks without a password first, and is told to.
+    expect(problems.filter((text) => !text.includes("401"))).toEqual([]);
+    // Nothing comes from elsewhere.
+    expect(requests.filter((url) => !url.startsWith(host.url) && !url.startsWith("data:"))).toEqual([]);
+  });
+
+  const preview = (id: string, time: Date, bytes: Uint8Array, subject = "door"): Promise<Response> =>
+    fetch(`${host.url}/v1/previews`, {
+      method: "POST",
+      body: bytes as Uint8Array<ArrayBuffer>,
+      headers: {
+        Authorization: `Bearer ${agentToken}`,
+        ...{ "ce-source": "/devices/1", "ce-subject": encodeURIComponent(subject), "ce-id": id },
+        "ce-time": time.toISOString(),
+      },
+    });
+  const packet = (id: string, time: Date, outputs: ReturnType<typeof outputsOf>): Uint8Array =>
+    toPacket(decoder, outputs, frame, { id, source: "/devices/1", subject: "door", time });
+  const shown = (id: string, boxes: number | "none"): Promise<unknown> =>
+    page.waitForSelector(`[data-frame="${id}"][data-boxes="${boxes}"]`);
+
+  test("boxes stand at the right pixels of the picture of the same frame", async () => {
+    await host.putConfig(decoder.configHash!, JSON.stringify({ config }));
+    const [first, second] = [new Date("2026-01-01T00:00:00Z"), new Date("2026-01-01T00:00:01Z")];
+    // The input shows the image at y 16 to 48, a tenth of its size. Box: x 16..48, y 24..44 of the input.
+    await host.post(packet("frame-1", first, outputsOf(32, 34, 32, 20)));
+    // A newer frame has its box elsewhere. Its picture is not there yet.
+    await host.post(packet("frame-2", second, outputsOf(10, 24, 8, 8)));
+    await preview("frame-1", first, greyPng(320, 160));
+    await page.goto(host.url);
+    await shown("frame-1", 1);
+    const { width, height, edges } = await readCanvas(page, 50);
+    expect([width, height]).toEqual([320, 160]);
+    // In the picture of 320 x 160: x 80..240, y 40..140. The line is 1.5 pixels wide and stands on the edge.
+    for (const [found, expected] of [
+      [edges!.left, 80],
+      [edges!.right, 240],
+      [edges!.bottom, 140],
+    ] as const)
+      expect(Math.abs(found - expected)).toBeLessThanOrEqual(2);
+
+    await preview("frame-2", second, greyPng(320, 160));
+    await shown("frame-2", 1);
+    // x 6..14, y 20..28 of the input: x 30..70, y 20..60 of the picture.
+    const moved = await readCanvas(page, 45);
+    for (const [found, expected] of [
+      [moved.edges!.left, 30],
+      [moved.edges!.right, 70],
+      [moved.edges!.bottom, 60],
+    ] as const)
+      expect(Math.abs(found - expected)).toBeLessThanOrEqual(2);
+  });
+
+  test("the canvas is scaled as a whole: boxes keep their place whatever its shape", async () => {
+    const time = new Date("2026-01-01T00:00:00Z");
+    await host.putConfig(decoder.configHash!, JSON.stringify({ config }));
+    await host.post(packet("frame-1", time, outputsOf(32, 34, 32, 20)));
+    await preview("frame-1", time, greyPng(320, 160));
+    await page.setViewportSize({ width: 700, height: 700 });
+    await page.goto(host.url);
+    await shown("frame-1", 1);
+    const box = (await page.locator("canvas").boundingBox())!;
+    const { PNG } = { PNG: await page.locator("canvas").screenshot() };
+    // Read what the screen shows, by way of another canvas.
+    const edges = await page.evaluate(async (base64) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${base64}`;
+      await image.decode();
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+      const context = canvas.getContext("2d")!;
+      context.drawImage(image, 0, 0);
+      const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+      const xs: number[] = [];
+      const from = Math.round(canvas.height * 0.6);
+      for (let y = from; y < canvas.height; y++)
+        for (let x = 0; x < canvas.width; x++) {
+          const i = (y * canvas.width + x) * 4;
+          if (Math.max(data[i]!, data[i + 1]!, data[i + 2]!) - Math.min(data[i]!, data[i + 1]!, data[i + 2]!) > 60)
+            xs.push(x);
+        }
+      return { left: Math.min(...xs), right: Math.max(...xs) };
+    }, PNG.toString("base64"));
+    // object-fit: contain. The picture is 2:1 and the canvas 16:9, so the picture has its full width.
+    expect(Math.abs(edges.left - (box.width * 80) / 320)).toBeLessThanOrEqual(4);
+    expect(Math.abs(edges.right - (box.width * 240) / 320)).toBeLessThanOrEqual(4);
+  });
+
+  test("a picture whose frame is not stored yet has no boxes, and gets them when the frame comes", async () => {
+    const time = new Date("2026-01-01T00:00:00Z");
+    await preview("frame-1", time, greyPng(320, 160));
+    await page.goto(host.url);
+    await shown("frame-1", "none");
+    expect((await readCanvas(page)).edges).toBeNull();
+    expect(await page.textContent(".camera p")).toContain("not decoded yet");
+    await host.putConfig(decoder.configHash!, JSON.stringify({ config }));
+    await host.post(packet("frame-1", time, outputsOf(32, 34, 32, 20)));
+    await shown("frame-1", 1);
+    expect((await readCanvas(page, 50)).edges).not.toBeNull();
+  });
+
+  test("an id that differs is matched by the time of capture", async () => {
+    const time = new Date("2026-01-01T00:00:00.123Z");
+    await host.putConfig(decoder.configHash!, JSON.stringify({ config }));
+    await host.post(packet("frame-1", time, outputsOf(32, 34, 32, 20)));
+    await preview("picture-1", time, greyPng(320, 160));
+    await page.goto(host.url);
+    await shown("picture-1", 1);
+  });
+
+  test("counts, names as text, and cameras without pictures", async () => {
+    const subject = "<img src=x onerror=alert(1)>";
+    for (const n of [0, 1, 3]) await host.post(detectionPacket(n, { subject }));
+    await host.post(detectionPacket(3, { subject }));
+    await host.post(new Uint8Array(3));
+    await page.goto(host.url);
+    await page.waitForSelector(".camera h2");
+    expect(await page.textContent(".camera h2")).toBe(`${subject} (/devices/1)`);
+    await page.waitForSelector(".camera[data-boxes]");
+    expect(await page.textContent(".camera dl")).toMatch(/frames3.*missing1/);
+    expect(await page.textContent(".camera p")).toContain("without a picture");
+    expect(await page.textContent("#totals")).toMatch(/received5stored3duplicates1refused1/);
+    expect(await page.textContent("#state")).toBe("live");
+  });
+});

@@ -1,0 +1,71 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, inject, test } from "vitest";
+import { options } from "../../src/core/config.ts";
+import { temporaryFolder } from "../support/host.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+/** Folders of src/ in their order: a folder imports only from itself and those before it. */
+const LAYERS = ["core", "store", "decode", "intake", "live", "nats", "http", ".", "cli"];
+
+test("a folder of src/ imports only folders before it", () => {
+  const src = join(root, "src");
+  const files = readdirSync(src, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith(".ts"));
+  expect(files.length).toBeGreaterThan(30);
+  for (const file of files) {
+    const own = LAYERS.indexOf(dirname(file));
+    expect(own, file).toBeGreaterThanOrEqual(0);
+    for (const [, path] of readFileSync(join(src, file), "utf8").matchAll(/from "(\.[^"]+)"/g)) {
+      const folder = dirname(relative(src, resolve(src, dirname(file), path!))) || ".";
+      expect(LAYERS.indexOf(folder), `${file} imports ${path}`).toBeLessThanOrEqual(own);
+    }
+  }
+});
+
+test("pages have at most 1,200 words, and their links lead somewhere", () => {
+  const pages = ["README.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)];
+  for (const page of pages) {
+    const text = read(page);
+    expect(text.split(/\s+/).length, page).toBeLessThanOrEqual(1200);
+    for (const [, link] of text.matchAll(/\]\(([^)#]+)[^)]*\)/g))
+      if (!link!.includes(":"))
+        expect(() => readFileSync(join(root, dirname(page), link!)), `${page}: ${link}`).not.toThrow();
+  }
+});
+
+test("the README names every option that has a token or a limit", () => {
+  const text = read("README.md");
+  const told = Object.keys(options).filter((name) =>
+    /token|^max|nats|database|address|keep|partitions|configs/i.test(name),
+  );
+  for (const name of told) expect(text, name).toContain(`\`${name}\``);
+});
+
+test.skipIf(!inject("systemd"))("the systemd unit is sound", () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder.path, "bin"));
+  const command = join(folder.path, "bin/boxwright-host");
+  writeFileSync(command, "#!/bin/sh\n", { mode: 0o755 });
+  const unit = join(folder.path, "boxwright-host.service");
+  writeFileSync(unit, read("deploy/boxwright-host.service").replaceAll("/usr/local/bin/boxwright-host", command));
+  const { stderr, status } = spawnSync("systemd-analyze", ["verify", unit], { encoding: "utf8" });
+  expect(stderr.split("\n").filter((line) => line.includes("boxwright-host"))).toEqual([]);
+  expect(status).toBe(0);
+  folder.remove();
+});
+
+test.skipIf(!inject("nats"))("the broker's configuration is sound", () => {
+  const path = join(root, "deploy/nats.conf");
+  const { status, stderr } = spawnSync("nats-server", ["-t", "-c", path], {
+    encoding: "utf8",
+    env: { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin` },
+  });
+  expect(stderr).toContain("is valid");
+  expect(status).toBe(0);
+});

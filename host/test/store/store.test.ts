@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createMetrics } from "../../src/core/metrics.ts";
+import { sortableTime } from "../../src/core/time.ts";
+import type { Database } from "../../src/store/database.ts";
+import type { StoredFrame } from "../../src/store/frames.ts";
+import { openDatabase } from "../../src/store/open.ts";
+import { type Cursor, cameras, cursorText, framesInOrder, missingOf, readCursor } from "../../src/store/query.ts";
+import { recordRefused } from "../../src/store/refused.ts";
+import { deleteBefore } from "../../src/store/retention.ts";
+import { Writer } from "../../src/store/writer.ts";
+import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";
+
+const frame = (n: number, given: Partial<StoredFrame> = {}): StoredFrame => ({
+  source: "/devices/1",
+  id: `frame-${n}`,
+  subject: "door",
+  time: sortableTime(new Date(1e12 + n).toISOString())!,
+  sequence: n,
+  config: "0123456789abcdef",
+  kind: "raw",
+  frame: null,
+  count: 2,
+  detections: "[]",
+  stored_at: 1e12 + n + 40,
+  ...given,
+});
+
+describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
+  const folder = temporaryFolder();
+  let database: string;
+  let db: Database;
+  let writer: Writer;
+
+  beforeEach(async () => {
+    database = await emptyDatabase(kind, temporaryFolder().path);
+    db = await openDatabase({ database, databasePool: 4 });
+    writer = new Writer(db, createMetrics());
+  });
+  afterEach(async () => {
+    await writer.idle();
+    await db.close();
+    folder.remove();
+  });
+
+  const store = (frames: StoredFrame[]): Promise<boolean[]> => Promise.all(frames.map((one) => writer.store(one)));
+  const read = async (filter = {}, limit = 10_000): Promise<StoredFrame[]> => {
+    const found: StoredFrame[] = [];
+    for await (const one of framesInOrder(db, filter, limit)) found.push(one);
+    return found;
+  };
+
+  test("a frame is stored once, within a batch and across batches", async () => {
+    const frames = Array.from({ length: 150 }, (_, n) => frame(n));
+    const answers = await store([...frames, ...frames.slice(0, 20)]);
+    expect(answers.filter(Boolean)).toHaveLength(150);
+    expect(await store(frames)).toEqual(frames.map(() => false));
+    // The same id of another device is another frame.
+    expect(await store([frame(0, { source: "/devices/2" })])).toEqual([true]);
+    expect(await read()).toHaveLength(151);
+  });
+
+  test("the first packet of a frame counts", async () => {
+    await store([frame(0, { detections: "[1]" })]);
+    await store([frame(0, { detections: "[2]" })]);
+    expect((await read())[0]!.detections).toBe("[1]");
+  });
+
+  test("frames come in order of time, sequence and id, by bytes, and pages meet", async () => {
+    const time = sortableTime("2026-01-01T00:00:00Z")!;
+    const frames = [
+      ...Array.from({ length: 1100 }, (_, n) => frame((n * 7919) % 1100)),
+      ...["b", "B", "a", "ä", "Z"].map((id) => frame(1, { id, time, sequence: -1 })),
+    ];
+    await store(frames);
+    const found = await read();
+    const key = ({ time, sequence, id }: StoredFrame): string =>
+      `${time} ${String(sequence + 1).padStart(20, "0")} ${id}`;
+    expect(found.map(key)).toEqual(frames.map(key).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+    const again: StoredFrame[] = [];
+    for (let after: Cursor | undefined; ;) {
+      const part = await read({ after }, 333);
+      again.push(...part);
+      if (part.length < 333) break;
+      after = readCursor(cursorText(part.at(-1)!));
+      expect(after).toBeDefined();
+    }
+    expect(again).toEqual(found);
+  });
+
+  test("filters: source, subject, after a time", async () => {
+    await store([frame(1), frame(2, { subject: "yard" }), frame(3, { source: "/devices/2" })]);
+    expect((await read({ source: "/devices/1" })).map(({ id }) => id)).toEqual(["frame-1", "frame-2"]);
+    expect((await read({ subject: "door" })).map(({ id }) => id)).toEqual(["frame-1", "frame-3"]);
+    expect((await read({ source: "/devices/1", subject: "yard" })).map(({ id }) => id)).toEqual(["frame-2"]);
+    expect((await read({ after: readCursor(new Date(1e12 + 1).toISOString()) })).map(({ id }) => id)).toEqual([
+      "frame-2",
+      "frame-3",
+    ]);
+    expect(readCursor("nonsense")).toBeUndefined();
+    expect(readCursor(Buffer.from('["a",1.5,"b","c"]').toString("base64url"))).toBeUndefined();
+  });
+
+  test("cameras count frames, detections and gaps, each frame once", async () => {
+    await store([frame(5), frame(9), frame(6), frame(9)]);
+    await store([frame(5), frame(8)]);
+    const [camera] = await cameras(db, 10);
+    expect(camera).toMatchObject({
+      frames: 4,
+      detections: 8,
+      first_sequence: 5,
+      last_sequence: 9,
+      last_id: "frame-9",
+      latency: 40,
+    });
+    expect(missingOf(camera!)).toBe(1);
+    await store([frame(10, { sequence: -1 })]);
+    expect(missingOf((await cameras(db, 10))[0]!)).toBeNull();
+  });
+
+  test("two hosts that store the same frames store each once", async () => {
+    const other = await openDatabase({ database, databasePool: 4 });
+    const writers = [writer, new Writer(other, createMetrics())];
+    const frames = Array.from({ length: 400 }, (_, n) => frame(n, { subject: `camera ${n % 7}` }));
+    const answers = await Promise.all(
+      writers.flatMap((one, i) => (i ? [...frames].reverse() : frames).map((row) => one.store(row))),
+    );
+    expect(answers.filter(Boolean)).toHaveLength(400);
+    const all = await cameras(db, 100);
+    expect(all.reduce((sum, { frames }) => sum + frames, 0)).toBe(400);
+    await other.close();
+  });
+
+  test("hosts that start at once make one schema", async () => {
+    const empty = await emptyDatabase(kind, temporaryFolder().path);
+    const all = await Promise.all(Array.from({ length: 4 }, () => openDatabase({ database: empty, databasePool: 2 })));
+    for (const one of all) await one.close();
+  });
+
+  test("a newer schema is refused", async () => {
+    await db.write((tx) => tx.all("INSERT INTO schema_versions (version) VALUES (99)"));
+    await expect(openDatabase({ database, databasePool: 1 })).rejects.toThrow("schema version 99");
+  });
+
+  test("a frame that the database does not take costs no other", async () => {
+    const broken = frame(1, { id: null as unknown as string });
+    const answers = await Promise.allSettled([frame(0), broken, frame(2)].map((one) => writer.store(one)));
+    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+
+  test("old frames are deleted, by capture and by arrival", async () => {
+    await store([frame(0), frame(1000), frame(0, { id: "slow", stored_at: 1e12 + 9e9 })]);
+    expect(await deleteBefore(db, 1e12 + 500)).toBe(1);
+    expect((await read()).map(({ id }) => id)).toEqual(["slow", "frame-1000"]);
+  });
+
+  test("refused packets are recorded once", async () => {
+    const packet = {
+      way: "nats",
+      place: "a 1",
+      bytes: new Uint8Array(9),
+      source: null,
+      id: null,
+      reason: "foreign",
+      message: "\0x",
+    } as const;
+    for (let i = 0; i < 2; i++) await recordRefused(db, packet, i);
+    expect(await db.all("SELECT at, bytes, message FROM refused")).toEqual([{ at: 0, bytes: 9, message: "?x" }]);
+  });
+});
