@@ -34,7 +34,7 @@ const common = {
   sourcemap: false,
   logLevel: "warn",
   fixedExtension: true,
-  // The loader is bundled, so that the package has no runtime dependency.
+  // The loader is bundled for Node, so that the package has no runtime dependency.
   deps: {
     alwaysBundle: ["@assemblyscript/loader"],
     onlyBundle: ["@assemblyscript/loader"],
@@ -45,6 +45,7 @@ const common = {
   outDir: "dist",
   clean: false,
   dts: false,
+  plugins: [swap("instantiate", "instantiate-browser")],
 } as const;
 
 const node = {
@@ -59,6 +60,7 @@ const node = {
 const noBinary = {
   ...common,
   plugins: [
+    ...common.plugins,
     besideEntries,
     swap("binary", "binary-none"),
     swap("prepare-binary", "prepare-binary-none"),

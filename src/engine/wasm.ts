@@ -1,10 +1,10 @@
 /** The WebAssembly engines. The host owns the memory and never grows it, so that no view of it detaches. */
-import { instantiateSync } from "@assemblyscript/loader";
 import { ABI_VERSION } from "../core/abi.ts";
 import { memoryOf } from "../core/memory.ts";
 import { kindOf } from "../core/tensor.ts";
 import { kernelBinary } from "./binary.ts";
 import type { Engine, Verbs, WasmKind } from "./engine.ts";
+import { instantiate } from "./instantiate.ts";
 
 /** Compiled kernels, shared by all decoders: a module holds no state. */
 const modules = new Map<WasmKind, WebAssembly.Module>();
@@ -103,9 +103,7 @@ function binaryOf(kind: WasmKind): Uint8Array<ArrayBuffer> {
 /** Makes an engine over `pages` pages (64 KiB each) of new memory. */
 export function wasmEngine(name: WasmKind, pages: number): Engine {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  // The instance's own exports: the loader's copies of them make an array of arguments at each call.
-  const { instance } = instantiateSync(compileKernel(name), { env: { memory } });
-  const { abiVersion, scan, sort, nms, decode } = instance.exports as unknown as Verbs & {
+  const { abiVersion, scan, sort, nms, decode } = instantiate(compileKernel(name), memory) as Verbs & {
     abiVersion(): number;
   };
   if (abiVersion() !== ABI_VERSION)
