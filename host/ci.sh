@@ -3,7 +3,7 @@
 # one line `N passed, N failed`. Exits non-zero when anything failed. The package beside it has to be built.
 set -u
 cd "$(dirname "$0")"
-export BOXWRIGHT_HOST_CI=1 CI=true
+export BOXWRIGHT_HOST_CI=1 CI=true ONNXRUNTIME_NODE_INSTALL=skip
 passed=0
 failed=0
 
@@ -26,6 +26,9 @@ package() {
   [ -f ../dist/index.node.mjs ] || (cd .. && npm run --silent build)
 }
 
+# The agent beside this folder: test/fleet runs both.
+agent() { (cd ../agent && { [ -d node_modules ] || npm ci --no-progress; } && npm run --silent build); }
+
 tests() {
   mkdir -p out
   rm -f out/tests.json
@@ -47,6 +50,7 @@ tests() {
 step "Debian packages" ./debian.sh
 step "package" package
 step "install" npm ci --no-progress
+step "agent" agent
 step "lock file" lock_file
 step "build" npm run --silent build
 step "types, lint, format" npm run --silent check

@@ -54,7 +54,10 @@ export class Camera {
   async run(signal: AbortSignal): Promise<void> {
     for (;;) {
       const frame = await this.source.next(signal);
-      if (!frame) return;
+      if (!frame) {
+        if (!signal.aborted) await this.#device.previews?.finish(this.source.camera, signal);
+        return;
+      }
       await this.#take(frame, signal);
     }
   }

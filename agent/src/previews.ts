@@ -1,10 +1,14 @@
 /** Now and then a picture of each camera, for a live page. Pictures are not spooled: the next one is better. */
 import type { Logger } from "pino";
 import { messageOf } from "./core/errors.ts";
+import { wait } from "./core/wait.ts";
 import type { PreviewSettings } from "./settings/types.ts";
 import type { Sink } from "./sinks/sink.ts";
 import { writePreview } from "./sources/picture.ts";
 import type { SourceFrame } from "./sources/source.ts";
+
+/** Milliseconds before the last picture of a source. Hosts take five a second of a camera. */
+const LAST_WAIT = 500;
 
 export class Previews {
   /** Pictures sent, and pictures that no receiver took. */
@@ -15,7 +19,10 @@ export class Previews {
   readonly #log: Logger;
   /** Time of the last picture of each camera. */
   readonly #last = new Map<string, number>();
-  readonly #busy = new Set<string>();
+  /** Pictures on their way, by camera. */
+  readonly #sending = new Map<string, Promise<void>>();
+  /** The last frame of each camera, if it came too soon for a picture. */
+  readonly #skipped = new Map<string, SourceFrame>();
 
   constructor(settings: PreviewSettings, device: string, sinks: readonly Sink[], log: Logger) {
     this.#settings = settings;
@@ -26,12 +33,28 @@ export class Previews {
 
   /** Sends the picture of a frame, if it is time for one. Does not wait for the receiver. */
   offer(camera: string, frame: SourceFrame): void {
-    const now = performance.now();
     const last = this.#last.get(camera) ?? -Infinity;
-    if (this.#busy.has(camera) || now - last < this.#settings.every * 1000) return;
-    this.#last.set(camera, now);
-    this.#busy.add(camera);
-    void this.#send(camera, frame).finally(() => this.#busy.delete(camera));
+    const isTooSoon = performance.now() - last < this.#settings.every * 1000;
+    if (this.#sending.has(camera) || isTooSoon) this.#skipped.set(camera, frame);
+    else this.#start(camera, frame);
+  }
+
+  /** Sends the picture of the last frame of a source that has ended: a page shows where it ended. */
+  async finish(camera: string, signal: AbortSignal): Promise<void> {
+    await this.#sending.get(camera);
+    const frame = this.#skipped.get(camera);
+    if (!frame) return;
+    const rest = Math.min(this.#settings.every * 1000, LAST_WAIT) - (performance.now() - this.#last.get(camera)!);
+    if (rest > 0) await wait(rest, signal);
+    this.#start(camera, frame);
+    await this.#sending.get(camera);
+  }
+
+  #start(camera: string, frame: SourceFrame): void {
+    this.#last.set(camera, performance.now());
+    this.#skipped.delete(camera);
+    const sending = this.#send(camera, frame).finally(() => this.#sending.delete(camera));
+    this.#sending.set(camera, sending);
   }
 
   async #send(camera: string, { image, id, time }: SourceFrame): Promise<void> {

@@ -13,7 +13,7 @@ boxwright-agent SETTINGS.json --check    check the file, the model and the confi
 boxwright-agent --photos FOLDER --model NETWORK.onnx [options]
 
   --config FILE     config of the network. Without one, the model file has to say how to decode
-  --to WHERE        a file (detections.ndjson by default) or the address of a host, http://127.0.0.1:8080
+  --to WHERE        a file (detections.ndjson by default) or the address of a host, http://localhost:8790
   --token-file FILE token of the host
   --family NAME     family of the network, if the model file does not say it
   --labels NAME     class names: coco80, coco91, voc20, voc21

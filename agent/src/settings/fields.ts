@@ -14,6 +14,8 @@ export function show(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
+const MOST_NAME = 512;
+
 /** Reads the fields of one object of the settings. */
 export class Fields {
   readonly #json: Json;
@@ -46,6 +48,14 @@ export class Fields {
   value(key: string): unknown {
     this.#read.add(key);
     return this.#json[key] ?? undefined;
+  }
+
+  /** A name that travels with each packet. Hosts take at most 512 bytes. */
+  name(key: string, fallback?: string): string {
+    const text = this.text(key, fallback);
+    const length = Buffer.byteLength(text);
+    if (length > MOST_NAME) this.#note(key, `got ${length} bytes, expected at most ${MOST_NAME}`);
+    return text;
   }
 
   /** Text of 1 to 1024 characters without control characters, as headers of packets can hold it. */

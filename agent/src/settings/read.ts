@@ -32,7 +32,7 @@ export function readSettings(json: unknown, folder: string): Settings {
   const problems: Problem[] = [];
   const fields = new Fields(json, "", problems, folder);
   const settings: Settings = {
-    device: fields.text("device"),
+    device: fields.name("device"),
     state: fields.path("state", "boxwright-agent"),
     network: readNetwork(fields.object("network")),
     sources: fields.list("sources").map(readSource),

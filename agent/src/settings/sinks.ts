@@ -26,12 +26,21 @@ function readKind(kind: (typeof KINDS)[number], fields: Fields): SinkSettings {
   const servers = Array.isArray(given) ? given.filter((server) => typeof server === "string") : [];
   if (servers.length === 0 || servers.length !== (given as unknown[]).length)
     fields.problem("servers", 'expected a list of addresses, ["127.0.0.1:4222"]');
+  for (const server of servers) if (!isBroker(server)) fields.problem("servers", `got "${server}", ${EXPECTED}`);
   const partitions = fields.number("partitions", [1, 1024], 1);
   return { kind, name, servers, token, partitions, inFlight: fields.number("inFlight", [1, 1024], 16) };
 }
 
 function isAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+const EXPECTED = "expected a host and port, nats:// or tls://, with user:password@ if the broker asks for them";
+
+/** True if the text is an address of a broker. The protocol may be left out. */
+function isBroker(text: string): boolean {
+  const address = text.includes("://") ? text : `nats://${text}`;
+  return URL.canParse(address) && /^(nats|tls):$/.test(new URL(address).protocol) && new URL(address).hostname !== "";
 }
 
 /** Returns the token, which may stand in a file of its own, so that the settings can be shown around. */

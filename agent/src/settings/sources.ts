@@ -16,13 +16,13 @@ export function readSource(fields: Fields): SourceSettings {
 
 function readKind(kind: (typeof KINDS)[number], fields: Fields): SourceSettings {
   if (kind === "rtsp") {
-    const camera = fields.text("camera");
+    const camera = fields.name("camera");
     const url = fields.text("url");
     if (url && !/^rtsps?:\/\/[^\s]+$/.test(url)) fields.problem("url", "expected rtsp:// or rtsps://");
     return { kind, camera, url, fps: fields.optionalNumber("fps", FPS, false) };
   }
   const path = fields.path("path");
-  const camera = fields.text("camera", basename(path) || "camera");
+  const camera = fields.name("camera", basename(path) || "camera");
   if (fields.has("path")) checkPath(kind, path, fields);
   if (kind === "folder") return { kind, camera, path, watch: fields.flag("watch", false) };
   if (kind === "image") return { kind, camera, path };

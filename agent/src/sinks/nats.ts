@@ -2,7 +2,7 @@
 import { crc32 } from "node:zlib";
 import { type JetStreamClient, JetStreamApiError, jetstream } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
-import { type MsgHdrs, type NatsConnection, connect, headers } from "@nats-io/transport-node";
+import { type ConnectionOptions, type MsgHdrs, type NatsConnection, connect, headers } from "@nats-io/transport-node";
 import { fromPacket, packetHeaders } from "boxwright/packet";
 import { messageOf } from "../core/errors.ts";
 import { messageId, sha256 } from "../core/ids.ts";
@@ -86,13 +86,13 @@ export class NatsSink implements Sink {
   }
 
   async #connect(): Promise<Open> {
-    const { servers, token } = this.#settings;
     const connection = await connect({
-      servers: [...servers],
-      ...(token !== null && { token }),
+      ...addressOf(this.#settings),
       name: "boxwright-agent",
       maxReconnectAttempts: -1,
-      timeout: 5000,
+      // A broker that dies while it greets would be waited for.
+      timeout: 3000,
+      pingInterval: 10_000,
     });
     void connection.closed().then(() => (this.#opening = null));
     return { connection, stream: jetstream(connection, { timeout: PATIENCE }), configs: null, put: new Set() };
@@ -112,6 +112,19 @@ export class NatsSink implements Sink {
     const partition = crc32(`${source ?? ""}\n${camera ?? ""}`) % this.#settings.partitions;
     return `boxwright.packets.${partition}.${cameraToken(camera ?? "")}`;
   }
+}
+
+/** Returns where the broker is and who asks. The client leaves out what addresses say beside host and port. */
+export function addressOf({ servers, token }: Pick<NatsSettings, "servers" | "token">): ConnectionOptions {
+  const urls = servers.map((server) => new URL(server.includes("://") ? server : `nats://${server}`));
+  const named = urls.find(({ username }) => username !== "");
+  const [user, pass] = [decodeURIComponent(named?.username ?? ""), decodeURIComponent(named?.password ?? "")];
+  const own = pass !== "" ? { user, pass } : user !== "" ? { token: user } : {};
+  return {
+    servers: urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`),
+    ...(token === null ? own : { token }),
+    ...(urls.some(({ protocol }) => protocol === "tls:") && { tls: {} }),
+  };
 }
 
 /** Returns a camera's name as a part of a subject. Names that have to change get a hash, so that they stay apart. */

@@ -144,6 +144,15 @@ describe("a folder of photos over HTTP", () => {
     expect([...jpeg.subarray(0, 2)]).toEqual([0xff, 0xd8]);
   });
 
+  it("sends the picture of the last photo too, though it came too soon", async () => {
+    const { folder, host, settings } = await setUp(5);
+    const preview = { every: 0.2, width: 16 };
+    expect((await startProcess([writeSettings(folder, { ...settings, preview })]).ended).code).toBe(0);
+    // Packets overtake each other on their way.
+    const packets = [...host.stored.values()].sort((a, b) => a.sequence! - b.sequence!);
+    expect(host.previews.at(-1)!.headers["ce-id"]).toBe(packets[4]!.id);
+  });
+
   it("gives its token, and reads it from a file", async () => {
     const { folder, host, settings } = await setUp(1);
     const seen: (string | undefined)[] = [];

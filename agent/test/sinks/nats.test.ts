@@ -7,7 +7,7 @@ import { createDecoderSync } from "boxwright";
 import { fromPacket } from "boxwright/packet";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { messageId } from "../../src/core/ids.ts";
-import { cameraToken } from "../../src/sinks/nats.ts";
+import { addressOf, cameraToken } from "../../src/sinks/nats.ts";
 import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { Broker, PROGRAM, freePort } from "../support/nats.ts";
@@ -38,6 +38,21 @@ async function setUp(count: number, sink: object = {}, limits?: string): Promise
   return { folder, broker, settings };
 }
 
+it("reads addresses of brokers", () => {
+  const servers = ["broker", "tls://token@[::1]:4333"];
+  expect(addressOf({ servers, token: null })).toEqual({
+    servers: ["broker:4222", "[::1]:4333"],
+    token: "token",
+    tls: {},
+  });
+  expect(addressOf({ servers: ["nats://a:b@broker:1"], token: null })).toEqual({
+    servers: ["broker:1"],
+    user: "a",
+    pass: "b",
+  });
+  expect(addressOf({ servers: ["nats://a:b@broker:1"], token: "t" })).toEqual({ servers: ["broker:1"], token: "t" });
+});
+
 // CI installs the broker (debian.sh) and counts a skipped test as a failure.
 describe.skipIf(!PROGRAM)("a stream of NATS JetStream", () => {
   it("gets each packet once, with its id and partition, and its config beside", async () => {
@@ -63,6 +78,21 @@ describe.skipIf(!PROGRAM)("a stream of NATS JetStream", () => {
     const { config, options } = entry.json<{ config: object; options: object }>();
     expect(createDecoderSync(config, options).configHash).toBe(packets[0]!.config);
     await connection.close();
+  });
+
+  it("takes user and password from the address", async () => {
+    const { folder, settings } = await setUp(2);
+    const [login, port] = [{ user: "agent", pass: "p@ss:1" }, await freePort()];
+    mkdirSync(join(folder, "closed"));
+    const lines = `authorization { user: ${login.user}, password: "${login.pass}" }`;
+    const broker = new Broker(join(folder, "closed"), port, lines, login);
+    onTestFinished(() => broker.stop());
+    await broker.start();
+    await broker.makeStream();
+    const servers = [`nats://${login.user}:${encodeURIComponent(login.pass)}@127.0.0.1:${port}`];
+    const path = writeSettings(folder, { ...settings, sinks: [{ kind: "nats", servers }] });
+    expect((await startProcess([path]).ended).code).toBe(0);
+    expect(await broker.messages()).toHaveLength(2);
   });
 
   it("that is full refuses, and the packets wait in the spool", async () => {

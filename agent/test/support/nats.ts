@@ -22,7 +22,10 @@ export class Broker {
   readonly #folder: string;
   #child: ChildProcess | null = null;
 
-  constructor(folder: string, port: number, limits = "max_payload: 8MB") {
+  readonly #login: { readonly user?: string; readonly pass?: string };
+
+  constructor(folder: string, port: number, limits = "max_payload: 8MB", login: { user?: string; pass?: string } = {}) {
+    this.#login = login;
     this.port = port;
     this.#folder = folder;
     const path = join(folder, "nats.conf");
@@ -44,7 +47,7 @@ export class Broker {
   }
 
   connect(): Promise<NatsConnection> {
-    return connect({ servers: `127.0.0.1:${this.port}`, timeout: 1000, maxReconnectAttempts: 0 });
+    return connect({ servers: `127.0.0.1:${this.port}`, timeout: 1000, maxReconnectAttempts: 0, ...this.#login });
   }
 
   /** Makes the stream that agents and hosts agree on. */

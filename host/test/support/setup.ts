@@ -4,6 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "./postgres.ts";
 
@@ -14,8 +15,12 @@ declare module "vitest" {
     nats: boolean;
     chromium: string | undefined;
     systemd: boolean;
+    /** True if the agent beside this workspace is built. */
+    agent: boolean;
   }
 }
+
+const AGENT = fileURLToPath(new URL("../../../agent/dist/cli/main.js", import.meta.url));
 
 const has = (command: string): boolean => spawnSync("which", [command]).status === 0;
 
@@ -24,11 +29,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const nats = has("nats-server") || existsSync("/usr/sbin/nats-server");
   const postgres = await startPostgres();
   const systemd = has("systemd-analyze");
+  const agent = existsSync(AGENT);
   const missing = [
     ...(postgres ? [] : ["PostgreSQL (Debian: postgresql)"]),
     ...(nats ? [] : ["nats-server (Debian: nats-server)"]),
     ...(chromium ? [] : ["Chromium (Debian: chromium)"]),
     ...(systemd ? [] : ["systemd-analyze (Debian: systemd)"]),
+    ...(agent ? [] : ["built agent (../agent: npm ci && npm run build)"]),
   ];
   if (missing.length > 0 && process.env["BOXWRIGHT_HOST_CI"] === "1")
     throw new Error(`BOXWRIGHT_HOST_CI=1: got a machine without ${missing.join(", ")}`);
@@ -37,5 +44,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("nats", nats);
   project.provide("chromium", chromium);
   project.provide("systemd", systemd);
+  project.provide("agent", agent);
   return async () => postgres?.stop();
 }
