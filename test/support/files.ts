@@ -1,10 +1,10 @@
 /** Files for tests: those of test/fixtures, and temporary ones. */
-import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll } from "vitest";
 
 /** Returns the path of a file below test/fixtures. */
 export const fixture = (name: string): string =>
@@ -22,10 +22,8 @@ export interface TempFolder {
 
 /** Makes a folder before the tests of a file, and removes it after them. */
 export function tempFolder(): TempFolder {
-  let folder = "";
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "boxwright-"));
-  });
+  // Made at once: a path that is asked for outside a test must not be one of the working directory.
+  const folder = mkdtempSync(join(tmpdir(), "boxwright-"));
   afterAll(() => rm(folder, { recursive: true }));
   const path = (name: string): string => join(folder, name);
   return {

@@ -118,7 +118,7 @@ test("draws on each photo, in its own format", async () => {
     "run",
     model,
     `${photos}/a.png`,
-    folder.path("photos/../photos/a.png"),
+    `${photos}/more/../a.png`,
     "--draw",
     drawn,
   );
