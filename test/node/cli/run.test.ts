@@ -114,14 +114,7 @@ test("draws on each photo, in its own format", async () => {
   });
   expect(PNG.sync.read(readFileSync(`${drawn}/a.png`)).data).not.toEqual(PNG.sync.read(pngOf(dog)).data);
   expect((await boxwright("run", model, photos, "--draw", photos)).err).toContain("--draw: got");
-  const twice = await boxwright(
-    "run",
-    model,
-    `${photos}/a.png`,
-    `${photos}/more/../a.png`,
-    "--draw",
-    drawn,
-  );
+  const twice = await boxwright("run", model, `${photos}/a.png`, `${photos}/more/../a.png`, "--draw", drawn);
   expect(twice).toMatchObject({ code: 2 });
   expect(twice.err).toContain("would both be drawn to");
 });
