@@ -137,5 +137,6 @@ function outputSpecs(outputs: NonNullable<DecoderOptions["outputs"]>): OutputSpe
     order: o.order ?? null,
     scale: o.scale,
     zeroPoint: o.zeroPoint,
+    axis: o.axis,
   }));
 }

@@ -3,7 +3,7 @@ import type { ConfigProblem } from "../core/errors.ts";
 import { elementType } from "../core/tensor.ts";
 import { typedDefaults } from "./defaults.ts";
 import { type FieldReader, type Json, isObject, isText } from "./fields.ts";
-import type { Model, ModelTensor } from "./model/types.ts";
+import type { Model, ModelTensor, Quantisation } from "./model/types.ts";
 import { overlay, readSettings } from "./settings.ts";
 import type { Config, OutputSpec } from "./types.ts";
 
@@ -36,8 +36,15 @@ export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): Out
   type: elementType(type),
   layout: null,
   order: null,
-  ...(quantisation?.scale.length === 1 && {
-    scale: quantisation.scale[0],
-    zeroPoint: quantisation.zeroPoint[0],
-  }),
+  ...scalesOf(quantisation),
 });
+
+/** Returns the scales of a file as a decoder takes them: one number of each, or lists with their axis. */
+export const scalesOf = (
+  quantisation: Quantisation | null,
+): Pick<OutputSpec, "scale" | "zeroPoint" | "axis"> =>
+  quantisation === null
+    ? {}
+    : quantisation.scale.length > 1
+      ? quantisation
+      : { scale: quantisation.scale[0], zeroPoint: quantisation.zeroPoint[0] };

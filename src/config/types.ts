@@ -34,9 +34,10 @@ export interface OutputSpec {
   readonly layout: string | null;
   /** Storage order that the option `outputs` states. It is taken at its word. */
   readonly order: string | null;
-  /** Quantised outputs: real = (raw - zeroPoint) * scale. */
-  readonly scale?: number;
-  readonly zeroPoint?: number;
+  /** Quantised outputs: real = (raw - zeroPoint) * scale. A list has one for each index of `axis`. */
+  readonly scale?: number | readonly number[];
+  readonly zeroPoint?: number | readonly number[];
+  readonly axis?: number;
 }
 
 /** Which output plays which role, by name. A list of names goes from the largest map to the smallest. */

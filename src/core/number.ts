@@ -1,6 +1,6 @@
 /** The numbers that raw tensor elements stand for, and the exponential that all engines share to the last bit. */
 import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "./exp.ts";
-import { ELEMENTS, type TensorData, type TensorSpec, kindOf } from "./tensor.ts";
+import { type Channels, ELEMENTS, type TensorData, type TensorSpec, kindOf, volume } from "./tensor.ts";
 
 const fround = Math.fround;
 
@@ -54,11 +54,32 @@ export function halfToFloat(bits: number): number {
 export const dequantise = (raw: number, scale: number, zero: number): number =>
   fround(fround(fround(raw) - fround(zero)) * fround(scale));
 
+/** Writes the reals of data with scales per channel into `to`, rounded to f32 once. */
+export function dequantiseChannels(data: TensorData, { dims, channels }: TensorSpec, to: Float32Array): void {
+  const { type, scale, zeroPoint, axis } = channels as Channels;
+  const { array, bytes } = ELEMENTS[type];
+  // Another class may hold the same bits: i8 in a Uint8Array.
+  const raw =
+    ArrayBuffer.isView(data) && bytes < 4
+      ? new (array as unknown as typeof Int8Array)(data as Int8Array)
+      : data;
+  const step = volume(dims.slice(axis + 1));
+  for (let i = 0; i < to.length; i++) {
+    const k = Math.floor(i / step) % scale.length;
+    to[i] = (Number(raw[i]) - zeroPoint[k]) * scale[k];
+  }
+}
+
 /** Returns the bits of a number, as an f32, in a signed integer. */
 export const floatBits = (x: number): number => new Int32Array(new Float32Array([x]).buffer)[0];
 
 /** Returns the elements of a tensor as numbers. Used for tensors that are read once, before any decode: prior boxes. */
 export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
+  if (s.channels) {
+    const reals = new Float32Array(data.length);
+    dequantiseChannels(data, s, reals);
+    return reals;
+  }
   const bits = s.type === "f16" && kindOf(data) !== "Float16Array";
   if (s.type === "f32" || !(bits || s.scale !== null))
     return kindOf(data).startsWith("Big")

@@ -121,9 +121,14 @@ export interface TensorInput {
   readonly dims: readonly number[];
   /** Element type. Default: that of the array; a Uint16Array is f16. */
   readonly type?: TypeName | RefusedTypeName;
-  /** Quantised data: real = (raw - zeroPoint) * scale. */
-  readonly scale?: number;
-  readonly zeroPoint?: number;
+  /**
+   * Quantised data: real = (raw - zeroPoint) * scale. A list has one scale for each index of `axis`; such a tensor
+   * becomes f32 when it is brought in, and so is its slot.
+   */
+  readonly scale?: number | readonly number[];
+  readonly zeroPoint?: number | readonly number[];
+  /** Dimension of a list of scales. Default: the one of the list's length. */
+  readonly axis?: number;
   /** Storage order where the dims leave it open. */
   readonly order?: StorageOrder;
 }
@@ -134,22 +139,45 @@ export interface TensorSpecInput {
   readonly dims: readonly number[];
   /** Element type. Default: f32. */
   readonly type?: TypeName | RefusedTypeName;
-  /** Quantised data: real = (raw - zeroPoint) * scale. */
-  readonly scale?: number;
-  readonly zeroPoint?: number;
+  /** Quantised data: real = (raw - zeroPoint) * scale. Lists as in `TensorInput`: the slot is f32. */
+  readonly scale?: number | readonly number[];
+  readonly zeroPoint?: number | readonly number[];
+  /** Dimension of a list of scales. Default: the one of the list's length. */
+  readonly axis?: number;
   /** Storage order where the dims leave it open. */
   readonly order?: StorageOrder;
+}
+
+/** Quantisation per channel: real = (raw - zeroPoint[k]) * scale[k], where k is the index along `axis`. */
+export interface Channels {
+  /** Element type of the raw data. */
+  readonly type: ElementType;
+  readonly scale: readonly number[];
+  readonly zeroPoint: readonly number[];
+  readonly axis: number;
+}
+
+/** What was given about a tensor before its data. */
+export interface Before {
+  readonly order?: string | null;
+  readonly type?: string | null;
+  readonly scale?: number | readonly number[] | null;
+  readonly zeroPoint?: number | readonly number[];
+  readonly axis?: number;
 }
 
 /** A checked tensor without its data. */
 export interface TensorSpec {
   readonly name: string;
   readonly dims: readonly number[];
+  /** Type of the slot: f32 for data with scales per channel. */
   readonly type: ElementType;
   /** null: integers without a scale. Class ids and counts need none; boxes and scores do. */
   readonly scale: number | null;
   readonly zeroPoint: number;
   readonly order: string | null;
+  /** Raw data have scales per channel. */
+  readonly channels?: Channels;
 }
 
 /** Storage orders. Plan files store their index here, plus 1. */
@@ -186,7 +214,7 @@ export function volume(dims: readonly number[]): number {
 }
 
 /** Returns a given scale, or null. Runtimes give 0 for a tensor that is not quantised. */
-export const scaleOf = (given: number | null | undefined): number | null =>
+export const scaleOf = <S>(given: S | null | undefined): S | null =>
   given === undefined || given === 0 ? null : given;
 
 /**
@@ -197,7 +225,7 @@ export const scaleOf = (given: number | null | undefined): number | null =>
 export function specOf(
   name: string,
   t: TensorSpecInput & { readonly data?: TensorData },
-  before?: Partial<Pick<TensorSpec, "order" | "scale" | "zeroPoint">> & { readonly type?: string | null },
+  before?: Before,
 ): TensorSpec {
   const where = `tensor "${name}"`;
   if (t === null || typeof t !== "object" || ArrayBuffer.isView(t)) refuse(where, show(t), "{data, dims}");
@@ -205,7 +233,6 @@ export function specOf(
   if (before !== undefined && (data === null || typeof data !== "object"))
     refuse(where, `data ${show(data)}`, "a typed array");
   const said = t.type ?? null;
-  const zeroPoint = t.zeroPoint ?? before?.zeroPoint ?? 0;
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     refuse(where, `dims ${show(dims)}${"shape" in t ? ", and a shape" : ""}`, "an array of whole numbers");
   // Another runtime's name for scale or zero point would be lost. null and undefined lose nothing.
@@ -213,7 +240,7 @@ export function specOf(
     ([k, x]) =>
       /^(zero_?points?|quant.*|dtype|scales)$/i.test(k) && k !== "zeroPoint" && (x ?? null) !== null,
   );
-  if (unknown) refuse(where, `an unknown name, ${unknown[0]}`, "type, scale, zeroPoint");
+  if (unknown) refuse(where, `an unknown name, ${unknown[0]}`, "type, scale, zeroPoint, axis");
   const stated = said === null ? null : elementType(String(said));
   if (said !== null && stated === null)
     refuse(where, `type "${String(said)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
@@ -242,27 +269,55 @@ export function specOf(
       );
   }
   const float = isFloat({ type });
-  const scale = scaleOf(t.scale) ?? scaleOf(before?.scale);
-  if (scale !== null && !(typeof scale === "number" && scale > 0 && scale < Infinity))
+  // Floats with lists that were given beforehand are the reals already: those of a slot, or a runtime's own.
+  const earlier = float && Array.isArray(before?.scale) ? undefined : before;
+  const scale = scaleOf(t.scale) ?? scaleOf(earlier?.scale);
+  const zeroPoint = t.zeroPoint ?? earlier?.zeroPoint ?? 0;
+  if (![scale ?? 1].flat().every((s) => typeof s === "number" && s > 0 && s < Infinity))
     refuse(where, `scale ${show(scale)}`, "a positive number (real = (raw - zeroPoint) * scale)");
-  if (!Number.isFinite(zeroPoint)) refuse(where, `zeroPoint ${show(zeroPoint)}`, "a number");
+  if (![zeroPoint].flat().every(Number.isFinite)) refuse(where, `zeroPoint ${show(zeroPoint)}`, "a number");
   if (float && ((scale ?? 1) !== 1 || zeroPoint !== 0))
     refuse(
       where,
-      `${type} data with scale ${scale} and zeroPoint ${zeroPoint}`,
+      `${type} data with scale ${String(scale)} and zeroPoint ${String(zeroPoint)}`,
       "neither: they are of integers",
     );
+  const isList = Array.isArray(scale) || Array.isArray(zeroPoint);
   const order = t.order ?? before?.order ?? null;
   if (order !== null && !ORDERS.includes(String(order).toLowerCase()))
     refuse(where, `order ${show(order)}`, "NCHW, NHWC, CHW, HWC, rows or planes");
   return {
     name,
     dims: [...dims],
-    type,
-    scale: float ? 1 : scale,
-    zeroPoint: float ? 0 : zeroPoint,
+    type: isList ? "f32" : type,
+    scale: float || isList ? 1 : (scale as number | null),
+    zeroPoint: float || isList ? 0 : (zeroPoint as number),
     order,
+    ...(isList && {
+      channels: channelsOf(where, dims, type, [scale].flat(), zeroPoint, t.axis ?? before?.axis),
+    }),
   };
+}
+
+/** Returns scales per channel with their axis. One scale in a list belongs to every axis. */
+function channelsOf(
+  where: string,
+  dims: readonly number[],
+  type: ElementType,
+  scale: readonly unknown[],
+  zeroPoint: number | readonly number[],
+  axis: number | undefined,
+): Channels {
+  const { length } = scale;
+  const zeros = Array.isArray(zeroPoint) ? (zeroPoint as number[]) : scale.map(() => zeroPoint as number);
+  const axes = dims.flatMap((size, k) => (size === length && k === (axis ?? k) ? k : []));
+  if ((length !== 1 && axes.length !== 1) || zeros.length !== length)
+    refuse(
+      where,
+      `${length} scales, ${zeros.length} zero points for dims [${dims.join(",")}]`,
+      `one for each index of axis ${axes.join(" or ")}`,
+    );
+  return { type, scale: scale as number[], zeroPoint: zeros, axis: axes[0] ?? 0 };
 }
 
 /** Returns a value as short text for a message. */

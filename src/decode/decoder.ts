@@ -3,7 +3,7 @@ import type { EngineName } from "../core/engine-name.ts";
 import { mismatch, refuse, refuseFor, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
-import { type TensorInput, type TensorSpec, show, specOf } from "../core/tensor.ts";
+import { type Before, type TensorInput, type TensorSpec, show, specOf } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
 import { hashOf } from "../config/hash.ts";
@@ -23,7 +23,6 @@ import { Diagnostics } from "./diagnostics.ts";
 import type { Frame } from "./frame.ts";
 import {
   type Inputs,
-  type Known,
   type Outputs,
   type Slot,
   asOutputs,
@@ -367,7 +366,7 @@ class TensorDecoder implements Decoder {
     return work.blocks;
   }
 
-  #known(name: string): Known {
+  #known(name: string): Before {
     return this.config.outputs?.find((o) => o.name === name) ?? {};
   }
 

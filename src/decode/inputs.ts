@@ -1,6 +1,8 @@
 /** A caller's tensors on their way into the decoder's memory: which is which, whether they fit, and the copy. */
 import { refuse } from "../core/errors.ts";
+import { dequantiseChannels } from "../core/number.ts";
 import {
+  type Before,
   ELEMENTS,
   type ElementType,
   type SlotArray,
@@ -25,11 +27,6 @@ export interface Slot {
   readonly type: ElementType;
 }
 
-/** Facts that were given about a tensor before its data. */
-export type Known = Partial<Pick<TensorSpec, "order" | "scale" | "zeroPoint">> & {
-  readonly type?: string | null;
-};
-
 /** The tensors that a plan reads, and where each stands. */
 export interface Inputs {
   readonly tensors: readonly TensorSpec[];
@@ -45,7 +42,7 @@ export interface Inputs {
    */
   readonly ownNames: readonly (string | null)[] | null;
   /** Facts that were given about each tensor before its data. */
-  readonly known: readonly Known[];
+  readonly known: readonly Before[];
   /** The `type` that each tensor last stated, once it was resolved; undefined before. */
   readonly types: (string | null | undefined)[];
   /** The tensors of the current frame; null between frames. Kept, so that a frame makes no garbage. */
@@ -157,24 +154,25 @@ function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInpu
   if (!dims || dims.length !== spec.dims.length) return false;
   for (let k = 0; k < dims.length; k++) if (dims[k] !== spec.dims[k]) return false;
   if (t.data?.length !== slots[i].length) return false;
+  const isPerChannel = Array.isArray(t.scale ?? known[i].scale);
   if (isFloat(spec)) {
-    if ((scaleOf(t.scale) ?? 1) !== 1) return false;
-    if ((t.zeroPoint ?? 0) !== 0) return false;
+    if (!isPerChannel && ((scaleOf(t.scale) ?? 1) !== 1 || (t.zeroPoint ?? 0) !== 0)) return false;
   } else if (
     !isSame(scaleOf(t.scale) ?? scaleOf(known[i].scale), spec.scale) ||
     !isSame(t.zeroPoint ?? known[i].zeroPoint ?? 0, spec.zeroPoint)
   )
     return false;
   // Another array class, or another spelling of the type, may mean another element type: take the slow way once.
-  if (t.data.constructor !== slots[i].constructor || t.type !== types[i]) {
-    if (specOf(spec.name, t, { type: known[i].type ?? null }).type !== spec.type) return false;
+  if (isPerChannel || t.data.constructor !== slots[i].constructor || t.type !== types[i]) {
+    if (specOf(spec.name, t, isPerChannel ? known[i] : { type: known[i].type }).type !== spec.type)
+      return false;
     types[i] = t.type;
   }
   return true;
 }
 
 /** True if a scale or a zero point is the one that memory holds, where it is an f32. */
-const isSame = (x: number | null, expected: number | null): boolean =>
+const isSame = (x: Before["scale"], expected: number | null): boolean =>
   x === expected ||
   (typeof x === "number" && x !== 0 && expected !== null && Math.fround(x) === Math.fround(expected));
 
@@ -209,11 +207,15 @@ export function isSlot(slot: SlotArray, data: TensorInput["data"]): boolean {
 export function copyTensors(inputs: Inputs): void {
   const { given, slots } = inputs;
   for (let i = 0; i < slots.length; i++) checkElements(inputs, i, (given[i] as TensorInput).data);
-  for (let i = 0; i < slots.length; i++) copyInto(slots[i], (given[i] as TensorInput).data);
+  for (let i = 0; i < slots.length; i++) copyInto(inputs, i, given[i] as TensorInput);
 }
 
-function copyInto(slot: SlotArray, data: TensorInput["data"]): void {
+function copyInto({ slots, tensors, known }: Inputs, i: number, t: TensorInput): void {
+  const slot = slots[i];
+  const { data } = t;
   const from = data as Float32Array;
+  const spec = Array.isArray(t.scale ?? known[i].scale) ? specOf(tensors[i].name, t, known[i]) : null;
+  if (spec?.channels) return dequantiseChannels(data, spec, slot as Float32Array);
   if (isSlot(slot, data)) return;
   if (from.constructor === slot.constructor) return slot.set(from);
   if (kindOf(data) === "Float16Array") slot.set(new Uint16Array(from.buffer, from.byteOffset, from.length));

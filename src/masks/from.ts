@@ -1,5 +1,6 @@
 /** Masks without a decoder: of boxes and coefficients that somebody else selected. */
 import { refuse } from "../core/errors.ts";
+import { numbersOf } from "../core/number.ts";
 import { type TensorInput, type SlotArray, ELEMENTS, show, shape, specOf } from "../core/tensor.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import type { Mask, MaskOptions } from "../decode/detections.ts";
@@ -61,7 +62,13 @@ export function masksOf(
   const [scaleX, scaleY, shiftX, shiftY] = frame ? affineOf(frame, inputSize) : [1, 1, 0, 0];
   const placement: Placement = { frame: frame ?? null, scale: [scaleX, scaleY], shift: [shiftX, shiftY] };
   const { engine = "auto", ...rest } = options ?? {};
-  const source: MaskSource = { engine, prototypes, place: { bytes: bytesOf(tensor, spec.type) } };
+  const source: MaskSource = {
+    engine,
+    prototypes,
+    place: {
+      bytes: bytesOf(spec.channels ? { ...tensor, data: numbersOf(spec, tensor.data) } : tensor, spec.type),
+    },
+  };
   const wanted = readMaskOptions(rest, sizesOf({ source, placement, inputSize }));
   return Array.from({ length: count }, (_, i) => {
     const imageBox = [0, 1, 2, 3].map((k) => boxes[4 * i + k]);

@@ -1,6 +1,6 @@
 /** Semantic segmentation: the class of each pixel. */
 import { refuse } from "../core/errors.ts";
-import { halfToFloat } from "../core/number.ts";
+import { halfToFloat, numbersOf } from "../core/number.ts";
 import { type TensorInput, kindOf, shape, show, specOf } from "../core/tensor.ts";
 
 /** Options of `classMap`. */
@@ -52,7 +52,9 @@ export function classMap(tensor: TensorInput, { classes }: ClassMapOptions = {})
   const isHalf = type === "f16" && kindOf(tensor.data) !== "Float16Array";
   const values = isHalf
     ? Float32Array.from(tensor.data as ArrayLike<number>, halfToFloat)
-    : (tensor.data as ArrayLike<number>);
+    : spec.channels
+      ? numbersOf(spec, tensor.data)
+      : (tensor.data as ArrayLike<number>);
   if (isFirst) overPlanes(values, data, count, pixels);
   else overPixels(values, data, count, pixels);
   return { width, height, classes: count, data };

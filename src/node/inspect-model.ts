@@ -52,9 +52,9 @@ export function inspectModel(
 /** Returns the outputs whose shape and type are known. */
 function knownOutputs(model: Model): TensorSpecInput[] {
   return model.outputs.flatMap((output) => {
-    const { name, dims, type: stated, scale, zeroPoint } = outputSpec(output);
+    const { name, dims, type: stated, scale, zeroPoint, axis } = outputSpec(output);
     const type = stated === null ? null : elementType(stated);
-    return dims === null || type === null ? [] : { name, dims, type, scale, zeroPoint };
+    return dims === null || type === null ? [] : { name, dims, type, scale, zeroPoint, axis };
   });
 }
 

@@ -52,7 +52,11 @@ export function possibilities(inspected: Inspected): Possibility[] {
   const heads = more.length > 0 ? tensors.filter((t) => !isPrototypes(t)) : tensors;
   const read = readingsOf({ ...inspected, tensors: heads });
   const best = Math.max(...[...more, ...read].map(({ likelihood }) => likelihood));
-  return [...more.map((found) => ({ ...found, likelihood: best })), ...read];
+  const isOpen = ({ likelihood }: Possibility): boolean => likelihood === -Infinity;
+  const open = more.filter(isOpen);
+  const sure = more.filter((found) => !isOpen(found));
+  const asLikely = (found: Possibility): Possibility => ({ ...found, likelihood: best });
+  return [...sure.map(asLikely), ...read, ...open.map(asLikely)].sort((a, b) => b.likelihood - a.likelihood);
 }
 
 /** A config that may be written for the shapes. */
@@ -303,8 +307,11 @@ function sizeGuess(tensors: readonly TensorSpec[]): readonly [number, number] {
 /** Coefficients of a mask in YOLOv5-seg and YOLOv8-seg. */
 const COEFFICIENTS = 32;
 
-/** Channels of 17 keypoints of three numbers. */
-const KEYPOINTS = 51;
+/** Numbers of keypoints that published networks of one class have: plates, faces, people, hands. */
+const USUAL_KEYPOINTS = [4, 5, 17, 21];
+
+/** Numbers of classes that published networks for oriented boxes have: one of their own, DOTA 1.0, 1.5 and 2.0. */
+const USUAL_ORIENTED = [1, 15, 16, 18];
 
 /**
  * True if the tensor holds prototypes of masks: 32 maps at a quarter of the input, as YOLOv5-seg and YOLOv8-seg give
@@ -316,7 +323,7 @@ const isPrototypes = ({ dims }: TensorSpec): boolean =>
 
 /**
  * Returns how the boxes of networks that do more than detect are read. Behind the classes they have 32 coefficients of
- * masks, told by prototypes beside them or by a usual number of classes, or the keypoints of one class.
+ * masks, told by prototypes beside them or by a usual number of classes, the keypoints of one class, or an angle.
  */
 function withMore(inspected: Inspected): Possibility[] {
   const { tensors, options } = inspected;
@@ -331,12 +338,21 @@ function withMore(inspected: Inspected): Possibility[] {
     if ((options.family ?? family) !== family) return [];
     const fixed = TRAITS[family].head === "anchor" ? 5 : 4;
     const masks = channels - fixed - COEFFICIENTS;
-    const found: [classes: number, what: string, options: string | null][] = [];
-    if (!hasPrototypes && channels === fixed + 1 + KEYPOINTS)
-      found.push([1, "17 keypoints", 'task: "pose", keypoints: [17, 3]']);
+    // What the channels may be just as well as classes alone is no more likely than those.
+    const found: [classes: number, what: string, options: string | null, isOpen?: true][] = [];
+    const points = (channels - fixed - 1) / 3;
+    if (!hasPrototypes && USUAL_KEYPOINTS.includes(points))
+      found.push([
+        1,
+        `${points} keypoints`,
+        `task: "pose", keypoints: [${points}, 3]`,
+        ...(points === 17 ? ([] as const) : ([true] as const)),
+      ]);
+    if (!hasPrototypes && fixed === 4 && USUAL_ORIENTED.includes(channels - 5))
+      found.push([channels - 5, "an angle", 'task: "oriented"', true]);
     if (masks > 0 && (hasPrototypes || USUAL_CLASSES.has(masks)))
       found.push([masks, `${COEFFICIENTS} coefficients of masks`, hasPrototypes ? 'task: "segment"' : null]);
-    return found.flatMap(([classes, what, beyond]) => {
+    return found.flatMap(([classes, what, beyond, isOpen]) => {
       if ((statedClasses(options) ?? classes) !== classes) return [];
       const own = fixed + classes;
       const before = { ...tensor, dims: tensor.dims.map((d, i) => (i === axis ? own : d)) };
@@ -349,6 +365,7 @@ function withMore(inspected: Inspected): Possibility[] {
         ? []
         : {
             ...best,
+            likelihood: isOpen ? -Infinity : best.likelihood,
             about: beyond
               ? `${best.about}, and ${what} behind them in ${channels} channels`
               : `${best.about}, the first ${own} of ${channels} channels alone; ${what} behind them are not decoded`,

@@ -91,11 +91,14 @@ function planOf(query: Query, found: Interpretation, isOpen: boolean, tools: Pla
   const orEqual = rules?.suppress ? rules.suppress === ">=" : ORIENTED_NMS[suppression].orEqual;
   const regular = task?.angleRange !== "raw";
   const { iou, method } = ORIENTED_NMS[suppression];
+  const way =
+    `"${suppression}" (${iou === "probiou" ? "ProbIoU" : "polygon IoU"} ` +
+    `${orEqual ? ">=" : ">"}, ${method === "fast" ? "suppressed boxes suppress too" : "greedy"})`;
+  const isDone = rules?.nms ? rules.nms === "none" : READINGS[found.name].suppressed === true;
   return {
     name: "oriented",
     about:
-      `oriented boxes: ${ANGLES[angle]}; suppression "${suppression}" (${iou === "probiou" ? "ProbIoU" : "polygon IoU"} ` +
-      `${orEqual ? ">=" : ">"}, ${method === "fast" ? "suppressed boxes suppress too" : "greedy"}); angles of results ` +
+      `oriented boxes: ${ANGLES[angle]}; suppression ${isDone ? "none" : way}; angles of results ` +
       (regular ? "in [0, pi/2)" : "as the network gives them"),
     tensors: [],
     isNeeded: true,

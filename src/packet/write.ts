@@ -119,7 +119,9 @@ function partOf(name: string, t: TensorInput, place: number, known?: string | nu
       // Halves are bits, and 64 bits are no numbers of a list.
       !(isList && /64|P16/.test(datatype)) &&
       data?.length === dims?.reduce?.((n, d) => n * d, 1) &&
-      (isFloat ? !zeroPoint && (scale || 1) === 1 : isScale(scale ?? 0, zeroPoint ?? 0)),
+      (isFloat
+        ? !zeroPoint && (scale || 1) === 1
+        : isScale((scale ?? 0) as number, (zeroPoint ?? 0) as number)),
     `tensor "${name}"`,
     [type, data?.length, dims, scale],
     "an array that fits type, dims and scale",

@@ -126,11 +126,13 @@ function strideText({ kind, unit }: Head, inputSize: Plan["inputSize"]): string 
   return `, stride ${x === y ? x : `${x} x ${y}`}`;
 }
 
-const SUPPRESSION = { none: "none", class: "per class at IoU", all: "across classes at IoU" };
+const SUPPRESSION = { none: "none", class: "per class at", all: "across classes at" };
 
-function rulesText(config: Config, { rules, inputSize }: Plan): string {
-  const suppression =
-    SUPPRESSION[rules.nms] + (rules.nms === "none" ? "" : ` ${rules.suppress} ${config.iouThreshold}`);
+function rulesText(config: Config, { rules, inputSize, task }: Plan): string {
+  // A task that suppresses by itself says in its own line how boxes overlap.
+  const nms = task?.rules?.nms ?? rules.nms;
+  const by = task?.rules ? "" : `IoU ${rules.suppress} `;
+  const suppression = SUPPRESSION[nms] + (nms === "none" ? "" : ` ${by}${config.iouThreshold}`);
   const candidates = rules.maxCandidates === 0 ? "" : `${rules.maxCandidates} candidates, `;
   return [
     `rules: ${config.conventions}: score ${rules.score}`,

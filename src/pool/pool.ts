@@ -413,8 +413,8 @@ function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): Work {
     : Object.entries(outputs as { readonly [name: string]: TensorInput | null });
   const tensors = list.map(([name, t]) => {
     if (typeof t !== "object" || t === null) refuse(`tensor "${name ?? ""}"`, show(t), "{data, dims}");
-    const { data, dims, type, scale, zeroPoint, order } = t;
-    const fields = { name, data, dims, type, scale, zeroPoint, order };
+    const { data, dims, type, scale, zeroPoint, axis, order } = t;
+    const fields = { name, data, dims, type, scale, zeroPoint, axis, order };
     return Object.fromEntries(
       Object.entries(fields).filter(([, value]) => value !== undefined),
     ) as unknown as TensorInput;

@@ -5,6 +5,9 @@ import { Detections, extend, extrasOf, setLength } from "../decode/detections.ts
 import type { SuppressOptions } from "./options.ts";
 import { suppress } from "./suppress.ts";
 
+/** Values of the corners of an oriented box. */
+const CORNERS = 8;
+
 type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
 /** Options of `suppressDetections`: a method with its settings, and what detections need. */
@@ -23,12 +26,17 @@ const isSize = (x: unknown): boolean =>
   x.length === 2 &&
   x.every((v: unknown) => typeof v === "number" && v > 0 && v < Infinity);
 
+/** Methods that average boxes. No mean of turned boxes is published. */
+const AVERAGES = ["weighted", "merge", "nmw"];
+
 /**
- * Suppresses the detections of a decoder by a named method. Decode without suppression, `conventions: { nms: "none" }`,
+ * Suppresses the detections of a decoder by a named method. Oriented boxes keep angles and corners. Overlaps are those
+ * of the upright boxes around them: `nmsOriented`, and `orientedNms` of a decoder, measure them turned.
+ * Decode without suppression, `conventions: { nms: "none" }`,
  * with `maxDetections` as large as the number of candidates.
  * @returns detections of their own, which the next `decode` leaves alone; scores and boxes are those of the method.
  * "weighted" moves keypoints as it moves boxes; every other method leaves those of the row
- * @throws RangeError as `suppress` does
+ * @throws RangeError as `suppress` does, and for a method that averages boxes if they are oriented
  * @example
  * import { createDecoderSync } from "boxwright/ts";
  * import { suppressDetections } from "boxwright/suppress";
@@ -54,8 +62,16 @@ export function suppressDetections(
   if (typeof perClass !== "boolean") refuse("perClass", show(perClass), "true or false", RangeError);
   if (!isSize(size)) refuse("size", show(size), "[width, height] of the frame", RangeError);
   const n = detections.length;
+  if (detections.angles && AVERAGES.includes(options.method ?? "hard"))
+    refuse(
+      "method",
+      `"${options.method}", which averages boxes, for oriented ones`,
+      'a method that leaves boxes as they are, such as "hard"',
+      RangeError,
+    );
   const copy = detections.copy();
-  const { boxes, scores, classIds, sources, labels, keypoints, keypointNames, edges } = copy;
+  const { boxes, scores, classIds, sources, labels, keypoints, keypointNames, edges, angles, corners } = copy;
+
   const scaled = Float64Array.from(boxes, (v, i) => v * size[i & 1]);
   const left = suppress(scaled, scores, { ...rest, ...(perClass ? { classIds } : {}) } as SuppressOptions);
   const rows = Array.from(left.indices);
@@ -67,6 +83,15 @@ export function suppressDetections(
     labels,
   );
   setLength(result, Math.min(n, rows.length));
+  const extras = extrasOf(detections) ?? { copy: () => undefined };
+  if (angles && corners) {
+    const turned = rows.flatMap((row) => [...corners.subarray(row * CORNERS, (row + 1) * CORNERS)]);
+    extend(
+      result,
+      { angles: Float32Array.from(rows, (row) => angles[row]), corners: Float32Array.from(turned) },
+      extras,
+    );
+  }
   if (keypoints && n > 0) {
     const groups = options.method === "weighted" ? left.members : null;
     const moved = rows.flatMap((row, i) =>
@@ -79,7 +104,7 @@ export function suppressDetections(
         ...(keypointNames && { keypointNames }),
         ...(edges && { edges }),
       },
-      extrasOf(detections) ?? { copy: () => undefined },
+      extras,
     );
   }
   return result;

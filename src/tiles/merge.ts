@@ -47,7 +47,7 @@ export interface TileMerger {
   /**
    * Takes the detections of a tile: copies them, moved to the tile's place. Boxes are in 0..1 of the tile, as `decode`
    * gives them with the tile as its frame.
-   * @throws RangeError for a tile that does not lie in the picture
+   * @throws RangeError for a tile that does not lie in the picture, and for oriented boxes unless the method is "nms"
    */
   add(tile: Tile, detections: Detections): void;
   /** Merges what was taken. Returns detections of their own, best first, in 0..1 of the picture. Adding can go on. */
@@ -97,6 +97,8 @@ function settingsOf(given: MergeTilesOptions): Settings {
   return settings as unknown as Settings;
 }
 
+/** Values of the corners of an oriented box. */
+const CORNERS = 8;
 /** Doubles of a row: corners in pixels of the picture, score. */
 const ROW = 5;
 
@@ -111,6 +113,8 @@ class Merger implements TileMerger {
   private labels: readonly string[] | null = null;
   /** Keypoints of each row, 0..1 of the picture: x, y, confidence. Empty where the network has none. */
   private points: Float32Array[] = [];
+  /** Angle and corners of each row, 0..1 of the picture. Empty where boxes are upright. */
+  private turned: { readonly angle: number; readonly corners: Float32Array }[] = [];
   private named: { readonly columns: TaskColumns; readonly extras: Extras } | null = null;
 
   constructor(size: readonly [number, number], settings: Settings) {
@@ -123,6 +127,13 @@ class Merger implements TileMerger {
     if (typeof (detections as Partial<Detections> | null)?.length !== "number")
       refuse("detections", show(detections), "what decode() returned for the tile", RangeError);
     const { length: n, boxes, scores, classIds, sources } = detections;
+    if (detections.angles && this.settings.method !== "nms")
+      refuse(
+        "method",
+        `"${this.settings.method}", which merges boxes, for oriented ones`,
+        '"nms": a row that is kept keeps its angle',
+        RangeError,
+      );
     this.grow(this.length + n);
     for (let i = 0; i < n; i++) {
       const row = this.length + i;
@@ -135,6 +146,7 @@ class Merger implements TileMerger {
       this.sources[row] = sources[i];
     }
     if (detections.keypoints && n > 0) this.addPoints(tile, detections);
+    if (detections.angles && n > 0) this.addTurned(tile, detections);
     this.length += n;
     this.labels ??= detections.labels;
     if (this.length > this.settings.maxCandidates) this.dropLowest();
@@ -154,6 +166,20 @@ class Merger implements TileMerger {
       columns: { ...(keypointNames && { keypointNames }), ...(edges && { edges }) },
       extras: extrasOf(detections) ?? { copy: () => undefined },
     };
+  }
+
+  /** Keeps the angles and corners of a tile's rows, moved into the picture. */
+  private addTurned({ x, y, width, height }: Tile, detections: Detections): void {
+    const { angles, corners } = detections as { angles: Float32Array; corners: Float32Array };
+    const [w, h] = this.size;
+    for (let i = 0; i < detections.length; i++)
+      this.turned[this.length + i] = {
+        angle: angles[i],
+        corners: corners
+          .slice(i * CORNERS, (i + 1) * CORNERS)
+          .map((v, k) => (k % 2 === 0 ? (x + v * width) / w : (y + v * height) / h)),
+      };
+    this.named ??= { columns: {}, extras: extrasOf(detections) ?? { copy: () => undefined } };
   }
 
   merge(): Detections {
@@ -185,6 +211,7 @@ class Merger implements TileMerger {
     this.length = this.dropped = 0;
     this.labels = null;
     this.points = [];
+    this.turned = [];
     this.named = null;
   }
 
@@ -228,7 +255,8 @@ class Merger implements TileMerger {
         rows.copyWithin(to * ROW, from * ROW, (from + 1) * ROW);
         this.classIds[to] = this.classIds[from];
         this.sources[to] = this.sources[from];
-        if (this.named) this.points[to] = this.points[from];
+        if (this.points.length > 0) this.points[to] = this.points[from];
+        if (this.turned.length > 0) this.turned[to] = this.turned[from];
       });
     this.dropped += this.length - most;
     this.length = most;
@@ -295,7 +323,16 @@ class Merger implements TileMerger {
       }
     });
     setLength(result, n);
-    if (this.named) {
+    if (this.named && this.turned.length > 0)
+      extend(
+        result,
+        {
+          angles: Float32Array.from(groups, ([first]) => this.turned[first].angle),
+          corners: Float32Array.from(groups.flatMap(([first]) => [...this.turned[first].corners])),
+        },
+        this.named.extras,
+      );
+    else if (this.named) {
       // The best row of a group has its points: those of another tile may be cut off.
       const keypoints = Float32Array.from(groups.flatMap(([first]) => [...this.points[first]]));
       extend(result, { ...this.named.columns, keypoints }, this.named.extras);

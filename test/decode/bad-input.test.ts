@@ -684,6 +684,21 @@ test.each([
   expect(line).toContain(`{ family: "${family}", classes: ${classes}, inputSize: [width, height]`);
 });
 
+test("[1,20,8400]: inspect names classes, classes with an angle, and keypoints", () => {
+  const { text } = inspect(undefined, [{ dims: [1, 20, 8400] }]);
+  for (const wanted of [
+    '{ family: "yolov8", classes: 16, inputSize: [width, height] }',
+    '{ family: "yolov8", classes: 15, inputSize: [width, height], task: "oriented" }',
+    '{ family: "yolov8", classes: 1, inputSize: [width, height], task: "pose", keypoints: [5, 3] }',
+  ])
+    expect(text.split("\n").map((line) => line.trim())).toContain(wanted);
+  expect(text).toContain("[1,19,8400] as planes, and an angle behind them in 20 channels");
+  // A usual number of classes stays the likeliest; an option settles it.
+  expect(inspect(undefined, [{ dims: [1, 84, 8400] }]).text).not.toContain("oriented");
+  expect(inspect(undefined, [{ dims: [1, 20, 8400] }], { classes: 15 }).text).toContain('task: "oriented"');
+  expect(inspect(undefined, [{ dims: [1, 20, 8400] }], { classes: 16 }).text).not.toContain("oriented");
+});
+
 test("[1,300,6]: inspect names both", () => {
   const { json } = inspect(undefined, [{ dims: [1, 300, 6] }]);
   const told = (json as PossibilityList).possibilities.map((p) => p.reading);

@@ -51,7 +51,7 @@ function failing(make: MakeDecoder, from: number): number {
 
 const elements = ({ steps: [{ outputs }] }: FuzzCase): number[] =>
   Object.values(outputs).flatMap(({ data, zeroPoint = 0 }) =>
-    Array.from(data as ArrayLike<number>).filter((x) => x !== Math.round(zeroPoint)),
+    Array.from(data as ArrayLike<number>).filter((x) => x !== Math.round(zeroPoint as number)),
   );
 
 describe.each([1, 50, 100])("from seed %d on", (from) => {

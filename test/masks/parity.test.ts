@@ -91,8 +91,8 @@ describe.each(TYPES)("%s", (type) => {
           column: isPlanes ? size : size * count,
           row: isPlanes ? size * w : size * count * w,
           plane: isPlanes ? size * w * h : size,
-          scale: tensor.scale ?? 1,
-          zeroPoint: tensor.zeroPoint ?? 0,
+          scale: (tensor.scale ?? 1) as number,
+          zeroPoint: (tensor.zeroPoint ?? 0) as number,
         };
         const bytes = new Uint8Array(tensor.data.buffer);
         const coefficients = Float32Array.from({ length: count }, () => random() * 2 - 1);

@@ -380,6 +380,37 @@ describe("refusals and notes", () => {
     );
   });
 
+  test.each([
+    ["rows of an end-to-end network", { conventions: {} }, "suppression none,", "suppression none;"],
+    [
+      "the config asks for it",
+      { conventions: { nms: "all" } },
+      "across classes at 0.7,",
+      'suppression "ultralytics"',
+    ],
+  ] as const)("describe tells one truth: %s", (_, options, rules, own) => {
+    const outputs = [{ name: "output0", dims: [1, 300, 7] }];
+    const { text } = createDecoderSync(
+      { ...BASE, family: "yolo26", reading: "end-to-end", iouThreshold: 0.7, ...options },
+      { outputs },
+    ).describe();
+    expect(text.match(/^rules: .*$/m)?.[0]).toContain(rules);
+    expect(text.match(/^oriented boxes: .*$/m)?.[0]).toContain(own);
+  });
+
+  test("describe says that candidates of a grid are suppressed", () => {
+    const outputs = [{ name: "output0", dims: [1, 20, 8400] }];
+    const config = { ...BASE, classes: 15, inputSize: [640, 640], iouThreshold: 0.7 } as const;
+    const linesOf = (rules: object): string[] =>
+      createDecoderSync({ ...config, conventions: rules }, { outputs })
+        .describe()
+        .text.split("\n");
+    expect(linesOf({}).find((l) => l.startsWith("rules"))).toContain("suppression per class at 0.7,");
+    const none = linesOf({ nms: "none" });
+    expect(none.find((l) => l.startsWith("rules"))).toContain("suppression none,");
+    expect(none.find((l) => l.startsWith("oriented"))).toContain("suppression none;");
+  });
+
   test("a plan file, which has the kernel alone", () => {
     const outputs = [{ name: "output0", dims: [1, 1, 7], order: "rows" }] as const;
     expect(() => compilePlan(BASE, { outputs })).toThrow(

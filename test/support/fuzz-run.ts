@@ -154,7 +154,7 @@ function fewerElements(c: FuzzCase, fails: Fails, tries: number): FuzzCase {
         const [step] = smallest.steps;
         const tensor = step.outputs[name];
         const data = (tensor.data as Float32Array).slice();
-        const nothing = Math.round(tensor.zeroPoint ?? 0);
+        const nothing = Math.round((tensor.zeroPoint ?? 0) as number);
         if (data.subarray(at, at + size).every((x) => x === nothing)) continue;
         data.fill(nothing, at, at + size);
         const next = {
@@ -211,8 +211,8 @@ function named(name: string, { data, dims, type, scale, zeroPoint, order }: Outp
     data: data as NamedTensor["data"],
     dims: [...dims],
     type: type as NamedTensor["type"],
-    ...(scale !== undefined && { scale }),
-    ...(zeroPoint !== undefined && { zeroPoint }),
+    ...(scale !== undefined && { scale: scale as number }),
+    ...(zeroPoint !== undefined && { zeroPoint: zeroPoint as number }),
     ...(order !== undefined && { order }),
   };
 }
