@@ -71,7 +71,14 @@ test("a plan of boxes alone has an empty task record", () => {
 
 test("decoded keypoints: behind the boxes, divided by the input size", () => {
   const { task, head, words, doubles } = recordsOf(compile(POSE, { output0: [1, 11, 42] }));
-  expect(words(task, F.T_KIND, F.T_HEADS)).toEqual([F.TASK_KEYPOINTS, 2, 3, F.POINTS_DECODED, F.TASK_FLAG_CLAMP_AFTER, 1]);
+  expect(words(task, F.T_KIND, F.T_HEADS)).toEqual([
+    F.TASK_KEYPOINTS,
+    2,
+    3,
+    F.POINTS_DECODED,
+    F.TASK_FLAG_CLAMP_AFTER,
+    1,
+  ]);
   // source, cells, slot, first element, channel, cell
   expect(words(head(0), F.E_SOURCE, F.E_CELL)).toEqual([0, 42, 0, 5 * 42, 42, 1]);
   expect(doubles(head(0))).toEqual([1 / 64, 1 / 32, 0, 0, 0]);
