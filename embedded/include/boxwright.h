@@ -43,7 +43,9 @@ typedef enum bxw_status {
     BXW_NO_SUCH_SLOT = -8,  /* no slot has this index or name */
     BXW_SLOT_SIZE = -9,     /* the tensor and its slot differ in length */
     BXW_OUT_OF_RANGE = -10, /* a probability is outside 0..1: the plan was compiled with the wrong activation */
-    BXW_BAD_VALUE = -11     /* a setting is outside its range */
+    BXW_BAD_VALUE = -11,    /* a setting is outside its range */
+    BXW_NO_SUCH_ROW = -12,  /* the image has no detection of this index */
+    BXW_NOT_IN_PLAN = -13   /* the plan has no keypoints, or no masks */
 } bxw_status;
 
 typedef struct bxw_decoder {
@@ -89,6 +91,11 @@ typedef struct bxw_stats {
     uint32_t not_finite; /* candidates dropped because box or score was not finite */
 } bxw_stats;
 
+/* Pixels of a mask among those of the prototypes, which cover the whole input of the network. */
+typedef struct bxw_window {
+    uint32_t x, y, width, height;
+} bxw_window;
+
 /* How the original image was resized to the input of the network. */
 typedef enum bxw_resize {
     BXW_STRETCH = 0,          /* width and height scaled independently */
@@ -126,6 +133,29 @@ bxw_detection bxw_at(const bxw_detections *found, uint32_t index);
 bxw_stats bxw_stats_of(const bxw_decoder *d, uint32_t image);
 /* Returns the name of a class in UTF-8, or NULL if the plan has none. */
 const char *bxw_label(const bxw_decoder *d, int32_t class_id);
+
+/*
+ * Keypoints and masks of a detection are computed from the slots when they are asked for. So the slots must still hold
+ * the tensors of the last bxw_decode, and the frame must be that of it.
+ */
+
+/* Returns the count of keypoints of each detection; 0 if the plan has none. */
+uint32_t bxw_keypoint_count(const bxw_decoder *d);
+/*
+ * Writes x, y and confidence of each keypoint of a detection: three floats each, 3 * bxw_keypoint_count in all. x and y
+ * are relative to the image, as boxes are; without a confidence in the tensor it is 1. Returns the count of keypoints,
+ * or a negative bxw_status.
+ */
+int32_t bxw_keypoints(bxw_decoder *d, uint32_t image, uint32_t index, float *xyc);
+
+/* Returns width and height of the prototypes as a window; 0 if the plan has no masks. */
+bxw_window bxw_mask_size(const bxw_decoder *d);
+/*
+ * Writes the mask of a detection at the size of the prototypes: one byte for each pixel inside the box, 1 if its logit is
+ * above 0, else 0, row by row. `window` says which pixels these are. `bytes`: room of `mask`; width * height of
+ * bxw_mask_size is always enough. Needs about 1 KB of stack.
+ */
+bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mask, size_t bytes, bxw_window *window);
 
 /*
  * Sets the size of the original image and how it was resized. Boxes are then relative to that image, until the next

@@ -37,6 +37,15 @@ static uint8_t *block(const bxw_decoder *d, uint32_t image) {
     return d->memory + word(image_row(d, image), BXW_I_PLAN);
 }
 
+static double real64(const uint8_t *at, uint32_t index) {
+    double value;
+    memcpy(&value, at + (size_t)index * 4, sizeof value);
+    return value;
+}
+
+/* Returns the task record, which lies behind the image of the plan. */
+static const uint8_t *task_of(const bxw_decoder *d) { return d->plan + word(d->plan, BXW_F_IMAGE_BYTES); }
+
 static void put(uint8_t *at, uint32_t index, uint32_t value) { memcpy(at + (size_t)index * 4, &value, sizeof value); }
 
 static void put_real(uint8_t *at, uint32_t index, float value) { memcpy(at + (size_t)index * 4, &value, sizeof value); }
@@ -100,6 +109,7 @@ static bxw_status check_tables(bxw_decoder *d) {
     if (d->memory_bytes < LEAST_MEMORY) return refuse(d, BXW_DAMAGED, d->memory_bytes, LEAST_MEMORY);
     if (image < BXW_FIRST_ADDRESS || image > d->memory_bytes || image > length)
         return refuse(d, BXW_DAMAGED, image, d->memory_bytes);
+    if (!fits(image, BXW_TASK_WORDS, 4, length)) return refuse(d, BXW_DAMAGED, image, length);
     for (uint32_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (!fits(tables[i].at, tables[i].rows, tables[i].row_bytes, length))
             return refuse(d, BXW_DAMAGED, tables[i].at, length);
@@ -204,6 +214,76 @@ static bxw_status check_slots(bxw_decoder *d) {
     return BXW_OK;
 }
 
+/* Returns the bytes of an element. */
+static uint32_t element_bytes(uint32_t type) {
+    if (type == BXW_TYPE_F32 || type == BXW_TYPE_I32) return 4;
+    return type == BXW_TYPE_F16 || type == BXW_TYPE_I16 ? 2 : 1;
+}
+
+/* Steps through a tensor: how many of them, and how many elements each is long. */
+typedef struct steps {
+    uint32_t count, step;
+} steps;
+
+/* Checks that the last of four steps leads to an element of a slot. */
+static bxw_status check_reach(bxw_decoder *d, uint32_t slot, uint32_t first, const steps list[4]) {
+    if (slot >= bxw_slots(d)) return refuse(d, BXW_DAMAGED, slot, bxw_slots(d));
+    const uint8_t *row = slot_row(d, slot);
+    const uint32_t type = word(row, BXW_S_TYPE);
+    if (type > BXW_TYPE_I32) return refuse(d, BXW_DAMAGED, type, BXW_TYPE_I32);
+    const uint32_t elements = word(row, BXW_S_BYTES) / element_bytes(type);
+    uint64_t last = first;
+    for (uint32_t k = 0; k < 4; k++) {
+        const uint32_t count = list[k].count;
+        if (count < 1 || count > elements) return refuse(d, BXW_DAMAGED, count, elements);
+        /* Compared after each step, so that no sum wraps. */
+        last += (uint64_t)(count - 1) * list[k].step;
+        if (last >= elements) return refuse(d, BXW_DAMAGED, (size_t)last, elements);
+    }
+    return BXW_OK;
+}
+
+/* Checks a row of the head table. `channels`: extra channels of the head. */
+static bxw_status check_extra(bxw_decoder *d, const uint8_t *row, uint32_t channels, uint32_t rule) {
+    const uint32_t cells = word(row, BXW_E_CELLS), table = word(row, BXW_E_TABLE);
+    const steps list[4] = {{bxw_images(d), word(row, BXW_E_IMAGE)},
+                           {cells, word(row, BXW_E_CELL)},
+                           {channels, word(row, BXW_E_CHANNEL)},
+                           {1, 0}};
+    if (word(row, BXW_E_GRID_W) < 1) return refuse(d, BXW_DAMAGED, 0, 1);
+    const uint32_t image = word(d->plan, BXW_F_IMAGE_BYTES);
+    if (rule == BXW_POINTS_PRIOR && (table < BXW_FIRST_ADDRESS || !fits(table, cells, 16, image)))
+        return refuse(d, BXW_DAMAGED, table, image);
+    return check_reach(d, word(row, BXW_E_SLOT), word(row, BXW_E_OFFSET), list);
+}
+
+/* Checks that the task record, the head table, and all that they lead to, lie in the file and in the slots. */
+static bxw_status check_task(bxw_decoder *d) {
+    const uint8_t *t = task_of(d);
+    const uint32_t kind = word(t, BXW_T_KIND), count = word(t, BXW_T_COUNT), values = word(t, BXW_T_VALUES);
+    const uint32_t heads = word(t, BXW_T_HEADS), table = word(t, BXW_T_HEAD_TABLE), rule = word(t, BXW_T_RULE);
+    const uint32_t length = word(d->plan, BXW_F_FILE_BYTES);
+    if (kind == BXW_TASK_BOXES) return BXW_OK;
+    if (kind > BXW_TASK_MASKS) return refuse(d, BXW_DAMAGED, kind, BXW_TASK_MASKS);
+    if (!fits(table, heads, BXW_EXTRA_WORDS * 4, length)) return refuse(d, BXW_DAMAGED, table, length);
+    if (values < (kind == BXW_TASK_MASKS ? 1u : 2u) || values > 3) return refuse(d, BXW_DAMAGED, values, 3);
+    if (rule > BXW_POINTS_PRIOR) return refuse(d, BXW_DAMAGED, rule, BXW_POINTS_PRIOR);
+    /* No slot has more elements than memory has bytes, so that the product does not wrap. */
+    if (count < 1 || count > d->memory_bytes / 4) return refuse(d, BXW_DAMAGED, count, d->memory_bytes / 4);
+    bxw_status status = BXW_OK;
+    if (kind == BXW_TASK_MASKS) {
+        const steps list[4] = {{bxw_images(d), word(t, BXW_T_IMAGE)},
+                               {count, word(t, BXW_T_PLANE)},
+                               {word(t, BXW_T_HEIGHT), word(t, BXW_T_ROW)},
+                               {word(t, BXW_T_WIDTH), word(t, BXW_T_COLUMN)}};
+        if (count > BXW_MAX_COEFFICIENTS) return refuse(d, BXW_DAMAGED, count, BXW_MAX_COEFFICIENTS);
+        status = check_reach(d, word(t, BXW_T_SLOT), 0, list);
+    }
+    for (uint32_t i = 0; i < heads && status == BXW_OK; i++)
+        status = check_extra(d, d->plan + table + (size_t)i * BXW_EXTRA_WORDS * 4, count * values, rule);
+    return status;
+}
+
 bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *memory, size_t memory_bytes) {
     d->plan = plan;
     d->memory = memory;
@@ -218,6 +298,7 @@ bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *m
     status = check_tables(d);
     if (status == BXW_OK) status = check_images(d);
     if (status == BXW_OK) status = check_slots(d);
+    if (status == BXW_OK) status = check_task(d);
     if (status != BXW_OK) return status;
 
     memcpy(memory, plan, word(plan, BXW_F_IMAGE_BYTES));
@@ -312,6 +393,217 @@ const char *bxw_label(const bxw_decoder *d, int32_t class_id) {
     return (const char *)d->plan + word(d->plan + word(d->plan, BXW_F_LABEL_TABLE), (uint32_t)class_id);
 }
 
+/* ---- Keypoints and masks ------------------------------------------------------------------------------------ */
+
+/* Elements of a tensor, one after the other. */
+typedef struct channels {
+    const uint8_t *first;
+    size_t step;
+    uint32_t type;
+    float scale, zero;
+} channels;
+
+static channels channels_at(const bxw_decoder *d, uint32_t slot, size_t element, uint32_t step) {
+    const uint8_t *row = slot_row(d, slot);
+    const uint32_t type = word(row, BXW_S_TYPE);
+    const size_t bytes = element_bytes(type);
+    const uint8_t *data = d->memory + word(row, BXW_S_ADDRESS);
+    return (channels){data + element * bytes, step * bytes, type, real(row, BXW_S_SCALE), real(row, BXW_S_ZERO)};
+}
+
+/* Returns the number that the bits of a half float stand for. */
+static float half_to_float(uint32_t bits) {
+    const uint32_t sign = (bits & 0x8000u) << 16, exponent = bits & 0x7c00u, fraction = bits & 1023u;
+    float value;
+    if (exponent == 0) {
+        /* Zero or subnormal: fraction * 2^-24, exact in f32. */
+        value = 5.9604644775390625e-8f * (float)fraction;
+        return sign != 0 ? -value : value;
+    }
+    /* Move the fields to their places in an f32, and add the difference of the exponent biases. */
+    const uint32_t word32 = sign | (((bits & 0x7fffu) << 13) + (exponent == 0x7c00u ? 0x70000000u : 0x38000000u));
+    memcpy(&value, &word32, sizeof value);
+    return value;
+}
+
+/* Returns the element at an address as it is stored: integers as floats, before scale and zero point. */
+static float raw_at(const uint8_t *at, uint32_t type) {
+    int32_t i32;
+    int16_t i16;
+    switch (type) {
+    case BXW_TYPE_F32: return real(at, 0);
+    case BXW_TYPE_U8: return (float)*at;
+    case BXW_TYPE_I8: return (float)(int8_t)*at;
+    case BXW_TYPE_I32: memcpy(&i32, at, sizeof i32); return (float)i32;
+    default: memcpy(&i16, at, sizeof i16);
+    }
+    return type == BXW_TYPE_F16 ? half_to_float((uint16_t)i16) : (float)i16;
+}
+
+/* Returns channel k as a number: (raw - zero) * scale for integers, rounded to f32 at each step. */
+static float channel(const channels *c, uint32_t k) {
+    const float raw = raw_at(c->first + k * c->step, c->type);
+    return c->type == BXW_TYPE_F32 || c->type == BXW_TYPE_F16 ? raw : (raw - c->zero) * c->scale;
+}
+
+/* Finds the extra channels of a detection: its row of the head table, its cell there. */
+static bxw_status extras_of(bxw_decoder *d, uint32_t kind, uint32_t image, uint32_t index, channels *found,
+                            const uint8_t **row, uint32_t *cell) {
+    const uint8_t *t = task_of(d);
+    if (word(t, BXW_T_KIND) != kind) return refuse(d, BXW_NOT_IN_PLAN, word(t, BXW_T_KIND), kind);
+    const bxw_detections all = bxw_read(d, image);
+    if (index >= all.count) return refuse(d, BXW_NO_SUCH_ROW, index, all.count);
+    const uint32_t source = bxw_at(&all, index).source, heads = word(t, BXW_T_HEADS);
+    for (uint32_t i = 0; i < heads; i++) {
+        const uint8_t *e = d->plan + word(t, BXW_T_HEAD_TABLE) + (size_t)i * BXW_EXTRA_WORDS * 4;
+        *cell = source - word(e, BXW_E_SOURCE);
+        if (*cell >= word(e, BXW_E_CELLS)) continue;
+        *row = e;
+        const size_t element = (size_t)word(e, BXW_E_OFFSET) + (size_t)image * word(e, BXW_E_IMAGE) +
+                               (size_t)*cell * word(e, BXW_E_CELL);
+        *found = channels_at(d, word(e, BXW_E_SLOT), element, word(e, BXW_E_CHANNEL));
+        return BXW_OK;
+    }
+    return refuse(d, BXW_NO_SUCH_ROW, source, heads);
+}
+
+/*
+ * Returns e^x by the steps of src/core/exp.ts, which says why they are these: with + - * alone, all engines get the same
+ * bits.
+ */
+static double exp_of(double x) {
+    static const double round = 6755399441056767.0;
+    if (x != x) return x;
+    if (x < -150) x = -150;
+    if (x > 130) x = 130;
+    const double k = x * 1.4426950408889634 + round - round;
+    const double r = x - k * 0.69314718036912381649 - k * 1.90821492927058770002e-10;
+    const double r2 = r * r;
+    const double p47 = 0.041666295093165544 + r * 0.008333497009701958 +
+                       r2 * (0.0013944648624804954 + r * 0.00019790351629918478);
+    const double y = 1 + r + r2 * (0.5000000067642643 + r * 0.1666666586941133) + r2 * r2 * p47;
+    const uint64_t bits = (uint64_t)((int32_t)k + 1023) << 52;
+    double two;
+    memcpy(&two, &bits, sizeof two);
+    return y * two;
+}
+
+static double within_unit(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+
+uint32_t bxw_keypoint_count(const bxw_decoder *d) {
+    const uint8_t *t = task_of(d);
+    return word(t, BXW_T_KIND) == BXW_TASK_KEYPOINTS ? word(t, BXW_T_COUNT) : 0;
+}
+
+/* Uses the steps and the precision of src/pose/points.ts, so that the bits agree. */
+int32_t bxw_keypoints(bxw_decoder *d, uint32_t image, uint32_t index, float *xyc) {
+    const uint8_t *t = task_of(d), *e = NULL;
+    uint32_t cell = 0;
+    channels c;
+    const bxw_status status = extras_of(d, BXW_TASK_KEYPOINTS, image, index, &c, &e, &cell);
+    if (status != BXW_OK) return (int32_t)status;
+    const uint32_t count = word(t, BXW_T_COUNT), values = word(t, BXW_T_VALUES);
+    const uint32_t rule = word(t, BXW_T_RULE), flags = word(t, BXW_T_FLAGS);
+    double scale[2] = {real64(e, BXW_E_SCALE_X), real64(e, BXW_E_SCALE_Y)};
+    double shift[2] = {0, 0};
+    if (rule == BXW_POINTS_GRID) {
+        const uint32_t across = word(e, BXW_E_GRID_W);
+        shift[0] = (cell % across + real64(e, BXW_E_ADD)) * real64(e, BXW_E_UNIT_X);
+        shift[1] = (cell / across + real64(e, BXW_E_ADD)) * real64(e, BXW_E_UNIT_Y);
+    } else if (rule == BXW_POINTS_PRIOR) {
+        const uint8_t *prior = d->plan + word(e, BXW_E_TABLE) + (size_t)cell * 16;
+        for (uint32_t axis = 0; axis < 2; axis++) {
+            scale[axis] *= (double)real(prior, 2 + axis);
+            shift[axis] = (double)real(prior, axis);
+        }
+    }
+    const uint8_t *p = block(d, image);
+    for (uint32_t k = 0; k < count; k++, xyc += 3) {
+        for (uint32_t axis = 0; axis < 2; axis++) {
+            const uint32_t from = flags & BXW_TASK_FLAG_Y_FIRST ? 1 - axis : axis;
+            const float at = (float)((double)channel(&c, k * values + from) * scale[axis] + shift[axis]);
+            double x = (double)at;
+            if (flags & BXW_TASK_FLAG_CLAMP_BEFORE) x = within_unit(x);
+            x = x * (double)real(p, BXW_P_SCALE_X + axis) + (double)real(p, BXW_P_SHIFT_X + axis);
+            xyc[axis] = (float)(flags & BXW_TASK_FLAG_CLAMP_AFTER ? within_unit(x) : x);
+        }
+        const double confidence = values == 3 ? (double)channel(&c, k * values + 2) : 1.0;
+        xyc[2] = (float)(flags & BXW_TASK_FLAG_LOGITS ? 1 / (1 + exp_of(-confidence)) : confidence);
+    }
+    return (int32_t)count;
+}
+
+bxw_window bxw_mask_size(const bxw_decoder *d) {
+    const uint8_t *t = task_of(d);
+    bxw_window size = {0};
+    if (word(t, BXW_T_KIND) != BXW_TASK_MASKS) return size;
+    size.width = word(t, BXW_T_WIDTH);
+    size.height = word(t, BXW_T_HEIGHT);
+    return size;
+}
+
+/*
+ * Returns the first of `pixels` pixels at or behind an edge, or -1 if the edge is NaN. Edges are f32, which holds a whole
+ * number of pixels only nearly: an edge so near to one is that. As cropOf in src/masks/axis.ts.
+ */
+static int64_t edge(double normalised, uint32_t pixels) {
+    const double place = normalised * pixels;
+    if (place != place) return -1;
+    if (place <= 0) return 0;
+    if (place >= pixels) return pixels;
+    const int64_t whole = (int64_t)(place + 0.5), down = (int64_t)place;
+    const double off = place - (double)whole;
+    if ((off < 0 ? -off : off) <= pixels * 4.76837158203125e-7) return whole;
+    return (double)down < place ? down + 1 : down;
+}
+
+/* Sets the pixels that a box covers along one axis. */
+static void crop(double low, double high, uint32_t pixels, uint32_t *first, uint32_t *length) {
+    const int64_t from = edge(low, pixels), to = edge(high, pixels);
+    const int covers = from >= 0 && to > from;
+    *first = covers ? (uint32_t)from : 0;
+    *length = covers ? (uint32_t)(to - from) : 0;
+}
+
+bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mask, size_t bytes, bxw_window *window) {
+    const uint8_t *t = task_of(d), *e = NULL;
+    uint32_t cell = 0;
+    channels c;
+    const bxw_status status = extras_of(d, BXW_TASK_MASKS, image, index, &c, &e, &cell);
+    if (status != BXW_OK) return status;
+    const bxw_detections all = bxw_read(d, image);
+    const bxw_detection one = bxw_at(&all, index);
+    const uint8_t *p = block(d, image);
+    const double sx = (double)real(p, BXW_P_SCALE_X), sy = (double)real(p, BXW_P_SCALE_Y);
+    const double dx = (double)real(p, BXW_P_SHIFT_X), dy = (double)real(p, BXW_P_SHIFT_Y);
+    crop((one.x_min - dx) / sx, (one.x_max - dx) / sx, word(t, BXW_T_WIDTH), &window->x, &window->width);
+    crop((one.y_min - dy) / sy, (one.y_max - dy) / sy, word(t, BXW_T_HEIGHT), &window->y, &window->height);
+    /* As in JavaScript: an empty mask has no place. */
+    if (window->width == 0 || window->height == 0) *window = (bxw_window){0};
+    const uint64_t needed = (uint64_t)window->width * window->height;
+    if (bytes < needed) return refuse(d, BXW_MEMORY_SMALL, bytes, (size_t)needed);
+
+    /* The scale of the prototypes goes with the coefficients: one product for each, not one for each pixel. */
+    float by[BXW_MAX_COEFFICIENTS];
+    const uint32_t count = word(t, BXW_T_COUNT);
+    const uint32_t slot = word(t, BXW_T_SLOT);
+    const channels whole = channels_at(d, slot, (size_t)image * word(t, BXW_T_IMAGE), word(t, BXW_T_PLANE));
+    for (uint32_t k = 0; k < count; k++) by[k] = channel(&c, k) * whole.scale;
+    for (uint32_t y = 0; y < window->height; y++)
+        for (uint32_t x = 0; x < window->width; x++) {
+            const size_t element = (size_t)image * word(t, BXW_T_IMAGE) +
+                                   (size_t)(window->y + y) * word(t, BXW_T_ROW) +
+                                   (size_t)(window->x + x) * word(t, BXW_T_COLUMN);
+            const uint8_t *at = channels_at(d, slot, element, 1).first;
+            /* Four sums, as the kernels add, so that the bits agree. */
+            float sums[4] = {0};
+            for (uint32_t k = 0; k < count; k++, at += whole.step)
+                sums[k & 3] += by[k] * (raw_at(at, whole.type) - whole.zero);
+            *mask++ = (sums[0] + sums[1]) + (sums[2] + sums[3]) > 0;
+        }
+    return BXW_OK;
+}
+
 /*
  * Computes scale and shift that undo the letterbox along one axis. Uses the steps and the precision of the TypeScript
  * engine, so that the bits agree.
@@ -382,6 +674,8 @@ const char *bxw_explain(bxw_status status) {
     case BXW_SLOT_SIZE: return "tensor and slot differ in length; compile the plan for the shape of this tensor";
     case BXW_OUT_OF_RANGE: return "probabilities are outside 0..1; compile the plan with --activation logits";
     case BXW_BAD_VALUE: return "the setting is outside its range";
+    case BXW_NO_SUCH_ROW: return "the image has no detection of this index; ask bxw_read for their count";
+    case BXW_NOT_IN_PLAN: return "the plan has no keypoints or no masks; compile a config of that task";
     }
     return "unknown status";
 }

@@ -47,7 +47,44 @@ static uint32_t differing(const void *a, uint32_t at, uint32_t count) {
 
 static int is_near(float a, float b) { return a - b <= 1e-5f && b - a <= 1e-5f; }
 
-static void check_detections(const bxw_decoder *d, uint32_t c, const char *name) {
+/* Compares keypoints and masks of each detection with those of JavaScript, bit for bit. */
+static void check_extras(bxw_decoder *d, uint32_t c, const char *name, uint32_t image) {
+    static float points[3 * 64];
+    static uint8_t mask[64 * 64];
+    const uint32_t want = word(c, C_IMAGE_TABLE) + image * D_WORDS * 4;
+    const uint32_t count = word(c, C_KEYPOINTS);
+    const bxw_window whole = bxw_mask_size(d);
+    const int has_masks = word(c, C_HAS_MASKS) != 0;
+    report_check(name, "keypoints", bxw_keypoint_count(d) == count, bxw_keypoint_count(d), count);
+    report_check(name, "masks", (whole.width > 0) == has_masks, whole.width, (uint32_t)has_masks);
+    if (count > sizeof points / 12 || whole.width * whole.height > sizeof mask) {
+        report_check(name, "room for keypoints and masks", 0, count, whole.width);
+        return;
+    }
+    uint32_t other = 0, windows = 0, pixels = 0;
+    for (uint32_t i = 0; i < word(want, D_COUNT); i++) {
+        const int32_t got = bxw_keypoints(d, image, i, points);
+        const int32_t expected = count > 0 ? (int32_t)count : BXW_NOT_IN_PLAN;
+        report_check(name, "status of keypoints", got == expected, (uint32_t)got, (uint32_t)expected);
+        if (got > 0) other += differing(points, word(want, D_KEYPOINTS) + i * count * 12, count * 3);
+        bxw_window window;
+        const bxw_status status = bxw_mask(d, image, i, mask, sizeof mask, &window);
+        report_check(name, "status of a mask", status == (has_masks ? BXW_OK : BXW_NOT_IN_PLAN), (uint32_t)-status, 0);
+        if (status != BXW_OK) continue;
+        const uint32_t m = word(want, D_MASKS) + i * M_WORDS * 4;
+        windows += differing(&window, m + M_WINDOW * 4, 4);
+        for (uint32_t k = 0; k < window.width * window.height; k++) pixels += mask[k] != cases[word(m, M_DATA) + k];
+    }
+    report_check(name, "keypoints with other bits", other == 0, other, 0);
+    report_check(name, "windows of masks", windows == 0, windows, 0);
+    report_check(name, "pixels of masks", pixels == 0, pixels, 0);
+    const uint32_t none = word(want, D_COUNT);
+    const bxw_status behind = count > 0 ? BXW_NO_SUCH_ROW : BXW_NOT_IN_PLAN;
+    const int32_t refused = bxw_keypoints(d, image, none, points);
+    report_check(name, "no keypoints behind the last row", refused == (int32_t)behind, (uint32_t)-refused, 0);
+}
+
+static void check_detections(bxw_decoder *d, uint32_t c, const char *name) {
     bxw_stats sum = {0};
     report_check(name, "images", bxw_images(d) == word(c, C_IMAGES), bxw_images(d), word(c, C_IMAGES));
     for (uint32_t image = 0; image < word(c, C_IMAGES); image++) {
@@ -68,6 +105,7 @@ static void check_detections(const bxw_decoder *d, uint32_t c, const char *name)
         report_check(name, "other class ids", other == 0, other, 0);
         other = differing(got.sources, word(want, D_SOURCES), n);
         report_check(name, "other sources", other == 0, other, 0);
+        check_extras(d, c, name, image);
     }
     report_check(name, "candidates", sum.candidates == word(c, C_CANDIDATES), sum.candidates, word(c, C_CANDIDATES));
     report_check(name, "capped", sum.capped == word(c, C_CAPPED), sum.capped, word(c, C_CAPPED));
@@ -206,6 +244,23 @@ static void refuse_word(uint32_t c, const char *what, uint32_t at, uint32_t valu
 
 /* Returns the offset of the plan block of the first image. */
 static uint32_t plan_block(void) { return copy_word(copy_word(BXW_F_IMAGE_TABLE * 4) + BXW_I_PLAN * 4); }
+
+/* Steps that would lead out of the slots, and tables outside of the file. */
+static void refuse_task(uint32_t c) {
+    copy_plan(c);
+    const uint32_t task = copy_word(BXW_F_IMAGE_BYTES * 4), head = copy_word(task + BXW_T_HEAD_TABLE * 4);
+    static const uint32_t words[] = {BXW_T_KIND, BXW_T_COUNT, BXW_T_VALUES, BXW_T_RULE, BXW_T_HEADS, BXW_T_HEAD_TABLE};
+    static const uint32_t steps[] = {BXW_E_CELLS,   BXW_E_SLOT, BXW_E_OFFSET,
+                                     BXW_E_CHANNEL, BXW_E_CELL, BXW_E_OFFSET};
+    for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
+        refuse_word(c, "a word of the task record", task + words[i] * 4, 0x7ffffff0u);
+    for (uint32_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        refuse_word(c, "a word of the head table", head + steps[i] * 4, 0x7ffffff0u);
+    refuse_word(c, "no keypoints", task + BXW_T_COUNT * 4, 0);
+    refuse_word(c, "a map without columns", head + BXW_E_GRID_W * 4, 0);
+    copy_plan(c);
+    refuse_word(c, "one element behind the slot", head + BXW_E_OFFSET * 4, copy_word(head + BXW_E_OFFSET * 4) + 1);
+}
 
 /* Addresses that would let the kernel write over its plan, over chains of kept boxes, or for ever. */
 static void refuse_block(uint32_t c) {
@@ -347,16 +402,21 @@ static void check_settings(uint32_t c) {
 
 int main(void) {
     const uint32_t first = case_at(0);
-    uint32_t with_settings = 0;
+    uint32_t with_settings = 0, with_task = 0;
     for (uint32_t i = 0; i < case_count(); i++) {
         const uint32_t c = case_at(i);
         run_case(c);
+        if (strcmp(text(word(c, C_NAME)), "pose, planes") == 0) {
+            refuse_task(c);
+            with_task++;
+        }
         if (strcmp(text(word(c, C_NAME)), "planes") == 0) {
             check_settings(c);
             with_settings++;
         }
     }
     report_check("cases", "count", case_count() >= 20, case_count(), 20);
+    report_check("cases", "named pose, planes", with_task == 1, with_task, 1);
     report_check("cases", "named planes", with_settings == 1, with_settings, 1);
     refuse_files(first);
     refuse_memory(first);

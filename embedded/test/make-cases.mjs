@@ -8,7 +8,7 @@
  *
  * A case holds a plan from `boxwright compile`, tensors, and the detections of the JavaScript engines, which C must
  * reproduce bit for bit. The three engines must agree. Recorded cases also hold detections computed elsewhere in double
- * precision: JavaScript must meet them within 1e-5 here, and C does there.
+ * precision: JavaScript must meet them within 1e-5 here, and C does there. Golden keypoints and masks are compared here.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,12 +17,22 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createDecoderSync } from "boxwright";
+import "boxwright/masks";
+import "boxwright/pose";
 import { cases, largeCases } from "./cases/networks.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const build = join(here, "build");
 const RESIZES = ["stretch", "letterbox", "letterbox-topleft"];
 const run = promisify(execFile);
+
+const bytesOf = ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength);
+
+/** Returns a mask at the size of the prototypes: its window, and its bytes. */
+function maskOf(found, i) {
+  const { x, y, width, height, data } = found.mask(i, { size: "prototype" });
+  return { window: Int32Array.of(x, y, width, height), data };
+}
 
 /** Returns columns and statistics of one engine. */
 function decodeWith(engine, { config, options, outputs, frame }) {
@@ -32,6 +42,8 @@ function decodeWith(engine, { config, options, outputs, frame }) {
     scores: d.scores.slice(0, d.length),
     classIds: d.classIds.slice(0, d.length),
     sources: d.sources.slice(0, d.length),
+    keypoints: d.keypoints?.slice(0, d.length * config.keypoints[0] * 3) ?? new Float32Array(0),
+    masks: config.task === "segment" ? Array.from({ length: d.length }, (_, i) => maskOf(d, i)) : [],
   }));
   const { candidates, dropped } = decoder.stats;
   return { images, stats: [candidates, dropped.capped, dropped.notFinite] };
@@ -43,7 +55,11 @@ function expectedOf(c) {
   const bits = ({ stats, images }) =>
     JSON.stringify([
       stats,
-      images.map((i) => Object.values(i).map((column) => Buffer.from(column.buffer).toString("hex"))),
+      images.map(({ masks, ...columns }) =>
+        [...Object.values(columns), ...masks.flatMap(Object.values)].map((column) =>
+          bytesOf(column).toString("hex"),
+        ),
+      ),
     ]);
   if (others.some((other) => bits(other) !== bits(first)))
     throw new Error(`${c.name}: the engines gave different detections. Run npm test.`);
@@ -70,6 +86,26 @@ function checkGolden({ name, golden }, { images: [found] }) {
     );
     if (!isNear) throw new Error(`${name}: no detection within 1e-5 of ${JSON.stringify(g)}.`);
   }
+  golden.forEach((g, i) => checkExtras(name, g, found, i));
+}
+
+/** Throws unless keypoints are within 1e-5 of golden ones, and a mask has the golden pixels. Rows stand in order. */
+function checkExtras(name, { keypoints = [], mask }, found, i) {
+  const points = keypoints.flatMap(([x, y, confidence = 1]) => [x, y, confidence]);
+  const row = found.keypoints.subarray(i * points.length, (i + 1) * points.length);
+  if (points.some((x, k) => !(Math.abs(row[k] - x) <= 1e-5)))
+    throw new Error(`${name}: keypoints of row ${i} are not within 1e-5.`);
+  if (mask === undefined) return;
+  const [height, width] = mask.size;
+  const wanted = new Uint8Array(width * height);
+  let at = 0;
+  mask.rle.forEach((length, k) => wanted.fill(k % 2, at, (at += length)));
+  const { window, data } = found.masks[i];
+  const [x, y, w] = window;
+  const got = new Uint8Array(width * height);
+  data.forEach((on, k) => (got[(y + Math.floor(k / w)) * width + x + (k % w)] = on));
+  if (!bytesOf(got).equals(bytesOf(wanted)))
+    throw new Error(`${name}: the mask of row ${i} has other pixels.`);
 }
 
 /** Compiles the plan with the command. Every fourth case takes the plan file, the others C source with less memory. */
@@ -141,6 +177,8 @@ function writeCase(file, c, plan, expected) {
     file.blob(d.scores),
     file.blob(d.classIds),
     file.blob(d.sources),
+    file.blob(d.keypoints),
+    file.words(d.masks.flatMap(({ window, data }) => [...window, file.blob(data)])),
   ]);
   const golden = (c.golden ?? []).map((g) => {
     const row = Buffer.alloc(24);
@@ -162,6 +200,8 @@ function writeCase(file, c, plan, expected) {
     ...expected.stats,
     c.golden === undefined ? -1 : golden.length,
     file.blob(Buffer.concat(golden)),
+    c.config.keypoints?.[0] ?? 0,
+    c.config.task === "segment" ? 1 : 0,
   ]);
 }
 

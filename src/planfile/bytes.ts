@@ -26,10 +26,10 @@ export class PlanBytes {
     return this.#view.getFloat32(offset + index * 4, true);
   }
 
-  /** Returns the offset of each row of a table, whose offset and length stand in the directory. */
-  table(offsetWord: number, countWord: number, words: number): number[] {
-    const count = this.word(0, countWord);
-    const first = within(this.word(0, offsetWord), count * words * 4, this.bytes.length);
+  /** Returns the offset of each row of a table, whose offset and length stand in the record at `from`. */
+  table(offsetWord: number, countWord: number, words: number, from = 0): number[] {
+    const count = this.word(from, countWord);
+    const first = within(this.word(from, offsetWord), count * words * 4, this.bytes.length);
     return Array.from({ length: count }, (_, i) => first + i * words * 4);
   }
 

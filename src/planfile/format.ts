@@ -6,8 +6,10 @@
  *
  *       0  directory, 16 words (F_*). Nothing else lies there in memory, and kernels never read there
  *      64  plan blocks, head records, lists and prior tables, at their addresses in memory
+ *          task record, TASK_WORDS words (T_*): what the network gives besides boxes. Its offset is F_IMAGE_BYTES
  *          image table: IMAGE_WORDS words for each image of the batch
  *          slot table: SLOT_WORDS words for each tensor
+ *          head table: EXTRA_WORDS words for each head, where its extra channels are; none if there is no task
  *          label table: one word for each label, the offset of its string
  *          strings: names and labels, UTF-8, each ended by a zero byte. The file ends with a zero byte
  *
@@ -17,7 +19,7 @@
  */
 
 export const PLAN_MAGIC = 1347901506; //  the bytes "BXWP"
-export const PLAN_VERSION = 2; //         version of this layout
+export const PLAN_VERSION = 3; //         version of this layout
 
 // ---- Directory -------------------------------------------------------------------------------------------
 export const F_MAGIC = 0; //              PLAN_MAGIC
@@ -60,3 +62,49 @@ export const S_PLACE = 16; //             index among the outputs of the network
 export const S_OUTPUTS = 17; //           number of outputs of the network
 export const SLOT_WORDS = 18;
 export const MAX_RANK = 8;
+
+// ---- Task record -----------------------------------------------------------------------------------------------
+export const T_KIND = 0; //               TASK_*
+export const T_COUNT = 1; //              keypoints of a detection, or coefficients of a mask
+export const T_VALUES = 2; //             extra channels of each: 2 or 3 for keypoints, 1 for coefficients
+export const T_RULE = 3; //               POINTS_*
+export const T_FLAGS = 4; //              sum of TASK_FLAG_*
+export const T_HEADS = 5; //              number of heads
+export const T_HEAD_TABLE = 6; //         offset
+export const T_SLOT = 7; //               masks: index of the slot of the prototypes
+export const T_WIDTH = 8; //              masks: pixels of a prototype
+export const T_HEIGHT = 9;
+export const T_COLUMN = 10; //            masks: elements from pixel to pixel of a row
+export const T_ROW = 11; //               masks: elements from row to row
+export const T_PLANE = 12; //             masks: elements from prototype to prototype
+export const T_IMAGE = 13; //             masks: elements from image to image
+export const TASK_WORDS = 14;
+export const MAX_COEFFICIENTS = 256; //   most coefficients of a mask: a program holds them on its stack
+export const TASK_BOXES = 0; //           nothing besides boxes
+export const TASK_KEYPOINTS = 1;
+export const TASK_MASKS = 2;
+export const POINTS_DECODED = 0; //       x = raw * E_SCALE_X
+export const POINTS_GRID = 1; //          x = raw * E_SCALE_X + (column + E_ADD) * E_UNIT_X
+export const POINTS_PRIOR = 2; //         x = raw * (E_SCALE_X * width of the prior) + centre of the prior
+export const TASK_FLAG_Y_FIRST = 1; //    y stands before x
+export const TASK_FLAG_LOGITS = 2; //     confidences need a sigmoid
+export const TASK_FLAG_CLAMP_BEFORE = 4; // points are clamped to the input
+export const TASK_FLAG_CLAMP_AFTER = 8; // points are clamped to the image
+
+// ---- Head table ------------------------------------------------------------------------------------------------
+// Steps count in elements of the slot. A double takes two words.
+export const E_SOURCE = 0; //             source of the first cell
+export const E_CELLS = 1; //              number of cells
+export const E_SLOT = 2; //               index of the slot
+export const E_OFFSET = 3; //             element of the first extra channel of cell 0
+export const E_CHANNEL = 4; //            elements from channel to channel
+export const E_CELL = 5; //               elements from cell to cell
+export const E_IMAGE = 6; //              elements from image to image
+export const E_GRID_W = 7; //             cells in a row of the map, at least 1
+export const E_TABLE = 8; //              POINTS_PRIOR: address of f32[E_CELLS][4]: cx cy w h
+export const E_SCALE_X = 9; //            f64
+export const E_SCALE_Y = 11; //           f64
+export const E_UNIT_X = 13; //            f64
+export const E_UNIT_Y = 15; //            f64
+export const E_ADD = 17; //               f64
+export const EXTRA_WORDS = 19;

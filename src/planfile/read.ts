@@ -7,7 +7,7 @@ import { crc32 } from "../core/crc32.ts";
 import { ELEMENTS, ORDERS, TYPES, type TensorSpec, isBytes, kindOf, show, volume } from "../core/tensor.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
 import { PlanBytes, aligned, refusePlan, within } from "./bytes.ts";
-import { type Limits, checkPlanBlock } from "./check.ts";
+import { type Limits, checkPlanBlock, checkTask } from "./check.ts";
 import * as F from "./format.ts";
 
 /** Contents of a plan file. */
@@ -51,6 +51,12 @@ export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   const images = readImages(file, limits);
   const rows = file.table(F.F_SLOT_TABLE, F.F_SLOTS, F.SLOT_WORDS);
   const slots = rows.map((row) => readSlotRow(file, row, limits));
+  checkTask(
+    file,
+    limits.imageBytes,
+    images.length,
+    slots.map(({ spec }) => volume(spec.dims)),
+  );
   const labels = file.table(F.F_LABEL_TABLE, F.F_LABELS, 1).map((row) => file.text(file.word(row, 0)));
   return {
     image: file.bytes.slice(0, limits.imageBytes),
@@ -77,7 +83,10 @@ function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
   const head = F.FILE_WORDS * 4;
   if (whole.length < head) refusePlan(`${whole.length} bytes`, `at least ${head}`);
   if (word(F.F_VERSION) !== F.PLAN_VERSION)
-    refusePlan(`a file of version ${word(F.F_VERSION)}`, String(F.PLAN_VERSION));
+    refusePlan(
+      `a file of version ${word(F.F_VERSION)}`,
+      `${F.PLAN_VERSION}. Compile the plan again with this version of boxwright.`,
+    );
   // More bytes may follow, for example in flash.
   const length = word(F.F_FILE_BYTES);
   if (whole.length < length || length < head)

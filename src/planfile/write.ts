@@ -24,6 +24,7 @@ import { labelsOf } from "../plan/classes.ts";
 import { interpretConfig } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 import * as F from "./format.ts";
+import { putTask } from "./task.ts";
 
 /** A plan file, and what it was made from. */
 export interface CompiledPlan {
@@ -102,6 +103,8 @@ interface Contents {
 
 /** Offsets of the parts of a file behind the image. */
 interface Offsets {
+  readonly task: number;
+  readonly headTable: number;
   readonly imageTable: number;
   readonly slotTable: number;
   readonly labelTable: number;
@@ -127,6 +130,7 @@ function fileOf(contents: Contents): Uint8Array<ArrayBuffer> {
   const view = new DataView(bytes.buffer);
   const put: PutWord = (offset, index, value) => view.setUint32(offset + index * 4, value, true);
   bytes.set(image);
+  putTask(view, offsets, plan, layout);
   putImageTable(put, offsets, layout);
   putSlotTable(put, view, offsets, contents);
   offsets.labels.forEach((at, i) => put(offsets.labelTable, i, at));
@@ -165,8 +169,10 @@ function offsetsOf(
     return at - bytes;
   };
   return {
+    task: take(F.TASK_WORDS * 4),
     imageTable: take(layout.imageBlocks.length * F.IMAGE_WORDS * 4),
     slotTable: take(plan.tensors.length * F.SLOT_WORDS * 4),
+    headTable: take(plan.task ? plan.heads.length * F.EXTRA_WORDS * 4 : 0),
     labelTable: take(labels.length * 4),
     names: names.map((string) => take(string.length)),
     labels: labels.map((string) => take(string.length)),

@@ -488,7 +488,11 @@ describe("a file that is no plan, or not whole", () => {
       () => new TextEncoder().encode("/* Made by boxwright compile".padEnd(99)),
       'got a file that begins with "/* Made ", expected one made by boxwright compile, without --c',
     ],
-    ["another version", () => word(F.F_VERSION, 1), "got a file of version 1, expected 2"],
+    [
+      "another version",
+      () => word(F.F_VERSION, 1),
+      "got a file of version 1, expected 3. Compile the plan again",
+    ],
     ["another kernel", () => word(F.F_ABI, 9), "got a plan for kernel version 9, expected 3"],
     [
       "a file cut short",

@@ -4,6 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import {
+  beyond,
+  chosen,
   f32,
   planes,
   quantised,
@@ -186,7 +188,103 @@ function priorCase() {
   };
 }
 
-export const cases = [...recordedCases(), ...planesCases(), ...mapCases(), ...rowCases(), priorCase()];
+/** The rule of the golden cases beyond boxes. */
+const RULE = {
+  confidenceThreshold: 0.26,
+  iouThreshold: 0.45,
+  maxDetections: 300,
+  conventions: { set: "ultralytics", clamp: "none" },
+};
+
+function poseCases() {
+  const {
+    tensors,
+    golden,
+    size: inputSize,
+    ...facts
+  } = beyond("pose_v8_2d_3cls", /^(output0|box.|cls.|kpt.)$/);
+  const config = { family: "yolov8", task: "pose", inputSize, ...facts, ...RULE };
+  const maps = chosen(tensors, /^(box|cls|kpt)\d$/);
+  const ends = beyond("pose_26", /./);
+  const face = seeded(91);
+  const person = seeded(97);
+  return [
+    { name: "pose, planes", config, outputs: chosen(tensors, /^output0$/), golden },
+    { name: "pose, maps", config, outputs: maps, golden },
+    {
+      name: "pose, maps f16, clamped, letterbox",
+      config: { ...config, conventions: "ultralytics" },
+      outputs: Object.fromEntries(Object.entries(maps).map(([name, t]) => [name, toHalf(t)])),
+      frame: { width: 333, height: 500, resize: "letterbox" },
+    },
+    {
+      name: "pose, end-to-end",
+      config: {
+        ...{ family: "yolo26", task: "pose", inputSize: ends.size, classes: 1, keypoints: ends.keypoints },
+        ...RULE,
+      },
+      outputs: ends.tensors,
+      golden: ends.golden,
+    },
+    {
+      name: "pose, raw confidences, i8, a batch of two",
+      config: { ...config, classes: 1, keypoints: [3, 3], keypointActivation: "logits" },
+      outputs: {
+        boxes: f32([2, 4, 504], (i) => (i % 2016 < 1008 ? person() * 128 : 8 + person() * 30)),
+        scores: f32([2, 1, 504], () => person() ** 4),
+        points: quantised(
+          f32([2, 9, 504], () => person() * 128 - 8),
+          "i8",
+        ),
+      },
+      frame: { width: 1000, height: 333, resize: "letterbox-topleft" },
+    },
+    {
+      name: "faces, priors",
+      config: { family: "blazeface", task: "pose", inputSize: [128, 128], keypoints: [6, 2] },
+      outputs: {
+        boxes: f32([1, 896, 16], () => face() * 60 - 30),
+        scores: f32([1, 896, 1], () => face() * 6 - 5),
+      },
+    },
+    {
+      name: "persons, y first",
+      config: { family: "movenet-multipose", task: "pose", keypoints: [17, 3] },
+      outputs: { output: f32([1, 6, 56], () => person()) },
+    },
+  ];
+}
+
+function maskCases() {
+  const { tensors, golden, size: inputSize, classes } = beyond("seg_v8", /^output[01]$/);
+  const config = { family: "yolov8", task: "segment", inputSize, classes, ...RULE };
+  const { output0, output1 } = tensors;
+  const [, count, height, width] = output1.dims;
+  const pixels = height * width;
+  const nhwc = f32(
+    [1, height, width, count],
+    (i) => output1.data[(i % count) * pixels + Math.floor(i / count)],
+  );
+  return [
+    { name: "masks, planes", config, outputs: { output0, output1 }, golden },
+    {
+      name: "masks, prototypes u8 with channels last, letterbox",
+      config: { ...config, conventions: "ultralytics" },
+      outputs: { output0, output1: quantised(nhwc, "u8") },
+      frame: { width: 333, height: 500, resize: "letterbox" },
+    },
+  ];
+}
+
+export const cases = [
+  ...recordedCases(),
+  ...planesCases(),
+  ...mapCases(),
+  ...rowCases(),
+  priorCase(),
+  ...poseCases(),
+  ...maskCases(),
+];
 
 /** Networks of common size, for counting instructions. Half floats keep boxes and scores in one tensor. */
 export function largeCases() {

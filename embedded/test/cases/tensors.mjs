@@ -59,6 +59,35 @@ export function recorded(folder) {
   );
 }
 
+/** Returns a golden case beyond boxes: its facts, the tensors whose names fit, and detections in 0..1. */
+export function beyond(name, wanted) {
+  const read = (file) => gunzipSync(readFileSync(new URL(`beyond/heads/${name}/${file}.gz`, fixtures)));
+  const { input, classes, keypoints, outputs, detections } = JSON.parse(read("fixture.json"));
+  const { width, height } = input;
+  const golden = detections.map(({ masks, ...g }) => ({
+    ...g,
+    x_min: g.x_min / width,
+    y_min: g.y_min / height,
+    x_max: g.x_max / width,
+    y_max: g.y_max / height,
+    keypoints: g.keypoints?.map(([x, y, ...rest]) => [x / width, y / height, ...rest]),
+    mask: masks?.proto,
+  }));
+  const tensors = Object.fromEntries(
+    outputs
+      .filter((output) => wanted.test(output.name))
+      .map(({ name: output, file, shape }) => [
+        output,
+        { dims: shape, type: "f32", data: new Float32Array(Uint8Array.from(read(file)).buffer) },
+      ]),
+  );
+  return { size: [width, height], classes, keypoints, golden, tensors };
+}
+
+/** Returns the tensors whose names fit. */
+export const chosen = (tensors, names) =>
+  Object.fromEntries(Object.entries(tensors).filter(([name]) => names.test(name)));
+
 /** Returns [1, 4 + classes, cells]: boxes that often overlap, scores that sometimes pass. */
 export function planes(cells, classes, seed) {
   const random = seeded(seed);

@@ -18,7 +18,7 @@ test("writes the plan to standard output or to a file, by shapes or by tensor fi
     outputs: [{ name: "detection_out", dims: [1, 1, 100, 7] }],
   });
   expect(chunks[0]).toEqual(bytes);
-  expect(err).toMatch(/plan 1992 bytes \(read only\), memory \d+ bytes: up to 100 candidates/);
+  expect(err).toMatch(/plan 2048 bytes \(read only\), memory \d+ bytes: up to 100 candidates/);
   const out = folder.path("plan.bin");
   expect(
     await boxwright("compile", ssd, fixture("mobilenet-ssd/coffee/meta.json"), "--out", out),
