@@ -17,6 +17,18 @@ export const withExtra = (found: Interpretation): Interpretation => ({
   heads: found.heads.map((head) => ({ ...head, extra: columnBehind(head) })),
 });
 
+/**
+ * Leaves out readings whose tensors another reading has too, with more beside them. A map can be as wide as a cell has
+ * channels: [1,64,80,80] beside 15 classes and an angle looks like 80 channels of 64 x 80 cells.
+ */
+export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[]): readonly R[] =>
+  all.filter(
+    ({ uses }) =>
+      !all.some(
+        (other) => other.uses.length > uses.length && uses.every((tensor) => other.uses.includes(tensor)),
+      ),
+  );
+
 /** A tensor of `channels` extra channels, in one of the ways to see it. */
 interface Seen {
   readonly tensor: number;

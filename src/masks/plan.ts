@@ -1,7 +1,7 @@
 /** Finds the prototypes and the coefficients among the tensors of a network. */
 import type { TensorSpec } from "../core/tensor.ts";
 import { few, shape } from "../core/tensor.ts";
-import { joinExtra, withExtra } from "../heads/extra.ts";
+import { fullest, joinExtra, withExtra } from "../heads/extra.ts";
 import type { Interpretation, Specs, TaskPlan } from "../heads/head.ts";
 import { preferred } from "../heads/match.ts";
 import type { HeadQuery } from "../heads/query.ts";
@@ -144,7 +144,9 @@ function withCoefficients(
       others.map((spec) => ({ ...spec, extra: count })),
     ).map(withExtra);
   const found = isBehind ? behind() : [];
-  return (found.length > 0 ? found : apart()).filter((reading) => reading.batch === batch);
+  const beside = apart();
+  const full = fullest([...found, ...beside]).filter((reading) => found.includes(reading));
+  return (full.length > 0 ? full : beside).filter((reading) => reading.batch === batch);
 }
 
 function expectedShapes({ classes, task, inputSize }: HeadQuery): string {

@@ -1,7 +1,7 @@
 /** Finds the boxes and the angles among the tensors. */
 import { list, volume } from "../core/tensor.ts";
 import { READINGS } from "../core/readings.ts";
-import { joinExtra, withExtra } from "../heads/extra.ts";
+import { fullest, joinExtra, withExtra } from "../heads/extra.ts";
 import type { HeadDraft, Interpretation, Specs } from "../heads/head.ts";
 import type { HeadQuery } from "../heads/query.ts";
 import type { TaskConfig } from "../config/types.ts";
@@ -26,17 +26,20 @@ interface Found {
 export function readOriented(query: HeadQuery, specs: Specs, tools: PlanTools): readonly Interpretation[] {
   const found = [...behindClasses(query, specs, tools), ...besideBoxes(query, specs, tools)];
   if (found.length === 0) refuseShapes(query, specs, tools);
-  return found.map(({ boxes, isOpen }) => {
-    if (boxes.inputSize === null)
-      tools.refuseFor(
-        [{ option: "inputSize" }],
-        boxes.about,
-        "oriented boxes and no input size",
-        "inputSize: [width, height]. Angles are measured in pixels, where both axes count alike",
-      );
-    const task = planOf(query as Query, boxes, isOpen, tools);
-    return { ...boxes, task };
-  });
+  const full = fullest(found.map(({ boxes }) => boxes));
+  return found
+    .filter(({ boxes }) => full.includes(boxes))
+    .map(({ boxes, isOpen }) => {
+      if (boxes.inputSize === null)
+        tools.refuseFor(
+          [{ option: "inputSize" }],
+          boxes.about,
+          "oriented boxes and no input size",
+          "inputSize: [width, height]. Angles are measured in pixels, where both axes count alike",
+        );
+      const task = planOf(query as Query, boxes, isOpen, tools);
+      return { ...boxes, task };
+    });
 }
 
 /** Reads tensors in which the angle is the last channel, behind the classes. */

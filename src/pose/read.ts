@@ -3,8 +3,8 @@ import type { PointShape } from "../core/keypoints.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import { READINGS } from "../core/readings.ts";
 import { type TensorSpec, list, volume } from "../core/tensor.ts";
-import { maps, rows } from "../heads/channels.ts";
-import { joinExtra, withExtra } from "../heads/extra.ts";
+import { type Views, maps, rows } from "../heads/channels.ts";
+import { fullest, joinExtra, withExtra } from "../heads/extra.ts";
 import type { Interpretation, Specs } from "../heads/head.ts";
 import { blankExcept } from "../heads/match.ts";
 import type { HeadQuery } from "../heads/query.ts";
@@ -53,6 +53,9 @@ function flattened(spec: TensorSpec, [count, values]: PointShape): TensorSpec {
   return spec;
 }
 
+const planar: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell === 1);
+const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell !== 1);
+
 /** Reads networks whose boxes are read as without points. */
 function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret }: PlanTools): Formed[] {
   const channels = shape[0] * shape[1];
@@ -63,18 +66,32 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret 
     : interpret(
         plain,
         specs.map((spec) => ({ ...spec, extra: channels })),
-      ).map((found) => formedOf(query, withExtra(found), specs, shape, true));
-  if (fused.length > 0) return fused;
+      ).map(withExtra);
   const flat = specs.map((spec) => flattened(spec, shape));
-  const holds = flat.map(
-    (spec) =>
-      named?.includes(spec.name) ?? (maps(spec, channels).length > 0 || rows(spec, channels).length > 0),
-  );
-  const join = (boxes: Specs): Interpretation[] =>
-    interpret(plain, boxes).flatMap((found) => joinExtra(found, flat, channels, (i) => holds[i]) ?? []);
+  const join = (boxes: Specs, mayHold: (index: number) => boolean): readonly Interpretation[] =>
+    interpret(plain, boxes).flatMap((found) => joinExtra(found, flat, channels, mayHold) ?? []);
   // Without the tensors of points, none of them is taken for boxes or scores. Else those may have as many channels.
-  const apart = join(blankExcept(specs, (_, i) => !holds[i]));
-  return (apart.length > 0 ? apart : join(specs)).map((found) => formedOf(query, found, flat, shape, false));
+  const apart = (mayHold: (index: number) => boolean): readonly Interpretation[] =>
+    join(
+      blankExcept(specs, (_, i) => !mayHold(i)),
+      mayHold,
+    );
+  // A map that is as wide as points have channels looks like points too: [1,64,10,10] beside points [1,10,10,10].
+  // So each kind of tensors gets its turn, and the one that leaves the fewest tensors alone is right.
+  const kinds = named
+    ? [flat.map(({ name }) => named.includes(name))]
+    : [planar, interleaved, rows, (...see: Parameters<Views>) => [...maps(...see), ...rows(...see)]].map(
+        (views) => flat.map((spec) => views(spec, channels).length > 0),
+      );
+  const tries = kinds.map((holds) => apart((i) => holds[i]));
+  const used = tries.map((some) => Math.max(0, ...some.map(({ uses }) => uses.length)));
+  const most = Math.max(...used);
+  const last = kinds[kinds.length - 1];
+  const beside = most > 0 || fused.length > 0 ? tries[used.indexOf(most)] : join(specs, (i) => last[i]);
+  const behind = fullest([...fused, ...beside]).filter((found) => fused.includes(found));
+  return behind.length > 0
+    ? behind.map((found) => formedOf(query, found, specs, shape, true))
+    : beside.map((found) => formedOf(query, found, flat, shape, false));
 }
 
 /**
