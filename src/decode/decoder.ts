@@ -267,7 +267,8 @@ class TensorDecoder implements Decoder {
       refuse("receive", show(packet), "what fromPacket(bytes) of boxwright/packet returned");
     // A packet of detections runs no frame: the best score of the frame before is none of its.
     this.#best = null;
-    return packet.detectionsBy(this, detectionsOf);
+    const task = this.#work?.plan.task ?? this.config.task;
+    return packet.detectionsBy(this, (rows, sources) => detectionsOf(rows, sources, task));
   }
 
   get prepareRule(): PartialRule {

@@ -1,4 +1,5 @@
 /** The result of a decode: columns for speed, objects for those who iterate. */
+import { providedReaders } from "../core/tasks.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
 
 /** A keypoint. Coordinates have the unit of the detection's box. */
@@ -308,8 +309,30 @@ export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] 
   d.length = n;
 }
 
-/** Makes columns of records. Label texts come from the records; `sources` may be shorter. */
-export function detectionsOf(rows: readonly DetectionFields[], sources: readonly number[]): Detections {
+/** What a decoder knows of its task. */
+export interface KnownTask {
+  readonly name: string;
+  readonly edges?: TaskColumns["edges"] | null;
+}
+
+/** The part of a task's reader that reads records. */
+export interface RowReader {
+  /**
+   * Gives detections that were made of records the task's columns, if the records have them.
+   * @throws RangeError if records differ in what they have
+   */
+  readonly readRows?: (found: Detections, rows: readonly DetectionFields[], task: KnownTask | null) => void;
+}
+
+/**
+ * Makes columns of records. Label texts come from the records; `sources` may be shorter. Every imported task adds its
+ * columns.
+ */
+export function detectionsOf(
+  rows: readonly DetectionFields[],
+  sources: readonly number[],
+  task: KnownTask | null = null,
+): Detections {
   const labels: string[] = [];
   for (const { class_id, label } of rows) if (label !== String(class_id)) labels[class_id] = label;
   const found = new Detections(
@@ -320,6 +343,7 @@ export function detectionsOf(rows: readonly DetectionFields[], sources: readonly
     labels.length > 0 ? labels : null,
   );
   setLength(found, rows.length);
+  for (const reader of Object.values(providedReaders())) (reader as RowReader).readRows?.(found, rows, task);
   return found;
 }
 

@@ -19,6 +19,9 @@
  *    stand in their slots, each whole (a plan with a task gathers no rows). It may change the detections and their
  *    number (`setLength`). `headOf`, `firstSource` and `numbersAt` (memory/extra.ts) read the extra channels of a row.
  *
+ * 5. `readRows`, if the results have columns: the records of a packet. It gives the detections that were made of them
+ *    the task's columns.
+ *
  * A task that is not imported costs nothing, and one that is costs nothing in frames of other networks.
  */
 import type { refuseFor } from "../core/errors.ts";
@@ -28,7 +31,7 @@ import type { TaskOptions } from "../config/task.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { TaskPlanner } from "../plan/task.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Detections } from "./detections.ts";
+import type { Detections, RowReader } from "./detections.ts";
 import type { Frame } from "./frame.ts";
 
 /** The memory of a plan, and the detections that lie in it. */
@@ -47,7 +50,7 @@ export interface TaskWork extends MemoryImage {
 export type AfterImageOfTask = (image: number, block: number, frame?: Frame) => void;
 
 /** Everything that an import of a task gives. */
-export interface TaskReader extends TaskOptions, TaskPlanner {
+export interface TaskReader extends TaskOptions, TaskPlanner, RowReader {
   /** Adds the task's columns to the detections of a plan. Returns what runs after each image. */
   attach(work: TaskWork): AfterImageOfTask;
 }

@@ -1,5 +1,8 @@
 /** `boxwright/pool-worker`: the file of a pool's threads. Bundlers take it for an entry of its own. */
 import { parentPort } from "node:worker_threads";
+import { segment } from "../masks/task.ts";
+import { ORIENTED } from "../oriented/reader.ts";
 import { serve } from "../pool/thread.ts";
+import { poseReader } from "../pose/reader.ts";
 
-if (parentPort) serve(parentPort);
+if (parentPort) serve(parentPort, [poseReader, segment, ORIENTED]);

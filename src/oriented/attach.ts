@@ -1,6 +1,6 @@
 /** Makes oriented boxes of a frame's candidates: turns, suppresses and writes them. */
 import * as A from "../core/abi.ts";
-import { type Detections, type Extras, extend, setLength } from "../decode/detections.ts";
+import { type Detections, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
 import type { Column } from "../heads/channels.ts";
@@ -10,24 +10,10 @@ import { OrientedKeeper } from "../suppress/oriented-keep.ts";
 import { ORIENTED_WIDTH as WIDTH } from "../suppress/oriented-overlap.ts";
 import { cornersInto, fitInto, regulariseInto, turnInto } from "./geometry.ts";
 import { ORIENTED_NMS, type OrientedPlan } from "./plan.ts";
+import { CORNERS, ORIENTED_ROWS } from "./rows.ts";
 
-/** Values of the corners of a row. */
-const CORNERS = 8;
 /** A rounded angle may lie this far outside its range. */
 const SLACK = 1e-3;
-
-const EXTRAS: Extras = {
-  row: ({ angles, corners }, row, d) => {
-    if (!angles || !corners) return;
-    d.angle = angles[row];
-    d.corners = [0, 2, 4, 6].map((k) => ({
-      x: corners[row * CORNERS + k],
-      y: corners[row * CORNERS + k + 1],
-    }));
-  },
-  copy: ({ angles, corners, length }, copy) =>
-    extend(copy, { angles: angles?.slice(0, length), corners: corners?.slice(0, length * CORNERS) }, EXTRAS),
-};
 
 /** Gives the detections of a plan their angles and corners. Returns what makes them, after each image. */
 export function attachOriented(work: TaskWork): AfterImageOfTask {
@@ -39,7 +25,7 @@ export function attachOriented(work: TaskWork): AfterImageOfTask {
         angles: new Float32Array(plan.maxDetections),
         corners: new Float32Array(plan.maxDetections * CORNERS),
       },
-      EXTRAS,
+      ORIENTED_ROWS,
     );
   const maker = new OrientedMaker(work);
   return (image, block, frame) => maker.make(image, block >> 2, frame);

@@ -3,6 +3,7 @@ import type { TaskReader } from "../decode/tasks.ts";
 import { attachOriented } from "./attach.ts";
 import { OPTIONS, readArchive, readOptions } from "./options.ts";
 import { readOriented } from "./read.ts";
+import { readOrientedRows } from "./rows.ts";
 
 export const ORIENTED: TaskReader = {
   task: "oriented",
@@ -14,4 +15,5 @@ export const ORIENTED: TaskReader = {
   // Upright boxes are no measure for oriented ones, and what lies outside the picture stays.
   rules: { nms: "none", clamp: "none" },
   attach: attachOriented,
+  readRows: readOrientedRows,
 };

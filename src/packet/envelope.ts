@@ -54,9 +54,6 @@ const FORMS: { readonly [name: string]: RegExp } = {
 /** Returns the CloudEvents type of a kind. */
 export const eventType = (kind: PacketKind): string => `boxwright.${kind}.v1`;
 
-/** True if the text is a time. Date knows no leap second: 60 is tried as 59. */
-const isTime = (text: string): boolean => Date.parse(text.replace(/:60(?=[.Z+-])/, ":59")) > -Infinity;
-
 /**
  * Returns the attributes of a new packet.
  * @throws RangeError for an attribute that a reader would refuse
@@ -89,9 +86,12 @@ export function checkAttributes(
   for (const name in FORMS) {
     const form = FORMS[name];
     const value = given[name] ?? null;
-    if (value === null && !(isNamed && /^id|^source/.test(name))) continue;
+    if (value === null && !(isNamed && /^id|^so/.test(name))) continue;
     need(
-      typeof value === "string" && form.test(value) && (name !== "time" || isTime(value)),
+      typeof value === "string" &&
+        form.test(value) &&
+        // Date knows no leap second: 60 is tried as 59.
+        (name !== "time" || Date.parse(value.replace(/:60(?=[.Z+-])/, ":59")) > -Infinity),
       prefix + name,
       value,
       form === TEXT ? "text of 1 to 1024 characters" : form,

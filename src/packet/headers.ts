@@ -1,6 +1,6 @@
 /** What goes beside a packet over HTTP, NATS or MQTT 5. */
 import { need } from "./error.ts";
-import { endOfObject, parse, textOf } from "./text.ts";
+import { endOfObject, padded, parse, textOf } from "./text.ts";
 
 /** The JSON of a packet. */
 interface Head {
@@ -31,7 +31,7 @@ export function packetHeaders(bytes: Uint8Array): Record<string, string> {
   if (!parameters) return { "content-type": "application/cloudevents+json" };
   const headers: Record<string, string> = {
     "content-type": "application/octet-stream",
-    "inference-header-content-length": `${Math.ceil(end / 8) * 8}`,
+    "inference-header-content-length": String(padded(end)),
   };
   // The HTTP binding escapes space, quote, percent and everything beyond ASCII.
   for (const [name, value] of Object.entries(parameters))

@@ -80,11 +80,12 @@ export class Packet implements Envelope, PacketContent {
       `${own}, the receiver's. Use the sender's config`,
       "other config",
     );
-    if (this.detections !== null) return detectionsOf(this.detections, this.sources);
     try {
-      return decoder.decode(this.tensors, this.frame ?? undefined);
+      return this.detections
+        ? detectionsOf(this.detections, this.sources)
+        : decoder.decode(this.tensors, this.frame ?? undefined);
     } catch (e) {
-      // A frame that `decode` refuses came with the packet.
+      // A frame or records that are refused came with the packet.
       throw e instanceof RangeError ? new PacketError("foreign", e.message) : e;
     }
   }

@@ -1,11 +1,11 @@
 /** Packets from bytes. Each field is checked before it is used: the bytes come from another machine. */
 import type { StorageOrder } from "../core/tensor.ts";
-import type { DetectionFields } from "../decode/detections.ts";
+import type { DetectionFields, Keypoint } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { type Attributes, type PacketKind, checkAttributes, envelopeOf, eventType } from "./envelope.ts";
 import { type PacketErrorKind, need } from "./error.ts";
 import { Packet } from "./packet.ts";
-import { endOfObject, parse, textOf } from "./text.ts";
+import { endOfObject, padded, parse, textOf } from "./text.ts";
 import { CLASSES, type PacketTensor, type WireArray, type WireType } from "./wire.ts";
 
 /** Limits of a reader. */
@@ -88,19 +88,23 @@ export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreig
 }
 
 function checkRecord(d: Partial<DetectionFields> | null, i: number): void {
-  const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max } = d ?? {};
+  const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max, angle = 0 } = d ?? {};
+  const { keypoints = [], corners = [] } = d ?? {};
   need(
-    [confidence, x_min, y_min, x_max, y_max].every(Number.isFinite) &&
-      id >= 0 &&
+    [confidence, x_min, y_min, x_max, y_max, angle].every(Number.isFinite) &&
       // More classes than any network has.
-      id < 2 ** 20 &&
-      id % 1 === 0 &&
-      typeof label === "string",
+      isIndex(id, 2 ** 20) &&
+      typeof label === "string" &&
+      [keypoints, corners].every((points) => Array.isArray(points) && points.every(isPoint)),
     `data.detections[${i}]`,
     d,
     "a detection",
   );
 }
+
+/** True for a point. JSON has null for keypoints that are NaN or infinite. */
+const isPoint = (p: Partial<Keypoint> | null): unknown =>
+  p && [p.x, p.y, p.confidence ?? 0].every((v) => v === null || Number.isFinite(v));
 
 /** Reads a response of the Open Inference Protocol. `end`: index behind its JSON. */
 function readResponse(
@@ -120,22 +124,19 @@ function readResponse(
     : checkAttributes({ id: id || null }, "", "foreign", false);
 
   const heads = outputs.map(readHead);
-  let at = bytes.length - heads.reduce((sum, { size }) => sum + size, 0);
+  let at = bytes.length;
+  for (const [, size] of heads) at -= size;
   // Our JSON is padded. Behind that of others the tensors may begin at once.
-  const padded = Math.ceil(end / 8) * 8;
-  const first = isOwn ? padded : end;
+  const first = isOwn ? padded(end) : end;
   need(
-    at === first || (at === padded && bytes.subarray(end, at).every(isSpace)),
+    at === first || (at === padded(end) && bytes.subarray(end, at).every(isSpace)),
     "length",
     bytes.length,
     bytes.length + first - at,
     at < first ? "cut off" : "foreign",
   );
   const tensors: PacketTensor[] = [];
-  for (const { place, datatype, size, values, ...tensor } of heads) {
-    tensors[place] = { ...tensor, data: values ?? viewOf(datatype, bytes.subarray(at, at + size)) };
-    at += size;
-  }
+  for (const [place, size, tensorOf] of heads) tensors[place] = tensorOf(bytes.subarray(at, (at += size)));
   return new Packet(envelopeOf(checked), {
     kind: "raw",
     frame: readFrame(typeof frame === "string" ? parse(() => frame) : null),
@@ -146,55 +147,46 @@ function readResponse(
   });
 }
 
-/** A tensor of the JSON, before its bytes are looked at. */
-interface TensorHead extends Omit<PacketTensor, "data"> {
-  readonly datatype: string;
-  /** Length in bytes behind the JSON. */
-  readonly size: number;
-  /** Elements of a tensor that stands in the JSON; null: it stands behind. */
-  readonly values: WireArray | null;
-  /** Index among the sender's outputs. */
-  readonly place: number;
-}
+/**
+ * A tensor of the JSON: its index among the sender's outputs, the count of its bytes behind the JSON, and the function
+ * that makes it of them.
+ */
+type TensorHead = readonly [place: number, size: number, tensorOf: (bytes: Uint8Array) => PacketTensor];
 
 function readHead(output: unknown, i: number, { length }: readonly unknown[]): TensorHead {
   const where = `outputs[${i}]`;
   const { name, shape, datatype, data, parameters } = (output ?? {}) as Record<string, unknown>;
   need(NAMES.includes(datatype as string), `${where}.datatype`, datatype, NAMES);
-  const { BYTES_PER_ELEMENT } = CLASSES[datatype as string];
+  const type = datatype as string;
+  const ArrayOf = CLASSES[type];
   const dims = (Array.isArray(shape) ? shape : [NaN]) as number[];
-  const count = dims.reduce((n, d) => (d >= 0 && d % 1 === 0 ? n * d : NaN), 1);
+  const count = dims.reduce((n, d) => (isIndex(d) ? n * d : NaN), 1);
   need(typeof name === "string" && Number.isSafeInteger(count), where, [name, shape], "name and shape");
 
   const p = (parameters ?? {}) as Record<string, number | undefined>;
-  const { scale = 0, zero_point: zeroPoint = 0, place = i, order } = p;
+  const { scale = 0, zero_point: zeroPoint = 0, place = i, order, binary_data_size: stated } = p;
+  const values = stated === undefined ? valuesOf(data, type, count, `${where}.data`) : null;
+  const size = values ? 0 : count * ArrayOf.BYTES_PER_ELEMENT;
   // OpenVINO's pages write sizes as text, too.
-  const size = Number(p.binary_data_size ?? 0);
-  const values =
-    p.binary_data_size === undefined ? valuesOf(data, datatype as string, count, `${where}.data`) : null;
-  need(
-    values !== null || size === count * BYTES_PER_ELEMENT,
-    `${where}.binary_data_size`,
-    size,
-    "that of its shape",
-  );
-  need(
-    isScale(scale, zeroPoint) && place >= 0 && place < length && place % 1 === 0,
-    `${where}.parameters`,
-    p,
-    "numbers",
-  );
-  return {
-    name,
-    dims,
-    type: (datatype as string).toLowerCase() as WireType,
-    ...(scale === 0 ? {} : { scale, zeroPoint }),
-    ...(order === undefined ? {} : { order: String(order) as StorageOrder }),
-    datatype: datatype as string,
-    size,
-    values,
+  need(values ?? Number(stated) === size, `${where}.binary_data_size`, stated, size);
+  need(isScale(scale, zeroPoint) && isIndex(place, length), `${where}.parameters`, p, "numbers");
+  return [
     place,
-  };
+    size,
+    (bytes) => {
+      // A view where the address allows, else a copy.
+      const { buffer, byteOffset } =
+        bytes.byteOffset % ArrayOf.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
+      return {
+        name,
+        dims,
+        type: type.toLowerCase() as WireType,
+        ...(scale && { scale, zeroPoint }),
+        ...(order !== undefined && { order: String(order) as StorageOrder }),
+        data: values ?? new ArrayOf(buffer, byteOffset, count),
+      };
+    },
+  ];
 }
 
 /** Returns the elements of a tensor in the JSON, which may be nested by its shape. */
@@ -211,14 +203,9 @@ function valuesOf(data: unknown, datatype: string, count: number, where: string)
   return CLASSES[datatype].from(datatype.endsWith("INT64") ? list.map(BigInt) : list);
 }
 
+/** True for a whole number of 0 or more, below a limit. */
+const isIndex = (n: number, limit = Infinity): boolean => n >= 0 && n < limit && n % 1 === 0;
+
 /** True for quantisation that a decoder takes. A scale of 0 is none. */
 export const isScale = (scale: number, zeroPoint: number): boolean =>
   [scale, zeroPoint].every(Number.isFinite) && scale >= 0;
-
-/** Returns bytes as elements: a view where their address allows, else a copy. */
-function viewOf(datatype: string, bytes: Uint8Array): WireArray {
-  const ArrayOf = CLASSES[datatype];
-  const size = ArrayOf.BYTES_PER_ELEMENT;
-  const { buffer, byteOffset, length } = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
-  return new ArrayOf(buffer, byteOffset, length / size);
-}

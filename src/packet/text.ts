@@ -1,11 +1,19 @@
 /** JSON as bytes and back, in runtimes without TextEncoder and TextDecoder too. */
 
-/** Returns JSON in ASCII: other characters are escaped. */
-export const asciiJson = (value: unknown): string =>
-  JSON.stringify(value).replace(
+/** Returns a number in hexadecimal, with as many digits as `above` has zeros there. */
+const hex = (n: number, above: number): string => (n + above).toString(16).slice(1);
+
+/** Returns JSON in ASCII, with spaces up to a multiple of 8. Other characters are escaped. */
+export function asciiJson(value: unknown): string {
+  const json = JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
-    (c) => `\\u${(c.charCodeAt(0) + 0x10000).toString(16).slice(1)}`,
+    (c) => `\\u${hex(c.charCodeAt(0), 0x10000)}`,
   );
+  return json.padEnd(padded(json.length));
+}
+
+/** Returns the next multiple of 8. */
+export const padded = (length: number): number => Math.ceil(length / 8) * 8;
 
 /** Kept: making one costs as much as reading a packet. */
 let decoder: InstanceType<typeof TextDecoder> | undefined;
@@ -19,7 +27,7 @@ export function textOf(bytes: Uint8Array): string {
   if (typeof TextDecoder === "function")
     return (decoder ??= new TextDecoder("utf-8", { fatal: true })).decode(bytes.slice());
   let escaped = "";
-  for (const b of bytes) escaped += `%${(b + 256).toString(16).slice(1)}`;
+  for (const b of bytes) escaped += `%${hex(b, 0x100)}`;
   return decodeURIComponent(escaped);
 }
 

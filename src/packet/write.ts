@@ -59,14 +59,14 @@ export function toPacket(
   return pack({ ...attributes, datacontenttype: "application/json", data }, [], into);
 }
 
-/** Returns JSON, padded to a multiple of 8, with arrays behind: in `into` if it is long enough, else in new memory. */
+/** Returns JSON with arrays behind: in `into` if it is long enough, else in new memory. */
 function pack(json: object, arrays: readonly WireArray[], into: Uint8Array | undefined): Uint8Array {
   const head = asciiJson(json);
-  let at = Math.ceil(head.length / 8) * 8;
+  let at = head.length;
   const length = arrays.reduce((sum, { byteLength }) => sum + byteLength, at);
   const isRoom = into && into.length >= length && into.byteOffset % 8 === 0;
   const bytes = isRoom ? into.subarray(0, length) : new Uint8Array(length);
-  for (let i = 0; i < at; i++) bytes[i] = i < head.length ? head.charCodeAt(i) : 32;
+  for (let i = 0; i < at; i++) bytes[i] = head.charCodeAt(i);
   for (const { buffer, byteOffset, byteLength } of arrays) {
     bytes.set(new Uint8Array(buffer, byteOffset, byteLength), at);
     at += byteLength;
@@ -131,7 +131,7 @@ function partOf(name: string, t: TensorInput, place: number, known?: string | nu
   // JSON leaves out what is undefined.
   const parameters = {
     binary_data_size: array.byteLength,
-    ...(scale && !isFloat ? { scale, zero_point: zeroPoint ?? 0 } : {}),
+    ...(!isFloat && scale && { scale, zero_point: zeroPoint ?? 0 }),
     order: order ?? undefined,
     place,
   };

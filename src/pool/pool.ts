@@ -2,12 +2,16 @@
 import { availableParallelism } from "node:os";
 import { type RecordableHistogram, createHistogram } from "node:perf_hooks";
 import { type ResourceLimits, Worker } from "node:worker_threads";
+import { type TaskName, providedReaders } from "../core/tasks.ts";
 import { TensorError, isRefusal, mismatch, refuse } from "../core/errors.ts";
 import { type TensorInput, show } from "../core/tensor.ts";
-import { Detections, setLength } from "../decode/detections.ts";
+import { Detections, type Extras, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { type Outputs, asOutputs } from "../decode/inputs.ts";
+import { ORIENTED_ROWS } from "../oriented/rows.ts";
+import { POSE_ROWS } from "../pose/rows.ts";
 import {
+  type Columns,
   type PoolNetwork,
   type Reply,
   type Request,
@@ -272,7 +276,7 @@ export class DecoderPool {
       const id = this.#nextId++;
       thread.added.set(id, { resolve, reject });
       thread.worker.ref();
-      post(thread, { id, network }, []);
+      post(thread, { id, network, tasks: Object.keys(providedReaders()) as TaskName[] }, []);
     });
   }
 
@@ -308,9 +312,7 @@ export class DecoderPool {
   ): void {
     this.#crashes = 0;
     if (columns.labels !== undefined) thread.labels[index] = columns.labels;
-    const { boxes, scores, classIds, sources } = columns;
-    const detections = new Detections(boxes, scores, classIds, sources, thread.labels[index]);
-    setLength(detections, scores.length);
+    const detections = detectionsFrom(columns, thread.labels[index]);
     this.#decode.record(Math.max(1, Math.round(milliseconds * 1000)));
     const bytes = "bytes" in work ? work.bytes : null;
     const tensors = "tensors" in work ? work.tensors : null;
@@ -365,6 +367,28 @@ export class DecoderPool {
     this.#closed ??= Promise.resolve();
     this.#whenEmpty?.();
   }
+}
+
+/** Detections whose masks stayed in a thread. */
+const WITHOUT_MASKS: Extras = {
+  copy: (_, to) => extend(to, {}, WITHOUT_MASKS),
+  mask: () =>
+    refuse(
+      "mask",
+      "detections of a pool, whose threads keep the prototypes",
+      "those of a decoder in this thread: createDecoder(config).receive(packet), or decode(outputs)",
+      TypeError,
+    ),
+};
+
+/** Makes detections of the columns that a thread sent. */
+function detectionsFrom(columns: Columns, labels: readonly string[] | null): Detections {
+  const { boxes, scores, classIds, sources, task, hasMasks } = columns;
+  const detections = new Detections(boxes, scores, classIds, sources, labels);
+  setLength(detections, scores.length);
+  if (task) extend(detections, task, task.keypoints ? POSE_ROWS : ORIENTED_ROWS);
+  else if (hasMasks) extend(detections, {}, WITHOUT_MASKS);
+  return detections;
 }
 
 /** Takes what waits for the answer of a thread about a network. */
@@ -475,7 +499,8 @@ function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
  * Makes a pool: starts the threads, and a decoder for each network in each of them.
  *
  * A pool pays if receiving frames and decoding them compete for the main thread, or if a decode takes milliseconds. It
- * does not pay for one stream of boxes: docs/pool.md has the figures.
+ * does not pay for one stream of boxes: docs/pool.md has the figures. Threads know the tasks that are imported beside
+ * the pool, such as `boxwright/pose`.
  * @throws ConfigError, TensorError as `createDecoder`; RangeError for a setting that is none
  * @example
  * import { createDecoderSync } from "boxwright";

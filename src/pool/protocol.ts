@@ -1,7 +1,9 @@
 /** Messages between the pool and its threads. */
+import type { TaskName } from "../core/tasks.ts";
 import { ConfigError, type ConfigProblem, type OptionHint, TensorError } from "../core/errors.ts";
 import type { TensorInput } from "../core/tensor.ts";
 import type { DecoderOptions } from "../config/types.ts";
+import type { TaskColumns } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { PacketError, type PacketErrorKind } from "../packet/error.ts";
 
@@ -16,7 +18,8 @@ export type Work =
   { readonly bytes: Uint8Array } | { readonly tensors: readonly TensorInput[]; readonly frame?: Frame };
 
 export type Request =
-  | { readonly id: number; readonly network: PoolNetwork }
+  /** `tasks`: those that are imported beside the pool. */
+  | { readonly id: number; readonly network: PoolNetwork; readonly tasks: readonly TaskName[] }
   /** `index`: the network of frames that name none. */
   | { readonly id: number; readonly work: Work; readonly index: number };
 
@@ -27,6 +30,10 @@ export interface Columns {
   readonly classIds: Int32Array;
   readonly sources: Uint32Array;
   readonly labels?: readonly string[] | null;
+  /** Keypoints, or oriented boxes. */
+  readonly task?: TaskColumns;
+  /** The thread could make masks. What they are made of stays there. */
+  readonly hasMasks?: boolean;
 }
 
 export type Reply =

@@ -1,9 +1,18 @@
 /** A thread of a pool: makes a decoder for each network, decodes frames in the order of their messages. */
 import type { MessagePort } from "node:worker_threads";
 import { type Decoder, createDecoderSync } from "../decode/decoder.ts";
-import type { Detections } from "../decode/detections.ts";
+import { Detections, extrasOf, setLength } from "../decode/detections.ts";
+import { type TaskReader, provideTask } from "../decode/tasks.ts";
 import { fromPacket } from "../packet/read.ts";
-import { type Reply, type Request, type Work, arraysOf, faultOf, transferable } from "./protocol.ts";
+import {
+  type Columns,
+  type Reply,
+  type Request,
+  type Work,
+  arraysOf,
+  faultOf,
+  transferable,
+} from "./protocol.ts";
 
 interface Network {
   readonly decoder: Decoder;
@@ -11,13 +20,16 @@ interface Network {
   labels?: readonly string[] | null;
 }
 
-/** Answers the requests of a pool. */
-export function serve(port: MessagePort): void {
+/**
+ * Answers the requests of a pool.
+ * @param readers of all tasks. A thread provides those that are imported beside the pool: it reads configs alike
+ */
+export function serve(port: MessagePort, readers: readonly TaskReader[] = []): void {
   const networks: Network[] = [];
   port.on("message", (request: Request) => {
     let answer: Answer;
     try {
-      answer = "network" in request ? add(networks, request) : decode(networks, request);
+      answer = "network" in request ? add(networks, request, readers) : decode(networks, request);
     } catch (error) {
       answer = { reply: { id: request.id, fault: faultOf(error) }, arrays: [] };
     }
@@ -35,7 +47,12 @@ interface Answer {
   readonly arrays: readonly { readonly buffer: ArrayBufferLike }[];
 }
 
-function add(networks: Network[], { id, network }: Extract<Request, { network: unknown }>): Answer {
+function add(
+  networks: Network[],
+  { id, network, tasks }: Extract<Request, { network: unknown }>,
+  readers: readonly TaskReader[],
+): Answer {
+  for (const reader of readers) if (tasks.includes(reader.task)) provideTask(reader);
   const decoder = createDecoderSync(network.config as object, network.options);
   networks.push({ decoder });
   return { reply: { id, hash: decoder.configHash }, arrays: [] };
@@ -47,15 +64,42 @@ function decode(
 ): Answer {
   const start = performance.now();
   const [network, found] = run(networks, work, index);
-  const { boxes, scores, classIds, sources, labels } = found.copy();
+  const { columns, arrays } = columnsOf(found);
+  const { labels } = found;
   const milliseconds = performance.now() - start;
   const isKnown = network.labels === labels;
   network.labels = labels;
-  const columns = { boxes, scores, classIds, sources, ...(isKnown ? {} : { labels }) };
   return {
-    reply: { id, columns, index: networks.indexOf(network), milliseconds, work },
-    arrays: [boxes, scores, classIds, sources, ...arraysOf(work)],
+    reply: {
+      id,
+      columns: isKnown ? columns : { ...columns, labels },
+      index: networks.indexOf(network),
+      milliseconds,
+      work,
+    },
+    arrays: [...arrays, ...arraysOf(work)],
   };
+}
+
+/** Returns the columns of the rows that count in memory of their own, and those of them that are arrays. */
+function columnsOf(found: Detections): { readonly columns: Columns; readonly arrays: Answer["arrays"] } {
+  const hasMasks = extrasOf(found)?.mask !== undefined;
+  const { boxes, scores, classIds, sources, ...more } = (hasMasks ? boxesOf(found) : found).copy();
+  const { keypoints, keypointNames, edges, angles, corners } = more;
+  const task = keypoints
+    ? { keypoints, ...(keypointNames && { keypointNames }), ...(edges && { edges }) }
+    : angles && { angles, corners };
+  return {
+    columns: { boxes, scores, classIds, sources, ...(task && { task }), ...(hasMasks && { hasMasks }) },
+    arrays: [boxes, scores, classIds, sources, keypoints, angles, corners].filter((c) => c !== undefined),
+  };
+}
+
+/** Returns detections without masks. A copy with them has all prototypes, some megabytes. */
+function boxesOf({ boxes, scores, classIds, sources, labels, length }: Detections): Detections {
+  const plain = new Detections(boxes, scores, classIds, sources, labels);
+  setLength(plain, length);
+  return plain;
 }
 
 /** Decodes a frame by the network whose config its packet names, or else by that of `index`. */

@@ -1,49 +1,16 @@
 /** Computes the keypoints of the detections that suppression has left. All engines share this code. */
 import * as A from "../core/abi.ts";
 import { expInPlace } from "../core/number.ts";
-import type { Detection, Detections, Extras, Keypoint } from "../decode/detections.ts";
-import { extend, setLength } from "../decode/detections.ts";
+import { type Detections, extend, setLength } from "../decode/detections.ts";
 import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
 import { firstSource, headOf, numbersAt } from "../memory/extra.ts";
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
 import type { PosePlan } from "./plan.ts";
+import { KEYPOINT_WIDTH as WIDTH, POSE_ROWS as ROWS, countOf } from "./rows.ts";
 
-/** Values of a keypoint in the column: x, y, confidence. */
-const WIDTH = 3;
 /** Confidences may lie outside 0..1 by a step of a quantised tensor. */
 const SLACK = 0.02;
-
-/** Gives the objects of rows their keypoints. */
-const ROWS: Extras = {
-  row(found, row, d: { -readonly [K in keyof Detection]: Detection[K] }) {
-    const { keypoints, keypointNames: names } = found as Required<Detections>;
-    const count = countOf(found);
-    const points: Keypoint[] = [];
-    for (let k = 0, at = row * count * WIDTH; k < count; k++, at += WIDTH) {
-      const point = { x: keypoints[at], y: keypoints[at + 1], confidence: keypoints[at + 2] };
-      points.push(names ? { ...point, name: names[k] } : point);
-    }
-    d.keypoints = points;
-  },
-  copy(found, copy) {
-    const { keypoints, keypointNames, edges } = found;
-    const length = copy.length * countOf(found) * WIDTH;
-    extend(
-      copy,
-      {
-        keypoints: keypoints?.slice(0, length),
-        ...(keypointNames && { keypointNames }),
-        ...(edges && { edges }),
-      },
-      ROWS,
-    );
-  },
-};
-
-/** Returns the number of keypoints of a row. The column has as many rows as that of the scores. */
-const countOf = ({ keypoints, scores }: Detections): number =>
-  scores.length === 0 ? 0 : (keypoints as Float32Array).length / scores.length / WIDTH;
 
 /** Adds the column of keypoints to the detections of a plan. Returns what fills it after each image. */
 export function attachPose(work: TaskWork): AfterImageOfTask {

@@ -4,6 +4,7 @@ import type { TaskReader } from "../decode/tasks.ts";
 import { OPTIONS, readArchive, readOptions } from "./options.ts";
 import { attachPose } from "./points.ts";
 import { readPose } from "./read.ts";
+import { readPoseRows } from "./rows.ts";
 
 export const poseReader: TaskReader = {
   task: "pose",
@@ -13,4 +14,5 @@ export const poseReader: TaskReader = {
   readArchive,
   read: readPose,
   attach: attachPose,
+  readRows: readPoseRows,
 };

@@ -52,3 +52,64 @@ export function smallNetwork(): { config: object; outputs: Record<string, Tensor
     outputs: { output0: { data, dims: [1, 5, 84] } },
   };
 }
+
+/** Puts the rows of a YOLOv8 output, one a cell, into its channels. The other cells are 0. */
+function channelsOf(rows: readonly (readonly number[])[], cells: number): Float32Array<ArrayBuffer> {
+  const data = new Float32Array(rows[0].length * cells);
+  rows.forEach((row, cell) => row.forEach((value, channel) => (data[channel * cells + cell] = value)));
+  return data;
+}
+
+/** Networks with more than boxes, in pixels of a 64 x 64 input. Import the entries of their tasks beside. */
+export const tasks = {
+  pose: {
+    cells: 84,
+    config: {
+      family: "yolov8",
+      task: "pose",
+      classes: 1,
+      inputSize: [64, 64],
+      keypoints: [2, 3],
+      keypointNames: ["nose", "tail"],
+      edges: [[0, 1]],
+    },
+    outputs: {
+      output0: {
+        data: channelsOf(
+          [
+            [32, 20, 10, 8, 0.9, 16, 32, 0.75, 48, 16, 0.5],
+            [10, 50, 10, 8, 0.8, 8, 48, 1, 12, 52, 0.25],
+          ],
+          84,
+        ),
+        dims: [1, 11, 84],
+      },
+    },
+  },
+  oriented: {
+    config: { family: "yolov8", task: "oriented", classes: 2, inputSize: [64, 64], reading: "class-rows" },
+    outputs: {
+      output0: {
+        data: channelsOf(
+          [
+            [32, 20, 20, 8, 0, 0.9, 0.5],
+            [20, 50, 10, 8, 0.8, 0, 0.25],
+          ],
+          84,
+        ),
+        dims: [1, 7, 84],
+      },
+    },
+  },
+  segment: {
+    // Rows: x1 y1 x2 y2 score class, and one coefficient. The prototype has 4 x 4 pixels.
+    config: { family: "yolo26", task: "segment", inputSize: [64, 64], coordinates: "pixels" },
+    outputs: {
+      output0: { data: Float32Array.of(0, 0, 48, 32, 0.9, 0, 1, 16, 0, 64, 64, 0.8, 0, 1), dims: [1, 2, 7] },
+      output1: {
+        data: Float32Array.of(1, 1, 1, 1, -1, 1, 1, -1, 1, 1, -1, -1, 1, 1, 1, 1),
+        dims: [1, 1, 4, 4],
+      },
+    },
+  },
+} as const satisfies Record<string, { config: object; outputs: object; cells?: number }>;

@@ -1,0 +1,143 @@
+/** Packets of networks that give more than boxes: keypoints, oriented boxes, masks. */
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { type Detections, createDecoderSync } from "../../src/entries/index.ts";
+import { PacketError, fromPacket, toPacket } from "../../src/entries/packet.ts";
+import "../../src/entries/masks.ts";
+import "../../src/entries/oriented.ts";
+import "../../src/entries/pose.ts";
+import { about, frame, tasks, withFormat } from "./support.ts";
+
+const { pose, oriented, segment } = tasks;
+const columns = ({ boxes, keypoints, keypointNames, edges, angles, corners }: Detections): object => ({
+  boxes,
+  keypoints,
+  keypointNames,
+  edges,
+  angles,
+  corners,
+});
+type Json = Record<string, unknown>;
+const jsonOf = (bytes: Uint8Array): { data: { detections: Json[] } } =>
+  JSON.parse(new TextDecoder().decode(bytes)) as { data: { detections: Json[] } };
+const bytesOf = (json: object): Uint8Array => new TextEncoder().encode(JSON.stringify(json));
+
+describe.each([
+  ["keypoints", pose],
+  ["oriented boxes", oriented],
+] as const)("%s", (_, { config, outputs }) => {
+  const decoder = createDecoderSync(config);
+  const expected = decoder.decode(outputs, frame).copy();
+  const packetAs = (kind: "raw" | "detection"): Uint8Array =>
+    toPacket(withFormat(decoder, kind), outputs, frame, about);
+
+  test("a raw and a decoded packet give the columns and objects of the sender", () => {
+    expect(expected.length).toBeGreaterThan(1);
+    for (const kind of ["raw", "detection"] as const) {
+      const found = createDecoderSync(config).receive(fromPacket(packetAs(kind)));
+      const local = columns(expected);
+      expect(columns(found.copy()), kind).toEqual(local);
+      expect(found.toArray()).toEqual(expected.toArray());
+      expect(columns(structuredClone(found.copy()) as Detections)).toEqual(local);
+    }
+  });
+
+  test("the record keeps to the schema", () => {
+    const ajv = new Ajv2020({ strict: false });
+    for (const kind of ["raw", "detection"])
+      ajv.addSchema(
+        JSON.parse(
+          readFileSync(new URL(`../../docs/packet-${kind}.schema.json`, import.meta.url), "utf8"),
+        ) as object,
+      );
+    const validate = ajv.getSchema("packet-detection.schema.json");
+    const event = jsonOf(packetAs("detection"));
+    expect(validate?.(event), JSON.stringify(validate?.errors)).toBe(true);
+    const key = "keypoints" in event.data.detections[0] ? "keypoints" : "corners";
+    event.data.detections[0][key] = [{ x: "left", y: 0 }];
+    expect(validate?.(event)).toBe(false);
+  });
+
+  test.each([
+    [{ keypoints: 5 }],
+    [{ keypoints: [null] }],
+    [{ keypoints: [{ x: 1, y: "1", confidence: 1 }] }],
+    [{ keypoints: [{ y: 1, confidence: 1 }] }],
+    [{ corners: {} }],
+    [{ corners: [[0, 0]] }],
+    [{ angle: "0" }],
+    [{ angle: null }],
+  ])("%j is refused", (change) => {
+    const event = jsonOf(packetAs("detection"));
+    Object.assign(event.data.detections[1], change);
+    expect(() => fromPacket(bytesOf(event))).toThrow(
+      /^packet is foreign: data.detections\[1\]: got .*, expected a detection/,
+    );
+  });
+
+  test("records that differ in what they have are refused", () => {
+    const event = jsonOf(packetAs("detection"));
+    const [, second] = event.data.detections;
+    delete second.keypoints;
+    delete second.corners;
+    const packet = fromPacket(bytesOf(event));
+    expect(() => decoder.receive(packet)).toThrow(PacketError);
+    expect(() => decoder.receive(packet)).toThrow(/foreign: (keypoints|corners): got .*, expected /);
+  });
+
+  test("a frame without detections has the columns too", () => {
+    const strict = createDecoderSync({ ...config, confidenceThreshold: 0.99 });
+    const found = strict.receive(fromPacket(toPacket(strict, strict.decode(outputs), null, about)));
+    expect(found.length).toBe(0);
+    // Names travel with the points.
+    const local = { ...strict.decode(outputs).copy(), keypointNames: undefined };
+    expect(columns(found)).toEqual(columns(local as unknown as Detections));
+  });
+});
+
+test("the record of a keypoint and of a corner has these fields, in this order", () => {
+  const record = (network: typeof pose | typeof oriented): Json => {
+    const decoder = createDecoderSync(network.config);
+    return jsonOf(toPacket(decoder, decoder.decode(network.outputs), null, about)).data.detections[0];
+  };
+  const plain = ["class_id", "label", "confidence", "x_min", "y_min", "x_max", "y_max"];
+  const posed = record(pose);
+  expect(Object.keys(posed)).toEqual([...plain, "keypoints"]);
+  expect(posed.keypoints).toEqual([
+    { x: 0.25, y: 0.5, confidence: 0.75, name: "nose" },
+    { x: 0.75, y: 0.25, confidence: 0.5, name: "tail" },
+  ]);
+  const turned = record(oriented);
+  expect(Object.keys(turned)).toEqual([...plain, "angle", "corners"]);
+  expect((turned.corners as object[]).length).toBe(4);
+});
+
+test("a keypoint that is NaN stays NaN", () => {
+  const data = pose.outputs.output0.data.slice();
+  data[5 * pose.cells] = NaN;
+  const decoder = createDecoderSync(pose.config);
+  const found = decoder.decode({ output0: { ...pose.outputs.output0, data } }).copy();
+  expect(found.keypoints?.[0]).toBeNaN();
+  const back = decoder.receive(fromPacket(toPacket(decoder, found, null, about)));
+  expect(back.keypoints).toEqual(found.keypoints);
+});
+
+test("a raw packet of a segmentation network keeps its masks, a decoded one has boxes", () => {
+  const { config, outputs } = segment;
+  const decoder = createDecoderSync(config);
+  const raw = fromPacket(toPacket(withFormat(decoder, "raw"), outputs, frame, about));
+  const host = createDecoderSync(config);
+  const found = host.receive(raw);
+  const local = decoder.decode(outputs, frame);
+  expect(found.length).toBe(2);
+  for (let i = 0; i < 2; i++)
+    for (const size of ["prototype", "network", "frame"] as const) {
+      const mask = found.mask(i, { size });
+      expect(mask.area).toBeGreaterThan(0);
+      expect(mask.toRle()).toEqual(local.mask(i, { size }).toRle());
+    }
+  const decoded = host.receive(fromPacket(toPacket(decoder, local, frame, about)));
+  expect(decoded.toArray()).toEqual(local.toArray());
+  expect(() => decoded.mask(0)).toThrow(TypeError);
+});
