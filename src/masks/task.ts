@@ -9,7 +9,7 @@ import type { Frame } from "../decode/frame.ts";
 import type { AfterImageOfTask, TaskReader, TaskWork } from "../decode/tasks.ts";
 import { masksEngineIn } from "../engine/choose-masks.ts";
 import type { Head } from "../heads/head.ts";
-import { firstSource, headOf, numbersAt } from "../memory/extra.ts";
+import { firstSource, headIndexOf, readChannels } from "../memory/extra.ts";
 import type { Placement } from "./axis.ts";
 import { type LabelMap, type LabelMapOptions, paintLabels } from "./labels.ts";
 import { type Scene, maskIn } from "./scene.ts";
@@ -140,9 +140,9 @@ class Image implements Scene {
     const { heads } = this.#work.plan;
     const { count } = this.#task.prototypes;
     const values = new Float32Array(count);
-    const k = headOf(heads, sources[row]);
+    const k = headIndexOf(heads, sources[row]);
     const column = heads[k].extra as NonNullable<Head["extra"]>;
-    numbersAt(this.#work, column, this.#index, sources[row] - firstSource(heads, k), count, values);
+    readChannels(this.#work, column, this.#index, sources[row] - firstSource(heads, k), count, values);
     return values;
   }
 }

@@ -5,7 +5,7 @@ import type { Frame } from "../decode/frame.ts";
 import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
 import type { Column } from "../heads/channels.ts";
 import { imageStart } from "../memory/write.ts";
-import { firstSource, headOf, numbersAt } from "../memory/extra.ts";
+import { firstSource, headIndexOf, readChannels } from "../memory/extra.ts";
 import { OrientedKeeper } from "../suppress/oriented-keep.ts";
 import { ORIENTED_WIDTH as WIDTH } from "../suppress/oriented-overlap.ts";
 import { cornersInto, fitInto, regulariseInto, turnInto } from "./geometry.ts";
@@ -152,7 +152,7 @@ class OrientedMaker {
     for (let i = 0; i < ordered; i++) {
       const candidate = order[i];
       const source = i32[sources + candidate];
-      const head = this.#heads[heads.length === 1 ? 0 : headOf(heads, source)];
+      const head = this.#heads[heads.length === 1 ? 0 : headIndexOf(heads, source)];
       const cell = source - head.first;
       const angle = this.#angleOf(head, image, cell);
       if (angle !== angle) continue;
@@ -188,7 +188,7 @@ class OrientedMaker {
   /** Returns the angle of a cell, NaN if it is not finite. */
   #angleOf({ extra, step, start }: HeadCells, image: number, cell: number): number {
     const { angle: activation } = this.#plan;
-    if (step === 0) numbersAt(this.#work, extra, image, cell, 1, this.#angle);
+    if (step === 0) readChannels(this.#work, extra, image, cell, 1, this.#angle);
     const raw = step === 0 ? this.#angle[0] : this.#work.memory.f32[start + cell * step];
     if (!Number.isFinite(raw)) return NaN;
     if (activation === "radians") {
