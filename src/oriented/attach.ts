@@ -1,4 +1,4 @@
-/** Makes oriented boxes of a frame's candidates: turns, suppresses and writes them. */
+/** Makes oriented boxes from the candidates of a frame: reads angles, suppresses, and writes boxes and corners. */
 import * as A from "../core/abi.ts";
 import { type Detections, type Extras, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
@@ -11,9 +11,9 @@ import { ORIENTED_WIDTH as WIDTH } from "../suppress/oriented-overlap.ts";
 import { cornersInto, fitInto, regulariseInto, turnInto } from "./geometry.ts";
 import { ORIENTED_NMS, type OrientedPlan } from "./plan.ts";
 
-/** Values of the corners of a row. */
+/** Values in the corner column for each row: x and y of four corners. */
 const CORNERS = 8;
-/** A rounded angle may lie this far outside its range. */
+/** Radians that an angle may lie outside its range without a note: f16 and quantised angles are rounded. */
 const SLACK = 1e-3;
 
 const EXTRAS: Extras = {
@@ -29,7 +29,7 @@ const EXTRAS: Extras = {
     extend(copy, { angles: angles?.slice(0, length), corners: corners?.slice(0, length * CORNERS) }, EXTRAS),
 };
 
-/** Gives the detections of a plan their angles and corners. Returns what makes them, after each image. */
+/** Adds the columns of angles and corners to the detections of a plan. Returns the function that fills all columns. */
 export function attachOriented(work: TaskWork): AfterImageOfTask {
   const { plan, detections } = work;
   for (const found of detections)
@@ -45,15 +45,16 @@ export function attachOriented(work: TaskWork): AfterImageOfTask {
   return (image, block, frame) => maker.make(image, block >> 2, frame);
 }
 
-/** A head as the loop over candidates reads it. */
+/** The constants of a head that the loop over candidates needs. */
 interface HeadCells {
+  /** Source of the head's first cell. */
   readonly first: number;
   readonly extra: Column;
-  /** Words from angle to angle if they are f32; else 0. */
+  /** Words from an angle to the next if angles are f32. 0 for other types, which go through `readChannels`. */
   readonly step: number;
-  /** Word address of the first angle of the image that is read. */
+  /** Word address of the first angle of the current image. */
   start: number;
-  /** Raw distances: the angle turns the way from the cell to the centre. */
+  /** True for heads with distances: the angle also rotates the vector from the cell to the centre of the box. */
   readonly turns: boolean;
   readonly gridWidth: number;
   readonly bias: number;
@@ -61,6 +62,7 @@ interface HeadCells {
   readonly cell: readonly [number, number];
 }
 
+/** Makes the oriented boxes of one plan. Its memory grows with the longest list of candidates and is used again. */
 class OrientedMaker {
   readonly #work: TaskWork;
   readonly #plan: OrientedPlan;
@@ -73,7 +75,7 @@ class OrientedMaker {
   #boxes = new Float64Array(0);
   #classIds = new Int32Array(0);
   readonly #angle = new Float64Array(1);
-  /** Angles in radians outside of these get a note. */
+  /** Angles in radians below this or above `#most` get a note. */
   readonly #least: number;
   readonly #most: number;
   readonly #box = new Float64Array(WIDTH);
@@ -102,7 +104,10 @@ class OrientedMaker {
     }));
   }
 
-  /** Makes the detections of an image. `plan`: word address of its plan block. */
+  /**
+   * Makes the detections of an image.
+   * @param plan word address of the image's plan block
+   */
   make(image: number, plan: number, frame: Frame | undefined): void {
     const { i32, f32 } = this.#work.memory;
     const count = this.#read(image, plan);
@@ -116,7 +121,7 @@ class OrientedMaker {
             count,
             rules?.nms === "class" ? this.#classIds : null,
             most,
-            // The threshold is written in decimals, and stands as f32 in memory.
+            // Restore the config's decimals from the f32: overlaps are doubles, and 0.7 in f32 is below 0.7.
             Number(f32[plan + A.P_IOU].toPrecision(7)),
           );
     const found = this.#work.detections[image];
@@ -125,7 +130,7 @@ class OrientedMaker {
     setLength(found, kept);
   }
 
-  /** Reads the candidates, best first. Returns how many have finite boxes and angles. */
+  /** Reads the candidates into `#boxes`, best first. Returns the count of those with a finite angle. */
   #read(image: number, plan: number): number {
     const { i32, f32 } = this.#work.memory;
     const ordered = this.#sort(plan);
@@ -208,7 +213,7 @@ class OrientedMaker {
   #noteRange(angle: number): void {
     const { range } = this.#plan;
     const told = "an angle in radians lies outside";
-    // One angle is enough: each further one would be a note of its own.
+    // Note one angle only: the text holds its value, so that each further angle would be a note of its own.
     if (this.#hasToldRange) return;
     this.#hasToldRange = true;
     this.#work.note(
@@ -218,14 +223,14 @@ class OrientedMaker {
   }
   #hasToldRange = false;
 
-  /** Puts the rows of the candidates into `#order`, best first. Returns how many there are, within the cap. */
+  /** Writes the rows of the candidates to `#order`, best first. Returns their count, at most P_ORDERED. */
   #sort(plan: number): number {
     const { i32, f32 } = this.#work.memory;
     const all = i32[plan + A.P_CANDIDATES];
     const ordered = Math.min(all, i32[plan + A.P_ORDERED]);
     if (this.#order.length < all) this.#order = new Int32Array(all);
     const order = i32[plan + A.P_ORDER] >> 2;
-    // The kernel sorts as far as it has to look. Few candidates are all in order.
+    // Use the kernel's order if it reaches far enough. With many candidates the kernel sorts only the first ones.
     if (i32[plan + A.P_SORTED] >= ordered) {
       for (let i = 0; i < ordered; i++) this.#order[i] = i32[order + i];
       return ordered;
@@ -262,7 +267,7 @@ class OrientedMaker {
     found.sources[row] = i32[(i32[plan + A.P_SOURCES] >> 2) + candidate];
   }
 
-  /** Turns the corners in the input into those in the frame, 0..1. */
+  /** Maps the corners from the network's input to the frame, 0..1. */
   #toFrame(plan: number): void {
     const { f32 } = this.#work.memory;
     const at = this.#corners;
@@ -276,7 +281,10 @@ class OrientedMaker {
     }
   }
 
-  /** Turns the corners in the input into those of the rectangle around them in the frame, 0..1, and its angle. */
+  /**
+   * Maps the corners from the network's input to a stretched frame, 0..1. Stretching makes a parallelogram of a
+   * rectangle, so this fits the smallest rectangle around it and takes its angle.
+   */
   #unstretch({ width, height }: Frame): void {
     const at = this.#corners;
     const box = this.#box;
