@@ -34,7 +34,7 @@ function isAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** Returns the token, which may stand in a file of its own, so that the settings can be shown around. */
+/** Returns the token. It may stand in a file of its own, so that the settings file holds no secret. */
 function readToken(fields: Fields): string | null {
   const token = fields.optionalText("token");
   const path = fields.optionalPath("tokenFile");
