@@ -1,4 +1,4 @@
-/** The agent: opens the parts that the settings name, and ends them in order. */
+/** Opens the parts that the settings name (sources, network, spool, sinks), and closes them in order. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -20,12 +20,12 @@ import { type OpenSource, openSource } from "./sources/open.ts";
 import { lockFolder } from "./spool/lock.ts";
 import { Spool } from "./spool/spool.ts";
 
-/** What a run over recorded sources did. */
+/** Counts of a run over recorded sources. */
 export interface RunResult {
   readonly spooled: number;
-  /** Frames that failed, and photos that cannot be read. */
+  /** Count of frames that failed and photos that cannot be read. */
   readonly failed: number;
-  /** Packets that a receiver refused for good, and frames that the spool dropped. */
+  /** Count of packets that a receiver refused permanently and frames that the spool dropped. */
   readonly lost: number;
 }
 
@@ -39,7 +39,7 @@ export class Agent {
   readonly #network: Network;
   readonly #log: Logger;
   readonly #unlock: () => void;
-  /** Ends sources and cameras, then deliveries. */
+  /** Aborts sources and cameras. `#endDelivery` aborts deliveries, later: packets under way may still arrive. */
   readonly #end = new AbortController();
   readonly #endDelivery = new AbortController();
   #tasks: Promise<unknown> = Promise.resolve();
@@ -71,7 +71,7 @@ export class Agent {
 
   /**
    * Starts an agent.
-   * @throws what is wrong with model or config, LockError if another agent has the folder of state
+   * @throws the error of an invalid model or config; LockError if another agent uses the state folder
    */
   static async start(settings: Settings, log: Logger): Promise<Agent> {
     mkdirSync(settings.state, { recursive: true, mode: 0o700 });
@@ -91,8 +91,8 @@ export class Agent {
   }
 
   /**
-   * Runs until `close`, or until recorded sources have ended and each packet is acknowledged. Rejects if a part fails
-   * in a way that nobody planned for.
+   * Runs until `close`, or until recorded sources have ended and each packet is acknowledged. Rejects only on an
+   * unexpected error of a part: failures of frames, receivers and disks are counted and retried instead.
    */
   async run(): Promise<RunResult> {
     const { cameras, deliveries, spool } = this.#parts;
@@ -126,7 +126,7 @@ export class Agent {
     const { camera: name } = camera.source;
     try {
       await camera.run(this.#end.signal);
-      // A video may end before its end.
+      // A video may stop early with a problem, for example if ffmpeg cannot read the rest of the file.
       if (camera.source.problem !== null && !this.#end.signal.aborted) camera.stats.failed++;
       this.#log.info({ camera: name, ...camera.stats }, "source ended");
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Takes the frames of one source through the network into the spool. */
+/** Runs the frames of one source through the network and writes their packets to the spool. */
 import type { Logger } from "pino";
 import { messageOf } from "./core/errors.ts";
 import { RareLog } from "./core/log.ts";
@@ -9,7 +9,7 @@ import type { ConfigStore } from "./sinks/configs.ts";
 import type { Source, SourceFrame } from "./sources/source.ts";
 import type { Spool } from "./spool/spool.ts";
 
-/** Counts of a camera, kept up to date in place. */
+/** Counts of a camera. The camera updates the object in place. */
 export interface CameraStats {
   /** Frames that came from the source. */
   frames: number;
@@ -21,7 +21,7 @@ export interface CameraStats {
   lost: number;
 }
 
-/** What all cameras of a device share. */
+/** The parts that all cameras of a device share. */
 export interface Device {
   readonly name: string;
   readonly network: Network;
@@ -30,16 +30,16 @@ export interface Device {
   readonly spool: Spool;
   readonly previews: Previews | null;
   readonly log: Logger;
-  /** First sequence of this start. */
+  /** Sequence of the first frame of this start (core/boots.ts). */
   readonly firstSequence: number;
-  /** Is told of each frame that went through the network. */
+  /** Called with each frame that went through the network. */
   readonly onProcessed: (camera: string, processed: Processed) => void;
 }
 
 export class Camera {
   readonly source: Source;
   readonly stats: CameraStats = { frames: 0, spooled: 0, failed: 0, lost: 0 };
-  /** Why the last frame failed. Null: it did not. */
+  /** Error message of the last frame; null if it succeeded. */
   problem: string | null = null;
   readonly #device: Device;
   readonly #rare: RareLog;
@@ -75,7 +75,7 @@ export class Camera {
       return;
     }
     this.stats.spooled++;
-    // A frame that cannot be noted as done is read again after a restart, under the same id.
+    // Continue if `done` fails, for example on a full disk: a restart then reads the frame again, under the same id.
     this.#try(() => frame.done());
     this.#try(() => config.prove());
     previews?.offer(this.source.camera, frame);
@@ -97,7 +97,7 @@ export class Camera {
     }
   }
 
-  /** Runs what a full disk may stop and a frame does not depend on. */
+  /** Runs a step that the frame does not depend on. Logs an error, such as a full disk, instead of throwing. */
   #try(step: () => void): void {
     try {
       step();

@@ -1,4 +1,4 @@
-/** Now and then a picture of each camera, for a live page. Pictures are not spooled: the next one is better. */
+/** Sends preview pictures of each camera for a live page. They are not spooled: a newer picture replaces a lost one. */
 import type { Logger } from "pino";
 import { messageOf } from "./core/errors.ts";
 import { wait } from "./core/wait.ts";
@@ -11,7 +11,7 @@ import type { SourceFrame } from "./sources/source.ts";
 const LAST_WAIT = 500;
 
 export class Previews {
-  /** Pictures sent, and pictures that no receiver took. */
+  /** Counts of pictures that a receiver took, and of pictures that none took. */
   readonly stats = { sent: 0, failed: 0 };
   readonly #settings: PreviewSettings;
   readonly #device: string;
@@ -31,7 +31,7 @@ export class Previews {
     this.#log = log;
   }
 
-  /** Sends the picture of a frame, if it is time for one. Does not wait for the receiver. */
+  /** Sends the picture of a frame if the camera's last one is old enough. Does not wait for the receiver. */
   offer(camera: string, frame: SourceFrame): void {
     const last = this.#last.get(camera) ?? -Infinity;
     const isTooSoon = performance.now() - last < this.#settings.every * 1000;

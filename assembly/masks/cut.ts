@@ -1,9 +1,9 @@
-/** Masks at the size of the prototypes. */
+/** The verb `cut`: makes a mask at the size of the prototypes. */
 import { M_HEIGHT, M_LOGITS, M_LOGITS_ROW, M_OUT, M_THRESHOLD, M_WIDTH } from "../../src/core/masks-abi";
 import { flt, int, ptr } from "../word";
 import { greater4 } from "./resize4";
 
-/** Compares the logits of the window with the threshold. */
+/** Writes a byte for each value of the window: 1 if the value is above the threshold, else 0. */
 export function cut(job: usize): void {
   const width = int(job, M_WIDTH);
   const height = int(job, M_HEIGHT);

@@ -1,4 +1,4 @@
-/** Label maps: one label a pixel for a whole picture. */
+/** The verb `paint`: writes one mask into a label map, an i16 for each pixel of a picture. */
 import {
   M_FIRST,
   M_FREE,
@@ -12,7 +12,7 @@ import {
 import { int, ptr } from "../word";
 import { paint4 } from "./paint4";
 
-/** Writes the label of a detection where its mask is set: everywhere, or where no other label stands yet. */
+/** Writes a label where the mask is set. If M_FREE is 1, only where the map holds no label yet (-1). */
 export function paint(job: usize): void {
   const width = int(job, M_OUT_WIDTH);
   const label = int(job, M_LABEL);

@@ -1,6 +1,6 @@
-/** Label maps with vectors. */
+/** `paint` with vector instructions. */
 
-/** Writes labels, eight pixels at a time. Returns how many it looked at. */
+/** Writes the labels of a row, eight pixels at a time. Returns the count of pixels done; the caller does the rest. */
 export function paint4(from: usize, label: i32, isFree: bool, to: usize, width: i32): i32 {
   const labels = i16x8.splat(<i16>label);
   const none = i16x8.splat(-1);

@@ -1,7 +1,7 @@
 /**
- * Coefficients times prototypes. Four sums, one for each remainder of the channel by four, are added at the end: four
- * lanes can hold them where the channels of a pixel stand together, and four chains of additions run side by side
- * where they do not. The order decides the bits, so all engines keep it.
+ * The verb `product`: coefficients times prototypes. A logit is the total of four sums, one for each remainder of the
+ * channel by four. If the channels of a pixel are neighbours, the sums are the four lanes of a vector. If not, they are
+ * four independent chains of additions. The order of additions decides the last bit, so all engines keep it.
  *
  * Only here: element, windowOf. Generics over element types; the TypeScript engine has a table of functions.
  */
@@ -26,7 +26,7 @@ import { f16, halfToFloat, size } from "../value";
 import { flt, int, ptr } from "../word";
 import { planes4, pixels4, sigmoids4 } from "./product4";
 
-/** Writes the logits of the window. */
+/** Writes the logits of the window, or its probabilities if M_SIGMOID is 1. */
 export function product(job: usize): void {
   const type = int(job, M_TYPE);
   if (type == TYPE_F32) windowOf<f32>(job);
@@ -87,7 +87,7 @@ function dot<T>(from: usize, plane: usize, coefficients: usize, count: i32, zero
   return s0 + s1 + (s2 + s3);
 }
 
-/** Returns the prototype at `at`. Its scale stands in the coefficients. */
+/** Returns the element at `at` less the zero point. The coefficients are already multiplied by the scale. */
 // @ts-ignore: decorator
 @inline
 function element<T>(at: usize, zero: f32): f32 {

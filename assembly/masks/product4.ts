@@ -1,10 +1,10 @@
-/** Coefficients times prototypes with vectors: the sums of `dot` in product.ts, in its order. */
+/** `product` with vector instructions: the sums of `dot` in product.ts, in the same order of additions. */
 import { TYPE_F16 } from "../../src/core/abi";
 import { value4 } from "../box4";
 import { sigmoid4 } from "../exp4";
 import { size } from "../value";
 
-/** Returns four elements that stand side by side. */
+/** Returns four neighbouring elements as f32, less the zero point. */
 // @ts-ignore: decorator
 @inline
 function elements4<T>(at: usize, zero: v128): v128 {
@@ -29,7 +29,7 @@ function add4<T>(sum: v128, by: v128, at: usize, zero: v128): v128 {
   return f32x4.add(sum, f32x4.mul(by, elements4<T>(at, zero)));
 }
 
-/** Writes a row of at least four logits of prototypes whose pixels stand side by side. */
+/** Writes a row of at least four logits of planar prototypes (NCHW): the pixels of a prototype are neighbours. */
 export function planes4<T>(
   from: usize,
   plane: usize,
@@ -51,8 +51,9 @@ export function planes4<T>(
 }
 
 /**
- * Writes sixteen logits, a line of the cache of every plane. Two of the four sums at a time: all of them would need
- * more registers than there are, and planes are often a multiple of 4 kB apart, so that a line does not stay.
+ * Writes sixteen logits: for f32, one cache line of every plane. Computes two of the four sums at a time: all four need
+ * 16 registers, all that x64 has, and the operands need some too. Reads a line whole before the next plane: planes are
+ * often a multiple of 4 kB apart, fall into the same cache set and evict each other.
  */
 // @ts-ignore: decorator
 @inline
@@ -133,8 +134,8 @@ function four<T>(from: usize, plane: usize, coefficients: usize, count: i32, zer
 }
 
 /**
- * Writes a row of at least four logits of prototypes whose channels stand side by side, a multiple of four of them. The
- * lanes of a vector are the four sums of one pixel.
+ * Writes a row of at least four logits of prototypes whose channels are neighbours (NHWC). Their count is a multiple of
+ * four. The lanes of a vector are the four sums of one pixel.
  */
 export function pixels4<T>(
   from: usize,
@@ -164,14 +165,14 @@ export function pixels4<T>(
   }
 }
 
-/** Returns the sums of neighbouring lanes: two of `a`, then two of `b`. */
+/** Returns four sums of neighbouring lanes: a0 + a1, a2 + a3, b0 + b1, b2 + b3. */
 // @ts-ignore: decorator
 @inline
 function pairs(a: v128, b: v128): v128 {
   return f32x4.add(v128.shuffle<u32>(a, b, 0, 2, 4, 6), v128.shuffle<u32>(a, b, 1, 3, 5, 7));
 }
 
-/** Replaces logits of a row by probabilities, four at a time. Returns how many it replaced. */
+/** Replaces logits of a row by probabilities, four at a time. Returns the count done; the caller does the rest. */
 export function sigmoids4(row: usize, width: i32): i32 {
   let x = 0;
   for (; x + 4 <= width; x += 4) v128.store(row + (x << 2), sigmoid4(v128.load(row + (x << 2))));

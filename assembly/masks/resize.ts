@@ -1,6 +1,6 @@
 /**
- * Bilinear resizing of logits. Columns first, once for each row of logits, then rows. The tables of the host say which
- * pixels are mixed; a table whose weights are 1 and 0 takes the nearest pixel.
+ * The verb `resize`: bilinear resizing. Resizes the columns once for each row of logits, then mixes two such rows for
+ * each row of the mask. The host writes the tables (src/masks/axis.ts). Weights of 1 and 0 make it nearest resizing.
  */
 import {
   M_COLUMNS,
@@ -20,7 +20,7 @@ import {
 import { flt, int, ptr } from "../word";
 import { columns4, mixed4 } from "./resize4";
 
-/** Makes rows of a mask. Two rows of scratch hold the last two rows of logits whose columns are resized. */
+/** Writes rows of a mask. Scratch holds the two rows of logits whose columns were resized last. */
 export function resize(job: usize): void {
   const width = int(job, M_OUT_WIDTH);
   const last = int(job, M_LAST);
@@ -33,7 +33,7 @@ export function resize(job: usize): void {
   let to = ptr(job, M_OUT);
   for (let y = int(job, M_FIRST); y < last; y++, to += width) {
     const table = ptr(job, M_ROWS) + ((<usize>y) << 2);
-    // Neighbours have different places in scratch: even rows the first, odd rows the second.
+    // Even rows of logits use the first row of scratch, odd rows the second: two neighbours never evict each other.
     for (let k: usize = 0; k < 2; k++) {
       const row = load<i32>(table + k * side);
       if ((row & 1) == 0 && row != heldEven) columns(job, (heldEven = row), even, width);
@@ -59,7 +59,7 @@ function columns(job: usize, row: i32, to: usize, width: i32): void {
     );
 }
 
-/** Mixes two rows and compares the result with the threshold. */
+/** Writes 1 where the weighted sum of two rows is above the threshold, else 0. */
 function mix(upper: usize, lower: usize, a: f32, b: f32, threshold: f32, to: usize, width: i32): void {
   let x = ASC_FEATURE_SIMD ? mixed4(upper, lower, a, b, threshold, to, width) : 0;
   for (; x < width; x++) {

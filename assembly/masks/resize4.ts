@@ -1,6 +1,6 @@
-/** Resizing with vectors: the steps of resize.ts and cut.ts, so the same bits. */
+/** `resize` and `cut` with vector instructions. The steps are those of resize.ts and cut.ts, so the bits are equal. */
 
-/** Resizes columns of a row, four at a time. Returns how many it made. */
+/** Resizes the columns of a row, four at a time. Returns the count done; the caller does the rest. */
 export function columns4(from: usize, table: usize, size: usize, to: usize, width: i32): i32 {
   let x = 0;
   for (; x + 4 <= width; x += 4) {
@@ -37,7 +37,7 @@ function bytesOf(a: v128, b: v128, c: v128, d: v128): v128 {
   return v128.and(bytes, i8x16.splat(1));
 }
 
-/** Mixes two rows, sixteen pixels at a time. Returns how many it made. */
+/** Mixes two rows, sixteen pixels at a time, then four. Returns the count of pixels done; the caller does the rest. */
 export function mixed4(
   upper: usize,
   lower: usize,
@@ -71,7 +71,7 @@ export function mixed4(
   return x;
 }
 
-/** Compares a row with the threshold. Returns how many pixels it made. */
+/** Compares a row with the threshold. Returns the count of pixels done; the caller does the rest. */
 export function greater4(row: usize, threshold: f32, to: usize, width: i32): i32 {
   const limit = f32x4.splat(threshold);
   let x = 0;

@@ -1,6 +1,6 @@
 /**
- * Tasks: what a network gives besides boxes. Everything that only one task needs is an import of its own, which leaves
- * its reader here. `decode/tasks.ts` says what a reader is and when each of its functions is called.
+ * The registry of tasks. A task reads what a network outputs besides boxes. Its code is an import of its own, which
+ * registers a reader here. `decode/tasks.ts` defines a reader and says when each of its functions is called.
  */
 
 /** What a network was trained for. "detect": boxes alone. */
@@ -15,17 +15,18 @@ export const TASKS: { readonly [T in TaskName]: string } = {
 };
 
 /**
- * Key under which imports leave their readers, by task. Every entry of the package is a bundle of its own, so a
- * variable of this module would not be shared by all of them. The number changes with `TaskReader`.
+ * Global key of the registered readers. A module variable does not suffice: each entry of the package is a bundle of
+ * its own and has its own copy of this module. The number in the key goes up when `TaskReader` changes, so that two
+ * versions of the package do not call each other's readers.
  */
 const KEY = /* @__PURE__ */ Symbol.for("boxwright.tasks.1");
 type Readers = { readonly [T in TaskName]?: unknown };
 const shared = globalThis as { [KEY]?: Readers };
 
-/** Leaves a reader. Only `provideTask` of decode/tasks.ts calls it, which knows the type. */
+/** Registers a reader. Call `provideTask` of decode/tasks.ts instead: that function knows the type of a reader. */
 export function leaveReader(task: TaskName, reader: unknown): void {
   shared[KEY] = { ...shared[KEY], [task]: reader };
 }
 
-/** Returns the readers of the tasks that are imported, by task. Each layer knows the part that it calls. */
+/** Returns the readers of the imported tasks. Untyped here: config, plan and decode each know the part they call. */
 export const providedReaders = (): Readers => shared[KEY] ?? {};

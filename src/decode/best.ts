@@ -1,23 +1,23 @@
-/** The best score of a frame. It is found also where nothing passed the threshold. */
+/** Finds the best score of a frame, even if nothing passed the threshold. */
 import * as A from "../core/abi.ts";
 import type { Memory } from "../core/memory.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Ready } from "./loop.ts";
 
-/** The best score of a frame, and where it came from. */
+/** The best score of a frame, and the cell that has it. */
 export interface Best {
-  /** Above 0, up to 1. It passes the threshold if the frame has candidates. */
+  /** In (0, 1]. Passes the threshold if the frame has candidates. */
   readonly confidence: number;
   readonly class_id: number;
   /** The config's label, or the class id as text if it has none. */
   readonly label: string;
-  /** Index of its cell, as in `Detections.sources`. */
+  /** Index of the cell, as in `Detections.sources`. */
   readonly source: number;
-  /** Index of its image in the batch. */
+  /** Index of the image in the batch. */
   readonly image: number;
 }
 
-/** Returns where the head records of a plan block stand, as indices of their first words. */
+/** Returns the word addresses of the head records of a plan block. */
 export function recordsOf({ i32 }: Memory, block: number): number[] {
   const p = block >> 2;
   const first = i32[p + A.P_HEAD0] >> 2;
@@ -25,22 +25,25 @@ export function recordsOf({ i32 }: Memory, block: number): number[] {
 }
 
 /**
- * Returns the first detection of the frame that was decoded last. A frame without detections is scanned again with a
- * threshold of 0; null if no score is above 0, or if memory does not hold the whole frame.
- * @param isWhole false: the tensors in memory are only the rows that were gathered
+ * Returns the detection with the highest score of the frame that was decoded last. Scans a frame without detections
+ * again with a threshold of 0. Returns null if no score is above 0, or if memory does not hold the whole frame.
+ * @param isWhole false if memory holds only the gathered rows of the tensors
  */
 export function findBest(ready: Ready, isWhole: boolean): Best | null {
-  // Suppression keeps the best candidate, whatever the rules are.
+  // Look only at detections: suppression keeps the best candidate under every rule.
   const lengths = ready.detections.map((d) => d.length);
   const isEmpty = lengths.every((length) => length === 0);
   if (!isEmpty) return bestOf(ready, A.P_DET_SCORES, (image) => lengths[image]);
-  return isWhole ? bestOf(ready, A.P_SCORES, (image) => scanAll(ready.engine, ready.blocks[image])) : null;
+  return isWhole
+    ? bestOf(ready, A.P_SCORES, (image) => rescanAboveZero(ready.engine, ready.blocks[image]))
+    : null;
 }
 
 /**
- * Returns the highest score above 0; the first of equals.
- * @param word of a plan block that holds the address of the scores; those of class ids and sources follow it
- * @param lengthOf returns how many scores an image has, after it has written them
+ * Returns the highest score above 0; of equal scores the first.
+ * @param word index of the word in a plan block that holds the address of the scores. The next two words hold the
+ * addresses of the class ids and the sources.
+ * @param lengthOf returns the count of an image's scores. May scan first, so call it before the scores are read.
  */
 function bestOf(
   { engine, blocks, detections }: Ready,
@@ -63,47 +66,47 @@ function bestOf(
 }
 
 /**
- * Scans an image again for every score above 0, and returns how many there are. The kernel computes the scores, so they
- * agree for every kind of head. The detections are not touched. Flags and head records are restored.
+ * Scans an image again for every score above 0, and returns their count. The kernel computes the scores, so that they
+ * are right for every kind of head. Restores flags and head records, and leaves the detections alone.
  */
-function scanAll({ memory, scan }: Engine, block: number): number {
+function rescanAboveZero({ memory, scan }: Engine, block: number): number {
   const { i32 } = memory;
   const p = block >> 2;
   const flags = i32[p + A.P_FLAGS];
   const first = i32[p + A.P_HEAD0] >> 2;
   const saved = i32.slice(first, first + i32[p + A.P_HEADS] * A.HEAD_WORDS);
-  // The score of a box outside the image counts too.
+  // Count the score of a box outside the image too: the clamp would drop the box before its score is seen.
   i32[p + A.P_FLAGS] &= ~A.FLAG_CLAMP_BEFORE;
-  for (const r of recordsOf(memory, block)) passAboveZero(memory, r);
+  for (const record of recordsOf(memory, block)) acceptAboveZero(memory, record);
   const length = scan(block);
   i32[p + A.P_FLAGS] = flags;
   i32.set(saved, first);
   return length;
 }
 
-/** Sets the thresholds of a head record so that every score above 0 passes, and every objectness above 0. */
-function passAboveZero(memory: Memory, r: number): void {
+/** Sets the thresholds of a head record to accept every score above 0 and every objectness above 0. */
+function acceptAboveZero(memory: Memory, r: number): void {
   const { i32, f32 } = memory;
   f32[r + A.H_THRESHOLD] = SMALLEST;
   i32[r + A.H_CLASS_THRESHOLDS] = 0;
-  passRawAboveZero(memory, r + A.H_SCORE_TYPE, r + A.H_SCORE_SCALE);
-  passRawAboveZero(memory, r + A.H_OBJ_TYPE, r + A.H_OBJ_SCALE);
-  // The raw threshold of a softmax counts from the largest logit down.
+  acceptRawAboveZero(memory, r + A.H_SCORE_TYPE, r + A.H_SCORE_SCALE);
+  acceptRawAboveZero(memory, r + A.H_OBJ_TYPE, r + A.H_OBJ_SCALE);
+  // Set the lowest f32: a softmax compares the distance to the largest logit, which has no lower bound.
   if (i32[r + A.H_SCORE_FN] === A.FN_SOFTMAX) f32[r + A.H_SCORE_RAW_THRESHOLD] = -3.4e38;
 }
 
 /** The smallest f32 above 0. */
 const SMALLEST = 2 ** -149;
-/** The sigmoid of a lower logit is 0 in f32. */
+/** Lowest logit whose sigmoid is above 0 in f32: exp(-103.9) is just above half of 2^-149, the smallest f32. */
 const LOWEST_LOGIT = -103.9;
-/** The same as the key of an f16. */
+/** `LOWEST_LOGIT` as the kernel's sortable key of an f16. */
 const LOWEST_HALF = -22143;
 
 /**
- * Sets a raw threshold to the least element whose value is above 0. Scale, zero point, function and raw threshold are
- * neighbours in a record.
+ * Sets a raw threshold to the lowest element whose activated value is above 0. `type` and `scale` are word addresses.
+ * Zero point, activation and raw threshold follow the scale in a record.
  */
-function passRawAboveZero({ i32, f32 }: Memory, type: number, scale: number): void {
+function acceptRawAboveZero({ i32, f32 }: Memory, type: number, scale: number): void {
   const isPlain = i32[scale + 2] === A.FN_NONE;
   const zeroPoint = f32[scale + 1];
   if (i32[type] === A.TYPE_F32) f32[scale + 3] = isPlain ? SMALLEST : LOWEST_LOGIT;

@@ -1,27 +1,30 @@
-/** Notes on frames, and those on frames without detections, which `createDecoder` and `loadPlan` share. */
+/** Notes about the frames of a decoder. The decoders of `createDecoder` and `loadPlan` share them. */
 import * as A from "../core/abi.ts";
 import { type Best, recordsOf } from "./best.ts";
 import type { Ready } from "./loop.ts";
 
-/** Empty frames in a row before the best score is checked. Then after twice as many, and so on. */
+/** Empty frames in a row before the best score is checked. Each later check waits for twice as many. */
 const LONG_EMPTY = 30;
-/** A best score below threshold * FAR_BELOW is suspicious: even a dark, empty scene gives about 0.001 or more. */
+/**
+ * A best score below threshold * FAR_BELOW is suspicious. For a threshold of 0.25 the limit is 0.001, the best score
+ * that a network gives for a dark, empty scene.
+ */
 const FAR_BELOW = 0.004;
 
-/** Collects notes, and hands each to `onNote` once. */
+/** Collects notes, and passes each to `onNote` once. */
 export class Notes {
   readonly list: string[] = [];
   readonly #onNote: ((note: string) => void) | null;
   /** Notes that `onNote` received, over all plans. */
   readonly #reported = new Set<string>();
-  /** How many of `list` were reported. */
+  /** Count of the notes in `list` that `report` has gone through. */
   #reportedCount = 0;
 
   constructor(onNote: ((note: string) => void) | null | undefined) {
     this.#onNote = onNote ?? null;
   }
 
-  /** Begins a list anew. */
+  /** Replaces the list by the notes of a new plan. */
   begin(notes: readonly string[]): void {
     this.list.splice(0, Infinity, ...notes);
     this.#reportedCount = 0;
@@ -44,21 +47,21 @@ export class Notes {
   }
 }
 
-/** Counts empty frames, and says when the best score of one has to be checked. */
+/** Counts empty frames in a row, and decides when the best score of one has to be checked. */
 export class EmptyFrames {
   /** Empty frames in a row. */
   #count = 0;
-  /** The run length at which the best score is checked. Infinity: a note has told it. */
+  /** Count of empty frames in a row at which the best score is checked. Infinity once a note was written. */
   #nextLook = 1;
 
-  /** True if the next frame, if it is empty, has its best score checked. */
+  /** True if the best score of the next frame has to be checked should that frame be empty. */
   get isNext(): boolean {
     return this.#count + 1 === this.#nextLook;
   }
 
   /**
-   * Counts a frame. Returns true if its best score has to be checked: the first frame, and frames that follow many
-   * empty ones.
+   * Counts a frame. Returns true if its best score has to be checked: in the first frame, and after many empty frames
+   * in a row.
    */
   count(candidates: number): boolean {
     if (candidates > 0) {
@@ -70,8 +73,8 @@ export class EmptyFrames {
   }
 
   /**
-   * Returns what the best score of an empty frame says; null: nothing.
-   * @param threshold the lowest one of the config
+   * Returns a note on an empty frame if its best score is suspicious, else null. Sets the time of the next check.
+   * @param threshold lowest score threshold of the config
    */
   noteOf(ready: Ready, best: Best | null, threshold: number): string | null {
     this.#nextLook = Math.max(LONG_EMPTY, this.#count * 2);
@@ -82,8 +85,8 @@ export class EmptyFrames {
 }
 
 /**
- * True if an empty scene still has scores above 0. False for lists that the network finished, which may be empty, for
- * quantised scores, which round to 0, and if no class is kept.
+ * True if scores above 0 are expected even in an empty scene. False for finished lists of detections, which may be
+ * empty; for quantised scores, which round to 0; and if no class is kept.
  */
 function hasScoresInEmptyScenes({ engine: { memory }, blocks }: Ready): boolean {
   const { i32 } = memory;
@@ -97,7 +100,7 @@ function hasScoresInEmptyScenes({ engine: { memory }, blocks }: Ready): boolean 
   );
 }
 
-/** Returns what `frames` empty frames in a row say, the last of which has this best score. */
+/** Returns a note if the best score of the last of `frames` empty frames in a row is suspicious, else null. */
 function noteOfEmpty(frames: number, best: Best | null, threshold: number): string | null {
   if (best === null)
     return frames === 1
@@ -112,7 +115,7 @@ function noteOfEmpty(frames: number, best: Best | null, threshold: number): stri
   );
 }
 
-/** Returns the note on a frame whose clamp left no candidate; null if it emptied none. */
+/** Returns a note if the clamp dropped candidates because they lie outside the image, else null. */
 export function noteOfEmptied({ engine: { memory } }: Ready, block: number, frame: number): string | null {
   const count = memory.i32[(block >> 2) + A.P_EMPTY];
   return count > 0
@@ -120,7 +123,7 @@ export function noteOfEmptied({ engine: { memory } }: Ready, block: number, fram
     : null;
 }
 
-/** Returns the note on a frame without candidates whose boxes are no numbers; null if it dropped none. */
+/** Returns a note if candidates were dropped because a value of them is NaN or infinite, else null. */
 export function noteOfNotFinite({ engine: { memory } }: Ready, block: number, frame: number): string | null {
   const count = memory.i32[(block >> 2) + A.P_NOT_FINITE];
   return count > 0 ? `boxes of frame ${frame} are NaN or infinite, and dropped: ${count}` : null;

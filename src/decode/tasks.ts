@@ -1,28 +1,31 @@
 /**
- * What a network gives besides boxes: keypoints, masks, angles. A task is an import (`boxwright/pose`,
- * `boxwright/masks`, `boxwright/oriented`), which leaves a `TaskReader` by `provideTask`. Core calls it in this order:
+ * A task reads what a network outputs besides boxes: keypoints, masks or angles. Each task is an import of its own
+ * (`boxwright/pose`, `boxwright/masks`, `boxwright/oriented`), which registers a `TaskReader` with `provideTask`. The
+ * decoder calls the members of the reader in this order:
  *
- * 1. `readOptions`, `readArchive` (config/task.ts): the config. `Config.task` holds what they return, plain data.
- *    Options of a task are declared in `TaskFields` (config/types.ts), and only the task reads them.
- * 2. `read` (plan/task.ts): the interpretations. The usual way: give `extra: E` to the spec whose tensor has E channels
- *    behind those of the boxes, and call `tools.interpret`, so that the boxes are read as without a task, whatever form
- *    they have. `withExtra` (heads/extra.ts) then gives each head the column of its extra channels. If a tensor of its
- *    own holds them, leave the specs as they are, and `joinExtra` (there too) finds it for each head. Put what a frame
- *    needs into `interpretation.task`, plain data: `tensors` lists the tensors that no head reads, such as prototypes
- *    (add them to `uses` too). They get slots, and `plan.task.tensors` has their indices among `plan.tensors`.
- * 3. `rules`: other rules for the kernel. `{nms: "none"}` lets the task suppress by itself: all candidates, unsorted,
- *    stand in the columns of the plan block (P_CANDIDATES rows of P_SCORES, P_CLASS_IDS, P_SOURCES, P_BOXES), and
- *    `plan.task.rules` says what the config wanted.
- * 4. `attach`: the memory of a plan. It gives the detections their columns by `extend` (detections.ts). The function
- *    that it returns runs after each image, once the kernel has suppressed: the rows that are left stand in the
- *    detections, in the coordinates of the frame (P_SCALE_X and its like in the plan block), and the tensors still
- *    stand in their slots, each whole (a plan with a task gathers no rows). It may change the detections and their
- *    number (`setLength`). `headOf`, `firstSource` and `numbersAt` (memory/extra.ts) read the extra channels of a row.
+ * 1. `readOptions` or `readArchive` (config/task.ts) reads the config. Both return plain data, kept in `Config.task`.
+ *    Declare the options of a task in `TaskFields` (config/types.ts). Only the task reads them.
+ * 2. `read` (plan/task.ts) returns the interpretations.
+ *    - If E extra channels stand behind those of the boxes in one tensor: set `extra: E` in the spec of that tensor and
+ *      call `tools.interpret`. The boxes are then read as without a task. `withExtra` (heads/extra.ts) gives each head
+ *      the column of its extra channels.
+ *    - If the extra channels have tensors of their own: leave the specs as they are and call `joinExtra` (same file).
+ *    - Put what a frame needs into `interpretation.task`, as plain data. Its `tensors` lists the tensors that no head
+ *      reads, such as prototypes; add them to `uses` too. `plan.task.tensors` then has their indices among
+ *      `plan.tensors`, and the layout gives them slots.
+ * 3. `rules` replaces rules of the kernel. With `{nms: "none"}` the task suppresses by itself: the columns of the plan
+ *    block hold all candidates, unsorted (P_CANDIDATES rows of P_SCORES, P_CLASS_IDS, P_SOURCES and P_BOXES).
+ *    `plan.task.rules` keeps the rules that the config states.
+ * 4. `attach` adds the task's columns to the detections of a plan, with `extend` (detections.ts). The function that
+ *    `attach` returns runs after each image, when the kernel has suppressed. At that time the detections hold the kept
+ *    rows, in the coordinates of the frame (P_SCALE_X to P_SHIFT_Y of the plan block). The slots still hold the whole
+ *    tensors, since a plan with a task gathers no rows. The function may change the detections and their count
+ *    (`setLength`). `headIndexOf`, `firstSource` and `readChannels` (memory/extra.ts) read the extra channels of a row.
  *
  * 5. `readRows`, if the results have columns: the records of a packet. It gives the detections that were made of them
  *    the task's columns.
  *
- * A task that is not imported costs nothing, and one that is costs nothing in frames of other networks.
+ * A task that is not imported adds no code. An imported task adds no work to frames of other networks.
  */
 import type { refuseFor } from "../core/errors.ts";
 import { leaveReader, providedReaders } from "../core/tasks.ts";
@@ -38,29 +41,34 @@ import type { Frame } from "./frame.ts";
 export interface TaskWork extends MemoryImage {
   readonly engine: Engine;
   readonly config: Config;
-  /** One for each image of the batch. */
+  /** One entry for each image of the batch. */
   readonly detections: readonly Detections[];
-  /** Throws a TensorError. A task's own copy would throw one of another class. */
+  /** Throws a TensorError of the decoder's bundle. The task's bundle has a copy, whose errors fail `instanceof`. */
   readonly refuseFor: typeof refuseFor;
-  /** Adds a sentence to the notes, once. */
+  /** Adds a sentence to the notes, unless the notes of this plan have that sentence already. */
   readonly note: (text: string) => void;
 }
 
-/** Called after each image of a frame with its index, the address of its plan block and its frame, if it has one. */
+/**
+ * Completes the detections of one image after the kernel.
+ * @param image index of the image in the batch
+ * @param block byte address of its plan block
+ * @param frame the frame that `decode` was given for the image, if any
+ */
 export type AfterImageOfTask = (image: number, block: number, frame?: Frame) => void;
 
-/** Everything that an import of a task gives. */
+/** All functions of a task, as its import registers them. */
 export interface TaskReader extends TaskOptions, TaskPlanner, RowReader {
   /** Adds the task's columns to the detections of a plan. Returns what runs after each image. */
   attach(work: TaskWork): AfterImageOfTask;
 }
 
-/** Makes a task known to every decoder that is made from now on. */
+/** Registers a task for every decoder that is created later. */
 export function provideTask(reader: TaskReader): void {
   leaveReader(reader.task, reader);
 }
 
-/** Attaches the plan's task. `null`: the plan has boxes alone. */
+/** Attaches the plan's task to its memory. Returns `null` if the plan has boxes alone. */
 export function attachTask(work: TaskWork): AfterImageOfTask | null {
   const { task } = work.plan;
   const reader = task && (providedReaders()[task.name] as TaskReader);

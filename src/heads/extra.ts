@@ -1,9 +1,9 @@
-/** Finds the extra channels of heads: what a task reads besides boxes. Only imports of tasks use this file. */
+/** Finds the extra channels of heads, which a task reads besides the boxes. Only imports of tasks use this file. */
 import { type ChannelView, type Column, beside, maps, move, rows } from "./channels.ts";
 import { cellsOf } from "./grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 
-/** Returns the column behind the last channel of a head, in the tensor of its boxes. */
+/** Returns the column that follows the last channel of a head in the tensor of its boxes. */
 export function columnBehind({ box, bins, score, classes, classId, objectness }: HeadDraft): Column {
   const ends = [beside(box, 4 * (bins || 1)), beside(score, classes)];
   for (const column of [objectness, classId]) if (column) ends.push(beside(column, 1));
@@ -11,7 +11,7 @@ export function columnBehind({ box, bins, score, classes, classId, objectness }:
   return mine.reduce((last, end) => (end.offset > last.offset ? end : last));
 }
 
-/** Returns an interpretation whose heads have their extra channels behind those of the boxes. */
+/** Returns the interpretation with `extra` set in each head: the channels behind its own, in the box tensor. */
 export const withExtra = (found: Interpretation): Interpretation => ({
   ...found,
   heads: found.heads.map((head) => ({ ...head, extra: columnBehind(head) })),
@@ -29,16 +29,17 @@ export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[
       ),
   );
 
-/** A tensor of `channels` extra channels, in one of the ways to see it. */
-interface Seen {
+/** The index of a tensor that may hold the extra channels, and one way to read its dims. */
+interface TensorView {
   readonly tensor: number;
   readonly view: ChannelView;
 }
 
 /**
- * Returns an interpretation whose heads have their extra channels in tensors of their own: one for each map, or one
- * with the cells of all maps. `null` if the tensors do not fit, or fit in several ways. `mayHold`: true for the tensors
- * that may hold them.
+ * Returns the interpretation with `extra` set in each head, for extra channels in tensors of their own: one tensor for
+ * each map, or one with the cells of all maps. Returns `null` if no tensor fits, or if several do.
+ * @param channels count of the extra channels
+ * @param mayHold true for the index of a tensor that may hold them
  */
 export function joinExtra(
   found: Interpretation,
@@ -47,14 +48,14 @@ export function joinExtra(
   mayHold: (index: number) => boolean,
 ): Interpretation | null {
   const { heads, batch } = found;
-  const seen: Seen[] = specs.flatMap((spec, tensor) =>
+  const seen: TensorView[] = specs.flatMap((spec, tensor) =>
     found.uses.includes(tensor) || !mayHold(tensor)
       ? []
       : [...maps(spec, channels), ...rows(spec, channels)]
           .filter((view) => view.batch === batch)
           .map((view) => ({ tensor, view })),
   );
-  const whole = only(seen.filter(({ view }) => view.cells === cellsOf(heads)));
+  const whole = pickOnly(seen.filter(({ view }) => view.cells === cellsOf(heads)));
   if (whole) {
     let first = 0;
     const placed = heads.map((head) => {
@@ -65,7 +66,7 @@ export function joinExtra(
     return { ...found, heads: placed, uses: [...found.uses, whole.tensor] };
   }
   const each = heads.map((head) =>
-    only(
+    pickOnly(
       seen.filter(({ view }) => view.cells === head.cells && (view.w === 0 || view.w === head.gridWidth)),
       head,
     ),
@@ -74,22 +75,25 @@ export function joinExtra(
   if (tensors.includes(-1) || new Set(tensors).size < tensors.length) return null;
   return {
     ...found,
-    heads: heads.map((head, i) => ({ ...head, extra: columnOf(each[i] as Seen) })),
+    heads: heads.map((head, i) => ({ ...head, extra: columnOf(each[i] as TensorView) })),
     uses: [...found.uses, ...tensors],
   };
 }
 
-const columnOf = ({ tensor, view: { channel, cell } }: Seen): Column => ({
+const columnOf = ({ tensor, view: { channel, cell } }: TensorView): Column => ({
   tensor,
   offset: 0,
   channel,
   cell,
 });
 
-/** Returns the only one; of two ways to see one tensor that whose storage order the head's boxes have. */
-function only(all: readonly Seen[], head?: HeadDraft): Seen | null {
+/**
+ * Returns the only tensor, or `null` if there is none or several. If one tensor can be read in two ways, picks the way
+ * whose storage order is that of the head's boxes.
+ */
+function pickOnly(all: readonly TensorView[], head?: HeadDraft): TensorView | null {
   if (all.length === 0 || new Set(all.map(({ tensor }) => tensor)).size > 1) return null;
-  // A tensor with one channel is a map and rows, in the same steps.
+  // Take either way: with one channel, planes and rows have the same strides.
   if (all.every(({ view }) => view.cell === all[0].view.cell)) return all[0];
   const alike = all.filter(({ view }) => head && (view.cell === 1) === (head.box.cell === 1));
   return alike.length > 0 ? alike[0] : null;

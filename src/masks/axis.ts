@@ -1,16 +1,21 @@
-/** From pixels of a picture to pixels of the prototypes, along one axis. */
+/**
+ * Maps pixels of a picture to pixels of the prototypes, along one axis. A picture is what a mask is drawn on: the
+ * prototypes themselves, the network's input, or the image. A cell is one pixel of the prototypes.
+ */
 import { roundToEven } from "../picture/prepare/place.ts";
 import type { Frame } from "../decode/frame.ts";
 
-/** One axis of a picture. */
+/** One axis of a picture, and its place on the same axis of the prototypes. */
 export interface Axis {
-  /** Pixels of the picture. */
+  /** Count of the picture's pixels. */
   readonly pixels: number;
-  /** Where the picture begins among the prototypes, and how many pixels of them it has. May be fractions. */
+  /** Place of the picture's first edge among the prototypes, in cells. May be a fraction. */
   readonly start: number;
+  /** Length of the picture in cells. May be a fraction. */
   readonly length: number;
-  /** The first prototype pixel that may be read, and the one after the last. */
+  /** First cell that may be read. */
   readonly low: number;
+  /** Cell after the last one that may be read. */
   readonly high: number;
 }
 
@@ -23,7 +28,7 @@ export const wholeAxis = (pixels: number, cells: number): Axis => ({
   high: cells,
 });
 
-/** Where an image lies in the network's input, normalised: input = (image - shift) / scale. */
+/** Place of the image in the network's input, both normalised: input = (image - shift) / scale. */
 export interface Placement {
   readonly frame: Frame | null;
   readonly scale: readonly [number, number];
@@ -31,8 +36,8 @@ export interface Placement {
 }
 
 /**
- * Returns both axes of a picture of the image: the padding of the network's input is cut off the prototypes, by whole
- * pixels where the image was letterboxed, as Ultralytics does it.
+ * Returns both axes of a picture of the image. Leaves out the cells that show the padding of the network's input. For a
+ * letterboxed image, cuts at whole cells, as Ultralytics does.
  */
 export function imageAxes(
   size: readonly [number, number],
@@ -59,12 +64,15 @@ export function imageAxes(
   };
   const cutX = whole(x, cells[0], frame.width);
   const cutY = whole(y, cells[1], frame.height);
-  // A place of the caller's own may be elsewhere.
+  // Keep the exact axes if the whole cells are more than one cell away: a caller's frame may place the image elsewhere.
   const isNear = (a: Axis, b: Axis): boolean => Math.abs(a.start - b.start) <= 1 && a.high > a.low;
   return isNear(cutX, x) && isNear(cutY, y) ? [cutX, cutY] : [x, y];
 }
 
-/** The four columns of a table, as core/masks-abi.ts has them. */
+/**
+ * Resize table of an axis, in the memory layout of core/masks-abi.ts. Pixel i of the picture is
+ * `nearWeights[i] * cell near[i] + farWeights[i] * cell far[i]`.
+ */
 export interface Table {
   readonly near: Int32Array;
   readonly far: Int32Array;
@@ -72,7 +80,7 @@ export interface Table {
   readonly farWeights: Float32Array;
 }
 
-/** Writes which prototype pixels each pixel is made of. Half-pixel centres, clamped: align_corners is false. */
+/** Writes the table of bilinear resizing. Half-pixel centres, clamped at the edges (align_corners false in PyTorch). */
 export function fillBilinear({ pixels, start, length, low, high }: Axis, table: Table): void {
   const { near, far, nearWeights, farWeights } = table;
   for (let i = 0; i < pixels; i++) {
@@ -86,7 +94,7 @@ export function fillBilinear({ pixels, start, length, low, high }: Axis, table: 
   }
 }
 
-/** The same for the nearest pixel, as `cv2.resize` takes it with INTER_NEAREST: floor(i * n / N). */
+/** Writes the table of nearest resizing: floor(i * n / N), as `cv2.resize` with INTER_NEAREST. */
 export function fillNearest({ pixels, start, length, low, high }: Axis, table: Table): void {
   const { near, far, nearWeights, farWeights } = table;
   for (let i = 0; i < pixels; i++) {
@@ -97,16 +105,20 @@ export function fillNearest({ pixels, start, length, low, high }: Axis, table: T
   }
 }
 
-/** Pixels from `from` to `to`, which is excluded. */
+/** Pixels or cells from `from` up to `to`, which is excluded. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Returns the pixels of a box along an axis of `pixels` pixels: x >= low edge and x < high edge. Edges are not rounded.
- * `edges` are normalised and f32, which holds a whole number of pixels only nearly: an edge so near to one is
- * that.
+ * Returns the pixels of a box along an axis: x >= low edge and x < high edge, in pixels. Takes an edge within
+ * pixels * 2^-21 of a whole number for that number: normalised f32 edges hold whole pixels only nearly.
+ * @param low lower edge of the box, normalised
+ * @param high upper edge of the box, normalised
+ * @param pixels pixels of the whole axis
+ * @param least first pixel that may be returned
+ * @param most pixel after the last one that may be returned
  */
 export function cropOf(low: number, high: number, pixels: number, least = 0, most = pixels): Range {
   const edge = (normalised: number): number => {
@@ -117,24 +129,24 @@ export function cropOf(low: number, high: number, pixels: number, least = 0, mos
   };
   const from = edge(low);
   const to = edge(high);
-  // NaN is no edge.
+  // Return an empty range for NaN edges too: the comparison is false for NaN.
   return to > from ? { from, to } : { from: least, to: least };
 }
 
-/** Returns the pixels of a table that are made of any prototype pixel of a range. */
-export function pixelsOf({ near, far }: Table, pixels: number, { from, to }: Range): Range {
+/** Returns the pixels of a picture that read any cell of a range. */
+export function pixelsThatRead({ near, far }: Table, pixels: number, { from, to }: Range): Range {
   if (to <= from) return { from: 0, to: 0 };
   return { from: firstAtLeast(far, pixels, from), to: firstAtLeast(near, pixels, to) };
 }
 
-/** Returns the pixels of an axis that show a part of the network's input. A crop cut the others off. */
+/** Returns the pixels of an axis that show the network's input. A cropped image has pixels that the input never saw. */
 export function visibleOf({ pixels, start, length, low, high }: Axis): Range {
   const from = Math.max(0, Math.ceil(((low - start) / length) * pixels - 0.5));
   const to = Math.min(pixels, Math.ceil(((high - start) / length) * pixels - 0.5));
   return { from, to };
 }
 
-/** Returns the first index whose value, of values that rise, is at least `least`. */
+/** Returns the first index whose value is at least `least`. The values never fall. */
 function firstAtLeast(values: Int32Array, count: number, least: number): number {
   let low = 0;
   let high = count;

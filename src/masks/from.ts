@@ -1,4 +1,4 @@
-/** Masks without a decoder: of boxes and coefficients that somebody else selected. */
+/** Makes masks without a decoder, from boxes and coefficients that other code has selected. */
 import { refuse } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import { type TensorInput, type SlotArray, ELEMENTS, show, shape, specOf } from "../core/tensor.ts";
@@ -6,16 +6,16 @@ import type { EngineName } from "../core/engine-name.ts";
 import type { Mask, MaskOptions } from "../decode/detections.ts";
 import { type Frame, affineOf, checkFrame } from "../decode/frame.ts";
 import type { Placement } from "./axis.ts";
-import { prototypesOf, typeProblem, waysToSee } from "./plan.ts";
+import { prototypesOf, typeProblem, prototypeViews } from "./plan.ts";
 import { readMaskOptions } from "./rules.ts";
 import { inputBoxOf, maskOfSubject, sizesOf } from "./scene.ts";
 import type { MaskSource } from "./source.ts";
 
-/** Everything that masks are made of. */
+/** Inputs of `masksOf`: prototypes of one image, and boxes with their coefficients. */
 export interface MaskInputs {
-  /** Of one image: [M,h,w] or [h,w,M], with or without a batch of one. */
+  /** Prototypes of one image: [M,h,w] or [h,w,M], with or without a batch of one. */
   readonly prototypes: TensorInput;
-  /** M numbers for each box. They are no probabilities: exports leave them raw. */
+  /** M raw values for each box. Pass them as the export outputs them, without a sigmoid. */
   readonly coefficients: ArrayLike<number>;
   /** x_min, y_min, x_max, y_max of each box, 0..1 across the image of the frame, or across the input without one. */
   readonly boxes: ArrayLike<number>;
@@ -47,7 +47,7 @@ export function masksOf(
     refuse("inputSize", show(inputSize), "[width, height] of the network's input", RangeError);
   const count = boxes.length / 4;
   if (!Number.isInteger(count)) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
-  const ways = waysToSee(spec).filter(
+  const ways = prototypeViews(spec).filter(
     (seen) => seen.count * count === coefficients.length && seen.batch === 1,
   );
   if (count === 0) return [];

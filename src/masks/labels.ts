@@ -1,4 +1,4 @@
-/** Label maps: which detection each pixel of a picture belongs to. */
+/** Paints label maps: pictures that say which detection each pixel belongs to. */
 import * as M from "../core/masks-abi.ts";
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
@@ -21,6 +21,7 @@ export interface LabelMap {
   readonly data: Int16Array;
 }
 
+/** Largest i16, the element type of a label map. */
 const MOST_ROWS = 32767;
 
 /** Paints all masks of an image into one picture. */

@@ -6,7 +6,7 @@ import {
   type Range,
   cropOf,
   imageAxes,
-  pixelsOf,
+  pixelsThatRead,
   visibleOf,
   wholeAxis,
 } from "./axis.ts";
@@ -14,28 +14,31 @@ import type { Wanted } from "./rules.ts";
 import { type MaskSource, type Window, hasRoom, prototypeBytes, writeValues } from "./source.ts";
 import { type MaskSpace, spaceFor } from "./space.ts";
 
-/** What belongs to one detection. Boxes are x_min, y_min, x_max, y_max, normalised. */
+/** Boxes and coefficients of one detection. Boxes are x_min, y_min, x_max, y_max, normalised. */
 export interface Subject {
-  /** In the network's input. */
+  /** Box in the network's input. */
   readonly inputBox: readonly number[];
-  /** In the image. */
+  /** Box in the image. */
   readonly imageBox: readonly number[];
   readonly coefficients: Float32Array;
 }
 
-/** Takes a strip of a mask: rows `y` to `y + rows` of the picture, which stand in the space. */
+/** Takes a strip of a mask: rows `y` to `y + rows` of the picture, one byte a pixel, at `space.at.strip`. */
 export type Sink = (space: MaskSpace, x: Range, y: number, rows: number) => void;
 
-/** The pixels of a mask, and the window of prototypes that they are made of. */
+/** The pixels of a mask, and the window of cells that they read. */
 interface Extent {
   readonly x: Range;
   readonly y: Range;
   readonly window: Window;
-  /** The part of the window that the box keeps, where it cuts before resizing. Elsewhere values are 0. */
+  /** Part of the window that the box keeps, for rules that crop before resizing. The values outside of it are 0. */
   readonly kept: Window;
 }
 
-/** Returns the space for the masks of a picture, with its tables. */
+/**
+ * Returns a space with room for the masks of a picture, its resize tables filled, and the axes of the picture.
+ * @param map pixels of a label map; 0 for none
+ */
 export function openSpace(
   { engine, prototypes, place }: MaskSource,
   wanted: Wanted,
@@ -59,7 +62,10 @@ export function openSpace(
   return { space, axes };
 }
 
-/** Makes a mask and hands it over in strips. Returns the pixels that it covers. */
+/**
+ * Makes a mask and passes it on in strips.
+ * @param sinkFor called once with the pixels of the mask, before they are made. Returns the function that takes strips.
+ */
 export function makeMask(
   space: MaskSpace,
   axes: readonly [Axis, Axis],
@@ -109,7 +115,7 @@ export function makeMask(
   }
 }
 
-/** Returns the pixels of a mask. */
+/** Returns the pixels that the box leaves of a mask, and the window of cells that they read. */
 function extentOf(
   { columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],
@@ -123,8 +129,8 @@ function extentOf(
       y: cropOf(inputBox[1], inputBox[3], prototypes.height, yAxis.low, yAxis.high),
     };
     if (picture === "prototype") return { ...kept, window: kept, kept };
-    const x = within(pixelsOf(columns, xAxis.pixels, kept.x), visibleOf(xAxis));
-    const y = within(pixelsOf(rows, yAxis.pixels, kept.y), visibleOf(yAxis));
+    const x = intersect(pixelsThatRead(columns, xAxis.pixels, kept.x), visibleOf(xAxis));
+    const y = intersect(pixelsThatRead(rows, yAxis.pixels, kept.y), visibleOf(yAxis));
     if (steps.resize === "nearest") return { x, y, window: kept, kept };
     return { x, y, window: { x: cellsOf(columns, x), y: cellsOf(rows, y) }, kept };
   }
@@ -137,11 +143,11 @@ function extentOf(
   return { x, y, window, kept: window };
 }
 
-/** Returns the prototype pixels that the pixels of a range are made of. */
+/** Returns the cells that the pixels of a range read. */
 const cellsOf = ({ near, far }: MaskSpace["columns"], { from, to }: Range): Range =>
   to <= from ? { from: 0, to: 0 } : { from: near[from], to: far[to - 1] + 1 };
 
-function within(range: Range, limits: Range): Range {
+function intersect(range: Range, limits: Range): Range {
   const from = Math.max(range.from, limits.from);
   const to = Math.min(range.to, limits.to);
   return to > from ? { from, to } : { from, to: from };

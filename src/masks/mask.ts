@@ -1,4 +1,4 @@
-/** The result: pixels of a mask, and what can be made of them. */
+/** The mask that a caller gets: its pixels, and their conversions. */
 import type { Mask, MaskPolygon, MaskRle } from "../decode/detections.ts";
 import { polygonsOf } from "./polygons.ts";
 import { rleOf } from "./rle.ts";

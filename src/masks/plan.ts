@@ -14,8 +14,8 @@ export interface SegmentPlan extends TaskPlan {
   readonly prototypes: Prototypes;
 }
 
-/** One way to see prototypes in a tensor. */
-interface Seen {
+/** One way to read a tensor as prototypes. */
+interface PrototypeView {
   readonly tensor: number;
   readonly batch: number;
   readonly count: number;
@@ -24,20 +24,20 @@ interface Seen {
   readonly order: "NCHW" | "NHWC";
 }
 
-/** Returns every way to see prototypes in a tensor: [N,M,h,w] or [N,h,w,M], and both without a batch. */
-export function waysToSee({ dims, order }: TensorSpec, tensor = 0): Seen[] {
+/** Returns every way to read a tensor as prototypes: [N,M,h,w] or [N,h,w,M], and both without a batch. */
+export function prototypeViews({ dims, order }: TensorSpec, tensor = 0): PrototypeView[] {
   const [batch, a, b, c] = dims.length === 4 ? dims : [1, ...dims];
   if (dims.length < 3 || dims.length > 4 || dims.includes(0)) return [];
   const stated = order?.toUpperCase() ?? "";
-  const ways: Seen[] = [];
+  const ways: PrototypeView[] = [];
   if (!/HWC$/.test(stated)) ways.push({ tensor, batch, count: a, width: c, height: b, order: "NCHW" });
   if (!/CHW$/.test(stated)) ways.push({ tensor, batch, count: c, width: b, height: a, order: "NHWC" });
   return ways;
 }
 
-/** Returns prototypes as they lie. */
+/** Returns the address steps, element type and quantisation of prototypes. */
 export function prototypesOf(
-  seen: Pick<Seen, "count" | "width" | "height" | "order">,
+  seen: Pick<PrototypeView, "count" | "width" | "height" | "order">,
   spec: TensorSpec,
 ): Prototypes {
   const { count, width, height, order } = seen;
@@ -57,15 +57,18 @@ export function prototypesOf(
   };
 }
 
-/** Returns what is wrong with the element type of prototypes; `null`: nothing. */
+/** Returns what was got and expected if masks cannot read the element type of the prototypes, else `null`. */
 export function typeProblem({ type, scale }: TensorSpec): [got: string, expected: string] | null {
   if (!Object.hasOwn(PROTOTYPE_TYPES, type)) return [`type ${type}`, "f32, f16, u8 or i8"];
   return scale === null ? [`${type} without a scale`, "scale and zeroPoint of the tensor"] : null;
 }
 
-const one = (names: string | readonly string[] | undefined): readonly string[] => [names ?? []].flat();
+const listOf = (names: string | readonly string[] | undefined): readonly string[] => [names ?? []].flat();
 
-/** Returns every interpretation of the tensors of a network with masks. Throws if there is none, or one too many. */
+/**
+ * Returns every interpretation of the tensors of a network with masks. Throws if no tensor fits as the prototypes, or
+ * if several do.
+ */
 export function readSegment(
   query: HeadQuery,
   specs: Specs,
@@ -74,16 +77,16 @@ export function readSegment(
   const { roles, task } = query;
   const wanted = roles?.prototypes;
   const isNamed = specs.some(({ name }) => name === wanted);
-  const coefficientNames = one(roles?.coefficients);
+  const coefficientNames = listOf(roles?.coefficients);
   const ways = specs
-    .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : waysToSee(spec, i)))
+    .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : prototypeViews(spec, i)))
     .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
     .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames, interpret) }))
     .filter(({ found }) => found.length > 0);
-  // Prototypes have more pixels than any map of coefficients.
+  // Keep the largest: prototypes have more pixels than any map of coefficients.
   const most = Math.max(...ways.map(({ seen }) => seen.width * seen.height));
   const largest = ways.filter(({ seen }) => seen.width * seen.height === most);
-  // Prototypes have the proportions of the input: [1,32,48,32] is 48 x 32 of an input of 192 x 128.
+  // Prefer the proportions of the input: for an input of 192 x 128, [1,32,48,32] is NHWC, 48 wide and 32 high.
   const left = preferred(largest, ({ seen: { width, height } }) => {
     const [inputWidth, inputHeight] = query.inputSize ?? [0, 0];
     return width * inputHeight === height * inputWidth;
@@ -123,15 +126,19 @@ export function readSegment(
   return found.map((reading) => ({ ...reading, uses: [...reading.uses, seen.tensor], task: plan }));
 }
 
-/** Returns the readings of boxes that have coefficients for these prototypes. */
+/**
+ * Returns the interpretations of boxes with `count` coefficients, behind the classes or in tensors of their own. Each
+ * has the batch of the prototypes.
+ * @param names names of the tensors of coefficients that the option `roles` states
+ */
 function withCoefficients(
   query: HeadQuery,
   specs: Specs,
-  { tensor, batch, count }: Seen,
+  { tensor, batch, count }: PrototypeView,
   names: readonly string[],
   interpret: PlanTools["interpret"],
 ): readonly Interpretation[] {
-  // No head reads the prototypes.
+  // Hide the prototypes, so that no head takes them for boxes or scores.
   const others = specs.map((spec, i) => (i === tensor ? { ...spec, dims: [] } : spec));
   const isFree = (i: number): boolean =>
     i !== tensor && (names.length === 0 || names.includes(specs[i].name));
@@ -149,6 +156,7 @@ function withCoefficients(
   return (full.length > 0 ? full : beside).filter((reading) => reading.batch === batch);
 }
 
+/** Returns the shapes that an error asks for. */
 function expectedShapes({ classes, task, inputSize }: HeadQuery): string {
   const c = classes ?? "C";
   const m = task?.maskCoefficients ?? 32;

@@ -1,10 +1,10 @@
 /**
- * Outlines of a mask along the edges of its pixels. Filled again, they give the same pixels. A walker keeps set pixels
- * on the right: outer rings run clockwise on the screen, holes the other way round.
+ * Traces the outlines of a mask along the edges of its pixels. A filled outline gives the same pixels again. The walk
+ * keeps set pixels on its right: outer rings run clockwise on the screen, holes counter-clockwise.
  */
 import type { MaskPolygon } from "../decode/detections.ts";
 
-/** Steps to the next corner: right, down, left, up. */
+/** Steps from a corner to the next one, by direction: right, down, left, up. */
 const DX = [1, 0, -1, 0];
 const DY = [0, 1, 0, -1];
 const DOWN = 1;
@@ -18,14 +18,14 @@ interface Pixels {
   readonly data: Uint8Array;
 }
 
-/** Returns the parts of a mask. Pixels that touch at a corner only are two parts; a hole's pixels are one hole. */
+/** Returns the 4-connected parts of a mask: pixels that touch only at a corner are two parts. Holes are 8-connected. */
 export function polygonsOf(mask: Pixels): MaskPolygon[] {
   const { width, height, data } = mask;
   const polygons: { outer: number[]; holes: number[][] }[] = [];
-  /** For each upright edge that was walked: 1 + the index of the polygon it belongs to. */
+  /** For each vertical edge: 0 if it was not walked, else 1 + the index of its polygon. */
   const walked = new Int32Array((width + 1) * height);
   for (let y = 0; y < height; y++) {
-    /** 1 + the polygon of the last edge to the left. */
+    /** Mark of the last edge to the left, which a hole that begins here belongs to. */
     let left = 0;
     for (let x = 0, before = 0; x <= width; x++) {
       const pixel = x < width ? data[y * width + x] : 0;
@@ -46,8 +46,8 @@ export function polygonsOf(mask: Pixels): MaskPolygon[] {
 }
 
 /**
- * Walks one ring, from the upright edge on the left of pixel x, y. Marks its upright edges. Returns its corners in
- * pixels of the picture.
+ * Walks one ring, from the vertical edge on the left of pixel x, y. Marks its vertical edges. Returns its corners,
+ * x and y in turn, in pixels of the picture.
  */
 function walk(
   { x: originX, y: originY, width, height, data }: Pixels,
@@ -69,10 +69,10 @@ function walk(
     else if (direction === DOWN) walked[y * (width + 1) + x] = mark;
     x += DX[direction];
     y += DY[direction];
-    // The pixels ahead, on the right and on the left of the way.
+    // Look at the two pixels ahead, one on each side of the walk.
     const right = isSet(x + AHEAD_RIGHT_X[direction], y + AHEAD_RIGHT_Y[direction]);
     const left = isSet(x + AHEAD_LEFT_X[direction], y + AHEAD_LEFT_Y[direction]);
-    // Where set pixels meet at a corner, stay with the pixel on the right: neighbours share an edge.
+    // Where two set pixels meet only at this corner, turn right and stay with the own pixel: parts are 4-connected.
     const next = !right ? (direction + 1) & 3 : left ? (direction + 3) & 3 : direction;
     if (next !== direction) ring.push(originX + x, originY + y);
     direction = next;

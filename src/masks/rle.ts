@@ -1,4 +1,4 @@
-/** Runs of a mask in COCO's format: column by column over the whole picture, zeros first. */
+/** Run lengths of a mask in COCO's format: column by column over the whole picture, zeros first. */
 import type { Mask, MaskRle } from "../decode/detections.ts";
 
 /** Returns the run lengths of a mask in its picture. They begin with zeros and alternate. */
@@ -14,7 +14,7 @@ export function runsOf({
   const runs: number[] = [];
   let value = 0;
   let length = 0;
-  /** Adds pixels of one value. */
+  /** Appends `count` pixels of one value. */
   const add = (pixel: number, count: number): void => {
     if (count === 0) return;
     if (pixel !== value) {
@@ -45,8 +45,9 @@ export function runsOf({
 }
 
 /**
- * Returns run lengths as COCO's text: each length less the one two before it, from the fourth on, in groups of five
- * bits, the lowest first. 32 says that a group follows, and 48 is added to make a character of it.
+ * Returns run lengths as COCO's text. From the fourth on, a run is stored as its difference to the one two before it.
+ * A value is cut into groups of five bits, the lowest first. Bit 5 is set if a group follows. 48 is added to make a
+ * printable character.
  */
 export function textOfRuns(runs: readonly number[]): string {
   let text = "";
@@ -56,7 +57,7 @@ export function textOfRuns(runs: readonly number[]): string {
     while (!isLast) {
       const five = rest & 31;
       rest >>= 5;
-      // The fifth bit is the sign of the last group.
+      // Stop only when the highest of the five bits is the sign of the value: the reader extends that bit.
       isLast = five & 16 ? rest === -1 : rest === 0;
       text += String.fromCharCode(48 + (isLast ? five : five | 32));
     }

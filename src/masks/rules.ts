@@ -1,21 +1,21 @@
-/** The named orders of steps, and what the options of a mask mean. */
+/** The mask rules, which fix the order of crop, resize and sigmoid, and the check of a mask's options. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { MaskOptions, MaskRule } from "../decode/detections.ts";
 
-/** Steps of a rule. */
+/** The steps of a rule. */
 export interface Steps {
-  /** Pictures that the rule can make: of the prototypes, of the network's input, of the image. */
+  /** Pictures that the rule can make. */
   readonly pictures: readonly Picture[];
-  /** How pixels of another size come about. */
+  /** Interpolation from cells to the pixels of the picture. */
   readonly resize: "nearest" | "bilinear";
-  /** True if the box cuts prototype pixels, before they are resized. */
+  /** True if the box crops cells before they are resized; false: pixels of the picture afterwards. */
   readonly cropsFirst: boolean;
-  /** True if probabilities are resized, not logits. */
+  /** True if the sigmoid comes before the resizing; false: logits are resized. */
   readonly sigmoid: boolean;
 }
 
-/** What a picture shows. "image" is the photo, without the padding of the network's input. */
+/** The content of a picture: the prototypes, the network's input, or the image without the input's padding. */
 export type Picture = "prototype" | "network" | "image";
 
 const EVERY: readonly Picture[] = ["prototype", "network", "image"];
@@ -30,14 +30,14 @@ export const RULES: { readonly [R in MaskRule]: Steps } = {
   sigmoid_image: { pictures: ["image"], resize: "bilinear", cropsFirst: false, sigmoid: true },
 };
 
-/** The rule that a picture has if none is named. */
+/** Default rule of each picture. */
 const USUAL: { readonly [P in Picture]: MaskRule } = { prototype: "proto", network: "input", image: "image" };
 
 const SIZES = '"prototype", "network", "frame" or [width, height]';
 
 const NO_OPTIONS: MaskOptions = {};
 
-/** Checked options of a mask. */
+/** The options of a mask, checked and with defaults. */
 export interface Wanted {
   readonly picture: Picture;
   /** Width and height of the picture. */
@@ -47,7 +47,7 @@ export interface Wanted {
   readonly limit: number;
 }
 
-/** Sizes that options may name. `null`: unknown. */
+/** Width and height behind each name of the option `size`; `null` if unknown. */
 export interface KnownSizes {
   readonly prototype: readonly [number, number];
   readonly network: readonly [number, number] | null;
@@ -55,7 +55,7 @@ export interface KnownSizes {
 }
 
 /**
- * Checks the options of a mask.
+ * Checks the options of a mask and fills in the defaults.
  * @throws RangeError that names the option
  */
 export function readMaskOptions(options: MaskOptions | null | undefined, known: KnownSizes): Wanted {

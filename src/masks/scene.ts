@@ -1,4 +1,4 @@
-/** Masks of the detections of one image. */
+/** Makes masks of the detections of one image. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { Detections, Mask, MaskOptions } from "../decode/detections.ts";
@@ -8,7 +8,7 @@ import { PixelMask } from "./mask.ts";
 import { type KnownSizes, type Wanted, readMaskOptions } from "./rules.ts";
 import type { MaskSource } from "./source.ts";
 
-/** What the masks of an image are made of. */
+/** The data that the masks of one image need. `Image` in task.ts has it in a decoder's memory, `Kept` in copies. */
 export interface Scene {
   readonly source: MaskSource;
   readonly inputSize: readonly [number, number] | null;
@@ -16,7 +16,7 @@ export interface Scene {
   coefficientsOf(found: Detections, row: number): Float32Array;
 }
 
-/** Returns the sizes that options may name. */
+/** Returns the width and height behind each name of the option `size`. */
 export function sizesOf({
   source: { prototypes },
   inputSize,
@@ -29,7 +29,7 @@ export function sizesOf({
   };
 }
 
-/** Returns what a mask of a row is made of. */
+/** Returns boxes and coefficients of a row. */
 export function subjectOf(scene: Scene, found: Detections, row: number): Subject {
   const { boxes } = found;
   const b = 4 * row;
@@ -54,7 +54,8 @@ export const inputBoxOf = (
 
 /**
  * Makes the mask of a row.
- * @throws RangeError for a row that is not there, and for options that cannot be
+ * @param i index of the row; negative indices count from the end
+ * @throws RangeError for a row out of range, and for invalid options
  */
 export function maskIn(scene: Scene, found: Detections, i: number, options?: MaskOptions): Mask {
   const row = i < 0 ? found.length + i : i;

@@ -1,4 +1,4 @@
-/** Semantic segmentation: the class of each pixel. */
+/** Class maps of semantic segmentation: the class id of each pixel. */
 import { refuse } from "../core/errors.ts";
 import { halfToFloat, numbersOf } from "../core/number.ts";
 import { type TensorInput, kindOf, shape, show, specOf } from "../core/tensor.ts";
@@ -55,13 +55,13 @@ export function classMap(tensor: TensorInput, { classes }: ClassMapOptions = {})
     : spec.channels
       ? numbersOf(spec, tensor.data)
       : (tensor.data as ArrayLike<number>);
-  if (isFirst) overPlanes(values, data, count, pixels);
-  else overPixels(values, data, count, pixels);
+  if (isFirst) argmaxOverPlanes(values, data, count, pixels);
+  else argmaxOverPixels(values, data, count, pixels);
   return { width, height, classes: count, data };
 }
 
-/** Compares one class after the other, in the order they lie in memory. */
-function overPlanes(
+/** Writes the argmax over planes. The loop over classes is the outer one, so that memory is read in order. */
+function argmaxOverPlanes(
   values: ArrayLike<number>,
   ids: Uint8Array | Uint16Array,
   classes: number,
@@ -78,7 +78,8 @@ function overPlanes(
     }
 }
 
-function overPixels(
+/** Writes the argmax over pixels whose scores are neighbours in memory. */
+function argmaxOverPixels(
   values: ArrayLike<number>,
   ids: Uint8Array | Uint16Array,
   classes: number,

@@ -1,4 +1,4 @@
-/** Where prototypes and coefficients come from: the memory of a decoder, or arrays that were kept. */
+/** Multiplies coefficients and prototypes. The prototypes stand in a decoder's memory, or in a copy of their bytes. */
 import * as M from "../core/masks-abi.ts";
 import { TYPE_F16, TYPE_F32, TYPE_I8, TYPE_U8 } from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
@@ -6,14 +6,17 @@ import type { MasksEngine } from "../engine/masks.ts";
 import type { Range } from "./axis.ts";
 import type { MaskSpace } from "./space.ts";
 
-/** Prototypes of one image, as they lie. Steps are in bytes. */
+/** Shape, address steps and quantisation of the prototypes of one image. */
 export interface Prototypes {
   readonly type: PrototypeType;
   readonly count: number;
   readonly width: number;
   readonly height: number;
+  /** Bytes from a row to the next. */
   readonly row: number;
+  /** Bytes from a column to the next. */
   readonly column: number;
+  /** Bytes from a prototype to the next. */
   readonly plane: number;
   /** real = (raw - zeroPoint) * scale; 1 and 0 for floats. */
   readonly scale: number;
@@ -31,26 +34,28 @@ export const PROTOTYPE_TYPES: {
   i8: { code: TYPE_I8, bytes: 1 },
 };
 
-/** Returns the bytes of the prototypes of an image. */
+/** Returns the byte length of the prototypes of an image. */
 export const prototypeBytes = ({ type, count, width, height }: Prototypes): number =>
   count * width * height * PROTOTYPE_TYPES[type].bytes;
 
-/** Part of a decoder's memory that is free between frames, and an engine over that memory. */
+/** A decoder's memory with the prototypes in it, scratch that is free between frames, and an engine over the memory. */
 export interface Place {
   readonly engine: MasksEngine;
   readonly i32: Int32Array;
   readonly f32: Float32Array;
   /** Address of the prototypes. */
   readonly at: number;
+  /** Address of the scratch. */
   readonly free: number;
+  /** Address after the scratch. */
   readonly freeEnd: number;
 }
 
-/** Everything that the masks of an image are made of. */
+/** The prototypes of an image, their place, and the engine that makes masks of them. */
 export interface MaskSource {
   readonly engine: EngineName | "auto";
   readonly prototypes: Prototypes;
-  /** Where they stand; bytes that were kept are copied in when they are needed. */
+  /** A decoder's memory, or a copy of the bytes, which `writeValues` copies into the space when it needs them. */
   readonly place: Place | { readonly bytes: Uint8Array };
 }
 
@@ -61,8 +66,10 @@ export interface Window {
 }
 
 /**
- * Writes the values of a window into a space: logits or probabilities. `to`: the address of the first, `row`: bytes
- * from row to row there.
+ * Writes the values of a window into a space.
+ * @param sigmoid true for probabilities, false for logits
+ * @param to address of the first value in the space
+ * @param row bytes from a row to the next at `to`
  */
 export function writeValues(
   space: MaskSpace,
@@ -91,7 +98,7 @@ export function writeValues(
     space.engine.product(space.job);
     return;
   }
-  // As many rows at a time as the free part holds.
+  // Make the values in the decoder's memory, as many rows at a time as its scratch holds, and copy them to the space.
   const { engine, i32, f32, at, free, freeEnd } = place;
   const values = align(free + 4 * M.MASK_JOB_WORDS);
   const logits = align(values + 4 * coefficients.length);
@@ -120,11 +127,11 @@ export function writeValues(
 
 const align = (address: number): number => Math.ceil(address / 16) * 16;
 
-/** True if the free part holds a row of values at least. */
+/** True if the scratch holds the job, the coefficients and at least one row of values. */
 export const hasRoom = ({ free, freeEnd }: Place, { count, width }: Prototypes): boolean =>
   align(align(free + 4 * M.MASK_JOB_WORDS) + 4 * count) + 4 * width <= freeEnd;
 
-/** Writes the words of a product, and its coefficients. */
+/** Writes the words of a `product` job (core/masks-abi.ts), and its coefficients to the address `at`. */
 function writeJob(
   i32: Int32Array,
   f32: Float32Array,
@@ -143,7 +150,7 @@ function writeJob(
 ): void {
   const w = job >> 2;
   const { scale } = prototypes;
-  // The scale of the prototypes goes with the coefficients: one product for each, not one for each pixel.
+  // Multiply the coefficients by the scale of the prototypes: once for each coefficient, not once for each pixel.
   for (let i = 0; i < coefficients.length; i++) f32[(at >> 2) + i] = coefficients[i] * Math.fround(scale);
   i32[w + M.M_TYPE] = PROTOTYPE_TYPES[prototypes.type].code;
   i32[w + M.M_PROTOTYPES] = window.first;

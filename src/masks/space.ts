@@ -1,4 +1,4 @@
-/** The memory that masks are made in, one for each engine. All decoders share it: a mask needs it for a moment. */
+/** Memory in which masks are made, one for each engine. All decoders share it: no mask needs it once it is made. */
 import * as M from "../core/masks-abi.ts";
 import { checkSize } from "../core/memory.ts";
 import type { EngineName } from "../core/engine-name.ts";
@@ -6,12 +6,12 @@ import { makeMasksEngine } from "../engine/choose-masks.ts";
 import type { MasksEngine } from "../engine/masks.ts";
 import { type Axis, type Table, fillBilinear, fillNearest } from "./axis.ts";
 
-/** What a mask needs room for. */
+/** Sizes that a space needs room for. */
 export interface Needs {
-  /** Prototypes in bytes, where they are not in a decoder's memory. */
+  /** Bytes of the prototypes; 0 if they stand in a decoder's memory. */
   readonly prototypes: number;
   readonly coefficients: number;
-  /** Pixels of the prototypes. */
+  /** Count of the pixels of a prototype. */
   readonly cells: number;
   /** Width and height of the picture. */
   readonly size: readonly [number, number];
@@ -19,10 +19,10 @@ export interface Needs {
   readonly map: number;
 }
 
-/** Rows of a mask are made in strips of about this many bytes, which stay in the nearest caches. */
+/** Bytes of a strip. Masks are made in strips, so that a strip is still in the L1 cache when it is copied out. */
 const STRIP_BYTES = 1 << 15;
 const JOB = 16;
-/** Vectors write whole, behind the last row too. */
+/** Bytes behind each table and buffer: vector instructions write whole vectors, past the last element too. */
 const SLACK = 64;
 
 /** Addresses in a space. */
@@ -37,7 +37,7 @@ interface Places {
   readonly prototypes: number;
 }
 
-/** One engine with room for the masks of a picture. */
+/** The memory of one engine, with room for the masks of a picture. */
 export class MaskSpace {
   readonly engine: MasksEngine;
   readonly job = JOB;
@@ -47,11 +47,11 @@ export class MaskSpace {
   readonly at: Places;
   readonly columns: Table;
   readonly rows: Table;
-  /** The prototypes that stand in the space now. */
+  /** The copy of prototypes that stands in the space now, by identity. */
   held: object | null = null;
   readonly #room: Needs;
   readonly #sides: readonly [number, number];
-  /** What the tables are for. */
+  /** Interpolation and axes that the tables hold. */
   #resize: "nearest" | "bilinear" | null = null;
   #axes: readonly Axis[] = [];
 
@@ -72,7 +72,7 @@ export class MaskSpace {
       columns: take(4 * this.#sides[0]),
       rows: take(4 * this.#sides[1]),
       scratch: take(2 * (this.#sides[0] + SLACK)),
-      // A mask at prototype size stands here whole.
+      // A mask at prototype size is one strip.
       strip: take(Math.max(STRIP_BYTES + width, room.cells)),
       map: take(2 * room.map),
       prototypes: take(room.prototypes),
@@ -92,7 +92,7 @@ export class MaskSpace {
     words[(JOB >> 2) + M.M_SCRATCH_ROW] = this.#sides[0] + SLACK;
   }
 
-  /** True if there is room. */
+  /** True if the space has room for all needs. */
   fits(needs: Needs): boolean {
     const room = this.#room;
     return (
@@ -105,8 +105,8 @@ export class MaskSpace {
     );
   }
 
-  /** Returns the needs of before and those that are new, together. */
-  grown(needs: Needs): Needs {
+  /** Returns the room of this space, enlarged to hold new needs too. */
+  enlargedBy(needs: Needs): Needs {
     const room = this.#room;
     return {
       prototypes: Math.max(needs.prototypes, room.prototypes),
@@ -117,7 +117,7 @@ export class MaskSpace {
     };
   }
 
-  /** Makes the tables of a picture, unless they are there. Near and far are pixels of the prototypes. */
+  /** Fills the resize tables for a picture, unless they hold it already. */
   makeTables(resize: "nearest" | "bilinear", axes: readonly [Axis, Axis]): void {
     if (resize === this.#resize && axes.every((axis, k) => isSame(axis, this.#axes[k]))) return;
     const [x, y] = axes;
@@ -128,7 +128,7 @@ export class MaskSpace {
     this.#axes = axes;
   }
 
-  /** Rows of a mask of that width that are made at a time. */
+  /** Returns the count of rows in a strip of a mask of that width. */
   stripRows(width: number): number {
     return Math.max(1, Math.floor(STRIP_BYTES / width));
   }
@@ -150,11 +150,11 @@ const tableIn = (buffer: ArrayBuffer, at: number, side: number): Table => ({
 
 const spaces = new Map<EngineName | "auto", MaskSpace>();
 
-/** Returns the space of an engine, with room for all this. */
+/** Returns the space of an engine. Replaces it by a larger one if it lacks room. */
 export function spaceFor(wanted: EngineName | "auto", needs: Needs): MaskSpace {
   const before = spaces.get(wanted);
   if (before?.fits(needs)) return before;
-  const space = new MaskSpace(wanted, before ? before.grown(needs) : needs);
+  const space = new MaskSpace(wanted, before ? before.enlargedBy(needs) : needs);
   spaces.set(wanted, space);
   return space;
 }

@@ -1,4 +1,4 @@
-/** The task "segment": what a decoder calls, once `boxwright/masks` is imported. */
+/** The reader of the task "segment". `boxwright/masks` registers it. */
 import { P_SCALE_X } from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { ELEMENTS, show, volume } from "../core/tensor.ts";
@@ -9,14 +9,14 @@ import type { Frame } from "../decode/frame.ts";
 import type { AfterImageOfTask, TaskReader, TaskWork } from "../decode/tasks.ts";
 import { masksEngineIn } from "../engine/choose-masks.ts";
 import type { Head } from "../heads/head.ts";
-import { firstSource, headOf, numbersAt } from "../memory/extra.ts";
+import { firstSource, headIndexOf, readChannels } from "../memory/extra.ts";
 import type { Placement } from "./axis.ts";
 import { type LabelMap, type LabelMapOptions, paintLabels } from "./labels.ts";
 import { type Scene, maskIn } from "./scene.ts";
 import { type SegmentPlan, readSegment } from "./plan.ts";
 import { type MaskSource, type Place, prototypeBytes, hasRoom } from "./source.ts";
 
-/** What detections with masks can do. */
+/** Functions of detections with masks. */
 export interface MaskExtras extends Extras {
   readonly labelMap: (found: Detections, options?: LabelMapOptions) => LabelMap;
 }
@@ -31,13 +31,13 @@ export const segment: TaskReader = {
   attach,
 };
 
-/** Leaves out what nobody said. */
+/** Returns the task's config without the fields that are not stated. */
 function taskOf(fields: Omit<TaskConfig, "name">): TaskConfig {
   const said = Object.entries(fields).filter(([, value]) => value !== undefined);
   return { name: "segment", ...Object.fromEntries(said) };
 }
 
-/** Reads what an archive's head says of masks; `null` if it has none. */
+/** Reads the mask fields of an archive's head. Returns `null` if the head has no masks. */
 function readArchive(metadata: FieldReader, config: Config): Partial<Config> | null {
   const names = (config.outputs ?? []).map(({ name }) => name);
   const prototypes =
@@ -63,7 +63,7 @@ function readArchive(metadata: FieldReader, config: Config): Partial<Config> | n
 /** A placement that is overwritten frame by frame. */
 type OwnPlacement = { -readonly [K in keyof Placement]: Placement[K] };
 
-/** Gives the detections of a plan their masks. They are made when they are asked for, of what stands in memory. */
+/** Adds masks to the detections of a plan. Makes a mask only on request, from the tensors that stand in memory. */
 function attach(work: TaskWork): AfterImageOfTask {
   const { memory, plan, detections } = work;
   const task = plan.task as SegmentPlan;
@@ -74,7 +74,7 @@ function attach(work: TaskWork): AfterImageOfTask {
   };
 }
 
-/** One image of the batch. */
+/** One image of the batch, whose prototypes and coefficients stand in the decoder's memory until the next frame. */
 class Image implements Scene {
   readonly inputSize: readonly [number, number] | null;
   readonly placement: OwnPlacement = { frame: null, scale: [1, 1], shift: [0, 0] };
@@ -110,13 +110,13 @@ class Image implements Scene {
     extend(found, {}, extras);
   }
 
-  /** Notes what belongs to a new frame. */
+  /** Stores the placement of a new frame, whose scale and shift stand at word `at`. */
   begin(frame: Frame | undefined, f32: Float32Array, at: number): void {
     this.#kept = null;
     const { placement } = this;
     placement.scale = [f32[at], f32[at + 1]];
     placement.shift = [f32[at + 2], f32[at + 3]];
-    // A frame may change in place after decode().
+    // Copy a frame that is not frozen: the caller may change it after decode().
     placement.frame = frame ? (Object.isFrozen(frame) ? frame : { ...frame }) : null;
   }
 
@@ -131,7 +131,7 @@ class Image implements Scene {
     return new Uint8Array(this.#place.engine.buffer, this.#place.at, prototypeBytes(this.#task.prototypes));
   }
 
-  /** Returns the prototypes in memory of their own. */
+  /** Returns a copy of the prototypes, one for all copies of the frame's detections. */
   keep(): { readonly bytes: Uint8Array } {
     return (this.#kept ??= { bytes: this.#bytes().slice() });
   }
@@ -140,14 +140,14 @@ class Image implements Scene {
     const { heads } = this.#work.plan;
     const { count } = this.#task.prototypes;
     const values = new Float32Array(count);
-    const k = headOf(heads, sources[row]);
+    const k = headIndexOf(heads, sources[row]);
     const column = heads[k].extra as NonNullable<Head["extra"]>;
-    numbersAt(this.#work, column, this.#index, sources[row] - firstSource(heads, k), count, values);
+    readChannels(this.#work, column, this.#index, sources[row] - firstSource(heads, k), count, values);
     return values;
   }
 }
 
-/** What a copy of detections needs for its masks. */
+/** Prototypes, coefficients and placement of copied detections, which later frames do not change. */
 class Kept implements Scene {
   readonly inputSize: Scene["inputSize"];
   readonly placement: Placement;

@@ -5,8 +5,8 @@ import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
 import { type MemoryImage, imageStart } from "./write.ts";
 
-/** Returns the index of the head that a source belongs to. The cell is the source less the head's first one. */
-export function headOf(heads: readonly Head[], source: number): number {
+/** Returns the index k of the head that a source belongs to. Its cell there is `source - firstSource(heads, k)`. */
+export function headIndexOf(heads: readonly Head[], source: number): number {
   let k = 0;
   for (let first = heads[0].cells; source >= first && k + 1 < heads.length; first += heads[k].cells) k++;
   return k;
@@ -20,10 +20,10 @@ export function firstSource(heads: readonly Head[], k: number): number {
 }
 
 /**
- * Reads `count` channels of a cell as numbers, from `at` on in `to`. Integers are (raw - zeroPoint) * scale, rounded to
- * f32 as the kernel rounds them.
+ * Reads `count` channels of a cell into `to`, from index `at` on. Dequantises integers as (raw - zeroPoint) * scale,
+ * rounded to f32 as the kernel rounds them.
  */
-export function numbersAt(
+export function readChannels(
   { memory, plan, layout }: MemoryImage,
   column: Column,
   image: number,
@@ -42,7 +42,7 @@ export function numbersAt(
   else
     for (let c = 0; c < count; c++) {
       const here = from + c * step;
-      // All types are read through one array, as in engine/ts/value.ts.
+      // Read every type through `i32`, as engine/ts/value.ts does: one array type keeps the access monomorphic.
       const word = memory.i32[here >> 2] >> ((here & 3) << 3);
       const raw =
         bytes === 4

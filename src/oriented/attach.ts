@@ -1,21 +1,21 @@
-/** Makes oriented boxes of a frame's candidates: turns, suppresses and writes them. */
+/** Makes oriented boxes from the candidates of a frame: reads angles, suppresses, and writes boxes and corners. */
 import * as A from "../core/abi.ts";
 import { type Detections, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
 import type { Column } from "../heads/channels.ts";
 import { imageStart } from "../memory/write.ts";
-import { firstSource, headOf, numbersAt } from "../memory/extra.ts";
+import { firstSource, headIndexOf, readChannels } from "../memory/extra.ts";
 import { OrientedKeeper } from "../suppress/oriented-keep.ts";
 import { ORIENTED_WIDTH as WIDTH } from "../suppress/oriented-overlap.ts";
 import { cornersInto, fitInto, regulariseInto, turnInto } from "./geometry.ts";
 import { ORIENTED_NMS, type OrientedPlan } from "./plan.ts";
 import { CORNERS, ORIENTED_ROWS } from "./rows.ts";
 
-/** A rounded angle may lie this far outside its range. */
+/** Radians that an angle may lie outside its range without a note: f16 and quantised angles are rounded. */
 const SLACK = 1e-3;
 
-/** Gives the detections of a plan their angles and corners. Returns what makes them, after each image. */
+/** Adds the columns of angles and corners to the detections of a plan. Returns the function that fills all columns. */
 export function attachOriented(work: TaskWork): AfterImageOfTask {
   const { plan, detections } = work;
   for (const found of detections)
@@ -31,15 +31,16 @@ export function attachOriented(work: TaskWork): AfterImageOfTask {
   return (image, block, frame) => maker.make(image, block >> 2, frame);
 }
 
-/** A head as the loop over candidates reads it. */
+/** The constants of a head that the loop over candidates needs. */
 interface HeadCells {
+  /** Source of the head's first cell. */
   readonly first: number;
   readonly extra: Column;
-  /** Words from angle to angle if they are f32; else 0. */
+  /** Words from an angle to the next if angles are f32. 0 for other types, which go through `readChannels`. */
   readonly step: number;
-  /** Word address of the first angle of the image that is read. */
+  /** Word address of the first angle of the current image. */
   start: number;
-  /** Raw distances: the angle turns the way from the cell to the centre. */
+  /** True for heads with distances: the angle also rotates the vector from the cell to the centre of the box. */
   readonly turns: boolean;
   readonly gridWidth: number;
   readonly bias: number;
@@ -47,6 +48,7 @@ interface HeadCells {
   readonly cell: readonly [number, number];
 }
 
+/** Makes the oriented boxes of one plan. Its memory grows with the longest list of candidates and is used again. */
 class OrientedMaker {
   readonly #work: TaskWork;
   readonly #plan: OrientedPlan;
@@ -59,7 +61,7 @@ class OrientedMaker {
   #boxes = new Float64Array(0);
   #classIds = new Int32Array(0);
   readonly #angle = new Float64Array(1);
-  /** Angles in radians outside of these get a note. */
+  /** Angles in radians below this or above `#most` get a note. */
   readonly #least: number;
   readonly #most: number;
   readonly #box = new Float64Array(WIDTH);
@@ -88,7 +90,10 @@ class OrientedMaker {
     }));
   }
 
-  /** Makes the detections of an image. `plan`: word address of its plan block. */
+  /**
+   * Makes the detections of an image.
+   * @param plan word address of the image's plan block
+   */
   make(image: number, plan: number, frame: Frame | undefined): void {
     const { i32, f32 } = this.#work.memory;
     const count = this.#read(image, plan);
@@ -102,7 +107,7 @@ class OrientedMaker {
             count,
             rules?.nms === "class" ? this.#classIds : null,
             most,
-            // The threshold is written in decimals, and stands as f32 in memory.
+            // Restore the config's decimals from the f32: overlaps are doubles, and 0.7 in f32 is below 0.7.
             Number(f32[plan + A.P_IOU].toPrecision(7)),
           );
     const found = this.#work.detections[image];
@@ -111,7 +116,7 @@ class OrientedMaker {
     setLength(found, kept);
   }
 
-  /** Reads the candidates, best first. Returns how many have finite boxes and angles. */
+  /** Reads the candidates into `#boxes`, best first. Returns the count of those with a finite angle. */
   #read(image: number, plan: number): number {
     const { i32, f32 } = this.#work.memory;
     const ordered = this.#sort(plan);
@@ -138,7 +143,7 @@ class OrientedMaker {
     for (let i = 0; i < ordered; i++) {
       const candidate = order[i];
       const source = i32[sources + candidate];
-      const head = this.#heads[heads.length === 1 ? 0 : headOf(heads, source)];
+      const head = this.#heads[heads.length === 1 ? 0 : headIndexOf(heads, source)];
       const cell = source - head.first;
       const angle = this.#angleOf(head, image, cell);
       if (angle !== angle) continue;
@@ -174,7 +179,7 @@ class OrientedMaker {
   /** Returns the angle of a cell, NaN if it is not finite. */
   #angleOf({ extra, step, start }: HeadCells, image: number, cell: number): number {
     const { angle: activation } = this.#plan;
-    if (step === 0) numbersAt(this.#work, extra, image, cell, 1, this.#angle);
+    if (step === 0) readChannels(this.#work, extra, image, cell, 1, this.#angle);
     const raw = step === 0 ? this.#angle[0] : this.#work.memory.f32[start + cell * step];
     if (!Number.isFinite(raw)) return NaN;
     if (activation === "radians") {
@@ -194,7 +199,7 @@ class OrientedMaker {
   #noteRange(angle: number): void {
     const { range } = this.#plan;
     const told = "an angle in radians lies outside";
-    // One angle is enough: each further one would be a note of its own.
+    // Note one angle only: the text holds its value, so that each further angle would be a note of its own.
     if (this.#hasToldRange) return;
     this.#hasToldRange = true;
     this.#work.note(
@@ -204,14 +209,14 @@ class OrientedMaker {
   }
   #hasToldRange = false;
 
-  /** Puts the rows of the candidates into `#order`, best first. Returns how many there are, within the cap. */
+  /** Writes the rows of the candidates to `#order`, best first. Returns their count, at most P_ORDERED. */
   #sort(plan: number): number {
     const { i32, f32 } = this.#work.memory;
     const all = i32[plan + A.P_CANDIDATES];
     const ordered = Math.min(all, i32[plan + A.P_ORDERED]);
     if (this.#order.length < all) this.#order = new Int32Array(all);
     const order = i32[plan + A.P_ORDER] >> 2;
-    // The kernel sorts as far as it has to look. Few candidates are all in order.
+    // Use the kernel's order if it reaches far enough. With many candidates the kernel sorts only the first ones.
     if (i32[plan + A.P_SORTED] >= ordered) {
       for (let i = 0; i < ordered; i++) this.#order[i] = i32[order + i];
       return ordered;
@@ -248,7 +253,7 @@ class OrientedMaker {
     found.sources[row] = i32[(i32[plan + A.P_SOURCES] >> 2) + candidate];
   }
 
-  /** Turns the corners in the input into those in the frame, 0..1. */
+  /** Maps the corners from the network's input to the frame, 0..1. */
   #toFrame(plan: number): void {
     const { f32 } = this.#work.memory;
     const at = this.#corners;
@@ -262,7 +267,10 @@ class OrientedMaker {
     }
   }
 
-  /** Turns the corners in the input into those of the rectangle around them in the frame, 0..1, and its angle. */
+  /**
+   * Maps the corners from the network's input to a stretched frame, 0..1. Stretching makes a parallelogram of a
+   * rectangle, so this fits the smallest rectangle around it and takes its angle.
+   */
   #unstretch({ width, height }: Frame): void {
     const at = this.#corners;
     const box = this.#box;

@@ -8,12 +8,12 @@ export type OrientedBox = readonly [cx: number, cy: number, width: number, heigh
 
 const QUARTER = Math.PI / 2;
 
-/** Returns the remainder that is not negative, as Python's `%`. */
+/** Returns the remainder in [0, by), as Python's `%`. */
 const modulo = (value: number, by: number): number => {
-  // `%` takes as long as a cosine, and most angles are in the first turn.
+  // Avoid `%`, which takes as long as a cosine: most angles are in range already.
   if (value >= 0 && value < by) return value;
   const rest = value % by;
-  // A tiny negative rest rounds up to `by` itself.
+  // Return 0 for a tiny negative rest: `rest + by` would round to `by`, which is out of range.
   return rest < 0 ? (rest + by < by ? rest + by : 0) : rest;
 };
 
@@ -30,7 +30,7 @@ export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64
   to[at + 1] = box[from + 1];
   to[at + 2] = turns ? height : width;
   to[at + 3] = turns ? width : height;
-  // Exact: the quarter is half of pi in doubles too. The remainder of a half turn is no further than a quarter from it.
+  // The difference is exact: `half` is within a factor of 2 of QUARTER (Sterbenz).
   to[at + 4] = turns ? half - QUARTER : half;
 }
 
@@ -58,8 +58,8 @@ export function cornersInto(box: ArrayLike<number>, from: number, to: Float64Arr
 }
 
 /**
- * Writes the smallest rectangle around a parallelogram, whose corners stand in the order of `cornersInto`. A stretch
- * makes a parallelogram of a rectangle. The smallest rectangle around it lies along its longer side.
+ * Writes the smallest rectangle around a parallelogram with corners in the order of `cornersInto`. One side of the
+ * smallest rectangle lies along the longer side of the parallelogram.
  */
 export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const ux = (corners[from] - corners[from + 6] + corners[from + 2] - corners[from + 4]) / 2;
@@ -84,8 +84,8 @@ export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Arr
 }
 
 /**
- * Writes the oriented box of a cell that measured left, top, right and bottom along the box's own axes. `box` is what
- * the same distances make without an angle. The angle turns the way from the cell to the centre of the box too.
+ * Writes the oriented box of a cell whose distances left, top, right and bottom are measured along the box's own axes.
+ * `box` is the box that these distances make at angle 0, with its angle behind. Rotates its centre around the cell.
  */
 export function turnInto(
   box: ArrayLike<number>,

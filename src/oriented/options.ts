@@ -1,4 +1,4 @@
-/** Reads the options of oriented boxes, and what an NN Archive says of them. */
+/** Reads the options of oriented boxes, and the angle outputs of an NN Archive. */
 import { type FieldReader, oneOf } from "../config/fields.ts";
 import type { Config, TaskConfig, TaskFields } from "../config/types.ts";
 import { ANGLE_ACTIVATIONS, ORIENTED_NMS, type OrientedNms } from "./plan.ts";
@@ -22,7 +22,10 @@ export function readOptions(r: FieldReader): TaskConfig {
   return { name: "oriented", ...Object.fromEntries(read.filter(([, value]) => value !== null)) };
 }
 
-/** Reads the outputs of angles that an archive's head names; `null` if it names none. Its exporter decodes angles. */
+/**
+ * Reads the outputs of angles that an archive's head names. Returns `null` if it names none. The exporter of NN
+ * Archives decodes angles, so they are radians.
+ */
 export function readArchive(metadata: FieldReader, config: Config): Partial<Config> | null {
   const angles = metadata.texts("angles_outputs");
   if (!angles?.length) return null;

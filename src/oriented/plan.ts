@@ -1,11 +1,14 @@
-/** What a plan says of oriented boxes. Plain data. */
+/** The part of a plan about oriented boxes. Plain data. */
 import type { TaskPlan } from "../heads/head.ts";
 
-/** What the angle channel holds. "logits": angle = (sigmoid(v) - 0.25) pi. "sigmoid": angle = (v - 0.25) pi. */
+/**
+ * Content v of the angle channel. "radians": v is the angle. "logits": angle = (sigmoid(v) - 0.25) pi. "sigmoid":
+ * angle = (v - 0.25) pi.
+ */
 export const ANGLE_ACTIVATIONS = ["radians", "logits", "sigmoid"] as const;
 export type AngleActivation = (typeof ANGLE_ACTIVATIONS)[number];
 
-/** How oriented boxes suppress each other, by name. */
+/** Methods of suppression for oriented boxes, by the name that the option `orientedNms` takes. */
 export const ORIENTED_NMS = {
   /** ProbIoU, and a suppressed box suppresses too. */
   ultralytics: { iou: "probiou", method: "fast", orEqual: true },
@@ -18,11 +21,11 @@ export type OrientedNms = keyof typeof ORIENTED_NMS;
 
 export interface OrientedPlan extends TaskPlan {
   readonly angle: AngleActivation;
-  /** Angles of the network's own range lie here; `null`: anywhere. */
+  /** Range of the network's angles in radians; `null` if the family has none. Angles outside get a note. */
   readonly range: readonly [number, number] | null;
-  /** The angles of results are in [0, pi/2). */
+  /** True: angles of detections are in [0, pi/2). False: they are those of the network. */
   readonly regular: boolean;
   readonly suppression: OrientedNms;
-  /** Suppress at the threshold too. */
+  /** True: an overlap equal to the threshold suppresses too. */
   readonly orEqual: boolean;
 }

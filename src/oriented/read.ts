@@ -12,13 +12,13 @@ import { type AngleActivation, ORIENTED_NMS, type OrientedPlan } from "./plan.ts
 /** The fields of a config that a query carries along. */
 type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Conventions> };
 
-/** Angles of networks with a sigmoid: a quarter of pi before the x axis, three behind it. */
+/** Range of angles that are (sigmoid - 0.25) pi. */
 const SIGMOID_RANGE = [-Math.PI / 4, (3 * Math.PI) / 4] as const;
 
 /** An interpretation whose heads have their angles. */
 interface Found {
   readonly boxes: Interpretation;
-  /** The angles of all maps are in one tensor beside raw maps, which exporters decode as they like. */
+  /** True if one tensor has the angles of all feature maps. Exporters differ in how far they decode this tensor. */
   readonly isOpen: boolean;
 }
 
@@ -68,7 +68,10 @@ function besideBoxes(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] 
   });
 }
 
-/** Returns the interpretations of the boxes. Lists of detections hold centres here, where others hold corners. */
+/**
+ * Returns the interpretations of the boxes. Reads finished lists of detections as centres: exporters write cx cy w h
+ * for oriented boxes, and corners only for upright ones. Drops other readings with corners.
+ */
 function interpretBoxes(query: HeadQuery, specs: Specs, { interpret }: PlanTools): Interpretation[] {
   const asCentres = (head: HeadDraft): HeadDraft => ({ ...head, kind: "centre" });
   return interpret(query, specs).flatMap((found) => {
@@ -119,7 +122,7 @@ const ANGLES: { readonly [A in AngleActivation]: string } = {
   sigmoid: "angles (v - 0.25) pi",
 };
 
-/** Throws an error that says what oriented networks give, and what the number of channels can mean. */
+/** Throws a TensorError that lists the shapes of oriented networks, and the class counts that the channels allow. */
 function refuseShapes(query: HeadQuery, specs: Specs, { refuseFor }: PlanTools): never {
   const { classes, family, traits } = query;
   const c = classes ?? "C";

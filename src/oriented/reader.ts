@@ -1,4 +1,4 @@
-/** The reader of the task "oriented", which `boxwright/oriented` leaves for decoders. */
+/** The reader of the task "oriented". `boxwright/oriented` registers it. */
 import type { TaskReader } from "../decode/tasks.ts";
 import { attachOriented } from "./attach.ts";
 import { OPTIONS, readArchive, readOptions } from "./options.ts";
@@ -12,7 +12,7 @@ export const ORIENTED: TaskReader = {
   readOptions,
   readArchive,
   read: readOriented,
-  // Upright boxes are no measure for oriented ones, and what lies outside the picture stays.
+  // Turn off suppression and clamp of the kernel: both work on upright boxes. attach.ts suppresses oriented ones.
   rules: { nms: "none", clamp: "none" },
   attach: attachOriented,
   readRows: readOrientedRows,

@@ -1,15 +1,14 @@
-/** The part of a task's reader that makes the plan. */
+/** The functions of a task's reader that find its tensors, and the rules that a task sets in the plan. */
 import type { Conventions } from "../core/conventions.ts";
 import type { refuseFor } from "../core/errors.ts";
 import { type TaskName, providedReaders } from "../core/tasks.ts";
 import type { Interpretation, Specs } from "../heads/head.ts";
 import type { HeadQuery } from "../heads/query.ts";
 
-/** Functions of core that a reader gets, since its own copies would throw errors of another class. */
+/** Functions of the decoder's bundle. A task's bundle has copies, whose errors fail `instanceof`. */
 export interface PlanTools {
   /**
-   * Finds every interpretation of the boxes. A spec with `extra` channels has so many more than those of its head, as
-   * the last ones.
+   * Returns every interpretation of the boxes. The last `extra` channels of a spec belong to the task and are left out.
    */
   readonly interpret: (query: HeadQuery, specs: Specs) => readonly Interpretation[];
   readonly refuseFor: typeof refuseFor;
@@ -17,15 +16,14 @@ export interface PlanTools {
 
 export interface TaskPlanner {
   /**
-   * Returns every interpretation of the tensors with all that the task needs: `head.extra` of each head,
-   * `interpretation.task`, and `uses` of the tensors that hold them. Throws if there is none, as core cannot say what
-   * was expected.
+   * Returns every interpretation of the tensors, with `head.extra` of each head, `interpretation.task`, and the task's
+   * tensors added to `uses`. Throws if there is none: only the task can say which tensors it expects.
    */
   read(query: HeadQuery, specs: Specs, tools: PlanTools): readonly Interpretation[];
-  /** Rules that the kernel has in place of those of the config, which `plan.task.rules` keeps. */
+  /** Rules that replace the config's in the kernel. `plan.task.rules` keeps the config's. */
   readonly rules?: Partial<Conventions>;
 }
 
-/** Returns the planner of a task, undefined for boxes alone. */
+/** Returns the planner of a task; undefined for boxes alone. */
 export const plannerOf = (task: TaskName = "detect"): TaskPlanner | undefined =>
   providedReaders()[task] as TaskPlanner | undefined;

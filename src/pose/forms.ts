@@ -1,4 +1,7 @@
-/** Reads forms of tensors that only networks with points have. */
+/**
+ * Reads the forms of tensors that only pose and face networks have. A form is one layout of boxes, scores and points
+ * over tensors. `read.ts` reads the other networks, whose boxes are laid out as without points.
+ */
 import type { PointShape } from "../core/keypoints.ts";
 import type { PoseForm } from "../core/pose-families.ts";
 import { type TensorSpec, volume } from "../core/tensor.ts";
@@ -11,7 +14,7 @@ import type { CountedQuery, HeadQuery } from "../heads/query.ts";
 import type { PlanTools } from "../plan/task.ts";
 import type { PointReading } from "./plan.ts";
 
-/** An interpretation whose heads have their points, and how to read these. */
+/** An interpretation whose heads have their points as `extra`, and the rule that makes x and y of the points. */
 export type Formed = PointReading & { readonly found: Interpretation; readonly shape: PointShape };
 
 interface Form {
@@ -28,10 +31,10 @@ const withPoints = (found: Interpretation, extraOf: (head: HeadDraft) => Column)
   heads: found.heads.map((head) => ({ ...head, extra: extraOf(head) })),
 });
 
-/** Returns the class count that a query states, else one. */
-const counted = (query: HeadQuery): CountedQuery => ({ ...query, classes: query.classes ?? 1 });
+/** Returns the query with a class count: the stated one, else 1. */
+const withClassCount = (query: HeadQuery): CountedQuery => ({ ...query, classes: query.classes ?? 1 });
 
-/** Reads BlazeFace and its kin: points stand behind the four box channels, as offsets from the prior. */
+/** Reads BlazeFace and MediaPipe's palms: points stand behind the four box channels, as offsets from the prior. */
 const behindPriors: Form = {
   read: (query, specs, [count], { interpret }) =>
     interpret(query, specs).flatMap((found): Formed[] => {
@@ -47,10 +50,10 @@ const behindPriors: Form = {
     `[1,N,${4 + count * 2}] + [1,N,1] with inputSize, and ${count} points of two values`,
 };
 
-/** Reads rows of YOLOv5-face: box, objectness, points, classes. The export decoded all of them. */
+/** Reads rows of YOLOv5-face: box, objectness, points, classes. The export has decoded all of these. */
 const faceRows: Form = {
   read: (query, specs, shape) => {
-    const { classes } = counted(query);
+    const { classes } = withClassCount(query);
     const points = volumeOf(shape);
     const matches = matchOne(specs, rows, {
       count: 5 + points + classes,
@@ -59,7 +62,7 @@ const faceRows: Form = {
       scores: 5 + points,
     });
     return each(
-      counted(query),
+      withClassCount(query),
       {
         name: "objectness-rows",
         title: "boxes, objectness, points, classes",
@@ -74,10 +77,10 @@ const faceRows: Form = {
       logits: false,
     }));
   },
-  expected: (query, shape) => `[1,N,${5 + volumeOf(shape) + counted(query).classes}]`,
+  expected: (query, shape) => `[1,N,${5 + volumeOf(shape) + withClassCount(query).classes}]`,
 };
 
-/** The tensors of one map. */
+/** The tensors of one feature map: one level of the pyramid. */
 interface Level {
   readonly grid: Grid;
   readonly scores: readonly Column[];
@@ -86,12 +89,12 @@ interface Level {
   readonly match: TensorMatch;
 }
 
-/** A tensor with the way to see it. */
-type Seen = ChannelView & { readonly index: number; readonly spec: TensorSpec };
+/** A tensor with its index and one way to read its dims. */
+type TensorView = ChannelView & { readonly index: number; readonly spec: TensorSpec };
 
 /**
- * Returns the tensors of each map of the input: boxes, points, and `scores` tensors of one score for each of `anchors`
- * rows in a cell. `null` if a map lacks one of them.
+ * Returns the tensors of each level: one of boxes, one of points, and `scores` tensors of one channel. Each has
+ * `anchors` rows for a cell. Returns `null` if a level lacks one of them or has a candidate too many.
  */
 function levelsOf(
   query: HeadQuery,
@@ -100,27 +103,27 @@ function levelsOf(
   { anchors, scores }: { readonly anchors: number; readonly scores: number },
 ): Level[] | null {
   const found = gridsOf(query, [8, 16, 32]).map((grid): Level | null => {
-    const seen = (channels: number): readonly Seen[] =>
-      preferred<Seen>(
+    const viewsOf = (channels: number): readonly TensorView[] =>
+      preferred<TensorView>(
         specs.flatMap((spec, index) =>
           rows(spec, channels)
             .filter(({ cells, layout }) => cells === grid.cells * anchors && layout === "rows")
             .map((view) => ({ ...view, index, spec })),
         ),
-        // One row of four values has as many numbers as four cells of one.
+        // Prefer tensors whose last dimension is the channel count: one row of 4 has the size of four rows of 1.
         ({ spec: { dims } }) => dims[dims.length - 1] === channels,
       );
-    const score = seen(1).filter(({ batch }, _, all) => batch === all[0].batch);
-    const [boxes, more] = seen(4);
-    const [point, other] = seen(points);
-    if (score.length !== scores || !boxes || more || !point || other) return null;
-    const columnOf = ({ index, channel, cell }: Seen): Column => ({
+    const scoreViews = viewsOf(1).filter(({ batch }, _, all) => batch === all[0].batch);
+    const [boxes, secondBoxes] = viewsOf(4);
+    const [point, secondPoint] = viewsOf(points);
+    if (scoreViews.length !== scores || !boxes || secondBoxes || !point || secondPoint) return null;
+    const columnOf = ({ index, channel, cell }: TensorView): Column => ({
       tensor: index,
       offset: 0,
       channel,
       cell,
     });
-    const tensors = [boxes, ...score].map(({ index, spec: { name, dims }, layout }, i) => ({
+    const tensors = [boxes, ...scoreViews].map(({ index, spec: { name, dims }, layout }, i) => ({
       index,
       name,
       dims,
@@ -129,7 +132,7 @@ function levelsOf(
     }));
     const view = { ...boxes, w: grid.w, h: grid.h, cells: grid.cells };
     const box = columnOf(boxes);
-    const columns = score.map(columnOf);
+    const columns = scoreViews.map(columnOf);
     const match = {
       tensors,
       anchor: null,
@@ -145,7 +148,7 @@ function levelsOf(
   return whole.length > 0 && whole.length === found.length ? whole : null;
 }
 
-/** Reads SCRFD: for each map rows of scores, of distances and of points, with two rows side by side for each cell. */
+/** Reads SCRFD: for each level rows of scores, of distances and of points. A cell has one row or two in succession. */
 const anchorRows: Form = {
   read: (query, specs, shape) =>
     [1, 2].flatMap((anchors): Formed[] => {
@@ -153,19 +156,24 @@ const anchorRows: Form = {
       if (!levels) return [];
       const parts = levels.flatMap((level) =>
         Array.from({ length: anchors }, (_, a) => {
-          const at = (column: Column): Column => ({
+          const rowsOfAnchor = (column: Column): Column => ({
             ...move(column, a * column.cell),
             cell: column.cell * anchors,
           });
           const { match } = level;
-          return { ...match, box: at(match.box), score: at(match.score), points: at(level.points) };
+          return {
+            ...match,
+            box: rowsOfAnchor(match.box),
+            score: rowsOfAnchor(match.score),
+            points: rowsOfAnchor(level.points),
+          };
         }),
       );
-      const found = buildInterpretation(counted(query), {
+      const found = buildInterpretation(withClassCount(query), {
         name: "anchor-grid",
         title: "distances from the cell's left upper corner, points",
         usual: "sigmoid",
-        // Distances and points are measured from the corner of the cell.
+        // SCRFD measures distances and points from the upper left corner of the cell, not from its centre.
         fields: (part: (typeof parts)[number]) => ({ kind: "distance", rule: "class", extra: part.points }),
         matches: levels.map(({ match }) => match),
         parts,
@@ -177,13 +185,13 @@ const anchorRows: Form = {
     `[1,2hw,1] + [1,2hw,4] + [1,2hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
 };
 
-/** Reads YuNet from 2023 on: for each map rows of class, objectness, box and points, one row for each cell. */
+/** Reads YuNet from 2023 on: for each level rows of class, objectness, box and points, one row for each cell. */
 const pointRows: Form = {
   read: (query, specs, shape) => {
     const levels = levelsOf(query, specs, volumeOf(shape), { anchors: 1, scores: 2 });
     if (!levels) return [];
     const parts = levels.map((level) => ({ ...level.match, points: level.points }));
-    const found = buildInterpretation(counted(query), {
+    const found = buildInterpretation(withClassCount(query), {
       name: "point-grid",
       title: "point grids with points",
       usual: "sigmoid",
@@ -208,14 +216,15 @@ const onePose: Form = {
   read: (query, specs, shape) => {
     const points = volumeOf(shape);
     const [count, values] = shape;
-    const isIt = ({ dims }: TensorSpec): boolean =>
+    const hasPose = ({ dims }: TensorSpec): boolean =>
       dims.slice(-2).join() === `${count},${values}` && volume(dims) === dims[0] * points;
-    return poses(query, specs, shape, {
-      // The box and the score of the person are made of the points. Until then the first point stands for both.
+    return readPoses(query, specs, shape, {
+      // A head needs a box and a score. Point both at the first keypoint: points.ts replaces them (`fillOne`).
       channels: points,
       at: { box: 0, score: 2 },
       fields: { kind: "centre", boxChannels: [1, 0, 2, 2] },
-      specOf: (spec) => (isIt(spec) ? { ...spec, dims: [spec.dims[0], 1, points] } : { ...spec, dims: [] }),
+      specOf: (spec) =>
+        hasPose(spec) ? { ...spec, dims: [spec.dims[0], 1, points] } : { ...spec, dims: [] },
     }).map((formed) => ({ ...formed, alone: true }));
   },
   expected: (_, [count, values]) => `[1,1,${count},${values}]`,
@@ -225,7 +234,7 @@ const onePose: Form = {
 const manyPoses: Form = {
   read: (query, specs, shape) => {
     const points = volumeOf(shape);
-    return poses(query, specs, shape, {
+    return readPoses(query, specs, shape, {
       channels: points + 5,
       at: { box: points, score: points + 4 },
       fields: { kind: "corners", boxChannels: [1, 0, 3, 2] },
@@ -235,7 +244,12 @@ const manyPoses: Form = {
   expected: (_, shape) => `[1,N,${volumeOf(shape) + 5}]`,
 };
 
-function poses(
+/**
+ * Reads rows of decoded poses, y before x, in one tensor.
+ * @param form channel count of a row, the channels at which box and score begin, fields of the head, and `specOf`,
+ * which returns the spec of a tensor with rows as its last dimensions
+ */
+function readPoses(
   query: HeadQuery,
   specs: Specs,
   shape: PointShape,
@@ -253,7 +267,7 @@ function poses(
     scores: at.score,
   });
   return each(
-    counted(query),
+    withClassCount(query),
     {
       name: "postprocess",
       title: "points of persons",

@@ -1,4 +1,4 @@
-/** Reads the options of keypoints, and what an NN Archive says of them. */
+/** Reads the options of keypoints, and the keypoint fields of an NN Archive. */
 import { type FieldReader, type Rule, TEXTS, isWhole, oneOf } from "../config/fields.ts";
 import type { Config, TaskConfig } from "../config/types.ts";
 import type { Edges, PointShape } from "../core/keypoints.ts";
@@ -28,7 +28,7 @@ export const OPTIONS = [
   "keypointCoordinates",
 ] as const;
 
-/** Returns the fields that are stated. */
+/** Returns the fields without those that are null. */
 const stated = (fields: { readonly [K in keyof TaskConfig]: TaskConfig[K] | null }): TaskConfig =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as unknown as TaskConfig;
 
@@ -46,7 +46,7 @@ export function readOptions(r: FieldReader): TaskConfig {
   return task;
 }
 
-/** Reports names and edges that do not fit the number of points. */
+/** Reports names and edges that do not fit the keypoint count. */
 function checkCounts(
   r: FieldReader,
   { keypoints, keypointNames: names, edges }: TaskConfig,
@@ -61,23 +61,23 @@ function checkCounts(
     r.report(keys.edges, `keypoint ${wrong}`, `one of 0..${count - 1}: edges count from 0`);
 }
 
-/** Keys under which archives name the outputs of keypoints. Older files have the last two. */
+/** Metadata keys under which archives name the outputs of keypoints. The last two are of older archives. */
 const OUTPUT_KEYS = ["keypoints_outputs", "keypoint_outputs", "kpts_outputs"];
 
-/** Reads what an archive's head says of keypoints; `null` if it has none. */
+/** Reads the keypoint fields of an archive's head. Returns `null` if the head has no keypoints. */
 export function readArchive(metadata: FieldReader, config: Config): Partial<Config> | null {
   const names = metadata.texts("keypoint_label_names");
   const stated = metadata.take<number>("n_keypoints", [
     `a whole number from 1 to ${MAX_POINTS}`,
     (x) => isWhole(x) && inRange(x),
   ]);
-  // depthai-core lets the names count.
+  // Prefer the count of names to n_keypoints, as depthai-core does.
   const count = names?.length ?? stated;
   if (!count) return null;
   const edges = metadata.take("skeleton_edges", EDGES);
   const task: TaskConfig = {
     name: "pose",
-    // The exporter writes three values for every point.
+    // Three values: the exporter writes x, y and confidence for every keypoint. The archive does not state it.
     keypoints: [count, 3],
     ...(names && { keypointNames: names }),
     ...(edges && { edges }),

@@ -1,4 +1,4 @@
-/** What a plan says of keypoints. Plain data. */
+/** The part of a plan about keypoints. Plain data. */
 import type { Edges } from "../core/keypoints.ts";
 import type { TaskPlan } from "../heads/head.ts";
 
@@ -10,25 +10,29 @@ import type { TaskPlan } from "../heads/head.ts";
  */
 export type PointRule = "decoded" | "grid" | "prior";
 
-/** What a form of tensors settles. */
+/** The facts about points that follow from the form of the tensors. */
 export interface PointReading {
   readonly rule: PointRule;
-  /** Confidences are raw. */
+  /** True if confidences are raw, before the sigmoid. */
   readonly logits: boolean;
-  /** y stands before x. */
+  /** True if y stands before x. */
   readonly yFirst?: boolean;
-  /** The whole network gives one pose and no box. */
+  /** True if the network outputs one pose and no box. */
   readonly alone?: boolean;
-  /** The score is the square root of objectness x class. */
+  /** True if the score is the square root of objectness x class score. The kernel computes the product only. */
   readonly root?: boolean;
 }
 
 export interface PosePlan extends TaskPlan, PointReading {
+  /** Count of the keypoints of an object. */
   readonly count: number;
+  /** Channels of a keypoint: x and y, or x, y and confidence. */
   readonly values: 2 | 3;
+  /** Factor of the rule `grid`. */
   readonly factor: number;
+  /** Offset of the rule `grid`, in cells. */
   readonly offset: number;
-  /** Decoded points are 0..1. */
+  /** True if decoded points are 0..1 across the network's input; false: pixels of the input. */
   readonly normalised: boolean;
   readonly names: readonly string[] | null;
   readonly edges: Edges | null;

@@ -1,9 +1,9 @@
-/** Computes the keypoints of the detections that suppression has left. All engines share this code. */
+/** Computes the keypoints of the detections that suppression kept. All engines share this code. */
 import * as A from "../core/abi.ts";
 import { expInPlace } from "../core/number.ts";
 import { type Detections, extend, setLength } from "../decode/detections.ts";
 import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
-import { firstSource, headOf, numbersAt } from "../memory/extra.ts";
+import { firstSource, headIndexOf, readChannels } from "../memory/extra.ts";
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
 import type { PosePlan } from "./plan.ts";
@@ -12,7 +12,7 @@ import { KEYPOINT_WIDTH as WIDTH, POSE_ROWS as ROWS, countOf } from "./rows.ts";
 /** Confidences may lie outside 0..1 by a step of a quantised tensor. */
 const SLACK = 0.02;
 
-/** Adds the column of keypoints to the detections of a plan. Returns what fills it after each image. */
+/** Adds the column of keypoints to the detections of a plan. Returns the function that fills it after each image. */
 export function attachPose(work: TaskWork): AfterImageOfTask {
   const plan = work.plan.task as PosePlan;
   const { count, names, edges } = plan;
@@ -33,7 +33,7 @@ export function attachPose(work: TaskWork): AfterImageOfTask {
       for (let row = 0; row < found.length; row++) found.scores[row] = Math.sqrt(found.scores[row]);
     if (plan.alone) fillOne(work, plan, image, block, raw);
     else fillRows(work, plan, image, block, raw);
-    tell(work, plan, found);
+    noteStrangePoints(work, plan, found);
   };
 }
 
@@ -43,16 +43,19 @@ function fillRows(work: TaskWork, plan: PosePlan, image: number, block: number, 
   const found = work.detections[image];
   const { sources } = found;
   for (let row = 0; row < found.length; row++) {
-    const k = headOf(heads, sources[row]);
+    const k = headIndexOf(heads, sources[row]);
     fillRow(work, plan, image, heads[k], sources[row] - firstSource(heads, k), raw, row);
   }
-  place(work, found, block);
+  placeInFrame(work, found, block);
 }
 
-/** Numbers that `fillRow` hands to the exponential: an argument would become a heap number. */
+/** Argument and result of the exponential in `fillRow`. An array, since a plain number would become a heap number. */
 const power = new Float64Array(1);
 
-/** Computes the keypoints of a cell, 0..1 across the network's input. */
+/**
+ * Writes the keypoints of a cell to `row` of the detections, 0..1 across the network's input.
+ * @param raw scratch for the channels of all keypoints
+ */
 function fillRow(
   work: TaskWork,
   plan: PosePlan,
@@ -63,7 +66,7 @@ function fillRow(
   row: number,
 ): void {
   const { count, values, rule, normalised, yFirst, logits } = plan;
-  numbersAt(work, head.extra as Column, image, cell, count * values, raw);
+  readChannels(work, head.extra as Column, image, cell, count * values, raw);
   const keypoints = work.detections[image].keypoints as Float32Array;
   const size = work.plan.inputSize;
   let scaleX = 1;
@@ -102,10 +105,10 @@ function fillRow(
   }
 }
 
-const within = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
+const clampToUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
 
-/** Moves the keypoints from the network's input to the image of the frame, as the kernel moves boxes. */
-function place({ memory, plan }: TaskWork, found: Detections, block: number): void {
+/** Maps the keypoints from the network's input to the image of the frame, with the kernel's rules for boxes. */
+function placeInFrame({ memory, plan }: TaskWork, found: Detections, block: number): void {
   const p = block >> 2;
   const { f32 } = memory;
   const { clamp } = plan.rules;
@@ -114,15 +117,15 @@ function place({ memory, plan }: TaskWork, found: Detections, block: number): vo
   for (let at = 0; at < end; at += WIDTH)
     for (let axis = 0; axis < 2; axis++) {
       let x = keypoints[at + axis];
-      if (clamp === "before") x = within(x);
+      if (clamp === "before") x = clampToUnit(x);
       x = x * f32[p + A.P_SCALE_X + axis] + f32[p + A.P_SHIFT_X + axis];
-      keypoints[at + axis] = clamp === "after" || clamp === "centre" ? within(x) : x;
+      keypoints[at + axis] = clamp === "after" || clamp === "centre" ? clampToUnit(x) : x;
     }
 }
 
 /**
- * Makes the only detection of a network that gives one pose and no box. The score is the mean of the confidences, the
- * box the smallest one around the points.
+ * Writes the only detection of a network that outputs one pose and no box. The score is the mean of the confidences.
+ * The box is the smallest one around the points.
  */
 function fillOne(work: TaskWork, plan: PosePlan, image: number, block: number, raw: Float64Array): void {
   const found = work.detections[image];
@@ -132,11 +135,11 @@ function fillOne(work: TaskWork, plan: PosePlan, image: number, block: number, r
   let sum = 0;
   for (let k = 0; k < plan.count; k++) sum += keypoints[k * WIDTH + 2];
   const score = Math.fround(sum / plan.count);
-  // The smallest score that passes, as `writeThresholds` has made it of threshold and gate.
+  // Compare with the threshold in the head record: `writeThresholds` has combined score threshold and gate in it.
   const passes = score >= memory.f32[(layout.records[image] >> 2) + A.H_THRESHOLD];
   setLength(found, passes ? 1 : 0);
   if (!passes) return;
-  place(work, found, block);
+  placeInFrame(work, found, block);
   const box = [Infinity, Infinity, -Infinity, -Infinity];
   for (let k = 0; k < plan.count; k++)
     for (let axis = 0; axis < 2; axis++) {
@@ -150,8 +153,8 @@ function fillOne(work: TaskWork, plan: PosePlan, image: number, block: number, r
   found.sources[0] = 0;
 }
 
-/** Adds notes on points that no picture has. */
-function tell(work: TaskWork, plan: PosePlan, found: Detections): void {
+/** Notes keypoints that are not finite or lie far outside the image. Throws if confidences are no probabilities. */
+function noteStrangePoints(work: TaskWork, plan: PosePlan, found: Detections): void {
   const keypoints = found.keypoints as Float32Array;
   const end = found.length * plan.count * WIDTH;
   let lost = 0;
@@ -162,7 +165,7 @@ function tell(work: TaskWork, plan: PosePlan, found: Detections): void {
     const x = keypoints[at];
     const y = keypoints[at + 1];
     const confidence = keypoints[at + 2];
-    // NaN and the infinities
+    // `x - x` is not 0 for NaN and the infinities.
     if (x - x !== 0 || y - y !== 0 || confidence - confidence !== 0) lost++;
     if (confidence < least) least = confidence;
     if (confidence > most) most = confidence;
@@ -183,5 +186,5 @@ function tell(work: TaskWork, plan: PosePlan, found: Detections): void {
     );
 }
 
-/** Points further than this many images away are none of a picture. */
+/** A normalised coordinate above this is no place near the image: the note suggests that the unit is pixels. */
 const FAR = 16;

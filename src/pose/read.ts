@@ -1,4 +1,4 @@
-/** Finds the keypoints among the tensors: the interpretations of a pose network. */
+/** Finds the keypoints among the tensors, and returns the interpretations of a pose network. */
 import type { PointShape } from "../core/keypoints.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import { READINGS } from "../core/readings.ts";
@@ -26,7 +26,10 @@ export function readPose(query: HeadQuery, specs: Specs, tools: PlanTools): read
   }));
 }
 
-/** Returns the query of the boxes alone: the points' role must not keep a reading from being preferred. */
+/**
+ * Returns the query of the boxes alone. Drops the role of the keypoints: `interpret` prefers readings that use every
+ * named tensor, and no reading of boxes uses this one. Adds the variances of POINT_FACTS and the priors they need.
+ */
 function withoutPoints(query: HeadQuery): HeadQuery {
   const roles = Object.entries(query.roles ?? {}).filter(([role]) => role !== "keypoints");
   const facts = POINT_FACTS[query.family];
@@ -38,12 +41,12 @@ function withoutPoints(query: HeadQuery): HeadQuery {
     variances: variances ?? facts.variances,
     priors: priors ?? (inputSize && traits.buildPriors ? traits.buildPriors(inputSize) : null),
     priorFormat: priors ? query.priorFormat : (traits.priorFormat ?? null),
-    // One class beside a background: class id 0.
+    // Do not count the background: the only class of these networks has class id 0.
     countBackground: false,
   };
 }
 
-/** Returns a spec with all values of a cell in one dimension: [1,17,3,N] and [1,N,17,3] hold points too. */
+/** Returns a spec whose points are one dimension: [1,17,3,N] becomes [1,51,N], [1,N,17,3] becomes [1,N,51]. */
 function flattened(spec: TensorSpec, [count, values]: PointShape): TensorSpec {
   const { dims } = spec;
   if (dims.length !== 4) return spec;
@@ -56,7 +59,7 @@ function flattened(spec: TensorSpec, [count, values]: PointShape): TensorSpec {
 const planar: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell === 1);
 const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell !== 1);
 
-/** Reads networks whose boxes are read as without points. */
+/** Reads networks whose boxes are laid out as without points. Points stand behind them or in tensors of their own. */
 function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret }: PlanTools): Formed[] {
   const channels = shape[0] * shape[1];
   const plain = withoutPoints(query);
@@ -95,8 +98,8 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret 
 }
 
 /**
- * Returns how the points of an interpretation are read. Points in maps, or behind boxes in maps, are raw. Points in
- * rows or planes are decoded. Exporters of NN Archives leave the confidence of decoded points in planes raw.
+ * Returns the interpretation with the rule of its points. Points in feature maps, or behind boxes in feature maps, are
+ * raw. Points in rows or planes are decoded. Exporters of NN Archives decode x and y but leave the confidence raw.
  */
 function formedOf(
   query: HeadQuery,
@@ -166,13 +169,13 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs, { refuseFor }: P
   };
 }
 
-/** Returns the channel counts that a tensor may have. */
+/** Returns the channel counts that a tensor may have, in either order of its last two dims. */
 const channelsOf = ({ dims }: TensorSpec): number[] => (dims.length === 3 ? [...new Set(dims.slice(1))] : []);
 
 /** Most readings of a channel count that an error names. */
 const MOST = 6;
 
-/** Throws a TensorError that says how many keypoints the channels could be. */
+/** Throws a TensorError because the keypoint count is not stated. Lists the counts that the channels allow. */
 function refuseShapeless(query: HeadQuery, specs: Specs, { refuseFor }: PlanTools): never {
   const { classes } = query;
   const words = specs
@@ -187,7 +190,7 @@ function refuseShapeless(query: HeadQuery, specs: Specs, { refuseFor }: PlanTool
   );
 }
 
-/** Returns the keypoints that a tensor of boxes could have behind its classes, as words. Long rows are none. */
+/** Returns phrases for an error: the keypoints that `channels` could hold behind boxes and classes. */
 function readingsOf(channels: number, classes: number | null): string[] {
   const behind = channels - 4 - (classes ?? 1);
   if (behind < 2 || behind > 600) return [];
@@ -200,7 +203,7 @@ function readingsOf(channels: number, classes: number | null): string[] {
   ];
 }
 
-/** Throws a TensorError that says what the tensors of such a network look like. */
+/** Throws a TensorError because no tensor fits the stated keypoints. Lists the shapes that would. */
 function refuseAll(
   query: HeadQuery,
   specs: Specs,
@@ -220,7 +223,7 @@ function refuseAll(
     `[1,${own + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ${points} values of points), [1,N,${6 + points}] (one row per detection), or the tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
   const plain = withoutPoints(query);
   // The boxes alone fit: the points are what is missing.
-  const fits = form === null && tries(() => interpret(plain, specs).length > 0);
+  const fits = form === null && trueWithoutError(() => interpret(plain, specs).length > 0);
   return refuseFor(
     [
       { option: "keypoints" },
@@ -229,12 +232,12 @@ function refuseAll(
     ],
     list(specs),
     `no tensor with ${of}${fits ? ", although the boxes are there" : ""}`,
-    `for ${query.family}: ${expected}${likely(specs, first, classes, values)}`,
+    `for ${query.family}: ${expected}${keypointsThatFit(specs, first, classes, values)}`,
   );
 }
 
-/** Returns the keypoints that fused channels would be, as words. */
-function likely(specs: Specs, first: number, classes: number | null, values: number): string {
+/** Returns a phrase for an error: the `keypoints` option under which the tensors fit; empty if not exactly one. */
+function keypointsThatFit(specs: Specs, first: number, classes: number | null, values: number): string {
   const counts = specs
     .flatMap(channelsOf)
     .map((channels) => (channels - first - (classes ?? 1)) / values)
@@ -242,8 +245,8 @@ function likely(specs: Specs, first: number, classes: number | null, values: num
   return counts.length === 1 ? `; with keypoints: [${counts[0]}, ${values}] these would fit` : "";
 }
 
-/** Returns false where a reader throws an error of its own. */
-function tries(read: () => boolean): boolean {
+/** Returns the result of a check, or false if the check throws. */
+function trueWithoutError(read: () => boolean): boolean {
   try {
     return read();
   } catch {

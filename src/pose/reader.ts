@@ -1,4 +1,4 @@
-/** The reader of networks with keypoints, as core calls it. */
+/** The reader of the task "pose". `boxwright/pose` registers it. */
 import { POSE_FAMILIES } from "../core/pose-families.ts";
 import type { TaskReader } from "../decode/tasks.ts";
 import { OPTIONS, readArchive, readOptions } from "./options.ts";

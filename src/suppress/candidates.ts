@@ -1,4 +1,4 @@
-/** Boxes as the methods of suppression read them: corners in doubles, and the order of their scores. */
+/** The candidates of a suppression: corners in doubles, and the order of the scores. Measures their overlaps. */
 
 /** Meaning of a box's four values. */
 export type SuppressBoxFormat = "xyxy" | "yxyx" | "cxcywh" | "xywh";
@@ -11,11 +11,11 @@ export interface Candidates {
   readonly classIds: Int32Array;
   /** Rows of the boxes that take part, best first, ties by row. */
   readonly order: Int32Array;
-  /** Added to widths and heights in areas. */
+  /** `pixelOffset`: added to widths and heights in areas, 1 if the pixels of both corners belong to the box. */
   readonly offset: number;
 }
 
-/** What is left after suppression. */
+/** The boxes that suppression kept. */
 export interface Outcome {
   /** Row of each box, best first. */
   readonly rows: readonly number[];
@@ -73,7 +73,10 @@ export function writeBox(
   to.set(values, at);
 }
 
-/** Returns the rows whose score is a number above the threshold and whose values are finite, best first. */
+/**
+ * Returns the rows whose score is above the threshold and whose box is finite, best first, ties by row.
+ * @param values rows of `width` values: the boxes
+ */
 export function orderOf(
   values: Float64Array,
   width: number,

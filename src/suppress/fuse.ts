@@ -1,4 +1,4 @@
-/** Weighted boxes fusion (Solovyev et al., 2021): one list of boxes from those of several models. */
+/** Weighted boxes fusion (Solovyev et al., 2021): fuses the boxes of several models into one list. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { type SuppressBoxFormat, cornersOf, orderOf, writeBox } from "./candidates.ts";
@@ -53,8 +53,9 @@ interface Box {
 
 interface Cluster {
   readonly members: Box[];
-  /** Sum of the scores, and of the corners by score. */
+  /** Sum of the members' weighted scores. */
   sum: number;
+  /** Sums of the members' corners, each times its weighted score. */
   readonly sums: number[];
   /** Running mean of the corners. */
   mean: readonly number[];
@@ -100,6 +101,7 @@ function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, t
 
 const hasArea = (v: Float64Array, i: number): boolean => v[i + 2] > v[i] && v[i + 3] > v[i + 1];
 
+/** Adds a box to a cluster, and updates the mean of its corners. */
 function join(cluster: Cluster, box: Box): void {
   cluster.members.push(box);
   cluster.sum += box.score;

@@ -1,7 +1,7 @@
-/** Methods that keep or drop a box and change nothing: greedy suppression, Fast NMS and DIoU-NMS. */
+/** Methods that keep or drop a box and change neither box nor score: greedy suppression, Fast NMS and DIoU-NMS. */
 import { type Candidates, type Outcome, diouOf, iouOf, isSameClass } from "./candidates.ts";
 
-/** Says if the first of two rows, the better one, suppresses the second. */
+/** True if `better`, the row with the higher score, suppresses `row`. */
 export type Suppresses = (better: number, row: number) => boolean;
 
 /** Returns the test by IoU, or by DIoU if `beta` is given. */
@@ -37,7 +37,7 @@ export function keepFast(order: ArrayLike<number>, max: number, suppresses: Supp
   return kept;
 }
 
-/** Returns kept rows with the boxes and scores they had. */
+/** Returns the outcome of kept rows whose boxes and scores did not change. */
 export const unchanged = (c: Candidates, rows: readonly number[]): Outcome => ({
   rows,
   scores: rows.map((row) => c.scores[row]),

@@ -1,4 +1,4 @@
-/** Methods that make one box of several. */
+/** Methods that merge several boxes into one. */
 import { type Candidates, type Outcome, iosOf, iouOf, isSameClass } from "./candidates.ts";
 import { byOverlap, keepGreedily } from "./greedy.ts";
 
@@ -15,7 +15,7 @@ function meanBox(
     sum += weight;
     for (let k = 0; k < 4; k++) mean[k] += weight * corners[row * 4 + k];
   }
-  // Without weight, as of scores of 0, the best box stays.
+  // Return the first box, the best one, if all weights are 0.
   return mean.map((v, k) => (sum > 0 ? v / sum : corners[rows[0] * 4 + k]));
 }
 
@@ -32,8 +32,8 @@ const merged = (
 });
 
 /**
- * Groups the rows: the best takes all that are left and match it, itself first; then the best of the rest.
- * @param takes says if a row joins the group of the best one
+ * Groups the rows. The best row takes all rows of its class that match it, then the best of the remaining rows does.
+ * @param takes true if a row joins the group of the best one
  */
 function groupByBest(c: Candidates, max: number, takes: (best: number, row: number) => boolean): number[][] {
   const groups: number[][] = [];
@@ -73,7 +73,10 @@ export function mergeAfter(c: Candidates, threshold: number, max: number): Outco
   return merged(c, groups, (rows) => meanBox(c, rows, (row) => c.scores[row]));
 }
 
-/** Each box joins the best box that it overlaps most; weights are score x IoU with that one (NMW). */
+/**
+ * Adds each box to the group whose first box it overlaps most, then averages each group. Weights are score x IoU with
+ * the first box (NMW).
+ */
 export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome {
   const groups: number[][] = [];
   for (const row of c.order) {
@@ -91,7 +94,7 @@ export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome
   );
 }
 
-/** How two boxes are compared for a merge. */
+/** The overlap at which two boxes are merged: its measure and its threshold. */
 export interface MatchRule {
   readonly metric: "iou" | "ios";
   readonly threshold: number;
@@ -100,11 +103,14 @@ export interface MatchRule {
 export const matchOf = (c: Candidates, metric: MatchRule["metric"], a: number, b: number): number =>
   metric === "iou" ? iouOf(c, a, b) : iosOf(c, a, b);
 
-/** Groups the rows: the best box claims every box that matches it and is free, then the next free one does. */
+/** Groups the rows. The best row takes every free row that matches it, then the next free row does. */
 export const groupGreedily = (c: Candidates, { metric, threshold }: MatchRule, max: number): number[][] =>
   groupByBest(c, max, (best, row) => matchOf(c, metric, best, row) >= threshold);
 
-/** Groups the rows as above, but a claimed box passes on what matches it too. A box that keeps is never claimed. */
+/**
+ * Groups the rows transitively: rows that match a member of a group join it too, not only those that match its first
+ * row. A row that has begun a group never joins another.
+ */
 export function groupTransitively(c: Candidates, { metric, threshold }: MatchRule): number[][] {
   const groupOf = new Map<number, number[]>();
   const groups: number[][] = [];
@@ -115,14 +121,14 @@ export function groupTransitively(c: Candidates, { metric, threshold }: MatchRul
       groups.push(group);
       groupOf.set(row, group);
     }
-    // Only what stands behind in the order of scores can be claimed.
+    // Claim only rows with lower scores.
     const claims: number[] = [];
     for (let i = place + 1; i < c.order.length; i++) {
       const other = c.order[i];
       if (groupOf.has(other) || !isSameClass(c, row, other)) continue;
       if (matchOf(c, metric, row, other) >= threshold) claims.push(other);
     }
-    // Claims go in the order of the rows, as published.
+    // Add claims in the order of the rows, as the published method does: the order of a group changes the merged box.
     for (const other of claims.sort((x, y) => x - y)) {
       group.push(other);
       groupOf.set(other, group);

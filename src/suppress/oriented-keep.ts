@@ -1,4 +1,4 @@
-/** Which oriented boxes stay. A box is compared only with those near it, which changes no result. */
+/** Suppresses oriented boxes. A grid limits comparisons to boxes near each other, which changes no result. */
 import { ORIENTED_WIDTH, type Overlaps, PolygonIou, ProbIou } from "./oriented-overlap.ts";
 
 /** How oriented boxes suppress each other. */
@@ -10,7 +10,7 @@ export interface OrientedRule {
   readonly orEqual: boolean;
 }
 
-/** Most cells of the grid along an axis. */
+/** Largest count of the grid's cells along an axis. */
 const CELLS = 32;
 
 /** Suppresses lists of oriented boxes. Its memory grows with the longest list and is used again. */
@@ -21,7 +21,7 @@ export class OrientedKeeper {
   readonly #newest = new Int32Array(CELLS * CELLS);
   /** For each box, the one before it in its cell. */
   #before = new Int32Array(0);
-  /** Boxes kept by `keep`, by their place in the list. */
+  /** Indices of the boxes that `keep` kept, in its first entries. */
   kept = new Int32Array(0);
   #left = 0;
   #top = 0;
@@ -36,10 +36,10 @@ export class OrientedKeeper {
   }
 
   /**
-   * Finds the boxes that stay, and writes them to `kept`.
+   * Writes the indices of the boxes that are kept to `kept`.
    * @param boxes finite rows, best first
    * @param classIds class of each box: boxes suppress each other within a class; null: over classes
-   * @returns the number of boxes that stay, `max` at most
+   * @returns the count of the boxes that are kept, at most `max`
    */
   keep(
     boxes: ArrayLike<number>,
@@ -54,7 +54,7 @@ export class OrientedKeeper {
       this.#before = new Int32Array(n);
     }
     this.#overlaps.read(boxes, n, iouThreshold);
-    // An overlap of 0 reaches a threshold of 0: then all are near.
+    // Lay no grid if an overlap of 0 suppresses: then boxes far apart suppress each other too.
     this.#layGrid(boxes, iouThreshold === 0 && orEqual ? 0 : n);
     let count = 0;
     for (let i = 0; i < n && count < max; i++) {
@@ -93,7 +93,7 @@ export class OrientedKeeper {
     this.#newest.fill(-1);
   }
 
-  /** Returns the cell of a place along an axis. It never falls as the place rises. */
+  /** Returns the cell of a place along an axis. Must be monotone: a range of places then is a range of cells. */
   #cellOf(place: number, cells: number): number {
     const cell = place * this.#perUnit;
     return cell > 0 ? (cell < cells ? Math.floor(cell) : cells - 1) : 0;
@@ -119,6 +119,7 @@ export class OrientedKeeper {
     return false;
   }
 
+  /** Adds a box to its cell, so that later boxes are compared with it. */
   #enter(boxes: ArrayLike<number>, i: number): void {
     const column = this.#cellOf(boxes[i * ORIENTED_WIDTH] - this.#left, this.#columns);
     const row = this.#cellOf(boxes[i * ORIENTED_WIDTH + 1] - this.#top, this.#rows);

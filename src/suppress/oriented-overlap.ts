@@ -1,15 +1,15 @@
 /** Overlaps of oriented boxes: rows of centre x, centre y, width, height and angle in radians. */
 
-/** Values of a row. */
+/** Values of a box: centre x, centre y, width, height, angle. */
 export const ORIENTED_WIDTH = 5;
 
-/** Keeps denominators and logarithms finite, as published. */
+/** Keeps denominators and logarithms finite. The value is that of the published ProbIoU (eps = 1e-7). */
 const LITTLE = 1e-7;
 
 /** Overlaps of the boxes of a list. The memory grows with the longest list and is used again. */
 export interface Overlaps {
   /**
-   * Half the reach of each box: two boxes whose centres are further apart than the sum of theirs do not overlap by the
+   * Radius of each box. Two boxes whose centres are further apart than the sum of their radii have an overlap below the
    * threshold.
    */
   readonly radii: Float64Array;
@@ -24,16 +24,16 @@ export interface Overlaps {
 /** ProbIoU: the overlap of the Gaussians that stand for two boxes. */
 export class ProbIou implements Overlaps {
   radii = new Float64Array(0);
-  /** Of each box: centre, variances along x and y, covariance, their determinant, largest variance in any direction. */
+  /** Seven values a box: centre x, y, variances along x and y, covariance, determinant, largest variance. */
   #gaussians = new Float64Array(0);
-  /** Squared distance per variance beyond which no overlap reaches the threshold. */
+  /** Squared distance of two centres, divided by the sum of both largest variances, above which no overlap passes. */
   #reach = Infinity;
   #threshold = 0;
-  /** Bhattacharyya distance at which the overlap is the threshold. */
+  /** Bhattacharyya distance at which the overlap equals the threshold. */
   #limit = 0;
-  /** Of the last two boxes: the part of that distance that comes from the centres. */
+  /** Result of `#measure`: the part of the Bhattacharyya distance that comes from the centres. */
   #places = 0.5;
-  /** Of the last two boxes: the number whose logarithm is twice the part that comes from the shapes. */
+  /** Result of `#measure`: the part that comes from the shapes is ln(`#shapes`) / 2. */
   #shapes = 0.5;
 
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
@@ -80,7 +80,7 @@ export class ProbIou implements Overlaps {
     if (!this.#measure(a, b)) return orEqual ? threshold <= 0 : threshold < 0;
     const places = this.#places;
     const shapes = this.#shapes;
-    // 0 <= ln(s) <= s - 1 decides most pairs without a logarithm. Keep away from the limit itself, for rounding.
+    // Decide most pairs without a logarithm, by 0 <= ln(s) <= s - 1. Leave 1e-9 around the limit for rounding.
     if (shapes >= 1) {
       if (places > this.#limit + 1e-9) return false;
       if (places + (shapes - 1) / 2 < this.#limit - 1e-9) return true;
@@ -108,16 +108,16 @@ export class ProbIou implements Overlaps {
   }
 }
 
-/** Returns the overlap of two Gaussians at this distance. */
+/** Returns the overlap of two Gaussians from the two parts of their distance. */
 function overlapAt(places: number, shapes: number): number {
   const distance = places + Math.log(shapes) / 2;
   return 1 - Math.sqrt(1 - Math.exp(-Math.max(LITTLE, Math.min(100, distance))) + LITTLE);
 }
 
-/** Intersection / union of two boxes as polygons. */
+/** Polygon IoU: intersection / union of the areas of two boxes. */
 export class PolygonIou implements Overlaps {
   radii = new Float64Array(0);
-  /** Of each box: its corners in order, then left, top, right, bottom of the upright box around it, then its area. */
+  /** 13 values a box: four corners in order; left, top, right, bottom of the upright box around it; its area. */
   #boxes = new Float64Array(0);
   #threshold = 0;
   /** The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most. */
@@ -171,7 +171,7 @@ export class PolygonIou implements Overlaps {
     const height = Math.min(all[i + 11], all[j + 11]) - Math.max(all[i + 9], all[j + 9]);
     if (width < 0 || height < 0) return 0;
     const areas = all[i + 12] + all[j + 12];
-    // The shared area is at most that of the upright boxes, and at most the smaller box.
+    // Bound the shared area: at most that of the two upright boxes, and at most the smaller box.
     const most = Math.min(width * height, all[i + 12], all[j + 12]) * (1 + LITTLE);
     // A box without area has no sides to clip by.
     if (most === 0 || most < this.#threshold * (areas - most)) return 0;
@@ -197,7 +197,7 @@ export class PolygonIou implements Overlaps {
       p = q;
       q = swap;
     }
-    // Measured from a corner: products of places far from 0 would round the area away.
+    // Measure from a corner of the polygon: the products of places far from 0 would lose the area to rounding.
     const x = p[0];
     const y = p[1];
     let twice = 0;

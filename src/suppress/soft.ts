@@ -23,8 +23,8 @@ export const tensorflowDecay =
     iou > threshold ? 0 : Math.exp((-0.5 * iou * iou) / sigma);
 
 /**
- * Takes the best box again and again, and lowers the scores of those it overlaps. Ends when the best score does not
- * pass.
+ * Keeps the best remaining box and lowers the scores of the boxes that it overlaps, again and again. Ends when the best
+ * remaining score does not pass.
  */
 export function keepSoftly(
   c: Candidates,
@@ -59,8 +59,8 @@ export function keepSoftly(
 }
 
 /**
- * Matrix suppression of SOLOv2: each score falls by the better box that overlaps it most, beside how much that one is
- * overlapped itself. Nothing is removed but what does not pass afterwards.
+ * Matrix suppression of SOLOv2. The factor of a score is the smallest decay(IoU with a better box) / decay(largest IoU
+ * of that box with a box better still). Drops only boxes whose lowered score does not pass.
  */
 export function keepByMatrix(
   c: Candidates,
@@ -84,7 +84,7 @@ export function keepByMatrix(
       // Without overlap the factor is 1 or more.
       if (ious[i] === 0) continue;
       const own = decay(covered[i]);
-      // A better box that is covered whole has a factor of 0 itself. It takes nothing from others.
+      // Skip a better box whose own decay is 0: the quotient would be undefined, and the box itself is as good as gone.
       if (own > 0) factor = Math.min(factor, decay(ious[i]) / own);
     }
     const score = c.scores[row] * factor;

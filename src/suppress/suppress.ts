@@ -53,7 +53,7 @@ function outcomeOf(c: Candidates, o: Settings): Outcome {
     case "soft-gaussian":
       return keepSoftly(c, gaussianDecay(sigma), isLeft, max);
     case "soft-tensorflow":
-      // A score of exactly the threshold is dropped here. Without a threshold, dropped is what has a score of 0.
+      // TensorFlow drops a score equal to the threshold. Without a threshold, drop the scores that fell to 0.
       return keepSoftly(c, tensorflowDecay(sigma, iou), (score) => score > Math.max(scoreThreshold, 0), max);
     case "matrix":
       return keepByMatrix(c, o.kernel === "linear" ? linearDecay(0) : gaussianDecay(1 / sigma), isLeft, max);

@@ -6,7 +6,7 @@ import { createDecoderSync } from "../../src/decode/decoder.ts";
 import { Detections, extend, setLength, toPixels } from "../../src/decode/detections.ts";
 import { type TaskReader, provideTask } from "../../src/decode/tasks.ts";
 import { joinExtra, withExtra } from "../../src/heads/extra.ts";
-import { firstSource, headOf, numbersAt } from "../../src/memory/extra.ts";
+import { firstSource, headIndexOf, readChannels } from "../../src/memory/extra.ts";
 import type { Column } from "../../src/heads/channels.ts";
 import { engines } from "../support/engines.ts";
 
@@ -59,10 +59,10 @@ const probe: TaskReader = {
       images.push(image);
       const found = detections[image];
       for (let row = 0; row < found.length; row++) {
-        const k = headOf(plan.heads, found.sources[row]);
+        const k = headIndexOf(plan.heads, found.sources[row]);
         const cell = found.sources[row] - firstSource(plan.heads, k);
         const column = plan.heads[k].extra as Column;
-        numbersAt(work, column, image, cell, EXTRA, found.angles as Float32Array, row * EXTRA);
+        readChannels(work, column, image, cell, EXTRA, found.angles as Float32Array, row * EXTRA);
       }
       if (found.length > 3) setLength(found, 3);
       note("probe has run");

@@ -1,12 +1,12 @@
-/** Counts the starts of an agent. Frames of a later start have a larger sequence. */
+/** Counts the starts of an agent, so that frames of a later start have larger sequences. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Frames of one start before its sequence would meet that of the next. */
+/** Sequences reserved for one start. More frames than this in one start would reuse sequences of the next. */
 const FRAMES = 2 ** 32;
 const MOST_BOOTS = 2 ** 20;
 
-/** Returns the first sequence of this start. */
+/** Adds one to the count of starts in the state folder. Returns the first sequence of this start. */
 export function nextBoot(state: string): number {
   const path = join(state, "boots");
   let boots = 0;

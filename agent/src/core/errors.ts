@@ -1,19 +1,19 @@
-/** What errors say. */
+/** Reads errors, and defines the error of invalid settings. */
 
-/** Returns the message of whatever was thrown. */
+/** Returns the message of a thrown value, which need not be an Error. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Returns the code of an error of the operating system, such as "ENOSPC". */
 export const codeOf = (error: unknown): string | undefined => (error as { code?: string } | null)?.code;
 
-/** One thing that is wrong with the settings. */
+/** One problem of the settings. */
 export interface Problem {
-  /** Path in the settings file, "sinks[0].url". */
+  /** Path of the field in the settings file, such as "sinks[0].url". */
   readonly path: string;
   readonly message: string;
 }
 
-/** The settings are wrong. Holds every problem that was found. */
+/** The error of invalid settings. Holds every problem that was found. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   readonly problems: readonly Problem[];

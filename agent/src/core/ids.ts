@@ -1,10 +1,10 @@
-/** Names: of boots, of frames, and of things that become file names. */
+/** Makes ids: ULIDs for starts of the agent, hashes for frames, messages and file names. */
 import { createHash, randomBytes } from "node:crypto";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /**
- * Returns a ULID: 10 characters of time, 16 of chance. Later ones sort behind.
+ * Returns a ULID: 10 characters of time, 16 random ones. Later ULIDs sort behind earlier ones.
  * @param now milliseconds since 1970
  */
 export function ulid(now: number = Date.now()): string {
@@ -14,12 +14,12 @@ export function ulid(now: number = Date.now()): string {
   return text;
 }
 
-/** Returns the SHA-256 of texts or bytes in hexadecimal digits. A text that came from outside never becomes a path. */
+/** Returns the SHA-256 of texts or bytes in hexadecimal digits. Hash every text from outside before it names a file. */
 export function sha256(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
   return hash.digest("hex");
 }
 
-/** Returns the name that a broker drops repeated packets by. */
+/** Returns the message id by which a broker recognises a packet that is sent twice. */
 export const messageId = (source: string, id: string): string => sha256(`${source}\n${id}`);

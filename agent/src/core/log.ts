@@ -1,4 +1,4 @@
-/** The log: JSON lines on stderr, as systemd and containers take them. */
+/** The log: JSON lines on stderr, where systemd and containers collect them. */
 import { type Logger, destination, pino } from "pino";
 import type { LogLevel } from "../settings/types.ts";
 
@@ -6,7 +6,7 @@ export function openLog(level: LogLevel): Logger {
   return pino({ level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }, destination(2));
 }
 
-/** Logs an error that may come with every frame: the first one, and each tenth, hundredth, ... of the same kind. */
+/** Logs an error that may repeat with every frame: the first of its text, then the tenth, the hundredth and so on. */
 export class RareLog {
   readonly #log: Logger;
   #last = "";

@@ -1,6 +1,6 @@
-/** Waiting that can be ended, and how long to wait after failures. */
+/** Waits that a signal can end, delays after failures, and a queue of tasks. */
 
-/** Waits. Returns early, without an error, if the signal ends it. */
+/** Waits. Resolves early, without an error, if the signal aborts. */
 export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -14,7 +14,10 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
   });
 }
 
-/** Time to wait after failures in a row: doubles up to a limit, with a fifth of chance so that devices do not march. */
+/**
+ * Delay after failures in a row. Doubles up to a limit, and varies randomly by a fifth: devices that lost the same
+ * receiver would otherwise all come back at the same moment.
+ */
 export class Backoff {
   readonly #first: number;
   readonly #most: number;
@@ -36,11 +39,11 @@ export class Backoff {
   }
 }
 
-/** A condition that tasks wait for until another one says it may hold now. */
+/** Wakes waiting tasks. A woken task checks its own condition again: a ring only says that something changed. */
 export class Bell {
   #waiting: (() => void)[] = [];
 
-  /** Waits for the next ring, or the end of the signal, or the time. */
+  /** Waits for the next ring, the signal's abort or the timeout, whichever comes first. */
   async heard(signal?: AbortSignal, milliseconds = 60_000): Promise<void> {
     const end = new AbortController();
     const rung = (): void => end.abort();
@@ -57,7 +60,7 @@ export class Bell {
   }
 }
 
-/** Runs one task at a time, in the order in which they came. */
+/** A queue that runs one task at a time, in the order of the calls. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 

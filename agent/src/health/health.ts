@@ -1,4 +1,4 @@
-/** How the agent is. A receiver that is away is no problem as long as the spool takes its packets. */
+/** The state of the agent for /healthz. A receiver that is away is no problem as long as the spool takes packets. */
 import type { NetworkPlan } from "../network/plan.ts";
 import type { Parts } from "./metrics.ts";
 
@@ -12,7 +12,7 @@ export interface Health {
   readonly [part: string]: unknown;
 }
 
-/** Watches counts of losses, so that a loss is a problem for a while and not for good. */
+/** Builds health reports. Remembers when the count of losses last rose: a loss is a problem only for some time. */
 export class HealthReport {
   readonly #parts: Parts;
   readonly #plan: () => NetworkPlan;

@@ -1,4 +1,4 @@
-/** Watches the config file. A changed one is tried before it is used; if it fails, the last good one stays. */
+/** Watches the config file. Tests a changed config before use. If the test fails, the last good config stays in use. */
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -6,10 +6,10 @@ import { codeOf, messageOf } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import type { Network } from "./network.ts";
 
-/** Starts in a row without a frame after which a config is taken for the cause. */
+/** Starts in a row without a finished frame after which the config is taken for the cause of the crashes. */
 const MOST_STARTS = 3;
 
-/** How the config is, for /healthz. */
+/** The state of the config, for /healthz. */
 export interface ConfigState {
   /** "applied": the file's content is in use. "failed": it is not, and the last good one is. */
   state: "applied" | "failed";
@@ -26,9 +26,9 @@ export class LiveConfig {
   readonly #folder: string;
   readonly #network: Network;
   readonly #log: Logger;
-  /** Content that was tried last: a file that fails is tried again when it changes. */
+  /** Content that was tested last. A failed file is tested again only when its content changes. */
   #tried: string | null = null;
-  /** Content in use that no frame went through yet. */
+  /** Content in use that has not been proven by a frame yet; null once it is. */
   #unproven: string | null = null;
   /** Time and size of the file at the last look. */
   #seen = "";
@@ -90,7 +90,7 @@ export class LiveConfig {
     }
   }
 
-  /** Notes that a frame went through: the config in use is a good one. */
+  /** Records that a frame succeeded: stores the config in use as the last good one. */
   prove(): void {
     if (this.#unproven === null) return;
     const path = this.#file("config.good.json");
@@ -110,7 +110,7 @@ export class LiveConfig {
     this.#log.error({ config: this.#path }, `config refused, the last good one stays: ${messageOf(error)}`);
   }
 
-  /** Returns the content of the file, or null if it is as before or just being replaced. */
+  /** Returns the content of the file, or null if it is unchanged or just being replaced. */
   #read(): string | null {
     try {
       const { mtimeMs, size, ino } = statSync(this.#path!);
@@ -125,7 +125,7 @@ export class LiveConfig {
     }
   }
 
-  /** Counts starts by this content. Throws if it was started too often without a frame. */
+  /** Adds a start with this content to a count on disk. Throws after too many starts without a finished frame. */
   #countStart(text: string): void {
     const content = sha256(text);
     let before: { content?: string; starts?: number } = {};

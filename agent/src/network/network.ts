@@ -1,4 +1,4 @@
-/** Runs pictures through the network, one at a time, by the config of the moment. */
+/** Runs pictures through the network, one at a time, with the config that is in use at that moment. */
 import { readFile } from "node:fs/promises";
 import type { Frame, ImageInput, Outputs, TensorInput } from "boxwright";
 import { type PacketAbout, type PacketKind, toPacket } from "boxwright/packet";
@@ -24,7 +24,7 @@ export interface Processed {
   readonly record: ConfigRecord | null;
 }
 
-/** What the network gave last. A new config has to decode it before it is used. */
+/** The last outputs of the network. A new config has to decode them before it is used. */
 interface LastOutputs {
   readonly outputs: Outputs;
   readonly frame: Frame;
@@ -56,15 +56,16 @@ export class Network {
   }
 
   /**
-   * Takes another config. Frames under way are finished by the one before, and the next ones wait: none is lost.
-   * @param config parsed file; undefined: what the model file says
-   * @throws what is wrong with the config; then the one before stays
+   * Switches to another config. A frame under way ends with the old one, and the next frames wait, so none is lost.
+   * @param config parsed file; undefined to use the model file alone
+   * @throws the error of an invalid config; the old config then stays in use
    */
   use(config: unknown): Promise<void> {
     return this.#turns.take(async () => {
       const { options, outputFormat } = this.#settings;
       const plan = await makePlan({ model: this.#model, runtime: this.#runtime, config, options, outputFormat });
-      // A config may be sound and not fit what this network gives. Hosts decode by it too: raw ones are tried as well.
+      // Decode the last outputs: a valid config may still not fit this network. Do so for raw configs too, since hosts
+      // decode with them.
       try {
         if (this.#last && plan.record) plan.decoder.decode(this.#last.outputs, this.#last.frame);
       } catch (error) {
@@ -78,7 +79,7 @@ export class Network {
 
   /**
    * Runs one picture.
-   * @throws what preparation, runtime or decoder throw: the frame failed, the next one may not
+   * @throws the error of preparation, runtime or decoder; later frames may still succeed
    */
   process(image: ImageInput, about: PacketAbout): Promise<Processed> {
     return this.#turns.take(() => this.#process(image, about));

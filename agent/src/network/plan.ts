@@ -1,11 +1,11 @@
-/** From a config to what happens to a picture: the rule of preparation, the decoder, and who decodes. */
+/** Makes the plan of a config: how pictures are prepared, the decoder, and whether device or host decodes. */
 import { type Decoder, createDecoderSync } from "boxwright";
 import { type Detector, type DetectorOptions, type Lane, createDetector } from "boxwright/detect";
 import { type LabelSet, labelsOf } from "boxwright/labels";
 import { type Model, readModel } from "boxwright/model";
 import type { SharedRuntime } from "./session.ts";
 
-/** What a host needs to make the same decoder. */
+/** The config as a host needs it to create the same decoder. */
 export interface ConfigRecord {
   readonly hash: string;
   /** JSON of the record: `{config, options}`. */
@@ -14,28 +14,28 @@ export interface ConfigRecord {
 
 /** One config, ready for pictures. */
 export interface NetworkPlan {
-  /** Decodes, and names the config in packets. Of `{}` if nothing says how to decode. */
+  /** Decodes, and gives the config hash of packets. Made from the config `{}` if nothing states how to decode. */
   readonly decoder: Decoder;
   /** Prepares pictures. */
   readonly detector: Detector;
   readonly lane: Lane;
-  /** True: the device decodes. False: tensors are sent. */
+  /** True if the device decodes; false if it sends tensors. */
   readonly decodes: boolean;
-  /** Null: the host has to know how to decode. */
+  /** Null if nothing on the device states how to decode: the host then needs a config of its own. */
   readonly record: ConfigRecord | null;
   /** Scales of integer outputs that the model file states, by name. */
   readonly scales: ReadonlyMap<string, { readonly scale: number; readonly zeroPoint: number }>;
 }
 
-/** What a plan is made of. */
+/** Arguments of `makePlan`. */
 export interface PlanParts {
   readonly model: Uint8Array;
   readonly runtime: SharedRuntime;
-  /** Parsed config file. Undefined: there is none. */
+  /** Parsed config file; undefined if there is none. */
   readonly config: unknown;
   /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Who decodes if the config does not say. */
+  /** Whether device ("detection") or host ("raw") decodes, if the config does not state it. */
   readonly outputFormat: "detection" | "raw";
 }
 
@@ -44,7 +44,7 @@ export interface PlanParts {
  * @throws ConfigError with every problem; TensorError if the network's outputs do not fit
  */
 export async function makePlan({ model, runtime, config, options, outputFormat }: PlanParts): Promise<NetworkPlan> {
-  // The runtime may open files that readModel does not read.
+  // Continue without a model file if readModel fails: the runtime opens more files than readModel reads.
   const file = await readModel(model).catch(() => null);
   const known = config ?? file ?? undefined;
   if (!statesFamily(config, known, options)) {
@@ -90,7 +90,7 @@ async function makeBlindPlan(
   const decoder = createDecoderSync(config ?? {});
   const size = decoder.config.inputSize;
   const isStated = typeof options.prepare === "object" && options.prepare !== null;
-  // The family gives nothing but a detector that prepares pictures. Nothing is decoded by it.
+  // State any family: createDetector asks for one, but this detector only prepares pictures and never decodes.
   const stand = { ...(size && { inputSize: size }), prepare: options.prepare } as DetectorOptions;
   const detector = isStated
     ? await createDetector({ model, runtime, config: { family: "yolov8", classes: 1 } }, stand)

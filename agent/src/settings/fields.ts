@@ -1,4 +1,4 @@
-/** Reads fields of unknown JSON. Notes what is wrong and goes on, so that all problems are told at once. */
+/** Reads fields of unknown JSON. Collects problems and goes on, so that one error lists all of them. */
 import { resolve } from "node:path";
 import type { Problem } from "../core/errors.ts";
 
@@ -36,7 +36,7 @@ export class Fields {
     if (!isObject(json)) this.#note("", `got ${show(json)}, expected an object`);
   }
 
-  /** Notes a problem of a field. */
+  /** Adds a problem of a field. */
   problem(key: string, message: string): void {
     this.#note(key, message);
   }
@@ -58,7 +58,7 @@ export class Fields {
     return text;
   }
 
-  /** Text of 1 to 1024 characters without control characters, as headers of packets can hold it. */
+  /** Reads a text of 1 to 1024 characters without control characters: packets carry it in a header. */
   text(key: string, fallback?: string): string {
     const value = this.value(key) ?? fallback;
     if (typeof value === "string" && /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u.test(value)) return value;
@@ -108,12 +108,12 @@ export class Fields {
     return fallback ?? choices[0]!;
   }
 
-  /** Returns the fields of an object inside, of an empty one if it is missing. */
+  /** Returns a reader of a nested object. Treats a missing object as an empty one. */
   object(key: string): Fields {
     return this.inside(key, this.value(key) ?? {});
   }
 
-  /** Returns the fields of each object of a list, which may not be empty. */
+  /** Returns a reader for each object of a list. An empty list is a problem. */
   list(key: string): readonly Fields[] {
     const value = this.value(key);
     if (Array.isArray(value) && value.length > 0)
@@ -126,7 +126,7 @@ export class Fields {
     return new Fields(json, this.#where(key), this.#problems, this.#folder);
   }
 
-  /** Notes fields that nobody read: a misspelt name is not ignored in silence. */
+  /** Adds a problem for each field that was not read: a misspelt name would otherwise have no effect in silence. */
   end(): void {
     for (const key of Object.keys(this.#json))
       if (!this.#read.has(key)) this.#note(key, `is not known here. Expected ${[...this.#read].sort().join(", ")}`);

@@ -43,7 +43,7 @@ function isBroker(text: string): boolean {
   return URL.canParse(address) && /^(nats|tls):$/.test(new URL(address).protocol) && new URL(address).hostname !== "";
 }
 
-/** Returns the token, which may stand in a file of its own, so that the settings can be shown around. */
+/** Returns the token. It may stand in a file of its own, so that the settings file holds no secret. */
 function readToken(fields: Fields): string | null {
   const token = fields.optionalText("token");
   const path = fields.optionalPath("tokenFile");

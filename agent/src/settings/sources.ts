@@ -32,7 +32,7 @@ function readKind(kind: (typeof KINDS)[number], fields: Fields): SourceSettings 
 }
 
 function checkPath(kind: string, path: string, fields: Fields): void {
-  // A camera may be plugged in later.
+  // Do not check that the device exists: a camera may be plugged in later.
   if (kind === "v4l2") return;
   const found = existsSync(path) ? statSync(path) : null;
   if (kind === "folder" ? found?.isDirectory() : found?.isFile()) return;

@@ -17,7 +17,7 @@ export interface Settings {
 export interface NetworkSettings {
   /** The ONNX file. */
   readonly model: string;
-  /** The config file, watched. Null: what the model file says, or nothing. */
+  /** The config file, which is watched. Null: the model file alone states how to decode, if it does. */
   readonly config: string | null;
   /** Options of `createDetector` that JSON can hold. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -77,7 +77,7 @@ export interface HttpSettings {
   readonly name: string;
   readonly url: string;
   readonly token: string | null;
-  /** Packets on their way at a time. */
+  /** Largest count of packets that are sent and not answered yet. */
   readonly inFlight: number;
 }
 
@@ -95,11 +95,11 @@ export type SinkSettings = NdjsonSettings | HttpSettings | NatsSettings;
 export interface SpoolSettings {
   /** Most bytes of packets on disk. */
   readonly maxBytes: number;
-  /** What happens at `maxBytes`: the oldest packets go, or new ones wait. */
+  /** Policy at `maxBytes`: drop the oldest packets, or let new ones wait. */
   readonly policy: "drop-oldest" | "block";
-  /** When bytes are forced to the disk. A process that is killed loses nothing either way; a power cut may. */
+  /** When bytes are flushed to the disk. Only a power cut can lose unflushed packets; a killed process loses none. */
   readonly fsync: "each" | "second" | "never";
-  /** Most bytes of packets that a receiver refused for good. */
+  /** Most bytes of packets that a receiver refused permanently. */
   readonly refusedBytes: number;
 }
 

@@ -1,9 +1,9 @@
-/** Configs that spooled packets may name. They outlive a restart, as the packets do. */
+/** Stores on disk the configs that spooled packets name, so that both survive a restart. */
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ConfigRecord } from "../network/plan.ts";
 
-/** Configs that are kept. */
+/** Largest count of stored configs. */
 const MOST = 64;
 
 export class ConfigStore {
@@ -15,7 +15,7 @@ export class ConfigStore {
     mkdirSync(this.#folder, { recursive: true });
   }
 
-  /** Keeps a config. Called before the first packet that names it is spooled. */
+  /** Stores a config. Call this before the first packet that names it is spooled. */
   keep({ hash, json }: ConfigRecord): void {
     if (this.#kept.has(hash)) return;
     const path = this.#path(hash);
@@ -26,7 +26,7 @@ export class ConfigStore {
   }
 
   find(hash: string): ConfigRecord | null {
-    // The hash comes from a packet. Anything else would be a path.
+    // Accept nothing but a hash: the text comes from a packet and becomes a file name.
     if (!/^[\da-f]{16}$/.test(hash)) return null;
     try {
       const path = this.#path(hash);

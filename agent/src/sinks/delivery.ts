@@ -1,4 +1,4 @@
-/** Carries packets from the spool to one sink, until it has acknowledged or refused each. */
+/** Sends packets from the spool to one sink, until the sink has acknowledged or refused each. */
 import type { Logger } from "pino";
 import { messageOf } from "../core/errors.ts";
 import { Backoff, wait } from "../core/wait.ts";
@@ -7,28 +7,28 @@ import type { Spooled } from "../spool/segment.ts";
 import type { RefusedFolder } from "./refused.ts";
 import type { Outcome, Sink } from "./sink.ts";
 
-/** Counts of a delivery, kept up to date in place. */
+/** Counts of a delivery. The delivery updates the object in place. */
 export interface DeliveryStats {
   stored: number;
-  /** Of those stored: packets that the receiver had already. */
+  /** Count of the stored packets that the receiver had already. */
   duplicate: number;
   refused: number;
-  /** Sends that have to be tried again. */
+  /** Count of failed attempts, each of which is repeated. */
   later: number;
 }
 
 export class Delivery {
   readonly sink: Sink;
   readonly stats: DeliveryStats = { stored: 0, duplicate: 0, refused: 0, later: 0 };
-  /** Why the receiver takes nothing now. Null: it does. */
+  /** Reason why the receiver takes no packets now; null if it does. */
   waitsFor: string | null = null;
-  /** Last reason of a refusal for good. */
+  /** Reason of the last permanent refusal. */
   lastRefusal: string | null = null;
   readonly #reader: Reader;
   readonly #refused: RefusedFolder;
   readonly #log: Logger;
   readonly #backoff: Backoff;
-  /** Until when nobody sends: the receiver is away. */
+  /** Resolves when sending may go on; null while the receiver is reachable. */
   #pause: Promise<void> | null = null;
 
   constructor(sink: Sink, reader: Reader, refused: RefusedFolder, log: Logger, backoff = new Backoff()) {
@@ -39,7 +39,7 @@ export class Delivery {
     this.#backoff = backoff;
   }
 
-  /** Delivers until the signal ends. Packets on their way are then sent again at the next start. */
+  /** Delivers until the signal aborts. Packets without an answer at that time are sent again at the next start. */
   async run(signal: AbortSignal): Promise<void> {
     const underWay = new Set<Promise<void>>();
     while (!signal.aborted) {
@@ -55,7 +55,7 @@ export class Delivery {
   async #deliver({ index, bytes }: Spooled, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#pause;
-      // A packet that was dropped while it waited is counted as dropped, and not sent.
+      // Skip a packet that the spool dropped while it waited here: it is already counted as dropped.
       if (signal.aborted || this.#reader.isBehind(index)) return;
       const outcome = await this.sink.send(bytes, signal);
       if (signal.aborted && outcome.kind === "later") return;
@@ -74,7 +74,7 @@ export class Delivery {
     }
   }
 
-  /** Holds all packets back, so that a receiver that is away is asked by one at a time. */
+  /** Holds all packets back for a while, so that only one packet at a time tests a receiver that is away. */
   #wait({ reason, milliseconds }: Extract<Outcome, { kind: "later" }>, signal: AbortSignal): void {
     if (this.waitsFor === null) this.#log.warn({ sink: this.sink.name }, `packets wait: ${reason}`);
     this.waitsFor = reason;

@@ -1,16 +1,16 @@
-/** A host over HTTP. */
+/** The sink "http": sends packets, configs and previews to a host. */
 import { packetHeaders } from "boxwright/packet";
 import { messageOf } from "../core/errors.ts";
 import type { HttpSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
-/** Milliseconds that an answer may take. */
+/** Milliseconds until a request without an answer is aborted. */
 const PATIENCE = 30_000;
 /** Longest answer that is read, in characters, and longest wait that a receiver may ask for. */
 const MOST_TEXT = 500;
 const MOST_WAIT = 3_600_000;
 
-/** An answer of the host, as far as it is used. */
+/** The parts of a host's answer that this sink uses. */
 interface Answer {
   readonly status: number;
   readonly retryAfter: string | null;
@@ -53,7 +53,7 @@ export class HttpSink implements Sink {
     return Promise.resolve();
   }
 
-  /** Gives the host a config that it asked for. Returns null if it took it. */
+  /** Sends the host a config that it asked for. Returns null if the host took it, else the outcome of the packet. */
   async #sendConfig(hash: string | null, signal: AbortSignal): Promise<Outcome | null> {
     const record = hash === null ? null : this.#findConfig(hash);
     if (!record)
@@ -61,7 +61,7 @@ export class HttpSink implements Sink {
     const headers = { "content-type": "application/json" };
     const answer = await this.#call("PUT", `/v1/configs/${record.hash}`, headers, record.json, signal);
     if (answer.status < 300) return null;
-    // A host that refuses the config never decodes the packet.
+    // Refuse the packet too: a host that refuses its config never decodes it.
     if (answer.status === 400 || answer.status === 413)
       return { kind: "refused", reason: `config ${record.hash}: ${answer.status} ${answer.text}` };
     return outcomeOf(answer);
@@ -79,7 +79,7 @@ export class HttpSink implements Sink {
       method,
       headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },
       body: body as string | Uint8Array<ArrayBuffer>,
-      // A packet goes where the settings say, and nowhere else.
+      // Follow no redirect: packets go only to the address in the settings.
       redirect: "error",
       signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]),
     });
@@ -97,18 +97,18 @@ function outcomeOf({ status, retryAfter, isDuplicate, text }: Answer): Outcome {
   const reason = `${status} ${text}`.trim();
   if (status === 400 || status === 413) return { kind: "refused", reason };
   const milliseconds = waitOf(retryAfter);
-  // A wrong token or path is the fault of settings, not of the packet: the packet stays.
+  // Keep the packet on a wrong token or path: the settings are at fault, and the operator can correct them.
   return { kind: "later", reason, ...(milliseconds !== null && { milliseconds }) };
 }
 
-/** Returns the milliseconds that a Retry-After asks for: seconds or a date. */
+/** Returns the milliseconds that a Retry-After header asks for. The header holds seconds or a date. */
 function waitOf(text: string | null): number | null {
   if (text === null) return null;
   const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
   return milliseconds >= 0 ? Math.min(milliseconds, MOST_WAIT) : null;
 }
 
-/** Returns the config that the host lacks: what it says, else what the packet says. */
+/** Returns the hash of the config that the host lacks: the one in its answer, else the one in the packet. */
 function hashIn({ text }: Answer, headers: Readonly<Record<string, string>>): string | null {
   try {
     const { config } = JSON.parse(text) as { config?: unknown };
@@ -119,7 +119,7 @@ function hashIn({ text }: Answer, headers: Readonly<Record<string, string>>): st
   return headers["ce-config"] ?? null;
 }
 
-/** Returns why a call failed. `fetch` hides the reason in its cause. */
+/** Returns the reason why a call failed. `fetch` puts it into the error's `cause`. */
 const reasonOf = (error: unknown): string => {
   const { cause } = error as { cause?: unknown };
   return cause === undefined ? messageOf(error) : `${messageOf(error)}: ${messageOf(cause)}`;

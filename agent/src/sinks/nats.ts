@@ -1,4 +1,4 @@
-/** A stream of NATS JetStream, which hosts share. */
+/** The sink "nats": publishes packets to a stream of NATS JetStream, which hosts share. */
 import { crc32 } from "node:zlib";
 import { type JetStreamClient, JetStreamApiError, jetstream } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
@@ -11,18 +11,18 @@ import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders 
 
 const CONFIGS = "boxwright-configs";
 const STREAM = "BOXWRIGHT";
-/** Milliseconds until the broker has to acknowledge. */
+/** Milliseconds in which the broker has to acknowledge a packet. */
 const PATIENCE = 10_000;
-/** Errors of the broker by which the stream is full: messages, bytes, messages of a subject. */
+/** Error codes of a full stream: too many messages, bytes, or messages of a subject. */
 const FULL = new Set([10077, 10167]);
 
-/** A connection, and what is made of it. */
+/** A connection and its clients for stream and configs. */
 interface Open {
   readonly connection: NatsConnection;
   readonly stream: JetStreamClient;
-  /** The configs of hosts. Null: not opened yet. */
+  /** Key-value store of configs, which hosts read; null until it is opened. */
   configs: KV | null;
-  /** Configs that were put over this connection. */
+  /** Hashes of the configs that were stored over this connection. */
   readonly put: Set<string>;
 }
 
@@ -76,7 +76,7 @@ export class NatsSink implements Sink {
     await open?.connection.close();
   }
 
-  /** Returns the connection. It mends itself; only a first one that fails is made anew. */
+  /** Returns the connection. The client reconnects by itself, so only a failed first connection is made anew. */
   #open(): Promise<Open> {
     this.#opening ??= this.#connect().catch((error: unknown) => {
       this.#opening = null;
@@ -98,7 +98,7 @@ export class NatsSink implements Sink {
     return { connection, stream: jetstream(connection, { timeout: PATIENCE }), configs: null, put: new Set() };
   }
 
-  /** Puts a config where hosts look for it, once for each connection: the broker may have been replaced. */
+  /** Stores a config where hosts look for it. Does so once per connection: the broker may have been replaced. */
   async #putConfig(open: Open, hash: string): Promise<void> {
     if (open.put.has(hash)) return;
     const record = this.#findConfig(hash);
@@ -127,7 +127,7 @@ export function addressOf({ servers, token }: Pick<NatsSettings, "servers" | "to
   };
 }
 
-/** Returns a camera's name as a part of a subject. Names that have to change get a hash, so that they stay apart. */
+/** Returns a camera's name as a token of a subject. Adds a hash if the name has to change, so that names stay distinct. */
 export function cameraToken(camera: string): string {
   if (/^[\w-]{1,64}$/.test(camera)) return camera;
   const readable = camera.replace(/[^\w-]+/g, "_").slice(0, 48);
@@ -140,7 +140,7 @@ function messageHeaders(record: Readonly<Record<string, string>>): MsgHdrs {
   return all;
 }
 
-/** Returns the bytes that headers take in a message, with room for those that the client adds. */
+/** Returns the byte length of a message's headers, with an allowance for those that the client adds. */
 function sizeOf(all: MsgHdrs): number {
   let size = 200;
   for (const name of all.keys()) size += name.length + all.get(name).length + 4;
@@ -151,7 +151,7 @@ function outcomeOf(error: unknown): Outcome {
   const reason = messageOf(error);
   if (error instanceof JetStreamApiError && FULL.has(error.code))
     return { kind: "later", reason: `the stream is full: ${reason}` };
-  // The broker's own check of the size, if its limit changed in the meantime.
+  // Refuse permanently: the broker's size limit has changed since the connection stated it.
   if (/max_payload|MAX_PAYLOAD/.test(reason) || (error instanceof JetStreamApiError && error.code === 10054))
     return { kind: "refused", reason };
   return { kind: "later", reason: reason || "the broker does not answer" };

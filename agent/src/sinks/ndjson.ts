@@ -1,20 +1,20 @@
-/** A file with one CloudEvent in JSON a line. */
+/** The sink "ndjson": a file with one CloudEvent in JSON on each line. */
 import { type FileHandle, open } from "node:fs/promises";
 import { fromPacket, packetHeaders } from "boxwright/packet";
 import { messageOf } from "../core/errors.ts";
 import type { NdjsonSettings } from "../settings/types.ts";
 import type { Outcome, Sink } from "./sink.ts";
 
-/** Bytes that are read at the end of a file to find its last whole line. */
+/** Bytes of a block in the search for the last line end, from the end of the file backwards. */
 const TAIL = 2 ** 20;
 
 export class NdjsonSink implements Sink {
   readonly name: string;
-  /** One line after the other. */
+  /** Writes lines one after the other: two writes at one position would mix. */
   readonly inFlight = 1;
   readonly #path: string;
   #file: FileHandle | null = null;
-  /** Bytes of whole lines. */
+  /** Byte length of all whole lines. */
   #bytes = 0;
 
   constructor({ name, path }: NdjsonSettings) {
@@ -39,7 +39,7 @@ export class NdjsonSink implements Sink {
       this.#bytes += line.length;
       return { kind: "stored" };
     } catch (error) {
-      // The next try writes over what is half-written.
+      // Leave a half-written line: the next attempt writes to the same position.
       return { kind: "later", reason: messageOf(error) };
     }
   }
@@ -49,7 +49,7 @@ export class NdjsonSink implements Sink {
     await this.#file?.close();
   }
 
-  /** Opens the file, and cuts off a line that was half-written when a process was killed. */
+  /** Opens the file. Cuts off a half-written last line, which a killed process leaves. */
   async #open(): Promise<FileHandle> {
     await (await open(this.#path, "a")).close();
     const file = await open(this.#path, "r+");

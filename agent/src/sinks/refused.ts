@@ -1,4 +1,4 @@
-/** Packets that a receiver refused for good: kept for a look, up to a cap. */
+/** Stores packets that a receiver refused permanently, up to a cap, so that an operator can look at them. */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../core/ids.ts";
@@ -13,7 +13,7 @@ export class RefusedFolder {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Keeps a packet and why it was refused. The oldest ones go. File names are hashes: ids never become paths. */
+  /** Stores a packet and the reason. Deletes the oldest above the cap. Hashes the id, which must not become a path. */
   keep(packet: Uint8Array, sink: string, reason: string): void {
     if (packet.length > this.#maxBytes) return;
     const path = join(this.#folder, sha256(sink, packet));

@@ -1,7 +1,7 @@
-/** Where packets go. */
+/** The interface of sinks. A sink sends packets to one receiver. */
 import type { ConfigRecord } from "../network/plan.ts";
 
-/** What became of a packet. */
+/** Outcome of sending a packet. */
 export type Outcome =
   /** The receiver has it. */
   | { readonly kind: "stored"; readonly isDuplicate?: boolean }
@@ -10,7 +10,7 @@ export type Outcome =
   /** The receiver is away, busy or full: the packet stays in the spool. */
   | { readonly kind: "later"; readonly reason: string; readonly milliseconds?: number };
 
-/** A picture for the live page. */
+/** A preview picture for the live page. */
 export interface Preview {
   readonly jpeg: Uint8Array;
   readonly source: string;
@@ -21,16 +21,16 @@ export interface Preview {
 
 export interface Sink {
   readonly name: string;
-  /** Packets on their way at a time. */
+  /** Largest count of packets that are sent and not answered yet. */
   readonly inFlight: number;
-  /** Sends one packet. Never rejects: what goes wrong is an outcome. */
+  /** Sends one packet. Never rejects: an error becomes an outcome. */
   send(packet: Uint8Array, signal: AbortSignal): Promise<Outcome>;
-  /** Sends a picture, if the receiver takes some. It is not tried again. */
+  /** Sends a preview picture, once. Absent in sinks whose receiver takes no pictures. */
   preview?(preview: Preview): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Finds a config by the hash that a packet names. */
+/** Returns the config of a hash that a packet names. */
 export type FindConfig = (hash: string) => ConfigRecord | null;
 
 /** Returns a preview's CloudEvents attributes as headers, escaped as the HTTP binding says. */

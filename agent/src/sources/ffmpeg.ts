@@ -1,4 +1,4 @@
-/** ffmpeg as a child process: a video, an RTSP stream or a V4L2 device becomes frames on a pipe. */
+/** Runs ffmpeg as a child process, which turns a video, an RTSP stream or a V4L2 device into frames on a pipe. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { withoutSecrets } from "../core/errors.ts";
 import type { RtspSettings, V4l2Settings, VideoSettings } from "../settings/types.ts";
@@ -6,24 +6,24 @@ import { type PpmFrame, PpmReader } from "./ppm.ts";
 
 /** Largest frame in pixels: 16K. */
 const MOST_PIXELS = 140e6;
-/** Milliseconds that ffmpeg has to end by itself. */
+/** Milliseconds from the request to end until ffmpeg is killed. */
 const GRACE = 2000;
 
-/** Returns the arguments of ffmpeg. They are a list: no shell reads them. */
+/** Returns the arguments of ffmpeg. They go to the process as a list, without a shell. */
 export function argumentsFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
   const { fps } = settings;
   return [
     ...["-nostdin", "-hide_banner", "-loglevel", "error"],
     ...inputFor(settings),
     ...["-map", "0:v:0", "-an", "-sn", "-dn"],
-    // Without a rate, each frame of the input goes out once.
+    // Without a rate, pass each frame of the input exactly once: ffmpeg would otherwise repeat or drop some.
     ...(fps === null ? ["-vsync", "passthrough"] : ["-vf", `fps=${fps}`]),
     ...["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"],
   ];
 }
 
 function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
-  // A file may name other files or addresses: only files are opened.
+  // Allow the protocol "file" alone: a playlist may name addresses, which ffmpeg would open.
   if (settings.kind === "video") return ["-protocol_whitelist", "file", "-i", `file:${settings.path}`];
   if (settings.kind === "rtsp") {
     const url = settings.url.replace(/^rtsps?:/, (scheme) => scheme.toLowerCase());
@@ -38,10 +38,10 @@ function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string
   ];
 }
 
-/** How a run of ffmpeg ended. */
+/** Result of a run of ffmpeg. */
 export interface FfmpegEnd {
   readonly code: number | null;
-  /** The last lines that it wrote, without user and password of addresses. */
+  /** Last lines of its log, without user and password of addresses. */
   readonly message: string;
 }
 
@@ -54,7 +54,7 @@ export class Ffmpeg {
 
   /** @param onFrame is called for each frame; what it throws ends the run */
   constructor(args: readonly string[], onFrame: (frame: PpmFrame) => void, command = "ffmpeg") {
-    // A group of its own, so that all of it can be ended.
+    // Start a process group, so that the children of ffmpeg can be ended with it.
     this.#child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
     const reader = new PpmReader(MOST_PIXELS, onFrame);
     this.#child.stdout!.on("data", (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-/** Photos of a folder, in the order of their names. A watched folder goes on with photos that come later. */
+/** The sources "folder" and "image": photos in the order of their names. A watched folder waits for new photos. */
 import { type Dirent } from "node:fs";
 import { readFile, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { readPicture } from "./picture.ts";
 import { type Source, type SourceFrame, newStats } from "./source.ts";
 
 const PHOTO = /\.(jpe?g|png|webp)$/i;
-/** Largest file. */
+/** Largest photo file in bytes. */
 const MOST_BYTES = 256 * 2 ** 20;
 
 /** The year 10000, in milliseconds. */
@@ -42,9 +42,9 @@ export class FolderSource implements Source {
   readonly #journal: Journal;
   readonly #log: Logger;
   #waiting: Photo[] = [];
-  /** Photos that were handed out or are unreadable, in this process. */
+  /** Keys of the photos that this process has passed on or found unreadable. */
   readonly #taken = new Set<string>();
-  /** Photos of the last look: a photo that is still being written has another key at the next. */
+  /** Keys of the last look. A photo is read only if its key has not changed since: its writer has then finished. */
   #before = new Set<string>();
   #isListed = false;
 
@@ -73,7 +73,7 @@ export class FolderSource implements Source {
     return null;
   }
 
-  /** Forgets what is done: the next run of a folder that is not watched begins anew. */
+  /** Clears the journal of a folder that is not watched, so that the next run reads all photos again. */
   finish(): void {
     if (!this.#options.isWatched) this.#journal.clear();
   }
@@ -126,7 +126,7 @@ async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
   for (const entry of entries) {
     if (!entry.isFile() || !PHOTO.test(entry.name)) continue;
     const file = join(entry.parentPath, entry.name);
-    // A photo may be gone since the list was made.
+    // Skip a photo that was deleted after the list was made.
     const found = await stat(file).catch(() => null);
     const photo = found && photoOf(`${camera}\n${file.slice(path.length)}`, file, found);
     if (photo) photos.push(photo);
@@ -136,7 +136,7 @@ async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
 
 function photoOf(name: string, path: string, { size, mtimeMs, mtime }: import("node:fs").Stats): Photo | null {
   if (size === 0 || size > MOST_BYTES) return null;
-  // Archives may set times to 0, and clocks may be anywhere: a packet takes times from 1970 to 9999.
+  // Limit the time to 1970..9999, as packets require: archives set times to 0, and device clocks can be wrong.
   const time = mtimeMs >= 1 && mtimeMs < LAST_TIME ? mtime : new Date(1);
   return { path, key: sha256(`${name}\n${size}\n${mtimeMs}`).slice(0, 32), time };
 }

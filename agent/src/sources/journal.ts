@@ -1,9 +1,9 @@
-/** Which recorded frames are in the spool already, so that a restart goes on where it was. */
+/** Records which recorded frames are in the spool, so that a restart continues behind them. */
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256 } from "../core/ids.ts";
 
-/** A set of names in a file, one a line. A line that was half-written is left out. */
+/** A set of names in a file, one on each line. A half-written last line is ignored. */
 export class Journal {
   readonly #path: string;
   readonly #names: Set<string>;
@@ -15,7 +15,7 @@ export class Journal {
     mkdirSync(dirname(this.#path), { recursive: true });
     this.#file = openSync(this.#path, "a+");
     const lines = readFileSync(this.#path, "utf8").split("\n");
-    // What stands behind the last line end was cut off.
+    // Drop the text behind the last line end: it is a half-written name.
     if (lines.pop() !== "") writeSync(this.#file, "\n");
     this.#names = new Set(lines);
   }
@@ -29,7 +29,7 @@ export class Journal {
     writeSync(this.#file, `${name}\n`);
   }
 
-  /** Forgets names that are not among those, so that the file does not grow for good. */
+  /** Removes names that are not in the set, so that the file stays small. */
   keepOnly(names: ReadonlySet<string>): void {
     const kept = [...this.#names].filter((name) => names.has(name));
     if (kept.length >= this.#names.size / 2) return;
@@ -41,7 +41,7 @@ export class Journal {
     this.#file = openSync(this.#path, "a+");
   }
 
-  /** Forgets everything: the run is complete, and the next one begins anew. */
+  /** Removes all names. Call this when a run is complete, so that the next run reads everything again. */
   clear(): void {
     this.#names.clear();
     rmSync(this.#path, { force: true });

@@ -1,11 +1,11 @@
-/** A camera: frames come when they come. If the network is slow, the oldest frame gives way. */
+/** The sources "rtsp" and "v4l2": live cameras. If the network is too slow, the oldest frame is dropped. */
 import type { Logger } from "pino";
 import { ulid } from "../core/ids.ts";
 import { Backoff, Bell, wait } from "../core/wait.ts";
 import { Ffmpeg } from "./ffmpeg.ts";
 import { type Source, type SourceFrame, newStats } from "./source.ts";
 
-/** Frames that wait for the network. */
+/** Largest count of frames that wait for the network. */
 const QUEUE = 2;
 
 export interface LiveOptions {
@@ -13,7 +13,7 @@ export interface LiveOptions {
   readonly args: readonly string[];
   /** The program; "ffmpeg" by default. */
   readonly command?: string;
-  /** Milliseconds without a frame after which ffmpeg is started anew. */
+  /** Milliseconds without a frame after which ffmpeg is restarted. */
   readonly stall?: number;
   /** Milliseconds to wait after the first failure. */
   readonly firstWait?: number;
@@ -29,7 +29,7 @@ export class LiveSource implements Source {
   readonly #arrived = new Bell();
   readonly #end = new AbortController();
   readonly #running: Promise<void>;
-  /** Names the boot: frames of two starts never share an id. */
+  /** Part of each frame's id: frames of two starts never share an id. */
   readonly #boot = ulid();
   #count = 0;
   #ffmpeg: Ffmpeg | null = null;
@@ -84,7 +84,7 @@ export class LiveSource implements Source {
     }, stall / 4).unref();
   }
 
-  /** Takes a frame. Its time is that of its last byte: cameras state none that is sure. */
+  /** Queues a frame. Its time is the arrival of its last byte: cameras state no reliable time. */
   #take({ data, width, height }: { data: Uint8Array; width: number; height: number }): void {
     this.#lastFrame = performance.now();
     this.problem = null;

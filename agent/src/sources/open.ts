@@ -7,10 +7,10 @@ import { LiveSource } from "./live.ts";
 import type { Source } from "./source.ts";
 import { VideoSource } from "./video.ts";
 
-/** A source, and for recorded ones what to do when all of it is delivered. */
+/** A source. Recorded sources have `finish`: call it when every packet is delivered. */
 export type OpenSource = Source & { finish?(): void };
 
-/** @param state folder in which recorded sources keep how far they are */
+/** @param state folder in which recorded sources store their progress */
 export function openSource(settings: SourceSettings, state: string, log: Logger): OpenSource {
   const { camera } = settings;
   switch (settings.kind) {

@@ -1,4 +1,4 @@
-/** Pixels of a photo, and JPEGs of pixels. */
+/** Decodes photos to pixels, and encodes preview JPEGs. */
 import type { ImageInput } from "boxwright";
 import sharp, { type Sharp } from "sharp";
 
@@ -10,7 +10,7 @@ const MOST_PIXELS = 100e6;
  * @throws Error if the bytes are no such picture, or it has too many pixels
  */
 export async function readPicture(bytes: Uint8Array): Promise<ImageInput> {
-  // The library reads more formats. SVG is one of them, and it is a program.
+  // Refuse the other formats that the library reads: SVG, for example, can refer to files and addresses.
   if (!isPhoto(bytes)) throw new Error("got bytes that are none of them, expected JPEG, PNG or WebP");
   const picture = sharp(bytes, { limitInputPixels: MOST_PIXELS });
   const { width, height } = await picture.metadata();

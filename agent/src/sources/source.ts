@@ -1,4 +1,4 @@
-/** Where frames come from. */
+/** The interface of sources. A source yields the frames of one camera. */
 import type { ImageInput } from "boxwright";
 
 /** One picture of a camera. */
@@ -8,13 +8,13 @@ export interface SourceFrame {
   readonly time: Date;
   /** Name of the frame within the device: the same one if a recorded frame is read again after a crash. */
   readonly id: string;
-  /** Notes that the frame's packet is in the spool: it is not read again. */
+  /** Records that the frame's packet is in the spool, so that the frame is not read again. */
   done(): void;
 }
 
-/** Counts of a source, kept up to date in place. */
+/** Counts of a source. The source updates the object in place. */
 export interface SourceStats {
-  /** Live frames that gave way to newer ones. */
+  /** Live frames that were dropped for newer ones. */
   dropped: number;
   /** Pictures that cannot be read. */
   unreadable: number;
@@ -25,9 +25,9 @@ export interface SourceStats {
 export interface Source {
   readonly camera: string;
   readonly stats: SourceStats;
-  /** What is wrong now, such as a camera that does not answer. Null: nothing. */
+  /** The present problem, such as a camera that does not answer; null if there is none. */
   readonly problem: string | null;
-  /** Returns the next frame, or null at the end of a recorded source or when the signal ends the wait. */
+  /** Resolves to the next frame, or to null at the end of a recorded source or if the signal aborts. */
   next(signal: AbortSignal): Promise<SourceFrame | null>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A video file: every frame, in order. If the network is slow, ffmpeg waits. */
+/** The source "video": every frame of a file, in order. If the network is slow, ffmpeg waits. */
 import { execFile } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,9 +13,9 @@ import { Ffmpeg, argumentsFor } from "./ffmpeg.ts";
 import type { PpmFrame } from "./ppm.ts";
 import { type Source, type SourceFrame, newStats } from "./source.ts";
 
-/** Frames that are read ahead. */
+/** Largest count of frames that are read ahead. */
 const QUEUE = 2;
-/** Tries without a new frame after which a file is given up. */
+/** Runs of ffmpeg in a row without a new frame, after which the file is given up. */
 const MOST_TRIES = 3;
 const USUAL_FPS = 25;
 
@@ -25,7 +25,7 @@ export class VideoSource implements Source {
   problem: string | null = null;
   readonly #settings: VideoSettings;
   readonly #log: Logger;
-  /** Names the file: its path, size and time. */
+  /** Hash of camera, path, size, time and fps: a file that is replaced is read from its start. */
   readonly #key: string;
   readonly #begin: number;
   /** Count of frames whose packets are in the spool. */
@@ -65,7 +65,7 @@ export class VideoSource implements Source {
     return null;
   }
 
-  /** Forgets where the file was: the next run begins anew. */
+  /** Resets the progress, so that the next run begins with the first frame. */
   finish(): void {
     this.#mark.move(0);
   }
@@ -100,7 +100,7 @@ export class VideoSource implements Source {
     this.#changed.ring();
   }
 
-  /** Queues a frame, unless it was queued before ffmpeg was started anew, or spooled by an earlier process. */
+  /** Queues a frame, unless it was queued before ffmpeg restarted or was spooled by an earlier process. */
   #take({ data, width, height }: PpmFrame, index: number): void {
     if (index < this.#queued) return;
     this.#queued = index + 1;

@@ -1,12 +1,12 @@
 /**
- * How far a sink has come, on disk. Two places take turns, so that one is whole whenever the process or the machine
- * ends. Both are written in place: a full disk does not stop acknowledgements.
+ * The position of a sink in the spool, on disk. The file has two places that are written in turn: a crash can damage
+ * only the one being written. Writing in place needs no free disk space, so a full disk does not stop acknowledgements.
  */
 import { closeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { type Disk, readAt } from "./disk.ts";
 
-/** index u64, count of writes u64, CRC-32 u32, and room. */
+/** Bytes of a place: index u64, count of writes u64, CRC-32 u32, and padding. */
 const PLACE_BYTES = 32;
 
 export class Cursor {
@@ -28,7 +28,7 @@ export class Cursor {
       this.#writes = writes;
       this.index = Number(place.readBigUInt64LE(0));
     }
-    // Take the room for both places now, while there is some.
+    // Write both places now, so that the file has its final size before the disk can be full.
     if (bytes.length < 2 * PLACE_BYTES) disk.write(this.#file, new Uint8Array(2 * PLACE_BYTES), 0);
   }
 
@@ -43,7 +43,7 @@ export class Cursor {
     try {
       this.#disk.write(this.#file, place, (this.#writes % 2) * PLACE_BYTES);
     } catch {
-      // A cursor that lags costs packets that are sent twice after a restart. A process that ends costs more.
+      // Ignore the error: a cursor that lags only sends packets twice after a restart.
     }
   }
 

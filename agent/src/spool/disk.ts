@@ -1,4 +1,4 @@
-/** The calls by which the spool changes files. Tests put a disk that is full in their place. */
+/** File operations of the spool. Tests replace them by a disk that is full or broken. */
 import {
   closeSync,
   constants,
@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 
 export interface Disk {
-  /** Opens a file to read and write, and creates it. */
+  /** Opens a file for reading and writing. Creates the file if it is missing. */
   create(path: string): number;
   /** Writes all bytes at a position. */
   write(file: number, bytes: Uint8Array, position: number): void;
   truncate(file: number, length: number): void;
-  /** Forces what was written to the disk. */
+  /** Flushes written bytes to the disk (fsync). */
   sync(file: number): void;
   remove(path: string): void;
 }
@@ -34,7 +34,7 @@ export const realDisk: Disk = {
   remove: (path) => unlinkSync(path),
 };
 
-/** Returns up to `length` bytes at a position: fewer at the end of the file. */
+/** Returns `length` bytes at a position, or fewer at the end of the file. */
 export function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(length);
   let count = 0;
@@ -46,7 +46,7 @@ export function readAt(file: number, position: number, length: number): Buffer {
   return bytes.subarray(0, count);
 }
 
-/** Forces a folder's list of files to the disk. */
+/** Flushes a folder's list of files to the disk: a new file could otherwise be missing after a power cut. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {

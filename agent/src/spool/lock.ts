@@ -1,16 +1,16 @@
-/** One agent for each folder of state. */
+/** Locks the state folder, so that only one agent uses it. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../core/errors.ts";
 
-/** Another process works in the folder. */
+/** The error of a state folder that another process uses. */
 export class LockError extends Error {
   override readonly name = "LockError";
 }
 
 /**
- * Takes a folder for this process. A lock of a process that has ended is taken over.
- * @returns a function that gives the folder back
+ * Locks a folder for this process. Takes over the lock of a process that has ended.
+ * @returns a function that unlocks the folder
  * @throws LockError if another process has it
  */
 export function lockFolder(folder: string): () => void {
@@ -33,10 +33,10 @@ export function lockFolder(folder: string): () => void {
   }
 }
 
-/** Returns id and start of a process: ids are used again, the pair is not. */
+/** Returns id and start time of a process. The system reuses ids, but not this pair. */
 function nameOf(pid: number): string {
   try {
-    // The name of the program stands in brackets and may hold spaces. The start is the 20th field behind it.
+    // Cut after the program's name, which is in brackets and may hold spaces. The start time is the 20th field then.
     const [, rest = ""] = /\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
     return `${pid} ${rest.split(" ")[19]}`;
   } catch {

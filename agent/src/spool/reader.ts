@@ -1,4 +1,4 @@
-/** The packets of a spool, in order, for one sink. */
+/** Reads the packets of a spool in order for one sink, and records which of them the sink has acknowledged. */
 import type { Bell } from "../core/wait.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Segment, Spooled } from "./segment.ts";
@@ -11,9 +11,9 @@ export class Reader {
   readonly #collect: () => void;
   /** Index of the packet to read next. */
   #next: number;
-  /** The file and the position of that packet, if they are known. */
+  /** Segment and byte position of that packet; null if they have to be searched. */
   #place: { readonly segment: Segment; readonly at: number } | null = null;
-  /** Packets behind the cursor that are acknowledged already. */
+  /** Indices of packets that are acknowledged while an earlier one is not: the cursor cannot move past the gap yet. */
   readonly #early = new Set<number>();
 
   constructor(
@@ -31,7 +31,7 @@ export class Reader {
     this.#next = cursor.index;
   }
 
-  /** Waits for the next packet. Returns null when the signal ends the wait. */
+  /** Waits for the next packet. Resolves to null if the signal aborts. */
   async next(signal: AbortSignal): Promise<Spooled | null> {
     while (!signal.aborted) {
       const packet = this.#read();
@@ -46,7 +46,7 @@ export class Reader {
     return index < this.cursor.index;
   }
 
-  /** Notes that a packet is at its receiver. The cursor moves past packets without a gap. */
+  /** Records that the receiver has a packet. Moves the cursor past all acknowledged packets up to the first gap. */
   acknowledge(index: number): void {
     if (index < this.cursor.index) return;
     this.#early.add(index);
@@ -57,7 +57,7 @@ export class Reader {
     this.#collect();
   }
 
-  /** Goes past packets that are dropped. */
+  /** Moves the cursor past packets that the spool drops. */
   skipTo(index: number): void {
     if (this.#next < index) {
       this.#next = index;
@@ -81,7 +81,7 @@ export class Reader {
         this.#next = record.index + 1;
         return { index: record.index, bytes: record.bytes };
       }
-      // Damaged packets count as delivered, or they would hold up the others for good.
+      // Acknowledge damaged packets: the cursor would otherwise never move past them.
       this.#stats.damaged++;
       for (const last = record.index; this.#next <= last;) this.acknowledge(this.#next++);
     }

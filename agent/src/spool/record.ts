@@ -1,4 +1,4 @@
-/** One packet in a segment file: a header of 24 bytes, and the packet's bytes. All numbers are little-endian. */
+/** A record of a segment file: a header of 24 bytes, then the bytes of one packet. All values are little-endian. */
 import { crc32 } from "node:zlib";
 
 /** "BXS1" */
@@ -7,11 +7,11 @@ const MAGIC = 0x31535842;
 /** Bytes of magic u32, length u32, index u64, CRC-32 of the packet u32, CRC-32 of the header before it u32. */
 export const HEADER_BYTES = 24;
 
-/** What a header says. */
+/** The fields of a header that readers need. */
 export interface RecordHeader {
-  /** Bytes of the packet. */
+  /** Byte length of the packet. */
   readonly length: number;
-  /** Count of packets that were spooled before this one. */
+  /** Index of the packet: the count of packets that were spooled before it. */
   readonly index: number;
   readonly crc: number;
 }
@@ -27,7 +27,7 @@ export function writeHeader(packet: Uint8Array, index: number): Buffer {
   return header;
 }
 
-/** Returns what a header says, or null for bytes that are none. */
+/** Returns the fields of a header, or null if the bytes are no valid header. */
 export function readHeader(bytes: Buffer): RecordHeader | null {
   if (bytes.length < HEADER_BYTES || bytes.readUInt32LE(0) !== MAGIC) return null;
   if (bytes.readUInt32LE(20) !== crc32(bytes.subarray(0, 20))) return null;
@@ -38,6 +38,6 @@ export function readHeader(bytes: Buffer): RecordHeader | null {
   };
 }
 
-/** True if these are the bytes that the header was made for. */
+/** True if length and checksum of the packet are those in its header. */
 export const isWhole = (packet: Uint8Array, { length, crc }: RecordHeader): boolean =>
   packet.length === length && crc32(packet) === crc;

@@ -1,25 +1,25 @@
-/** A file of packets, one behind the other. Only the last file of a spool grows. */
+/** A segment: one file of the spool with records in succession. Only the last segment grows. */
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { type Disk, readAt } from "./disk.ts";
 import { HEADER_BYTES, type RecordHeader, isWhole, readHeader, writeHeader } from "./record.ts";
 
-/** A packet as it was read from the spool. */
+/** A packet that was read from the spool. */
 export interface Spooled {
   readonly index: number;
   readonly bytes: Uint8Array;
 }
 
-/** A record of a file. */
+/** A record that was read from a segment. */
 export interface SpoolRecord {
   readonly index: number;
-  /** Null: the bytes are not those that were written. */
+  /** Bytes of the packet; null if header or packet are damaged. */
   readonly bytes: Uint8Array | null;
-  /** Position behind the record. */
+  /** Byte position behind the record. */
   readonly end: number;
 }
 
-/** Name of the segment that begins with a packet. */
+/** Returns the file name of the segment whose first packet has this index. */
 export const segmentName = (first: number): string => `${String(first).padStart(16, "0")}.seg`;
 
 export class Segment {
@@ -28,7 +28,7 @@ export class Segment {
   readonly path: string;
   /** Index behind the last packet. */
   next: number;
-  /** Bytes of whole records. */
+  /** Byte length of all whole records. */
   bytes = 0;
   readonly #disk: Disk;
   readonly #file: number;
@@ -46,9 +46,9 @@ export class Segment {
   }
 
   /**
-   * Opens a file that is there. Walks its headers up to the first that is none.
-   * @param isLast true for the file that grew: its last record may be half-written, and is cut off
-   * @returns the segment, and the bytes behind its last whole record
+   * Opens an existing file. Walks its headers up to the first invalid one.
+   * @param isLast true for the last segment: its last record may be half-written, and is cut off
+   * @returns the segment, and the count of bytes behind its last whole record
    */
   static open(folder: string, first: number, isLast: boolean, disk: Disk): { segment: Segment; rest: number } {
     const file = openSync(join(folder, segmentName(first)), "r+");
@@ -73,14 +73,14 @@ export class Segment {
 
   /**
    * Appends a packet.
-   * @throws what the disk throws; then the file is as before
+   * @throws the error of the disk; the segment is then unchanged
    */
   append(packet: Uint8Array): void {
     try {
       this.#disk.write(this.#file, writeHeader(packet, this.next), this.bytes);
       this.#disk.write(this.#file, packet, this.bytes + HEADER_BYTES);
     } catch (error) {
-      // A half-written record gives its room back at once.
+      // Cut a half-written record off at once, so that its bytes are free again.
       this.#disk.truncate(this.#file, this.bytes);
       throw error;
     }
@@ -88,7 +88,7 @@ export class Segment {
     this.next++;
   }
 
-  /** Reads the record at a position. If its header is damaged, it stands for all up to the end of the file. */
+  /** Reads the record at a position. A record with a damaged header extends to the end of the file. */
   read(at: number): SpoolRecord {
     const header = readHeader(readAt(this.#file, at, HEADER_BYTES));
     if (!header) return { index: this.next - 1, bytes: null, end: this.bytes };
@@ -97,7 +97,7 @@ export class Segment {
     return { index: header.index, bytes: isWhole(bytes, header) ? bytes : null, end };
   }
 
-  /** Returns the position of a packet. */
+  /** Returns the byte position of a packet. */
   positionOf(index: number): number {
     let at = 0;
     for (let i = this.first; i < index && at < this.bytes; i++) {

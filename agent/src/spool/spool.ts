@@ -1,6 +1,6 @@
 /**
- * Packets on disk until every sink has acknowledged them. A packet is written before anything sends it. Files hold the
- * packets in order; a file goes when each sink is past it.
+ * The spool keeps packets on disk until every sink has acknowledged them. A packet is written before a sink sends it.
+ * Segment files hold the packets in order. A segment is deleted when the cursor of each sink is past it.
  */
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -14,27 +14,27 @@ import { Reader } from "./reader.ts";
 import { HEADER_BYTES } from "./record.ts";
 import { Segment } from "./segment.ts";
 
-/** A file is closed at this part of the cap. It is the least that `drop-oldest` drops. */
+/** A segment is closed at 1 / SEGMENTS of the cap. `drop-oldest` drops whole segments, so at least that much. */
 const SEGMENTS = 16;
 const MOST_SEGMENT_BYTES = 2 ** 24;
-/** Milliseconds between two tries to write to a disk that is full. */
+/** Milliseconds between two attempts to write to a full disk. */
 const RETRY = 1000;
 
-/** Counts of a spool, kept up to date in place. */
+/** Counts of a spool. The spool updates the object in place. */
 export interface SpoolStats {
   /** Packets written. */
   written: number;
   /** Packets lost, by reason: "cap", "disk" (full or broken), "too large" (one packet above the cap). */
   readonly dropped: { cap: number; disk: number; "too large": number };
-  /** Packets, or ends of files, whose bytes were not those that were written. */
+  /** Damaged records: packets or ends of segments whose checksums do not match. */
   damaged: number;
 }
 
 export class Spool {
   readonly stats: SpoolStats = { written: 0, dropped: { cap: 0, disk: 0, "too large": 0 }, damaged: 0 };
-  /** What the disk said when the last packet could not be written. Null: it was written. */
+  /** Error message of the last write; null if it succeeded. */
   diskProblem: string | null = null;
-  /** True while packets wait for room. */
+  /** True while packets wait for free space. */
   isBlocked = false;
   readonly #folder: string;
   readonly #settings: SpoolSettings;
@@ -43,14 +43,14 @@ export class Spool {
   readonly #readers = new Map<string, Reader>();
   /** Rings when a packet was written. */
   readonly #written = new Bell();
-  /** Rings when a packet was acknowledged, or a file went. */
+  /** Rings when a packet was acknowledged, or a segment was deleted. */
   readonly #freed = new Bell();
   readonly #timer: NodeJS.Timeout | null;
   #isDirty = false;
 
   /**
-   * Opens a spool, and creates its folder.
-   * @param sinks names of those who read it
+   * Opens a spool. Creates its folder if it is missing.
+   * @param sinks names of the sinks, each of which has a cursor
    */
   constructor(folder: string, sinks: readonly string[], settings: SpoolSettings, disk: Disk = realDisk) {
     this.#folder = folder;
@@ -62,7 +62,8 @@ export class Spool {
       const cursor = new Cursor(join(folder, `${sha256(name).slice(0, 16)}.cursor`), disk);
       const { first } = this.#segments[0]!;
       const { next } = this.#segments.at(-1)!;
-      // A new sink begins with what is there. After a crash of the machine a cursor may be ahead of the packets.
+      // Start a new sink at the oldest packet. Move a cursor back that is ahead of the packets: a power cut can lose
+      // packets that were not flushed while it keeps the cursor.
       if (cursor.index < first || cursor.index > next) cursor.move(cursor.index > next ? next : first);
       this.#readers.set(name, new Reader(cursor, this.#segments, this.#written, this.stats, () => this.#collect()));
     }
@@ -70,23 +71,23 @@ export class Spool {
     this.#timer = settings.fsync === "second" ? setInterval(() => this.#sync(), 1000).unref() : null;
   }
 
-  /** Bytes of files. */
+  /** Byte length of all segments. */
   get bytes(): number {
     return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Packets that at least one sink has not acknowledged. */
+  /** Count of packets that at least one sink has not acknowledged. */
   get waiting(): number {
     return this.#segments.at(-1)!.next - this.#firstNeeded();
   }
 
-  /** Returns the packets for one sink. */
+  /** Returns the reader of one sink. */
   reader(sink: string): Reader {
     return this.#readers.get(sink)!;
   }
 
   /**
-   * Writes a packet. By the policy "block" it waits while there is no room.
+   * Writes a packet. Under the policy "block", waits while the spool is at its cap or the disk is full.
    * @returns true if the packet is on disk, false if it was dropped and counted, or the signal ended the wait
    */
   async append(packet: Uint8Array, signal?: AbortSignal): Promise<boolean> {
@@ -109,7 +110,7 @@ export class Spool {
         } else {
           this.isBlocked = true;
           await wait(RETRY, signal);
-          // The file that grows may hold the room that is needed.
+          // Close and delete the growing segment too, if all of it is acknowledged: its space may suffice.
           this.#collect(true);
         }
       }
@@ -139,14 +140,14 @@ export class Spool {
     firsts.forEach((first, i) => {
       const { segment, rest } = Segment.open(this.#folder, first, i === firsts.length - 1, this.#disk);
       if (rest > 0) this.stats.damaged++;
-      // Indexes of packets whose headers are gone: the next file says how many there were.
+      // Count packets with damaged headers by their missing indices: the next segment's name says where it begins.
       segment.next = firsts[i + 1] ?? segment.next;
       this.#segments.push(segment);
     });
     if (this.#segments.length === 0) this.#segments.push(Segment.create(this.#folder, 0, this.#disk));
   }
 
-  /** Makes room under the cap. Returns false if packets would have to go that the policy keeps. */
+  /** Frees space under the cap for `size` bytes. Returns false if the policy forbids to drop the packets in the way. */
   #makeRoom(size: number): boolean {
     if (this.bytes + size > this.#settings.maxBytes) this.#collect(true);
     while (this.bytes + size > this.#settings.maxBytes)
@@ -154,7 +155,7 @@ export class Spool {
     return true;
   }
 
-  /** Writes a packet. Returns false if the disk did not take it. */
+  /** Writes a packet. Returns false if the disk fails. */
   #tryWrite(packet: Uint8Array): boolean {
     try {
       let last = this.#segments.at(-1)!;
@@ -180,7 +181,7 @@ export class Spool {
     return segment;
   }
 
-  /** Starts a file. Returns false if the disk has no room for one. */
+  /** Starts a segment. Returns false if the disk fails. */
   #tryStart(): boolean {
     try {
       this.#startSegment();
@@ -198,8 +199,8 @@ export class Spool {
   }
 
   /**
-   * Removes the files that each sink is past.
-   * @param isLastToo closes the file that grows, if all of it is acknowledged
+   * Deletes the segments that the cursor of each sink is past.
+   * @param isLastToo true: closes and deletes the growing segment too, if all of it is acknowledged
    */
   #collect(isLastToo = false): void {
     const needed = this.#firstNeeded();
@@ -209,7 +210,7 @@ export class Spool {
     this.#freed.ring();
   }
 
-  /** Drops the oldest file, whoever still needs it. Returns false if there is none but the one that grows. */
+  /** Drops the oldest segment, even if sinks still need it. Returns false if only the growing one is left. */
   #dropOldest(reason: "cap" | "disk"): boolean {
     const oldest = this.#segments[0]!;
     if (this.#segments.length === 1) {
