@@ -12,7 +12,7 @@ import { checkHasNetwork, configAmong, selectOnly, tensorsAmong } from "./inputs
 import type { Io } from "./io.ts";
 import { UsageError, type Values } from "./options.ts";
 import { RESIZES, frameOf } from "./photo.ts";
-import { withMasks } from "./masks.ts";
+import { wantsLabelMaps, withMasks } from "./masks.ts";
 import { Progress } from "./progress.ts";
 import { setupOf } from "./setup.ts";
 import { mostBytes, textOf } from "./values.ts";
@@ -30,6 +30,8 @@ export interface Decoded {
 
 /** Returns the rows. Edges of skeletons and masks stand beside them for drawing; JSON leaves them out. */
 function rowsOf(found: Detections, values: Values): Detection[] {
+  if (wantsLabelMaps(values))
+    throw new UsageError("--masks png is of boxwright run with --draw FOLDER. Here: --masks rle.");
   const rows = withMasks(found, values);
   return Object.assign(
     rows,

@@ -1,5 +1,8 @@
-/** The option `--masks rle`: masks in the JSON of results. */
+/** The option `--masks`: "rle" puts masks into the JSON of results, "png" writes label maps beside drawings. */
+import { deflateSync } from "node:zlib";
+import { crc32 } from "../../core/crc32.ts";
 import { type Detection, type Detections, type MaskRle, extrasOf } from "../../decode/detections.ts";
+import { labelMap } from "../../masks/task.ts";
 import { UsageError, type Values } from "./options.ts";
 import { textOf } from "./values.ts";
 
@@ -9,13 +12,66 @@ export interface MaskedDetection extends Detection {
 }
 
 /** True if the option asks for masks. With JSON it says which anchors a map has. */
-export const wantsMasks = (values: Values): boolean => textOf(values, "masks") === "rle";
+export const wantsMasks = (values: Values): boolean => /^(rle|png)$/.test(textOf(values, "masks") ?? "");
+
+/** True if the option asks for label maps as pictures. */
+export const wantsLabelMaps = (values: Values): boolean => textOf(values, "masks") === "png";
+
+function checkHasMasks(found: Detections, values: Values): void {
+  if (!extrasOf(found)?.mask)
+    throw new UsageError(
+      `--masks ${textOf(values, "masks")}: this network gives no masks. Name the task: --task segment.`,
+    );
+}
 
 /** Returns the rows of detections, with their masks if the option asks for them. */
 export function withMasks(found: Detections, values: Values): MaskedDetection[] {
   const rows: MaskedDetection[] = found.toArray();
-  if (!wantsMasks(values)) return rows;
-  if (!extrasOf(found)?.mask)
-    throw new UsageError("--masks rle: this network gives no masks. Name the task: --task segment.");
+  if (wantsMasks(values)) checkHasMasks(found, values);
+  if (!wantsMasks(values) || wantsLabelMaps(values)) return rows;
   return rows.map((row, i) => Object.assign(row, { mask: found.mask(i).toRle() }));
+}
+
+/** Returns the label map of a photo as a grey PNG: 0 for no detection, else its row, counted from 1. */
+export function labelPng(found: Detections): Uint8Array {
+  const { width, height, data } = labelMap(found, { size: "frame" });
+  return greyPng(
+    width,
+    height,
+    data.map((row) => row + 1),
+  );
+}
+
+/** Largest value of a pixel of 8 bits. More need 16. */
+const MOST_GREY = 255;
+
+/** Returns a PNG of grey pixels: of 8 bits if all values fit, else of 16. */
+export function greyPng(width: number, height: number, values: ArrayLike<number>): Uint8Array {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) most = Math.max(most, values[i]);
+  const bytes = most > MOST_GREY ? 2 : 1;
+  const stride = 1 + width * bytes;
+  // Each line begins with its filter: 0, none.
+  const lines = Buffer.alloc(stride * height);
+  for (let y = 0, i = 0; y < height; y++)
+    for (let x = 0; x < width; x++, i++) lines.writeUIntBE(values[i], y * stride + 1 + x * bytes, bytes);
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 8 * bytes;
+  return Buffer.concat([
+    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(lines)),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(name: string, content: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(name, "latin1"), content]);
+  const whole = Buffer.alloc(body.length + 8);
+  whole.writeUInt32BE(content.length, 0);
+  whole.set(body, 4);
+  whole.writeUInt32BE(crc32(body) >>> 0, body.length + 4);
+  return whole;
 }

@@ -101,8 +101,8 @@ export const NETWORK: Options = {
     example: "w,h,w,h,... (not beside a config file)",
   },
   masks: {
-    value: "rle|JSON",
-    help: `rle: masks of task segment in the results, as COCO's runs. JSON: anchors of each feature map: '{"side26":[0,1,2],"side13":[3,4,5]}'; not beside a config file`,
+    value: "rle|png|JSON",
+    help: `rle: masks of task segment in the results, as COCO's runs. png: label maps beside the drawings of run. JSON: anchors of each feature map: '{"side26":[0,1,2],"side13":[3,4,5]}'; not beside a config file`,
     sets: "anchorMasks",
     example: "'[[0,1,2],[3,4,5]]' (not beside a config file)",
   },

@@ -17,7 +17,7 @@ import { rasterPixels, rasterise } from "../raster.ts";
 import { type ImageFile, imageFiles } from "./image-files.ts";
 import type { Io } from "./io.ts";
 import { Journal, type Settings } from "./journal.ts";
-import { withMasks } from "./masks.ts";
+import { labelPng, wantsLabelMaps, withMasks } from "./masks.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { checkPlaces } from "./places.ts";
@@ -39,6 +39,8 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
   if (values["resume"] && out === undefined)
     throw new UsageError("--resume needs the file that results go to. Add --out FILE.");
   const files = await imageFiles(words, io.stdin ?? (async () => new Uint8Array()));
+  if (wantsLabelMaps(values) && values["draw"] === undefined)
+    throw new UsageError("--masks png needs the folder that label maps go to. Add --draw FOLDER.");
   const drawings = drawingsOf(textOf(values, "draw"), files);
   const prepare = prepareOf(values);
   await checkPlaces(
@@ -200,7 +202,10 @@ async function runOne(
     throw error;
   });
   const detections = withMasks(found, values);
-  if (drawing !== undefined) await drawTo(drawing, bytes, found);
+  if (drawing !== undefined) {
+    await drawTo(drawing, bytes, found);
+    if (wantsLabelMaps(values)) await writeDrawing(`${drawing}.mask.png`, labelPng(found));
+  }
   const { width, height } = pixels;
   return { image: file.path, width, height, output_format: "detection", detections };
 }
@@ -210,6 +215,10 @@ async function drawTo(path: string, photo: Uint8Array, detections: Iterable<Draw
   const svg = drawSvg(photo, detections);
   const isPng = extname(path).toLowerCase() === ".png";
   const picture = isPng ? await rasterise(svg) : await writeJpeg(await rasterPixels(svg));
+  await writeDrawing(path, picture);
+}
+
+async function writeDrawing(path: string, picture: Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true }).catch(() => undefined);
   await writeFile(path, picture).catch((error: Error) => {
     throw new DrawError(`--draw: ${showJson(path)} cannot be written: ${error.message}`);

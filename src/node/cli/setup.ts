@@ -160,7 +160,7 @@ function masksOf(values: Values): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    throw wrongValue("masks", value, `rle, or JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`);
+    throw wrongValue("masks", value, `rle, png, or JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`);
   }
 }
 

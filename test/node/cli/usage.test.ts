@@ -159,7 +159,7 @@ test.each<[string, string[], RegExp]>([
   [
     "masks that are none",
     ["decode", "--family", "yolov3", "--masks", "{", fixture("files/c.npy")],
-    /--masks: got "\{", expected rle, or JSON/,
+    /--masks: got "\{", expected rle, png, or JSON/,
   ],
   [
     "anchors that are none",
