@@ -37,10 +37,20 @@ export interface MaskInputs {
  * console.log(mask.width, mask.height, [...mask.data]); // 4 2 [1,1,0,0,1,1,0,0]
  */
 export function masksOf(
-  { prototypes: tensor, coefficients, boxes, inputSize, frame }: MaskInputs,
+  inputs: MaskInputs,
   options?: MaskOptions & { readonly engine?: EngineName | "auto" },
 ): Mask[] {
+  const {
+    prototypes: tensor,
+    coefficients,
+    boxes,
+    inputSize,
+    frame,
+  } = (inputs as MaskInputs | null) ?? ({} as MaskInputs);
   const spec = specOf("prototypes", tensor, {});
+  for (const [name, list] of Object.entries({ coefficients, boxes }))
+    if (typeof (list as ArrayLike<number> | undefined)?.length !== "number" || typeof list === "string")
+      refuse(name, show(list), "an array of numbers", RangeError);
   const problem = typeProblem(spec);
   if (problem) refuse('tensor "prototypes"', ...problem);
   if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))

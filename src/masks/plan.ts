@@ -140,10 +140,12 @@ function withCoefficients(
 ): readonly Interpretation[] {
   // Hide the prototypes, so that no head takes them for boxes or scores.
   const others = specs.map((spec, i) => (i === tensor ? { ...spec, dims: [] } : spec));
+  // Named coefficients are no scores: 32 of them look like 32 classes.
+  const boxes = others.map((spec) => (names.includes(spec.name) ? { ...spec, dims: [] } : spec));
   const isFree = (i: number): boolean =>
     i !== tensor && (names.length === 0 || names.includes(specs[i].name));
   const apart = (): Interpretation[] =>
-    interpret(query, others).flatMap((found) => joinExtra(found, others, count, isFree) ?? []);
+    interpret(query, boxes).flatMap((found) => joinExtra(found, others, count, isFree) ?? []);
   const isBehind = names.every((name) => !specs.some((spec) => spec.name === name));
   const behind = (): Interpretation[] =>
     interpret(

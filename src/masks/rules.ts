@@ -54,11 +54,18 @@ export interface KnownSizes {
   readonly frame: readonly [number, number] | null;
 }
 
+const NAMES: readonly string[] = ["size", "rule", "threshold"];
+
 /**
  * Checks the options of a mask and fills in the defaults.
  * @throws RangeError that names the option
  */
 export function readMaskOptions(options: MaskOptions | null | undefined, known: KnownSizes): Wanted {
+  const given: unknown = options ?? NO_OPTIONS;
+  if (typeof given !== "object" || Array.isArray(given))
+    refuse("options", show(given), `an object with some of ${NAMES.join(", ")}`, RangeError);
+  const unknown = Object.keys(given as object).find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) refuse(unknown, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
   const { size = known.frame ? "frame" : "network", threshold = 0.5 } = options ?? NO_OPTIONS;
   const picture = pictureOf(size);
   const rule = options?.rule ?? USUAL[picture];

@@ -60,7 +60,14 @@ export const inputBoxOf = (
 export function maskIn(scene: Scene, found: Detections, i: number, options?: MaskOptions): Mask {
   const row = i < 0 ? found.length + i : i;
   if (!(Number.isInteger(row) && row >= 0 && row < found.length))
-    refuse("mask", `row ${show(i)}`, `0 to ${found.length - 1}, or a negative one from the end`, RangeError);
+    refuse(
+      "mask",
+      `row ${show(i)}`,
+      found.length > 0
+        ? `0 to ${found.length - 1}, or a negative one from the end`
+        : "no call, as nothing is found in this frame",
+      RangeError,
+    );
   const wanted = readMaskOptions(options, sizesOf(scene));
   return maskOfSubject(scene.source, scene.placement, subjectOf(scene, found, row), wanted);
 }

@@ -3,6 +3,9 @@
  * radians. y points down and the angle turns x towards y, so that positive angles are clockwise on a screen.
  */
 
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+
 /** Numbers of a box: centre x, centre y, width, height, angle. */
 export type OrientedBox = readonly [cx: number, cy: number, width: number, height: number, angle: number];
 
@@ -107,6 +110,14 @@ export function turnInto(
   to[at + 4] = angle;
 }
 
+/** Throws a RangeError if a list has not as many numbers as it needs. */
+function checkLength(list: unknown, length: number, name: string, expected: string): void {
+  const isList = typeof list === "object" && (list as ArrayLike<unknown> | null)?.length === length;
+  if (!isList) refuse(name, show(list), expected, RangeError);
+}
+
+const BOX = "[cx, cy, width, height, angle]";
+
 const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unknown as OrientedBox;
 
 /**
@@ -118,6 +129,7 @@ const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unkno
  * // 9.000000 7.000000 20.000000 50.000000 1.270796
  */
 export function regularise(box: OrientedBox): OrientedBox {
+  checkLength(box, 5, "box", BOX);
   const to = new Float64Array(5);
   regulariseInto(box, 0, to, 0);
   return asBox(to);
@@ -131,6 +143,7 @@ export function regularise(box: OrientedBox): OrientedBox {
  * console.log(cornersOf([10, 20, 6, 4, 0])); // [[13,22],[13,18],[7,18],[7,22]]
  */
 export function cornersOf(box: OrientedBox): [x: number, y: number][] {
+  checkLength(box, 5, "box", BOX);
   const to = new Float64Array(8);
   cornersInto(box, 0, to, 0);
   return [0, 2, 4, 6].map((k) => [to[k], to[k + 1]]);
@@ -145,7 +158,10 @@ export function cornersOf(box: OrientedBox): [x: number, y: number][] {
  * console.log(fitCorners(cornersOf([10, 20, 6, 4, 0]))); // [10,20,6,4,0]
  */
 export function fitCorners(corners: readonly (readonly [x: number, y: number])[]): OrientedBox {
+  checkLength(corners, 4, "corners", "four corners [x, y]");
+  const flat = Array.from(corners).flat();
+  checkLength(flat, 8, "corners", "four corners [x, y]");
   const to = new Float64Array(5);
-  fitInto(corners.flat(), 0, to, 0);
+  fitInto(flat, 0, to, 0);
   return asBox(to);
 }

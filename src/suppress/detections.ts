@@ -56,8 +56,8 @@ export function suppressDetections(
   detections: Detections,
   options: SuppressDetectionsOptions = {},
 ): Detections {
-  if (typeof (detections as Partial<Detections> | null)?.length !== "number")
-    refuse("detections", show(detections), "what decode() returned", RangeError);
+  if (typeof (detections as Partial<Detections> | null)?.copy !== "function")
+    refuse("detections", show(detections), "what decode() returned: no array, and no clone", RangeError);
   const { perClass = true, size = [1, 1], ...rest } = options;
   if (typeof perClass !== "boolean") refuse("perClass", show(perClass), "true or false", RangeError);
   if (!isSize(size)) refuse("size", show(size), "[width, height] of the frame", RangeError);

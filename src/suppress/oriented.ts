@@ -1,6 +1,8 @@
 /** Suppression of oriented boxes: centre x, centre y, width, height and angle in radians, clockwise on the screen. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
 import { orderOf } from "./candidates.ts";
-import { COMMON_RULES, SUPPRESS, UNIT, checkLengths, checkOptions } from "./options.ts";
+import { COMMON_RULES, SUPPRESS, UNIT, checkLengths, checkOptions, isList } from "./options.ts";
 import { OrientedKeeper } from "./oriented-keep.ts";
 import { ORIENTED_WIDTH, PolygonIou, ProbIou } from "./oriented-overlap.ts";
 
@@ -42,6 +44,9 @@ const RULES = {
  */
 export function orientedIou(a: ArrayLike<number>, b: ArrayLike<number>, kind: "probiou" | "polygon"): number {
   checkOptions({ iou: kind }, RULES);
+  for (const [name, box] of Object.entries({ a, b }))
+    if (!isList(box) || box.length !== ORIENTED_WIDTH)
+      refuse(name, show(box), "[cx, cy, width, height, angle]", RangeError);
   const both = Array.from({ length: 2 * ORIENTED_WIDTH }, (_, i) =>
     i < ORIENTED_WIDTH ? a[i] : b[i - ORIENTED_WIDTH],
   );

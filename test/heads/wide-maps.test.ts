@@ -18,6 +18,13 @@ test.each([
   ["64 + 15 + 1 channels as wide as stride 8", 640, 640, 15, { task: "oriented", extra: 1 }],
   ["64 + 15 + 1 channels, not square", 640, 512, 15, { task: "oriented", extra: 1 }],
   ["64 + 24 + 40 coefficients as wide as stride 8", 1024, 1024, 24, { task: "segment", extra: 40 }],
+  [
+    "32 classes and 32 named coefficients",
+    640,
+    640,
+    32,
+    { task: "segment", extra: 32, roles: { coefficients: ["c8", "c16", "c32"] } },
+  ],
 ] as const)("%s (%i x %i): all maps are read", (_, width, height, classes, { extra, ...options }) => {
   for (const order of ["NCHW", "NHWC"]) {
     const map = (channels: number, stride: number, last = -9) => {

@@ -1,0 +1,54 @@
+/** Calls that are wrong, of the functions beside the decoder: a message says what was found and what was expected. */
+import { expect, test } from "vitest";
+import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { masksOf } from "../../src/entries/masks.ts";
+import { cornersOf, fitCorners, regularise } from "../../src/entries/oriented.ts";
+import { orientedIou, suppressDetections } from "../../src/entries/suppress.ts";
+
+/** Returns the detections of a frame with one box, or with none. */
+function found(score: number) {
+  const decoder = createDecoderSync({
+    family: "yolo26",
+    inputSize: [16, 8],
+    task: "segment",
+    coordinates: "pixels",
+  });
+  return decoder.decode({
+    output0: { data: [0, 0, 12, 8, score, 0, 1], dims: [1, 1, 7] },
+    output1: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
+  });
+}
+
+test.each([
+  ["network", 'options: got "network", expected an object with some of size, rule, threshold'],
+  [5, "options: got 5, expected an object"],
+  [[], "options: got [], expected an object"],
+  [{ treshold: 0.9 }, "treshold: got an unknown name, expected one of size, rule, threshold"],
+])("options of a mask: %j", (options, message) => {
+  expect(() => found(0.9).mask(0, options as never)).toThrow(message);
+});
+
+test("a mask of a frame without detections", () => {
+  expect(() => found(0.1).mask(0)).toThrow("mask: got row 0, expected no call, as nothing is found");
+});
+
+test("masksOf without lists", () => {
+  const prototypes = { data: [1, 1, -1, -1], dims: [1, 1, 2, 2] };
+  expect(() => masksOf(null as never)).toThrow('tensor "prototypes": got undefined');
+  expect(() => masksOf({ prototypes, inputSize: [8, 8] } as never)).toThrow("coefficients: got undefined");
+});
+
+test.each([null, 5, "x", [1, 2, 3]])("oriented boxes: %j", (bad) => {
+  expect(() => regularise(bad as never)).toThrow("expected [cx, cy, width, height, angle]");
+  expect(() => cornersOf(bad as never)).toThrow("expected [cx, cy, width, height, angle]");
+  expect(() => fitCorners(bad as never)).toThrow("expected four corners [x, y]");
+  expect(() => orientedIou([1, 1, 5, 5, 0], bad as never, "probiou")).toThrow(
+    /^b: got .*, expected \[cx, cy/,
+  );
+});
+
+test.each([[[]], [[{ x_min: 0 }]], [structuredClone(found(0.9))]])("suppressDetections: %j", (bad) => {
+  expect(() => suppressDetections(bad as never)).toThrow(
+    /detections: got .* expected what decode\(\) returned/,
+  );
+});
