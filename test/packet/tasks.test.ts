@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { type Detections, createDecoderSync } from "../../src/entries/index.ts";
-import { PacketError, fromPacket, toPacket } from "../../src/entries/packet.ts";
+import { PacketError, fromPacket, toCoco, toPacket } from "../../src/entries/packet.ts";
 import "../../src/entries/masks.ts";
 import "../../src/entries/oriented.ts";
 import "../../src/entries/pose.ts";
@@ -124,6 +124,18 @@ test("the record of a keypoint and of a corner has these fields, in this order",
   const turned = record(oriented);
   expect(Object.keys(turned)).toEqual([...plain, "angle", "corners"]);
   expect((turned.corners as object[]).length).toBe(4);
+});
+
+test("COCO results have keypoints in pixels: x, y, 1", () => {
+  const decoder = createDecoderSync(pose.config);
+  const [first] = toCoco(decoder.decode(pose.outputs), { imageId: 7, width: 640, height: 480 });
+  expect(first).toMatchObject({ image_id: 7, keypoints: [160, 240, 1, 480, 120, 1] });
+  const [boxes] = toCoco(createDecoderSync(oriented.config).decode(oriented.outputs), {
+    imageId: 7,
+    width: 640,
+    height: 480,
+  });
+  expect(boxes).not.toHaveProperty("keypoints");
 });
 
 test("a keypoint that is NaN stays NaN", () => {
