@@ -1,10 +1,12 @@
 /** The columns of oriented boxes: objects of their rows, copies, and rows that a packet brings. */
 import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
 import {
   type DetectionFields,
   type Detections,
   type Extras,
   type KnownTask,
+  type Point,
   extend,
 } from "../decode/detections.ts";
 
@@ -29,6 +31,9 @@ export const ORIENTED_ROWS: Extras = {
     ),
 };
 
+const isPoint = (p: Partial<Point> | null): boolean =>
+  p !== null && Number.isFinite(p.x) && Number.isFinite(p.y);
+
 /**
  * Gives detections that were made of records the angles and corners of these.
  * @param task says that a frame without detections is one of oriented boxes
@@ -40,14 +45,16 @@ export function readOrientedRows(
   task: KnownTask | null,
 ): void {
   if (rows.length === 0 ? task?.name !== "oriented" : rows.every((d) => d.angle === undefined)) return;
-  for (const { angle, corners } of rows)
-    if (angle === undefined || corners?.length !== 4)
+  rows.forEach(({ angle, corners }, i) => {
+    const isBox = Array.isArray(corners) && corners.length === 4 && corners.every(isPoint);
+    if (!(isBox && Number.isFinite(angle)))
       refuse(
-        "corners",
-        `angle ${String(angle)} and ${corners?.length ?? 0} corners`,
-        "an angle and 4 corners in each detection",
+        `detections[${i}].corners`,
+        `${show(corners)} and angle ${show(angle)}`,
+        "4 points of x and y, and an angle, in each detection",
         RangeError,
       );
+  });
   const points = rows.flatMap((d) => d.corners as NonNullable<DetectionFields["corners"]>);
   extend(
     found,

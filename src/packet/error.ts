@@ -31,6 +31,7 @@ export function need(
 ): asserts holds {
   if (holds) return;
   const text = JSON.stringify(typeof found === "bigint" ? String(found) : found) ?? "nothing";
-  const message = `${where}: got ${text.length > 60 ? `${text.slice(0, 57)}...` : text}, expected ${String(expected)}`;
+  const short = text.replace(/^([^]{57})[^]{4,}/, "$1...");
+  const message = `${where}: got ${short}, expected ${String(expected)}`;
   throw kind === null ? new RangeError(message) : new PacketError(kind, message);
 }

@@ -14,6 +14,8 @@ export interface CocoResult {
   readonly category_id: number;
   readonly bbox: readonly [number, number, number, number];
   readonly score: number;
+  /** x, y in pixels and 1 of each keypoint, if there are any. COCO's evaluation does not use the third value. */
+  readonly keypoints?: readonly number[];
 }
 
 /** The image of COCO results. */
@@ -84,10 +86,18 @@ function inPixels(
  * console.log(result.category_id, result.bbox); // 17 [160,240,320,240]
  */
 export function toCoco(detections: Iterable<DetectionFields>, image: CocoImage): CocoResult[] {
-  return inPixels(detections, image).map(([{ class_id, confidence }, ...bbox]) => {
+  return inPixels(detections, image).map(([{ class_id, confidence, keypoints }, ...bbox]) => {
     const category_id = image.categories ? image.categories[class_id] : class_id;
     need(category_id !== undefined, "categories", image.categories, `an id for class ${class_id}`, null);
-    return { image_id: image.imageId, category_id, bbox, score: confidence };
+    return {
+      image_id: image.imageId,
+      category_id,
+      bbox,
+      score: confidence,
+      ...(keypoints && {
+        keypoints: keypoints.flatMap(({ x, y }) => [x * image.width, y * image.height, 1]),
+      }),
+    };
   });
 }
 

@@ -1,6 +1,6 @@
 /** Packets from bytes. Each field is checked before it is used: the bytes come from another machine. */
 import type { StorageOrder } from "../core/tensor.ts";
-import type { DetectionFields, Keypoint } from "../decode/detections.ts";
+import type { DetectionFields } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { type Attributes, type PacketKind, checkAttributes, envelopeOf, eventType } from "./envelope.ts";
 import { type PacketErrorKind, need } from "./error.ts";
@@ -14,7 +14,8 @@ export interface PacketOptions {
   readonly maxBytes?: number;
 }
 
-const NAMES = /* @__PURE__ */ Object.keys(CLASSES);
+/** The datatypes of the wire. */
+export const NAMES = /* @__PURE__ */ Object.keys(CLASSES);
 
 /**
  * Reads a packet. Tensors are views of `bytes` if those begin at a multiple of 8 in memory, and are copied else.
@@ -87,24 +88,19 @@ export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreig
   return frame;
 }
 
+/** Checks what every record has. The task that reads more checks that: `receive` throws the same error. */
 function checkRecord(d: Partial<DetectionFields> | null, i: number): void {
-  const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max, angle = 0 } = d ?? {};
-  const { keypoints = [], corners = [] } = d ?? {};
+  const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max } = d ?? {};
   need(
-    [confidence, x_min, y_min, x_max, y_max, angle].every(Number.isFinite) &&
+    [confidence, x_min, y_min, x_max, y_max].every(Number.isFinite) &&
       // More classes than any network has.
       isIndex(id, 2 ** 20) &&
-      typeof label === "string" &&
-      [keypoints, corners].every((points) => Array.isArray(points) && points.every(isPoint)),
+      typeof label === "string",
     `data.detections[${i}]`,
     d,
     "a detection",
   );
 }
-
-/** True for a point. JSON has null for keypoints that are NaN or infinite. */
-const isPoint = (p: Partial<Keypoint> | null): unknown =>
-  p && [p.x, p.y, p.confidence ?? 0].every((v) => v === null || Number.isFinite(v));
 
 /** Reads a response of the Open Inference Protocol. `end`: index behind its JSON. */
 function readResponse(

@@ -7,7 +7,7 @@ import type { Outputs } from "../decode/inputs.ts";
 import { type Attributes, type PacketAbout, attributesOf } from "./envelope.ts";
 import { need } from "./error.ts";
 import type { PacketDecoder } from "./packet.ts";
-import { isScale, readFrame } from "./read.ts";
+import { NAMES, isScale, readFrame } from "./read.ts";
 import { asciiJson } from "./text.ts";
 import { CLASSES, type WireArray } from "./wire.ts";
 
@@ -100,11 +100,15 @@ function rawPacket(
 
   const parameters: Record<string, string> = frame ? { frame: JSON.stringify(frame) } : {};
   for (const name in attributes) parameters[`ce-${name}`] = attributes[name];
-  const heads = parts.map(({ head }) => head);
-  const arrays = parts.map(({ data }) => data);
+  const head = {
+    model_name: modelName ?? "boxwright",
+    id: attributes.id,
+    parameters,
+    outputs: parts.map((part) => part.head),
+  };
   return pack(
-    { model_name: modelName ?? "boxwright", id: attributes.id, parameters, outputs: heads },
-    arrays,
+    head,
+    parts.map((part) => part.data),
     into,
   );
 }
@@ -117,7 +121,7 @@ function partOf(name: string, t: TensorInput, place: number, known?: string | nu
   need(
     datatype &&
       // Halves are bits, and 64 bits are no numbers of a list.
-      !(isList && /64|P16/.test(datatype)) &&
+      !(isList && (/64|P16/.test(datatype) || data.some((x) => typeof x !== "number"))) &&
       data?.length === dims?.reduce?.((n, d) => n * d, 1) &&
       (isFloat
         ? !zeroPoint && (scale || 1) === 1
@@ -143,15 +147,11 @@ function partOf(name: string, t: TensorInput, place: number, known?: string | nu
  * between types of the same bytes, f16 and i16, u8 and i8, and says all of a list.
  */
 function datatypeOf(data: unknown, stated: string): string | undefined {
-  const [own] = Object.prototype.toString.call(data).slice(8).replace("Big", "");
-  const isList = own === "A" && (data as unknown[]).every((x) => typeof x === "number");
-  const width = isList
-    ? Number(/\d*$/.exec(stated)) / 8 || 4
-    : (data as WireArray | undefined)?.BYTES_PER_ELEMENT;
+  const isList = Array.isArray(data);
+  const width = isList ? Number(/\d*$/.exec(stated)) / 8 || 4 : (data as WireArray | null)?.BYTES_PER_ELEMENT;
+  let [letter] = Object.prototype.toString.call(data).slice(8).replace("Big", "");
   // Bits of f16 stand in a Uint16Array.
-  let letter = own + width === "U2" ? "F" : own;
+  if (letter + width === "U2") letter = "F";
   if ((isList || (width as number) < 3) && /^[fiu]/i.test(stated)) letter = stated[0].toUpperCase();
-  for (const name in CLASSES)
-    if (name[0] === letter && CLASSES[name].BYTES_PER_ELEMENT === width) return name;
-  return undefined;
+  return NAMES.find((name) => name[0] === letter && CLASSES[name].BYTES_PER_ELEMENT === width);
 }

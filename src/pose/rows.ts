@@ -1,5 +1,6 @@
 /** The column of keypoints: objects of its rows, copies, and rows that a packet brings. */
 import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
 import {
   type Detection,
   type DetectionFields,
@@ -44,10 +45,14 @@ export const POSE_ROWS: Extras = {
 export const countOf = ({ keypoints, scores }: Detections): number =>
   scores.length === 0 ? 0 : (keypoints as Float32Array).length / scores.length / KEYPOINT_WIDTH;
 
+/** True for a keypoint. JSON has null for NaN and the infinities. */
+const isPoint = (p: Partial<Keypoint> | null): boolean =>
+  p !== null && [p.x, p.y, p.confidence].every((v) => v === null || Number.isFinite(v));
+
 /**
  * Gives detections that were made of records the keypoints of these.
  * @param task says the edges, which no record has, and that a frame without detections is one of a pose network
- * @throws RangeError if the records have different numbers of keypoints
+ * @throws RangeError if a record has no keypoints, or another number of them
  */
 export function readPoseRows(
   found: Detections,
@@ -56,12 +61,17 @@ export function readPoseRows(
 ): void {
   if (rows.length === 0 ? task?.name !== "pose" : rows.every((d) => d.keypoints === undefined)) return;
   const count = rows[0]?.keypoints?.length ?? 0;
-  for (const { keypoints = [] } of rows)
-    if (keypoints.length !== count)
-      refuse("keypoints", `${count} and ${keypoints.length}`, "as many in each detection", RangeError);
+  rows.forEach(({ keypoints }, i) => {
+    if (!(Array.isArray(keypoints) && keypoints.length === count && keypoints.every(isPoint)))
+      refuse(
+        `detections[${i}].keypoints`,
+        show(keypoints),
+        `${count} points of x, y and confidence, as many in each detection`,
+        RangeError,
+      );
+  });
   const points = rows.flatMap((d) => d.keypoints as readonly Keypoint[]);
   const names = points.slice(0, count).map(({ name }) => name);
-  // JSON has null for NaN and the infinities.
   const values = points.flatMap((p) => [p.x, p.y, p.confidence].map((v: number | null) => v ?? NaN));
   extend(
     found,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { type Detections, createDecoderSync } from "../../src/entries/index.ts";
-import { PacketError, fromPacket, toPacket } from "../../src/entries/packet.ts";
+import { PacketError, fromPacket, toCoco, toPacket } from "../../src/entries/packet.ts";
 import "../../src/entries/masks.ts";
 import "../../src/entries/oriented.ts";
 import "../../src/entries/pose.ts";
@@ -23,10 +23,30 @@ const jsonOf = (bytes: Uint8Array): { data: { detections: Json[] } } =>
   JSON.parse(new TextDecoder().decode(bytes)) as { data: { detections: Json[] } };
 const bytesOf = (json: object): Uint8Array => new TextEncoder().encode(JSON.stringify(json));
 
+const POINT = { x: 0.5, y: 0.5, confidence: 1 };
+const WRONG_POINTS = [
+  { keypoints: 5 },
+  { keypoints: [] },
+  { keypoints: [POINT] },
+  { keypoints: [POINT, null] },
+  { keypoints: [POINT, 5] },
+  { keypoints: [POINT, { ...POINT, y: "1" }] },
+  { keypoints: [POINT, { y: 1, confidence: 1 }] },
+  { keypoints: [POINT, { x: 1, y: 1 }] },
+];
+const WRONG_CORNERS = [
+  { corners: {} },
+  { corners: [POINT] },
+  { corners: [POINT, POINT, POINT, null] },
+  { corners: [POINT, POINT, POINT, [0, 0]] },
+  { angle: "0" },
+  { angle: null },
+];
+
 describe.each([
-  ["keypoints", pose],
-  ["oriented boxes", oriented],
-] as const)("%s", (_, { config, outputs }) => {
+  ["keypoints", pose, WRONG_POINTS],
+  ["oriented boxes", oriented, WRONG_CORNERS],
+] as const)("%s", (_, { config, outputs }, wrong) => {
   const decoder = createDecoderSync(config);
   const expected = decoder.decode(outputs, frame).copy();
   const packetAs = (kind: "raw" | "detection"): Uint8Array =>
@@ -59,21 +79,12 @@ describe.each([
     expect(validate?.(event)).toBe(false);
   });
 
-  test.each([
-    [{ keypoints: 5 }],
-    [{ keypoints: [null] }],
-    [{ keypoints: [{ x: 1, y: "1", confidence: 1 }] }],
-    [{ keypoints: [{ y: 1, confidence: 1 }] }],
-    [{ corners: {} }],
-    [{ corners: [[0, 0]] }],
-    [{ angle: "0" }],
-    [{ angle: null }],
-  ])("%j is refused", (change) => {
+  test.each<object>(wrong)("%j is refused", (change) => {
     const event = jsonOf(packetAs("detection"));
     Object.assign(event.data.detections[1], change);
-    expect(() => fromPacket(bytesOf(event))).toThrow(
-      /^packet is foreign: data.detections\[1\]: got .*, expected a detection/,
-    );
+    const run = (): unknown => decoder.receive(fromPacket(bytesOf(event)));
+    expect(run).toThrow(PacketError);
+    expect(run).toThrow(/^packet is foreign: detections\[1\]\.(keypoints|corners): got .*, expected /);
   });
 
   test("records that differ in what they have are refused", () => {
@@ -83,7 +94,9 @@ describe.each([
     delete second.corners;
     const packet = fromPacket(bytesOf(event));
     expect(() => decoder.receive(packet)).toThrow(PacketError);
-    expect(() => decoder.receive(packet)).toThrow(/foreign: (keypoints|corners): got .*, expected /);
+    expect(() => decoder.receive(packet)).toThrow(
+      /foreign: detections\[1\]\.(keypoints|corners): got .*, expected /,
+    );
   });
 
   test("a frame without detections has the columns too", () => {
@@ -111,6 +124,18 @@ test("the record of a keypoint and of a corner has these fields, in this order",
   const turned = record(oriented);
   expect(Object.keys(turned)).toEqual([...plain, "angle", "corners"]);
   expect((turned.corners as object[]).length).toBe(4);
+});
+
+test("COCO results have keypoints in pixels: x, y, 1", () => {
+  const decoder = createDecoderSync(pose.config);
+  const [first] = toCoco(decoder.decode(pose.outputs), { imageId: 7, width: 640, height: 480 });
+  expect(first).toMatchObject({ image_id: 7, keypoints: [160, 240, 1, 480, 120, 1] });
+  const [boxes] = toCoco(createDecoderSync(oriented.config).decode(oriented.outputs), {
+    imageId: 7,
+    width: 640,
+    height: 480,
+  });
+  expect(boxes).not.toHaveProperty("keypoints");
 });
 
 test("a keypoint that is NaN stays NaN", () => {
