@@ -29,7 +29,8 @@ export const RUNTIMES = {
   hermes: { packages: ["hermes-engine-cli@0.12.0"], bin: "hermes-engine-cli/linux64-bin/hermes" },
   // of the recipes in docs/recipes.md; that Chromium is one whose build has WebNN
   tflite: {
-    packages: ["@tensorflow/tfjs-tflite@0.0.1-alpha.10"],
+    // The second is a peer of the first. An old npm in node_modules/.bin installs no peers.
+    packages: ["@tensorflow/tfjs-tflite@0.0.1-alpha.10", "@tensorflow/tfjs-core@4.9.0"],
     bin: "@tensorflow/tfjs-tflite/dist/index.js",
   },
   litert: { packages: ["@litertjs/core@2.5.3"], bin: "@litertjs/core/dist/index.js" },
