@@ -59,7 +59,8 @@ export function createMetrics(): Metrics {
     refuse(refusal, way) {
       if (counted.has(refusal)) return;
       counted.add(refusal);
-      totals.refused++;
+      // An agent that is asked for a config sends the packet again: the page does not call that a refusal.
+      if (refusal.config === null) totals.refused++;
       refused.inc({ reason: refusal.reason, way });
     },
   };
