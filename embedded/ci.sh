@@ -57,7 +57,7 @@ sees_wrong_bit() { # target
 }
 
 # The library, the example and forged plans, under the address and undefined-behaviour sanitizers.
-run_sanitized() { run_target host sanitized && timeout 120 tools/run.sh host sanitized forged; }
+run_sanitized() { run_target host sanitized && timeout 300 tools/run.sh host sanitized forged; }
 
 # Without bounds checks the address sanitizer must stop the forged plans.
 sees_missing_checks() {

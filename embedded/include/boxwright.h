@@ -151,8 +151,8 @@ int32_t bxw_keypoints(bxw_decoder *d, uint32_t image, uint32_t index, float *xyc
 /* Returns width and height of the prototypes as a window; 0 if the plan has no masks. */
 bxw_window bxw_mask_size(const bxw_decoder *d);
 /*
- * Writes the mask of a detection at the size of the prototypes: one byte for each pixel inside the box, 1 if its logit is
- * above 0, else 0, row by row. `window` says which pixels these are. `bytes`: room of `mask`; width * height of
+ * Writes the mask of a detection at the size of the prototypes: one byte for each pixel inside the box, 1 if its logit
+ * is above 0, else 0, row by row. `window` says which pixels these are. `bytes`: room of `mask`; width * height of
  * bxw_mask_size is always enough. Needs about 1 KB of stack.
  */
 bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mask, size_t bytes, bxw_window *window);

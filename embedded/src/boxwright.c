@@ -468,8 +468,8 @@ static bxw_status extras_of(bxw_decoder *d, uint32_t kind, uint32_t image, uint3
 }
 
 /*
- * Returns e^x by the steps of src/core/exp.ts, which says why they are these: with + - * alone, all engines get the same
- * bits.
+ * Returns e^x by the steps of src/core/exp.ts, which says why they are these: with + - * alone, all engines get the
+ * same bits.
  */
 static double exp_of(double x) {
     static const double round = 6755399441056767.0;
@@ -543,8 +543,8 @@ bxw_window bxw_mask_size(const bxw_decoder *d) {
 }
 
 /*
- * Returns the first of `pixels` pixels at or behind an edge, or -1 if the edge is NaN. Edges are f32, which holds a whole
- * number of pixels only nearly: an edge so near to one is that. As cropOf in src/masks/axis.ts.
+ * Returns the first of `pixels` pixels at or behind an edge, or -1 if the edge is NaN. Edges are f32, which holds a
+ * whole number of pixels only nearly: an edge so near to one is that. As cropOf in src/masks/axis.ts.
  */
 static int64_t edge(double normalised, uint32_t pixels) {
     const double place = normalised * pixels;

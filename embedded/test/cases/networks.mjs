@@ -255,6 +255,29 @@ function poseCases() {
   ];
 }
 
+/**
+ * Returns masks that rounding decides: edges of boxes are whole pixels of the prototypes, and the terms of each logit add
+ * up to nearly 0.
+ */
+function narrowMasks() {
+  const random = seeded(103);
+  const rows = Array.from({ length: 12 }, (_, i) => {
+    const [x, y] = [4 * i, 68 - 4 * i];
+    const coefficients = Array.from({ length: 7 }, () => random() * 2 - 1);
+    const rest = -coefficients.reduce((a, b) => a + b, 0);
+    return [x, y, x + 44, y + 28, 0.95 - i * 0.05, 0, ...coefficients, rest];
+  });
+  const pixel = Float32Array.from({ length: 24 * 24 }, random);
+  return {
+    name: "masks, whole pixels and logits near 0",
+    config: { family: "yolo26", task: "segment", inputSize: [96, 96], classes: 1, coordinates: "pixels" },
+    outputs: {
+      output0: f32([1, 12, 14], (i) => rows[Math.floor(i / 14)][i % 14]),
+      output1: f32([1, 8, 24, 24], (i) => pixel[i % 576]),
+    },
+  };
+}
+
 function maskCases() {
   const { tensors, golden, size: inputSize, classes } = beyond("seg_v8", /^output[01]$/);
   const config = { family: "yolov8", task: "segment", inputSize, classes, ...RULE };
@@ -273,6 +296,7 @@ function maskCases() {
       outputs: { output0, output1: quantised(nhwc, "u8") },
       frame: { width: 333, height: 500, resize: "letterbox" },
     },
+    narrowMasks(),
   ];
 }
 
