@@ -4,6 +4,10 @@ import { type Detector, type DetectorOptions, type Lane, createDetector } from "
 import { type LabelSet, labelsOf } from "boxwright/labels";
 import { type Model, readModel } from "boxwright/model";
 import type { SharedRuntime } from "./session.ts";
+// Networks for keypoints, masks and oriented boxes are read by these imports.
+import "boxwright/masks";
+import "boxwright/oriented";
+import "boxwright/pose";
 
 /** The config as a host needs it to create the same decoder. */
 export interface ConfigRecord {

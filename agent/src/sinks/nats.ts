@@ -127,7 +127,7 @@ export function addressOf({ servers, token }: Pick<NatsSettings, "servers" | "to
   };
 }
 
-/** Returns a camera's name as a token of a subject. Adds a hash if the name has to change, so that names stay distinct. */
+/** Returns a camera's name as a token of a subject. A name that has to change gets a hash, so that names stay apart. */
 export function cameraToken(camera: string): string {
   if (/^[\w-]{1,64}$/.test(camera)) return camera;
   const readable = camera.replace(/[^\w-]+/g, "_").slice(0, 48);

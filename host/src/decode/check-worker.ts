@@ -2,6 +2,10 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createDecoderSync } from "boxwright";
 import type { Network } from "./networks.ts";
+// Networks for keypoints, masks and oriented boxes are read by these imports.
+import "boxwright/masks";
+import "boxwright/oriented";
+import "boxwright/pose";
 
 const { config, options } = workerData as Network;
 try {

@@ -3,6 +3,10 @@ import { type DecoderPool, type PoolResult, type PoolStats, PoolError, createPoo
 import { Refusal, messageOf } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import type { Network } from "./networks.ts";
+// Networks for keypoints, masks and oriented boxes are read by these imports.
+import "boxwright/masks";
+import "boxwright/oriented";
+import "boxwright/pose";
 
 export interface DecodingOptions {
   readonly threads: number | undefined;
