@@ -26,6 +26,7 @@ export {
   type Detection,
   type DetectionFields,
   Detections,
+  type KnownTask,
   type Keypoint,
   type Mask,
   type MaskOptions,
@@ -52,6 +53,7 @@ export type { Plan } from "../plan/plan.ts";
 export type { Head, TaskPlan } from "../heads/head.ts";
 export type { ReadingName } from "../core/readings.ts";
 export type {
+  Channels,
   ElementType,
   SlotArray,
   StorageOrder,
