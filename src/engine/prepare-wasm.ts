@@ -3,58 +3,21 @@ import { PREPARE_ABI_VERSION } from "../core/prepare-abi.ts";
 import type { WasmKind } from "./engine.ts";
 import { prepareBinary } from "./prepare-binary.ts";
 import type { PrepareEngine, PrepareVerbs } from "./prepare.ts";
+import { SideKernel } from "./side-kernel.ts";
 
-/** Compiled kernels, shared by all rules: a module holds no state. */
-const modules = new Map<WasmKind, WebAssembly.Module>();
-
-const PAGE = 65536;
+const kernel = /* @__PURE__ */ new SideKernel(prepareBinary, "prepareAbiVersion", PREPARE_ABI_VERSION);
 
 /** Hands over a compiled kernel, in runtimes that compile nothing. */
 export function providePrepareKernel(kind: WasmKind, module: object): void {
-  modules.set(kind, module as WebAssembly.Module);
-}
-
-/** Returns a compiled kernel. Throws if this runtime, or this entry of the package, cannot run it. */
-function moduleOf(kind: WasmKind): WebAssembly.Module {
-  const known = modules.get(kind);
-  if (known) return known;
-  if (typeof WebAssembly !== "object")
-    throw new Error(`engine "${kind}": this runtime has no WebAssembly. Use engine "ts" or "auto".`);
-  const binary = prepareBinary(kind);
-  if (binary === null)
-    throw new Error(
-      `engine "${kind}": got no binary, expected one: this entry of the package carries none. Use engine "auto".`,
-    );
-  const module = new WebAssembly.Module(binary);
-  modules.set(kind, module);
-  return module;
+  kernel.provide(kind, module);
 }
 
 /** Returns the fastest kernel that this runtime compiles, null if it compiles none. */
-export function bestPrepareKernel(): WasmKind | null {
-  for (const kind of ["simd", "scalar"] as const)
-    try {
-      // Compiling validates: a runtime without some vector instruction refuses the vector build.
-      moduleOf(kind);
-      return kind;
-    } catch {
-      // Try the next one.
-    }
-  return null;
-}
+export const bestPrepareKernel = (): WasmKind | null => kernel.best();
 
 /** Makes an engine over at least `bytes` bytes of new memory. */
 export function wasmPrepareEngine(name: WasmKind, bytes: number): PrepareEngine {
-  const pages = Math.ceil(bytes / PAGE);
-  const module = moduleOf(name);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-  const { prepareAbiVersion, unpack, resample, emit, prepare } = exports as unknown as PrepareVerbs & {
-    prepareAbiVersion(): number;
-  };
-  if (prepareAbiVersion() !== PREPARE_ABI_VERSION)
-    throw new Error(
-      `kernel "${name}": got interface version ${prepareAbiVersion()}, expected ${PREPARE_ABI_VERSION}: the file is of another release of boxwright`,
-    );
-  return { name, buffer: memory.buffer, unpack, resample, emit, prepare };
+  const { buffer, verbs } = kernel.instantiate(name, bytes);
+  const { unpack, resample, emit, prepare } = verbs as PrepareVerbs;
+  return { name, buffer, unpack, resample, emit, prepare };
 }
