@@ -1,4 +1,4 @@
-/** What stands beside the decoder: trackers, suppression, tiles, masks. Each row has a time and a digest. */
+/** Measures the parts beside the decoder: trackers, suppression, tiles, masks. Each row has a time and a digest. */
 import { parseArgs } from "node:util";
 import { crc32 } from "node:zlib";
 import { pathToFileURL } from "node:url";

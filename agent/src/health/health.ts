@@ -7,7 +7,7 @@ const RECENT = 60_000;
 
 export interface Health {
   readonly status: "ok" | "failing";
-  /** What is wrong now, one sentence each. */
+  /** The problems of the moment, a sentence each. */
   readonly problems: readonly string[];
   readonly [part: string]: unknown;
 }

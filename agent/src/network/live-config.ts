@@ -13,7 +13,7 @@ const MOST_STARTS = 3;
 export interface ConfigState {
   /** "applied": the file's content is in use. "failed": it is not, and the last good one is. */
   state: "applied" | "failed";
-  /** What is wrong with the file. */
+  /** The problem of the file; null if it is in use. */
   error: string | null;
   /** Changes applied and refused since the start. */
   applied: number;

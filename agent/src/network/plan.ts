@@ -39,7 +39,7 @@ export interface PlanParts {
   readonly config: unknown;
   /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Whether device ("detection") or host ("raw") decodes, if the config does not state it. */
+  /** Says who decodes if the config does not: the device ("detection") or the host ("raw"). */
   readonly outputFormat: "detection" | "raw";
 }
 

@@ -23,7 +23,7 @@ export class PpmReader {
   readonly #onFrame: (frame: PpmFrame) => void;
   #header = Buffer.alloc(0);
   #frame: Filling | null = null;
-  /** Where the pixels begin in the chunk that ended a header. */
+  /** Index of the first pixel in the chunk that ended a header. */
   #bodyAt = 0;
 
   constructor(mostPixels: number, onFrame: (frame: PpmFrame) => void) {

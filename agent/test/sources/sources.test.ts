@@ -288,7 +288,7 @@ describe("a camera", () => {
       .toString()
       .trim();
     await source.close();
-    // Those that nobody has asked for their end yet are listed with a Z.
+    // A process that has ended is listed with a Z until its parent asks for its exit code.
     const isAlive = (line: string): boolean => new RegExp(`^ *${pid} +[^Z ]`).test(line);
     const list = (): string[] => execFileSync("ps", ["-eo", "pgid,stat"]).toString().split("\n");
     await until(() => !list().some(isAlive), "the end of the group", 5);
