@@ -1,26 +1,12 @@
-/** What the host sends: the forms of src/live/live.ts and src/http/page.ts. */
+/** The answers of the host, made by `src/live/live.ts` and `src/http/page.ts`. `drawCanvas` takes their detections. */
 import type { Drawn } from "boxwright/draw";
+import type { CameraView, PictureView } from "../src/live/live.ts";
 
-export interface Picture {
-  readonly id: string;
-  readonly time: string;
-  readonly preview: number | null;
-  readonly width: number;
-  readonly height: number;
+export interface Picture extends Omit<PictureView, "detections"> {
   readonly detections: readonly Drawn[] | null;
-  readonly count: number;
-  readonly isUnplaced: boolean;
 }
 
-export interface Camera {
-  readonly key: string;
-  readonly source: string;
-  readonly subject: string;
-  readonly frames: number;
-  readonly detections: number;
-  readonly missing: number | null;
-  readonly latency: number | null;
-  readonly lastTime: string | null;
+export interface Camera extends Omit<CameraView, "picture"> {
   readonly picture: Picture | null;
 }
 
