@@ -151,7 +151,7 @@ function decoderOf(plan: PlanFile, options: ReadOptions): PlanDecoder {
   if (plan.task === TASK_ORIENTED)
     refusePlan(
       "oriented boxes",
-      "another task: C programs read these (bxw_oriented), and createDecoder does",
+      "another task: C programs read these (bxw_decode_oriented), and createDecoder does",
     );
   return new FileDecoder(plan, makeEngine(chooseEngine(options.engine), plan.memoryBytes), options);
 }

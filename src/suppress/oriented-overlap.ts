@@ -132,9 +132,12 @@ export class PolygonIou implements Overlaps {
   /** 13 values a box: four corners in order; left, top, right, bottom of the upright box around it; its area. */
   #boxes = new Float64Array(0);
   #threshold = 0;
-  /** The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most. */
-  #polygon = new Float64Array(16);
-  #clipped = new Float64Array(16);
+  /**
+   * The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most, and
+   * doubles those of a polygon that rounding bent everywhere.
+   */
+  #polygon = new Float64Array(128);
+  #clipped = new Float64Array(128);
 
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
     this.#threshold = threshold;

@@ -416,7 +416,7 @@ describe("refusals and notes", () => {
     const outputs = [{ name: "output0", dims: [1, 1, 7], order: "rows" }] as const;
     const file = compilePlan(BASE, { outputs }).bytes;
     expect(() => loadPlanSync(file)).toThrow(
-      "plan: got oriented boxes, expected another task: C programs read these (bxw_oriented), and createDecoder does",
+      "plan: got oriented boxes, expected another task: C programs read these (bxw_decode_oriented), and createDecoder does",
     );
   });
 
