@@ -54,6 +54,12 @@ export function compilePlan(
     gathers: false,
     scalarOnly,
   });
+  if (plan.suppression)
+    refuse(
+      "suppression",
+      `"${plan.suppression.method}"`,
+      "none: a plan file suppresses greedily, as the kernels do",
+    );
   if (plan.task?.isNeeded)
     throw new TensorError(
       `got ${plan.task.about}, expected a network whose boxes need no more than the kernel: a plan file has nothing else`,
