@@ -22,7 +22,11 @@ export function startProcess(args: readonly string[], command = process.execPath
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null; text: string }>((resolve) =>
     child.on("close", (code, signal) => resolve({ code, signal, text })),
   );
-  onTestFinished(() => void child.kill("SIGKILL"));
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    // A process that still writes would bring its folder back.
+    await ended;
+  });
   return { child, ended, kill: (signal) => void child.kill(signal) };
 }
 
