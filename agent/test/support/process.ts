@@ -13,9 +13,20 @@ export interface AgentProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts `command` with arguments; the agent by default. */
-export function startProcess(args: readonly string[], command = process.execPath, isMain = true): AgentProcess {
-  const child = spawn(command, isMain ? [MAIN, ...args] : [...args], { stdio: ["ignore", "pipe", "pipe"] });
+/**
+ * Starts `command` with arguments; the agent by default.
+ * @param env variables beside those of this process
+ */
+export function startProcess(
+  args: readonly string[],
+  command = process.execPath,
+  isMain = true,
+  env: Readonly<Record<string, string>> = {},
+): AgentProcess {
+  const child = spawn(command, isMain ? [MAIN, ...args] : [...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (text += chunk.toString()));
