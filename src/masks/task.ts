@@ -124,8 +124,18 @@ class Image implements Scene {
     const { engine } = this.#place;
     const { prototypes } = this.#task;
     const inMemory = hasRoom(this.#place, prototypes);
-    return { engine: engine.name, prototypes, place: inMemory ? this.#place : { bytes: this.#bytes() } };
+    return {
+      engine: engine.name,
+      prototypes,
+      place: inMemory ? this.#place : { bytes: this.#bytes() },
+      reportNaN: this.#reportNaN,
+    };
   }
+
+  readonly #reportNaN = (coefficients: Float32Array): void => {
+    const what = coefficients.every(Number.isFinite) ? "prototypes" : "coefficients";
+    this.#work.note(`${what} of a mask are NaN or infinite: no pixel that is NaN is set`);
+  };
 
   #bytes(): Uint8Array {
     return new Uint8Array(this.#place.engine.buffer, this.#place.at, prototypeBytes(this.#task.prototypes));
