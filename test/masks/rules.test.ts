@@ -301,7 +301,7 @@ describe("refusals", () => {
       createDecoderSync({ ...head, task: "detect" })
         .decode({ a: rows(6) })
         .mask(0),
-    ).toThrow('got no masks, expected task "segment"');
+    ).toThrow('got no masks, expected what a decoder with task "segment" returned');
   });
 });
 
