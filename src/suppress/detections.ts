@@ -31,8 +31,9 @@ const AVERAGES = ["weighted", "merge", "nmw"];
 
 /**
  * Suppresses the detections of a decoder by a named method. Oriented boxes keep angles and corners. Overlaps are those
- * of the upright boxes around them: `nmsOriented`, and `orientedNms` of a decoder, measure them turned. Masks stay those
- * of their rows. If the method moves boxes, the new box crops the mask.
+ * of the upright boxes around them: `nmsOriented`, and `orientedNms` of a decoder, measure them turned. Each row keeps
+ * its mask. If the method moves the box, the new box crops the mask.
+ *
  * Decode without suppression, `conventions: { nms: "none" }`,
  * with `maxDetections` as large as the number of candidates.
  * @returns detections of their own, which the next `decode` leaves alone; scores and boxes are those of the method.
