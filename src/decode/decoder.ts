@@ -421,7 +421,11 @@ class TensorDecoder implements Decoder {
     const detections = layout.detections.map((d) =>
       detectionsIn(memory.buffer, d, plan.maxDetections, labels),
     );
-    const note = this.#diagnostics.add.bind(this.#diagnostics);
+    const note = (text: string): void => {
+      this.#diagnostics.add(text);
+      // A mask is made after its frame. During a frame, decode() reports at the end: `onNote` may decode another one.
+      if (!this.#loop.isRunning) this.#diagnostics.report();
+    };
     this.#work = {
       ...image,
       engine,

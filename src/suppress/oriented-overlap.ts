@@ -120,9 +120,13 @@ export class PolygonIou implements Overlaps {
   /** 13 values a box: four corners in order; left, top, right, bottom of the upright box around it; its area. */
   #boxes = new Float64Array(0);
   #threshold = 0;
-  /** The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most. */
-  #polygon = new Float64Array(16);
-  #clipped = new Float64Array(16);
+  /**
+   * The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most. If
+   * sides of both boxes lie on one line, rounding puts corners on either side of it, and every second corner may become
+   * two: four corners become 6, 9, 13 and 19.
+   */
+  #polygon = new Float64Array(2 * 20);
+  #clipped = new Float64Array(2 * 20);
 
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
     this.#threshold = threshold;
