@@ -6,7 +6,7 @@ import type { Head, TaskPlan } from "../heads/head.ts";
 import type { Layout } from "../memory/layout.ts";
 import { imageStart } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { PointRule, PosePlan } from "../pose/plan.ts";
+import { type PointRule, type PosePlan, pointHeadOf } from "../pose/plan.ts";
 import * as F from "./format.ts";
 
 /** The part of a plan of masks that a file needs. `masks/` stands above this folder. */
@@ -84,12 +84,10 @@ function putPose(put: Put, row: number, { rules: { clamp } }: Plan, pose: PosePl
   );
 }
 
-/** Returns scale of x and y, unit of x and y, and what is added to the cell, as pose/points.ts computes them. */
-function doublesOf({ inputSize }: Plan, pose: PosePlan, { unit, variances }: Head): readonly number[] {
-  const { rule, factor, offset, normalised } = pose;
-  if (rule === "grid") return [factor * unit[0], factor * unit[1], ...unit, offset];
-  if (rule === "prior") return [variances[0], variances[1], 0, 0, 0];
-  return inputSize && !normalised ? [1 / inputSize[0], 1 / inputSize[1], 0, 0, 0] : [1, 1, 0, 0, 0];
+/** Returns the doubles E_SCALE_X to E_ADD of a head's points. */
+function doublesOf(plan: Plan, pose: PosePlan, head: Head): readonly number[] {
+  const { scale, unit, add } = pointHeadOf(plan, pose, head);
+  return [...scale, ...unit, add];
 }
 
 function putMasks(put: Put, row: number, { tensors, batch }: Plan, task: MasksPlan): void {
