@@ -25,29 +25,46 @@
  * 5. `readRows`, if the results have columns: the records of a packet. It gives the detections that were made of them
  *    the task's columns.
  *
+ * 6. `attachFile` (planfile/tasks.ts), if plan files hold the task: as `attach`, from the section of a plan file.
+ *
  * A task that is not imported adds no code. An imported task adds no work to frames of other networks.
  */
 import type { refuseFor } from "../core/errors.ts";
+import type { Memory } from "../core/memory.ts";
 import { leaveReader, leaveSuppressor, providedReaders, providedSuppressor } from "../core/tasks.ts";
 import type { Config } from "../config/types.ts";
 import type { TaskOptions } from "../config/task.ts";
 import type { SuppressionCheck } from "../config/suppression.ts";
-import type { MemoryImage, Thresholds } from "../memory/write.ts";
+import type { Layout } from "../memory/layout.ts";
+import type { Thresholds } from "../memory/write.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { TaskPlanner } from "../plan/task.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Detections, RowReader } from "./detections.ts";
 import type { Frame } from "./frame.ts";
 
-/** The memory of a plan, and the detections that lie in it. */
-export interface TaskWork extends MemoryImage {
+/**
+ * The memory of a plan, and the detections that lie in it: the part of `TaskWork` that a plan file has too. Tasks that
+ * plan files hold need no more.
+ */
+export interface TaskMemory {
   readonly engine: Engine;
-  readonly config: Config;
+  readonly memory: Memory;
+  readonly plan: Pick<Plan, "tensors" | "batch" | "inputSize">;
+  readonly layout: Pick<Layout, "slots" | "order" | "workEnd">;
   /** One entry for each image of the batch. */
   readonly detections: readonly Detections[];
   /** Throws a TensorError of the decoder's bundle. The task's bundle has a copy, whose errors fail `instanceof`. */
   readonly refuseFor: typeof refuseFor;
   /** Adds a sentence to the notes, unless the notes of this plan have that sentence already. */
   readonly note: (text: string) => void;
+}
+
+/** What the decoder of a config gives a task. */
+export interface TaskWork extends TaskMemory {
+  readonly plan: Plan;
+  readonly layout: Layout;
+  readonly config: Config;
   /** The thresholds of today: `update` changes them. */
   readonly thresholds: () => Thresholds;
 }
