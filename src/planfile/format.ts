@@ -13,7 +13,8 @@
  *          name table: one word for each keypoint name, the offset of its string
  *          edge table: two words for each edge of the skeleton, the indices of its keypoints
  *          label table: one word for each label, the offset of its string
- *          strings: names of tensors, labels, names of keypoints, in UTF-8, each ended by a zero byte. One ends the file
+ *          strings: names of tensors, labels and names of keypoints, UTF-8, each ended by a zero byte. The file ends
+ *          with a zero byte
  *
  * Words are 4 bytes, little-endian. Offsets count from the start of the file, addresses from the start of memory.
  * Only the first F_IMAGE_BYTES bytes belong in memory. The tables can stay where the file is, for example in flash.

@@ -484,6 +484,7 @@ test("a plan file holds the points of a pose network, and is refused where boxes
     inputSize: [64, 64],
     task: "pose",
     keypoints: [17, 3],
+    keypointNames: COCO17_NAMES,
   };
   const data = new Float32Array(56 * 84);
   [32, 20, 10, 8, 0.9, 16, 8, 0.5].forEach((value, channel) => (data[channel * 84] = value));
