@@ -28,6 +28,8 @@ import { type Update, readUpdate } from "../decode/update.ts";
 import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Thresholds } from "../memory/write.ts";
+import { refusePlan } from "./bytes.ts";
+import { TASK_ORIENTED } from "./format.ts";
 import { type PlanFile, readPlan } from "./read.ts";
 
 /** Options of `loadPlan`. */
@@ -144,8 +146,15 @@ interface ReadOptions {
   readonly fresh: boolean | undefined;
 }
 
-const decoderOf = (plan: PlanFile, options: ReadOptions): PlanDecoder =>
-  new FileDecoder(plan, makeEngine(chooseEngine(options.engine), plan.memoryBytes), options);
+function decoderOf(plan: PlanFile, options: ReadOptions): PlanDecoder {
+  // Without angles the boxes would be upright, and none suppressed.
+  if (plan.task === TASK_ORIENTED)
+    refusePlan(
+      "oriented boxes",
+      "another task: C programs read these (bxw_oriented), and createDecoder does",
+    );
+  return new FileDecoder(plan, makeEngine(chooseEngine(options.engine), plan.memoryBytes), options);
+}
 
 const isObject = (x: unknown): x is object => typeof x === "object" && x !== null && !Array.isArray(x);
 

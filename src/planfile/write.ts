@@ -54,7 +54,8 @@ export function compilePlan(
     gathers: false,
     scalarOnly,
   });
-  if (plan.task?.isNeeded)
+  // Plan files say how boxes are turned and suppressed. All else that a task does to boxes is beyond them.
+  if (plan.task?.isNeeded && plan.task.name !== "oriented")
     throw new TensorError(
       `got ${plan.task.about}, expected a network whose boxes need no more than the kernel: a plan file has nothing else`,
     );
