@@ -36,7 +36,14 @@ const TARGETS = {
   // The engine in TypeScript is judged by the specification, formulas and answers from outside, not by its twin.
   twin: {
     sources: ["src/engine/ts"],
-    tests: [...LAWS, "truth/specification", "laws/invariants", "engine/overflow", "engine/chains", "decode/nms"],
+    tests: [
+      ...LAWS,
+      "truth/specification",
+      "laws/invariants",
+      "engine/overflow",
+      "engine/chains",
+      "decode/nms",
+    ],
     tsAlone: true,
   },
   "twin-masks": { sources: ["src/engine/ts/masks"], tests: ["masks/rules", "masks/golden"], tsAlone: true },
@@ -86,7 +93,7 @@ function drawMutants() {
     .flatMap((name) => mutantsOf(name, readFileSync(name, "utf8")))
     .filter((m) => !file || (m.file.endsWith(file) && (!line || m.line === Number(line))));
   let state = Number(options.seed);
-  const random = () => ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32);
+  const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
   for (let i = all.length - 1; i > 0; i--) {
     const k = Math.floor(random() * (i + 1));
     [all[i], all[k]] = [all[k], all[i]];
@@ -166,7 +173,9 @@ if (options.list) {
   process.exit(0);
 }
 console.log(`seed ${options.seed}, ${mutants.length} mutants`);
-const battery = await makeBattery(testFiles, { tsAlone: target.tsAlone === true });
+const battery = await makeBattery(`build/mutate/${positionals[0]}`, testFiles, {
+  tsAlone: target.tsAlone === true,
+});
 console.log(`${battery.times.size} tests; left out, as they fail without a mutant: ${battery.failed.length}`);
 if (options.times) {
   const files = new Map();

@@ -5,34 +5,37 @@ import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { context } from "esbuild";
 
-const OUT = "build/mutate";
 /** Milliseconds that a test may take besides four times of what it took without a mutant. */
 const PATIENCE = 5000;
+const LOADING = "loading";
 
 const KERNELS = ["", "prepare.", "masks."].flatMap((prefix) =>
   ["simd", "scalar"].map((kind) => ({ file: `${prefix}${kind}.wasm`, prefix, kind })),
 );
 
-/** Hands the binaries in build/mutate to the engines. */
-const SETUP = `
+/** Hands the binaries of a folder to the engines. */
+const setupOf = (folder) => `
 import { readFileSync } from "node:fs";
 import { provideMasksKernel } from "./src/engine/masks-wasm.ts";
 import { providePrepareKernel } from "./src/engine/prepare-wasm.ts";
 import { provideKernel } from "./src/engine/wasm.ts";
 const provide = { "": provideKernel, "prepare.": providePrepareKernel, "masks.": provideMasksKernel };
 for (const { file, prefix, kind } of ${JSON.stringify(KERNELS)})
-  provide[prefix](kind, new WebAssembly.Module(readFileSync("${OUT}/" + file)));
+  provide[prefix](kind, new WebAssembly.Module(readFileSync("${folder}/" + file)));
 `;
 
-/** Makes a battery of test files. With `ts` alone there is no WebAssembly in it: the other engines are no judges. */
-export async function makeBattery(tests, { tsAlone }) {
-  mkdirSync(OUT, { recursive: true });
-  for (const { file } of KERNELS) writeFileSync(`${OUT}/${file}`, readFileSync(`build/${file}`));
+/**
+ * Makes a battery of test files in a folder of its own. With `tsAlone` there is no WebAssembly in it: the other engines
+ * are no judges.
+ */
+export async function makeBattery(folder, tests, { tsAlone }) {
+  mkdirSync(folder, { recursive: true });
+  for (const { file } of KERNELS) writeFileSync(`${folder}/${file}`, readFileSync(`build/${file}`));
   const changed = new Map();
   const bundle = await context({
     stdin: {
       contents: [
-        tsAlone ? "" : SETUP,
+        tsAlone ? "" : setupOf(folder),
         ...tests.map((t) => `import "./${t}";`),
         'import { run } from "vitest"; await run();',
       ].join("\n"),
@@ -45,15 +48,17 @@ export async function makeBattery(tests, { tsAlone }) {
     packages: "external",
     // package.json says that most files have no effect of their own, which is not true of tests.
     ignoreAnnotations: true,
-    outfile: `${OUT}/battery.mjs`,
+    outfile: `${folder}/battery.mjs`,
     logLevel: "error",
     plugins: [sourcesPlugin(changed, tsAlone)],
   });
   await bundle.rebuild();
   let known = { skip: [], times: new Map() };
-  const baseline = await runTests(known, true);
+  const baseline = await runTests(folder, known, true);
   if (!baseline.ended || baseline.times.size <= baseline.failed.length)
-    throw new Error(`battery: got an end after "${baseline.last}", expected tests that pass without a mutant`);
+    throw new Error(
+      `battery: got an end after "${baseline.last}", expected tests that pass without a mutant`,
+    );
   known = { skip: baseline.failed.map(([name]) => name), times: baseline.times };
   return {
     ...baseline,
@@ -67,13 +72,13 @@ export async function makeBattery(tests, { tsAlone }) {
       } finally {
         changed.clear();
       }
-      return reasonOf(await runTests(known, false));
+      return reasonOf(await runTests(folder, known, false));
     },
     /** Runs the tests with a kernel replaced. */
     async killOfKernel(name, binary) {
-      writeFileSync(`${OUT}/${name}`, binary);
-      const reason = reasonOf(await runTests(known, false));
-      writeFileSync(`${OUT}/${name}`, readFileSync(`build/${name}`));
+      writeFileSync(`${folder}/${name}`, binary);
+      const reason = reasonOf(await runTests(folder, known, false));
+      writeFileSync(`${folder}/${name}`, readFileSync(`build/${name}`));
       return reason;
     },
     end: () => bundle.dispose(),
@@ -108,17 +113,22 @@ function sourcesPlugin(changed, tsAlone) {
 const reasonOf = ({ failed, ended, hung, last }) => {
   if (failed.length > 0) return failed[0].join(": ");
   if (hung) return `${last}: hangs`;
-  return ended ? null : `${last ?? "loading"}: the process ends`;
+  return ended ? null : `${last}: the process ends`;
 };
 
 /** Runs the bundle. A test that takes much longer than it did without a mutant hangs. */
-function runTests({ skip, times }, all) {
-  writeFileSync(`${OUT}/skip.json`, JSON.stringify(skip));
-  const child = spawn(process.execPath, ["--enable-source-maps=false", `${OUT}/battery.mjs`], {
+function runTests(folder, { skip, times }, all) {
+  writeFileSync(`${folder}/skip.json`, JSON.stringify(skip));
+  const child = spawn(process.execPath, ["--enable-source-maps=false", `${folder}/battery.mjs`], {
     stdio: ["ignore", "ignore", "ignore", "pipe"],
-    env: { ...process.env, BATTERY_SKIP: `${OUT}/skip.json`, BATTERY_ALL: all ? "1" : "" },
+    env: {
+      ...process.env,
+      BATTERY_SKIP: `${folder}/skip.json`,
+      BATTERY_ALL: all ? "1" : "",
+      BOXWRIGHT_FUZZ_SHRINK: "0",
+    },
   });
-  const run = { failed: [], times: new Map(), ended: false, hung: false, last: null };
+  const run = { failed: [], times: new Map(), ended: false, hung: false, last: LOADING };
   let since = Date.now();
   let timer;
   const wait = (ms) => {
@@ -129,10 +139,10 @@ function runTests({ skip, times }, all) {
     }, ms);
   };
   const note = () => {
-    if (run.last !== null) run.times.set(run.last, Date.now() - since);
+    run.times.set(run.last, Date.now() - since);
     since = Date.now();
   };
-  wait(60_000);
+  wait(all ? 300_000 : PATIENCE + 4 * times.get(LOADING));
   let rest = "";
   child.stdio[3].setEncoding("utf8").on("data", (text) => {
     const lines = (rest + text).split("\n");

@@ -28,12 +28,14 @@ const named = (name, args) => {
 /** Makes `each`, `skipIf` and their like for `test` or `describe`. */
 const withTables = (add) =>
   Object.assign(add, {
-    each: (rows) => (name, ...rest) => {
-      for (const row of rows) {
-        const args = Array.isArray(row) ? row : [row];
-        add(named(name, args), () => bodyOf(rest)(...args));
-      }
-    },
+    each:
+      (rows) =>
+      (name, ...rest) => {
+        for (const row of rows) {
+          const args = Array.isArray(row) ? row : [row];
+          add(named(name, args), () => bodyOf(rest)(...args));
+        }
+      },
     skip: () => undefined,
     skipIf: (skipped) => (skipped ? Object.assign(() => undefined, { each: () => () => undefined }) : add),
   });
