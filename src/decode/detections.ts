@@ -126,6 +126,8 @@ export interface Extras {
   ) => void;
   /** Gives a copy the columns of the rows that count, and whatever `mask` needs. */
   readonly copy: (found: Detections, copy: Detections) => void;
+  /** Gives detections that are made of some rows of a copy whatever `mask` needs. Row i of `to` is row `rows[i]`. */
+  readonly select?: (rows: readonly number[], to: Detections) => void;
   readonly mask?: (found: Detections, row: number, options?: MaskOptions) => Mask;
 }
 
@@ -266,7 +268,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
    */
   mask(i: number, options?: MaskOptions): Mask {
     const mask = extrasOf(this)?.mask;
-    if (!mask) throw new TypeError('got no masks, expected task "segment"');
+    if (!mask) throw new TypeError('got no masks, expected what a decoder with task "segment" returned');
     return mask(this, i, options);
   }
 

@@ -10,8 +10,11 @@
  *          image table: IMAGE_WORDS words for each image of the batch
  *          slot table: SLOT_WORDS words for each tensor
  *          head table: EXTRA_WORDS words for each head, where its extra channels are; none if there is no task
+ *          name table: one word for each keypoint name, the offset of its string
+ *          edge table: two words for each edge of the skeleton, the indices of its keypoints
  *          label table: one word for each label, the offset of its string
- *          strings: names and labels, UTF-8, each ended by a zero byte. The file ends with a zero byte
+ *          strings: names of tensors, labels and names of keypoints, UTF-8, each ended by a zero byte. The file ends
+ *          with a zero byte
  *
  * Words are 4 bytes, little-endian. Offsets count from the start of the file, addresses from the start of memory.
  * Only the first F_IMAGE_BYTES bytes belong in memory. The tables can stay where the file is, for example in flash.
@@ -78,6 +81,10 @@ export const T_COLUMN = 10; //            masks: elements from pixel to pixel of
 export const T_ROW = 11; //               masks: elements from row to row
 export const T_PLANE = 12; //             masks: elements from prototype to prototype
 export const T_IMAGE = 13; //             masks: elements from image to image
+export const T_NAMES = 7; //              keypoints: number of names, T_COUNT or 0
+export const T_NAME_TABLE = 8; //         keypoints: offset
+export const T_EDGES = 9; //              keypoints: number of edges
+export const T_EDGE_TABLE = 10; //        keypoints: offset
 export const T_ANGLE = 7; //              oriented boxes: ANGLE_*
 export const T_SUPPRESSION = 8; //        oriented boxes: ORIENTED_*
 export const TASK_WORDS = 14;

@@ -26,8 +26,18 @@ export interface Overlaps {
   read(boxes: ArrayLike<number>, n: number, threshold: number): void;
   /** Returns the overlap of two boxes. */
   of(a: number, b: number): number;
-  /** True if the overlap of two boxes is above the threshold, or equals it and `orEqual` is true. */
-  passes(a: number, b: number, orEqual: boolean): boolean;
+  /**
+   * True if the overlap of box `i` with a box of a chain is above the threshold, or equals it and `orEqual` is true.
+   * @param better first box of the chain, -1 for none. `before` has the next of each
+   * @param classIds class of each box: boxes of other classes do not count; null: all count
+   */
+  anyPasses(
+    better: number,
+    before: Int32Array,
+    i: number,
+    classIds: ArrayLike<number> | null,
+    orEqual: boolean,
+  ): boolean;
 }
 
 /** ProbIoU: the overlap of the Gaussians that stand for two boxes. */
@@ -86,7 +96,20 @@ export class ProbIou implements Overlaps {
     return this.#measure(a, b) ? overlapAt(this.#places, this.#shapes) : 0;
   }
 
-  passes(a: number, b: number, orEqual: boolean): boolean {
+  anyPasses(
+    better: number,
+    before: Int32Array,
+    i: number,
+    classIds: ArrayLike<number> | null,
+    orEqual: boolean,
+  ): boolean {
+    for (; better >= 0; better = before[better])
+      if ((classIds === null || classIds[better] === classIds[i]) && this.#passes(better, i, orEqual))
+        return true;
+    return false;
+  }
+
+  #passes(a: number, b: number, orEqual: boolean): boolean {
     const threshold = this.#threshold;
     if (!this.#measure(a, b)) return orEqual ? threshold <= 0 : threshold < 0;
     const places = this.#places;
@@ -133,11 +156,12 @@ export class PolygonIou implements Overlaps {
   #boxes = new Float64Array(0);
   #threshold = 0;
   /**
-   * The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most, and
-   * doubles those of a polygon that rounding bent everywhere.
+   * The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most. If
+   * sides of both boxes lie on one line, rounding puts corners on either side of it, and every second corner may become
+   * two: four corners become 6, 9, 13 and 19. 64 leave room.
    */
-  #polygon = new Float64Array(128);
-  #clipped = new Float64Array(128);
+  #polygon = new Float64Array(2 * 64);
+  #clipped = new Float64Array(2 * 64);
 
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
     this.#threshold = threshold;
@@ -196,9 +220,19 @@ export class PolygonIou implements Overlaps {
     return union > 0 ? both / union : 0;
   }
 
-  passes(a: number, b: number, orEqual: boolean): boolean {
-    const overlap = this.of(a, b);
-    return orEqual ? overlap >= this.#threshold : overlap > this.#threshold;
+  anyPasses(
+    better: number,
+    before: Int32Array,
+    i: number,
+    classIds: ArrayLike<number> | null,
+    orEqual: boolean,
+  ): boolean {
+    for (; better >= 0; better = before[better])
+      if (classIds === null || classIds[better] === classIds[i]) {
+        const overlap = this.of(better, i);
+        if (orEqual ? overlap >= this.#threshold : overlap > this.#threshold) return true;
+      }
+    return false;
   }
 
   /** Returns the area that two boxes share: one is clipped by each side of the other (Sutherland and Hodgman). */
