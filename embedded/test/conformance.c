@@ -13,6 +13,9 @@
 #define MEMORY_BYTES (640 * 1024)
 static _Alignas(16) uint8_t memory[MEMORY_BYTES];
 static _Alignas(16) uint8_t copy[8192];
+/* Rows for the candidates of the largest oriented case, and for the boxes that are kept. */
+static bxw_candidate work[3600];
+static bxw_oriented_box turned[300];
 
 static float real(uint32_t at, uint32_t index) {
     float value;
@@ -84,6 +87,30 @@ static void check_extras(bxw_decoder *d, uint32_t c, const char *name, uint32_t 
     report_check(name, "no keypoints behind the last row", refused == (int32_t)behind, (uint32_t)-refused, 0);
 }
 
+/* Makes the oriented boxes of all images and compares them with those of JavaScript, bit for bit. Returns their count. */
+static int32_t check_oriented(bxw_decoder *d, uint32_t c, const char *name) {
+    const uint32_t rows = sizeof work / sizeof *work, room = sizeof turned / sizeof *turned;
+    enum { FLOATS = offsetof(bxw_oriented_box, score) / 4 };
+    int32_t sum = 0;
+    for (uint32_t image = 0; image < word(c, C_IMAGES); image++) {
+        const uint32_t want = word(c, C_IMAGE_TABLE) + image * D_WORDS * 4;
+        const int32_t n = bxw_decode_oriented(d, image, turned, room, work, rows);
+        report_check(name, "oriented boxes", n == (int32_t)word(want, D_COUNT), (uint32_t)n, word(want, D_COUNT));
+        uint32_t other = 0, columns = 0;
+        const bxw_detections found = bxw_read(d, image);
+        for (uint32_t i = 0; (int32_t)i < n && i < word(want, D_COUNT); i++) {
+            const bxw_detection one = bxw_at(&found, i);
+            other += differing(&turned[i], word(want, D_ORIENTED) + i * FLOATS * 4, FLOATS);
+            columns += one.score != turned[i].score || one.class_id != turned[i].class_id ||
+                       one.source != turned[i].source;
+        }
+        report_check(name, "oriented boxes with other bits", other == 0, other, 0);
+        report_check(name, "oriented boxes unlike their columns", columns == 0, columns, 0);
+        sum += n;
+    }
+    return sum;
+}
+
 static void check_detections(bxw_decoder *d, uint32_t c, const char *name) {
     bxw_stats sum = {0};
     report_check(name, "images", bxw_images(d) == word(c, C_IMAGES), bxw_images(d), word(c, C_IMAGES));
@@ -138,12 +165,17 @@ static void run_case(uint32_t c) {
     fill(&d, c, name);
     bxw_status set = bxw_set_frame(&d, word(c, C_WIDTH), word(c, C_HEIGHT), (bxw_resize)word(c, C_RESIZE));
     report_check(name, "frame", set == BXW_OK, d.got, d.expected);
-    int32_t n = bxw_decode(&d);
+    const int is_oriented = word(c, C_IS_ORIENTED) != 0;
+    int32_t n = is_oriented ? check_oriented(&d, c, name) : bxw_decode(&d);
     report_check(name, "decode", n >= 0, (uint32_t)-n, 0);
+    if (!is_oriented) {
+        const int32_t none = bxw_decode_oriented(&d, 0, turned, 0, work, 0);
+        report_check(name, "no oriented boxes", none == BXW_NOT_IN_PLAN, (uint32_t)-none, (uint32_t)-BXW_NOT_IN_PLAN);
+    }
     check_detections(&d, c, name);
     check_golden(&d, c, name);
     /* The kernel keeps no state: a second decode gives the same detections. */
-    const int32_t again = bxw_decode(&d);
+    const int32_t again = is_oriented ? check_oriented(&d, c, name) : bxw_decode(&d);
     report_check(name, "detections of a second decode", again == n, (uint32_t)again, (uint32_t)n);
     check_detections(&d, c, name);
     report_text("ok: ");

@@ -39,7 +39,10 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   const metrics = createMetrics();
   const onError = (error: unknown): void => log.warn({ error: messageOf(error) }, "database");
   const db = await openDatabase(config, onError);
-  const writer = new Writer(db, metrics);
+  const writer = new Writer(db, metrics, (problem) => {
+    if (problem === null) log.info("the database takes frames again");
+    else log.error({ problem }, "the database takes no frames: senders keep them until it does");
+  });
   const decoding = new Decoding({ threads: config.threads, queue: config.queue, log });
   const registry = new Registry({ db, decoding, maxConfigs: config.maxConfigs, now });
   const previews = new Previews(config, metrics, now);
@@ -55,7 +58,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   try {
     await loadConfigs(config, registry);
     const app = createApp({
-      ...{ db, intake, registry, previews, live, metrics, log },
+      ...{ db, writer, intake, registry, previews, live, metrics, log },
       ...config,
       guards: createGuards(config, metrics),
       decoding: () => decoding.stats,

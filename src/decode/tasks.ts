@@ -31,10 +31,12 @@
  */
 import type { refuseFor } from "../core/errors.ts";
 import type { Memory } from "../core/memory.ts";
-import { leaveReader, providedReaders } from "../core/tasks.ts";
+import { leaveReader, leaveSuppressor, providedReaders, providedSuppressor } from "../core/tasks.ts";
 import type { Config } from "../config/types.ts";
 import type { TaskOptions } from "../config/task.ts";
+import type { SuppressionCheck } from "../config/suppression.ts";
 import type { Layout } from "../memory/layout.ts";
+import type { Thresholds } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { TaskPlanner } from "../plan/task.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -63,6 +65,8 @@ export interface TaskWork extends TaskMemory {
   readonly plan: Plan;
   readonly layout: Layout;
   readonly config: Config;
+  /** The thresholds of today: `update` changes them. */
+  readonly thresholds: () => Thresholds;
 }
 
 /**
@@ -79,14 +83,26 @@ export interface TaskReader extends TaskOptions, TaskPlanner, RowReader {
   attach(work: TaskWork): AfterImageOfTask;
 }
 
+/** The functions of `boxwright/suppress` that a decoder calls. */
+export interface Suppressor extends SuppressionCheck {
+  /** Returns what runs after each image, before the task: it suppresses the candidates by the plan's method. */
+  attach(work: TaskWork): AfterImageOfTask;
+}
+
+/** Registers the suppressor for every decoder that is created later. */
+export function provideSuppressor(suppressor: Suppressor): void {
+  leaveSuppressor(suppressor);
+}
+
 /** Registers a task for every decoder that is created later. */
 export function provideTask(reader: TaskReader): void {
   leaveReader(reader.task, reader);
 }
 
-/** Attaches the plan's task to its memory. Returns `null` if the plan has boxes alone. */
-export function attachTask(work: TaskWork): AfterImageOfTask | null {
-  const { task } = work.plan;
-  const reader = task && (providedReaders()[task.name] as TaskReader);
-  return reader ? reader.attach(work) : null;
+/** Attaches the plan's suppression and its task to the memory. Returns what runs after each image, in this order. */
+export function attachTask(work: TaskWork): readonly AfterImageOfTask[] {
+  const { suppression, task } = work.plan;
+  const suppressor = suppression && (providedSuppressor() as Suppressor | undefined);
+  const reader = task && (providedReaders()[task.name] as TaskReader | undefined);
+  return [suppressor, reader].flatMap((one) => one?.attach(work) ?? []);
 }

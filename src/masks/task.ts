@@ -119,7 +119,7 @@ class Image implements Scene {
       freeEnd: layout.workEnd,
     };
     const extras: MaskExtras = {
-      copy: (from, to) => extend(to, {}, new Kept(this, from).extras),
+      copy: (from, to) => extend(to, {}, this.#keep(from).extras),
       mask: (from, row, options) => maskIn(this, from, row, options),
       labelMap: (from, options) => paintLabels(this, from, options),
     };
@@ -140,16 +140,32 @@ class Image implements Scene {
     const { engine } = this.#place;
     const { prototypes } = this.#task;
     const inMemory = hasRoom(this.#place, prototypes);
-    return { engine: engine.name, prototypes, place: inMemory ? this.#place : { bytes: this.#bytes() } };
+    return {
+      engine: engine.name,
+      prototypes,
+      place: inMemory ? this.#place : { bytes: this.#bytes() },
+      reportNaN: this.#reportNaN,
+    };
   }
+
+  readonly #reportNaN = (coefficients: Float32Array): void => {
+    const what = coefficients.every(Number.isFinite) ? "prototypes" : "coefficients";
+    this.#work.note(`${what} of a mask are NaN or infinite: no pixel that is NaN is set`);
+  };
 
   #bytes(): Uint8Array {
     return new Uint8Array(this.#place.engine.buffer, this.#place.at, prototypeBytes(this.#task.prototypes));
   }
 
-  /** Returns a copy of the prototypes, one for all copies of the frame's detections. */
-  keep(): { readonly bytes: Uint8Array } {
-    return (this.#kept ??= { bytes: this.#bytes().slice() });
+  /** Returns what the masks of a copy need. All copies of the frame's detections share the prototypes. */
+  #keep(found: Detections): Kept {
+    const { source, placement, inputSize } = this;
+    const place = (this.#kept ??= { bytes: this.#bytes().slice() });
+    const { count } = source.prototypes;
+    const coefficients = new Float32Array(found.length * count);
+    for (let row = 0; row < found.length; row++)
+      coefficients.set(this.coefficientsOf(found, row), row * count);
+    return new Kept({ inputSize, placement: { ...placement }, source: { ...source, place } }, coefficients);
   }
 
   coefficientsOf({ sources }: Detections, row: number): Float32Array {
@@ -171,28 +187,35 @@ class Kept implements Scene {
   readonly placement: Placement;
   readonly source: MaskSource;
   readonly extras: MaskExtras;
+  /** Coefficients of each row, side by side. */
   readonly #coefficients: Float32Array;
-  readonly #count: number;
 
-  constructor(image: Image, found: Detections) {
-    const { source, placement } = image;
-    this.inputSize = image.inputSize;
-    this.placement = { ...placement };
-    this.source = { ...source, place: image.keep() };
-    const { count } = source.prototypes;
-    this.#count = count;
-    this.#coefficients = new Float32Array(found.length * count);
-    for (let row = 0; row < found.length; row++)
-      this.#coefficients.set(image.coefficientsOf(found, row), row * count);
+  constructor({ inputSize, placement, source }: Omit<Scene, "coefficientsOf">, coefficients: Float32Array) {
+    this.inputSize = inputSize;
+    this.placement = placement;
+    this.source = source;
+    this.#coefficients = coefficients;
     this.extras = {
       copy: (_, to) => extend(to, {}, this.extras),
+      select: (rows, to) => extend(to, {}, new Kept(this, this.#joined(rows)).extras),
       mask: (from, row, options) => maskIn(this, from, row, options),
       labelMap: (from, options) => paintLabels(this, from, options),
     };
   }
 
   coefficientsOf(_: Detections, row: number): Float32Array {
-    return this.#coefficients.subarray(row * this.#count, (row + 1) * this.#count);
+    const { count } = this.source.prototypes;
+    return this.#coefficients.subarray(row * count, (row + 1) * count);
+  }
+
+  /** Returns the coefficients of rows, side by side. */
+  #joined(rows: readonly number[]): Float32Array {
+    const { count } = this.source.prototypes;
+    const joined = new Float32Array(rows.length * count);
+    rows.forEach((row, i) =>
+      joined.set(this.#coefficients.subarray(row * count, (row + 1) * count), i * count),
+    );
+    return joined;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Makes oriented boxes from the candidates of a frame: reads angles, suppresses, and writes boxes and corners. */
 import * as A from "../core/abi.ts";
+import { exp } from "../core/elementary.ts";
 import { type Detections, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
@@ -30,6 +31,10 @@ export function attachOriented(work: TaskWork): AfterImageOfTask {
   const maker = new OrientedMaker(work);
   return (image, block, frame) => maker.make(image, block >> 2, frame);
 }
+
+// As in C: the second of two zeros, whatever their signs.
+const least = (a: number, b: number): number => (a < b ? a : b);
+const most = (a: number, b: number): number => (a > b ? a : b);
 
 /** The constants of a head that the loop over candidates needs. */
 interface HeadCells {
@@ -193,7 +198,7 @@ class OrientedMaker {
         `${raw} where an angle is the sigmoid of a value`,
         'a number in 0..1. Say angleActivation: "logits" if the network has not applied the sigmoid, "radians" if the angles are decoded',
       );
-    return ((activation === "logits" ? 1 / (1 + Math.exp(-raw)) : raw) - 0.25) * Math.PI;
+    return ((activation === "logits" ? 1 / (1 + exp(-raw)) : raw) - 0.25) * Math.PI;
   }
 
   #noteRange(angle: number): void {
@@ -244,8 +249,8 @@ class OrientedMaker {
     for (let k = 0; k < CORNERS; k++) corners[c + k] = at[k];
     for (let k = 0; k < 2; k++) {
       const [p, q, r, s] = [corners[c + k], corners[c + k + 2], corners[c + k + 4], corners[c + k + 6]];
-      boxes[row * 4 + k] = Math.min(p, q, r, s);
-      boxes[row * 4 + k + 2] = Math.max(p, q, r, s);
+      boxes[row * 4 + k] = least(least(p, q), least(r, s));
+      boxes[row * 4 + k + 2] = most(most(p, q), most(r, s));
     }
     const candidate = this.#order[i];
     found.scores[row] = f32[(i32[plan + A.P_SCORES] >> 2) + candidate];

@@ -8,8 +8,10 @@ import type { SegmentPlan } from "../masks/plan.ts";
 import type { Layout } from "../memory/layout.ts";
 import { imageStart } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { OrientedPlan } from "../oriented/plan.ts";
 import { type PointRule, type PosePlan, pointHeadOf } from "../pose/plan.ts";
 import * as F from "./format.ts";
+import { cellsOf, putOriented } from "./put-oriented.ts";
 
 /** A head that a task reads. */
 type ExtraHead = Head & { readonly extra: Column };
@@ -47,6 +49,7 @@ export function putTask(
     view.setUint32(row + index * 4, value, true);
   if (!plan.task) return;
   const isPose = plan.task.name === "pose";
+  const isOriented = plan.task.name === "oriented";
   put(task, F.T_HEADS, plan.heads.length);
   put(task, F.T_HEAD_TABLE, headTable);
   if (isPose) {
@@ -58,7 +61,8 @@ export function putTask(
     edgesOf(plan)
       .flat()
       .forEach((k, i) => put(edgeTable, i, k));
-  } else putMasks(put, task, plan, plan.task as SegmentPlan);
+  } else if (isOriented) putOriented(put, task, plan.task as OrientedPlan);
+  else putMasks(put, task, plan, plan.task as SegmentPlan);
   let source = 0;
   (plan.heads as readonly ExtraHead[]).forEach((head, i) => {
     const row = headTable + i * F.EXTRA_WORDS * 4;
@@ -71,11 +75,14 @@ export function putTask(
     put(row, F.E_CELL, extra.cell);
     put(row, F.E_IMAGE, imageStart(plan, extra, 1));
     put(row, F.E_GRID_W, gridWidth);
-    put(row, F.E_TABLE, isPose && head.priors ? layout.priors[i] : 0);
-    if (isPose)
-      doublesOf(plan, plan.task as PosePlan, head).forEach((x, k) =>
-        view.setFloat64(row + (F.E_SCALE_X + 2 * k) * 4, x, true),
-      );
+    if (isOriented) put(row, F.E_TURNS, head.kind === "distance" ? 1 : 0);
+    else put(row, F.E_TABLE, isPose && head.priors ? layout.priors[i] : 0);
+    const doubles = isPose
+      ? doublesOf(plan, plan.task as PosePlan, head)
+      : isOriented
+        ? [0, 0, ...cellsOf(plan, head)]
+        : [];
+    doubles.forEach((x, k) => view.setFloat64(row + (F.E_SCALE_X + 2 * k) * 4, x, true));
     source += cells;
   });
 }

@@ -54,7 +54,14 @@ export function compilePlan(
     gathers: false,
     scalarOnly,
   });
-  if (plan.task?.isNeeded)
+  if (plan.suppression)
+    refuse(
+      "suppression",
+      `"${plan.suppression.method}"`,
+      "none: a plan file suppresses greedily, as the kernels do",
+    );
+  // Plan files say how boxes are turned and suppressed. All else that a task does to boxes is beyond them.
+  if (plan.task?.isNeeded && plan.task.name !== "oriented")
     throw new TensorError(
       `got ${plan.task.about}, expected a network whose boxes need no more than the kernel: a plan file has nothing else`,
     );

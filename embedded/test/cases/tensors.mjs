@@ -59,17 +59,31 @@ export function recorded(folder) {
   );
 }
 
+/** Returns a golden detection with the upright box around its corners, if it has corners. */
+function uprightOf(g) {
+  if (!g.corners) return g;
+  const [xs, ys] = [0, 1].map((k) => g.corners.map((corner) => corner[k]));
+  return {
+    ...g,
+    x_min: Math.min(...xs),
+    y_min: Math.min(...ys),
+    x_max: Math.max(...xs),
+    y_max: Math.max(...ys),
+  };
+}
+
 /** Returns a golden case beyond boxes: its facts, the tensors whose names fit, and detections in 0..1. */
 export function beyond(name, wanted) {
   const read = (file) => gunzipSync(readFileSync(new URL(`beyond/heads/${name}/${file}.gz`, fixtures)));
   const { input, classes, keypoints, outputs, detections } = JSON.parse(read("fixture.json"));
   const { width, height } = input;
-  const golden = detections.map(({ masks, ...g }) => ({
+  const golden = detections.map(uprightOf).map(({ masks, ...g }) => ({
     ...g,
     x_min: g.x_min / width,
     y_min: g.y_min / height,
     x_max: g.x_max / width,
     y_max: g.y_max / height,
+    turned: g.corners && [g.cx, g.cy, g.w, g.h, g.angle],
     keypoints: g.keypoints?.map(([x, y, ...rest]) => [x / width, y / height, ...rest]),
     mask: masks?.proto,
   }));
