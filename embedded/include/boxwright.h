@@ -184,7 +184,7 @@ bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mas
  * Writes at most `room` boxes, best first. Then bxw_read has the same rows, with the upright boxes around the oriented
  * ones. `work`: a row for each candidate that suppression may look at, as many as there are cells at most. With too few
  * rows, BXW_MEMORY_SMALL says how many this frame needs. BXW_OUT_OF_RANGE: a probability, or an angle that the plan
- * takes for a sigmoid's output, is outside 0..1. Needs about 2.5 KB of stack. src/oriented.c has this function alone.
+ * takes for a sigmoid's output, is outside 0..1. Needs about 1.5 KB of stack. src/oriented.c has this function alone.
  */
 int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *boxes, uint32_t room,
                             bxw_candidate *work, uint32_t work_rows);

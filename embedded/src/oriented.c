@@ -303,8 +303,11 @@ static uint32_t clip(const double *p, double *clipped, uint32_t n, const double 
 
 /* Returns the area that two boxes share: the one is clipped by each side of the other. */
 static double shared_area(const double a[7], const double b[7]) {
-    /* A clip of a convex polygon adds one corner at most. It doubles those of one that rounding bent everywhere. */
-    double one[64 * 2], other[32 * 2], sides[8], *p = one, *q = other;
+    /*
+     * A clip of a convex polygon adds one corner at most. If rounding puts corners on either side of the line, every
+     * second one may become two: four corners become 6, 9, 13 and 19.
+     */
+    double one[19 * 2], other[13 * 2], sides[8], *p = one, *q = other;
     uint32_t n = 4;
     outline_of(a, p);
     outline_of(b, sides);

@@ -4,7 +4,8 @@
  */
 import { provideTask } from "../decode/tasks.ts";
 import { ORIENTED } from "../oriented/reader.ts";
+import { orientedInFile } from "../planfile/oriented.ts";
 
-provideTask(ORIENTED);
+provideTask({ ...ORIENTED, ...orientedInFile });
 
 export { type OrientedBox, cornersOf, fitCorners, regularise } from "../oriented/geometry.ts";

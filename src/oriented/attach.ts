@@ -3,32 +3,41 @@ import * as A from "../core/abi.ts";
 import { exp } from "../core/elementary.ts";
 import { type Detections, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
-import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
+import type { AfterImageOfTask, TaskMemory, TaskWork } from "../decode/tasks.ts";
 import type { Column } from "../heads/channels.ts";
 import { imageStart } from "../memory/write.ts";
 import { firstSource, headIndexOf, readChannels } from "../memory/extra.ts";
 import { OrientedKeeper } from "../suppress/oriented-keep.ts";
 import { ORIENTED_WIDTH as WIDTH } from "../suppress/oriented-overlap.ts";
 import { cornersInto, fitInto, regulariseInto, turnInto } from "./geometry.ts";
-import { ORIENTED_NMS, type OrientedPlan } from "./plan.ts";
+import { ORIENTED_NMS, type OrientedPlan, type OrientedTask, orientedHeadOf } from "./plan.ts";
 import { CORNERS, ORIENTED_ROWS } from "./rows.ts";
 
 /** Radians that an angle may lie outside its range without a note: f16 and quantised angles are rounded. */
 const SLACK = 1e-3;
 
+/** Attaches the task of a plan. */
+export function attachPlan(work: TaskWork): AfterImageOfTask {
+  const { heads, inputSize } = work.plan;
+  const task = work.plan.task as OrientedPlan;
+  return attachOriented(work, {
+    ...task,
+    nms: task.rules?.nms ?? "class",
+    heads: heads.map((head) => orientedHeadOf(head, inputSize as readonly [number, number])),
+  });
+}
+
 /** Adds the columns of angles and corners to the detections of a plan. Returns the function that fills all columns. */
-export function attachOriented(work: TaskWork): AfterImageOfTask {
-  const { plan, detections } = work;
-  for (const found of detections)
+export function attachOriented(work: TaskMemory, task: OrientedTask): AfterImageOfTask {
+  for (const found of work.detections) {
+    const rows = found.scores.length;
     extend(
       found,
-      {
-        angles: new Float32Array(plan.maxDetections),
-        corners: new Float32Array(plan.maxDetections * CORNERS),
-      },
+      { angles: new Float32Array(rows), corners: new Float32Array(rows * CORNERS) },
       ORIENTED_ROWS,
     );
-  const maker = new OrientedMaker(work);
+  }
+  const maker = new OrientedMaker(work, task);
   return (image, block, frame) => maker.make(image, block >> 2, frame);
 }
 
@@ -55,8 +64,8 @@ interface HeadCells {
 
 /** Makes the oriented boxes of one plan. Its memory grows with the longest list of candidates and is used again. */
 class OrientedMaker {
-  readonly #work: TaskWork;
-  readonly #plan: OrientedPlan;
+  readonly #work: TaskMemory;
+  readonly #task: OrientedTask;
   readonly #keeper: OrientedKeeper;
   readonly #heads: readonly HeadCells[];
   readonly #input: readonly [number, number];
@@ -72,26 +81,24 @@ class OrientedMaker {
   readonly #box = new Float64Array(WIDTH);
   readonly #corners = new Float64Array(CORNERS);
 
-  constructor(work: TaskWork) {
+  constructor(work: TaskMemory, task: OrientedTask) {
     const { plan } = work;
-    const task = plan.task as OrientedPlan;
-    const input = plan.inputSize as readonly [number, number];
-    const { suppression, orEqual } = task;
+    const { suppression, orEqual, heads } = task;
     this.#work = work;
-    this.#plan = task;
-    this.#input = input;
+    this.#task = task;
+    this.#input = plan.inputSize as readonly [number, number];
     this.#least = task.range ? task.range[0] - SLACK : -4 * Math.PI;
     this.#most = task.range ? task.range[1] + SLACK : 4 * Math.PI;
     this.#keeper = new OrientedKeeper({ ...ORIENTED_NMS[suppression], orEqual });
-    this.#heads = plan.heads.map(({ extra, kind, gridWidth, xyBias, unit }, k) => ({
-      first: firstSource(plan.heads, k),
-      extra: extra as Column,
-      step: plan.tensors[(extra as Column).tensor].type === "f32" ? (extra as Column).cell : 0,
+    this.#heads = heads.map(({ extra, turns, gridWidth, bias, cell }, k) => ({
+      first: firstSource(heads, k),
+      extra,
+      step: plan.tensors[extra.tensor].type === "f32" ? extra.cell : 0,
       start: 0,
-      turns: kind === "distance",
+      turns,
       gridWidth,
-      bias: xyBias,
-      cell: [unit[0] * input[0], unit[1] * input[1]],
+      bias,
+      cell,
     }));
   }
 
@@ -102,22 +109,22 @@ class OrientedMaker {
   make(image: number, plan: number, frame: Frame | undefined): void {
     const { i32, f32 } = this.#work.memory;
     const count = this.#read(image, plan);
-    const { rules } = this.#plan;
+    const { nms } = this.#task;
     const most = Math.min(count, i32[plan + A.P_MAX_DETECTIONS]);
     const kept =
-      rules?.nms === "none"
+      nms === "none"
         ? most
         : this.#keeper.keep(
             this.#boxes,
             count,
-            rules?.nms === "class" ? this.#classIds : null,
+            nms === "class" ? this.#classIds : null,
             most,
             // Restore the config's decimals from the f32: overlaps are doubles, and 0.7 in f32 is below 0.7.
             Number(f32[plan + A.P_IOU].toPrecision(7)),
           );
     const found = this.#work.detections[image];
     for (let row = 0; row < kept; row++)
-      this.#write(found, row, rules?.nms === "none" ? row : this.#keeper.kept[row], plan, frame);
+      this.#write(found, row, nms === "none" ? row : this.#keeper.kept[row], plan, frame);
     setLength(found, kept);
   }
 
@@ -133,10 +140,8 @@ class OrientedMaker {
     const corners = i32[plan + A.P_BOXES] >> 2;
     const sources = i32[plan + A.P_SOURCES] >> 2;
     const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
-    const {
-      plan: { heads },
-      layout,
-    } = this.#work;
+    const { layout } = this.#work;
+    const { heads } = this.#task;
     for (const head of this.#heads)
       head.start =
         (layout.slots[head.extra.tensor] >> 2) +
@@ -183,7 +188,7 @@ class OrientedMaker {
 
   /** Returns the angle of a cell, NaN if it is not finite. */
   #angleOf({ extra, step, start }: HeadCells, image: number, cell: number): number {
-    const { angle: activation } = this.#plan;
+    const { angle: activation } = this.#task;
     if (step === 0) readChannels(this.#work, extra, image, cell, 1, this.#angle);
     const raw = step === 0 ? this.#angle[0] : this.#work.memory.f32[start + cell * step];
     if (!Number.isFinite(raw)) return NaN;
@@ -194,7 +199,7 @@ class OrientedMaker {
     if (activation === "sigmoid" && (raw < -0.01 || raw > 1.01))
       this.#work.refuseFor(
         [{ option: "angleActivation" }],
-        this.#work.plan.about,
+        this.#task.about,
         `${raw} where an angle is the sigmoid of a value`,
         'a number in 0..1. Say angleActivation: "logits" if the network has not applied the sigmoid, "radians" if the angles are decoded',
       );
@@ -202,7 +207,7 @@ class OrientedMaker {
   }
 
   #noteRange(angle: number): void {
-    const { range } = this.#plan;
+    const { range } = this.#task;
     const told = "an angle in radians lies outside";
     // Note one angle only: the text holds its value, so that each further angle would be a note of its own.
     if (this.#hasToldRange) return;
@@ -239,7 +244,7 @@ class OrientedMaker {
     const { boxes } = found;
     const box = this.#box;
     const at = this.#corners;
-    if (this.#plan.regular) regulariseInto(this.#boxes, i * WIDTH, box, 0);
+    if (this.#task.regular) regulariseInto(this.#boxes, i * WIDTH, box, 0);
     else for (let k = 0; k < WIDTH; k++) box[k] = this.#boxes[i * WIDTH + k];
     cornersInto(box, 0, at, 0);
     if (frame?.resize === "stretch") this.#unstretch(frame);
@@ -285,7 +290,7 @@ class OrientedMaker {
       at[k + 1] *= height / h;
     }
     fitInto(at, 0, box, 0);
-    if (this.#plan.regular) regulariseInto(box, 0, box, 0);
+    if (this.#task.regular) regulariseInto(box, 0, box, 0);
     cornersInto(box, 0, at, 0);
     for (let k = 0; k < CORNERS; k += 2) {
       at[k] /= width;

@@ -1,5 +1,7 @@
 /** The part of a plan about oriented boxes. Plain data. */
-import type { TaskPlan } from "../heads/head.ts";
+import type { Conventions } from "../core/conventions.ts";
+import type { Column } from "../heads/channels.ts";
+import type { Head, TaskPlan } from "../heads/head.ts";
 
 /**
  * Content v of the angle channel. "radians": v is the angle. "logits": angle = (sigmoid(v) - 0.25) pi. "sigmoid":
@@ -7,6 +9,9 @@ import type { TaskPlan } from "../heads/head.ts";
  */
 export const ANGLE_ACTIVATIONS = ["radians", "logits", "sigmoid"] as const;
 export type AngleActivation = (typeof ANGLE_ACTIVATIONS)[number];
+
+/** Range of angles that are (sigmoid - 0.25) pi. */
+export const SIGMOID_RANGE = [-Math.PI / 4, (3 * Math.PI) / 4] as const;
 
 /** Methods of suppression for oriented boxes, by the name that the option `orientedNms` takes. */
 export const ORIENTED_NMS = {
@@ -28,4 +33,38 @@ export interface OrientedPlan extends TaskPlan {
   readonly suppression: OrientedNms;
   /** True: an overlap equal to the threshold suppresses too. */
   readonly orEqual: boolean;
+}
+
+/** The cells of a head whose boxes are turned. */
+export interface OrientedHead extends Pick<Head, "cells" | "gridWidth"> {
+  /** Column of the angles. */
+  readonly extra: Column;
+  /** True for heads with distances: the angle also rotates the vector from the cell to the centre of the box. */
+  readonly turns: boolean;
+  /** Place of a cell's centre, in cells from its corner. */
+  readonly bias: number;
+  /** Width and height of a cell in pixels of the input. */
+  readonly cell: readonly [number, number];
+}
+
+/** Returns what turns the boxes of a head. */
+export const orientedHeadOf = (
+  { cells, extra, kind, gridWidth, xyBias, unit }: Head,
+  [width, height]: readonly [number, number],
+): OrientedHead => ({
+  cells,
+  gridWidth,
+  extra: extra as Column,
+  turns: kind === "distance",
+  bias: xyBias,
+  cell: [unit[0] * width, unit[1] * height],
+});
+
+/** Everything that `attachOriented` needs to know. A plan file holds it too. */
+export interface OrientedTask extends Pick<
+  OrientedPlan,
+  "about" | "angle" | "range" | "regular" | "suppression" | "orEqual"
+> {
+  readonly nms: Conventions["nms"];
+  readonly heads: readonly OrientedHead[];
 }

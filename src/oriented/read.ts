@@ -7,13 +7,10 @@ import type { HeadQuery } from "../heads/query.ts";
 import type { TaskConfig } from "../config/types.ts";
 import type { Conventions } from "../core/conventions.ts";
 import type { PlanTools } from "../plan/task.ts";
-import { type AngleActivation, ORIENTED_NMS, type OrientedPlan } from "./plan.ts";
+import { type AngleActivation, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "./plan.ts";
 
 /** The fields of a config that a query carries along. */
 type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Conventions> };
-
-/** Range of angles that are (sigmoid - 0.25) pi. */
-const SIGMOID_RANGE = [-Math.PI / 4, (3 * Math.PI) / 4] as const;
 
 /** An interpretation whose heads have their angles. */
 interface Found {

@@ -1,6 +1,6 @@
 /** The reader of the task "oriented". `boxwright/oriented` registers it. */
 import type { TaskReader } from "../decode/tasks.ts";
-import { attachOriented } from "./attach.ts";
+import { attachPlan } from "./attach.ts";
 import { OPTIONS, readArchive, readOptions } from "./options.ts";
 import { readOriented } from "./read.ts";
 import { readOrientedRows } from "./rows.ts";
@@ -14,6 +14,6 @@ export const ORIENTED: TaskReader = {
   read: readOriented,
   // Turn off suppression and clamp of the kernel: both work on upright boxes. attach.ts suppresses oriented ones.
   rules: { nms: "none", clamp: "none" },
-  attach: attachOriented,
+  attach: attachPlan,
   readRows: readOrientedRows,
 };

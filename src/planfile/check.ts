@@ -140,8 +140,7 @@ const COLUMNS = [
 ] as const;
 
 /**
- * Checks the task record and the head table: what they lead to lies in the slots. Only C programs read them. Returns
- * the kind of the task.
+ * Checks the task record and the head table: what they lead to lies in the slots.
  * @param elements numbers of elements of the slots
  */
 export function checkTask(
@@ -149,12 +148,12 @@ export function checkTask(
   imageBytes: number,
   images: number,
   elements: readonly number[],
-): number {
+): void {
   const { length } = file.bytes;
   const task = within(imageBytes, F.TASK_WORDS * 4, length);
   const word = (index: number): number => file.word(task, index);
   const kind = within(word(F.T_KIND), 0, F.TASK_ORIENTED, 0);
-  if (kind === F.TASK_BOXES) return kind;
+  if (kind === F.TASK_BOXES) return;
   // Checks that the last of `counts` steps leads to an element of a slot.
   const reaches = (
     slot: number,
@@ -196,5 +195,4 @@ export function checkTask(
     );
     if (rule === F.POINTS_PRIOR) aligned(at(F.E_TABLE), cells * 16, imageBytes, A.FIRST_ADDRESS);
   }
-  return kind;
 }

@@ -29,7 +29,6 @@ import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/
 import type { Engine } from "../engine/engine.ts";
 import type { Thresholds } from "../memory/write.ts";
 import { refusePlan, within } from "./bytes.ts";
-import { TASK_ORIENTED } from "./format.ts";
 import { type PlanFile, readPlan } from "./read.ts";
 import { type AttachedTask, attachTaskOf } from "./tasks.ts";
 
@@ -147,15 +146,8 @@ interface ReadOptions {
   readonly fresh: boolean | undefined;
 }
 
-function decoderOf(plan: PlanFile, options: ReadOptions): PlanDecoder {
-  // Without angles the boxes would be upright, and none suppressed.
-  if (plan.task === TASK_ORIENTED)
-    refusePlan(
-      "oriented boxes",
-      "another task: C programs read these (bxw_decode_oriented), and createDecoder does",
-    );
-  return new FileDecoder(plan, makeEngine(chooseEngine(options.engine), plan.memoryBytes), options);
-}
+const decoderOf = (plan: PlanFile, options: ReadOptions): PlanDecoder =>
+  new FileDecoder(plan, makeEngine(chooseEngine(options.engine), plan.memoryBytes), options);
 
 const isObject = (x: unknown): x is object => typeof x === "object" && x !== null && !Array.isArray(x);
 

@@ -1,7 +1,5 @@
 /** Writes how boxes are turned and how they suppress each other. `task.ts` writes where their angles are. */
-import type { Head } from "../heads/head.ts";
 import type { AngleActivation, OrientedNms, OrientedPlan } from "../oriented/plan.ts";
-import type { Plan } from "../plan/plan.ts";
 import * as F from "./format.ts";
 
 const ANGLES: { readonly [A in AngleActivation]: number } = {
@@ -35,10 +33,4 @@ export function putOriented(
       (rules?.nms === "class" ? F.TASK_FLAG_PER_CLASS : 0) |
       (range ? F.TASK_FLAG_HALF_TURN : 0),
   );
-}
-
-/** Returns width and height of a head's cell in pixels, and the place of its centre, as oriented/attach.ts has them. */
-export function cellsOf({ inputSize }: Plan, { unit, xyBias }: Head): readonly number[] {
-  const [width, height] = inputSize as readonly [number, number];
-  return [unit[0] * width, unit[1] * height, xyBias];
 }

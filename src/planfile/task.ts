@@ -8,10 +8,10 @@ import type { SegmentPlan } from "../masks/plan.ts";
 import type { Layout } from "../memory/layout.ts";
 import { imageStart } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { OrientedPlan } from "../oriented/plan.ts";
+import { type OrientedPlan, orientedHeadOf } from "../oriented/plan.ts";
 import { type PointRule, type PosePlan, pointHeadOf } from "../pose/plan.ts";
 import * as F from "./format.ts";
-import { cellsOf, putOriented } from "./put-oriented.ts";
+import { putOriented } from "./put-oriented.ts";
 
 /** A head that a task reads. */
 type ExtraHead = Head & { readonly extra: Column };
@@ -75,14 +75,15 @@ export function putTask(
     put(row, F.E_CELL, extra.cell);
     put(row, F.E_IMAGE, imageStart(plan, extra, 1));
     put(row, F.E_GRID_W, gridWidth);
-    if (isOriented) put(row, F.E_TURNS, head.kind === "distance" ? 1 : 0);
-    else put(row, F.E_TABLE, isPose && head.priors ? layout.priors[i] : 0);
-    const doubles = isPose
-      ? doublesOf(plan, plan.task as PosePlan, head)
-      : isOriented
-        ? [0, 0, ...cellsOf(plan, head)]
-        : [];
-    doubles.forEach((x, k) => view.setFloat64(row + (F.E_SCALE_X + 2 * k) * 4, x, true));
+    put(row, F.E_TABLE, isPose && head.priors ? layout.priors[i] : 0);
+    const putDoubles = (doubles: readonly number[]): void =>
+      doubles.forEach((x, k) => view.setFloat64(row + (F.E_SCALE_X + 2 * k) * 4, x, true));
+    if (isPose) putDoubles(doublesOf(plan, plan.task as PosePlan, head));
+    if (isOriented) {
+      const { turns, cell, bias } = orientedHeadOf(head, plan.inputSize as readonly [number, number]);
+      put(row, F.E_TURNS, Number(turns));
+      putDoubles([0, 0, ...cell, bias]);
+    }
     source += cells;
   });
 }

@@ -1,0 +1,63 @@
+/** Reads the oriented boxes of a plan file. `boxwright/oriented` registers it beside the reader of configs. */
+import * as A from "../core/abi.ts";
+import { attachOriented } from "../oriented/attach.ts";
+import {
+  ANGLE_ACTIVATIONS,
+  ORIENTED_NMS,
+  type OrientedHead,
+  type OrientedNms,
+  SIGMOID_RANGE,
+} from "../oriented/plan.ts";
+import * as F from "./format.ts";
+import { type HeadInFile, openSection } from "./section.ts";
+import type { FileReader } from "./tasks.ts";
+
+/** T_SUPPRESSION less 1 is the index of a method in this list. */
+const SUPPRESSIONS = /* @__PURE__ */ Object.keys(ORIENTED_NMS) as readonly OrientedNms[];
+
+const ALL_FLAGS =
+  F.TASK_FLAG_REGULAR + F.TASK_FLAG_AT_THRESHOLD + F.TASK_FLAG_PER_CLASS + F.TASK_FLAG_HALF_TURN;
+
+export const orientedInFile: FileReader = {
+  attachFile(loaded) {
+    const { plan, refuse, within } = loaded;
+    const { file, images } = plan;
+    const { work, heads, word } = openSection(loaded);
+    const view = new DataView(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length);
+    const flags = word(F.T_FLAGS);
+    if (flags & ~ALL_FLAGS) refuse(`flags ${flags}`, `some of ${ALL_FLAGS}`);
+    const has = (flag: number): boolean => (flags & flag) > 0;
+    // The kernel must leave all candidates: it would suppress upright boxes.
+    for (const { plan: block } of images) {
+      const rules = file.word(block, A.P_FLAGS) & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL);
+      if (rules !== 0) refuse(`suppression by the kernel`, "none in a plan of oriented boxes");
+      const iou = file.float(block, A.P_IOU);
+      if (!(iou >= 0 && iou <= 1)) refuse(`an IoU threshold of ${iou}`, "0..1");
+    }
+    const headOf = ({ row, cells, gridWidth, extra }: HeadInFile): OrientedHead => {
+      const double = (index: number): number => view.getFloat64(row + index * 4, true);
+      return {
+        cells,
+        gridWidth,
+        extra,
+        turns: within(file.word(row, F.E_TURNS), 0, 1, 0) === 1,
+        bias: double(F.E_ADD),
+        cell: [double(F.E_UNIT_X), double(F.E_UNIT_Y)],
+      };
+    };
+    const suppression = word(F.T_SUPPRESSION);
+    return {
+      known: { name: "oriented" },
+      afterImage: attachOriented(work, {
+        about: "oriented boxes",
+        angle: ANGLE_ACTIVATIONS[word(F.T_ANGLE)],
+        range: has(F.TASK_FLAG_HALF_TURN) ? SIGMOID_RANGE : null,
+        regular: has(F.TASK_FLAG_REGULAR),
+        suppression: SUPPRESSIONS[Math.max(F.ORIENTED_ULTRALYTICS, suppression) - 1],
+        orEqual: has(F.TASK_FLAG_AT_THRESHOLD),
+        nms: suppression === F.ORIENTED_NONE ? "none" : has(F.TASK_FLAG_PER_CLASS) ? "class" : "all",
+        heads: heads.map(headOf),
+      }),
+    };
+  },
+};
