@@ -510,6 +510,9 @@ int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *bo
     const uint32_t kind = word(task_of(d), BXW_T_KIND);
     if (kind != BXW_TASK_ORIENTED) return (int32_t)refuse(d, BXW_NOT_IN_PLAN, kind, BXW_TASK_ORIENTED);
     if (image >= bxw_images(d)) return (int32_t)refuse(d, BXW_NO_SUCH_ROW, image, bxw_images(d));
+    const uint32_t angle = word(task_of(d), BXW_T_ANGLE), name = word(task_of(d), BXW_T_SUPPRESSION);
+    if (angle > BXW_ANGLE_SIGMOID) return (int32_t)refuse(d, BXW_DAMAGED, angle, BXW_ANGLE_SIGMOID);
+    if (name > BXW_ORIENTED_OPENCV) return (int32_t)refuse(d, BXW_DAMAGED, name, BXW_ORIENTED_OPENCV);
     uint8_t *p = block(d, image);
     /* Images share the candidate columns, so that each is completed before the next. */
     bxw_run_decode(d, word(image_row(d, image), BXW_I_PLAN));

@@ -294,6 +294,40 @@ static void refuse_task(uint32_t c) {
     refuse_word(c, "one element behind the slot", head + BXW_E_OFFSET * 4, copy_word(head + BXW_E_OFFSET * 4) + 1);
 }
 
+/* Loads the copied plan of oriented boxes with one forged word and decodes. */
+static int32_t decode_forged(bxw_decoder *d, uint32_t c, uint32_t at, uint32_t value) {
+    copy_plan(c);
+    forge(at, value);
+    expect("load", load_copy(d, word(c, C_PLAN_BYTES)), BXW_OK);
+    fill(d, c, text(word(c, C_NAME)));
+    return bxw_decode_oriented(d, 0, turned, sizeof turned / sizeof *turned, work, sizeof work / sizeof *work);
+}
+
+/* What bxw_decode_oriented refuses. The angles of the case are radians, some of them negative. */
+static void refuse_oriented(uint32_t c) {
+    bxw_decoder d;
+    copy_plan(c);
+    const uint32_t task = copy_word(BXW_F_IMAGE_BYTES * 4), head = copy_word(task + BXW_T_HEAD_TABLE * 4);
+    refuse_word(c, "angles of no channels", task + BXW_T_VALUES * 4, 0);
+    refuse_word(c, "an angle behind the slot", head + BXW_E_OFFSET * 4, copy_word(head + BXW_E_OFFSET * 4) + 1);
+    const int32_t n = decode_forged(&d, c, task + BXW_T_ANGLE * 4, BXW_ANGLE_RADIANS);
+    report_check("oriented", "boxes", n > 3, (uint32_t)n, 4);
+    expect("an unknown activation", (bxw_status)decode_forged(&d, c, task + BXW_T_ANGLE * 4, 3), BXW_DAMAGED);
+    expect("an unknown suppression", (bxw_status)decode_forged(&d, c, task + BXW_T_SUPPRESSION * 4, 4), BXW_DAMAGED);
+    expect("radians for a sigmoid's output",
+           (bxw_status)decode_forged(&d, c, task + BXW_T_ANGLE * 4, BXW_ANGLE_SIGMOID), BXW_OUT_OF_RANGE);
+    expect("load", load(&d, c), BXW_OK);
+    fill(&d, c, text(word(c, C_NAME)));
+    expect("an image behind the batch", (bxw_status)bxw_decode_oriented(&d, 1, turned, 9, work, 9), BXW_NO_SUCH_ROW);
+    expect("no work rows", (bxw_status)bxw_decode_oriented(&d, 0, turned, 9, work, 0), BXW_MEMORY_SMALL);
+    const uint32_t rows = d.expected;
+    report_check("oriented", "a row for each candidate", rows == bxw_stats_of(&d, 0).candidates, rows, 0);
+    const int32_t few = bxw_decode_oriented(&d, 0, turned, 3, work, rows);
+    report_check("oriented", "as many boxes as there is room for", few == 3, (uint32_t)few, 3);
+    expect("one row too few", (bxw_status)bxw_decode_oriented(&d, 0, turned, 9, work, rows - 1), BXW_MEMORY_SMALL);
+    report_check("oriented", "states both counts of rows", d.got == rows - 1 && d.expected == rows, d.got, rows - 1);
+}
+
 /* Addresses that would let the kernel write over its plan, over chains of kept boxes, or for ever. */
 static void refuse_block(uint32_t c) {
     copy_plan(c);
@@ -442,13 +476,17 @@ int main(void) {
             refuse_task(c);
             with_task++;
         }
+        if (strcmp(text(word(c, C_NAME)), "oriented, planes") == 0) {
+            refuse_oriented(c);
+            with_task++;
+        }
         if (strcmp(text(word(c, C_NAME)), "planes") == 0) {
             check_settings(c);
             with_settings++;
         }
     }
     report_check("cases", "count", case_count() >= 20, case_count(), 20);
-    report_check("cases", "named pose, planes", with_task == 1, with_task, 1);
+    report_check("cases", "named pose, planes and oriented, planes", with_task == 2, with_task, 2);
     report_check("cases", "named planes", with_settings == 1, with_settings, 1);
     refuse_files(first);
     refuse_memory(first);

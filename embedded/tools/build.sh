@@ -63,11 +63,13 @@ esac
 # The programs. conformance-spoilt expects one wrong bit.
 compile test/report.c report.o
 compile test/conformance.c conformance.o
+compile test/elementary.c elementary.o -fno-math-errno
 compile examples/face.c face.o
 embed cases build/cases.bin
 embed cases build/cases-spoilt.bin
 embed tensor build/face-tensor.bin
 link conformance "${board[@]}" "$out"/{conformance,report,cases}.o
+link elementary "${board[@]}" "$out"/{elementary,report}.o
 link conformance-spoilt "${board[@]}" "$out"/{conformance,report,cases-spoilt}.o
 link face "${board[@]}" "${small[@]}" "$out"/{face,report,face-tensor}.o
 

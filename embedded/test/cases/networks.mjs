@@ -11,6 +11,7 @@ import {
   quantised,
   readJson,
   recorded,
+  rotated,
   seeded,
   sparsePlanes,
   splitPlanes,
@@ -300,6 +301,28 @@ function maskCases() {
   ];
 }
 
+/** Returns the golden set of 120 oriented boxes, with what formulas and OpenCV keep of it. */
+function rotatedCases() {
+  const inputSize = [640, 480];
+  const { outputs, goldenOf } = rotated(120, inputSize);
+  const config = { family: "yolo26", task: "oriented", classes: 4, reading: "end-to-end", inputSize };
+  return [
+    ["ultralytics", "class", "probiou fast per class, >= 0.45"],
+    ["probiou", "class", "probiou greedy per class, > 0.45"],
+    ["probiou", "all", "probiou greedy agnostic, > 0.45"],
+    ["opencv", "class", "polygon greedy per class, > 0.45"],
+    ["opencv", "all", "opencv4.6 NMSBoxesRotated agnostic 0.45"],
+  ].map(([orientedNms, nms, answer]) => ({
+    name: `oriented, ${answer}`,
+    config: {
+      ...{ ...config, ...RULE, orientedNms, coordinates: "pixels", confidenceThreshold: 0 },
+      conventions: { ...RULE.conventions, nms },
+    },
+    outputs,
+    golden: goldenOf(answer),
+  }));
+}
+
 function orientedCases() {
   const { tensors, golden, size: inputSize, classes } = beyond("obb_v8", /^(output0|box.|cls.|angle.)$/);
   const config = { family: "yolov8", task: "oriented", inputSize, classes, ...RULE, orientedNms: "opencv" };
@@ -401,6 +424,7 @@ export const cases = [
   ...poseCases(),
   ...maskCases(),
   ...orientedCases(),
+  ...rotatedCases(),
 ];
 
 /** Networks of common size, for counting instructions. Half floats keep boxes and scores in one tensor. */

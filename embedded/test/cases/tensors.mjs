@@ -98,6 +98,29 @@ export function beyond(name, wanted) {
   return { size: [width, height], classes, keypoints, golden, tensors };
 }
 
+/** Returns the golden set of `n` oriented boxes as a list of detections, and a function that maps rows to detections. */
+export function rotated(n, [width, height]) {
+  const file = gunzipSync(readFileSync(new URL("beyond/rotated.json.gz", fixtures)));
+  const { xywhr, scores, classes, answers, outside } = JSON.parse(file).nms.find((set) => set.n === n);
+  const rows = xywhr.map(([x, y, w, h, angle], i) => [x, y, w, h, scores[i], classes[i], angle]);
+  const detectionOf = (i) => {
+    const [cx, cy, w, h, angle] = xywhr[i];
+    const [cos, sin] = [Math.cos(angle), Math.sin(angle)].map(Math.abs);
+    const [across, down] = [(w * cos + h * sin) / 2, (w * sin + h * cos) / 2];
+    const half = ((angle % Math.PI) + Math.PI) % Math.PI;
+    return {
+      ...{ class_id: classes[i], confidence: scores[i] },
+      ...{ x_min: (cx - across) / width, y_min: (cy - down) / height },
+      ...{ x_max: (cx + across) / width, y_max: (cy + down) / height },
+      turned: half < Math.PI / 2 ? [cx, cy, w, h, half] : [cx, cy, h, w, half - Math.PI / 2],
+    };
+  };
+  return {
+    outputs: { output0: f32([1, n, 7], (i) => rows[Math.floor(i / 7)][i % 7]) },
+    goldenOf: (answer) => (answers[answer] ?? outside[answer]).map(detectionOf),
+  };
+}
+
 /** Returns the tensors whose names fit. */
 export const chosen = (tensors, names) =>
   Object.fromEntries(Object.entries(tensors).filter(([name]) => names.test(name)));
