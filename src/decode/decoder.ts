@@ -434,7 +434,15 @@ class TensorDecoder implements Decoder {
       gatherBlocks: layout.gatherBlock === 0 ? [] : [layout.gatherBlock],
       inputSize: plan.inputSize,
       detections,
-      finish: attachTask({ ...image, engine, config: this.config, detections, note, refuseFor }),
+      finish: attachTask({
+        ...image,
+        engine,
+        config: this.config,
+        detections,
+        note,
+        iouThreshold: () => this.#thresholds.iouThreshold,
+        refuseFor,
+      }),
     };
     this.slots = slotsByName(inputs);
     this.#holdsRows = false;

@@ -43,6 +43,8 @@ export interface TaskWork extends MemoryImage {
   readonly config: Config;
   /** One entry for each image of the batch. */
   readonly detections: readonly Detections[];
+  /** Returns the IoU threshold of the frame, the double that the config or `update` gave. The kernel has it in f32. */
+  readonly iouThreshold: () => number;
   /** Throws a TensorError of the decoder's bundle. The task's bundle has a copy, whose errors fail `instanceof`. */
   readonly refuseFor: typeof refuseFor;
   /** Adds a sentence to the notes, unless the notes of this plan have that sentence already. */
