@@ -114,7 +114,7 @@ function wrongLogits(type: i32, isPlanes: bool, width: i32, count: i32): i32 {
   const plane = isPlanes ? row * ROWS : size;
   const from = room(size * <usize>(count * (width + 1) * ROWS));
   const coefficients = room((<usize>count) << 2);
-  const logitsRow = (<usize>width << 2) + GUARD;
+  const logitsRow = ((<usize>width) << 2) + GUARD;
   const to = room(logitsRow * ROWS);
   const low = type == TYPE_U8 ? 0 : -100;
   for (let c = 0; c < count; c++) {
@@ -153,7 +153,7 @@ function wrongLogits(type: i32, isPlanes: bool, width: i32, count: i32): i32 {
       }
       if (<f64>f32At(line, x) != sum) wrong++;
     }
-    wrong += spilt(line + (<usize>width << 2));
+    wrong += spilt(line + ((<usize>width) << 2));
   }
   return wrong;
 }
@@ -194,7 +194,8 @@ describe("product", () => {
     let wrong = 0;
     for (let t = 0; t < TYPES.length; t++)
       for (let w = 0; w < LENGTHS.length; w++)
-        for (let c = 0; c < LENGTHS.length; c++) wrong += wrongLogits(TYPES[t], false, LENGTHS[w], LENGTHS[c]);
+        for (let c = 0; c < LENGTHS.length; c++)
+          wrong += wrongLogits(TYPES[t], false, LENGTHS[w], LENGTHS[c]);
     expect(wrong).toBe(0);
   });
 
@@ -233,7 +234,7 @@ describe("product", () => {
         const got = f32At(to, x);
         if (x == 0 ? got == got : Math.abs(<f64>got - 1 / (1 + Math.exp(-f32At(values, x)))) > 1e-6) wrong++;
       }
-      wrong += spilt(to + (<usize>width << 2));
+      wrong += spilt(to + ((<usize>width) << 2));
     }
     expect(wrong).toBe(0);
   });
@@ -246,7 +247,7 @@ describe("cut", () => {
     for (let w = 0; w < LENGTHS.length; w++) {
       const width = LENGTHS[w];
       begin();
-      const row = (<usize>width << 2) + 16;
+      const row = ((<usize>width) << 2) + 16;
       const logits = room(row * ROWS);
       const to = room(<usize>(width * ROWS));
       for (let y = 0; y < ROWS; y++)
@@ -273,7 +274,7 @@ describe("cut", () => {
 
 /** Writes a table for pixels of a picture: cells near and far, with weights of both. Returns the bytes of a column. */
 function fillTable(at: usize, pixels: i32, cells: i32, isNearest: bool): usize {
-  const side = (<usize>pixels << 2) + 16;
+  const side = ((<usize>pixels) << 2) + 16;
   for (let i = 0; i < pixels; i++) {
     const near = random(cells);
     const far = near + 1 < cells ? near + random(2) : near;
@@ -291,12 +292,12 @@ function wrongPixels(width: i32, isNearest: bool): i32 {
   begin();
   const cells = 7;
   const logits = fractions(5 * cells, 1);
-  const columns = room(4 * ((<usize>width << 2) + 16));
+  const columns = room(4 * (((<usize>width) << 2) + 16));
   const rows = room(4 * (7 * 4 + 16));
   const columnSide = fillTable(columns, width, cells, isNearest);
   const rowSide = fillTable(rows, 7, 5, isNearest);
   const to = room(<usize>(width * 5));
-  const scratchRow = ((<usize>width << 2) + 28) & ~15;
+  const scratchRow = (((<usize>width) << 2) + 28) & ~15;
   const scratch = room(2 * scratchRow);
   set(M_OUT_WIDTH, width);
   set(M_FIRST, 2);
@@ -349,7 +350,7 @@ function wrongLabels(width: i32, isFree: bool): i32 {
   begin();
   const label: i16 = 300;
   const mask = room(<usize>(width * ROWS));
-  const mapRow = (<usize>width << 1) + GUARD;
+  const mapRow = ((<usize>width) << 1) + GUARD;
   const map = room(mapRow * ROWS);
   const before = room(mapRow * ROWS);
   for (let y = 0; y < ROWS; y++)
@@ -375,7 +376,7 @@ function wrongLabels(width: i32, isFree: bool): i32 {
       const isPainted = load<u8>(mask + y * width + x) == 1 && (!isFree || old == -1);
       if (load<i16>(map + line + (x << 1)) != (isPainted ? label : old)) wrong++;
     }
-    wrong += spilt(map + line + (<usize>width << 1));
+    wrong += spilt(map + line + ((<usize>width) << 1));
   }
   return wrong;
 }

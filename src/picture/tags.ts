@@ -116,8 +116,8 @@ function findArea(
 }
 
 /**
- * Most tags that are kept apart. Each one is compared with all before it, and nobody reads more: 20,000 boxes would take
- * half a minute.
+ * Most tags that are kept apart. Each one is compared with all before it: 20,000 boxes would take half a minute, and
+ * nobody can read so many.
  */
 const MOST_PLACED = 500;
 
