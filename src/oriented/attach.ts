@@ -100,7 +100,7 @@ class OrientedMaker {
    * @param plan word address of the image's plan block
    */
   make(image: number, plan: number, frame: Frame | undefined): void {
-    const { i32, f32 } = this.#work.memory;
+    const { i32 } = this.#work.memory;
     const count = this.#read(image, plan);
     const { rules } = this.#plan;
     const most = Math.min(count, i32[plan + A.P_MAX_DETECTIONS]);
@@ -112,8 +112,7 @@ class OrientedMaker {
             count,
             rules?.nms === "class" ? this.#classIds : null,
             most,
-            // Restore the config's decimals from the f32: overlaps are doubles, and 0.7 in f32 is below 0.7.
-            Number(f32[plan + A.P_IOU].toPrecision(7)),
+            this.#work.thresholds().iouThreshold,
           );
     const found = this.#work.detections[image];
     for (let row = 0; row < kept; row++)
