@@ -85,9 +85,10 @@ function putPose(put: Put, row: number, { rules: { clamp } }: Plan, pose: PosePl
 }
 
 /** Returns scale of x and y, unit of x and y, and what is added to the cell, as pose/points.ts computes them. */
-function doublesOf({ inputSize }: Plan, pose: PosePlan, { unit, variances }: Head): readonly number[] {
-  const { rule, factor, offset, normalised } = pose;
-  if (rule === "grid") return [factor * unit[0], factor * unit[1], ...unit, offset];
+function doublesOf({ inputSize }: Plan, pose: PosePlan, { size, unit, variances }: Head): readonly number[] {
+  const { rule, factor, offset, normalised, byAnchor } = pose;
+  const [width, height] = byAnchor ? size : unit;
+  if (rule === "grid") return [factor * width, factor * height, ...unit, offset];
   if (rule === "prior") return [variances[0], variances[1], 0, 0, 0];
   return inputSize && !normalised ? [1 / inputSize[0], 1 / inputSize[1], 0, 0, 0] : [1, 1, 0, 0, 0];
 }

@@ -5,7 +5,7 @@ import type { TaskPlan } from "../heads/head.ts";
 /**
  * How channels become x and y of the network's input.
  * - `decoded`: the network finished them, in the unit that `normalised` says
- * - `grid`: x = (factor * raw + column + offset) cells
+ * - `grid`: x = (factor * raw + column + offset) cells, or, with `byAnchor`, raw * anchor width + column cells
  * - `prior`: x = centre of the prior + raw * variance * width of the prior
  */
 export type PointRule = "decoded" | "grid" | "prior";
@@ -15,6 +15,8 @@ export interface PointReading {
   readonly rule: PointRule;
   /** True if confidences are raw, before the sigmoid. */
   readonly logits: boolean;
+  /** True if the rule `grid` multiplies raw values by the size of the head's anchor, not by that of a cell. */
+  readonly byAnchor?: boolean;
   /** True if y stands before x. */
   readonly yFirst?: boolean;
   /** True if the network outputs one pose and no box. */

@@ -75,8 +75,9 @@ function fillRow(
   let shiftY = 0;
   if (rule === "grid") {
     const line = Math.floor(cell / head.gridWidth);
-    scaleX = plan.factor * head.unit[0];
-    scaleY = plan.factor * head.unit[1];
+    const [width, height] = plan.byAnchor ? head.size : head.unit;
+    scaleX = plan.factor * width;
+    scaleY = plan.factor * height;
     shiftX = (cell - line * head.gridWidth + plan.offset) * head.unit[0];
     shiftY = (line + plan.offset) * head.unit[1];
   } else if (rule === "prior") {
