@@ -20,7 +20,7 @@ const TARGETS = {
   kernel: {
     sources: ["assembly"],
     judge: ["kernel", 6],
-    tests: ["engine/overflow", "engine/chains", "decode/nms"],
+    tests: ["engine/kept-classes", "engine/overflow", "engine/chains", "decode/nms"],
     config: "asconfig.json",
     prefix: "",
   },

@@ -56,7 +56,7 @@ class Judge {
       const child = this.#process;
       const finish = (message) => {
         clearTimeout(timer);
-        child.removeAllListeners();
+        for (const name of ["message", "exit"]) child.removeAllListeners(name);
         child.stdio[3].removeAllListeners("data");
         done(message);
       };
