@@ -208,11 +208,18 @@ static double decimal_of(float f32) {
     return (double)whole / scale;
 }
 
+/* Returns the threshold of the plan, or the one that bxw_set_iou has put in its place. */
+static double threshold_of(const bxw_decoder *d, const uint8_t *p) {
+    const double planned = real64(task_of(d), BXW_T_IOU);
+    const float now = real(p, BXW_P_IOU);
+    return planned >= 0 && planned <= 1 && now == (float)planned ? planned : decimal_of(now);
+}
+
 static overlap_rule rule_of(const bxw_decoder *d, const uint8_t *p) {
     const uint8_t *t = task_of(d);
     const uint32_t flags = word(t, BXW_T_FLAGS);
     overlap_rule r = {word(t, BXW_T_SUPPRESSION), (flags & BXW_TASK_FLAG_AT_THRESHOLD) != 0,
-                      (flags & BXW_TASK_FLAG_PER_CLASS) != 0, decimal_of(real(p, BXW_P_IOU)), __builtin_inf(), 0};
+                      (flags & BXW_TASK_FLAG_PER_CLASS) != 0, threshold_of(d, p), __builtin_inf(), 0};
     const double most = 1 - (r.threshold > 1e-6 ? r.threshold : 1e-6);
     r.limit = -logarithm(1 + LITTLE - (1 - r.threshold) * (1 - r.threshold));
     if (r.threshold > 0) r.reach = 4.04 * -logarithm(1 - most * most + LITTLE) + LITTLE;

@@ -86,7 +86,7 @@ export async function makeBattery(folder, tests, { tsAlone }) {
 }
 
 /** Loads sources with their mutant, and tests with the stand-in for vitest and their own address. */
-function sourcesPlugin(changed, tsAlone) {
+export function sourcesPlugin(changed, tsAlone) {
   const stand = resolve("scripts/mutate/vitest.mjs");
   return {
     name: "sources",

@@ -128,8 +128,10 @@ export function noteOfEmptied({ engine: { memory } }: Ready, block: number, fram
     : null;
 }
 
-/** Returns a note if candidates were dropped because a value of them is NaN or infinite, else null. */
+/** Returns a note if candidates were dropped because their box, score or class id is NaN or infinite, else null. */
 export function noteOfNotFinite({ engine: { memory } }: Ready, block: number, frame: number): string | null {
   const count = memory.i32[(block >> 2) + A.P_NOT_FINITE];
-  return count > 0 ? `boxes of frame ${frame} are NaN or infinite, and dropped: ${count}` : null;
+  return count > 0
+    ? `candidates of frame ${frame} whose box, score or class id is NaN or infinite are dropped: ${count}`
+    : null;
 }

@@ -65,7 +65,7 @@ export interface TaskWork extends TaskMemory {
   readonly plan: Plan;
   readonly layout: Layout;
   readonly config: Config;
-  /** The thresholds of today: `update` changes them. */
+  /** Returns the thresholds that the config or `update` gave, in doubles. The kernel has them in f32. */
   readonly thresholds: () => Thresholds;
 }
 

@@ -19,7 +19,7 @@ const turn = /* @__PURE__ */ new Float64Array(2);
 const modulo = (value: number, by: number): number => {
   // Avoid `%`, which takes as long as a cosine: most angles are in range already.
   if (value >= 0 && value < by) return value;
-  const rest = value % by;
+  const rest = value > -by && value < by ? value : value % by;
   // Return 0 for a tiny negative rest: `rest + by` would round to `by`, which is out of range.
   return rest < 0 ? (rest + by < by ? rest + by : 0) : rest;
 };

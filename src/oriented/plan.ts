@@ -66,5 +66,7 @@ export interface OrientedTask extends Pick<
   "about" | "angle" | "range" | "regular" | "suppression" | "orEqual"
 > {
   readonly nms: Conventions["nms"];
+  /** Returns the threshold of today. */
+  readonly iouThreshold: () => number;
   readonly heads: readonly OrientedHead[];
 }

@@ -140,7 +140,7 @@ const COLUMNS = [
 ] as const;
 
 /**
- * Checks the task record and the head table: what they lead to lies in the slots.
+ * Checks the task record and the head table: what they lead to lies in the slots. Returns the kind of the task.
  * @param elements numbers of elements of the slots
  */
 export function checkTask(
@@ -148,12 +148,12 @@ export function checkTask(
   imageBytes: number,
   images: number,
   elements: readonly number[],
-): void {
+): number {
   const { length } = file.bytes;
   const task = within(imageBytes, F.TASK_WORDS * 4, length);
   const word = (index: number): number => file.word(task, index);
   const kind = within(word(F.T_KIND), 0, F.TASK_ORIENTED, 0);
-  if (kind === F.TASK_BOXES) return;
+  if (kind === F.TASK_BOXES) return kind;
   // Checks that the last of `counts` steps leads to an element of a slot.
   const reaches = (
     slot: number,
@@ -195,4 +195,5 @@ export function checkTask(
     );
     if (rule === F.POINTS_PRIOR) aligned(at(F.E_TABLE), cells * 16, imageBytes, A.FIRST_ADDRESS);
   }
+  return kind;
 }

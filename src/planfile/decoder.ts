@@ -219,7 +219,11 @@ class FileDecoder implements PlanDecoder {
       plan,
       engine,
       detections: this.#ready.detections,
-      note: this.#notes.addOnce.bind(this.#notes),
+      note: (text) => {
+        this.#notes.addOnce(text);
+        // A mask is made after its frame, and decode() reports the notes of a frame at its end.
+        if (!this.#loop.isRunning) this.#notes.report();
+      },
       refuse: refusePlan,
       refuseFor,
       within,

@@ -87,6 +87,7 @@ export const T_EDGES = 9; //              keypoints: number of edges
 export const T_EDGE_TABLE = 10; //        keypoints: offset
 export const T_ANGLE = 7; //              oriented boxes: ANGLE_*
 export const T_SUPPRESSION = 8; //        oriented boxes: ORIENTED_*
+export const T_IOU = 9; //                oriented boxes: f64, threshold of the overlap while P_IOU is its nearest f32
 export const TASK_WORDS = 14;
 export const MAX_COEFFICIENTS = 256; //   most coefficients of a mask: a program holds them on its stack
 export const TASK_BOXES = 0; //           nothing besides boxes

@@ -27,13 +27,18 @@ export const orientedInFile: FileReader = {
     const flags = word(F.T_FLAGS);
     if (flags & ~ALL_FLAGS) refuse(`flags ${flags}`, `some of ${ALL_FLAGS}`);
     const has = (flag: number): boolean => (flags & flag) > 0;
-    // The kernel must leave all candidates: it would suppress upright boxes.
+    const checkThreshold = (iou: number): unknown =>
+      (iou >= 0 && iou <= 1) || refuse(`an IoU threshold of ${iou}`, "0..1");
     for (const { plan: block } of images) {
       const rules = file.word(block, A.P_FLAGS) & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL);
-      if (rules !== 0) refuse(`suppression by the kernel`, "none in a plan of oriented boxes");
-      const iou = file.float(block, A.P_IOU);
-      if (!(iou >= 0 && iou <= 1)) refuse(`an IoU threshold of ${iou}`, "0..1");
+      // The kernel must leave all candidates: it would suppress upright boxes.
+      if (rules !== 0) refuse("suppression by the kernel", "none in a plan of oriented boxes");
+      checkThreshold(file.float(block, A.P_IOU));
     }
+    const planned = view.getFloat64(plan.image.length + F.T_IOU * 4, true);
+    checkThreshold(planned);
+    const { f32 } = work.memory;
+    const iouAt = images[0].plan / 4 + A.P_IOU;
     const headOf = ({ row, cells, gridWidth, extra }: HeadInFile): OrientedHead => {
       const double = (index: number): number => view.getFloat64(row + index * 4, true);
       return {
@@ -56,6 +61,9 @@ export const orientedInFile: FileReader = {
         suppression: SUPPRESSIONS[Math.max(F.ORIENTED_ULTRALYTICS, suppression) - 1],
         orEqual: has(F.TASK_FLAG_AT_THRESHOLD),
         nms: suppression === F.ORIENTED_NONE ? "none" : has(F.TASK_FLAG_PER_CLASS) ? "class" : "all",
+        // A threshold of today is an f32. Restore its decimals: overlaps are doubles, and 0.7 in f32 is below 0.7.
+        iouThreshold: () =>
+          f32[iouAt] === Math.fround(planned) ? planned : Number(f32[iouAt].toPrecision(7)),
         heads: heads.map(headOf),
       }),
     };

@@ -27,6 +27,8 @@ export interface PlanFile {
   readonly slots: readonly PlanSlot[];
   /** Number of outputs of the network. */
   readonly outputs: number;
+  /** TASK_*: what the network gives besides boxes. */
+  readonly task: number;
 }
 
 /** An image of the batch: addresses of its plan block and of its detection columns. */
@@ -54,7 +56,7 @@ export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   const images = readImages(file, limits);
   const rows = file.table(F.F_SLOT_TABLE, F.F_SLOTS, F.SLOT_WORDS);
   const slots = rows.map((row) => readSlotRow(file, row, limits));
-  checkTask(
+  const task = checkTask(
     file,
     limits.imageBytes,
     images.length,
@@ -71,6 +73,7 @@ export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
     images,
     slots,
     outputs: rows.length > 0 ? file.word(rows[0], F.S_OUTPUTS) : 0,
+    task,
   };
 }
 

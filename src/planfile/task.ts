@@ -44,6 +44,7 @@ export function putTask(
   { task, headTable, nameTable, edgeTable }: TaskOffsets,
   plan: Plan,
   layout: Layout,
+  iouThreshold: number,
 ): void {
   const put = (row: number, index: number, value: number): void =>
     view.setUint32(row + index * 4, value, true);
@@ -61,8 +62,10 @@ export function putTask(
     edgesOf(plan)
       .flat()
       .forEach((k, i) => put(edgeTable, i, k));
-  } else if (isOriented) putOriented(put, task, plan.task as OrientedPlan);
-  else putMasks(put, task, plan, plan.task as SegmentPlan);
+  } else if (isOriented) {
+    putOriented(put, task, plan.task as OrientedPlan);
+    view.setFloat64(task + F.T_IOU * 4, iouThreshold, true);
+  } else putMasks(put, task, plan, plan.task as SegmentPlan);
   let source = 0;
   (plan.heads as readonly ExtraHead[]).forEach((head, i) => {
     const row = headTable + i * F.EXTRA_WORDS * 4;

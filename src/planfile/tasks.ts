@@ -43,7 +43,7 @@ export interface FileReader {
   readonly attachFile: (loaded: LoadedFile) => AttachedTask;
 }
 
-/** T_KIND is the index of a task in this list. */
+/** The tasks, in the order of TASK_* in format.ts. */
 const NAMES = /* @__PURE__ */ Object.keys(TASKS) as readonly TaskName[];
 
 /**
@@ -51,10 +51,9 @@ const NAMES = /* @__PURE__ */ Object.keys(TASKS) as readonly TaskName[];
  * @throws ConfigError if the task is not imported, or if its section is forged
  */
 export function attachTaskOf(loaded: LoadedFile): AttachedTask | null {
-  const { file, image } = loaded.plan;
-  const kind = file.word(image.length, F.T_KIND);
-  if (kind === F.TASK_BOXES) return null;
-  const name = NAMES[kind];
+  const { task } = loaded.plan;
+  if (task === F.TASK_BOXES) return null;
+  const name = NAMES[task];
   const reader = providedReaders()[name] as Partial<FileReader> | undefined;
   return reader?.attachFile
     ? reader.attachFile(loaded)

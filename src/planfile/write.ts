@@ -71,7 +71,8 @@ export function compilePlan(
   // Everything that is written beforehand lies before the first slot.
   const image = new Uint8Array(memory.buffer, 0, layout.slots[0]);
   const labels = labelsOf(plan, settled.labels) ?? [];
-  return { bytes: fileOf({ image, plan, layout, outputs: specs, labels }), plan, layout };
+  const { iouThreshold } = settled;
+  return { bytes: fileOf({ image, plan, layout, outputs: specs, labels, iouThreshold }), plan, layout };
 }
 
 /** Returns a function that gives the values of tensor `i` as numbers, or null if they are not at hand. */
@@ -106,6 +107,7 @@ interface Contents {
   /** All outputs of the network. The plan may read only some of them. */
   readonly outputs: readonly TensorSpec[];
   readonly labels: readonly string[];
+  readonly iouThreshold: number;
 }
 
 /** Offsets of the parts of a file behind the image. */
@@ -141,7 +143,7 @@ function fileOf(contents: Contents): Uint8Array<ArrayBuffer> {
   const view = new DataView(bytes.buffer);
   const put: PutWord = (offset, index, value) => view.setUint32(offset + index * 4, value, true);
   bytes.set(image);
-  putTask(view, offsets, plan, layout);
+  putTask(view, offsets, plan, layout, contents.iouThreshold);
   offsets.pointNames.forEach((at, i) => put(offsets.nameTable, i, at));
   putImageTable(put, offsets, layout);
   putSlotTable(put, view, offsets, contents);

@@ -11,7 +11,7 @@ export const MOST_POINTS = 10_000;
 /**
  * How channels become x and y of the network's input.
  * - `decoded`: the network finished them, in the unit that `normalised` says
- * - `grid`: x = (factor * raw + column + offset) cells
+ * - `grid`: x = (factor * raw + column + offset) cells, or, with `byAnchor`, raw * anchor width + column cells
  * - `prior`: x = centre of the prior + raw * variance * width of the prior
  */
 export type PointRule = "decoded" | "grid" | "prior";
@@ -21,6 +21,8 @@ export interface PointReading {
   readonly rule: PointRule;
   /** True if confidences are raw, before the sigmoid. */
   readonly logits: boolean;
+  /** True if the rule `grid` multiplies raw values by the size of the head's anchor, not by that of a cell. */
+  readonly byAnchor?: boolean;
   /** True if y stands before x. */
   readonly yFirst?: boolean;
   /** True if the network outputs one pose and no box. */
@@ -75,8 +77,8 @@ export interface PointTask extends PointFacts {
 
 /** Returns the numbers of a head of a plan. */
 export function pointHeadOf({ inputSize }: Plan, pose: PosePlan, head: Head): PointHead {
-  const { cells, gridWidth, priors, variances, unit } = head;
-  const { rule, factor, offset, normalised } = pose;
+  const { cells, gridWidth, priors, variances, unit, size } = head;
+  const { rule, factor, offset, normalised, byAnchor } = pose;
   const shared = {
     cells,
     gridWidth,
@@ -85,7 +87,10 @@ export function pointHeadOf({ inputSize }: Plan, pose: PosePlan, head: Head): Po
     add: 0,
     priors: null,
   } as const;
-  if (rule === "grid") return { ...shared, scale: [factor * unit[0], factor * unit[1]], unit, add: offset };
+  if (rule === "grid") {
+    const [width, height] = byAnchor ? size : unit;
+    return { ...shared, scale: [factor * width, factor * height], unit, add: offset };
+  }
   if (rule === "prior") return { ...shared, scale: [variances[0], variances[1]], priors };
   return { ...shared, scale: inputSize && !normalised ? [1 / inputSize[0], 1 / inputSize[1]] : [1, 1] };
 }

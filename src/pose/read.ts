@@ -129,7 +129,7 @@ function formedOf(
 }
 
 function planOf(query: HeadQuery, formed: Formed, specs: Specs, { refuseFor }: PlanTools): PosePlan {
-  const { shape, rule, yFirst, alone, root } = formed;
+  const { shape, rule, byAnchor, yFirst, alone, root } = formed;
   const [count, values] = shape;
   const { task, traits, coordinates, inputSize, family } = query;
   const facts = POINT_FACTS[family] ?? {};
@@ -157,11 +157,14 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs, { refuseFor }: P
     values === 2 ? "x and y" : logits ? "x, y and a raw confidence" : "x, y and a confidence in 0..1";
   const how = {
     decoded: `decoded, ${normalised ? "0..1" : "in pixels"}`,
-    grid: `(${factor === 1 ? "" : `${factor} `}raw + cell${offset === 0 ? "" : ` + ${offset}`}) x stride`,
+    grid: byAnchor
+      ? "raw x anchor + cell x stride"
+      : `(${factor === 1 ? "" : `${factor} `}raw + cell${offset === 0 ? "" : ` ${offset < 0 ? "-" : "+"} ${Math.abs(offset)}`}) x stride`,
     prior: "offsets from priors",
   }[rule];
   return {
     rule,
+    ...(byAnchor && { byAnchor }),
     ...(yFirst && { yFirst }),
     ...(alone && { alone }),
     ...(root && { root }),
@@ -231,7 +234,7 @@ function refuseAll(
   const own = first + (classes ?? 1);
   const expected =
     form ??
-    `[1,${own + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ${points} values of points), [1,N,${6 + points}] (one row per detection), or the tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
+    `[1,${own + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ${points} values of points), [1,N,${6 + points}] (one row per detection), ${own > 4 + (classes ?? 1) ? `maps [1,A x ${own + points},h,w] with anchors, ` : ""}or the tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
   const plain = withoutPoints(query);
   // The boxes alone fit: the points are what is missing.
   const fits = form === null && trueWithoutError(() => interpret(plain, specs).length > 0);

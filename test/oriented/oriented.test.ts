@@ -430,3 +430,31 @@ describe("refusals and notes", () => {
     expect(config.headOutputs).toEqual(outputs);
   });
 });
+
+test("an IoU of 1/3 equals a threshold of 1/3: both are doubles, in the decoder as in nmsOriented", () => {
+  // Two boxes of 64 x 32, of which one half lies in the other.
+  const rows: readonly Row[] = [
+    [64, 64, 64, 32, 0, 0, 0.9],
+    [96, 64, 64, 32, 0, 0, 0.8],
+  ];
+  const boxes = rows.flatMap((row) => row.slice(0, 5));
+  for (const suppress of [">", ">="] as const)
+    for (const [threshold, isKept] of [
+      [1 / 3, suppress === ">"],
+      [1 / 3 - 1e-12, false],
+      [1 / 3 + 1e-12, true],
+    ] as const) {
+      const options = { iou: "polygon", method: "hard", iouThreshold: threshold, suppress } as const;
+      expect(nmsOriented(boxes, [0.9, 0.8], options)).toHaveLength(isKept ? 2 : 1);
+      const decoder = createDecoderSync(
+        { ...BASE, inputSize: [256, 128], orientedNms: "opencv", iouThreshold: threshold },
+        { conventions: { suppress } },
+      );
+      expect(decoder.decode(rowsOf(rows))).toHaveLength(isKept ? 2 : 1);
+      // `update` changes it between frames.
+      decoder.update({ iouThreshold: 1 });
+      expect(decoder.decode(rowsOf(rows))).toHaveLength(2);
+      decoder.update({ iouThreshold: threshold });
+      expect(decoder.decode(rowsOf(rows))).toHaveLength(isKept ? 2 : 1);
+    }
+});

@@ -374,6 +374,26 @@ describe("a plan decoder with keypoints", () => {
   });
 });
 
+test("a mask of values that are not finite is told of at once, after its frame", () => {
+  const typed: TypedOptions = {
+    family: "yolo26",
+    task: "segment",
+    inputSize: [16, 8],
+    coordinates: "pixels",
+  };
+  const outputs: Tensors = {
+    output0: { data: [0, 0, 12, 8, 0.9, 0, NaN], dims: [1, 1, 7] },
+    output1: { data: new Float32Array(8), dims: [1, 1, 2, 4] },
+  };
+  const notes: string[] = [];
+  const found = loadPlanSync(compile(typed, {}, outputs), { onNote: (note) => notes.push(note) }).decode(
+    outputs,
+  );
+  expect(notes).toEqual([]);
+  found.mask(0);
+  expect(notes).toEqual(["coefficients of a mask are NaN or infinite: no pixel that is NaN is set"]);
+});
+
 test("networks whose boxes need the task are still refused", () => {
   expect(() => compilePlan({ family: "movenet" }, { outputs: [{ name: "a", dims: [1, 1, 17, 3] }] })).toThrow(
     TensorError,

@@ -112,6 +112,18 @@ describe.each(engines)("%s", (engine) => {
 
 const SMALL: TypedOptions = { family: "yolov8", task: "oriented", classes: 2, inputSize: [64, 32] };
 
+test("the threshold is that of the config, which no f32 need have, until update gives another", () => {
+  // The second box is half of the first. The nearest f32 to the threshold is 1/2.
+  const data = Float32Array.of(...[32, 16, 32, 16, 0.9, 0, 0], ...[32, 12, 32, 8, 0.8, 0, 0]);
+  const list: Tensors = { output0: { data, dims: [1, 2, 7] } };
+  const typed = { ...SMALL, family: "yolo26", reading: "end-to-end", orientedNms: "opencv" } as const;
+  const options = { iouThreshold: 0.5 - 1e-9, conventions: { nms: "class" } } as const;
+  const loaded = loadPlanSync(compile(typed, options, list));
+  expect(loaded.decode(list).length).toBe(1);
+  loaded.update({ iouThreshold: 0.6 });
+  expect(loaded.decode(list).length).toBe(2);
+});
+
 /** Two images of 42 cells; one box each, with an angle. */
 function twoImages(angle: number): Tensors {
   const data = new Float32Array(2 * 7 * 42);
@@ -197,6 +209,7 @@ test("a section that contradicts the file is refused in words", () => {
     [block + A.P_FLAGS, flags | A.FLAG_NMS_ALL, "got suppression by the kernel"],
     [block + A.P_IOU, bits(1.5), "got an IoU threshold of 1.5, expected 0..1"],
     [block + A.P_IOU, bits(-0.5), "got an IoU threshold of -0.5, expected 0..1"],
+    [task + F.T_IOU + 1, bits(2.5), "got an IoU threshold of 8."],
     [block + A.P_IOU, bits(NaN), "got an IoU threshold of NaN, expected 0..1"],
     [F.F_INPUT_WIDTH, 0, "got 0 for a place or a count, expected 1.."],
   ];

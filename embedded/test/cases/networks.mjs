@@ -375,6 +375,17 @@ function orientedCases() {
       frame: { width: 1000, height: 333, resize: "stretch" },
     },
     {
+      // The second box is half of the first. The nearest f32 to the threshold is 1/2.
+      name: "oriented, a threshold that no f32 has",
+      config: {
+        ...{ family: "yolo26", task: "oriented", inputSize: [64, 32], classes: 2, reading: "end-to-end" },
+        ...{ orientedNms: "opencv", iouThreshold: 0.5 - 1e-9, conventions: { nms: "class" } },
+      },
+      outputs: {
+        output0: f32([1, 2, 7], (i) => [32, 16, 32, 16, 0.9, 0, 0, 32, 12, 32, 8, 0.8, 0, 0][i]),
+      },
+    },
+    {
       name: "oriented, sigmoids, i8, a batch of two",
       config: {
         ...{ family: "yolov8", task: "oriented", inputSize: [128, 64], classes: 2, orientedNms: "probiou" },
