@@ -32,6 +32,23 @@ test("19 conformance cases with detections", () => {
   for (const c of cases) expect(c.expected.length, c.name).toBeGreaterThan(0);
 });
 
+test("a bundler keeps every import that registers something", () => {
+  const { sideEffects } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    sideEffects: readonly string[];
+  };
+  const registering = readdirSync(join(root, "src/entries")).filter((file) =>
+    /^provide\w+\(/m.test(readFileSync(join(root, "src/entries", file), "utf8")),
+  );
+  expect(registering.length).toBeGreaterThan(5);
+  for (const file of registering) {
+    const name = `./dist/${file.replace(/\.ts$/, "")}`;
+    const isNamed = sideEffects.some((pattern) =>
+      pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === `${name}.mjs`,
+    );
+    expect(isNamed || file === "pool-worker.ts", file).toBe(true);
+  }
+});
+
 describe("the runner of the cases can fail", () => {
   const one = (change: (c: (typeof cases)[number]) => void): number => {
     const copy = JSON.parse(JSON.stringify(cases[0])) as (typeof cases)[number];
