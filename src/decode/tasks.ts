@@ -25,7 +25,7 @@
  * 5. `readRows`, if the results have columns: the records of a packet. It gives the detections that were made of them
  *    the task's columns.
  *
- * 6. `attachFile` (planfile/tasks.ts), if plan files hold the task: as `attach`, from the section of a plan file.
+ * 6. `attachFile` (planfile/tasks.ts): does as `attach`, for a plan file. The entry of the task adds it to the reader.
  *
  * A task that is not imported adds no code. An imported task adds no work to frames of other networks.
  */
