@@ -4,7 +4,7 @@
 export const ORIENTED_WIDTH = 5;
 
 /** Keeps denominators and logarithms finite. The value is that of the published ProbIoU (eps = 1e-7). */
-const LITTLE = 1e-7;
+export const LITTLE = 1e-7;
 
 /** Overlaps of the boxes of a list. The memory grows with the longest list and is used again. */
 export interface Overlaps {
