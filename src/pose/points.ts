@@ -172,7 +172,8 @@ function noteStrangePoints(work: TaskWork, plan: PosePlan, found: Detections): v
     if (x > furthest) furthest = x;
     if (y > furthest) furthest = y;
   }
-  if (lost > 0) work.note(`${lost} keypoints of a frame are NaN or infinite, and are given as they are`);
+  // Give no count: each one would be a note of its own.
+  if (lost > 0) work.note("keypoints are NaN or infinite, and are given as they are");
   if (plan.values === 3 && !plan.logits && (most > 1 + SLACK || least < -SLACK))
     work.refuseFor(
       [{ option: "keypointActivation", value: "logits" }],
@@ -182,7 +183,7 @@ function noteStrangePoints(work: TaskWork, plan: PosePlan, found: Detections): v
     );
   if (plan.rule === "decoded" && plan.normalised && furthest > FAR)
     work.note(
-      `keypoints lie up to ${Math.round(furthest)} images away: if they are in pixels, say keypointCoordinates: "pixels"`,
+      `keypoints lie more than ${FAR} images away: if they are in pixels, say keypointCoordinates: "pixels"`,
     );
 }
 
