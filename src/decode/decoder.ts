@@ -186,8 +186,8 @@ interface Workspace extends MemoryImage, Ready {
   readonly inputs: Inputs;
   /** The plan block that reads rows gathered from a caller's array, as a list of one. */
   readonly gatherBlocks: readonly number[];
-  /** Reads what the network gives besides boxes; `null` where boxes are all. */
-  readonly finish: AfterImageOfTask | null;
+  /** What suppresses by name, and what reads more than boxes. Mostly empty. */
+  readonly finish: readonly AfterImageOfTask[];
 }
 
 class TensorDecoder implements Decoder {
@@ -224,7 +224,7 @@ class TensorDecoder implements Decoder {
     this.#loop = new FrameLoop(this.stats, (image, block, candidates, frame) => {
       const work = this.#work as Workspace;
       this.#diagnostics.afterImage(work, image, block, candidates);
-      work.finish?.(image, block, frame);
+      for (const finish of work.finish) finish(image, block, frame);
     });
     const specs = knownSpecs(config);
     const interpreted = specs && interpretConfig(config, specs);
@@ -440,8 +440,8 @@ class TensorDecoder implements Decoder {
         config: this.config,
         detections,
         note,
-        iouThreshold: () => this.#thresholds.iouThreshold,
         refuseFor,
+        thresholds: () => this.#thresholds,
       }),
     };
     this.slots = slotsByName(inputs);

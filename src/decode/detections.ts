@@ -364,12 +364,16 @@ export const detectionsIn = (
     labels,
   );
 
+/** Rounds alike everywhere, unlike Math.hypot. */
+const distanceOf = (a: Point, b: Point): number =>
+  Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
+
 /** Returns the centre of an oriented box, and the lengths of its sides. */
 const sidesOf = ([a, b, c, d]: readonly Point[]): Partial<Detection> => ({
   cx: (a.x + c.x) / 2,
   cy: (a.y + c.y) / 2,
-  width: Math.hypot(a.x - d.x, a.y - d.y),
-  height: Math.hypot(a.x - b.x, a.y - b.y),
+  width: distanceOf(a, d),
+  height: distanceOf(a, b),
 });
 
 /**

@@ -34,6 +34,11 @@ export class Notes {
     if (note !== null) this.list.push(note);
   }
 
+  /** Adds a note, unless the list has it already. */
+  addOnce(note: string): void {
+    if (!this.list.includes(note)) this.add(note);
+  }
+
   /** Calls `onNote` with each note that it has not received yet. */
   report(): void {
     const onNote = this.#onNote;
