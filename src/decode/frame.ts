@@ -71,7 +71,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
     refuse(
       "frame",
       `placed ${show(placed)}`,
-      `[left, top, width, height] in pixels of the input${input ? ` of ${input.join("x")}` : ""}`,
+      "[left, top, width, height] in pixels of the input",
       RangeError,
     );
   if (resize !== "stretch" && input === null)
