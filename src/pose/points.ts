@@ -74,7 +74,9 @@ function fillRow(
   const { extra, gridWidth, unit, add, priors } = head;
   readChannels(work, extra, image, cell, count * values, raw);
   const keypoints = work.detections[image].keypoints as Float32Array;
-  let [scaleX, scaleY] = head.scale;
+  // By index: a pattern would make an iterator, which is garbage until V8 sees through it.
+  let scaleX = head.scale[0];
+  let scaleY = head.scale[1];
   let shiftX = 0;
   let shiftY = 0;
   if (rule === "grid") {
