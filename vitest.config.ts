@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: ["test/support/temp-folder.ts"],
     setupFiles: ["test/support/scalar-kernel.ts"],
     // no test is about time: the usual five seconds are short on a small machine that is busy elsewhere
     testTimeout: 60_000,

@@ -391,7 +391,7 @@ const sidesOf = ([a, b, c, d]: readonly Point[]): Partial<Detection> => ({
 export function toPixels(d: DetectionFields, width: number, height: number): Detection {
   if (typeof (d as Partial<DetectionFields> | undefined)?.x_min !== "number")
     throw new TypeError("got something without x_min, expected a detection; of several, each by itself");
-  if (!(width > 0 && height > 0))
+  if (!(width > 0 && height > 0 && width + height < Infinity))
     throw new RangeError(
       `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
     );

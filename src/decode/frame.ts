@@ -64,7 +64,10 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       '"letterbox", "letterbox-topleft", "stretch" or "crop"',
       RangeError,
     );
-  if (placed !== undefined && !isPlace(placed))
+  // A frame of another network: its letterboxed image reaches beyond this input.
+  const isBeyond = (k: 0 | 1): boolean =>
+    resize[0] === "l" && !!placed && !!input && placed[k] + placed[k + 2] > input[k] + 1;
+  if (placed !== undefined && (!isPlace(placed) || isBeyond(0) || isBeyond(1)))
     refuse(
       "frame",
       `placed ${show(placed)}`,

@@ -47,6 +47,8 @@ export function masksOf(
     inputSize,
     frame,
   } = (inputs as MaskInputs | null) ?? ({} as MaskInputs);
+  const unknown = Object.keys(inputs ?? {}).find((name) => !INPUTS.includes(name));
+  if (unknown !== undefined) refuse(unknown, "an unknown name", `one of ${INPUTS.join(", ")}`, RangeError);
   const spec = specOf("prototypes", tensor, {});
   for (const [name, list] of Object.entries({ coefficients, boxes }))
     if (typeof (list as ArrayLike<number> | undefined)?.length !== "number" || typeof list === "string")
@@ -69,6 +71,15 @@ export function masksOf(
       ways.length === 0 ? "as many prototypes as coefficients, of one image" : "order: NCHW or NHWC",
     );
   const prototypes = prototypesOf(ways[0], spec);
+  const { width, height } = prototypes;
+  const [inputWidth, inputHeight] = inputSize;
+  if (width * inputWidth === height * inputHeight && width !== height)
+    refuse(
+      "inputSize",
+      `[${inputSize.join(", ")}] for prototypes of ${width} x ${height}`,
+      "[width, height], not height and width",
+      RangeError,
+    );
   if (frame) checkFrame(frame, inputSize);
   const [scaleX, scaleY, shiftX, shiftY] = frame ? affineOf(frame, inputSize) : [1, 1, 0, 0];
   const placement: Placement = { frame: frame ?? null, scale: [scaleX, scaleY], shift: [shiftX, shiftY] };
@@ -97,9 +108,11 @@ export function masksOf(
   });
 }
 
+const INPUTS: readonly string[] = ["prototypes", "coefficients", "boxes", "inputSize", "frame"];
+
 function checkNumbers(name: string, list: ArrayLike<number>): void {
   for (let i = 0; i < list.length; i++)
-    if (!Number.isFinite(Math.fround(list[i])))
+    if (typeof list[i] !== "number" || !Number.isFinite(Math.fround(list[i])))
       refuse(`${name}[${i}]`, show(list[i]), "a finite number", RangeError);
 }
 

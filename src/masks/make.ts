@@ -142,8 +142,8 @@ function resizeInStrips(space: MaskSpace, extent: Extent, sink: Sink): void {
 }
 
 /**
- * True if no value of a window is NaN or infinite. Adds up, which is three times as fast as a comparison of each: a sum
- * of f32 in doubles stays finite unless one of them is not. Four sums: each addition waits for the one before it.
+ * True if no value of a window is NaN or infinite. A sum of f32 in doubles stays finite unless one of them is not, so
+ * this adds up instead of comparing each. Four sums: each addition waits for the one before it.
  * @param first index of the window's first value
  * @param row values from a row to the next
  */
@@ -169,24 +169,45 @@ function areNumbers(values: Float32Array, first: number, row: number, { x, y }: 
 
 /** Returns the pixels that the box leaves of a mask, and the window of cells that they read. */
 function extentOf(
-  { columns, rows }: MaskSpace,
-  [xAxis, yAxis]: readonly [Axis, Axis],
+  space: MaskSpace,
+  axes: readonly [Axis, Axis],
   { prototypes }: MaskSource,
   { inputBox, imageBox }: Subject,
   { picture, steps }: Wanted,
 ): Extent {
-  if (steps.cropsFirst) {
-    const kept = {
-      x: cropOf(inputBox[0], inputBox[2], prototypes.width, xAxis.low, xAxis.high),
-      y: cropOf(inputBox[1], inputBox[3], prototypes.height, yAxis.low, yAxis.high),
-    };
-    if (picture === "prototype") return { ...kept, window: kept, kept };
-    const x = intersect(pixelsThatRead(columns, xAxis.pixels, kept.x), visibleOf(xAxis));
-    const y = intersect(pixelsThatRead(rows, yAxis.pixels, kept.y), visibleOf(yAxis));
-    if (steps.resize === "nearest") return { x, y, window: kept, kept };
-    return { x, y, window: { x: cellsOf(columns, x), y: cellsOf(rows, y) }, kept };
-  }
-  const box = picture === "image" ? imageBox : inputBox;
+  return steps.cropsFirst
+    ? extentOfCells(space, axes, prototypes, inputBox, picture === "prototype", steps.resize === "nearest")
+    : extentOfPixels(space, axes, picture === "image" ? imageBox : inputBox);
+}
+
+/** Returns the extent of a rule that crops cells: the box leaves cells, and the pixels that read any of them. */
+function extentOfCells(
+  { columns, rows }: MaskSpace,
+  [xAxis, yAxis]: readonly [Axis, Axis],
+  { width, height }: MaskSource["prototypes"],
+  box: readonly number[],
+  isCell: boolean,
+  isNearest: boolean,
+): Extent {
+  const kept = {
+    x: cropOf(box[0], box[2], width, xAxis.low, xAxis.high),
+    y: cropOf(box[1], box[3], height, yAxis.low, yAxis.high),
+  };
+  // Each pixel of the picture is a cell.
+  if (isCell) return { ...kept, window: kept, kept };
+  const x = intersect(pixelsThatRead(columns, xAxis.pixels, kept.x), visibleOf(xAxis));
+  const y = intersect(pixelsThatRead(rows, yAxis.pixels, kept.y), visibleOf(yAxis));
+  if (isNearest) return { x, y, window: kept, kept };
+  // Pixels at the edge also read cells outside of the box, whose values count as 0.
+  return { x, y, window: { x: cellsOf(columns, x), y: cellsOf(rows, y) }, kept };
+}
+
+/** Returns the extent of a rule that crops pixels: the box leaves pixels, and the cells that these read. */
+function extentOfPixels(
+  { columns, rows }: MaskSpace,
+  [xAxis, yAxis]: readonly [Axis, Axis],
+  box: readonly number[],
+): Extent {
   const visibleX = visibleOf(xAxis);
   const visibleY = visibleOf(yAxis);
   const x = cropOf(box[0], box[2], xAxis.pixels, visibleX.from, visibleX.to);

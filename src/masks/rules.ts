@@ -88,6 +88,7 @@ export function readMaskOptions(options: MaskOptions | null | undefined, known: 
       "0.5 or more: the rule puts logits of 0 outside the box, which are a probability of 0.5",
       RangeError,
     );
+  checkTurned(size, known.frame);
   return {
     picture,
     size: sizeOf(size, known),
@@ -102,6 +103,13 @@ function pictureOf(size: unknown): Picture {
     Array.isArray(size) && size.length === 2 && size.every((x) => Number.isInteger(x) && x > 0 && x <= 32768);
   if (size !== "frame" && !isSize) refuse("size", show(size), SIZES, RangeError);
   return "image";
+}
+
+/** Throws if a size is height and width of the frame: the mask would be turned and stretched. */
+function checkTurned(size: unknown, frame: readonly [number, number] | null): void {
+  if (!Array.isArray(size) || frame === null || frame[0] === frame[1]) return;
+  if (size[0] === frame[1] && size[1] === frame[0])
+    refuse("size", `[${size.join(", ")}], height and width of the frame`, "[width, height]", RangeError);
 }
 
 function sizeOf(size: NonNullable<MaskOptions["size"]>, known: KnownSizes): readonly [number, number] {

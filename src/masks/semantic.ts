@@ -22,7 +22,8 @@ export interface ClassMap {
 /**
  * Returns the class of each pixel of a semantic segmentation: the argmax over the classes. Scores may be raw or
  * probabilities, floats or quantised: only their order counts. A NaN is below every number.
- * @throws TensorError if the tensor is none of [1,C,h,w], [1,h,w,C], [C,h,w] and [h,w,C], or may be two of them
+ * @throws TensorError if the tensor is none of [1,C,h,w], [1,h,w,C], [C,h,w] and [h,w,C], or may be two of them. Also
+ * if it has one class, or a pixel without a score above -Infinity
  * @example
  * import { classMap } from "boxwright/masks";
  *
@@ -47,6 +48,12 @@ export function classMap(tensor: TensorInput, { classes }: ClassMapOptions = {})
       isLast ? `classes, or order: NCHW (${a} classes) or NHWC (${c} classes)` : `${classes} classes in it`,
     );
   const [count, height, width] = isFirst ? [a, b, c] : [c, a, b];
+  if (count === 1)
+    refuse(
+      'tensor "scores"',
+      `${shape(spec)}, one class`,
+      "two classes or more. Compare a single one with a threshold; class ids need no argmax",
+    );
   const pixels = width * height;
   const data = count > 256 ? new Uint16Array(pixels) : new Uint8Array(pixels);
   const isHalf = type === "f16" && kindOf(tensor.data) !== "Float16Array";
@@ -55,18 +62,24 @@ export function classMap(tensor: TensorInput, { classes }: ClassMapOptions = {})
     : spec.channels
       ? numbersOf(spec, tensor.data)
       : (tensor.data as ArrayLike<number>);
-  if (isFirst) argmaxOverPlanes(values, data, count, pixels);
-  else argmaxOverPixels(values, data, count, pixels);
+  const lost = isFirst
+    ? argmaxOverPlanes(values, data, count, pixels)
+    : argmaxOverPixels(values, data, count, pixels);
+  if (lost > 0)
+    refuse('tensor "scores"', `${lost} of ${pixels} pixels without a score above -Infinity`, "numbers");
   return { width, height, classes: count, data };
 }
 
-/** Writes the argmax over planes. The loop over classes is the outer one, so that memory is read in order. */
+/**
+ * Writes the argmax over planes. The loop over classes is the outer one, so that memory is read in order. Returns the
+ * count of pixels without a score.
+ */
 function argmaxOverPlanes(
   values: ArrayLike<number>,
   ids: Uint8Array | Uint16Array,
   classes: number,
   pixels: number,
-): void {
+): number {
   const best = new Float64Array(pixels).fill(-Infinity);
   for (let id = 0, at = 0; id < classes; id++)
     for (let i = 0; i < pixels; i++, at++) {
@@ -76,15 +89,19 @@ function argmaxOverPlanes(
         ids[i] = id;
       }
     }
+  let lost = 0;
+  for (let i = 0; i < pixels; i++) if (best[i] === -Infinity) lost++;
+  return lost;
 }
 
-/** Writes the argmax over pixels whose scores are neighbours in memory. */
+/** Writes the argmax over pixels whose scores are neighbours in memory. Returns the count of pixels without a score. */
 function argmaxOverPixels(
   values: ArrayLike<number>,
   ids: Uint8Array | Uint16Array,
   classes: number,
   pixels: number,
-): void {
+): number {
+  let lost = 0;
   for (let i = 0, at = 0; i < pixels; i++) {
     let best = -Infinity;
     let found = 0;
@@ -96,5 +113,7 @@ function argmaxOverPixels(
       }
     }
     ids[i] = found;
+    if (best === -Infinity) lost++;
   }
+  return lost;
 }

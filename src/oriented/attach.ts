@@ -202,10 +202,13 @@ class OrientedMaker {
       boxes[count * WIDTH + 4] = angle;
       order[count++] = order[i];
     }
-    if (count < ordered)
+    if (count < ordered && !this.#hasToldLost) {
+      // Note the first frame only: each further count would be a note of its own.
+      this.#hasToldLost = true;
       this.#work.note(
         `${ordered - count} boxes have an angle that is NaN or infinite, and are dropped: has the network overflowed?`,
       );
+    }
     return count;
   }
 
@@ -258,6 +261,7 @@ class OrientedMaker {
     );
   }
   #hasToldRange = false;
+  #hasToldLost = false;
 
   /** Writes the rows of the candidates to `#order`, best first. Returns their count, at most P_ORDERED. */
   #sort(plan: number): number {

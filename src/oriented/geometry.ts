@@ -122,6 +122,13 @@ function checkLength(list: unknown, length: number, name: string, expected: stri
   if (!isList) refuse(name, show(list), expected, RangeError);
 }
 
+/** Throws a RangeError if a list is not of so many finite numbers. */
+function checkNumbers(list: unknown, length: number, name: string, expected: string): void {
+  checkLength(list, length, name, expected);
+  if (!Array.from(list as ArrayLike<unknown>).every(Number.isFinite))
+    refuse(name, show(list), `${expected}, finite numbers`, RangeError);
+}
+
 const BOX = "[cx, cy, width, height, angle]";
 
 const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unknown as OrientedBox;
@@ -135,7 +142,7 @@ const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unkno
  * // 9.000000 7.000000 20.000000 50.000000 1.270796
  */
 export function regularise(box: OrientedBox): OrientedBox {
-  checkLength(box, 5, "box", BOX);
+  checkNumbers(box, 5, "box", BOX);
   const to = new Float64Array(5);
   regulariseInto(box, 0, to, 0);
   return asBox(to);
@@ -149,7 +156,7 @@ export function regularise(box: OrientedBox): OrientedBox {
  * console.log(cornersOf([10, 20, 6, 4, 0])); // [[13,22],[13,18],[7,18],[7,22]]
  */
 export function cornersOf(box: OrientedBox): [x: number, y: number][] {
-  checkLength(box, 5, "box", BOX);
+  checkNumbers(box, 5, "box", BOX);
   const to = new Float64Array(8);
   cornersInto(box, 0, to, 0);
   return [0, 2, 4, 6].map((k) => [to[k], to[k + 1]]);
@@ -166,7 +173,7 @@ export function cornersOf(box: OrientedBox): [x: number, y: number][] {
 export function fitCorners(corners: readonly (readonly [x: number, y: number])[]): OrientedBox {
   checkLength(corners, 4, "corners", "four corners [x, y]");
   const flat = Array.from(corners).flat();
-  checkLength(flat, 8, "corners", "four corners [x, y]");
+  checkNumbers(flat, 8, "corners", "four corners [x, y]");
   const to = new Float64Array(5);
   fitInto(flat, 0, to, 0);
   return asBox(to);

@@ -16,7 +16,7 @@ type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Pa
 interface Found {
   readonly boxes: Interpretation;
   /** True if one tensor has the angles of all feature maps. Exporters differ in how far they decode this tensor. */
-  readonly isOpen: boolean;
+  readonly hasJoinedAngles: boolean;
 }
 
 /** Returns every interpretation of the tensors as oriented boxes. Throws if there is none. */
@@ -26,7 +26,7 @@ export function readOriented(query: HeadQuery, specs: Specs, tools: PlanTools): 
   const full = fullest(found.map(({ boxes }) => boxes));
   return found
     .filter(({ boxes }) => full.includes(boxes))
-    .map(({ boxes, isOpen }) => {
+    .map(({ boxes, hasJoinedAngles }) => {
       if (boxes.inputSize === null)
         tools.refuseFor(
           [{ option: "inputSize" }],
@@ -34,7 +34,7 @@ export function readOriented(query: HeadQuery, specs: Specs, tools: PlanTools): 
           "oriented boxes and no input size",
           "inputSize: [width, height]. Angles are measured in pixels, where both axes count alike",
         );
-      const task = planOf(query as Query, boxes, isOpen, tools);
+      const task = planOf(query as Query, boxes, hasJoinedAngles, tools);
       return { ...boxes, task };
     });
 }
@@ -48,7 +48,7 @@ function behindClasses(query: HeadQuery, specs: Specs, tools: PlanTools): Found[
     tools,
   ).map((boxes) => ({
     boxes: withExtra(boxes),
-    isOpen: false,
+    hasJoinedAngles: false,
   }));
 }
 
@@ -61,7 +61,7 @@ function besideBoxes(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] 
     const joined = joinExtra(boxes, specs, 1, (i) => named === null || named.includes(specs[i].name));
     if (joined === null) return [];
     const tensors = new Set(joined.heads.map(({ extra }) => extra?.tensor));
-    return { boxes: joined, isOpen: joined.heads.length > 1 && tensors.size === 1 };
+    return { boxes: joined, hasJoinedAngles: joined.heads.length > 1 && tensors.size === 1 };
   });
 }
 
@@ -78,11 +78,16 @@ function interpretBoxes(query: HeadQuery, specs: Specs, { interpret }: PlanTools
   });
 }
 
-function planOf(query: Query, found: Interpretation, isOpen: boolean, tools: PlanTools): OrientedPlan {
+function planOf(
+  query: Query,
+  found: Interpretation,
+  hasJoinedAngles: boolean,
+  tools: PlanTools,
+): OrientedPlan {
   const { task, traits, rules } = query;
   const isRaw = READINGS[found.name].maps === true;
   const own: AngleActivation = isRaw ? (traits.angle ?? "logits") : "radians";
-  if (isOpen && isRaw && !task?.angleActivation)
+  if (hasJoinedAngles && isRaw && !task?.angleActivation)
     tools.refuseFor(
       [{ option: "angleActivation" }],
       found.about,

@@ -74,7 +74,9 @@ function fillRow(
   const { extra, gridWidth, unit, add, priors } = head;
   readChannels(work, extra, image, cell, count * values, raw);
   const keypoints = work.detections[image].keypoints as Float32Array;
-  let [scaleX, scaleY] = head.scale;
+  // By index: a pattern would make an iterator, which is garbage until V8 sees through it.
+  let scaleX = head.scale[0];
+  let scaleY = head.scale[1];
   let shiftX = 0;
   let shiftY = 0;
   if (rule === "grid") {
@@ -172,7 +174,8 @@ function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections)
     if (x > furthest) furthest = x;
     if (y > furthest) furthest = y;
   }
-  if (lost > 0) work.note(`${lost} keypoints of a frame are NaN or infinite, and are given as they are`);
+  // Give no count: each one would be a note of its own.
+  if (lost > 0) work.note("keypoints are NaN or infinite, and are given as they are");
   if (plan.values === 3 && !plan.logits && (most > 1 + SLACK || least < -SLACK))
     work.refuseFor(
       [{ option: "keypointActivation", value: "logits" }],
@@ -182,7 +185,7 @@ function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections)
     );
   if (plan.rule === "decoded" && plan.normalised && furthest > FAR)
     work.note(
-      `keypoints lie up to ${Math.round(furthest)} images away: if they are in pixels, say keypointCoordinates: "pixels"`,
+      `keypoints lie more than ${FAR} images away: if they are in pixels, say keypointCoordinates: "pixels"`,
     );
 }
 

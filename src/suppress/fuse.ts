@@ -140,13 +140,55 @@ function checkModels(models: readonly ModelBoxes[]): void {
       refuse(`models[${i}].weight`, show(weight), "a number above 0", RangeError);
     checkLengths(boxes, scores, classIds ?? null, 4);
   });
+  const filled = models.map((model, i) => ({ ...model, i })).filter(({ scores }) => scores.length > 0);
+  for (const { boxes, classIds, i } of filled) {
+    const [first] = filled;
+    const before = filled.find((other) => other.i < i && isSameArray(other.boxes, boxes));
+    if (before !== undefined)
+      refuse(
+        `models[${i}].boxes`,
+        `the array of models[${before.i}]`,
+        "arrays of its own: if decode() made both, copy() the first, which the second overwrote",
+        RangeError,
+      );
+    if ((classIds === undefined) !== (first.classIds === undefined))
+      refuse(
+        `models[${i}].classIds`,
+        `${show(classIds)}, and models[${first.i}] has ${first.classIds ? "some" : "none"}`,
+        "class ids of all models or of none",
+        RangeError,
+      );
+    // Boxes within 1 pixel beside boxes beyond 8 pixels are in 0..1.
+    if (farthest(boxes) <= 1 && filled.some((other) => farthest(other.boxes) > FAR))
+      refuse(
+        `models[${i}].boxes`,
+        `no coordinate above ${farthest(boxes)} beside models in pixels`,
+        "boxes of all models in the same unit",
+        RangeError,
+      );
+  }
+}
+
+/** True for one array, and for two views that begin at the same place of a memory. */
+const isSameArray = (a: ArrayLike<number>, b: ArrayLike<number>): boolean =>
+  a === b ||
+  (ArrayBuffer.isView(a) && ArrayBuffer.isView(b) && a.buffer === b.buffer && a.byteOffset === b.byteOffset);
+
+/** Largest coordinate of boxes in 0..1, which may reach over the edge of the image. */
+const FAR = 8;
+
+/** Returns the largest finite coordinate of boxes. */
+function farthest(boxes: ArrayLike<number>): number {
+  let most = 0;
+  for (let i = 0; i < boxes.length; i++) if (boxes[i] > most && boxes[i] < Infinity) most = boxes[i];
+  return most;
 }
 
 /**
  * Fuses the boxes of several models (weighted boxes fusion, as the package ensemble-boxes). A box that one of two equal
  * models has seen keeps half of its score.
  * @param models what each model found, in the same unit
- * @throws RangeError for lengths that do not fit and for unknown options
+ * @throws RangeError for lengths that do not fit, for unknown options, and for models that differ in unit or class ids
  * @example
  * import { fuse } from "boxwright/suppress";
  *

@@ -220,4 +220,22 @@ export function checkLengths(
     refuse("boxes", `${boxes.length} numbers`, `${n * width}, ${width} for each of ${n} scores`, RangeError);
   if (classIds !== null && classIds.length !== n)
     refuse("classIds", `${classIds.length}`, `${n}, one for each score`, RangeError);
+  checkElements("boxes", boxes, isAnyNumber, "a number");
+  checkElements("scores", scores, isAnyNumber, "a number");
+  if (classIds !== null) checkElements("classIds", classIds, isClassId, "a whole number of 32 bits");
+}
+
+/** True for a number, NaN too: a box or score that is NaN is left out. */
+const isAnyNumber = (x: unknown): boolean => typeof x === "number";
+const isClassId = (x: unknown): boolean => typeof x === "number" && (x | 0) === x;
+
+/** Throws if an element is of another kind. JavaScript would make numbers of texts and null, and ids of fractions. */
+export function checkElements(
+  name: string,
+  list: ArrayLike<number>,
+  passes: (x: unknown) => boolean,
+  expected: string,
+): void {
+  for (let i = 0; i < list.length; i++)
+    if (!passes(list[i])) refuse(`${name}[${i}]`, show(list[i]), expected, RangeError);
 }

@@ -7,7 +7,7 @@ import { log } from "../core/exp.ts";
 export const ORIENTED_WIDTH = 5;
 
 /** Keeps denominators and logarithms finite. The value is that of the published ProbIoU (eps = 1e-7). */
-const LITTLE = 1e-7;
+export const LITTLE = 1e-7;
 
 /** e^-LITTLE. */
 const NEARLY_ONE = 0.999999900000005;

@@ -4,7 +4,7 @@ import { show } from "../core/tensor.ts";
 import { orderOf } from "./candidates.ts";
 import { COMMON_RULES, SUPPRESS, UNIT, checkLengths, checkOptions, isList } from "./options.ts";
 import { OrientedKeeper } from "./oriented-keep.ts";
-import { ORIENTED_WIDTH, PolygonIou, ProbIou } from "./oriented-overlap.ts";
+import { LITTLE, ORIENTED_WIDTH, PolygonIou, ProbIou } from "./oriented-overlap.ts";
 
 /** Options of `nmsOriented`. */
 export interface OrientedOptions {
@@ -45,14 +45,54 @@ const RULES = {
 export function orientedIou(a: ArrayLike<number>, b: ArrayLike<number>, kind: "probiou" | "polygon"): number {
   checkOptions({ iou: kind }, RULES);
   for (const [name, box] of Object.entries({ a, b }))
-    if (!isList(box) || box.length !== ORIENTED_WIDTH)
+    if (!isList(box) || box.length !== ORIENTED_WIDTH || !Array.from(box).every(Number.isFinite))
       refuse(name, show(box), "[cx, cy, width, height, angle]", RangeError);
   const both = Array.from({ length: 2 * ORIENTED_WIDTH }, (_, i) =>
     i < ORIENTED_WIDTH ? a[i] : b[i - ORIENTED_WIDTH],
   );
+  checkBoxes(both, kind);
   const overlaps = kind === "polygon" ? new PolygonIou() : new ProbIou();
   overlaps.read(both, 2, 0);
   return Math.max(0, overlaps.of(0, 1));
+}
+
+/** Radians beyond which an angle is hardly one: two turns. */
+const MOST_ANGLE = 4 * Math.PI;
+/**
+ * Smallest width x height that ProbIoU measures well: the product of both variances is then a thousand times the 1e-7
+ * that is added to it.
+ */
+const LEAST_AREA = 12 * Math.sqrt(1000 * LITTLE);
+
+/** Throws if boxes have negative sides, if most angles are in degrees, or if ProbIoU cannot measure their unit. */
+function checkBoxes(boxes: ArrayLike<number>, iou: "probiou" | "polygon"): void {
+  const n = boxes.length / ORIENTED_WIDTH;
+  let farthest = 0;
+  let smallest = Infinity;
+  let beyond = 0;
+  for (let at = 0; at < boxes.length; at += ORIENTED_WIDTH) {
+    const width = boxes[at + 2];
+    const height = boxes[at + 3];
+    if (width < 0 || height < 0)
+      refuse(
+        `box ${at / ORIENTED_WIDTH}`,
+        `width ${width}, height ${height}`,
+        "centre x, centre y, width, height, angle: no corners",
+        RangeError,
+      );
+    if (Math.abs(boxes[at + 4]) > MOST_ANGLE) beyond++;
+    if (width * height > 0) smallest = Math.min(smallest, width * height);
+    for (let k = 0; k < 4; k++) farthest = Math.max(farthest, Math.abs(boxes[at + k]));
+  }
+  if (beyond * 2 > n)
+    refuse("boxes", `${beyond} of ${n} angles beyond two turns`, "radians, not degrees", RangeError);
+  if (iou === "probiou" && farthest <= 1 && smallest < LEAST_AREA)
+    refuse(
+      "boxes",
+      `no coordinate above ${farthest}`,
+      'boxes in pixels: ProbIoU adds a constant to their areas. iou: "polygon" takes any unit',
+      RangeError,
+    );
 }
 
 /**
@@ -61,7 +101,8 @@ export function orientedIou(a: ArrayLike<number>, b: ArrayLike<number>, kind: "p
  * @param boxes rows of centre x, centre y, width, height, angle in radians, in a unit in which both axes count alike
  * @param scores one for each box; a box with a NaN score or that is not finite is left out
  * @returns indices of the kept boxes in order of score, ties by index
- * @throws RangeError for lengths that do not fit and for unknown options or values
+ * @throws RangeError for lengths that do not fit, for unknown options or values, for negative sizes, for angles in
+ * degrees, and for boxes in 0..1 with ProbIoU
  * @example
  * import { nmsOriented } from "boxwright/suppress";
  *
@@ -76,6 +117,7 @@ export function nmsOriented(
   checkOptions(options, RULES);
   const { iou = "probiou", method = "fast", iouThreshold = 0.45, classIds = null } = options;
   checkLengths(boxes, scores, classIds, ORIENTED_WIDTH);
+  checkBoxes(boxes, iou);
   const orEqual = (options.suppress ?? (method === "fast" ? ">=" : ">")) === ">=";
   const all = Float64Array.from(boxes);
   const order = orderOf(all, ORIENTED_WIDTH, scores, options.scoreThreshold ?? -Infinity);

@@ -136,7 +136,21 @@ export function complete(given: TrackerOptions): Complete<TrackerOptions> {
   };
   const values = given as unknown as Readonly<Record<string, unknown>>;
   for (const [name, [, byDefault]] of Object.entries(own)) settings[name] = values[name] ?? byDefault;
-  if (given.method === "bytetrack")
-    settings["newThreshold"] = given.newThreshold ?? (settings["highThreshold"] as number) + 0.1;
+  if (given.method === "bytetrack") {
+    const { highThreshold: high, lowThreshold: low } = settings as {
+      highThreshold: number;
+      lowThreshold: number;
+    };
+    if (low > high)
+      refuse("lowThreshold", `${low} above highThreshold, ${high}`, "at most highThreshold", RangeError);
+    settings["newThreshold"] = given.newThreshold ?? high + 0.1;
+    if ((settings["newThreshold"] as number) > 1)
+      refuse(
+        "highThreshold",
+        `${high}, and no score is above it by 0.1, as a new track needs by default`,
+        "0.9 or less, or newThreshold",
+        RangeError,
+      );
+  }
   return settings as unknown as Complete<TrackerOptions>;
 }

@@ -26,7 +26,8 @@ export interface Tracker {
    * @param seconds time of the frame on any clock; later than the frame before
    * @returns the id of each detection in their order, from 1 up; 0: none yet, or a box without area. The
    * next call overwrites them.
-   * @throws RangeError for a frame out of order and for columns that do not fit. The tracker then stays as it was.
+   * @throws RangeError for a frame out of order, for columns that do not fit, for times in milliseconds, and if most
+   * boxes are no corners. The tracker then stays as it was.
    */
   update(detections: TrackerInput, seconds: number): Int32Array;
   /** Forgets all tracks and times. Ids begin at 1 again. */
@@ -40,6 +41,11 @@ function methodOf(options: Complete<TrackerOptions>): Method {
     : new ByteTrack(options as Complete<ByteTrackOptions>);
 }
 
+/** Seconds between frames that hardly anybody tracks over. At 60 frames a second the milliseconds are 16.7. */
+const LONG_GAP = 10;
+/** Long gaps that are let pass. */
+const MOST_LONG_GAPS = 2;
+
 class MethodTracker implements Tracker {
   readonly method: TrackerOptions["method"];
   boxes = new Float64Array(0);
@@ -49,6 +55,8 @@ class MethodTracker implements Tracker {
   /** Time of the first frame and of the last one in seconds; NaN before. */
   private firstSeconds = NaN;
   private lastSeconds = NaN;
+  /** Count of gaps longer than `LONG_GAP`, as long as there were no others; -1 after a shorter one. */
+  private longGaps = 0;
   private ids = new Int32Array(0);
   /** Views of `ids` by their length, so that a frame makes none anew. */
   private views: Int32Array[] = [];
@@ -73,6 +81,7 @@ class MethodTracker implements Tracker {
         "a later time than that of the frame before. Leave frames out that come late, or call reset()",
         RangeError,
       );
+    const longGaps = this.longGapsAt(seconds);
     frame.read(detections, options.size, options.perClass);
     if (frame.count === 0) this.firstSeconds = seconds;
     const time = (seconds - this.firstSeconds) * options.frameRate;
@@ -80,6 +89,7 @@ class MethodTracker implements Tracker {
     frame.time = time;
     frame.count++;
     this.lastSeconds = seconds;
+    this.longGaps = longGaps;
     running.step(frame);
     return this.answer(frame);
   }
@@ -88,6 +98,25 @@ class MethodTracker implements Tracker {
     this.running = methodOf(this.options);
     this.frame = new Frame();
     this.firstSeconds = this.lastSeconds = NaN;
+    this.longGaps = 0;
+  }
+
+  /**
+   * Returns the count of long gaps with this frame. Throws if all gaps of the first frames are as long as seconds that
+   * are counted in milliseconds: tracks would be given up as soon as they are not found, without a word.
+   */
+  private longGapsAt(seconds: number): number {
+    const gap = seconds - this.lastSeconds;
+    if (this.longGaps < 0 || !(gap > 0)) return this.longGaps;
+    if (gap <= LONG_GAP || gap <= this.options.maxLost) return -1;
+    if (this.longGaps === MOST_LONG_GAPS)
+      refuse(
+        "seconds",
+        `gaps of more than ${LONG_GAP} s between all frames, the last of ${Number(gap.toPrecision(4))} s`,
+        "times in seconds. If they are, say maxLost: more seconds than a gap has",
+        RangeError,
+      );
+    return this.longGaps + 1;
   }
 
   /** Writes the ids and boxes of this frame's detections. */

@@ -1,7 +1,7 @@
 /** Calls that are wrong, of the functions beside the decoder: a message says what was found and what was expected. */
 import { expect, test } from "vitest";
 import { createDecoderSync } from "../../src/decode/decoder.ts";
-import { masksOf } from "../../src/entries/masks.ts";
+import { classMap, masksOf } from "../../src/entries/masks.ts";
 import { cornersOf, fitCorners, regularise } from "../../src/entries/oriented.ts";
 import { orientedIou, suppressDetections } from "../../src/entries/suppress.ts";
 
@@ -64,4 +64,58 @@ test("masksOf with boxes in another format or unit", () => {
   expect(() => make(40, 30, 90, 80)).toThrow("box 0: got 40, 30, 90, 80, expected 0..1 across the image");
   // A box far outside of the photo is none in pixels, if it lies at the height of the photo.
   expect(make(9, 0.2, 9.5, 0.4)[0].area).toBe(0);
+});
+
+test("sizes that are turned", () => {
+  const frame = { width: 160, height: 80, resize: "stretch" } as const;
+  const decoder = createDecoderSync({
+    family: "yolo26",
+    inputSize: [16, 8],
+    task: "segment",
+    coordinates: "pixels",
+  });
+  const seen = decoder.decode(
+    {
+      output0: { data: [0, 0, 12, 8, 0.9, 0, 1], dims: [1, 1, 7] },
+      output1: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
+    },
+    frame,
+  );
+  expect(() => seen.mask(0, { size: [80, 160] })).toThrow(
+    "size: got [80, 160], height and width of the frame, expected [width, height]",
+  );
+  expect(seen.mask(0, { size: [80, 80] }).size).toEqual([80, 80]);
+  const prototypes = { data: [1, 1, -1, -1, 1, 1, -1, -1], dims: [1, 1, 2, 4] };
+  expect(() => masksOf({ prototypes, coefficients: [1], boxes: [0, 0, 1, 1], inputSize: [8, 16] })).toThrow(
+    "inputSize: got [8, 16] for prototypes of 4 x 2, expected [width, height], not height and width",
+  );
+});
+
+test("masksOf with a misspelt name, and with texts as numbers", () => {
+  const prototypes = { data: [1, 1, -1, -1], dims: [1, 1, 2, 2] };
+  const inputs = { prototypes, coefficients: [1], boxes: [0, 0, 1, 1], inputSize: [8, 8] as const };
+  expect(() => masksOf({ ...inputs, frames: {} } as never)).toThrow(
+    "frames: got an unknown name, expected one of prototypes, coefficients, boxes, inputSize, frame",
+  );
+  expect(() => masksOf({ ...inputs, coefficients: ["1"] } as never)).toThrow(
+    'coefficients[0]: got "1", expected a finite number',
+  );
+});
+
+test("classMap of one class, and of pixels without a number", () => {
+  expect(() => classMap({ data: [1, 2, 3, 4], dims: [1, 1, 2, 2], order: "NCHW" })).toThrow(
+    /tensor "scores": got .*, one class, expected two classes or more/,
+  );
+  for (const [order, dims] of [
+    ["NCHW", [1, 2, 1, 2]],
+    ["NHWC", [1, 1, 2, 2]],
+  ] as const) {
+    expect(() => classMap({ data: [NaN, 1, NaN, NaN], dims, order })).toThrow(
+      /tensor "scores": got 1 of 2 pixels without a score above -Infinity, expected numbers/,
+    );
+    // One number is enough: NaN is below it.
+    expect(
+      classMap({ data: order === "NCHW" ? [NaN, 1, 0, NaN] : [NaN, 0, 1, NaN], dims, order }).data,
+    ).toEqual(Uint8Array.of(1, 0));
+  }
 });

@@ -52,7 +52,10 @@ let last: (CheckedImage & { rule: PrepareRule; engine: string; work: Workspace }
  */
 export function prepareImage(image: ImageInput, rule: PrepareRule, options: PrepareOptions = {}): Prepared {
   const checked = checkImage(image);
-  const { engine = "auto", into } = options;
+  const { engine = "auto", into } = options ?? {};
+  for (const name in options)
+    if (name !== "engine" && name !== "into")
+      refuse(name, "an unknown name", "engine or into. The rule is that of the decoder", RangeError);
   const work = workspaceFor(checked, rule, engine);
   const data = into === undefined ? newData(work) : into;
   const elements = elementsOf(data, work);

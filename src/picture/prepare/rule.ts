@@ -74,7 +74,7 @@ export function checkRule(rule: PrepareRule): CheckedRule {
   if (!Number.isInteger(zeroPoint)) fail("rule: zeroPoint", show(zeroPoint), "a whole number");
   const raw = type === "u8" && scale === undefined ? 1 : 255;
   const divisor = channels("std", factor ?? std ?? raw, isPositive, "a positive number");
-  return {
+  const checked: CheckedRule = {
     ...words,
     type,
     size,
@@ -85,7 +85,41 @@ export function checkRule(rule: PrepareRule): CheckedRule {
     scale: scale ?? 1,
     zeroPoint,
   };
+  checkRange(checked);
+  return checked;
 }
+
+/** Fewest steps of a quantised tensor between black and white. */
+const FEWEST_STEPS = 16;
+
+/**
+ * Throws for a rule that spreads bytes wider than they are, or that leaves little of a picture in a quantised tensor.
+ * Its mean and std are meant for pictures in 0..1.
+ */
+function checkRange({ type, mean, divisor, multiplies, scale, zeroPoint }: CheckedRule): void {
+  const factors = multiplies ? divisor : divisor.map((by) => 1 / by);
+  if (factors.every((by) => by > 1))
+    fail(
+      multiplies ? "rule: factor" : "rule: std",
+      show(divisor),
+      "mean and std of bytes, 0..255: 255 times those of pictures in 0..1",
+    );
+  if (type !== "u8" && type !== "i8") return;
+  const low = type === "u8" ? 0 : -128;
+  factors.forEach((by, c) => {
+    const black = (-mean[c] * by) / scale + zeroPoint;
+    const white = ((255 - mean[c]) * by) / scale + zeroPoint;
+    const kept = Math.min(white, low + 255) - Math.max(black, low);
+    if (white - black < FEWEST_STEPS || kept < (white - black) / 2)
+      fail(
+        "rule",
+        `black as ${round(black)} and white as ${round(white)} in type "${type}"`,
+        `values that fill ${low}..${low + 255}: scale and zeroPoint of the network's input, or no mean and no std`,
+      );
+  });
+}
+
+const round = (x: number): number => Number(x.toPrecision(4));
 
 /** Returns a word of the rule, or its default. */
 function word<F extends keyof typeof WORDS>(
@@ -164,6 +198,13 @@ export function checkImage(image: ImageInput): CheckedImage {
       "image: data",
       `${data.length} bytes`,
       `at least ${needed} for ${width}x${height} "${format}"${stride === row ? "" : ` with stride ${stride}`}`,
+    );
+  const channelCount = [3, 4].find((n) => data.length === n * width * height);
+  if (channelCount !== undefined && needed < data.length && image.stride === undefined)
+    fail(
+      "image: data",
+      `${data.length} bytes, ${channelCount} for each pixel of ${width}x${height}`,
+      `${needed} for format "${format}". Which format is it?`,
     );
   return { data, width, height, format, stride };
 }

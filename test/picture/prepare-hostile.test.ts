@@ -1,0 +1,90 @@
+/** Rules and images that would give a tensor of other pixels than anybody wants, without a word. */
+import { describe, expect, test } from "vitest";
+import { createDecoderSync } from "../../src/entries/index.ts";
+import { prepareImage } from "../../src/entries/prepare.ts";
+import type { PrepareRule } from "../../src/core/prepare-rule.ts";
+
+const SIZE = [8, 8] as const;
+const bytes = (channels: number) => new Uint8Array(8 * 4 * channels).fill(128);
+const IMAGE = { data: bytes(4), width: 8, height: 4 };
+
+test.each<readonly [name: string, rule: Omit<PrepareRule, "size">, message: string]>([
+  [
+    "mean and std of pictures in 0..1",
+    { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] },
+    "rule: std: got [0.229,0.224,0.225], expected mean and std of bytes, 0..255: 255 times those",
+  ],
+  ["a factor of 255", { factor: 255 }, "rule: factor: got [255,255,255], expected mean and std of bytes"],
+  [
+    "0..1 in bytes",
+    { type: "u8", factor: 1 / 255 },
+    'rule: got black as 0 and white as 1 in type "u8", expected values that fill 0..255: scale and zeroPoint',
+  ],
+  [
+    "a mean without a zero point",
+    { type: "u8", mean: 160 },
+    'rule: got black as -160 and white as 95 in type "u8", expected values that fill 0..255',
+  ],
+  [
+    "a zero point that is missing",
+    { type: "i8", scale: 1 / 255, mean: 0, std: 255 },
+    'rule: got black as 0 and white as 255 in type "i8", expected values that fill -128..127',
+  ],
+])("%s", (_, rule, message) => {
+  expect(() => prepareImage(IMAGE, { size: SIZE, ...rule })).toThrow(message);
+});
+
+test.each<Omit<PrepareRule, "size">>([
+  { mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] },
+  { std: 1 },
+  { factor: 1 },
+  { type: "u8" },
+  { type: "i8", scale: 1 / 255, zeroPoint: -128 },
+  // A TFLite network with the statistics of ImageNet.
+  { type: "u8", mean: 123.7, std: 58.4, scale: 0.0186, zeroPoint: 114 },
+])("%j is fine", (rule) => {
+  expect(prepareImage(IMAGE, { size: SIZE, ...rule }).tensor.dims).toEqual([1, 3, 8, 8]);
+});
+
+describe("images", () => {
+  test.each([
+    ["rgb", 4, "128 bytes, 4 for each pixel of 8x4, expected 96"],
+    ["bgr", 4, "128 bytes, 4 for each pixel of 8x4, expected 96"],
+    ["gray", 3, "96 bytes, 3 for each pixel of 8x4, expected 32"],
+    ["nv12", 4, "128 bytes, 4 for each pixel of 8x4, expected 48"],
+  ] as const)("%s of %d bytes a pixel", (format, channels, message) => {
+    const image = { ...IMAGE, data: bytes(channels), format };
+    expect(() => prepareImage(image, { size: SIZE })).toThrow(`image: data: got ${message} for format`);
+    // A stride says where rows begin, so that bytes may be left over.
+    const stride = { rgb: 24, bgr: 24, gray: 8, nv12: 8 }[format];
+    prepareImage({ ...image, stride }, { size: SIZE });
+  });
+
+  test("a buffer that is longer than the image", () => {
+    prepareImage({ ...IMAGE, data: new Uint8Array(1000) }, { size: SIZE });
+    prepareImage({ ...IMAGE, data: bytes(3), format: "rgb" }, { size: SIZE });
+  });
+});
+
+test("options that are none: the size is that of the decoder", () => {
+  const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 32] });
+  expect(() => decoder.prepare(IMAGE, { size: [32, 64] } as never)).toThrow(
+    "size: got an unknown name, expected engine or into. The rule is that of the decoder",
+  );
+  decoder.prepare(IMAGE, null as never);
+});
+
+test("a frame that was prepared for another network", () => {
+  const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+  const outputs = { o: { data: new Float32Array(5 * 84), dims: [1, 5, 84] } };
+  for (const resize of ["letterbox", "letterbox-topleft"] as const) {
+    const { frame } = prepareImage(IMAGE, { size: [640, 640], resize });
+    expect(() => decoder.decode(outputs, frame)).toThrow(
+      /frame: got placed \[0,(160|0),640,320\], expected \[left, top, width, height\] in pixels of the input/,
+    );
+    decoder.decode(outputs, prepareImage(IMAGE, { size: [64, 64], resize }).frame);
+  }
+  // A crop reaches beyond the input.
+  const square = { ...IMAGE, width: 4, height: 8 };
+  decoder.decode(outputs, prepareImage(square, { size: [64, 64], resize: "crop" }).frame);
+});
