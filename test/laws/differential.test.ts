@@ -22,6 +22,8 @@ import { askedOf, elementsOf } from "../support/specification.ts";
 const SECONDS = Number(process.env["BOXWRIGHT_FUZZ_SECONDS"] ?? 0);
 const SEED = Number(process.env["BOXWRIGHT_FUZZ_SEED"] ?? 1);
 const CASES = 150;
+/** A mutation test asks only whether a case fails: making it small would take longer than finding it. */
+const SHRINKS = process.env["BOXWRIGHT_FUZZ_SHRINK"] !== "0";
 const folder = fileURLToPath(new URL("../../build/fuzz/", import.meta.url));
 
 /** Calls `one` with seed after seed, for as many as there should be, or for as long. */
@@ -36,6 +38,7 @@ function forSeeds(share: number, count: number, one: (seed: number) => void): nu
 
 /** Throws with a small case and the command that shows it. */
 function report(seed: number, engine: (typeof engines)[number], complaints: readonly string[]): never {
+  if (!SHRINKS) throw new Error(`case ${seed}, ${engine}: ${complaints[0]}`);
   const small = shrink(seed, engine);
   const place = join(folder, `${seed}-${engine}`);
   const command = `npx boxwright ${writeCase(place, small.case, engine).join(" ")}`;

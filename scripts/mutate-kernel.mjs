@@ -1,0 +1,215 @@
+/**
+ * Mutation tests of the kernels, of their twin and of folders of src/:
+ * node scripts/mutate-kernel.mjs TARGET [--minutes 20] [--seed 1] [--count N] [--only assembly/nms.ts[:120]] [--list]
+ *
+ * Mutants come in a seeded order, so that those of any time are a fair sample. No file of the tree changes. Survivors
+ * stand on the screen and in build/mutate/TARGET.json. A survivor is a missing test, or code that changes nothing.
+ */
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { parseArgs } from "node:util";
+import asc from "assemblyscript/asc";
+
+import { makeBattery } from "./mutate/battery.mjs";
+import { makeJudge } from "./mutate/court.mjs";
+import { mutantsOf } from "./mutate/operators.mjs";
+
+/** Each target: its sources, the tests that may kill, the fastest first, and for a kernel its compiler settings. */
+const LAWS = ["laws/formulas", "truth/golden", "laws/differential", "truth/recorded"];
+const TARGETS = {
+  kernel: {
+    sources: ["assembly"],
+    judge: ["kernel", 6],
+    tests: ["engine/kept-classes", "engine/overflow", "engine/chains", "decode/nms"],
+    config: "asconfig.json",
+    prefix: "",
+  },
+  masks: {
+    sources: ["assembly/masks"],
+    tests: ["masks/parity", "masks/golden"],
+    config: "asconfig.masks.json",
+    prefix: "masks.",
+  },
+  prepare: {
+    sources: ["assembly/prepare"],
+    tests: ["truth/prepare", "picture/prepare"],
+    config: "asconfig.prepare.json",
+    prefix: "prepare.",
+  },
+  // The engine in TypeScript is judged by the specification, formulas and answers from outside, not by its twin.
+  twin: {
+    sources: ["src/engine/ts"],
+    judge: ["decoder", 160],
+    tests: [
+      "laws/formulas",
+      "truth/golden",
+      "truth/recorded",
+      "engine/overflow",
+      "engine/chains",
+      "decode/nms",
+    ],
+    tsAlone: true,
+  },
+  "twin-masks": { sources: ["src/engine/ts/masks"], tests: ["masks/rules", "masks/golden"], tsAlone: true },
+  "twin-prepare": {
+    sources: ["src/engine/ts/prepare"],
+    tests: ["truth/prepare", "picture/prepare"],
+    tsAlone: true,
+  },
+  heads: { sources: ["src/heads"], tests: ["heads/*", ...LAWS, "config/*", "decode/*", "plan/*"] },
+  memory: { sources: ["src/memory"], tests: ["memory/*", ...LAWS, "plan/*", "planfile/*", "decode/*"] },
+  decode: { sources: ["src/decode"], tests: ["decode/*", ...LAWS, "plan/*", "planfile/*", "packet/*"] },
+  plan: { sources: ["src/plan"], tests: ["plan/*", ...LAWS, "heads/*", "planfile/*", "decode/*"] },
+};
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: "string", default: "20" },
+    seed: { type: "string", default: "1" },
+    count: { type: "string", default: "100000" },
+    only: { type: "string", default: "" },
+    times: { type: "boolean", default: false },
+    list: { type: "boolean", default: false },
+  },
+});
+const target = TARGETS[positionals[0]];
+if (target === undefined) {
+  console.error(`got the target ${positionals[0]}, expected ${Object.keys(TARGETS).join(", ")}`);
+  process.exit(2);
+}
+
+/** Expands "decode/*". */
+const testFiles = target.tests.flatMap((name) =>
+  name.endsWith("*")
+    ? readdirSync(`test/${dirname(name)}`)
+        .filter((f) => f.endsWith(".test.ts"))
+        .map((f) => `test/${dirname(name)}/${f}`)
+    : [`test/${name}.test.ts`],
+);
+
+/** Returns all mutants of the target in a seeded order. */
+function drawMutants() {
+  const [file, line] = options.only.split(":");
+  const all = target.sources
+    .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`))
+    .filter((name) => name.endsWith(".ts"))
+    .flatMap((name) => mutantsOf(name, readFileSync(name, "utf8")))
+    .filter((m) => !file || (m.file.endsWith(file) && (!line || m.line === Number(line))));
+  let state = Number(options.seed);
+  const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+  for (let i = all.length - 1; i > 0; i--) {
+    const k = Math.floor(random() * (i + 1));
+    [all[i], all[k]] = [all[k], all[i]];
+  }
+  return all;
+}
+
+/** Compiles a kernel with one source replaced. Returns null if the compiler refuses it. */
+async function compile(kind, file, text) {
+  const { entries, options: shared, targets } = JSON.parse(readFileSync(target.config, "utf8"));
+  // Optimising less takes a quarter of the time.
+  const settings = { ...shared, ...targets[kind], optimizeLevel: 1, shrinkLevel: 0 };
+  delete settings.outFile;
+  delete settings.textFile;
+  const flags = Object.entries(settings).flatMap(([name, value]) =>
+    value === true ? [`--${name}`] : [`--${name}`, [value].flat().join()],
+  );
+  let binary = null;
+  const { error } = await asc.main([...entries, ...flags, "--outFile", "kernel.wasm"], {
+    readFile: (name) => {
+      if (name === file) return text;
+      try {
+        return readFileSync(name, "utf8");
+      } catch {
+        return null;
+      }
+    },
+    writeFile: (_, contents) => void (binary = contents),
+    listFiles: () => [],
+  });
+  return error ? null : Buffer.from(binary);
+}
+
+/** Tries a mutant of a kernel on the build that has it. A build that stays the same proves that nothing changes. */
+async function tryKernel(battery, mutant, text, originals) {
+  const kinds = basename(mutant.file).endsWith("4.ts") ? ["simd"] : ["scalar", "simd"];
+  for (const kind of kinds) {
+    const binary = await compile(kind, mutant.file, text);
+    if (binary === null) return { result: "invalid" };
+    if (binary.equals(originals[kind])) continue;
+    const by =
+      (await court?.kernel(binary)) ?? (await battery.killOfKernel(`${target.prefix}${kind}.wasm`, binary));
+    return { result: by === null ? "survived" : "killed", by, kind };
+  }
+  return { result: "equivalent" };
+}
+
+async function tryMutant(battery, mutant, originals) {
+  const text = readFileSync(mutant.file, "utf8");
+  const mutated = text.slice(0, mutant.start) + mutant.to + text.slice(mutant.end);
+  if (target.config) return tryKernel(battery, mutant, mutated, originals);
+  const by = (await court?.decoder(mutant.file, mutated)) ?? (await battery.killOf(mutant.file, mutated));
+  return { result: by === null ? "survived" : "killed", by };
+}
+
+/** Prints killed and survived for each file, and the score with the error of the sample. */
+function report(tried, all) {
+  const rows = new Map();
+  for (const { file, result } of tried) {
+    const row = rows.get(file) ?? { killed: 0, survived: 0, equivalent: 0, invalid: 0 };
+    row[result]++;
+    rows.set(file, row);
+  }
+  console.table(Object.fromEntries([...rows].sort()));
+  const killed = tried.filter((m) => m.result === "killed").length;
+  const judged = killed + tried.filter((m) => m.result === "survived").length;
+  const share = killed / judged;
+  const error = 1.96 * Math.sqrt((share * (1 - share)) / judged);
+  console.log(
+    `${positionals[0]}: ${killed} of ${judged} mutants killed, ${(100 * share).toFixed(1)} % +- ${(100 * error).toFixed(1)}; ` +
+      `seed ${options.seed}, ${tried.length} of ${all.length} mutants tried`,
+  );
+}
+
+const mutants = drawMutants();
+if (options.list) {
+  for (const { file, line, from, to } of mutants) console.log(`${file}:${line}: ${from} -> ${to}`);
+  process.exit(0);
+}
+console.log(`seed ${options.seed}, ${mutants.length} mutants`);
+const folder = `build/mutate/${positionals[0]}`;
+const battery = await makeBattery(folder, testFiles, {
+  tsAlone: target.tsAlone === true,
+});
+console.log(`${battery.times.size} tests; left out, as they fail without a mutant: ${battery.failed.length}`);
+if (options.times) {
+  const files = new Map();
+  for (const [name, ms] of battery.times) {
+    const file = name.split(" > ")[0];
+    files.set(file, (files.get(file) ?? 0) + ms);
+  }
+  for (const [file, ms] of files) console.log(`  ${file}: ${(ms / 1000).toFixed(1)} s`);
+}
+for (const [name, message] of battery.failed) console.log(`  ${name}: ${message.split("\n")[0]}`);
+const originals = {};
+if (target.config) for (const kind of ["simd", "scalar"]) originals[kind] = await compile(kind, "", "");
+const court = target.judge ? await makeJudge(folder, ...target.judge) : null;
+if (court && target.config) for (const kind of ["simd", "scalar"]) await court.check(originals[kind]);
+else await court?.check();
+const end = Date.now() + Number(options.minutes) * 60_000;
+const tried = [];
+for (const mutant of mutants.slice(0, Number(options.count))) {
+  if (Date.now() > end) break;
+  const outcome = await tryMutant(battery, mutant, originals);
+  tried.push({ ...mutant, ...outcome });
+  writeFileSync(`build/mutate/${positionals[0]}.json`, JSON.stringify(tried, null, 1));
+  const { file, line, from, to } = mutant;
+  if (outcome.result === "survived" || options.only)
+    console.log(
+      `${outcome.result} ${file}:${line}: ${from.replace(/\s+/g, " ")} -> ${to.replace(/\s+/g, " ")}${outcome.by ? `  (${outcome.by.split("\n")[0]})` : ""}`,
+    );
+}
+await battery.end();
+await court?.end();
+report(tried, mutants);
