@@ -1,6 +1,6 @@
 /** The card of one camera. Names that devices chose are set as text, never as HTML. */
 import { drawPicture } from "./picture.ts";
-import { listOf, milliseconds } from "./words.ts";
+import { listOf, duration } from "./words.ts";
 import type { Camera } from "./types.ts";
 
 export interface Card {
@@ -38,13 +38,18 @@ export function createCard(): Card {
     show(camera) {
       const { key, source, subject, frames, detections, missing, latency, picture } = camera;
       element.dataset["key"] = key;
-      title.textContent = subject === "" ? source : `${subject} (${source})`;
+      title.textContent = subject === "" ? source : subject;
+      if (subject !== "") {
+        const device = document.createElement("span");
+        device.textContent = ` (${source})`;
+        title.append(device);
+      }
       counts.replaceChildren(
         ...listOf({
           frames,
           detections,
           missing: missing ?? "unknown",
-          latency: latency === null ? "unknown" : milliseconds(latency),
+          latency: latency === null ? "unknown" : duration(latency),
         }),
       );
       note.textContent = noteOf(camera);

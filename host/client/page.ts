@@ -1,14 +1,14 @@
 /** The live page: listens to the host and keeps one card for each camera. */
 import { type Card, createCard } from "./card.ts";
 import type { State } from "./types.ts";
-import { listOf, milliseconds } from "./words.ts";
+import { listOf, duration } from "./words.ts";
 
 const find = (id: string): HTMLElement => document.getElementById(id)!;
 const [totals, state, main, none] = [find("totals"), find("state"), find("cameras"), find("none")];
 const cards = new Map<string, Card>();
 
 function showTotals({ totals: t }: State): void {
-  const time = (value: number | null | undefined): string => (value == null ? "none" : milliseconds(value));
+  const time = (value: number | null | undefined): string => (value == null ? "none" : duration(value));
   totals.replaceChildren(
     ...listOf({
       received: t["received"] ?? 0,

@@ -119,7 +119,8 @@ async function startBroker(
       return await Broker.start(nats, options);
     } catch (error) {
       const problem = connectionProblem(error);
-      if (problem !== told) options.log.error({ error: problem }, "cannot use the broker, trying again");
+      if (problem !== told)
+        options.log.error({ broker: new URL(nats).host, error: problem }, "cannot use the broker, trying again");
       told = problem;
       await sleep(BROKER_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }

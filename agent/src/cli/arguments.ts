@@ -1,9 +1,9 @@
 /** The command line. */
 import { existsSync } from "node:fs";
 import { homedir, hostname } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { SettingsError } from "../core/errors.ts";
+import { type Problem, SettingsError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { readSettings, readSettingsFile } from "../settings/read.ts";
 import type { Settings } from "../settings/types.ts";
@@ -70,6 +70,8 @@ function shortSettings(values: Readonly<Record<string, string | boolean | undefi
   const to = String(values.to ?? "detections.ndjson");
   const token = values["token-file"];
   const isHost = /^https?:\/\//.test(to);
+  const problem = isHost ? null : problemOfFile(to);
+  if (problem !== null) throw new SettingsError([{ path: "--to", message: `got "${to}", ${problem}` }]);
   const path = resolve(String(photos));
   const options = { ...(family !== undefined && { family }), ...(labels !== undefined && { labels }) };
   const settings = {
@@ -94,7 +96,35 @@ function shortSettings(values: Readonly<Record<string, string | boolean | undefi
     ...(isHost && { preview: {} }),
     log: "warn",
   };
-  return readSettings(settings, process.cwd());
+  try {
+    return readSettings(settings, process.cwd());
+  } catch (error) {
+    throw error instanceof SettingsError ? new SettingsError(error.problems.map(asFlag)) : error;
+  }
+}
+
+/** Returns why detections cannot go to a file of that name; null if they can. */
+function problemOfFile(to: string): string | null {
+  if (/^([\w.-]+|\[[\da-f:]+\]):\d+(\/|$)|^\w+:\/\//.test(to))
+    return "expected a file, or a host that begins with http:// or https://";
+  return existsSync(dirname(resolve(to))) ? null : "expected a file in a folder that exists";
+}
+
+/** Options of the command line by the field of the settings that each one fills. */
+const FLAGS: Readonly<Record<string, string>> = {
+  "network.model": "--model",
+  "network.config": "--config",
+  "sources[0].path": "--photos",
+  "sinks[0].url": "--to",
+  "sinks[0].path": "--to",
+  "sinks[0].tokenFile": "--token-file",
+  state: "--state",
+};
+
+/** Returns a problem under the name of the option: who gave no settings file does not know its fields. */
+function asFlag({ path, message }: Problem): Problem {
+  const isMissing = path === "network.model" && message.startsWith("got nothing");
+  return { path: FLAGS[path] ?? path, message: isMissing ? "is missing, expected an ONNX file" : message };
 }
 
 /** Folder of state for one pair of photos and target, so that two commands do not meet. */

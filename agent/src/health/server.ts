@@ -1,6 +1,7 @@
 /** `/healthz` and `/metrics` over HTTP. */
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { SettingsError, messageOf } from "../core/errors.ts";
 import type { HealthSettings } from "../settings/types.ts";
 import type { HealthReport } from "./health.ts";
 import type { Metrics } from "./metrics.ts";
@@ -31,7 +32,10 @@ export async function openHealthServer(
     );
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => {
+      const message = `cannot listen on ${host}, port ${port} (${messageOf(error)}). Choose another one, or null for none`;
+      reject(new SettingsError([{ path: "health", message }]));
+    });
     server.listen(port, host, resolve);
   });
   return {

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import type { Frame, ImageInput, Outputs, TensorInput } from "boxwright";
 import { type PacketAbout, type PacketKind, toPacket } from "boxwright/packet";
+import { messageOf } from "../core/errors.ts";
 import { Turns } from "../core/wait.ts";
 import type { NetworkSettings } from "../settings/types.ts";
 import { type ConfigRecord, type NetworkPlan, makePlan } from "./plan.ts";
@@ -47,7 +48,10 @@ export class Network {
   /** Opens the model. `use` has to follow. */
   static async open(settings: NetworkSettings): Promise<Network> {
     const model = await readFile(settings.model);
-    return new Network(settings, model, await openRuntime(model, settings.threads));
+    const runtime = await openRuntime(model, settings.threads).catch((error: unknown) => {
+      throw new Error(`${settings.model} cannot be opened, expected an ONNX file: ${messageOf(error)}`);
+    });
+    return new Network(settings, model, runtime);
   }
 
   /** The config in use: its hash, what a host needs of it, and who decodes. */

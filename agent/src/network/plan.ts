@@ -54,8 +54,8 @@ export async function makePlan({ model, runtime, config, options, outputFormat }
   if (!statesFamily(config, known, options)) {
     if (outputFormat === "detection")
       throw new RangeError(
-        'network.output_format: got "detection", but nothing says how to decode. Give a config, or options.family and ' +
-          "what the family needs (labels, ...)",
+        'network.output_format: got "detection", but nothing says how to decode. Give a config (--config), or ' +
+          "options.family (--family) and what the family needs (options.labels, --labels)",
       );
     const plan = await makeBlindPlan(model, runtime, config, options);
     return { ...plan, scales: scalesOf(file) };
@@ -75,7 +75,9 @@ export async function makePlan({ model, runtime, config, options, outputFormat }
 /** True if config, options or model file say how to decode. A config file that is wrong throws. */
 function statesFamily(config: unknown, known: unknown, options: object): boolean {
   if ("family" in options) return true;
-  const decodes = (source: unknown): boolean => createDecoderSync(source as object, withLabels(options)).config.decodes;
+  // Outside of the try: a list of labels that does not exist is the user's mistake, not the file's.
+  const stated = withLabels(options);
+  const decodes = (source: unknown): boolean => createDecoderSync(source as object, stated).config.decodes;
   if (config !== undefined) return decodes(config);
   try {
     return known !== undefined && decodes(known);

@@ -47,6 +47,7 @@ export class FolderSource implements Source {
   /** Keys of the last look. A photo is read only if its key has not changed since: its writer has then finished. */
   #before = new Set<string>();
   #isListed = false;
+  #isEmptyTold = false;
 
   constructor(options: FolderOptions, state: string, log: Logger) {
     this.camera = options.camera;
@@ -87,6 +88,9 @@ export class FolderSource implements Source {
     this.#isListed = true;
     try {
       const photos = await findPhotos(this.#options);
+      if (photos.length === 0 && !this.#isEmptyTold)
+        this.#log.warn({ camera: this.camera }, `no photo in ${this.#options.path}: expected JPEG, PNG or WebP files`);
+      this.#isEmptyTold = photos.length === 0;
       const keys = new Set(photos.map(({ key }) => key));
       this.#journal.keepOnly(keys);
       for (const key of this.#taken) if (!keys.has(key)) this.#taken.delete(key);

@@ -1,9 +1,10 @@
 /** The command: what it says before it runs, and how it ends. */
 import { mkdirSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { CONFIG, MODEL } from "../support/echo.ts";
-import { temporaryFolder } from "../support/folder.ts";
+import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { freePort } from "../support/nats.ts";
 import { startProcess, until, writeSettings } from "../support/process.ts";
 
@@ -54,6 +55,55 @@ it("ends with 2 if the model is none, and gives the folder of state back", async
   const fine = await startProcess([settingsIn(folder)]).ended;
   expect(fine.text).toContain("0 frames sent");
   expect(fine.code).toBe(0);
+});
+
+describe("the short command", () => {
+  /** Runs the agent on photos with these options, in a folder with one photo and an empty folder. */
+  async function run(more: readonly string[], photos = "photos"): Promise<{ code: number | null; text: string }> {
+    const folder = temporaryFolder();
+    for (const name of ["photos", "empty"]) mkdirSync(join(folder, name));
+    await writePhotos(join(folder, "photos"), 1);
+    const rest = more.map((text) => text.replace("@", `${folder}/`));
+    const to = more.includes("--to") ? [] : ["--to", join(folder, "out.ndjson")];
+    return startProcess(["--photos", join(folder, photos), "--state", join(folder, "state"), ...to, ...rest]).ended;
+  }
+
+  it.each([
+    [["--model", MODEL, "--config", "@none.json"], "--config: got "],
+    [[], "--model: is missing, expected an ONNX file"],
+    [["--model", "@none.onnx"], "none.onnx, which is no file"],
+    [["--model", "@photos/00000.png"], "00000.png cannot be opened, expected an ONNX file"],
+    [
+      ["--model", MODEL, "--to", "localhost:8790"],
+      '--to: got "localhost:8790", expected a file, or a host that begins',
+    ],
+    [["--model", MODEL, "--to", "nats://localhost"], "expected a file, or a host that begins with http://"],
+    [["--model", MODEL, "--to", "@none/out.ndjson"], "expected a file in a folder that exists"],
+    [["--model", MODEL, "--to", "http://localhost:1", "--token-file", "@none"], "--token-file: cannot be read"],
+    [["--model", MODEL, "--labels", "cocoo"], "one of coco80"],
+  ])("with %j ends with 2 and says which option is wrong", async (more, message) => {
+    const { code, text } = await run(more);
+    expect(text).toContain(message);
+    expect(text).not.toContain("    at ");
+    expect(code).toBe(2);
+  });
+
+  it("on a folder that is missing, or without photos, says so", async () => {
+    const missing = await run(["--model", MODEL], "nowhere");
+    expect(missing.text).toMatch(/--photos: got .*nowhere, expected a folder that exists/);
+    expect(missing.code).toBe(2);
+    expect((await run(["--model", MODEL], "empty")).text).toMatch(/no photo in .*empty: expected JPEG, PNG or WebP/);
+  });
+});
+
+it("ends with 2 if the port of its health is taken, and says so", async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const { code, text } = await startProcess([settingsIn(temporaryFolder(), { health: { port } })]).ended;
+  expect(text).toContain(`health: cannot listen on 127.0.0.1, port ${port}`);
+  expect(code).toBe(2);
 });
 
 it("without arguments tells its usage", async () => {

@@ -5,6 +5,7 @@ import { type Config, options, readConfig, readJsonFile } from "../core/config.t
 import { UserError, messageOf } from "../core/errors.ts";
 import { createLogger } from "../core/log.ts";
 import { startHost } from "../host.ts";
+import { DatabaseAway } from "../store/database.ts";
 
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -69,6 +70,10 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof UserError ? error.message : error);
-  process.exit(error instanceof UserError ? 2 : 1);
+  const isWrong = error instanceof UserError;
+  if (error instanceof DatabaseAway) {
+    const { message, cause } = error;
+    console.error(`database: ${message}${cause === undefined ? "" : ` (${messageOf(cause)})`}`);
+  } else console.error(isWrong ? error.message : error);
+  process.exit(isWrong ? 2 : 1);
 });

@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
+import { UserError } from "../core/errors.ts";
 import type { Metrics } from "../core/metrics.ts";
 import type { Env } from "./guards.ts";
 
@@ -33,10 +34,22 @@ export async function listen(
   server.on("drop", () => metrics.denied.inc({ what: "connection" }));
   server.on("clientError", refuseBytes);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(explain(error, address, port)));
     server.listen(port, address, resolve);
   });
   return { port: (server.address() as AddressInfo).port, stop: () => close(server) };
+}
+
+/** Returns the error as one that the operator can mend, where it is. */
+function explain(error: NodeJS.ErrnoException, address: string, port: number): Error {
+  const problems: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port: got ${port}, which another program listens on at ${address}; expected a free one (--port)`,
+    EACCES: `port: got ${port}, which this user may not listen on; expected one above 1023 (--port)`,
+    EADDRNOTAVAIL: `address: got ${address}, which this machine does not have; expected one of its own (--address)`,
+    ENOTFOUND: `address: got ${address}, which has no meaning here; expected an address of this machine (--address)`,
+  };
+  const problem = problems[error.code ?? ""];
+  return problem === undefined ? error : new UserError(problem, { cause: error });
 }
 
 /** Answers bytes that are no request, or come too slowly. */

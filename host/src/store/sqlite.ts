@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Libsql from "libsql";
+import { UserError, messageOf } from "../core/errors.ts";
 import { type Database, DatabaseAway, type Queries, type Value, codeOf } from "./database.ts";
 
 /** Time to wait for another process that writes to the file. */
@@ -47,11 +48,18 @@ export class Sqlite implements Database {
 
   constructor(file: string) {
     const path = resolve(file);
-    mkdirSync(dirname(path), { recursive: true });
-    // Detections may tell who was where: only their owner reads them.
-    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
-    this.#writer = new Connection(path);
-    this.#reader = new Connection(path);
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      // Detections may tell who was where: only their owner reads them.
+      if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+      this.#writer = new Connection(path);
+      this.#reader = new Connection(path);
+    } catch (error) {
+      const known = explain(error);
+      if (known instanceof DatabaseAway) throw known;
+      const expected = "expected a SQLite file, or a place for one";
+      throw new UserError(`database: got ${path}, ${expected} (${messageOf(error)})`, { cause: error });
+    }
   }
 
   async all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {

@@ -1,4 +1,5 @@
 import { existsSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/host.ts";
@@ -17,6 +18,33 @@ test("a wrong configuration ends with every problem, and code 2", async () => {
   for (const part of ["3 problems", "port: got", "address: got", "queue: got"]) expect(output).toContain(part);
   expect((await runCommand(["--colour", "red"])).code).toBe(2);
   expect((await runCommand(["--config", "/none.json"])).output).toContain("expected a readable file");
+});
+
+test("a port, an address or a database that cannot be used is told in a sentence", async () => {
+  const folder = temporaryFolder();
+  const file = join(folder.path, "photo.jpg");
+  writeFileSync(file, "no database, and not empty either: longer than the header of one".repeat(4));
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const { port } = other.address() as AddressInfo;
+  const tokens = ["--agent-token", "agent-token-0123456789", "--page-token", "page-token-0123456789"];
+  const database = ["--database", join(folder.path, "host.db")];
+  const cases: [string[], number, string | RegExp][] = [
+    [["--port", String(port), ...database], 2, `port: got ${port}, which another program listens on`],
+    [["--port", "0", "--address", "192.0.2.1", ...tokens, ...database], 2, "address: got 192.0.2.1"],
+    [["--port", "0", "--database", file], 2, /database: got .*photo\.jpg, expected a SQLite file/],
+    [["--port", "0", "--database", join(file, "host.db")], 2, /database: got .*expected a SQLite file/],
+    // It may come later: a service is started again.
+    [["--port", "0", "--database", "postgres://user:secret@127.0.0.1:1/x"], 1, /cannot be reached .*ECONNREFUSED/],
+  ];
+  for (const [args, expected, message] of cases) {
+    const { code, output } = await runCommand(args);
+    expect(output).toMatch(message);
+    expect(output).not.toMatch(/\n {4}at |secret/);
+    expect(code, output).toBe(expected);
+  }
+  other.close();
+  folder.remove();
 });
 
 test("configs that are none are told at start", async () => {

@@ -1,7 +1,9 @@
 import { type Browser, type Page, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { createDecoderSync } from "boxwright";
+import "boxwright/oriented";
 import { toPacket } from "boxwright/packet";
+import "boxwright/pose";
 import { type TestHost, testHost } from "../support/host.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { greyPng } from "../support/pixels.ts";
@@ -54,6 +56,17 @@ const readCanvas = (page: Page, from = 0): Promise<Shown> =>
       }
     return { width, height, edges };
   }, from);
+
+/** True if a pixel of the canvas, or one beside it, is coloured. The picture is grey. */
+const isColoured = (page: Page, x: number, y: number): Promise<boolean> =>
+  page.evaluate(
+    ([left, top]) => {
+      const { data } = document.querySelector("canvas")!.getContext("2d")!.getImageData(left!, top!, 3, 3);
+      const pixels = Array.from({ length: 9 }, (_, i) => data.subarray(i * 4, i * 4 + 3));
+      return pixels.some((pixel) => Math.max(...pixel) - Math.min(...pixel) > 60);
+    },
+    [x - 1, y - 1],
+  );
 
 describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
   let browser: Browser;
@@ -181,6 +194,38 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
     await host.post(packet("frame-1", time, outputsOf(32, 34, 32, 20)));
     await shown("frame-1", 1);
     expect((await readCanvas(page, 50)).edges).not.toBeNull();
+  });
+
+  test("keypoints have their skeleton, and an oriented box stands turned", async () => {
+    const time = new Date("2026-01-01T00:00:00Z");
+    /** Sends the tensor of a network with one detection, by its rows of values. */
+    const send = async (id: string, given: object, values: readonly number[]): Promise<void> => {
+      const config = { family: "yolov8", classes: 1, inputSize: [64, 64], labels: ["thing"], ...given } as const;
+      const own = createDecoderSync(config);
+      await host.putConfig(own.configHash!, JSON.stringify({ config }));
+      const data = new Float32Array(values.length * 84);
+      values.forEach((value, row) => (data[row * 84] = value));
+      const outputs = { output0: { data, dims: [1, values.length, 84] } };
+      const about = { id, source: "/devices/1", subject: "door", time };
+      expect((await host.post(toPacket(own, outputs, frame, about))).status).toBe(204);
+      await preview(id, time, greyPng(320, 160));
+    };
+    await page.goto(host.url);
+    // The picture has five pixels for one of the input, and begins at y 16. Shoulders: (20, 34) and (44, 34).
+    const points = Array.from({ length: 17 }, (_, i) =>
+      i === 5 ? [20, 34, 0.9] : i === 6 ? [44, 34, 0.9] : [0, 0, 0],
+    );
+    await send("pose", { task: "pose", keypoints: [17, 3] }, [32, 33, 32, 26, 0.9, ...points.flat()]);
+    await shown("pose", 1);
+    for (const x of [100, 160, 220]) expect(await isColoured(page, x, 90), `shoulders at ${x}`).toBe(true);
+    for (const y of [70, 110]) expect(await isColoured(page, 160, y), `beside the shoulders, ${y}`).toBe(false);
+
+    // Sides of 24 and 12 around (32, 32), turned by 30 degrees clockwise.
+    await send("oriented", { task: "oriented" }, [32, 32, 24, 12, 0.9, Math.PI / 6]);
+    await shown("oriented", 1);
+    expect(await isColoured(page, 212, 110), "the middle of the right side").toBe(true);
+    expect(await isColoured(page, 108, 50), "the middle of the left side").toBe(true);
+    expect(await isColoured(page, 227, 136), "a corner of the upright box around it").toBe(false);
   });
 
   test("an id that differs is matched by the time of capture", async () => {
