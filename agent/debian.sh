@@ -4,6 +4,9 @@ set -eu
 missing=()
 [ -x /usr/sbin/nats-server ] || command -v nats-server >/dev/null || missing+=(nats-server)
 command -v ffmpeg >/dev/null || missing+=(ffmpeg)
+# A camera over RTSP: GStreamer's server, driven by Debian's Python.
+server=(python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good)
+[ "$(dpkg-query -W -f '${db:Status-Abbrev}' "${server[@]}" 2>/dev/null)" = "ii ii ii ii " ] || missing+=("${server[@]}")
 command -v ps >/dev/null || missing+=(procps)
 command -v unshare >/dev/null || missing+=(util-linux)
 command -v mount >/dev/null || missing+=(mount)

@@ -98,16 +98,17 @@ export function planeMaxima<T, K>(
   for (let first = 0; first < classes; first += group) {
     const end = min(first + group, classes);
     let c = first;
-    // Eight planes at a time. The first eight begin the row.
-    for (; c + 8 <= end; c += 8) {
-      let p0 = at + classAt(list, c) * step;
-      let p1 = at + classAt(list, c + 1) * step;
-      let p2 = at + classAt(list, c + 2) * step;
-      let p3 = at + classAt(list, c + 3) * step;
-      let p4 = at + classAt(list, c + 4) * step;
-      let p5 = at + classAt(list, c + 5) * step;
-      let p6 = at + classAt(list, c + 6) * step;
-      let p7 = at + classAt(list, c + 7) * step;
+    // Eight planes at a time. The first eight begin the row. Where three to seven are left, the last is folded again in
+    // the place of those missing, which changes no maximum.
+    for (; c + 2 < end; c += 8) {
+      let p0 = planeAt(at, list, c, end, step);
+      let p1 = planeAt(at, list, c + 1, end, step);
+      let p2 = planeAt(at, list, c + 2, end, step);
+      let p3 = planeAt(at, list, c + 3, end, step);
+      let p4 = planeAt(at, list, c + 4, end, step);
+      let p5 = planeAt(at, list, c + 5, end, step);
+      let p6 = planeAt(at, list, c + 6, end, step);
+      let p7 = planeAt(at, list, c + 7, end, step);
       if (ordered) {
         // f16 whose bits are put in order first.
         for (let i: usize = 0; i < bytes; i += 16) {
@@ -159,9 +160,9 @@ export function planeMaxima<T, K>(
         }
       }
     }
-    // The last planes, one by one.
+    // One or two that are left, one by one.
     for (; c < end; c++) {
-      const p = at + classAt(list, c) * step;
+      const p = planeAt(at, list, c, end, step);
       for (let i: usize = 0; i < bytes; i += 16) {
         let v = v128.load(p + i);
         if (ordered) v = inOrder<T>(v);
@@ -171,6 +172,11 @@ export function planeMaxima<T, K>(
     row += rowStep;
   }
   foldRows<T>(maxima, rowStep, row, bytes, ordered);
+}
+
+/** Returns where the plane of the i-th class begins; that of the last before `end` for those behind. */
+function planeAt(at: usize, list: usize, i: i32, end: i32, step: usize): usize {
+  return at + classAt(list, min(i, end - 1)) * step;
 }
 
 /** Writes the maximum over the rows of the groups, which begin behind the maxima and end at `end`. */

@@ -186,6 +186,85 @@ async function orientedDecodes({ createDecoderSync }: typeof Boxwright): Promise
   ];
 }
 
+/** Cells of an input of 640 x 640 pixels, and values of the 17 points of a person. */
+const POSE_CELLS = 8400;
+const POSE_VALUES = 51;
+
+/** Makes planes [1,56,8400] of a pose network: 30 people, each seen by ten cells of the largest map. */
+function makePosePlanes(): Float32Array {
+  const random = mulberry32(59);
+  const planes = new Float32Array((5 + POSE_VALUES) * POSE_CELLS);
+  const set = (cell: number, values: readonly number[]): void =>
+    values.forEach((v, channel) => (planes[channel * POSE_CELLS + cell] = v));
+  // Of three values, the third is a confidence, 0..1.
+  const point = (_: unknown, k: number): number => (k % 3 === 2 ? 1 : 640) * random();
+  for (let cell = 0; cell < POSE_CELLS; cell++)
+    set(cell, [
+      ...[640, 640, 60, 60].map((range) => range * random()),
+      0.01 * random(),
+      ...Array.from({ length: POSE_VALUES }, point),
+    ]);
+  for (let o = 0; o < 30; o++) {
+    const [column, row] = [2 + Math.floor(76 * random()), 1 + Math.floor(78 * random())];
+    const [width, height] = [20 + 80 * random(), 40 + 120 * random()];
+    for (let k = 0; k < 10; k++) {
+      const cell = (row + Math.floor(k / 5)) * 80 + column + (k % 5) - 2;
+      const near = (v: number, range: number): number => v + range * (random() - 0.5);
+      const box = [near(8 * column + 4, 4), near(8 * row + 4, 4), near(width, 4), near(height, 4)];
+      set(cell, [...box, 0.3 + 0.6 * random(), ...Array.from({ length: POSE_VALUES }, point)]);
+    }
+  }
+  return planes;
+}
+
+/**
+ * Decodes one tensor as people with points, and as boxes: of 52 classes, where the points are none (0), and of the
+ * first five channels alone, which is all that boxes of people need. "-slot": the tensor stands in the decoder's slot.
+ */
+async function poseDecodes({ createDecoderSync }: typeof Boxwright): Promise<Row[]> {
+  await load("pose");
+  const planes = makePosePlanes();
+  const common = { family: "yolov8", inputSize: [640, 640] } as const;
+  const boxes = planes.slice().fill(0, 5 * POSE_CELLS);
+  const rows = (name: string, decoder: Boxwright.Decoder, data: Float32Array, channels: number): Row[] => {
+    const outputs = { output0: { data, dims: [1, channels, POSE_CELLS] } };
+    const row = (suffix: string, run: () => Boxwright.Detections): Row => ({
+      name: name + suffix,
+      run: () => run().length,
+      answer: () => {
+        const { length, boxes, keypoints } = run().copy();
+        return { values: [length, ...boxes, ...(keypoints ?? [])] };
+      },
+    });
+    decoder.decode(outputs);
+    return [
+      row("", () => decoder.decode(outputs)),
+      // The call before has left the tensor in the slot.
+      row("-slot", () => decoder.decode()),
+    ];
+  };
+  return [
+    ...rows(
+      "decode-boxes",
+      createDecoderSync({ ...common, classes: 1 + POSE_VALUES }),
+      boxes,
+      5 + POSE_VALUES,
+    ),
+    ...rows(
+      "decode-people",
+      createDecoderSync({ ...common, classes: 1 }),
+      planes.slice(0, 5 * POSE_CELLS),
+      5,
+    ),
+    ...rows(
+      "decode-pose",
+      createDecoderSync({ ...common, classes: 1, task: "pose", keypoints: [17, 3] }),
+      planes,
+      5 + POSE_VALUES,
+    ),
+  ];
+}
+
 /** Merges 20 tiles of a picture of 2500 x 1600 pixels, 50 detections in each. */
 function tileRows({ Detections, createTileMerger, tiles }: typeof Tiles): Row[] {
   const random = mulberry32(47);
@@ -229,6 +308,7 @@ async function rowsOf(): Promise<(Row | MaskRow)[]> {
     ),
     ...suppressionRows(await load<typeof Suppress>("suppress")),
     ...(await orientedDecodes(await load<typeof Boxwright>("index"))),
+    ...(await poseDecodes(await load<typeof Boxwright>("index"))),
     ...tileRows(await load<typeof Tiles>("tiles")),
     ...maskRows(await load<typeof Boxwright>("index.node")),
   ];

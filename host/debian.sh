@@ -5,6 +5,9 @@ missing=()
 [ -n "$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || missing+=(postgresql)
 [ -x /usr/bin/chromium ] || missing+=(chromium)
 [ -x /usr/sbin/nats-server ] || command -v nats-server >/dev/null || missing+=(nats-server)
+command -v unshare >/dev/null || missing+=(util-linux)
+command -v mount >/dev/null || missing+=(mount)
+command -v openssl >/dev/null || missing+=(openssl)
 command -v systemd-analyze >/dev/null || missing+=(systemd)
 [ ${#missing[@]} -eq 0 ] && exit 0
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }

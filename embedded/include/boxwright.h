@@ -45,8 +45,15 @@ typedef enum bxw_status {
     BXW_OUT_OF_RANGE = -10, /* a probability is outside 0..1: the plan was compiled with the wrong activation */
     BXW_BAD_VALUE = -11,    /* a setting is outside its range */
     BXW_NO_SUCH_ROW = -12,  /* the image has no detection of this index */
-    BXW_NOT_IN_PLAN = -13   /* the plan has no keypoints, or no masks */
+    BXW_NOT_IN_PLAN = -13   /* the plan has no keypoints, no masks, or no oriented boxes */
 } bxw_status;
+
+/* How the original image was resized to the input of the network. */
+typedef enum bxw_resize {
+    BXW_STRETCH = 0,          /* width and height scaled independently */
+    BXW_LETTERBOX = 1,        /* aspect ratio kept, image centred */
+    BXW_LETTERBOX_TOPLEFT = 2 /* aspect ratio kept, image in the top left corner */
+} bxw_resize;
 
 typedef struct bxw_decoder {
     const uint8_t *plan; /* the plan file, which must stay at this address */
@@ -55,6 +62,8 @@ typedef struct bxw_decoder {
     uint32_t got;      /* value that the last failed call found */
     uint32_t expected; /* value that the last failed call would have accepted */
     void *kernel;      /* unused; a host with its own engine may store a pointer here */
+    uint32_t frame_width, frame_height; /* as bxw_set_frame was given them; 0 and 0 if there is no frame */
+    bxw_resize resize;
 } bxw_decoder;
 
 /* Place of one tensor. Let the network write to `data`, and nothing is copied. */
@@ -96,12 +105,22 @@ typedef struct bxw_window {
     uint32_t x, y, width, height;
 } bxw_window;
 
-/* How the original image was resized to the input of the network. */
-typedef enum bxw_resize {
-    BXW_STRETCH = 0,          /* width and height scaled independently */
-    BXW_LETTERBOX = 1,        /* aspect ratio kept, image centred */
-    BXW_LETTERBOX_TOPLEFT = 2 /* aspect ratio kept, image in the top left corner */
-} bxw_resize;
+/* An oriented box. y points down, and the angle turns x towards y: clockwise on the screen. */
+typedef struct bxw_oriented_box {
+    float cx, cy, width, height; /* in pixels of the frame, or of the network's input if there is no frame */
+    float angle;                 /* radians, of the width's direction in those pixels */
+    float corners[8];            /* x, y of four corners, in order around the box, relative to the image: 0..1 */
+    float score;
+    int32_t class_id;
+    uint32_t source;
+} bxw_oriented_box;
+
+/* A candidate as bxw_decode_oriented holds it. A program provides the room and does not look inside. */
+typedef struct bxw_candidate {
+    double numbers[7];
+    uint32_t index;
+    int32_t class_id;
+} bxw_candidate;
 
 /*
  * Checks the plan and copies its image into `memory`, which needs bxw_memory_bytes(plan) bytes and alignment 4. With
@@ -156,6 +175,19 @@ bxw_window bxw_mask_size(const bxw_decoder *d);
  * bxw_mask_size is always enough. Needs about 1 KB of stack.
  */
 bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mask, size_t bytes, bxw_window *window);
+
+/*
+ * Decodes one image of a plan of oriented boxes, in place of bxw_decode, which gives its upright candidates. Suppresses
+ * as the plan says: "ultralytics" (ProbIoU, not greedy), "probiou" (greedy) or "opencv" (polygons, greedy), which
+ * `boxwright compile --oriented-nms` takes. Returns the count of boxes, or a negative bxw_status.
+ *
+ * Writes at most `room` boxes, best first. Then bxw_read has the same rows, with the upright boxes around the oriented
+ * ones. `work`: a row for each candidate that suppression may look at, as many as there are cells at most. With too few
+ * rows, BXW_MEMORY_SMALL says how many this frame needs. BXW_OUT_OF_RANGE: a probability, or an angle that the plan
+ * takes for a sigmoid's output, is outside 0..1. Needs about 2.5 KB of stack. src/oriented.c has this function alone.
+ */
+int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *boxes, uint32_t room,
+                            bxw_candidate *work, uint32_t work_rows);
 
 /*
  * Sets the size of the original image and how it was resized. Boxes are then relative to that image, until the next

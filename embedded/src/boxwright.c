@@ -1,5 +1,6 @@
 /* Loads plans, hands out slots and reads detections. The kernel does all decoding. */
 #include "boxwright.h"
+#include "parts.h"
 
 #include <string.h>
 
@@ -11,52 +12,6 @@
 enum { LEAST_MEMORY = 8192 };
 _Static_assert(LEAST_MEMORY <= BXW_SCAN_SCALAR_BYTES, "the least memory must fit every plan");
 
-/* Loads a word byte by byte, since a plan may lie at any address. Compilers emit one load where that is allowed. */
-static uint32_t word(const uint8_t *at, uint32_t index) {
-    uint32_t value;
-    memcpy(&value, at + (size_t)index * 4, sizeof value);
-    return value;
-}
-
-static float real(const uint8_t *at, uint32_t index) {
-    float value;
-    memcpy(&value, at + (size_t)index * 4, sizeof value);
-    return value;
-}
-
-static const uint8_t *slot_row(const bxw_decoder *d, uint32_t index) {
-    return d->plan + word(d->plan, BXW_F_SLOT_TABLE) + (size_t)index * BXW_SLOT_WORDS * 4;
-}
-
-static const uint8_t *image_row(const bxw_decoder *d, uint32_t image) {
-    return d->plan + word(d->plan, BXW_F_IMAGE_TABLE) + (size_t)image * BXW_IMAGE_WORDS * 4;
-}
-
-/* Returns the plan block of an image, in memory. */
-static uint8_t *block(const bxw_decoder *d, uint32_t image) {
-    return d->memory + word(image_row(d, image), BXW_I_PLAN);
-}
-
-static double real64(const uint8_t *at, uint32_t index) {
-    double value;
-    memcpy(&value, at + (size_t)index * 4, sizeof value);
-    return value;
-}
-
-/* Returns the task record, which lies behind the image of the plan. */
-static const uint8_t *task_of(const bxw_decoder *d) { return d->plan + word(d->plan, BXW_F_IMAGE_BYTES); }
-
-static void put(uint8_t *at, uint32_t index, uint32_t value) { memcpy(at + (size_t)index * 4, &value, sizeof value); }
-
-static void put_real(uint8_t *at, uint32_t index, float value) { memcpy(at + (size_t)index * 4, &value, sizeof value); }
-
-/* Stores the two values of a failed call and returns its status. */
-static bxw_status refuse(bxw_decoder *d, bxw_status status, size_t got, size_t expected) {
-    d->got = (uint32_t)got;
-    d->expected = (uint32_t)expected;
-    return status;
-}
-
 static uint32_t crc32(const uint8_t *bytes, size_t count) {
     uint32_t c = 0xffffffffu;
     for (size_t i = 0; i < count; i++) {
@@ -64,11 +19,6 @@ static uint32_t crc32(const uint8_t *bytes, size_t count) {
         for (int k = 0; k < 8; k++) c = (c >> 1) ^ ((c & 1u) ? 0xedb88320u : 0u);
     }
     return ~c;
-}
-
-/* True if `count` elements of `size` bytes from `at` on end within `bytes`. The 64-bit sum cannot wrap. */
-static int fits(uint32_t at, uint32_t count, uint32_t size, uint32_t bytes) {
-    return (uint64_t)at + (uint64_t)count * size <= bytes;
 }
 
 uint32_t bxw_memory_bytes(const void *plan, size_t plan_bytes) {
@@ -214,12 +164,6 @@ static bxw_status check_slots(bxw_decoder *d) {
     return BXW_OK;
 }
 
-/* Returns the bytes of an element. */
-static uint32_t element_bytes(uint32_t type) {
-    if (type == BXW_TYPE_F32 || type == BXW_TYPE_I32) return 4;
-    return type == BXW_TYPE_F16 || type == BXW_TYPE_I16 ? 2 : 1;
-}
-
 /* Steps through a tensor: how many of them, and how many elements each is long. */
 typedef struct steps {
     uint32_t count, step;
@@ -243,12 +187,12 @@ static bxw_status check_reach(bxw_decoder *d, uint32_t slot, uint32_t first, con
     return BXW_OK;
 }
 
-/* Checks a row of the head table. `channels`: extra channels of the head. */
-static bxw_status check_extra(bxw_decoder *d, const uint8_t *row, uint32_t channels, uint32_t rule) {
+/* Checks a row of the head table. `count`: extra channels of the head. */
+static bxw_status check_extra(bxw_decoder *d, const uint8_t *row, uint32_t count, uint32_t rule) {
     const uint32_t cells = word(row, BXW_E_CELLS), table = word(row, BXW_E_TABLE);
     const steps list[4] = {{bxw_images(d), word(row, BXW_E_IMAGE)},
                            {cells, word(row, BXW_E_CELL)},
-                           {channels, word(row, BXW_E_CHANNEL)},
+                           {count, word(row, BXW_E_CHANNEL)},
                            {1, 0}};
     if (word(row, BXW_E_GRID_W) < 1) return refuse(d, BXW_DAMAGED, 0, 1);
     const uint32_t image = word(d->plan, BXW_F_IMAGE_BYTES);
@@ -264,9 +208,9 @@ static bxw_status check_task(bxw_decoder *d) {
     const uint32_t heads = word(t, BXW_T_HEADS), table = word(t, BXW_T_HEAD_TABLE), rule = word(t, BXW_T_RULE);
     const uint32_t length = word(d->plan, BXW_F_FILE_BYTES);
     if (kind == BXW_TASK_BOXES) return BXW_OK;
-    if (kind > BXW_TASK_MASKS) return refuse(d, BXW_DAMAGED, kind, BXW_TASK_MASKS);
+    if (kind > BXW_TASK_ORIENTED) return refuse(d, BXW_DAMAGED, kind, BXW_TASK_ORIENTED);
     if (!fits(table, heads, BXW_EXTRA_WORDS * 4, length)) return refuse(d, BXW_DAMAGED, table, length);
-    if (values < (kind == BXW_TASK_MASKS ? 1u : 2u) || values > 3) return refuse(d, BXW_DAMAGED, values, 3);
+    if (values < (kind == BXW_TASK_KEYPOINTS ? 2u : 1u) || values > 3) return refuse(d, BXW_DAMAGED, values, 3);
     if (rule > BXW_POINTS_PRIOR) return refuse(d, BXW_DAMAGED, rule, BXW_POINTS_PRIOR);
     /* No slot has more elements than memory has bytes, so that the product does not wrap. */
     if (count < 1 || count > d->memory_bytes / 4) return refuse(d, BXW_DAMAGED, count, d->memory_bytes / 4);
@@ -288,6 +232,7 @@ bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *m
     d->plan = plan;
     d->memory = memory;
     d->got = d->expected = 0;
+    d->frame_width = d->frame_height = 0;
     bxw_status status = check_file(d, plan, plan_bytes);
     if (status != BXW_OK) return status;
     const uint32_t needed = word(plan, BXW_F_MEMORY_BYTES);
@@ -395,57 +340,6 @@ const char *bxw_label(const bxw_decoder *d, int32_t class_id) {
 
 /* ---- Keypoints and masks ------------------------------------------------------------------------------------ */
 
-/* Elements of a tensor, one after the other. */
-typedef struct channels {
-    const uint8_t *first;
-    size_t step;
-    uint32_t type;
-    float scale, zero;
-} channels;
-
-static channels channels_at(const bxw_decoder *d, uint32_t slot, size_t element, uint32_t step) {
-    const uint8_t *row = slot_row(d, slot);
-    const uint32_t type = word(row, BXW_S_TYPE);
-    const size_t bytes = element_bytes(type);
-    const uint8_t *data = d->memory + word(row, BXW_S_ADDRESS);
-    return (channels){data + element * bytes, step * bytes, type, real(row, BXW_S_SCALE), real(row, BXW_S_ZERO)};
-}
-
-/* Returns the number that the bits of a half float stand for. */
-static float half_to_float(uint32_t bits) {
-    const uint32_t sign = (bits & 0x8000u) << 16, exponent = bits & 0x7c00u, fraction = bits & 1023u;
-    float value;
-    if (exponent == 0) {
-        /* Zero or subnormal: fraction * 2^-24, exact in f32. */
-        value = 5.9604644775390625e-8f * (float)fraction;
-        return sign != 0 ? -value : value;
-    }
-    /* Move the fields to their places in an f32, and add the difference of the exponent biases. */
-    const uint32_t word32 = sign | (((bits & 0x7fffu) << 13) + (exponent == 0x7c00u ? 0x70000000u : 0x38000000u));
-    memcpy(&value, &word32, sizeof value);
-    return value;
-}
-
-/* Returns the element at an address as it is stored: integers as floats, before scale and zero point. */
-static float raw_at(const uint8_t *at, uint32_t type) {
-    int32_t i32;
-    int16_t i16;
-    switch (type) {
-    case BXW_TYPE_F32: return real(at, 0);
-    case BXW_TYPE_U8: return (float)*at;
-    case BXW_TYPE_I8: return (float)(int8_t)*at;
-    case BXW_TYPE_I32: memcpy(&i32, at, sizeof i32); return (float)i32;
-    default: memcpy(&i16, at, sizeof i16);
-    }
-    return type == BXW_TYPE_F16 ? half_to_float((uint16_t)i16) : (float)i16;
-}
-
-/* Returns channel k as a number: (raw - zero) * scale for integers, rounded to f32 at each step. */
-static float channel(const channels *c, uint32_t k) {
-    const float raw = raw_at(c->first + k * c->step, c->type);
-    return c->type == BXW_TYPE_F32 || c->type == BXW_TYPE_F16 ? raw : (raw - c->zero) * c->scale;
-}
-
 /* Finds the extra channels of a detection: its row of the head table, its cell there. */
 static bxw_status extras_of(bxw_decoder *d, uint32_t kind, uint32_t image, uint32_t index, channels *found,
                             const uint8_t **row, uint32_t *cell) {
@@ -453,18 +347,7 @@ static bxw_status extras_of(bxw_decoder *d, uint32_t kind, uint32_t image, uint3
     if (word(t, BXW_T_KIND) != kind) return refuse(d, BXW_NOT_IN_PLAN, word(t, BXW_T_KIND), kind);
     const bxw_detections all = bxw_read(d, image);
     if (index >= all.count) return refuse(d, BXW_NO_SUCH_ROW, index, all.count);
-    const uint32_t source = bxw_at(&all, index).source, heads = word(t, BXW_T_HEADS);
-    for (uint32_t i = 0; i < heads; i++) {
-        const uint8_t *e = d->plan + word(t, BXW_T_HEAD_TABLE) + (size_t)i * BXW_EXTRA_WORDS * 4;
-        *cell = source - word(e, BXW_E_SOURCE);
-        if (*cell >= word(e, BXW_E_CELLS)) continue;
-        *row = e;
-        const size_t element = (size_t)word(e, BXW_E_OFFSET) + (size_t)image * word(e, BXW_E_IMAGE) +
-                               (size_t)*cell * word(e, BXW_E_CELL);
-        *found = channels_at(d, word(e, BXW_E_SLOT), element, word(e, BXW_E_CHANNEL));
-        return BXW_OK;
-    }
-    return refuse(d, BXW_NO_SUCH_ROW, source, heads);
+    return channels_of(d, image, bxw_at(&all, index).source, found, row, cell);
 }
 
 /*
@@ -637,6 +520,9 @@ bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_re
         undo_letterbox(w, rw, resize == BXW_LETTERBOX, &scale[0], &shift[0]);
         undo_letterbox(h, rh, resize == BXW_LETTERBOX, &scale[1], &shift[1]);
     }
+    d->frame_width = width;
+    d->frame_height = height;
+    d->resize = resize;
     for (uint32_t i = 0; i < bxw_images(d); i++) {
         uint8_t *p = block(d, i);
         put_real(p, BXW_P_SCALE_X, scale[0]);
@@ -675,7 +561,7 @@ const char *bxw_explain(bxw_status status) {
     case BXW_OUT_OF_RANGE: return "probabilities are outside 0..1; compile the plan with --activation logits";
     case BXW_BAD_VALUE: return "the setting is outside its range";
     case BXW_NO_SUCH_ROW: return "the image has no detection of this index; ask bxw_read for their count";
-    case BXW_NOT_IN_PLAN: return "the plan has no keypoints or no masks; compile a config of that task";
+    case BXW_NOT_IN_PLAN: return "the plan has no such results; compile a config of that task";
     }
     return "unknown status";
 }

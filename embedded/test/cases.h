@@ -11,13 +11,15 @@
 extern const uint8_t cases[];
 
 /* Words of a case (C), a tensor (T), the detections of an image (D) and a recorded detection (G), in file order.
-   D_KEYPOINTS: floats of all rows. D_MASKS: a table with a row for each mask. */
+   D_KEYPOINTS: floats of all rows. D_MASKS: a table with a row for each mask. D_ORIENTED: the first floats of a
+   bxw_oriented_box for each row. */
 enum {
     C_NAME, C_PLAN, C_PLAN_BYTES, C_TENSORS, C_TENSOR_TABLE, C_WIDTH, C_HEIGHT, C_RESIZE, C_IMAGES, C_IMAGE_TABLE,
-    C_CANDIDATES, C_CAPPED, C_NOT_FINITE, C_GOLDEN, C_GOLDEN_TABLE, C_KEYPOINTS, C_HAS_MASKS
+    C_CANDIDATES, C_CAPPED, C_NOT_FINITE, C_GOLDEN, C_GOLDEN_TABLE, C_KEYPOINTS, C_HAS_MASKS,
+    C_IS_ORIENTED
 };
 enum { T_NAME, T_DATA, T_BYTES, T_WORDS };
-enum { D_COUNT, D_BOXES, D_SCORES, D_LABELS, D_SOURCES, D_KEYPOINTS, D_MASKS, D_WORDS };
+enum { D_COUNT, D_BOXES, D_SCORES, D_LABELS, D_SOURCES, D_KEYPOINTS, D_MASKS, D_ORIENTED, D_WORDS };
 /* A mask (M): its window, and its bytes. */
 enum { M_WINDOW, M_DATA = 4, M_WORDS };
 enum { G_LABEL, G_SCORE, G_BOX, G_WORDS = 6 };

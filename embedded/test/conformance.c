@@ -13,6 +13,9 @@
 #define MEMORY_BYTES (640 * 1024)
 static _Alignas(16) uint8_t memory[MEMORY_BYTES];
 static _Alignas(16) uint8_t copy[8192];
+/* Rows for the candidates of the largest oriented case, and for the boxes that are kept. */
+static bxw_candidate work[3600];
+static bxw_oriented_box turned[300];
 
 static float real(uint32_t at, uint32_t index) {
     float value;
@@ -84,6 +87,30 @@ static void check_extras(bxw_decoder *d, uint32_t c, const char *name, uint32_t 
     report_check(name, "no keypoints behind the last row", refused == (int32_t)behind, (uint32_t)-refused, 0);
 }
 
+/* Makes the oriented boxes of all images and compares them with those of JavaScript, bit for bit. Returns their count. */
+static int32_t check_oriented(bxw_decoder *d, uint32_t c, const char *name) {
+    const uint32_t rows = sizeof work / sizeof *work, room = sizeof turned / sizeof *turned;
+    enum { FLOATS = offsetof(bxw_oriented_box, score) / 4 };
+    int32_t sum = 0;
+    for (uint32_t image = 0; image < word(c, C_IMAGES); image++) {
+        const uint32_t want = word(c, C_IMAGE_TABLE) + image * D_WORDS * 4;
+        const int32_t n = bxw_decode_oriented(d, image, turned, room, work, rows);
+        report_check(name, "oriented boxes", n == (int32_t)word(want, D_COUNT), (uint32_t)n, word(want, D_COUNT));
+        uint32_t other = 0, columns = 0;
+        const bxw_detections found = bxw_read(d, image);
+        for (uint32_t i = 0; (int32_t)i < n && i < word(want, D_COUNT); i++) {
+            const bxw_detection one = bxw_at(&found, i);
+            other += differing(&turned[i], word(want, D_ORIENTED) + i * FLOATS * 4, FLOATS);
+            columns += one.score != turned[i].score || one.class_id != turned[i].class_id ||
+                       one.source != turned[i].source;
+        }
+        report_check(name, "oriented boxes with other bits", other == 0, other, 0);
+        report_check(name, "oriented boxes unlike their columns", columns == 0, columns, 0);
+        sum += n;
+    }
+    return sum;
+}
+
 static void check_detections(bxw_decoder *d, uint32_t c, const char *name) {
     bxw_stats sum = {0};
     report_check(name, "images", bxw_images(d) == word(c, C_IMAGES), bxw_images(d), word(c, C_IMAGES));
@@ -138,12 +165,17 @@ static void run_case(uint32_t c) {
     fill(&d, c, name);
     bxw_status set = bxw_set_frame(&d, word(c, C_WIDTH), word(c, C_HEIGHT), (bxw_resize)word(c, C_RESIZE));
     report_check(name, "frame", set == BXW_OK, d.got, d.expected);
-    int32_t n = bxw_decode(&d);
+    const int is_oriented = word(c, C_IS_ORIENTED) != 0;
+    int32_t n = is_oriented ? check_oriented(&d, c, name) : bxw_decode(&d);
     report_check(name, "decode", n >= 0, (uint32_t)-n, 0);
+    if (!is_oriented) {
+        const int32_t none = bxw_decode_oriented(&d, 0, turned, 0, work, 0);
+        report_check(name, "no oriented boxes", none == BXW_NOT_IN_PLAN, (uint32_t)-none, (uint32_t)-BXW_NOT_IN_PLAN);
+    }
     check_detections(&d, c, name);
     check_golden(&d, c, name);
     /* The kernel keeps no state: a second decode gives the same detections. */
-    const int32_t again = bxw_decode(&d);
+    const int32_t again = is_oriented ? check_oriented(&d, c, name) : bxw_decode(&d);
     report_check(name, "detections of a second decode", again == n, (uint32_t)again, (uint32_t)n);
     check_detections(&d, c, name);
     report_text("ok: ");
@@ -260,6 +292,40 @@ static void refuse_task(uint32_t c) {
     refuse_word(c, "a map without columns", head + BXW_E_GRID_W * 4, 0);
     copy_plan(c);
     refuse_word(c, "one element behind the slot", head + BXW_E_OFFSET * 4, copy_word(head + BXW_E_OFFSET * 4) + 1);
+}
+
+/* Loads the copied plan of oriented boxes with one forged word and decodes. */
+static int32_t decode_forged(bxw_decoder *d, uint32_t c, uint32_t at, uint32_t value) {
+    copy_plan(c);
+    forge(at, value);
+    expect("load", load_copy(d, word(c, C_PLAN_BYTES)), BXW_OK);
+    fill(d, c, text(word(c, C_NAME)));
+    return bxw_decode_oriented(d, 0, turned, sizeof turned / sizeof *turned, work, sizeof work / sizeof *work);
+}
+
+/* What bxw_decode_oriented refuses. The angles of the case are radians, some of them negative. */
+static void refuse_oriented(uint32_t c) {
+    bxw_decoder d;
+    copy_plan(c);
+    const uint32_t task = copy_word(BXW_F_IMAGE_BYTES * 4), head = copy_word(task + BXW_T_HEAD_TABLE * 4);
+    refuse_word(c, "angles of no channels", task + BXW_T_VALUES * 4, 0);
+    refuse_word(c, "an angle behind the slot", head + BXW_E_OFFSET * 4, copy_word(head + BXW_E_OFFSET * 4) + 1);
+    const int32_t n = decode_forged(&d, c, task + BXW_T_ANGLE * 4, BXW_ANGLE_RADIANS);
+    report_check("oriented", "boxes", n > 3, (uint32_t)n, 4);
+    expect("an unknown activation", (bxw_status)decode_forged(&d, c, task + BXW_T_ANGLE * 4, 3), BXW_DAMAGED);
+    expect("an unknown suppression", (bxw_status)decode_forged(&d, c, task + BXW_T_SUPPRESSION * 4, 4), BXW_DAMAGED);
+    expect("radians for a sigmoid's output",
+           (bxw_status)decode_forged(&d, c, task + BXW_T_ANGLE * 4, BXW_ANGLE_SIGMOID), BXW_OUT_OF_RANGE);
+    expect("load", load(&d, c), BXW_OK);
+    fill(&d, c, text(word(c, C_NAME)));
+    expect("an image behind the batch", (bxw_status)bxw_decode_oriented(&d, 1, turned, 9, work, 9), BXW_NO_SUCH_ROW);
+    expect("no work rows", (bxw_status)bxw_decode_oriented(&d, 0, turned, 9, work, 0), BXW_MEMORY_SMALL);
+    const uint32_t rows = d.expected;
+    report_check("oriented", "a row for each candidate", rows == bxw_stats_of(&d, 0).candidates, rows, 0);
+    const int32_t few = bxw_decode_oriented(&d, 0, turned, 3, work, rows);
+    report_check("oriented", "as many boxes as there is room for", few == 3, (uint32_t)few, 3);
+    expect("one row too few", (bxw_status)bxw_decode_oriented(&d, 0, turned, 9, work, rows - 1), BXW_MEMORY_SMALL);
+    report_check("oriented", "states both counts of rows", d.got == rows - 1 && d.expected == rows, d.got, rows - 1);
 }
 
 /* Addresses that would let the kernel write over its plan, over chains of kept boxes, or for ever. */
@@ -410,13 +476,17 @@ int main(void) {
             refuse_task(c);
             with_task++;
         }
+        if (strcmp(text(word(c, C_NAME)), "oriented, planes") == 0) {
+            refuse_oriented(c);
+            with_task++;
+        }
         if (strcmp(text(word(c, C_NAME)), "planes") == 0) {
             check_settings(c);
             with_settings++;
         }
     }
     report_check("cases", "count", case_count() >= 20, case_count(), 20);
-    report_check("cases", "named pose, planes", with_task == 1, with_task, 1);
+    report_check("cases", "named pose, planes and oriented, planes", with_task == 2, with_task, 2);
     report_check("cases", "named planes", with_settings == 1, with_settings, 1);
     refuse_files(first);
     refuse_memory(first);

@@ -8,7 +8,8 @@
  *
  * A case holds a plan from `boxwright compile`, tensors, and the detections of the JavaScript engines, which C must
  * reproduce bit for bit. The three engines must agree. Recorded cases also hold detections computed elsewhere in double
- * precision: JavaScript must meet them within 1e-5 here, and C does there. Golden keypoints and masks are compared here.
+ * precision: JavaScript must meet them within 1e-5 here, and C does there. Golden keypoints, masks and oriented boxes
+ * are compared here.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,8 +17,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { createDecoderSync } from "boxwright";
+import { createDecoderSync, toPixels } from "boxwright";
 import "boxwright/masks";
+import "boxwright/oriented";
 import "boxwright/pose";
 import { cases, largeCases } from "./cases/networks.mjs";
 
@@ -34,6 +36,12 @@ function maskOf(found, i) {
   return { window: Int32Array.of(x, y, width, height), data };
 }
 
+/** Returns an oriented box in pixels of the frame: the floats at the beginning of a `bxw_oriented_box`. */
+function turnedOf(d, [width, height]) {
+  const p = toPixels(d, width, height);
+  return [p.cx, p.cy, p.width, p.height, d.angle, ...d.corners.flatMap(({ x, y }) => [x, y])];
+}
+
 /** Returns columns and statistics of one engine. */
 function decodeWith(engine, { config, options, outputs, frame }) {
   const decoder = createDecoderSync(config, { ...options, engine });
@@ -43,6 +51,11 @@ function decodeWith(engine, { config, options, outputs, frame }) {
     classIds: d.classIds.slice(0, d.length),
     sources: d.sources.slice(0, d.length),
     keypoints: d.keypoints?.slice(0, d.length * config.keypoints[0] * 3) ?? new Float32Array(0),
+    turned: Float32Array.from(
+      config.task === "oriented"
+        ? [...d].flatMap((one) => turnedOf(one, frame ? [frame.width, frame.height] : config.inputSize))
+        : [],
+    ),
     masks: config.task === "segment" ? Array.from({ length: d.length }, (_, i) => maskOf(d, i)) : [],
   }));
   const { candidates, dropped } = decoder.stats;
@@ -90,7 +103,10 @@ function checkGolden({ name, golden }, { images: [found] }) {
 }
 
 /** Throws unless keypoints are within 1e-5 of golden ones, and a mask has the golden pixels. Rows stand in order. */
-function checkExtras(name, { keypoints = [], mask }, found, i) {
+function checkExtras(name, { keypoints = [], mask, turned = [] }, found, i) {
+  // Places in pixels and the angle, as far as f32 corners hold them.
+  if (turned.some((x, k) => !(Math.abs(found.turned[i * 13 + k] - x) <= (k < 4 ? 1e-4 : 2e-6))))
+    throw new Error(`${name}: the oriented box of row ${i} is another one.`);
   const points = keypoints.flatMap(([x, y, confidence = 1]) => [x, y, confidence]);
   const row = found.keypoints.subarray(i * points.length, (i + 1) * points.length);
   if (points.some((x, k) => !(Math.abs(row[k] - x) <= 1e-5)))
@@ -179,6 +195,7 @@ function writeCase(file, c, plan, expected) {
     file.blob(d.sources),
     file.blob(d.keypoints),
     file.words(d.masks.flatMap(({ window, data }) => [...window, file.blob(data)])),
+    file.blob(d.turned),
   ]);
   const golden = (c.golden ?? []).map((g) => {
     const row = Buffer.alloc(24);
@@ -202,6 +219,7 @@ function writeCase(file, c, plan, expected) {
     file.blob(Buffer.concat(golden)),
     c.config.keypoints?.[0] ?? 0,
     c.config.task === "segment" ? 1 : 0,
+    c.config.task === "oriented" ? 1 : 0,
   ]);
 }
 

@@ -44,8 +44,9 @@ link() { # program, arguments of the linker...
 # The library. Sources written by hand get stricter warnings than the translated kernel.
 compile build/boxwright_kernel.c boxwright_kernel.o
 compile src/boxwright.c boxwright.o -Wpedantic -Wconversion -Wcast-align
+compile src/oriented.c oriented.o -Wpedantic -Wconversion -Wcast-align
 compile src/kernel.c kernel.o
-library=("$out"/{boxwright_kernel,boxwright,kernel}.o)
+library=("$out"/{boxwright_kernel,boxwright,oriented,kernel}.o)
 board=() small=()
 case $target in
   m*)
@@ -62,11 +63,13 @@ esac
 # The programs. conformance-spoilt expects one wrong bit.
 compile test/report.c report.o
 compile test/conformance.c conformance.o
+compile test/elementary.c elementary.o -fno-math-errno
 compile examples/face.c face.o
 embed cases build/cases.bin
 embed cases build/cases-spoilt.bin
 embed tensor build/face-tensor.bin
 link conformance "${board[@]}" "$out"/{conformance,report,cases}.o
+link elementary "${board[@]}" "$out"/{elementary,report}.o
 link conformance-spoilt "${board[@]}" "$out"/{conformance,report,cases-spoilt}.o
 link face "${board[@]}" "${small[@]}" "$out"/{face,report,face-tensor}.o
 
@@ -75,10 +78,11 @@ if [ "$variant" = sanitized ]; then
   link forged "$out"/{forged,report,cases}.o
 fi
 
-# Code and constants of the library, and flash and RAM of the whole example.
+# Code and constants of the library and of oriented boxes, and flash and RAM of the whole example.
 bytes() {
   "${tools}size" "$@" | awk 'NR > 1 { text += $1; data += $2; bss += $3 } END { print text + data, data + bss }'
 }
 read -r code _ < <(bytes "$out"/{boxwright_kernel,boxwright,kernel}.o)
+read -r oriented _ < <(bytes "$out/oriented.o")
 read -r flash ram < <(bytes "$out/face")
-echo "{\"library\": $code, \"flash\": $flash, \"ram\": $ram}" >"$out/size.json"
+echo "{\"library\": $code, \"oriented\": $oriented, \"flash\": $flash, \"ram\": $ram}" >"$out/size.json"

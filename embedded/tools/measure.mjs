@@ -51,6 +51,14 @@ function codeTable() {
   );
 }
 
+function orientedTable() {
+  const size = (target, variant) => figure(JSON.parse(read(`${target}-${variant}/size.json`)).oriented);
+  return table(
+    ["", ...Object.values(VARIANTS).slice(0, 2)],
+    Object.entries(TARGETS).map(([t, name]) => [name, size(t, "O2"), size(t, "Os")]),
+  );
+}
+
 function boardTable() {
   const tensor = 16900;
   const rows = ["m3", "m4", "m7"].map((t) => {
@@ -84,6 +92,10 @@ function measured() {
 Code of the library with its kernel, in bytes:
 
 ${codeTable()}
+
+Code of \`src/oriented.c\`, which only programs with oriented boxes link:
+
+${orientedTable()}
 
 The face example with \`-Os\`: flash without its tensor, RAM with the memory of the plan (${figure(planMemory)} bytes)
 and 2,048 bytes of stack, stack used, and instructions of one decode of [1,13,13,25] floats (QEMU, in steps of 40):

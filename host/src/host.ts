@@ -1,7 +1,8 @@
 /** The whole host: its parts, put together. */
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "./core/config.ts";
-import { Refusal, UserError, messageOf } from "./core/errors.ts";
+import { Refusal, UserError, connectionProblem, messageOf } from "./core/errors.ts";
 import type { Logger } from "./core/log.ts";
 import { type Metrics, addGauge, createMetrics } from "./core/metrics.ts";
 import { Decoding } from "./decode/decoding.ts";
@@ -32,6 +33,7 @@ export interface HostOptions {
   readonly now?: () => number;
 }
 
+const BROKER_RETRY_MS = 1000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -39,7 +41,10 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   const metrics = createMetrics();
   const onError = (error: unknown): void => log.warn({ error: messageOf(error) }, "database");
   const db = await openDatabase(config, onError);
-  const writer = new Writer(db, metrics);
+  const writer = new Writer(db, metrics, (problem) => {
+    if (problem === null) log.info("the database takes frames again");
+    else log.error({ problem }, "the database takes no frames: senders keep them until it does");
+  });
   const decoding = new Decoding({ threads: config.threads, queue: config.queue, log });
   const registry = new Registry({ db, decoding, maxConfigs: config.maxConfigs, now });
   const previews = new Previews(config, metrics, now);
@@ -55,7 +60,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   try {
     await loadConfigs(config, registry);
     const app = createApp({
-      ...{ db, intake, registry, previews, live, metrics, log },
+      ...{ db, writer, intake, registry, previews, live, metrics, log },
       ...config,
       guards: createGuards(config, metrics),
       decoding: () => decoding.stats,
@@ -63,16 +68,16 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
     });
     const listening = await listen(app, config, metrics);
     // Do not wait: the broker may come later, and HTTP works without it.
-    const starting = startBroker(config, { config, intake, registry, previews, db, metrics, log, now });
-    let isStopped = false;
-    void starting.then((found) => {
+    const end = new AbortController();
+    const options = { config, intake, registry, previews, db, metrics, log, now };
+    void startBroker(config, options, end.signal).then((found) => {
       broker = found;
       // The broker came when the host went.
-      if (isStopped) void found?.stop();
+      if (end.signal.aborted) void found?.stop();
     });
     const sweep = startRetention(config, db, now, log);
     const stop = async (): Promise<void> => {
-      isStopped = true;
+      end.abort();
       clearInterval(sweep);
       await Promise.all([listening.stop(), broker?.stop()]);
       await closeParts();
@@ -102,15 +107,23 @@ async function loadConfigs({ configs }: Config, registry: Registry): Promise<voi
   if (problems.length > 0) throw new UserError(problems.join("\n"));
 }
 
-async function startBroker({ nats }: Config, options: Parameters<typeof Broker.start>[1]): Promise<Broker | null> {
-  if (nats === undefined) return null;
-  for (;;)
+/** Tries until the broker can be used, and says each new reason why it cannot. */
+async function startBroker(
+  { nats }: Config,
+  options: Parameters<typeof Broker.start>[1],
+  signal: AbortSignal,
+): Promise<Broker | null> {
+  let told = "";
+  while (nats !== undefined && !signal.aborted)
     try {
       return await Broker.start(nats, options);
     } catch (error) {
-      options.log.error({ error: messageOf(error) }, "cannot use the broker, trying again");
-      await new Promise((resolve) => setTimeout(resolve, 5000).unref());
+      const problem = connectionProblem(error);
+      if (problem !== told) options.log.error({ error: problem }, "cannot use the broker, trying again");
+      told = problem;
+      await sleep(BROKER_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
+  return null;
 }
 
 function startRetention(

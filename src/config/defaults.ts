@@ -37,6 +37,7 @@ export function defaultConfig(format: Config["format"]): Config {
     headOutputs: null,
     roles: null,
     task: null,
+    suppression: null,
     conventions: "depthai",
     rules: {},
   };

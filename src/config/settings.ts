@@ -21,6 +21,7 @@ import {
 } from "./fields.ts";
 import { mayBePerClass } from "./per-class.ts";
 import { readTask, taskOptionNames, taskOptions } from "./task.ts";
+import { readSuppression } from "./suppression.ts";
 import type { Config, Roles } from "./types.ts";
 
 /** A named set of rules, and single rules over it. */
@@ -72,6 +73,7 @@ const SETTINGS = {
   classes: COUNT,
   confidenceThreshold: (r: FieldReader) => copied(r.take("confidenceThreshold", CONFIDENCE)),
   iouThreshold: UNIT,
+  suppression: readSuppression,
   keep: NAMES,
   maxDetections: COUNT,
 } as const satisfies Record<string, Rule<unknown> | ((r: FieldReader) => unknown)>;

@@ -92,6 +92,34 @@ export interface TaskFields {
   readonly angleActivation?: "radians" | "logits" | "sigmoid";
 }
 
+/**
+ * A method of `boxwright/suppress` with its settings, as `suppress` of that import takes them. Each setting belongs to
+ * some of the methods only; one of another method is refused.
+ */
+export interface Suppression {
+  readonly method:
+    | "hard"
+    | "fast"
+    | "diou"
+    | "soft-linear"
+    | "soft-gaussian"
+    | "soft-tensorflow"
+    | "matrix"
+    | "weighted"
+    | "merge"
+    | "nmw";
+  /** Default: `iouThreshold` of the decoder, but 1 for "soft-tensorflow". */
+  readonly iouThreshold?: number;
+  /** Width of the Gaussian of "soft-gaussian", "soft-tensorflow" and "matrix". */
+  readonly sigma?: number;
+  /** Power of the penalty of "diou". */
+  readonly beta?: number;
+  /** Decay of "matrix". */
+  readonly kernel?: "gaussian" | "linear";
+  /** A score that the method lowers below this is dropped. Default: the confidence threshold. */
+  readonly scoreThreshold?: number;
+}
+
 /** What a network gives besides boxes, as read from a config. */
 export interface TaskConfig extends TaskFields {
   readonly name: TaskName;
@@ -169,6 +197,8 @@ export interface Config {
   readonly roles: Roles | null;
   /** What the network gives besides boxes; `null`: nobody says, which means boxes alone. */
   readonly task: TaskConfig | null;
+  /** How boxes suppress each other, if not as the kernel does: greedily, by IoU. */
+  readonly suppression: Suppression | null;
   readonly conventions: ConventionSet;
   /** Single rules over the named set. */
   readonly rules: Partial<Conventions>;
@@ -232,6 +262,11 @@ export interface DecoderOptions extends TaskFields {
   readonly confidenceThreshold?: number | readonly number[];
   /** 0..1: IoU above which a box is suppressed. Default of typed options 0.45, of files 0.5. */
   readonly iouThreshold?: number;
+  /**
+   * Suppression by a named method, in place of the greedy one. Needs `import "boxwright/suppress"`. It acts within a
+   * class, or over classes if `conventions` say `nms: "all"`.
+   */
+  readonly suppression?: Suppression["method"] | Suppression;
   /** Class names or class ids to look for. Scores of other classes are not read. */
   readonly keep?: readonly (string | number)[];
   /** Most detections of an image. The columns of `Detections` have so many rows for good. */

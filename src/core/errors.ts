@@ -26,6 +26,7 @@ export type OptionName =
   | "iouThreshold"
   | "keep"
   | "maxDetections"
+  | "suppression"
   | "outputs"
   | "task"
   | "keypoints"

@@ -5,10 +5,10 @@ import { type Channels, ELEMENTS, type TensorData, type TensorSpec, kindOf, volu
 const fround = Math.fround;
 
 /** Exponent of the last power in the table: e^130 is below 2^188, and e^-150 is above 2^-217. */
-const LAST_POWER = 220;
+export const LAST_POWER = 220;
 
 /** 2^k at index k + LAST_POWER. Doubling is exact everywhere; `2 ** k` is exact only where the engine's pow is. */
-const POWERS_OF_TWO = /* @__PURE__ */ (() => {
+export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
   const powers = new Float64Array(2 * LAST_POWER + 1);
   for (let k = 0, two = 1; k <= LAST_POWER; k++, two *= 2) {
     powers[LAST_POWER + k] = two;

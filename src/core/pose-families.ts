@@ -15,7 +15,7 @@ import {
 import type { Family, FamilyTraits, PoseFamily } from "./families.ts";
 
 /** Names a form of tensors that only networks with points have. `pose/forms.ts` reads each. */
-export type PoseForm = "behind-priors" | "face-rows" | "anchor-rows" | "point-rows" | "one-pose" | "poses";
+export type PoseForm = "behind-priors" | "face" | "anchor-rows" | "point-rows" | "one-pose" | "poses";
 
 /** Facts about the points of a family. A field that is absent has the value that its comment calls usual. */
 export interface PointFacts {
@@ -41,11 +41,16 @@ const FIVE = { keypoints: [5, 2], names: FACE5_NAMES } as const;
 const COCO = { keypoints: [17, 3], names: COCO17_NAMES, edges: COCO17_EDGES } as const;
 
 export const POINT_FACTS: { readonly [F in Family]?: PointFacts } = {
+  // Raw maps with anchors: TexasInstruments/edgeai-yolov5 and WongKinYiu/yolov7 (branch pose), models/yolo.py. The size
+  // of the anchor does not enter.
+  yolov5: { grid: [2, -0.5] },
+  yolov7: { grid: [2, -0.5] },
   // YOLO26 measures from the centre of the cell: head.py, Pose26.kpts_decode.
   yolo26: { grid: [1, 0.5] },
   blazeface: { form: "behind-priors", keypoints: [6, 2], names: BLAZEFACE6_NAMES },
   "mediapipe-palm": { form: "behind-priors", keypoints: [7, 2], names: PALM7_NAMES },
-  "yolov5-face": { form: "face-rows", ...FIVE },
+  // Raw points of maps are offsets in anchors: deepcam-cn/yolov5-face, models/yolo.py.
+  "yolov5-face": { form: "face", grid: [1, 0], ...FIVE },
   retinaface: { variances: [0.1, 0.1, 0.2, 0.2], ...FIVE },
   scrfd: { form: "anchor-rows", grid: [1, 0], ...FIVE },
   yunet: { form: "point-rows", grid: [1, 0], ...FIVE },

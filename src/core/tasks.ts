@@ -30,3 +30,15 @@ export function leaveReader(task: TaskName, reader: unknown): void {
 
 /** Returns the readers of the imported tasks. Untyped here: config, plan and decode each know the part they call. */
 export const providedReaders = (): Readers => shared[KEY] ?? {};
+
+/** Global key of the suppressor that `boxwright/suppress` registers. */
+const SUPPRESSOR = /* @__PURE__ */ Symbol.for("boxwright.suppressor.1");
+const place = globalThis as { [SUPPRESSOR]?: unknown };
+
+/** Registers the suppressor. Call `provideSuppressor` of decode/tasks.ts instead: that function knows its type. */
+export function leaveSuppressor(suppressor: unknown): void {
+  place[SUPPRESSOR] = suppressor;
+}
+
+/** Returns the suppressor; undefined if `boxwright/suppress` is not imported. */
+export const providedSuppressor = (): unknown => place[SUPPRESSOR];

@@ -186,8 +186,8 @@ interface Workspace extends MemoryImage, Ready {
   readonly inputs: Inputs;
   /** The plan block that reads rows gathered from a caller's array, as a list of one. */
   readonly gatherBlocks: readonly number[];
-  /** Reads what the network gives besides boxes; `null` where boxes are all. */
-  readonly finish: AfterImageOfTask | null;
+  /** What suppresses by name, and what reads more than boxes. Mostly empty. */
+  readonly finish: readonly AfterImageOfTask[];
 }
 
 class TensorDecoder implements Decoder {
@@ -224,7 +224,7 @@ class TensorDecoder implements Decoder {
     this.#loop = new FrameLoop(this.stats, (image, block, candidates, frame) => {
       const work = this.#work as Workspace;
       this.#diagnostics.afterImage(work, image, block, candidates);
-      work.finish?.(image, block, frame);
+      for (const finish of work.finish) finish(image, block, frame);
     });
     const specs = knownSpecs(config);
     const interpreted = specs && interpretConfig(config, specs);
@@ -421,7 +421,11 @@ class TensorDecoder implements Decoder {
     const detections = layout.detections.map((d) =>
       detectionsIn(memory.buffer, d, plan.maxDetections, labels),
     );
-    const note = this.#diagnostics.add.bind(this.#diagnostics);
+    const note = (text: string): void => {
+      this.#diagnostics.add(text);
+      // A mask is made after its frame. During a frame, decode() reports at the end: `onNote` may decode another one.
+      if (!this.#loop.isRunning) this.#diagnostics.report();
+    };
     this.#work = {
       ...image,
       engine,
@@ -430,7 +434,15 @@ class TensorDecoder implements Decoder {
       gatherBlocks: layout.gatherBlock === 0 ? [] : [layout.gatherBlock],
       inputSize: plan.inputSize,
       detections,
-      finish: attachTask({ ...image, engine, config: this.config, detections, note, refuseFor }),
+      finish: attachTask({
+        ...image,
+        engine,
+        config: this.config,
+        detections,
+        note,
+        refuseFor,
+        thresholds: () => this.#thresholds,
+      }),
     };
     this.slots = slotsByName(inputs);
     this.#holdsRows = false;

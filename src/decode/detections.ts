@@ -126,6 +126,8 @@ export interface Extras {
   ) => void;
   /** Gives a copy the columns of the rows that count, and whatever `mask` needs. */
   readonly copy: (found: Detections, copy: Detections) => void;
+  /** Gives detections that are made of some rows of a copy whatever `mask` needs. Row i of `to` is row `rows[i]`. */
+  readonly select?: (rows: readonly number[], to: Detections) => void;
   readonly mask?: (found: Detections, row: number, options?: MaskOptions) => Mask;
 }
 
@@ -266,7 +268,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
    */
   mask(i: number, options?: MaskOptions): Mask {
     const mask = extrasOf(this)?.mask;
-    if (!mask) throw new TypeError('got no masks, expected task "segment"');
+    if (!mask) throw new TypeError('got no masks, expected what a decoder with task "segment" returned');
     return mask(this, i, options);
   }
 
@@ -362,12 +364,16 @@ export const detectionsIn = (
     labels,
   );
 
+/** Rounds alike everywhere, unlike Math.hypot. */
+const distanceOf = (a: Point, b: Point): number =>
+  Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
+
 /** Returns the centre of an oriented box, and the lengths of its sides. */
 const sidesOf = ([a, b, c, d]: readonly Point[]): Partial<Detection> => ({
   cx: (a.x + c.x) / 2,
   cy: (a.y + c.y) / 2,
-  width: Math.hypot(a.x - d.x, a.y - d.y),
-  height: Math.hypot(a.x - b.x, a.y - b.y),
+  width: distanceOf(a, d),
+  height: distanceOf(a, b),
 });
 
 /**

@@ -56,7 +56,7 @@ export class Diagnostics {
 
   /** Adds a note, unless this plan has it already. */
   add(note: string): void {
-    if (!this.#notes.list.includes(note)) this.#notes.add(note);
+    this.#notes.addOnce(note);
   }
 
   /** Begins anew with a new plan, which has notes of its own. */

@@ -34,6 +34,11 @@ export class Notes {
     if (note !== null) this.list.push(note);
   }
 
+  /** Adds a note, unless the list has it already. */
+  addOnce(note: string): void {
+    if (!this.list.includes(note)) this.add(note);
+  }
+
   /** Calls `onNote` with each note that it has not received yet. */
   report(): void {
     const onNote = this.#onNote;
@@ -123,8 +128,10 @@ export function noteOfEmptied({ engine: { memory } }: Ready, block: number, fram
     : null;
 }
 
-/** Returns a note if candidates were dropped because a value of them is NaN or infinite, else null. */
+/** Returns a note if candidates were dropped because their box, score or class id is NaN or infinite, else null. */
 export function noteOfNotFinite({ engine: { memory } }: Ready, block: number, frame: number): string | null {
   const count = memory.i32[(block >> 2) + A.P_NOT_FINITE];
-  return count > 0 ? `boxes of frame ${frame} are NaN or infinite, and dropped: ${count}` : null;
+  return count > 0
+    ? `candidates of frame ${frame} whose box, score or class id is NaN or infinite are dropped: ${count}`
+    : null;
 }

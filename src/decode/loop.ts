@@ -31,7 +31,8 @@ export class FrameLoop {
   /** Cache: the last frame and its transform. Only a frozen frame is kept: another one may change in place. */
   #frame: Frame | null = null;
   #affine: Affine = IDENTITY;
-  #isRunning = false;
+  /** True during a call. Only `enter` and `leave` write it. */
+  isRunning = false;
 
   constructor(stats: Counters, afterImage: AfterImage) {
     this.#stats = stats;
@@ -48,15 +49,15 @@ export class FrameLoop {
    * overwrite the memory of this call.
    */
   enter(): void {
-    if (this.#isRunning)
+    if (this.isRunning)
       throw new TensorError(
         "decode() was called while a decode of the same decoder is running, by a getter of its tensors. Use a second decoder.",
       );
-    this.#isRunning = true;
+    this.isRunning = true;
   }
 
   leave(): void {
-    this.#isRunning = false;
+    this.isRunning = false;
   }
 
   /** Checks the frames before anything is copied. `input` is undefined while it is not known yet. */

@@ -9,8 +9,8 @@ export interface Stats {
   readonly candidates: number;
   /**
    * Candidates of the last frame that were dropped. `capped`: for lack of room, or because `maxDetections` were kept
-   * before their turn. `notFinite`: their box or score was NaN or infinite. `empty`: nothing of their box was left
-   * inside the image, under rules that clamp before suppression.
+   * before their turn. `notFinite`: their box, score or class id was NaN or infinite. `empty`: nothing of their box was
+   * left inside the image, under rules that clamp before suppression.
    */
   readonly dropped: { readonly capped: number; readonly notFinite: number; readonly empty: number };
   /** Bytes of memory that the decoder holds. */

@@ -25,28 +25,48 @@
  * 5. `readRows`, if the results have columns: the records of a packet. It gives the detections that were made of them
  *    the task's columns.
  *
+ * 6. `attachFile` (planfile/tasks.ts): does as `attach`, for a plan file. The entry of the task adds it to the reader.
+ *
  * A task that is not imported adds no code. An imported task adds no work to frames of other networks.
  */
 import type { refuseFor } from "../core/errors.ts";
-import { leaveReader, providedReaders } from "../core/tasks.ts";
+import type { Memory } from "../core/memory.ts";
+import { leaveReader, leaveSuppressor, providedReaders, providedSuppressor } from "../core/tasks.ts";
 import type { Config } from "../config/types.ts";
 import type { TaskOptions } from "../config/task.ts";
-import type { MemoryImage } from "../memory/write.ts";
+import type { SuppressionCheck } from "../config/suppression.ts";
+import type { Layout } from "../memory/layout.ts";
+import type { Thresholds } from "../memory/write.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { TaskPlanner } from "../plan/task.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Detections, RowReader } from "./detections.ts";
 import type { Frame } from "./frame.ts";
 
-/** The memory of a plan, and the detections that lie in it. */
-export interface TaskWork extends MemoryImage {
+/**
+ * The memory of a plan, and the detections that lie in it: the part of `TaskWork` that a plan file has too. Tasks that
+ * plan files hold need no more.
+ */
+export interface TaskMemory {
   readonly engine: Engine;
-  readonly config: Config;
+  readonly memory: Memory;
+  readonly plan: Pick<Plan, "tensors" | "batch" | "inputSize">;
+  readonly layout: Pick<Layout, "slots" | "order" | "workEnd">;
   /** One entry for each image of the batch. */
   readonly detections: readonly Detections[];
   /** Throws a TensorError of the decoder's bundle. The task's bundle has a copy, whose errors fail `instanceof`. */
   readonly refuseFor: typeof refuseFor;
   /** Adds a sentence to the notes, unless the notes of this plan have that sentence already. */
   readonly note: (text: string) => void;
+}
+
+/** What the decoder of a config gives a task. */
+export interface TaskWork extends TaskMemory {
+  readonly plan: Plan;
+  readonly layout: Layout;
+  readonly config: Config;
+  /** Returns the thresholds that the config or `update` gave, in doubles. The kernel has them in f32. */
+  readonly thresholds: () => Thresholds;
 }
 
 /**
@@ -63,14 +83,26 @@ export interface TaskReader extends TaskOptions, TaskPlanner, RowReader {
   attach(work: TaskWork): AfterImageOfTask;
 }
 
+/** The functions of `boxwright/suppress` that a decoder calls. */
+export interface Suppressor extends SuppressionCheck {
+  /** Returns what runs after each image, before the task: it suppresses the candidates by the plan's method. */
+  attach(work: TaskWork): AfterImageOfTask;
+}
+
+/** Registers the suppressor for every decoder that is created later. */
+export function provideSuppressor(suppressor: Suppressor): void {
+  leaveSuppressor(suppressor);
+}
+
 /** Registers a task for every decoder that is created later. */
 export function provideTask(reader: TaskReader): void {
   leaveReader(reader.task, reader);
 }
 
-/** Attaches the plan's task to its memory. Returns `null` if the plan has boxes alone. */
-export function attachTask(work: TaskWork): AfterImageOfTask | null {
-  const { task } = work.plan;
-  const reader = task && (providedReaders()[task.name] as TaskReader);
-  return reader ? reader.attach(work) : null;
+/** Attaches the plan's suppression and its task to the memory. Returns what runs after each image, in this order. */
+export function attachTask(work: TaskWork): readonly AfterImageOfTask[] {
+  const { suppression, task } = work.plan;
+  const suppressor = suppression && (providedSuppressor() as Suppressor | undefined);
+  const reader = task && (providedReaders()[task.name] as TaskReader | undefined);
+  return [suppressor, reader].flatMap((one) => one?.attach(work) ?? []);
 }

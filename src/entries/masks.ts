@@ -4,6 +4,7 @@
  */
 import { provideTask } from "../decode/tasks.ts";
 import { labelMap, segment } from "../masks/task.ts";
+import { masksInFile } from "../planfile/masks.ts";
 
 export { labelMap };
 export { masksOf, type MaskInputs } from "../masks/from.ts";
@@ -11,4 +12,4 @@ export { classMap, type ClassMap, type ClassMapOptions } from "../masks/semantic
 export type { LabelMap, LabelMapOptions } from "../masks/labels.ts";
 export type { Mask, MaskOptions, MaskPolygon, MaskRle, MaskRule } from "../decode/detections.ts";
 
-provideTask(segment);
+provideTask({ ...segment, ...masksInFile });

@@ -2,7 +2,11 @@
 import { parentPort } from "node:worker_threads";
 import { segment } from "../masks/task.ts";
 import { ORIENTED } from "../oriented/reader.ts";
+import { provideSuppressor } from "../decode/tasks.ts";
 import { serve } from "../pool/thread.ts";
 import { poseReader } from "../pose/reader.ts";
+import { SUPPRESSOR } from "../suppress/attach.ts";
 
+// Harmless where nobody asks for a method. It keeps no state.
+provideSuppressor(SUPPRESSOR);
 if (parentPort) serve(parentPort, [poseReader, segment, ORIENTED]);

@@ -1,5 +1,6 @@
 /** `boxwright/pose`: keypoints of pose, face and hand networks. Importing it lets decoders read them. */
 import { provideTask } from "../decode/tasks.ts";
+import { poseInFile } from "../planfile/pose.ts";
 import { poseReader } from "../pose/reader.ts";
 
 export {
@@ -11,4 +12,4 @@ export {
   PALM7_NAMES,
 } from "../core/keypoints.ts";
 
-provideTask(poseReader);
+provideTask({ ...poseReader, ...poseInFile });

@@ -40,14 +40,16 @@ export function anchorMaps(query: CountedQuery, specs: Specs): Interpretation[] 
   return levels(specs, fits, ({ anchors }) => anchors).map((matches) => readMaps(query, matches));
 }
 
-/** Returns every tensor whose channels can be anchors. */
+/** Returns every tensor whose channels can be anchors. Each anchor has the extra channels of a task behind its own. */
 function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   const { classes } = query;
-  const mine = playersOf(query, specs, "boxes");
+  const mine: Specs = playersOf(query, specs, "boxes");
+  const extraOf = ({ box }: TensorMatch): number => specs[box.tensor].extra ?? 0;
   return (classes === 1 ? [6, 5] : [5 + classes]).flatMap((channels) =>
     Array.from({ length: MAX_ANCHORS + 1 }, (_, n) => {
       // 0 anchors among the channels: they are a dimension of their own.
-      const found = matchOne(mine, n > 0 ? maps : fiveDims, {
+      const all = mine.map(({ extra = 0, ...spec }) => ({ ...spec, extra: extra * (n || 1) }));
+      const found = matchOne(all, n > 0 ? maps : fiveDims, {
         count: channels * (n || 1),
         boxes: 0,
         scores: Math.min(5, channels - 1),
@@ -57,7 +59,7 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
         ...match,
         alone: channels < 6,
         count: n || specs[match.box.tensor].dims[1],
-        step: channels * (n > 0 ? match.view.channel : match.view.cells),
+        step: (channels + extraOf(match)) * (n > 0 ? match.view.channel : match.view.cells),
       }));
     }).flat(),
   );

@@ -29,15 +29,53 @@ export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[
       ),
   );
 
-/** The index of a tensor that may hold the extra channels, and one way to read its dims. */
-interface TensorView {
+/** The orders of a network's maps: channels first, or last. */
+const MAP_ORDERS = ["nchw", "nhwc"] as const;
+
+/**
+ * Reads the tensors with all maps in one storage order, then in the other. Returns the readings that use the most
+ * tensors. Prefers one order: a map as wide as a cell has channels looks like both, but a network has the same for all
+ * its maps. Tensors whose order is stated keep it.
+ * @param read returns the readings of the tensors it is given
+ */
+export function readInOneOrder<R extends Pick<Interpretation, "uses" | "heads">>(
+  specs: Specs,
+  read: (specs: Specs) => readonly R[],
+): readonly R[] {
+  const isOpen = ({ dims, order }: Specs[number]): boolean => dims.length >= 3 && order === null;
+  const inOrder = (order: (typeof MAP_ORDERS)[number]): readonly R[] =>
+    read(specs.map((spec) => (isOpen(spec) ? { ...spec, order } : spec)));
+  const ordered = mostUsed(MAP_ORDERS.flatMap(inOrder));
+  const mixed = mostUsed(read(specs));
+  const best = countOfUses(mixed) > countOfUses(ordered) ? mixed : ordered;
+  return [...new Map(best.map((reading) => [textOfHeads(reading), reading])).values()];
+}
+
+const countOfUses = ([first]: readonly Pick<Interpretation, "uses">[]): number =>
+  first ? first.uses.length : 0;
+
+/** Returns the readings that use the most tensors. */
+function mostUsed<R extends Pick<Interpretation, "uses">>(all: readonly R[]): readonly R[] {
+  const most = Math.max(...all.map(({ uses }) => uses.length));
+  return all.filter(({ uses }) => uses.length === most);
+}
+
+/** Returns a text that is the same for readings whose heads read the same elements by the same rules. */
+const textOfHeads = ({ heads }: Pick<Interpretation, "heads">): string =>
+  JSON.stringify(
+    heads.map(({ about: _, origin: __, ...head }) => head),
+    (_, value: unknown) => (ArrayBuffer.isView(value) ? value.byteLength : value),
+  );
+
+/** One way to read the dims of a tensor that may hold the extra channels. `tensor` is its index. */
+interface ExtraView {
   readonly tensor: number;
   readonly view: ChannelView;
 }
 
 /**
- * Returns the interpretation with `extra` set in each head, for extra channels in tensors of their own: one tensor for
- * each map, or one with the cells of all maps. Returns `null` if no tensor fits, or if several do.
+ * Returns the interpretation with `extra` set in each head, for extra channels in tensors of their own: one with the
+ * cells of all maps, or one tensor for each map. Returns `null` if no tensor fits, or if several do.
  * @param channels count of the extra channels
  * @param mayHold true for the index of a tensor that may hold them
  */
@@ -47,40 +85,50 @@ export function joinExtra(
   channels: number,
   mayHold: (index: number) => boolean,
 ): Interpretation | null {
-  const { heads, batch } = found;
-  const seen: TensorView[] = specs.flatMap((spec, tensor) =>
+  const views = specs.flatMap((spec, tensor): ExtraView[] =>
     found.uses.includes(tensor) || !mayHold(tensor)
       ? []
       : [...maps(spec, channels), ...rows(spec, channels)]
-          .filter((view) => view.batch === batch)
+          .filter(({ batch }) => batch === found.batch)
           .map((view) => ({ tensor, view })),
   );
-  const whole = pickOnly(seen.filter(({ view }) => view.cells === cellsOf(heads)));
-  if (whole) {
-    let first = 0;
-    const placed = heads.map((head) => {
-      const extra = move(columnOf(whole), first * whole.view.cell);
-      first += head.cells;
-      return { ...head, extra };
-    });
-    return { ...found, heads: placed, uses: [...found.uses, whole.tensor] };
-  }
-  const each = heads.map((head) =>
-    pickOnly(
-      seen.filter(({ view }) => view.cells === head.cells && (view.w === 0 || view.w === head.gridWidth)),
-      head,
-    ),
-  );
-  const tensors = each.map((one) => one?.tensor ?? -1);
-  if (tensors.includes(-1) || new Set(tensors).size < tensors.length) return null;
+  return joinOneTensor(found, views) ?? joinTensorPerHead(found, views);
+}
+
+/** Returns the interpretation with the extra channels of all heads in one tensor, one head after the other. */
+function joinOneTensor(found: Interpretation, views: readonly ExtraView[]): Interpretation | null {
+  const { heads, uses } = found;
+  const whole = pickOnly(views.filter(({ view }) => view.cells === cellsOf(heads)));
+  if (!whole) return null;
+  const all = columnOf(whole);
+  let first = 0;
+  const withColumns = heads.map((head) => {
+    const extra = move(all, first * all.cell);
+    first += head.cells;
+    return { ...head, extra };
+  });
+  return { ...found, heads: withColumns, uses: [...uses, whole.tensor] };
+}
+
+/** Returns the interpretation with the extra channels of each head in a tensor that no other head has. */
+function joinTensorPerHead(found: Interpretation, views: readonly ExtraView[]): Interpretation | null {
+  const { heads, uses } = found;
+  const mine = heads.map((head) => pickOnly(viewsWithCells(views, head), head));
+  const picked = mine.filter((view) => view !== null);
+  const tensors = new Set(picked.map(({ tensor }) => tensor));
+  if (tensors.size < heads.length) return null;
   return {
     ...found,
-    heads: heads.map((head, i) => ({ ...head, extra: columnOf(each[i] as TensorView) })),
-    uses: [...found.uses, ...tensors],
+    heads: heads.map((head, i) => ({ ...head, extra: columnOf(picked[i]) })),
+    uses: [...uses, ...tensors],
   };
 }
 
-const columnOf = ({ tensor, view: { channel, cell } }: TensorView): Column => ({
+/** Returns the views that have the cells of a head. */
+const viewsWithCells = (views: readonly ExtraView[], { cells, gridWidth }: HeadDraft): ExtraView[] =>
+  views.filter(({ view }) => view.cells === cells && (view.w === 0 || view.w === gridWidth));
+
+const columnOf = ({ tensor, view: { channel, cell } }: ExtraView): Column => ({
   tensor,
   offset: 0,
   channel,
@@ -88,10 +136,10 @@ const columnOf = ({ tensor, view: { channel, cell } }: TensorView): Column => ({
 });
 
 /**
- * Returns the only tensor, or `null` if there is none or several. If one tensor can be read in two ways, picks the way
- * whose storage order is that of the head's boxes.
+ * Returns the view of the only tensor, or `null` if there is no tensor or more than one. If that tensor can be read in
+ * two ways, returns the way whose storage order is that of the head's boxes.
  */
-function pickOnly(all: readonly TensorView[], head?: HeadDraft): TensorView | null {
+function pickOnly(all: readonly ExtraView[], head?: HeadDraft): ExtraView | null {
   if (all.length === 0 || new Set(all.map(({ tensor }) => tensor)).size > 1) return null;
   // Take either way: with one channel, planes and rows have the same strides.
   if (all.every(({ view }) => view.cell === all[0].view.cell)) return all[0];

@@ -53,10 +53,11 @@ export function masksOf(
       refuse(name, show(list), "an array of numbers", RangeError);
   const problem = typeProblem(spec);
   if (problem) refuse('tensor "prototypes"', ...problem);
+  checkNumbers("coefficients", coefficients);
+  checkBoxes(boxes);
   if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))
     refuse("inputSize", show(inputSize), "[width, height] of the network's input", RangeError);
   const count = boxes.length / 4;
-  if (!Number.isInteger(count)) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
   const ways = prototypeViews(spec).filter(
     (seen) => seen.count * count === coefficients.length && seen.batch === 1,
   );
@@ -78,6 +79,7 @@ export function masksOf(
     place: {
       bytes: bytesOf(spec.channels ? { ...tensor, data: numbersOf(spec, tensor.data) } : tensor, spec.type),
     },
+    reportNaN: () => refuse('tensor "prototypes"', "NaN or infinite values", "finite ones"),
   };
   const wanted = readMaskOptions(rest, sizesOf({ source, placement, inputSize }));
   return Array.from({ length: count }, (_, i) => {
@@ -93,6 +95,33 @@ export function masksOf(
       wanted,
     );
   });
+}
+
+function checkNumbers(name: string, list: ArrayLike<number>): void {
+  for (let i = 0; i < list.length; i++)
+    if (!Number.isFinite(Math.fround(list[i])))
+      refuse(`${name}[${i}]`, show(list[i]), "a finite number", RangeError);
+}
+
+/** A box whose left upper corner lies further right and down than this is in pixels: its mask would be empty. */
+const FAR = 8;
+
+/** Throws if boxes are no corners in 0..1. Boxes in another format or unit give masks that are cut or empty. */
+function checkBoxes(boxes: ArrayLike<number>): void {
+  if (boxes.length % 4 !== 0) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
+  checkNumbers("boxes", boxes);
+  for (let i = 0; i < boxes.length; i += 4) {
+    const [x1, y1, x2, y2] = [boxes[i], boxes[i + 1], boxes[i + 2], boxes[i + 3]];
+    const got = (): string => `${x1}, ${y1}, ${x2}, ${y2}`;
+    if (x2 < x1 || y2 < y1)
+      refuse(
+        `box ${i / 4}`,
+        got(),
+        "corners x_min, y_min, x_max, y_max: no centre, no width and height",
+        RangeError,
+      );
+    if (x1 > FAR && y1 > FAR) refuse(`box ${i / 4}`, got(), "0..1 across the image, not pixels", RangeError);
+  }
 }
 
 /** Returns the bytes of a tensor. Plain numbers become elements of its type. */

@@ -74,45 +74,97 @@ export function makeMask(
   wanted: Wanted,
   sinkFor: (x: Range, y: Range) => Sink,
 ): void {
-  const { picture, steps, limit } = wanted;
   const extent = extentOf(space, axes, source, subject, wanted);
-  const { x, y, window, kept } = extent;
+  const { x, y } = extent;
   const sink = sinkFor(x, y);
   if (x.to <= x.from || y.to <= y.from) return;
-  const row = 4 * (window.x.to - window.x.from);
-  const { logits, strip } = space.at;
-  const isPart = kept !== window;
-  if (isPart) space.f32.fill(0, logits >> 2, (logits + row * (window.y.to - window.y.from)) >> 2);
+  fillWindow(space, source, subject, extent, wanted);
+  space.f32[(space.job >> 2) + M.M_THRESHOLD] = wanted.limit;
+  if (wanted.picture === "prototype") cutOut(space, extent, sink);
+  else resizeInStrips(space, extent, sink);
+}
+
+/** Returns the bytes of a row of the window's values. */
+const rowBytes = ({ window }: Extent): number => 4 * (window.x.to - window.x.from);
+
+/** Writes the logits or probabilities of the window's cells to `space.at.logits`, and 0 outside of the kept part. */
+function fillWindow(
+  space: MaskSpace,
+  source: MaskSource,
+  { coefficients }: Subject,
+  extent: Extent,
+  { steps }: Wanted,
+): void {
+  const { window, kept } = extent;
+  const { logits } = space.at;
+  const row = rowBytes(extent);
+  if (kept !== window) space.f32.fill(0, logits >> 2, (logits + row * (window.y.to - window.y.from)) >> 2);
   const first = logits + (kept.y.from - window.y.from) * row + 4 * (kept.x.from - window.x.from);
-  writeValues(space, source, subject.coefficients, kept, steps.sigmoid, first, row);
-  const { i32, f32 } = space;
-  const w = space.job >> 2;
-  f32[w + M.M_THRESHOLD] = limit;
-  i32[w + M.M_OUT] = strip;
+  writeValues(space, source, coefficients, kept, steps.sigmoid, first, row);
+  if (!areNumbers(space.f32, first >> 2, row >> 2, kept)) source.reportNaN(coefficients);
+}
+
+/** Makes a mask at the size of the prototypes: one strip. */
+function cutOut(space: MaskSpace, extent: Extent, sink: Sink): void {
+  const { x, y } = extent;
+  const { i32, at, job } = space;
+  const w = job >> 2;
+  i32[w + M.M_OUT] = at.strip;
+  i32[w + M.M_LOGITS] = at.logits;
+  i32[w + M.M_LOGITS_ROW] = rowBytes(extent);
+  i32[w + M.M_WIDTH] = x.to - x.from;
+  i32[w + M.M_HEIGHT] = y.to - y.from;
+  space.engine.cut(job);
+  sink(space, x, y.from, y.to - y.from);
+}
+
+/** Makes a mask at another size, strip by strip. */
+function resizeInStrips(space: MaskSpace, extent: Extent, sink: Sink): void {
+  const { x, y, window } = extent;
+  const { i32, at, job } = space;
+  const row = rowBytes(extent);
+  const w = job >> 2;
   const width = x.to - x.from;
+  i32[w + M.M_OUT] = at.strip;
   i32[w + M.M_OUT_WIDTH] = width;
-  if (picture === "prototype") {
-    const height = y.to - y.from;
-    i32[w + M.M_LOGITS] = logits;
-    i32[w + M.M_LOGITS_ROW] = row;
-    i32[w + M.M_WIDTH] = width;
-    i32[w + M.M_HEIGHT] = height;
-    space.engine.cut(space.job);
-    sink(space, x, y.from, height);
-    return;
-  }
-  i32[w + M.M_RESIZED] = logits - window.y.from * row - 4 * window.x.from;
+  i32[w + M.M_RESIZED] = at.logits - window.y.from * row - 4 * window.x.from;
   i32[w + M.M_LOGITS_ROW] = row;
-  i32[w + M.M_COLUMNS] = space.at.columns + 4 * x.from;
-  i32[w + M.M_ROWS] = space.at.rows;
+  i32[w + M.M_COLUMNS] = at.columns + 4 * x.from;
+  i32[w + M.M_ROWS] = at.rows;
   const most = space.stripRows(width);
-  for (let at = y.from; at < y.to; at += most) {
-    const end = Math.min(y.to, at + most);
-    i32[w + M.M_FIRST] = at;
-    i32[w + M.M_LAST] = end;
-    space.engine.resize(space.job);
-    sink(space, x, at, end - at);
+  for (let from = y.from; from < y.to; from += most) {
+    const to = Math.min(y.to, from + most);
+    i32[w + M.M_FIRST] = from;
+    i32[w + M.M_LAST] = to;
+    space.engine.resize(job);
+    sink(space, x, from, to - from);
   }
+}
+
+/**
+ * True if no value of a window is NaN or infinite. Adds up, which is three times as fast as a comparison of each: a sum
+ * of f32 in doubles stays finite unless one of them is not. Four sums: each addition waits for the one before it.
+ * @param first index of the window's first value
+ * @param row values from a row to the next
+ */
+function areNumbers(values: Float32Array, first: number, row: number, { x, y }: Window): boolean {
+  const width = x.to - x.from;
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  for (let start = first, left = y.to - y.from; left > 0; left--, start += row) {
+    const end = start + width;
+    let i = start;
+    for (; i + 4 <= end; i += 4) {
+      a += values[i];
+      b += values[i + 1];
+      c += values[i + 2];
+      d += values[i + 3];
+    }
+    for (; i < end; i++) a += values[i];
+  }
+  return Number.isFinite(a + b + c + d);
 }
 
 /** Returns the pixels that the box leaves of a mask, and the window of cells that they read. */

@@ -57,6 +57,8 @@ export interface MaskSource {
   readonly prototypes: Prototypes;
   /** A decoder's memory, or a copy of the bytes, which `writeValues` copies into the space when it needs them. */
   readonly place: Place | { readonly bytes: Uint8Array };
+  /** Called if a value of a mask is NaN or infinite: notes it, or throws. */
+  readonly reportNaN: (coefficients: Float32Array) => void;
 }
 
 /** A window of prototype pixels. */

@@ -6,7 +6,7 @@ import { COUNT, type FieldReader, isText } from "../config/fields.ts";
 import type { Config, TaskConfig } from "../config/types.ts";
 import { type Detections, type Extras, extend } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
-import type { AfterImageOfTask, TaskReader, TaskWork } from "../decode/tasks.ts";
+import type { AfterImageOfTask, TaskMemory, TaskReader, TaskWork } from "../decode/tasks.ts";
 import { masksEngineIn } from "../engine/choose-masks.ts";
 import type { Head } from "../heads/head.ts";
 import { firstSource, headIndexOf, readChannels } from "../memory/extra.ts";
@@ -14,7 +14,7 @@ import type { Placement } from "./axis.ts";
 import { type LabelMap, type LabelMapOptions, paintLabels } from "./labels.ts";
 import { type Scene, maskIn } from "./scene.ts";
 import { type SegmentPlan, readSegment } from "./plan.ts";
-import { type MaskSource, type Place, prototypeBytes, hasRoom } from "./source.ts";
+import { type MaskSource, type Place, type Prototypes, prototypeBytes, hasRoom } from "./source.ts";
 
 /** Functions of detections with masks. */
 export interface MaskExtras extends Extras {
@@ -63,10 +63,26 @@ function readArchive(metadata: FieldReader, config: Config): Partial<Config> | n
 /** A placement that is overwritten frame by frame. */
 type OwnPlacement = { -readonly [K in keyof Placement]: Placement[K] };
 
-/** Adds masks to the detections of a plan. Makes a mask only on request, from the tensors that stand in memory. */
+/** Everything that `attachMasks` needs to know. A plan file holds it too. */
+export interface MaskTask {
+  /** Index of the tensor of the prototypes. */
+  readonly tensor: number;
+  /** The prototypes of one image. */
+  readonly prototypes: Prototypes;
+  /** Count of the cells of each head, and the channels of its coefficients. */
+  readonly heads: readonly Pick<Head, "cells" | "extra">[];
+}
+
+/** Attaches the task of a plan. */
 function attach(work: TaskWork): AfterImageOfTask {
-  const { memory, plan, detections } = work;
-  const task = plan.task as SegmentPlan;
+  const { heads, task } = work.plan;
+  const { tensors, prototypes } = task as SegmentPlan;
+  return attachMasks(work, { tensor: tensors[0], prototypes, heads });
+}
+
+/** Adds masks to the detections of a plan. Makes a mask only on request, from the tensors that stand in memory. */
+export function attachMasks(work: TaskMemory, task: MaskTask): AfterImageOfTask {
+  const { memory, detections } = work;
   const images = detections.map((found, image) => new Image(work, task, found, image));
   return (image, block, frame) => {
     const at = (block >> 2) + P_SCALE_X;
@@ -78,20 +94,20 @@ function attach(work: TaskWork): AfterImageOfTask {
 class Image implements Scene {
   readonly inputSize: readonly [number, number] | null;
   readonly placement: OwnPlacement = { frame: null, scale: [1, 1], shift: [0, 0] };
-  readonly #work: TaskWork;
-  readonly #task: SegmentPlan;
+  readonly #work: TaskMemory;
+  readonly #task: MaskTask;
   readonly #index: number;
   readonly #place: Place;
   /** A copy of this frame's prototypes, shared by copies of the detections. */
   #kept: { readonly bytes: Uint8Array } | null = null;
 
-  constructor(work: TaskWork, task: SegmentPlan, found: Detections, index: number) {
+  constructor(work: TaskMemory, task: MaskTask, found: Detections, index: number) {
     const { plan, layout, engine, memory } = work;
     this.#work = work;
     this.#task = task;
     this.#index = index;
     this.inputSize = plan.inputSize;
-    const [tensor] = task.tensors;
+    const { tensor } = task;
     const { dims, type } = plan.tensors[tensor];
     this.#place = {
       engine: masksEngineIn(engine),
@@ -103,7 +119,7 @@ class Image implements Scene {
       freeEnd: layout.workEnd,
     };
     const extras: MaskExtras = {
-      copy: (from, to) => extend(to, {}, new Kept(this, from).extras),
+      copy: (from, to) => extend(to, {}, this.#keep(from).extras),
       mask: (from, row, options) => maskIn(this, from, row, options),
       labelMap: (from, options) => paintLabels(this, from, options),
     };
@@ -124,21 +140,39 @@ class Image implements Scene {
     const { engine } = this.#place;
     const { prototypes } = this.#task;
     const inMemory = hasRoom(this.#place, prototypes);
-    return { engine: engine.name, prototypes, place: inMemory ? this.#place : { bytes: this.#bytes() } };
+    return {
+      engine: engine.name,
+      prototypes,
+      place: inMemory ? this.#place : { bytes: this.#bytes() },
+      reportNaN: this.#reportNaN,
+    };
   }
+
+  readonly #reportNaN = (coefficients: Float32Array): void => {
+    const what = coefficients.every(Number.isFinite) ? "prototypes" : "coefficients";
+    this.#work.note(`${what} of a mask are NaN or infinite: no pixel that is NaN is set`);
+  };
 
   #bytes(): Uint8Array {
     return new Uint8Array(this.#place.engine.buffer, this.#place.at, prototypeBytes(this.#task.prototypes));
   }
 
-  /** Returns a copy of the prototypes, one for all copies of the frame's detections. */
-  keep(): { readonly bytes: Uint8Array } {
-    return (this.#kept ??= { bytes: this.#bytes().slice() });
+  /** Returns what the masks of a copy need. All copies of the frame's detections share the prototypes. */
+  #keep(found: Detections): Kept {
+    const { source, placement, inputSize } = this;
+    const place = (this.#kept ??= { bytes: this.#bytes().slice() });
+    const { count } = source.prototypes;
+    const coefficients = new Float32Array(found.length * count);
+    for (let row = 0; row < found.length; row++)
+      coefficients.set(this.coefficientsOf(found, row), row * count);
+    return new Kept({ inputSize, placement: { ...placement }, source: { ...source, place } }, coefficients);
   }
 
   coefficientsOf({ sources }: Detections, row: number): Float32Array {
-    const { heads } = this.#work.plan;
-    const { count } = this.#task.prototypes;
+    const {
+      heads,
+      prototypes: { count },
+    } = this.#task;
     const values = new Float32Array(count);
     const k = headIndexOf(heads, sources[row]);
     const column = heads[k].extra as NonNullable<Head["extra"]>;
@@ -153,28 +187,35 @@ class Kept implements Scene {
   readonly placement: Placement;
   readonly source: MaskSource;
   readonly extras: MaskExtras;
+  /** Coefficients of each row, side by side. */
   readonly #coefficients: Float32Array;
-  readonly #count: number;
 
-  constructor(image: Image, found: Detections) {
-    const { source, placement } = image;
-    this.inputSize = image.inputSize;
-    this.placement = { ...placement };
-    this.source = { ...source, place: image.keep() };
-    const { count } = source.prototypes;
-    this.#count = count;
-    this.#coefficients = new Float32Array(found.length * count);
-    for (let row = 0; row < found.length; row++)
-      this.#coefficients.set(image.coefficientsOf(found, row), row * count);
+  constructor({ inputSize, placement, source }: Omit<Scene, "coefficientsOf">, coefficients: Float32Array) {
+    this.inputSize = inputSize;
+    this.placement = placement;
+    this.source = source;
+    this.#coefficients = coefficients;
     this.extras = {
       copy: (_, to) => extend(to, {}, this.extras),
+      select: (rows, to) => extend(to, {}, new Kept(this, this.#joined(rows)).extras),
       mask: (from, row, options) => maskIn(this, from, row, options),
       labelMap: (from, options) => paintLabels(this, from, options),
     };
   }
 
   coefficientsOf(_: Detections, row: number): Float32Array {
-    return this.#coefficients.subarray(row * this.#count, (row + 1) * this.#count);
+    const { count } = this.source.prototypes;
+    return this.#coefficients.subarray(row * count, (row + 1) * count);
+  }
+
+  /** Returns the coefficients of rows, side by side. */
+  #joined(rows: readonly number[]): Float32Array {
+    const { count } = this.source.prototypes;
+    const joined = new Float32Array(rows.length * count);
+    rows.forEach((row, i) =>
+      joined.set(this.#coefficients.subarray(row * count, (row + 1) * count), i * count),
+    );
+    return joined;
   }
 }
 

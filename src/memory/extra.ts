@@ -2,18 +2,30 @@
 import { ELEMENTS } from "../core/tensor.ts";
 import { dequantise, halfToFloat } from "../core/number.ts";
 import type { Column } from "../heads/channels.ts";
+import type { Memory } from "../core/memory.ts";
 import type { Head } from "../heads/head.ts";
-import { type MemoryImage, imageStart } from "./write.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Layout } from "./layout.ts";
+import { imageStart } from "./write.ts";
+
+/** The tensors of a plan in memory. */
+export interface TensorsInMemory {
+  readonly memory: Memory;
+  readonly plan: Pick<Plan, "tensors" | "batch">;
+  readonly layout: Pick<Layout, "slots">;
+}
+
+type Cells = Pick<Head, "cells">;
 
 /** Returns the index k of the head that a source belongs to. Its cell there is `source - firstSource(heads, k)`. */
-export function headIndexOf(heads: readonly Head[], source: number): number {
+export function headIndexOf(heads: readonly Cells[], source: number): number {
   let k = 0;
   for (let first = heads[0].cells; source >= first && k + 1 < heads.length; first += heads[k].cells) k++;
   return k;
 }
 
 /** Returns the source of the first cell of a head. */
-export function firstSource(heads: readonly Head[], k: number): number {
+export function firstSource(heads: readonly Cells[], k: number): number {
   let first = 0;
   for (let i = 0; i < k; i++) first += heads[i].cells;
   return first;
@@ -24,7 +36,7 @@ export function firstSource(heads: readonly Head[], k: number): number {
  * rounded to f32 as the kernel rounds them.
  */
 export function readChannels(
-  { memory, plan, layout }: MemoryImage,
+  { memory, plan, layout }: TensorsInMemory,
   column: Column,
   image: number,
   cell: number,

@@ -108,8 +108,11 @@ function onlyClass(plan: Plan, h: Head): number | null {
 const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 
 /** Returns the element at which an image of the batch begins, in the tensor of a column. */
-export const imageStart = ({ tensors, batch }: Plan, { tensor }: Column, image: number): number =>
-  (volume(tensors[tensor].dims) / batch) * image;
+export const imageStart = (
+  { tensors, batch }: Pick<Plan, "tensors" | "batch">,
+  { tensor }: Pick<Column, "tensor">,
+  image: number,
+): number => (volume(tensors[tensor].dims) / batch) * image;
 
 /**
  * Writes the words P_HEADS to P_MAX_CANDIDATES of the plan block at byte address `at`, and the sizes of the scan's

@@ -1,5 +1,6 @@
 /** Makes oriented boxes from the candidates of a frame: reads angles, suppresses, and writes boxes and corners. */
 import * as A from "../core/abi.ts";
+import { exp } from "../core/elementary.ts";
 import { type Detections, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
@@ -30,6 +31,10 @@ export function attachOriented(work: TaskWork): AfterImageOfTask {
   const maker = new OrientedMaker(work);
   return (image, block, frame) => maker.make(image, block >> 2, frame);
 }
+
+// As in C: the second of two zeros, whatever their signs.
+const least = (a: number, b: number): number => (a < b ? a : b);
+const most = (a: number, b: number): number => (a > b ? a : b);
 
 /** The constants of a head that the loop over candidates needs. */
 interface HeadCells {
@@ -64,8 +69,9 @@ class OrientedMaker {
   /** Angles in radians below this or above `#most` get a note. */
   readonly #least: number;
   readonly #most: number;
-  readonly #box = new Float64Array(WIDTH);
-  readonly #corners = new Float64Array(CORNERS);
+  /** Boxes and corners of the detections. */
+  readonly #turned: Float64Array;
+  readonly #corners: Float64Array;
 
   constructor(work: TaskWork) {
     const { plan } = work;
@@ -73,6 +79,8 @@ class OrientedMaker {
     const input = plan.inputSize as readonly [number, number];
     const { suppression, orEqual } = task;
     this.#work = work;
+    this.#turned = new Float64Array(plan.maxDetections * WIDTH);
+    this.#corners = new Float64Array(plan.maxDetections * CORNERS);
     this.#plan = task;
     this.#input = input;
     this.#least = task.range ? task.range[0] - SLACK : -4 * Math.PI;
@@ -95,7 +103,7 @@ class OrientedMaker {
    * @param plan word address of the image's plan block
    */
   make(image: number, plan: number, frame: Frame | undefined): void {
-    const { i32, f32 } = this.#work.memory;
+    const { i32 } = this.#work.memory;
     const count = this.#read(image, plan);
     const { rules } = this.#plan;
     const most = Math.min(count, i32[plan + A.P_MAX_DETECTIONS]);
@@ -107,16 +115,18 @@ class OrientedMaker {
             count,
             rules?.nms === "class" ? this.#classIds : null,
             most,
-            // Restore the config's decimals from the f32: overlaps are doubles, and 0.7 in f32 is below 0.7.
-            Number(f32[plan + A.P_IOU].toPrecision(7)),
+            this.#work.thresholds().iouThreshold,
           );
     const found = this.#work.detections[image];
-    for (let row = 0; row < kept; row++)
-      this.#write(found, row, rules?.nms === "none" ? row : this.#keeper.kept[row], plan, frame);
-    setLength(found, kept);
+    this.#write(found, kept, rules?.nms === "none" ? null : this.#keeper.kept, plan, frame);
   }
 
-  /** Reads the candidates into `#boxes`, best first. Returns the count of those with a finite angle. */
+  /**
+   * Reads the candidates into `#boxes`, best first. Returns the count of those with a finite angle.
+   *
+   * The loops over candidates call nothing: V8 would load the addresses of all arrays again after each call, which
+   * took twice as long.
+   */
   #read(image: number, plan: number): number {
     const { i32, f32 } = this.#work.memory;
     const ordered = this.#sort(plan);
@@ -124,10 +134,34 @@ class OrientedMaker {
       this.#boxes = new Float64Array(ordered * WIDTH);
       this.#classIds = new Int32Array(ordered);
     }
-    const [width, height] = this.#input;
+    const count = this.#readAngles(image, plan, ordered);
+    const width = this.#input[0];
+    const height = this.#input[1];
     const corners = i32[plan + A.P_BOXES] >> 2;
-    const sources = i32[plan + A.P_SOURCES] >> 2;
     const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
+    const boxes = this.#boxes;
+    const order = this.#order;
+    const ids = this.#classIds;
+    for (let i = 0, box = 0; i < count; i++, box += WIDTH) {
+      const candidate = order[i];
+      const at = corners + candidate * 4;
+      const left = f32[at];
+      const top = f32[at + 1];
+      const right = f32[at + 2];
+      const bottom = f32[at + 3];
+      boxes[box] = ((left + right) / 2) * width;
+      boxes[box + 1] = ((top + bottom) / 2) * height;
+      boxes[box + 2] = (right - left) * width;
+      boxes[box + 3] = (bottom - top) * height;
+      ids[i] = i32[classIds + candidate];
+    }
+    if (this.#heads.some(({ turns }) => turns)) this.#turn(count, i32[plan + A.P_SOURCES] >> 2);
+    return count;
+  }
+
+  /** Reads the angles into `#boxes`. Drops candidates whose angle is not finite from `#order`. Returns their count. */
+  #readAngles(image: number, plan: number, ordered: number): number {
+    const { i32, f32 } = this.#work.memory;
     const {
       plan: { heads },
       layout,
@@ -137,43 +171,54 @@ class OrientedMaker {
         (layout.slots[head.extra.tensor] >> 2) +
         imageStart(this.#work.plan, head.extra, image) +
         head.extra.offset;
+    const sources = i32[plan + A.P_SOURCES] >> 2;
     const boxes = this.#boxes;
     const order = this.#order;
-    let count = 0;
-    for (let i = 0; i < ordered; i++) {
-      const candidate = order[i];
-      const source = i32[sources + candidate];
-      const head = this.#heads[heads.length === 1 ? 0 : headIndexOf(heads, source)];
-      const cell = source - head.first;
-      const angle = this.#angleOf(head, image, cell);
-      if (angle !== angle) continue;
-      const at = corners + candidate * 4;
-      const box = count * WIDTH;
-      boxes[box] = ((f32[at] + f32[at + 2]) / 2) * width;
-      boxes[box + 1] = ((f32[at + 1] + f32[at + 3]) / 2) * height;
-      boxes[box + 2] = (f32[at + 2] - f32[at]) * width;
-      boxes[box + 3] = (f32[at + 3] - f32[at + 1]) * height;
-      boxes[box + 4] = angle;
-      if (head.turns) {
-        const column = cell % head.gridWidth;
-        const row = (cell - column) / head.gridWidth;
-        turnInto(
-          boxes,
-          box,
-          (column + head.bias) * head.cell[0],
-          (row + head.bias) * head.cell[1],
-          boxes,
-          box,
-        );
+    let i = 0;
+    // Most angles are radians in f32 of a single head, and in range.
+    const { step, start } = this.#heads[0];
+    if (heads.length === 1 && step > 0 && this.#plan.angle === "radians") {
+      const lowest = this.#least;
+      const highest = this.#most;
+      for (; i < ordered; i++) {
+        const angle = f32[start + i32[sources + order[i]] * step];
+        if (!(angle >= lowest && angle <= highest)) break;
+        boxes[i * WIDTH + 4] = angle;
       }
-      order[count] = candidate;
-      this.#classIds[count++] = i32[classIds + candidate];
+    }
+    let count = i;
+    for (; i < ordered; i++) {
+      const source = i32[sources + order[i]];
+      const head = this.#heads[headIndexOf(heads, source)];
+      const angle = this.#angleOf(head, image, source - head.first);
+      if (angle !== angle) continue;
+      boxes[count * WIDTH + 4] = angle;
+      order[count++] = order[i];
     }
     if (count < ordered)
       this.#work.note(
         `${ordered - count} boxes have an angle that is NaN or infinite, and are dropped: has the network overflowed?`,
       );
     return count;
+  }
+
+  /** Rotates the boxes of heads with distances around their cells. */
+  #turn(count: number, sources: number): void {
+    const {
+      memory: { i32 },
+      plan: { heads },
+    } = this.#work;
+    const boxes = this.#boxes;
+    for (let i = 0; i < count; i++) {
+      const source = i32[sources + this.#order[i]];
+      const head = this.#heads[headIndexOf(heads, source)];
+      if (!head.turns) continue;
+      const cell = source - head.first;
+      const column = cell % head.gridWidth;
+      const x = (column + head.bias) * head.cell[0];
+      const y = ((cell - column) / head.gridWidth + head.bias) * head.cell[1];
+      turnInto(boxes, i * WIDTH, x, y, boxes, i * WIDTH);
+    }
   }
 
   /** Returns the angle of a cell, NaN if it is not finite. */
@@ -193,7 +238,7 @@ class OrientedMaker {
         `${raw} where an angle is the sigmoid of a value`,
         'a number in 0..1. Say angleActivation: "logits" if the network has not applied the sigmoid, "radians" if the angles are decoded',
       );
-    return ((activation === "logits" ? 1 / (1 + Math.exp(-raw)) : raw) - 0.25) * Math.PI;
+    return ((activation === "logits" ? 1 / (1 + exp(-raw)) : raw) - 0.25) * Math.PI;
   }
 
   #noteRange(angle: number): void {
@@ -227,41 +272,51 @@ class OrientedMaker {
     return ordered;
   }
 
-  /** Writes candidate `i`, in the coordinates of the frame, to row `row` of the detections. */
-  #write(found: Detections, row: number, i: number, plan: number, frame: Frame | undefined): void {
+  /**
+   * Writes the rows of the detections, in the coordinates of the frame. Its loops call nothing that stays a call, as
+   * those of `#read`.
+   * @param kept indices among the candidates; null: the first ones
+   */
+  #write(found: Detections, count: number, kept: Int32Array | null, plan: number, frame?: Frame): void {
     const { i32, f32 } = this.#work.memory;
-    const { angles, corners } = found as { angles: Float32Array; corners: Float32Array };
-    const { boxes } = found;
-    const box = this.#box;
+    const boxes = this.#turned;
     const at = this.#corners;
-    if (this.#plan.regular) regulariseInto(this.#boxes, i * WIDTH, box, 0);
-    else for (let k = 0; k < WIDTH; k++) box[k] = this.#boxes[i * WIDTH + k];
-    cornersInto(box, 0, at, 0);
-    if (frame?.resize === "stretch") this.#unstretch(frame);
-    else this.#toFrame(plan);
-    angles[row] = box[4];
-    const c = row * CORNERS;
-    for (let k = 0; k < CORNERS; k++) corners[c + k] = at[k];
-    for (let k = 0; k < 2; k++) {
-      const [p, q, r, s] = [corners[c + k], corners[c + k + 2], corners[c + k + 4], corners[c + k + 6]];
-      boxes[row * 4 + k] = Math.min(p, q, r, s);
-      boxes[row * 4 + k + 2] = Math.max(p, q, r, s);
+    const candidates = this.#boxes;
+    for (let row = 0; row < count; row++) {
+      const from = (kept === null ? row : kept[row]) * WIDTH;
+      if (this.#plan.regular) regulariseInto(candidates, from, boxes, row * WIDTH);
+      else for (let k = 0; k < WIDTH; k++) boxes[row * WIDTH + k] = candidates[from + k];
     }
-    const candidate = this.#order[i];
-    found.scores[row] = f32[(i32[plan + A.P_SCORES] >> 2) + candidate];
-    found.classIds[row] = this.#classIds[i];
-    found.sources[row] = i32[(i32[plan + A.P_SOURCES] >> 2) + candidate];
+    for (let row = 0; row < count; row++) cornersInto(boxes, row * WIDTH, at, row * CORNERS);
+    if (frame?.resize === "stretch") this.#unstretch(frame, count);
+    else this.#toFrame(plan, count);
+    const { angles, corners } = found as { angles: Float32Array; corners: Float32Array };
+    for (let c = 0; c < count * CORNERS; c++) corners[c] = at[c];
+    writeBounds(corners, count, found.boxes);
+    const { scores, classIds, sources } = found;
+    const ids = this.#classIds;
+    const order = this.#order;
+    const scoresAt = i32[plan + A.P_SCORES] >> 2;
+    const sourcesAt = i32[plan + A.P_SOURCES] >> 2;
+    for (let row = 0; row < count; row++) {
+      const i = kept === null ? row : kept[row];
+      angles[row] = boxes[row * WIDTH + 4];
+      scores[row] = f32[scoresAt + order[i]];
+      classIds[row] = ids[i];
+      sources[row] = i32[sourcesAt + order[i]];
+    }
+    setLength(found, count);
   }
 
   /** Maps the corners from the network's input to the frame, 0..1. */
-  #toFrame(plan: number): void {
+  #toFrame(plan: number, count: number): void {
     const { f32 } = this.#work.memory;
     const at = this.#corners;
     const scaleX = f32[plan + A.P_SCALE_X] / this.#input[0];
     const scaleY = f32[plan + A.P_SCALE_Y] / this.#input[1];
     const shiftX = f32[plan + A.P_SHIFT_X];
     const shiftY = f32[plan + A.P_SHIFT_Y];
-    for (let k = 0; k < CORNERS; k += 2) {
+    for (let k = 0; k < count * CORNERS; k += 2) {
       at[k] = at[k] * scaleX + shiftX;
       at[k + 1] = at[k + 1] * scaleY + shiftY;
     }
@@ -271,20 +326,37 @@ class OrientedMaker {
    * Maps the corners from the network's input to a stretched frame, 0..1. Stretching makes a parallelogram of a
    * rectangle, so this fits the smallest rectangle around it and takes its angle.
    */
-  #unstretch({ width, height }: Frame): void {
+  #unstretch({ width, height }: Frame, count: number): void {
     const at = this.#corners;
-    const box = this.#box;
+    const boxes = this.#turned;
     const [w, h] = this.#input;
-    for (let k = 0; k < CORNERS; k += 2) {
+    for (let k = 0; k < count * CORNERS; k += 2) {
       at[k] *= width / w;
       at[k + 1] *= height / h;
     }
-    fitInto(at, 0, box, 0);
-    if (this.#plan.regular) regulariseInto(box, 0, box, 0);
-    cornersInto(box, 0, at, 0);
-    for (let k = 0; k < CORNERS; k += 2) {
+    for (let row = 0; row < count; row++) {
+      const box = row * WIDTH;
+      fitInto(at, row * CORNERS, boxes, box);
+      if (this.#plan.regular) regulariseInto(boxes, box, boxes, box);
+      cornersInto(boxes, box, at, row * CORNERS);
+    }
+    for (let k = 0; k < count * CORNERS; k += 2) {
       at[k] /= width;
       at[k + 1] /= height;
     }
   }
+}
+
+/** Writes the upright boxes around boxes with these corners. */
+function writeBounds(corners: Float32Array, count: number, boxes: Float32Array): void {
+  for (let row = 0; row < count; row++)
+    for (let k = 0; k < 2; k++) {
+      const c = row * CORNERS + k;
+      const p = corners[c];
+      const q = corners[c + 2];
+      const r = corners[c + 4];
+      const s = corners[c + 6];
+      boxes[row * 4 + k] = least(least(p, q), least(r, s));
+      boxes[row * 4 + k + 2] = most(most(p, q), most(r, s));
+    }
 }

@@ -3,6 +3,7 @@
  * radians. y points down and the angle turns x towards y, so that positive angles are clockwise on a screen.
  */
 
+import { angleOf, turnOf } from "../core/elementary.ts";
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 
@@ -11,11 +12,14 @@ export type OrientedBox = readonly [cx: number, cy: number, width: number, heigh
 
 const QUARTER = Math.PI / 2;
 
+/** Cosine and sine of the last angle. */
+const turn = /* @__PURE__ */ new Float64Array(2);
+
 /** Returns the remainder in [0, by), as Python's `%`. */
 const modulo = (value: number, by: number): number => {
   // Avoid `%`, which takes as long as a cosine: most angles are in range already.
   if (value >= 0 && value < by) return value;
-  const rest = value % by;
+  const rest = value > -by && value < by ? value : value % by;
   // Return 0 for a tiny negative rest: `rest + by` would round to `by`, which is out of range.
   return rest < 0 ? (rest + by < by ? rest + by : 0) : rest;
 };
@@ -44,8 +48,9 @@ export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64
 export function cornersInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const x = box[from];
   const y = box[from + 1];
-  const cos = Math.cos(box[from + 4]) / 2;
-  const sin = Math.sin(box[from + 4]) / 2;
+  turnOf(box[from + 4], turn);
+  const cos = turn[0] / 2;
+  const sin = turn[1] / 2;
   const ux = box[from + 2] * cos;
   const uy = box[from + 2] * sin;
   const vx = -box[from + 3] * sin;
@@ -69,8 +74,8 @@ export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Arr
   const uy = (corners[from + 1] - corners[from + 7] + corners[from + 3] - corners[from + 5]) / 2;
   const vx = (corners[from] - corners[from + 2] + corners[from + 6] - corners[from + 4]) / 2;
   const vy = (corners[from + 1] - corners[from + 3] + corners[from + 7] - corners[from + 5]) / 2;
-  const width = Math.hypot(ux, uy);
-  const height = Math.hypot(vx, vy);
+  const width = Math.sqrt(ux * ux + uy * uy);
+  const height = Math.sqrt(vx * vx + vy * vy);
   const longer = Math.max(width, height);
   to[at] = (corners[from] + corners[from + 2] + corners[from + 4] + corners[from + 6]) / 4;
   to[at + 1] = (corners[from + 1] + corners[from + 3] + corners[from + 5] + corners[from + 7]) / 4;
@@ -83,7 +88,7 @@ export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Arr
   const isWide = width >= height;
   to[at + 2] = isWide ? along : across;
   to[at + 3] = isWide ? across : along;
-  to[at + 4] = isWide ? Math.atan2(uy, ux) : Math.atan2(-vx, vy);
+  to[at + 4] = isWide ? angleOf(ux, uy) : angleOf(vy, -vx);
 }
 
 /**
@@ -101,8 +106,9 @@ export function turnInto(
   const dx = box[from] - cellX;
   const dy = box[from + 1] - cellY;
   const angle = box[from + 4];
-  const cos = Math.cos(angle);
-  const sin = Math.sin(angle);
+  turnOf(angle, turn);
+  const cos = turn[0];
+  const sin = turn[1];
   to[at] = cellX + dx * cos - dy * sin;
   to[at + 1] = cellY + dx * sin + dy * cos;
   to[at + 2] = box[from + 2];

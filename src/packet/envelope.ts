@@ -33,9 +33,6 @@ export interface Envelope {
   readonly config: string | null;
 }
 
-/** CloudEvents attributes by name. All values are text. */
-export type Attributes = Record<string, string>;
-
 /** Text without control characters, which could begin another header, and without halves of a pair. */
 const TEXT = /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u;
 
@@ -44,7 +41,8 @@ const FORMS: { readonly [name: string]: RegExp } = {
   id: TEXT,
   source: TEXT,
   subject: TEXT,
-  time: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i,
+  // RFC 3339. A minute may have a leap second.
+  time: /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i,
   // As many digits as the largest safe integer, so that texts sort like the numbers (CloudEvents "sequence").
   sequence: /^\d{16}$/,
   traceparent: /^[\da-f-]{55}$/,
@@ -55,10 +53,16 @@ const FORMS: { readonly [name: string]: RegExp } = {
 export const eventType = (kind: PacketKind): string => `boxwright.${kind}.v1`;
 
 /**
- * Returns the attributes of a new packet.
- * @throws RangeError for an attribute that a reader would refuse
+ * Returns the CloudEvents attributes of a new packet. Undefined ones are left out by JSON.
+ * @param prefix stands before each name
+ * @throws PacketError for an attribute that a reader would refuse
  */
-export function attributesOf(kind: PacketKind, about: PacketAbout, config: string | null): Attributes {
+export function attributesOf(
+  kind: PacketKind,
+  about: PacketAbout,
+  config: string | null,
+  prefix: string,
+): Record<string, unknown> {
   const { time, sequence } = about ?? {};
   const given = {
     ...about,
@@ -67,45 +71,46 @@ export function attributesOf(kind: PacketKind, about: PacketAbout, config: strin
     sequence: typeof sequence === "number" ? String(sequence).padStart(16, "0") : sequence,
     config,
   };
-  return { specversion: "1.0", type: eventType(kind), ...checkAttributes(given, "about.", null, true) };
+  const found = { specversion: "1.0", type: eventType(kind), ...readAttributes(given, "about.", null, true) };
+  const attributes: Record<string, unknown> = {};
+  for (const name in found) attributes[prefix + name] = found[name as keyof typeof found] ?? undefined;
+  return attributes;
 }
 
+/** Attributes as text; null if they are absent. */
+type Attributes = { readonly [K in keyof Envelope]: string | null };
+
 /**
- * Returns the attributes that are there.
- * @param prefix goes before the name of a wrong one in the message
- * @param kind of the PacketError; null throws a RangeError
+ * Checks attributes.
+ * @param where goes before the name of a wrong one in the message
+ * @param kind of the PacketError; null for an argument
  * @param isNamed refuses attributes without id and source
+ * @param prefix stands before each name in `given`
  */
-export function checkAttributes(
+export function readAttributes(
   given: Record<string, unknown>,
-  prefix: string,
+  where: string,
   kind: PacketErrorKind | null,
   isNamed: boolean,
+  prefix = "",
 ): Attributes {
-  const found: Attributes = {};
+  const found: Record<string, unknown> = {};
   for (const name in FORMS) {
     const form = FORMS[name];
-    const value = given[name] ?? null;
-    if (value === null && !(isNamed && /^id|^so/.test(name))) continue;
+    const value = (found[name] = given[prefix + name] ?? null);
     need(
-      typeof value === "string" &&
-        form.test(value) &&
-        // Date knows no leap second: 60 is tried as 59.
-        (name !== "time" || Date.parse(value.replace(/:60(?=[.Z+-])/, ":59")) > -Infinity),
-      prefix + name,
+      value === null ? !(isNamed && /^id|^so/.test(name)) : typeof value === "string" && form.test(value),
+      where + name,
       value,
       form === TEXT ? "text of 1 to 1024 characters" : form,
       kind,
     );
-    found[name] = value;
   }
-  return found;
+  return found as Attributes;
 }
 
-/** Returns checked attributes as the fields of a packet. */
-export function envelopeOf(found: Attributes): Envelope {
-  const envelope: Record<string, string | number | null> = {};
-  for (const name in FORMS) envelope[name] = found[name] ?? null;
-  if (found.sequence) envelope.sequence = Number(found.sequence);
-  return envelope as unknown as Envelope;
-}
+/** Returns the fields of a packet. */
+export const envelopeOf = (found: Attributes): Envelope => ({
+  ...found,
+  sequence: found.sequence === null ? null : Number(found.sequence),
+});

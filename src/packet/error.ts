@@ -1,26 +1,37 @@
 /** The one error of packets, and the check that throws it. Kept apart from `core/errors.ts`: readers stay small. */
 
 /**
- * Reason of a refusal. `"cut off"`: bytes are missing at the end. `"foreign"`: the bytes are no packet, or a field of
- * one is wrong. `"other config"`: the packet was made with another config. `"too large"`: more bytes than allowed.
+ * Reason of a refusal. `"cut off"`: bytes are missing at the end. `"foreign"`: the bytes are no packet, or a field or
+ * an argument is wrong. `"other config"`: it was made with another config. `"too large"`: more bytes than allowed.
  */
 export type PacketErrorKind = "cut off" | "foreign" | "other config" | "too large";
 
-/** A packet cannot be read, or belongs to another config. */
-export class PacketError extends Error {
+/** A packet cannot be made or read, or belongs to another config. */
+export class PacketError extends RangeError {
   override readonly name = "PacketError";
   readonly kind: PacketErrorKind;
 
-  constructor(kind: PacketErrorKind, message: string) {
-    super(`packet is ${kind}: ${message}`);
-    this.kind = kind;
+  /** @param kind null: an argument is wrong, and the message says which */
+  constructor(kind: PacketErrorKind | null, message: string) {
+    super(kind ? `packet is ${kind}: ${message}` : message);
+    this.kind = kind ?? "foreign";
   }
 }
 
+/** Returns the name of a value's class, also of one from another realm: "Float32Array", "Null". */
+export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+
+/** Names the class of a value that has no short JSON: a bigint, bytes. */
+const shown = (_: string, value: unknown): unknown =>
+  typeof value === "bigint" || (value as ArrayBuffer | null)?.byteLength !== undefined
+    ? classOf(value)
+    : value;
+
 /**
- * Throws unless `holds`: a PacketError of that kind, or a RangeError if `kind` is null, for what a caller gave.
+ * Throws a PacketError unless `holds`.
  * @param where path of the value
  * @param found what stands there
+ * @param kind of the error; null for an argument
  */
 export function need(
   holds: unknown,
@@ -30,8 +41,6 @@ export function need(
   kind: PacketErrorKind | null = "foreign",
 ): asserts holds {
   if (holds) return;
-  const text = JSON.stringify(typeof found === "bigint" ? String(found) : found) ?? "nothing";
-  const short = text.replace(/^([^]{57})[^]{4,}/, "$1...");
-  const message = `${where}: got ${short}, expected ${String(expected)}`;
-  throw kind === null ? new RangeError(message) : new PacketError(kind, message);
+  const text = (JSON.stringify(found, shown) ?? "nothing").slice(0, 60);
+  throw new PacketError(kind, `${where}: got ${text}, expected ${expected}`);
 }

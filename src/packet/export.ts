@@ -1,6 +1,7 @@
 /** Detections in the formats of other projects. Those have pixels, so each function takes the size of the image. */
 import type { DetectionFields } from "../decode/detections.ts";
 import { need } from "./error.ts";
+import { recordsOf } from "./read.ts";
 
 /** Size of the original image in pixels. A `Frame` is one. */
 export interface ImageSize {
@@ -60,16 +61,9 @@ function inPixels(
 ): readonly (readonly [DetectionFields, x: number, y: number, width: number, height: number])[] {
   // Plain JavaScript may pass anything, or leave the image out.
   const { width, height } = (image as ImageSize | null) ?? ({} as ImageSize);
-  need(
-    width > 0 && height > 0 && width * height < Infinity,
-    "image",
-    [width, height],
-    "its size in pixels",
-    null,
-  );
-  need((detections as Iterable<unknown> | null)?.[Symbol.iterator], "detections", detections, "a list", null);
-  return Array.from(detections, (d: DetectionFields | null) => {
-    need(d, "detections", d, "objects", null);
+  const isSize = [width, height].every((n) => Number.isFinite(n) && n > 0);
+  need(isSize, "image", [width, height], "its size in pixels", null);
+  return recordsOf(detections, "detections", null).map((d) => {
     const { x_min, y_min, x_max, y_max } = d;
     return [d, x_min * width, y_min * height, (x_max - x_min) * width, (y_max - y_min) * height];
   });
@@ -77,7 +71,7 @@ function inPixels(
 
 /**
  * Returns detections as COCO results, which `COCO.loadRes` of pycocotools reads. Join the lists of all images.
- * @throws RangeError if the size is none, or `categories` lacks a class
+ * @throws PacketError if the size is none, or `categories` lacks a class
  * @example
  * import { toCoco } from "boxwright/packet";
  *
@@ -104,7 +98,7 @@ export function toCoco(detections: Iterable<DetectionFields>, image: CocoImage):
 /**
  * Returns detections as an answer of Roboflow's inference servers, which `supervision.Detections.from_inference` reads.
  * @param id name of the frame: each `detection_id` is the name and the row
- * @throws RangeError if the size is none
+ * @throws PacketError if the size is none
  * @example
  * import { toRoboflow } from "boxwright/packet";
  *
@@ -133,7 +127,7 @@ export function toRoboflow(
 /**
  * Returns detections as the columns of `supervision.Detections`. In Python: `sv.Detections(xyxy=np.array(f["xyxy"],
  * dtype=np.float32).reshape(-1, 4), ...)`, each list as an array.
- * @throws RangeError if the size is none
+ * @throws PacketError if the size is none
  * @example
  * import { toSupervision } from "boxwright/packet";
  *

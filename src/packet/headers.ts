@@ -1,11 +1,5 @@
 /** What goes beside a packet over HTTP, NATS or MQTT 5. */
-import { need } from "./error.ts";
-import { endOfObject, padded, parse, textOf } from "./text.ts";
-
-/** The JSON of a packet. */
-interface Head {
-  readonly parameters?: object;
-}
+import { padded, readHead } from "./text.ts";
 
 /**
  * Returns the headers that make a packet a CloudEvent for others: binary mode for raw packets, with the length of the
@@ -23,18 +17,14 @@ interface Head {
  * console.log(headers["content-type"], headers["ce-source"]); // application/octet-stream /devices/7
  */
 export function packetHeaders(bytes: Uint8Array): Record<string, string> {
-  let end = 0;
-  // What is no bytes, holds no object or is cut off is no JSON either.
-  const head = parse(() => textOf(bytes.subarray(0, (end = endOfObject(bytes))))) as Head | undefined;
-  need(head, "bytes", bytes && bytes.length, "a packet that toPacket made");
-  const { parameters } = head;
-  if (!parameters) return { "content-type": "application/cloudevents+json" };
+  const [head, end] = readHead(bytes, Infinity);
+  if ("specversion" in head) return { "content-type": "application/cloudevents+json" };
   const headers: Record<string, string> = {
     "content-type": "application/octet-stream",
     "inference-header-content-length": String(padded(end)),
   };
   // The HTTP binding escapes space, quote, percent and everything beyond ASCII.
-  for (const [name, value] of Object.entries(parameters))
+  for (const [name, value] of Object.entries(head.parameters ?? {}))
     if (name.startsWith("ce-")) headers[name] = String(value).replace(/[^!#$&-~]+/gu, encodeURIComponent);
   return headers;
 }

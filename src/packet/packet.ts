@@ -72,6 +72,7 @@ export class Packet implements Envelope, PacketContent {
     decoder: Pick<PacketDecoder, "configHash" | "decode">,
     detectionsOf: DetectionsOf,
   ): Detections {
+    need(decoder?.decode, "decoder", decoder, "what createDecoder made", null);
     const own = decoder.configHash;
     need(
       this.config === null || own === null || this.config === own,

@@ -1,12 +1,11 @@
 /** Packets from bytes. Each field is checked before it is used: the bytes come from another machine. */
-import type { StorageOrder } from "../core/tensor.ts";
 import type { DetectionFields } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
-import { type Attributes, type PacketKind, checkAttributes, envelopeOf, eventType } from "./envelope.ts";
+import { readAttributes, envelopeOf, eventType } from "./envelope.ts";
 import { type PacketErrorKind, need } from "./error.ts";
 import { Packet } from "./packet.ts";
-import { endOfObject, padded, parse, textOf } from "./text.ts";
-import { CLASSES, type PacketTensor, type WireArray, type WireType } from "./wire.ts";
+import { padded, parse, readHead } from "./text.ts";
+import { type PacketTensor, isIndex, readTensor } from "./wire.ts";
 
 /** Limits of a reader. */
 export interface PacketOptions {
@@ -14,13 +13,13 @@ export interface PacketOptions {
   readonly maxBytes?: number;
 }
 
-/** The datatypes of the wire. */
-export const NAMES = /* @__PURE__ */ Object.keys(CLASSES);
+/** Fields of JSON that is not checked yet. */
+type Json = Record<string, unknown>;
 
 /**
  * Reads a packet. Tensors are views of `bytes` if those begin at a multiple of 8 in memory, and are copied else.
  * Answers of Triton, KServe and OpenVINO Model Server are read as they are.
- * @throws PacketError if the bytes are cut off, foreign or too large
+ * @throws PacketError if the bytes are cut off, foreign or too large, or are no Uint8Array
  * @example
  * import { fromPacket } from "boxwright/packet";
  *
@@ -28,47 +27,55 @@ export const NAMES = /* @__PURE__ */ Object.keys(CLASSES);
  * const packet = fromPacket(new TextEncoder().encode(answer));
  * console.log(packet.kind, packet.tensors[0].name, packet.tensors[0].data[1]); // raw n 2
  */
-export function fromPacket(bytes: Uint8Array, { maxBytes = 2 ** 26 }: PacketOptions = {}): Packet {
-  need(ArrayBuffer.isView(bytes) && bytes.BYTES_PER_ELEMENT === 1, "bytes", typeof bytes, "a Uint8Array");
-  need(bytes.length <= maxBytes, "length", bytes.length, `at most ${maxBytes} bytes`, "too large");
-  const end = endOfObject(bytes);
-  need(end !== 0 || bytes.length === 0, "first byte", bytes[0], 'JSON, "{"');
-  need(end > 0, "length", bytes.length, "the whole packet", "cut off");
-  const head = (parse(() => textOf(bytes.subarray(0, end))) ?? {}) as Record<string, unknown>;
-  if ("specversion" in head) return readEvent(head, bytes.subarray(end));
-  need(Array.isArray(head.outputs), "JSON", head, "an event or outputs");
-  return readResponse(head, head.outputs, bytes, end);
-}
+export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
+  const { maxBytes = 2 ** 26 } = options ?? {};
+  const [head, end] = readHead(bytes, maxBytes);
+  // A detection packet is a structured CloudEvent: a head without outputs.
+  const isEvent = "specversion" in head;
+  const kind = isEvent ? "detection" : "raw";
+  const given = (isEvent ? head : (head.parameters ?? {})) as Json;
+  const prefix = isEvent ? "" : "ce-";
+  // Parameters of other programs do no harm: their event type is another.
+  const type = eventType(kind);
+  const isOwn = given[`${prefix}type`] === type;
+  const { specversion } = head;
+  need(!isEvent || (isOwn && specversion === "1.0"), "type", [specversion, head.type], `1.0,${type}`);
+  const attributes = isOwn
+    ? readAttributes(given, prefix, "foreign", true, prefix)
+    : readAttributes({ id: head.id || null }, "", "foreign", false);
 
-/** True for the byte that pads JSON. */
-const isSpace = (byte: number): boolean => byte === 32;
+  const outputs = isEvent ? [] : (head.outputs as readonly unknown[]);
+  const heads = outputs.map((output, i, { length }) => readTensor(output, i, length, `outputs[${i}]`));
+  let at = bytes.length;
+  for (const [, size] of heads) at -= size;
+  // The JSON of our responses is padded. Behind that of others the tensors may begin at once.
+  const first = isOwn && !isEvent ? padded(end) : end;
+  need(
+    at === first || (at === padded(end) && bytes.subarray(end, at).every((byte) => byte === 32)),
+    "length",
+    bytes.length,
+    bytes.length + first - at,
+    at < first ? "cut off" : "foreign",
+  );
+  const tensors: PacketTensor[] = [];
+  for (const [place, size, , tensorOf] of heads) tensors[place] = tensorOf(bytes.subarray(at, (at += size)));
 
-/** Reads a detection packet: a structured CloudEvent, and nothing behind it. */
-function readEvent(head: Record<string, unknown>, rest: Uint8Array): Packet {
-  need(rest.every(isSpace), "length behind the event", rest.length, 0);
-  const attributes = ownAttributes(head, "", "detection");
-  const { frame, detections, sources } = (head.data ?? {}) as Record<string, unknown>;
-  need(Array.isArray(detections), "data.detections", detections, "a list");
-  detections.forEach(checkRecord);
+  const data = (head.data ?? {}) as Json;
+  // The frame of a response is JSON in text.
+  const frame = isOwn ? (isEvent ? data.frame : (parse(() => given.frame as string) ?? given.frame)) : null;
   return new Packet(envelopeOf(attributes), {
-    kind: "detection",
+    kind,
     frame: readFrame(frame),
-    tensors: [],
-    detections: detections as readonly DetectionFields[],
-    sources: Array.isArray(sources) ? (sources as readonly number[]) : [],
+    // A place that two tensors claim leaves another one empty.
+    tensors: tensors.filter(Boolean),
+    detections: isEvent ? recordsOf(data.detections, "data.detections") : null,
+    sources: isEvent && Array.isArray(data.sources) ? (data.sources as readonly number[]) : [],
   });
-}
-
-/** Returns the attributes of an event, which has to be one of `toPacket`. */
-function ownAttributes(given: Record<string, unknown>, prefix: string, kind: PacketKind): Attributes {
-  need(given.specversion === "1.0", `${prefix}specversion`, given.specversion, "1.0");
-  need(given.type === eventType(kind), `${prefix}type`, given.type, eventType(kind));
-  return checkAttributes(given, prefix, "foreign", true);
 }
 
 /**
  * Reads a frame. `decode` checks how it was resized.
- * @param kind of the PacketError; null throws a RangeError, also for a way of resizing that no receiver knows
+ * @param kind of the PacketError; null for an argument, whose way of resizing is checked too
  */
 export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreign"): Frame | null {
   if ((given ?? null) === null) return null;
@@ -88,120 +95,29 @@ export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreig
   return frame;
 }
 
-/** Checks what every record has. The task that reads more checks that: `receive` throws the same error. */
-function checkRecord(d: Partial<DetectionFields> | null, i: number): void {
-  const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max } = d ?? {};
-  need(
-    [confidence, x_min, y_min, x_max, y_max].every(Number.isFinite) &&
-      // More classes than any network has.
-      isIndex(id, 2 ** 20) &&
-      typeof label === "string",
-    `data.detections[${i}]`,
-    d,
-    "a detection",
-  );
-}
-
-/** Reads a response of the Open Inference Protocol. `end`: index behind its JSON. */
-function readResponse(
-  { id, parameters }: Record<string, unknown>,
-  outputs: readonly unknown[],
-  bytes: Uint8Array,
-  end: number,
-): Packet {
-  const given = (parameters ?? {}) as Record<string, unknown>;
-  const { frame } = given;
-  // Our attributes stand behind "ce-". Parameters of other programs do no harm: their event type is another.
-  const attributes: Record<string, unknown> = {};
-  for (const name in given) attributes[name.slice(3)] = given[name];
-  const isOwn = attributes.type === eventType("raw");
-  const checked = isOwn
-    ? ownAttributes(attributes, "ce-", "raw")
-    : checkAttributes({ id: id || null }, "", "foreign", false);
-
-  const heads = outputs.map(readHead);
-  let at = bytes.length;
-  for (const [, size] of heads) at -= size;
-  // Our JSON is padded. Behind that of others the tensors may begin at once.
-  const first = isOwn ? padded(end) : end;
-  need(
-    at === first || (at === padded(end) && bytes.subarray(end, at).every(isSpace)),
-    "length",
-    bytes.length,
-    bytes.length + first - at,
-    at < first ? "cut off" : "foreign",
-  );
-  const tensors: PacketTensor[] = [];
-  for (const [place, size, tensorOf] of heads) tensors[place] = tensorOf(bytes.subarray(at, (at += size)));
-  return new Packet(envelopeOf(checked), {
-    kind: "raw",
-    frame: readFrame(typeof frame === "string" ? parse(() => frame) : null),
-    // A place that two tensors claim leaves another one empty.
-    tensors: tensors.filter(Boolean),
-    detections: null,
-    sources: [],
-  });
-}
-
 /**
- * A tensor of the JSON: its index among the sender's outputs, the count of its bytes behind the JSON, and the function
- * that makes it of them.
+ * Returns detections as a list. Checks what every record has. The task that reads more checks that: `receive` throws
+ * the same error.
  */
-type TensorHead = readonly [place: number, size: number, tensorOf: (bytes: Uint8Array) => PacketTensor];
-
-function readHead(output: unknown, i: number, { length }: readonly unknown[]): TensorHead {
-  const where = `outputs[${i}]`;
-  const { name, shape, datatype, data, parameters } = (output ?? {}) as Record<string, unknown>;
-  need(NAMES.includes(datatype as string), `${where}.datatype`, datatype, NAMES);
-  const type = datatype as string;
-  const ArrayOf = CLASSES[type];
-  const dims = (Array.isArray(shape) ? shape : [NaN]) as number[];
-  const count = dims.reduce((n, d) => (isIndex(d) ? n * d : NaN), 1);
-  need(typeof name === "string" && Number.isSafeInteger(count), where, [name, shape], "name and shape");
-
-  const p = (parameters ?? {}) as Record<string, number | undefined>;
-  const { scale = 0, zero_point: zeroPoint = 0, place = i, order, binary_data_size: stated } = p;
-  const values = stated === undefined ? valuesOf(data, type, count, `${where}.data`) : null;
-  const size = values ? 0 : count * ArrayOf.BYTES_PER_ELEMENT;
-  // OpenVINO's pages write sizes as text, too.
-  need(values ?? Number(stated) === size, `${where}.binary_data_size`, stated, size);
-  need(isScale(scale, zeroPoint) && isIndex(place, length), `${where}.parameters`, p, "numbers");
-  return [
-    place,
-    size,
-    (bytes) => {
-      // A view where the address allows, else a copy.
-      const { buffer, byteOffset } =
-        bytes.byteOffset % ArrayOf.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
-      return {
-        name,
-        dims,
-        type: type.toLowerCase() as WireType,
-        ...(scale && { scale, zeroPoint }),
-        ...(order !== undefined && { order: String(order) as StorageOrder }),
-        data: values ?? new ArrayOf(buffer, byteOffset, count),
-      };
-    },
-  ];
+export function recordsOf(
+  given: unknown,
+  where: string,
+  kind?: PacketErrorKind | null,
+): readonly DetectionFields[] {
+  const isList = (given as Iterable<unknown> | null)?.[Symbol.iterator];
+  const records = Array.from((isList ? given : [given]) as Iterable<DetectionFields | null>);
+  records.forEach((d, i) => {
+    const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max } = d ?? ({} as DetectionFields);
+    need(
+      [confidence, x_min, y_min, x_max, y_max].every(Number.isFinite) &&
+        // More classes than any network has.
+        isIndex(id, 2 ** 20) &&
+        typeof label === "string",
+      `${where}[${i}]`,
+      d,
+      "a detection",
+      kind,
+    );
+  });
+  return records as readonly DetectionFields[];
 }
-
-/** Returns the elements of a tensor in the JSON, which may be nested by its shape. */
-function valuesOf(data: unknown, datatype: string, count: number, where: string): WireArray {
-  const list = (Array.isArray(data) ? data.flat(32) : []) as number[];
-  need(
-    datatype !== "FP16" &&
-      list.length === count &&
-      list.every(datatype.startsWith("FP") ? Number.isFinite : Number.isSafeInteger),
-    where,
-    data,
-    `${count} elements of ${datatype}, or binary_data_size`,
-  );
-  return CLASSES[datatype].from(datatype.endsWith("INT64") ? list.map(BigInt) : list);
-}
-
-/** True for a whole number of 0 or more, below a limit. */
-const isIndex = (n: number, limit = Infinity): boolean => n >= 0 && n < limit && n % 1 === 0;
-
-/** True for quantisation that a decoder takes. A scale of 0 is none. */
-export const isScale = (scale: number, zeroPoint: number): boolean =>
-  [scale, zeroPoint].every(Number.isFinite) && scale >= 0;

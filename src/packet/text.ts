@@ -1,35 +1,33 @@
 /** JSON as bytes and back, in runtimes without TextEncoder and TextDecoder too. */
-
-/** Returns a number in hexadecimal, with as many digits as `above` has zeros there. */
-const hex = (n: number, above: number): string => (n + above).toString(16).slice(1);
-
-/** Returns JSON in ASCII, with spaces up to a multiple of 8. Other characters are escaped. */
-export function asciiJson(value: unknown): string {
-  const json = JSON.stringify(value).replace(
-    /[\u007f-\uffff]/g,
-    (c) => `\\u${hex(c.charCodeAt(0), 0x10000)}`,
-  );
-  return json.padEnd(padded(json.length));
-}
-
-/** Returns the next multiple of 8. */
-export const padded = (length: number): number => Math.ceil(length / 8) * 8;
+import { classOf, need } from "./error.ts";
 
 /** Kept: making one costs as much as reading a packet. */
+let encoder: InstanceType<typeof TextEncoder> | undefined;
 let decoder: InstanceType<typeof TextDecoder> | undefined;
+
+/** Returns a value as JSON in UTF-8. */
+export function bytesOf(value: object): Uint8Array {
+  const json = JSON.stringify(value);
+  return typeof TextEncoder === "function"
+    ? (encoder ??= new TextEncoder()).encode(json)
+    : Uint8Array.from(unescape(encodeURIComponent(json)), (c) => c.charCodeAt(0));
+}
 
 /**
  * Returns UTF-8 bytes as text.
  * @throws an error of the runtime if the bytes are not UTF-8
  */
-export function textOf(bytes: Uint8Array): string {
+function textOf(bytes: Uint8Array): string {
   // Decode a copy: browsers refuse shared memory.
   if (typeof TextDecoder === "function")
     return (decoder ??= new TextDecoder("utf-8", { fatal: true })).decode(bytes.slice());
-  let escaped = "";
-  for (const b of bytes) escaped += `%${hex(b, 0x100)}`;
-  return decodeURIComponent(escaped);
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return decodeURIComponent(escape(text));
 }
+
+/** Returns the next multiple of 8. */
+export const padded = (length: number): number => Math.ceil(length / 8) * 8;
 
 /** Returns what JSON says, or undefined for text that is none. */
 export function parse(text: () => string): unknown {
@@ -40,8 +38,27 @@ export function parse(text: () => string): unknown {
   }
 }
 
+/**
+ * Returns the JSON that a packet begins with, and the index behind it.
+ * @throws PacketError if the bytes are too many, cut off, or begin with other JSON than an event or a response
+ */
+export function readHead(
+  bytes: Uint8Array,
+  maxBytes: number,
+): readonly [head: Record<string, unknown>, end: number] {
+  need(classOf(bytes) === "Uint8Array", "bytes", bytes, "a Uint8Array, such as new Uint8Array(buffer)");
+  const { length } = bytes;
+  need(length <= maxBytes, "length", length, `at most ${maxBytes} bytes`, "too large");
+  const end = endOfObject(bytes);
+  need(end !== 0, "first byte", bytes[0], "{ of JSON");
+  need(end > 0, "length", length, "the whole packet", "cut off");
+  const head = (parse(() => textOf(bytes.subarray(0, end))) ?? {}) as Record<string, unknown>;
+  need("specversion" in head || Array.isArray(head.outputs), "JSON", head, "an event or outputs");
+  return [head, end];
+}
+
 /** Returns the index behind the JSON object that the bytes begin with: 0 if there is none, -1 if it does not end. */
-export function endOfObject(bytes: Uint8Array): number {
+function endOfObject(bytes: Uint8Array): number {
   let depth = 0;
   let isText = false;
   for (let i = 0; i < bytes.length; i++) {
@@ -49,8 +66,7 @@ export function endOfObject(bytes: Uint8Array): number {
     // Quote, backslash, braces.
     if (c === 34) isText = !isText;
     else if (isText) i += c === 92 ? 1 : 0;
-    else if (c === 123) depth++;
-    else if (c === 125) depth--;
+    else if (c === 123 || c === 125) depth += 124 - c;
     if (depth === 0) return i > 0 ? i + 1 : 0;
   }
   return -1;

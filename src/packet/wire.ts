@@ -1,5 +1,6 @@
 /** Tensors on the wire: the datatypes of the Open Inference Protocol, each with its array class. */
-import type { TensorInput } from "../core/tensor.ts";
+import type { StorageOrder, TensorInput } from "../core/tensor.ts";
+import { type PacketErrorKind, need } from "./error.ts";
 
 /** Array classes of the wire. f16 stands as bits in a Uint16Array. */
 export type WireArray =
@@ -46,3 +47,97 @@ export const CLASSES = {
   UINT64: BigUint64Array,
   FP64: Float64Array,
 } as unknown as { readonly [datatype: string]: WireClass };
+
+/** The datatypes of the wire. */
+export const NAMES = /* @__PURE__ */ Object.keys(CLASSES);
+
+/** True for a whole number of 0 or more, below a limit. */
+export const isIndex = (n: number, limit = Infinity): boolean => n >= 0 && n < limit && n % 1 === 0;
+
+/**
+ * A tensor of the JSON: its index among the network's outputs, the count of its bytes behind the JSON, its elements if
+ * they are in the JSON, and the function that makes the tensor of its bytes.
+ */
+type TensorHead = readonly [
+  place: number,
+  size: number,
+  values: WireArray | null,
+  tensorOf: (bytes: Uint8Array) => PacketTensor,
+];
+
+/**
+ * Reads a tensor of the JSON, for a sender too.
+ * @param i index among the outputs
+ * @param count number of outputs
+ */
+export function readTensor(
+  output: unknown,
+  i: number,
+  count: number,
+  where: string,
+  kind?: PacketErrorKind | null,
+): TensorHead {
+  const { name, shape, datatype, data, parameters } = (output ?? {}) as Record<string, unknown>;
+  need(NAMES.includes(datatype as string), `${where}.datatype`, datatype, NAMES, kind);
+  const type = datatype as string;
+  const ArrayOf = CLASSES[type];
+  const dims = [shape].flat() as number[];
+  const length = dims.reduce((n, d) => (isIndex(d) ? n * d : NaN), 1);
+  const p = (parameters ?? {}) as Record<string, number | undefined>;
+  const { scale = 0, zero_point: zeroPoint = 0, place = i, order, binary_data_size: stated } = p;
+  need(
+    typeof name === "string" &&
+      Number.isSafeInteger(length) &&
+      [scale, zeroPoint].every(Number.isFinite) &&
+      // A scale of 0 is none. Floats are values as they stand.
+      (type[0] === "F" ? !zeroPoint && [0, 1].includes(scale) : scale >= 0) &&
+      isIndex(place, count),
+    where,
+    [name, shape, p],
+    "name, shape, and a scale of integers alone",
+    kind,
+  );
+  const values = stated === undefined ? valuesOf(data, type, length, `${where}.data`, kind) : null;
+  const size = values ? 0 : length * ArrayOf.BYTES_PER_ELEMENT;
+  // OpenVINO's pages write sizes as text, too.
+  need(values ?? Number(stated) === size, `${where}.binary_data_size`, stated, size, kind);
+  return [
+    place,
+    size,
+    values,
+    (bytes) => {
+      // A view where the address allows, else a copy.
+      const { buffer, byteOffset } =
+        bytes.byteOffset % ArrayOf.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
+      return {
+        name,
+        dims,
+        type: type.toLowerCase() as WireType,
+        ...(scale && { scale, zeroPoint }),
+        ...(order !== undefined && { order: String(order) as StorageOrder }),
+        data: values ?? new ArrayOf(buffer, byteOffset, length),
+      };
+    },
+  ];
+}
+
+/** Returns the elements of a tensor in the JSON, which may be nested by its shape. */
+function valuesOf(
+  data: unknown,
+  datatype: string,
+  length: number,
+  where: string,
+  kind?: PacketErrorKind | null,
+): WireArray {
+  const list = [data].flat(32) as number[];
+  need(
+    datatype !== "FP16" &&
+      list.length === length &&
+      list.every(datatype[0] === "F" ? (x) => typeof x === "number" : Number.isSafeInteger),
+    where,
+    data,
+    `${length} elements of ${datatype}, or binary_data_size`,
+    kind,
+  );
+  return CLASSES[datatype].from(datatype.endsWith("INT64") ? list.map(BigInt) : list);
+}

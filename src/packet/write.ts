@@ -1,15 +1,14 @@
 /** Packets from what a network gave, or from detections. */
 import type { TensorInput } from "../core/tensor.ts";
-import type { Config } from "../config/types.ts";
 import type { Detections } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { Outputs } from "../decode/inputs.ts";
-import { type Attributes, type PacketAbout, attributesOf } from "./envelope.ts";
-import { need } from "./error.ts";
+import { type PacketAbout, attributesOf } from "./envelope.ts";
+import { classOf, need } from "./error.ts";
 import type { PacketDecoder } from "./packet.ts";
-import { NAMES, isScale, readFrame } from "./read.ts";
-import { asciiJson } from "./text.ts";
-import { CLASSES, type WireArray } from "./wire.ts";
+import { readFrame } from "./read.ts";
+import { bytesOf, padded } from "./text.ts";
+import { CLASSES, NAMES, type WireArray, readTensor } from "./wire.ts";
 
 /**
  * Makes the packet of one frame. If the decoder's config has `output_format` "detection", or `outputs` are detections
@@ -23,7 +22,7 @@ import { CLASSES, type WireArray } from "./wire.ts";
  * @param about `id`, `source`, `subject` and `time` of the frame
  * @param into memory to write to, at an address that is a multiple of 8; without it, or if it is too short, new memory
  * @returns the packet's bytes: all of the new memory, or the beginning of `into`
- * @throws RangeError if `about`, the frame or a tensor is wrong; TensorError as `decode`
+ * @throws PacketError if an argument is wrong; TensorError as `decode`
  * @example
  * import { createDecoderSync } from "boxwright";
  * import { fromPacket, toPacket } from "boxwright/packet";
@@ -46,27 +45,58 @@ export function toPacket(
   about: PacketAbout,
   into?: Uint8Array,
 ): Uint8Array {
-  const { config } = decoder;
+  need(
+    decoder?.config && outputs instanceof Object && (!into || classOf(into) === "Uint8Array"),
+    "toPacket",
+    [decoder, outputs, into].map(classOf),
+    "a decoder, then tensors or detections, frame, about, and a Uint8Array or nothing",
+    null,
+  );
   readFrame(frame, null);
-  const isFound = "classIds" in outputs;
-  const isRaw = !isFound && config.outputFormat !== "detection";
-  const attributes = attributesOf(isRaw ? "raw" : "detection", about, decoder.configHash);
-  if (isRaw) return rawPacket(config, outputs, frame, attributes, into);
-  const found = isFound ? (outputs as Detections) : decoder.decode(outputs as Outputs, frame ?? undefined);
-  const detections = found.toArray();
-  const sources = [...found.sources.subarray(0, found.length)];
-  const data = { frame: frame ?? null, detections, sources };
-  return pack({ ...attributes, datacontenttype: "application/json", data }, [], into);
+  const { config, configHash } = decoder;
+  const isFound = "toArray" in outputs;
+  if (isFound || config.outputFormat === "detection") {
+    const found = isFound ? (outputs as Detections) : decoder.decode(outputs as Outputs, frame ?? undefined);
+    const sources = [...found.sources.subarray(0, found.length)];
+    const data = { frame: frame ?? null, detections: found.toArray(), sources };
+    const attributes = attributesOf("detection", about, configHash, "");
+    return pack({ ...attributes, datacontenttype: "application/json", data }, [], into);
+  }
+
+  const all = ("dims" in outputs ? [outputs] : outputs) as { readonly [name: string]: TensorInput };
+  const parts = Object.entries(all).map(([key, t], place, { length }) => {
+    const name = Array.isArray(all) ? (t?.name ?? `output${key}`) : key;
+    return partOf(name, t, place, length, config.outputs?.find((o) => o.name === name)?.type);
+  });
+  need(parts.length, "outputs", outputs, "a tensor", null);
+  // Place wide elements first: then every tensor is aligned for its own type, and a reader needs no copy.
+  parts.sort((a, b) => b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT);
+  const attributes = attributesOf("raw", about, configHash, "ce-");
+  const head = {
+    model_name: config.modelName ?? "boxwright",
+    id: attributes["ce-id"],
+    parameters: {
+      frame: frame ? JSON.stringify(frame) : undefined,
+      ...attributes,
+    },
+    outputs: parts.map((part) => part.head),
+  };
+  return pack(
+    head,
+    parts.map((part) => part.data),
+    into,
+  );
 }
 
 /** Returns JSON with arrays behind: in `into` if it is long enough, else in new memory. */
 function pack(json: object, arrays: readonly WireArray[], into: Uint8Array | undefined): Uint8Array {
-  const head = asciiJson(json);
-  let at = head.length;
+  const head = bytesOf(json);
+  let at = padded(head.length);
   const length = arrays.reduce((sum, { byteLength }) => sum + byteLength, at);
   const isRoom = into && into.length >= length && into.byteOffset % 8 === 0;
   const bytes = isRoom ? into.subarray(0, length) : new Uint8Array(length);
-  for (let i = 0; i < at; i++) bytes[i] = head.charCodeAt(i);
+  bytes.set(head);
+  bytes.fill(32, head.length, at);
   for (const { buffer, byteOffset, byteLength } of arrays) {
     bytes.set(new Uint8Array(buffer, byteOffset, byteLength), at);
     at += byteLength;
@@ -81,65 +111,23 @@ interface Part {
   readonly data: WireArray;
 }
 
-function rawPacket(
-  { modelName, outputs: known }: Config,
-  outputs: Outputs | TensorInput,
-  frame: Frame | null | undefined,
-  attributes: Attributes,
-  into: Uint8Array | undefined,
-): Uint8Array {
-  const all = "dims" in outputs ? [outputs as TensorInput] : outputs;
-  const parts = Object.entries(all as { readonly [name: string]: TensorInput }).map(
-    ([key, t], place): Part => {
-      const name = Array.isArray(all) ? (t?.name ?? `output${key}`) : key;
-      return partOf(name, t, place, known?.find((o) => o.name === name)?.type);
-    },
-  );
-  // Place wide elements first: then every tensor is aligned for its own type, and a reader needs no copy.
-  parts.sort((a, b) => b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT);
-
-  const parameters: Record<string, string> = frame ? { frame: JSON.stringify(frame) } : {};
-  for (const name in attributes) parameters[`ce-${name}`] = attributes[name];
-  const head = {
-    model_name: modelName ?? "boxwright",
-    id: attributes.id,
-    parameters,
-    outputs: parts.map((part) => part.head),
-  };
-  return pack(
-    head,
-    parts.map((part) => part.data),
-    into,
-  );
-}
-
-function partOf(name: string, t: TensorInput, place: number, known?: string | null): Part {
+function partOf(name: string, t: TensorInput, place: number, count: number, known?: string | null): Part {
   const { data, dims, type, scale, zeroPoint, order } = t ?? {};
-  const isList = Array.isArray(data);
-  const datatype = datatypeOf(data, type ?? (isList ? "f32" : (known ?? "")));
-  const isFloat = datatype?.[0] === "F";
-  need(
-    datatype &&
-      // Halves are bits, and 64 bits are no numbers of a list.
-      !(isList && (/64|P16/.test(datatype) || data.some((x) => typeof x !== "number"))) &&
-      data?.length === dims?.reduce?.((n, d) => n * d, 1) &&
-      (isFloat
-        ? !zeroPoint && (scale || 1) === 1
-        : isScale((scale ?? 0) as number, (zeroPoint ?? 0) as number)),
-    `tensor "${name}"`,
-    [type, data?.length, dims, scale],
-    "an array that fits type, dims and scale",
-    null,
-  );
-  const array = (isList ? CLASSES[datatype].from(data as number[]) : data) as WireArray;
+  const array = data as WireArray | undefined;
+  const datatype = datatypeOf(data, type ?? (Array.isArray(data) ? "f32" : (known ?? "")));
   // JSON leaves out what is undefined.
   const parameters = {
-    binary_data_size: array.byteLength,
-    ...(!isFloat && scale && { scale, zero_point: zeroPoint ?? 0 }),
+    binary_data_size: array?.byteLength,
+    scale: scale ?? undefined,
+    zero_point: zeroPoint ?? undefined,
     order: order ?? undefined,
     place,
   };
-  return { head: { name, shape: dims, datatype, parameters }, data: array };
+  const head = { name, shape: dims, datatype: datatype ?? classOf(data), parameters };
+  // The reader's check: it makes an array of a list, too.
+  const [, , values] = readTensor({ ...head, data }, place, count, `tensor "${name}"`, null);
+  if (values) parameters.binary_data_size = values.byteLength;
+  return { head, data: values ?? (array as WireArray) };
 }
 
 /**
@@ -149,7 +137,7 @@ function partOf(name: string, t: TensorInput, place: number, known?: string | nu
 function datatypeOf(data: unknown, stated: string): string | undefined {
   const isList = Array.isArray(data);
   const width = isList ? Number(/\d*$/.exec(stated)) / 8 || 4 : (data as WireArray | null)?.BYTES_PER_ELEMENT;
-  let [letter] = Object.prototype.toString.call(data).slice(8).replace("Big", "");
+  let [letter] = classOf(data).replace("Big", "");
   // Bits of f16 stand in a Uint16Array.
   if (letter + width === "U2") letter = "F";
   if ((isList || (width as number) < 3) && /^[fiu]/i.test(stated)) letter = stated[0].toUpperCase();

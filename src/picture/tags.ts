@@ -61,7 +61,10 @@ export function boxArea(d: Drawn, { width, height, stroke }: Canvas): Area {
   return { x, y, width: right - x, height: bottom - y };
 }
 
-/** Returns the tag of a box, inside the photo and beside the tags that are placed already, if there is room. */
+/**
+ * Returns the tag of a box, inside the photo and beside the tags that are placed already, if there is room. Behind
+ * `MOST_PLACED` tags it stands at its first place.
+ */
 export function placeTag(text: string, box: Area, canvas: Canvas, placed: readonly Area[]): Tag {
   const wanted = clamp(Math.min(canvas.width, canvas.height) / 22, 10, 64);
   const wantedWidth = textWidth(text, wanted) + 2 * wanted * PADDING;
@@ -102,6 +105,7 @@ function findArea(
     ...size,
   }));
   let best = areas[0];
+  if (placed.length >= MOST_PLACED) return best;
   let least = Infinity;
   for (const area of areas) {
     const hidden = placed.reduce((sum, other) => sum + overlapOf(area, other), 0);
@@ -110,6 +114,12 @@ function findArea(
   }
   return best;
 }
+
+/**
+ * Most tags that are kept apart. Each one is compared with all before it: 20,000 boxes would take half a minute, and
+ * nobody can read so many.
+ */
+const MOST_PLACED = 500;
 
 /** Most lines down a box that are tried for a tag. */
 const MOST_ROWS = 20;

@@ -128,16 +128,16 @@ function strideText({ kind, unit }: Head, inputSize: Plan["inputSize"]): string 
 
 const SUPPRESSION = { none: "none", class: "per class at", all: "across classes at" };
 
-function rulesText(config: Config, { rules, inputSize, task }: Plan): string {
+function rulesText(config: Config, { rules, inputSize, task, suppression: named }: Plan): string {
   // A task that suppresses by itself says in its own line how boxes overlap.
-  const nms = task?.rules?.nms ?? rules.nms;
+  const nms = named?.nms ?? task?.rules?.nms ?? rules.nms;
   const by = task?.rules ? "" : `IoU ${rules.suppress} `;
   const suppression = SUPPRESSION[nms] + (nms === "none" ? "" : ` ${by}${config.iouThreshold}`);
   const candidates = rules.maxCandidates === 0 ? "" : `${rules.maxCandidates} candidates, `;
   return [
     `rules: ${config.conventions}: score ${rules.score}`,
     `confidence ${rules.gate} ${confidenceText(config)}`,
-    `suppression ${suppression}`,
+    `suppression ${named ? `${named.method} ` : ""}${suppression}`,
     `clamp ${rules.clamp}`,
     ...(rules.multiLabel ? ["multi-label"] : []),
     ...(rules.pixelOffset === 1 && inputSize !== null ? ["+1 pixel"] : []),

@@ -109,6 +109,9 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
     keep: config.keep && keepIds(config, config.keep, { heads, classes, rules, backgroundLast }),
     backgroundLast,
     maxDetections: config.maxDetections,
+    ...(config.suppression && {
+      suppression: { ...config.suppression, nms: rules.nms === "all" ? "all" : "class" },
+    }),
     capacity: capacityOf(heads, settled),
     // A task reads more of a row than the part that is gathered.
     gather: batch === 1 && !interpretation.task ? gatherOf(compacted.heads) : null,
@@ -153,6 +156,7 @@ function settledRules(config: Config, rules: Conventions, { name, heads }: Inter
     ...config.rules,
     // the cap of the set, or else the bound that the config or an option gives
     maxDetections: config.maxDetections,
+    ...(config.suppression && { nms: "none" }),
   };
 }
 

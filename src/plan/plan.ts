@@ -1,4 +1,5 @@
 /** A plan is frozen plain data: a plan and the tensors make a whole bug report. It knows no addresses. */
+import type { Suppression } from "../config/types.ts";
 import type { Conventions } from "../core/conventions.ts";
 import type { Activation, Family, FamilyReason } from "../core/families.ts";
 import type { ReadingName } from "../core/readings.ts";
@@ -39,8 +40,16 @@ export interface Plan {
   readonly capacity: number;
   /** How a caller's array can be read in part; `null`: it is copied whole. */
   readonly gather: readonly GatherHead[] | null;
+  /** The method that suppresses in place of the kernel, which then has `rules.nms` "none". */
+  readonly suppression?: PlannedSuppression;
   /** What a task reads besides boxes. Absent where boxes are all. */
   readonly task?: TaskPlan;
+}
+
+/** A method of `boxwright/suppress`. */
+export interface PlannedSuppression extends Suppression {
+  /** Boxes suppress each other within a class, or over classes. */
+  readonly nms: "class" | "all";
 }
 
 /** A head whose cells are gated by objectness: only the rows that pass need to be copied. */

@@ -11,9 +11,12 @@ export const refusePlan = (got: string, expected: string): never => {
 export class PlanBytes {
   readonly bytes: Uint8Array;
   readonly #view: DataView;
+  /** Bytes of strings that may still be read. Strings do not overlap, so that all are shorter than the file. */
+  #unread: number;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
+    this.#unread = bytes.length;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
@@ -42,8 +45,10 @@ export class PlanBytes {
   /** Returns the string at `offset`. Decodes without TextDecoder, which QuickJS and Hermes may lack. */
   text(offset: number): string {
     let escaped = "";
-    for (let i = within(offset, 1, this.bytes.length); this.bytes[i] !== 0; i++)
+    for (let i = within(offset, 1, this.bytes.length); this.bytes[i] !== 0; i++) {
+      if (--this.#unread < 0) refusePlan("strings that overlap", "each by itself");
       escaped += `%${this.bytes[i].toString(16).padStart(2, "0")}`;
+    }
     try {
       return decodeURIComponent(escaped);
     } catch {

@@ -140,7 +140,8 @@ const COLUMNS = [
 ] as const;
 
 /**
- * Checks the task record and the head table: what they lead to lies in the slots. Only C programs read them.
+ * Checks the task record and the head table: what they lead to lies in the slots. Only C programs read them. Returns
+ * the kind of the task.
  * @param elements numbers of elements of the slots
  */
 export function checkTask(
@@ -148,12 +149,12 @@ export function checkTask(
   imageBytes: number,
   images: number,
   elements: readonly number[],
-): void {
+): number {
   const { length } = file.bytes;
   const task = within(imageBytes, F.TASK_WORDS * 4, length);
   const word = (index: number): number => file.word(task, index);
-  const kind = within(word(F.T_KIND), 0, F.TASK_MASKS, 0);
-  if (kind === F.TASK_BOXES) return;
+  const kind = within(word(F.T_KIND), 0, F.TASK_ORIENTED, 0);
+  if (kind === F.TASK_BOXES) return kind;
   // Checks that the last of `counts` steps leads to an element of a slot.
   const reaches = (
     slot: number,
@@ -172,8 +173,16 @@ export function checkTask(
     within(count, 0, F.MAX_COEFFICIENTS, 1);
     reaches(word(F.T_SLOT), 0, image, [count, word(F.T_PLANE)], ...pixels);
   }
-  const values = within(word(F.T_VALUES), 0, 3, kind === F.TASK_MASKS ? 1 : 2);
+  const values = within(word(F.T_VALUES), 0, 3, kind === F.TASK_KEYPOINTS ? 2 : 1);
   const rule = within(word(F.T_RULE), 0, F.POINTS_PRIOR, 0);
+  if (kind === F.TASK_ORIENTED) {
+    within(word(F.T_ANGLE), 0, F.ANGLE_SIGMOID, 0);
+    within(word(F.T_SUPPRESSION), 0, F.ORIENTED_OPENCV, 0);
+    // An angle is one channel, and is measured in pixels.
+    within(count * values, 0, 1, 1);
+    within(rule, 0, F.POINTS_DECODED, 0);
+    for (const side of [F.F_INPUT_WIDTH, F.F_INPUT_HEIGHT]) within(file.word(0, side), 0, 2 ** 31, 1);
+  }
   for (const row of file.table(F.T_HEAD_TABLE, F.T_HEADS, F.EXTRA_WORDS, task)) {
     const at = (index: number): number => file.word(row, index);
     const cells = at(F.E_CELLS);
@@ -187,4 +196,5 @@ export function checkTask(
     );
     if (rule === F.POINTS_PRIOR) aligned(at(F.E_TABLE), cells * 16, imageBytes, A.FIRST_ADDRESS);
   }
+  return kind;
 }

@@ -4,7 +4,7 @@
  */
 import * as A from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
-import { ConfigError, type ConfigProblem, TensorError, mismatch, refuse } from "../core/errors.ts";
+import { ConfigError, type ConfigProblem, TensorError, mismatch, refuse, refuseFor } from "../core/errors.ts";
 import { type TensorInput, type TensorSpec, few, show, specOf } from "../core/tensor.ts";
 import { type Best, findBest, recordsOf } from "../decode/best.ts";
 import { type Detections, detectionsIn, detectionsOf } from "../decode/detections.ts";
@@ -28,7 +28,10 @@ import { type Update, readUpdate } from "../decode/update.ts";
 import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Thresholds } from "../memory/write.ts";
+import { refusePlan, within } from "./bytes.ts";
+import { TASK_ORIENTED } from "./format.ts";
 import { type PlanFile, readPlan } from "./read.ts";
+import { type AttachedTask, attachTaskOf } from "./tasks.ts";
 
 /** Options of `loadPlan`. */
 export interface LoadOptions {
@@ -144,8 +147,15 @@ interface ReadOptions {
   readonly fresh: boolean | undefined;
 }
 
-const decoderOf = (plan: PlanFile, options: ReadOptions): PlanDecoder =>
-  new FileDecoder(plan, makeEngine(chooseEngine(options.engine), plan.memoryBytes), options);
+function decoderOf(plan: PlanFile, options: ReadOptions): PlanDecoder {
+  // Without angles the boxes would be upright, and none suppressed.
+  if (plan.task === TASK_ORIENTED)
+    refusePlan(
+      "oriented boxes",
+      "another task: C programs read these (bxw_decode_oriented), and createDecoder does",
+    );
+  return new FileDecoder(plan, makeEngine(chooseEngine(options.engine), plan.memoryBytes), options);
+}
 
 const isObject = (x: unknown): x is object => typeof x === "object" && x !== null && !Array.isArray(x);
 
@@ -184,6 +194,8 @@ class FileDecoder implements PlanDecoder {
   readonly #inputs: Inputs;
   readonly #loop: FrameLoop;
   readonly #isFresh: boolean;
+  /** What the network gives besides boxes; `null` where boxes are all. */
+  readonly #task: AttachedTask | null;
   readonly #notes: Notes;
   readonly #empty = new EmptyFrames();
   /** A note already tells of boxes that are none. */
@@ -211,8 +223,22 @@ class FileDecoder implements PlanDecoder {
       inputSize,
       detections: images.map((i) => detectionsIn(buffer, i, rows, labels)),
     };
-    this.#loop = new FrameLoop(this.stats, (_, block, candidates) => {
+    this.#task = attachTaskOf({
+      plan,
+      engine,
+      detections: this.#ready.detections,
+      note: (text) => {
+        this.#notes.addOnce(text);
+        // A mask is made after its frame, and decode() reports the notes of a frame at its end.
+        if (!this.#loop.isRunning) this.#notes.report();
+      },
+      refuse: refusePlan,
+      refuseFor,
+      within,
+    });
+    this.#loop = new FrameLoop(this.stats, (image, block, candidates, frame) => {
       checkRange(this.#ready, block);
+      this.#task?.afterImage(image, block, frame);
       if (candidates > 0 || this.#hasToldDropped) return;
       const { frames } = this.stats;
       const note = noteOfEmptied(this.#ready, block, frames) ?? noteOfNotFinite(this.#ready, block, frames);
@@ -247,7 +273,9 @@ class FileDecoder implements PlanDecoder {
       refuse("receive", show(packet), "what fromPacket(bytes) of boxwright/packet returned");
     const decode = (outputs?: Outputs | TensorInput, frame?: Frame): Detections =>
       this.decode(outputs, frame);
-    return packet.detectionsBy({ decode, configHash: null }, detectionsOf);
+    return packet.detectionsBy({ decode, configHash: null }, (rows, sources) =>
+      detectionsOf(rows, sources, this.#task?.known),
+    );
   }
 
   #decode<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (ready: Ready) => R): R {

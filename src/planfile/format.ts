@@ -10,8 +10,11 @@
  *          image table: IMAGE_WORDS words for each image of the batch
  *          slot table: SLOT_WORDS words for each tensor
  *          head table: EXTRA_WORDS words for each head, where its extra channels are; none if there is no task
+ *          name table: one word for each keypoint name, the offset of its string
+ *          edge table: two words for each edge of the skeleton, the indices of its keypoints
  *          label table: one word for each label, the offset of its string
- *          strings: names and labels, UTF-8, each ended by a zero byte. The file ends with a zero byte
+ *          strings: names of tensors, labels and names of keypoints, UTF-8, each ended by a zero byte. The file ends
+ *          with a zero byte
  *
  * Words are 4 bytes, little-endian. Offsets count from the start of the file, addresses from the start of memory.
  * Only the first F_IMAGE_BYTES bytes belong in memory. The tables can stay where the file is, for example in flash.
@@ -65,9 +68,9 @@ export const MAX_RANK = 8;
 
 // ---- Task record -----------------------------------------------------------------------------------------------
 export const T_KIND = 0; //               TASK_*
-export const T_COUNT = 1; //              keypoints of a detection, or coefficients of a mask
-export const T_VALUES = 2; //             extra channels of each: 2 or 3 for keypoints, 1 for coefficients
-export const T_RULE = 3; //               POINTS_*
+export const T_COUNT = 1; //              keypoints of a detection, coefficients of a mask, or 1 angle
+export const T_VALUES = 2; //             extra channels of each: 2 or 3 for keypoints, 1 for coefficients and angles
+export const T_RULE = 3; //               keypoints: POINTS_*
 export const T_FLAGS = 4; //              sum of TASK_FLAG_*
 export const T_HEADS = 5; //              number of heads
 export const T_HEAD_TABLE = 6; //         offset
@@ -78,11 +81,18 @@ export const T_COLUMN = 10; //            masks: elements from pixel to pixel of
 export const T_ROW = 11; //               masks: elements from row to row
 export const T_PLANE = 12; //             masks: elements from prototype to prototype
 export const T_IMAGE = 13; //             masks: elements from image to image
+export const T_NAMES = 7; //              keypoints: number of names, T_COUNT or 0
+export const T_NAME_TABLE = 8; //         keypoints: offset
+export const T_EDGES = 9; //              keypoints: number of edges
+export const T_EDGE_TABLE = 10; //        keypoints: offset
+export const T_ANGLE = 7; //              oriented boxes: ANGLE_*
+export const T_SUPPRESSION = 8; //        oriented boxes: ORIENTED_*
 export const TASK_WORDS = 14;
 export const MAX_COEFFICIENTS = 256; //   most coefficients of a mask: a program holds them on its stack
 export const TASK_BOXES = 0; //           nothing besides boxes
 export const TASK_KEYPOINTS = 1;
 export const TASK_MASKS = 2;
+export const TASK_ORIENTED = 3;
 export const POINTS_DECODED = 0; //       x = raw * E_SCALE_X
 export const POINTS_GRID = 1; //          x = raw * E_SCALE_X + (column + E_ADD) * E_UNIT_X
 export const POINTS_PRIOR = 2; //         x = raw * (E_SCALE_X * width of the prior) + centre of the prior
@@ -90,6 +100,17 @@ export const TASK_FLAG_Y_FIRST = 1; //    y stands before x
 export const TASK_FLAG_LOGITS = 2; //     confidences need a sigmoid
 export const TASK_FLAG_CLAMP_BEFORE = 4; // points are clamped to the input
 export const TASK_FLAG_CLAMP_AFTER = 8; // points are clamped to the image
+export const TASK_FLAG_REGULAR = 16; //   angles of results are in [0, pi/2)
+export const TASK_FLAG_AT_THRESHOLD = 32; // an overlap equal to the threshold suppresses too
+export const TASK_FLAG_PER_CLASS = 64; // boxes suppress each other within a class only
+export const TASK_FLAG_HALF_TURN = 128; // angles of the network are in [-pi/4, 3pi/4); others are suspect
+export const ANGLE_RADIANS = 0; //        angle = raw
+export const ANGLE_LOGITS = 1; //         angle = (sigmoid(raw) - 1/4) pi
+export const ANGLE_SIGMOID = 2; //        angle = (raw - 1/4) pi
+export const ORIENTED_NONE = 0; //        nothing suppresses
+export const ORIENTED_ULTRALYTICS = 1; // ProbIoU, and a suppressed box suppresses too
+export const ORIENTED_PROBIOU = 2; //     ProbIoU, greedy
+export const ORIENTED_OPENCV = 3; //      IoU of the polygons, greedy
 
 // ---- Head table ------------------------------------------------------------------------------------------------
 // Steps count in elements of the slot. A double takes two words.
@@ -102,9 +123,10 @@ export const E_CELL = 5; //               elements from cell to cell
 export const E_IMAGE = 6; //              elements from image to image
 export const E_GRID_W = 7; //             cells in a row of the map, at least 1
 export const E_TABLE = 8; //              POINTS_PRIOR: address of f32[E_CELLS][4]: cx cy w h
+export const E_TURNS = 8; //              oriented boxes: 1 if the angle also turns the way from the cell to the centre
 export const E_SCALE_X = 9; //            f64
 export const E_SCALE_Y = 11; //           f64
-export const E_UNIT_X = 13; //            f64
+export const E_UNIT_X = 13; //            f64; oriented boxes: width of a cell in pixels of the input
 export const E_UNIT_Y = 15; //            f64
-export const E_ADD = 17; //               f64
+export const E_ADD = 17; //               f64; oriented boxes: place of a cell's centre, in cells from its corner
 export const EXTRA_WORDS = 19;

@@ -12,6 +12,8 @@ import * as F from "./format.ts";
 
 /** Contents of a plan file. */
 export interface PlanFile {
+  /** The whole file, in memory of its own. The task record stands behind `image`. */
+  readonly file: PlanBytes;
   /** Leading part of memory. */
   readonly image: Uint8Array;
   readonly memoryBytes: number;
@@ -25,6 +27,8 @@ export interface PlanFile {
   readonly slots: readonly PlanSlot[];
   /** Number of outputs of the network. */
   readonly outputs: number;
+  /** TASK_*: what the network gives besides boxes. */
+  readonly task: number;
 }
 
 /** An image of the batch: addresses of its plan block and of its detection columns. */
@@ -45,13 +49,14 @@ export interface PlanSlot {
  * @throws ConfigError if the bytes are no plan, are damaged, or are a plan for another version of the kernel
  */
 export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
-  const file = new PlanBytes(wholeFile(given));
+  // Copy: the caller may change the bytes before the decoder is made.
+  const file = new PlanBytes(wholeFile(given).slice());
   file.checkLastByte();
   const limits = readLimits(file);
   const images = readImages(file, limits);
   const rows = file.table(F.F_SLOT_TABLE, F.F_SLOTS, F.SLOT_WORDS);
   const slots = rows.map((row) => readSlotRow(file, row, limits));
-  checkTask(
+  const task = checkTask(
     file,
     limits.imageBytes,
     images.length,
@@ -59,7 +64,8 @@ export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   );
   const labels = file.table(F.F_LABEL_TABLE, F.F_LABELS, 1).map((row) => file.text(file.word(row, 0)));
   return {
-    image: file.bytes.slice(0, limits.imageBytes),
+    file,
+    image: file.bytes.subarray(0, limits.imageBytes),
     memoryBytes: limits.memoryBytes,
     rows: limits.rows,
     inputSize: readInputSize(file),
@@ -67,6 +73,7 @@ export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
     images,
     slots,
     outputs: rows.length > 0 ? file.word(rows[0], F.S_OUTPUTS) : 0,
+    task,
   };
 }
 

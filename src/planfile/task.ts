@@ -1,26 +1,17 @@
 /** Writes what a task reads besides boxes: the task record and the head table of a plan file. */
 import { refuse } from "../core/errors.ts";
+import type { Edges } from "../core/keypoints.ts";
 import { ELEMENTS, volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
-import type { Head, TaskPlan } from "../heads/head.ts";
+import type { Head } from "../heads/head.ts";
+import type { SegmentPlan } from "../masks/plan.ts";
 import type { Layout } from "../memory/layout.ts";
 import { imageStart } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { PointRule, PosePlan } from "../pose/plan.ts";
+import type { OrientedPlan } from "../oriented/plan.ts";
+import { type PointRule, type PosePlan, pointHeadOf } from "../pose/plan.ts";
 import * as F from "./format.ts";
-
-/** The part of a plan of masks that a file needs. `masks/` stands above this folder. */
-interface MasksPlan extends TaskPlan {
-  readonly prototypes: {
-    readonly count: number;
-    readonly width: number;
-    readonly height: number;
-    /** Steps in bytes. */
-    readonly column: number;
-    readonly row: number;
-    readonly plane: number;
-  };
-}
+import { cellsOf, putOriented } from "./put-oriented.ts";
 
 /** A head that a task reads. */
 type ExtraHead = Head & { readonly extra: Column };
@@ -31,10 +22,26 @@ const RULES: { readonly [R in PointRule]: number } = {
   prior: F.POINTS_PRIOR,
 };
 
-/** Writes the task record, and a row for each head. */
+/** Offsets of the record and the tables in the file. */
+interface TaskOffsets {
+  readonly task: number;
+  readonly headTable: number;
+  readonly nameTable: number;
+  readonly edgeTable: number;
+}
+
+const poseOf = ({ task }: Plan): PosePlan | null => (task?.name === "pose" ? (task as PosePlan) : null);
+
+/** Returns the names of the keypoints; none if the plan has no keypoints, or no names for them. */
+export const namesOfPoints = (plan: Plan): readonly string[] => poseOf(plan)?.names ?? [];
+
+/** Returns the edges of the skeleton; none if the plan has no keypoints, or no edges between them. */
+export const edgesOf = (plan: Plan): Edges => poseOf(plan)?.edges ?? [];
+
+/** Writes the task record, a row for each head, and the edges of the skeleton. */
 export function putTask(
   view: DataView,
-  { task, headTable }: { readonly task: number; readonly headTable: number },
+  { task, headTable, nameTable, edgeTable }: TaskOffsets,
   plan: Plan,
   layout: Layout,
 ): void {
@@ -42,10 +49,20 @@ export function putTask(
     view.setUint32(row + index * 4, value, true);
   if (!plan.task) return;
   const isPose = plan.task.name === "pose";
+  const isOriented = plan.task.name === "oriented";
   put(task, F.T_HEADS, plan.heads.length);
   put(task, F.T_HEAD_TABLE, headTable);
-  if (isPose) putPose(put, task, plan, plan.task as PosePlan);
-  else putMasks(put, task, plan, plan.task as MasksPlan);
+  if (isPose) {
+    putPose(put, task, plan, plan.task as PosePlan);
+    put(task, F.T_NAMES, namesOfPoints(plan).length);
+    put(task, F.T_NAME_TABLE, nameTable);
+    put(task, F.T_EDGES, edgesOf(plan).length);
+    put(task, F.T_EDGE_TABLE, edgeTable);
+    edgesOf(plan)
+      .flat()
+      .forEach((k, i) => put(edgeTable, i, k));
+  } else if (isOriented) putOriented(put, task, plan.task as OrientedPlan);
+  else putMasks(put, task, plan, plan.task as SegmentPlan);
   let source = 0;
   (plan.heads as readonly ExtraHead[]).forEach((head, i) => {
     const row = headTable + i * F.EXTRA_WORDS * 4;
@@ -58,11 +75,14 @@ export function putTask(
     put(row, F.E_CELL, extra.cell);
     put(row, F.E_IMAGE, imageStart(plan, extra, 1));
     put(row, F.E_GRID_W, gridWidth);
-    put(row, F.E_TABLE, isPose && head.priors ? layout.priors[i] : 0);
-    if (isPose)
-      doublesOf(plan, plan.task as PosePlan, head).forEach((x, k) =>
-        view.setFloat64(row + (F.E_SCALE_X + 2 * k) * 4, x, true),
-      );
+    if (isOriented) put(row, F.E_TURNS, head.kind === "distance" ? 1 : 0);
+    else put(row, F.E_TABLE, isPose && head.priors ? layout.priors[i] : 0);
+    const doubles = isPose
+      ? doublesOf(plan, plan.task as PosePlan, head)
+      : isOriented
+        ? [0, 0, ...cellsOf(plan, head)]
+        : [];
+    doubles.forEach((x, k) => view.setFloat64(row + (F.E_SCALE_X + 2 * k) * 4, x, true));
     source += cells;
   });
 }
@@ -84,15 +104,13 @@ function putPose(put: Put, row: number, { rules: { clamp } }: Plan, pose: PosePl
   );
 }
 
-/** Returns scale of x and y, unit of x and y, and what is added to the cell, as pose/points.ts computes them. */
-function doublesOf({ inputSize }: Plan, pose: PosePlan, { unit, variances }: Head): readonly number[] {
-  const { rule, factor, offset, normalised } = pose;
-  if (rule === "grid") return [factor * unit[0], factor * unit[1], ...unit, offset];
-  if (rule === "prior") return [variances[0], variances[1], 0, 0, 0];
-  return inputSize && !normalised ? [1 / inputSize[0], 1 / inputSize[1], 0, 0, 0] : [1, 1, 0, 0, 0];
+/** Returns the doubles E_SCALE_X to E_ADD of a head's points. */
+function doublesOf(plan: Plan, pose: PosePlan, head: Head): readonly number[] {
+  const { scale, unit, add } = pointHeadOf(plan, pose, head);
+  return [...scale, ...unit, add];
 }
 
-function putMasks(put: Put, row: number, { tensors, batch }: Plan, task: MasksPlan): void {
+function putMasks(put: Put, row: number, { tensors, batch }: Plan, task: SegmentPlan): void {
   const { count, width, height, ...steps } = task.prototypes;
   const [slot] = task.tensors;
   const { dims, type } = tensors[slot];

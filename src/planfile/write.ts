@@ -24,7 +24,7 @@ import { labelsOf } from "../plan/classes.ts";
 import { interpretConfig } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 import * as F from "./format.ts";
-import { putTask } from "./task.ts";
+import { edgesOf, namesOfPoints, putTask } from "./task.ts";
 
 /** A plan file, and what it was made from. */
 export interface CompiledPlan {
@@ -54,7 +54,14 @@ export function compilePlan(
     gathers: false,
     scalarOnly,
   });
-  if (plan.task?.isNeeded)
+  if (plan.suppression)
+    refuse(
+      "suppression",
+      `"${plan.suppression.method}"`,
+      "none: a plan file suppresses greedily, as the kernels do",
+    );
+  // Plan files say how boxes are turned and suppressed. All else that a task does to boxes is beyond them.
+  if (plan.task?.isNeeded && plan.task.name !== "oriented")
     throw new TensorError(
       `got ${plan.task.about}, expected a network whose boxes need no more than the kernel: a plan file has nothing else`,
     );
@@ -105,12 +112,15 @@ interface Contents {
 interface Offsets {
   readonly task: number;
   readonly headTable: number;
+  readonly nameTable: number;
+  readonly edgeTable: number;
   readonly imageTable: number;
   readonly slotTable: number;
   readonly labelTable: number;
   /** Offset of each tensor's name. */
   readonly names: readonly number[];
   readonly labels: readonly number[];
+  readonly pointNames: readonly number[];
   /** Length of the file. */
   readonly length: number;
 }
@@ -124,18 +134,21 @@ function fileOf(contents: Contents): Uint8Array<ArrayBuffer> {
   checkInputSize(plan);
   const names = plan.tensors.map((t) => cString(t.name, "output name"));
   const labels = contents.labels.map((label) => cString(label, "label"));
-  const offsets = offsetsOf(contents, names, labels);
+  const points = namesOfPoints(plan).map((name) => cString(name, "keypoint name"));
+  const offsets = offsetsOf(contents, names, labels, points);
 
   const bytes = new Uint8Array(offsets.length);
   const view = new DataView(bytes.buffer);
   const put: PutWord = (offset, index, value) => view.setUint32(offset + index * 4, value, true);
   bytes.set(image);
   putTask(view, offsets, plan, layout);
+  offsets.pointNames.forEach((at, i) => put(offsets.nameTable, i, at));
   putImageTable(put, offsets, layout);
   putSlotTable(put, view, offsets, contents);
   offsets.labels.forEach((at, i) => put(offsets.labelTable, i, at));
   names.forEach((string, i) => bytes.set(string, offsets.names[i]));
   labels.forEach((string, i) => bytes.set(string, offsets.labels[i]));
+  points.forEach((string, i) => bytes.set(string, offsets.pointNames[i]));
   putDirectory(put, offsets, contents);
   put(0, F.F_CHECK, crc32(bytes.subarray(F.F_FILE_BYTES * 4)));
   return bytes;
@@ -162,6 +175,7 @@ function offsetsOf(
   { image, layout, plan }: Contents,
   names: readonly Uint8Array[],
   labels: readonly Uint8Array[],
+  points: readonly Uint8Array[],
 ): Offsets {
   let at = image.length;
   const take = (bytes: number): number => {
@@ -173,9 +187,12 @@ function offsetsOf(
     imageTable: take(layout.imageBlocks.length * F.IMAGE_WORDS * 4),
     slotTable: take(plan.tensors.length * F.SLOT_WORDS * 4),
     headTable: take(plan.task ? plan.heads.length * F.EXTRA_WORDS * 4 : 0),
+    nameTable: take(points.length * 4),
+    edgeTable: take(edgesOf(plan).length * 8),
     labelTable: take(labels.length * 4),
     names: names.map((string) => take(string.length)),
     labels: labels.map((string) => take(string.length)),
+    pointNames: points.map((string) => take(string.length)),
     length: Math.ceil(at / 4) * 4,
   };
 }

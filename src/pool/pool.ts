@@ -372,6 +372,7 @@ export class DecoderPool {
 /** Detections whose masks stayed in a thread. */
 const WITHOUT_MASKS: Extras = {
   copy: (_, to) => extend(to, {}, WITHOUT_MASKS),
+  select: (_, to) => extend(to, {}, WITHOUT_MASKS),
   mask: () =>
     refuse(
       "mask",

@@ -3,6 +3,7 @@
  * over tensors. `read.ts` reads the other networks, whose boxes are laid out as without points.
  */
 import type { PointShape } from "../core/keypoints.ts";
+import type { FamilyTraits } from "../core/families.ts";
 import type { PoseForm } from "../core/pose-families.ts";
 import { type TensorSpec, volume } from "../core/tensor.ts";
 import { buildInterpretation, decodedBoxes, each, unitOf } from "../heads/build.ts";
@@ -50,35 +51,73 @@ const behindPriors: Form = {
     `[1,N,${4 + count * 2}] + [1,N,1] with inputSize, and ${count} points of two values`,
 };
 
-/** Reads rows of YOLOv5-face: box, objectness, points, classes. The export has decoded all of these. */
-const faceRows: Form = {
-  read: (query, specs, shape) => {
-    const { classes } = withClassCount(query);
-    const points = volumeOf(shape);
-    const matches = matchOne(specs, rows, {
-      count: 5 + points + classes,
-      boxes: 0,
-      objectness: 4,
-      scores: 5 + points,
-    });
-    return each(
-      withClassCount(query),
-      {
-        name: "objectness-rows",
-        title: "boxes, objectness, points, classes",
-        usual: "sigmoid",
-        fields: decodedBoxes(query),
-      },
-      matches,
-    ).map((found) => ({
-      found: withPoints(found, ({ box }) => beside(box, 5)),
-      shape,
-      rule: "decoded",
-      logits: false,
-    }));
+/** Reads YOLOv5-face: decoded rows, and raw maps with anchors. The points stand between objectness and classes. */
+const face: Form = {
+  read: (query, specs, shape, tools) => [
+    ...faceRows(query, specs, shape),
+    ...faceMaps(query, specs, shape, tools),
+  ],
+  expected: (query, shape) => {
+    const channels = 5 + volumeOf(shape) + withClassCount(query).classes;
+    const anchors = query.anchorSets?.map((set) => set.anchors.length) ?? [];
+    const perMap = anchors.map((count) => `[1,${count} x ${channels},h,w]`).join(", ") || "raw maps";
+    return `decoded rows [1,N,${channels}]; ${perMap} (anchors: got ${anchors.length || "none"}, one list for each map)`;
   },
-  expected: (query, shape) => `[1,N,${5 + volumeOf(shape) + withClassCount(query).classes}]`,
 };
+
+/** Reads rows of YOLOv5-face. The export has decoded all channels. */
+function faceRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
+  const { classes } = withClassCount(query);
+  const points = volumeOf(shape);
+  const matches = matchOne(specs, rows, {
+    count: 5 + points + classes,
+    boxes: 0,
+    objectness: 4,
+    scores: 5 + points,
+  });
+  return each(
+    withClassCount(query),
+    {
+      name: "objectness-rows",
+      title: "boxes, objectness, points, classes",
+      usual: "sigmoid",
+      fields: decodedBoxes(query),
+    },
+    matches,
+  ).map((found) => ({
+    found: withPoints(found, ({ box }) => beside(box, 5)),
+    shape,
+    rule: "decoded",
+    logits: false,
+  }));
+}
+
+/** Reads raw maps of YOLOv5-face. */
+function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape, { interpret }: PlanTools): Formed[] {
+  const points = volumeOf(shape);
+  const traits: FamilyTraits = { ...query.traits, exports: ["anchor-maps"], raw: "logits" };
+  const found = interpret(
+    { ...withClassCount(query), traits },
+    specs.map((spec) => ({ ...spec, extra: points })),
+  );
+  // A map without a channel for its only class is no map of this network.
+  const whole = found.filter(({ heads: [{ rule }] }) => rule !== "objectness");
+  return whole.map(({ heads, ...reading }) => ({
+    // `interpret` takes the channels behind objectness for classes. The points stand there.
+    found: {
+      ...reading,
+      heads: heads.map((head) => ({
+        ...head,
+        score: beside(head.box, 5 + points),
+        extra: beside(head.box, 5),
+      })),
+    },
+    shape,
+    rule: "grid",
+    logits: true,
+    byAnchor: true,
+  }));
+}
 
 /** The tensors of one feature map: one level of the pyramid. */
 interface Level {
@@ -286,7 +325,7 @@ function readPoses(
 
 export const FORMS: { readonly [F in PoseForm]: Form } = {
   "behind-priors": behindPriors,
-  "face-rows": faceRows,
+  face,
   "anchor-rows": anchorRows,
   "point-rows": pointRows,
   "one-pose": onePose,

@@ -2,9 +2,7 @@
 import { type FieldReader, type Rule, TEXTS, isWhole, oneOf } from "../config/fields.ts";
 import type { Config, TaskConfig } from "../config/types.ts";
 import type { Edges, PointShape } from "../core/keypoints.ts";
-
-/** Most keypoints of one object. */
-const MAX_POINTS = 10_000;
+import { MOST_POINTS } from "./plan.ts";
 
 const isPair = (x: unknown, passes: (v: unknown) => boolean): boolean =>
   Array.isArray(x) && x.length === 2 && (x as unknown[]).every(passes);
@@ -17,7 +15,7 @@ const EDGES: Rule<Edges> = [
   "pairs of keypoints, counted from 0, for instance [[0, 1]]",
   (x) => Array.isArray(x) && (x as unknown[]).every((pair) => isPair(pair, isWhole)),
 ];
-const inRange = (count: number): boolean => count >= 1 && count <= MAX_POINTS;
+const inRange = (count: number): boolean => count >= 1 && count <= MOST_POINTS;
 
 /** Names of the options. */
 export const OPTIONS = [
@@ -68,7 +66,7 @@ const OUTPUT_KEYS = ["keypoints_outputs", "keypoint_outputs", "kpts_outputs"];
 export function readArchive(metadata: FieldReader, config: Config): Partial<Config> | null {
   const names = metadata.texts("keypoint_label_names");
   const stated = metadata.take<number>("n_keypoints", [
-    `a whole number from 1 to ${MAX_POINTS}`,
+    `a whole number from 1 to ${MOST_POINTS}`,
     (x) => isWhole(x) && inRange(x),
   ]);
   // Prefer the count of names to n_keypoints, as depthai-core does.

@@ -2,19 +2,24 @@
 import * as A from "../core/abi.ts";
 import { expInPlace } from "../core/number.ts";
 import { type Detections, extend, setLength } from "../decode/detections.ts";
-import type { AfterImageOfTask, TaskWork } from "../decode/tasks.ts";
+import type { AfterImageOfTask, TaskMemory, TaskWork } from "../decode/tasks.ts";
 import { firstSource, headIndexOf, readChannels } from "../memory/extra.ts";
-import type { Column } from "../heads/channels.ts";
-import type { Head } from "../heads/head.ts";
-import type { PosePlan } from "./plan.ts";
+import { type PointHead, type PointTask, type PosePlan, pointHeadOf } from "./plan.ts";
 import { KEYPOINT_WIDTH as WIDTH, POSE_ROWS as ROWS, countOf } from "./rows.ts";
 
 /** Confidences may lie outside 0..1 by a step of a quantised tensor. */
 const SLACK = 0.02;
 
-/** Adds the column of keypoints to the detections of a plan. Returns the function that fills it after each image. */
+/** Attaches the task of a plan. */
 export function attachPose(work: TaskWork): AfterImageOfTask {
-  const plan = work.plan.task as PosePlan;
+  const { plan } = work;
+  const pose = plan.task as PosePlan;
+  const heads = plan.heads.map((head) => pointHeadOf(plan, pose, head));
+  return attachPoints(work, { ...pose, clamp: plan.rules.clamp, heads });
+}
+
+/** Adds the column of keypoints to the detections of a plan. Returns the function that fills it after each image. */
+export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTask {
   const { count, names, edges } = plan;
   for (const found of work.detections)
     extend(
@@ -38,15 +43,15 @@ export function attachPose(work: TaskWork): AfterImageOfTask {
 }
 
 /** Computes the keypoints of each detection. */
-function fillRows(work: TaskWork, plan: PosePlan, image: number, block: number, raw: Float64Array): void {
-  const { heads } = work.plan;
+function fillRows(work: TaskMemory, plan: PointTask, image: number, block: number, raw: Float64Array): void {
+  const { heads } = plan;
   const found = work.detections[image];
   const { sources } = found;
   for (let row = 0; row < found.length; row++) {
     const k = headIndexOf(heads, sources[row]);
     fillRow(work, plan, image, heads[k], sources[row] - firstSource(heads, k), raw, row);
   }
-  placeInFrame(work, found, block);
+  placeInFrame(work, plan, found, block);
 }
 
 /** Argument and result of the exponential in `fillRow`. An array, since a plain number would become a heap number. */
@@ -57,39 +62,31 @@ const power = new Float64Array(1);
  * @param raw scratch for the channels of all keypoints
  */
 function fillRow(
-  work: TaskWork,
-  plan: PosePlan,
+  work: TaskMemory,
+  plan: PointTask,
   image: number,
-  head: Head,
+  head: PointHead,
   cell: number,
   raw: Float64Array,
   row: number,
 ): void {
-  const { count, values, rule, normalised, yFirst, logits } = plan;
-  readChannels(work, head.extra as Column, image, cell, count * values, raw);
+  const { count, values, rule, yFirst, logits } = plan;
+  const { extra, gridWidth, unit, add, priors } = head;
+  readChannels(work, extra, image, cell, count * values, raw);
   const keypoints = work.detections[image].keypoints as Float32Array;
-  const size = work.plan.inputSize;
-  let scaleX = 1;
-  let scaleY = 1;
+  let [scaleX, scaleY] = head.scale;
   let shiftX = 0;
   let shiftY = 0;
   if (rule === "grid") {
-    const line = Math.floor(cell / head.gridWidth);
-    scaleX = plan.factor * head.unit[0];
-    scaleY = plan.factor * head.unit[1];
-    shiftX = (cell - line * head.gridWidth + plan.offset) * head.unit[0];
-    shiftY = (line + plan.offset) * head.unit[1];
-  } else if (rule === "prior") {
-    const { priors, variances } = head;
+    const line = Math.floor(cell / gridWidth);
+    shiftX = (cell - line * gridWidth + add) * unit[0];
+    shiftY = (line + add) * unit[1];
+  } else if (priors) {
     const at = cell * 4;
-    const table = priors as Float32Array;
-    scaleX = variances[0] * table[at + 2];
-    scaleY = variances[1] * table[at + 3];
-    shiftX = table[at];
-    shiftY = table[at + 1];
-  } else if (!normalised && size) {
-    scaleX = 1 / size[0];
-    scaleY = 1 / size[1];
+    scaleX *= priors[at + 2];
+    scaleY *= priors[at + 3];
+    shiftX = priors[at];
+    shiftY = priors[at + 1];
   }
   const x = yFirst ? 1 : 0;
   for (let k = 0, from = 0, to = row * count * WIDTH; k < count; k++, from += values, to += WIDTH) {
@@ -108,10 +105,13 @@ function fillRow(
 const clampToUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
 
 /** Maps the keypoints from the network's input to the image of the frame, with the kernel's rules for boxes. */
-function placeInFrame({ memory, plan }: TaskWork, found: Detections, block: number): void {
+function placeInFrame(
+  { memory: { f32 } }: TaskMemory,
+  { clamp }: PointTask,
+  found: Detections,
+  block: number,
+): void {
   const p = block >> 2;
-  const { f32 } = memory;
-  const { clamp } = plan.rules;
   const keypoints = found.keypoints as Float32Array;
   const end = found.length * countOf(found) * WIDTH;
   for (let at = 0; at < end; at += WIDTH)
@@ -127,19 +127,19 @@ function placeInFrame({ memory, plan }: TaskWork, found: Detections, block: numb
  * Writes the only detection of a network that outputs one pose and no box. The score is the mean of the confidences.
  * The box is the smallest one around the points.
  */
-function fillOne(work: TaskWork, plan: PosePlan, image: number, block: number, raw: Float64Array): void {
+function fillOne(work: TaskMemory, plan: PointTask, image: number, block: number, raw: Float64Array): void {
   const found = work.detections[image];
-  const { layout, memory } = work;
-  fillRow(work, plan, image, work.plan.heads[0], 0, raw, 0);
+  const { i32, f32 } = work.memory;
+  fillRow(work, plan, image, plan.heads[0], 0, raw, 0);
   const keypoints = found.keypoints as Float32Array;
   let sum = 0;
   for (let k = 0; k < plan.count; k++) sum += keypoints[k * WIDTH + 2];
   const score = Math.fround(sum / plan.count);
   // Compare with the threshold in the head record: `writeThresholds` has combined score threshold and gate in it.
-  const passes = score >= memory.f32[(layout.records[image] >> 2) + A.H_THRESHOLD];
+  const passes = score >= f32[(i32[(block >> 2) + A.P_HEAD0] >> 2) + A.H_THRESHOLD];
   setLength(found, passes ? 1 : 0);
   if (!passes) return;
-  placeInFrame(work, found, block);
+  placeInFrame(work, plan, found, block);
   const box = [Infinity, Infinity, -Infinity, -Infinity];
   for (let k = 0; k < plan.count; k++)
     for (let axis = 0; axis < 2; axis++) {
@@ -154,7 +154,7 @@ function fillOne(work: TaskWork, plan: PosePlan, image: number, block: number, r
 }
 
 /** Notes keypoints that are not finite or lie far outside the image. Throws if confidences are no probabilities. */
-function noteStrangePoints(work: TaskWork, plan: PosePlan, found: Detections): void {
+function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections): void {
   const keypoints = found.keypoints as Float32Array;
   const end = found.length * plan.count * WIDTH;
   let lost = 0;

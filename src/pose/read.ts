@@ -4,7 +4,8 @@ import { POINT_FACTS } from "../core/pose-families.ts";
 import { READINGS } from "../core/readings.ts";
 import { type TensorSpec, list, volume } from "../core/tensor.ts";
 import { type Views, maps, rows } from "../heads/channels.ts";
-import { fullest, joinExtra, withExtra } from "../heads/extra.ts";
+import { fullest, joinExtra, readInOneOrder, withExtra } from "../heads/extra.ts";
+import { gridsOf } from "../heads/grids.ts";
 import type { Interpretation, Specs } from "../heads/head.ts";
 import { blankExcept } from "../heads/match.ts";
 import type { HeadQuery } from "../heads/query.ts";
@@ -18,7 +19,11 @@ export function readPose(query: HeadQuery, specs: Specs, tools: PlanTools): read
   const stated = query.task?.keypoints ?? facts.keypoints ?? null;
   if (stated === null) return refuseShapeless(query, specs, tools);
   const form = facts.form && FORMS[facts.form];
-  const found = form ? form.read(query, specs, stated, tools) : readAny(query, specs, stated, tools);
+  const found = form
+    ? form.read(query, specs, stated, tools)
+    : readInOneOrder(specs, (ordered) =>
+        readAny(query, ordered, stated, tools).map((formed) => ({ ...formed.found, formed })),
+      ).map(({ formed }) => formed);
   if (found.length === 0) refuseAll(query, specs, stated, form?.expected(query, stated) ?? null, tools);
   return found.map((formed) => ({
     ...formed.found,
@@ -46,10 +51,16 @@ function withoutPoints(query: HeadQuery): HeadQuery {
   };
 }
 
-/** Returns a spec whose points are one dimension: [1,17,3,N] becomes [1,51,N], [1,N,17,3] becomes [1,N,51]. */
-function flattened(spec: TensorSpec, [count, values]: PointShape): TensorSpec {
+/**
+ * Returns a spec whose points are one dimension: [1,17,3,N] becomes [1,51,N], [1,N,17,3] becomes [1,N,51]. Leaves a map
+ * of the input alone: [1,2,2,4] is two points of two values, and 2 x 2 cells of four channels.
+ */
+function flattened(query: HeadQuery, spec: TensorSpec, [count, values]: PointShape): TensorSpec {
   const { dims } = spec;
   if (dims.length !== 4) return spec;
+  const grids = gridsOf(query);
+  if (maps(spec, count * values).some(({ w, h }) => grids.some((grid) => grid.w === w && grid.h === h)))
+    return spec;
   const [batch, a, b, c] = dims;
   if (a === count && b === values) return { ...spec, dims: [batch, count * values, c], order: "planes" };
   if (b === count && c === values) return { ...spec, dims: [batch, a, count * values], order: "rows" };
@@ -70,7 +81,7 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret 
         plain,
         specs.map((spec) => ({ ...spec, extra: channels })),
       ).map(withExtra);
-  const flat = specs.map((spec) => flattened(spec, shape));
+  const flat = specs.map((spec) => flattened(query, spec, shape));
   const join = (boxes: Specs, mayHold: (index: number) => boolean): readonly Interpretation[] =>
     interpret(plain, boxes).flatMap((found) => joinExtra(found, flat, channels, mayHold) ?? []);
   // Without the tensors of points, none of them is taken for boxes or scores. Else those may have as many channels.
@@ -90,7 +101,7 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret 
   const used = tries.map((some) => Math.max(0, ...some.map(({ uses }) => uses.length)));
   const most = Math.max(...used);
   const last = kinds[kinds.length - 1];
-  const beside = most > 0 || fused.length > 0 ? tries[used.indexOf(most)] : join(specs, (i) => last[i]);
+  const beside = most > 0 ? tries[used.indexOf(most)] : join(specs, (i) => last[i]);
   const behind = fullest([...fused, ...beside]).filter((found) => fused.includes(found));
   return behind.length > 0
     ? behind.map((found) => formedOf(query, found, specs, shape, true))
@@ -118,7 +129,7 @@ function formedOf(
 }
 
 function planOf(query: HeadQuery, formed: Formed, specs: Specs, { refuseFor }: PlanTools): PosePlan {
-  const { shape, rule, yFirst, alone, root } = formed;
+  const { shape, rule, byAnchor, yFirst, alone, root } = formed;
   const [count, values] = shape;
   const { task, traits, coordinates, inputSize, family } = query;
   const facts = POINT_FACTS[family] ?? {};
@@ -146,11 +157,14 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs, { refuseFor }: P
     values === 2 ? "x and y" : logits ? "x, y and a raw confidence" : "x, y and a confidence in 0..1";
   const how = {
     decoded: `decoded, ${normalised ? "0..1" : "in pixels"}`,
-    grid: `(${factor === 1 ? "" : `${factor} `}raw + cell${offset === 0 ? "" : ` + ${offset}`}) x stride`,
+    grid: byAnchor
+      ? "raw x anchor + cell x stride"
+      : `(${factor === 1 ? "" : `${factor} `}raw + cell${offset === 0 ? "" : ` ${offset < 0 ? "-" : "+"} ${Math.abs(offset)}`}) x stride`,
     prior: "offsets from priors",
   }[rule];
   return {
     rule,
+    ...(byAnchor && { byAnchor }),
     ...(yFirst && { yFirst }),
     ...(alone && { alone }),
     ...(root && { root }),
@@ -220,7 +234,7 @@ function refuseAll(
   const own = first + (classes ?? 1);
   const expected =
     form ??
-    `[1,${own + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ${points} values of points), [1,N,${6 + points}] (one row per detection), or the tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
+    `[1,${own + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ${points} values of points), [1,N,${6 + points}] (one row per detection), ${own > 4 + (classes ?? 1) ? `maps [1,A x ${own + points},h,w] with anchors, ` : ""}or the tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
   const plain = withoutPoints(query);
   // The boxes alone fit: the points are what is missing.
   const fits = form === null && trueWithoutError(() => interpret(plain, specs).length > 0);

@@ -31,7 +31,9 @@ const AVERAGES = ["weighted", "merge", "nmw"];
 
 /**
  * Suppresses the detections of a decoder by a named method. Oriented boxes keep angles and corners. Overlaps are those
- * of the upright boxes around them: `nmsOriented`, and `orientedNms` of a decoder, measure them turned.
+ * of the upright boxes around them: `nmsOriented`, and `orientedNms` of a decoder, measure them turned. Each row keeps
+ * its mask. If the method moves the box, the new box crops the mask.
+ *
  * Decode without suppression, `conventions: { nms: "none" }`,
  * with `maxDetections` as large as the number of candidates.
  * @returns detections of their own, which the next `decode` leaves alone; scores and boxes are those of the method.
@@ -83,6 +85,7 @@ export function suppressDetections(
     labels,
   );
   setLength(result, Math.min(n, rows.length));
+  extrasOf(copy)?.select?.(rows, result);
   const extras = extrasOf(detections) ?? { copy: () => undefined };
   if (angles && corners) {
     const turned = rows.flatMap((row) => [...corners.subarray(row * CORNERS, (row + 1) * CORNERS)]);
@@ -92,7 +95,7 @@ export function suppressDetections(
       extras,
     );
   }
-  if (keypoints && n > 0) {
+  if (keypoints) {
     const groups = options.method === "weighted" ? left.members : null;
     const moved = rows.flatMap((row, i) =>
       meanOf(keypoints, keypoints.length / n, groups?.[i] ?? [row], scores),

@@ -10,7 +10,7 @@ export interface OrientedRule {
   readonly orEqual: boolean;
 }
 
-/** Largest count of the grid's cells along an axis. */
+/** Largest count of the grid's cells along an axis: a row of cells has a bit each in a word. */
 const CELLS = 32;
 
 /** Suppresses lists of oriented boxes. Its memory grows with the longest list and is used again. */
@@ -19,6 +19,8 @@ export class OrientedKeeper {
   readonly #overlaps: Overlaps;
   /** Newest box of each cell of the grid, row by row, -1 for none. */
   readonly #newest = new Int32Array(CELLS * CELLS);
+  /** For each row of the grid, bits of the cells that hold boxes. */
+  readonly #taken = new Int32Array(CELLS);
   /** For each box, the one before it in its cell. */
   #before = new Int32Array(0);
   /** Indices of the boxes that `keep` kept, in its first entries. */
@@ -49,18 +51,53 @@ export class OrientedKeeper {
     iouThreshold: number,
   ): number {
     const { method, orEqual } = this.#rule;
+    const overlaps = this.#overlaps;
     if (this.kept.length < n) {
       this.kept = new Int32Array(n);
       this.#before = new Int32Array(n);
     }
-    this.#overlaps.read(boxes, n, iouThreshold);
+    overlaps.read(boxes, n, iouThreshold);
     // Lay no grid if an overlap of 0 suppresses: then boxes far apart suppress each other too.
     this.#layGrid(boxes, iouThreshold === 0 && orEqual ? 0 : n);
+    const { radii } = overlaps;
+    const { kept } = this;
+    const newest = this.#newest;
+    const taken = this.#taken;
+    const before = this.#before;
+    const left = this.#left;
+    const top = this.#top;
+    const perUnit = this.#perUnit;
+    const lastColumn = this.#columns - 1;
+    const lastRow = this.#rows - 1;
     let count = 0;
     for (let i = 0; i < n && count < max; i++) {
-      const stays = !this.#isSuppressed(boxes, i, classIds);
-      if (stays) this.kept[count++] = i;
-      if (stays || method === "fast") this.#enter(boxes, i);
+      const x = (boxes[i * ORIENTED_WIDTH] - left) * perUnit;
+      const y = (boxes[i * ORIENTED_WIDTH + 1] - top) * perUnit;
+      const column = cellAt(x, lastColumn);
+      const row = cellAt(y, lastRow);
+      const own = row * CELLS + column;
+      // Search the own cell first: it mostly holds the box that suppresses this one, if there is one.
+      let stays = !overlaps.anyPasses(newest[own], before, i, classIds, orEqual);
+      if (stays) {
+        // Search the cells in which a box that overlaps this one can have its centre.
+        const reach = (radii[i] + this.#longest) * perUnit;
+        const columns = (2 << cellAt(x + reach, lastColumn)) - (1 << cellAt(x - reach, lastColumn));
+        const lowest = cellAt(y + reach, lastRow);
+        for (let r = cellAt(y - reach, lastRow); r <= lowest && stays; r++) {
+          let cells = taken[r] & columns;
+          if (r === row) cells &= ~(1 << column);
+          for (; cells !== 0 && stays; cells &= cells - 1) {
+            const cell = r * CELLS + 31 - Math.clz32(cells & -cells);
+            stays = !overlaps.anyPasses(newest[cell], before, i, classIds, orEqual);
+          }
+        }
+      }
+      if (stays) kept[count++] = i;
+      else if (method !== "fast") continue;
+      // Add the box to its cell, so that later boxes are compared with it.
+      before[i] = newest[own];
+      newest[own] = i;
+      taken[row] |= 1 << column;
     }
     return count;
   }
@@ -91,40 +128,9 @@ export class OrientedKeeper {
     this.#columns = isWide ? Math.min(CELLS, Math.floor((right - left) / side) + 1) : 1;
     this.#rows = isWide ? Math.min(CELLS, Math.floor((bottom - top) / side) + 1) : 1;
     this.#newest.fill(-1);
-  }
-
-  /** Returns the cell of a place along an axis. Must be monotone: a range of places then is a range of cells. */
-  #cellOf(place: number, cells: number): number {
-    const cell = place * this.#perUnit;
-    return cell > 0 ? (cell < cells ? Math.floor(cell) : cells - 1) : 0;
-  }
-
-  /** Compares a box with those entered in the cells in which a box that overlaps it can have its centre. */
-  #isSuppressed(boxes: ArrayLike<number>, i: number, classIds: ArrayLike<number> | null): boolean {
-    const { orEqual } = this.#rule;
-    const x = boxes[i * ORIENTED_WIDTH] - this.#left;
-    const y = boxes[i * ORIENTED_WIDTH + 1] - this.#top;
-    const reach = this.#overlaps.radii[i] + this.#longest;
-    const first = this.#cellOf(x - reach, this.#columns);
-    const last = this.#cellOf(x + reach, this.#columns);
-    const lowest = this.#cellOf(y + reach, this.#rows);
-    for (let row = this.#cellOf(y - reach, this.#rows); row <= lowest; row++)
-      for (let cell = row * CELLS + first; cell <= row * CELLS + last; cell++)
-        for (let better = this.#newest[cell]; better >= 0; better = this.#before[better])
-          if (
-            (classIds === null || classIds[better] === classIds[i]) &&
-            this.#overlaps.passes(better, i, orEqual)
-          )
-            return true;
-    return false;
-  }
-
-  /** Adds a box to its cell, so that later boxes are compared with it. */
-  #enter(boxes: ArrayLike<number>, i: number): void {
-    const column = this.#cellOf(boxes[i * ORIENTED_WIDTH] - this.#left, this.#columns);
-    const row = this.#cellOf(boxes[i * ORIENTED_WIDTH + 1] - this.#top, this.#rows);
-    const cell = row * CELLS + column;
-    this.#before[i] = this.#newest[cell];
-    this.#newest[cell] = i;
+    this.#taken.fill(0);
   }
 }
+
+/** Returns the cell of a place, in cells. Must be monotone: a range of places then is a range of cells. */
+const cellAt = (place: number, last: number): number => (place > 0 ? (place < last ? place | 0 : last) : 0);

@@ -1,10 +1,19 @@
 /** Overlaps of oriented boxes: rows of centre x, centre y, width, height and angle in radians. */
 
+import { exp, turnOf } from "../core/elementary.ts";
+import { log } from "../core/exp.ts";
+
 /** Values of a box: centre x, centre y, width, height, angle. */
 export const ORIENTED_WIDTH = 5;
 
 /** Keeps denominators and logarithms finite. The value is that of the published ProbIoU (eps = 1e-7). */
 const LITTLE = 1e-7;
+
+/** e^-LITTLE. */
+const NEARLY_ONE = 0.999999900000005;
+
+/** Cosine and sine of the last angle. */
+const turn = /* @__PURE__ */ new Float64Array(2);
 
 /** Overlaps of the boxes of a list. The memory grows with the longest list and is used again. */
 export interface Overlaps {
@@ -17,14 +26,24 @@ export interface Overlaps {
   read(boxes: ArrayLike<number>, n: number, threshold: number): void;
   /** Returns the overlap of two boxes. */
   of(a: number, b: number): number;
-  /** True if the overlap of two boxes is above the threshold, or equals it and `orEqual` is true. */
-  passes(a: number, b: number, orEqual: boolean): boolean;
+  /**
+   * True if the overlap of box `i` with a box of a chain is above the threshold, or equals it and `orEqual` is true.
+   * @param better first box of the chain, -1 for none. `before` has the next of each
+   * @param classIds class of each box: boxes of other classes do not count; null: all count
+   */
+  anyPasses(
+    better: number,
+    before: Int32Array,
+    i: number,
+    classIds: ArrayLike<number> | null,
+    orEqual: boolean,
+  ): boolean;
 }
 
 /** ProbIoU: the overlap of the Gaussians that stand for two boxes. */
 export class ProbIou implements Overlaps {
   radii = new Float64Array(0);
-  /** Seven values a box: centre x, y, variances along x and y, covariance, determinant, largest variance. */
+  /** Seven values a box: centre x, y, variances along x and y, covariance, root of determinant, largest variance. */
   #gaussians = new Float64Array(0);
   /** Squared distance of two centres, divided by the sum of both largest variances, above which no overlap passes. */
   #reach = Infinity;
@@ -38,10 +57,11 @@ export class ProbIou implements Overlaps {
 
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
     this.#threshold = threshold;
-    this.#limit = -Math.log(1 + LITTLE - (1 - threshold) ** 2);
+    this.#limit = -log(1 + LITTLE - (1 - threshold) * (1 - threshold));
     // ProbIoU > t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). The distance of the centres alone makes
     // it d^2 / 4 by the largest variance. One percent is left for rounding.
-    const most = -Math.log(1 - (1 - Math.max(threshold, 1e-6)) ** 2 + LITTLE);
+    const rest = 1 - Math.max(threshold, 1e-6);
+    const most = -log(1 - rest * rest + LITTLE);
     this.#reach = threshold > 0 ? 4.04 * most + LITTLE : Infinity;
     if (this.radii.length < n) {
       this.radii = new Float64Array(n);
@@ -50,10 +70,11 @@ export class ProbIou implements Overlaps {
     const gaussians = this.#gaussians;
     for (let i = 0; i < n; i++) {
       const row = i * ORIENTED_WIDTH;
-      const along = boxes[row + 2] ** 2 / 12;
-      const across = boxes[row + 3] ** 2 / 12;
-      const cos = Math.cos(boxes[row + 4]);
-      const sin = Math.sin(boxes[row + 4]);
+      const along = (boxes[row + 2] * boxes[row + 2]) / 12;
+      const across = (boxes[row + 3] * boxes[row + 3]) / 12;
+      turnOf(boxes[row + 4], turn);
+      const cos = turn[0];
+      const sin = turn[1];
       const xx = along * cos * cos + across * sin * sin;
       const yy = along * sin * sin + across * cos * cos;
       const xy = (along - across) * cos * sin;
@@ -63,7 +84,7 @@ export class ProbIou implements Overlaps {
       gaussians[at + 2] = xx;
       gaussians[at + 3] = yy;
       gaussians[at + 4] = xy;
-      gaussians[at + 5] = Math.max(0, xx * yy - xy * xy);
+      gaussians[at + 5] = Math.sqrt(Math.max(0, xx * yy - xy * xy));
       const extent = Math.max(along, across);
       gaussians[at + 6] = extent;
       // d^2 <= reach * (a + b) + reach * LITTLE needs d <= the sum of both roots.
@@ -75,7 +96,20 @@ export class ProbIou implements Overlaps {
     return this.#measure(a, b) ? overlapAt(this.#places, this.#shapes) : 0;
   }
 
-  passes(a: number, b: number, orEqual: boolean): boolean {
+  anyPasses(
+    better: number,
+    before: Int32Array,
+    i: number,
+    classIds: ArrayLike<number> | null,
+    orEqual: boolean,
+  ): boolean {
+    for (; better >= 0; better = before[better])
+      if ((classIds === null || classIds[better] === classIds[i]) && this.#passes(better, i, orEqual))
+        return true;
+    return false;
+  }
+
+  #passes(a: number, b: number, orEqual: boolean): boolean {
     const threshold = this.#threshold;
     if (!this.#measure(a, b)) return orEqual ? threshold <= 0 : threshold < 0;
     const places = this.#places;
@@ -103,15 +137,16 @@ export class ProbIou implements Overlaps {
     // Boxes without area can have a determinant a hair below 0, whose logarithm is NaN.
     const determinant = Math.max(0, xx * yy - xy * xy);
     this.#places = ((xx * dy * dy + yy * dx * dx) / 4 - (xy * dx * dy) / 2) / (determinant + LITTLE);
-    this.#shapes = determinant / (4 * Math.sqrt(g[i + 5] * g[j + 5]) + LITTLE) + LITTLE;
+    this.#shapes = determinant / (4 * (g[i + 5] * g[j + 5]) + LITTLE) + LITTLE;
     return true;
   }
 }
 
 /** Returns the overlap of two Gaussians from the two parts of their distance. */
 function overlapAt(places: number, shapes: number): number {
-  const distance = places + Math.log(shapes) / 2;
-  return 1 - Math.sqrt(1 - Math.exp(-Math.max(LITTLE, Math.min(100, distance))) + LITTLE);
+  // e to the minus distance, which is places + ln(shapes) / 2 and at least LITTLE.
+  const alike = exp(-places) / Math.sqrt(shapes);
+  return 1 - Math.sqrt(1 - (alike > NEARLY_ONE ? NEARLY_ONE : alike) + LITTLE);
 }
 
 /** Polygon IoU: intersection / union of the areas of two boxes. */
@@ -120,9 +155,13 @@ export class PolygonIou implements Overlaps {
   /** 13 values a box: four corners in order; left, top, right, bottom of the upright box around it; its area. */
   #boxes = new Float64Array(0);
   #threshold = 0;
-  /** The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most. */
-  #polygon = new Float64Array(16);
-  #clipped = new Float64Array(16);
+  /**
+   * The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most. If
+   * sides of both boxes lie on one line, rounding puts corners on either side of it, and every second corner may become
+   * two: four corners become 6, 9, 13 and 19. 64 leave room.
+   */
+  #polygon = new Float64Array(2 * 64);
+  #clipped = new Float64Array(2 * 64);
 
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
     this.#threshold = threshold;
@@ -137,8 +176,9 @@ export class PolygonIou implements Overlaps {
       const y = boxes[row + 1];
       const width = boxes[row + 2];
       const height = boxes[row + 3];
-      const cos = Math.cos(boxes[row + 4]);
-      const sin = Math.sin(boxes[row + 4]);
+      turnOf(boxes[row + 4], turn);
+      const cos = turn[0];
+      const sin = turn[1];
       const ax = (width / 2) * cos;
       const ay = (width / 2) * sin;
       const bx = (-height / 2) * sin;
@@ -180,9 +220,19 @@ export class PolygonIou implements Overlaps {
     return union > 0 ? both / union : 0;
   }
 
-  passes(a: number, b: number, orEqual: boolean): boolean {
-    const overlap = this.of(a, b);
-    return orEqual ? overlap >= this.#threshold : overlap > this.#threshold;
+  anyPasses(
+    better: number,
+    before: Int32Array,
+    i: number,
+    classIds: ArrayLike<number> | null,
+    orEqual: boolean,
+  ): boolean {
+    for (; better >= 0; better = before[better])
+      if (classIds === null || classIds[better] === classIds[i]) {
+        const overlap = this.of(better, i);
+        if (orEqual ? overlap >= this.#threshold : overlap > this.#threshold) return true;
+      }
+    return false;
   }
 
   /** Returns the area that two boxes share: one is clipped by each side of the other (Sutherland and Hodgman). */

@@ -38,7 +38,7 @@ export function candidatesOf(
 }
 
 /** Suppresses candidates by the method of the settings. */
-function outcomeOf(c: Candidates, o: Settings): Outcome {
+export function outcomeOf(c: Candidates, o: Settings): Outcome {
   const { iouThreshold: iou, maxDetections: max, scoreThreshold, sigma } = o;
   const isLeft = (score: number): boolean => score >= scoreThreshold;
   switch (o.method) {

@@ -97,6 +97,19 @@ function settingsOf(given: MergeTilesOptions): Settings {
   return settings as unknown as Settings;
 }
 
+/** Merged detections: no one knows how the masks of tiles are joined, and their prototypes are gone. */
+const WITHOUT_MASKS: Extras = {
+  copy: (_, to) => extend(to, {}, WITHOUT_MASKS),
+  select: (_, to) => extend(to, {}, WITHOUT_MASKS),
+  mask: () =>
+    refuse(
+      "mask",
+      "merged detections of tiles",
+      "those of a tile: make masks of its detections before the next decode()",
+      TypeError,
+    ),
+};
+
 /** Values of the corners of an oriented box. */
 const CORNERS = 8;
 /** Doubles of a row: corners in pixels of the picture, score. */
@@ -115,6 +128,9 @@ class Merger implements TileMerger {
   private points: Float32Array[] = [];
   /** Angle and corners of each row, 0..1 of the picture. Empty where boxes are upright. */
   private turned: { readonly angle: number; readonly corners: Float32Array }[] = [];
+  /** What the rows that are held have besides boxes. */
+  private kind = "";
+  private hasMasks = false;
   private named: { readonly columns: TaskColumns; readonly extras: Extras } | null = null;
 
   constructor(size: readonly [number, number], settings: Settings) {
@@ -124,8 +140,10 @@ class Merger implements TileMerger {
 
   add(tile: Tile, detections: Detections): void {
     const { x, y, width, height } = this.checkTile(tile);
-    if (typeof (detections as Partial<Detections> | null)?.length !== "number")
+    const given: Partial<Detections> | null = detections;
+    if (!(given && given.boxes && given.scores && given.classIds && given.sources))
       refuse("detections", show(detections), "what decode() returned for the tile", RangeError);
+    if (detections.length > 0) this.checkKind(detections);
     const { length: n, boxes, scores, classIds, sources } = detections;
     if (detections.angles && this.settings.method !== "nms")
       refuse(
@@ -149,7 +167,23 @@ class Merger implements TileMerger {
     if (detections.angles && n > 0) this.addTurned(tile, detections);
     this.length += n;
     this.labels ??= detections.labels;
+    this.hasMasks ||= extrasOf(detections)?.mask !== undefined;
     if (this.length > this.settings.maxCandidates) this.dropLowest();
+  }
+
+  /** Throws if detections have other columns or class names than those that are held: they are of another network. */
+  private checkKind({ angles, keypoints, labels, scores }: Detections): void {
+    const kind = angles
+      ? "oriented boxes"
+      : keypoints
+        ? `${keypoints.length / scores.length / 3} keypoints a row`
+        : "boxes alone";
+    const names = labels?.join() ?? "none";
+    if (this.length > 0 && kind !== this.kind)
+      refuse("detections", kind, `${this.kind}, as in the tiles before`, RangeError);
+    if (this.length > 0 && names !== (this.labels?.join() ?? "none"))
+      refuse("detections", `labels ${show(labels)}`, "those of the tiles before, of one network", RangeError);
+    this.kind = kind;
   }
 
   /** Keeps the points of a tile's rows, moved into the picture. */
@@ -213,6 +247,7 @@ class Merger implements TileMerger {
     this.points = [];
     this.turned = [];
     this.named = null;
+    this.hasMasks = false;
   }
 
   private checkTile(tile: Tile): Tile {
@@ -336,7 +371,7 @@ class Merger implements TileMerger {
       // The best row of a group has its points: those of another tile may be cut off.
       const keypoints = Float32Array.from(groups.flatMap(([first]) => [...this.points[first]]));
       extend(result, { ...this.named.columns, keypoints }, this.named.extras);
-    }
+    } else if (this.hasMasks) extend(result, {}, WITHOUT_MASKS);
     return result;
   }
 
@@ -376,11 +411,12 @@ export function createTileMerger(
 
 /**
  * Merges the detections of tiles. The pairs are read one by one, so a generator may decode each tile when it is asked
- * for.
+ * for. A list needs a copy of each result: the next `decode` overwrites the one before.
  * @param size width and height of the picture in pixels
  * @param parts each tile with its detections, in 0..1 of the tile
  * @returns detections of their own, best first, in 0..1 of the picture
- * @throws RangeError for a tile that does not lie in the picture, and for options that are unknown or wrong
+ * @throws RangeError for a tile that does not lie in the picture, for options that are unknown or wrong, and for a list
+ * that holds one result twice
  * @example
  * import { createDecoderSync } from "boxwright/ts";
  * import { mergeTiles, tiles } from "boxwright/tiles";
@@ -400,6 +436,32 @@ export function mergeTiles(
   options: MergeTilesOptions = {},
 ): Detections {
   const merger = createTileMerger(size, options);
+  checkParts(parts);
   for (const [tile, detections] of parts) merger.add(tile, detections);
   return merger.merge();
+}
+
+/**
+ * Throws if a list holds the same detections for two tiles: `decode` has overwritten those of the first. A generator
+ * may give them again, as they are taken before the next decode.
+ */
+function checkParts(parts: Iterable<readonly [Tile, Detections]>): void {
+  if (typeof (parts as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function")
+    refuse("parts", show(parts), "pairs of a tile and its detections", RangeError);
+  if (!Array.isArray(parts)) return;
+  const seen = new Map<unknown, number>();
+  for (const [i, part] of (parts as readonly unknown[]).entries()) {
+    if (!Array.isArray(part) || part.length !== 2)
+      refuse(`parts[${i}]`, show(part), "a pair of a tile and its detections", RangeError);
+    const [, detections] = part as readonly unknown[];
+    const before = seen.get(detections);
+    if (before !== undefined)
+      refuse(
+        `parts[${i}]`,
+        `the detections of parts[${before}], which the next decode() overwrote`,
+        "a copy() of each, or a generator that decodes tile by tile",
+        RangeError,
+      );
+    seen.set(detections, i);
+  }
 }

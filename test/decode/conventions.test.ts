@@ -216,3 +216,24 @@ test("gen1 compares what the network has finished as its script for mobilenets d
   expect(found("depthai")).toBe(2);
   expect(found({ set: "gen1", gate: ">=" })).toBe(2);
 });
+
+test.each(engines)("%s: objectness has to reach the lowest threshold of the wanted classes", (engine) => {
+  // Rows of a YOLOv5: cx, cy, w, h, objectness, two classes.
+  const data = [32, 32, 8, 8, 0.3, 0.1, 0.9];
+  const found = (confidenceThreshold: number | number[], options: DecoderOptions = {}): (number | string)[] =>
+    createDecoderSync(
+      { family: "yolov5", classes: 2, labels: ["a", "b"], inputSize: [64, 64], reading: "objectness-rows" },
+      { engine, confidenceThreshold, conventions: { score: "class" }, ...options },
+    )
+      .decode({ o: { data, dims: [1, 1, 7], order: "rows" } })
+      .toArray()
+      .map(({ label }) => label);
+  expect(found([0.2, 0.8])).toEqual(["b"]);
+  expect(found(0.8)).toEqual([]);
+  // A class that is not wanted lowers nothing.
+  expect(found([0.2, 0.8], { keep: ["b"] })).toEqual([]);
+  expect(found([0.2, 0.95])).toEqual([]);
+  // Where the score is the product, it has to reach the entry of its class.
+  expect(found([0.2, 0.26], { conventions: { score: "product" } })).toEqual(["b"]);
+  expect(found([0.2, 0.28], { conventions: { score: "product" } })).toEqual([]);
+});

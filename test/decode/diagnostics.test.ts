@@ -110,7 +110,20 @@ test("boxes that are all NaN get a note, once", () => {
   o.data[4 * 84 + 3] = 0.9;
   const d = decoded({ family: "yolov8", classes: 2, inputSize: [64, 64] }, { o });
   d.decode({ o });
-  expect(notesOf(d)).toEqual(["boxes of frame 1 are NaN or infinite, and dropped: 1"]);
+  expect(notesOf(d)).toEqual([
+    "candidates of frame 1 whose box, score or class id is NaN or infinite are dropped: 1",
+  ]);
+});
+
+test("scores that are infinite are counted with a note that names them", () => {
+  const o = filled([1, 6, 84], 1);
+  o.data.fill(0, 4 * 84);
+  o.data[4 * 84 + 3] = Infinity;
+  const d = decoded({ family: "yolov8", classes: 2, inputSize: [64, 64] }, { o });
+  expect(d.stats.dropped.notFinite).toBe(1);
+  expect(notesOf(d)).toEqual([
+    "candidates of frame 1 whose box, score or class id is NaN or infinite are dropped: 1",
+  ]);
 });
 
 test("the bytes of a file are no floats", () => {

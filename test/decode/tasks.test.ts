@@ -96,7 +96,9 @@ describe("without the import", () => {
     expect(() => decoder.decode({ output0: data })).toThrow("score");
     expect(createDecoderSync(TYPED).configHash).toBe(createDecoderSync({ ...TYPED }).configHash);
     expect(parseConfig(TYPED).task).toBeNull();
-    expect(() => new Detections(...EMPTY).mask(0)).toThrow('got no masks, expected task "segment"');
+    expect(() => new Detections(...EMPTY).mask(0)).toThrow(
+      'got no masks, expected what a decoder with task "segment" returned',
+    );
   });
 });
 

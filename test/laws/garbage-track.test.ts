@@ -1,7 +1,6 @@
 /** Trackers make no garbage: what the heap gains over many frames, in a process that never collects its young space. */
-import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { printedBy } from "../support/garbage.ts";
 
 const entry = JSON.stringify(new URL("../../dist/track.mjs", import.meta.url).href);
 
@@ -38,26 +37,7 @@ if (!(sink[0] > 0)) throw new Error("nothing was found");
 console.log(Math.min(...gained.filter((n) => n > -16)));
 `;
 
-/** Returns the garbage of a frame in bytes, measured in a process of its own. */
-function garbageOf(method: string): number {
-  const flags = ["--expose-gc", "--max-semi-space-size=128", "--min-semi-space-size=128"];
-  return Number(
-    execFileSync(process.execPath, [...flags, "--input-type=module", "--eval", script(method)], {
-      encoding: "utf8",
-      cwd: fileURLToPath(new URL("../..", import.meta.url)),
-    }),
-  );
-}
-
-/**
- * On a busy machine V8 compiles in another order, and may leave some fractions as heap numbers for good. What the code
- * itself allocates is there in every process, so the least of a few tells.
- */
-const PROCESSES = 6;
-
 test.each(["sort", "bytetrack", "ocsort"])("%s", (method) => {
-  let least = Infinity;
-  for (let i = 0; i < PROCESSES && !(least < 100); i++) least = Math.min(least, garbageOf(method));
   // A few heap numbers, such as the time that is handed over; no array, view or object by detection or track.
-  expect(least).toBeLessThan(100);
+  expect(Number(printedBy(script(method)))).toBeLessThan(100);
 });

@@ -1,8 +1,7 @@
 /** Columns make no garbage: what the heap gains over many frames, in a process whose young space is never collected. */
-import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { engines } from "../support/engines.ts";
+import { printedBy } from "../support/garbage.ts";
 
 const built = (file: string): string =>
   JSON.stringify(new URL(`../../dist/${file}.mjs`, import.meta.url).href);
@@ -55,13 +54,7 @@ console.log(JSON.stringify(bytes));
 test.each(engines.flatMap((engine) => [[engine, "config"] as const, [engine, "plan"] as const]))(
   "no garbage a frame, %s by a %s",
   (engine, by) => {
-    const flags = ["--expose-gc", "--max-semi-space-size=128", "--min-semi-space-size=128"];
-    const args = [...flags, "--input-type=module", "--eval", script(engine, by === "plan")];
-    const said = execFileSync(process.execPath, args, {
-      encoding: "utf8",
-      cwd: fileURLToPath(new URL("../..", import.meta.url)),
-    });
-    const bytes = JSON.parse(said) as Record<string, number>;
+    const bytes = JSON.parse(printedBy(script(engine, by === "plan"))) as Record<string, number>;
     expect(Object.keys(bytes)).toEqual(["arrays", "slots", "frame", "across"]);
     // the least object has 16 bytes; compilers leave a little
     for (const [way, n] of Object.entries(bytes)) expect(n, way).toBeLessThan(16);
@@ -106,13 +99,7 @@ console.log(JSON.stringify(bytes));
 `;
 
 test.each(engines)("no garbage a frame with keypoints, %s", (engine) => {
-  const flags = ["--expose-gc", "--max-semi-space-size=128", "--min-semi-space-size=128"];
-  const args = [...flags, "--input-type=module", "--eval", poseScript(engine)];
-  const said = execFileSync(process.execPath, args, {
-    encoding: "utf8",
-    cwd: fileURLToPath(new URL("../..", import.meta.url)),
-  });
-  const bytes = JSON.parse(said) as Record<string, number>;
+  const bytes = JSON.parse(printedBy(poseScript(engine))) as Record<string, number>;
   expect(Object.keys(bytes)).toEqual(["fused", "frame", "maps"]);
   for (const [way, n] of Object.entries(bytes)) expect(n, way).toBeLessThan(16);
 });

@@ -52,3 +52,16 @@ test.each([[[]], [[{ x_min: 0 }]], [structuredClone(found(0.9))]])("suppressDete
     /detections: got .* expected what decode\(\) returned/,
   );
 });
+
+test("masksOf with boxes in another format or unit", () => {
+  const prototypes = { data: [1, 1, -1, -1], dims: [1, 1, 2, 2] };
+  const make = (...boxes: number[]) =>
+    masksOf({ prototypes, coefficients: Array<number>(boxes.length / 4).fill(1), boxes, inputSize: [8, 8] });
+  expect(make(0, 0, 0, 0)).toHaveLength(1);
+  expect(() => make(0, 0, 1, 1, 0.5, 0.5, 0.2, 0.6)).toThrow(
+    "box 1: got 0.5, 0.5, 0.2, 0.6, expected corners x_min, y_min, x_max, y_max",
+  );
+  expect(() => make(40, 30, 90, 80)).toThrow("box 0: got 40, 30, 90, 80, expected 0..1 across the image");
+  // A box far outside of the photo is none in pixels, if it lies at the height of the photo.
+  expect(make(9, 0.2, 9.5, 0.4)[0].area).toBe(0);
+});

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type OrientedBox, cornersOf, fitCorners, regularise } from "../../src/entries/oriented.ts";
 import { turnInto } from "../../src/oriented/geometry.ts";
-import { orientedIou } from "../../src/entries/suppress.ts";
+import { nmsOriented, orientedIou } from "../../src/entries/suppress.ts";
 import { readBeyond } from "../support/beyond.ts";
 
 const close = (got: readonly number[], expected: readonly number[], digits = 6): void =>
@@ -59,6 +59,27 @@ describe("regularise", () => {
       }),
     );
   });
+});
+
+/** Boxes whose sides coincide but for rounding, which fast-check met. Corners came to stand on both sides of a line. */
+const COINCIDING: readonly (readonly [box: OrientedBox, scale: number])[] = [
+  [[1000, 5e-324, 0.5, 38.321158698641334, -2.7611082570877628], 1],
+  [[642.8652982309814, 104.07826392938455, 499.9999999999718, 0.5, -7.8183994507218735], 1],
+  [[0, 1000, 142.0727560780697, 0.5000000000078049, -20], 0.01],
+  [[0, -287.3995976059938, 61.93355426519216, 0.5, -20], 34.66029677774216],
+  [[-40.89862845451546, -999.9999999999317, 500, 78.00708416998005, 19.999999999911147], 5.634743434045895],
+];
+
+test.each(COINCIDING)("the IoU of a box and the same box is 1: %j times %d", (box, scale) => {
+  const scaled = [...box.slice(0, 4).map((v) => v * scale), box[4]] as unknown as OrientedBox;
+  const fitted = fitCorners(cornersOf(box).map(([x, y]) => [x * scale, y * scale]));
+  for (const same of [fitted, regularise(scaled)]) {
+    expect(orientedIou(same, scaled, "polygon")).toBeCloseTo(1, 6);
+    expect(orientedIou(scaled, same, "polygon")).toBeCloseTo(1, 6);
+    // The better one of two equal boxes suppresses the other.
+    const kept = nmsOriented([...scaled, ...same], [0.9, 0.8], { iou: "polygon", method: "hard" });
+    expect([...kept]).toEqual([0]);
+  }
 });
 
 describe("fitCorners", () => {

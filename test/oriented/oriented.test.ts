@@ -6,6 +6,7 @@ import { createDecoderSync } from "../../src/decode/decoder.ts";
 import { type Detections, toPixels } from "../../src/decode/detections.ts";
 import type { Frame } from "../../src/decode/frame.ts";
 import { type OrientedBox, cornersOf, fitCorners, regularise } from "../../src/entries/oriented.ts";
+import { loadPlanSync } from "../../src/planfile/decoder.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
 import { nmsOriented } from "../../src/entries/suppress.ts";
 import { mulberry32 } from "../../bench/random.ts";
@@ -411,10 +412,11 @@ describe("refusals and notes", () => {
     expect(none.find((l) => l.startsWith("oriented"))).toContain("suppression none;");
   });
 
-  test("a plan file, which has the kernel alone", () => {
+  test("a plan file, which C programs read", () => {
     const outputs = [{ name: "output0", dims: [1, 1, 7], order: "rows" }] as const;
-    expect(() => compilePlan(BASE, { outputs })).toThrow(
-      /got oriented boxes: .*, expected a network whose boxes need no more than the kernel/,
+    const file = compilePlan(BASE, { outputs }).bytes;
+    expect(() => loadPlanSync(file)).toThrow(
+      "plan: got oriented boxes, expected another task: C programs read these (bxw_decode_oriented), and createDecoder does",
     );
   });
 
@@ -437,4 +439,32 @@ describe("refusals and notes", () => {
     expect(config.roles?.angles).toEqual(["angle_output"]);
     expect(config.headOutputs).toEqual(outputs);
   });
+});
+
+test("an IoU of 1/3 equals a threshold of 1/3: both are doubles, in the decoder as in nmsOriented", () => {
+  // Two boxes of 64 x 32, of which one half lies in the other.
+  const rows: readonly Row[] = [
+    [64, 64, 64, 32, 0, 0, 0.9],
+    [96, 64, 64, 32, 0, 0, 0.8],
+  ];
+  const boxes = rows.flatMap((row) => row.slice(0, 5));
+  for (const suppress of [">", ">="] as const)
+    for (const [threshold, isKept] of [
+      [1 / 3, suppress === ">"],
+      [1 / 3 - 1e-12, false],
+      [1 / 3 + 1e-12, true],
+    ] as const) {
+      const options = { iou: "polygon", method: "hard", iouThreshold: threshold, suppress } as const;
+      expect(nmsOriented(boxes, [0.9, 0.8], options)).toHaveLength(isKept ? 2 : 1);
+      const decoder = createDecoderSync(
+        { ...BASE, inputSize: [256, 128], orientedNms: "opencv", iouThreshold: threshold },
+        { conventions: { suppress } },
+      );
+      expect(decoder.decode(rowsOf(rows))).toHaveLength(isKept ? 2 : 1);
+      // `update` changes it between frames.
+      decoder.update({ iouThreshold: 1 });
+      expect(decoder.decode(rowsOf(rows))).toHaveLength(2);
+      decoder.update({ iouThreshold: threshold });
+      expect(decoder.decode(rowsOf(rows))).toHaveLength(isKept ? 2 : 1);
+    }
 });

@@ -1,6 +1,6 @@
 /** A packet that is cut off, foreign, from another config or too large is refused with the word for it. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/entries/index.ts";
+import { TensorError, createDecoderSync } from "../../src/entries/index.ts";
 import {
   type PacketErrorKind,
   PacketError,
@@ -9,6 +9,7 @@ import {
   toCoco,
   toPacket,
   toRoboflow,
+  toSupervision,
 } from "../../src/entries/packet.ts";
 import { about, frame, smallNetwork } from "./support.ts";
 
@@ -88,14 +89,18 @@ describe("foreign", () => {
     data: { detections: [{ ...event.data.detections[0], ...change }] },
   });
   test.each([
-    ["no JSON", new Uint8Array(40).fill(1), 'first byte: got 1, expected JSON, "{"'],
+    ["no JSON", new Uint8Array(40).fill(1), "first byte: got 1, expected { of JSON"],
     ["a list", bytesOf("[1]"), "first byte: got 91"],
     ["an image", Uint8Array.of(0xff, 0xd8, 0xff), "first byte: got 255"],
     ["broken JSON", bytesOf("{1:2}"), "JSON: got {}, expected an event or outputs"],
     ["no UTF-8", Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d), "JSON: got {}"],
     ["a server's error", bytesOf({ error: "no such model" }), 'JSON: got {"error":"no such model"}'],
-    ["another version", bytesOf({ ...event, specversion: "2.0" }), 'specversion: got "2.0", expected 1.0'],
-    ["another event", bytesOf({ ...event, type: "door.opened" }), 'type: got "door.opened'],
+    [
+      "another version",
+      bytesOf({ ...event, specversion: "2.0" }),
+      'type: got ["2.0","boxwright.detection.v1"], expected 1.0,boxwright.detection.v1',
+    ],
+    ["another event", bytesOf({ ...event, type: "door.opened" }), 'type: got ["1.0","door.opened'],
     ["no id", bytesOf({ ...event, id: undefined }), "id: got null, expected text of 1 to 1024 characters"],
     ["an empty source", bytesOf({ ...event, source: "" }), 'source: got ""'],
     ["a long subject", bytesOf({ ...event, subject: "x".repeat(1025) }), 'subject: got "xxx'],
@@ -109,7 +114,7 @@ describe("foreign", () => {
     ["a time without an offset", bytesOf({ ...event, time: "2026-01-31T12:00:00" }), 'time: got "2026'],
     ["a month of its own", bytesOf({ ...event, time: "2026-13-31T12:00:00Z" }), 'time: got "2026-13'],
     ["a hash", bytesOf({ ...event, config: "abc" }), 'config: got "abc'],
-    ["no data", bytesOf({ ...event, data: null }), "data.detections: got nothing, expected a list"],
+    ["no data", bytesOf({ ...event, data: null }), "data.detections[0]: got nothing, expected a detection"],
     [
       "a record that is none",
       bytesOf({ ...event, data: { detections: [null] } }),
@@ -139,7 +144,7 @@ describe("foreign", () => {
     [
       "a number for a name",
       bytesOf(response({ name: 1 })),
-      "outputs[0]: got [1,[2]], expected name and shape",
+      "outputs[0]: got [1,[2],{}], expected name, shape",
     ],
     ["a size below 0", bytesOf(response({ shape: [-2, -1] })), "outputs[0]: got"],
     ["half a size", bytesOf(response({ shape: [0.5, 4] })), "outputs[0]: got"],
@@ -154,8 +159,12 @@ describe("foreign", () => {
     ["fractions", bytesOf(response({ datatype: "INT32", data: [1, 0.5] })), "outputs[0].data"],
     ["no values", bytesOf(response({ data: undefined })), "outputs[0].data: got nothing"],
     ["a wrong length", bytesOf(response({ parameters: { binary_data_size: 9 } })), "binary_data_size: got 9"],
-    ["a scale of text", bytesOf(response({ parameters: { scale: "x" } })), "outputs[0].parameters: got"],
-    ["a place beyond", bytesOf(response({ parameters: { place: 1 } })), "outputs[0].parameters: got"],
+    [
+      "a scale of text",
+      bytesOf(response({ parameters: { scale: "x" } })),
+      'outputs[0]: got ["x",[2],{"scale":"x"}]',
+    ],
+    ["a place beyond", bytesOf(response({ parameters: { place: 1 } })), "outputs[0]: got"],
     ["no outputs of ours", bytesOf({ outputs: [null] }), "outputs[0].datatype: got nothing"],
   ])("%s", (_, bytes, message) => {
     const [kind, said] = refusal(bytes);
@@ -199,22 +208,31 @@ describe("toPacket refuses what a reader would refuse", () => {
     expect(run).toThrow(message);
   });
   test.each([
-    [{ data: new Float32Array(3), dims: [4] }, 'tensor "a": got [null,3,[4]'],
+    [{ data: new Float32Array(3), dims: [4] }, 'tensor "a".binary_data_size: got 12, expected 16'],
     [{ data: new Float32Array(3) }, 'tensor "a"'],
     [{ data: ["a", "b"], dims: [3] }, 'tensor "a"'],
     [{ data: null, dims: [1] }, 'tensor "a"'],
-    [{ data: new Uint16Array(1), dims: [1], type: "uint16" }, 'tensor "a": got ["uint16"'],
+    [
+      { data: new Uint16Array(1), dims: [1], type: "uint16" },
+      'tensor "a".datatype: got "Uint16Array", expected FP32',
+    ],
     [null, 'tensor "a"'],
     // A scale of floats would be lost, and one that is none would be refused far away.
-    [{ data: [1, 2], dims: [2], scale: 0.5 }, 'tensor "a": got [null,2,[2],0.5'],
-    [{ data: new Float32Array(2), dims: [2], scale: 0.5 }, 'tensor "a": got [null,2,[2],0.5'],
+    [{ data: [1, 2], dims: [2], scale: 0.5 }, 'tensor "a": got ["a",[2],{"scale":0.5'],
+    [{ data: new Float32Array(2), dims: [2], scale: 0.5 }, 'tensor "a": got ["a",[2],{'],
     [{ data: new Float32Array(2), dims: [2], zeroPoint: 3 }, 'tensor "a"'],
     [{ data: new Int8Array(2), dims: [2], scale: -1 }, 'tensor "a"'],
     [{ data: new Int8Array(2), dims: [2], scale: NaN }, 'tensor "a"'],
     [{ data: new Int8Array(2), dims: [2], scale: 0.5, zeroPoint: Infinity }, 'tensor "a"'],
     [{ data: ["1", "2"], dims: [2] }, 'tensor "a"'],
-    [{ data: [1, 2], dims: [2], type: "f16" }, 'tensor "a": got ["f16"'],
-    [{ data: [1, 2], dims: [2], type: "i64" }, 'tensor "a": got ["i64"'],
+    [{ data: [1, 2], dims: [2], type: "f16" }, 'tensor "a".data: got [1,2], expected 2 elements of FP16'],
+    [{ data: [1, 0.5], dims: [2], type: "i8" }, 'tensor "a".data: got [1,0.5], expected 2 elements of INT8'],
+    [{ data: [1, 2], dims: [3] }, 'tensor "a".data: got [1,2], expected 3 elements of FP32'],
+    [{ data: [1, 2], dims: [2], scale: [0.5, 0.5], type: "i8" }, 'tensor "a": got ["a",[2]'],
+    [
+      { data: new DataView(new ArrayBuffer(4)), dims: [1] },
+      'tensor "a".datatype: got "DataView", expected FP32',
+    ],
   ])("tensor %j", (tensor, message) => {
     const run = (): unknown => toPacket(decoder, { a: tensor } as never, frame, about);
     expect(run).toThrow(RangeError);
@@ -224,7 +242,7 @@ describe("toPacket refuses what a reader would refuse", () => {
     const data = new Float32Array(5 * 84);
     structuredClone(data, { transfer: [data.buffer] });
     const run = (): unknown => toPacket(decoder, { output0: { data, dims: [1, 5, 84] } }, frame, about);
-    expect(run).toThrow('tensor "output0": got [null,0,[1,5,84]');
+    expect(run).toThrow('tensor "output0".binary_data_size: got 0, expected 1680');
   });
   test.each([
     [{ ...frame, width: 0 }],
@@ -252,26 +270,115 @@ describe("toPacket refuses what a reader would refuse", () => {
 });
 
 test.each([
-  [null, "bytes: got null, expected a packet that toPacket made"],
-  [{}, "bytes: got nothing, expected a packet"],
-  [new Uint8Array(), "bytes: got 0, expected a packet"],
-  [bytesOf("[]"), "bytes: got 2, expected a packet"],
-  [bytesOf("{x}"), "bytes: got 3, expected a packet"],
-  [raw.subarray(0, 20), "bytes: got 20, expected a packet"],
+  [null, "bytes: got null, expected a Uint8Array"],
+  [{}, "bytes: got {}, expected a Uint8Array"],
+  [new Uint8Array(), "packet is cut off: length: got 0, expected the whole packet"],
+  [bytesOf("[]"), "first byte: got 91, expected {"],
+  [bytesOf("{x}"), "JSON: got {}, expected an event or outputs"],
+  [raw.subarray(0, 20), "packet is cut off: length: got 20, expected the whole packet"],
 ])("headers of %j, which is no packet", (bytes, message) => {
   expect(errorOf(() => packetHeaders(bytes as never)).message).toContain(message);
 });
 
+const image = { imageId: 1, width: 2, height: 3 };
 test.each([
   [[[]], "image: got [null,null], expected its size in pixels"],
   [[[], null], "image: got [null,null]"],
-  [[null, { imageId: 1, width: 2, height: 3 }], "detections: got null, expected a list"],
-  [[{}, { imageId: 1, width: 2, height: 3 }], "detections: got {}, expected a list"],
-  [[[null], { imageId: 1, width: 2, height: 3 }], "detections: got null, expected objects"],
-])("COCO results of %j", (given, message) => {
-  for (const convert of [toCoco, toRoboflow]) {
-    const run = (): unknown => (convert as (...args: unknown[]) => unknown)(...given);
-    expect(run).toThrow(RangeError);
-    expect(run).toThrow(message);
-  }
+  [[[], 5], "image: got [null,null]"],
+  [[null, image], "detections[0]: got null, expected a detection"],
+  [[{}, image], "detections[0]: got {}, expected a detection"],
+  [["ab", image], 'detections[0]: got "a", expected a detection'],
+  [[new Float32Array(1), image], "detections[0]: got 0, expected a detection"],
+  [[[null], image], "detections[0]: got null, expected a detection"],
+  [
+    [[{ class_id: 1, label: "cat", confidence: 1, x_min: 0, y_min: 0, x_max: 1 }], image],
+    "detections[0]: got {",
+  ],
+])("exports of %j", (given, message) => {
+  for (const convert of [toCoco, toRoboflow, toSupervision])
+    expect(errorOf(() => (convert as (...args: unknown[]) => unknown)(...given)).message).toContain(message);
+});
+
+describe("arguments that are none", () => {
+  const found = decoder.decode(outputs, frame).copy();
+  const junk = [
+    ...[undefined, null, 0, 5, 5n, NaN, "", "text", true, Symbol("s"), () => 1, {}, [], [1], new Date(NaN)],
+    ...[new Map(), new DataView(new ArrayBuffer(8)), new ArrayBuffer(8), new SharedArrayBuffer(8)],
+    ...[
+      new Float32Array(2),
+      new Uint8Array(),
+      Buffer.from("xxxx{}").subarray(4),
+      found,
+      structuredClone(found),
+    ],
+    ...[raw, decoder, { config: null }, { config: {} }, { width: 5n, height: 5n, resize: "crop" }],
+  ];
+  /** Each function with arguments that serve. */
+  const calls: [string, (...given: never[]) => unknown, unknown[]][] = [
+    ["toPacket", toPacket, [decoder, outputs, frame, about]],
+    ["toPacket of detections", toPacket, [decoder, found, frame, about]],
+    ["fromPacket", fromPacket, [raw, {}]],
+    ["packetHeaders", packetHeaders, [raw]],
+    ["toCoco", toCoco, [found, image]],
+    ["toRoboflow", toRoboflow, [found, image]],
+    ["toSupervision", toSupervision, [found, image]],
+    [
+      "detectionsBy",
+      (...given) => fromPacket(raw).detectionsBy(...(given as unknown as [never, never])),
+      [decoder],
+    ],
+  ];
+  test.each(calls)("%s", (_, run, right) => {
+    expect(() => run(...(right as never[]))).not.toThrow();
+    for (const count of right.keys())
+      for (const last of [[], ...junk.map((x) => [x])]) {
+        const given = [...right.slice(0, count), ...last];
+        for (const all of [given, [...given, ...right.slice(given.length)]])
+          try {
+            run(...(all as never[]));
+          } catch (e) {
+            const said = `${all.map((x) => Object.prototype.toString.call(x)).join()}: ${String(e)}`;
+            expect(e, said).toSatisfy((e) => e instanceof PacketError || e instanceof TensorError);
+            expect(String(e), said).toMatch(/got .*/s);
+          }
+      }
+  });
+  test.each([
+    ["toPacket(detections)", () => toPacket(found as never, ...([] as unknown as [never, never, never]))],
+    ["toPacket()", () => toPacket(...([] as unknown as [never, never, never, never]))],
+    ["into", () => toPacket(decoder, outputs, frame, about, new ArrayBuffer(9999) as never)],
+  ])("%s says what the arguments are", (_, run) => {
+    expect(errorOf(run).message).toMatch(
+      /^toPacket: got \["\w+","\w+","\w+"\], expected a decoder, then tensors or detections, frame, about, and/,
+    );
+  });
+  test("bytes of another kind are named", () => {
+    const message = (bytes: unknown): string => errorOf(() => fromPacket(bytes as never)).message;
+    const expected = "expected a Uint8Array, such as new Uint8Array(buffer)";
+    expect(message(null)).toBe(`packet is foreign: bytes: got null, ${expected}`);
+    expect(message(raw.buffer)).toBe(`packet is foreign: bytes: got "ArrayBuffer", ${expected}`);
+    expect(message(new SharedArrayBuffer(8))).toContain('got "SharedArrayBuffer"');
+    expect(message(new DataView(raw.buffer))).toContain('got "DataView"');
+    expect(message(new Float32Array(2))).toContain('got "Float32Array"');
+    expect(message(undefined)).toContain("got nothing");
+    expect(message("{}")).toContain('got "{}"');
+  });
+  test("no outputs are no packet", () => {
+    for (const none of [{}, []])
+      expect(errorOf(() => toPacket(decoder, none, frame, about)).message).toMatch(
+        /^outputs: got .*, expected a tensor/,
+      );
+  });
+  test("a Buffer that is a part of another, and shared memory, are read", () => {
+    const pooled = Buffer.concat([Buffer.alloc(16), raw]).subarray(16);
+    expect(decoder.receive(fromPacket(pooled)).length).toBe(1);
+    const shared = new Uint8Array(new SharedArrayBuffer(decoded.length));
+    shared.set(decoded);
+    expect(fromPacket(shared).detections).toHaveLength(1);
+  });
+  test("a PacketError is a RangeError, and has a kind", () => {
+    const error = errorOf(() => toPacket(decoder, outputs, frame, { id: "", source: "s" }));
+    expect(error).toBeInstanceOf(RangeError);
+    expect([error.name, error.kind]).toEqual(["PacketError", "foreign"]);
+  });
 });

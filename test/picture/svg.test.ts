@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { colourOf } from "../../src/picture/colours.ts";
 import { DrawError, type Drawn } from "../../src/picture/drawn.ts";
 import { drawSvg } from "../../src/picture/svg.ts";
+import { placeTag } from "../../src/picture/tags.ts";
 import { box, exif, jpeg, photo, png, rects } from "../support/pictures.ts";
 
 test("embeds the photo and links to nothing", () => {
@@ -140,4 +141,31 @@ test("removes EXIF, and turns the photo by a matrix", () => {
   expect(svg).toContain('viewBox="0 0 30 40"');
   expect(svg).toContain('<image width="40" height="30" transform="matrix(0 1 -1 0 30 0)"');
   expect(Buffer.from(/base64,([^"]*)/.exec(svg)![1], "base64")).toEqual(Buffer.from(jpeg(40, 30)));
+});
+
+test("looks for a place for the tags of the 500 best boxes, and compares the others with none", () => {
+  let reads = 0;
+  const counted = Object.defineProperty({}, "x", {
+    get: () => {
+      reads++;
+      return 0;
+    },
+  });
+  const canvas = { width: 1000, height: 1000, stroke: 2 };
+  const place = { x: 100, y: 100, width: 400, height: 400 };
+  const other = Object.assign(counted, { y: 0, width: 1000, height: 1000 }) as typeof place;
+  const placed = Array.from({ length: 499 }, () => other);
+  placeTag("cat 50%", place, canvas, placed);
+  expect(reads).toBeGreaterThan(499);
+  reads = 0;
+  placed.push(other);
+  const { area } = placeTag("cat 50%", place, canvas, placed);
+  expect(reads).toBe(0);
+  // It stands above its box.
+  expect(area).toMatchObject({ x: 99, y: 99 - area.height });
+});
+
+test("draws 20,000 boxes in one place", () => {
+  const svg = drawSvg(png(640, 480), Array<Drawn>(20_000).fill(box(0.2, 0.2, 0.8, 0.8)));
+  expect(svg.match(/<text/g)).toHaveLength(20_000);
 });

@@ -659,7 +659,7 @@ describe("what frames show", () => {
       expect.stringMatching(/^all 84 candidates of frame 1 lie outside the image/),
     ]);
     expect(notesOf(2, 0.5, [NaN, 32, 16, 16])).toEqual([
-      "boxes of frame 1 are NaN or infinite, and dropped: 84",
+      "candidates of frame 1 whose box, score or class id is NaN or infinite are dropped: 84",
     ]);
     expect(notesOf(100, 0.5)).toEqual([]);
   });

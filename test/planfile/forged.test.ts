@@ -5,12 +5,17 @@
 import { expect, test } from "vitest";
 import * as A from "../../src/core/abi.ts";
 import { crc32 } from "../../src/core/crc32.ts";
-import { ConfigError, TensorError } from "../../src/core/errors.ts";
+import { ConfigError, TensorError, isRefusal } from "../../src/core/errors.ts";
 import type { SlotArray } from "../../src/core/tensor.ts";
+import type { DecoderOptions, TypedOptions } from "../../src/config/types.ts";
+import type { Detections } from "../../src/decode/detections.ts";
 import { loadPlanSync } from "../../src/planfile/decoder.ts";
+import { PlanBytes } from "../../src/planfile/bytes.ts";
 import * as F from "../../src/planfile/format.ts";
 import { readPlan } from "../../src/planfile/read.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
+import "../../src/entries/masks.ts";
+import "../../src/entries/pose.ts";
 import { engines } from "../support/engines.ts";
 import { type FuzzCase, makeCase } from "../support/fuzz-case.ts";
 import { type Random, mulberry32, pick } from "../support/seeded-networks.ts";
@@ -62,11 +67,25 @@ function fill(slot: SlotArray, random: Random): void {
     slot[i] = isFloat ? (random() < 0.01 ? NaN : random() * 2 - 0.5) : Math.floor(random() * 2 ** 16);
 }
 
+/** Makes the objects and the masks of all detections. Masks may be refused: no frame gives their size. */
+function readAll(found: Detections, hasMasks: boolean): void {
+  for (let i = 0; i < found.length; i++) {
+    for (const { x } of found.at(i)?.keypoints ?? []) expect(x).toBeTypeOf("number");
+    for (const size of hasMasks ? (["prototype", "network"] as const) : [])
+      try {
+        expect(found.mask(i, { size }).data.length).toBeGreaterThanOrEqual(0);
+      } catch (e) {
+        if (!isRefusal(e)) throw e;
+      }
+  }
+}
+
 /** Loads and decodes. Any other error than a refusal goes on. */
 function outcome(
   file: Uint8Array<ArrayBuffer>,
   engine: (typeof engines)[number],
   seed: number,
+  hasMasks = false,
 ): "refused" | "decoded" {
   let decoder;
   try {
@@ -78,7 +97,10 @@ function outcome(
   const random = mulberry32(seed);
   for (const { data } of Object.values(decoder.slots)) fill(data, random);
   try {
-    decoder.decodeBatch();
+    for (const found of decoder.decodeBatch()) {
+      readAll(found, hasMasks);
+      readAll(found.copy(), hasMasks);
+    }
   } catch (e) {
     // Scores outside 0..1. No other error is for people to read.
     if (!(e instanceof TensorError)) throw e;
@@ -165,4 +187,153 @@ test("counts and addresses that are too large are refused, and the message says 
     [A.P_FLAGS, new Uint32Array(bytes.buffer)[block + A.P_FLAGS] | A.FLAG_MULTI_LABEL],
   ])
     expect(() => readPlan(forge(bytes, block + index, value)), `word ${index}`).toThrow(ConfigError);
+});
+
+type Dims = Readonly<Record<string, readonly number[]>>;
+
+const compile = (typed: TypedOptions, dims: Dims, options: DecoderOptions = {}): Uint8Array<ArrayBuffer> =>
+  compilePlan(typed, {
+    ...options,
+    outputs: Object.entries(dims).map(([name, d]) => ({ name, dims: d })),
+  }).bytes;
+
+const POSE: TypedOptions = {
+  family: "yolov8",
+  task: "pose",
+  classes: 1,
+  inputSize: [64, 32],
+  keypoints: [2, 3],
+  keypointNames: ["head", "foot"],
+  edges: [[0, 1]],
+};
+const SEGMENT: TypedOptions = { family: "yolov8", task: "segment", classes: 2, inputSize: [64, 32] };
+const mapsOf = (parts: Readonly<Record<string, number>>): Dims =>
+  Object.fromEntries(
+    [8, 16, 32].flatMap((stride) =>
+      Object.entries(parts).map(([part, channels]) => [
+        `${part}${stride}`,
+        [2, channels, 32 / stride, 64 / stride],
+      ]),
+    ),
+  );
+
+/** Plans with keypoints and masks: each rule of points, both orders of prototypes. */
+const TASK_FILES = {
+  "points behind boxes": compile(POSE, { output0: [2, 11, 42] }),
+  "maps of points": compile(POSE, mapsOf({ box: 64, cls: 1, kpt: 6 }), { activation: "logits" }),
+  "points from priors": compile(
+    { family: "blazeface", task: "pose", inputSize: [128, 128] },
+    { regressors: [1, 896, 16], classificators: [1, 896, 1] },
+  ),
+  masks: compile(SEGMENT, { output0: [2, 10, 42], output1: [2, 4, 8, 16] }),
+  "masks, NHWC": compile(SEGMENT, { output0: [2, 10, 42], output1: [2, 8, 16, 4] }),
+  "masks of maps": compile(SEGMENT, { ...mapsOf({ box: 64, cls: 2, coef: 4 }), output1: [2, 4, 8, 16] }),
+};
+
+/** Words of a file in which its task stands: slot table, task record, head table, names, edges. */
+const sectionOf = (words: Uint32Array): number => words[F.F_IMAGE_BYTES] / 4;
+
+test(`${FORGERIES} words of plans with keypoints and masks are forged, most of them in the section`, () => {
+  const random = mulberry32(Number(process.env["BOXWRIGHT_FUZZ_SEED"] ?? 41));
+  const counts = { refused: 0, decoded: 0 };
+  for (let i = 0; i < FORGERIES; i++) {
+    const [name, file] = pick(random, Object.entries(TASK_FILES));
+    const words = new Uint32Array(file.buffer);
+    const first = random() < 0.8 ? sectionOf(words) : 4;
+    const index = first + Math.floor(random() * (words.length - first));
+    const value = otherWord(random, words, index);
+    const about = `${name}: word ${index} from ${words[index]} to ${value}`;
+    const outcomes = engines.map((engine) => {
+      try {
+        return outcome(forge(file, index, value), engine, i, name.startsWith("masks"));
+      } catch (e) {
+        throw new Error(`${about}, ${engine}`, { cause: e });
+      }
+    });
+    expect(new Set(outcomes).size, about).toBe(1);
+    counts[outcomes[0]]++;
+  }
+  console.log(counts);
+  expect(counts.refused).toBeGreaterThan(FORGERIES / 3);
+  expect(counts.decoded).toBeGreaterThan(FORGERIES / 20);
+}, 3_600_000);
+
+test("plans with keypoints and masks decode when nothing is forged", () => {
+  for (const [name, file] of Object.entries(TASK_FILES))
+    for (const engine of engines)
+      expect(outcome(file, engine, 5, name.startsWith("masks")), name).toBe("decoded");
+});
+
+/** Sections that agree with themselves, and not with the rest of the file. */
+test("a section that contradicts head records, tensors or itself is refused in words", () => {
+  const task = (file: Uint8Array): number => sectionOf(new Uint32Array(file.buffer));
+  const wordOf = (file: Uint8Array, index: number): number => new Uint32Array(file.buffer)[index];
+  const tableOf = (file: Uint8Array, index: number): number => wordOf(file, task(file) + index) / 4;
+  const pose = TASK_FILES["maps of points"];
+  const { masks } = TASK_FILES;
+  const heads = tableOf(pose, F.T_HEAD_TABLE);
+  const images = wordOf(pose, F.F_IMAGE_TABLE) / 4;
+  const block = (image: number): number => wordOf(pose, images + image * F.IMAGE_WORDS + F.I_PLAN) / 4;
+  const record = (image: number): number => wordOf(pose, block(image) + A.P_HEAD0) / 4;
+  const slot = tableOf(masks, F.T_SLOT) * 4;
+  const slotRow = wordOf(masks, F.F_SLOT_TABLE) / 4 + slot * F.SLOT_WORDS;
+  const cases: readonly (readonly [Uint8Array<ArrayBuffer>, number, number, string])[] = [
+    [pose, heads + F.EXTRA_WORDS + F.E_SOURCE, 31, "got a head at source 31, expected 32"],
+    [pose, heads + F.E_CELLS, 31, "expected 31"],
+    [pose, heads + F.E_IMAGE, 6 * 32 - 1, "got steps from image to image of 191, expected 192"],
+    [pose, record(1) + A.H_SOURCE, 1, "got a head record at source 1, expected 0"],
+    [pose, record(1) + A.H_CELLS, 31, "got cells of a head record 31, expected 32"],
+    [pose, block(1) + A.P_HEADS, 2, "got heads 2, expected 3"],
+    [pose, task(pose) + F.T_HEADS, 2, "got heads 3, expected 2"],
+    [pose, task(pose) + F.T_FLAGS, 16, "got 16 for a place or a count, expected 0..15"],
+    [pose, task(pose) + F.T_NAMES, 1, "got 1 for a place or a count, expected 2..2"],
+    [pose, tableOf(pose, F.T_EDGE_TABLE), 2, "got 2 for a place or a count, expected 0..1"],
+    [pose, tableOf(pose, F.T_EDGE_TABLE) + 1, 2, "got 2 for a place or a count, expected 0..1"],
+    [pose, tableOf(pose, F.T_NAME_TABLE), pose.length, "for a place or a count, expected 64.."],
+    [masks, task(masks) + F.T_ROW, 15, "got prototypes with gaps"],
+    [masks, task(masks) + F.T_IMAGE, 511, "got 512 elements for 4 prototypes of 16x8"],
+    [masks, task(masks) + F.T_HEIGHT, 7, "got prototypes with gaps"],
+    [masks, task(masks) + F.T_COUNT, 3, "got 512 elements for 3 prototypes of 16x8"],
+    [masks, slotRow + F.S_TYPE, A.TYPE_I32, "got type i32, expected f32, f16, u8 or i8"],
+    [masks, F.F_INPUT_WIDTH, 64 * 16 + 1, "got 1025 for a place or a count, expected 1..1024"],
+    [masks, F.F_INPUT_HEIGHT, 64 * 8 + 1, "got 513 for a place or a count, expected 1..512"],
+  ];
+  for (const [file, index, value, message] of cases) {
+    expect(() => loadPlanSync(forge(file, index, value)), message).toThrow(message);
+    expect(() => loadPlanSync(forge(file, index, value)), message).toThrow(ConfigError);
+  }
+});
+
+test("more keypoints than an object can have, and columns that no memory holds, are refused", () => {
+  const wide = compile({ ...POSE, keypoints: [3000, 2], keypointNames: undefined }, { o: [1, 6005, 42] });
+  const words = new Uint32Array(wide.buffer);
+  const count = sectionOf(words) + F.T_COUNT;
+  expect(() => loadPlanSync(forge(wide, count, 2999))).not.toThrow();
+  // A file of 42 rows in a slot of 252,210 elements: the steps of 10,001 points could lie one over the other.
+  const row = words[sectionOf(words) + F.T_HEAD_TABLE] / 4;
+  const flat = forge(wide, row + F.E_CHANNEL, 1);
+  expect(() => loadPlanSync(forge(flat, count, 10_000))).not.toThrow();
+  expect(() => loadPlanSync(forge(flat, count, 10_001))).toThrow(
+    "got 10001 for a place or a count, expected 1..10000",
+  );
+  const long = compile(
+    { ...POSE, inputSize: [1280, 1280] },
+    { o: [1, 11, 33_600] },
+    { maxDetections: 33_600 },
+  );
+  const longWords = new Uint32Array(long.buffer);
+  const longRow = longWords[sectionOf(longWords) + F.T_HEAD_TABLE] / 4;
+  const packed = forge(long, longRow + F.E_CHANNEL, 1);
+  const named = forge(packed, sectionOf(longWords) + F.T_NAMES, 0);
+  expect(() => loadPlanSync(forge(named, sectionOf(longWords) + F.T_COUNT, 10_000))).toThrow(
+    `got ${33_600 * 10_000 * 12} for a place or a count, expected 0..2147483647`,
+  );
+});
+
+test("strings that overlap are refused: a table could name one long string many times", () => {
+  const bytes = new PlanBytes(new Uint8Array(100).fill(65, 0, 99));
+  expect(bytes.text(70)).toBe("A".repeat(29));
+  bytes.text(70);
+  bytes.text(70);
+  expect(() => bytes.text(70)).toThrow("plan: got strings that overlap, expected each by itself");
 });

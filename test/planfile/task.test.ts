@@ -4,6 +4,7 @@ import { crc32 } from "../../src/core/crc32.ts";
 import { ConfigError } from "../../src/core/errors.ts";
 import type { Config, DecoderOptions } from "../../src/config/types.ts";
 import "../../src/entries/masks.ts";
+import "../../src/entries/oriented.ts";
 import "../../src/entries/pose.ts";
 import { loadPlanSync } from "../../src/planfile/decoder.ts";
 import * as F from "../../src/planfile/format.ts";
@@ -119,6 +120,70 @@ test("masks: coefficients behind the boxes, prototypes in a slot, steps in eleme
   expect(loadPlanSync(bytes).decodeBatch).toBeTypeOf("function");
 });
 
+const TURNED = { family: "yolov8", task: "oriented", classes: 2, inputSize: [64, 32] } as const;
+const TURNED_MAPS = Object.fromEntries(
+  [8, 16, 32].flatMap((stride) =>
+    Object.entries({ box: 64, cls: 2, angle: 1 }).map(([part, channels]) => [
+      `${part}${stride}`,
+      [1, channels, 32 / stride, 64 / stride],
+    ]),
+  ),
+);
+
+test("oriented planes: the angle behind the classes, in radians, and nothing to turn about", () => {
+  const { task, head, words, doubles } = recordsOf(compile(TURNED, { output0: [1, 7, 42] }));
+  expect(words(task, F.T_KIND, F.T_HEADS)).toEqual([
+    F.TASK_ORIENTED,
+    1,
+    1,
+    0,
+    F.TASK_FLAG_REGULAR | F.TASK_FLAG_AT_THRESHOLD | F.TASK_FLAG_PER_CLASS | F.TASK_FLAG_HALF_TURN,
+    1,
+  ]);
+  expect(words(task, F.T_ANGLE, F.T_SUPPRESSION)).toEqual([F.ANGLE_RADIANS, F.ORIENTED_ULTRALYTICS]);
+  expect(words(head(0), F.E_OFFSET, F.E_CELL)).toEqual([6 * 42, 42, 1]);
+  expect(words(head(0), F.E_TURNS, F.E_TURNS)).toEqual([0]);
+  expect(doubles(head(0)).slice(2)).toEqual([1, 1, 0]);
+});
+
+test("oriented maps: angles (sigmoid - 1/4) pi, about the centre of a cell of the map's stride", () => {
+  const bytes = compile({ ...TURNED, orientedNms: "opencv", angleRange: "raw" }, TURNED_MAPS);
+  const { task, head, words, doubles } = recordsOf(bytes);
+  expect(words(task, F.T_FLAGS, F.T_HEADS)).toEqual([F.TASK_FLAG_PER_CLASS | F.TASK_FLAG_HALF_TURN, 3]);
+  expect(words(task, F.T_ANGLE, F.T_SUPPRESSION)).toEqual([F.ANGLE_LOGITS, F.ORIENTED_OPENCV]);
+  const { slots } = readPlan(bytes);
+  expect([0, 1, 2].map((i) => slots[words(head(i), F.E_SLOT, F.E_SLOT)[0]].spec.name)).toEqual([
+    "angle8",
+    "angle16",
+    "angle32",
+  ]);
+  expect([0, 1, 2].map((i) => words(head(i), F.E_GRID_W, F.E_TURNS))).toEqual([
+    [8, 1],
+    [4, 1],
+    [2, 1],
+  ]);
+  expect([0, 1, 2].map((i) => doubles(head(i)).slice(2))).toEqual([
+    [8, 8, 0.5],
+    [16, 16, 0.5],
+    [32, 32, 0.5],
+  ]);
+});
+
+test.each<readonly [object, readonly number[], number]>([
+  [{}, [1, 7, 42], F.ORIENTED_ULTRALYTICS],
+  [{ orientedNms: "probiou" }, [1, 7, 42], F.ORIENTED_PROBIOU],
+  [{ conventions: { nms: "none" } }, [1, 7, 42], F.ORIENTED_NONE],
+  [{ family: "yolo26", reading: "end-to-end" }, [1, 30, 7], F.ORIENTED_NONE],
+  [
+    { family: "yolo26", reading: "end-to-end", conventions: { nms: "all" } },
+    [1, 30, 7],
+    F.ORIENTED_ULTRALYTICS,
+  ],
+])("suppression of %j", (options, dims, suppression) => {
+  const { task, words } = recordsOf(compile({ ...TURNED, ...options }, { output0: dims }));
+  expect(words(task, F.T_SUPPRESSION, F.T_SUPPRESSION)).toEqual([suppression]);
+});
+
 describe("forged words are refused", () => {
   const cases: [string, Uint8Array<ArrayBuffer>, readonly number[]][] = [
     [
@@ -132,12 +197,35 @@ describe("forged words are refused", () => {
       [F.T_COUNT, F.T_SLOT, F.T_WIDTH, F.T_HEIGHT, F.T_COLUMN, F.T_ROW, F.T_PLANE, F.T_IMAGE],
     ],
   ];
+  cases.push([
+    "oriented boxes",
+    compile(TURNED, TURNED_MAPS),
+    [
+      ...[F.T_KIND, F.T_COUNT, F.T_VALUES, F.T_RULE, F.T_HEADS, F.T_HEAD_TABLE],
+      ...[F.T_ANGLE, F.T_SUPPRESSION],
+    ],
+  ]);
   const steps = [F.E_CELLS, F.E_SLOT, F.E_OFFSET, F.E_CHANNEL, F.E_CELL, F.E_GRID_W];
-  test.each(cases)("%s", (_, bytes, fields) => {
+  test.each(cases)("%s", (name, bytes, fields) => {
     const { task, head } = recordsOf(bytes);
-    for (const at of [...fields.map((k) => task + 4 * k), ...steps.map((k) => head(0) + 4 * k)])
+    // An angle is one channel: there is no step to the next.
+    const used = name === "oriented boxes" ? steps.filter((k) => k !== F.E_CHANNEL) : steps;
+    for (const at of [...fields.map((k) => task + 4 * k), ...used.map((k) => head(0) + 4 * k)])
       for (const value of [0x7fffffff, 0xffffffff])
         expect(() => readPlan(forge(bytes, at, value)), `byte ${at}`).toThrow(ConfigError);
+  });
+
+  test("oriented boxes with two channels, a rule of points, or no input size", () => {
+    const bytes = compile(TURNED, TURNED_MAPS);
+    const { task } = recordsOf(bytes);
+    for (const [at, value] of [
+      [task + 4 * F.T_VALUES, 2],
+      [task + 4 * F.T_COUNT, 2],
+      [task + 4 * F.T_RULE, F.POINTS_GRID],
+      [4 * F.F_INPUT_WIDTH, 0],
+      [4 * F.F_INPUT_HEIGHT, 0],
+    ])
+      expect(() => readPlan(forge(bytes, at, value)), `byte ${at}`).toThrow(ConfigError);
   });
 
   test("the last element of a slot is reached, and none behind it", () => {

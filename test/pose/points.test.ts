@@ -476,7 +476,7 @@ describe("what a decoder does with points", () => {
   });
 });
 
-test("a plan file holds the boxes of a pose network, and is refused where these need the points", () => {
+test("a plan file holds the points of a pose network, and is refused where boxes need the task", () => {
   const outputs = { a: { dims: [1, 56, 84] } };
   const typed: TypedOptions = {
     family: "yolov8",
@@ -484,13 +484,14 @@ test("a plan file holds the boxes of a pose network, and is refused where these 
     inputSize: [64, 64],
     task: "pose",
     keypoints: [17, 3],
+    keypointNames: COCO17_NAMES,
   };
   const data = new Float32Array(56 * 84);
-  [32, 20, 10, 8, 0.9].forEach((value, channel) => (data[channel * 84] = value));
+  [32, 20, 10, 8, 0.9, 16, 8, 0.5].forEach((value, channel) => (data[channel * 84] = value));
   const loaded = loadPlanSync(compilePlan(typed, { outputs }));
   const [d] = loaded.decode({ a: { data, dims: [1, 56, 84] } });
   expect(d).toMatchObject({ x_min: 27 / 64, y_max: 24 / 64 });
-  expect(d.keypoints).toBeUndefined();
+  expect(d.keypoints?.[0]).toEqual({ x: 16 / 64, y: 8 / 64, confidence: 0.5, name: "nose" });
   expect(() => compilePlan({ family: "movenet" }, { outputs: { a: { dims: [1, 1, 17, 3] } } })).toThrow(
     "got pose: 17 keypoints of x, y and a confidence in 0..1, decoded, 0..1, expected a network whose boxes",
   );

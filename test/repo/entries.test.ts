@@ -11,8 +11,11 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { createContext, runInContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, test } from "vitest";
+import { crc32 } from "../../src/core/crc32.ts";
 import { compilePlan } from "../../src/entries/node.ts";
+import * as F from "../../src/planfile/format.ts";
 import type * as Index from "../../src/entries/index.ts";
+import type * as Plan from "../../src/entries/plan.ts";
 import type * as Suppress from "../../src/entries/suppress.ts";
 import type * as Tiles from "../../src/entries/tiles.ts";
 import type * as Track from "../../src/entries/track.ts";
@@ -30,6 +33,23 @@ const config = { family: "yolov8", classes: 2, inputSize: [64, 64] };
 test("19 conformance cases with detections", () => {
   expect(cases).toHaveLength(19);
   for (const c of cases) expect(c.expected.length, c.name).toBeGreaterThan(0);
+});
+
+test("a bundler keeps every import that registers something", () => {
+  const { sideEffects } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    sideEffects: readonly string[];
+  };
+  const registering = readdirSync(join(root, "src/entries")).filter((file) =>
+    /^provide\w+\(/m.test(readFileSync(join(root, "src/entries", file), "utf8")),
+  );
+  expect(registering.length).toBeGreaterThan(5);
+  for (const file of registering) {
+    const name = `./dist/${file.replace(/\.ts$/, "")}`;
+    const isNamed = sideEffects.some((pattern) =>
+      pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === `${name}.mjs`,
+    );
+    expect(isNamed || file === "pool-worker.ts", file).toBe(true);
+  }
 });
 
 describe("the runner of the cases can fail", () => {
@@ -124,6 +144,49 @@ describe("each entry answers as recorded", () => {
       const one = { length: 1, boxes: [10, 10, 50, 90], scores: [0.9] };
       expect([...tracker.update(one, 0), ...tracker.update(one, 1 / 30)]).toEqual([1, 1]);
     }
+  });
+
+  test.each([
+    ["plan.mjs", "pose.mjs", "masks.mjs"],
+    ["plan.cjs", "pose.cjs", "masks.cjs"],
+    ["plan.node.mjs", "pose.mjs", "masks.node.mjs"],
+    ["plan.node.cjs", "pose.cjs", "masks.node.cjs"],
+    ["plan.ts.mjs", "pose.mjs", "masks.ts.mjs"],
+    ["plan.ts.cjs", "pose.cjs", "masks.ts.cjs"],
+  ])("%s reads keypoints and masks beside %s and %s, and throws its own errors", async (file, ...tasks) => {
+    for (const task of tasks) await load(task);
+    const { loadPlanSync, ConfigError } = (await load(file)) as unknown as typeof Plan;
+    const pose = compilePlan(
+      { ...config, family: "yolov8", classes: 1, task: "pose", keypoints: [1, 3] },
+      {
+        outputs: [{ name: "a", dims: [1, 2, 8], order: "rows" }],
+      },
+    );
+    const data = [32, 32, 20, 20, 0.9, 16, 8, 0.5, ...Array<number>(8).fill(0)];
+    const [d] = loadPlanSync(pose).decode([{ data, dims: [1, 2, 8], order: "rows" }]);
+    expect(d.keypoints).toEqual([{ x: 0.25, y: 0.125, confidence: 0.5 }]);
+
+    const segment = compilePlan(
+      { family: "yolo26", inputSize: [16, 8], task: "segment", coordinates: "pixels" },
+      {
+        outputs: [
+          { name: "a", dims: [1, 1, 7] },
+          { name: "b", dims: [1, 1, 2, 4] },
+        ],
+      },
+    );
+    const found = loadPlanSync(segment).decode({
+      a: { data: [0, 0, 12, 8, 0.9, 0, 1], dims: [1, 1, 7] },
+      b: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
+    });
+    expect([...found.mask(0, { size: "prototype" }).data]).toEqual([1, 1, 1, 0, 1, 1]);
+
+    // A section that contradicts the file: prototypes that are less wide.
+    const words = new Uint32Array(segment.slice().buffer);
+    const width = words[F.F_IMAGE_BYTES] / 4 + F.T_WIDTH;
+    words[width] = 3;
+    words[F.F_CHECK] = crc32(new Uint8Array(words.buffer).subarray(F.F_FILE_BYTES * 4));
+    expect(() => loadPlanSync(words.buffer)).toThrow(ConfigError);
   });
 
   test("boxwright/pose makes decoders of every entry read keypoints, and throw their own errors", async () => {

@@ -65,6 +65,9 @@ export class Metrics {
     this.#total("source_restarts_total", "Starts of ffmpeg after the first", ["camera"], () =>
       cameras.map(({ source }) => [{ camera: source.camera }, source.stats.restarts]),
     );
+    this.#level("source_up", "1 while a source gives frames, 0 while it has a problem", ["camera"], () =>
+      cameras.map(({ source }) => [{ camera: source.camera }, source.problem === null ? 1 : 0]),
+    );
     this.#total("sink_packets_total", "Packets sent, by what became of them", ["sink", "outcome"], () =>
       deliveries.flatMap(({ sink, stats }) =>
         Object.entries(stats).map(([outcome, n]): Reading => [{ sink: sink.name, outcome }, n as number]),
@@ -84,8 +87,10 @@ export class Metrics {
       [{ outcome: "sent" }, previews?.stats.sent ?? 0],
       [{ outcome: "failed" }, previews?.stats.failed ?? 0],
     ]);
-    this.#level("spool_bytes", "Bytes of the spool on disk", () => spool.bytes);
-    this.#level("spool_packets", "Packets that at least one sink has not acknowledged", () => spool.waiting);
+    this.#level("spool_bytes", "Bytes of the spool on disk", [], () => [[{}, spool.bytes]]);
+    this.#level("spool_packets", "Packets that at least one sink has not acknowledged", [], () => [
+      [{}, spool.waiting],
+    ]);
   }
 
   #total(name: string, help: string, labelNames: string[], read: () => readonly Reading[]): void {
@@ -101,13 +106,14 @@ export class Metrics {
     });
   }
 
-  #level(name: string, help: string, read: () => number): void {
+  #level(name: string, help: string, labelNames: string[], read: () => readonly Reading[]): void {
     new Gauge({
       name: PREFIX + name,
       help,
+      labelNames,
       registers: [this.registry],
       collect() {
-        this.set(read());
+        for (const [labels, value] of read()) this.set(labels, value);
       },
     });
   }

@@ -1,6 +1,6 @@
 /** The sink "http": sends packets, configs and previews to a host. */
 import { packetHeaders } from "boxwright/packet";
-import { messageOf } from "../core/errors.ts";
+import { connectionProblem } from "../core/errors.ts";
 import type { HttpSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
@@ -39,7 +39,7 @@ export class HttpSink implements Sink {
       const refusal = await this.#sendConfig(hashIn(answer, headers), signal);
       return refusal ?? outcomeOf(await this.#call("POST", "/v1/packets", headers, packet, signal));
     } catch (error) {
-      return { kind: "later", reason: reasonOf(error) };
+      return { kind: "later", reason: connectionProblem(error) };
     }
   }
 
@@ -118,9 +118,3 @@ function hashIn({ text }: Answer, headers: Readonly<Record<string, string>>): st
   }
   return headers["ce-config"] ?? null;
 }
-
-/** Returns the reason why a call failed. `fetch` puts it into the error's `cause`. */
-const reasonOf = (error: unknown): string => {
-  const { cause } = error as { cause?: unknown };
-  return cause === undefined ? messageOf(error) : `${messageOf(error)}: ${messageOf(cause)}`;
-};

@@ -4,7 +4,7 @@ import { type JetStreamClient, JetStreamApiError, jetstream } from "@nats-io/jet
 import { type KV, Kvm } from "@nats-io/kv";
 import { type ConnectionOptions, type MsgHdrs, type NatsConnection, connect, headers } from "@nats-io/transport-node";
 import { fromPacket, packetHeaders } from "boxwright/packet";
-import { messageOf } from "../core/errors.ts";
+import { connectionProblem } from "../core/errors.ts";
 import { messageId, sha256 } from "../core/ids.ts";
 import type { NatsSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
@@ -148,7 +148,7 @@ function sizeOf(all: MsgHdrs): number {
 }
 
 function outcomeOf(error: unknown): Outcome {
-  const reason = messageOf(error);
+  const reason = connectionProblem(error);
   if (error instanceof JetStreamApiError && FULL.has(error.code))
     return { kind: "later", reason: `the stream is full: ${reason}` };
   // Refuse permanently: the broker's size limit has changed since the connection stated it.

@@ -45,6 +45,9 @@ export interface FfmpegEnd {
   readonly message: string;
 }
 
+/** Returns the problem of a run that ended without a message. */
+export const endOf = (code: number | null): string => `ffmpeg ended (${code ?? "killed"}) without a message`;
+
 /** A run of ffmpeg. */
 export class Ffmpeg {
   /** Resolves when the process has ended. */

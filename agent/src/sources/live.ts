@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { ulid } from "../core/ids.ts";
 import { Backoff, Bell, wait } from "../core/wait.ts";
-import { Ffmpeg } from "./ffmpeg.ts";
+import { Ffmpeg, endOf } from "./ffmpeg.ts";
 import { type Source, type SourceFrame, newStats } from "./source.ts";
 
 /** Largest count of frames that wait for the network. */
@@ -70,9 +70,10 @@ export class LiveSource implements Source {
       clearInterval(watchdog);
       if (signal.aborted) return;
       if (this.#count > before) backoff.reset();
-      this.problem = message || `ffmpeg ended (${code ?? "killed"}) without a message`;
-      this.#log.warn({ camera: this.camera }, `camera lost: ${this.problem}`);
-      await wait(backoff.next(), signal);
+      this.problem = message || (code === 0 ? "the camera ended the stream" : endOf(code));
+      const pause = backoff.next();
+      this.#log.warn({ camera: this.camera, retryMilliseconds: Math.round(pause) }, `camera lost: ${this.problem}`);
+      await wait(pause, signal);
       this.stats.restarts++;
     }
   }

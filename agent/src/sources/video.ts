@@ -9,7 +9,7 @@ import { Backoff, Bell, wait } from "../core/wait.ts";
 import type { VideoSettings } from "../settings/types.ts";
 import { Cursor } from "../spool/cursor.ts";
 import { realDisk } from "../spool/disk.ts";
-import { Ffmpeg, argumentsFor } from "./ffmpeg.ts";
+import { Ffmpeg, argumentsFor, endOf } from "./ffmpeg.ts";
 import type { PpmFrame } from "./ppm.ts";
 import { type Source, type SourceFrame, newStats } from "./source.ts";
 
@@ -90,7 +90,7 @@ export class VideoSource implements Source {
         break;
       }
       if (this.#end.signal.aborted) break;
-      this.problem = message || `ffmpeg ended (${code ?? "killed"}) without a message`;
+      this.problem = message || endOf(code);
       this.#log.warn({ camera: this.camera }, `video stopped: ${this.problem}`);
       tries = this.#queued > before ? 1 : tries + 1;
       this.stats.restarts++;

@@ -4,20 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CONFIG, MODEL, photoOf } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { readerOf } from "../support/health.ts";
 import { FakeHost } from "../support/host.ts";
 import { type AgentProcess, MAIN, startProcess, until, writeSettings } from "../support/process.ts";
-
-/** Returns what reads /healthz of an agent that logs at "info". */
-async function healthOf(agent: AgentProcess): Promise<() => Promise<any>> {
-  let text = "";
-  agent.child.stderr!.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  await until(() => /"port":\d+/.test(text), "the port");
-  const port = Number(/"port":(\d+)/.exec(text)![1]);
-  return async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/healthz`);
-    return { code: response.status, ...((await response.json()) as object) };
-  };
-}
 
 async function setUp(count: number): Promise<{ folder: string; host: FakeHost; settings: Record<string, unknown> }> {
   const folder = temporaryFolder();
@@ -52,7 +41,7 @@ describe("a disk that is full", () => {
     const spool = { policy: "block", maxBytes: 2 ** 30 };
     const path = writeSettings(folder, { ...settings, spool });
     const agent = startOnSmallDisk(path, join(folder, "state"), "180k");
-    const health = await healthOf(agent);
+    const { health } = await readerOf(agent);
     await until(async () => (await health()).spool.disk !== null, "the full disk");
     const state = await health();
     expect(state.code).toBe(503);
@@ -73,7 +62,7 @@ describe("a disk that is full", () => {
     const spool = { policy: "drop-oldest", maxBytes: 2 ** 18 };
     const path = writeSettings(folder, { ...settings, sources, spool });
     const agent = startOnSmallDisk(path, join(folder, "state"), "180k");
-    const health = await healthOf(agent);
+    const { health } = await readerOf(agent);
     await until(async () => (await health()).cameras[0].frames === 400, "all photos");
     const state = await health();
     expect(state.code).toBe(503);
@@ -95,7 +84,7 @@ describe("the cap of the spool", () => {
     const sources = [{ kind: "folder", camera: "door", path: "photos", watch: true }];
     const spool = { policy: "drop-oldest", maxBytes: 2 ** 16 };
     const agent = startProcess([writeSettings(folder, { ...settings, sources, spool })]);
-    const health = await healthOf(agent);
+    const { health } = await readerOf(agent);
     await until(async () => (await health()).cameras[0].spooled === 300, "all photos");
     const state = await health();
     expect(state.problems.join()).toMatch(/packets dropped so far/);
@@ -120,7 +109,7 @@ describe("a config", () => {
         sources: [{ kind: "folder", camera: "door", path: "photos", watch: true }],
       }),
     ]);
-    const health = await healthOf(agent);
+    const { health } = await readerOf(agent);
     await until(async () => (await health()).cameras[0].failed === 1, "the failure");
     const failing = await health();
     expect(failing.code).toBe(503);

@@ -13,6 +13,7 @@ import { VideoSource } from "../../src/sources/video.ts";
 import { photoOf } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { until } from "../support/process.ts";
+import { hasFfmpeg } from "../support/tools.ts";
 
 const LOG = pino({ level: "silent" });
 const NEVER = new AbortController().signal;
@@ -196,7 +197,7 @@ function makeVideo(folder: string, count: number): string {
   return path;
 }
 
-describe("a video file", () => {
+describe.skipIf(!hasFfmpeg)("a video file", () => {
   const open = (folder: string, path: string, fps: number | null = null): VideoSource => {
     const source = new VideoSource({ kind: "video", camera: "v", path, fps }, join(folder, "state"), LOG);
     onTestFinished(() => source.close().catch(() => undefined));
@@ -302,7 +303,7 @@ describe("a camera", () => {
     expect(v4l2.join(" ")).toContain("-f v4l2 -video_size 640x480 -i /dev/video0");
   });
 
-  it("over ffmpeg itself: a file in real time stands for a camera", async () => {
+  it.skipIf(!hasFfmpeg)("over ffmpeg itself: a file in real time stands for a camera", async () => {
     const folder = temporaryFolder();
     const path = makeVideo(folder, 12);
     copyFileSync(path, join(folder, "camera.mkv"));

@@ -1,5 +1,6 @@
 /** A small host that stores packets in memory, and fails, waits or dies as a test asks. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createDecoderSync } from "boxwright";
 import { type Packet, fromPacket } from "boxwright/packet";
@@ -28,14 +29,22 @@ export class FakeHost {
   #server: Server | null = null;
   #port = 0;
 
+  readonly #tls: { readonly key: Buffer; readonly cert: Buffer } | null;
+
+  /** @param tls key and certificate of a host behind HTTPS */
+  constructor(tls: { readonly key: Buffer; readonly cert: Buffer } | null = null) {
+    this.#tls = tls;
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `${this.#tls ? "https" : "http"}://127.0.0.1:${this.#port}`;
   }
 
   async start(): Promise<this> {
-    const server = createServer((request, response) => {
+    const answer = (request: IncomingMessage, response: ServerResponse): void => {
       void this.#take(request, response).catch(() => response.destroy());
-    });
+    };
+    const server = this.#tls ? createTlsServer(this.#tls, answer) : createServer(answer);
     await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
     this.#port = (server.address() as AddressInfo).port;
     this.#server = server;

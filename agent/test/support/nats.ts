@@ -19,6 +19,8 @@ export async function freePort(): Promise<number> {
 
 export class Broker {
   readonly port: number;
+  /** File of the authority that signed the broker's certificate; null: the broker has none. */
+  caFile: string | null = null;
   readonly #folder: string;
   #child: ChildProcess | null = null;
 
@@ -47,7 +49,9 @@ export class Broker {
   }
 
   connect(): Promise<NatsConnection> {
-    return connect({ servers: `127.0.0.1:${this.port}`, timeout: 1000, maxReconnectAttempts: 0, ...this.#login });
+    const tls = this.caFile === null ? {} : { tls: { caFile: this.caFile } };
+    const options = { servers: `127.0.0.1:${this.port}`, timeout: 1000, maxReconnectAttempts: 0 };
+    return connect({ ...options, ...tls, ...this.#login });
   }
 
   /** Makes the stream that agents and hosts agree on. */

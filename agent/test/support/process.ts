@@ -13,16 +13,31 @@ export interface AgentProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts `command` with arguments; the agent by default. */
-export function startProcess(args: readonly string[], command = process.execPath, isMain = true): AgentProcess {
-  const child = spawn(command, isMain ? [MAIN, ...args] : [...args], { stdio: ["ignore", "pipe", "pipe"] });
+/**
+ * Starts `command` with arguments; the agent by default.
+ * @param env variables beside those of this process
+ */
+export function startProcess(
+  args: readonly string[],
+  command = process.execPath,
+  isMain = true,
+  env: Readonly<Record<string, string>> = {},
+): AgentProcess {
+  const child = spawn(command, isMain ? [MAIN, ...args] : [...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (text += chunk.toString()));
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null; text: string }>((resolve) =>
     child.on("close", (code, signal) => resolve({ code, signal, text })),
   );
-  onTestFinished(() => void child.kill("SIGKILL"));
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    // A process that still writes would bring its folder back.
+    await ended;
+  });
   return { child, ended, kill: (signal) => void child.kill(signal) };
 }
 

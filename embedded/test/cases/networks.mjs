@@ -11,6 +11,7 @@ import {
   quantised,
   readJson,
   recorded,
+  rotated,
   seeded,
   sparsePlanes,
   splitPlanes,
@@ -300,6 +301,120 @@ function maskCases() {
   ];
 }
 
+/** Returns the golden set of 120 oriented boxes, with what formulas and OpenCV keep of it. */
+function rotatedCases() {
+  const inputSize = [640, 480];
+  const { outputs, goldenOf } = rotated(120, inputSize);
+  const config = { family: "yolo26", task: "oriented", classes: 4, reading: "end-to-end", inputSize };
+  return [
+    ["ultralytics", "class", "probiou fast per class, >= 0.45"],
+    ["probiou", "class", "probiou greedy per class, > 0.45"],
+    ["probiou", "all", "probiou greedy agnostic, > 0.45"],
+    ["opencv", "class", "polygon greedy per class, > 0.45"],
+    ["opencv", "all", "opencv4.6 NMSBoxesRotated agnostic 0.45"],
+  ].map(([orientedNms, nms, answer]) => ({
+    name: `oriented, ${answer}`,
+    config: {
+      ...{ ...config, ...RULE, orientedNms, coordinates: "pixels", confidenceThreshold: 0 },
+      conventions: { ...RULE.conventions, nms },
+    },
+    outputs,
+    golden: goldenOf(answer),
+  }));
+}
+
+function orientedCases() {
+  const { tensors, golden, size: inputSize, classes } = beyond("obb_v8", /^(output0|box.|cls.|angle.)$/);
+  const config = { family: "yolov8", task: "oriented", inputSize, classes, ...RULE, orientedNms: "opencv" };
+  const planar = chosen(tensors, /^output0$/);
+  const maps = chosen(tensors, /^(box|cls|angle)\d$/);
+  const ends = beyond("obb_26", /./);
+  const boat = seeded(107);
+  const ship = seeded(109);
+  // The rows that Ultralytics' suppression keeps are among the golden ones.
+  const fast = new Set([140, 222, 31, 11, 449, 126, 475, 217]);
+  return [
+    { name: "oriented, planes", config, outputs: planar, golden },
+    { name: "oriented, maps", config, outputs: maps, golden },
+    {
+      name: "oriented, maps, as Ultralytics suppresses",
+      config: { ...config, orientedNms: "ultralytics" },
+      outputs: maps,
+      golden: golden.filter(({ row }) => fast.has(row)),
+    },
+    {
+      name: "oriented, maps f16, greedy ProbIoU, raw angles, letterbox",
+      config: { ...config, orientedNms: "probiou", angleRange: "raw" },
+      outputs: Object.fromEntries(Object.entries(maps).map(([name, t]) => [name, toHalf(t)])),
+      frame: { width: 333, height: 500, resize: "letterbox" },
+    },
+    {
+      name: "oriented, planes, across classes, stretched",
+      config: { ...config, conventions: { ...RULE.conventions, nms: "all" }, iouThreshold: 0.2 },
+      outputs: planar,
+      frame: { width: 333, height: 500, resize: "stretch" },
+    },
+    {
+      name: "oriented, end-to-end",
+      config: { ...RULE, family: "yolo26", task: "oriented", inputSize: ends.size, classes: ends.classes },
+      outputs: ends.tensors,
+      golden: ends.golden,
+    },
+    {
+      name: "oriented, end-to-end, any angle, raw, stretched",
+      config: {
+        ...{ family: "yolo26", task: "oriented", inputSize: [64, 48], classes: 2, reading: "end-to-end" },
+        ...{ ...RULE, angleRange: "raw" },
+      },
+      outputs: {
+        output0: f32(
+          [1, 40, 7],
+          (i) => [64, 48, 30, 15, 1, 1.99, 1e3 ** (i % 3)][i % 7] * boat() - (i % 7 === 6),
+        ),
+      },
+      frame: { width: 1000, height: 333, resize: "stretch" },
+    },
+    {
+      name: "oriented, sigmoids, i8, a batch of two",
+      config: {
+        ...{ family: "yolov8", task: "oriented", inputSize: [128, 64], classes: 2, orientedNms: "probiou" },
+        ...{ angleActivation: "sigmoid", roles: { boxes: "boxes", scores: "scores", angles: "angles" } },
+        ...RULE,
+      },
+      outputs: {
+        boxes: f32([2, 4, 168], (i) => ship() * (i % 672 < 168 ? 128 : i % 672 < 336 ? 64 : 40)),
+        scores: f32([2, 2, 168], () => ship() ** 2),
+        angles: quantised(
+          f32([2, 1, 168], () => ship()),
+          "i8",
+        ),
+      },
+      frame: { width: 1000, height: 333, resize: "letterbox-topleft" },
+    },
+    {
+      name: "oriented, thousands",
+      config: {
+        ...{ family: "yolov8", task: "oriented", inputSize: [512, 512], classes: 1, maxDetections: 200 },
+        ...{ confidenceThreshold: 0.001, conventions: { maxCandidates: 3300 } },
+      },
+      outputs: {
+        // Scores of 1/64: many are equal.
+        output0: f32([1, 6, 3600], (i) => {
+          const channel = Math.floor(i / 3600);
+          const x = ship();
+          return channel < 2
+            ? x * 512
+            : channel < 4
+              ? 4 + x * 40
+              : channel < 5
+                ? Math.ceil(x * 63) / 64
+                : x * 2;
+        }),
+      },
+    },
+  ];
+}
+
 export const cases = [
   ...recordedCases(),
   ...planesCases(),
@@ -308,6 +423,8 @@ export const cases = [
   priorCase(),
   ...poseCases(),
   ...maskCases(),
+  ...orientedCases(),
+  ...rotatedCases(),
 ];
 
 /** Networks of common size, for counting instructions. Half floats keep boxes and scores in one tensor. */

@@ -59,17 +59,31 @@ export function recorded(folder) {
   );
 }
 
+/** Returns a golden detection with the upright box around its corners, if it has corners. */
+function uprightOf(g) {
+  if (!g.corners) return g;
+  const [xs, ys] = [0, 1].map((k) => g.corners.map((corner) => corner[k]));
+  return {
+    ...g,
+    x_min: Math.min(...xs),
+    y_min: Math.min(...ys),
+    x_max: Math.max(...xs),
+    y_max: Math.max(...ys),
+  };
+}
+
 /** Returns a golden case beyond boxes: its facts, the tensors whose names fit, and detections in 0..1. */
 export function beyond(name, wanted) {
   const read = (file) => gunzipSync(readFileSync(new URL(`beyond/heads/${name}/${file}.gz`, fixtures)));
   const { input, classes, keypoints, outputs, detections } = JSON.parse(read("fixture.json"));
   const { width, height } = input;
-  const golden = detections.map(({ masks, ...g }) => ({
+  const golden = detections.map(uprightOf).map(({ masks, ...g }) => ({
     ...g,
     x_min: g.x_min / width,
     y_min: g.y_min / height,
     x_max: g.x_max / width,
     y_max: g.y_max / height,
+    turned: g.corners && [g.cx, g.cy, g.w, g.h, g.angle],
     keypoints: g.keypoints?.map(([x, y, ...rest]) => [x / width, y / height, ...rest]),
     mask: masks?.proto,
   }));
@@ -82,6 +96,29 @@ export function beyond(name, wanted) {
       ]),
   );
   return { size: [width, height], classes, keypoints, golden, tensors };
+}
+
+/** Returns the golden set of `n` oriented boxes as a list of detections, and a function that maps rows to detections. */
+export function rotated(n, [width, height]) {
+  const file = gunzipSync(readFileSync(new URL("beyond/rotated.json.gz", fixtures)));
+  const { xywhr, scores, classes, answers, outside } = JSON.parse(file).nms.find((set) => set.n === n);
+  const rows = xywhr.map(([x, y, w, h, angle], i) => [x, y, w, h, scores[i], classes[i], angle]);
+  const detectionOf = (i) => {
+    const [cx, cy, w, h, angle] = xywhr[i];
+    const [cos, sin] = [Math.cos(angle), Math.sin(angle)].map(Math.abs);
+    const [across, down] = [(w * cos + h * sin) / 2, (w * sin + h * cos) / 2];
+    const half = ((angle % Math.PI) + Math.PI) % Math.PI;
+    return {
+      ...{ class_id: classes[i], confidence: scores[i] },
+      ...{ x_min: (cx - across) / width, y_min: (cy - down) / height },
+      ...{ x_max: (cx + across) / width, y_max: (cy + down) / height },
+      turned: half < Math.PI / 2 ? [cx, cy, w, h, half] : [cx, cy, h, w, half - Math.PI / 2],
+    };
+  };
+  return {
+    outputs: { output0: f32([1, n, 7], (i) => rows[Math.floor(i / 7)][i % 7]) },
+    goldenOf: (answer) => (answers[answer] ?? outside[answer]).map(detectionOf),
+  };
 }
 
 /** Returns the tensors whose names fit. */

@@ -2,10 +2,12 @@
 import type { Hono } from "hono";
 import type { Metrics } from "../core/metrics.ts";
 import type { Queries } from "../store/database.ts";
+import type { Writer } from "../store/writer.ts";
 import type { Env, Guards } from "./guards.ts";
 
 export interface OpsRoutes {
   readonly db: Queries;
+  readonly writer: Writer;
   readonly metrics: Metrics;
   readonly guards: Guards;
   /** Null: the host runs without a broker. */
@@ -14,12 +16,15 @@ export interface OpsRoutes {
 
 const PATIENCE_MS = 2000;
 
-export function addOpsRoutes(app: Hono<Env>, { db, metrics, guards, broker }: OpsRoutes): void {
+export function addOpsRoutes(app: Hono<Env>, { db, writer, metrics, guards, broker }: OpsRoutes): void {
   app.get("/healthz", async (c) => {
-    const [database, isConnected] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
-    const ok = database && isConnected !== false;
+    const [answers, isConnected] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
+    // A full disk can be read: the writer alone knows.
+    const { problem } = writer;
+    const ok = answers && problem === null && isConnected !== false;
     const said = (isThere: boolean): string => (isThere ? "ok" : "away");
-    const body = { ok, database: said(database), broker: isConnected === null ? "none" : said(isConnected) };
+    const database = answers ? (problem ?? "ok") : "away";
+    const body = { ok, database, broker: isConnected === null ? "none" : said(isConnected) };
     return c.json(body, ok ? 200 : 503);
   });
 

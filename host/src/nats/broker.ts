@@ -35,11 +35,17 @@ export class Broker {
     this.#takers = takers;
   }
 
-  /** Connects, for as long as that takes, and begins to take packets. */
+  /**
+   * Connects, and begins to take packets.
+   * @throws the error of a broker that is away, or that has no JetStream
+   */
   static async start(address: string, options: BrokerOptions): Promise<Broker> {
     const { config, registry, previews, metrics, log } = options;
     const connection = await connectTo(address, log);
-    registry.shared = await sharedConfigs(connection);
+    registry.shared = await sharedConfigs(connection).catch(async (error: unknown) => {
+      await connection.close();
+      throw error;
+    });
     takePreviews(connection, previews, metrics);
     const client = jetstream(connection);
     const partitions = config.consume ?? Array.from({ length: config.partitions }, (_, i) => i);
@@ -55,7 +61,12 @@ export class Broker {
   async isThere(): Promise<boolean> {
     if (this.#connection.isClosed()) return false;
     const late = new Promise<boolean>((resolve) => setTimeout(resolve, 1000, false).unref());
-    return Promise.race([this.#connection.rtt().then(Boolean, () => false), late]);
+    // A fast broker answers in 0 ms.
+    const answer = this.#connection.rtt().then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([answer, late]);
   }
 
   async stop(): Promise<void> {

@@ -12,8 +12,7 @@ export function settingsOf(address: string): ConnectionOptions {
   return {
     servers: `${url.hostname}:${url.port || 4222}`,
     name: "boxwright-host",
-    // The broker may start after the host, and may go away for any time.
-    waitOnFirstConnect: true,
+    // The broker may go away for any time.
     maxReconnectAttempts: -1,
     reconnectTimeWait: 500,
     reconnectJitter: 500,

@@ -1,5 +1,12 @@
 /** The stream that packets wait in, and the consumers that hosts share. Agents and hosts agree on these names. */
-import { AckPolicy, DiscardPolicy, type JetStreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
+import {
+  AckPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+} from "@nats-io/jetstream";
 import { UserError } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 
@@ -13,8 +20,9 @@ const NANOS_A_SECOND = 1e9;
 const DUPLICATE_SECONDS = 600;
 /** Packets of a partition that hosts have and did not acknowledge yet. So many come again after a host died. */
 const MOST_PENDING = 256;
-/** The client's codes of what is not there. */
-const isMissing = (error: unknown): boolean => /not found/i.test(String(error));
+/** The broker's code of a stream that does not exist. */
+const STREAM_NOT_FOUND = 10059;
+const isMissing = (error: unknown): boolean => error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND;
 
 export interface StreamSettings {
   readonly streamBytes: number;

@@ -4,6 +4,8 @@ import { type Database, DatabaseAway } from "./database.ts";
 import { type StoredFrame, insertFrames } from "./frames.ts";
 
 const MOST_FRAMES = 256;
+/** How long a failure is told. Senders try again sooner. */
+const MEMORY_MS = 90_000;
 
 interface Waiting {
   readonly frame: StoredFrame;
@@ -15,11 +17,22 @@ export class Writer {
   readonly #db: Database;
   readonly #metrics: Metrics;
   readonly #waiting: Waiting[] = [];
+  readonly #onProblem: (problem: string | null) => void;
   #running: Promise<void> | null = null;
+  #problem: string | null = null;
+  #failedAt = -Infinity;
 
-  constructor(db: Database, metrics: Metrics) {
+  /** @param onProblem is called when the database begins to refuse frames, and with null when it takes them again */
+  constructor(db: Database, metrics: Metrics, onProblem: (problem: string | null) => void = () => undefined) {
     this.#db = db;
     this.#metrics = metrics;
+    this.#onProblem = onProblem;
+  }
+
+  /** Why the database took no frames of late, such as a full disk; null if it took the last ones. */
+  get problem(): string | null {
+    // Without senders nothing would tell that it has gone.
+    return performance.now() - this.#failedAt < MEMORY_MS ? this.#problem : null;
   }
 
   /** Count of frames that wait for a transaction. */
@@ -51,12 +64,23 @@ export class Writer {
     const frames = batch.map(({ frame }) => frame);
     try {
       const isNew = await this.#db.write((tx) => insertFrames(tx, frames));
+      this.#note(null);
       this.#metrics.batch.observe(batch.length);
       batch.forEach(({ resolve }, i) => resolve(isNew[i]!));
     } catch (error) {
+      if (error instanceof DatabaseAway) {
+        this.#failedAt = performance.now();
+        this.#note(error.message);
+      }
       // One frame that the database does not take must not cost the others.
       if (batch.length === 1 || error instanceof DatabaseAway) batch.forEach(({ reject }) => reject(error));
       else for (const one of batch) await this.#store([one]);
     }
+  }
+
+  #note(problem: string | null): void {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    this.#onProblem(problem);
   }
 }

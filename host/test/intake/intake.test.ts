@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDecoderSync } from "boxwright";
 import { fromPacket, toPacket } from "boxwright/packet";
@@ -86,8 +87,7 @@ test("a config survives the restart of the host", async () => {
 });
 
 test("a packet without a config is decoded by the operator's, and refused without one", async () => {
-  const { mkdtempSync, writeFileSync } = await import("node:fs");
-  const folder = mkdtempSync("/tmp/boxwright-host-config-");
+  const folder = temporaryFolder().path;
   writeFileSync(`${folder}/network.json`, JSON.stringify(config));
   const bytes = toPacket(createDecoderSync({}), outputsOf(3), frameSize, about(3));
   expect(fromPacket(bytes).config).toBeNull();

@@ -5,6 +5,7 @@ import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import { type NatsConnection, connect } from "@nats-io/transport-node";
 import { temporaryFolder } from "./host.ts";
+import type { Certificates } from "./tls.ts";
 import { freePort, until } from "./wait.ts";
 
 const COMMAND = existsSync("/usr/sbin/nats-server") ? "/usr/sbin/nats-server" : "nats-server";
@@ -15,15 +16,19 @@ export class TestBroker {
   readonly url: string;
   #child: ChildProcess | null = null;
 
-  private constructor(port: number, maxPayload: string) {
+  readonly #caFile: string | undefined;
+
+  private constructor(port: number, maxPayload: string, tls?: Certificates) {
     this.port = port;
-    this.url = `nats://127.0.0.1:${port}`;
-    const settings = `max_payload: ${maxPayload}\njetstream { store_dir: "${this.#folder.path}" }\n`;
+    this.#caFile = tls?.ca;
+    this.url = `${tls ? "tls" : "nats"}://127.0.0.1:${port}`;
+    const files = tls ? `tls { cert_file: "${tls.cert}", key_file: "${tls.key}" }\n` : "";
+    const settings = `${files}max_payload: ${maxPayload}\njetstream { store_dir: "${this.#folder.path}" }\n`;
     writeFileSync(join(this.#folder.path, "nats.conf"), settings);
   }
 
-  static async start(maxPayload = "8MB"): Promise<TestBroker> {
-    const broker = new TestBroker(await freePort(), maxPayload);
+  static async start(maxPayload = "8MB", tls?: Certificates): Promise<TestBroker> {
+    const broker = new TestBroker(await freePort(), maxPayload, tls);
     await broker.start();
     return broker;
   }
@@ -57,6 +62,7 @@ export class TestBroker {
       maxReconnectAttempts: -1,
       reconnectTimeWait: 100,
       timeout: 2000,
+      ...(this.#caFile === undefined ? {} : { tls: { caFile: this.#caFile } }),
     });
   }
 

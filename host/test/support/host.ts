@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inject } from "vitest";
+import { afterAll, inject } from "vitest";
 import { readConfig } from "../../src/core/config.ts";
 import { createLogger } from "../../src/core/log.ts";
 import { type Host, startHost } from "../../src/host.ts";
@@ -14,9 +14,16 @@ export const kinds = [
   { kind: "postgres", skip: inject("postgres") === undefined },
 ] as const;
 
+/** Folders of this test file. */
+const folders: string[] = [];
+const removeFolder = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+afterAll(() => folders.splice(0).forEach(removeFolder));
+
+/** Makes a folder that goes with the test file, or as soon as a test removes it. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "boxwright-host-test-"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  folders.push(path);
+  return { path, remove: () => removeFolder(path) };
 }
 
 /** Returns the address of an empty database. */

@@ -30,12 +30,22 @@ export class HostProcess {
     this.#ended = ended;
   }
 
-  static start(options: Readonly<Record<string, string | number>>): Promise<HostProcess> {
+  /**
+   * Starts the host, and waits until it listens.
+   * @param prefix command that runs the host, such as one that enters a namespace
+   * @param env variables beside those of this process
+   */
+  static start(
+    options: Readonly<Record<string, string | number>>,
+    prefix: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<HostProcess> {
     const args = Object.entries({ port: 0, threads: 1, ...options }).flatMap(([name, value]) => [
       `--${name}`,
       String(value),
     ]);
-    const child = spawn(process.execPath, [COMMAND, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    const [program, ...rest] = [...prefix, process.execPath, COMMAND, ...args];
+    const child = spawn(program!, rest, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
     children.add(child);
     const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
       child.once("exit", (code, signal) => {

@@ -14,6 +14,8 @@ declare module "vitest" {
     postgres: string | undefined;
     nats: boolean;
     chromium: string | undefined;
+    /** True if a test may mount a small disk for itself. */
+    disk: boolean;
     systemd: boolean;
     /** True if the agent beside this workspace is built. */
     agent: boolean;
@@ -22,18 +24,23 @@ declare module "vitest" {
 
 const AGENT = fileURLToPath(new URL("../../../agent/dist/cli/main.js", import.meta.url));
 
+/** Arguments of `unshare` for a mount namespace. */
+const NAMESPACE = process.getuid?.() === 0 ? ["-m"] : ["-rm"];
+
 const has = (command: string): boolean => spawnSync("which", [command]).status === 0;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const chromium = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
   const nats = has("nats-server") || existsSync("/usr/sbin/nats-server");
   const postgres = await startPostgres();
+  const disk = spawnSync("unshare", [...NAMESPACE, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
   const systemd = has("systemd-analyze");
   const agent = existsSync(AGENT);
   const missing = [
     ...(postgres ? [] : ["PostgreSQL (Debian: postgresql)"]),
     ...(nats ? [] : ["nats-server (Debian: nats-server)"]),
     ...(chromium ? [] : ["Chromium (Debian: chromium)"]),
+    ...(disk ? [] : ["mount namespaces (Debian: util-linux, mount; containers may forbid them)"]),
     ...(systemd ? [] : ["systemd-analyze (Debian: systemd)"]),
     ...(agent ? [] : ["built agent (../agent: npm ci && npm run build)"]),
   ];
@@ -43,6 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("postgres", postgres?.url);
   project.provide("nats", nats);
   project.provide("chromium", chromium);
+  project.provide("disk", disk);
   project.provide("systemd", systemd);
   project.provide("agent", agent);
   return async () => postgres?.stop();

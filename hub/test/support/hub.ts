@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { inject } from "vitest";
+import { afterAll, inject } from "vitest";
 import { readConfig, type Config } from "../../src/core/config.ts";
 import type { Database, Queries, Value } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrations.ts";
@@ -29,9 +29,16 @@ export const kinds: readonly { readonly kind: Kind; readonly skip: boolean }[] =
   { kind: "postgres", skip: inject("postgres") === undefined },
 ];
 
+/** Folders of this test file. */
+const folders: string[] = [];
+const removeFolder = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+afterAll(() => folders.splice(0).forEach(removeFolder));
+
+/** Makes a folder that goes with the test file, or as soon as a test removes it. */
 export function temporaryFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "hub-test-"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  folders.push(path);
+  return { path, remove: () => removeFolder(path) };
 }
 
 export interface TestDatabase {

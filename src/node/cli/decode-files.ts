@@ -180,7 +180,7 @@ function droppedNotes({ candidates, dropped: { capped, notFinite } }: Stats): st
       : []),
     // If there is no other candidate, a note of the decoder says so.
     ...(notFinite > 0 && candidates > 0
-      ? [`${notFinite} candidates were dropped: their box or score is not a finite number`]
+      ? [`${notFinite} candidates were dropped: their box, score or class id is not a finite number`]
       : []),
   ];
 }

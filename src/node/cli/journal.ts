@@ -55,7 +55,9 @@ export class Journal {
     const found = isRecord(first) && isRecord(first["settings"]) ? first["settings"] : null;
     if (found === null)
       throw this.#refusal("a line that is no result", "the settings of the run in the first line");
-    const others = Object.keys(this.#settings).filter((name) => found[name] !== this.#settings[name]);
+    const others = Object.keys(this.#settings).filter(
+      (name) => (found[name] ?? null) !== this.#settings[name],
+    );
     if (others.length > 0)
       throw this.#refusal(`results of a run with another ${others.join(", ")}`, "those of the same settings");
   }

@@ -82,6 +82,13 @@ export const NETWORK: Options = {
     sets: "orientedNms",
     example: "probiou",
   },
+  suppression: {
+    value: "NAME",
+    help: "how boxes suppress each other, if not greedily: soft-gaussian, weighted, ... (docs/suppression.md)",
+    sets: "suppression",
+    example: "soft-gaussian",
+    aliases: ["softnms"],
+  },
   "angle-range": {
     value: "NAME",
     help: "angles of results: regular (0 to pi/2) or raw",

@@ -17,7 +17,7 @@ import { rasterPixels, rasterise } from "../raster.ts";
 import { type ImageFile, imageFiles } from "./image-files.ts";
 import type { Io } from "./io.ts";
 import { Journal, type Settings } from "./journal.ts";
-import { labelPng, wantsLabelMaps, withMasks } from "./masks.ts";
+import { labelPng, wantsLabelMaps, wantsMasks, withMasks } from "./masks.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { checkPlaces } from "./places.ts";
@@ -69,6 +69,7 @@ async function settingsOf({ decoder }: Detector, modelPath: string, values: Valu
     "config or threshold": decoder.configHash,
     "preparation of photos": JSON.stringify(decoder.prepareRule),
     "--draw": textOf(values, "draw") ?? null,
+    "--masks": wantsMasks(values) ? (textOf(values, "masks") ?? null) : null,
   };
 }
 

@@ -3,10 +3,11 @@ import { readFile } from "node:fs/promises";
 import { isRefusal } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { DrawError } from "../../picture/drawn.ts";
-import { provideTask } from "../../decode/tasks.ts";
+import { provideSuppressor, provideTask } from "../../decode/tasks.ts";
 import { segment } from "../../masks/task.ts";
 import { ORIENTED } from "../../oriented/reader.ts";
 import { poseReader } from "../../pose/reader.ts";
+import { SUPPRESSOR } from "../../suppress/attach.ts";
 import { compile } from "./compile.ts";
 import { decode } from "./decode.ts";
 import { draw } from "./draw.ts";
@@ -34,6 +35,7 @@ const commands: Readonly<Record<CommandName, (parsed: Parsed, io: Io) => Promise
 provideTask(poseReader);
 provideTask(segment);
 provideTask(ORIENTED);
+provideSuppressor(SUPPRESSOR);
 
 /** Runs the command that `argv` names, and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {

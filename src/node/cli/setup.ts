@@ -63,6 +63,7 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
     task: values["task"],
     keypoints: keypointsOf(values),
     orientedNms: values["oriented-nms"],
+    suppression: values["suppression"],
     angleRange: values["angle-range"],
     angleActivation: values["angle-activation"],
     strides: numbersOf(values, "strides"),

@@ -1,6 +1,6 @@
 /** Raw packets as safetensors files: the form that they have at rest, next to a frame. */
 import { TensorError } from "../../core/errors.ts";
-import { checkAttributes, envelopeOf, eventType } from "../../packet/envelope.ts";
+import { readAttributes, envelopeOf, eventType } from "../../packet/envelope.ts";
 import { need } from "../../packet/error.ts";
 import { Packet } from "../../packet/packet.ts";
 import { readFrame } from "../../packet/read.ts";
@@ -84,7 +84,7 @@ export function readPacketFile(bytes: Uint8Array): Packet {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(metadata)) given[name.slice(3)] = value;
   const isOwn = metadata["ce-type"] === eventType("raw");
-  return new Packet(envelopeOf(isOwn ? checkAttributes(given, "metadata.ce-", "foreign", true) : {}), {
+  return new Packet(envelopeOf(readAttributes(isOwn ? given : {}, "metadata.ce-", "foreign", isOwn)), {
     kind: "raw",
     frame: isOwn ? readFrame(parsed(frame)) : null,
     tensors: tensors.map((t) => {

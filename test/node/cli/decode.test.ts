@@ -143,14 +143,14 @@ test("notes about network, photo and dropped candidates go to standard error", a
     data.fill(0.9, 4 * 84, 4 * 84 + 1);
   });
   expect((await boxwright("decode", ...network)).err).toBe(
-    "boxwright: note: boxes of frame 1 are NaN or infinite, and dropped: 1\n",
+    "boxwright: note: candidates of frame 1 whose box, score or class id is NaN or infinite are dropped: 1\n",
   );
   await write((data) => {
     data.fill(Infinity, 0, 1);
     data.fill(0.9, 4 * 84, 4 * 84 + 2);
     for (const channel of [0, 1, 2, 3]) data[channel * 84 + 1] = 32;
   });
-  const told = "boxwright: 1 candidates were dropped: their box or score is not a finite number\n";
+  const told = "boxwright: 1 candidates were dropped: their box, score or class id is not a finite number\n";
   expect(await boxwright("decode", ...network, "--json")).toMatchObject({ code: 0, err: told });
   const drawn = ["--photo", fixture("photos/coffee.jpg"), "--out", folder.path("odd.svg")];
   // of a photo with other proportions, how it was fitted

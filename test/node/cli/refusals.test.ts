@@ -39,6 +39,7 @@ const LIBRARY_OPTIONS: readonly OptionHint["option"][] = [
   "confidenceThreshold",
   "iouThreshold",
   "maxDetections",
+  "suppression",
   "keep",
   "quantisation",
 ];

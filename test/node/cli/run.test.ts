@@ -180,6 +180,7 @@ test("a run with other settings does not go on with the results of the first", a
     [["--keep", "cat"], "config or threshold"],
     [["--std", "250"], "config or threshold, preparation of photos"],
     [["--draw", folder.path("settings-drawn")], "--draw"],
+    [["--masks", "rle"], "--masks"],
   ] as const) {
     const said = await refused(...words, ...other);
     expect(said).toContain(

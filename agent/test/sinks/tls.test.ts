@@ -1,0 +1,96 @@
+/** Receivers behind TLS, whose authority nobody knows until the operator names it. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { CONFIG, MODEL } from "../support/echo.ts";
+import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { readerOf } from "../support/health.ts";
+import { FakeHost } from "../support/host.ts";
+import { Broker, PROGRAM, freePort } from "../support/nats.ts";
+import { startProcess, until, writeSettings } from "../support/process.ts";
+import { makeCertificates } from "../support/tls.ts";
+
+const COUNT = 5;
+
+async function setUp(): Promise<{ folder: string; write: (sink: object) => string }> {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "photos"));
+  await writePhotos(join(folder, "photos"), COUNT);
+  writeFileSync(join(folder, "config.json"), JSON.stringify(CONFIG));
+  const write = (sink: object): string =>
+    writeSettings(folder, {
+      device: "/devices/7",
+      state: "state",
+      network: { model: MODEL, config: "config.json" },
+      sources: [{ kind: "folder", camera: "door", path: "photos" }],
+      sinks: [sink],
+      health: { port: 0 },
+    });
+  return { folder, write };
+}
+
+/** Runs the agent until it says why packets wait. Returns the reason; all packets stay in the spool. */
+async function reasonToWait(path: string, env: Record<string, string> = {}): Promise<string> {
+  const agent = startProcess([path], process.execPath, true, env);
+  const { health } = await readerOf(agent);
+  await until(async () => (await health()).sinks[0].waitsFor !== null, "the reason");
+  await until(async () => (await health()).spool.packets === COUNT, "packets in the spool");
+  const reason = String((await health()).sinks[0].waitsFor);
+  agent.kill("SIGTERM");
+  await agent.ended;
+  return reason;
+}
+
+it("a host behind HTTPS gets packets once its authority is named", async () => {
+  const { folder, write } = await setUp();
+  const { ca, cert, key } = makeCertificates(folder);
+  const host = await new FakeHost({ key: readFileSync(key), cert: readFileSync(cert) }).start();
+  onTestFinished(() => host.stop());
+  const path = write({ kind: "http", url: host.url });
+  expect(await reasonToWait(path)).toMatch(/unable to verify .*NODE_EXTRA_CA_CERTS/);
+  expect(host.count).toBe(0);
+  const { code } = await startProcess([path], process.execPath, true, { NODE_EXTRA_CA_CERTS: ca }).ended;
+  expect(code).toBe(0);
+  expect(host.stored.size).toBe(COUNT);
+});
+
+it("a host with the certificate of another name gets none", async () => {
+  const { folder, write } = await setUp();
+  const { ca, cert, key } = makeCertificates(folder, "DNS:host.example.org");
+  const host = await new FakeHost({ key: readFileSync(key), cert: readFileSync(cert) }).start();
+  onTestFinished(() => host.stop());
+  const reason = await reasonToWait(write({ kind: "http", url: host.url }), { NODE_EXTRA_CA_CERTS: ca });
+  expect(reason).toMatch(/altnames/);
+  expect(host.count).toBe(0);
+});
+
+it.skipIf(!PROGRAM)(
+  "a broker with TLS gets packets once its authority is named; one without TLS gets none",
+  async () => {
+    const { folder, write } = await setUp();
+    const { ca, cert, key } = makeCertificates(folder);
+    mkdirSync(join(folder, "broker"));
+    const tls = `tls { cert_file: "${cert}", key_file: "${key}" }`;
+    const port = await freePort();
+    const broker = new Broker(join(folder, "broker"), port, tls);
+    broker.caFile = ca;
+    onTestFinished(() => broker.stop());
+    await broker.start();
+    await broker.makeStream();
+    const path = write({ kind: "nats", servers: [`tls://127.0.0.1:${port}`] });
+    expect(await reasonToWait(path)).toMatch(/unable to verify .*NODE_EXTRA_CA_CERTS/);
+    const { code } = await startProcess([path], process.execPath, true, { NODE_EXTRA_CA_CERTS: ca }).ended;
+    expect(code).toBe(0);
+    expect(await broker.messages()).toHaveLength(COUNT);
+
+    // Somebody in between who takes TLS away hears nothing.
+    await broker.stop();
+    mkdirSync(join(folder, "plain"));
+    const plain = new Broker(join(folder, "plain"), port);
+    onTestFinished(() => plain.stop());
+    await plain.start();
+    await plain.makeStream();
+    expect(await reasonToWait(path, { NODE_EXTRA_CA_CERTS: ca })).toContain("does not support 'tls'");
+    expect(await plain.messages()).toEqual([]);
+  },
+);

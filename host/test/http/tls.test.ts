@@ -1,0 +1,81 @@
+/** TLS around the host: a proxy in front of its HTTP, and a broker that asks for it. */
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { type AddressInfo, connect } from "node:net";
+import { createServer } from "node:tls";
+import { jetstream } from "@nats-io/jetstream";
+import { afterAll, expect, inject, onTestFinished, test } from "vitest";
+import { TestBroker } from "../support/broker.ts";
+import { detectionPacket } from "../support/frames.ts";
+import { temporaryFolder, testHost } from "../support/host.ts";
+import { HostProcess } from "../support/process.ts";
+import { makeCertificates } from "../support/tls.ts";
+import { until } from "../support/wait.ts";
+
+afterAll(() => HostProcess.killAll());
+
+test("behind a proxy that speaks TLS, a host with tokens takes packets and streams its page", async () => {
+  const { ca, cert, key } = makeCertificates(temporaryFolder().path, "DNS:host.example.org");
+  const [agentToken, pageToken] = ["agent-token-0123456789", "page-token-0123456789"];
+  const host = await testHost({ agentToken, pageToken, address: "127.0.0.1" });
+  const proxy = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (socket) => {
+    const inner = connect(host.port, "127.0.0.1");
+    socket.on("error", () => inner.destroy()).pipe(inner);
+    inner.on("error", () => socket.destroy()).pipe(socket);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void proxy.close());
+
+  /** Asks under the name of the certificate. Returns the status and the first bytes of the answer. */
+  const ask = (
+    method: string,
+    path: string,
+    token: string,
+    body: Uint8Array = new Uint8Array(0),
+  ): Promise<[number, string]> =>
+    new Promise((resolve, reject) => {
+      const headers = { host: "host.example.org", authorization: `Bearer ${token}` };
+      const { port } = proxy.address() as AddressInfo;
+      const address = { host: "127.0.0.1", port, servername: "host.example.org", ca: readFileSync(ca) };
+      const asked = request({ ...address, method, path, headers, agent: false }, (answer) => {
+        const end = (text = ""): void => {
+          resolve([answer.statusCode!, text]);
+          asked.destroy();
+        };
+        answer.once("data", (chunk: Buffer) => end(chunk.toString())).once("end", end);
+      });
+      asked.once("error", reject).end(body);
+    });
+
+  expect(await ask("POST", "/v1/packets", agentToken, detectionPacket(1))).toEqual([204, ""]);
+  expect((await ask("POST", "/v1/packets", pageToken, detectionPacket(2)))[0]).toBe(401);
+  expect((await ask("GET", "/", pageToken))[1]).toContain("<!doctype html>");
+  expect((await ask("GET", "/events", pageToken))[1]).toContain("event: state");
+  expect(await host.lines()).toMatchObject([{ id: "frame-1" }]);
+  await host.end();
+});
+
+test.skipIf(!inject("nats"))("a broker with TLS is used once its authority is named", async () => {
+  const certificates = makeCertificates(temporaryFolder().path);
+  const broker = await TestBroker.start("8MB", certificates);
+  const database = `${temporaryFolder().path}/host.db`;
+  const stranger = await HostProcess.start({ database, nats: broker.url });
+  await until(() => stranger.output().includes("cannot use the broker"), "reason");
+  expect(stranger.output()).toMatch(/unable to verify .*NODE_EXTRA_CA_CERTS/);
+  expect((await fetch(`${stranger.url}/healthz`)).status).toBe(503);
+  expect(await stranger.end("SIGTERM")).toBe(0);
+
+  const env = { NODE_EXTRA_CA_CERTS: certificates.ca };
+  const host = await HostProcess.start({ database, nats: broker.url }, [], env);
+  await until(async () => (await fetch(`${host.url}/healthz`)).status === 200, "health");
+  await until(() => host.output().includes("taking packets"), "consumer");
+  const connection = await broker.connect();
+  await jetstream(connection).publish("boxwright.packets.0.door", detectionPacket(1));
+  await until(
+    async () => (await (await fetch(`${host.url}/v1/detections`)).text()).includes('"id":"frame-1"'),
+    "stored frame",
+  );
+  await connection.close();
+  expect(await host.end("SIGTERM")).toBe(0);
+  await broker.remove();
+});

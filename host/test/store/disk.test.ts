@@ -1,0 +1,103 @@
+/** A full disk: nothing is acknowledged, senders keep their packets, and all arrive once there is room. */
+import { createHash } from "node:crypto";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { afterAll, expect, inject, test } from "vitest";
+import { TestBroker } from "../support/broker.ts";
+import { SmallDisk } from "../support/disk.ts";
+import { detectionPacket } from "../support/frames.ts";
+import { HostProcess } from "../support/process.ts";
+import { sleep, until } from "../support/wait.ts";
+
+afterAll(() => HostProcess.killAll());
+
+const post = (host: HostProcess, n: number): Promise<Response> =>
+  fetch(`${host.url}/v1/packets`, { method: "POST", body: detectionPacket(n) as Uint8Array<ArrayBuffer> });
+
+async function idsOf(host: HostProcess): Promise<string[]> {
+  const text = await (await fetch(`${host.url}/v1/detections?limit=10000`)).text();
+  const lines = text.split("\n").filter(Boolean);
+  return lines.map((line) => (JSON.parse(line) as { id: string }).id);
+}
+
+const healthOf = async (host: HostProcess): Promise<unknown[]> => {
+  const answer = await fetch(`${host.url}/healthz`);
+  return [answer.status, ((await answer.json()) as { database: string }).database];
+};
+
+/** Posts frames until the disk is full. Returns the ids of those that were acknowledged, and the first refusal. */
+async function fillByHttp(host: HostProcess, first: number): Promise<{ taken: string[]; refusal: Response }> {
+  const taken: string[] = [];
+  for (let n = first; n < first + 20_000; n++) {
+    const answer = await post(host, n);
+    if (answer.status !== 204) return { taken, refusal: answer };
+    taken.push(`frame-${n}`);
+  }
+  throw new Error("the disk is never full");
+}
+
+test.skipIf(!inject("disk"))(
+  "over HTTP: 503 and a time to come again; the host lives, says so, survives its kill, and goes on",
+  async () => {
+    const disk = await SmallDisk.mount("4m");
+    const options = { database: `${disk.path}/host.db` };
+    let host = await HostProcess.start(options, disk.prefix);
+    expect((await post(host, 0)).status).toBe(204);
+    disk.fill(400_000);
+    const { taken, refusal } = await fillByHttp(host, 1);
+    expect([refusal.status, refusal.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await refusal.text()).toMatch(/the disk of the database/);
+    expect(taken.length).toBeGreaterThan(5);
+    const acknowledged = ["frame-0", ...taken];
+    expect(await healthOf(host)).toEqual([503, expect.stringMatching(/the disk of the database .*full/)]);
+    expect(host.output()).toContain("the database takes no frames");
+    // What is stored can be read all the while.
+    expect(await idsOf(host)).toEqual(acknowledged);
+
+    // A host starts on a full disk, and answers as the one before.
+    await host.end("SIGKILL");
+    host = await HostProcess.start(options, disk.prefix);
+    expect(await idsOf(host)).toEqual(acknowledged);
+    expect((await post(host, acknowledged.length)).status).toBe(503);
+    disk.makeRoom();
+    const refused = acknowledged.length;
+    for (let n = refused; n < refused + 20; n++) expect((await post(host, n)).status).toBe(204);
+    expect(await idsOf(host)).toEqual(Array.from({ length: refused + 20 }, (_, n) => `frame-${n}`));
+    expect(await healthOf(host)).toEqual([200, "ok"]);
+    expect(await host.end("SIGTERM")).toBe(0);
+    await disk.remove();
+  },
+);
+
+test.skipIf(!inject("disk") || !inject("nats"))(
+  "over NATS: packets stay in the stream, and are stored once there is room",
+  async () => {
+    const broker = await TestBroker.start();
+    const disk = await SmallDisk.mount("4m");
+    const database = `${disk.path}/host.db`;
+    const host = await HostProcess.start({ database, nats: broker.url, "ack-wait": 2 }, disk.prefix);
+    const connection = await broker.connect();
+    const manager = await jetstreamManager(connection);
+    await until(() => manager.consumers.info("BOXWRIGHT", "host-0").catch(() => null), "consumer");
+    disk.fill();
+    const count = 300;
+    for (let n = 0; n < count; n++) {
+      const msgID = createHash("sha256").update(`/devices/1\nframe-${n}`).digest("hex");
+      await jetstream(connection).publish("boxwright.packets.0.door", detectionPacket(n), { msgID });
+    }
+    await until(async () => String((await healthOf(host))[1]).includes("full"), "the full disk");
+    expect((await healthOf(host))[0]).toBe(503);
+    await sleep(3000);
+    const stored = (await idsOf(host)).length;
+    expect(stored).toBeLessThan(count);
+    // None is taken out of the stream that is not stored, also not as "refused for good".
+    const { state } = await manager.streams.info("BOXWRIGHT");
+    expect(state.messages).toBeGreaterThanOrEqual(count - stored);
+    disk.makeRoom();
+    await until(async () => (await manager.streams.info("BOXWRIGHT")).state.messages === 0, "empty stream");
+    expect(await idsOf(host)).toEqual(Array.from({ length: count }, (_, n) => `frame-${n}`));
+    expect(await healthOf(host), host.output().slice(-1500)).toEqual([200, "ok"]);
+    await connection.close();
+    expect(await host.end("SIGTERM")).toBe(0);
+    await Promise.all([disk.remove(), broker.remove()]);
+  },
+);

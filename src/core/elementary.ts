@@ -1,0 +1,93 @@
+/**
+ * Elementary functions in doubles, with the same bits on every machine: their steps are + - * /, which IEEE 754 rounds
+ * alike everywhere. `Math.sin` and its like differ between runtimes. `embedded/src/oriented.c` has the twins.
+ *
+ * The polynomials are Taylor series. Each argument is first brought so near to 0 that the terms left out are below
+ * 1e-17 of the result.
+ *
+ * `exp.ts` has the exponential of the engines. Its relative error of 1e-10 suits results that are rounded to f32, but
+ * not an overlap that stands near its threshold.
+ */
+import { LN2_HIGH, LN2_LOW, LOG2E } from "./exp.ts";
+import { LAST_POWER, POWERS_OF_TWO } from "./number.ts";
+
+/** 1.5 * 2^52: adding and subtracting it rounds a double below 2^51 to an integer. */
+const ROUND = 6755399441055744;
+
+/** pi / 2 in two parts. The first has 36 bits, so that its products with integers below 2^17 are exact. */
+const HALF_PI_HIGH = 1.5707963267923333;
+const HALF_PI_LOW = 2.563344151594519e-12;
+const QUARTERS_PER_RADIAN = 0.6366197723675814;
+/** Angles up to here are below 2^17 quarter turns. */
+const MANY_TURNS = 131072;
+
+// 1 / n!
+const F3 = 1 / 6;
+const F4 = 1 / 24;
+const F5 = 1 / 120;
+const F6 = 1 / 720;
+const F7 = 1 / 5040;
+const F8 = 1 / 40320;
+const F9 = 1 / 362880;
+const F10 = 1 / 3628800;
+const F11 = 1 / 39916800;
+const F12 = 1 / 479001600;
+const F13 = 1 / 6227020800;
+const F14 = 1 / 87178291200;
+const F15 = 1 / 1307674368000;
+const F16 = 1 / 20922789888000;
+const F17 = 1 / 355687428096000;
+
+/**
+ * Writes cosine and sine of an angle to the first two numbers of an array: as a result, a double may become a heap
+ * object. The absolute error is below 2e-16.
+ */
+export function turnOf(angle: number, to: Float64Array): void {
+  // Take off many turns by the double nearest to 2 pi. An f32 of that size has steps that no angle of a box has.
+  const x = angle > -MANY_TURNS && angle < MANY_TURNS ? angle : angle % (2 * Math.PI);
+  const quarters = x * QUARTERS_PER_RADIAN + ROUND - ROUND;
+  const r = x - quarters * HALF_PI_HIGH - quarters * HALF_PI_LOW;
+  const z = r * r;
+  const s9 = F9 - z * (F11 - z * (F13 - z * (F15 - z * F17)));
+  const s = r - r * (z * (F3 - z * (F5 - z * (F7 - z * s9))));
+  const c8 = F8 - z * (F10 - z * (F12 - z * (F14 - z * F16)));
+  const c = 1 - z * (0.5 - z * (F4 - z * (F6 - z * c8)));
+  const turns = quarters & 3;
+  to[0] = turns === 0 ? c : turns === 1 ? -s : turns === 2 ? -c : s;
+  to[1] = turns === 0 ? s : turns === 1 ? c : turns === 2 ? -s : -c;
+}
+
+/** Arc tangents of 0, 1/4, 1/2, 3/4 and 1. */
+const ARC_TANGENTS = [0, 0.24497866312686414, 0.4636476090008061, 0.6435011087932844, 0.7853981633974483];
+
+/** Returns the angle of a vector other than (0, 0), in [-pi, pi]. The relative error is below 4e-16. */
+export function angleOf(x: number, y: number): number {
+  const across = x < 0 ? -x : x;
+  const down = y < 0 ? -y : y;
+  const isSteep = down > across;
+  const t = isSteep ? across / down : down / across;
+  if (t !== t) return t;
+  // atan t = atan c + atan u, with c the multiple of 1/4 nearest to t: |u| <= 1/8.
+  const quarters = t * 4 + ROUND - ROUND;
+  const c = quarters / 4;
+  const u = (t - c) / (1 + t * c);
+  const z = u * u;
+  const u9 = 1 / 9 - z * (1 / 11 - z * (1 / 13 - z * (1 / 15 - z * (1 / 17))));
+  const acute = ARC_TANGENTS[quarters] + (u - u * (z * (1 / 3 - z * (1 / 5 - z * (1 / 7 - z * u9)))));
+  const steep = isSteep ? Math.PI / 2 - acute : acute;
+  const right = x < 0 ? Math.PI - steep : steep;
+  return y < 0 ? -right : right;
+}
+
+/** Returns e^x, with x clamped to [-150, 130]. The relative error is below 3e-16. */
+export function exp(x: number): number {
+  // A NaN is no index of the table.
+  if (x !== x) return x;
+  const within = x < -150 ? -150 : x > 130 ? 130 : x;
+  const k = within * LOG2E + ROUND - ROUND;
+  const r = within - k * LN2_HIGH - k * LN2_LOW;
+  const r9 = F9 + r * (F10 + r * (F11 + r * (F12 + r * F13)));
+  const r5 = F5 + r * (F6 + r * (F7 + r * (F8 + r * r9)));
+  const y = 1 + (r + r * (r * (0.5 + r * (F3 + r * (F4 + r * r5)))));
+  return y * POWERS_OF_TWO[k + LAST_POWER];
+}

@@ -1,0 +1,39 @@
+/** Reads the masks of a plan file. `boxwright/masks` registers it beside the reader of configs. */
+import { prototypesOf, typeProblem } from "../masks/plan.ts";
+import { PROTOTYPE_TYPES, type Prototypes } from "../masks/source.ts";
+import { attachMasks } from "../masks/task.ts";
+import { volume } from "../core/tensor.ts";
+import * as F from "./format.ts";
+import { openSection } from "./section.ts";
+import type { FileReader } from "./tasks.ts";
+
+/** Most pixels of the input for one pixel of a prototype, along a side. Real networks have 2 to 8. */
+const MOST_STRIDE = 64;
+
+export const masksInFile: FileReader = {
+  attachFile(loaded) {
+    const { refuse, within } = loaded;
+    const { work, heads, word } = openSection(loaded);
+    const { tensors, batch, inputSize } = work.plan;
+    const tensor = word(F.T_SLOT);
+    const spec = tensors[tensor];
+    const problem = typeProblem(spec);
+    if (problem) refuse(...problem);
+    const [count, width, height] = [F.T_COUNT, F.T_WIDTH, F.T_HEIGHT].map(word);
+    const isAs = ({ type, ...steps }: Prototypes): boolean => {
+      const { bytes } = PROTOTYPE_TYPES[type];
+      return [steps.column, steps.row, steps.plane].every((step, k) => step === word(F.T_COLUMN + k) * bytes);
+    };
+    // Copies of prototypes have no gaps, and the kernels know two orders. So no other steps can be.
+    const prototypes =
+      (["NCHW", "NHWC"] as const)
+        .map((order) => prototypesOf({ count, width, height, order }, spec))
+        .find(isAs) ?? refuse("prototypes with gaps", "elements that follow each other, as NCHW or NHWC");
+    const elements = volume(spec.dims) / batch;
+    if (word(F.T_IMAGE) !== elements || count * width * height !== elements)
+      refuse(`${elements} elements for ${count} prototypes of ${width}x${height}`, "as many as these have");
+    // A mask at the size of the input has so many pixels.
+    inputSize?.forEach((side, k) => within(side, 0, MOST_STRIDE * (k === 0 ? width : height), 1));
+    return { known: { name: "segment" }, afterImage: attachMasks(work, { tensor, prototypes, heads }) };
+  },
+};

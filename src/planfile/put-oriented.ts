@@ -1,0 +1,44 @@
+/** Writes how boxes are turned and how they suppress each other. `task.ts` writes where their angles are. */
+import type { Head } from "../heads/head.ts";
+import type { AngleActivation, OrientedNms, OrientedPlan } from "../oriented/plan.ts";
+import type { Plan } from "../plan/plan.ts";
+import * as F from "./format.ts";
+
+const ANGLES: { readonly [A in AngleActivation]: number } = {
+  radians: F.ANGLE_RADIANS,
+  logits: F.ANGLE_LOGITS,
+  sigmoid: F.ANGLE_SIGMOID,
+};
+
+const SUPPRESSIONS: { readonly [N in OrientedNms]: number } = {
+  ultralytics: F.ORIENTED_ULTRALYTICS,
+  probiou: F.ORIENTED_PROBIOU,
+  opencv: F.ORIENTED_OPENCV,
+};
+
+/** Writes the words of the task record at `row`. */
+export function putOriented(
+  put: (row: number, index: number, value: number) => void,
+  row: number,
+  { angle, suppression, orEqual, regular, range, rules }: OrientedPlan,
+): void {
+  put(row, F.T_KIND, F.TASK_ORIENTED);
+  put(row, F.T_COUNT, 1);
+  put(row, F.T_VALUES, 1);
+  put(row, F.T_ANGLE, ANGLES[angle]);
+  put(row, F.T_SUPPRESSION, rules?.nms === "none" ? F.ORIENTED_NONE : SUPPRESSIONS[suppression]);
+  put(
+    row,
+    F.T_FLAGS,
+    (regular ? F.TASK_FLAG_REGULAR : 0) |
+      (orEqual ? F.TASK_FLAG_AT_THRESHOLD : 0) |
+      (rules?.nms === "class" ? F.TASK_FLAG_PER_CLASS : 0) |
+      (range ? F.TASK_FLAG_HALF_TURN : 0),
+  );
+}
+
+/** Returns width and height of a head's cell in pixels, and the place of its centre, as oriented/attach.ts has them. */
+export function cellsOf({ inputSize }: Plan, { unit, xyBias }: Head): readonly number[] {
+  const [width, height] = inputSize as readonly [number, number];
+  return [unit[0] * width, unit[1] * height, xyBias];
+}
