@@ -82,6 +82,8 @@ class Image implements Scene {
   readonly #task: SegmentPlan;
   readonly #index: number;
   readonly #place: Place;
+  /** Coefficients of the row that was asked for last. */
+  readonly #coefficients: Float32Array;
   /** A copy of this frame's prototypes, shared by copies of the detections. */
   #kept: { readonly bytes: Uint8Array } | null = null;
 
@@ -91,6 +93,7 @@ class Image implements Scene {
     this.#task = task;
     this.#index = index;
     this.inputSize = plan.inputSize;
+    this.#coefficients = new Float32Array(task.prototypes.count);
     const [tensor] = task.tensors;
     const { dims, type } = plan.tensors[tensor];
     this.#place = {
@@ -139,7 +142,7 @@ class Image implements Scene {
   coefficientsOf({ sources }: Detections, row: number): Float32Array {
     const { heads } = this.#work.plan;
     const { count } = this.#task.prototypes;
-    const values = new Float32Array(count);
+    const values = this.#coefficients;
     const k = headIndexOf(heads, sources[row]);
     const column = heads[k].extra as NonNullable<Head["extra"]>;
     readChannels(this.#work, column, this.#index, sources[row] - firstSource(heads, k), count, values);
