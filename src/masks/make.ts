@@ -128,7 +128,7 @@ function extentOf(
       x: cropOf(inputBox[0], inputBox[2], prototypes.width, xAxis.low, xAxis.high),
       y: cropOf(inputBox[1], inputBox[3], prototypes.height, yAxis.low, yAxis.high),
     };
-    if (picture === "prototype") return { ...kept, window: kept, kept };
+    if (picture === "prototype") return { x: kept.x, y: kept.y, window: kept, kept };
     const x = intersect(pixelsThatRead(columns, xAxis.pixels, kept.x), visibleOf(xAxis));
     const y = intersect(pixelsThatRead(rows, yAxis.pixels, kept.y), visibleOf(yAxis));
     if (steps.resize === "nearest") return { x, y, window: kept, kept };
