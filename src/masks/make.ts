@@ -194,7 +194,7 @@ function extentOfCells(
     y: cropOf(box[1], box[3], height, yAxis.low, yAxis.high),
   };
   // Each pixel of the picture is a cell.
-  if (isCell) return { ...kept, window: kept, kept };
+  if (isCell) return { x: kept.x, y: kept.y, window: kept, kept };
   const x = intersect(pixelsThatRead(columns, xAxis.pixels, kept.x), visibleOf(xAxis));
   const y = intersect(pixelsThatRead(rows, yAxis.pixels, kept.y), visibleOf(yAxis));
   if (isNearest) return { x, y, window: kept, kept };

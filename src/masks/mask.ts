@@ -12,12 +12,19 @@ export class PixelMask implements Mask {
   readonly data: Uint8Array;
   readonly size: readonly [number, number];
 
-  constructor(x: number, y: number, width: number, height: number, size: readonly [number, number]) {
+  constructor(
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    size: readonly [number, number],
+    data: Uint8Array = new Uint8Array(width * height),
+  ) {
     this.x = x;
     this.y = y;
     this.width = width;
     this.height = height;
-    this.data = new Uint8Array(width * height);
+    this.data = data;
     this.size = size;
   }
 

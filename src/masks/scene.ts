@@ -13,6 +13,7 @@ export interface Scene {
   readonly source: MaskSource;
   readonly inputSize: readonly [number, number] | null;
   readonly placement: Placement;
+  /** Returns the coefficients of a row. The next call may overwrite them. */
   coefficientsOf(found: Detections, row: number): Float32Array;
 }
 
@@ -72,6 +73,8 @@ export function maskIn(scene: Scene, found: Detections, i: number, options?: Mas
   return maskOfSubject(scene.source, scene.placement, subjectOf(scene, found, row), wanted);
 }
 
+const NO_PIXELS = /* @__PURE__ */ new Uint8Array(0);
+
 /** Makes one mask in memory of its own. */
 export function maskOfSubject(
   source: MaskSource,
@@ -80,13 +83,19 @@ export function maskOfSubject(
   wanted: Wanted,
 ): Mask {
   const { space, axes } = openSpace(source, wanted, placement);
-  let mask = new PixelMask(0, 0, 0, 0, wanted.size);
+  let data = NO_PIXELS;
+  let [left, top, width, height] = [0, 0, 0, 0];
   makeMask(space, axes, source, subject, wanted, (x, y) => {
-    const width = x.to - x.from;
-    const height = y.to - y.from;
-    if (width > 0 && height > 0) mask = new PixelMask(x.from, y.from, width, height, wanted.size);
-    return ({ u8, at }, _, first, rows) =>
-      mask.data.set(u8.subarray(at.strip, at.strip + rows * width), (first - y.from) * width);
+    if (x.to > x.from && y.to > y.from)
+      [left, top, width, height] = [x.from, y.from, x.to - x.from, y.to - y.from];
+    return ({ u8, at }, _, first, rows) => {
+      // Most masks are a single strip. A copy of it takes less time than an array of zeros to write to.
+      if (rows === height) data = u8.slice(at.strip, at.strip + rows * width);
+      else {
+        if (first === top) data = new Uint8Array(width * height);
+        data.set(u8.subarray(at.strip, at.strip + rows * width), (first - top) * width);
+      }
+    };
   });
-  return mask;
+  return new PixelMask(left, top, width, height, wanted.size, data);
 }

@@ -98,6 +98,8 @@ class Image implements Scene {
   readonly #task: MaskTask;
   readonly #index: number;
   readonly #place: Place;
+  /** Coefficients of the row that was asked for last. */
+  readonly #coefficients: Float32Array;
   /** A copy of this frame's prototypes, shared by copies of the detections. */
   #kept: { readonly bytes: Uint8Array } | null = null;
 
@@ -107,6 +109,7 @@ class Image implements Scene {
     this.#task = task;
     this.#index = index;
     this.inputSize = plan.inputSize;
+    this.#coefficients = new Float32Array(task.prototypes.count);
     const { tensor } = task;
     const { dims, type } = plan.tensors[tensor];
     this.#place = {
@@ -173,7 +176,7 @@ class Image implements Scene {
       heads,
       prototypes: { count },
     } = this.#task;
-    const values = new Float32Array(count);
+    const values = this.#coefficients;
     const k = headIndexOf(heads, sources[row]);
     const column = heads[k].extra as NonNullable<Head["extra"]>;
     readChannels(this.#work, column, this.#index, sources[row] - firstSource(heads, k), count, values);
