@@ -2,7 +2,7 @@
  * Families of networks that give points, and facts about the points of all families. `boxwright/pose` brings this table
  * into the decoder.
  */
-import { blazeface } from "./built-priors.ts";
+import { type Layer, blazeface, grid } from "./built-priors.ts";
 import {
   BLAZEFACE6_NAMES,
   COCO17_EDGES,
@@ -63,6 +63,7 @@ const MEDIAPIPE: FamilyTraits = {
   head: "prior",
   exports: ["prior-rows"],
   raw: "logits",
+  archived: "logits",
   linearSize: true,
   classes: 1,
   keypoints: true,
@@ -113,10 +114,20 @@ export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
     word: /yunet/,
     prepare: { ...TOP_LEFT, order: "BGR", std: 1 },
   },
-  "mediapipe-palm": { ...MEDIAPIPE, prepare: { pad: 0, layout: "NHWC" } },
+  "mediapipe-palm": { ...MEDIAPIPE, buildPriors: palm, prepare: { pad: 0, layout: "NHWC" } },
   movenet: { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
   "movenet-multipose": { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
 };
+
+/**
+ * Returns the anchors of MediaPipe's palm detection, each as large as the image. At 192x192 and 128x128 they have strides
+ * 8 and 16, at 256x256 also 32: palm_detection_cpu.pbtxt of today and of 2019.
+ */
+function palm(inputSize: readonly [number, number]): Float32Array {
+  const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
+  const layers = inputSize[0] === 256 ? [whole(16, 2), whole(32, 6)] : [whole(16, 6)];
+  return grid(inputSize, [whole(8, 2), ...layers]);
+}
 
 /** Sizes of the square priors of each stride of YuNet of 2022, in pixels. */
 const YUNET_2022: readonly (readonly [stride: number, sizes: readonly number[]])[] = [
