@@ -66,15 +66,14 @@ export function readArchive(root: FieldReader): Config {
 }
 
 /** Reports a parser whose networks an import reads that is missing. */
-function checkImport(head: FieldReader, { family }: ParserTraits): void {
+function checkImport(head: FieldReader, { defaults: { family } }: ParserTraits): void {
   if (!taskOptions().some(({ families }) => family in families))
     head.reportValue("parser", 'import "boxwright/pose" beside it');
 }
 
 /** Returns the archive's config with what its head states. */
 function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
-  const { parser: _, ...defaults } = special ?? {};
-  const base = { ...from, ...defaults };
+  const base = { ...from, ...special?.defaults };
   const metadata = head.object("metadata");
   const hasAnchors = kind !== null && KINDS[kind].anchors;
   const labels = metadata.labels("classes");

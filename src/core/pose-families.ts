@@ -120,8 +120,8 @@ export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
 };
 
 /**
- * Returns the anchors of MediaPipe's palm detection, each as large as the image. At 192x192 and 128x128 they have strides
- * 8 and 16, at 256x256 also 32: palm_detection_cpu.pbtxt of today and of 2019.
+ * Returns the anchors of MediaPipe's palm detection, each as large as the image. At 192x192 and 128x128 they have
+ * strides 8 and 16, at 256x256 also 32: palm_detection_cpu.pbtxt of today and of 2019.
  */
 function palm(inputSize: readonly [number, number]): Float32Array {
   const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
