@@ -41,8 +41,8 @@ const TABLE: Record<
   "COMPOSED_nnarchive_yolov8n.json": ["nn-archive", "yolo", 80, 3, "", 0.5, 0.5, "640x352"],
   "experiments_yolo-tiny.json": [
     "mappings.labels: got 80 labels, expected 1 for NN_specific_metadata.classes = 1",
-    "NN_specific_metadata.anchor_masks.side32: got  32 wide, expected one of 52, 26, 13, 7 for an input 416 wide: no output has this side",
-    "NN_specific_metadata.anchor_masks.side16: got  16 wide, expected one of 52, 26, 13, 7 for an input 416 wide: no output has this side",
+    "NN_specific_metadata.anchor_masks.side32: got an output layer 32 wide, expected one of 52, 26, 13, 7 for an input 416 wide: no output has this side",
+    "NN_specific_metadata.anchor_masks.side16: got an output layer 16 wide, expected one of 52, 26, 13, 7 for an input 416 wide: no output has this side",
   ],
   "experiments_yolov3-tiny.json": ["nn_config", "yolo", 80, 80, "26:3 13:3", 0.5, 0.8, "416x416"],
   "experiments_yolov3.json": ["nn_config", "yolo", 80, 80, "52:3 26:3 13:3", 0.5, 0.5, "416x416"],
