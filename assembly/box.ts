@@ -4,6 +4,7 @@
  */
 import {
   FLAG_CLAMP_BEFORE,
+  FN_CLAMP,
   FN_EXP,
   FN_NONE,
   FN_SIGMOID,
@@ -56,6 +57,7 @@ export function activate(fn: i32, x: f32): f32 {
   if (fn == FN_NONE) return x;
   if (fn == FN_SIGMOID) return <f32>sigmoid(<f64>x);
   if (fn == FN_EXP) return <f32>exp(<f64>x);
+  if (fn == FN_CLAMP) return x < 0 ? 0 : x > 1 ? 1 : x;
   if (fn == FN_TANH) return <f32>tanh(<f64>x);
   // FN_SQUARE, FN_SQUARE_SIGMOID
   const s: f32 = fn == FN_SQUARE ? x : <f32>sigmoid(<f64>x);

@@ -57,6 +57,7 @@ export function activate(fn: PlainFn, x: number): number {
   if (fn === "tanh") return Math.tanh(x); // FastestDet: offsets in the cell
   if (fn === "exp") return Math.exp(x); // YOLOv2 to v4, YOLOX, SSD: sizes
   if (fn === "square") return (2 * x) ** 2; // YOLOv5, v7: sizes, where the network has applied the sigmoid
+  if (fn === "clamp") return x < 0 ? 0 : x > 1 ? 1 : x; // YuNet of 2022: the predicted IoU
   if (fn === "squareSigmoid") return (2 * sigmoid(x)) ** 2; // the same, where it has not
   return x;
 }

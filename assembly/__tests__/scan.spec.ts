@@ -3,6 +3,7 @@ import {
   FN_EXP,
   FN_NONE,
   FN_SIGMOID,
+  FN_CLAMP,
   FN_SQUARE,
   FN_SQUARE_SIGMOID,
   FN_TANH,
@@ -123,6 +124,9 @@ describe("box", () => {
     expect(near(activate(FN_TANH, 0.5), 0.46211715726)).toBe(true);
     expect(near(activate(FN_SQUARE, 0.75), 2.25)).toBe(true);
     expect(near(activate(FN_SQUARE_SIGMOID, 0), 1)).toBe(true);
+    expect(activate(FN_CLAMP, 0.25)).toBe(0.25);
+    expect(activate(FN_CLAMP, -0.25)).toBe(0);
+    expect(activate(FN_CLAMP, 1.25)).toBe(1);
   });
 
   test("plain: corners, centre, top left", () => {

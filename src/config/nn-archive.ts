@@ -1,15 +1,23 @@
 /** Reads `config.json` of NN Archives: `model.heads[]` with a parser and its metadata. */
 import type { AnchorSet, Config, OutputSpec } from "./types.ts";
-import { KIND_NAMES, KINDS, isSubtype, type NetworkKind } from "../core/families.ts";
+import {
+  KIND_NAMES,
+  KINDS,
+  PARSERS,
+  isSubtype,
+  type NetworkKind,
+  type ParserTraits,
+} from "../core/families.ts";
 import { show } from "../core/tensor.ts";
 import { defaultConfig } from "./defaults.ts";
-import { archiveTask } from "./task.ts";
+import { archiveTask, taskOptions } from "./task.ts";
 import { type FieldReader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
 
-/** One of the archive's heads, and the kind of network that its parser means. */
+/** One of the archive's heads, and the kind of network that its parser means, or the parser of a single family. */
 interface ArchiveHead {
   readonly head: FieldReader;
   readonly kind: NetworkKind | null;
+  readonly special: ParserTraits | null;
 }
 
 /** Returns the config of an archive. It describes a network; the device decides who decodes. */
@@ -17,7 +25,11 @@ export function readArchive(root: FieldReader): Config {
   const model = root.object("model");
   const heads = (model.objects("heads") ?? []).map((head): ArchiveHead => {
     const parser = isText(head.json.parser) ? head.json.parser.toLowerCase() : "";
-    return { head, kind: KIND_NAMES.find((kind) => KINDS[kind].parsers.includes(parser)) ?? null };
+    return {
+      head,
+      kind: KIND_NAMES.find((kind) => KINDS[kind].parsers.includes(parser)) ?? null,
+      special: PARSERS.find((one) => one.parser.toLowerCase() === parser) ?? null,
+    };
   });
   const inputSize = inputSizeOf(model);
   const outputs = outputsOf(model);
@@ -28,12 +40,12 @@ export function readArchive(root: FieldReader): Config {
     outputs,
     picture: model.json.inputs ?? null,
   };
-  const known = heads.filter(({ kind }) => kind !== null);
+  const known = heads.filter(({ kind, special }) => kind !== null || special !== null);
   if (known.length === 0)
     heads[0]?.head.report(
       "parser",
       heads.map(({ head }) => show(head.json.parser)).join(" and "),
-      "a parser YOLO, YOLOExtendedParser, SSD or MOBILENET",
+      `a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, ${PARSERS.map(({ parser }) => parser).join(", ")}`,
     );
   // The last of several heads of a kind counts, as in depthai-core.
   const last = [...heads, ...known].pop();
@@ -43,13 +55,25 @@ export function readArchive(root: FieldReader): Config {
       decodes: false,
       note: "the archive has no heads: nothing says how to decode its outputs (option family does)",
     };
-  if (known.some(({ kind }) => kind !== last.kind))
-    model.report("heads", "heads of both YOLO and SSD", "one kind");
+  if (known.some(({ kind, special }) => kind !== last.kind || special !== last.special))
+    model.report(
+      "heads",
+      `heads of both ${[...new Set(known.map(({ head }) => String(head.json.parser)))].join(" and ")}`,
+      "one kind",
+    );
+  if (last.special) checkImport(last.head, last.special);
   return readHead(last, base);
 }
 
+/** Reports a parser whose networks an import reads that is missing. */
+function checkImport(head: FieldReader, { defaults: { family } }: ParserTraits): void {
+  if (!taskOptions().some(({ families }) => family in families))
+    head.reportValue("parser", 'import "boxwright/pose" beside it');
+}
+
 /** Returns the archive's config with what its head states. */
-function readHead({ head, kind }: ArchiveHead, base: Config): Config {
+function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
+  const base = { ...from, ...special?.defaults };
   const metadata = head.object("metadata");
   const hasAnchors = kind !== null && KINDS[kind].anchors;
   const labels = metadata.labels("classes");
@@ -68,7 +92,9 @@ function readHead({ head, kind }: ArchiveHead, base: Config): Config {
   if (yoloOutputs) checkOutputs(metadata, "yolo_outputs", yoloOutputs, base);
   else checkOutputs(head, "outputs", headOutputs ?? [], base);
   const roles = rolesOf(metadata, base);
-  const strides = metadata.positives("strides");
+  const strides = metadata.positives("strides") ?? (special && metadata.positives("feat_stride_fpn"));
+  // MediaPipe's parser has the side of the input in `scale`.
+  const scale = special && metadata.take("scale", COUNT);
   const anchorSets = hasAnchors ? anchorsOf(metadata, yoloOutputs) : null;
   if (strides?.length && anchorSets?.length && anchorSets.length !== strides.length)
     metadata.report(
@@ -80,6 +106,7 @@ function readHead({ head, kind }: ArchiveHead, base: Config): Config {
     ...base,
     kind,
     subtype,
+    inputSize: base.inputSize ?? (scale ? [scale, scale] : null),
     classes: classes ?? labels?.length ?? null,
     labels,
     confidenceThreshold: metadata.take("conf_threshold", UNIT) ?? base.confidenceThreshold,

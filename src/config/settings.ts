@@ -126,6 +126,10 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     // Single rules go over those of the config, but a named set replaces them.
     rules: { ...(isSetNamed ? {} : config.rules), ...conventions?.rules },
   };
+  const task = fields.task?.name;
+  if (config.task && task && config.task.name !== task && !r.has("task"))
+    for (const option of taskOptionNames().filter(r.has, r))
+      r.report(option, `it for a config of task "${config.task.name}"`, `task "${task}" beside it`);
   checkLists(r, config, settings, merged);
   // A stated family makes a config decodable that names none.
   return settings.family ? { ...merged, decodes: true, note: null } : merged;

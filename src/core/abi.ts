@@ -151,6 +151,7 @@ export const FN_TANH = 3;
 export const FN_EXP = 4;
 export const FN_SQUARE = 5; //         (2 w)^2, for a w that is a probability already
 export const FN_SQUARE_SIGMOID = 6; // (2 sigmoid(w))^2
+export const FN_CLAMP = 7; //          the value, clamped to 0..1
 
 export const TYPE_F32 = 0;
 export const TYPE_F16 = 1;

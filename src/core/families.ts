@@ -442,6 +442,35 @@ export const KINDS: { readonly [K in NetworkKind]: KindTraits } = {
   ssd: { nnFamily: "mobilenet", parsers: ["ssd", "mobilenet"], family: "ssd", anchors: false },
 };
 
+/** A parser of an NN Archive that reads one family. */
+export interface ParserTraits {
+  /** Name as archives write it. */
+  readonly parser: string;
+  /** The family, and the defaults of depthai-nodes, which has the parser. */
+  readonly defaults: {
+    readonly family: PoseFamily;
+    readonly confidenceThreshold: number;
+    readonly iouThreshold: number;
+    readonly maxDetections: number;
+  };
+}
+
+/** Parsers of one family each. `boxwright/pose` reads their networks. */
+export const PARSERS: readonly ParserTraits[] = [
+  {
+    parser: "SCRFDParser",
+    defaults: { family: "scrfd", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
+  },
+  {
+    parser: "YuNetParser",
+    defaults: { family: "yunet", confidenceThreshold: 0.8, iouThreshold: 0.3, maxDetections: 5000 },
+  },
+  {
+    parser: "MPPalmDetectionParser",
+    defaults: { family: "mediapipe-palm", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
+  },
+];
+
 /** Every kind of network. */
 export const KIND_NAMES = /* @__PURE__ */ Object.keys(KINDS) as readonly NetworkKind[];
 

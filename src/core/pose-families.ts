@@ -2,7 +2,7 @@
  * Families of networks that give points, and facts about the points of all families. `boxwright/pose` brings this table
  * into the decoder.
  */
-import { blazeface } from "./built-priors.ts";
+import { type Layer, blazeface, grid } from "./built-priors.ts";
 import {
   BLAZEFACE6_NAMES,
   COCO17_EDGES,
@@ -15,7 +15,7 @@ import {
 import type { Family, FamilyTraits, PoseFamily } from "./families.ts";
 
 /** Names a form of tensors that only networks with points have. `pose/forms.ts` reads each. */
-export type PoseForm = "behind-priors" | "face" | "anchor-rows" | "point-rows" | "one-pose" | "poses";
+export type PoseForm = "behind-priors" | "face" | "anchor-rows" | "yunet" | "one-pose" | "poses";
 
 /** Facts about the points of a family. A field that is absent has the value that its comment calls usual. */
 export interface PointFacts {
@@ -53,7 +53,7 @@ export const POINT_FACTS: { readonly [F in Family]?: PointFacts } = {
   "yolov5-face": { form: "face", grid: [1, 0], ...FIVE },
   retinaface: { variances: [0.1, 0.1, 0.2, 0.2], ...FIVE },
   scrfd: { form: "anchor-rows", grid: [1, 0], ...FIVE },
-  yunet: { form: "point-rows", grid: [1, 0], ...FIVE },
+  yunet: { form: "yunet", grid: [1, 0], ...FIVE },
   movenet: { form: "one-pose", ...COCO },
   "movenet-multipose": { form: "poses", ...COCO },
 };
@@ -63,6 +63,7 @@ const MEDIAPIPE: FamilyTraits = {
   head: "prior",
   exports: ["prior-rows"],
   raw: "logits",
+  archived: "logits",
   linearSize: true,
   classes: 1,
   keypoints: true,
@@ -113,10 +114,42 @@ export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
     word: /yunet/,
     prepare: { ...TOP_LEFT, order: "BGR", std: 1 },
   },
-  "mediapipe-palm": { ...MEDIAPIPE, prepare: { pad: 0, layout: "NHWC" } },
+  "mediapipe-palm": { ...MEDIAPIPE, buildPriors: palm, prepare: { pad: 0, layout: "NHWC" } },
   movenet: { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
   "movenet-multipose": { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
 };
+
+/**
+ * Returns the anchors of MediaPipe's palm detection, each as large as the image. At 192x192 and 128x128 they have
+ * strides 8 and 16, at 256x256 also 32: palm_detection_cpu.pbtxt of today and of 2019.
+ */
+function palm(inputSize: readonly [number, number]): Float32Array {
+  const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
+  const layers = inputSize[0] === 256 ? [whole(16, 2), whole(32, 6)] : [whole(16, 6)];
+  return grid(inputSize, [whole(8, 2), ...layers]);
+}
+
+/** Sizes of the square priors of each stride of YuNet of 2022, in pixels. */
+const YUNET_2022: readonly (readonly [stride: number, sizes: readonly number[]])[] = [
+  [8, [10, 16, 24]],
+  [16, [32, 48]],
+  [32, [64, 96]],
+  [64, [128, 192, 256]],
+];
+
+/**
+ * Returns the priors of YuNet of 2022, rows cx cy w h, normalised. A map has the whole cells of the input: 96 pixels
+ * have one cell of 64.
+ */
+export function yunetPriors([width, height]: readonly [number, number]): Float32Array {
+  const out: number[] = [];
+  for (const [stride, sizes] of YUNET_2022)
+    for (let y = 0; y < Math.floor(height / stride); y++)
+      for (let x = 0; x < Math.floor(width / stride); x++)
+        for (const size of sizes)
+          out.push(((x + 0.5) * stride) / width, ((y + 0.5) * stride) / height, size / width, size / height);
+  return Float32Array.from(out);
+}
 
 /** Sizes of the square priors of each stride of RetinaFace, in pixels. */
 const RETINAFACE: readonly (readonly [stride: number, sizes: readonly number[]])[] = [

@@ -10,7 +10,7 @@ import type { Column, Layout } from "./channels.ts";
 export type Kind = "grid" | "distance" | "prior" | "centre" | "corners" | "topleft";
 
 /** Names a function of one raw value. */
-export type Fn = "none" | "sigmoid" | "softmax" | "tanh" | "exp" | "square" | "squareSigmoid";
+export type Fn = "none" | "sigmoid" | "softmax" | "tanh" | "exp" | "square" | "squareSigmoid" | "clamp";
 
 /** Names a part of a head that a tensor holds. */
 export type Part = "boxes" | "scores" | "objectness";

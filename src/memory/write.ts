@@ -49,6 +49,7 @@ const FNS: { readonly [F in Fn]: number } = {
   exp: A.FN_EXP,
   square: A.FN_SQUARE,
   squareSigmoid: A.FN_SQUARE_SIGMOID,
+  clamp: A.FN_CLAMP,
 };
 const RULES: { readonly [R in Head["rule"]]: number } = {
   class: A.RULE_CLASS,
@@ -325,7 +326,10 @@ const LARGEST = 3.4028234663852886e38;
  */
 function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
   // The kernel's own conversion, so that comparing raw values and comparing scores agree to the last value.
-  const convert = (fn: Fn, x: number): number => (fn === "none" ? x : fround(sigmoid(x)));
+  const convert = (fn: Fn, x: number): number => {
+    if (fn === "none") return x;
+    return fn === "clamp" ? Math.min(1, Math.max(0, x)) : fround(sigmoid(x));
+  };
   // Math.pow and the kernel's power may differ by a step: let a little too much through, the kernel decides.
   const nearly = smallest * (1 - 1e-6);
   const power = h.rule === "power";

@@ -4,13 +4,13 @@
  */
 import type { PointShape } from "../core/keypoints.ts";
 import type { FamilyTraits } from "../core/families.ts";
-import type { PoseForm } from "../core/pose-families.ts";
+import { type PoseForm, yunetPriors } from "../core/pose-families.ts";
 import { type TensorSpec, volume } from "../core/tensor.ts";
 import { buildInterpretation, decodedBoxes, each, unitOf } from "../heads/build.ts";
 import { type ChannelView, type Column, beside, move, rows } from "../heads/channels.ts";
 import { type Grid, gridsOf } from "../heads/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "../heads/head.ts";
-import { type TensorMatch, matchOne, preferred } from "../heads/match.ts";
+import { type TensorMatch, join, matchOne, playersOf, preferred } from "../heads/match.ts";
 import type { CountedQuery, HeadQuery } from "../heads/query.ts";
 import type { PlanTools } from "../plan/task.ts";
 import type { PointReading } from "./plan.ts";
@@ -224,31 +224,82 @@ const anchorRows: Form = {
     `[1,2hw,1] + [1,2hw,4] + [1,2hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
 };
 
-/** Reads YuNet from 2023 on: for each level rows of class, objectness, box and points, one row for each cell. */
-const pointRows: Form = {
-  read: (query, specs, shape) => {
-    const levels = levelsOf(query, specs, volumeOf(shape), { anchors: 1, scores: 2 });
-    if (!levels) return [];
-    const parts = levels.map((level) => ({ ...level.match, points: level.points }));
-    const found = buildInterpretation(withClassCount(query), {
-      name: "point-grid",
-      title: "point grids with points",
-      usual: "sigmoid",
-      fields: (part: (typeof parts)[number]) => ({
-        rule: "product",
-        whFn: "exp",
-        size: unitOf(query, part),
-        extra: part.points,
-      }),
-      matches: levels.map(({ match }) => match),
-      parts,
-      alsoUses: levels.map(({ points }) => points.tensor),
-    });
-    return [{ found, shape, rule: "grid", logits: false, root: true }];
+/** Reads YuNet: the networks from 2023 on, and those of 2022. */
+const yunet: Form = {
+  read: (query, specs, shape) => [...pointRows(query, specs, shape), ...facePriors(query, specs, shape)],
+  expected: (query, shape) => {
+    const points = volumeOf(shape);
+    const rowCount = query.inputSize ? yunetPriors(query.inputSize).length / 4 : "N";
+    return (
+      `[1,hw,1] + [1,hw,1] + [1,hw,4] + [1,hw,${points}] for each of strides 8, 16, 32, with inputSize; ` +
+      `of 2022 [${rowCount},${4 + points}] + [${rowCount},2] + [${rowCount},1], with inputSize`
+    );
   },
-  expected: (_, shape) =>
-    `[1,hw,1] + [1,hw,1] + [1,hw,4] + [1,hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
 };
+
+/** Reads YuNet from 2023 on: for each level rows of class, objectness, box and points, one row for each cell. */
+function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
+  const levels = levelsOf(query, specs, volumeOf(shape), { anchors: 1, scores: 2 });
+  if (!levels) return [];
+  const parts = levels.map((level) => ({ ...level.match, points: level.points }));
+  const found = buildInterpretation(withClassCount(query), {
+    name: "point-grid",
+    title: "point grids with points",
+    usual: "sigmoid",
+    fields: (part: (typeof parts)[number]) => ({
+      rule: "product",
+      whFn: "exp",
+      size: unitOf(query, part),
+      extra: part.points,
+    }),
+    matches: levels.map(({ match }) => match),
+    parts,
+    alsoUses: levels.map(({ points }) => points.tensor),
+  });
+  return [{ found, shape, rule: "grid", logits: false, root: true }];
+}
+
+/**
+ * Factors of YuNet of 2022 on the offsets from priors. Width and height have different ones: OpenCV's face_detect.cpp
+ * of 2022.
+ */
+const YUNET_VARIANCES = [0.1, 0.1, 0.1, 0.2] as const;
+
+/**
+ * Reads YuNet of 2022: box and points, background and face, and the predicted IoU of each prior. The score is the root
+ * of face score x IoU, with the IoU clamped to 0..1.
+ */
+function facePriors(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
+  if (!query.inputSize) return [];
+  const priors = yunetPriors(query.inputSize);
+  const boxes = matchOne(playersOf(query, specs, "boxes"), rows, { count: 4 + volumeOf(shape), boxes: 0 });
+  const mine = boxes.filter(({ view }) => view.cells === priors.length / 4);
+  const scored = join(query, specs, mine, "scores", rows, 2);
+  const matches = join(query, specs, scored, "objectness", rows, 1);
+  const reading = {
+    name: "prior-rows",
+    title: "offsets from priors with points, background and face, IoU",
+    usual: "sigmoid",
+    fields: ({ box, score }: TensorMatch): Partial<HeadDraft> => ({
+      kind: "prior",
+      rule: "product",
+      score: beside(score, 1),
+      objectnessFn: "clamp",
+      whFn: "exp",
+      unit: [1, 1],
+      priors,
+      variances: YUNET_VARIANCES,
+      extra: beside(box, 4),
+    }),
+  } as const;
+  return each(withClassCount(query), reading, matches).map((found) => ({
+    found,
+    shape,
+    rule: "prior",
+    logits: false,
+    root: true,
+  }));
+}
 
 /** Reads MoveNet's [1,1,17,3]: y, x, confidence of each point of the only person, and no box. */
 const onePose: Form = {
@@ -327,7 +378,7 @@ export const FORMS: { readonly [F in PoseForm]: Form } = {
   "behind-priors": behindPriors,
   face,
   "anchor-rows": anchorRows,
-  "point-rows": pointRows,
+  yunet,
   "one-pose": onePose,
   poses: manyPoses,
 };

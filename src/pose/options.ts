@@ -62,9 +62,13 @@ function checkCounts(
 /** Metadata keys under which archives name the outputs of keypoints. The last two are of older archives. */
 const OUTPUT_KEYS = ["keypoints_outputs", "keypoint_outputs", "kpts_outputs"];
 
+/** Metadata keys under which archives name the keypoints. The first one is that of the format. */
+const NAME_KEYS = ["keypoint_label_names", "keypoint_names", "keypoint_labels"];
+
 /** Reads the keypoint fields of an archive's head. Returns `null` if the head has no keypoints. */
 export function readArchive(metadata: FieldReader, config: Config): Partial<Config> | null {
-  const names = metadata.texts("keypoint_label_names");
+  const nameKey = NAME_KEYS.find((key) => metadata.has(key)) ?? NAME_KEYS[0];
+  const names = metadata.texts(nameKey);
   const stated = metadata.take<number>("n_keypoints", [
     `a whole number from 1 to ${MOST_POINTS}`,
     (x) => isWhole(x) && inRange(x),
@@ -80,7 +84,7 @@ export function readArchive(metadata: FieldReader, config: Config): Partial<Conf
     ...(names && { keypointNames: names }),
     ...(edges && { edges }),
   };
-  checkCounts(metadata, task, { names: "keypoint_label_names", edges: "skeleton_edges" });
+  checkCounts(metadata, task, { names: nameKey, edges: "skeleton_edges" });
   const outputs = OUTPUT_KEYS.flatMap((key) => metadata.texts(key) ?? []);
   const keypoints =
     outputs.length > 0

@@ -9,6 +9,7 @@ import type { Detection } from "../../src/decode/detections.ts";
 import "../../src/entries/pose.ts";
 import { suppressDetections } from "../../src/entries/suppress.ts";
 import { engines } from "../support/engines.ts";
+import { readBeyond } from "../support/beyond.ts";
 import { type Row, describeShared, fixtures, foldersIn, readBytes } from "../support/shared-data.ts";
 
 interface PointRow extends Row {
@@ -261,4 +262,53 @@ describe("some of them", () => {
   recordedCases(join(fixtures, "beyond", "recorded"), ["yunet_2026may_320", "blazeface_short"]);
   movenetCase(join(fixtures, "beyond", "recorded"));
   weightedCase(join(fixtures, "beyond", "recorded"));
+});
+
+describe("YuNet of 2022: what OpenCV 4.6 answers on seeded outputs", () => {
+  interface Case {
+    readonly input: readonly [number, number];
+    readonly scoreThreshold: number;
+    readonly outputs: Tensors;
+    readonly faces: readonly (readonly number[])[];
+  }
+  const { cases } = readBeyond("yunet_2022") as { readonly cases: readonly Case[] };
+
+  test.each(cases)("input $input", ({ input, scoreThreshold, outputs, faces }) => {
+    const [first, ...others] = engines.map((engine) =>
+      createDecoderSync(
+        { family: "yunet", inputSize: input },
+        {
+          engine,
+          confidenceThreshold: scoreThreshold,
+          iouThreshold: 1,
+          maxDetections: 1000,
+          conventions: { clamp: "none", gate: ">=" },
+        },
+      )
+        .decode(outputs)
+        .copy(),
+    );
+    const expected = faces.map((face): PointRow => {
+      const [x, y, w, h] = face;
+      const points = Array.from({ length: 5 }, (_, k) => [face[4 + 2 * k], face[5 + 2 * k]]);
+      return {
+        class_id: 0,
+        x_min: x,
+        y_min: y,
+        x_max: x + w,
+        y_max: y + h,
+        confidence: face[14],
+        keypoints: points,
+      };
+    });
+    // Equal scores have no order of their own, and OpenCV's is another.
+    const order = (a: { confidence: number; x_min: number }, b: typeof a): number =>
+      Math.abs(a.confidence - b.confidence) > 1e-6 ? b.confidence - a.confidence : a.x_min - b.x_min;
+    expectPoints(first.toArray().sort(order), expected.sort(order), input, 2e-6);
+    for (const other of others)
+      for (const column of ["boxes", "scores", "keypoints"] as const)
+        expect(other[column]).toEqual(first[column]);
+    // The predicted IoU is not bounded by the network.
+    expect(Math.max(...(outputs["iou"].data as number[]))).toBeGreaterThan(1.3);
+  });
 });

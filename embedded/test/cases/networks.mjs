@@ -249,6 +249,24 @@ function poseCases() {
       },
     },
     {
+      name: "faces, maps with anchors",
+      config: {
+        ...{ family: "yolov5-face", inputSize: [96, 64], classes: 1 },
+        anchors: [
+          [4, 5, 8, 10],
+          [23, 29, 43, 55],
+          [73, 105, 146, 217],
+        ],
+      },
+      outputs: Object.fromEntries(
+        [8, 16, 32].map((stride) => [
+          `map${stride}`,
+          f32([1, 32, 64 / stride, 96 / stride], () => face() * 6 - 3),
+        ]),
+      ),
+      frame: { width: 200, height: 100, resize: "letterbox" },
+    },
+    {
       name: "persons, y first",
       config: { family: "movenet-multipose", task: "pose", keypoints: [17, 3] },
       outputs: { output: f32([1, 6, 56], () => person()) },

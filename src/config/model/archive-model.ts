@@ -36,7 +36,9 @@ export function archiveModel(json: unknown): Model {
     opset: null,
     exporter: null,
     description: config.modelName,
-    task: TASKS.find(([key]) => (metadata[key] ?? null) !== null)?.[1] ?? (config.kind && "detect"),
+    task:
+      TASKS.find(([key]) => (metadata[key] ?? null) !== null)?.[1] ??
+      (config.family ? "pose" : config.kind && "detect"),
     names: config.labels,
     inputSize: config.inputSize,
     stride: config.strides?.at(-1) ?? null,

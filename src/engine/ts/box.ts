@@ -17,6 +17,10 @@ export const BOX_EMPTY = 2;
 export function activate(fn: number, register: number): void {
   if (fn === A.FN_NONE) return;
   let s = scratch32[register];
+  if (fn === A.FN_CLAMP) {
+    scratch32[register] = s < 0 ? 0 : s > 1 ? 1 : s;
+    return;
+  }
   if (fn !== A.FN_SQUARE) {
     // One call of exp for all: tanh x = 1 - 2 / (e^2x + 1), sigmoid x = 1 / (1 + e^-x).
     scratch64[0] = fn === A.FN_EXP ? s : fn === A.FN_TANH ? 2 * s : -s;
