@@ -90,6 +90,11 @@ export interface MaskRle {
   readonly counts: string;
 }
 
+/** A detection with its mask as data. `withMasks` of `boxwright/masks` makes it. */
+export interface MaskedFields extends DetectionFields {
+  readonly mask?: MaskRle;
+}
+
 /** One part of a mask. Rings are x, y, x, y, ... of corners between pixels, in pixels of the picture. */
 export interface MaskPolygon {
   readonly outer: readonly number[];

@@ -68,10 +68,14 @@ export function attributesOf(
     ...about,
     // toJSON of a Date that is none gives null, which would pass for no time.
     time: time instanceof Date ? String(time.toJSON()) : time,
-    sequence: typeof sequence === "number" ? String(sequence).padStart(16, "0") : sequence,
+    sequence: sequence?.toString().padStart(16, "0"),
     config,
   };
-  const found = { specversion: "1.0", type: eventType(kind), ...readAttributes(given, "about.", null, true) };
+  const found = {
+    specversion: "1.0",
+    type: eventType(kind),
+    ...readAttributes(given, "", null, true, "about."),
+  };
   const attributes: Record<string, unknown> = {};
   for (const name in found) attributes[prefix + name] = found[name as keyof typeof found] ?? undefined;
   return attributes;
@@ -82,17 +86,17 @@ type Attributes = { readonly [K in keyof Envelope]: string | null };
 
 /**
  * Checks attributes.
- * @param where goes before the name of a wrong one in the message
+ * @param prefix stands before each name in `given`
  * @param kind of the PacketError; null for an argument
  * @param isNamed refuses attributes without id and source
- * @param prefix stands before each name in `given`
+ * @param where goes before the name of a wrong one in the message
  */
 export function readAttributes(
   given: Record<string, unknown>,
-  where: string,
+  prefix: string,
   kind: PacketErrorKind | null,
   isNamed: boolean,
-  prefix = "",
+  where = prefix,
 ): Attributes {
   const found: Record<string, unknown> = {};
   for (const name in FORMS) {
@@ -110,7 +114,5 @@ export function readAttributes(
 }
 
 /** Returns the fields of a packet. */
-export const envelopeOf = (found: Attributes): Envelope => ({
-  ...found,
-  sequence: found.sequence === null ? null : Number(found.sequence),
-});
+export const envelopeOf = (found: Attributes): Envelope =>
+  ({ ...found, sequence: found.sequence && Number(found.sequence) }) as Envelope;

@@ -21,11 +21,8 @@ export class PacketError extends RangeError {
 /** Returns the name of a value's class, also of one from another realm: "Float32Array", "Null". */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
-/** Names the class of a value that has no short JSON: a bigint, bytes. */
-const shown = (_: string, value: unknown): unknown =>
-  typeof value === "bigint" || (value as ArrayBuffer | null)?.byteLength !== undefined
-    ? classOf(value)
-    : value;
+/** Shows a bigint, which JSON refuses. */
+const shown = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
 
 /**
  * Throws a PacketError unless `holds`.

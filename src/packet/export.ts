@@ -1,5 +1,5 @@
 /** Detections in the formats of other projects. Those have pixels, so each function takes the size of the image. */
-import type { DetectionFields } from "../decode/detections.ts";
+import type { MaskRle, MaskedFields } from "../decode/detections.ts";
 import { need } from "./error.ts";
 import { recordsOf } from "./read.ts";
 
@@ -17,6 +17,8 @@ export interface CocoResult {
   readonly score: number;
   /** x, y in pixels and 1 of each keypoint, if there are any. COCO's evaluation does not use the third value. */
   readonly keypoints?: readonly number[];
+  /** Runs of the mask over the whole image, of detections that `withMasks` of `boxwright/masks` returned. */
+  readonly segmentation?: MaskRle;
 }
 
 /** The image of COCO results. */
@@ -56,9 +58,9 @@ export interface SupervisionFrame {
 
 /** Returns each detection with its left upper corner, width and height in pixels. */
 function inPixels(
-  detections: Iterable<DetectionFields>,
+  detections: Iterable<MaskedFields>,
   image: ImageSize,
-): readonly (readonly [DetectionFields, x: number, y: number, width: number, height: number])[] {
+): readonly (readonly [MaskedFields, x: number, y: number, width: number, height: number])[] {
   // Plain JavaScript may pass anything, or leave the image out.
   const { width, height } = (image as ImageSize | null) ?? ({} as ImageSize);
   const isSize = [width, height].every((n) => Number.isFinite(n) && n > 0);
@@ -79,18 +81,18 @@ function inPixels(
  * const [result] = toCoco([cat], { imageId: 7, width: 640, height: 480, categories: [1, 17] });
  * console.log(result.category_id, result.bbox); // 17 [160,240,320,240]
  */
-export function toCoco(detections: Iterable<DetectionFields>, image: CocoImage): CocoResult[] {
-  return inPixels(detections, image).map(([{ class_id, confidence, keypoints }, ...bbox]) => {
-    const category_id = image.categories ? image.categories[class_id] : class_id;
-    need(category_id !== undefined, "categories", image.categories, `an id for class ${class_id}`, null);
+export function toCoco(detections: Iterable<MaskedFields>, image: CocoImage): CocoResult[] {
+  return inPixels(detections, image).map(([{ class_id, confidence, keypoints, mask }, ...bbox]) => {
+    const { imageId, categories, width, height } = image;
+    const category_id = categories ? categories[class_id] : class_id;
+    need(category_id !== undefined, "categories", categories, `an id for class ${class_id}`, null);
     return {
-      image_id: image.imageId,
+      image_id: imageId,
       category_id,
       bbox,
       score: confidence,
-      ...(keypoints && {
-        keypoints: keypoints.flatMap(({ x, y }) => [x * image.width, y * image.height, 1]),
-      }),
+      ...(keypoints && { keypoints: keypoints.flatMap(({ x, y }) => [x * width, y * height, 1]) }),
+      ...(mask && { segmentation: mask }),
     };
   });
 }
@@ -107,7 +109,7 @@ export function toCoco(detections: Iterable<DetectionFields>, image: CocoImage):
  * console.log(predictions[0].x, predictions[0].y, predictions[0].detection_id); // 320 360 frame-7-0
  */
 export function toRoboflow(
-  detections: Iterable<DetectionFields>,
+  detections: Iterable<MaskedFields>,
   image: ImageSize,
   id = "frame",
 ): RoboflowPredictions {
@@ -134,7 +136,7 @@ export function toRoboflow(
  * const cat = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
  * console.log(toSupervision([cat], { width: 640, height: 480 }).xyxy); // [[160,240,480,480]]
  */
-export function toSupervision(detections: Iterable<DetectionFields>, image: ImageSize): SupervisionFrame {
+export function toSupervision(detections: Iterable<MaskedFields>, image: ImageSize): SupervisionFrame {
   const all = inPixels(detections, image);
   return {
     xyxy: all.map(([, x, y, width, height]) => [x, y, x + width, y + height]),

@@ -24,7 +24,9 @@ export function packetHeaders(bytes: Uint8Array): Record<string, string> {
     "inference-header-content-length": String(padded(end)),
   };
   // The HTTP binding escapes space, quote, percent and everything beyond ASCII.
-  for (const [name, value] of Object.entries(head.parameters ?? {}))
-    if (name.startsWith("ce-")) headers[name] = String(value).replace(/[^!#$&-~]+/gu, encodeURIComponent);
+  const parameters = head.parameters as Record<string, unknown> | undefined;
+  for (const name in parameters)
+    if (/^ce-/.test(name))
+      headers[name] = String(parameters[name]).replace(/[^!#$&-~]+/gu, encodeURIComponent);
   return headers;
 }

@@ -75,7 +75,7 @@ export class Packet implements Envelope, PacketContent {
     need(decoder?.decode, "decoder", decoder, "what createDecoder made", null);
     const own = decoder.configHash;
     need(
-      this.config === null || own === null || this.config === own,
+      !this.config || !own || this.config === own,
       "config",
       this.config,
       `${own}, the receiver's. Use the sender's config`,

@@ -41,7 +41,7 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   const { specversion } = head;
   need(!isEvent || (isOwn && specversion === "1.0"), "type", [specversion, head.type], `1.0,${type}`);
   const attributes = isOwn
-    ? readAttributes(given, prefix, "foreign", true, prefix)
+    ? readAttributes(given, prefix, "foreign", true)
     : readAttributes({ id: head.id || null }, "", "foreign", false);
 
   const outputs = isEvent ? [] : (head.outputs as readonly unknown[]);

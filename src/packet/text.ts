@@ -8,7 +8,7 @@ let decoder: InstanceType<typeof TextDecoder> | undefined;
 /** Returns a value as JSON in UTF-8. */
 export function bytesOf(value: object): Uint8Array {
   const json = JSON.stringify(value);
-  return typeof TextEncoder === "function"
+  return globalThis.TextEncoder
     ? (encoder ??= new TextEncoder()).encode(json)
     : Uint8Array.from(unescape(encodeURIComponent(json)), (c) => c.charCodeAt(0));
 }
@@ -19,7 +19,7 @@ export function bytesOf(value: object): Uint8Array {
  */
 function textOf(bytes: Uint8Array): string {
   // Decode a copy: browsers refuse shared memory.
-  if (typeof TextDecoder === "function")
+  if (globalThis.TextDecoder)
     return (decoder ??= new TextDecoder("utf-8", { fatal: true })).decode(bytes.slice());
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
@@ -27,7 +27,7 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /** Returns the next multiple of 8. */
-export const padded = (length: number): number => Math.ceil(length / 8) * 8;
+export const padded = (length: number): number => (length + 7) & -8;
 
 /** Returns what JSON says, or undefined for text that is none. */
 export function parse(text: () => string): unknown {
@@ -46,7 +46,8 @@ export function readHead(
   bytes: Uint8Array,
   maxBytes: number,
 ): readonly [head: Record<string, unknown>, end: number] {
-  need(classOf(bytes) === "Uint8Array", "bytes", bytes, "a Uint8Array, such as new Uint8Array(buffer)");
+  const name = classOf(bytes);
+  need(name === "Uint8Array", "bytes", name, "a Uint8Array, such as new Uint8Array(buffer)");
   const { length } = bytes;
   need(length <= maxBytes, "length", length, `at most ${maxBytes} bytes`, "too large");
   const end = endOfObject(bytes);

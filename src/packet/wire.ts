@@ -87,7 +87,7 @@ export function readTensor(
   const { scale = 0, zero_point: zeroPoint = 0, place = i, order, binary_data_size: stated } = p;
   need(
     typeof name === "string" &&
-      Number.isSafeInteger(length) &&
+      length < 2 ** 53 &&
       [scale, zeroPoint].every(Number.isFinite) &&
       // A scale of 0 is none. Floats are values as they stand.
       (type[0] === "F" ? !zeroPoint && [0, 1].includes(scale) : scale >= 0) &&
@@ -139,5 +139,5 @@ function valuesOf(
     `${length} elements of ${datatype}, or binary_data_size`,
     kind,
   );
-  return CLASSES[datatype].from(datatype.endsWith("INT64") ? list.map(BigInt) : list);
+  return CLASSES[datatype].from(/T64/.test(datatype) ? list.map(BigInt) : list);
 }

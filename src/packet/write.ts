@@ -49,7 +49,7 @@ export function toPacket(
     decoder?.config && outputs instanceof Object && (!into || classOf(into) === "Uint8Array"),
     "toPacket",
     [decoder, outputs, into].map(classOf),
-    "a decoder, then tensors or detections, frame, about, and a Uint8Array or nothing",
+    "a decoder, tensors or Detections, frame, about, a Uint8Array if any",
     null,
   );
   readFrame(frame, null);
@@ -57,7 +57,7 @@ export function toPacket(
   const isFound = "toArray" in outputs;
   if (isFound || config.outputFormat === "detection") {
     const found = isFound ? (outputs as Detections) : decoder.decode(outputs as Outputs, frame ?? undefined);
-    const sources = [...found.sources.subarray(0, found.length)];
+    const sources = [...found.sources].slice(0, found.length);
     const data = { frame: frame ?? null, detections: found.toArray(), sources };
     const attributes = attributesOf("detection", about, configHash, "");
     return pack({ ...attributes, datacontenttype: "application/json", data }, [], into);

@@ -270,8 +270,8 @@ describe("toPacket refuses what a reader would refuse", () => {
 });
 
 test.each([
-  [null, "bytes: got null, expected a Uint8Array"],
-  [{}, "bytes: got {}, expected a Uint8Array"],
+  [null, `bytes: got "Null", expected a Uint8Array`],
+  [{}, `bytes: got "Object", expected a Uint8Array`],
   [new Uint8Array(), "packet is cut off: length: got 0, expected the whole packet"],
   [bytesOf("[]"), "first byte: got 91, expected {"],
   [bytesOf("{x}"), "JSON: got {}, expected an event or outputs"],
@@ -349,19 +349,19 @@ describe("arguments that are none", () => {
     ["into", () => toPacket(decoder, outputs, frame, about, new ArrayBuffer(9999) as never)],
   ])("%s says what the arguments are", (_, run) => {
     expect(errorOf(run).message).toMatch(
-      /^toPacket: got \["\w+","\w+","\w+"\], expected a decoder, then tensors or detections, frame, about, and/,
+      /^toPacket: got \["\w+","\w+","\w+"\], expected a decoder, tensors or Detections, frame, about, a Uint8Array/,
     );
   });
   test("bytes of another kind are named", () => {
     const message = (bytes: unknown): string => errorOf(() => fromPacket(bytes as never)).message;
     const expected = "expected a Uint8Array, such as new Uint8Array(buffer)";
-    expect(message(null)).toBe(`packet is foreign: bytes: got null, ${expected}`);
+    expect(message(null)).toBe(`packet is foreign: bytes: got "Null", ${expected}`);
     expect(message(raw.buffer)).toBe(`packet is foreign: bytes: got "ArrayBuffer", ${expected}`);
     expect(message(new SharedArrayBuffer(8))).toContain('got "SharedArrayBuffer"');
     expect(message(new DataView(raw.buffer))).toContain('got "DataView"');
     expect(message(new Float32Array(2))).toContain('got "Float32Array"');
-    expect(message(undefined)).toContain("got nothing");
-    expect(message("{}")).toContain('got "{}"');
+    expect(message(undefined)).toContain('got "Undefined"');
+    expect(message("{}")).toContain('got "String"');
   });
   test("no outputs are no packet", () => {
     for (const none of [{}, []])

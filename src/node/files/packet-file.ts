@@ -81,21 +81,22 @@ export function writePacketFile(packet: Packet): Uint8Array {
 export function readPacketFile(bytes: Uint8Array): Packet {
   const { tensors, metadata } = readSafetensors(bytes);
   const { frame } = metadata;
-  const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries(metadata)) given[name.slice(3)] = value;
   const isOwn = metadata["ce-type"] === eventType("raw");
-  return new Packet(envelopeOf(readAttributes(isOwn ? given : {}, "metadata.ce-", "foreign", isOwn)), {
-    kind: "raw",
-    frame: isOwn ? readFrame(parsed(frame)) : null,
-    tensors: tensors.map((t) => {
-      const [wireType] = WIRE_TYPES.find(([, type]) => type === t.type) ?? [];
-      if (wireType === undefined)
-        throw new TensorError(`tensor "${t.name}": got type ${t.type}, which no decoder reads`);
-      return { ...t, type: wireType } as PacketTensor;
-    }),
-    detections: null,
-    sources: [],
-  });
+  return new Packet(
+    envelopeOf(readAttributes(isOwn ? metadata : {}, "ce-", "foreign", isOwn, "metadata.ce-")),
+    {
+      kind: "raw",
+      frame: isOwn ? readFrame(parsed(frame)) : null,
+      tensors: tensors.map((t) => {
+        const [wireType] = WIRE_TYPES.find(([, type]) => type === t.type) ?? [];
+        if (wireType === undefined)
+          throw new TensorError(`tensor "${t.name}": got type ${t.type}, which no decoder reads`);
+        return { ...t, type: wireType } as PacketTensor;
+      }),
+      detections: null,
+      sources: [],
+    },
+  );
 }
 
 function parsed(text: string | undefined): unknown {
