@@ -23,3 +23,4 @@ export { tfjs } from "../detect/tfjs.ts";
 export { tflite } from "../detect/tflite.ts";
 export { type WebNnGraph, webnn } from "../detect/webnn.ts";
 export { ConfigError, TensorError } from "../core/errors.ts";
+export type { Suppression } from "../config/types.ts";

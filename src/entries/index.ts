@@ -16,6 +16,7 @@ export type {
   OutputSpec,
   PriorFormat,
   Roles,
+  Suppression,
   TaskConfig,
   TaskFields,
   TypedOptions,
@@ -49,7 +50,7 @@ export type { TaskName } from "../core/tasks.ts";
 export { FAMILIES, type Activation, type Family, type PoseFamily } from "../core/families.ts";
 export type { Frame } from "../decode/frame.ts";
 export { type NmsOptions, nms } from "../decode/nms.ts";
-export type { Plan } from "../plan/plan.ts";
+export type { Plan, PlannedSuppression } from "../plan/plan.ts";
 export type { Head, TaskPlan } from "../heads/head.ts";
 export type { ReadingName } from "../core/readings.ts";
 export type {

@@ -15,5 +15,6 @@ export {
   toSupervision,
 } from "../packet/export.ts";
 export { PacketError, type PacketErrorKind } from "../packet/error.ts";
+export type { MaskedFields } from "../decode/detections.ts";
 export type { Envelope, PacketAbout, PacketKind } from "../packet/envelope.ts";
 export type { PacketTensor, WireArray, WireType } from "../packet/wire.ts";
