@@ -16,11 +16,12 @@ import { mutantsOf } from "./mutate/operators.mjs";
 
 /** Each target: its sources, the tests that may kill, the fastest first, and for a kernel its compiler settings. */
 const LAWS = ["laws/formulas", "truth/golden", "laws/differential", "truth/recorded"];
+const ENGINE = ["engine/*", "decode/nms"];
 const TARGETS = {
   kernel: {
     sources: ["assembly"],
-    judge: ["kernel", 6],
-    tests: ["engine/kept-classes", "engine/overflow", "engine/chains", "decode/nms"],
+    judge: ["kernel", 24],
+    tests: [...ENGINE],
     config: "asconfig.json",
     prefix: "",
   },
@@ -39,7 +40,7 @@ const TARGETS = {
   // The engine in TypeScript is judged by the specification, formulas and answers from outside, not by its twin.
   twin: {
     sources: ["src/engine/ts"],
-    judge: ["decoder", 160],
+    judge: ["decoder", 400],
     tests: [
       "laws/formulas",
       "truth/golden",
