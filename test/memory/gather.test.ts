@@ -39,6 +39,20 @@ describe.each(engines)("%s", (engine) => {
     expect(() => decoder.decode()).toThrow("the slots hold only the rows gathered");
   });
 
+  test("a row at the threshold itself is gathered, also among the last ones of a count that no four divide", () => {
+    const cells = 63; // 3 anchors x (4 x 4 + 2 x 2 + 1) cells
+    const at = { ...config, family: "yolov5", inputSize: [32, 32], activation: "sigmoid" } as const;
+    const typed = { ...at, reading: "objectness-rows", confidenceThreshold: 0.5 } as const;
+    const decoder = createDecoderSync(typed, { engine, conventions: { gate: ">=", nms: "none" } });
+    const passing = [1, 6, 11, 60, 61, 62];
+    const row = (cell: number): number[] => [16, 16, 8, 8, passing.includes(cell) ? 0.5 : 0.49, 1];
+    const data = Float32Array.from(Array.from({ length: cells }, (_, cell) => row(cell)).flat());
+    // The first frame is looked at as a whole.
+    for (let frame = 0; frame < 2; frame++)
+      expect(sources(decoder.decode({ data, dims: [1, cells, CHANNELS] }))).toEqual(passing);
+    expect(() => decoder.decode()).toThrow("the slots hold only the rows gathered");
+  });
+
   test("halves that pass at a threshold which is not positive are copied whole", () => {
     const decoder = createDecoderSync({ ...config, confidenceThreshold: 0.25 }, { engine });
     decoder.decode(halves(rows([3], -4)));
