@@ -73,7 +73,8 @@ function inPixels(
 
 /**
  * Returns detections as COCO results, which `COCO.loadRes` of pycocotools reads. Join the lists of all images.
- * @throws PacketError if the size is none, or `categories` lacks a class
+ * A mask of the whole image goes into a record as `mask: detections.mask(i, { size: "frame" }).toRle()`.
+ * @throws PacketError if the size is none or a mask has another one, or `categories` lacks a class
  * @example
  * import { toCoco } from "boxwright/packet";
  *
@@ -86,6 +87,7 @@ export function toCoco(detections: Iterable<MaskedFields>, image: CocoImage): Co
     const { imageId, categories, width, height } = image;
     const category_id = categories ? categories[class_id] : class_id;
     need(category_id !== undefined, "categories", categories, `an id for class ${class_id}`, null);
+    need(!mask || `${mask.size}` === `${[height, width]}`, "mask", mask?.size, `${[height, width]}`, null);
     return {
       image_id: imageId,
       category_id,

@@ -166,3 +166,19 @@ test("a raw packet of a segmentation network keeps its masks, a decoded one has 
   expect(decoded.toArray()).toEqual(local.toArray());
   expect(() => decoded.mask(0)).toThrow(TypeError);
 });
+
+test("COCO results carry the runs of masks, and refuse those of another size", () => {
+  const { config, outputs } = segment;
+  const found = createDecoderSync(config).decode(outputs, frame);
+  const image = { imageId: 1, ...frame };
+  const masked = (size: "frame" | "prototype"): object[] =>
+    toCoco(
+      found.toArray().map((d, i) => ({ ...d, mask: found.mask(i, { size }).toRle() })),
+      image,
+    );
+  expect(masked("frame")).toMatchObject(
+    [0, 1].map((i) => ({ segmentation: found.mask(i, { size: "frame" }).toRle() })),
+  );
+  expect(toCoco(found, image)[0]).not.toHaveProperty("segmentation");
+  expect(() => masked("prototype")).toThrow(/^mask: got \[\d+,\d+\], expected \d+,\d+/);
+});
