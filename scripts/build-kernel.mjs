@@ -1,5 +1,5 @@
 /**
- * Compiles the kernels and writes a module for each beside the engines: the vector build in hexadecimal for browsers,
+ * Compiles the kernels and writes a module for each beside the engines: the vector build as text for browsers,
  * and the length of both builds, by which Node knows its files. Names of targets on the command line compile these
  * alone.
  */
@@ -60,11 +60,24 @@ function writeModule({ sources, prefix, module }) {
 /** Bytes of both builds of the kernel. */
 export const byteLengths = { simd: ${simd.length}, scalar: ${scalar.length} };
 
-/** The vector build, in hexadecimal. */
-export const simdHex =
-  "${simd.toString("hex")}";
+/** The vector build as text: ascii.ts reads it. */
+export const simdText =
+  "${toAscii(simd)}";
 `,
   );
+}
+
+/** Returns bytes as the text that src/engine/ascii.ts reads and explains. */
+function toAscii(bytes) {
+  const digit = (n) => String.fromCharCode(n + (n < 57 ? 35 : 36));
+  let text = "";
+  for (const byte of bytes) {
+    const n = (byte + 3) % 256;
+    text += n < 89 ? digit(n + 2) : digit(Math.floor((n - 89) / 91)) + digit((n - 89) % 91);
+  }
+  // A page may hold the bundle between script tags.
+  if (/<\/script|<!--/i.test(text)) throw new Error("the text of a kernel ends a script: change the digits");
+  return text;
 }
 
 /** Throws if a kernel imports anything besides its memory: runtimes could not instantiate it with the memory alone. */

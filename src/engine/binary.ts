@@ -3,10 +3,10 @@
  * Node (binary-node.ts) and for entries without a binary (binary-none.ts); all three export `kernelBinary`.
  */
 import type { WasmKind } from "./engine.ts";
-import { fromHex } from "./hex.ts";
-import { simdHex } from "./kernel.ts";
+import { fromAscii } from "./ascii.ts";
+import { simdText } from "./kernel.ts";
 
 /** Returns the binary of a kernel, or null where this entry has none. Browsers carry the vector build alone. */
 export function kernelBinary(kind: WasmKind): Uint8Array<ArrayBuffer> | null {
-  return kind === "simd" ? fromHex(simdHex) : null;
+  return kind === "simd" ? fromAscii(simdText) : null;
 }
