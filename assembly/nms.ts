@@ -42,14 +42,12 @@ import {
   P_VISITED,
   STRIPS,
 } from "../src/core/abi";
+import { NEARLY_ONE, chainOf } from "./chains";
 import { detect } from "./detect";
 import { suppress4 } from "./nms4";
 import { sortMore } from "./sort";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare, stripOf } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
-
-/** A little below 1, by 2^-22: more than the rounding of a quotient and of its bound together. */
-export const NEARLY_ONE: f32 = 0.99999976;
 
 /** The top bit of each 16-bit lane of a u64. */
 const TOPS: u64 = 0x8000800080008000;
@@ -128,16 +126,6 @@ export function nms(plan: usize): i32 {
   setInt(plan, P_VISITED, i);
   setInt(plan, P_DETECTIONS, kept);
   return kept;
-}
-
-/**
- * Returns the offset, in the chains, of the chain of a class. The first 256 classes have one each. The upper bits of
- * other class ids choose among the chains too: 50,000 classes with one low byte took 37 times as long without.
- */
-// @ts-ignore: decorator
-@inline
-export function chainOf(classId: i32): usize {
-  return (<usize>(((<u32>classId) ^ ((((<u32>classId) >>> 8) * 0x9e3779b1) >>> 24)) & (CHAINS - 1))) << 2;
 }
 
 /**

@@ -33,8 +33,8 @@ import {
   P_VISITED,
   STRIPS,
 } from "../src/core/abi";
+import { NEARLY_ONE, chainOf } from "./chains";
 import { detect } from "./detect";
-import { NEARLY_ONE, chainOf } from "./nms";
 import { sortMore } from "./sort";
 import { beginOf, inset, measureStrips, perUnitOf, sideShare } from "./strips";
 import { clear, flt, int, ptr, setInt } from "./word";
