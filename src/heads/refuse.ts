@@ -114,27 +114,39 @@ const otherFamily = (query: HeadQuery, specs: Specs): Family | null =>
 /** Fewest channels behind the classes that are hardly classes which nobody counted. */
 const FEWEST_COEFFICIENTS = 32;
 
+/** Most rows of a finished list of detections: exporters keep 300 as a rule, and no more than these. */
+const MOST_FINISHED_ROWS = 1000;
+
 /**
- * Returns how many channels stand before and behind the classes where an export may do more than detect; `null` if none
- * do.
+ * Returns how many channels a detection has, and how many follow where an export may do more than detect; `null` if
+ * none do.
  */
 function extraChannels({ classes, traits }: HeadQuery, specs: Specs): { own: number; extra: number } | null {
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
-  const own = classes + (traits.head === "distance" ? 4 : 5);
-  const behind = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) - own : []));
-  // an angle, coefficients of masks, keypoints of two or three numbers
-  const extra = behind.find((n) => n === 1 || n >= FEWEST_COEFFICIENTS || (n > 0 && n % 3 === 0));
-  return extra === undefined ? null : { own, extra };
+  const raw = classes + (traits.head === "distance" ? 4 : 5);
+  for (const { dims } of specs) {
+    if (dims.length !== 3) continue;
+    const [channels, rows] = dims.slice(1).sort((a, b) => a - b);
+    const isFinished = rows <= MOST_FINISHED_ROWS && traits.exports.includes("end-to-end");
+    // Four edges, a score and a class id.
+    const own = isFinished ? 6 : raw;
+    const extra = channels - own;
+    // An angle, coefficients of masks, keypoints of two or three numbers.
+    if (extra === 1 || extra >= FEWEST_COEFFICIENTS || (extra > 0 && extra % 3 === 0)) return { own, extra };
+  }
+  return null;
 }
 
 /** Returns advice for an export that does more than detect. */
 function channelsBehind(query: HeadQuery, specs: Specs): string[] {
   const found = extraChannels(query, specs);
-  return found === null
-    ? []
-    : [
-        `if the last ${found.extra} are an angle, keypoints or masks, say task; else the first ${found.own} alone`,
-      ];
+  if (found === null) return [];
+  const { own, extra } = found;
+  const task =
+    extra === 1
+      ? 'if the last channel is an angle, say task: "oriented"'
+      : `if the last ${extra} channels are keypoints or coefficients of masks, say task: "pose" or "segment"`;
+  return [`${task}; else give the first ${own} alone`];
 }
 
 /** Most numbers of classes that an error names. */

@@ -415,11 +415,25 @@ describe("what no reading fits", () => {
   };
   test("channels behind the classes", () => {
     expect(refused({ family: "yolov8", classes: 80 }, [1, 116, 8400], [1, 32, 160, 160])).toContain(
-      "; if the last 32 are an angle, keypoints or masks, say task; else the first 84 alone",
+      '; if the last 32 channels are keypoints or coefficients of masks, say task: "pose" or "segment"; ' +
+        "else give the first 84 alone",
     );
-    expect(refused({ family: "yolov8", classes: 1 }, [1, 56, 8400])).toContain("the last 51 are");
+    expect(refused({ family: "yolov8", classes: 1 }, [1, 56, 8400])).toContain(
+      "the last 51 channels are keypoints",
+    );
     expect(refused({ family: "yolo11", classes: 15 }, [1, 20, 21504])).toContain("the first 19 alone");
     expect(refused({ family: "yolov5", classes: 80 }, [1, 25200, 117])).toContain("the first 85 alone");
+    // Finished lists: four edges, a score, a class id, and more.
+    expect(refused({ family: "yolo26", classes: 80 }, [1, 300, 38], [1, 32, 160, 160])).toContain(
+      '; if the last 32 channels are keypoints or coefficients of masks, say task: "pose" or "segment"; ' +
+        "else give the first 6 alone",
+    );
+    expect(refused({ family: "yolo26", classes: 1 }, [1, 300, 57])).toContain(
+      "the last 51 channels are keypoints",
+    );
+    expect(refused({ family: "yolo26", classes: 15 }, [1, 300, 7])).toContain(
+      'if the last channel is an angle, say task: "oriented"',
+    );
     expect(refused({ family: "yolov8", classes: 80 }, [1, 24, 8400])).not.toContain("alone");
   });
   test("roles that name no output", () => {
