@@ -385,7 +385,7 @@ const sidesOf = ([a, b, c, d]: readonly Point[]): Partial<Detection> => ({
  * Returns a detection in pixels of an image of that size: x times the width, y times the height, neither rounded nor
  * clamped. `width` and `height` of an oriented box are those of its own sides; `x_min` to `y_max` are the upright box
  * around it.
- * @throws RangeError if the size is not positive, TypeError if `d` is not a detection
+ * @throws RangeError if the size is not positive or `d` is in pixels already, TypeError if `d` is not a detection
  * @example
  * import { toPixels } from "boxwright";
  *
@@ -399,6 +399,11 @@ export function toPixels(d: DetectionFields, width: number, height: number): Det
   if (!(width > 0 && height > 0 && width + height < Infinity))
     throw new RangeError(
       `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
+    );
+  // As where boxes are drawn: no network finds a box whose centre lies eight images away.
+  if (d.x_min + d.x_max > 16 && d.y_min + d.y_max > 16)
+    throw new RangeError(
+      `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1: is it in pixels already?`,
     );
   const scaled = (key: "keypoints" | "corners"): Partial<DetectionFields> | undefined =>
     d[key] && { [key]: d[key].map((p) => ({ ...p, x: p.x * width, y: p.y * height })) };

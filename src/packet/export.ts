@@ -63,10 +63,12 @@ function inPixels(
 ): readonly (readonly [MaskedFields, x: number, y: number, width: number, height: number])[] {
   // Plain JavaScript may pass anything, or leave the image out.
   const { width, height } = (image as ImageSize | null) ?? ({} as ImageSize);
-  const isSize = [width, height].every((n) => Number.isFinite(n) && n > 0);
+  const isSize = [width, height].every(Number.isFinite) && width > 0 && height > 0;
   need(isSize, "image", [width, height], "its size in pixels", null);
   return recordsOf(detections, "detections", null).map((d) => {
     const { x_min, y_min, x_max, y_max } = d;
+    // No box of an image reaches so far beyond it, and nearly every box in pixels does.
+    need(x_max + y_max < 16, "detections", d, "boxes in 0..1, as before toPixels", null);
     return [d, x_min * width, y_min * height, (x_max - x_min) * width, (y_max - y_min) * height];
   });
 }
@@ -87,7 +89,7 @@ export function toCoco(detections: Iterable<MaskedFields>, image: CocoImage): Co
     const { imageId, categories, width, height } = image;
     const category_id = categories ? categories[class_id] : class_id;
     need(category_id !== undefined, "categories", categories, `an id for class ${class_id}`, null);
-    need(!mask || `${mask.size}` === `${[height, width]}`, "mask", mask?.size, `${[height, width]}`, null);
+    need(!mask || `${mask.size}` === `${[height, width]}`, "mask", mask?.size, [height, width], null);
     return {
       image_id: imageId,
       category_id,

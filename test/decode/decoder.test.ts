@@ -558,6 +558,13 @@ test("toPixels multiplies x by the width and y by the height", () => {
   );
   expect(() => untyped(d, { width: 640, height: 100 })).toThrow(RangeError);
   expect(d.x_min).toBe(0.1);
+  expect(() => toPixels(toPixels(d, 640, 480), 640, 480)).toThrow(
+    new RangeError(
+      "got a box from (64, 96) to (320, 480), expected coordinates 0..1: is it in pixels already?",
+    ),
+  );
+  // A box may reach far beyond the image along one axis.
+  expect(toPixels({ ...d, x_max: 40 }, 10, 10).x_max).toBe(400);
 });
 
 test("a detection has a corner, a width and a height, which are no part of its record", () => {

@@ -294,6 +294,10 @@ test.each([
     [[{ class_id: 1, label: "cat", confidence: 1, x_min: 0, y_min: 0, x_max: 1 }], image],
     "detections[0]: got {",
   ],
+  [
+    [[{ class_id: 1, label: "cat", confidence: 1, x_min: 8, y_min: 4, x_max: 60, y_max: 40 }], image],
+    "expected boxes in 0..1, as before toPixels",
+  ],
 ])("exports of %j", (given, message) => {
   for (const convert of [toCoco, toRoboflow, toSupervision])
     expect(errorOf(() => (convert as (...args: unknown[]) => unknown)(...given)).message).toContain(message);
