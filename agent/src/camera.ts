@@ -68,7 +68,7 @@ export class Camera {
     const { spool, config, configs, previews, onProcessed } = this.#device;
     onProcessed(this.source.camera, processed);
     this.#try(() => {
-      if (processed.record) configs.keep(processed.record);
+      if (processed.plan.record) configs.store(processed.plan.record);
     });
     if (!(await spool.append(processed.packet, signal))) {
       if (!signal.aborted) this.stats.lost++;
@@ -77,7 +77,7 @@ export class Camera {
     this.stats.spooled++;
     // Continue if `done` fails, for example on a full disk: a restart then reads the frame again, under the same id.
     this.#try(() => frame.done());
-    this.#try(() => config.prove());
+    this.#try(() => config.prove(processed.plan));
     previews?.offer(this.source.camera, frame);
   }
 

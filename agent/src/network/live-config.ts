@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { codeOf, messageOf } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import type { Network } from "./network.ts";
+import type { NetworkPlan } from "./plan.ts";
 
 /** Starts in a row without a finished frame after which the config is taken for the cause of the crashes. */
 const MOST_STARTS = 3;
@@ -28,8 +29,8 @@ export class LiveConfig {
   readonly #log: Logger;
   /** Content that was tested last. A failed file is tested again only when its content changes. */
   #tried: string | null = null;
-  /** Content in use that has not been proven by a frame yet; null once it is. */
-  #unproven: string | null = null;
+  /** The config in use, if no frame has proven it yet; else null. */
+  #unproven: { readonly text: string; readonly plan: NetworkPlan } | null = null;
   /** Time and size of the file at the last look. */
   #seen = "";
   #timer: NodeJS.Timeout | null = null;
@@ -54,7 +55,7 @@ export class LiveConfig {
     try {
       this.#countStart(text);
       await this.#network.use(JSON.parse(text));
-      this.#unproven = text;
+      this.#unproven = { text, plan: this.#network.plan };
     } catch (error) {
       const good = this.#lastGood();
       if (good === null || good === text) throw error;
@@ -77,7 +78,7 @@ export class LiveConfig {
       if (text === null || text === this.#tried) return;
       this.#tried = text;
       await this.#network.use(JSON.parse(text));
-      this.#unproven = text;
+      this.#unproven = { text, plan: this.#network.plan };
       this.state.applied++;
       this.state.state = "applied";
       this.state.error = null;
@@ -90,11 +91,14 @@ export class LiveConfig {
     }
   }
 
-  /** Records that a frame succeeded: stores the config in use as the last good one. */
-  prove(): void {
-    if (this.#unproven === null) return;
+  /**
+   * Records that a frame succeeded: stores the config in use as the last good one.
+   * @param plan that the frame went through: a frame that began before a change proves nothing of the new config
+   */
+  prove(plan: NetworkPlan): void {
+    if (this.#unproven?.plan !== plan) return;
     const path = this.#file("config.good.json");
-    writeFileSync(`${path}.new`, this.#unproven);
+    writeFileSync(`${path}.new`, this.#unproven.text);
     renameSync(`${path}.new`, path);
     writeFileSync(this.#file("starts.json"), "{}");
     this.#unproven = null;

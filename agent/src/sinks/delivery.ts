@@ -85,7 +85,7 @@ export class Delivery {
     this.lastRefusal = reason;
     this.#log.error({ sink: this.sink.name }, `packet refused for good: ${reason}`);
     try {
-      this.#refused.keep(bytes, this.sink.name, reason);
+      this.#refused.store(bytes, this.sink.name, reason);
     } catch (error) {
       this.#log.error({ sink: this.sink.name }, `refused packet cannot be kept: ${messageOf(error)}`);
     }

@@ -14,7 +14,7 @@ export class RefusedFolder {
   }
 
   /** Stores a packet and the reason. Deletes the oldest above the cap. Hashes the id, which must not become a path. */
-  keep(packet: Uint8Array, sink: string, reason: string): void {
+  store(packet: Uint8Array, sink: string, reason: string): void {
     if (packet.length > this.#maxBytes) return;
     const path = join(this.#folder, sha256(sink, packet));
     writeFileSync(`${path}.packet`, packet);

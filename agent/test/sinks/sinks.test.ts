@@ -154,7 +154,7 @@ describe("HTTP", () => {
 describe("configs", () => {
   it("outlive a restart, and names that are none are not looked for", () => {
     const state = temporaryFolder();
-    new ConfigStore(state).keep({ hash: "0123456789abcdef", json: "{}" });
+    new ConfigStore(state).store({ hash: "0123456789abcdef", json: "{}" });
     const again = new ConfigStore(state);
     expect(again.find("0123456789abcdef")).toEqual({ hash: "0123456789abcdef", json: "{}" });
     writeFileSync(join(state, "secret.json"), "{}");
@@ -166,7 +166,7 @@ describe("configs", () => {
     const store = new ConfigStore(state);
     for (let n = 0; n < 70; n++) {
       const hash = n.toString(16).padStart(16, "0");
-      store.keep({ hash, json: "{}" });
+      store.store({ hash, json: "{}" });
       utimesSync(join(state, "configs", `${hash}.json`), n, n);
     }
     expect(readdirSync(join(state, "configs"))).toHaveLength(64);
@@ -180,7 +180,7 @@ describe("refused packets", () => {
     const state = temporaryFolder();
     const folder = new RefusedFolder(state, 4000);
     for (let n = 0; n < 20; n++) {
-      folder.keep(rawPacket(`../../${n}`), "../sink", "400");
+      folder.store(rawPacket(`../../${n}`), "../sink", "400");
       const files = readdirSync(join(state, "refused"));
       expect(files.every((name) => /^[\da-f]{64}\.(packet|json)$/.test(name))).toBe(true);
       const bytes = files.reduce((sum, name) => sum + statSync(join(state, "refused", name)).size, 0);
