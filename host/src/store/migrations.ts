@@ -50,6 +50,22 @@ const STEPS: readonly ((text: string) => readonly string[])[] = [
     )`,
     "CREATE INDEX refused_by_time ON refused (at)",
   ],
+  (text) => [
+    // One row for each start of an agent: the sequence jumps at a start, and a jump is no gap.
+    `CREATE TABLE camera_starts (
+      source ${text} NOT NULL,
+      subject ${text} NOT NULL,
+      start BIGINT NOT NULL,
+      frames BIGINT NOT NULL,
+      first_sequence BIGINT NOT NULL,
+      last_sequence BIGINT NOT NULL,
+      PRIMARY KEY (source, subject, start)
+    )`,
+    // 4294967296 is SEQUENCES_PER_START of frames.ts.
+    `INSERT INTO camera_starts (source, subject, start, frames, first_sequence, last_sequence)
+      SELECT source, subject, sequence / 4294967296, count(*), min(sequence), max(sequence)
+      FROM frames WHERE sequence >= 0 GROUP BY source, subject, sequence / 4294967296`,
+  ],
 ];
 
 const MOST_TRIES = 20;
