@@ -3,8 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Camera, type Device } from "./camera.ts";
-import { nextBoot } from "./core/boots.ts";
 import { messageOf } from "./core/errors.ts";
+import { reserveSequences } from "./core/starts.ts";
 import { HealthReport } from "./health/health.ts";
 import { Metrics, type Parts } from "./health/metrics.ts";
 import { type HealthServer, openHealthServer } from "./health/server.ts";
@@ -57,7 +57,7 @@ export class Agent {
     const previews = settings.preview && new Previews(settings.preview, settings.device, sinks, log);
     const device: Device = {
       ...{ name: settings.device, network, config, configs, spool, previews, log },
-      firstSequence: nextBoot(state),
+      firstSequence: reserveSequences(state),
       onProcessed: this.metrics.count,
     };
     this.#sources = settings.sources.map((source) => openSource(source, state, log));

@@ -7,7 +7,7 @@ import { sha256 } from "../core/ids.ts";
 import type { Network } from "./network.ts";
 import type { NetworkPlan } from "./plan.ts";
 
-/** Starts in a row without a finished frame after which the config is taken for the cause of the crashes. */
+/** Count of starts in a row without a finished frame after which the config is blamed for the crashes. */
 const MOST_STARTS = 3;
 
 /** The state of the config, for /healthz. */
@@ -27,7 +27,7 @@ export class LiveConfig {
   readonly #folder: string;
   readonly #network: Network;
   readonly #log: Logger;
-  /** Content that was tested last. A failed file is tested again only when its content changes. */
+  /** Content that was tested last. A failed content is not tested again before it changes. */
   #tried: string | null = null;
   /** The config in use, if no frame has proven it yet; else null. */
   #unproven: { readonly text: string; readonly plan: NetworkPlan } | null = null;
@@ -114,7 +114,7 @@ export class LiveConfig {
     this.#log.error({ config: this.#path }, `config refused, the last good one stays: ${messageOf(error)}`);
   }
 
-  /** Returns the content of the file, or null if it is unchanged or just being replaced. */
+  /** Returns the content of the file. Null if it is unchanged, or missing, as while another program replaces it. */
   #read(): string | null {
     try {
       const { mtimeMs, size, ino } = statSync(this.#path!);
@@ -129,7 +129,10 @@ export class LiveConfig {
     }
   }
 
-  /** Adds a start with this content to a count on disk. Throws after too many starts without a finished frame. */
+  /**
+   * Adds a start with this content to a count on disk.
+   * @throws after too many starts without a finished frame, if there is another config to fall back to
+   */
   #countStart(text: string): void {
     const content = sha256(text);
     let before: { content?: string; starts?: number } = {};

@@ -31,6 +31,7 @@ export class ConfigStore {
     try {
       const path = this.#path(hash);
       const json = readFileSync(path, "utf8");
+      // Touch the file: `#forgetOld` deletes the configs that were not used for longest.
       utimesSync(path, new Date(), new Date());
       return { hash, json };
     } catch {

@@ -16,14 +16,14 @@ export interface DeliveryStats {
   /** Count of the stored packets that the receiver had already. */
   duplicate: number;
   refused: number;
-  /** Count of failed attempts, each of which is repeated. */
+  /** Count of attempts that the receiver put off or did not answer. Each is repeated. */
   later: number;
 }
 
 export class Delivery {
   readonly sink: Sink;
   readonly stats: DeliveryStats = { stored: 0, duplicate: 0, refused: 0, later: 0 };
-  /** Reason why the receiver takes no packets now; null if it does. */
+  /** Reason of the last attempt that has to be repeated; null after a packet that the receiver took or refused. */
   waitsFor: string | null = null;
   /** Reason of the last permanent refusal. */
   lastRefusal: string | null = null;

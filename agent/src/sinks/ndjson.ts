@@ -64,7 +64,7 @@ export class NdjsonSink implements Sink {
   }
 }
 
-/** Returns the position behind the last line end. */
+/** Returns the position after the last line end. */
 async function endOfLines(file: FileHandle): Promise<number> {
   for (let end = (await file.stat()).size; end > 0;) {
     const from = Math.max(0, end - TAIL);

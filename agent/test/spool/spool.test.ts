@@ -104,7 +104,7 @@ describe("a spool", () => {
     expect(await readAll(openSpool(folder).reader("a"))).toEqual([2, 3]);
   });
 
-  it("cuts off a half-written record at every length, and goes on behind the whole ones", async () => {
+  it("cuts off a half-written record at every length, and goes on after the whole ones", async () => {
     const size = HEADER_BYTES + 100;
     for (const cut of [1, 7, HEADER_BYTES - 1, HEADER_BYTES, HEADER_BYTES + 1, size - 1]) {
       const folder = temporaryFolder();
