@@ -93,7 +93,7 @@ export class NatsSink implements Sink {
       ...addressOf(this.#settings),
       name: "boxwright-agent",
       maxReconnectAttempts: -1,
-      // Limit the handshake: the client would wait without end for a broker that dies during it.
+      // Limit the handshake: the client would wait 20 s for a broker that dies during it.
       timeout: 3000,
       pingInterval: 10_000,
     });

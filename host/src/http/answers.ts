@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Refusal } from "../core/errors.ts";
 import type { Env } from "./guards.ts";
 
-/** Nothing from elsewhere, no frames, no forms. Pictures are shown from memory of the page (`blob:`) or from here. */
+/** Content-Security-Policy: scripts, styles and connections of this host only. Images may also be data: URLs. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -1,4 +1,4 @@
-/** Frames as they are stored, and the transaction that stores many of them. */
+/** Defines a stored frame, and stores many frames in a transaction. */
 import { millisecondsOf } from "../core/time.ts";
 import type { Queries, Value } from "./database.ts";
 
@@ -11,13 +11,13 @@ export interface StoredFrame {
   /** Time of capture, as `sortableTime` writes it. */
   readonly time: string;
   /**
-   * Sequence of the frame; -1 if the packet has none. Sequences grow by 1 from frame to frame of a camera. Each start of
-   * an agent begins at the next multiple of SEQUENCES_PER_START.
+   * Sequence of the frame; -1 if the packet has none. Grows by 1 from frame to frame of a camera. Each start of an
+   * agent begins at the next multiple of SEQUENCES_PER_START.
    */
   readonly sequence: number;
   readonly config: string | null;
   readonly kind: "raw" | "detection";
-  /** Size of the image and how it was resized, in JSON; null: boxes are across the network's input. */
+  /** JSON of the image's size and how it was resized; null: boxes are relative to the network's input. */
   readonly frame: string | null;
   readonly count: number;
   /** List of detections in JSON. */
@@ -43,7 +43,7 @@ const keyOf = ({ source, id }: { readonly source: string; readonly id: string })
  * @returns for each frame, true if it is new
  */
 export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<boolean[]> {
-  // Two hosts that store the same frames wait for each other's rows. In one order there is no deadlock.
+  // Sort the frames: two hosts that store the same ones wait for each other's rows, and one order prevents a deadlock.
   const sorted = [...frames].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const fresh = new Set<string>();
   for (let at = 0; at < sorted.length;) {

@@ -48,7 +48,10 @@ const cursorOf = ({ time, sequence, id, source }: StoredFrame): Cursor => [time,
 export const cursorText = (frame: StoredFrame): string =>
   Buffer.from(JSON.stringify(cursorOf(frame))).toString("base64url");
 
-/** Returns what `after` says: a cursor, or a time in RFC 3339, behind all of its frames. Undefined: it is neither. */
+/**
+ * Parses `after`. Returns a cursor as it is, and an RFC 3339 time as the cursor after all frames of that time. Returns
+ * undefined for other text.
+ */
 export function readCursor(text: string): Cursor | undefined {
   const time = sortableTime(text);
   if (time !== undefined) return [time, Number.MAX_SAFE_INTEGER, "", ""];
@@ -58,7 +61,7 @@ export function readCursor(text: string): Cursor | undefined {
     if (Array.isArray(found) && found.length === 4 && found.every((value, i) => typeof value === forms[i]))
       return Number.isSafeInteger(found[1]) ? (found as unknown as Cursor) : undefined;
   } catch {
-    // Text of neither form.
+    // The text is neither.
   }
   return undefined;
 }
