@@ -60,7 +60,7 @@ export class Network {
   }
 
   /**
-   * Switches to another config. A frame under way ends with the old one, and the next frames wait, so none is lost.
+   * Switches to another config. A running frame ends with the old one, and later frames wait, so that none is lost.
    * @param config parsed file; undefined to use the model file alone
    * @throws the error of an invalid config; the old config then stays in use
    */

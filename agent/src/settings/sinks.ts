@@ -45,7 +45,7 @@ function isBroker(text: string): boolean {
   return URL.canParse(address) && /^(nats|tls):$/.test(new URL(address).protocol) && new URL(address).hostname !== "";
 }
 
-/** Returns the token. It may stand in a file of its own, so that the settings file holds no secret. */
+/** Returns the token. A file of its own may hold it, so that the settings file has no secret. */
 function readToken(fields: Fields): string | null {
   const token = fields.optionalText("token");
   const path = fields.optionalPath("tokenFile");

@@ -1,4 +1,7 @@
-/** The interface of sources. A source yields the frames of one camera. */
+/**
+ * The interface of sources. A source yields the frames of one camera. A frame has an id and a time, a picture is the
+ * pixels of a frame, and a photo is a file.
+ */
 import type { ImageInput } from "boxwright";
 
 /** One frame of a camera. */

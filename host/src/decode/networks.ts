@@ -17,7 +17,7 @@ export const isHash = (text: string): boolean => /^[\da-f]{16}$/.test(text);
 
 /**
  * Returns the network of the JSON `{config, options?, outputs?}`.
- * @throws Refusal if it is none
+ * @throws Refusal if the text is no such JSON
  */
 export function readNetwork(body: string): Network {
   let given: unknown;

@@ -16,7 +16,7 @@ export const safeHeaders: MiddlewareHandler<Env> = async (c, next) => {
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 };
 
-/** Answers with a refusal: what was wrong, and when to come again. */
+/** Answers with a refusal: the reason, and when to try again. */
 export function refusalAnswer(c: Context<Env>, { reason, message, config, retryAfter, status }: Refusal): Response {
   if (retryAfter !== null) c.header("Retry-After", String(Math.ceil(retryAfter)));
   return c.json(reason === "unknown config" ? { error: message, config } : { error: message, reason }, status);

@@ -5,7 +5,7 @@ import type { Logger } from "../core/log.ts";
 /** Bytes of a raw packet of a common network: [1, 84, 8400] in f32, and its JSON. */
 const WANTED_PAYLOAD = 3_000_000;
 
-/** Returns the settings of an address: user and password may stand in it, or a token alone. */
+/** Returns the settings of an address, which may hold user and password, or a token alone. */
 export function settingsOf(address: string): ConnectionOptions {
   const url = new URL(address);
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];

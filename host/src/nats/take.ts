@@ -12,7 +12,7 @@ export interface TakeOptions {
   readonly now: () => number;
 }
 
-/** A packet as it stands in the stream. */
+/** A packet in the stream. */
 export interface StreamPacket {
   readonly bytes: Uint8Array;
   readonly subject: string;
