@@ -3,8 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Camera, type Device } from "./camera.ts";
-import { nextBoot } from "./core/boots.ts";
 import { messageOf } from "./core/errors.ts";
+import { reserveSequences } from "./core/starts.ts";
 import { HealthReport } from "./health/health.ts";
 import { Metrics, type Parts } from "./health/metrics.ts";
 import { type HealthServer, openHealthServer } from "./health/server.ts";
@@ -39,9 +39,8 @@ export class Agent {
   readonly #network: Network;
   readonly #log: Logger;
   readonly #unlock: () => void;
-  /** Aborts sources and cameras. `#endDelivery` aborts deliveries, later: packets under way may still arrive. */
+  /** Ends sources, cameras and deliveries. */
   readonly #end = new AbortController();
-  readonly #endDelivery = new AbortController();
   #tasks: Promise<unknown> = Promise.resolve();
   #server: HealthServer | null = null;
 
@@ -58,7 +57,7 @@ export class Agent {
     const previews = settings.preview && new Previews(settings.preview, settings.device, sinks, log);
     const device: Device = {
       ...{ name: settings.device, network, config, configs, spool, previews, log },
-      firstSequence: nextBoot(state),
+      firstSequence: reserveSequences(state),
       onProcessed: this.metrics.count,
     };
     this.#sources = settings.sources.map((source) => openSource(source, state, log));
@@ -96,7 +95,7 @@ export class Agent {
    */
   async run(): Promise<RunResult> {
     const { cameras, deliveries, spool } = this.#parts;
-    const delivering = Promise.all(deliveries.map((delivery) => delivery.run(this.#endDelivery.signal)));
+    const delivering = Promise.all(deliveries.map((delivery) => delivery.run(this.#end.signal)));
     const taking = Promise.all(cameras.map((camera) => this.#runCamera(camera)));
     this.#tasks = Promise.allSettled([taking, delivering]);
     await Promise.race([taking, delivering]);
@@ -107,10 +106,9 @@ export class Agent {
     return result;
   }
 
-  /** Ends the agent. Packets that are not acknowledged stay in the spool. */
+  /** Ends the agent. Packets under way have 2 s to be acknowledged. Other packets stay in the spool. */
   async close(): Promise<void> {
     this.#end.abort();
-    this.#endDelivery.abort();
     const { deliveries, spool, config } = this.#parts;
     config.close();
     await this.#tasks;

@@ -30,7 +30,7 @@ export interface Device {
   readonly spool: Spool;
   readonly previews: Previews | null;
   readonly log: Logger;
-  /** Sequence of the first frame of this start (core/boots.ts). */
+  /** Sequence of the first frame of this start (core/starts.ts). */
   readonly firstSequence: number;
   /** Called with each frame that went through the network. */
   readonly onProcessed: (camera: string, processed: Processed) => void;
@@ -68,16 +68,16 @@ export class Camera {
     const { spool, config, configs, previews, onProcessed } = this.#device;
     onProcessed(this.source.camera, processed);
     this.#try(() => {
-      if (processed.record) configs.keep(processed.record);
+      if (processed.plan.record) configs.store(processed.plan.record);
     });
     if (!(await spool.append(processed.packet, signal))) {
       if (!signal.aborted) this.stats.lost++;
       return;
     }
     this.stats.spooled++;
-    // Continue if `done` fails, for example on a full disk: a restart then reads the frame again, under the same id.
+    // Continue if `done` fails, for example on a full disk. A restart then reads the frame again, under the same id.
     this.#try(() => frame.done());
-    this.#try(() => config.prove());
+    this.#try(() => config.prove(processed.plan));
     previews?.offer(this.source.camera, frame);
   }
 

@@ -1,4 +1,4 @@
-/** Sends preview pictures of each camera for a live page. They are not spooled: a newer picture replaces a lost one. */
+/** Sends preview pictures of each camera for a live page. Does not spool pictures: a newer one replaces a lost one. */
 import type { Logger } from "pino";
 import { messageOf } from "./core/errors.ts";
 import { wait } from "./core/wait.ts";
@@ -7,7 +7,10 @@ import type { Sink } from "./sinks/sink.ts";
 import { writePreview } from "./sources/picture.ts";
 import type { SourceFrame } from "./sources/source.ts";
 
-/** Milliseconds before the last picture of a source. Hosts take five a second of a camera. */
+/**
+ * Longest wait before the picture of a source's last frame is sent, in milliseconds. A host refuses more than five
+ * pictures a second of a camera.
+ */
 const LAST_WAIT = 500;
 
 export class Previews {
@@ -39,7 +42,7 @@ export class Previews {
     else this.#start(camera, frame);
   }
 
-  /** Sends the picture of the last frame of a source that has ended: a page shows where it ended. */
+  /** Sends the picture of a source's last frame after the source has ended, so that a page shows that frame. */
   async finish(camera: string, signal: AbortSignal): Promise<void> {
     await this.#sending.get(camera);
     const frame = this.#skipped.get(camera);

@@ -1,4 +1,4 @@
-/** The whole host: its parts, put together. */
+/** Starts the parts of the host, and stops them in order. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "./core/config.ts";
@@ -23,7 +23,7 @@ export interface Host {
   readonly port: number;
   readonly db: Database;
   readonly metrics: Metrics;
-  /** Takes nothing new, finishes what it has, and closes. */
+  /** Refuses new packets, finishes those that the host has, and closes. */
   stop(): Promise<void>;
 }
 
@@ -67,12 +67,12 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       broker: () => (config.nats === undefined ? null : (broker?.isThere() ?? Promise.resolve(false))),
     });
     const listening = await listen(app, config, metrics);
-    // Do not wait: the broker may come later, and HTTP works without it.
+    // Do not wait for the broker: HTTP works without it.
     const end = new AbortController();
     const options = { config, intake, registry, previews, db, metrics, log, now };
     void startBroker(config, options, end.signal).then((found) => {
       broker = found;
-      // The broker came when the host went.
+      // Stop the broker at once if the host was stopped during the connection.
       if (end.signal.aborted) void found?.stop();
     });
     const sweep = startRetention(config, db, now, log);
@@ -90,7 +90,10 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   }
 }
 
-/** Takes the configs that the operator named. All that are wrong are told. */
+/**
+ * Takes the configs that the operator named.
+ * @throws UserError that lists every invalid config
+ */
 async function loadConfigs({ configs }: Config, registry: Registry): Promise<void> {
   const problems: string[] = [];
   for (const path of configs)
@@ -107,7 +110,7 @@ async function loadConfigs({ configs }: Config, registry: Registry): Promise<voi
   if (problems.length > 0) throw new UserError(problems.join("\n"));
 }
 
-/** Tries until the broker can be used, and says each new reason why it cannot. */
+/** Tries until the broker can be used. Logs each new reason of failure. */
 async function startBroker(
   { nats }: Config,
   options: Parameters<typeof Broker.start>[1],

@@ -99,11 +99,11 @@ function shortSettings(values: Readonly<Record<string, string | boolean | undefi
   try {
     return readSettings(settings, process.cwd());
   } catch (error) {
-    throw error instanceof SettingsError ? new SettingsError(error.problems.map(asFlag)) : error;
+    throw error instanceof SettingsError ? new SettingsError(error.problems.map(withFlag)) : error;
   }
 }
 
-/** Returns why detections cannot go to a file of that name; null if they can. */
+/** Returns why detections cannot be written to a file of that name; null if they can. */
 function problemOfFile(to: string): string | null {
   if (/^([\w.-]+|\[[\da-f:]+\]):\d+(\/|$)|^\w+:\/\//.test(to))
     return "expected a file, or a host that begins with http:// or https://";
@@ -121,13 +121,13 @@ const FLAGS: Readonly<Record<string, string>> = {
   state: "--state",
 };
 
-/** Returns a problem under the name of the option: who gave no settings file does not know its fields. */
-function asFlag({ path, message }: Problem): Problem {
+/** Renames the path of a problem from the settings field to the command-line option that filled it. */
+function withFlag({ path, message }: Problem): Problem {
   const isMissing = path === "network.model" && message.startsWith("got nothing");
   return { path: FLAGS[path] ?? path, message: isMissing ? "is missing, expected an ONNX file" : message };
 }
 
-/** Folder of state for one pair of photos and target, so that two commands do not meet. */
+/** Returns the state folder of a pair of photos and target: two different commands do not share one. */
 function stateFor(photos: string, target: string): string {
   const base = process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state");
   return join(base, "boxwright-agent", sha256(`${photos}\n${target}`).slice(0, 16));

@@ -8,9 +8,9 @@ import { Network } from "../network/network.ts";
 import type { Settings } from "../settings/types.ts";
 import { USAGE, readCommand } from "./arguments.ts";
 
-/** Exit codes: all went well; some frames did not; the settings are wrong or a part cannot start. */
+/** Exit codes: every frame arrived; some frames did not; the settings are wrong or a part cannot start. */
 const [FINE, INCOMPLETE, WRONG] = [0, 1, 2];
-/** Milliseconds that ending may take. */
+/** Milliseconds from the signal until the process ends in any case. */
 const GRACE = 15_000;
 
 async function main(): Promise<number> {
@@ -27,7 +27,7 @@ async function run(settings: Settings): Promise<number> {
   const agent = await Agent.start(settings, log);
   let isEnding = false;
   const end = (signal: string): void => {
-    // A second signal does not wait.
+    // End at once after a second signal.
     if (isEnding) process.exit(INCOMPLETE);
     isEnding = true;
     log.info({ signal }, "ending");
@@ -37,7 +37,7 @@ async function run(settings: Settings): Promise<number> {
   process.on("SIGTERM", end);
   process.on("SIGINT", end);
   const { spooled, failed, lost } = await agent.run();
-  // The handler of the signal ends the process when everything is closed.
+  // Wait: the handler of the signal ends the process when everything is closed.
   if (isEnding) return new Promise(() => undefined);
   await agent.close();
   process.stderr.write(`${spooled} frames sent, ${failed} failed, ${lost} lost\n`);
@@ -51,7 +51,7 @@ async function check({ network: given }: Settings): Promise<number> {
   await network.use(config);
   const grey = { data: new Uint8Array(64 * 48 * 3).fill(114), width: 64, height: 48, format: "rgb" } as const;
   await network.process(grey, { id: "check", source: "/check" });
-  // A config that is taken has to decode what the network gave last.
+  // Use the config again: `use` now also decodes the outputs of the blank picture.
   await network.use(config);
   const { decoder, decodes } = network.plan;
   process.stdout.write(`${decodes ? "the device decodes" : "the host decodes"}\n${decoder.describe().text}\n`);

@@ -1,10 +1,10 @@
-/** Reads errors, and defines the error of invalid settings. */
+/** Returns messages and codes of errors, and defines the error of invalid settings. */
 
 /** Returns the message of a thrown value, which need not be an Error. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Returns the code of an error of the operating system, such as "ENOSPC". */
-export const codeOf = (error: unknown): string | undefined => (error as { code?: string } | null)?.code;
+/** Returns the code of an error of the operating system, such as "ENOSPC"; "" if there is none. */
+export const codeOf = (error: unknown): string => (error as { code?: string } | null)?.code ?? "";
 
 /** Codes of certificates that no known authority has signed. */
 const UNTRUSTED =
@@ -17,7 +17,7 @@ const UNTRUSTED =
 export function connectionProblem(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: unknown };
   const text = cause === undefined ? messageOf(error) : `${messageOf(error)}: ${messageOf(cause)}`;
-  const isUntrusted = [error, cause].some((one) => UNTRUSTED.test(codeOf(one) ?? ""));
+  const isUntrusted = [error, cause].some((one) => UNTRUSTED.test(codeOf(one)));
   return isUntrusted ? `${text}. Name the file of its authority in the variable NODE_EXTRA_CA_CERTS` : text;
 }
 

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /**
- * Returns a ULID: 10 characters of time, 16 random ones. Later ULIDs sort behind earlier ones.
+ * Returns a ULID: 10 characters of time, 16 random ones. Later ULIDs sort after earlier ones.
  * @param now milliseconds since 1970
  */
 export function ulid(now: number = Date.now()): string {

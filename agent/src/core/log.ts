@@ -6,7 +6,7 @@ export function openLog(level: LogLevel): Logger {
   return pino({ level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }, destination(2));
 }
 
-/** Logs an error that may repeat with every frame: the first of its text, then the tenth, the hundredth and so on. */
+/** Logs an error that may repeat with every frame: the 1st, 10th, 100th, ... time in a row that its text occurs. */
 export class RareLog {
   readonly #log: Logger;
   #last = "";

@@ -1,4 +1,4 @@
-/** Waits that a signal can end, delays after failures, and a queue of tasks. */
+/** An abortable wait, a backoff, a bell that wakes waiting tasks, and a queue that runs one task at a time. */
 
 /** Waits. Resolves early, without an error, if the signal aborts. */
 export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
@@ -15,8 +15,8 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
 }
 
 /**
- * Delay after failures in a row. Doubles up to a limit, and varies randomly by a fifth: devices that lost the same
- * receiver would otherwise all come back at the same moment.
+ * Delay after failures in a row. Doubles up to a limit, and varies randomly by up to 10 % either way. Devices that
+ * lost the same receiver would otherwise all try again at the same moment.
  */
 export class Backoff {
   readonly #first: number;
@@ -39,7 +39,7 @@ export class Backoff {
   }
 }
 
-/** Wakes waiting tasks. A woken task checks its own condition again: a ring only says that something changed. */
+/** Wakes waiting tasks. A woken task has to check its condition again: a ring only says that something changed. */
 export class Bell {
   #waiting: (() => void)[] = [];
 

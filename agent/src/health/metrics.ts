@@ -1,4 +1,4 @@
-/** Counts of the agent in the text format of Prometheus. Most are read from the parts when they are asked for. */
+/** Counts of the agent in the text format of Prometheus. Most are read from the parts at each request. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Camera } from "../camera.ts";
 import type { Processed } from "../network/network.ts";

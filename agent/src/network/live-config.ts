@@ -5,8 +5,9 @@ import type { Logger } from "pino";
 import { codeOf, messageOf } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import type { Network } from "./network.ts";
+import type { NetworkPlan } from "./plan.ts";
 
-/** Starts in a row without a finished frame after which the config is taken for the cause of the crashes. */
+/** Count of starts in a row without a finished frame after which the config is blamed for the crashes. */
 const MOST_STARTS = 3;
 
 /** The state of the config, for /healthz. */
@@ -26,10 +27,10 @@ export class LiveConfig {
   readonly #folder: string;
   readonly #network: Network;
   readonly #log: Logger;
-  /** Content that was tested last. A failed file is tested again only when its content changes. */
+  /** Content that was tested last. A failed content is not tested again before it changes. */
   #tried: string | null = null;
-  /** Content in use that has not been proven by a frame yet; null once it is. */
-  #unproven: string | null = null;
+  /** The config in use, if no frame has proven it yet; else null. */
+  #unproven: { readonly text: string; readonly plan: NetworkPlan } | null = null;
   /** Time and size of the file at the last look. */
   #seen = "";
   #timer: NodeJS.Timeout | null = null;
@@ -54,7 +55,7 @@ export class LiveConfig {
     try {
       this.#countStart(text);
       await this.#network.use(JSON.parse(text));
-      this.#unproven = text;
+      this.#unproven = { text, plan: this.#network.plan };
     } catch (error) {
       const good = this.#lastGood();
       if (good === null || good === text) throw error;
@@ -77,7 +78,7 @@ export class LiveConfig {
       if (text === null || text === this.#tried) return;
       this.#tried = text;
       await this.#network.use(JSON.parse(text));
-      this.#unproven = text;
+      this.#unproven = { text, plan: this.#network.plan };
       this.state.applied++;
       this.state.state = "applied";
       this.state.error = null;
@@ -90,11 +91,14 @@ export class LiveConfig {
     }
   }
 
-  /** Records that a frame succeeded: stores the config in use as the last good one. */
-  prove(): void {
-    if (this.#unproven === null) return;
+  /**
+   * Records that a frame succeeded: stores the config in use as the last good one.
+   * @param plan that the frame went through: a frame that began before a change proves nothing of the new config
+   */
+  prove(plan: NetworkPlan): void {
+    if (this.#unproven?.plan !== plan) return;
     const path = this.#file("config.good.json");
-    writeFileSync(`${path}.new`, this.#unproven);
+    writeFileSync(`${path}.new`, this.#unproven.text);
     renameSync(`${path}.new`, path);
     writeFileSync(this.#file("starts.json"), "{}");
     this.#unproven = null;
@@ -110,7 +114,7 @@ export class LiveConfig {
     this.#log.error({ config: this.#path }, `config refused, the last good one stays: ${messageOf(error)}`);
   }
 
-  /** Returns the content of the file, or null if it is unchanged or just being replaced. */
+  /** Returns the content of the file. Null if it is unchanged, or missing, as while another program replaces it. */
   #read(): string | null {
     try {
       const { mtimeMs, size, ino } = statSync(this.#path!);
@@ -125,7 +129,10 @@ export class LiveConfig {
     }
   }
 
-  /** Adds a start with this content to a count on disk. Throws after too many starts without a finished frame. */
+  /**
+   * Adds a start with this content to a count on disk.
+   * @throws after too many starts without a finished frame, if there is another config to fall back to
+   */
   #countStart(text: string): void {
     const content = sha256(text);
     let before: { content?: string; starts?: number } = {};

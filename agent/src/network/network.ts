@@ -5,7 +5,7 @@ import { type PacketAbout, type PacketKind, toPacket } from "boxwright/packet";
 import { messageOf } from "../core/errors.ts";
 import { Turns } from "../core/wait.ts";
 import type { NetworkSettings } from "../settings/types.ts";
-import { type ConfigRecord, type NetworkPlan, makePlan } from "./plan.ts";
+import { type NetworkPlan, makePlan } from "./plan.ts";
 import { type SharedRuntime, openRuntime } from "./session.ts";
 
 /** Milliseconds of the steps of one frame. */
@@ -21,8 +21,8 @@ export interface Processed {
   readonly packet: Uint8Array;
   readonly kind: PacketKind;
   readonly times: StepTimes;
-  /** Null: nothing says how to decode. */
-  readonly record: ConfigRecord | null;
+  /** Plan of the config that the frame went through. */
+  readonly plan: NetworkPlan;
 }
 
 /** The last outputs of the network. A new config has to decode them before it is used. */
@@ -60,7 +60,7 @@ export class Network {
   }
 
   /**
-   * Switches to another config. A frame under way ends with the old one, and the next frames wait, so none is lost.
+   * Switches to another config. A running frame ends with the old one, and later frames wait, so that none is lost.
    * @param config parsed file; undefined to use the model file alone
    * @throws the error of an invalid config; the old config then stays in use
    */
@@ -90,7 +90,8 @@ export class Network {
   }
 
   async #process(image: ImageInput, about: PacketAbout): Promise<Processed> {
-    const { decoder, detector, lane, decodes, record, scales } = this.plan;
+    const { plan } = this;
+    const { decoder, detector, lane, decodes, scales } = plan;
     const start = performance.now();
     const { frame } = detector.decoder.prepare(image, { into: lane.input() as never });
     const prepared = performance.now();
@@ -101,7 +102,7 @@ export class Network {
       const packet = toPacket(decoder, content, frame, about);
       this.#last = { outputs, frame };
       const times = { prepare: prepared - start, run: ran - prepared, pack: performance.now() - ran };
-      return { packet, kind: decodes ? "detection" : "raw", times, record };
+      return { packet, kind: decodes ? "detection" : "raw", times, plan };
     } finally {
       lane.release();
     }

@@ -4,7 +4,7 @@ import { type Detector, type DetectorOptions, type Lane, createDetector } from "
 import { type LabelSet, labelsOf } from "boxwright/labels";
 import { type Model, readModel } from "boxwright/model";
 import type { SharedRuntime } from "./session.ts";
-// Networks for keypoints, masks and oriented boxes are read by these imports.
+// Import the tasks: the decoder then reads networks for keypoints, masks and oriented boxes.
 import "boxwright/masks";
 import "boxwright/oriented";
 import "boxwright/pose";
@@ -48,7 +48,7 @@ export interface PlanParts {
  * @throws ConfigError with every problem; TensorError if the network's outputs do not fit
  */
 export async function makePlan({ model, runtime, config, options, outputFormat }: PlanParts): Promise<NetworkPlan> {
-  // Continue without a model file if readModel fails: the runtime opens more files than readModel reads.
+  // Continue if readModel fails: the runtime opens more files than readModel reads.
   const file = await readModel(model).catch(() => null);
   const known = config ?? file ?? undefined;
   if (!statesFamily(config, known, options)) {
@@ -72,11 +72,14 @@ export async function makePlan({ model, runtime, config, options, outputFormat }
   };
 }
 
-/** True if config, options or model file say how to decode. A config file that is wrong throws. */
+/**
+ * True if config, options or model file say how to decode. A model file that cannot be read says nothing.
+ * @throws the error of an invalid config
+ */
 function statesFamily(config: unknown, known: unknown, options: object): boolean {
   if ("family" in options) return true;
-  // Outside of the try: a list of labels that does not exist is the user's mistake, not the file's.
-  const stated = withLabels(options);
+  // Convert outside of the try: a label list that does not exist is an error of the settings, not of the model file.
+  const stated = decoderOptions(options);
   const decodes = (source: unknown): boolean => createDecoderSync(source as object, stated).config.decodes;
   if (config !== undefined) return decodes(config);
   try {
@@ -116,7 +119,7 @@ function recordOf(decoder: Decoder, config: unknown, options: Readonly<Record<st
   const hash = decoder.configHash;
   if (hash === null) return null;
   const { inputSize, prepare } = decoder.config;
-  const stated = { ...withLabels(options), ...(inputSize && { inputSize }), ...(prepare && { prepare }) };
+  const stated = { ...decoderOptions(options), ...(inputSize && { inputSize }), ...(prepare && { prepare }) };
   const json = JSON.stringify({ config, options: stated });
   const copy = JSON.parse(json) as { config: object; options: object };
   const other = createDecoderSync(copy.config, copy.options).configHash;
@@ -124,8 +127,11 @@ function recordOf(decoder: Decoder, config: unknown, options: Readonly<Record<st
   throw new RangeError(`the config cannot be sent: a decoder of its JSON is ${other}, expected ${hash}`);
 }
 
-/** Returns options of `createDecoder`, which takes no names of label lists and does not run networks. */
-function withLabels(options: object): object {
+/**
+ * Converts options of `createDetector` to options of `createDecoder`: drops `warmUp`, and replaces the name of a label
+ * list by its labels.
+ */
+function decoderOptions(options: object): object {
   const rest: { labels?: unknown; warmUp?: unknown } = { ...options };
   const { labels } = rest;
   delete rest.warmUp;

@@ -1,15 +1,15 @@
 /**
- * The network as its runtime opened it, once. Each config makes a detector over it by `createDetector`, and the agent
- * asks the detector's lane for the outputs, which may be sent undecoded.
+ * Opens the network once, for the detectors of all configs. A lane is the memory of an input, with one run at a time.
+ * The agent runs the detector's lane by itself, since it may send the outputs undecoded.
  */
 import { type InputSpec, type Lane, type Runtime, type Session, onnxRuntime } from "boxwright/detect";
 import * as ort from "onnxruntime-node";
 
 /** A runtime whose session stays open from one detector to the next. */
 export interface SharedRuntime extends Runtime<Uint8Array> {
-  /** Returns the lane that the last detector made, with outputs in memory of their own. */
+  /** Returns the lane that the newest detector made. Its outputs are not the slots of the decoder. */
   takeLane(): Lane;
-  /** Returns memory for the input, without a detector. */
+  /** Makes a lane without a detector. */
   createLane(spec: InputSpec): Lane;
   /** The network's inputs. */
   readonly inputs: Session["inputs"];
@@ -31,7 +31,7 @@ export async function openRuntime(model: Uint8Array, threads: number | null): Pr
     overlaps: false,
     createLane(spec) {
       const lane = session.createLane(spec);
-      // Outputs are not written into the decoder's slots: a packet may need them as the network gave them.
+      // Write no outputs into the decoder's slots: a packet may need them as the network gave them.
       last = {
         input: () => lane.input(),
         run: () => lane.run(null),

@@ -1,4 +1,4 @@
-/** Reads fields of unknown JSON. Collects problems and goes on, so that one error lists all of them. */
+/** Reads fields of unknown JSON. Collects all problems, so that one error lists them. */
 import { resolve } from "node:path";
 import type { Problem } from "../core/errors.ts";
 

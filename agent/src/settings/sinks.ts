@@ -4,6 +4,8 @@ import { messageOf } from "../core/errors.ts";
 import type { Fields } from "./fields.ts";
 import type { SinkSettings } from "./types.ts";
 
+/** Largest count of partitions: hosts take as many (`partitions` in host/src/core/config.ts). */
+const MOST_PARTITIONS = 256;
 const KINDS = ["ndjson", "http", "nats"] as const;
 
 export function readSink(fields: Fields): SinkSettings {
@@ -27,7 +29,7 @@ function readKind(kind: (typeof KINDS)[number], fields: Fields): SinkSettings {
   if (servers.length === 0 || servers.length !== (given as unknown[]).length)
     fields.problem("servers", 'expected a list of addresses, ["127.0.0.1:4222"]');
   for (const server of servers) if (!isBroker(server)) fields.problem("servers", `got "${server}", ${EXPECTED}`);
-  const partitions = fields.number("partitions", [1, 1024], 1);
+  const partitions = fields.number("partitions", [1, MOST_PARTITIONS], 1);
   return { kind, name, servers, token, partitions, inFlight: fields.number("inFlight", [1, 1024], 16) };
 }
 
@@ -43,7 +45,7 @@ function isBroker(text: string): boolean {
   return URL.canParse(address) && /^(nats|tls):$/.test(new URL(address).protocol) && new URL(address).hostname !== "";
 }
 
-/** Returns the token. It may stand in a file of its own, so that the settings file holds no secret. */
+/** Returns the token. A file of its own may hold it, so that the settings file has no secret. */
 function readToken(fields: Fields): string | null {
   const token = fields.optionalText("token");
   const path = fields.optionalPath("tokenFile");

@@ -8,7 +8,7 @@ const MOST = 64;
 
 export class ConfigStore {
   readonly #folder: string;
-  readonly #kept = new Set<string>();
+  readonly #stored = new Set<string>();
 
   constructor(state: string) {
     this.#folder = join(state, "configs");
@@ -16,12 +16,12 @@ export class ConfigStore {
   }
 
   /** Stores a config. Call this before the first packet that names it is spooled. */
-  keep({ hash, json }: ConfigRecord): void {
-    if (this.#kept.has(hash)) return;
+  store({ hash, json }: ConfigRecord): void {
+    if (this.#stored.has(hash)) return;
     const path = this.#path(hash);
     writeFileSync(`${path}.new`, json);
     renameSync(`${path}.new`, path);
-    this.#kept.add(hash);
+    this.#stored.add(hash);
     this.#forgetOld();
   }
 
@@ -31,6 +31,7 @@ export class ConfigStore {
     try {
       const path = this.#path(hash);
       const json = readFileSync(path, "utf8");
+      // Touch the file: `#forgetOld` deletes the configs that were not used for longest.
       utimesSync(path, new Date(), new Date());
       return { hash, json };
     } catch {

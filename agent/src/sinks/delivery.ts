@@ -1,11 +1,14 @@
 /** Sends packets from the spool to one sink, until the sink has acknowledged or refused each. */
 import type { Logger } from "pino";
 import { messageOf } from "../core/errors.ts";
-import { Backoff, wait } from "../core/wait.ts";
+import { Backoff, Turns, wait } from "../core/wait.ts";
 import type { Reader } from "../spool/reader.ts";
 import type { Spooled } from "../spool/segment.ts";
 import type { RefusedFolder } from "./refused.ts";
 import type { Outcome, Sink } from "./sink.ts";
+
+/** Milliseconds that packets under way may still take after the signal to end. */
+const SEND_GRACE = 2000;
 
 /** Counts of a delivery. The delivery updates the object in place. */
 export interface DeliveryStats {
@@ -13,14 +16,14 @@ export interface DeliveryStats {
   /** Count of the stored packets that the receiver had already. */
   duplicate: number;
   refused: number;
-  /** Count of failed attempts, each of which is repeated. */
+  /** Count of attempts that the receiver put off or did not answer. Each is repeated. */
   later: number;
 }
 
 export class Delivery {
   readonly sink: Sink;
   readonly stats: DeliveryStats = { stored: 0, duplicate: 0, refused: 0, later: 0 };
-  /** Reason why the receiver takes no packets now; null if it does. */
+  /** Reason of the last attempt that has to be repeated; null after a packet that the receiver took or refused. */
   waitsFor: string | null = null;
   /** Reason of the last permanent refusal. */
   lastRefusal: string | null = null;
@@ -28,53 +31,90 @@ export class Delivery {
   readonly #refused: RefusedFolder;
   readonly #log: Logger;
   readonly #backoff: Backoff;
-  /** Resolves when sending may go on; null while the receiver is reachable. */
+  /** Resolves when sending may go on; null if no failed attempt demands a pause. */
   #pause: Promise<void> | null = null;
+  /** Lets one packet at a time test a receiver that is away. */
+  readonly #probes = new Turns();
+  readonly #grace: number;
 
-  constructor(sink: Sink, reader: Reader, refused: RefusedFolder, log: Logger, backoff = new Backoff()) {
+  /** @param grace milliseconds from the signal to end until packets under way are aborted */
+  constructor(
+    sink: Sink,
+    reader: Reader,
+    refused: RefusedFolder,
+    log: Logger,
+    backoff = new Backoff(),
+    grace = SEND_GRACE,
+  ) {
     this.sink = sink;
     this.#reader = reader;
     this.#refused = refused;
     this.#log = log;
     this.#backoff = backoff;
+    this.#grace = grace;
   }
 
-  /** Delivers until the signal aborts. Packets without an answer at that time are sent again at the next start. */
+  /**
+   * Delivers until the signal aborts. Packets under way may then still be acknowledged for a moment. Packets without an
+   * answer stay in the spool and are sent again at the next start.
+   */
   async run(signal: AbortSignal): Promise<void> {
+    const sends = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    signal.addEventListener("abort", () => (timer = setTimeout(() => sends.abort(), this.#grace)));
     const underWay = new Set<Promise<void>>();
     while (!signal.aborted) {
       const packet = await this.#reader.next(signal);
       if (!packet) break;
-      const one: Promise<void> = this.#deliver(packet, signal).finally(() => underWay.delete(one));
+      const one: Promise<void> = this.#deliver(packet, signal, sends.signal).finally(() => underWay.delete(one));
       underWay.add(one);
       if (underWay.size >= this.sink.inFlight) await Promise.race(underWay);
     }
     await Promise.all(underWay);
+    clearTimeout(timer);
   }
 
-  async #deliver({ index, bytes }: Spooled, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+  async #deliver(packet: Spooled, signal: AbortSignal, sends: AbortSignal): Promise<void> {
+    for (let isDone = false; !isDone && !signal.aborted;) {
       await this.#pause;
-      // Skip a packet that the spool dropped while it waited here: it is already counted as dropped.
-      if (signal.aborted || this.#reader.isBehind(index)) return;
-      const outcome = await this.sink.send(bytes, signal);
-      if (signal.aborted && outcome.kind === "later") return;
-      this.stats[outcome.kind]++;
-      if (outcome.kind === "later") {
-        this.#wait(outcome, signal);
-        continue;
-      }
-      this.#backoff.reset();
-      if (this.waitsFor !== null) this.#log.info({ sink: this.sink.name }, "receiver is back");
-      this.waitsFor = null;
-      if (outcome.kind === "refused") this.#refuse(bytes, outcome.reason);
-      else if (outcome.isDuplicate) this.stats.duplicate++;
-      this.#reader.acknowledge(index);
-      return;
+      isDone =
+        this.waitsFor === null
+          ? await this.#attempt(packet, signal, sends)
+          : await this.#probes.take(() => this.#probe(packet, signal, sends));
     }
   }
 
-  /** Holds all packets back for a while, so that only one packet at a time tests a receiver that is away. */
+  /** Sends a packet to a receiver that was away when the packet queued up. Returns true if the packet is done. */
+  async #probe(packet: Spooled, signal: AbortSignal, sends: AbortSignal): Promise<boolean> {
+    await this.#pause;
+    // End this turn if another packet found the receiver back: packets go side by side again.
+    return this.waitsFor !== null && this.#attempt(packet, signal, sends);
+  }
+
+  /** Sends a packet once. Returns true if the packet is done, false if it has to be sent again. */
+  async #attempt({ index, bytes }: Spooled, signal: AbortSignal, sends: AbortSignal): Promise<boolean> {
+    // Skip a packet that the spool dropped while it waited here: it is already counted as dropped.
+    if (signal.aborted || this.#reader.isPast(index)) return true;
+    const outcome = await this.sink.send(bytes, sends);
+    if (signal.aborted && outcome.kind === "later") return true;
+    this.stats[outcome.kind]++;
+    if (outcome.kind === "later") {
+      this.#wait(outcome, signal);
+      return false;
+    }
+    this.#backoff.reset();
+    if (this.waitsFor !== null) this.#log.info({ sink: this.sink.name }, "receiver is back");
+    this.waitsFor = null;
+    if (outcome.kind === "refused") this.#refuse(bytes, outcome.reason);
+    else if (outcome.isDuplicate) this.stats.duplicate++;
+    this.#reader.acknowledge(index);
+    return true;
+  }
+
+  /**
+   * Pauses all packets. After the pause they test the receiver one at a time. They take turns, since the receiver may
+   * put off one packet and take the others.
+   */
   #wait({ reason, milliseconds }: Extract<Outcome, { kind: "later" }>, signal: AbortSignal): void {
     if (this.waitsFor === null) this.#log.warn({ sink: this.sink.name }, `packets wait: ${reason}`);
     this.waitsFor = reason;
@@ -85,7 +125,7 @@ export class Delivery {
     this.lastRefusal = reason;
     this.#log.error({ sink: this.sink.name }, `packet refused for good: ${reason}`);
     try {
-      this.#refused.keep(bytes, this.sink.name, reason);
+      this.#refused.store(bytes, this.sink.name, reason);
     } catch (error) {
       this.#log.error({ sink: this.sink.name }, `refused packet cannot be kept: ${messageOf(error)}`);
     }

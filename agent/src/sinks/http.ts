@@ -6,8 +6,9 @@ import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders 
 
 /** Milliseconds until a request without an answer is aborted. */
 const PATIENCE = 30_000;
-/** Longest answer that is read, in characters, and longest wait that a receiver may ask for. */
+/** Count of characters of an answer that are kept. */
 const MOST_TEXT = 500;
+/** Longest wait that a receiver may ask for, in milliseconds. */
 const MOST_WAIT = 3_600_000;
 
 /** The parts of a host's answer that this sink uses. */

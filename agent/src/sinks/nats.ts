@@ -76,7 +76,10 @@ export class NatsSink implements Sink {
     await open?.connection.close();
   }
 
-  /** Returns the connection. The client reconnects by itself, so only a failed first connection is made anew. */
+  /**
+   * Returns the connection. The client reconnects by itself. A connection that failed at first, or that was closed, is
+   * opened again at the next call.
+   */
   #open(): Promise<Open> {
     this.#opening ??= this.#connect().catch((error: unknown) => {
       this.#opening = null;
@@ -90,7 +93,7 @@ export class NatsSink implements Sink {
       ...addressOf(this.#settings),
       name: "boxwright-agent",
       maxReconnectAttempts: -1,
-      // A broker that dies while it greets would be waited for.
+      // Limit the handshake: the client would wait 20 s for a broker that dies during it.
       timeout: 3000,
       pingInterval: 10_000,
     });
@@ -114,7 +117,10 @@ export class NatsSink implements Sink {
   }
 }
 
-/** Returns where the broker is and who asks. The client leaves out what addresses say beside host and port. */
+/**
+ * Returns the servers and credentials of the settings. The client ignores user, password and tls:// of an address, so
+ * they become options.
+ */
 export function addressOf({ servers, token }: Pick<NatsSettings, "servers" | "token">): ConnectionOptions {
   const urls = servers.map((server) => new URL(server.includes("://") ? server : `nats://${server}`));
   const named = urls.find(({ username }) => username !== "");
@@ -127,7 +133,10 @@ export function addressOf({ servers, token }: Pick<NatsSettings, "servers" | "to
   };
 }
 
-/** Returns a camera's name as a token of a subject. A name that has to change gets a hash, so that names stay apart. */
+/**
+ * Returns a camera's name as a token of a subject. A name with characters that a token may not have gets a hash,
+ * so that different names give different tokens.
+ */
 export function cameraToken(camera: string): string {
   if (/^[\w-]{1,64}$/.test(camera)) return camera;
   const readable = camera.replace(/[^\w-]+/g, "_").slice(0, 48);

@@ -10,7 +10,7 @@ const TAIL = 2 ** 20;
 
 export class NdjsonSink implements Sink {
   readonly name: string;
-  /** Writes lines one after the other: two writes at one position would mix. */
+  /** One, since two writes at one position would mix their bytes. */
   readonly inFlight = 1;
   readonly #path: string;
   #file: FileHandle | null = null;
@@ -64,7 +64,7 @@ export class NdjsonSink implements Sink {
   }
 }
 
-/** Returns the position behind the last line end. */
+/** Returns the position after the last line end. */
 async function endOfLines(file: FileHandle): Promise<number> {
   for (let end = (await file.stat()).size; end > 0;) {
     const from = Math.max(0, end - TAIL);
@@ -76,7 +76,7 @@ async function endOfLines(file: FileHandle): Promise<number> {
   return 0;
 }
 
-/** Returns a packet as a structured CloudEvent on one line. Tensors of a raw packet stand in base64. */
+/** Returns a packet as a structured CloudEvent on one line. Tensors of a raw packet are in base64. */
 function lineOf(packet: Uint8Array): string {
   const { kind, config, id, source, subject, time, sequence, traceparent } = fromPacket(packet);
   if (kind === "detection") return Buffer.from(packet).toString("utf8").trimEnd();

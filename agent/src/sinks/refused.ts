@@ -13,9 +13,10 @@ export class RefusedFolder {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Stores a packet and the reason. Deletes the oldest above the cap. Hashes the id, which must not become a path. */
-  keep(packet: Uint8Array, sink: string, reason: string): void {
+  /** Stores a packet and the reason. Deletes the oldest files above the cap. */
+  store(packet: Uint8Array, sink: string, reason: string): void {
     if (packet.length > this.#maxBytes) return;
+    // Name the file by a hash: names of sinks and packets come from outside and must not become a path.
     const path = join(this.#folder, sha256(sink, packet));
     writeFileSync(`${path}.packet`, packet);
     writeFileSync(`${path}.json`, JSON.stringify({ sink, reason, time: new Date().toISOString() }));

@@ -55,7 +55,7 @@ export class Ffmpeg {
   readonly #child: ChildProcess;
   #message = "";
 
-  /** @param onFrame is called for each frame; what it throws ends the run */
+  /** @param onFrame called for each frame; an error that it throws ends the run */
   constructor(args: readonly string[], onFrame: (frame: PpmFrame) => void, command = "ffmpeg") {
     // Start a process group, so that the children of ffmpeg can be ended with it.
     this.#child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
@@ -88,7 +88,7 @@ export class Ffmpeg {
     this.#child.stdout!.resume();
   }
 
-  /** Ends the process and what it started. */
+  /** Ends the process and its children. */
   async close(): Promise<void> {
     this.#kill("SIGTERM");
     const timer = setTimeout(() => this.#kill("SIGKILL"), GRACE);

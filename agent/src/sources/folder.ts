@@ -44,7 +44,7 @@ export class FolderSource implements Source {
   #waiting: Photo[] = [];
   /** Keys of the photos that this process has passed on or found unreadable. */
   readonly #taken = new Set<string>();
-  /** Keys of the last look. A photo is read only if its key has not changed since: its writer has then finished. */
+  /** Keys of the look before. A photo of a watched folder is read once two looks find the same key: it is complete. */
   #before = new Set<string>();
   #isListed = false;
   #isEmptyTold = false;
@@ -92,7 +92,7 @@ export class FolderSource implements Source {
         this.#log.warn({ camera: this.camera }, `no photo in ${this.#options.path}: expected JPEG, PNG or WebP files`);
       this.#isEmptyTold = photos.length === 0;
       const keys = new Set(photos.map(({ key }) => key));
-      this.#journal.keepOnly(keys);
+      this.#journal.removeOthers(keys);
       for (const key of this.#taken) if (!keys.has(key)) this.#taken.delete(key);
       this.#waiting = photos.filter(({ key }) => this.#isNew(key));
       this.#before = keys;

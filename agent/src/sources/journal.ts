@@ -1,4 +1,4 @@
-/** Records which recorded frames are in the spool, so that a restart continues behind them. */
+/** Records which recorded frames are in the spool, so that a restart continues after them. */
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256 } from "../core/ids.ts";
@@ -15,7 +15,7 @@ export class Journal {
     mkdirSync(dirname(this.#path), { recursive: true });
     this.#file = openSync(this.#path, "a+");
     const lines = readFileSync(this.#path, "utf8").split("\n");
-    // Drop the text behind the last line end: it is a half-written name.
+    // Ignore a half-written last name. End its line, so that the next name starts on a line of its own.
     if (lines.pop() !== "") writeSync(this.#file, "\n");
     this.#names = new Set(lines);
   }
@@ -29,8 +29,8 @@ export class Journal {
     writeSync(this.#file, `${name}\n`);
   }
 
-  /** Removes names that are not in the set, so that the file stays small. */
-  keepOnly(names: ReadonlySet<string>): void {
+  /** Rewrites the file without names that are not in the set, once these are more than half of it. */
+  removeOthers(names: ReadonlySet<string>): void {
     const kept = [...this.#names].filter((name) => names.has(name));
     if (kept.length >= this.#names.size / 2) return;
     this.#names.clear();

@@ -30,7 +30,7 @@ export class LiveSource implements Source {
   readonly #end = new AbortController();
   readonly #running: Promise<void>;
   /** Part of each frame's id: frames of two starts never share an id. */
-  readonly #boot = ulid();
+  readonly #startId = ulid();
   #count = 0;
   #ffmpeg: Ffmpeg | null = null;
   #lastFrame = 0;
@@ -92,7 +92,7 @@ export class LiveSource implements Source {
     this.#queue.push({
       image: { data, width, height, format: "rgb" },
       time: new Date(),
-      id: `${this.#boot}-${String(this.#count++).padStart(10, "0")}`,
+      id: `${this.#startId}-${String(this.#count++).padStart(10, "0")}`,
       done: () => undefined,
     });
     if (this.#queue.length > QUEUE) {

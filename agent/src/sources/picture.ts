@@ -2,12 +2,12 @@
 import type { ImageInput } from "boxwright";
 import sharp, { type Sharp } from "sharp";
 
-/** Largest photo, in pixels: a small file can hold a picture that fills the memory. */
+/** Largest photo, in pixels: a small file can unpack to more than the memory. */
 const MOST_PIXELS = 100e6;
 
 /**
- * Reads a JPEG, PNG or WebP. A photo that a camera stored on its side stands upright.
- * @throws Error if the bytes are no such picture, or it has too many pixels
+ * Reads a JPEG, PNG or WebP. Rotates the photo upright as its EXIF data say.
+ * @throws Error if the bytes are no such photo, or the photo has too many pixels
  */
 export async function readPicture(bytes: Uint8Array): Promise<ImageInput> {
   // Refuse the other formats that the library reads: SVG, for example, can refer to files and addresses.

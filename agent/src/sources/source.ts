@@ -1,12 +1,15 @@
-/** The interface of sources. A source yields the frames of one camera. */
+/**
+ * The interface of sources. A source yields the frames of one camera. A frame has an id and a time, a picture is the
+ * pixels of a frame, and a photo is a file.
+ */
 import type { ImageInput } from "boxwright";
 
-/** One picture of a camera. */
+/** One frame of a camera. */
 export interface SourceFrame {
   readonly image: ImageInput;
   /** Time of capture. */
   readonly time: Date;
-  /** Name of the frame within the device: the same one if a recorded frame is read again after a crash. */
+  /** Name of the frame within the device. A recorded frame that is read again after a crash has the same id. */
   readonly id: string;
   /** Records that the frame's packet is in the spool, so that the frame is not read again. */
   done(): void;
@@ -16,7 +19,7 @@ export interface SourceFrame {
 export interface SourceStats {
   /** Live frames that were dropped for newer ones. */
   dropped: number;
-  /** Pictures that cannot be read. */
+  /** Photos that cannot be read. */
   unreadable: number;
   /** Starts of ffmpeg after the first. */
   restarts: number;

@@ -15,7 +15,10 @@ import { type Source, type SourceFrame, newStats } from "./source.ts";
 
 /** Largest count of frames that are read ahead. */
 const QUEUE = 2;
-/** Runs of ffmpeg in a row without a new frame, after which the file is given up. */
+/**
+ * Failed runs of ffmpeg in a row after which the file is given up. A failed run that gave new frames counts as the
+ * first.
+ */
 const MOST_TRIES = 3;
 const USUAL_FPS = 25;
 

@@ -1,6 +1,7 @@
 /**
- * The position of a sink in the spool, on disk. The file has two places that are written in turn: a crash can damage
- * only the one being written. Writing in place needs no free disk space, so a full disk does not stop acknowledgements.
+ * A count on disk that survives crashes: the position of a sink in the spool, or the progress in a video. The file has
+ * two places that are written in turn: a crash can damage only the one being written. Writing in place needs no free
+ * disk space, so a full disk does not stop acknowledgements.
  */
 import { closeSync } from "node:fs";
 import { crc32 } from "node:zlib";
@@ -10,7 +11,7 @@ import { type Disk, readAt } from "./disk.ts";
 const PLACE_BYTES = 32;
 
 export class Cursor {
-  /** Index of the first packet that is not acknowledged. */
+  /** Index of the first packet that is not acknowledged, or of the first frame of a video that is not spooled. */
   index = 0;
   #writes = 0;
   readonly #file: number;

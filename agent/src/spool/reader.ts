@@ -42,7 +42,7 @@ export class Reader {
   }
 
   /** True if the cursor is past a packet: it was acknowledged or dropped. */
-  isBehind(index: number): boolean {
+  isPast(index: number): boolean {
     return index < this.cursor.index;
   }
 

@@ -15,7 +15,7 @@ export interface SpoolRecord {
   readonly index: number;
   /** Bytes of the packet; null if header or packet are damaged. */
   readonly bytes: Uint8Array | null;
-  /** Byte position behind the record. */
+  /** Byte position after the record. */
   readonly end: number;
 }
 
@@ -26,7 +26,7 @@ export class Segment {
   /** Index of the first packet. */
   readonly first: number;
   readonly path: string;
-  /** Index behind the last packet. */
+  /** Index after that of the last packet. */
   next: number;
   /** Byte length of all whole records. */
   bytes = 0;
@@ -48,7 +48,7 @@ export class Segment {
   /**
    * Opens an existing file. Walks its headers up to the first invalid one.
    * @param isLast true for the last segment: its last record may be half-written, and is cut off
-   * @returns the segment, and the count of bytes behind its last whole record
+   * @returns the segment, and the count of bytes after its last whole record
    */
   static open(folder: string, first: number, isLast: boolean, disk: Disk): { segment: Segment; rest: number } {
     const file = openSync(join(folder, segmentName(first)), "r+");

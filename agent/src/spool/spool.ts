@@ -32,7 +32,7 @@ export interface SpoolStats {
 
 export class Spool {
   readonly stats: SpoolStats = { written: 0, dropped: { cap: 0, disk: 0, "too large": 0 }, damaged: 0 };
-  /** Error message of the last write; null if it succeeded. */
+  /** Error message of the last failed write, flush or start of a segment; null after a successful write. */
   diskProblem: string | null = null;
   /** True while packets wait for free space. */
   isBlocked = false;
@@ -46,7 +46,10 @@ export class Spool {
   /** Rings when a packet was acknowledged, or a segment was deleted. */
   readonly #freed = new Bell();
   readonly #timer: NodeJS.Timeout | null;
-  #isDirty = false;
+  /** Segments with bytes that were not flushed yet. */
+  readonly #unflushed = new Set<Segment>();
+  /** True if a segment was created since the folder's list of files was flushed. */
+  #isFolderUnflushed = false;
 
   /**
    * Opens a spool. Creates its folder if it is missing.
@@ -68,7 +71,7 @@ export class Spool {
       this.#readers.set(name, new Reader(cursor, this.#segments, this.#written, this.stats, () => this.#collect()));
     }
     this.#collect();
-    this.#timer = settings.fsync === "second" ? setInterval(() => this.#sync(), 1000).unref() : null;
+    this.#timer = settings.fsync === "second" ? setInterval(() => this.#tryFlush(), 1000).unref() : null;
   }
 
   /** Byte length of all segments. */
@@ -127,7 +130,7 @@ export class Spool {
 
   close(): void {
     if (this.#timer) clearInterval(this.#timer);
-    if (this.#settings.fsync !== "never") this.#sync();
+    if (this.#settings.fsync !== "never") this.#tryFlush();
     for (const reader of this.#readers.values()) reader.cursor.close();
     for (const segment of this.#segments) segment.close();
   }
@@ -144,7 +147,7 @@ export class Spool {
       segment.next = firsts[i + 1] ?? segment.next;
       this.#segments.push(segment);
     });
-    if (this.#segments.length === 0) this.#segments.push(Segment.create(this.#folder, 0, this.#disk));
+    if (this.#segments.length === 0) this.#createSegment(0);
   }
 
   /** Frees space under the cap for `size` bytes. Returns false if the policy forbids to drop the packets in the way. */
@@ -160,31 +163,32 @@ export class Spool {
     try {
       let last = this.#segments.at(-1)!;
       const most = Math.min(this.#settings.maxBytes / SEGMENTS, MOST_SEGMENT_BYTES);
-      if (last.bytes > 0 && last.bytes + packet.length > most) last = this.#startSegment();
+      if (last.bytes > 0 && last.bytes + packet.length > most) last = this.#createSegment(last.next);
       last.append(packet);
-      if (this.#settings.fsync === "each") last.sync();
+      this.#unflushed.add(last);
+      if (this.#settings.fsync === "each") this.#flush();
     } catch (error) {
       this.diskProblem = messageOf(error);
       return false;
     }
     this.diskProblem = null;
-    this.#isDirty = true;
     this.stats.written++;
     this.#written.ring();
     return true;
   }
 
-  #startSegment(): Segment {
-    const segment = Segment.create(this.#folder, this.#segments.at(-1)!.next, this.#disk);
+  /** Creates the segment that grows from now on. */
+  #createSegment(first: number): Segment {
+    const segment = Segment.create(this.#folder, first, this.#disk);
     this.#segments.push(segment);
-    if (this.#settings.fsync === "each") syncFolder(this.#folder);
+    this.#isFolderUnflushed = true;
     return segment;
   }
 
-  /** Starts a segment. Returns false if the disk fails. */
-  #tryStart(): boolean {
+  /** Ends the growing segment and creates the next one. Returns false if the disk fails. */
+  #tryEndSegment(): boolean {
     try {
-      this.#startSegment();
+      this.#createSegment(this.#segments.at(-1)!.next);
       return true;
     } catch (error) {
       this.diskProblem = messageOf(error);
@@ -205,8 +209,8 @@ export class Spool {
   #collect(isLastToo = false): void {
     const needed = this.#firstNeeded();
     const last = this.#segments.at(-1)!;
-    if (isLastToo && last.bytes > 0 && last.next <= needed) this.#tryStart();
-    while (this.#segments.length > 1 && this.#segments[0]!.next <= needed) this.#segments.shift()!.remove();
+    if (isLastToo && last.bytes > 0 && last.next <= needed) this.#tryEndSegment();
+    while (this.#segments.length > 1 && this.#segments[0]!.next <= needed) this.#removeFirst();
     this.#freed.ring();
   }
 
@@ -214,20 +218,40 @@ export class Spool {
   #dropOldest(reason: "cap" | "disk"): boolean {
     const oldest = this.#segments[0]!;
     if (this.#segments.length === 1) {
-      if (oldest.bytes === 0 || !this.#tryStart()) return false;
+      if (oldest.bytes === 0 || !this.#tryEndSegment()) return false;
     }
     this.stats.dropped[reason] += oldest.next - Math.max(oldest.first, Math.min(oldest.next, this.#firstNeeded()));
     for (const reader of this.#readers.values()) reader.skipTo(oldest.next);
-    this.#segments.shift()!.remove();
+    this.#removeFirst();
     this.#freed.ring();
     return true;
   }
 
-  #sync(): void {
-    if (!this.#isDirty) return;
-    this.#isDirty = false;
+  #removeFirst(): void {
+    const segment = this.#segments.shift()!;
+    this.#unflushed.delete(segment);
+    segment.remove();
+  }
+
+  /**
+   * Flushes what was written since the last flush: segments, and the folder if it has a new one.
+   * @throws the error of the disk; the next flush then tries again
+   */
+  #flush(): void {
+    for (const segment of this.#unflushed) {
+      segment.sync();
+      this.#unflushed.delete(segment);
+    }
+    if (!this.#isFolderUnflushed) return;
+    syncFolder(this.#folder);
+    this.#isFolderUnflushed = false;
+  }
+
+  /** Flushes packets and cursors, if a packet was written. Notes an error of the disk instead of throwing. */
+  #tryFlush(): void {
+    if (this.#unflushed.size === 0) return;
     try {
-      this.#segments.at(-1)!.sync();
+      this.#flush();
       for (const { cursor } of this.#readers.values()) cursor.sync();
     } catch (error) {
       this.diskProblem = messageOf(error);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fromPacket } from "boxwright/packet";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { Camera, type Device } from "../../src/camera.ts";
 import { LiveConfig } from "../../src/network/live-config.ts";
 import { Network } from "../../src/network/network.ts";
 import { CONFIG, MODEL, pictureOf } from "../support/echo.ts";
@@ -106,7 +107,7 @@ describe("a start", () => {
     const { folder, file, network, live } = await setUp(withThreshold(0.8));
     await live.start();
     await found(network, 0);
-    live.prove();
+    live.prove(network.plan);
     writeFileSync(file, "{");
     const again = new LiveConfig(file, folder, network, LOG);
     await again.start();
@@ -123,7 +124,7 @@ describe("a start", () => {
     const { folder, file, network, live } = await setUp(withThreshold(0.8));
     await live.start();
     await found(network, 0);
-    live.prove();
+    live.prove(network.plan);
     writeFileSync(file, withThreshold(0.3));
     for (let start = 0; start < 3; start++) {
       const again = new LiveConfig(file, folder, network, LOG);
@@ -135,6 +136,38 @@ describe("a start", () => {
     expect(last.state.error).toMatch(/ended 3 times/);
     expect(await found(network, 1)).toEqual(["cat"]);
     expect(readFileSync(join(folder, "config.good.json"), "utf8")).toBe(withThreshold(0.8));
+  });
+});
+
+describe("the last good config", () => {
+  it("is not a new one that only a frame of the old one followed", async () => {
+    const { folder, file, network, live } = await setUp(withThreshold(0.8));
+    await live.start();
+    const good = (): string => readFileSync(join(folder, "config.good.json"), "utf8");
+    let left = 3;
+    const frame = { image: PICTURE, time: new Date(1), id: "1", done: () => undefined };
+    const source = {
+      ...{ camera: "c", stats: { dropped: 0, unreadable: 0, restarts: 0 }, problem: null },
+      next: async () => (left-- > 0 ? frame : null),
+      close: async () => undefined,
+    };
+    const proven: string[] = [];
+    const spool = {
+      // The config changes while the packet of the second frame is written.
+      append: async () => {
+        if (left < 2) proven.push(good());
+        if (left === 1) writeFileSync(file, withThreshold(0.3));
+        await live.look();
+        return true;
+      },
+    };
+    const device = {
+      ...{ name: "/devices/1", network, config: live, previews: null, log: LOG, firstSequence: 0 },
+      ...{ spool, configs: { store: () => undefined }, onProcessed: () => undefined },
+    };
+    await new Camera(source, device as unknown as Device).run(new AbortController().signal);
+    expect(proven).toEqual([withThreshold(0.8), withThreshold(0.8)]);
+    expect(good()).toBe(withThreshold(0.3));
   });
 });
 

@@ -37,6 +37,7 @@ describe("settings", () => {
             { kind: "http", url: "http://x", tokenFile: "none" },
             { kind: "nats", servers: [] },
             { kind: "nats", name: "mail", servers: ["smtp://x"] },
+            { kind: "nats", name: "many", servers: ["x"], partitions: 257 },
             7,
           ],
           spool: { maxBytes: 1, policy: "drop" },
@@ -61,9 +62,10 @@ describe("settings", () => {
         "sinks[1].tokenFile",
         "sinks[2].servers",
         "sinks[3].servers",
-        "sinks[4]",
-        "sinks[4].kind",
-        "sinks[4].path",
+        "sinks[4].partitions",
+        "sinks[5]",
+        "sinks[5].kind",
+        "sinks[5].path",
         "sources[0].path",
         "sources[1].url",
         "sources[2].camera",
@@ -76,6 +78,8 @@ describe("settings", () => {
       ].sort(),
     );
     expect(problems["lgo"]).toMatch(/is not known here. Expected device, health, log/);
+    // Hosts have at most 256 partitions. Packets of further ones would stay in the stream.
+    expect(problems["sinks[4].partitions"]).toContain("from 1 to 256");
     expect(problems["sinks[1].name"]).toContain('got "http", which sinks[0] has');
   });
 

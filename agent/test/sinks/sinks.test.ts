@@ -154,7 +154,7 @@ describe("HTTP", () => {
 describe("configs", () => {
   it("outlive a restart, and names that are none are not looked for", () => {
     const state = temporaryFolder();
-    new ConfigStore(state).keep({ hash: "0123456789abcdef", json: "{}" });
+    new ConfigStore(state).store({ hash: "0123456789abcdef", json: "{}" });
     const again = new ConfigStore(state);
     expect(again.find("0123456789abcdef")).toEqual({ hash: "0123456789abcdef", json: "{}" });
     writeFileSync(join(state, "secret.json"), "{}");
@@ -166,7 +166,7 @@ describe("configs", () => {
     const store = new ConfigStore(state);
     for (let n = 0; n < 70; n++) {
       const hash = n.toString(16).padStart(16, "0");
-      store.keep({ hash, json: "{}" });
+      store.store({ hash, json: "{}" });
       utimesSync(join(state, "configs", `${hash}.json`), n, n);
     }
     expect(readdirSync(join(state, "configs"))).toHaveLength(64);
@@ -180,7 +180,7 @@ describe("refused packets", () => {
     const state = temporaryFolder();
     const folder = new RefusedFolder(state, 4000);
     for (let n = 0; n < 20; n++) {
-      folder.keep(rawPacket(`../../${n}`), "../sink", "400");
+      folder.store(rawPacket(`../../${n}`), "../sink", "400");
       const files = readdirSync(join(state, "refused"));
       expect(files.every((name) => /^[\da-f]{64}\.(packet|json)$/.test(name))).toBe(true);
       const bytes = files.reduce((sum, name) => sum + statSync(join(state, "refused", name)).size, 0);
@@ -192,12 +192,16 @@ describe("refused packets", () => {
 });
 
 describe("a delivery", () => {
-  const setUp = async (sink: Sink): Promise<{ spool: Spool; delivery: Delivery; end: AbortController }> => {
+  const setUp = async (
+    sink: Sink,
+    grace?: number,
+  ): Promise<{ spool: Spool; delivery: Delivery; end: AbortController; running: Promise<void> }> => {
     const state = temporaryFolder();
     const settings = { maxBytes: 2 ** 20, policy: "block", fsync: "never", refusedBytes: 2 ** 20 } as const;
     const spool = new Spool(join(state, "spool"), [sink.name], settings);
     const backoff = new Backoff(1, 5);
-    const delivery = new Delivery(sink, spool.reader(sink.name), new RefusedFolder(state, 2 ** 20), LOG, backoff);
+    const refused = new RefusedFolder(state, 2 ** 20);
+    const delivery = new Delivery(sink, spool.reader(sink.name), refused, LOG, backoff, grace);
     const end = new AbortController();
     const running = delivery.run(end.signal);
     onTestFinished(async () => {
@@ -205,7 +209,7 @@ describe("a delivery", () => {
       await running;
       spool.close();
     });
-    return { spool, delivery, end };
+    return { spool, delivery, end, running };
   };
 
   it("in order tries the first packet again before it sends the second", async () => {
@@ -245,6 +249,84 @@ describe("a delivery", () => {
     await spool.drained();
     expect(most).toBe(4);
     expect(spool.reader("s").cursor.index).toBe(50);
+  });
+
+  it("tests a receiver that is away with one packet at a time, and sends side by side once it is back", async () => {
+    let isAway = true;
+    let underWay = 0;
+    const counts: { isAway: boolean; underWay: number }[] = [];
+    const { spool, delivery } = await setUp({
+      name: "s",
+      inFlight: 4,
+      send: async () => {
+        counts.push({ isAway, underWay: ++underWay });
+        const outcome: Outcome = isAway ? { kind: "later", reason: "away" } : { kind: "stored" };
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        underWay--;
+        return outcome;
+      },
+      close: async () => undefined,
+    });
+    for (let n = 0; n < 20; n++) await spool.append(rawPacket(String(n)));
+    await until(() => delivery.stats.later >= 12, "attempts");
+    isAway = false;
+    await spool.drained();
+    const whileAway = counts.filter((one) => one.isAway).map((one) => one.underWay);
+    // The first four were sent before anybody knew.
+    expect(whileAway.slice(0, 4)).toEqual([1, 2, 3, 4]);
+    expect(Math.max(...whileAway.slice(4))).toBe(1);
+    expect(Math.max(...counts.filter((one) => !one.isAway).map((one) => one.underWay))).toBe(4);
+    expect(delivery.stats.stored).toBe(20);
+  });
+
+  it("goes on beside a packet that the receiver always wants later", async () => {
+    const { spool, delivery } = await setUp({
+      name: "s",
+      inFlight: 4,
+      send: async (bytes) =>
+        fromPacket(bytes).id === "0" ? { kind: "later", reason: "too many configs" } : { kind: "stored" },
+      close: async () => undefined,
+    });
+    for (let n = 0; n < 50; n++) await spool.append(rawPacket(String(n)));
+    await until(() => delivery.stats.stored === 49, "the others");
+    expect(spool.waiting).toBe(50);
+  });
+
+  it("that ends lets packets under way be acknowledged, and sends no further ones", async () => {
+    const sent: string[] = [];
+    const { spool, end, running } = await setUp({
+      name: "s",
+      inFlight: 2,
+      send: async (bytes, signal) => {
+        sent.push(fromPacket(bytes).id!);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        return signal.aborted ? { kind: "later", reason: "aborted" } : { kind: "stored" };
+      },
+      close: async () => undefined,
+    });
+    for (const id of ["a", "b", "c"]) await spool.append(rawPacket(id));
+    await until(() => sent.length === 2, "two packets");
+    end.abort();
+    await running;
+    expect(sent).toEqual(["a", "b"]);
+    expect(spool.waiting).toBe(1);
+  });
+
+  it("that ends aborts a packet without an answer after a while", async () => {
+    const { spool, end, running } = await setUp(
+      {
+        name: "s",
+        inFlight: 1,
+        send: (_, signal) =>
+          new Promise((resolve) => signal.addEventListener("abort", () => resolve({ kind: "later", reason: "end" }))),
+        close: async () => undefined,
+      },
+      50,
+    );
+    for (const id of ["a", "b"]) await spool.append(rawPacket(id));
+    end.abort();
+    await running;
+    expect(spool.waiting).toBe(2);
   });
 
   it("waits as long as the receiver asks", async () => {

@@ -212,7 +212,7 @@ describe.skipIf(!hasFfmpeg)("a video file", () => {
     expect(frames[0]!.image).toMatchObject({ width: 16, height: 8, format: "rgb" });
   });
 
-  it("goes on after a restart behind the last frame that was done, with the same ids", async () => {
+  it("goes on after a restart with the frame after the last one that was done, with the same ids", async () => {
     const folder = temporaryFolder();
     const path = makeVideo(folder, 12);
     const first = open(folder, path);

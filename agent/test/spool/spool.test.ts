@@ -9,7 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { SpoolSettings } from "../../src/settings/types.ts";
 import { type Disk, realDisk } from "../../src/spool/disk.ts";
 import { LockError, lockFolder } from "../../src/spool/lock.ts";
@@ -104,7 +104,7 @@ describe("a spool", () => {
     expect(await readAll(openSpool(folder).reader("a"))).toEqual([2, 3]);
   });
 
-  it("cuts off a half-written record at every length, and goes on behind the whole ones", async () => {
+  it("cuts off a half-written record at every length, and goes on after the whole ones", async () => {
     const size = HEADER_BYTES + 100;
     for (const cut of [1, 7, HEADER_BYTES - 1, HEADER_BYTES, HEADER_BYTES + 1, size - 1]) {
       const folder = temporaryFolder();
@@ -278,6 +278,82 @@ describe("a disk that is full", () => {
     disk.room = Infinity;
     expect(await writing).toBe(true);
     expect(await readAll(spool.reader("a"))).toEqual([0, 1]);
+  });
+});
+
+describe("a flush", () => {
+  /** A disk that knows which files have bytes that a power cut would lose. */
+  const forgetfulDisk = (): Disk & { readonly unflushed: Set<string> } => {
+    const paths = new Map<number, string>();
+    const unflushed = new Set<string>();
+    return {
+      ...realDisk,
+      unflushed,
+      create(path) {
+        const file = realDisk.create(path);
+        paths.set(file, path);
+        return file;
+      },
+      write(file, bytes, position) {
+        realDisk.write(file, bytes, position);
+        unflushed.add(paths.get(file)!);
+      },
+      sync(file) {
+        realDisk.sync(file);
+        unflushed.delete(paths.get(file)!);
+      },
+    };
+  };
+  const unflushedSegments = ({ unflushed }: { readonly unflushed: Set<string> }): string[] =>
+    [...unflushed].filter((path) => path.endsWith(".seg"));
+
+  it("of each second reaches the segments that were ended in that second", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const disk = forgetfulDisk();
+    const folder = temporaryFolder();
+    const spool = openSpool(folder, { maxBytes: 2 ** 16, fsync: "second" }, ["a"], disk);
+    for (let n = 0; n < 30; n++) await spool.append(packet(n, 400));
+    expect(segments(folder).length).toBeGreaterThan(2);
+    expect(unflushedSegments(disk)).toHaveLength(segments(folder).length);
+    vi.advanceTimersByTime(1000);
+    expect(unflushedSegments(disk)).toEqual([]);
+  });
+
+  it("leaves out segments that were removed in that second", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const spool = openSpool(temporaryFolder(), { maxBytes: 2 ** 16, fsync: "second", policy: "drop-oldest" });
+    for (let n = 0; n < 500; n++) await spool.append(packet(n, 400));
+    vi.advanceTimersByTime(1000);
+    expect(spool.diskProblem).toBeNull();
+  });
+
+  it("that failed is tried again", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const disk = forgetfulDisk();
+    let isBroken = true;
+    const sync = (file: number): void => {
+      if (isBroken) throw new Error("EIO");
+      disk.sync(file);
+    };
+    const spool = openSpool(temporaryFolder(), { fsync: "second" }, ["a"], { ...disk, sync });
+    await spool.append(packet(0));
+    vi.advanceTimersByTime(1000);
+    expect(spool.diskProblem).toBe("EIO");
+    isBroken = false;
+    vi.advanceTimersByTime(1000);
+    expect(unflushedSegments(disk)).toEqual([]);
+  });
+
+  it("of each packet reaches a segment before the packet counts as written", async () => {
+    const disk = forgetfulDisk();
+    const spool = openSpool(temporaryFolder(), { maxBytes: 2 ** 16, fsync: "each" }, ["a"], disk);
+    for (let n = 0; n < 30; n++) {
+      await spool.append(packet(n, 400));
+      expect(unflushedSegments(disk)).toEqual([]);
+    }
   });
 });
 

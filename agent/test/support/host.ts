@@ -18,7 +18,6 @@ export class FakeHost {
   readonly bytes = new Map<string, Buffer>();
   /** Packets that came again. */
   duplicates = 0;
-  /** Packets that came again with other bytes behind the same name. */
   readonly configs = new Map<string, string>();
   readonly previews: { readonly headers: IncomingMessage["headers"]; readonly jpeg: Buffer }[] = [];
   /** Answers in place of storing; null stores. Called with the count of packets so far. */

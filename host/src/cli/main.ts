@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   log.info({ address: config.address, port: host.port, page: `http://localhost:${host.port}/` }, "listening");
   if (isOpen) log.info("this machine alone can reach the host. For others, set agentToken and pageToken");
   const stop = (): void => {
-    // A second signal ends the process at once.
+    // End at once after a second signal.
     process.once("SIGTERM", () => process.exit(1)).once("SIGINT", () => process.exit(1));
     host.stop().then(
       () => process.exit(0),

@@ -1,4 +1,4 @@
-/** Configuration: defaults, then a JSON file, then flags. It is checked whole at start, and all problems are told. */
+/** Reads the configuration: defaults, a JSON file, then flags. One error lists all problems. */
 import { readFileSync } from "node:fs";
 import { UserError, messageOf } from "./errors.ts";
 
@@ -29,7 +29,7 @@ export interface Config {
   readonly logLevel: string;
 }
 
-/** Returns the value, or throws a sentence with what was got and what was expected. */
+/** Returns the parsed value. Throws an Error that says what was got and what was expected. */
 type Parse = (given: unknown) => unknown;
 
 const show = (given: unknown): string => JSON.stringify(given) ?? typeof given;
@@ -43,7 +43,7 @@ function number(min: number, max: number, isWhole = true): Parse {
   };
 }
 
-/** Parses a text. The message about a secret one does not repeat it. */
+/** Parses a text. The message about a secret text does not repeat it. */
 function text(what: string, pattern = /\S/, isSecret = false): Parse {
   return (given) => {
     if (typeof given === "string" && pattern.test(given)) return given;
@@ -134,7 +134,7 @@ export const isLoopback = (address: string): boolean =>
 /**
  * Returns the configuration.
  * @param file what the config file holds
- * @param flags options of the command line by name, which go before those of the file
+ * @param flags options of command line and environment by name, which go before those of the file
  * @throws UserError that lists every problem
  */
 export function readConfig(file: unknown, flags: Readonly<Record<string, unknown>> = {}): Config {
@@ -165,7 +165,7 @@ export function readConfig(file: unknown, flags: Readonly<Record<string, unknown
   return { ...config, address };
 }
 
-/** Returns what is wrong between options that are right by themselves. */
+/** Returns the problems of options that contradict each other. */
 function checkTogether({ address, agentToken, pageToken, consume, partitions }: Config): string[] {
   const problems: string[] = [];
   const missing = Object.entries({ agentToken, pageToken }).filter(([, value]) => value === undefined);

@@ -1,9 +1,9 @@
-/** Errors that the host tells: to the sender of a frame, or to the operator. */
+/** Defines the errors that the sender of a frame or the operator gets. */
 
 /**
- * Reason of a refusal. Each stands in the counter `boxwright_host_refused_total`.
+ * Reason of a refusal, and label of the counter `boxwright_host_refused_total`.
  * - for good: "foreign", "cut off", "too large", "other config", "tensors", "no name", "picture", "config"
- * - once the config is there: "unknown config"
+ * - until the host has the config: "unknown config"
  * - for now: "busy" (queue full), "unavailable" (database or threads), "rate" (previews)
  */
 export type Reason =
@@ -36,13 +36,13 @@ const STATUS = {
   rate: 429,
 } as const satisfies Record<Reason, number>;
 
-/** The host did not take what was sent. */
+/** The error of a packet, config or preview that the host does not take. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly reason: Reason;
-  /** Hash of the config that is missing. */
+  /** Hash of the config that the host lacks; null for other reasons. */
   readonly config: string | null;
-  /** Seconds after which the sender may try again; null: never, or once the config is there. */
+  /** Seconds after which the sender may try again; null: never, or once the host has the config. */
   readonly retryAfter: number | null;
 
   constructor(reason: Reason, message: string, about: { config?: string | null; retryAfter?: number } = {}) {
@@ -63,7 +63,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A call or a configuration that the operator has to change. */
+/** The error of a command or configuration that the operator has to change. */
 export class UserError extends Error {
   override readonly name = "UserError";
 }

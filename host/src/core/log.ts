@@ -1,4 +1,4 @@
-/** Logs: one JSON object a line, fields chosen one by one. Tokens and packets are never logged. */
+/** Logs one JSON object a line. Never log tokens or packets: name each field that is logged. */
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
 
 export type { Logger };
@@ -15,6 +15,5 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   );
 }
 
-/** Cuts a text that came from elsewhere, and takes control characters out. */
-
-export const shown = (text: string): string => text.slice(0, 300).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+/** Cuts a text from outside to 300 characters, and replaces control characters. */
+export const sanitise = (text: string): string => text.slice(0, 300).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");

@@ -1,4 +1,4 @@
-/** Counters in the Prometheus text format. Labels have few values: no names of cameras. */
+/** Counts in the Prometheus text format. Labels have few values, so no label names a camera. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Refusal } from "./errors.ts";
 
@@ -16,10 +16,10 @@ export interface Metrics {
   readonly previewsDropped: Counter;
   readonly batch: Histogram;
   readonly latency: Histogram;
-  /** What the page shows: the same counts as plain numbers. */
+  /** The counts that the page shows. */
   readonly totals: Record<"received" | "stored" | "duplicates" | "refused" | "previewsDropped", number>;
-  /** Counts a refusal, once. */
-  refuse(refusal: Refusal, way: Way): void;
+  /** Counts a refusal. Counts the same Refusal once. */
+  countRefusal(refusal: Refusal, way: Way): void;
 }
 
 const P = "boxwright_host_";
@@ -56,17 +56,17 @@ export function createMetrics(): Metrics {
       registers,
     }),
     totals,
-    refuse(refusal, way) {
+    countRefusal(refusal, way) {
       if (counted.has(refusal)) return;
       counted.add(refusal);
-      // An agent that is asked for a config sends the packet again: the page does not call that a refusal.
+      // Leave out requests for a config in the page's totals: the agent sends the packet again.
       if (refusal.config === null) totals.refused++;
       refused.inc({ reason: refusal.reason, way });
     },
   };
 }
 
-/** Adds a gauge that is read when somebody asks. */
+/** Adds a gauge whose value is read at each request. */
 export function addGauge({ registry }: Metrics, name: string, help: string, read: () => number): void {
   new Gauge({
     name: P + name,

@@ -1,10 +1,10 @@
-/** Times as texts that sort. */
+/** Writes times as texts that sort. */
 
 const RFC3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i;
 
 /**
- * Returns a time of RFC 3339 in UTC with nine digits behind the second, so that texts sort like times. Undefined for
- * text that is no time, or leaves the years 0000 to 9999.
+ * Returns a time of RFC 3339 in UTC with nine digits of the second's fraction, so that texts sort like times. Returns
+ * undefined for text that is no time, or a time outside the years 0000 to 9999.
  */
 export function sortableTime(time: string): string | undefined {
   const [, seconds, fraction = "", zone] = RFC3339.exec(time) ?? [];

@@ -1,8 +1,8 @@
-/** Thread that makes one decoder and ends: a config that costs too much memory or time takes only this thread along. */
+/** Makes one decoder in a thread and ends. A config that takes too much memory or time ends only this thread. */
 import { parentPort, workerData } from "node:worker_threads";
 import { createDecoderSync } from "boxwright";
 import type { Network } from "./networks.ts";
-// Networks for keypoints, masks and oriented boxes are read by these imports.
+// Import the tasks: decoders then read networks for keypoints, masks and oriented boxes.
 import "boxwright/masks";
 import "boxwright/oriented";
 import "boxwright/pose";

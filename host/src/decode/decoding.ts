@@ -3,7 +3,7 @@ import { type DecoderPool, type PoolResult, type PoolStats, PoolError, createPoo
 import { Refusal, messageOf } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import type { Network } from "./networks.ts";
-// Networks for keypoints, masks and oriented boxes are read by these imports.
+// Import the tasks: decoders then read networks for keypoints, masks and oriented boxes.
 import "boxwright/masks";
 import "boxwright/oriented";
 import "boxwright/pose";
@@ -15,14 +15,14 @@ export interface DecodingOptions {
   readonly log: Logger;
 }
 
-/** A frame that killed its thread so often is refused for good. */
+/** Count of threads that a frame may kill before it is refused for good. */
 const MOST_CRASHES = 3;
 const MOST_SUSPECTS = 1024;
 
 export class Decoding {
   readonly #options: DecodingOptions;
   readonly #networks = new Map<string, Network>();
-  /** Frames whose thread died, and how often. */
+  /** Count of threads that died, by the name of the frame. */
   readonly #suspects = new Map<string, number>();
   #pool: Promise<DecoderPool> | null = null;
   #running: DecoderPool | null = null;
@@ -36,7 +36,7 @@ export class Decoding {
     return this.#running?.stats ?? null;
   }
 
-  /** Adds a network, which was checked before. */
+  /** Adds a network. `checkNetwork` has checked it. */
   async add(hash: string, network: Network): Promise<void> {
     if (this.#pool) await (await this.#pool).add(network);
     this.#networks.set(hash, network);
@@ -46,9 +46,9 @@ export class Decoding {
   /**
    * Decodes a packet by its config.
    * @param stream name of the camera
-   * @param hash config to decode with: known, and named by the packet unless that names none
-   * @param mayWait waits for room in the camera's queue; else a full queue is a Refusal
-   * @param frame name of the frame
+   * @param hash of a registered config: the packet's own, or the fallback if the packet names none
+   * @param mayWait true: waits for room in the camera's queue. False: refuses if the queue is full
+   * @param frame name of the frame, by which its crashes are counted
    */
   async decode(
     stream: string,
@@ -77,7 +77,7 @@ export class Decoding {
   #refusalOf(error: PoolError, frame: string, pool: DecoderPool): Refusal {
     if (error.kind === "full")
       return new Refusal("busy", `the camera's queue is full: ${this.#options.queue} frames wait`);
-    // A pool that lost too many threads is closed. Start another one.
+    // Forget a pool that closed after it lost too many threads: the next packet starts another one.
     if (error.kind === "closed" && this.#running === pool) this.#pool = this.#running = null;
     if (error.kind === "closed") return new Refusal("unavailable", error.message);
     const crashes = (this.#suspects.get(frame) ?? 0) + 1;

@@ -1,4 +1,4 @@
-/** Configs as agents send them, and the check of one that nobody has decoded with yet. */
+/** Reads configs as agents send them, and checks new ones in a thread. */
 import { Worker } from "node:worker_threads";
 import type { DecoderOptions } from "boxwright";
 import { Refusal, messageOf } from "../core/errors.ts";
@@ -9,7 +9,7 @@ export interface Network {
   readonly options: DecoderOptions;
 }
 
-/** Memory and time that making a decoder may take. */
+/** Megabytes and milliseconds that making a decoder may take. */
 const MOST_MB = 256;
 const MOST_MS = 20_000;
 
@@ -17,7 +17,7 @@ export const isHash = (text: string): boolean => /^[\da-f]{16}$/.test(text);
 
 /**
  * Returns the network of the JSON `{config, options?, outputs?}`.
- * @throws Refusal if it is none
+ * @throws Refusal if the text is no such JSON
  */
 export function readNetwork(body: string): Network {
   let given: unknown;
@@ -31,7 +31,7 @@ export function readNetwork(body: string): Network {
     throw new Refusal("config", "config: got none, expected an object: {config, options, outputs}");
   if (options !== undefined && options !== null && !isRecord(options))
     throw new Refusal("config", "options: got no object, expected the options of createDecoder");
-  // How a decoder runs is the host's affair. These options do not change detections.
+  // Drop options that do not change detections: the host decides how its decoders run.
   const kept = Object.entries(options ?? {}).filter(([name]) => !["engine", "fresh", "onNote"].includes(name));
   return {
     config,
@@ -48,7 +48,7 @@ const isRecord = (value: unknown): value is object =>
  */
 export function checkNetwork(network: Network): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    // Tests run src/. A thread runs no TypeScript, so it is the built one in either case.
+    // Take the built file for src/ too, which tests run: a thread runs no TypeScript.
     const file = new URL(
       import.meta.url.replace(/(src|dist)\/decode\/networks\.[jt]s$/, "dist/decode/check-worker.js"),
     );

@@ -1,11 +1,11 @@
-/** The configs that this host decodes with: found in memory, in the database, or in the broker's store. */
+/** Finds the configs that this host decodes with: in memory, in the database, or in the broker's store. */
 import { Refusal } from "../core/errors.ts";
 import { countConfigs, storeConfig, storedConfig } from "../store/configs.ts";
 import type { Database } from "../store/database.ts";
 import { type Network, checkNetwork, isHash, readNetwork } from "./networks.ts";
 import type { Decoding } from "./decoding.ts";
 
-/** A store of configs that other hosts write to, beside the database. */
+/** A store of configs beside the database. Agents and other hosts write to it. */
 export interface SharedConfigs {
   get(hash: string): Promise<string | undefined>;
   put(hash: string, body: string): Promise<void>;
@@ -18,7 +18,7 @@ export interface RegistryOptions {
   readonly now: () => number;
 }
 
-/** A hash that was not found is not looked for again so soon. */
+/** Milliseconds for which a hash that was not found is not looked for again. */
 const UNKNOWN_MS = 1000;
 const MOST_UNKNOWN = 1024;
 
@@ -26,13 +26,13 @@ export class Registry {
   readonly #options: RegistryOptions;
   readonly #known = new Set<string>();
   readonly #loading = new Map<string, Promise<void>>();
-  /** Hashes that were nowhere, and when. */
+  /** Times at which a hash was not found, by hash. */
   readonly #unknown = new Map<string, number>();
-  /** One check at a time: each has a thread and its memory. */
+  /** Last check. Checks run one at a time, since each needs a thread and its memory. */
   #checks: Promise<unknown> = Promise.resolve();
-  /** Set once a broker is there. */
+  /** Store of the broker; null until the broker is connected. */
   shared: SharedConfigs | null = null;
-  /** Config of packets that name none. */
+  /** Hash of the config for packets that name none. */
   fallback: string | null = null;
 
   constructor(options: RegistryOptions) {
@@ -45,7 +45,7 @@ export class Registry {
 
   /**
    * Makes sure that the pool has the network of a config.
-   * @throws Refusal "unknown config" if it is nowhere
+   * @throws Refusal "unknown config" if no store has it
    */
   async need(hash: string): Promise<void> {
     if (this.#known.has(hash)) return;
@@ -60,8 +60,8 @@ export class Registry {
   }
 
   /**
-   * Takes a config from an agent or from the operator: checks it, keeps it and decodes with it.
-   * @param hash the name that it must have; null takes any
+   * Takes a config from an agent or from the operator: checks it, stores it and decodes with it.
+   * @param hash that the config must have; null takes any
    * @returns its hash
    */
   async put(hash: string | null, body: string): Promise<string> {

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Refusal } from "../core/errors.ts";
 import type { Env } from "./guards.ts";
 
-/** Nothing from elsewhere, no frames, no forms. Pictures are shown from memory of the page (`blob:`) or from here. */
+/** Content-Security-Policy: scripts, styles and connections of this host only. Images may also be data: URLs. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -16,7 +16,7 @@ export const safeHeaders: MiddlewareHandler<Env> = async (c, next) => {
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 };
 
-/** Answers with a refusal: what was wrong, and when to come again. */
+/** Answers with a refusal: the reason, and when to try again. */
 export function refusalAnswer(c: Context<Env>, { reason, message, config, retryAfter, status }: Refusal): Response {
   if (retryAfter !== null) c.header("Retry-After", String(Math.ceil(retryAfter)));
   return c.json(reason === "unknown config" ? { error: message, config } : { error: message, reason }, status);

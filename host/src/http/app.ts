@@ -24,7 +24,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   app.onError((error, c) => {
     const refusal = refusalOf(error);
     if (refusal.cause !== undefined) log.error({ error: messageOf(refusal.cause) }, "request failed");
-    metrics.refuse(refusal, "http");
+    metrics.countRefusal(refusal, "http");
     return refusalAnswer(c, refusal);
   });
   return app;

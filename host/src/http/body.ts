@@ -6,8 +6,9 @@ const tooLarge = (most: number, got: number | string): Refusal =>
   new Refusal("too large", `body: got ${got} bytes, expected at most ${most}`);
 
 /**
- * Returns the body. One that is too large is refused by its stated length, or at the first byte above the limit. The
- * server throws the rest away for a moment, so that a sender that does not look while it writes hears the answer.
+ * Returns the body. Refuses a body that is too large by its stated length, or at the first byte above the limit. After
+ * the answer @hono/node-server discards the rest for up to 500 ms: a sender that writes all before it reads gets the
+ * answer too.
  * @throws Refusal if the body is too large, encoded or cut off
  */
 export async function readBody(
@@ -20,12 +21,12 @@ export async function readBody(
     throw new Refusal("foreign", `content-encoding: got ${encoding.slice(0, 40)}, expected none`);
   const stated = length === undefined ? null : Number(length);
   if (stated !== null && stated > most) throw tooLarge(most, stated);
-  // The sender of a large body may have asked first.
+  // Send 100 Continue only here: the body is not refused by its stated length.
   if (expect?.toLowerCase() === "100-continue") outgoing.writeContinue();
   return stated === null ? readChunks(incoming, most) : readStated(incoming, stated);
 }
 
-/** Reads a body of known length. Memory of its own goes to a thread without a copy. */
+/** Reads a body of known length into memory of its own, which can go to a thread without a copy. */
 async function readStated(incoming: IncomingMessage, length: number): Promise<Uint8Array> {
   const body = new Uint8Array(length);
   let at = 0;
@@ -54,7 +55,7 @@ async function readChunks(incoming: IncomingMessage, most: number): Promise<Uint
   return body;
 }
 
-/** Gives each chunk to `take`, and stops reading at once if that throws. */
+/** Gives each chunk to `take`. Pauses the request if `take` throws. */
 function read(incoming: IncomingMessage, take: (chunk: Uint8Array) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const cut = (): void => reject(new Refusal("cut off", "body: the sender hung up"));

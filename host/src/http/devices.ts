@@ -14,7 +14,7 @@ export interface DeviceRoutes {
   readonly guards: Guards;
   readonly maxPacketBytes: number;
   readonly maxPreviewBytes: number;
-  /** Requests whose bodies are in memory at once. */
+  /** Largest count of bodies in memory at once. */
   readonly maxRequests: number;
 }
 
@@ -24,7 +24,7 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
   const { intake, registry, previews, guards, maxPacketBytes, maxPreviewBytes, maxRequests } = routes;
   let underWay = 0;
 
-  /** Reads the body, and hands it on, while few enough others are in memory. */
+  /** Reads the body and passes it to `work`. Throws "unavailable" if maxRequests bodies are in memory already. */
   async function withBody<T>(c: Context<Env>, most: number, work: (body: Uint8Array) => Promise<T>): Promise<T> {
     if (underWay >= maxRequests) throw new Refusal("unavailable", `the host works on ${underWay} requests already`);
     underWay++;

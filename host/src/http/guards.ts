@@ -1,4 +1,4 @@
-/** Who may ask: agents with their token, people with that of the page, and without tokens this machine alone. */
+/** Checks who sends a request: agents and readers need their tokens. Without tokens only this machine gets in. */
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, MiddlewareHandler } from "hono";
 import { type Config, isLoopback } from "../core/config.ts";
@@ -41,7 +41,8 @@ function guard(token: string | undefined, deny: Deny, challenge: string, writes:
       c.header("WWW-Authenticate", challenge);
       return deny(c, "token", 401, "Authorization: got no token, or a wrong one");
     }
-    // A page of the internet can have its name lead to 127.0.0.1, and can post to it. Neither gets in.
+    // Check Host against DNS rebinding: a web page can point its own name at 127.0.0.1. Check Origin below against
+    // posts from web pages.
     if (!isLoopback(hostName(c.req.header("Host"))))
       return deny(c, "host", 403, "Host: got another name, expected localhost, since the host runs without a token");
     if (writes && c.req.header("Origin") !== undefined)

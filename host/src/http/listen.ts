@@ -1,4 +1,4 @@
-/** The port: time limits of connections, and an orderly end. */
+/** Listens on the port with time limits for connections, and closes it in order. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
@@ -28,7 +28,7 @@ export async function listen(
     { maxHeaderSize: 32 * 1024, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
     listener,
   );
-  // The route says whether it wants the body before it asks for it.
+  // Pass `Expect: 100-continue` requests to the routes: readBody sends 100 Continue only for a body that it reads.
   server.on("checkContinue", listener);
   server.maxConnections = MOST_CONNECTIONS;
   server.on("drop", () => metrics.denied.inc({ what: "connection" }));
@@ -40,7 +40,7 @@ export async function listen(
   return { port: (server.address() as AddressInfo).port, stop: () => close(server) };
 }
 
-/** Returns the error as one that the operator can mend, where it is. */
+/** Returns a UserError for an address or port that the operator can change, else the error itself. */
 function explain(error: NodeJS.ErrnoException, address: string, port: number): Error {
   const problems: Readonly<Record<string, string>> = {
     EADDRINUSE: `port: got ${port}, which another program listens on at ${address}; expected a free one (--port)`,
@@ -52,7 +52,7 @@ function explain(error: NodeJS.ErrnoException, address: string, port: number): E
   return problem === undefined ? error : new UserError(problem, { cause: error });
 }
 
-/** Answers bytes that are no request, or come too slowly. */
+/** Answers bytes that are no request, or arrive too slowly. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   const status =
     error.code === "HPE_HEADER_OVERFLOW"
@@ -68,7 +68,7 @@ function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
 async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  // Pages watch without an end.
+  // Close the event streams of live pages by force: they never end by themselves.
   const limit = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
   clearInterval(sweep);

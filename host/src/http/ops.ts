@@ -19,7 +19,7 @@ const PATIENCE_MS = 2000;
 export function addOpsRoutes(app: Hono<Env>, { db, writer, metrics, guards, broker }: OpsRoutes): void {
   app.get("/healthz", async (c) => {
     const [answers, isConnected] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
-    // A full disk can be read: the writer alone knows.
+    // Ask the writer too: the SELECT succeeds on a full disk.
     const { problem } = writer;
     const ok = answers && problem === null && isConnected !== false;
     const said = (isThere: boolean): string => (isThere ? "ok" : "away");
@@ -33,7 +33,7 @@ export function addOpsRoutes(app: Hono<Env>, { db, writer, metrics, guards, brok
   );
 }
 
-/** True if the work succeeds soon. */
+/** True if the work succeeds within PATIENCE_MS. */
 function inTime(work: Promise<unknown>): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => setTimeout(resolve, PATIENCE_MS, false).unref());
   return Promise.race([

@@ -20,7 +20,7 @@ export interface PageRoutes {
 }
 
 const MOST_VIEWERS = 32;
-/** Events go out at least so often, so that proxies and the page know that the host is there. */
+/** Longest time between two events: proxies and the page see by them that the host is there. */
 const BEAT_MS = 2000;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Reads the built page. Its files are few, and no request ever becomes a path. */
+/** Reads the files of the built page into memory, so that no request ever becomes a path. */
 function readPage(): ReadonlyMap<string, { readonly type: string; readonly bytes: Buffer<ArrayBuffer> }> {
   const folder = fileURLToPath(new URL("../../dist/page", import.meta.url));
   try {
@@ -55,7 +55,7 @@ export function addPageRoutes(app: Hono<Env>, { live, previews, metrics, guards,
     const preview = previews.get(c.req.param("key"));
     if (!preview) return c.json({ error: "no picture" }, 404);
     const number = c.req.query("number");
-    // Boxes of one frame never stand on the picture of another.
+    // Refuse an outdated number: the page would draw boxes of one frame on the picture of another.
     if (number !== undefined && number !== String(preview.number))
       return c.json({ error: "a newer picture is there" }, 404);
     const bytes = new Uint8Array(preview.bytes);

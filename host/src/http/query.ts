@@ -20,7 +20,7 @@ export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards): voi
         `after: got ${JSON.stringify(after.slice(0, 60))}, expected a cursor of a line, or a time in RFC 3339`,
       );
     const frames = framesInOrder(db, { source, subject, after: cursor }, limit);
-    // Ask for the first one here: an error of the database is an answer still.
+    // Ask for the first frame here: an error of the database can then still become an answer.
     const first = await frames.next();
     c.header("Content-Type", "application/x-ndjson");
     return stream(c, async (out) => {

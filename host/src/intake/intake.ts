@@ -1,4 +1,4 @@
-/** What happens to a packet, whichever way it came: it is read, decoded if raw, and stored once. */
+/** Takes a packet of HTTP or NATS: reads it, decodes it if it is raw, and stores its frame once. */
 import { ConfigError, TensorError } from "boxwright";
 import { type Packet, PacketError, fromPacket } from "boxwright/packet";
 import { Refusal } from "../core/errors.ts";
@@ -17,11 +17,11 @@ export interface IntakeOptions {
   readonly metrics: Metrics;
   readonly maxPacketBytes: number;
   readonly now: () => number;
-  /** Is told of each frame that this host stored. */
+  /** Called with each frame that this host stored. */
   readonly onStored?: (frame: StoredFrame) => void;
 }
 
-/** What became of a packet that was not refused. */
+/** Result of a packet that was not refused. */
 export interface Receipt {
   readonly source: string;
   readonly id: string;
@@ -42,7 +42,7 @@ export class Intake {
   /**
    * Takes a packet. Resolves once its detections are durable.
    * @param bytes belong to the host from now on
-   * @param mayWait waits for room in the camera's queue; else a full queue refuses
+   * @param mayWait true: waits for room in the camera's queue. False: refuses if the queue is full
    * @throws Refusal
    */
   async receive(bytes: Uint8Array, way: Way, mayWait: boolean): Promise<Receipt> {
@@ -53,7 +53,7 @@ export class Intake {
       return await this.#receive(bytes, way, mayWait);
     } catch (error) {
       const refusal = refusalOf(error);
-      metrics.refuse(refusal, way);
+      metrics.countRefusal(refusal, way);
       throw refusal;
     }
   }
@@ -65,7 +65,7 @@ export class Intake {
     const time = packet.time === null ? sortableNow(now()) : sortableTime(packet.time);
     if (time === undefined)
       throw new Refusal("foreign", `time: got ${packet.time}, expected a time between the years 0000 and 9999`);
-    // Read these before the bytes go to a thread: views of them are empty then.
+    // Read these now: the bytes go to a thread, and views of them are then empty.
     const { kind, frame, config } = packet;
     const found = await this.#detectionsOf(packet, bytes, names, mayWait);
     const storedAt = now();
@@ -117,7 +117,7 @@ interface Names {
   readonly subject: string;
 }
 
-/** Returns the names of a packet. They are values of the database and nothing else: never a path, never a label. */
+/** Returns the names of a packet. Use them only as values of the database: never as a path or a label. */
 function namesOf({ source, id, subject }: Packet): Names {
   if (source === null || id === null)
     throw new Refusal("no name", `got source ${source} and id ${id}, expected both: they name the frame`);
@@ -130,7 +130,7 @@ function namesOf({ source, id, subject }: Packet): Names {
   return names;
 }
 
-/** Returns any error of a packet as the refusal that it is. */
+/** Converts an error to the Refusal that the sender gets. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof PacketError) return new Refusal(error.kind, error.message);

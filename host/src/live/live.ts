@@ -1,4 +1,4 @@
-/** What the page shows: each camera with its counts, its last picture, and the boxes of just that picture. */
+/** Makes what the page shows: each camera with its counts, its last picture, and the boxes of that picture. */
 import { type Queries } from "../store/database.ts";
 import { type StoredFrame } from "../store/frames.ts";
 import { type CameraRow, cameras, frameById, frameByTime, missingOf } from "../store/query.ts";
@@ -6,7 +6,7 @@ import { type Preview, type Previews, cameraKey } from "./previews.ts";
 
 /** Most boxes of a picture that the page draws. */
 const MOST_BOXES = 300;
-/** A picture without stored detections is looked up again for so long. Raw frames may wait in a spool. */
+/** Milliseconds for which the detections of a picture are looked up again: raw frames may wait in a spool. */
 const PATIENCE_MS = 60_000;
 const REFRESH_MS = 500;
 
@@ -14,15 +14,15 @@ const REFRESH_MS = 500;
 export interface PictureView {
   readonly id: string;
   readonly time: string;
-  /** Number of the preview; null: there is no picture, and boxes stand on an empty ground of this size. */
+  /** Number of the preview; null: there is no picture, and the page draws the boxes on a blank ground of this size. */
   readonly preview: number | null;
   readonly width: number;
   readonly height: number;
-  /** Null: the frame of this picture is not stored, so far. */
+  /** Null: the frame of this picture is not stored yet. */
   readonly detections: readonly unknown[] | null;
-  /** Count of detections, of which the page draws the first few. */
+  /** Count of all detections. `detections` holds the first MOST_BOXES of them. */
   readonly count: number;
-  /** True if boxes are across the network's input: the packet did not state the size of the image. */
+  /** True if boxes are relative to the network's input: the packet did not state the size of the image. */
   readonly isUnplaced: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface CameraView {
 
 interface Entry {
   readonly view: CameraView;
-  /** What the view was made from: it is made anew when this changes. */
+  /** Text of what the view was made from. A changed text makes a new view. */
   readonly state: string;
   readonly version: number;
 }
@@ -77,14 +77,14 @@ export class Live {
     return this.#viewers;
   }
 
-  /** Looks at the database from time to time, as long as somebody watches. Returns the end of watching. */
+  /** Reads the database every REFRESH_MS as long as somebody watches. Returns a function that ends the watch. */
   watch(): () => void {
     this.#viewers++;
     this.#timer ??= setTimeout(() => void this.#tick(), 0);
     return () => void this.#viewers--;
   }
 
-  /** Returns what changed after a version, once something did or `patience` milliseconds are over. */
+  /** Waits for a change after a version, at most `patience` milliseconds. Returns the cameras that changed. */
   async changes(
     since: number,
     patience: number,
@@ -132,7 +132,11 @@ export class Live {
     const state = `${row?.frames} ${row?.last_id} ${preview?.number}`;
     if (old?.state === state && !isAwaited) return false;
     const kept = preview && old?.view.picture?.preview === preview.number ? old.view.picture : null;
-    const picture = kept?.detections ? kept : preview ? await this.#pictureOf(preview) : await this.#emptyPicture(row);
+    const picture = kept?.detections
+      ? kept
+      : preview
+        ? await this.#pictureOf(preview)
+        : await this.#boxesWithoutPicture(row);
     if (old?.state === state && picture?.detections === null) return false;
     const view: CameraView = {
       key,
@@ -158,8 +162,8 @@ export class Live {
     return { id, time, preview: number, width, height, ...boxesOf(frame) };
   }
 
-  /** Returns the boxes of a camera's newest frame. Its devices send no pictures. */
-  async #emptyPicture(row: CameraRow | undefined): Promise<PictureView | null> {
+  /** Returns the boxes of the newest frame of a camera without previews, on a blank ground. */
+  async #boxesWithoutPicture(row: CameraRow | undefined): Promise<PictureView | null> {
     const frame = row && (await frameById(this.#options.db, row.source, row.last_id));
     if (!frame) return null;
     const [width, height] = sizeOf(frame);
@@ -173,7 +177,7 @@ function boxesOf(frame: StoredFrame | undefined): Pick<PictureView, "detections"
   return { detections: all.slice(0, MOST_BOXES), count: frame.count, isUnplaced: frame.frame === null };
 }
 
-/** Returns the size of an empty ground: the shape of the frame, and not its pixels. */
+/** Returns the size of a blank ground: the aspect ratio of the frame, with a longer side of 640 pixels. */
 function sizeOf({ frame }: StoredFrame): [number, number] {
   const { width = 1, height = 1 } = (frame === null ? {} : JSON.parse(frame)) as { width?: number; height?: number };
   const scale = 640 / Math.max(width, height);

@@ -1,4 +1,4 @@
-/** The last preview picture of each camera, in memory. Pictures are never decoded here: browsers do that. */
+/** Keeps the last preview picture of each camera in memory. Browsers decode the pictures, the host does not. */
 import { createHash } from "node:crypto";
 import { type ImageInfo, imageInfo } from "boxwright/node";
 import { Refusal, messageOf } from "../core/errors.ts";
@@ -19,9 +19,9 @@ export interface Preview extends PreviewAbout {
   readonly bytes: Uint8Array;
   readonly width: number;
   readonly height: number;
-  /** Counts previews of this process: the page asks for a picture by it, so that no cache shows an older one. */
+  /** Index of the preview in this process. The page asks for a picture by it, so that no cache shows an older one. */
   readonly number: number;
-  /** When it came, in milliseconds of the host's clock. */
+  /** Time of arrival in milliseconds since 1970, by the host's clock. */
   readonly at: number;
 }
 
@@ -36,7 +36,7 @@ export interface PreviewLimits {
 const MOST_BYTES = 64 * 2 ** 20;
 const NAME_BYTES = 512;
 
-/** Returns the name of a camera in addresses of the page. Names that devices chose never stand in a path. */
+/** Returns the key of a camera for paths of the page. A hash: devices choose the names. */
 export const cameraKey = (source: string, subject: string): string =>
   createHash("sha256").update(`${source}\n${subject}`).digest("hex").slice(0, 24);
 
@@ -71,11 +71,11 @@ export class Previews {
   readonly #limits: PreviewLimits;
   readonly #metrics: Metrics;
   readonly #now: () => number;
-  /** By key of the camera; the one that was heard of last stands last. */
+  /** Previews by key of the camera, in the order of their arrival. */
   readonly #all = new Map<string, Preview>();
   #bytes = 0;
   #count = 0;
-  /** Is told of each new picture. */
+  /** Called with each new picture. */
   onPreview: (preview: Preview) => void = () => undefined;
 
   constructor(limits: PreviewLimits, metrics: Metrics, now: () => number) {
@@ -112,7 +112,7 @@ export class Previews {
     this.onPreview(preview);
   }
 
-  /** Reads what the header declares. A picture bomb has few bytes and a large declared size. */
+  /** Reads type and size from the header. Refuses a small file that states a large size: a picture bomb. */
   #infoOf(bytes: Uint8Array): ImageInfo {
     const { maxPreviewPixels } = this.#limits;
     let info: ImageInfo;

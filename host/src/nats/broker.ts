@@ -1,4 +1,4 @@
-/** Everything that the host does with the broker. */
+/** Connects to the broker, and starts what takes packets, configs and previews from it. */
 import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Config } from "../core/config.ts";
@@ -27,7 +27,7 @@ export interface BrokerOptions {
 
 export class Broker {
   readonly #connection: NatsConnection;
-  /** What takes packets. */
+  /** The parts that take packets. */
   readonly #takers: readonly { stop(): Promise<void> }[];
 
   private constructor(connection: NatsConnection, takers: readonly { stop(): Promise<void> }[]) {
@@ -49,7 +49,8 @@ export class Broker {
     takePreviews(connection, previews, metrics);
     const client = jetstream(connection);
     const partitions = config.consume ?? Array.from({ length: config.partitions }, (_, i) => i);
-    // The broker cuts off a client for which it has to hold more than its max_pending, 64 MB by default.
+    // Divide inFlight among the partitions: the broker disconnects a client for which it holds more bytes than its
+    // max_pending, 64 MB by default.
     const inFlight = Math.max(1, Math.floor(config.inFlight / partitions.length));
     const consumptions = partitions.map(
       (partition) => new Consumption({ ...options, client, settings: config, inFlight, partition }),
@@ -61,7 +62,7 @@ export class Broker {
   async isThere(): Promise<boolean> {
     if (this.#connection.isClosed()) return false;
     const late = new Promise<boolean>((resolve) => setTimeout(resolve, 1000, false).unref());
-    // A fast broker answers in 0 ms.
+    // Map the answer to true: rtt() may resolve to 0, which is falsy.
     const answer = this.#connection.rtt().then(
       () => true,
       () => false,
@@ -71,7 +72,7 @@ export class Broker {
 
   async stop(): Promise<void> {
     await Promise.all(this.#takers.map((taker) => taker.stop()));
-    // Acknowledgements are on their way still.
+    // Drain instead of closing: acknowledgements may not have been sent yet.
     await this.#connection.drain();
   }
 }

@@ -1,4 +1,4 @@
-/** Configs in the broker's key-value store: agents put them there, and every host finds them. */
+/** Reads and writes configs in the broker's key-value store, which agents and all hosts share. */
 import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { SharedConfigs } from "../decode/registry.ts";

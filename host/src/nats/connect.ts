@@ -1,22 +1,22 @@
-/** The connection to the broker. It is kept up for as long as the host runs. */
+/** Connects to the broker, and reconnects for as long as the host runs. */
 import { type ConnectionOptions, type NatsConnection, connect } from "@nats-io/transport-node";
 import type { Logger } from "../core/log.ts";
 
-/** Payload that a raw packet of a common network needs: [1, 84, 8400] in f32, and its JSON. */
+/** Bytes of a raw packet of a common network: [1, 84, 8400] in f32, and its JSON. */
 const WANTED_PAYLOAD = 3_000_000;
 
-/** Returns the settings of an address: user and password may stand in it, or a token alone. */
+/** Returns the settings of an address, which may hold user and password, or a token alone. */
 export function settingsOf(address: string): ConnectionOptions {
   const url = new URL(address);
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   return {
     servers: `${url.hostname}:${url.port || 4222}`,
     name: "boxwright-host",
-    // The broker may go away for any time.
+    // Reconnect without a limit: the broker may be away for any time.
     maxReconnectAttempts: -1,
     reconnectTimeWait: 500,
     reconnectJitter: 500,
-    // A broker that dies while it greets would be waited for.
+    // Limit the handshake: the client would wait 20 s for a broker that dies during it.
     timeout: 3000,
     pingInterval: 10_000,
     ...(pass !== "" ? { user, pass } : user !== "" ? { token: user } : {}),

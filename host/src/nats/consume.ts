@@ -1,4 +1,4 @@
-/** Takes packets of one partition from the stream. Hosts that share a consumer compete for them. */
+/** Takes packets of one partition from the stream. Each packet goes to one of the hosts that share the consumer. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConsumerMessages, JetStreamClient, JsMsg } from "@nats-io/jetstream";
 import { messageOf } from "../core/errors.ts";
@@ -10,12 +10,12 @@ export interface ConsumeOptions extends TakeOptions {
   readonly client: JetStreamClient;
   readonly settings: StreamSettings;
   readonly partition: number;
-  /** Packets of this partition that the host works on at once. */
+  /** Largest count of packets of this partition that the host works on at once. */
   readonly inFlight: number;
   readonly metrics: Metrics;
 }
 
-/** Takes packets until it is stopped, and begins anew whenever the broker ends it. */
+/** Takes packets until `stop`. Begins again whenever the broker ends the consumption. */
 export class Consumption {
   readonly #options: ConsumeOptions;
   readonly #working = new Set<Promise<void>>();
@@ -28,7 +28,7 @@ export class Consumption {
     this.#loop = this.#run();
   }
 
-  /** Stops taking packets, and finishes those at hand. */
+  /** Stops taking packets, and finishes those that the host has. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#messages?.stop();
@@ -54,7 +54,7 @@ export class Consumption {
   async #consume(): Promise<void> {
     const { client, partition, inFlight, log } = this.#options;
     const consumer = await client.consumers.get(STREAM, consumerOf(partition));
-    // Few at once: a host that dies leaves this many packets to be delivered again.
+    // Pull few at once: the broker delivers the packets of a host that dies again only after ackWait.
     const messages = await consumer.consume({ max_messages: inFlight, abort_on_missing_resource: true });
     this.#messages = messages;
     if (this.#isStopped) messages.stop();
@@ -69,7 +69,7 @@ export class Consumption {
   async #handle(message: JsMsg): Promise<void> {
     const { metrics, settings } = this.#options;
     if (message.redelivered) metrics.redelivered.inc();
-    // A packet that waits for its turn is not lost: say so before the broker gives it to another host.
+    // Tell the broker that the packet is being worked on, before it gives the packet to another host.
     const alive = setInterval(() => message.working(), (settings.ackWait * 1000) / 3);
     const { data: bytes, subject, seq, info } = message;
     const header = (name: string): string | undefined => message.headers?.get(name);

@@ -1,4 +1,4 @@
-/** Preview pictures over the broker: not stored, and each host gets all of them. */
+/** Takes preview pictures from the broker. The broker does not store them, and each host gets all of them. */
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Metrics } from "../core/metrics.ts";
 import { refusalOf } from "../intake/intake.ts";
@@ -11,13 +11,13 @@ export function takePreviews(connection: NatsConnection, previews: Previews, met
     callback: (error, message) => {
       if (error) return;
       try {
-        // The message's bytes are a part of the connection's memory: keep a copy.
+        // Copy the bytes: they are a part of the connection's memory.
         previews.take(
           readAttributes((name) => message.headers?.get(name)),
           message.data.slice(),
         );
       } catch (failure) {
-        metrics.refuse(refusalOf(failure), "nats");
+        metrics.countRefusal(refusalOf(failure), "nats");
       }
     },
   });

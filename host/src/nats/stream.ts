@@ -1,4 +1,4 @@
-/** The stream that packets wait in, and the consumers that hosts share. Agents and hosts agree on these names. */
+/** Makes the stream of packets and the consumers that hosts share. Agents use the same names. */
 import {
   AckPolicy,
   DiscardPolicy,
@@ -16,9 +16,9 @@ export const subjectsOf = (partition: number): string => `boxwright.packets.${pa
 export const consumerOf = (partition: number): string => `host-${partition}`;
 
 const NANOS_A_SECOND = 1e9;
-/** Longer than most spools need to empty. The unique key of the database catches what comes later. */
+/** Seconds for which the broker knows ids. Most spools empty sooner. The database drops later duplicates. */
 const DUPLICATE_SECONDS = 600;
-/** Packets of a partition that hosts have and did not acknowledge yet. So many come again after a host died. */
+/** Largest count of unacknowledged packets of a partition, over all hosts. The broker delivers no more. */
 const MOST_PENDING = 256;
 /** The broker's code of a stream that does not exist. */
 const STREAM_NOT_FOUND = 10059;
@@ -30,7 +30,7 @@ export interface StreamSettings {
   readonly ackWait: number;
 }
 
-/** Makes the stream unless it is there. One that is there is the operator's, and is only checked. */
+/** Makes the stream if it is missing. A stream that exists belongs to the operator, and is only checked. */
 export async function ensureStream(
   manager: JetStreamManager,
   { streamBytes }: StreamSettings,
@@ -44,7 +44,7 @@ export async function ensureStream(
       subjects: [SUBJECTS],
       retention: RetentionPolicy.Workqueue,
       storage: StorageType.File,
-      // A full stream refuses, and the agent keeps the packet. The other policy would drop the oldest in silence.
+      // Refuse new packets when full: agents keep them. The other policy drops the oldest packets without a word.
       discard: DiscardPolicy.New,
       max_bytes: streamBytes,
       duplicate_window: DUPLICATE_SECONDS * NANOS_A_SECOND,

@@ -1,14 +1,14 @@
 /**
- * Finds packets that a broker kept although they were acknowledged. A broker that is killed may come back with them.
- * Its consumers count them as done, so nobody gets them, and they fill the stream. They are taken like any other
- * packet, since the database knows which frames it has, and then deleted.
+ * Finds packets that stay in the stream although they were acknowledged. A broker that was killed may restore such
+ * packets. Its consumers skip them, so they would fill the stream. The sweeper takes them like new packets and deletes
+ * them. The database drops frames that it has.
  */
 import { type ConsumerInfo, type JetStreamClient, type JetStreamManager, RetentionPolicy } from "@nats-io/jetstream";
 import { messageOf } from "../core/errors.ts";
 import { STREAM } from "./stream.ts";
 import { type TakeOptions, takePacket } from "./take.ts";
 
-/** Numbers that one sweep looks at. The next one goes on behind them. */
+/** Count of stream sequences that one sweep reads. The next sweep continues after them. */
 const AT_ONCE = 2000;
 
 export class Sweeper {
@@ -16,7 +16,7 @@ export class Sweeper {
   readonly #options: TakeOptions;
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> | null = null;
-  /** Number in the stream to look at next. */
+  /** Stream sequence to read next. */
   #next = 0;
 
   constructor(client: JetStreamClient, seconds: number, options: TakeOptions) {
@@ -34,14 +34,14 @@ export class Sweeper {
     const { log } = this.#options;
     try {
       const count = await this.#sweep(await this.#client.jetstreamManager());
-      if (count > 0) log.warn({ count }, "took packets that the broker had left behind");
+      if (count > 0) log.warn({ count }, "took packets that the broker no longer delivered");
     } catch (error) {
-      log.debug({ error: messageOf(error) }, "cannot look for packets that were left behind");
+      log.debug({ error: messageOf(error) }, "cannot look for packets that the broker no longer delivers");
     }
     this.#running = null;
   }
 
-  /** Takes what was left behind. Returns its count. */
+  /** Takes and deletes packets that consumers skip. Returns their count. */
   async #sweep(manager: JetStreamManager): Promise<number> {
     const { config, state } = await manager.streams.info(STREAM);
     // With another retention, packets stay in the stream on purpose.
@@ -54,7 +54,7 @@ export class Sweeper {
       consumers.some(({ config }) => subject.startsWith((config.filter_subject ?? "").replace(/>$/, "")));
     let count = 0;
     for (let looks = 0; this.#next <= end && looks < AT_ONCE; looks++) {
-      // One by one: the broker's index by subject is wrong after a kill.
+      // Read one by one: the broker's index by subject is wrong after a kill.
       const found = await manager.streams.getMessage(STREAM, { seq: this.#next });
       if (found && isOurs(found.subject)) {
         const { data: bytes, subject, seq, header } = found;
@@ -71,8 +71,8 @@ export class Sweeper {
 }
 
 /**
- * Returns the last number up to which every consumer is done: no packet should be left at or below it.
- * @param last number of the newest packet, read before the consumers were
+ * Returns the stream sequence up to which every consumer is done. No packet should remain at or below it.
+ * @param last sequence of the newest packet, which was read before the consumers
  */
 function doneUpTo(consumers: readonly ConsumerInfo[], last: number): number {
   const ends = consumers.map(({ num_pending, num_ack_pending, ack_floor }) =>

@@ -1,4 +1,4 @@
-/** Takes one packet of the stream, and says what the broker has to do with it. */
+/** Takes one packet of the stream, and decides what the broker has to do with it. */
 import { Refusal, messageOf } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import { type Intake, refusalOf } from "../intake/intake.ts";
@@ -12,11 +12,11 @@ export interface TakeOptions {
   readonly now: () => number;
 }
 
-/** A packet as it stands in the stream. */
+/** A packet in the stream. */
 export interface StreamPacket {
   readonly bytes: Uint8Array;
   readonly subject: string;
-  /** Number in the stream. */
+  /** Sequence in the stream. */
   readonly seq: number;
   /** How often the broker has delivered it. */
   readonly deliveries: number;
@@ -25,12 +25,15 @@ export interface StreamPacket {
 }
 
 /**
- * "stored": the frame is durable. "refused": it never can be, and that is recorded. A number: try again after so many
- * milliseconds.
+ * "stored": the frame is durable. "refused": the host can never store the packet, and has recorded that. A number:
+ * milliseconds until the broker has to deliver the packet again.
  */
 export type Verdict = "stored" | "refused" | number;
 
-/** A packet of an unknown config is tried so often, over about an hour, before it is recorded as refused. */
+/**
+ * Count of tries of a packet of an unknown config before it is recorded as refused. The delays between them grow from 1
+ * to 60 s and add up to 33 minutes.
+ */
 const MOST_TRIES = 64;
 const LONGEST_DELAY_MS = 60_000;
 
@@ -39,11 +42,12 @@ export async function takePacket(options: TakeOptions, packet: StreamPacket): Pr
     await options.intake.receive(packet.bytes, "nats", true);
     return "stored";
   } catch (error) {
-    return refuse(options, packet, refusalOf(error));
+    return verdictOn(options, packet, refusalOf(error));
   }
 }
 
-async function refuse({ db, log, now }: TakeOptions, packet: StreamPacket, refusal: Refusal): Promise<Verdict> {
+/** Returns when to try a refused packet again. Records a packet that is refused for good. */
+async function verdictOn({ db, log, now }: TakeOptions, packet: StreamPacket, refusal: Refusal): Promise<Verdict> {
   const { bytes, subject, seq, deliveries, header } = packet;
   const { reason, message, retryAfter, cause } = refusal;
   if (cause !== undefined) log.error({ error: messageOf(cause) }, "packet failed");
@@ -52,14 +56,14 @@ async function refuse({ db, log, now }: TakeOptions, packet: StreamPacket, refus
     return Math.min(1000 * Math.max(retryAfter ?? 1, deliveries), LONGEST_DELAY_MS);
   const place = `${subject} ${seq}`;
   log.warn({ place, reason, message: message.slice(0, 300) }, "packet refused for good");
-  // The headers may be wrong: the packet was refused.
+  // Cut the headers: they come from a packet that was refused, and may hold anything.
   const read = (name: string): string | null => header(name)?.slice(0, 512) || null;
   const names = { source: read("ce-source"), id: read("ce-id") };
   try {
     await recordRefused(db, { way: "nats", place, bytes, ...names, reason, message }, now());
     return "refused";
   } catch (failure) {
-    // Without a record nobody could tell what became of it.
+    // Try again: without a record nobody could find out what became of the packet.
     log.error({ error: messageOf(failure) }, "cannot record a refused packet");
     return 5000;
   }

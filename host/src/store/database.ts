@@ -1,4 +1,4 @@
-/** The database as the host uses it. Both kinds run the same SQL text, with `?` for a value. */
+/** The interface of both databases. They run the same SQL text, with `?` for a value. */
 
 export type Value = string | number | null;
 
@@ -9,8 +9,8 @@ export interface Queries {
 export interface Database extends Queries {
   readonly kind: "sqlite" | "postgres";
   /**
-   * Runs one transaction, which is durable when the promise resolves. After a deadlock `work` runs again, so it does
-   * nothing but queries.
+   * Runs one transaction, which is durable when the promise resolves. `work` may do nothing but queries, since it runs
+   * again after a deadlock.
    */
   write<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -21,4 +21,5 @@ export class DatabaseAway extends Error {
   override readonly name = "DatabaseAway";
 }
 
+/** Returns the code of an error of the system or the database, such as "SQLITE_FULL"; "" if there is none. */
 export const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");

@@ -1,4 +1,4 @@
-/** Frames as they are stored, and the transaction that stores many of them. */
+/** Defines a stored frame, and stores many frames in a transaction. */
 import { millisecondsOf } from "../core/time.ts";
 import type { Queries, Value } from "./database.ts";
 
@@ -10,11 +10,14 @@ export interface StoredFrame {
   readonly subject: string;
   /** Time of capture, as `sortableTime` writes it. */
   readonly time: string;
-  /** Count of frames of the camera; -1 if the packet has none. */
+  /**
+   * Sequence of the frame; -1 if the packet has none. Grows by 1 from frame to frame of a camera. Each start of an
+   * agent begins at the next multiple of SEQUENCES_PER_START.
+   */
   readonly sequence: number;
   readonly config: string | null;
   readonly kind: "raw" | "detection";
-  /** Size of the image and how it was resized, in JSON; null: boxes are across the network's input. */
+  /** JSON of the image's size and how it was resized; null: boxes are relative to the network's input. */
   readonly frame: string | null;
   readonly count: number;
   /** List of detections in JSON. */
@@ -27,7 +30,10 @@ const COLUMNS = [
   ...["source", "id", "subject", "time", "sequence", "config", "kind", "frame", "count", "detections", "stored_at"],
 ] as readonly (keyof StoredFrame)[];
 
-/** Sizes of an INSERT. Few of them: each is a statement that the database keeps prepared. */
+/** Count of sequences that an agent reserves for one start (agent/src/core/starts.ts). */
+const SEQUENCES_PER_START = 2 ** 32;
+
+/** Counts of rows of an INSERT. Few of them: each is a statement that the database keeps prepared. */
 const SIZES = [64, 8, 1];
 
 const keyOf = ({ source, id }: { readonly source: string; readonly id: string }): string => `${source}\n${id}`;
@@ -37,7 +43,7 @@ const keyOf = ({ source, id }: { readonly source: string; readonly id: string })
  * @returns for each frame, true if it is new
  */
 export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<boolean[]> {
-  // Two hosts that store the same frames wait for each other's rows. In one order there is no deadlock.
+  // Sort the frames: two hosts that store the same ones wait for each other's rows, and one order prevents a deadlock.
   const sorted = [...frames].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const fresh = new Set<string>();
   for (let at = 0; at < sorted.length;) {
@@ -48,7 +54,7 @@ export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]):
     for (const found of await tx.all<{ source: string; id: string }>(sql, params)) fresh.add(keyOf(found));
     at += size;
   }
-  // A frame that stands twice among these is new once.
+  // If a frame is twice in the batch, only its first entry is new.
   const isNew = frames.map((frame) => fresh.delete(keyOf(frame)));
   await countFrames(
     tx,
@@ -73,27 +79,57 @@ const COUNT = `INSERT INTO cameras
   last_time = CASE WHEN cameras.last_time > excluded.last_time THEN cameras.last_time ELSE excluded.last_time END,
   stored_at = excluded.stored_at`;
 
+const COUNT_START = `INSERT INTO camera_starts (source, subject, start, frames, first_sequence, last_sequence)
+  VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (source, subject, start) DO UPDATE SET
+  frames = camera_starts.frames + excluded.frames,
+  first_sequence = CASE WHEN camera_starts.first_sequence <= excluded.first_sequence
+    THEN camera_starts.first_sequence ELSE excluded.first_sequence END,
+  last_sequence = CASE WHEN camera_starts.last_sequence >= excluded.last_sequence
+    THEN camera_starts.last_sequence ELSE excluded.last_sequence END`;
+
+/** Adds new frames to the counts of their cameras, and of the agents' starts. */
 async function countFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<void> {
-  const byCamera = new Map<string, StoredFrame[]>();
+  const cameras = groupBy(frames, ({ source, subject }) => `${source}\n${subject}`);
+  for (const group of cameras) await tx.all(COUNT, countsOf(group));
+  const numbered = frames.filter(({ sequence }) => sequence >= 0);
+  const starts = groupBy(numbered, (frame) => `${frame.source}\n${frame.subject}\n${startOf(frame)}`);
+  for (const group of starts) await tx.all(COUNT_START, countsOfStart(group));
+}
+
+/** Returns groups of frames of the same name, in the order of their names: in one order there is no deadlock. */
+function groupBy(frames: readonly StoredFrame[], nameOf: (frame: StoredFrame) => string): StoredFrame[][] {
+  const groups = new Map<string, StoredFrame[]>();
   for (const frame of frames) {
-    const key = `${frame.source}\n${frame.subject}`;
-    byCamera.set(key, [...(byCamera.get(key) ?? []), frame]);
+    const name = nameOf(frame);
+    const group = groups.get(name);
+    if (group) group.push(frame);
+    else groups.set(name, [frame]);
   }
-  for (const [, group] of [...byCamera].sort(([a], [b]) => (a < b ? -1 : 1))) await tx.all(COUNT, countsOf(group));
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+}
+
+/** Returns the count of starts of the agent before the one that captured a frame. */
+const startOf = ({ sequence }: StoredFrame): number => Math.floor(sequence / SEQUENCES_PER_START);
+
+function countsOfStart(group: readonly StoredFrame[]): Value[] {
+  const { source, subject } = group[0]!;
+  const sequences = group.map(({ sequence }) => sequence);
+  return [source, subject, startOf(group[0]!), group.length, Math.min(...sequences), Math.max(...sequences)];
 }
 
 function countsOf(group: readonly StoredFrame[]): Value[] {
   const { source, subject } = group[0]!;
-  const numbers = group.map(({ sequence }) => sequence).filter((n) => n >= 0);
+  const sequences = group.map(({ sequence }) => sequence).filter((sequence) => sequence >= 0);
   const last = group.reduce((a, b) => (b.time >= a.time ? b : a));
   return [
     source,
     subject,
     group.length,
     group.reduce((sum, { count }) => sum + count, 0),
-    numbers.length,
-    numbers.length > 0 ? Math.min(...numbers) : null,
-    numbers.length > 0 ? Math.max(...numbers) : null,
+    sequences.length,
+    sequences.length > 0 ? Math.min(...sequences) : null,
+    sequences.length > 0 ? Math.max(...sequences) : null,
     last.time,
     last.id,
     last.stored_at - millisecondsOf(last.time),

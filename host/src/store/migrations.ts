@@ -1,4 +1,4 @@
-/** The schema, as numbered steps. A step that was released never changes. Both databases run the same statements. */
+/** Makes the schema in numbered steps. A released step never changes. Both databases run the same statements. */
 import type { Database } from "./database.ts";
 import { UserError } from "../core/errors.ts";
 
@@ -50,6 +50,22 @@ const STEPS: readonly ((text: string) => readonly string[])[] = [
     )`,
     "CREATE INDEX refused_by_time ON refused (at)",
   ],
+  (text) => [
+    // One row for each start of an agent: the sequence jumps at a start, and a jump is no gap.
+    `CREATE TABLE camera_starts (
+      source ${text} NOT NULL,
+      subject ${text} NOT NULL,
+      start BIGINT NOT NULL,
+      frames BIGINT NOT NULL,
+      first_sequence BIGINT NOT NULL,
+      last_sequence BIGINT NOT NULL,
+      PRIMARY KEY (source, subject, start)
+    )`,
+    // 4294967296 is SEQUENCES_PER_START of frames.ts.
+    `INSERT INTO camera_starts (source, subject, start, frames, first_sequence, last_sequence)
+      SELECT source, subject, sequence / 4294967296, count(*), min(sequence), max(sequence)
+      FROM frames WHERE sequence >= 0 GROUP BY source, subject, sequence / 4294967296`,
+  ],
 ];
 
 const MOST_TRIES = 20;
@@ -59,7 +75,7 @@ async function versionOf(db: Database): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** Brings the schema up to date. Any number of hosts may call it at once. */
+/** Brings the schema up to date. Several hosts may do so at once. */
 export async function migrate(db: Database): Promise<void> {
   const text = db.kind === "postgres" ? 'TEXT COLLATE "C"' : "TEXT";
   for (let attempt = 1; ; attempt++) {
@@ -72,7 +88,7 @@ export async function migrate(db: Database): Promise<void> {
         );
       for (let next = version + 1; next <= STEPS.length; next++)
         await db.write(async (tx) => {
-          // Insert first: if another host runs the same step, this one fails as a whole and looks again.
+          // Insert first: if another host runs the same step, this transaction fails, and the loop begins again.
           await tx.all("INSERT INTO schema_versions (version) VALUES (?)", [next]);
           for (const sql of STEPS[next - 1]!(text)) await tx.all(sql);
         });

@@ -4,7 +4,7 @@ import pg from "pg";
 import { type Database, DatabaseAway, type Queries, type Value, codeOf } from "./database.ts";
 
 const MOST_TRIES = 10;
-/** Type of BIGINT, which pg gives as text. Counts and milliseconds are exact as numbers. */
+/** Object id of the type BIGINT, which pg returns as text. Counts and milliseconds are exact as doubles. */
 const BIGINT = 20;
 
 const types: pg.CustomTypesConfig = {
@@ -12,15 +12,15 @@ const types: pg.CustomTypesConfig = {
     oid === BIGINT ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
 };
 
-/** Texts with numbered placeholders, each under a name by which a connection keeps it prepared. */
-const texts = new Map<string, { readonly name: string; readonly text: string }>();
+/** By SQL text with `?`: the text with $1, $2, ..., and the name of its prepared statement. */
+const statements = new Map<string, { readonly name: string; readonly text: string }>();
 
 function prepared(sql: string): { readonly name: string; readonly text: string } {
-  let found = texts.get(sql);
+  let found = statements.get(sql);
   if (!found) {
     let count = 0;
-    found = { name: `host${texts.size}`, text: sql.replace(/\?/g, () => `$${++count}`) };
-    texts.set(sql, found);
+    found = { name: `host${statements.size}`, text: sql.replace(/\?/g, () => `$${++count}`) };
+    statements.set(sql, found);
   }
   return found;
 }
@@ -48,7 +48,7 @@ export class Postgres implements Database {
       application_name: "boxwright-host",
       types,
     });
-    // An error that nobody listens to ends the process, and an idle connection may break at any time.
+    // Listen to errors: an idle connection may break at any time, and an error without a listener ends the process.
     this.#pool.on("connect", (client) => client.on("error", onError));
     this.#pool.on("error", () => undefined);
     this.#queries = queriesOf(this.#pool);
@@ -67,7 +67,7 @@ export class Postgres implements Database {
       try {
         return await this.#transaction(work);
       } catch (error) {
-        // 40P01: deadlock. 40001: no order of two transactions. Both were rolled back whole.
+        // 40P01: deadlock. 40001: serialization failure. In either case this transaction was rolled back.
         if (attempt >= MOST_TRIES || !/^40(001|P01)$/.test(codeOf(error))) throw explain(error);
         await sleep(Math.random() * 5 * attempt);
       }

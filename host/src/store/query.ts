@@ -48,7 +48,10 @@ const cursorOf = ({ time, sequence, id, source }: StoredFrame): Cursor => [time,
 export const cursorText = (frame: StoredFrame): string =>
   Buffer.from(JSON.stringify(cursorOf(frame))).toString("base64url");
 
-/** Returns what `after` says: a cursor, or a time in RFC 3339, behind all of its frames. Undefined: it is neither. */
+/**
+ * Parses `after`. Returns a cursor as it is, and an RFC 3339 time as the cursor after all frames of that time. Returns
+ * undefined for other text.
+ */
 export function readCursor(text: string): Cursor | undefined {
   const time = sortableTime(text);
   if (time !== undefined) return [time, Number.MAX_SAFE_INTEGER, "", ""];
@@ -58,7 +61,7 @@ export function readCursor(text: string): Cursor | undefined {
     if (Array.isArray(found) && found.length === 4 && found.every((value, i) => typeof value === forms[i]))
       return Number.isSafeInteger(found[1]) ? (found as unknown as Cursor) : undefined;
   } catch {
-    // Text of neither form.
+    // The text is neither.
   }
   return undefined;
 }
@@ -109,6 +112,8 @@ export interface CameraRow {
   readonly numbered: number;
   readonly first_sequence: number | null;
   readonly last_sequence: number | null;
+  /** Sequences without a frame, between the first and the last one of each start. Negative: a sequence came twice. */
+  readonly gaps: number | null;
   readonly last_time: string;
   readonly last_id: string;
   /** Milliseconds from capture to stored, of the newest frame. */
@@ -116,16 +121,22 @@ export interface CameraRow {
   readonly stored_at: number;
 }
 
+/** Counts the gaps of a camera. If sequences of one start came twice, returns a negative number. */
+const GAPS = `SELECT CASE WHEN min(last_sequence - first_sequence + 1 - frames) < 0 THEN -1
+  ELSE CAST(sum(last_sequence - first_sequence + 1 - frames) AS BIGINT) END
+  FROM camera_starts AS s WHERE s.source = cameras.source AND s.subject = cameras.subject`;
+
 /** Returns the cameras that were heard of last. */
 export const cameras = (db: Queries, limit: number): Promise<CameraRow[]> =>
-  db.all<CameraRow>("SELECT * FROM cameras ORDER BY stored_at DESC, source, subject LIMIT ?", [limit]);
+  db.all<CameraRow>(
+    `SELECT cameras.*, (${GAPS}) AS gaps FROM cameras ORDER BY stored_at DESC, source, subject LIMIT ?`,
+    [limit],
+  );
 
 /**
- * Returns how many frames between the first and the last sequence are missing: dropped, or on their way. Null if that
- * is not known: frames without a sequence, or an agent that began to count anew.
+ * Returns how many frames are missing: dropped, or not arrived yet. Counts within each start of the agent, since the
+ * sequence jumps at a start. Null if some frames have no sequence, or if an agent used sequences twice, as one does
+ * that lost its state.
  */
-export function missingOf({ frames, numbered, first_sequence, last_sequence }: CameraRow): number | null {
-  if (first_sequence === null || last_sequence === null || numbered < frames) return null;
-  const missing = last_sequence - first_sequence + 1 - numbered;
-  return missing >= 0 ? missing : null;
-}
+export const missingOf = ({ frames, numbered, gaps }: CameraRow): number | null =>
+  numbered < frames || gaps === null || gaps < 0 ? null : gaps;

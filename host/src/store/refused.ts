@@ -1,13 +1,13 @@
-/** Packets that were refused for good after the broker had taken them: nobody else can tell what became of them. */
+/** Records packets of the broker that the host refuses for good. Nothing else remembers them. */
 import { createHash } from "node:crypto";
-import { shown } from "../core/log.ts";
+import { sanitise } from "../core/log.ts";
 import type { Database } from "./database.ts";
 
 const MOST_ROWS = 10_000;
 
 export interface RefusedPacket {
   readonly way: "nats" | "http";
-  /** Where it was: subject and number in the stream. */
+  /** Subject and sequence in the stream. */
   readonly place: string;
   readonly bytes: Uint8Array;
   readonly source: string | null;
@@ -16,14 +16,14 @@ export interface RefusedPacket {
   readonly message: string;
 }
 
-/** Records a refused packet, once. Of many, the newest are kept. */
+/** Records a refused packet, once. Deletes the oldest records above MOST_ROWS. */
 export async function recordRefused(db: Database, packet: RefusedPacket, now: number): Promise<void> {
   const { way, place, bytes, source, id, reason, message } = packet;
   const hash = createHash("sha256").update(place).update("\n").update(bytes).digest("hex");
   await db.write(async (tx) => {
     await tx.all(
       "INSERT INTO refused (hash, at, way, place, bytes, source, id, reason, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING",
-      [hash, now, way, place, bytes.length, source, id, reason, shown(message)],
+      [hash, now, way, place, bytes.length, source, id, reason, sanitise(message)],
     );
     await tx.all(
       "DELETE FROM refused WHERE at < (SELECT min(at) FROM (SELECT at FROM refused ORDER BY at DESC LIMIT ?) AS newest)",

@@ -1,12 +1,12 @@
-/** Deletes old frames, a few at a time, so that no write waits long. */
+/** Deletes old frames in small transactions, so that no other write waits long. */
 import { sortableNow } from "../core/time.ts";
 import type { Database } from "./database.ts";
 
 const AT_ONCE = 1000;
 
 /**
- * Deletes frames that were captured and stored before a moment. Returns their count. A device whose clock stands in
- * 1970 keeps its frames as long as others.
+ * Deletes frames that were captured and stored before a moment. Returns their count. Frames of a device whose
+ * clock is set to 1970 stay as long as others.
  * @param before milliseconds since 1970
  */
 export async function deleteBefore(db: Database, before: number): Promise<number> {

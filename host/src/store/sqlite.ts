@@ -6,17 +6,17 @@ import Libsql from "libsql";
 import { UserError, messageOf } from "../core/errors.ts";
 import { type Database, DatabaseAway, type Queries, type Value, codeOf } from "./database.ts";
 
-/** Time to wait for another process that writes to the file. */
+/** Milliseconds to wait for another process that writes to the file. */
 const PATIENCE_MS = 10_000;
 
-/** One connection. libsql answers at once, so a wait inside of it would stop the whole process: its timeout is 0. */
+/** One connection. Its timeout is 0: libsql is synchronous, and waiting for a lock would block the event loop. */
 class Connection implements Queries {
   readonly #db: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement<unknown[]>>();
 
   constructor(file: string) {
     this.#db = new Libsql(file, { timeout: 0 });
-    // Only the first start needs to wait: the file keeps its journal mode.
+    // Wait only here: the file keeps its journal mode, so later starts need no lock.
     this.#db.exec("PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 0");
     this.#db.exec("PRAGMA synchronous = FULL");
   }
@@ -25,7 +25,7 @@ class Connection implements Queries {
   async all<T extends object>(sql: string, params: readonly Value[] = []): Promise<T[]> {
     let statement = this.#statements.get(sql);
     if (!statement) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
-    // `all` finishes the statement, `get` would leave it open.
+    // Call `all`, which finishes the statement: `get` would leave it open.
     return statement.all(params) as T[];
   }
 
@@ -41,7 +41,7 @@ class Connection implements Queries {
 
 export class Sqlite implements Database {
   readonly kind = "sqlite";
-  /** Transactions have a connection of their own, so that reads never see half of one. */
+  /** Connection of transactions. Reads use another one, so that they never see half of a transaction. */
   readonly #writer: Connection;
   readonly #reader: Connection;
   #last: Promise<unknown> = Promise.resolve();
@@ -50,7 +50,7 @@ export class Sqlite implements Database {
     const path = resolve(file);
     try {
       mkdirSync(dirname(path), { recursive: true });
-      // Detections may tell who was where: only their owner reads them.
+      // Let only the owner read the file: detections may say who was where.
       if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
       this.#writer = new Connection(path);
       this.#reader = new Connection(path);
@@ -98,7 +98,7 @@ export class Sqlite implements Database {
     }
   }
 
-  /** Begins as a writer: the only statement that can meet the lock of another process. */
+  /** Begins a transaction as a writer. Only this statement can meet the lock of another process. */
   async #begin(): Promise<void> {
     const deadline = performance.now() + PATIENCE_MS;
     for (let pause = 1; ; pause = Math.min(2 * pause, 50)) {

@@ -1,10 +1,10 @@
-/** Stores frames in batches: all that arrive while one transaction runs go into the next. */
+/** Stores frames in batches. Frames that arrive while a transaction runs go into the next one. */
 import type { Metrics } from "../core/metrics.ts";
 import { type Database, DatabaseAway } from "./database.ts";
 import { type StoredFrame, insertFrames } from "./frames.ts";
 
 const MOST_FRAMES = 256;
-/** How long a failure is told. Senders try again sooner. */
+/** Milliseconds after which a failure no longer counts as a problem. Senders try again within that time. */
 const MEMORY_MS = 90_000;
 
 interface Waiting {
@@ -29,9 +29,9 @@ export class Writer {
     this.#onProblem = onProblem;
   }
 
-  /** Why the database took no frames of late, such as a full disk; null if it took the last ones. */
+  /** Reason why the database took no frames lately, such as a full disk; null if it took the last ones. */
   get problem(): string | null {
-    // Without senders nothing would tell that it has gone.
+    // Forget an old failure: if nobody sends, no success clears it.
     return performance.now() - this.#failedAt < MEMORY_MS ? this.#problem : null;
   }
 
@@ -40,7 +40,7 @@ export class Writer {
     return this.#waiting.length;
   }
 
-  /** Stores a frame. Resolves once it is durable: true if it is new, false if it was there. */
+  /** Stores a frame. Resolves once the frame is durable: to true if it is new, to false if it was stored before. */
   store(frame: StoredFrame): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ frame, resolve, reject });
@@ -48,13 +48,13 @@ export class Writer {
     });
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no frame waits. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
   async #run(): Promise<void> {
-    // Let the frames that are ready in this turn of the event loop come along.
+    // Wait for the end of this turn of the event loop: frames that are ready by then join the batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) await this.#store(this.#waiting.splice(0, MOST_FRAMES));
     this.#running = null;
@@ -72,7 +72,7 @@ export class Writer {
         this.#failedAt = performance.now();
         this.#note(error.message);
       }
-      // One frame that the database does not take must not cost the others.
+      // Store the frames one by one: the database may refuse only one of them.
       if (batch.length === 1 || error instanceof DatabaseAway) batch.forEach(({ reject }) => reject(error));
       else for (const one of batch) await this.#store([one]);
     }

@@ -117,6 +117,36 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     expect(missingOf((await cameras(db, 10))[0]!)).toBeNull();
   });
 
+  test("missing frames are counted within each start of an agent", async () => {
+    const missing = async (): Promise<number | null> => missingOf((await cameras(db, 10))[0]!);
+    const second = 2 ** 32;
+    // An agent gives each start 2^32 sequences.
+    await store([frame(0), frame(1), frame(3), frame(4, { sequence: second }), frame(5, { sequence: second + 1 })]);
+    expect(await missing()).toBe(1);
+    await store([frame(6, { sequence: second + 4 }), frame(7, { sequence: 20 * second })]);
+    expect(await missing()).toBe(3);
+    // Late ones fill the gaps, over batches too.
+    await store([frame(2), frame(8, { sequence: second + 2 })]);
+    expect(await missing()).toBe(1);
+    // An agent that lost its state counts from the start again.
+    await store([frame(9, { sequence: 1 })]);
+    expect(await missing()).toBeNull();
+  });
+
+  test("a database of the first schema counts what it holds", async () => {
+    await store([frame(0), frame(3), frame(4, { sequence: 2 ** 32 }), frame(5, { sequence: -1, subject: "yard" })]);
+    const counts = (): Promise<object[]> => db.all("SELECT * FROM camera_starts ORDER BY start");
+    const before = await counts();
+    expect(before).toHaveLength(2);
+    await db.write(async (tx) => {
+      await tx.all("DELETE FROM schema_versions WHERE version = 2");
+      await tx.all("DROP TABLE camera_starts");
+    });
+    const again = await openDatabase({ database, databasePool: 1 });
+    expect(await again.all("SELECT * FROM camera_starts ORDER BY start")).toEqual(before);
+    await again.close();
+  });
+
   test("two hosts that store the same frames store each once", async () => {
     const other = await openDatabase({ database, databasePool: 4 });
     const writers = [writer, new Writer(other, createMetrics())];
