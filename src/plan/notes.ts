@@ -21,7 +21,7 @@ export function notesOf(
   const reading = READINGS[name];
   return [
     ...notes,
-    ...(reading.maps && query.strides === null ? strangeMaps(heads, query) : []),
+    ...(reading.maps ? strangeMaps(heads, query) : []),
     ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : []),
     ...(query.anchorSets?.length && query.traits.head !== "anchor"
       ? [`${query.family} has no anchors: those given are not used`]
@@ -68,27 +68,27 @@ function strangeStrides(
   ];
 }
 
-/** Returns a note if an input of this size has one of the maps at no stride of whole pixels. */
-function strangeMaps(heads: readonly HeadDraft[], { inputSize: size, family }: HeadQuery): string[] {
+/**
+ * Returns a note if an input of this size has one of the maps at none of the strides given, or else at no stride that
+ * networks have, a power of two. Any stride will not do: 26 cells of a 640 input would have a stride of 25.
+ */
+function strangeMaps(heads: readonly HeadDraft[], { inputSize: size, family, strides }: HeadQuery): string[] {
   if (size === null) return [];
+  // Cells at the edge are whole ones, or are left out.
   const roundings = [Math.ceil, Math.floor];
-  const fits = (map: readonly number[]): boolean => {
-    // Both axes have one stride: the smallest that is enough for one of them, or the largest that leaves something
-    // over.
-    const strides = map.flatMap((cells, axis) => roundings.map((round) => round(size[axis] / cells)));
-    return strides.some((stride) =>
+  const fits = (map: readonly number[]): boolean =>
+    (strides ?? POWERS).some((stride) =>
       map.every((cells, axis) => roundings.some((round) => round(size[axis] / stride) === cells)),
     );
-  };
-  const strange = new Set(
-    heads
-      .map(({ gridWidth, cells }) => [gridWidth, cells / gridWidth])
-      .filter((map) => !fits(map))
-      .map((map) => map.join("x")),
-  );
-  return strange.size === 0
-    ? strangeStrides(heads, size, family)
-    : [
-        `a ${size.join("x")} input has no map of ${[...strange].join(" or ")} cells at any stride of whole pixels: is that its width and height?`,
-      ];
+  const maps = heads.map(({ gridWidth, cells }) => [gridWidth, cells / gridWidth]);
+  const strange = new Set(maps.filter((map) => !fits(map)).map((map) => map.join("x")));
+  const told = strides === null ? strangeStrides(heads, size, family) : [];
+  if (told.length > 0 || strange.size === 0) return told;
+  const usual = strides?.join(", ") ?? "8, 16, 32 or another power of two";
+  return [
+    `a ${size.join("x")} input has no map of ${[...strange].join(" or ")} cells at a stride of ${usual}: is that its width and height? The option strides settles it`,
+  ];
 }
+
+/** Strides of maps, from 2 to 1024. */
+const POWERS = /* @__PURE__ */ Array.from({ length: 10 }, (_, i) => 2 << i);

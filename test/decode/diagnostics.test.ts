@@ -75,7 +75,27 @@ test("maps whose cells would not be square get a note", () => {
   expect(notes([320, 192])).toEqual([]);
   expect(notes([318, 190])).toEqual([]);
   expect(notes([320, 320])).toEqual([
-    "a 320x320 input has no map of 40x24 or 20x12 cells at any stride of whole pixels: is that its width and height?",
+    "a 320x320 input has no map of 40x24 or 20x12 cells at a stride of 8, 16, 32 or another power of two: is that its width and height? The option strides settles it",
+  ]);
+});
+
+test("two maps of another input get a note: each has a stride of whole pixels, but not one that networks have", () => {
+  const notes = (size: number, strides?: number[]): readonly string[] =>
+    notesOf(
+      decoded(
+        { family: "yolov3", classes: 2, inputSize: [size, size], strides, anchors: [[[10, 14]], [[81, 82]]] },
+        { a: filled([1, 7, 26, 26], -8), b: filled([1, 7, 13, 13], -8) },
+      ),
+    ).filter((note) => note.includes("cells"));
+  expect(notes(416)).toEqual([]);
+  expect(notes(416, [16, 32])).toEqual([]);
+  for (const size of [320, 500, 512, 608, 640, 1024, 1280])
+    expect(notes(size)).toEqual([
+      `a ${size}x${size} input has no map of 26x26 or 13x13 cells at a stride of 8, 16, 32 or another power of two: ` +
+        "is that its width and height? The option strides settles it",
+    ]);
+  expect(notes(416, [8, 16])).toEqual([
+    "a 416x416 input has no map of 13x13 cells at a stride of 8, 16: is that its width and height? The option strides settles it",
   ]);
 });
 
@@ -243,7 +263,7 @@ describe("maps of another input", () => {
     );
   test("width and height changed about", () => {
     expect(notes([384, 640], 80, 48)).toEqual([
-      "a 384x640 input has no map of 80x48 cells at any stride of whole pixels: is that its width and height?",
+      "a 384x640 input has no map of 80x48 cells at a stride of 8, 16, 32 or another power of two: is that its width and height? The option strides settles it",
     ]);
     expect(notes([640, 384], 80, 48)).toEqual([]);
   });
