@@ -36,6 +36,29 @@ const isPlace = (placed: readonly unknown[]): boolean =>
 
 const isSize = (x: unknown): boolean => typeof x === "number" && x > 0 && x < Infinity;
 
+/** True if a frame that was resized in its way can lie there. */
+function isPlaceOf(
+  { width, height, resize }: Frame,
+  [left, top, w, h]: NonNullable<Frame["placed"]>,
+  input: readonly [number, number] | null | undefined,
+): boolean {
+  // A pixel is left for rounding.
+  const isLess = (a: number, b: number): boolean => a <= b + 1;
+  const isFar = (a: number): boolean => Math.abs(a) > 1;
+  // An image of a pixel is one whose place was given in 0..1.
+  if (w <= 1 && h <= 1) return false;
+  if (resize === "letterbox-topleft" && (isFar(left) || isFar(top))) return false;
+  if (input) {
+    const isWithin = isLess(left + w, input[0]) && isLess(top + h, input[1]);
+    const isFilled = isLess(input[0], w) && isLess(input[1], h);
+    if (resize !== "crop" && !isWithin) return false;
+    if ((resize === "crop" || resize === "stretch") && !isFilled) return false;
+  }
+  // Both sides were scaled alike. A tenth is left for sides that were rounded to whole blocks.
+  const [a, b] = [w * height, h * width];
+  return resize === "stretch" || Math.abs(a - b) <= Math.max(a, b) / 10 + width + height;
+}
+
 /**
  * Checks a frame before anything is copied, so that a refused frame leaves the decoder as it was.
  * @param input size of the network input; null if it is not known, undefined if it is not known yet
@@ -64,14 +87,11 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       '"letterbox", "letterbox-topleft", "stretch" or "crop"',
       RangeError,
     );
-  // A frame of another network: its letterboxed image reaches beyond this input.
-  const isBeyond = (k: 0 | 1): boolean =>
-    resize[0] === "l" && !!placed && !!input && placed[k] + placed[k + 2] > input[k] + 1;
-  if (placed !== undefined && (!isPlace(placed) || isBeyond(0) || isBeyond(1)))
+  if (placed !== undefined && !(isPlace(placed) && isPlaceOf(frame, placed, input)))
     refuse(
       "frame",
-      `placed ${show(placed)}`,
-      "[left, top, width, height] in pixels of the input",
+      `placed ${show(placed)} and resize "${resize}" of ${width}x${height}`,
+      `[left, top, width, height] of the resized image, in pixels of the ${input?.join("x") ?? ""} input`,
       RangeError,
     );
   if (resize !== "stretch" && input === null)

@@ -80,11 +80,38 @@ test("a frame that was prepared for another network", () => {
   for (const resize of ["letterbox", "letterbox-topleft"] as const) {
     const { frame } = prepareImage(IMAGE, { size: [640, 640], resize });
     expect(() => decoder.decode(outputs, frame)).toThrow(
-      /frame: got placed \[0,(160|0),640,320\], expected \[left, top, width, height\] in pixels of the input/,
+      /frame: got placed \[0,(160|0),640,320\] .* expected .* in pixels of the 64x64 input$/,
     );
     decoder.decode(outputs, prepareImage(IMAGE, { size: [64, 64], resize }).frame);
   }
-  // A crop reaches beyond the input.
+  // A crop fills the input and reaches beyond it.
   const square = { ...IMAGE, width: 4, height: 8 };
   decoder.decode(outputs, prepareImage(square, { size: [64, 64], resize: "crop" }).frame);
+});
+
+test.each([
+  ["in 0..1", "letterbox", [0, 0.25, 1, 0.5]],
+  ["beside a stretch that fills the input", "stretch", [0, 16, 64, 32]],
+  ["of an image with width and height exchanged", "letterbox", [16, 0, 32, 64]],
+  ["of a centred image", "letterbox-topleft", [0, 16, 64, 32]],
+  ["of a letterbox", "crop", [0, 16, 64, 32]],
+] as const)("a place %s is refused", (_, resize, placed) => {
+  const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+  const outputs = { o: { data: new Float32Array(5 * 84), dims: [1, 5, 84] } };
+  const frame = { width: 200, height: 100, resize, placed };
+  expect(() => decoder.decode(outputs, frame)).toThrow(
+    `frame: got placed ${JSON.stringify(placed)} and resize "${resize}" of 200x100, expected [left, top, width, height]`,
+  );
+});
+
+test("a place may be anywhere in the input, with sides rounded to blocks", () => {
+  const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+  const outputs = { o: { data: new Float32Array(5 * 84), dims: [1, 5, 84] } };
+  for (const placed of [
+    [0, 32, 64, 32],
+    [20, 40, 40, 20],
+    [0, 0, 60, 32],
+  ] as const)
+    decoder.decode(outputs, { width: 200, height: 100, resize: "letterbox", placed });
+  decoder.decode(outputs, { width: 200, height: 100, resize: "stretch", placed: [0, 0, 64, 64] });
 });
