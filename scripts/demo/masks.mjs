@@ -15,7 +15,7 @@ const MASK_HEAD = [...BOX_HEAD, "mask pixels"];
 const compareMasks = (masks, recorded) =>
   recorded.flatMap(({ rle }, i) => {
     const count = masks[i] ? differingPixels(masks[i], rle) : 0;
-    return count === 0 ? [] : [`row ${i}: ${count} pixels of the mask differ`];
+    return count === 0 ? [] : [`row ${i}: pixels of the mask that differ: ${count}`];
   });
 
 /** What of a mask must be equal on all engines. */
