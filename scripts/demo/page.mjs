@@ -47,14 +47,14 @@ const STYLE = `
       body { font: 15px/1.5 system-ui, sans-serif; max-width: 1280px; margin: 2.5rem auto; padding: 0 1.25rem; }
       h1 { margin-bottom: 0; } h2 { margin: 2.5rem 0 0; } section > p { margin-top: 0; max-width: 60rem; opacity: .75; }
       h3 { font-size: 1em; margin-bottom: 0; } nav a { margin-right: 1rem; }
-      .row { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 380px), 1fr)); gap: 1.25rem; align-items: start; }
+      .row { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 400px), 1fr)); gap: 1.25rem; align-items: start; }
       figure { margin: 0; border: 1px solid var(--line); border-radius: 10px; overflow: hidden; }
       figure > svg { display: block; width: 100%; height: auto; }
       figcaption { padding: .75rem 1rem 1rem; } figcaption a { margin-left: .5rem; }
       .wide { overflow-x: auto; }
-      table { border-collapse: collapse; width: 100%; margin-top: .6rem; font-variant-numeric: tabular-nums; font-size: 13px; }
-      th, td { text-align: right; padding: .2rem .3rem; border-bottom: 1px solid var(--line); }
-      th { font-weight: 500; opacity: .7; } th:first-child, td:first-child { text-align: left; }
+      table { border-collapse: collapse; width: 100%; margin-top: .6rem; font-variant-numeric: tabular-nums; font-size: 12px; }
+      th, td { text-align: right; vertical-align: bottom; padding: .2rem .25rem; border-bottom: 1px solid var(--line); }
+      td { white-space: nowrap; } th { font-weight: 500; opacity: .7; } th:first-child, td:first-child { text-align: left; }
       figcaption p { margin: .6rem 0 0; } .good { color: #1a8f4c; } .bad { color: #d4283b; font-weight: 600; }
       .good::first-letter { text-transform: uppercase; }
       details { margin-top: 1rem; } pre { overflow-x: auto; font-size: 12.5px; }
