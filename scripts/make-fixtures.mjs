@@ -4,7 +4,7 @@
  *     npm install --no-save jpeg-js pngjs
  *     node scripts/make-fixtures.mjs ../shared/data
  */
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
@@ -87,7 +87,19 @@ for (const file of ["coco80.txt", "coco91.txt"])
 await copyFile(join(data, "photos", "chelsea.png"), join(out, "photos", "chelsea.png"));
 const { PNG } = (await import("pngjs")).default;
 const { encode } = (await import("jpeg-js")).default;
-for (const photo of ["astronaut", "coffee"]) {
-  const { width, height, data: pixels } = PNG.sync.read(await readFile(join(data, "photos", `${photo}.png`)));
+async function toJpeg(folder, photo) {
+  const { width, height, data: pixels } = PNG.sync.read(await readFile(join(data, folder, `${photo}.png`)));
   await writeFile(join(out, "photos", `${photo}.jpg`), encode({ width, height, data: pixels }, 88).data);
 }
+for (const photo of ["astronaut", "coffee"]) await toJpeg("photos", photo);
+
+// Several faces on one photo, one of them turned.
+const faces = "astronaut_collage";
+await toJpeg("recorded-beyond", faces);
+const recording = join("yunet_2026may_320", faces);
+const from = join(data, "recorded-beyond", recording);
+const to = join(out, "beyond", "recorded", recording);
+await rm(to, { recursive: true, force: true });
+await mkdir(to, { recursive: true });
+for (const file of await readdir(from))
+  await writeFile(join(to, `${file}.gz`), gzipSync(await readFile(join(from, file)), { level: 9 }));

@@ -1,6 +1,6 @@
 /** Draws detections on a canvas: of a page, of a worker (`OffscreenCanvas`), or of a package for Node. */
 import type { Edges } from "../core/keypoints.ts";
-import { HALO } from "./colours.ts";
+import { DOT_FILL, DOT_RING, HALO } from "./colours.ts";
 import { DrawError, type Drawn, checkOptions } from "./drawn.ts";
 import { showJson } from "../core/json.ts";
 import { MASK_OPACITY, type Mark, marksOf } from "./marks.ts";
@@ -166,11 +166,13 @@ function drawSkeleton(context: CanvasContext, { skeleton, colour }: Mark, stroke
     }
     context.stroke();
   }
-  context.fillStyle = colour;
+  context.fillStyle = DOT_FILL;
+  context.lineWidth = stroke * DOT_RING;
   for (const [x, y] of dots) {
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
     context.fill();
+    context.stroke();
   }
 }
 

@@ -13,6 +13,10 @@ const COLOURS = [
 /** Opacity of the dark line beneath a coloured one, and its width in widths of the coloured one. */
 export const HALO = { opacity: 0.45, width: 1.9 };
 
+/** Inside of a keypoint's dot, and its ring in widths of a line. A dot of the class's colour alone is easily missed. */
+export const DOT_FILL = "#fff";
+export const DOT_RING = 0.7;
+
 /** Returns the colour of a class, unless another class of the same picture has it. */
 export const colourOf = (classId: number): string =>
   COLOURS[Math.abs(Math.trunc(classId)) % COLOURS.length] ?? COLOURS[0];

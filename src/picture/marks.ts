@@ -4,7 +4,7 @@ import { type Drawn, checkDetections } from "./drawn.ts";
 import { type Skeleton, skeletonOf } from "./skeleton.ts";
 import type { Edges } from "../core/keypoints.ts";
 import type { Mask, MaskOptions } from "../decode/detections.ts";
-import { type Area, type Tag, boxArea, canvasOf, placeTag } from "./tags.ts";
+import { type Area, type Canvas, type Tag, boxArea, canvasOf, placeTag } from "./tags.ts";
 
 /** One detection on a picture. */
 export interface Mark {
@@ -60,11 +60,11 @@ export function marksOf(
   const placed: Area[] = [];
   const list = best.map((d) => {
     const box = boxArea(d, canvas);
-    const label = placeTag(tag(d), box, canvas, placed);
+    const corners = d.corners?.map(({ x, y }) => [x * width, y * height] as const) ?? null;
+    const label = placeTag(tag(d), corners ? (topOf(corners, canvas) ?? box) : box, canvas, placed);
     // A tag without text is not drawn.
     if (label.text !== "") placed.push(label.area);
     const colour = colours.get(d.class_id) ?? colourOf(d.class_id);
-    const corners = d.corners?.map(({ x, y }) => [x * width, y * height] as const) ?? null;
     return {
       box,
       corners,
@@ -76,6 +76,20 @@ export function marksOf(
     };
   });
   return { stroke: canvas.stroke, list: list.reverse() };
+}
+
+/**
+ * Returns the uppermost corner on the picture, `null` if none is: the tag of a turned box touches the box there. The
+ * corner of its upright box may be far from any line. Of two that are level, it is the left one.
+ */
+function topOf(
+  corners: readonly (readonly [number, number])[],
+  { width, height, stroke }: Canvas,
+): Area | null {
+  const seen = corners.filter(([x, y]) => x >= 0 && x <= width && y >= 0 && y <= height);
+  const top = Math.min(...seen.map(([, y]) => y)) + stroke;
+  const [first] = seen.filter(([, y]) => y <= top).sort(([a], [b]) => a - b);
+  return first ? { x: first[0], y: first[1], width: 0, height: 0 } : null;
 }
 
 /** Returns detections that have masks, `null` for others. A clone has none. */

@@ -14,7 +14,7 @@ export interface Skeleton {
 const SEEN = 0.25;
 
 /** Radius of a dot in widths of a box's line. */
-const DOT = 1.1;
+const DOT = 1.2;
 
 /** Returns the edges of a skeleton where nobody states any: 17 keypoints are usually those of COCO. */
 const usualEdges = (count: number): Edges => (count === COCO17_NAMES.length ? COCO17_EDGES : []);

@@ -1,6 +1,6 @@
 /** Draws detections on their photo as one SVG file. Runs in every JavaScript runtime. */
 import { toBase64 } from "./base64.ts";
-import { HALO } from "./colours.ts";
+import { DOT_FILL, DOT_RING, HALO } from "./colours.ts";
 import type { Edges } from "../core/keypoints.ts";
 import { type Drawn, checkOptions } from "./drawn.ts";
 import { type ImageInfo, imageInfo, storedAs, withoutExif } from "./image-info.ts";
@@ -100,7 +100,7 @@ function skeletonElements({ skeleton, colour }: Mark, stroke: number): string[] 
       : []),
     ...dots.map(
       ([x, y]) =>
-        `<circle cx="${decimal(x)}" cy="${decimal(y)}" r="${decimal(radius)}" fill="${colour}" stroke="#000" stroke-opacity="${HALO.opacity}" stroke-width="${decimal(stroke / 2)}"/>`,
+        `<circle cx="${decimal(x)}" cy="${decimal(y)}" r="${decimal(radius)}" fill="${DOT_FILL}" stroke="${colour}" stroke-width="${decimal(stroke * DOT_RING)}"/>`,
     ),
   ];
 }

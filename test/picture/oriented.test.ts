@@ -11,12 +11,59 @@ const corners = [
 ];
 const turned = { ...box(0.2, 0.2, 0.8, 0.8), corners };
 
-test("drawSvg draws a polygon, and its tag beside the upright box around it", () => {
+test("drawSvg draws a polygon", () => {
   const svg = drawSvg(png(200, 100), [turned]);
   expect(svg.match(/<polygon points="160,50 100,20 40,50 100,80" fill="none"/g)).toHaveLength(2);
   expect(svg).not.toContain('<rect x="40"');
   expect(svg).toContain(">cat 50%</text>");
   expect(drawSvg(png(200, 100), [box(0.2, 0.2, 0.8, 0.8)])).not.toContain("polygon");
+});
+
+/** Returns left and bottom of the only tag on a picture of 400 x 200, for corners in its pixels. */
+function tagOf(points: readonly (readonly [number, number])[]): number[] {
+  const [xs, ys] = [points.map(([x]) => x / 400), points.map(([, y]) => y / 200)];
+  const around = box(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys));
+  const svg = drawSvg(png(400, 200), [{ ...around, corners: xs.map((x, i) => ({ x, y: ys[i] })) }]);
+  const [, x, y, height] =
+    /<rect x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)" rx/.exec(svg) ?? [];
+  return [Number(x), Number(y) + Number(height)].map(Math.round);
+}
+
+test("the tag touches the uppermost corner that is on the picture", () => {
+  const turnedBox = [
+    [300, 100],
+    [250, 50],
+    [50, 110],
+    [100, 160],
+  ] as const;
+  expect(tagOf(turnedBox)).toEqual([249, 49]);
+  // The uppermost corner is above the picture, the next one to its right: the third has the tag.
+  expect(
+    tagOf([
+      [300, -20],
+      [420, 40],
+      [280, 120],
+      [160, 60],
+    ]),
+  ).toEqual([159, 59]);
+  // Two corners are level: the left one.
+  expect(
+    tagOf([
+      [300, 160],
+      [300, 60],
+      [100, 60.5],
+      [100, 160],
+    ]),
+  ).toEqual([99, 60]);
+  // No corner is on the picture: the tag stands where that of an upright box does.
+  expect(
+    tagOf([
+      [200, -300],
+      [700, 100],
+      [200, 500],
+      [-300, 100],
+    ]),
+  ).toEqual([0, expect.any(Number)]);
 });
 
 test("drawCanvas draws the same corners", () => {

@@ -33,6 +33,9 @@ test("draws a dot for each point that is seen, and a line for each edge between 
     ["150", "50"],
   ]);
   expect([...svg.matchAll(/<path d="(.*?)"/g)].map(([, d]) => d)).toEqual(["M50 50L150 50", "M50 50L150 50"]);
+  // A white dot with a ring of the class's colour is seen on a photo of that colour, too.
+  const [, colour] = /<rect [^>]*fill="none" stroke="(#\w{6})"/.exec(svg) ?? [];
+  expect(svg).toContain(`fill="#fff" stroke="${colour}"`);
 });
 
 test("takes the edges of the detections, and those of COCO for 17 keypoints", () => {
@@ -55,6 +58,8 @@ test("a canvas shows the same lines and dots", () => {
     ...["moveTo 50,50", "lineTo 150,50", "moveTo 50,50", "lineTo 150,50"],
     ...["arc 50,50", "arc 150,50"],
   ]);
+  const dots = calls.slice(calls.indexOf("arc 50,50")).map((call) => call.split(" ")[0]);
+  expect(dots.slice(0, 3)).toEqual(["arc", "fill", "stroke"]);
 });
 
 test("detections without points are drawn as before, and points that are none are refused", () => {

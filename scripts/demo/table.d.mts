@@ -1,0 +1,7 @@
+interface Shot {
+  readonly same: boolean;
+  readonly by: string;
+  readonly problems: readonly string[];
+}
+export function verdict(shot: Shot): string;
+export function isGood(shot: Shot): boolean;
