@@ -1,4 +1,5 @@
 /** Reads typed options, which stand for a config file where there is none. */
+import { CONVENTIONS } from "../core/conventions.ts";
 import { FAMILIES } from "../core/families.ts";
 import { readAnchors } from "./anchors.ts";
 import { typedDefaults } from "./defaults.ts";
@@ -13,6 +14,9 @@ export function readTypedOptions(r: FieldReader): Config {
   for (const key of ["engine", "outputs", "onNote", "fresh"])
     if (r.has(key))
       r.report(key, "it among what describes the network", "it in the second argument of createDecoder");
+  for (const rule of ["set", ...Object.keys(CONVENTIONS.ultralytics)])
+    if (r.has(rule) && !settingNames().includes(rule))
+      r.report(rule, "it beside conventions", `conventions: {${rule}: ...}, which holds the rules`);
   if (!r.has("family")) r.reportMissing("family", `one of ${FAMILIES.join(", ")}`);
   return { ...config, anchorSets: readAnchors(r, config) };
 }

@@ -34,7 +34,7 @@ import {
   matchTensors,
   slotsByName,
 } from "./inputs.ts";
-import { FrameLoop, type Frames, type Ready, oneFrame, oneImage } from "./loop.ts";
+import { FrameLoop, type Frames, type Ready, bindMethods, oneFrame, oneImage } from "./loop.ts";
 import {
   type ImageInput,
   type PrepareOptions,
@@ -216,6 +216,7 @@ class TensorDecoder implements Decoder {
   readonly #loop: FrameLoop;
 
   constructor(config: Config, engine: EngineName, { onNote, fresh }: DecoderOptions) {
+    bindMethods(this, ["decode", "decodeBatch", "update", "describe", "receive", "prepare"]);
     this.config = config;
     this.#isFresh = fresh === true;
     this.engine = engine;

@@ -22,7 +22,15 @@ import {
   matchTensors,
   slotsByName,
 } from "../decode/inputs.ts";
-import { FrameLoop, type Frames, type Ready, isOutOfRange, oneFrame, oneImage } from "../decode/loop.ts";
+import {
+  FrameLoop,
+  type Frames,
+  type Ready,
+  bindMethods,
+  isOutOfRange,
+  oneFrame,
+  oneImage,
+} from "../decode/loop.ts";
 import type { Stats } from "../decode/stats.ts";
 import { type Update, readUpdate } from "../decode/update.ts";
 import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
@@ -196,6 +204,7 @@ class FileDecoder implements PlanDecoder {
   #best: Best | null | undefined = null;
 
   constructor(plan: PlanFile, engine: Engine, { onNote, fresh }: ReadOptions) {
+    bindMethods(this, ["decode", "decodeBatch", "update"]);
     this.#isFresh = fresh === true;
     this.#notes = new Notes(onNote);
     const { image, slots, outputs, rows, labels, images, inputSize } = plan;

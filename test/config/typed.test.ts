@@ -16,6 +16,15 @@ describe("typed options", () => {
     [344, 319],
   ];
 
+  test.each(["nms", "multiLabel", "clamp", "gate", "suppress", "maxCandidates", "pixelOffset", "set"])(
+    "the rule %s belongs into conventions",
+    (rule) => {
+      expect(problemsOf({ family: "yolov8", classes: 1, [rule]: "none" })).toEqual([
+        `${rule}: got it beside conventions, expected conventions: {${rule}: ...}, which holds the rules`,
+      ]);
+    },
+  );
+
   test("the least there is, and the defaults", () => {
     expect(parseConfig({ family: "yolov8", classes: 80, inputSize: [640, 352] })).toMatchObject({
       format: "options",

@@ -679,3 +679,18 @@ test("typed options are checked by the compiler too, and files are not", () => {
   for (const d of [createDecoderSync({ family }), createDecoderSync(file), createDecoderSync("{}")])
     expect(d.stats.frames).toBe(0);
 });
+
+test("methods work without their decoder", () => {
+  const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+  const data = Float32Array.from({ length: 5 * 84 }, (_, i) => (i < 4 * 84 ? 20 : 0.9));
+  const outputs = { o: { data, dims: [1, 5, 84] } };
+  const { decode, decodeBatch, update, describe: explain, receive } = decoder;
+  expect(decode(outputs).length).toBe(decodeBatch(outputs)[0].length);
+  update({ confidenceThreshold: 0.95 });
+  expect(decode(outputs)).toHaveLength(0);
+  expect(explain().text).toContain("yolov8");
+  expect(() => receive(5 as never)).toThrow("receive: got 5");
+  // The index that `map` passes is no frame.
+  expect(() => [outputs].map(decode as never)).toThrow("frame: got 0, expected one frame");
+  expect(Object.keys(decoder)).not.toContain("decode");
+});

@@ -14,6 +14,12 @@ test.each<readonly [name: string, rule: Omit<PrepareRule, "size">, message: stri
     { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] },
     "rule: std: got [0.229,0.224,0.225], expected mean and std of bytes, 0..255: 255 times those",
   ],
+  [
+    "the mean alone of pictures in 0..1",
+    { mean: [0.485, 0.456, 0.406] },
+    "rule: mean: got [0.485,0.456,0.406], expected the mean of bytes, 0..255: 255 times that of pictures in 0..1",
+  ],
+  ["a mean that no byte has", { mean: 1000 }, "rule: mean: got [1000,1000,1000], expected the mean of bytes"],
   ["a factor of 255", { factor: 255 }, "rule: factor: got [255,255,255], expected mean and std of bytes"],
   [
     "0..1 in bytes",
@@ -72,6 +78,11 @@ test("options that are none: the size is that of the decoder", () => {
     "size: got an unknown name, expected engine or into. The rule is that of the decoder",
   );
   decoder.prepare(IMAGE, null as never);
+});
+
+test("a rule that is missing", () => {
+  const prepare = prepareImage as (...given: unknown[]) => unknown;
+  expect(() => prepare(IMAGE)).toThrow("rule: got undefined, expected {size: [width, height], ...}");
 });
 
 test("a frame that was prepared for another network", () => {

@@ -68,8 +68,8 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
 function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: EngineName | "auto"): Workspace {
   const { width, height, format, stride } = image;
   const isLast =
-    last?.rule === rule &&
-    last.engine === engine &&
+    last?.engine === engine &&
+    last.rule === rule &&
     last.width === width &&
     last.height === height &&
     last.format === format &&

@@ -104,6 +104,10 @@ function checkRange({ type, mean, divisor, multiplies, scale, zeroPoint }: Check
       show(divisor),
       "mean and std of bytes, 0..255: 255 times those of pictures in 0..1",
     );
+  // A mean of bytes is 0, or far above 1: 0.485 of 255 would not move a value.
+  const isOfUnit = mean.every((m) => m >= 0 && m <= 1) && mean.some((m) => m > 0);
+  if (isOfUnit || mean.some((m) => m > 255))
+    fail("rule: mean", show(mean), "the mean of bytes, 0..255: 255 times that of pictures in 0..1");
   if (type !== "u8" && type !== "i8") return;
   const low = type === "u8" ? 0 : -128;
   factors.forEach((by, c) => {
