@@ -326,3 +326,51 @@ describe.each(engines)("boxes that the clamp empties, %s", (engine) => {
     }
   });
 });
+
+describe("a class that wins almost every query is the background", () => {
+  const QUERIES = 100;
+  /** Softmax logits of DETR: 91 classes and "no object" behind them. Query `q` prefers `best(q)`. */
+  const queries = (best: (q: number) => number) => {
+    const logits = new Float32Array(QUERIES * 92).fill(-5);
+    for (let q = 0; q < QUERIES; q++) logits[q * 92 + best(q)] = 5;
+    const boxes = new Float32Array(QUERIES * 4).fill(0.25);
+    return {
+      logits: { data: logits, dims: [1, QUERIES, 92] },
+      pred_boxes: { data: boxes, dims: [1, QUERIES, 4] },
+    };
+  };
+  const told = (config: object, outputs: object): readonly string[] => {
+    const d = createDecoderSync(config);
+    d.decode(outputs as never);
+    return notesOf(d);
+  };
+  test("of 92 classes of DETR one is no object", () => {
+    const empty = queries((q) => (q === 5 ? 17 : 91));
+    expect(told({ family: "detr", classes: 92 }, empty)).toEqual([
+      'class 91 wins 99 of 100 queries: is it the background ("no object")? Then leave it out of classes, and say its place by background',
+    ]);
+    expect(told({ family: "detr", classes: 91 }, empty)).toEqual([]);
+    // A crowd: most queries see a person, and not all.
+    expect(
+      told(
+        { family: "detr", classes: 91 },
+        queries((q) => (q < 85 ? 1 : 91)),
+      ),
+    ).toEqual([]);
+  });
+  test("of the classes of SSD the first is the background", () => {
+    const priors = new Float32Array(400).map((_, i) => (i % 4 < 2 ? 0.5 : 0.25));
+    const scores = new Float32Array(400).map((_, i) => (i % 4 === 0 ? 0.98 : 0.001));
+    scores.set([0.05, 0.001, 0.9, 0.001], 40);
+    const outputs = {
+      boxes: { data: new Float32Array(400), dims: [1, 100, 4] },
+      scores: { data: scores, dims: [1, 100, 4] },
+    };
+    const ssd = { family: "ssd", classes: 3, inputSize: [300, 300], priors, scales: [10, 10, 5, 5] };
+    expect(told(ssd, outputs)).toEqual([]);
+    for (const wrong of [{ background: 3 }, { background: false, classes: 4 }])
+      expect(told({ ...ssd, ...wrong }, outputs)).toEqual([
+        expect.stringMatching(/^class 0 wins 99 of 100 priors: is it the background/),
+      ]);
+  });
+});
