@@ -279,6 +279,47 @@ describe("raw maps", () => {
   });
 });
 
+describe("maps that are missing", () => {
+  const dfl = (cells: readonly number[], config: object = {}): readonly string[] => {
+    const d = createDecoderSync({ family: "yolov8", classes: 2, inputSize: [640, 640], ...config });
+    d.decode(cells.map((n) => ({ data: new Float32Array(66 * n * n).fill(-9), dims: [1, 66, n, n] })));
+    return notesOf(d);
+  };
+  test("of a head of distributions are told by their strides", () => {
+    expect(dfl([80, 40])).toEqual([
+      "maps have the strides 8, 16, and none has 32: objects of that size are lost if the network has such a map. " +
+        "The option strides settles it",
+    ]);
+    expect(dfl([80, 20])).toEqual([expect.stringMatching(/^maps have the strides 8, 32, and none has 16/)]);
+    expect(dfl([40, 20])).toEqual([expect.stringMatching(/^maps have the strides 16, 32, and none has 8/)]);
+    expect(dfl([20])).toEqual([expect.stringMatching(/^maps have the strides 32, and none has 8 or 16/)]);
+  });
+  test("are none where all are there, with P2 or P6 too, or where strides names those there are", () => {
+    for (const cells of [
+      [80, 40, 20],
+      [160, 80, 40, 20],
+      [80, 40, 20, 10],
+    ])
+      expect(dfl(cells)).toEqual([]);
+    expect(dfl([80, 40], { strides: [8, 16] })).toEqual([]);
+  });
+  test("because no anchors fit them are told with the stride that is lost", () => {
+    const map = (n: number) => ({ data: new Float32Array(21 * n * n).fill(-9), dims: [1, 21, n, n] });
+    const notes = (anchors: unknown): readonly string[] => {
+      const network = { family: "yolov5", classes: 2, inputSize: [416, 416], activation: "logits", anchors };
+      const d = createDecoderSync(network as never);
+      d.decode([map(26), map(13)]);
+      return notesOf(d);
+    };
+    const large = [81, 82, 135, 169, 344, 319];
+    expect(notes([[10, 14, 23, 27, 37, 58], large])).toEqual([]);
+    expect(notes([[10, 14, 23, 27], large])).toEqual([
+      "left alone: output0 [1,21,26,26]; no map at stride 16 is read: objects of that size are lost. " +
+        "Do anchors and classes fit it?",
+    ]);
+  });
+});
+
 test("a runtime without memory is named, with what helps", () => {
   const { Memory } = WebAssembly;
   vi.spyOn(WebAssembly, "Memory").mockImplementation(function () {
