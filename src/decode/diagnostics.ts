@@ -11,6 +11,7 @@ import type { Best } from "./best.ts";
 import { EmptyFrames, Notes, noteOfEmptied, noteOfNotFinite } from "./frame-notes.ts";
 import { type Ready, isOutOfRange } from "./loop.ts";
 import {
+  checkBackground,
   checkBoxes,
   checkDistributions,
   checkLabels,
@@ -147,7 +148,8 @@ export class Diagnostics {
     // The class column of another network may count the background.
     const classes = READINGS[work.plan.reading].bareClassIds ? this.#config.classes : null;
     const labels = checkLabels(classIds.subarray(0, length), this.#labels, classes);
-    for (const note of [checkBoxes(work, block), checkOverlaps(work, block), labels]) this.#notes.add(note);
+    for (const check of [checkBoxes, checkOverlaps, checkBackground]) this.#notes.add(check(work, block));
+    this.#notes.add(labels);
     this.#hasCheckedBoxes = true;
   }
 

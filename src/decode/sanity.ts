@@ -10,6 +10,7 @@ import { TRAITS } from "../core/families.ts";
 import { type MemoryImage, imageStart, slackOf } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
 import { READINGS } from "../core/readings.ts";
+import { cellsOf } from "../heads/grids.ts";
 import { activationReason } from "../heads/print.ts";
 import type { Fn, Head } from "../heads/head.ts";
 import { ELEMENTS, shape } from "../core/tensor.ts";
@@ -270,6 +271,8 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
 
 /** Fewer candidates than this may be as many objects. */
 const MANY = 40;
+/** No class of objects wins this part of all queries or priors. */
+const MOST = 0.9;
 
 /**
  * Checks whether the first candidates of feature maps overlap each other. A network of grid heads finds an object in
@@ -284,5 +287,25 @@ export function checkOverlaps({ memory: { i32, f32 }, plan }: MemoryImage, at: n
   const isSuppressed = nms !== "none" && !multiLabel && f32[p + A.P_IOU] < 0.7;
   return isSuppressed && plan.heads[0].kind === "grid" && visited >= MANY && kept > visited * 0.95
     ? `${kept} of the first ${visited} candidates overlap no other: are dims and order those of the data (NCHW or NHWC)?`
+    : null;
+}
+
+/**
+ * Checks whether one class wins almost every query or prior of the first candidates, with a score above 0.5: only the
+ * background does.
+ */
+export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
+  const p = at >> 2;
+  const n = i32[p + A.P_CANDIDATES];
+  const cells = cellsOf(plan.heads);
+  const isOpen = plan.reading === "queries" || READINGS[plan.reading].priors;
+  if (!isOpen || cells < MANY || n < cells * MOST) return null;
+  const [ids, scores] = [i32[p + A.P_CLASS_IDS] >> 2, f32.subarray(i32[p + A.P_SCORES] >> 2)];
+  // The middle one of all class ids is the class that most candidates have, if more than half of them have it.
+  const id = i32.slice(ids, ids + n).sort()[n >> 1];
+  let wins = 0;
+  for (let i = 0; i < n; i++) if (i32[ids + i] === id && scores[i] > 0.5) wins++;
+  return wins >= cells * MOST
+    ? `class ${id} wins ${wins} of ${cells} ${plan.reading === "queries" ? "queries" : "priors"}: is it the background ("no object")? Then leave it out of classes, and say its place by background`
     : null;
 }

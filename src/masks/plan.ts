@@ -17,6 +17,8 @@ export interface SegmentPlan extends TaskPlan {
 /** One way to read a tensor as prototypes. */
 interface PrototypeView {
   readonly tensor: number;
+  /** True if the shape has a batch. */
+  readonly batched: boolean;
   readonly batch: number;
   readonly count: number;
   readonly width: number;
@@ -26,12 +28,15 @@ interface PrototypeView {
 
 /** Returns every way to read a tensor as prototypes: [N,M,h,w] or [N,h,w,M], and both without a batch. */
 export function prototypeViews({ dims, order }: TensorSpec, tensor = 0): PrototypeView[] {
-  const [batch, a, b, c] = dims.length === 4 ? dims : [1, ...dims];
+  const batched = dims.length === 4;
+  const [batch, a, b, c] = batched ? dims : [1, ...dims];
   if (dims.length < 3 || dims.length > 4 || dims.includes(0)) return [];
   const stated = order?.toUpperCase() ?? "";
   const ways: PrototypeView[] = [];
-  if (!/HWC$/.test(stated)) ways.push({ tensor, batch, count: a, width: c, height: b, order: "NCHW" });
-  if (!/CHW$/.test(stated)) ways.push({ tensor, batch, count: c, width: b, height: a, order: "NHWC" });
+  if (!/HWC$/.test(stated))
+    ways.push({ tensor, batched, batch, count: a, width: c, height: b, order: "NCHW" });
+  if (!/CHW$/.test(stated))
+    ways.push({ tensor, batched, batch, count: c, width: b, height: a, order: "NHWC" });
   return ways;
 }
 
@@ -83,14 +88,7 @@ export function readSegment(
     .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
     .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames, interpret) }))
     .filter(({ found }) => found.length > 0);
-  // Keep the largest: prototypes have more pixels than any map of coefficients.
-  const most = Math.max(...ways.map(({ seen }) => seen.width * seen.height));
-  const largest = ways.filter(({ seen }) => seen.width * seen.height === most);
-  // Prefer the proportions of the input: for an input of 192 x 128, [1,32,48,32] is NHWC, 48 wide and 32 high.
-  const left = preferred(largest, ({ seen: { width, height } }) => {
-    const [inputWidth, inputHeight] = query.inputSize ?? [0, 0];
-    return width * inputHeight === height * inputWidth;
-  });
+  const left = likeliest(ways, query.inputSize);
   const got = specs.map(shape).join(", ");
   if (left.length === 0)
     refuseFor(
@@ -124,6 +122,28 @@ export function readSegment(
     prototypes: prototypesOf(seen, spec),
   };
   return found.map((reading) => ({ ...reading, uses: [...reading.uses, seen.tensor], task: plan }));
+}
+
+/**
+ * Returns the ways that are left when shapes decide. A boxes tensor fits as prototypes too: [1,67,8400] is one of
+ * 8400x67, if [1,32,160,160] beside it looks like a raw map of boxes.
+ */
+function likeliest<W extends { readonly seen: PrototypeView }>(
+  ways: readonly W[],
+  inputSize: HeadQuery["inputSize"],
+): readonly W[] {
+  const [inputWidth, inputHeight] = inputSize ?? [0, 0];
+  // Prototypes have the proportions of the input, within the cell by which an input that is no multiple is rounded up.
+  const isAlike = ({ seen: { width, height } }: W): boolean =>
+    Math.abs(width * inputHeight - height * inputWidth) < Math.max(inputWidth, inputHeight);
+  const alike = preferred(ways, isAlike);
+  // Prototypes with a batch are more likely than ones without: a network leaves the batch out everywhere, or nowhere.
+  const batched = preferred(alike, ({ seen }) => seen.batched);
+  // Keep the largest: prototypes have more pixels than any map of coefficients.
+  const most = Math.max(...batched.map(({ seen }) => seen.width * seen.height));
+  const largest = batched.filter(({ seen }) => seen.width * seen.height === most);
+  // Prefer exact proportions: for an input of 192 x 128, [1,32,48,32] is NHWC, 48 wide and 32 high.
+  return preferred(largest, ({ seen: { width, height } }) => width * inputHeight === height * inputWidth);
 }
 
 /**

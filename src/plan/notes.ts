@@ -2,7 +2,7 @@
 import type { Conventions } from "../core/conventions.ts";
 import { READINGS } from "../core/readings.ts";
 import { few, list, type TensorSpec } from "../core/tensor.ts";
-import { areUsualStrides, cellsOf, gridsOfRows } from "../heads/grids.ts";
+import { areAllMaps, areUsualStrides, cellsOf, gridsOf, gridsOfRows } from "../heads/grids.ts";
 import type { HeadDraft, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
 
@@ -22,7 +22,9 @@ export function notesOf(
   return [
     ...notes,
     ...(reading.maps ? strangeMaps(heads, query) : []),
-    ...(unused.length > 0 ? [`left alone: ${list(unused)}`] : []),
+    ...(unused.length > 0
+      ? [`left alone: ${list(unused)}${reading.maps ? lostBesides(heads, unused, inputSize) : ""}`]
+      : []),
     ...(query.anchorSets?.length && query.traits.head !== "anchor"
       ? [`${query.family} has no anchors: those given are not used`]
       : []),
@@ -57,7 +59,8 @@ function strangeStrides(
   const isWhole = widths.every(
     (w, i) => Number.isInteger(strides[i]) && (maps.get(w) as number) * strides[i] === height,
   );
-  if (!isWhole || areUsualStrides(strides)) return [];
+  if (!isWhole) return [];
+  if (areUsualStrides(strides)) return lostMaps(strides, heads[0].bins > 0);
   // Two maps are most often those at 16 and 32, three those at 8, 16 and 32.
   const scale = strides.length > 3 ? 8 / strides[0] : 32 / strides[strides.length - 1];
   const isScaled = strides.length > 1 && areUsualStrides(strides.map((s) => s * scale));
@@ -66,6 +69,36 @@ function strangeStrides(
     `maps ${widths.join(", ")} cells wide have the strides ${strides.join(", ")} in a ${width}x${height} input, ` +
       `and ${family} usually has 8, 16, 32: is the input ${meant}? The option strides settles it`,
   ];
+}
+
+/**
+ * Returns a note if a map is missing between or beside the others.
+ * @param isDistribution true for distributions of distances: no published network of these has fewer than three maps
+ */
+function lostMaps(strides: readonly number[], isDistribution: boolean): string[] {
+  const lost = [8, 16, 32].filter((stride) => !strides.includes(stride));
+  return lost.length === 0 || (areAllMaps(strides) && !isDistribution)
+    ? []
+    : [
+        `maps have the strides ${strides.join(", ")}, and none has ${lost.join(" or ")}: objects of that size are lost ` +
+          "if the network has such a map. The option strides settles it",
+      ];
+}
+
+/** Returns what follows tensors that are left alone, if one of them is a map of the input that no head has. */
+function lostBesides(
+  heads: readonly HeadDraft[],
+  unused: readonly TensorSpec[],
+  inputSize: HeadQuery["inputSize"],
+): string {
+  const lost = gridsOf({ inputSize, strides: null }, [8, 16, 32]).filter(
+    ({ w, h, cells }) =>
+      !heads.some((head) => head.gridWidth === w && head.cells === cells) &&
+      unused.some(({ dims }) => dims.length > 2 && dims.some((d, i) => d === h && dims[i + 1] === w)),
+  );
+  return lost.length === 0
+    ? ""
+    : `; no map at stride ${lost.map(({ stride }) => stride).join(", ")} is read: objects of that size are lost. Do anchors and classes fit it?`;
 }
 
 /**

@@ -32,18 +32,23 @@ export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTas
       ROWS,
     );
   const raw = new Float64Array(count * plan.values);
+  let mayBeNormalised = plan.rule === "decoded" && !plan.normalised && !plan.alone;
   return (image, block) => {
     const found = work.detections[image];
     if (plan.root)
       for (let row = 0; row < found.length; row++) found.scores[row] = Math.sqrt(found.scores[row]);
     if (plan.alone) fillOne(work, plan, image, block, raw);
-    else fillRows(work, plan, image, block, raw);
+    else {
+      fillRows(work, plan, image, raw);
+      if (mayBeNormalised) mayBeNormalised = !checkUnit(work, plan, found, block);
+      placeInFrame(work, plan, found, block);
+    }
     noteStrangePoints(work, plan, found);
   };
 }
 
-/** Computes the keypoints of each detection. */
-function fillRows(work: TaskMemory, plan: PointTask, image: number, block: number, raw: Float64Array): void {
+/** Computes the keypoints of each detection, 0..1 across the network's input. */
+function fillRows(work: TaskMemory, plan: PointTask, image: number, raw: Float64Array): void {
   const { heads } = plan;
   const found = work.detections[image];
   const { sources } = found;
@@ -51,7 +56,47 @@ function fillRows(work: TaskMemory, plan: PointTask, image: number, block: numbe
     const k = headIndexOf(heads, sources[row]);
     fillRow(work, plan, image, heads[k], sources[row] - firstSource(heads, k), raw, row);
   }
-  placeInFrame(work, plan, found, block);
+}
+
+/** Fewer points than this may all lie in the corner of the input. */
+const FEW = 4;
+/** Points in 0..1 that are taken for pixels lie within so many pixels of the corner. */
+const CORNER = 2;
+/** A box that reaches further than so many pixels is none of the corner. */
+const BEYOND = 16;
+
+/**
+ * Checks points in pixels, 0..1 across the input, beside boxes in the coordinates of the frame.
+ * @returns true if there were enough points to tell
+ * @throws TensorError if all lie in the corner of the input, and a box does not
+ */
+function checkUnit(work: TaskMemory, { count, about }: PointTask, found: Detections, block: number): boolean {
+  const { inputSize } = work.plan;
+  const end = found.length * count * WIDTH;
+  if (!inputSize || end < FEW * WIDTH) return false;
+  const keypoints = found.keypoints as Float32Array;
+  const { f32 } = work.memory;
+  let furthest = 0;
+  let reach = 0;
+  for (let axis = 0; axis < 2; axis++) {
+    for (let at = axis; at < end; at += WIDTH)
+      furthest = Math.max(furthest, Math.abs(keypoints[at]) * inputSize[axis]);
+    const p = (block >> 2) + axis;
+    for (let at = axis + 2; at < found.length * 4; at += 4)
+      reach = Math.max(
+        reach,
+        ((found.boxes[at] - f32[p + A.P_SHIFT_X]) / f32[p + A.P_SCALE_X]) * inputSize[axis],
+      );
+  }
+  // Points at 0 are missing. NaN compares as false.
+  if (furthest > 0 && furthest <= CORNER && reach > BEYOND)
+    work.refuseFor(
+      [{ option: "keypointCoordinates", value: "normalised" }],
+      about,
+      `keypoints within ${Number(furthest.toPrecision(3))} pixels of the corner beside boxes that reach ${Math.round(reach)}`,
+      `pixels of a ${inputSize.join("x")} input; if they are 0..1, say keypointCoordinates: "normalised"`,
+    );
+  return true;
 }
 
 /** Argument and result of the exponential in `fillRow`. An array, since a plain number would become a heap number. */

@@ -279,6 +279,47 @@ describe("raw maps", () => {
   });
 });
 
+describe("maps that are missing", () => {
+  const dfl = (cells: readonly number[], config: object = {}): readonly string[] => {
+    const d = createDecoderSync({ family: "yolov8", classes: 2, inputSize: [640, 640], ...config });
+    d.decode(cells.map((n) => ({ data: new Float32Array(66 * n * n).fill(-9), dims: [1, 66, n, n] })));
+    return notesOf(d);
+  };
+  test("of a head of distributions are told by their strides", () => {
+    expect(dfl([80, 40])).toEqual([
+      "maps have the strides 8, 16, and none has 32: objects of that size are lost if the network has such a map. " +
+        "The option strides settles it",
+    ]);
+    expect(dfl([80, 20])).toEqual([expect.stringMatching(/^maps have the strides 8, 32, and none has 16/)]);
+    expect(dfl([40, 20])).toEqual([expect.stringMatching(/^maps have the strides 16, 32, and none has 8/)]);
+    expect(dfl([20])).toEqual([expect.stringMatching(/^maps have the strides 32, and none has 8 or 16/)]);
+  });
+  test("are none where all are there, with P2 or P6 too, or where strides names those there are", () => {
+    for (const cells of [
+      [80, 40, 20],
+      [160, 80, 40, 20],
+      [80, 40, 20, 10],
+    ])
+      expect(dfl(cells)).toEqual([]);
+    expect(dfl([80, 40], { strides: [8, 16] })).toEqual([]);
+  });
+  test("because no anchors fit them are told with the stride that is lost", () => {
+    const map = (n: number) => ({ data: new Float32Array(21 * n * n).fill(-9), dims: [1, 21, n, n] });
+    const notes = (anchors: unknown): readonly string[] => {
+      const network = { family: "yolov5", classes: 2, inputSize: [416, 416], activation: "logits", anchors };
+      const d = createDecoderSync(network as never);
+      d.decode([map(26), map(13)]);
+      return notesOf(d);
+    };
+    const large = [81, 82, 135, 169, 344, 319];
+    expect(notes([[10, 14, 23, 27, 37, 58], large])).toEqual([]);
+    expect(notes([[10, 14, 23, 27], large])).toEqual([
+      "left alone: output0 [1,21,26,26]; no map at stride 16 is read: objects of that size are lost. " +
+        "Do anchors and classes fit it?",
+    ]);
+  });
+});
+
 test("a runtime without memory is named, with what helps", () => {
   const { Memory } = WebAssembly;
   vi.spyOn(WebAssembly, "Memory").mockImplementation(function () {
@@ -324,5 +365,53 @@ describe.each(engines)("boxes that the clamp empties, %s", (engine) => {
       d.decode(output(data));
       expect(d.stats.dropped.empty).toBe(outside);
     }
+  });
+});
+
+describe("a class that wins almost every query is the background", () => {
+  const QUERIES = 100;
+  /** Softmax logits of DETR: 91 classes and "no object" behind them. Query `q` prefers `best(q)`. */
+  const queries = (best: (q: number) => number) => {
+    const logits = new Float32Array(QUERIES * 92).fill(-5);
+    for (let q = 0; q < QUERIES; q++) logits[q * 92 + best(q)] = 5;
+    const boxes = new Float32Array(QUERIES * 4).fill(0.25);
+    return {
+      logits: { data: logits, dims: [1, QUERIES, 92] },
+      pred_boxes: { data: boxes, dims: [1, QUERIES, 4] },
+    };
+  };
+  const told = (config: object, outputs: object): readonly string[] => {
+    const d = createDecoderSync(config);
+    d.decode(outputs as never);
+    return notesOf(d);
+  };
+  test("of 92 classes of DETR one is no object", () => {
+    const empty = queries((q) => (q === 5 ? 17 : 91));
+    expect(told({ family: "detr", classes: 92 }, empty)).toEqual([
+      'class 91 wins 99 of 100 queries: is it the background ("no object")? Then leave it out of classes, and say its place by background',
+    ]);
+    expect(told({ family: "detr", classes: 91 }, empty)).toEqual([]);
+    // A crowd: most queries see a person, and not all.
+    expect(
+      told(
+        { family: "detr", classes: 91 },
+        queries((q) => (q < 85 ? 1 : 91)),
+      ),
+    ).toEqual([]);
+  });
+  test("of the classes of SSD the first is the background", () => {
+    const priors = new Float32Array(400).map((_, i) => (i % 4 < 2 ? 0.5 : 0.25));
+    const scores = new Float32Array(400).map((_, i) => (i % 4 === 0 ? 0.98 : 0.001));
+    scores.set([0.05, 0.001, 0.9, 0.001], 40);
+    const outputs = {
+      boxes: { data: new Float32Array(400), dims: [1, 100, 4] },
+      scores: { data: scores, dims: [1, 100, 4] },
+    };
+    const ssd = { family: "ssd", classes: 3, inputSize: [300, 300], priors, scales: [10, 10, 5, 5] };
+    expect(told(ssd, outputs)).toEqual([]);
+    for (const wrong of [{ background: 3 }, { background: false, classes: 4 }])
+      expect(told({ ...ssd, ...wrong }, outputs)).toEqual([
+        expect.stringMatching(/^class 0 wins 99 of 100 priors: is it the background/),
+      ]);
   });
 });

@@ -670,3 +670,51 @@ describe("NN Archive", () => {
     );
   });
 });
+
+describe.each(engines)("points in 0..1 beside boxes in pixels, %s", (engine) => {
+  const NETWORK: TypedOptions = {
+    family: "yolov8",
+    task: "pose",
+    classes: 1,
+    keypoints: [17, 3],
+    inputSize: [640, 640],
+  };
+  /** Planes of YOLOv8 pose with one object in cell 5000. `box` in pixels, points from 300, 300 on, in `unit` pixels. */
+  const output = (unit: number, box = [320, 320, 200, 300], place = 300): Tensors => {
+    const cells = 8400;
+    const data = new Float32Array(56 * cells);
+    [...box, 0.9].forEach((value, channel) => (data[channel * cells + 5000] = value));
+    for (let k = 0; k < 17; k++)
+      [(place + k) / unit, (place + 5 * k) / unit, 0.9].forEach(
+        (value, i) => (data[(5 + 3 * k + i) * cells + 5000] = value),
+      );
+    return { output0: { data, dims: [1, 56, cells] } };
+  };
+  const told =
+    /got keypoints within 0.594 pixels of the corner beside boxes that reach 470, expected pixels of a 640x640 input; if they are 0..1, say keypointCoordinates: "normalised"/;
+
+  test("are refused by the first frame with points, with what to say", () => {
+    const decoder = createDecoderSync(NETWORK, { engine });
+    decoder.decode({ output0: { data: new Float32Array(56 * 8400), dims: [1, 56, 8400] } });
+    const frame = { width: 1280, height: 720, resize: "letterbox" } as const;
+    expect(() => decoder.decode(output(640), frame)).toThrow(told);
+    const plan = compilePlan(NETWORK, { outputs: [{ name: "output0", dims: [1, 56, 8400] }] });
+    expect(() => loadPlanSync(plan, { engine }).decode(output(640))).toThrow(told);
+  });
+  test("are right with that option, and points in pixels are right without", () => {
+    const options = { engine, keypointCoordinates: "normalised" } as const;
+    for (const found of [
+      createDecoderSync(NETWORK, options).decode(output(640)),
+      createDecoderSync(NETWORK, { engine }).decode(output(1)),
+    ])
+      near(pointsOf(found, 0, [640, 640]).slice(0, 2), [
+        [300, 300, Math.fround(0.9)],
+        [301, 305, Math.fround(0.9)],
+      ]);
+  });
+  test("are not suspected if all are missing, or if the object lies in the corner too", () => {
+    const none = output(Infinity);
+    expect(createDecoderSync(NETWORK, { engine }).decode(none).length).toBe(1);
+    expect(createDecoderSync(NETWORK, { engine }).decode(output(50, [3, 3, 6, 6], 1)).length).toBe(1);
+  });
+});
