@@ -269,7 +269,11 @@ class TensorDecoder implements Decoder {
     // A packet of detections runs no frame: the best score of the frame before is none of its.
     this.#best = null;
     const task = this.#work?.plan.task ?? this.config.task;
-    return packet.detectionsBy(this, (rows, sources) => detectionsOf(rows, sources, task));
+    return packet.detectionsBy(this, (rows, sources) => {
+      const found = detectionsOf(rows, sources, task);
+      this.#diagnostics.checkReceived(found.classIds);
+      return found;
+    });
   }
 
   get prepareRule(): PartialRule {

@@ -1,4 +1,5 @@
 /** The result of a decode: columns for speed, objects for those who iterate. */
+import { refuse } from "../core/errors.ts";
 import { providedReaders } from "../core/tasks.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
 
@@ -331,15 +332,30 @@ export interface RowReader {
   readonly readRows?: (found: Detections, rows: readonly DetectionFields[], task: KnownTask | null) => void;
 }
 
+/** True for a box in pixels. As where boxes are drawn: no network finds one whose centre lies eight images away. */
+const isFarAway = (d: DetectionFields): boolean => d.x_min + d.x_max > 16 && d.y_min + d.y_max > 16;
+
+/** Throws a RangeError for records in another unit. A network may give a few boxes whose corners are exchanged. */
+function checkRecords(rows: readonly DetectionFields[]): void {
+  let turned = 0;
+  for (const d of rows) {
+    if (d.x_max < d.x_min || d.y_max < d.y_min) turned += 2;
+    if (isFarAway(d) || d.confidence > 1.01 || turned > rows.length)
+      refuse("detections", JSON.stringify(d), "corners and confidence in 0..1", RangeError);
+  }
+}
+
 /**
  * Makes columns of records. Label texts come from the records; `sources` may be shorter. Every imported task adds its
  * columns.
+ * @throws RangeError for records that are no detections in 0..1
  */
 export function detectionsOf(
   rows: readonly DetectionFields[],
   sources: readonly number[],
   task: KnownTask | null = null,
 ): Detections {
+  checkRecords(rows);
   const labels: string[] = [];
   for (const { class_id, label } of rows) if (label !== String(class_id)) labels[class_id] = label;
   const found = new Detections(
@@ -400,8 +416,7 @@ export function toPixels(d: DetectionFields, width: number, height: number): Det
     throw new RangeError(
       `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
     );
-  // As where boxes are drawn: no network finds a box whose centre lies eight images away.
-  if (d.x_min + d.x_max > 16 && d.y_min + d.y_max > 16)
+  if (isFarAway(d))
     throw new RangeError(
       `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1: is it in pixels already?`,
     );

@@ -119,6 +119,15 @@ export class Diagnostics {
     if (!this.#hasToldNotFinite) this.#notes.add(note);
   }
 
+  /** Checks the classes of a packet's detections. Its sender may count the background without labels for it. */
+  checkReceived(classIds: Int32Array): void {
+    const { labels, classes } = this.#config;
+    const note =
+      (labels ?? classIds.some((id) => id > (classes as number))) && checkLabels(classIds, labels, classes);
+    if (note) this.add(note);
+    this.report();
+  }
+
   /** Calls `onNote` with each note that it has not received yet. */
   report(): void {
     this.#notes.report();

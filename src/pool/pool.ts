@@ -18,6 +18,7 @@ import {
   type Work,
   arraysOf,
   errorOf,
+  faultOf,
   transferable,
 } from "./protocol.ts";
 import { type Job, Streams } from "./streams.ts";
@@ -99,10 +100,20 @@ export interface PoolStats {
   readonly latency: Percentiles;
 }
 
+/** The settings of `PoolOptions`. */
+const NAMES = ["networks", "threads", "queue", "policy", "resourceLimits", "worker"] as const;
 /** Frames in a thread's hands: one that is decoded, and one that arrives meanwhile. */
 const DEPTH = 2;
+/** Most threads of a pool. A thread takes 11 MB, and more threads than processors gain nothing. */
+const MAX_THREADS = 256;
 /** A pool gives up after so many threads have died one after the other without a result. */
 const MAX_CRASHES = 3;
+
+/** What the caller says about a frame. */
+interface About {
+  readonly frame?: Frame;
+  readonly network?: number;
+}
 
 interface Added {
   readonly resolve: (hash: string | null) => void;
@@ -146,7 +157,8 @@ export class DecoderPool {
     this.#isLive = options.policy === "drop-oldest";
     if (!["block", "drop-oldest", undefined].includes(options.policy))
       throw new RangeError(`policy: ${mismatch(show(options.policy), '"block" or "drop-oldest"')}`);
-    const threads = whole("threads", options.threads ?? Math.max(1, availableParallelism() - 1));
+    const byDefault = Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1));
+    const threads = whole("threads", options.threads ?? byDefault, MAX_THREADS);
     for (let i = 0; i < threads; i++) this.#threads.push(this.#start());
   }
 
@@ -163,10 +175,11 @@ export class DecoderPool {
   /**
    * Adds a network: every thread makes its decoder.
    * @returns the hash of its config, which packets name
-   * @throws ConfigError, TensorError as `createDecoder`
+   * @throws ConfigError, TensorError as `createDecoder`; RangeError for what is no `{config, options}`
    */
   async add(network: PoolNetwork): Promise<string | null> {
     this.#checkOpen();
+    checkNetwork("network", network);
     const hashes = await Promise.all(this.#threads.map((thread) => this.#ask(thread, network)));
     this.#networks.push(network);
     return hashes[0];
@@ -176,19 +189,15 @@ export class DecoderPool {
    * Decodes a frame. Results of a stream come in the order of its frames.
    * @param stream name of the camera, or of whatever sends frames that belong together
    * @param frame bytes of a packet, or the outputs of a network as `decode` takes them
-   * @param about of outputs: size of the original image, and index of the network
+   * @param about of outputs: `{frame, network}`, the size of the original image and the index of the network
    * @returns the result; null if the queue dropped the frame
    * @throws PoolError if the queue is full, the pool is closed or the thread died; PacketError, TensorError, RangeError
    * as `decoder.receive` and `decoder.decode`
    */
-  decode(
-    stream: string,
-    frame: Uint8Array | Outputs,
-    about: { readonly frame?: Frame; readonly network?: number } = {},
-  ): Promise<PoolResult | null> {
+  decode(stream: string, frame: Uint8Array | Outputs, about: About = {}): Promise<PoolResult | null> {
     return new Promise((resolve, reject) => {
       this.#checkOpen();
-      const { network = 0, frame: size } = (about as typeof about | null) ?? {};
+      const { network = 0, frame: size } = checkAbout(about);
       if (!Object.hasOwn(this.#networks, network) || typeof network !== "number")
         throw new RangeError(
           `network: ${mismatch(show(network), `an index below ${this.#networks.length}`)}`,
@@ -267,7 +276,7 @@ export class DecoderPool {
       post(thread, { id, work, index: job.network }, transferable(arraysOf(work)));
       this.#counts.copied += copied ? 1 : 0;
     } catch (error) {
-      this.#fail(thread, id, refusalOf(error as Error));
+      this.#fail(thread, id, uncloned("frame", error as Error));
     }
   }
 
@@ -276,7 +285,11 @@ export class DecoderPool {
       const id = this.#nextId++;
       thread.added.set(id, { resolve, reject });
       thread.worker.ref();
-      post(thread, { id, network, tasks: Object.keys(providedReaders()) as TaskName[] }, []);
+      try {
+        post(thread, { id, network, tasks: Object.keys(providedReaders()) as TaskName[] }, []);
+      } catch (error) {
+        this.#receive(thread, { id, fault: faultOf(uncloned("network", error as Error)) });
+      }
     });
   }
 
@@ -403,19 +416,56 @@ const post = ({ worker }: Thread, request: Request, transfer: ArrayBuffer[]): vo
   worker.postMessage(request, transfer);
 };
 
-/** Returns the error of a frame that could not be sent. Those of `postMessage` do not say what to do. */
-const refusalOf = (error: Error): Error =>
+/** Returns the error of a message that could not be sent. Those of `postMessage` do not say what to do. */
+const uncloned = (where: string, error: Error): Error =>
   isRefusal(error)
     ? error
     : new TensorError(
-        `frame: ${mismatch(`what no thread can take (${error.message})`, "plain data in memory that can be transferred: copy what lies in a WebAssembly memory")}`,
+        `${where}: ${mismatch(`what no thread can take (${error.message})`, "plain data in memory that can be transferred: copy what lies in a WebAssembly memory")}`,
         { cause: error },
       );
 
-function whole(name: string, value: number): number {
-  if (!(Number.isInteger(value) && value > 0))
-    throw new RangeError(`${name}: ${mismatch(show(value), "a whole number of 1 or more")}`);
+function whole(name: string, value: number, most = Infinity): number {
+  if (!(Number.isInteger(value) && value > 0 && value <= most))
+    refuse(
+      name,
+      show(value),
+      `a whole number of 1 ${most < Infinity ? `to ${most}` : "or more"}`,
+      RangeError,
+    );
   return value;
+}
+
+/** Throws a RangeError unless the value is an object that has none but the named fields. */
+function checkNames(where: string, given: unknown, names: readonly string[]): void {
+  const form = `{${names.join(", ")}}`;
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    refuse(where, show(given), form, RangeError);
+  const unknown = Object.keys(given).filter((name) => !names.includes(name));
+  if (unknown.length > 0) refuse(where, `the unknown name ${unknown.join(", ")}`, form, RangeError);
+}
+
+/** Returns what the caller says about a frame. Throws a RangeError for unknown names, and for a bare frame. */
+function checkAbout(given: About | null): About {
+  if (given === null) return {};
+  if ("width" in Object(given) || "height" in Object(given))
+    refuse("about", "a bare frame", "{frame}: pool.decode(stream, outputs, { frame })", RangeError);
+  checkNames("about", given, ["frame", "network"]);
+  return given;
+}
+
+/** Throws a RangeError unless the value is what a pool can make a decoder of. */
+function checkNetwork(where: string, given: PoolNetwork | null): void {
+  checkNames(where, given, ["config", "options"]);
+  const { config, options } = given as PoolNetwork;
+  if (config === undefined) refuse(where, "no config", "{config, options}", RangeError);
+  if (typeof options?.onNote === "function")
+    refuse(
+      `${where}.options.onNote`,
+      "a function, which no thread can take",
+      "no onNote. A decoder in this thread calls it: createDecoder(config, { onNote })",
+      RangeError,
+    );
 }
 
 function percentiles(histogram: RecordableHistogram): Percentiles {
@@ -520,9 +570,11 @@ function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
  * await pool.close();
  */
 export async function createPool(options: PoolOptions): Promise<DecoderPool> {
-  const { networks } = options ?? {};
+  checkNames("options", options, NAMES);
+  const { networks } = options;
   if (!Array.isArray(networks) || networks.length === 0)
     throw new RangeError(`networks: ${mismatch(show(networks), "a list of {config, options}")}`);
+  networks.forEach((network, i) => checkNetwork(`networks[${i}]`, network));
   const pool = new DecoderPool(options);
   try {
     for (const network of options.networks) await pool.add(network);

@@ -12,6 +12,6 @@ export interface Method {
   readonly shownBoxes: Float64Array;
 }
 
-/** Returns the frames after which a track that is not found is given up. Half a frame allows for jitter. */
+/** Returns the frames after which a track that is not found in a frame is given up. Half a frame allows for jitter. */
 export const framesOf = ({ maxLost, frameRate }: { maxLost: number; frameRate: number }): number =>
   maxLost * frameRate + 0.5;

@@ -10,7 +10,7 @@ import { Matching, addOverlaps, dropBelow } from "./match.ts";
 import { type Method, framesOf } from "./method.ts";
 import type { Complete, OcSortOptions } from "./options.ts";
 import { iou } from "./overlap.ts";
-import { giveUp, measureArea, predictAreas } from "./sort.ts";
+import { measureArea, predictAreas } from "./sort.ts";
 import { Tracks } from "./tracks.ts";
 
 /** Keeps heights and distances from being 0, as published. */
@@ -164,7 +164,7 @@ export class OcSort implements Method {
 
     for (let row = 0; row < tracks.length; row++) if (tracks.detection[row] < 0) this.miss(row, frame);
     for (let c = 0; c < m.detections.length; c++) if (!m.isTaken(c)) this.start(m.detections.at(c), frame);
-    giveUp(tracks, frame, framesOf(options));
+    tracks.giveUp(frame.time - framesOf(options));
   }
 
   /** Makes the sum of IoUs largest, drops the pairs below the threshold and updates the tracks of the others. */

@@ -9,7 +9,10 @@ interface CommonOptions {
   readonly size?: readonly [number, number];
   /** Frames a second that the noise of the filters is published for, which is one frame. Default 30. */
   readonly frameRate?: number;
-  /** Seconds after which a track that is not found is given up. Default: one frame for `sort`, else 1 second. */
+  /**
+   * Seconds after which a track that is not found is given up, also if no frames came. Default: 1 second; for `sort`
+   * one frame, or 1 second without frames.
+   */
   readonly maxLost?: number;
   /** True: a track takes only detections of its class. Default false, as published. */
   readonly perClass?: boolean;
@@ -64,6 +67,8 @@ export type TrackerOptions = SortOptions | OcSortOptions | ByteTrackOptions;
 /** Settings of a method with every default filled in. */
 export type Complete<T extends TrackerOptions> = Omit<Required<T>, "size"> & {
   readonly size: readonly [number, number] | null;
+  /** Seconds without frames after which a track is given up: `maxLost`, or 1 if that is left out. */
+  readonly longestPause: number;
 };
 
 type Rule = readonly [expected: string, passes: (x: unknown) => boolean];
@@ -132,6 +137,7 @@ export function complete(given: TrackerOptions): Complete<TrackerOptions> {
     size: given.size ?? null,
     frameRate,
     maxLost: given.maxLost ?? (given.method === "sort" ? 1 / frameRate : 1),
+    longestPause: given.maxLost ?? 1,
     perClass: given.perClass ?? false,
   };
   const values = given as unknown as Readonly<Record<string, unknown>>;

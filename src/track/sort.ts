@@ -45,7 +45,7 @@ export class Sort implements Method {
       else tracks.streak[row] = 0;
     }
     for (let d = 0; d < frame.length; d++) if (!m.isTaken(d)) this.start(d, frame);
-    giveUp(tracks, frame, framesOf(options));
+    tracks.giveUp(frame.time - framesOf(options));
   }
 
   private find(row: number, detection: number, frame: Frame): void {
@@ -87,13 +87,6 @@ export function listAll(m: Matching, tracks: Tracks, frame: Frame): void {
   m.clear();
   for (let row = 0; row < tracks.length; row++) m.tracks.push(row);
   for (let d = 0; d < frame.length; d++) m.detections.push(d);
-}
-
-/** Takes out the tracks that were not found for more than so many frames. */
-export function giveUp(tracks: Tracks, frame: Frame, frames: number): void {
-  for (let row = 0; row < tracks.length; row++)
-    if (frame.time - tracks.seen[row] > frames) tracks.stage[row] = REMOVED;
-  tracks.sweep();
 }
 
 /** Writes centre x, centre y, area and width / height of a box. `extra` is added to the height of the ratio. */

@@ -46,6 +46,12 @@ const LONG_GAP = 10;
 /** Long gaps that are let pass. */
 const MOST_LONG_GAPS = 2;
 
+/** Usual gaps that a pause may take beyond `longestPause`: one to the next frame, and one for a dropped frame. */
+const GAPS_ALLOWED = 2;
+/** Frames over which the usual gap is averaged, and the most that one gap counts, in usual gaps. */
+const MEMORY = 4;
+const MOST_GROWTH = 3;
+
 class MethodTracker implements Tracker {
   readonly method: TrackerOptions["method"];
   boxes = new Float64Array(0);
@@ -57,6 +63,8 @@ class MethodTracker implements Tracker {
   private lastSeconds = NaN;
   /** Count of gaps longer than `LONG_GAP`, as long as there were no others; -1 after a shorter one. */
   private longGaps = 0;
+  /** Frames of the nominal rate between two frames, on average; NaN before the second frame. */
+  private usualGap = NaN;
   private ids = new Int32Array(0);
   /** Views of `ids` by their length, so that a frame makes none anew. */
   private views: Int32Array[] = [];
@@ -90,6 +98,9 @@ class MethodTracker implements Tracker {
     frame.count++;
     this.lastSeconds = seconds;
     this.longGaps = longGaps;
+    // The methods give tracks up after matching, as published. A pause of the frames has to count before.
+    const allowed = options.longestPause * options.frameRate + GAPS_ALLOWED * this.usualGapAt(frame);
+    running.tracks.giveUp(time - allowed);
     running.step(frame);
     return this.answer(frame);
   }
@@ -99,6 +110,19 @@ class MethodTracker implements Tracker {
     this.frame = new Frame();
     this.firstSeconds = this.lastSeconds = NaN;
     this.longGaps = 0;
+    this.usualGap = NaN;
+  }
+
+  /**
+   * Returns the usual gap before this frame, at least one frame, and takes the gap of this frame in. The first gap is
+   * taken for the usual one, up to `LONG_GAP`.
+   */
+  private usualGapAt({ elapsed, count }: Frame): number {
+    if (count === 1) return 1;
+    if (Number.isNaN(this.usualGap)) this.usualGap = Math.min(elapsed, LONG_GAP * this.options.frameRate);
+    const usual = this.usualGap;
+    this.usualGap += (Math.min(elapsed, MOST_GROWTH * usual) - usual) / MEMORY;
+    return Math.max(1, usual);
   }
 
   /**

@@ -45,6 +45,12 @@ export class Tracks {
     this.detection.fill(-1, 0, this.length);
   }
 
+  /** Takes out the tracks that were last found before a time, in frames. */
+  giveUp(time: number): void {
+    for (let row = 0; row < this.length; row++) if (this.seen[row] < time) this.stage[row] = REMOVED;
+    this.sweep();
+  }
+
   /** Takes out the removed tracks and moves the others up. */
   sweep(): void {
     let kept = 0;

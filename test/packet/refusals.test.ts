@@ -79,6 +79,44 @@ test("another config", () => {
   }
 });
 
+describe("detections of another unit", () => {
+  const all = { class_id: 0, label: "0", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
+  const config = { family: "yolov8", classes: 80, inputSize: [640, 640] } as const;
+  const packetOf = (...changes: object[]): Uint8Array => {
+    const event = JSON.parse(text(decoded)) as { config?: string };
+    const detections = changes.map((change) => ({ ...all, ...change }));
+    return bytesOf({ ...event, config: undefined, data: { detections } });
+  };
+  test.each([
+    ["pixels", { x_min: 600, y_min: 30, x_max: 700, y_max: 90 }],
+    ["percent", { confidence: 89.7 }],
+    ["width and height", { x_max: 0.1, y_max: 0.2 }],
+  ])("%s are refused by the receiver", (_, change) => {
+    const decoder = createDecoderSync(config);
+    expect(() => decoder.receive(fromPacket(packetOf({}, change, change)))).toThrow(
+      /^packet is foreign: detections: got {"class_id":0,.*, expected corners and confidence in 0..1$/,
+    );
+  });
+  test("boxes at the edge are taken, and a single one with exchanged corners", () => {
+    const packet = packetOf({}, { x_min: -0.5, x_max: 1.5, confidence: 1 }, { x_max: 0.2 });
+    expect(createDecoderSync(config).receive(fromPacket(packet)).length).toBe(3);
+  });
+  test("a class beyond those of the decoder is noted once", () => {
+    const notes: string[] = [];
+    const decoder = createDecoderSync(config, { onNote: (note) => notes.push(note) });
+    for (const id of [79, 80, 999, 999]) decoder.receive(fromPacket(packetOf({ class_id: id })));
+    expect(notes).toEqual(["class 999 was found, and there are 80 classes: are they those of this network?"]);
+    const named = createDecoderSync(
+      { ...config, classes: 2, labels: ["a", "b"] },
+      { onNote: (note) => notes.push(note) },
+    );
+    for (const id of [1, 2]) named.receive(fromPacket(packetOf({ class_id: id })));
+    expect(notes.slice(1)).toEqual([
+      "class 2 was found, and there are 2 labels: are they those of this network?",
+    ]);
+  });
+});
+
 describe("foreign", () => {
   const event = JSON.parse(text(decoded)) as { readonly data: { readonly detections: readonly object[] } };
   const response = (output: object): object => ({

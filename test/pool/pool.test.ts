@@ -302,6 +302,42 @@ describe("errors", () => {
       expect(pool.stats).toMatchObject({ in: 5, failed: 4, out: 1, restarts: 0 });
     });
   });
+  test("of unknown names, of a bare frame and of networks without {config}", async () => {
+    await withPool({}, async (pool) => {
+      for (const [wrong, message] of [
+        [frame, "about: got a bare frame, expected {frame}: pool.decode(stream, outputs, { frame })"],
+        [{ Frame: frame }, "about: got the unknown name Frame, expected {frame, network}"],
+        [{ frame, index: 1 }, "about: got the unknown name index, expected {frame, network}"],
+        [1, "about: got 1, expected {frame, network}"],
+      ] as const)
+        await expect(pool.decode("a", smallNetwork().outputs, wrong as never)).rejects.toThrow(
+          new RangeError(message),
+        );
+      for (const [wrong, message] of [
+        [null, "network: got null, expected {config, options}"],
+        [config, "network: got the unknown name family, "],
+        [{ options: {} }, "network: got no config, expected {config, options}"],
+        [{ config, options: { onNote: () => undefined } }, "network.options.onNote: got a function"],
+        [{ config: { ...config, labels: () => [] } }, "network: got what no thread can take"],
+      ] as const)
+        await expect(pool.add(wrong as never)).rejects.toThrow(message);
+      expect((await pool.decode("a", smallNetwork().outputs, { frame, network: 0 }))?.detections.length).toBe(
+        1,
+      );
+      expect(pool.stats).toMatchObject({ in: 1, out: 1, restarts: 0 });
+    });
+    await expect(createPool({ networks: [config as never], worker })).rejects.toThrow(
+      /networks\[0\]: got the unknown name family, .*, expected {config, options}/,
+    );
+    const networks = [{ config }];
+    await expect(createPool({ networks, thread: 4, polcy: "block" } as never)).rejects.toThrow(
+      "options: got the unknown name thread, polcy, expected {networks, threads, ",
+    );
+    await expect(createPool(null as never)).rejects.toThrow("options: got null");
+    await expect(createPool({ networks, threads: 257 })).rejects.toThrow(
+      "threads: got 257, expected a whole number of 1 to 256",
+    );
+  });
   test("of settings and configs", async () => {
     const wrong = createPool({ networks: [{ config: { family: "yolov99" } }], worker });
     await expect(wrong).rejects.toBeInstanceOf(ConfigError);

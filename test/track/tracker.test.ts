@@ -228,6 +228,38 @@ describe.each(METHODS)("$method", (options) => {
     expect(idsAfter(25, 0.5)[0]).toBeGreaterThan(1);
   });
 
+  test.each([0, 1, 3])("a pause after %i empty frames gives the ids that empty frames give", (empties) => {
+    const one = { length: 1, boxes: [100, 100, 180, 300], scores: [0.9] };
+    const none = { length: 0, boxes: [], scores: [] };
+    const idsAfter = (pause: number, isFilled: boolean, frameGap = 1 / 30): number[] => {
+      const tracker = createTracker(options);
+      for (let i = 0; i < 10; i++) tracker.update(one, i * frameGap);
+      const start = 9 * frameGap;
+      for (let i = 1; i <= (isFilled ? pause / frameGap - 1 : empties); i++)
+        tracker.update(none, start + i * frameGap);
+      return Array.from({ length: 4 }, (_, i) => tracker.update(one, start + pause + i * frameGap)[0]);
+    };
+    for (const pause of [1.5, 5, 10]) expect(idsAfter(pause, false)).toEqual(idsAfter(pause, true));
+    for (const pause of [1.5, 3600]) expect(idsAfter(pause, false)[3]).toBe(2);
+    // Frames that come slower than the nominal rate: the gap of the last frame is no pause.
+    for (const frameGap of [0.1, 0.4, 2])
+      if (empties === 0) expect(idsAfter(2 * frameGap, false, frameGap)).toEqual([1, 1, 1, 1]);
+  });
+
+  test("a second frame after an hour is a new object, and a slow camera keeps its ids", () => {
+    const one = { length: 1, boxes: [100, 100, 180, 300], scores: [0.9] };
+    const paused = createTracker(options);
+    paused.update(one, 0);
+    paused.update(one, 3600);
+    expect(paused.update(one, 3600.1)[0]).toBe(2);
+    for (const gap of [0.2, 1, 2, 9]) {
+      const slow = createTracker(options);
+      // Gaps that vary by a half.
+      const at = (i: number): number => (i + (i % 2) / 4) * gap;
+      for (let i = 0; i < 12; i++) expect(slow.update(one, at(i))[0]).toBe(1);
+    }
+  });
+
   test("frames out of order are refused, and leave the tracker as it was", () => {
     const frames = sceneOf(3, 20, 5);
     const straight = run(createTracker(options), frames);

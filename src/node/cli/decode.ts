@@ -21,6 +21,10 @@ export async function decode({ positionals, values }: Parsed, io: Io): Promise<v
 /** Decodes the frames of folders, one result for each image. */
 async function decodeAll(split: Folders, values: Values, io: Io): Promise<void> {
   const format = formatOf(textOf(values, "format"), values["json"] ? "json" : "table");
+  if (format === "coco" && values["photo"] === undefined && values["image-size"] === undefined)
+    throw new UsageError(
+      "--format coco needs the size of the photos: its boxes are in pixels. Add --photo or --image-size.",
+    );
   let printer: Formatter | null = null;
   let count = 0;
   const begin = (network: Network, names: readonly string[]): Formatter => {

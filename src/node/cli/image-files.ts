@@ -1,4 +1,5 @@
 /** Photos that a command is given: files, folders, patterns, and standard input. */
+import { createHash } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { basename, extname, join, relative, sep } from "node:path";
 import { showJson } from "../../core/json.ts";
@@ -13,6 +14,8 @@ export interface ImageFile {
   /** Its path below the folder that was named, for a file that is made of it. */
   readonly place: string;
   read(): Promise<Uint8Array>;
+  /** Returns what changes if the file is replaced: size and time of change; null if it cannot be found. */
+  stamp(): Promise<string | null>;
 }
 
 const ENDINGS = [".png", ".jpg", ".jpeg"];
@@ -39,7 +42,14 @@ async function fromStdin(stdin: () => Promise<Uint8Array>): Promise<ImageFile[]>
   const bytes = await stdin();
   const isPicture = bytes[0] === 0x89 || bytes[0] === 0xff;
   if (isPicture)
-    return [{ path: "-", place: bytes[0] === 0x89 ? "stdin.png" : "stdin.jpg", read: async () => bytes }];
+    return [
+      {
+        path: "-",
+        place: bytes[0] === 0x89 ? "stdin.png" : "stdin.jpg",
+        read: async () => bytes,
+        stamp: async () => createHash("sha256").update(bytes).digest("hex"),
+      },
+    ];
   const paths = utf8(bytes)
     ?.split(/\r?\n/)
     .filter((line) => line !== "");
@@ -65,7 +75,16 @@ async function filesOf(word: string): Promise<ImageFile[]> {
   );
 }
 
-const fileAt = (path: string, place: string): ImageFile => ({ path, place, read: () => load(path) });
+const fileAt = (path: string, place: string): ImageFile => ({
+  path,
+  place,
+  read: () => load(path),
+  stamp: () =>
+    stat(path).then(
+      ({ size, mtime }) => `${size} bytes, ${mtime.getTime()} ms`,
+      () => null,
+    ),
+});
 
 function nonEmpty(files: ImageFile[], word: string, kind: string): ImageFile[] {
   if (files.length === 0)

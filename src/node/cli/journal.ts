@@ -8,6 +8,9 @@ import { type Format, type ImageResult, formatter } from "./results.ts";
 /** What decides the results of a run, as text by name. */
 export type Settings = Readonly<Record<string, string | null>>;
 
+/** A line of the file: the result of an image, and the stamp of its file when it was read. */
+type Entry = ImageResult & { readonly stamp?: string | null };
+
 /**
  * Writes results beside the file that they are for, one line each as they come. `finish` makes the file of them. Only
  * whole lines count, so a run may be stopped at any time.
@@ -16,7 +19,7 @@ export class Journal {
   readonly #out: string;
   readonly #partial: string;
   readonly #settings: Settings;
-  readonly #results = new Map<string, ImageResult>();
+  readonly #results = new Map<string, Entry>();
 
   private constructor(out: string, settings: Settings) {
     this.#out = out;
@@ -73,15 +76,26 @@ export class Journal {
     return this.#results.has(image);
   }
 
-  async add(result: ImageResult): Promise<void> {
-    await this.#guard(appendFile(this.#partial, lineOf(result)));
-    this.#results.set(result.image, result);
+  /**
+   * Forgets the result of an image whose file was replaced. Returns true if there was one.
+   * @param stamp of the file now; null if the file is gone: then its result stays
+   */
+  forgetReplaced(image: string, stamp: string | null): boolean {
+    const entry = this.#results.get(image);
+    return entry !== undefined && stamp !== null && entry.stamp !== stamp && this.#results.delete(image);
+  }
+
+  async add(result: ImageResult, stamp: string | null): Promise<void> {
+    const entry: Entry = { ...result, stamp };
+    await this.#guard(appendFile(this.#partial, lineOf(entry)));
+    this.#results.set(result.image, entry);
   }
 
   /** Writes the file. If some images failed, what was done stays for another run. */
   async finish(format: Format, labels: readonly string[] | null, isWhole: boolean): Promise<void> {
     const { begin, of, end } = formatter(format, labels, [...this.#results.keys()]);
-    const body = [...this.#results.values()].map(of).join("");
+    const results = [...this.#results.values()].map(({ stamp: _, ...result }) => result);
+    const body = results.map(of).join("");
     await this.#guard(writeFile(this.#out, begin + body + end));
     if (isWhole) await rm(this.#partial, { force: true });
   }
@@ -104,5 +118,5 @@ function parse(line: string): unknown {
   }
 }
 
-const isResult = (json: unknown): json is ImageResult =>
+const isResult = (json: unknown): json is Entry =>
   isRecord(json) && typeof json["image"] === "string" && Array.isArray(json["detections"]);

@@ -161,19 +161,19 @@ async function runAll(
     labels,
     files.map(({ path }) => path),
   );
-  const todo = files.filter(({ path }) => !journal?.has(path));
+  const todo = journal ? await todoOf(journal, files, io) : files;
   const progress = new Progress(io, todo.length);
-  if (todo.length < files.length)
-    io.err(`boxwright: ${files.length - todo.length} of ${files.length} images are done already\n`);
   if (!journal) io.out(printer.begin);
   let failed = 0;
   let printed = 0;
   for (const file of todo) {
     progress.show(file.path);
     try {
+      // Before the file is read: one that is replaced meanwhile is run again.
+      const stamp = journal ? await file.stamp() : null;
       const result = await runOne(detector, file, drawings.get(file.path), values);
       progress.clear();
-      if (journal) await journal.add(result);
+      if (journal) await journal.add(result, stamp);
       else io.out(printer.of(result, printed++));
     } catch (error) {
       progress.clear();
@@ -190,6 +190,19 @@ async function runAll(
     throw new TensorError(
       `${failed} of ${files.length} images failed.${journal ? " With --resume only these are run again." : ""}`,
     );
+}
+
+/** Returns the photos that have no result yet, or another file than their result. Reports the count of the others. */
+async function todoOf(journal: Journal, files: readonly ImageFile[], io: Io): Promise<readonly ImageFile[]> {
+  let replaced = 0;
+  for (const { path, stamp } of files)
+    if (journal.has(path) && journal.forgetReplaced(path, await stamp())) replaced++;
+  const todo = files.filter(({ path }) => !journal.has(path));
+  if (replaced > 0)
+    io.err(`boxwright: ${replaced} of ${files.length} images were replaced and are run again\n`);
+  if (todo.length < files.length)
+    io.err(`boxwright: ${files.length - todo.length} of ${files.length} images are done already\n`);
+  return todo;
 }
 
 async function runOne(

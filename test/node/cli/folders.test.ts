@@ -110,4 +110,17 @@ test("says what does not go with folders", async () => {
   );
   expect(await usage("decode", config, fixture("labels"))).toContain("holds no frames");
   expect(await usage("decode", ...ssd("coffee"), "--format", "csv")).toContain("--format is for folders");
+  // Without a size the boxes are in 0..1, and COCO's are in pixels.
+  expect(await usage("decode", config, frames(), "--format", "coco")).toContain(
+    "--format coco needs the size of the photos: its boxes are in pixels. Add --photo or --image-size.",
+  );
+  for (const size of [
+    ["--photo", photos],
+    ["--image-size", "640x480"],
+  ]) {
+    const { code, out } = await boxwright("decode", config, frames(), "--format", "coco", ...size);
+    expect(code).toBe(0);
+    for (const { bbox } of JSON.parse(out) as { bbox: number[] }[])
+      expect(Math.max(...bbox)).toBeGreaterThan(2);
+  }
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { PNG } from "pngjs";
 import { beforeAll, expect, test } from "vitest";
@@ -152,8 +152,10 @@ test("goes on with a run that was stopped, and runs again only what failed", asy
   writeFileSync(`${list}/b.png`, pngOf(cat));
   // a line that the end of the process cut
   writeFileSync(`${out}.partial`, `${readFileSync(`${out}.partial`, "utf8")}{"image":"${list}/b.png","det`);
-  // an image that is done is not read again
-  writeFileSync(`${list}/a.png`, "no picture");
+  // an image that is done is not read again: the same size and time, other bytes
+  const { size, mtime } = statSync(`${list}/a.png`);
+  writeFileSync(`${list}/a.png`, "no picture".padEnd(size));
+  utimesSync(`${list}/a.png`, mtime, mtime);
   const again = await boxwright(...words, "--resume");
   expect(again).toMatchObject({ code: 0, err: "boxwright: 1 of 2 images are done already\n" });
   expect(rounded(JSON.parse(readFileSync(out, "utf8")))).toEqual([
@@ -163,6 +165,38 @@ test("goes on with a run that was stopped, and runs again only what failed", asy
   expect(readdirSync(folder.path(".")).filter((name) => name.endsWith(".partial"))).toEqual([]);
   writeFileSync(`${out}.partial`, "[]\n");
   expect(await refused(...words, "--resume")).toContain("got a line that is no result");
+});
+
+test("a photo that was replaced is run again, with a size or a time of its own; one that is gone is not", async () => {
+  const list = folder.path("replaced");
+  mkdirSync(list);
+  const paths = ["a", "b", "c", "gone"].map((name) => `${list}/${name}.png`);
+  const time = new Date(2026, 0, 1);
+  for (const path of paths) {
+    writeFileSync(path, pngOf(dog));
+    utimesSync(path, time, time);
+  }
+  writeFileSync(`${list}/z.png`, "no picture");
+  const out = folder.path("replaced.json");
+  const words = ["run", model, ...paths, `${list}/z.png`, "--format", "json", "--out", out];
+  expect((await boxwright(...words)).code).toBe(1);
+  writeFileSync(paths[0], pngOf(cat));
+  writeFileSync(paths[1], pngOf(cat, dog));
+  expect(pngOf(cat, dog).length).not.toBe(pngOf(dog).length);
+  utimesSync(paths[1], time, time);
+  rmSync(paths[3]);
+  writeFileSync(`${list}/z.png`, pngOf(dog));
+  const { code, err } = await boxwright(...words, "--resume");
+  expect(code).toBe(0);
+  expect(err).toBe(
+    "boxwright: 2 of 5 images were replaced and are run again\nboxwright: 2 of 5 images are done already\n",
+  );
+  const found = rounded(JSON.parse(readFileSync(out, "utf8"))) as { image: string }[];
+  const rows = [[cat], [dog, cat], [dog], [dog]];
+  expect(found.sort((x, y) => (x.image < y.image ? -1 : 1))).toEqual([
+    ...paths.map((path, i) => resultOf(path, ...rows[i])),
+    resultOf(`${list}/z.png`, dog),
+  ]);
 });
 
 test("a run with other settings does not go on with the results of the first", async () => {
