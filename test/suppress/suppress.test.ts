@@ -462,7 +462,9 @@ describe("the detections of a decoder", () => {
       ].filter(({ x_max }) => x_max > 0).length;
     expect(kept([100, 1000])).toBe(1);
     expect(kept([1000, 100])).toBe(2);
-    expect(() => kept()).toThrow('size: got none beside method "diou", expected [width, height] of the frame');
+    expect(() => kept()).toThrow(
+      'size: got none beside method "diou", expected [width, height] of the frame',
+    );
   });
 
   test.each([
