@@ -1,6 +1,7 @@
 /** Lays out detections on a picture: what `drawSvg` and `drawCanvas` draw, each in its own way. */
 import { colourOf, coloursOf, inkOn } from "./colours.ts";
-import { type Drawn, checkDetections } from "./drawn.ts";
+import { showJson } from "../core/json.ts";
+import { DrawError, type Drawn, checkDetections } from "./drawn.ts";
 import { type Skeleton, skeletonOf } from "./skeleton.ts";
 import type { Edges } from "../core/keypoints.ts";
 import type { Mask, MaskOptions } from "../decode/detections.ts";
@@ -60,7 +61,10 @@ export function marksOf(
   const placed: Area[] = [];
   const list = best.map((d) => {
     const box = boxArea(d, canvas);
-    const label = placeTag(tag(d), box, canvas, placed);
+    const text: unknown = tag(d);
+    if (typeof text !== "string")
+      throw new DrawError(`got ${showJson(text)} from the function tag, expected a text`);
+    const label = placeTag(text, box, canvas, placed);
     // A tag without text is not drawn.
     if (label.text !== "") placed.push(label.area);
     const colour = colours.get(d.class_id) ?? colourOf(d.class_id);
