@@ -223,7 +223,8 @@ function readPriors(r: FieldReader): Float32Array | null {
   }
   if (x.length === 0 || x.length % 4 !== 0)
     r.report("priors", `${x.length} numbers`, "four for each box (or eight, with the variances behind)");
-  return x instanceof Float32Array ? x : Float32Array.from(x);
+  // Copy: a plan may read them as late as the first frame, and the caller may have reused the array by then.
+  return new Float32Array(x);
 }
 
 /** Roles that several outputs may play, and roles for one. */

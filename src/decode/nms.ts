@@ -46,7 +46,7 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
   classIds: LIST,
   boxFormat: ["xyxy, yxyx, cxcywh or xywh", (x) => FORMATS.includes(x)],
   suppress: ['">" or ">="', (x) => x === ">" || x === ">="],
-  pixelOffset: ["a number", (x) => Number.isFinite(x)],
+  pixelOffset: ["a number from 0 up", (x) => Number.isFinite(x) && (x as number) >= 0],
   method: ['"hard". nms of boxwright/suppress has other methods', (x) => x === "hard"],
   // `checkEngine` checks it.
   engine: ["", () => true],
@@ -58,6 +58,14 @@ const wrong = (name: string, got: unknown, expected: string): never =>
 
 function check(name: string, x: unknown, rule: Rule<unknown>): void {
   if (!rule[1](x)) wrong(name, x, rule[0]);
+}
+
+/** Throws if an array has texts, null or holes. JavaScript would make numbers of them, or NaN. */
+function checkNumbers(name: string, list: ArrayLike<unknown>): void {
+  check(name, list, LIST);
+  if (!ArrayBuffer.isView(list))
+    for (let i = 0; i < list.length; i++)
+      if (typeof list[i] !== "number") wrong(`${name}[${i}]`, list[i], "a number");
 }
 
 interface Workspace {
@@ -79,8 +87,8 @@ const PLAN = A.FIRST_ADDRESS;
  * @param boxes four values a box, in any unit, rounded to f32; corners in either order make the same box
  * @param scores one for each box; a box with a NaN score or that is not finite is left out
  * @returns indices of the kept boxes in order of score, ties by index
- * @throws RangeError for lengths that do not fit and for unknown options or values; Error for an engine that cannot run
- * here
+ * @throws RangeError for lengths that do not fit, for elements that are no numbers, and for unknown options or values;
+ * Error for an engine that cannot run here
  * @example
  * import { nms } from "boxwright";
  *
@@ -98,8 +106,8 @@ export function nms(
   for (const name of Object.keys(options) as (keyof NmsOptions)[])
     if (!NAMES.includes(name)) refuse(name, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
     else if ((options[name] ?? null) !== null) check(name, options[name], RULES[name]);
-  check("boxes", boxes, LIST);
-  check("scores", scores, LIST);
+  checkNumbers("boxes", boxes);
+  checkNumbers("scores", scores);
   const classIds = options.classIds ?? null;
   const n = scores.length;
   const iou = options.iouThreshold ?? 0.45;

@@ -61,7 +61,7 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
     throw new TypeError(
       `kernel: got ${tag === "Promise" ? "a promise, not awaited" : String(kernel)}, expected a WebAssembly.Module, or the bytes of boxwright/${kind}.wasm`,
     );
-  const module = isModule ? (kernel as WebAssembly.Module) : new WebAssembly.Module(kernel as BufferSource);
+  const module = isModule ? (kernel as WebAssembly.Module) : compiled(kind, kernel as BufferSource);
   const found = WebAssembly.Module.exports(module).map((e) => e.name);
   const missing = VERBS.filter((name) => !found.includes(name));
   if (missing.length > 0)
@@ -69,6 +69,18 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
       `kernel: got a module with the exports ${found.join(", ") || "(none)"}, expected ${missing.join(", ")} too: the file boxwright/${kind}.wasm`,
     );
   modules.set(kind, module);
+}
+
+/** Compiles the bytes of a file. Throws a TypeError for another file, such as the page of an error 404. */
+function compiled(kind: WasmKind, bytes: BufferSource): WebAssembly.Module {
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (cause) {
+    throw new TypeError(
+      `kernel: got ${bytes.byteLength} bytes that do not compile (${(cause as Error).message}), expected the file boxwright/${kind}.wasm`,
+      { cause },
+    );
+  }
 }
 
 /** Returns a compiled kernel. Throws if this runtime, or this entry of the package, cannot run it. */

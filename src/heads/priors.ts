@@ -52,6 +52,18 @@ function refuse(name: string, got: unknown, expected: string): never {
   throw new RangeError(`${name}: got ${shown}, expected ${expected}`);
 }
 
+/** Most boxes of one network. Real ones have at most some hundred thousand. */
+const MOST_BOXES = 4_000_000;
+
+/** Throws a RangeError for more boxes than any network has: they would take all memory, or end the process. */
+function checkCount(name: string, boxes: number): void {
+  if (boxes > MOST_BOXES) refuse(name, `${boxes} boxes`, `at most ${MOST_BOXES}`);
+}
+
+/** Returns the count of cells of a layer. */
+const cellsOf = ([width, height]: readonly [number, number], stride: number): number =>
+  Math.ceil(width / stride) * Math.ceil(height / stride);
+
 /** Throws a RangeError if the centre inside a cell is no number of cells. */
 function checkOffset(offset: unknown): void {
   if (offset !== undefined && !Number.isFinite(offset))
@@ -63,7 +75,8 @@ function checkOffset(offset: unknown): void {
  * scale_k = min + (max - min) k / (layers - 1); per cell the ratios at scale_k and one box at sqrt(scale_k scale_k+1).
  * Rows go layer by layer, line by line, cell by cell, then box by box. Layers of the same stride share their cells.
  * @returns rows [xcenter, ycenter, width, height], 0..1.
- * @throws RangeError where a size, stride, scale or ratio is not positive, or the offset no number
+ * @throws RangeError where a size, stride, scale or ratio is not positive, the offset no number, or for more than
+ * 4,000,000 boxes
  * @example
  * import { ssdAnchors } from "boxwright/priors";
  *
@@ -107,13 +120,17 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
     layers.push([strides[first], sizes]);
     first = end;
   }
+  checkCount(
+    "inputSize, strides",
+    layers.reduce((sum, [stride, sizes]) => sum + cellsOf(inputSize, stride) * sizes.length, 0),
+  );
   return grid(inputSize, layers, options.offset);
 }
 
 /**
  * Builds the anchors of SSD-MobileNet v1 and v2 as TensorFlow's detection API trains them (1,917 for 300x300).
  * @returns rows [ycenter, xcenter, height, width], the order in which those networks store theirs.
- * @throws RangeError where a size is not positive
+ * @throws RangeError where a size is not positive, and for more than 4,000,000 boxes
  * @example
  * import { ssdMobilenetAnchors } from "boxwright/priors";
  *
@@ -157,7 +174,7 @@ export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 12
  * Builds the priors of UltraFace (version-RFB and version-slim): sizes 10,16,24 / 32,48 / 64,96 / 128,192,256 px at
  * strides 8, 16, 32, 64.
  * @returns rows [xcenter, ycenter, width, height], 0..1, map by map, line by line.
- * @throws RangeError where a size is not positive
+ * @throws RangeError where a size is not positive, and for more than 4,000,000 boxes
  * @example
  * import { ultrafacePriors } from "boxwright/priors";
  *
@@ -165,6 +182,8 @@ export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 12
  */
 export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240]): Float32Array {
   checkPositive("inputSize", inputSize, 2);
+  // The finest of four layers has nearly all boxes, three a cell.
+  checkCount("inputSize", 3 * cellsOf(inputSize, 8));
   return ultraface(inputSize);
 }
 
@@ -189,7 +208,7 @@ export interface CaffePriorLayer {
 /**
  * Builds the priors of Caffe's PriorBox layers: min_size, sqrt(min_size max_size), then min_size at each ratio.
  * @returns rows [x_min, y_min, x_max, y_max], 0..1, not clipped.
- * @throws RangeError where a size, step or ratio is not positive, or an offset no number
+ * @throws RangeError where a size, step or ratio is not positive, an offset no number, or for more than 4,000,000 boxes
  * @example
  * import { caffePriors } from "boxwright/priors";
  *
@@ -201,6 +220,7 @@ export function caffePriors(
   layers: readonly CaffePriorLayer[],
 ): Float32Array {
   const out: number[] = [];
+  let count = 0;
   checkPositive("inputSize", inputSize, 2);
   if (!Array.isArray(layers)) refuse("layers", layers, "a list of {width, height, minSize, ...}");
   for (const l of layers as readonly CaffePriorLayer[]) {
@@ -218,6 +238,8 @@ export function caffePriors(
         ratios.push(...(l.flip === false ? [r] : [r, 1 / r]));
     for (const ratio of ratios.slice(1))
       sizes.push([l.minSize * Math.sqrt(ratio), l.minSize / Math.sqrt(ratio)]);
+    count += Math.ceil(l.width) * Math.ceil(l.height) * sizes.length;
+    checkCount("layers", count);
     const stepX = l.step ?? inputSize[0] / l.width;
     const stepY = l.step ?? inputSize[1] / l.height;
     const offset = l.offset ?? 0.5;

@@ -73,6 +73,9 @@ export function maskIn(scene: Scene, found: Detections, i: number, options?: Mas
   return maskOfSubject(scene.source, scene.placement, subjectOf(scene, found, row), wanted);
 }
 
+/** Most pixels of a mask: those of the largest size, 32,768 x 32,768. */
+const MOST_PIXELS = 2 ** 30;
+
 const NO_PIXELS = /* @__PURE__ */ new Uint8Array(0);
 
 /** Makes one mask in memory of its own. */
@@ -88,6 +91,13 @@ export function maskOfSubject(
   makeMask(space, axes, source, subject, wanted, (x, y) => {
     if (x.to > x.from && y.to > y.from)
       [left, top, width, height] = [x.from, y.from, x.to - x.from, y.to - y.from];
+    if (width * height > MOST_PIXELS)
+      refuse(
+        "mask",
+        `a box of ${width}x${height} pixels`,
+        `at most ${MOST_PIXELS}: give a size, "network" or [width, height]`,
+        RangeError,
+      );
     return ({ u8, at }, _, first, rows) => {
       // Most masks are a single strip. A copy of it takes less time than an array of zeros to write to.
       if (rows === height) data = u8.slice(at.strip, at.strip + rows * width);

@@ -131,10 +131,25 @@ function checkNumbers(list: unknown, length: number, name: string, expected: str
 
 const BOX = "[cx, cy, width, height, angle]";
 
+/** Angle beyond which a whole number is one of degrees: two turns. */
+const MOST_ANGLE = 4 * Math.PI;
+
+/** Throws a RangeError if a box is none, or has negative sides or an angle in degrees. */
+function checkBox(box: OrientedBox): void {
+  checkNumbers(box, 5, "box", BOX);
+  const [, , width, height, angle] = box;
+  if (width < 0 || height < 0)
+    refuse("box", `width ${width}, height ${height}`, `${BOX}: no corners`, RangeError);
+  // A network may give any angle, but hardly a whole number of radians so far away.
+  if (Math.abs(angle) > MOST_ANGLE && Number.isInteger(angle))
+    refuse("box", `the angle ${angle}`, "radians, not degrees: multiply by pi / 180", RangeError);
+}
+
 const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unknown as OrientedBox;
 
 /**
  * Returns an equal box with an angle in [0, pi/2), as Ultralytics reports boxes.
+ * @throws RangeError for negative sides, and for an angle that is a whole number beyond two turns: it is in degrees
  * @example
  * import { regularise } from "boxwright/oriented";
  *
@@ -142,7 +157,7 @@ const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unkno
  * // 9.000000 7.000000 20.000000 50.000000 1.270796
  */
 export function regularise(box: OrientedBox): OrientedBox {
-  checkNumbers(box, 5, "box", BOX);
+  checkBox(box);
   const to = new Float64Array(5);
   regulariseInto(box, 0, to, 0);
   return asBox(to);
@@ -150,21 +165,39 @@ export function regularise(box: OrientedBox): OrientedBox {
 
 /**
  * Returns the four corners of a box in order around it, x and y of each. Width and height have to be in one unit.
+ * @throws RangeError as `regularise` does
  * @example
  * import { cornersOf } from "boxwright/oriented";
  *
  * console.log(cornersOf([10, 20, 6, 4, 0])); // [[13,22],[13,18],[7,18],[7,22]]
  */
 export function cornersOf(box: OrientedBox): [x: number, y: number][] {
-  checkNumbers(box, 5, "box", BOX);
+  checkBox(box);
   const to = new Float64Array(8);
   cornersInto(box, 0, to, 0);
   return [0, 2, 4, 6].map((k) => [to[k], to[k + 1]]);
 }
 
+/** Turns below this part of the square of the longest edge are rounding of a box without height. */
+const LEAST_TURN = 1e-4;
+
+/** Returns four corners in an order around them: exchanges two of a walk that crosses itself, as "Z" does. */
+function inOrder(corners: readonly number[]): readonly number[] {
+  const [a, b, c, d] = [0, 2, 4, 6].map((k) => [corners[k], corners[k + 1]]);
+  const all = [a, b, c, d];
+  const edges = all.map(([x, y], k) => [all[(k + 1) & 3][0] - x, all[(k + 1) & 3][1] - y]);
+  /** Cross products of the edges that meet at each corner: positive if the walk turns from x towards y. */
+  const turns = edges.map(([x, y], k) => edges[(k + 3) & 3][0] * y - edges[(k + 3) & 3][1] * x);
+  const longest = Math.max(...edges.map(([x, y]) => x * x + y * y));
+  const signs = turns.map((t) => (Math.abs(t) > LEAST_TURN * longest ? Math.sign(t) : 0)).join();
+  if (signs === "1,1,-1,-1" || signs === "-1,-1,1,1") return [a, b, d, c].flat();
+  if (signs === "1,-1,-1,1" || signs === "-1,1,1,-1") return [a, c, b, d].flat();
+  return corners;
+}
+
 /**
- * Returns the smallest rectangle around four corners of a rectangle that a stretch has bent, in the order of
- * `cornersOf`. Corners of a rectangle come back as it was.
+ * Returns the smallest rectangle around four corners of a rectangle that a stretch has bent. Corners of a rectangle
+ * come back as it was if they are in the order of `cornersOf`. Corners in another order may exchange width and height.
  * @example
  * import { cornersOf, fitCorners } from "boxwright/oriented";
  *
@@ -175,6 +208,6 @@ export function fitCorners(corners: readonly (readonly [x: number, y: number])[]
   const flat = Array.from(corners).flat();
   checkNumbers(flat, 8, "corners", "four corners [x, y]");
   const to = new Float64Array(5);
-  fitInto(flat, 0, to, 0);
+  fitInto(inOrder(flat), 0, to, 0);
   return asBox(to);
 }

@@ -1,6 +1,7 @@
 /** Lays out detections on a picture: what `drawSvg` and `drawCanvas` draw, each in its own way. */
 import { colourOf, coloursOf, inkOn } from "./colours.ts";
-import { type Drawn, checkDetections } from "./drawn.ts";
+import { showJson } from "../core/json.ts";
+import { DrawError, type Drawn, checkDetections } from "./drawn.ts";
 import { type Skeleton, skeletonOf } from "./skeleton.ts";
 import type { Edges } from "../core/keypoints.ts";
 import type { Mask, MaskOptions } from "../decode/detections.ts";
@@ -61,7 +62,11 @@ export function marksOf(
   const list = best.map((d) => {
     const box = boxArea(d, canvas);
     const corners = d.corners?.map(({ x, y }) => [x * width, y * height] as const) ?? null;
-    const label = placeTag(tag(d), corners ? (topOf(corners, canvas) ?? box) : box, canvas, placed);
+    const text: unknown = tag(d);
+    if (typeof text !== "string")
+      throw new DrawError(`got ${showJson(text)} from the function tag, expected a text`);
+    const place = corners ? (topOf(corners, canvas) ?? box) : box;
+    const label = placeTag(text, place, canvas, placed);
     // A tag without text is not drawn.
     if (label.text !== "") placed.push(label.area);
     const colour = colours.get(d.class_id) ?? colourOf(d.class_id);

@@ -33,11 +33,13 @@ export function checkPerClass(plan: ClassFields, confidence: number | readonly n
     refuse("confidenceThreshold", `${confidence.length} values`, `${plan.classes}, one per class`);
 }
 
-/** Returns the labels by class id, `null` where the config has none. */
+/** Returns the labels by class id, `null` where the config has none. Frozen: every result shows the same list. */
 export function labelsOf(plan: ClassFields, labels: readonly string[] | null): readonly string[] | null {
   if (!labels) return null;
   const start = listStart(plan, labels.length);
-  return start < 0 ? labels.slice(-start) : [...Array<string>(start).fill("background"), ...labels];
+  return Object.freeze(
+    start < 0 ? labels.slice(-start) : [...Array<string>(start).fill("background"), ...labels],
+  );
 }
 
 /** Returns `keep` as sorted class ids. Throws a TensorError if an entry is no class, or if all are the background. */

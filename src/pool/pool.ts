@@ -324,7 +324,7 @@ export class DecoderPool {
     { id, columns, index, milliseconds, work }: Extract<Reply, { work: unknown }>,
   ): void {
     this.#crashes = 0;
-    if (columns.labels !== undefined) thread.labels[index] = columns.labels;
+    if (columns.labels !== undefined) thread.labels[index] = Object.freeze(columns.labels);
     const detections = detectionsFrom(columns, thread.labels[index]);
     this.#decode.record(Math.max(1, Math.round(milliseconds * 1000)));
     const bytes = "bytes" in work ? work.bytes : null;

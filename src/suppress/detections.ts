@@ -2,7 +2,7 @@
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { Detections, extend, extrasOf, setLength } from "../decode/detections.ts";
-import type { SuppressOptions } from "./options.ts";
+import { DETECTION_RULES, type SuppressOptions, settingsOf } from "./options.ts";
 import { suppress } from "./suppress.ts";
 
 /** Values of the corners of an oriented box. */
@@ -15,16 +15,11 @@ export type SuppressDetectionsOptions = Without<SuppressOptions, "classIds" | "b
   /** False: boxes of different classes suppress each other. Default true. */
   readonly perClass?: boolean;
   /**
-   * Width and height of the frame. "diou" and `pixelOffset` measure in its pixels; the IoU needs none. Default: a
-   * square of 1.
+   * Width and height of the frame. "diou" and `pixelOffset` measure in its pixels and are refused without; the IoU
+   * needs none.
    */
   readonly size?: readonly [number, number];
 };
-
-const isSize = (x: unknown): boolean =>
-  Array.isArray(x) &&
-  x.length === 2 &&
-  x.every((v: unknown) => typeof v === "number" && v > 0 && v < Infinity);
 
 /** Methods that average boxes. No mean of turned boxes is published. */
 const AVERAGES = ["weighted", "merge", "nmw"];
@@ -38,7 +33,8 @@ const AVERAGES = ["weighted", "merge", "nmw"];
  * with `maxDetections` as large as the number of candidates.
  * @returns detections of their own, which the next `decode` leaves alone; scores and boxes are those of the method.
  * "weighted" moves keypoints as it moves boxes; every other method leaves those of the row
- * @throws RangeError as `suppress` does, and for a method that averages boxes if they are oriented
+ * @throws RangeError as `suppress` does, for "diou" and `pixelOffset` without `size`, and for a method that averages
+ * boxes if they are oriented
  * @example
  * import { createDecoderSync } from "boxwright/ts";
  * import { suppressDetections } from "boxwright/suppress";
@@ -60,14 +56,20 @@ export function suppressDetections(
 ): Detections {
   if (typeof (detections as Partial<Detections> | null)?.copy !== "function")
     refuse("detections", show(detections), "what decode() returned: no array, and no clone", RangeError);
+  const { method } = settingsOf(options as SuppressOptions, DETECTION_RULES);
   const { perClass = true, size = [1, 1], ...rest } = options;
-  if (typeof perClass !== "boolean") refuse("perClass", show(perClass), "true or false", RangeError);
-  if (!isSize(size)) refuse("size", show(size), "[width, height] of the frame", RangeError);
+  if (!options.size && (method === "diou" || options.pixelOffset))
+    refuse(
+      "size",
+      `none beside ${method === "diou" ? 'method "diou"' : "pixelOffset"}`,
+      "[width, height] of the frame: boxes in 0..1 say nothing of pixels",
+      RangeError,
+    );
   const n = detections.length;
-  if (detections.angles && AVERAGES.includes(options.method ?? "hard"))
+  if (detections.angles && AVERAGES.includes(method))
     refuse(
       "method",
-      `"${options.method}", which averages boxes, for oriented ones`,
+      `"${method}", which averages boxes, for oriented ones`,
       'a method that leaves boxes as they are, such as "hard"',
       RangeError,
     );
@@ -96,7 +98,7 @@ export function suppressDetections(
     );
   }
   if (keypoints) {
-    const groups = options.method === "weighted" ? left.members : null;
+    const groups = method === "weighted" ? left.members : null;
     const moved = rows.flatMap((row, i) =>
       meanOf(keypoints, keypoints.length / n, groups?.[i] ?? [row], scores),
     );

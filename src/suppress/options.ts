@@ -181,15 +181,30 @@ export function checkOptions(given: object, rules: Readonly<Record<string, Rule>
   }
 }
 
-/** Checks the options of `suppress` and fills in the defaults. */
-export function settingsOf(given: SuppressOptions): Settings {
+/** Rules of what detections do not have in themselves: they have class ids, and their boxes are corners. */
+export const DETECTION_RULES: Readonly<Record<string, Rule>> = {
+  scoreThreshold: RULES.scoreThreshold,
+  maxDetections: RULES.maxDetections,
+  pixelOffset: RULES.pixelOffset,
+  perClass: ["true or false", (x) => typeof x === "boolean"],
+  size: [
+    "[width, height] of the frame",
+    (x) => Array.isArray(x) && x.length === 2 && x.every((v: unknown) => POSITIVE[1](v)),
+  ],
+};
+
+/**
+ * Checks the options of `suppress` and fills in the defaults.
+ * @param common rules of the options that every method has
+ */
+export function settingsOf(given: SuppressOptions, common = RULES): Settings {
   if (typeof given !== "object" || given === null)
     refuse("options", show(given), 'an object such as { method: "soft-gaussian" }', RangeError);
   const method = given.method ?? "hard";
   const isMethod = oneOf(...Object.keys(METHODS));
   if (!isMethod[1](method)) refuse("method", show(method), isMethod[0], RangeError);
   const { rules, iou = 0.45, sigma = 0.5 } = METHODS[method];
-  checkOptions(given, { method: isMethod, ...rules, ...RULES }, ` for "${method}"`);
+  checkOptions(given, { method: isMethod, ...rules, ...common }, ` for "${method}"`);
   const own = given as Partial<Settings>;
   return {
     method,

@@ -1,4 +1,5 @@
 /** `boxwright/suppress`: suppression by name, each method as its reference defines it. */
+import { refuse } from "../core/errors.ts";
 import { type Candidates, type Outcome, cornersOf, orderOf, writeBox } from "./candidates.ts";
 import { byOverlap, keepFast, keepGreedily, unchanged } from "./greedy.ts";
 import { mergeAfter, mergeNmw, mergeWeighted } from "./merge.ts";
@@ -37,6 +38,21 @@ export function candidatesOf(
   };
 }
 
+/** Methods that only compare scores, or drop those that are not above 0. All others multiply by them. */
+const TAKE_NEGATIVES = ["hard", "fast", "diou", "soft-tensorflow"];
+
+/** Throws if a method that multiplies scores got negative ones: logits would rise, and boxes leave their members. */
+function checkScores({ order, scores }: Candidates, method: Settings["method"]): void {
+  const lowest = order[order.length - 1];
+  if (scores[lowest] < 0 && !TAKE_NEGATIVES.includes(method))
+    refuse(
+      `scores[${lowest}]`,
+      `${scores[lowest]} for "${method}", which multiplies scores`,
+      "scores from 0 up: apply the sigmoid to logits, or give scoreThreshold: 0",
+      RangeError,
+    );
+}
+
 /** Suppresses candidates by the method of the settings. */
 export function outcomeOf(c: Candidates, o: Settings): Outcome {
   const { iouThreshold: iou, maxDetections: max, scoreThreshold, sigma } = o;
@@ -71,7 +87,8 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
  * @param boxes four values a box, in any unit; "diou" needs one in which both axes count alike
  * @param scores one for each box; a box with a NaN score or that is not finite is left out
  * @returns rows, scores and boxes of what is left, best first, ties by row
- * @throws RangeError for lengths that do not fit, for unknown options and for options of another method
+ * @throws RangeError for lengths that do not fit, for unknown options, for options of another method, and for negative
+ * scores if the method multiplies them
  * @example
  * import { suppress } from "boxwright/suppress";
  *
@@ -89,7 +106,9 @@ export function suppress(
 ): Suppressed {
   const settings = settingsOf(options);
   checkLengths(boxes, scores, settings.classIds, 4);
-  const outcome = outcomeOf(candidatesOf(boxes, scores, settings), settings);
+  const candidates = candidatesOf(boxes, scores, settings);
+  checkScores(candidates, settings.method);
+  const outcome = outcomeOf(candidates, settings);
   const { rows, corners, members } = outcome;
   const left = new Float32Array(rows.length * 4);
   rows.forEach((row, i) => {

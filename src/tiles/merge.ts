@@ -253,7 +253,8 @@ class Merger implements TileMerger {
   private checkTile(tile: Tile): Tile {
     const [width, height] = this.size;
     const { x, y, width: w, height: h } = tile ?? {};
-    if (!(x >= 0 && y >= 0 && w > 0 && h > 0 && x + w <= width && y + h <= height))
+    // A tile in 0..1 lies in the picture too, in its first pixel.
+    if (!(x >= 0 && y >= 0 && w >= 1 && h >= 1 && x + w <= width && y + h <= height))
       refuse(
         "tile",
         typeof tile === "object" && tile !== null

@@ -77,7 +77,9 @@ describe("typed options", () => {
       conventions: "opencv",
       rules: { nms: "all", multiLabel: true },
     });
-    expect(config.priors).toBe(priors);
+    expect(config.priors).toEqual(priors);
+    // A copy: the caller may reuse the array.
+    expect(config.priors).not.toBe(priors);
     expect(parseConfig({ family: "ssd", background: false }).background).toBe(false);
     expect(parseConfig('{"family": "ssd", "priors": [0, 1, 2, 3]}').priors).toEqual(
       Float32Array.of(0, 1, 2, 3),

@@ -347,6 +347,21 @@ describe.each(engines)("nms, %s", (engine) => {
   });
 });
 
+test.each<readonly [name: string, args: readonly unknown[], message: string]>([
+  ["boxes that are texts", [["0", 0, 1, 1], [1]], 'boxes[0]: got "0", expected a number'],
+  ["boxes with holes", [{ length: 4, 0: 1 }, [1]], "boxes[1]: got undefined, expected a number"],
+  ["scores that are null", [[0, 0, 1, 1], [null]], "scores[0]: got null, expected a number"],
+  [
+    "a negative pixelOffset",
+    [[0, 0, 1, 1], [1], { pixelOffset: -100 }],
+    "pixelOffset: got -100, expected a number from 0 up",
+  ],
+])("refuses %s", (_, args, message) => {
+  const call = (): unknown => nms(...(args as Parameters<typeof nms>));
+  expect(call).toThrow(RangeError);
+  expect(call).toThrow(message);
+});
+
 test("the engines agree on every call", () => {
   fc.assert(
     fc.property(

@@ -945,3 +945,16 @@ test("what the network has finished: rows of corners are not suppressed again, r
   const finished = floats([1, 1, 6], [-9, 5, 80, 32, 0.9, 1]);
   expect(found(make({ family: "yolov10", ...config }), { o: finished })).toEqual([[1, 0, 0.0781, 1, 0.5]]);
 });
+
+test("arrays of the caller may be reused, and a result shows labels that nobody can change", () => {
+  const labels = ["cat", "dog"];
+  const priors = Float32Array.of(0.5, 0.5, 0.5, 0.5);
+  const d = make({ family: "ssd", labels, inputSize: [64, 64], priors, scales: [10, 10, 5, 5] });
+  const outputs = { boxes: floats([1, 1, 4], [0, 0, 0, 0]), scores: floats([1, 1, 3], [0, 0.9, 0]) };
+  priors.fill(0);
+  labels[0] = "cow";
+  const first = d.decode(outputs);
+  expect(() => ((first.labels as string[])[0] = "X")).toThrow(TypeError);
+  const [{ label, x_min, x_max }] = d.decode(outputs);
+  expect([label, x_min, x_max]).toEqual(["cat", 0.25, 0.75]);
+});

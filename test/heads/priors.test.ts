@@ -151,6 +151,20 @@ test.each([
     () => caffePriors([300, 300], [{ width: 2, height: 2, minSize: 9, offset: Infinity }]),
     "offset: got Infinity, expected a number of cells, 0.5 for the middle of one",
   ],
+  // such sizes take all memory, or end the process
+  [
+    () => caffePriors([300, 300], [{ width: 1e6, height: 1e6, minSize: 60 }]),
+    "layers: got 1000000000000 boxes, expected at most 4000000",
+  ],
+  [
+    () => ssdMobilenetAnchors([1e6, 1e6]),
+    "inputSize, strides: got 19523723154 boxes, expected at most 4000000",
+  ],
+  [() => ultrafacePriors([1e6, 1e6]), "inputSize: got 46875000000 boxes, expected at most 4000000"],
+  [
+    () => ssdAnchors({ ...numbers, strides: [0.01] }),
+    "inputSize, strides: got 5400000000 boxes, expected at most 4000000",
+  ],
   // plain JavaScript may pass anything
   [() => of(ssdMobilenetAnchors)("300x300"), "inputSize: got 300x300, expected a list of 2 positive numbers"],
   [() => of(ssdMobilenetAnchors)([300]), "inputSize: got [300], expected 2 positive numbers"],

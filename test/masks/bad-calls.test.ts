@@ -32,6 +32,30 @@ test("a mask of a frame without detections", () => {
   expect(() => found(0.1).mask(0)).toThrow("mask: got row 0, expected no call, as nothing is found");
 });
 
+test("a mask of more pixels than a picture can have", () => {
+  const decoder = createDecoderSync({
+    family: "yolo26",
+    inputSize: [16, 8],
+    task: "segment",
+    coordinates: "pixels",
+  });
+  const decode = (width: number, height: number) =>
+    decoder.decode(
+      {
+        output0: { data: [0, 0, 16, 8, 0.9, 0, 1], dims: [1, 1, 7] },
+        output1: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
+      },
+      { width, height, resize: "stretch" },
+    );
+  expect(() => decode(65536, 65536).mask(0)).toThrow(
+    'mask: got a box of 65536x65536 pixels, expected at most 1073741824: give a size, "network" or [width, height]',
+  );
+  expect(() => decode(1e6, 1e6).mask(0)).toThrow(RangeError);
+  expect(decode(65536, 65536).mask(0, { size: "network" })).toMatchObject({ width: 16, height: 8 });
+  // A long picture is none too large.
+  expect(decode(65536, 4).mask(0)).toMatchObject({ width: 65536, height: 4 });
+});
+
 test("masksOf without lists", () => {
   const prototypes = { data: [1, 1, -1, -1], dims: [1, 1, 2, 2] };
   expect(() => masksOf(null as never)).toThrow('tensor "prototypes": got undefined');

@@ -15,7 +15,7 @@ const boxes = fc
     fc.double({ min: -1000, max: 1000, noNaN: true }),
     fc.double({ min: 0.5, max: 500, noNaN: true }),
     fc.double({ min: 0.5, max: 500, noNaN: true }),
-    fc.double({ min: -20, max: 20, noNaN: true }),
+    fc.double({ min: -20.5, max: 20.5, noNaN: true }).filter((v) => !Number.isInteger(v) || Math.abs(v) < 12),
   )
   .map((box): OrientedBox => box);
 
@@ -39,6 +39,19 @@ describe("regularise", () => {
     [50, 20, -1e-300, [50, 20, 0]],
   ])("%d x %d at %d", (width, height, angle, expected) => {
     close(regularise([1, 2, width, height, angle]).slice(2), expected);
+  });
+
+  test("refuses degrees and negative sides", () => {
+    for (const compute of [regularise, cornersOf]) {
+      expect(() => compute([1, 1, 4, 2, 30])).toThrow("box: got the angle 30, expected radians, not degrees");
+      expect(() => compute([1, 1, 4, 2, -90])).toThrow("radians");
+      expect(() => compute([1, 1, -4, 2, 0.3])).toThrow(
+        "box: got width -4, height 2, expected [cx, cy, width, height, angle]: no corners",
+      );
+    }
+    // A network may give any angle.
+    expect(regularise([1, 1, 4, 2, 30.5])[4]).toBeCloseTo(30.5 % (Math.PI / 2));
+    expect(regularise([1, 1, 4, 2, 12])[4]).toBeCloseTo(12 % (Math.PI / 2));
   });
 
   test("the golden pairs", () => {
@@ -65,8 +78,8 @@ describe("regularise", () => {
 const COINCIDING: readonly (readonly [box: OrientedBox, scale: number])[] = [
   [[1000, 5e-324, 0.5, 38.321158698641334, -2.7611082570877628], 1],
   [[642.8652982309814, 104.07826392938455, 499.9999999999718, 0.5, -7.8183994507218735], 1],
-  [[0, 1000, 142.0727560780697, 0.5000000000078049, -20], 0.01],
-  [[0, -287.3995976059938, 61.93355426519216, 0.5, -20], 34.66029677774216],
+  [[0, 1000, 142.0727560780697, 0.5000000000078049, -20.000000000000004], 0.01],
+  [[0, -287.3995976059938, 61.93355426519216, 0.5, -20.000000000000004], 34.66029677774216],
   [[-40.89862845451546, -999.9999999999317, 500, 78.00708416998005, 19.999999999911147], 5.634743434045895],
 ];
 
@@ -112,6 +125,88 @@ describe("fitCorners", () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test.each<readonly [order: string, corners: readonly (readonly [number, number])[]]>([
+    [
+      "Z",
+      [
+        [0, 0],
+        [4, 0],
+        [0, 2],
+        [4, 2],
+      ],
+    ],
+    [
+      "N",
+      [
+        [0, 0],
+        [4, 2],
+        [4, 0],
+        [0, 2],
+      ],
+    ],
+    [
+      "around",
+      [
+        [0, 0],
+        [4, 0],
+        [4, 2],
+        [0, 2],
+      ],
+    ],
+    [
+      "the other way round",
+      [
+        [0, 0],
+        [0, 2],
+        [4, 2],
+        [4, 0],
+      ],
+    ],
+  ])("corners of 4 x 2 in order: %s", (_, corners) => {
+    for (const turned of [0, 1, 2, 3].map((k) => [...corners.slice(k), ...corners.slice(0, k)])) {
+      const [x, y, width, height, angle] = fitCorners(turned);
+      expect([x, y, Math.max(width, height), Math.min(width, height)]).toEqual([2, 1, 4, 2]);
+      // The longer side lies along x.
+      expect(Math.abs(Math.sin(angle + (width < height ? Math.PI / 2 : 0)))).toBeLessThan(1e-9);
+    }
+  });
+
+  test("every order of the corners gives the same rectangle", () => {
+    const orders = [0, 1, 2, 3].flatMap((i) =>
+      [0, 1, 2, 3].flatMap((j) =>
+        [0, 1, 2, 3].filter((k) => new Set([i, j, k]).size === 3).map((k) => [i, j, k, 6 - i - j - k]),
+      ),
+    );
+    expect(orders).toHaveLength(24);
+    fc.assert(
+      fc.property(boxes, fc.constantFrom(...orders), (box, order) => {
+        const corners = cornersOf(box);
+        const fitted = fitCorners(order.map((k) => corners[k]));
+        // No side of these boxes is less than a thousandth of the other.
+        expect(orientedIou(fitted, box, "polygon")).toBeCloseTo(1, 5);
+      }),
+    );
+  });
+
+  test("corners that turn inwards, or lie on a line, are left as they are", () => {
+    expect(
+      fitCorners([
+        [0, 0],
+        [10, 4],
+        [5, 0],
+        [10, -4],
+      ])[0],
+    ).toBe(6.25);
+    expect(
+      fitCorners([
+        [0, 0],
+        [4, 0],
+        [4, 1e-9],
+        [0, -1e-9],
+      ])[3],
+    ).toBe(4);
   });
 
   test("a point has no sides", () => {

@@ -40,6 +40,20 @@ const decimals = (values: readonly unknown[]): string =>
 const attributes = (element: string, ...names: string[]): string =>
   decimals(names.map((name) => new RegExp(` ${name}="([^"]*)"`).exec(element)?.[1]));
 
+test.each([
+  [5, "5"],
+  [undefined, "nothing"],
+  [null, "null"],
+])("a tag that is %j is refused", (tag, shown) => {
+  const { context } = recorder(64, 48);
+  const options = { tag: () => tag as unknown as string };
+  const message = `got ${shown} from the function tag, expected a text`;
+  expect(() => drawCanvas(context, [box(0.1, 0.1, 0.5, 0.5)], options)).toThrow(new DrawError(message));
+  expect(() => drawSvg(png(64, 48).subarray(0, 33), [box(0.1, 0.1, 0.5, 0.5)], options)).toThrow(
+    new DrawError(message),
+  );
+});
+
 test("draws the lines, tags and texts of drawSvg, in the same order", () => {
   fc.assert(
     fc.property(

@@ -489,6 +489,13 @@ describe("boxwright/wasm", () => {
     expect(() => b.provideKernel("simd", WebAssembly.compile(bytes("simd")))).toThrow(
       "kernel: got a promise, not awaited, expected a WebAssembly.Module, or the bytes of boxwright/simd.wasm",
     );
+    // a server that lacks the file may answer with a page
+    const page = new TextEncoder().encode("<!doctype html>");
+    for (const given of [page, page.buffer])
+      expect(() => b.provideKernel("simd", given)).toThrow(
+        /^kernel: got 15 bytes that do not compile \(.*\), expected the file boxwright\/simd.wasm$/,
+      );
+    expect(() => b.provideKernel("simd", page)).toThrow(TypeError);
     for (const none of [{}, null, "simd.wasm"])
       expect(() => b.provideKernel("simd", none as object)).toThrow(`kernel: got ${String(none)}, expected`);
     expect(b.createDecoderSync(config).engine).toBe("ts");

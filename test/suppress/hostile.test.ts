@@ -38,6 +38,23 @@ describe("elements", () => {
   });
 });
 
+describe("negative scores", () => {
+  const logits = [-1, 2, -3];
+  const multiply = ["soft-linear", "soft-gaussian", "matrix", "weighted", "merge", "nmw"] as const;
+
+  test.each(multiply)("%s would raise them, or weigh boxes by them", (method) => {
+    expect(() => suppress(BOXES, logits, { method })).toThrow(
+      `scores[2]: got -3 for "${method}", which multiplies scores, expected scores from 0 up: apply the sigmoid`,
+    );
+    expect([...suppress(BOXES, logits, { method, scoreThreshold: 0 }).indices]).toEqual([1]);
+    expect(suppress([], [], { method }).indices).toHaveLength(0);
+  });
+
+  test.each(["hard", "fast", "diou"] as const)("%s only compares them", (method) => {
+    expect([...suppress(BOXES, logits, { method }).indices]).toEqual([1, 2]);
+  });
+});
+
 describe("fuse", () => {
   const one = { boxes: BOXES, scores: SCORES };
 

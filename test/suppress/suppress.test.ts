@@ -462,6 +462,30 @@ describe("the detections of a decoder", () => {
       ].filter(({ x_max }) => x_max > 0).length;
     expect(kept([100, 1000])).toBe(1);
     expect(kept([1000, 100])).toBe(2);
+    expect(() => kept()).toThrow(
+      'size: got none beside method "diou", expected [width, height] of the frame',
+    );
+  });
+
+  test.each([
+    [{ pixelOffset: 1 }, "size: got none beside pixelOffset, expected [width, height] of the frame"],
+    [{ boxFormat: "xywh" }, "boxFormat: got an unknown name"],
+    [
+      { classIds: [0, 0, 0, 0] },
+      'classIds: got an unknown name, expected one of method, iouThreshold, suppress, scoreThreshold, maxDetections, pixelOffset, perClass, size for "hard"',
+    ],
+    [null, "options: got null"],
+    [{ perClass: 1 }, "perClass: got 1, expected true or false"],
+    [{ size: [640] }, "size: got [640], expected [width, height] of the frame"],
+  ])("refuses %j", (wrong, message) => {
+    const call = (): unknown => suppressDetections(raw(), wrong as never);
+    expect(call).toThrow(RangeError);
+    expect(call).toThrow(message);
+  });
+
+  test("takes pixelOffset with a size, and 0 without", () => {
+    expect(suppressDetections(raw(), { pixelOffset: 0 })).toHaveLength(3);
+    expect(suppressDetections(raw(), { pixelOffset: 1, size: [1000, 1000] })).toHaveLength(3);
   });
 });
 

@@ -353,10 +353,12 @@ test.each([
   expect(() => createTileMerger(SIZE, options as MergeTilesOptions)).toThrow(message);
 });
 
-test("a tile that does not lie in the picture is refused, and nothing is taken", () => {
+const IN_PARTS: Tile = { x: 0.36, y: 0, width: 0.64, height: 0.64 };
+
+test("a tile that does not lie in the picture, or is in 0..1, is refused, and nothing is taken", () => {
   const merger = createTileMerger(SIZE);
   const one = detections(WHOLE, [{ box: [0, 0, 9, 9], score: 0.5, classId: 0 }]);
-  for (const tile of [{ ...WHOLE, x: 1 }, { ...WHOLE, height: 0 }, { ...WHOLE, y: NaN }, null])
+  for (const tile of [{ ...WHOLE, x: 1 }, { ...WHOLE, height: 0 }, { ...WHOLE, y: NaN }, IN_PARTS, null])
     expect(() => merger.add(tile as Tile, one)).toThrow("a part of the picture of 256 x 256 pixels");
   expect(() => merger.add(WHOLE, undefined as unknown as Detections)).toThrow("detections: got undefined");
   expect(merger.length).toBe(0);
