@@ -299,7 +299,7 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
   const n = i32[p + A.P_CANDIDATES];
   const cells = cellsOf(plan.heads);
   const isOpen = plan.reading === "queries" || READINGS[plan.reading].priors;
-  if (!isOpen || cells < MANY || n < cells * MOST) return null;
+  if (!isOpen || cells < MANY) return null;
   const [ids, scores] = [i32[p + A.P_CLASS_IDS] >> 2, f32.subarray(i32[p + A.P_SCORES] >> 2)];
   // The middle one of all class ids is the class that most candidates have, if more than half of them have it.
   const id = i32.slice(ids, ids + n).sort()[n >> 1];

@@ -60,10 +60,6 @@ export const areUsualStrides = (strides: readonly number[]): boolean =>
   strides.every((stride) => STRIDES[strides[0] === 8 ? 1 : 0].includes(stride)) ||
   strides.join() === STRIDES[2].join();
 
-/** True if a published network has maps at these strides, smallest first, and no others. */
-export const areAllMaps = (strides: readonly number[]): boolean =>
-  STRIDES.some((usual) => usual.join() === strides.join());
-
 /**
  * Returns how many cells of a map lie across the input, and down. The last cells reach over the edge of an input that
  * is no multiple of the stride: 416 pixels are six and a half cells of 64, in a map of seven.

@@ -2,7 +2,7 @@
 import type { Conventions } from "../core/conventions.ts";
 import { READINGS } from "../core/readings.ts";
 import { few, list, type TensorSpec } from "../core/tensor.ts";
-import { areAllMaps, areUsualStrides, cellsOf, gridsOf, gridsOfRows } from "../heads/grids.ts";
+import { areUsualStrides, cellsOf, gridsOf, gridsOfRows } from "../heads/grids.ts";
 import type { HeadDraft, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
 
@@ -72,18 +72,17 @@ function strangeStrides(
 }
 
 /**
- * Returns a note if a map is missing between or beside the others.
- * @param isDistribution true for distributions of distances: no published network of these has fewer than three maps
+ * Returns a note if a map is missing. Published networks without all three have 16 and 32, or a single map; those of
+ * distributions of distances have all.
  */
 function lostMaps(strides: readonly number[], isDistribution: boolean): string[] {
   const lost = [8, 16, 32].filter((stride) => !strides.includes(stride));
-  return lost.length === 0 || (areAllMaps(strides) && !isDistribution)
-    ? []
-    : [
-        `maps have the strides ${strides.join(", ")}, and none has ${lost.join(" or ")}: objects of that size are lost ` +
-          "if the network has such a map. The option strides settles it",
-      ];
+  return lost.length > 0 && (isDistribution || (strides[0] === 8 && strides.length > 1))
+    ? [`no map has stride ${lost.join(" or ")}: ${LOST}. The option strides settles it`]
+    : [];
 }
+
+const LOST = "objects of that size are lost if the network has one";
 
 /** Returns what follows tensors that are left alone, if one of them is a map of the input that no head has. */
 function lostBesides(
@@ -91,14 +90,12 @@ function lostBesides(
   unused: readonly TensorSpec[],
   inputSize: HeadQuery["inputSize"],
 ): string {
-  const lost = gridsOf({ inputSize, strides: null }, [8, 16, 32]).filter(
+  const lost = gridsOf({ inputSize, strides: null }, [8, 16, 32]).find(
     ({ w, h, cells }) =>
       !heads.some((head) => head.gridWidth === w && head.cells === cells) &&
       unused.some(({ dims }) => dims.length > 2 && dims.some((d, i) => d === h && dims[i + 1] === w)),
   );
-  return lost.length === 0
-    ? ""
-    : `; no map at stride ${lost.map(({ stride }) => stride).join(", ")} is read: objects of that size are lost. Do anchors and classes fit it?`;
+  return lost ? `; no map at stride ${lost.stride} is read: ${LOST}. Do anchors and classes fit it?` : "";
 }
 
 /**
