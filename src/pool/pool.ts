@@ -194,7 +194,11 @@ export class DecoderPool {
    * @throws PoolError if the queue is full, the pool is closed or the thread died; PacketError, TensorError, RangeError
    * as `decoder.receive` and `decoder.decode`
    */
-  decode(stream: string, frame: Uint8Array | Outputs, about: About = {}): Promise<PoolResult | null> {
+  decode(
+    stream: string,
+    frame: Uint8Array | Outputs,
+    about: { readonly frame?: Frame; readonly network?: number } = {},
+  ): Promise<PoolResult | null> {
     return new Promise((resolve, reject) => {
       this.#checkOpen();
       const { network = 0, frame: size } = checkAbout(about);
