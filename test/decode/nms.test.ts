@@ -447,4 +447,7 @@ test.each(engines)("a score exactly at scoreThreshold is left out, the next one 
     expect([...nms(boxes, scores, { engine, boxFormat, scoreThreshold: 0.5 })]).toEqual([1]);
   // where none is left out, not even the lowest there is
   expect([...nms(boxes, [-Infinity, 1, 0], { engine })]).toEqual([1, 2, 0]);
+  expect([...nms(boxes, [-Infinity, 1, 0], { engine, boxFormat: "xywh" })]).toEqual([1, 2, 0]);
+  // where none can pass
+  expect([...nms(boxes, [0.5, Infinity, 1], { engine, scoreThreshold: Infinity })]).toEqual([]);
 });
