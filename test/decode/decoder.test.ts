@@ -88,6 +88,10 @@ describe.each(engines)("%s", (engine) => {
     expect(copy.toArray()).toEqual(was);
     expect(copy.boxes.buffer).not.toBe(boxes.buffer);
     expect([copy.length, copy.boxes.length, copy.scores.length]).toEqual([2, 8, 2]);
+    expect([[...copy.classIds], [...copy.sources]]).toEqual([
+      [1, 0],
+      [0, 2],
+    ]);
   });
 
   test("nothing is made per frame: views, slots and statistics stay the same objects", () => {

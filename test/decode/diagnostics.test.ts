@@ -421,6 +421,12 @@ describe("what no reading fits", () => {
     expect(refused({ family: "yolo11", classes: 15 }, [1, 20, 21504])).toContain("the first 19 alone");
     expect(refused({ family: "yolov5", classes: 80 }, [1, 25200, 117])).toContain("the first 85 alone");
     expect(refused({ family: "yolov8", classes: 80 }, [1, 24, 8400])).not.toContain("alone");
+    // A map has no rows, and its width is none of channels.
+    expect(refused({ family: "yolov8", classes: 2 }, [1, 9, 9, 9])).not.toContain("alone");
+    expect(refused({ family: "yolov8", classes: 2 }, [9, 7])).not.toContain("alone");
+    // Of four numbers more, none is what it may mean.
+    expect(refused({ family: "yolov8", classes: 2 }, [1, 10, 84])).not.toContain("alone");
+    expect(refused({ family: "yolov8", classes: 2 }, [1, 7, 84])).toContain("the last 1 are");
   });
   test("roles that name no output", () => {
     const roles = { boxes: "dets", scores: "o1" };

@@ -945,3 +945,11 @@ test("what the network has finished: rows of corners are not suppressed again, r
   const finished = floats([1, 1, 6], [-9, 5, 80, 32, 0.9, 1]);
   expect(found(make({ family: "yolov10", ...config }), { o: finished })).toEqual([[1, 0, 0.0781, 1, 0.5]]);
 });
+
+test("dims of another batch are refused, also if there are as many elements as before", () => {
+  const d = make({ family: "yolov8", classes: 2, inputSize: [64, 64] });
+  const o = planes([32, 32, 16, 16, 0.9, 0.1]);
+  expect(d.decode([o]).length).toBe(1);
+  expect(() => d.decode([{ ...o, dims: [2, 6, 84] }])).toThrow("got 504 elements, expected 1008");
+  expect(d.decode([o]).length).toBe(1);
+});
