@@ -561,6 +561,12 @@ test("toPixels multiplies x by the width and y by the height", () => {
     "got undefined x undefined, expected width and height of the image in pixels",
   );
   expect(() => untyped(d, { width: 640, height: 100 })).toThrow(RangeError);
+  for (const wrong of [0, -1, NaN, Infinity])
+    for (const size of [
+      [wrong, 100],
+      [640, wrong],
+    ])
+      expect(() => untyped(d, ...size), size.join(" x ")).toThrow(RangeError);
   expect(d.x_min).toBe(0.1);
 });
 
