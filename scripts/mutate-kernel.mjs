@@ -9,6 +9,7 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import asc from "assemblyscript/asc";
+import { transform } from "esbuild";
 
 import { makeBattery } from "./mutate/battery.mjs";
 import { makeJudge } from "./mutate/court.mjs";
@@ -157,6 +158,9 @@ async function tryMutant(battery, mutant, originals) {
   const text = readFileSync(mutant.file, "utf8");
   const mutated = text.slice(0, mutant.start) + mutant.to + text.slice(mutant.end);
   if (target.config) return tryKernel(battery, mutant, mutated, originals);
+  // "a ?? b" with && in the place of ?? may be no JavaScript.
+  const isValid = await transform(mutated, { loader: "ts", logLevel: "silent" }).catch(() => null);
+  if (isValid === null) return { result: "invalid" };
   const skipped = [...ONLY_FOR].filter(([, source]) => source !== mutant.file).map(([test]) => test);
   const by =
     (await court?.decoder(mutant.file, mutated)) ?? (await battery.killOf(mutant.file, mutated, skipped));

@@ -148,3 +148,13 @@ test.each([
     UNKNOWN,
   ]);
 });
+
+test("a config that decodes nothing says why, and names no family", () => {
+  expect(textOf({ config_version: "1.0", model: { heads: [] } })).toEqual([
+    "config: nn-archive, the archive has no heads: nothing says how to decode its outputs (option family does)",
+    "classes: not given",
+    "input: not given",
+    "thresholds: confidence 0.5, IoU 0.5, at most 300 detections",
+    UNKNOWN,
+  ]);
+});
