@@ -1,6 +1,6 @@
-/** A battery: test files in one bundle, made again for each mutant of TypeScript, run in a process of its own. */
+/** A battery: test files in few bundles, made again for each mutant of TypeScript, run in a process of its own. */
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { context } from "esbuild";
@@ -20,37 +20,56 @@ import { provideMasksKernel } from "./src/engine/masks-wasm.ts";
 import { providePrepareKernel } from "./src/engine/prepare-wasm.ts";
 import { provideKernel } from "./src/engine/wasm.ts";
 const provide = { "": provideKernel, "prepare.": providePrepareKernel, "masks.": provideMasksKernel };
-for (const { file, prefix, kind } of ${JSON.stringify(KERNELS)})
-  provide[prefix](kind, new WebAssembly.Module(readFileSync("${folder}/" + file)));
+globalThis.__kernels ??= ${JSON.stringify(KERNELS)}.map(({ file, prefix, kind }) =>
+  ({ prefix, kind, module: new WebAssembly.Module(readFileSync("${folder}/" + file)) }));
+for (const { prefix, kind, module } of globalThis.__kernels) provide[prefix](kind, module);
 `;
 
+/** Test files that register tasks or take them away. Each is a bundle of its own, with modules of its own. */
+const REGISTERS =
+  /entries\/(pose|masks|oriented|suppress)\.ts|provideTask|provideSuppressor|leaveReader|node\/cli/;
+
+/** Returns the bundles that hold these test files: name and source. */
+function bundlesOf(folder, tests, tsAlone) {
+  const alone = tests.filter((t) => REGISTERS.test(readFileSync(t, "utf8")));
+  const shared = tests.filter((t) => !alone.includes(t));
+  const groups = [shared, ...alone.map((t) => [t])].filter((g) => g.length > 0);
+  const names = groups.map((_, i) => `part-${i}`);
+  const parts = groups.map((group, i) => [
+    names[i],
+    [
+      tsAlone ? "" : setupOf(folder),
+      ...group.map((t) => `import "./${t}";`),
+      'import { run } from "vitest"; await run();',
+    ].join("\n"),
+  ]);
+  const main = `${names.map((name) => `await import("./${name}.mjs");`).join("")} (await import("vitest")).end();`;
+  return new Map([...parts, ["battery", main]]);
+}
+
 /**
- * Makes a battery of test files in a folder of its own. With `tsAlone` there is no WebAssembly in it: the other engines
- * are no judges.
+ * Makes a battery of test files in a folder of its own. It has the tests of `engines` alone. With `tsAlone` there is no
+ * WebAssembly in it: the other engines are no judges.
  */
-export async function makeBattery(folder, tests, { tsAlone }) {
+export async function makeBattery(folder, tests, { tsAlone, engines }) {
   mkdirSync(folder, { recursive: true });
+  // One stand-in for vitest in all bundles.
+  copyFileSync("scripts/mutate/vitest.mjs", `${folder}/vitest.mjs`);
+  const sources = bundlesOf(folder, tests, tsAlone);
   for (const { file } of KERNELS) writeFileSync(`${folder}/${file}`, readFileSync(`build/${file}`));
   const changed = new Map();
   const bundle = await context({
-    stdin: {
-      contents: [
-        tsAlone ? "" : setupOf(folder),
-        ...tests.map((t) => `import "./${t}";`),
-        'import { run } from "vitest"; await run();',
-      ].join("\n"),
-      resolveDir: ".",
-      loader: "ts",
-    },
+    entryPoints: [...sources.keys()].map((name) => ({ in: `bundle:${name}`, out: name })),
     bundle: true,
     format: "esm",
     platform: "node",
     packages: "external",
     // package.json says that most files have no effect of their own, which is not true of tests.
     ignoreAnnotations: true,
-    outfile: `${folder}/battery.mjs`,
+    outdir: folder,
+    outExtension: { ".js": ".mjs" },
     logLevel: "error",
-    plugins: [sourcesPlugin(changed, tsAlone)],
+    plugins: [bundlesPlugin(sources), sourcesPlugin(changed, tsAlone, engines)],
   });
   await bundle.rebuild();
   let known = { skip: [], times: new Map() };
@@ -62,17 +81,13 @@ export async function makeBattery(folder, tests, { tsAlone }) {
   known = { skip: baseline.failed.map(([name]) => name), times: baseline.times };
   return {
     ...baseline,
-    /** Runs the tests with a file's text replaced. Returns why a test failed, or null if none did. */
-    async killOf(file, text) {
+    /** Runs the tests with a file's text replaced, without those of the files `skipped`. Returns why a test failed, or
+     * null if none did. */
+    async killOf(file, text, skipped = []) {
       changed.set(resolve(file), text);
-      try {
-        await bundle.rebuild();
-      } catch {
-        return "the bundler refuses it";
-      } finally {
-        changed.clear();
-      }
-      return reasonOf(await runTests(folder, known, false));
+      await bundle.rebuild().finally(() => changed.clear());
+      const left = [...known.times.keys()].filter((name) => skipped.includes(name.split(" > ")[0]));
+      return reasonOf(await runTests(folder, { ...known, skip: [...known.skip, ...left] }, false));
     },
     /** Runs the tests with a kernel replaced. */
     async killOfKernel(name, binary) {
@@ -85,26 +100,43 @@ export async function makeBattery(folder, tests, { tsAlone }) {
   };
 }
 
-/** Loads sources with their mutant, and tests with the stand-in for vitest and their own address. */
-export function sourcesPlugin(changed, tsAlone) {
-  const stand = resolve("scripts/mutate/vitest.mjs");
+/** Gives the bundles' entry points their source. */
+function bundlesPlugin(sources) {
+  return {
+    name: "bundles",
+    setup(build) {
+      build.onResolve({ filter: /^bundle:/ }, ({ path }) => ({ path: path.slice(7), namespace: "bundle" }));
+      build.onResolve({ filter: /^\.\/part-/ }, ({ path }) => ({ path, external: true }));
+      build.onLoad({ filter: /./, namespace: "bundle" }, ({ path }) => ({
+        contents: sources.get(path),
+        resolveDir: ".",
+        loader: "ts",
+      }));
+    },
+  };
+}
+
+/**
+ * Loads sources with their mutant, and tests with the stand-in for vitest, which lies beside the bundle, and their own
+ * address.
+ */
+export function sourcesPlugin(changed, tsAlone, engines = null) {
   return {
     name: "sources",
     setup(build) {
-      build.onResolve({ filter: /^vitest$/ }, ({ importer }) =>
-        importer === stand ? { path: "vitest", external: true } : { path: stand },
-      );
-      build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      build.onResolve({ filter: /^vitest$/ }, () => ({ path: "./vitest.mjs", external: true }));
+      build.onLoad({ filter: /\.(ts|mjs)$/ }, ({ path }) => {
         const name = relative(".", path);
         let contents = changed.get(path) ?? readFileSync(path, "utf8");
-        if (tsAlone && name === "test/support/engines.ts") contents = 'export const engines = ["ts"];';
+        if (engines && name === "test/support/engines.ts")
+          contents = `export const engines = ${JSON.stringify(engines)};`;
         if (tsAlone && /^src\/engine\/(masks-|prepare-)?binary\.ts$/.test(name))
           contents = readFileSync(path.replace("binary.ts", "binary-none.ts"), "utf8");
         if (name.startsWith("test/"))
           contents = contents.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href));
         if (name.endsWith(".test.ts"))
           contents = `import { file as __file } from "vitest"; __file("${name}");${contents}`;
-        return { contents, loader: "ts" };
+        return { contents, loader: name.endsWith(".mjs") ? "js" : "ts" };
       });
     },
   };
@@ -120,7 +152,7 @@ const reasonOf = ({ failed, ended, hung, last }) => {
 function runTests(folder, { skip, times }, all) {
   writeFileSync(`${folder}/skip.json`, JSON.stringify(skip));
   const child = spawn(process.execPath, ["--enable-source-maps=false", `${folder}/battery.mjs`], {
-    stdio: ["ignore", "ignore", "ignore", "pipe"],
+    stdio: ["ignore", "ignore", process.env.BATTERY_DEBUG ? "inherit" : "ignore", "pipe"],
     env: {
       ...process.env,
       BATTERY_SKIP: `${folder}/skip.json`,

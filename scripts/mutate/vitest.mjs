@@ -7,6 +7,8 @@ import { format } from "node:util";
 import { expect, vi } from "vitest";
 
 export { expect, vi };
+// A bundle has each module once. Tests that load one afresh fail without a mutant too, and are left out.
+vi.resetModules = () => vi;
 
 const tests = [];
 let suite = { name: "", parent: null, hooks: {} };
@@ -68,13 +70,14 @@ function* chainOf(of) {
   for (let s = of; s !== null; s = s.parent) yield s;
 }
 
-/** Runs the tests that BATTERY_TESTS lists, or all; goes on after a failure if BATTERY_ALL is set. */
+const say = (...words) => writeSync(3, `${JSON.stringify(words)}\n`);
+
+/** Runs the tests of a bundle, without those that BATTERY_SKIP lists; goes on after a failure if BATTERY_ALL is set. */
 export async function run() {
   const skipped = new Set(JSON.parse(readFileSync(process.env.BATTERY_SKIP, "utf8")));
   console.log = () => undefined;
   console.warn = () => undefined;
-  const say = (...words) => writeSync(3, `${JSON.stringify(words)}\n`);
-  for (const t of tests) {
+  for (const t of tests.splice(0)) {
     if (skipped.has(t.name)) continue;
     say("test", t.name);
     const failure = await failureOf(t);
@@ -82,7 +85,11 @@ export async function run() {
     say("failed", t.name, failure);
     if (!process.env.BATTERY_ALL) process.exit(0);
   }
-  say("end", tests.length - skipped.size);
+}
+
+/** Says that all bundles have run. */
+export function end() {
+  say("end");
   process.exit(0);
 }
 
@@ -90,8 +97,11 @@ async function failureOf(t) {
   try {
     await runHooks(t.suite, "beforeAll", true);
     await runHooks(t.suite, "beforeEach", true);
-    await t.body();
-    await runHooks(t.suite, "afterEach", false);
+    try {
+      await t.body();
+    } finally {
+      await runHooks(t.suite, "afterEach", false);
+    }
     return null;
   } catch (e) {
     return String(e?.message ?? e).slice(0, 200);

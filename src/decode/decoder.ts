@@ -363,7 +363,7 @@ class TensorDecoder implements Decoder {
             `tensor "${inputs.tensors[i].name}" is the decoder's own slot, which holds only the rows gathered from the last outputs. ` +
               "Either pass the outputs with every call, or write every tensor into its slot from the first frame on.",
           );
-    if (gatherBlocks.length > 0 && !this.#diagnostics.wantsWhole && canGather(work, inputs)) {
+    if (!this.#diagnostics.wantsWhole && canGather(work, inputs)) {
       this.#holdsRows = gatherRows(work, inputs);
       return gatherBlocks;
     }
@@ -436,7 +436,7 @@ class TensorDecoder implements Decoder {
       engine,
       inputs,
       blocks: layout.imageBlocks,
-      gatherBlocks: layout.gatherBlock === 0 ? [] : [layout.gatherBlock],
+      gatherBlocks: [layout.gatherBlock],
       inputSize: plan.inputSize,
       detections,
       finish: attachTask({

@@ -88,6 +88,10 @@ describe.each(engines)("%s", (engine) => {
     expect(copy.toArray()).toEqual(was);
     expect(copy.boxes.buffer).not.toBe(boxes.buffer);
     expect([copy.length, copy.boxes.length, copy.scores.length]).toEqual([2, 8, 2]);
+    expect([[...copy.classIds], [...copy.sources]]).toEqual([
+      [1, 0],
+      [0, 2],
+    ]);
   });
 
   test("nothing is made per frame: views, slots and statistics stay the same objects", () => {
@@ -557,6 +561,12 @@ test("toPixels multiplies x by the width and y by the height", () => {
     "got undefined x undefined, expected width and height of the image in pixels",
   );
   expect(() => untyped(d, { width: 640, height: 100 })).toThrow(RangeError);
+  for (const wrong of [0, -1, NaN, Infinity])
+    for (const size of [
+      [wrong, 100],
+      [640, wrong],
+    ])
+      expect(() => untyped(d, ...size), size.join(" x ")).toThrow(RangeError);
   expect(d.x_min).toBe(0.1);
   expect(() => toPixels(toPixels(d, 640, 480), 640, 480)).toThrow(
     new RangeError(

@@ -455,6 +455,12 @@ describe("what no reading fits", () => {
       'if the last channel is an angle, say task: "oriented"',
     );
     expect(refused({ family: "yolov8", classes: 80 }, [1, 24, 8400])).not.toContain("alone");
+    // A map has no rows, and its width is none of channels.
+    expect(refused({ family: "yolov8", classes: 2 }, [1, 9, 9, 9])).not.toContain("alone");
+    expect(refused({ family: "yolov8", classes: 2 }, [9, 7])).not.toContain("alone");
+    // Of four numbers more, none is what it may mean.
+    expect(refused({ family: "yolov8", classes: 2 }, [1, 10, 84])).not.toContain("alone");
+    expect(refused({ family: "yolov8", classes: 2 }, [1, 7, 84])).toContain("the last 1 are");
   });
   test("roles that name no output", () => {
     const roles = { boxes: "dets", scores: "o1" };

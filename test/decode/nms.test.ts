@@ -172,6 +172,24 @@ describe.each(engines)("nms, %s", (engine) => {
     }
   });
 
+  // Two boxes as wide as each other, shifted by `by` / `of` of their width, have an IoU of the threshold. One that is
+  // shifted by a unit less is suppressed, wherever the borders of the strips lie between them.
+  test.each([
+    [0.25, 3, 5],
+    [0.45, 11, 29],
+    [0.5, 1, 3],
+    [0.75, 1, 7],
+  ])("a unit nearer than IoU %d, in strips of many widths", (iouThreshold, by, of) => {
+    for (let k = 100; k < 300; k++) {
+      const width = of * k;
+      const near = by * k - 1;
+      const options = { engine, iouThreshold };
+      expect([...nms([0, 0, width, 9, near, 0, near + width, 9], [1, 0.5], options)]).toEqual([0]);
+      expect([...nms([near, 0, near + width, 9, 0, 0, width, 9], [1, 0.5], options)]).toEqual([0]);
+      expect([...nms([0, 0, width, 9, near + 2, 0, near + 2 + width, 9], [1, 0.5], options)]).toEqual([0, 1]);
+    }
+  });
+
   test("moving and doubling all boxes changes nothing", () => {
     fc.assert(
       fc.property(
@@ -462,4 +480,7 @@ test.each(engines)("a score exactly at scoreThreshold is left out, the next one 
     expect([...nms(boxes, scores, { engine, boxFormat, scoreThreshold: 0.5 })]).toEqual([1]);
   // where none is left out, not even the lowest there is
   expect([...nms(boxes, [-Infinity, 1, 0], { engine })]).toEqual([1, 2, 0]);
+  expect([...nms(boxes, [-Infinity, 1, 0], { engine, boxFormat: "xywh" })]).toEqual([1, 2, 0]);
+  // where none can pass
+  expect([...nms(boxes, [0.5, Infinity, 1], { engine, scoreThreshold: Infinity })]).toEqual([]);
 });

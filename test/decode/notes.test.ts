@@ -53,6 +53,11 @@ describe.each(engines)("best, %s", (engine) => {
     d.decode(output(planes(() => NaN)));
     expect(d.best).toBe(null);
   });
+  test("is the first of equal scores", () => {
+    const d = make();
+    d.decode(output(planes((cell, c) => (c === 1 && cell > 8 ? 0.125 : 0.0625))));
+    expect(d.best).toMatchObject({ class_id: 1, source: 9 });
+  });
   test("names the image of a batch", () => {
     const d = make();
     const data = new Float32Array([...planes(() => 0.0625), ...planes(() => 0.125)]);
@@ -108,6 +113,10 @@ describe("frames without detections", () => {
       /^nothing passed the threshold 0\.25 in 30 frames, and the best score of the last one is 0\.0001 \(class person, cell 0\): is the picture prepared/,
     );
     expect(more).toEqual([]);
+  });
+  test("of 0.25, a thousandth is the scene's own and less is not", () => {
+    expect(notesOf(run(30, 0.001))).toEqual([]);
+    expect(notesOf(run(30, 0.000995))).toHaveLength(1);
   });
   test("an empty scene is not told, nor one of integers, nor one after a frame with a detection", () => {
     expect(notesOf(run(100, 0.01))).toEqual([]);
@@ -231,6 +240,25 @@ describe("boxes that are none of a picture", () => {
     expect(notesOf(d)).toEqual([
       expect.stringMatching(/^10 of the first 10 candidates have no width or no height/),
     ]);
+  });
+  test("middles a tenth of the input beyond one edge are told, of either side, and nearer ones are not", () => {
+    const notes = (...box: number[]): readonly string[] => {
+      const d = createDecoderSync(NETWORK);
+      d.decode(output(planes(() => 0.5, box)));
+      return notesOf(d).filter((note) => note.startsWith("boxes stand around"));
+    };
+    expect(notes(71, 32, 16, 16)).toHaveLength(1);
+    expect(notes(32, 71, 16, 16)).toHaveLength(1);
+    expect(notes(70, 70, 16, 16)).toEqual([]);
+  });
+  test("boxes within two pixels are refused, larger ones are not", () => {
+    const one = (size: number) => () => {
+      const d = createDecoderSync(NETWORK);
+      const box = [size / 2, size / 2, size, size];
+      return d.decode(output(planes((cell) => (cell === 0 ? 0.5 : 0), box))).length;
+    };
+    expect(one(2)).toThrow("got boxes within 2 pixels of the corner");
+    expect(one(2.125)()).toBe(1);
   });
   test("pixels are refused as 0..1 also without an input size", () => {
     const d = createDecoderSync({ family: "yolov8", classes: 2, coordinates: "normalised" });
@@ -413,4 +441,17 @@ describe("a class that wins almost every query is the background", () => {
         expect.stringMatching(/^class 0 wins 99 of 100 priors: is it the background/),
       ]);
   });
+});
+
+test("logits that all lie in 0..1 are told; one above 1 shows that they are logits, and so do zeros", () => {
+  const notes = (most: number): readonly string[] => {
+    const data = new Float32Array(7 * 84);
+    data.fill(most === 0 ? 0 : 0.25).fill(most, 6 * 84);
+    const d = createDecoderSync({ family: "yolox", classes: 2, inputSize: [64, 64], activation: "logits" });
+    d.decode({ output0: { data, dims: [1, 84, 7] } });
+    return notesOf(d).filter((note) => note.includes("already lies in 0..1"));
+  };
+  expect(notes(1)).toHaveLength(1);
+  expect(notes(1.5)).toEqual([]);
+  expect(notes(0)).toEqual([]);
 });

@@ -197,3 +197,17 @@ test("toPixels takes points along", () => {
     corners: [{ x: 0, y: 200 }],
   });
 });
+
+test("toPixels of four corners gives the centre and the sides of the turned box", () => {
+  const d = { class_id: 0, label: "0", confidence: 1, x_min: 0, y_min: 0, x_max: 0.7, y_max: 0.7 };
+  // 50 by 100 along (3, 4) / 5 and (-4, 3) / 5 from (80, 0), in an image of 200 by 400 pixels.
+  const corners = [
+    { x: 80, y: 0 },
+    { x: 0, y: 60 },
+    { x: 30, y: 100 },
+    { x: 110, y: 40 },
+  ].map(({ x, y }) => ({ x: x / 200, y: y / 400, confidence: 1 }));
+  const pixels = toPixels({ ...d, corners }, 200, 400);
+  for (const [key, expected] of Object.entries({ cx: 55, cy: 50, width: 50, height: 100 }))
+    expect(pixels[key as "width"], key).toBeCloseTo(expected, 9);
+});

@@ -958,3 +958,11 @@ test("arrays of the caller may be reused, and a result shows labels that nobody 
   const [{ label, x_min, x_max }] = d.decode(outputs);
   expect([label, x_min, x_max]).toEqual(["cat", 0.25, 0.75]);
 });
+
+test("dims of another batch are refused, also if there are as many elements as before", () => {
+  const d = make({ family: "yolov8", classes: 2, inputSize: [64, 64] });
+  const o = planes([32, 32, 16, 16, 0.9, 0.1]);
+  expect(d.decode([o]).length).toBe(1);
+  expect(() => d.decode([{ ...o, dims: [2, 6, 84] }])).toThrow("got 504 elements, expected 1008");
+  expect(d.decode([o]).length).toBe(1);
+});

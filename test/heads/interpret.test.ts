@@ -313,6 +313,27 @@ describe("what a family's maps hold", () => {
   });
 });
 
+describe("UltraFace: offsets from priors, or boxes that the network decoded", () => {
+  const shapes = { boxes: { dims: [1, 3, 4] }, scores: { dims: [1, 3, 2] } };
+  const variances = [0.1, 0.1, 0.2, 0.2];
+  const priors = [0.5, 0.5, 0.2, 0.4, 0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 0.1, 0.1];
+  const readingWith = (more: object): string => {
+    const d = createDecoderSync({ family: "ultraface", ...more } as never, { outputs: shapes });
+    return (d.describe().json as { reading: string }).reading;
+  };
+
+  test("priors with variances make offsets, corners make boxes", () => {
+    expect(readingWith({ priors, variances })).toBe("prior-rows");
+    expect(readingWith({ boxFormat: "xyxy" })).toBe("boxes-scores");
+    expect(readingWith({ boxFormat: "xyxy", priors, variances })).toBe("boxes-scores");
+    expect(readingWith({})).toBe("boxes-scores");
+  });
+  test("one without the other is refused: the tensor of boxes holds offsets", () => {
+    expect(() => readingWith({ priors })).toThrow("with variances");
+    expect(() => readingWith({ variances })).toThrow("with variances");
+  });
+});
+
 describe("what a tensor says of itself", () => {
   const V8 = { family: "yolov8", classes: 2, coordinates: "normalised", reading: "class-rows" };
   test.each<[string, object, string]>([
