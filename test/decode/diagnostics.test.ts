@@ -64,6 +64,9 @@ test("tensors of another kind of head: its family is named", () => {
   expect(of("yolov5", [1, 300, 6])).toThrow(/; family "yolov8" would read these/);
 });
 
+/** True for notes other than the one on maps that are missing. */
+const isOfOther = (note: string): boolean => !note.startsWith("no map has stride");
+
 test("maps whose cells would not be square get a note", () => {
   const notes = (inputSize: number[]): readonly string[] =>
     notesOf(
@@ -71,7 +74,7 @@ test("maps whose cells would not be square get a note", () => {
         { family: "yolov5", classes: 2, inputSize, anchors: [[[10, 13]], [[30, 61]]], activation: "sigmoid" },
         { a: filled([1, 7, 24, 40], 0.1), b: filled([1, 7, 12, 20], 0.1) },
       ),
-    );
+    ).filter(isOfOther);
   expect(notes([320, 192])).toEqual([]);
   expect(notes([318, 190])).toEqual([]);
   expect(notes([320, 320])).toEqual([
@@ -260,7 +263,7 @@ describe("maps of another input", () => {
         { family: "yolov8", classes: 2, inputSize, activation: "sigmoid" },
         { box: filled([1, 64, h, w]), cls: filled([1, 2, h, w]) },
       ),
-    );
+    ).filter(isOfOther);
   test("width and height changed about", () => {
     expect(notes([384, 640], 80, 48)).toEqual([
       "a 384x640 input has no map of 80x48 cells at a stride of 8, 16, 32 or another power of two: is that its width and height? The option strides settles it",
@@ -281,7 +284,7 @@ describe("anchors", () => {
         { family, classes: 1, anchors, inputSize, activation: "sigmoid" },
         Object.fromEntries(maps.map((n) => [`m${n}`, filled([1, 18, n, n])])),
       ),
-    );
+    ).filter(isOfOther);
   const px = [10, 13, 16, 30, 33, 23, 116, 90, 156, 198, 373, 326];
   const units = [1.25, 1.625, 2, 3.75, 4.125, 2.875, 3.625, 2.8125, 4.875, 6.1875, 11.65625, 10.1875];
   test("in cells where pixels are meant", () => {
@@ -460,7 +463,9 @@ describe("what no reading fits", () => {
     expect(refused({ family: "yolov8", classes: 2 }, [9, 7])).not.toContain("alone");
     // Of four numbers more, none is what it may mean.
     expect(refused({ family: "yolov8", classes: 2 }, [1, 10, 84])).not.toContain("alone");
-    expect(refused({ family: "yolov8", classes: 2 }, [1, 7, 84])).toContain("the last 1 are");
+    expect(refused({ family: "yolov8", classes: 2 }, [1, 7, 84])).toContain(
+      "if the last channel is an angle",
+    );
   });
   test("roles that name no output", () => {
     const roles = { boxes: "dets", scores: "o1" };

@@ -54,7 +54,7 @@ test.each<[string, object, object, string[]]>([
       "tensor b: [1,65,4,4] u8, real = (raw - 3) * 0.0078125",
       "head: b [1,65,4,4] as NCHW: 16 cells from number 0, stride 16 x 8, box distance of 16 bins, score class",
       "rules: ultralytics: score product, confidence > per class, suppression none, clamp after, multi-label, +1 pixel, at most 30000 candidates, 300 detections",
-      "note: a 64x32 input has no map of 4x4 cells at any stride of whole pixels: is that its width and height?",
+      "note: a 64x32 input has no map of 4x4 cells at a stride of 8, 16, 32 or another power of two: is that its width and height? The option strides settles it",
     ],
   ],
   [
