@@ -222,7 +222,7 @@ function readPriors(r: FieldReader): Float32Array | null {
     }
   }
   if (x.length === 0 || x.length % 4 !== 0)
-    r.report("priors", `${x.length} numbers`, "four for each box (or eight, with the variances behind)");
+    r.report("priors", `${x.length} numbers`, "four for each box (or eight, with the variances after them)");
   return x instanceof Float32Array ? x : Float32Array.from(x);
 }
 

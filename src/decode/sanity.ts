@@ -89,7 +89,7 @@ export function checkProbabilities(image: MemoryImage): number {
   let lost = 0;
   if (plan.activation === "logits") return lost;
   for (const h of plan.heads) {
-    // Rows behind the end of a list are undefined.
+    // Rows after the end of a list are undefined.
     if (isList(h)) continue;
     const check = (f: Column | null, fn: Fn, channels: number): void => {
       if (!f || fn !== "none") return;
@@ -172,7 +172,7 @@ export function checkDistributions(image: MemoryImage): void {
         `distributions of ${bins} bins; decoded boxes and the probabilities of ${
           whole
             ? `${others} classes look like that: say classes: ${others}`
-            : "classes look like that, with masks or keypoints behind them: say task"
+            : "classes look like that, with masks or keypoints after them: say task"
         }`,
       );
     }

@@ -136,7 +136,7 @@ export interface TaskPlan {
 }
 
 /**
- * The output tensors, all that is known of them before any data. `extra`: channels behind those of boxes and scores,
+ * The output tensors, all that is known of them before any data. `extra`: channels after those of boxes and scores,
  * which a task reads.
  */
 export type Specs = readonly (TensorSpec & { readonly extra?: number })[];

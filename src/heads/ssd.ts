@@ -101,7 +101,7 @@ export function priorRows(query: HeadQuery, specs: Specs): Interpretation[] {
   const rest = without(specs, at);
   const table = at < 0 ? query.priors : query.valuesOf(at);
   if (!table) return [];
-  // A box with keypoints behind it has 12 to 18 channels.
+  // A box with keypoints after it has 12 to 18 channels.
   const channels = traits.keypoints
     ? rest.flatMap(({ dims }) => dims.filter((d) => d >= 12 && d <= 18))
     : [4];
@@ -224,7 +224,7 @@ function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): 
   return { format, priors, variances, notes };
 }
 
-/** Returns the format of priors where the config states none. Those with variances behind are Caffe's corners. */
+/** Returns the format of priors where the config states none. Those with variances after them are Caffe's corners. */
 function usualPriorFormat({ traits, boxFormat }: HeadQuery, hasVariances: boolean): PriorFormat {
   if (hasVariances) return "xyxy";
   return traits.priorFormat ?? (boxFormat === "cycxhw" ? "cycxhw" : "xyxy");

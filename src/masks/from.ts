@@ -8,7 +8,7 @@ import { type Frame, affineOf, checkFrame } from "../decode/frame.ts";
 import type { Placement } from "./axis.ts";
 import { prototypesOf, typeProblem, prototypeViews } from "./plan.ts";
 import { readMaskOptions } from "./rules.ts";
-import { inputBoxOf, maskOfSubject, sizesOf } from "./scene.ts";
+import { inputBoxOf, maskOfInput, sizesOf } from "./scene.ts";
 import type { MaskSource } from "./source.ts";
 
 /** Inputs of `masksOf`: prototypes of one image, and boxes with their coefficients. */
@@ -27,7 +27,7 @@ export interface MaskInputs {
 
 /**
  * Makes the masks of boxes that another decoder selected.
- * @throws TensorError for prototypes that do not fit the coefficients, RangeError for options that cannot be
+ * @throws TensorError for prototypes that do not fit the coefficients, RangeError for invalid options
  * @example
  * import { masksOf } from "boxwright/masks";
  *
@@ -99,7 +99,7 @@ export function masksOf(
       { length: prototypes.count },
       (__, k) => coefficients[i * prototypes.count + k],
     );
-    return maskOfSubject(
+    return maskOfInput(
       source,
       placement,
       { imageBox, inputBox: inputBoxOf(imageBox, placement), coefficients: values },

@@ -47,7 +47,7 @@ export interface Wanted {
   readonly limit: number;
 }
 
-/** Width and height behind each name of the option `size`; `null` if unknown. */
+/** Width and height that each name of the option `size` stands for; `null` if unknown. */
 export interface KnownSizes {
   readonly prototype: readonly [number, number];
   readonly network: readonly [number, number] | null;
@@ -118,7 +118,7 @@ function sizeOf(size: NonNullable<MaskOptions["size"]>, known: KnownSizes): read
   if (found) return found;
   return refuse(
     "size",
-    size === "frame" ? '"frame", and decode() got no frame' : '"network", and nobody says the input size',
+    size === "frame" ? '"frame", and decode() got no frame' : '"network", but the input size is unknown',
     size === "frame" ? "a frame, or the image's [width, height]" : "inputSize: [width, height]",
     RangeError,
   );

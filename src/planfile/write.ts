@@ -110,7 +110,7 @@ interface Contents {
   readonly iouThreshold: number;
 }
 
-/** Offsets of the parts of a file behind the image. */
+/** Offsets of the parts of a file after the image. */
 interface Offsets {
   readonly task: number;
   readonly headTable: number;

@@ -29,7 +29,9 @@ test.each([
 });
 
 test("a mask of a frame without detections", () => {
-  expect(() => found(0.1).mask(0)).toThrow("mask: got row 0, expected no call, as nothing is found");
+  expect(() => found(0.1).mask(0)).toThrow(
+    "mask: got row 0, expected a frame with detections: this one has none",
+  );
 });
 
 test("masksOf without lists", () => {
