@@ -116,10 +116,13 @@ function checkNumbers(name: string, list: ArrayLike<number>): void {
       refuse(`${name}[${i}]`, show(list[i]), "a finite number", RangeError);
 }
 
-/** A box whose left upper corner lies further right and down than this is in pixels: its mask would be empty. */
-const FAR = 8;
+/** Normalised coordinate above which a box must be in pixels. Boxes may reach over the edge, so the limit is not 1. */
+const MOST_NORMALISED = 8;
 
-/** Throws if boxes are no corners in 0..1. Boxes in another format or unit give masks that are cut or empty. */
+/**
+ * Throws if the corners of a box are swapped, or if its centre lies so far right and down that it must be in pixels.
+ * Boxes in another format or unit give masks that are cut or empty.
+ */
 function checkBoxes(boxes: ArrayLike<number>): void {
   if (boxes.length % 4 !== 0) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
   checkNumbers("boxes", boxes);
@@ -133,7 +136,9 @@ function checkBoxes(boxes: ArrayLike<number>): void {
         "corners x_min, y_min, x_max, y_max: no centre, no width and height",
         RangeError,
       );
-    if (x1 > FAR && y1 > FAR) refuse(`box ${i / 4}`, got(), "0..1 across the image, not pixels", RangeError);
+    // Compare the centre: the corners of a normalised box may lie anywhere, if the network overshoots.
+    if ((x1 + x2) / 2 > MOST_NORMALISED && (y1 + y2) / 2 > MOST_NORMALISED)
+      refuse(`box ${i / 4}`, got(), "0..1 across the image, not pixels", RangeError);
   }
 }
 

@@ -64,8 +64,11 @@ test("masksOf with boxes in another format or unit", () => {
     "box 1: got 0.5, 0.5, 0.2, 0.6, expected corners x_min, y_min, x_max, y_max",
   );
   expect(() => make(40, 30, 90, 80)).toThrow("box 0: got 40, 30, 90, 80, expected 0..1 across the image");
-  // A box far outside of the photo is none in pixels, if it lies at the height of the photo.
+  // A box in pixels may begin at the photo's corner.
+  expect(() => make(0, 0, 300, 200)).toThrow("box 0: got 0, 0, 300, 200, expected 0..1 across the image");
+  // A normalised box may lie far outside of the photo along one axis, or reach far over its edges along both.
   expect(make(9, 0.2, 9.5, 0.4)[0].area).toBe(0);
+  expect(make(-8, -8, 9, 9)).toHaveLength(1);
 });
 
 test("sizes that are turned", () => {
