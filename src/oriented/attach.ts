@@ -116,7 +116,7 @@ class OrientedMaker {
     const count = this.#read(image, plan);
     const { nms } = this.#task;
     const limit = Math.min(count, i32[plan + A.P_MAX_DETECTIONS]);
-    const kept =
+    const keptCount =
       nms === "none"
         ? limit
         : this.#keeper.keep(
@@ -127,7 +127,7 @@ class OrientedMaker {
             this.#task.iouThreshold(),
           );
     const found = this.#work.detections[image];
-    this.#write(found, kept, nms === "none" ? null : this.#keeper.kept, plan, frame);
+    this.#write(found, keptCount, nms === "none" ? null : this.#keeper.kept, plan, frame);
   }
 
   /**

@@ -87,8 +87,8 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret 
   const flat = specs.map((spec) => flattened(query, spec, shape));
   const join = (boxes: Specs, mayHold: (index: number) => boolean): readonly Interpretation[] =>
     interpret(plain, boxes).flatMap((found) => joinExtra(found, flat, channels, mayHold) ?? []);
-  // Without the tensors of points, none of them is taken for boxes or scores. Else those may have as many channels.
-  const apart = (mayHold: (index: number) => boolean): readonly Interpretation[] =>
+  // Hide the tensors of points: boxes or scores may have as many channels.
+  const joinHidden = (mayHold: (index: number) => boolean): readonly Interpretation[] =>
     join(
       blankExcept(specs, (_, i) => !mayHold(i)),
       mayHold,
@@ -100,7 +100,7 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret 
     : [planar, interleaved, rows, (...see: Parameters<Views>) => [...maps(...see), ...rows(...see)]].map(
         (views) => flat.map((spec) => views(spec, channels).length > 0),
       );
-  const tries = kinds.map((holds) => apart((i) => holds[i]));
+  const tries = kinds.map((holds) => joinHidden((i) => holds[i]));
   const used = tries.map((some) => Math.max(0, ...some.map(({ uses }) => uses.length)));
   const most = Math.max(...used);
   const last = kinds[kinds.length - 1];

@@ -58,8 +58,8 @@ function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: n
   const size = overlapScaleOf(work);
   const candidates = readCandidates(work, suppression, plan);
   const { rows, scores, corners } = outcomeOf(candidates, currentSettings(work, suppression));
-  let kept = 0;
-  for (let i = 0; i < rows.length && kept < maxDetections; i++) {
+  let count = 0;
+  for (let i = 0; i < rows.length && count < maxDetections; i++) {
     const row = rows[i];
     // The kernel compared the network's score with the threshold. Compare again what the method has lowered.
     const score = Math.fround(scores[i]);
@@ -67,9 +67,9 @@ function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: n
     f32[ownScores + row] = score;
     if (corners) for (let k = 0; k < 4; k++) f32[boxes + row * 4 + k] = corners[i * 4 + k] / size[k & 1];
     // `detect` is the last step of the kernels: it transforms, clamps and copies a candidate.
-    detect(work.memory, plan, row, kept++, i32[plan + A.P_FLAGS]);
+    detect(work.memory, plan, row, count++, i32[plan + A.P_FLAGS]);
   }
-  setLength(work.detections[image], kept);
+  setLength(work.detections[image], count);
 }
 
 /**

@@ -36,7 +36,7 @@ export function keepSoftly(
   const left = Int32Array.from(c.order);
   let n = left.length;
   const rows: number[] = [];
-  const kept: number[] = [];
+  const keptScores: number[] = [];
   while (n > 0 && rows.length < max) {
     let best = 0;
     for (let i = 1; i < n; i++)
@@ -45,7 +45,7 @@ export function keepSoftly(
     const score = scores[best];
     if (!passes(score)) break;
     rows.push(row);
-    kept.push(score);
+    keptScores.push(score);
     n--;
     left[best] = left[n];
     scores[best] = scores[n];
@@ -55,7 +55,7 @@ export function keepSoftly(
       if (overlap > 0) scores[i] *= decay(overlap);
     }
   }
-  return { rows, scores: kept, corners: null, members: null };
+  return { rows, scores: keptScores, corners: null, members: null };
 }
 
 /**
