@@ -48,7 +48,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   fastestdet: ["FastestDet"],
   detr: [
     "DETR and RT-DETR",
-    'DETR has a class for "nothing" behind the others, RT-DETR has none. The shapes tell.',
+    'DETR has a class for "nothing" after the others, RT-DETR has none. The shapes tell.',
     "RT-DETR wants `prepare: { mean: 0, std: 255 }`.",
   ],
   ssd: [

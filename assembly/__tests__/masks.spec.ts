@@ -10,7 +10,7 @@ import {
   M_FREE,
   M_HEIGHT,
   M_LABEL,
-  M_LAST,
+  M_END,
   M_LOGITS,
   M_LOGITS_ROW,
   M_MAP,
@@ -301,7 +301,7 @@ function wrongPixels(width: i32, isNearest: bool): i32 {
   const scratch = room(2 * scratchRow);
   set(M_OUT_WIDTH, width);
   set(M_FIRST, 2);
-  set(M_LAST, 7);
+  set(M_END, 7);
   set(M_OUT, to);
   set(M_RESIZED, logits);
   set(M_LOGITS_ROW, cells << 2);
@@ -362,7 +362,7 @@ function wrongLabels(width: i32, isFree: bool): i32 {
   set(M_OUT_WIDTH, width);
   set(M_OUT, mask);
   set(M_FIRST, 1);
-  set(M_LAST, 1 + ROWS);
+  set(M_END, 1 + ROWS);
   set(M_LABEL, label);
   set(M_FREE, isFree ? 1 : 0);
   set(M_MAP, map);

@@ -3,7 +3,7 @@ import {
   M_FIRST,
   M_FREE,
   M_LABEL,
-  M_LAST,
+  M_END,
   M_MAP,
   M_MAP_ROW,
   M_OUT,
@@ -17,7 +17,7 @@ export function paint(job: usize): void {
   const width = int(job, M_OUT_WIDTH);
   const label = int(job, M_LABEL);
   const isFree = int(job, M_FREE) == 1;
-  const last = int(job, M_LAST);
+  const last = int(job, M_END);
   let from = ptr(job, M_OUT);
   let to = ptr(job, M_MAP);
   for (let y = int(job, M_FIRST); y < last; y++, from += width, to += ptr(job, M_MAP_ROW)) {

@@ -6,7 +6,7 @@ import {
   M_COLUMNS,
   M_COLUMNS_SIZE,
   M_FIRST,
-  M_LAST,
+  M_END,
   M_LOGITS_ROW,
   M_OUT,
   M_OUT_WIDTH,
@@ -23,7 +23,7 @@ import { columns4, mixed4 } from "./resize4";
 /** Writes rows of a mask. Scratch holds the two rows of logits whose columns were resized last. */
 export function resize(job: usize): void {
   const width = int(job, M_OUT_WIDTH);
-  const last = int(job, M_LAST);
+  const last = int(job, M_END);
   const threshold = flt(job, M_THRESHOLD);
   const even = ptr(job, M_SCRATCH);
   const odd = even + ptr(job, M_SCRATCH_ROW);

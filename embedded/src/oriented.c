@@ -27,7 +27,7 @@ static double remainder_of(double x, double by) {
 }
 
 /* Sets cosine and sine of an angle; NaN for one that is not finite. */
-static void turn_of(double angle, double *cosine, double *sine) {
+static void cos_sin_of(double angle, double *cosine, double *sine) {
     const double x = angle > -131072 && angle < 131072 ? angle : remainder_of(angle, 2 * PI);
     const double quarters = x * 0.6366197723675814 + ROUND - ROUND;
     const double r = x - quarters * 1.5707963267923333 - quarters * 2.563344151594519e-12;
@@ -38,13 +38,13 @@ static void turn_of(double angle, double *cosine, double *sine) {
     const double c8 = 1.0 / 40320 - z * (1.0 / 3628800 - z * (1.0 / 479001600 - z * (1.0 / 87178291200 -
                       z * (1.0 / 20922789888000))));
     const double c = 1 - z * (0.5 - z * (1.0 / 24 - z * (1.0 / 720 - z * c8)));
-    const uint32_t turns = quarters == quarters ? (uint32_t)(int32_t)quarters & 3 : 0;
-    *cosine = turns == 0 ? c : turns == 1 ? -s : turns == 2 ? -c : s;
-    *sine = turns == 0 ? s : turns == 1 ? c : turns == 2 ? -s : -c;
+    const uint32_t quarter = quarters == quarters ? (uint32_t)(int32_t)quarters & 3 : 0;
+    *cosine = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
+    *sine = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;
 }
 
 /* Returns the angle of a vector other than (0, 0). */
-static double angle_of(double x, double y) {
+static double angle_of_vector(double x, double y) {
     static const double arc_tangents[] = {0, 0.24497866312686414, 0.4636476090008061, 0.6435011087932844,
                                           0.7853981633974483};
     const double across = x < 0 ? -x : x, down = y < 0 ? -y : y;
@@ -143,7 +143,7 @@ static turned regular(turned b) {
 
 static void corners_of(const turned *b, double to[8]) {
     double cosine, sine;
-    turn_of(b->angle, &cosine, &sine);
+    cos_sin_of(b->angle, &cosine, &sine);
     cosine /= 2;
     sine /= 2;
     const double ux = b->width * cosine, uy = b->width * sine;
@@ -173,7 +173,7 @@ static turned fitted(const double c[8]) {
     const double across = magnitude(ux * vy - uy * vx) / longer;
     b.width = is_wide ? along : across;
     b.height = is_wide ? across : along;
-    b.angle = is_wide ? angle_of(ux, uy) : angle_of(vy, -vx);
+    b.angle = is_wide ? angle_of_vector(ux, uy) : angle_of_vector(vy, -vx);
     return b;
 }
 
@@ -185,7 +185,7 @@ static const double LITTLE = 1e-7;
 typedef struct overlap_rule {
     uint32_t name; /* BXW_ORIENTED_* */
     int or_equal, per_class;
-    double threshold, reach, limit;
+    double threshold, far_ratio, limit;
 } overlap_rule;
 
 /* Numbers of a candidate, behind its centre. Which of the two, the rule says. */
@@ -222,14 +222,14 @@ static overlap_rule rule_of(const bxw_decoder *d, const uint8_t *p) {
                       (flags & BXW_TASK_FLAG_PER_CLASS) != 0, threshold_of(d, p), __builtin_inf(), 0};
     const double most = 1 - (r.threshold > 1e-6 ? r.threshold : 1e-6);
     r.limit = -logarithm(1 + LITTLE - (1 - r.threshold) * (1 - r.threshold));
-    if (r.threshold > 0) r.reach = 4.04 * -logarithm(1 - most * most + LITTLE) + LITTLE;
+    if (r.threshold > 0) r.far_ratio = 4.04 * -logarithm(1 - most * most + LITTLE) + LITTLE;
     return r;
 }
 
 /* Computes the numbers of a box that its overlaps need. */
 static void describe(const overlap_rule *r, const turned *b, double n[7]) {
     double cosine, sine;
-    turn_of(b->angle, &cosine, &sine);
+    cos_sin_of(b->angle, &cosine, &sine);
     n[N_X] = b->x;
     n[N_Y] = b->y;
     if (r->name == BXW_ORIENTED_OPENCV) {
@@ -257,17 +257,17 @@ static int passes(const overlap_rule *r, double overlap) {
 /* True if the Gaussians of two boxes overlap enough. */
 static int gaussians_pass(const overlap_rule *r, const double a[7], const double b[7]) {
     const double dx = a[N_X] - b[N_X], dy = a[N_Y] - b[N_Y];
-    if (dx * dx + dy * dy > r->reach * (a[N_EXTENT] + b[N_EXTENT]) + r->reach * LITTLE) return passes(r, 0);
+    if (dx * dx + dy * dy > r->far_ratio * (a[N_EXTENT] + b[N_EXTENT]) + r->far_ratio * LITTLE) return passes(r, 0);
     const double xx = a[N_XX] + b[N_XX], yy = a[N_YY] + b[N_YY], xy = a[N_XY] + b[N_XY];
     const double product = xx * yy - xy * xy;
     const double determinant = product > 0 ? product : 0;
-    const double places = ((xx * dy * dy + yy * dx * dx) / 4 - xy * dx * dy / 2) / (determinant + LITTLE);
-    const double shapes = determinant / (4 * (a[N_ROOT] * b[N_ROOT]) + LITTLE) + LITTLE;
-    if (shapes >= 1) {
-        if (places > r->limit + 1e-9) return 0;
-        if (places + (shapes - 1) / 2 < r->limit - 1e-9) return 1;
+    const double centre_term = ((xx * dy * dy + yy * dx * dx) / 4 - xy * dx * dy / 2) / (determinant + LITTLE);
+    const double shape_ratio = determinant / (4 * (a[N_ROOT] * b[N_ROOT]) + LITTLE) + LITTLE;
+    if (shape_ratio >= 1) {
+        if (centre_term > r->limit + 1e-9) return 0;
+        if (centre_term + (shape_ratio - 1) / 2 < r->limit - 1e-9) return 1;
     }
-    const double alike = exponential(-places) / root_of(shapes);
+    const double alike = exponential(-centre_term) / root_of(shape_ratio);
     return passes(r, 1 - root_of(1 - (alike > 0.999999900000005 ? 0.999999900000005 : alike) + LITTLE));
 }
 
@@ -462,7 +462,7 @@ static bxw_status read_box(bxw_decoder *d, uint32_t image, const candidates *c, 
     const double cell_y = (cell / across + real64(e, BXW_E_ADD)) * real64(e, BXW_E_UNIT_Y);
     const double dx = b->x - cell_x, dy = b->y - cell_y;
     double cosine, sine;
-    turn_of(b->angle, &cosine, &sine);
+    cos_sin_of(b->angle, &cosine, &sine);
     b->x = cell_x + dx * cosine - dy * sine;
     b->y = cell_y + dx * sine + dy * cosine;
     return BXW_OK;

@@ -33,8 +33,8 @@ static void check_bits(void) {
     for (uint32_t i = 0; i < 4000; i++) {
         const double x = (random_of(&state) - 0.5) * ranges[i % 4], y = random_of(&state) - 0.5;
         double cosine, sine;
-        turn_of(x, &cosine, &sine);
-        const double results[] = {cosine, sine, angle_of(x, y), exponential(x / 1000)};
+        cos_sin_of(x, &cosine, &sine);
+        const double results[] = {cosine, sine, angle_of_vector(x, y), exponential(x / 1000)};
         values[i] = results[(i >> 2) % 4];
     }
     const uint32_t check = crc32((const uint8_t *)values, sizeof values);

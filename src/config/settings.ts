@@ -222,7 +222,7 @@ function readPriors(r: FieldReader): Float32Array | null {
     }
   }
   if (x.length === 0 || x.length % 4 !== 0)
-    r.report("priors", `${x.length} numbers`, "four for each box (or eight, with the variances behind)");
+    r.report("priors", `${x.length} numbers`, "four for each box (or eight, with the variances after them)");
   // Copy: a plan may read them as late as the first frame, and the caller may have reused the array by then.
   return new Float32Array(x);
 }

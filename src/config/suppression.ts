@@ -3,7 +3,7 @@ import { providedSuppressor } from "../core/tasks.ts";
 import { type FieldReader, isText } from "./fields.ts";
 import type { Suppression } from "./types.ts";
 
-/** The function of the suppressor that reads configs. */
+/** The part of a suppressor that the reader of configs needs: the check of a method's settings. */
 export interface SuppressionCheck {
   /** Throws a RangeError that says what is wrong with the settings of a method. */
   check(suppression: unknown): void;

@@ -171,7 +171,7 @@ export interface Config {
   readonly boxFormat: BoxFormat | null;
   /** Unit of boxes that the network decoded. */
   readonly coordinates: "pixels" | "normalised" | null;
-  /** Prior boxes: four numbers per box, or eight with the variances behind. */
+  /** Prior boxes: four numbers per box, or eight with the variances after them. */
   readonly priors: Float32Array | null;
   /** Class column that means "nothing here", `false` for none. */
   readonly background: number | false | null;
@@ -231,7 +231,7 @@ export interface DecoderOptions extends TaskFields {
   readonly strides?: readonly number[];
   /** Grid sensitivity of anchor heads (YOLOv4: 1.05 to 1.2): one value, or one per map, largest first. */
   readonly scaleXY?: number | readonly number[];
-  /** Prior boxes of SSD heads: four numbers per box, or eight with the variances behind (Caffe). */
+  /** Prior boxes of SSD heads: four numbers per box, or eight with the variances after them (Caffe). */
   readonly priors?: Float32Array;
   /** How the rows of `priors` are written. */
   readonly priorFormat?: PriorFormat;

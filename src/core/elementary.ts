@@ -18,8 +18,8 @@ const ROUND = 6755399441055744;
 const HALF_PI_HIGH = 1.5707963267923333;
 const HALF_PI_LOW = 2.563344151594519e-12;
 const QUARTERS_PER_RADIAN = 0.6366197723675814;
-/** Angles up to here are below 2^17 quarter turns. */
-const MANY_TURNS = 131072;
+/** Radians from which an angle is huge. Smaller angles have fewer than 2^17 quarter turns. */
+const LARGE_ANGLE = 131072;
 
 // 1 / n!
 const F3 = 1 / 6;
@@ -39,12 +39,12 @@ const F16 = 1 / 20922789888000;
 const F17 = 1 / 355687428096000;
 
 /**
- * Writes cosine and sine of an angle to the first two numbers of an array: as a result, a double may become a heap
- * object. The absolute error is below 2e-16.
+ * Writes the cosine and sine of an angle to the first two elements of an array. The absolute error is below 2e-16.
+ * Returns neither of them: V8 may allocate a heap object for a double that a function returns.
  */
-export function turnOf(angle: number, to: Float64Array): void {
-  // Take off many turns by the double nearest to 2 pi. An f32 of that size has steps that no angle of a box has.
-  const x = angle > -MANY_TURNS && angle < MANY_TURNS ? angle : angle % (2 * Math.PI);
+export function writeCosSin(angle: number, to: Float64Array): void {
+  // Reduce a huge angle by the double nearest to 2 pi, which is inexact. An f32 of that size is known to 1/64 rad only.
+  const x = angle > -LARGE_ANGLE && angle < LARGE_ANGLE ? angle : angle % (2 * Math.PI);
   const quarters = x * QUARTERS_PER_RADIAN + ROUND - ROUND;
   const r = x - quarters * HALF_PI_HIGH - quarters * HALF_PI_LOW;
   const z = r * r;
@@ -52,16 +52,16 @@ export function turnOf(angle: number, to: Float64Array): void {
   const s = r - r * (z * (F3 - z * (F5 - z * (F7 - z * s9))));
   const c8 = F8 - z * (F10 - z * (F12 - z * (F14 - z * F16)));
   const c = 1 - z * (0.5 - z * (F4 - z * (F6 - z * c8)));
-  const turns = quarters & 3;
-  to[0] = turns === 0 ? c : turns === 1 ? -s : turns === 2 ? -c : s;
-  to[1] = turns === 0 ? s : turns === 1 ? c : turns === 2 ? -s : -c;
+  const quarter = quarters & 3;
+  to[0] = quarter === 0 ? c : quarter === 1 ? -s : quarter === 2 ? -c : s;
+  to[1] = quarter === 0 ? s : quarter === 1 ? c : quarter === 2 ? -s : -c;
 }
 
 /** Arc tangents of 0, 1/4, 1/2, 3/4 and 1. */
 const ARC_TANGENTS = [0, 0.24497866312686414, 0.4636476090008061, 0.6435011087932844, 0.7853981633974483];
 
 /** Returns the angle of a vector other than (0, 0), in [-pi, pi]. The relative error is below 4e-16. */
-export function angleOf(x: number, y: number): number {
+export function angleOfVector(x: number, y: number): number {
   const across = x < 0 ? -x : x;
   const down = y < 0 ? -y : y;
   const isSteep = down > across;

@@ -124,7 +124,7 @@ export interface FamilyTraits {
   readonly background?: "first" | "last";
   /** Unit of boxes that the network decoded. Usual: pixels of the network input. */
   readonly coordinates?: "normalised";
-  /** Keypoints stand behind the four box channels. */
+  /** Keypoints follow the four box channels. */
   readonly keypoints?: true;
   /** Unit of the offsets from priors. Usual: the variances that the config states. */
   readonly offsetUnit?: "pixels";
@@ -146,7 +146,7 @@ export interface FamilyTraits {
   readonly angle?: "radians";
   /** Task of every network of the family. Usual: what the config says. */
   readonly task?: TaskName;
-  /** Usual export of its networks for masks and keypoints: these channels stand behind those of the boxes. */
+  /** Usual export of its networks for masks and keypoints: these channels follow those of the boxes. */
   readonly beyondBoxes?: "rows" | "planes";
   /** Family that stands for this one where shapes alone are looked at: their tensors look alike. */
   readonly like?: Family;

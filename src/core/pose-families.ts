@@ -15,13 +15,13 @@ import {
 import type { Family, FamilyTraits, PoseFamily } from "./families.ts";
 
 /** Names a form of tensors that only networks with points have. `pose/forms.ts` reads each. */
-export type PoseForm = "behind-priors" | "face" | "anchor-rows" | "yunet" | "one-pose" | "poses";
+export type PoseForm = "after-boxes" | "face" | "anchor-rows" | "yunet" | "one-pose" | "poses";
 
 /** Facts about the points of a family. A field that is absent has the value that its comment calls usual. */
 export interface PointFacts {
   /**
-   * How the tensors are read. Usual: boxes as without points. The points stand behind the other channels, or in tensors
-   * of their own.
+   * How the tensors are read. Usual: boxes have the layout of a detector without points. The points follow the other
+   * channels, or are in tensors of their own.
    */
   readonly form?: PoseForm;
   /**
@@ -47,8 +47,8 @@ export const POINT_FACTS: { readonly [F in Family]?: PointFacts } = {
   yolov7: { grid: [2, -0.5] },
   // YOLO26 measures from the centre of the cell: head.py, Pose26.kpts_decode.
   yolo26: { grid: [1, 0.5] },
-  blazeface: { form: "behind-priors", keypoints: [6, 2], names: BLAZEFACE6_NAMES },
-  "mediapipe-palm": { form: "behind-priors", keypoints: [7, 2], names: PALM7_NAMES },
+  blazeface: { form: "after-boxes", keypoints: [6, 2], names: BLAZEFACE6_NAMES },
+  "mediapipe-palm": { form: "after-boxes", keypoints: [7, 2], names: PALM7_NAMES },
   // Raw points of maps are offsets in anchors: deepcam-cn/yolov5-face, models/yolo.py.
   "yolov5-face": { form: "face", grid: [1, 0], ...FIVE },
   retinaface: { variances: [0.1, 0.1, 0.2, 0.2], ...FIVE },

@@ -57,6 +57,9 @@ export interface TaskColumns {
   readonly corners?: Float32Array;
 }
 
+/** Count of the values of a row of `corners`: x and y of each of the four corners. */
+export const CORNER_VALUES = 8;
+
 /**
  * Names the order of the steps that make a mask: product of coefficients and prototypes, resizing, crop by the box. In
  * those that begin with "sigmoid" probabilities are resized, in the others logits.

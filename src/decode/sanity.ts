@@ -90,7 +90,7 @@ export function checkProbabilities(image: MemoryImage): number {
   let lost = 0;
   if (plan.activation === "logits") return lost;
   for (const h of plan.heads) {
-    // Rows behind the end of a list are undefined.
+    // Rows after the end of a list are undefined.
     if (isList(h)) continue;
     const check = (f: Column | null, fn: Fn, channels: number): void => {
       if (!f || fn !== "none") return;
@@ -110,16 +110,17 @@ export function checkProbabilities(image: MemoryImage): number {
 }
 
 /**
- * Samples one cell of each head, a different one in each `turn`, and returns true if its score or objectness is NaN.
+ * Samples one cell of each head, a different one in each frame, and returns true if its score or objectness is NaN.
  * Called only for a frame without candidates: a network that overflows gives NaN almost everywhere, which otherwise
  * looks like an empty scene.
  */
-export function meetsNaN(of: MemoryImage, image: number, turn: number): boolean {
+export function meetsNaN(of: MemoryImage, image: number, frameIndex: number): boolean {
   // A plain loop: even an empty frame makes no garbage.
   for (const h of of.plan.heads)
     if (
       !isList(h) &&
-      (isNaNIn(of, image, h.score, turn % h.cells) || isNaNIn(of, image, h.objectness, turn % h.cells))
+      (isNaNIn(of, image, h.score, frameIndex % h.cells) ||
+        isNaNIn(of, image, h.objectness, frameIndex % h.cells))
     )
       return true;
   return false;
@@ -173,7 +174,7 @@ export function checkDistributions(image: MemoryImage): void {
         `distributions of ${bins} bins; decoded boxes and the probabilities of ${
           whole
             ? `${others} classes look like that: say classes: ${others}`
-            : "classes look like that, with masks or keypoints behind them: say task"
+            : "classes look like that, with masks or keypoints after them: say task"
         }`,
       );
     }
@@ -216,7 +217,7 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
   // The coordinates furthest from the corner.
   let across = 0;
   let down = 0;
-  let turned = 0;
+  let swapped = 0;
   // Boxes without width or height.
   let flat = 0;
   // The centres furthest right and down.
@@ -225,22 +226,22 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
     const [a, b, c, d] = m.f32.subarray(i, i + 4);
     across = Math.max(across, Math.abs(a), Math.abs(c));
     down = Math.max(down, Math.abs(b), Math.abs(d));
-    if (c < a || d < b) turned++;
+    if (c < a || d < b) swapped++;
     else if (c === a || d === b) flat++;
     middle[0] = Math.max(middle[0], (a + c) / 2);
     middle[1] = Math.max(middle[1], (b + d) / 2);
   }
-  if (TRAITS[plan.family].head === "prior" && kind === "corners" && turned * 4 > n)
+  if (TRAITS[plan.family].head === "prior" && kind === "corners" && swapped * 4 > n)
     refuseFor(
       [{ option: "variances" }],
       about,
-      `${turned} of ${n} boxes with x_max < x_min or y_max < y_min`,
+      `${swapped} of ${n} boxes with x_max < x_min or y_max < y_min`,
       "corners; if these are offsets from prior boxes, say variances (and priors, where the family has none of its own)",
     );
   if (n === 0 || !["centre", "corners", "topleft"].includes(kind)) return null;
   const note =
-    turned * 2 > n
-      ? `${turned} of the first ${n} candidates have x_max < x_min or y_max < y_min: are the boxes as boxFormat says, or as it is by default?`
+    swapped * 2 > n
+      ? `${swapped} of the first ${n} candidates have x_max < x_min or y_max < y_min: are the boxes as boxFormat says, or as it is by default?`
       : flat * 2 > n && n >= FEW
         ? `${flat} of the first ${n} candidates have no width or no height: are dims and order those of the data (NCHW or NHWC)?`
         : null;

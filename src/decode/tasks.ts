@@ -6,7 +6,7 @@
  * 1. `readOptions` or `readArchive` (config/task.ts) reads the config. Both return plain data, kept in `Config.task`.
  *    Declare the options of a task in `TaskFields` (config/types.ts). Only the task reads them.
  * 2. `read` (plan/task.ts) returns the interpretations.
- *    - If E extra channels stand behind those of the boxes in one tensor: set `extra: E` in the spec of that tensor and
+ *    - If E extra channels follow those of the boxes in one tensor: set `extra: E` in the spec of that tensor and
  *      call `tools.interpret`. The boxes are then read as without a task. `withExtra` (heads/extra.ts) gives each head
  *      the column of its extra channels.
  *    - If the extra channels have tensors of their own: leave the specs as they are and call `joinExtra` (same file).

@@ -451,12 +451,12 @@ class SessionDetector implements Detector {
         const lane: FrameLane = last === this.#lanes[0] ? this.#lanes[1] : this.#lanes[0];
         lane.prepare(this.#pixels.read(value), this.timings);
         coming = arrivals.watch(source.next());
-        const isBehind = running !== null;
+        const hasResult = running !== null;
         await running?.promise;
         running = arrivals.watch(lane.run(false, this.timings));
         const before = last;
         last = lane;
-        if (isBehind) yield before.decode(this.timings);
+        if (hasResult) yield before.decode(this.timings);
       }
       if (running) {
         await running.promise;

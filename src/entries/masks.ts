@@ -3,13 +3,12 @@
  * have `mask`.
  */
 import { provideTask } from "../decode/tasks.ts";
-import { labelMap, segment } from "../masks/task.ts";
+import { SEGMENT } from "../masks/reader.ts";
 import { masksInFile } from "../planfile/masks.ts";
 
-export { labelMap };
 export { masksOf, type MaskInputs } from "../masks/from.ts";
 export { classMap, type ClassMap, type ClassMapOptions } from "../masks/semantic.ts";
-export type { LabelMap, LabelMapOptions } from "../masks/labels.ts";
+export { labelMap, type LabelMap, type LabelMapOptions } from "../masks/labels.ts";
 export type { Mask, MaskOptions, MaskPolygon, MaskRle, MaskRule } from "../decode/detections.ts";
 
-provideTask({ ...segment, ...masksInFile });
+provideTask({ ...SEGMENT, ...masksInFile });

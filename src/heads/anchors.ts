@@ -40,7 +40,7 @@ export function anchorMaps(query: CountedQuery, specs: Specs): Interpretation[] 
   return levels(specs, fits, ({ anchors }) => anchors).map((matches) => readMaps(query, matches));
 }
 
-/** Returns every tensor whose channels can be anchors. Each anchor has the extra channels of a task behind its own. */
+/** Returns every tensor whose channels can be anchors. Each anchor has the extra channels of a task after its own. */
 function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   const { classes } = query;
   const mine: Specs = playersOf(query, specs, "boxes");

@@ -4,21 +4,21 @@ import { cellsOf } from "./grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 
 /** Returns the column that follows the last channel of a head in the tensor of its boxes. */
-export function columnBehind({ box, bins, score, classes, classId, objectness }: HeadDraft): Column {
+export function columnAfterHead({ box, bins, score, classes, classId, objectness }: HeadDraft): Column {
   const ends = [beside(box, 4 * (bins || 1)), beside(score, classes)];
   for (const column of [objectness, classId]) if (column) ends.push(beside(column, 1));
   const mine = ends.filter(({ tensor }) => tensor === box.tensor);
   return mine.reduce((last, end) => (end.offset > last.offset ? end : last));
 }
 
-/** Returns the interpretation with `extra` set in each head: the channels behind its own, in the box tensor. */
+/** Returns the interpretation with `extra` set in each head: the channels after its own, in the box tensor. */
 export const withExtra = (found: Interpretation): Interpretation => ({
   ...found,
-  heads: found.heads.map((head) => ({ ...head, extra: columnBehind(head) })),
+  heads: found.heads.map((head) => ({ ...head, extra: columnAfterHead(head) })),
 });
 
 /**
- * Leaves out readings whose tensors another reading has too, with more beside them. A map can be as wide as a cell has
+ * Drops a reading if another reading uses all of its tensors and at least one more. A map can be as wide as a cell has
  * channels: [1,64,80,80] beside 15 classes and an angle looks like 80 channels of 64 x 80 cells.
  */
 export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[]): readonly R[] =>
@@ -33,9 +33,9 @@ export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[
 const MAP_ORDERS = ["nchw", "nhwc"] as const;
 
 /**
- * Reads the tensors with all maps in one storage order, then in the other. Returns the readings that use the most
- * tensors. Prefers one order: a map as wide as a cell has channels looks like both, but a network has the same for all
- * its maps. Tensors whose order is stated keep it.
+ * Reads the tensors with all maps as NCHW, with all maps as NHWC, and with any mixture. Returns the readings that use
+ * the most tensors; those of a mixture only if they use more. A map as wide as a cell has channels looks like both
+ * orders, but a network has one order for all its maps. Tensors whose order is stated keep it.
  * @param read returns the readings of the tensors it is given
  */
 export function readInOneOrder<R extends Pick<Interpretation, "uses" | "heads">>(
@@ -60,7 +60,10 @@ function mostUsed<R extends Pick<Interpretation, "uses">>(all: readonly R[]): re
   return all.filter(({ uses }) => uses.length === most);
 }
 
-/** Returns a text that is the same for readings whose heads read the same elements by the same rules. */
+/**
+ * Returns a text that is the same for readings whose heads read the same elements by the same rules. Arrays, such as
+ * priors, are compared by their length only.
+ */
 const textOfHeads = ({ heads }: Pick<Interpretation, "heads">): string =>
   JSON.stringify(
     heads.map(({ about: _, origin: __, ...head }) => head),
@@ -137,7 +140,7 @@ const columnOf = ({ tensor, view: { channel, cell } }: ExtraView): Column => ({
 
 /**
  * Returns the view of the only tensor, or `null` if there is no tensor or more than one. If that tensor can be read in
- * two ways, returns the way whose storage order is that of the head's boxes.
+ * two ways, returns the way whose storage order is that of the head's boxes, or `null` if none has that order.
  */
 function pickOnly(all: readonly ExtraView[], head?: HeadDraft): ExtraView | null {
   if (all.length === 0 || new Set(all.map(({ tensor }) => tensor)).size > 1) return null;

@@ -127,7 +127,7 @@ export interface TaskPlan {
   readonly about: string;
   /** Indices of tensors that no head reads: of the outputs in an interpretation, of the plan's tensors in a plan. */
   readonly tensors: readonly number[];
-  /** True if boxes or scores are wrong without the task. Plan files, which have none, are then refused. */
+  /** True if boxes or scores are wrong without the task. A plan file is then refused, unless the task is "oriented". */
   readonly isNeeded?: boolean;
   /** The score is the square root of what the kernel computes, so that its thresholds are squared. */
   readonly root?: boolean;
@@ -136,7 +136,7 @@ export interface TaskPlan {
 }
 
 /**
- * The output tensors, all that is known of them before any data. `extra`: channels behind those of boxes and scores,
+ * The output tensors, all that is known of them before any data. `extra`: channels after those of boxes and scores,
  * which a task reads.
  */
 export type Specs = readonly (TensorSpec & { readonly extra?: number })[];

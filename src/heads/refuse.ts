@@ -67,7 +67,7 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
       `for ${family} (${familyReason(why)})${ofClasses}${asReading}: ${words}`,
       ...(isMixed ? ["all with the same batch, the first dimension"] : []),
       ...(lost.length > 0 ? [`roles name ${lost.join(", ")}, which is none of these`] : []),
-      ...channelsBehind(query, specs),
+      ...adviceOnExtraChannels(query, specs),
       ...(fits === null ? [] : [`family "${fits}" would read these`]),
       ...(isMixed ? [] : likelyClasses(query, specs)),
     ].join("; "),
@@ -111,15 +111,15 @@ const otherFamily = (query: HeadQuery, specs: Specs): Family | null =>
       wouldRead({ ...query, family, traits: TRAITS[family] }, specs),
   ) ?? null;
 
-/** Fewest channels behind the classes that are hardly classes which nobody counted. */
+/** Fewest channels after the stated classes that are hardly further classes: mask coefficients. */
 const FEWEST_COEFFICIENTS = 32;
 
 /** Most rows of a finished list of detections: exporters keep 300 as a rule, and no more than these. */
 const MOST_FINISHED_ROWS = 1000;
 
 /**
- * Returns how many channels a detection has, and how many follow where an export may do more than detect; `null` if
- * none do.
+ * Returns how many channels a detection has (`own`), and how many follow them (`extra`). Returns `null` unless these
+ * may be an angle, keypoints or mask coefficients.
  */
 function extraChannels({ classes, traits }: HeadQuery, specs: Specs): { own: number; extra: number } | null {
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
@@ -131,14 +131,14 @@ function extraChannels({ classes, traits }: HeadQuery, specs: Specs): { own: num
     // Four edges, a score and a class id.
     const own = isFinished ? 6 : raw;
     const extra = channels - own;
-    // An angle, coefficients of masks, keypoints of two or three numbers.
+    // Look for the count of an angle, of mask coefficients, or of keypoints with two or three values.
     if (extra === 1 || extra >= FEWEST_COEFFICIENTS || (extra > 0 && extra % 3 === 0)) return { own, extra };
   }
   return null;
 }
 
 /** Returns advice for an export that does more than detect. */
-function channelsBehind(query: HeadQuery, specs: Specs): string[] {
+function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
   const found = extraChannels(query, specs);
   if (found === null) return [];
   const { own, extra } = found;
@@ -154,8 +154,8 @@ const MOST_GUESSES = 3;
 
 /** Returns the few numbers of classes, up to a thousand, with which the shapes would be read. */
 function likelyClasses(query: HeadQuery, specs: Specs): string[] {
-  const behind = extraChannels(query, specs);
-  if (behind !== null && behind.extra >= FEWEST_COEFFICIENTS) return [];
+  const found = extraChannels(query, specs);
+  if (found !== null && found.extra >= FEWEST_COEFFICIENTS) return [];
   const counts = specs.flatMap(({ dims }) =>
     dims.flatMap((d) => [d, d - 1, d - 4, d - 5, d / 3 - 5, d - 64]),
   );

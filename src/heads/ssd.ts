@@ -101,7 +101,7 @@ export function priorRows(query: HeadQuery, specs: Specs): Interpretation[] {
   const rest = without(specs, at);
   const table = at < 0 ? query.priors : query.valuesOf(at);
   if (!table) return [];
-  // A box with keypoints behind it has 12 to 18 channels.
+  // A box with keypoints after it has 12 to 18 channels.
   const channels = traits.keypoints
     ? rest.flatMap(({ dims }) => dims.filter((d) => d >= 12 && d <= 18))
     : [4];
@@ -202,19 +202,19 @@ function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): 
   const format = query.priorFormat ?? usualPriorFormat(query, hasVariances);
   const row = (i: number): Four => [table[i], table[i + 1], table[i + 2], table[i + 3]];
   const priors = new Float32Array(length);
-  let turned = 0;
+  let swapped = 0;
   for (let i = 0; i < length; i += 4) {
     const [a, b, c, d] = row(i);
-    if (c < a || d < b) turned++;
+    if (c < a || d < b) swapped++;
     priors.set(centred(format, [a, b, c, d]), i);
   }
   const largest = priors.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   if (largest > LARGEST_PRIOR)
     refuse("priors", `numbers up to ${Number(largest.toPrecision(4))}`, "0..1 of the input, not pixels");
   const notes: string[] = [];
-  if (query.priorFormat === null && format === "xyxy" && turned * 4 > cells)
+  if (query.priorFormat === null && format === "xyxy" && swapped * 4 > cells)
     notes.push(
-      `${turned} of ${cells} priors have x_max < x_min or y_max < y_min as corners: if they are centre and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)`,
+      `${swapped} of ${cells} priors have x_max < x_min or y_max < y_min as corners: if they are centre and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)`,
     );
   if (query.variances) return { format, priors, variances: query.variances, notes };
   // Every PriorBox layer writes one set of variances for all boxes. Four factors cannot say anything else.
@@ -224,7 +224,7 @@ function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): 
   return { format, priors, variances, notes };
 }
 
-/** Returns the format of priors where the config states none. Those with variances behind are Caffe's corners. */
+/** Returns the format of priors where the config states none. Those with variances after them are Caffe's corners. */
 function usualPriorFormat({ traits, boxFormat }: HeadQuery, hasVariances: boolean): PriorFormat {
   if (hasVariances) return "xyxy";
   return traits.priorFormat ?? (boxFormat === "cycxhw" ? "cycxhw" : "xyxy");

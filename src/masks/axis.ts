@@ -36,8 +36,8 @@ export interface Placement {
 }
 
 /**
- * Returns both axes of a picture of the image. Leaves out the cells that show the padding of the network's input. For a
- * letterboxed image, cuts at whole cells, as Ultralytics does.
+ * Returns both axes of a picture of the image. For a letterboxed image, cuts the padding off at whole cells, as
+ * Ultralytics does. If the placement does not match that letterbox, the axes are exact and resizing may read padding.
  */
 export function imageAxes(
   size: readonly [number, number],
@@ -106,7 +106,7 @@ export function fillNearest({ pixels, start, length, low, high }: Axis, table: T
 }
 
 /** Pixels or cells from `from` up to `to`, which is excluded. */
-export interface Range {
+export interface Span {
   readonly from: number;
   readonly to: number;
 }
@@ -120,30 +120,30 @@ const NEAR_WHOLE = 1 / 2097152;
  * @param low lower edge of the box, normalised
  * @param high upper edge of the box, normalised
  * @param pixels pixels of the whole axis
- * @param least first pixel that may be returned
- * @param most pixel after the last one that may be returned
+ * @param start first pixel that may be returned
+ * @param end pixel after the last one that may be returned
  */
-export function cropOf(low: number, high: number, pixels: number, least = 0, most = pixels): Range {
+export function cropOf(low: number, high: number, pixels: number, start = 0, end = pixels): Span {
   const edge = (normalised: number): number => {
     const place = normalised * pixels;
     const whole = Math.round(place);
     const first = Math.abs(place - whole) <= pixels * NEAR_WHOLE ? whole : Math.ceil(place);
-    return first < least ? least : first > most ? most : first;
+    return first < start ? start : first > end ? end : first;
   };
   const from = edge(low);
   const to = edge(high);
-  // Return an empty range for NaN edges too: the comparison is false for NaN.
-  return to > from ? { from, to } : { from: least, to: least };
+  // Return an empty span for NaN edges too: the comparison is false for NaN.
+  return to > from ? { from, to } : { from: start, to: start };
 }
 
-/** Returns the pixels of a picture that read any cell of a range. */
-export function pixelsThatRead({ near, far }: Table, pixels: number, { from, to }: Range): Range {
+/** Returns the pixels of a picture that read any cell of a span. */
+export function pixelsThatRead({ near, far }: Table, pixels: number, { from, to }: Span): Span {
   if (to <= from) return { from: 0, to: 0 };
   return { from: firstAtLeast(far, pixels, from), to: firstAtLeast(near, pixels, to) };
 }
 
 /** Returns the pixels of an axis that show the network's input. A cropped image has pixels that the input never saw. */
-export function visibleOf({ pixels, start, length, low, high }: Axis): Range {
+export function visibleOf({ pixels, start, length, low, high }: Axis): Span {
   const from = Math.max(0, Math.ceil(((low - start) / length) * pixels - 0.5));
   const to = Math.min(pixels, Math.ceil(((high - start) / length) * pixels - 0.5));
   return { from, to };

@@ -8,7 +8,7 @@ import { type Frame, affineOf, checkFrame } from "../decode/frame.ts";
 import type { Placement } from "./axis.ts";
 import { prototypesOf, typeProblem, prototypeViews } from "./plan.ts";
 import { readMaskOptions } from "./rules.ts";
-import { inputBoxOf, maskOfSubject, sizesOf } from "./scene.ts";
+import { inputBoxOf, maskOfInput, sizesOf } from "./scene.ts";
 import type { MaskSource } from "./source.ts";
 
 /** Inputs of `masksOf`: prototypes of one image, and boxes with their coefficients. */
@@ -27,7 +27,7 @@ export interface MaskInputs {
 
 /**
  * Makes the masks of boxes that another decoder selected.
- * @throws TensorError for prototypes that do not fit the coefficients, RangeError for options that cannot be
+ * @throws TensorError for prototypes that do not fit the coefficients, RangeError for invalid options
  * @example
  * import { masksOf } from "boxwright/masks";
  *
@@ -99,7 +99,7 @@ export function masksOf(
       { length: prototypes.count },
       (__, k) => coefficients[i * prototypes.count + k],
     );
-    return maskOfSubject(
+    return maskOfInput(
       source,
       placement,
       { imageBox, inputBox: inputBoxOf(imageBox, placement), coefficients: values },
@@ -116,10 +116,13 @@ function checkNumbers(name: string, list: ArrayLike<number>): void {
       refuse(`${name}[${i}]`, show(list[i]), "a finite number", RangeError);
 }
 
-/** A box whose left upper corner lies further right and down than this is in pixels: its mask would be empty. */
-const FAR = 8;
+/** Normalised coordinate above which a box must be in pixels. Boxes may reach over the edge, so the limit is not 1. */
+const MOST_NORMALISED = 8;
 
-/** Throws if boxes are no corners in 0..1. Boxes in another format or unit give masks that are cut or empty. */
+/**
+ * Throws if the corners of a box are swapped, or if its centre lies so far right and down that it must be in pixels.
+ * Boxes in another format or unit give masks that are cut or empty.
+ */
 function checkBoxes(boxes: ArrayLike<number>): void {
   if (boxes.length % 4 !== 0) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
   checkNumbers("boxes", boxes);
@@ -133,7 +136,9 @@ function checkBoxes(boxes: ArrayLike<number>): void {
         "corners x_min, y_min, x_max, y_max: no centre, no width and height",
         RangeError,
       );
-    if (x1 > FAR && y1 > FAR) refuse(`box ${i / 4}`, got(), "0..1 across the image, not pixels", RangeError);
+    // Compare the centre: the corners of a normalised box may lie anywhere, if the network overshoots.
+    if ((x1 + x2) / 2 > MOST_NORMALISED && (y1 + y2) / 2 > MOST_NORMALISED)
+      refuse(`box ${i / 4}`, got(), "0..1 across the image, not pixels", RangeError);
   }
 }
 

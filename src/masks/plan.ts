@@ -140,14 +140,14 @@ function likeliest<W extends { readonly seen: PrototypeView }>(
   // Prototypes with a batch are more likely than ones without: a network leaves the batch out everywhere, or nowhere.
   const batched = preferred(alike, ({ seen }) => seen.batched);
   // Keep the largest: prototypes have more pixels than any map of coefficients.
-  const most = Math.max(...batched.map(({ seen }) => seen.width * seen.height));
-  const largest = batched.filter(({ seen }) => seen.width * seen.height === most);
+  const mostPixels = Math.max(...batched.map(({ seen }) => seen.width * seen.height));
+  const largest = batched.filter(({ seen }) => seen.width * seen.height === mostPixels);
   // Prefer exact proportions: for an input of 192 x 128, [1,32,48,32] is NHWC, 48 wide and 32 high.
   return preferred(largest, ({ seen: { width, height } }) => width * inputHeight === height * inputWidth);
 }
 
 /**
- * Returns the interpretations of boxes with `count` coefficients, behind the classes or in tensors of their own. Each
+ * Returns the interpretations of boxes with `count` coefficients, after the classes or in tensors of their own. Each
  * has the batch of the prototypes.
  * @param names names of the tensors of coefficients that the option `roles` states
  */
@@ -160,22 +160,24 @@ function withCoefficients(
 ): readonly Interpretation[] {
   // Hide the prototypes, so that no head takes them for boxes or scores.
   const others = specs.map((spec, i) => (i === tensor ? { ...spec, dims: [] } : spec));
-  // Named coefficients are no scores: 32 of them look like 32 classes.
+  // Hide named coefficients from the search for scores: 32 of them look like 32 classes.
   const boxes = others.map((spec) => (names.includes(spec.name) ? { ...spec, dims: [] } : spec));
   const isFree = (i: number): boolean =>
     i !== tensor && (names.length === 0 || names.includes(specs[i].name));
-  const apart = (): Interpretation[] =>
-    interpret(query, boxes).flatMap((found) => joinExtra(found, others, count, isFree) ?? []);
-  const isBehind = names.every((name) => !specs.some((spec) => spec.name === name));
-  const behind = (): Interpretation[] =>
-    interpret(
-      query,
-      others.map((spec) => ({ ...spec, extra: count })),
-    ).map(withExtra);
-  const found = isBehind ? behind() : [];
-  const beside = apart();
-  const full = fullest([...found, ...beside]).filter((reading) => found.includes(reading));
-  return (full.length > 0 ? full : beside).filter((reading) => reading.batch === batch);
+  const mayFollowClasses = names.every((name) => !specs.some((spec) => spec.name === name));
+  const afterClasses = mayFollowClasses
+    ? interpret(
+        query,
+        others.map((spec) => ({ ...spec, extra: count })),
+      ).map(withExtra)
+    : [];
+  const inOwnTensors = interpret(query, boxes).flatMap(
+    (found) => joinExtra(found, others, count, isFree) ?? [],
+  );
+  const full = fullest([...afterClasses, ...inOwnTensors]).filter((reading) =>
+    afterClasses.includes(reading),
+  );
+  return (full.length > 0 ? full : inOwnTensors).filter((reading) => reading.batch === batch);
 }
 
 /** Returns the shapes that an error asks for. */
@@ -184,7 +186,7 @@ function expectedShapes({ classes, task, inputSize }: HeadQuery): string {
   const m = task?.maskCoefficients ?? 32;
   const map = inputSize ? `${inputSize[1] / 4},${inputSize[0] / 4}` : "H/4,W/4";
   return (
-    `boxes with ${m} coefficients behind them, such as [1,4+${c}+${m},N], [1,N,5+${c}+${m}] or [1,300,6+${m}], ` +
+    `boxes with ${m} coefficients after them, such as [1,4+${c}+${m},N], [1,N,5+${c}+${m}] or [1,300,6+${m}], ` +
     `or coefficients in tensors of their own, and prototypes [1,${m},${map}] or [1,${map},${m}]`
   );
 }

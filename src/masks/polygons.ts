@@ -25,7 +25,7 @@ export function polygonsOf(mask: Pixels): MaskPolygon[] {
   /** For each vertical edge: 0 if it was not walked, else 1 + the index of its polygon. */
   const walked = new Int32Array((width + 1) * height);
   for (let y = 0; y < height; y++) {
-    /** Mark of the last edge to the left, which a hole that begins here belongs to. */
+    /** Mark of the nearest edge to the left. A hole that begins at x belongs to the polygon of that mark. */
     let left = 0;
     for (let x = 0, before = 0; x <= width; x++) {
       const pixel = x < width ? data[y * width + x] : 0;

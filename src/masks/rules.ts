@@ -47,7 +47,7 @@ export interface Wanted {
   readonly limit: number;
 }
 
-/** Width and height behind each name of the option `size`; `null` if unknown. */
+/** Width and height that each name of the option `size` stands for; `null` if unknown. */
 export interface KnownSizes {
   readonly prototype: readonly [number, number];
   readonly network: readonly [number, number] | null;
@@ -88,7 +88,7 @@ export function readMaskOptions(options: MaskOptions | null | undefined, known: 
       "0.5 or more: the rule puts logits of 0 outside the box, which are a probability of 0.5",
       RangeError,
     );
-  checkTurned(size, known.frame);
+  checkSwappedSize(size, known.frame);
   return {
     picture,
     size: sizeOf(size, known),
@@ -105,8 +105,8 @@ function pictureOf(size: unknown): Picture {
   return "image";
 }
 
-/** Throws if a size is height and width of the frame: the mask would be turned and stretched. */
-function checkTurned(size: unknown, frame: readonly [number, number] | null): void {
+/** Throws if a size is height and width of the frame: the mask would be stretched. */
+function checkSwappedSize(size: unknown, frame: readonly [number, number] | null): void {
   if (!Array.isArray(size) || frame === null || frame[0] === frame[1]) return;
   if (size[0] === frame[1] && size[1] === frame[0])
     refuse("size", `[${size.join(", ")}], height and width of the frame`, "[width, height]", RangeError);
@@ -118,7 +118,7 @@ function sizeOf(size: NonNullable<MaskOptions["size"]>, known: KnownSizes): read
   if (found) return found;
   return refuse(
     "size",
-    size === "frame" ? '"frame", and decode() got no frame' : '"network", and nobody says the input size',
+    size === "frame" ? '"frame", and decode() got no frame' : '"network", but the input size is unknown',
     size === "frame" ? "a frame, or the image's [width, height]" : "inputSize: [width, height]",
     RangeError,
   );

@@ -3,12 +3,12 @@ import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { Detections, Mask, MaskOptions } from "../decode/detections.ts";
 import type { Placement } from "./axis.ts";
-import { type Subject, openSpace, makeMask } from "./make.ts";
+import { type MaskInput, openSpace, makeMask } from "./make.ts";
 import { PixelMask } from "./mask.ts";
 import { type KnownSizes, type Wanted, readMaskOptions } from "./rules.ts";
 import type { MaskSource } from "./source.ts";
 
-/** The data that the masks of one image need. `Image` in task.ts has it in a decoder's memory, `Kept` in copies. */
+/** The data that the masks of one image need: in a decoder's memory (`LiveScene`), or in copies (`CopiedScene`). */
 export interface Scene {
   readonly source: MaskSource;
   readonly inputSize: readonly [number, number] | null;
@@ -17,7 +17,7 @@ export interface Scene {
   coefficientsOf(found: Detections, row: number): Float32Array;
 }
 
-/** Returns the width and height behind each name of the option `size`. */
+/** Returns the width and height that each name of the option `size` stands for. */
 export function sizesOf({
   source: { prototypes },
   inputSize,
@@ -31,7 +31,7 @@ export function sizesOf({
 }
 
 /** Returns boxes and coefficients of a row. */
-export function subjectOf(scene: Scene, found: Detections, row: number): Subject {
+export function inputOf(scene: Scene, found: Detections, row: number): MaskInput {
   const { boxes } = found;
   const b = 4 * row;
   const imageBox = [boxes[b], boxes[b + 1], boxes[b + 2], boxes[b + 3]];
@@ -66,11 +66,11 @@ export function maskIn(scene: Scene, found: Detections, i: number, options?: Mas
       `row ${show(i)}`,
       found.length > 0
         ? `0 to ${found.length - 1}, or a negative one from the end`
-        : "no call, as nothing is found in this frame",
+        : "a frame with detections: this one has none",
       RangeError,
     );
   const wanted = readMaskOptions(options, sizesOf(scene));
-  return maskOfSubject(scene.source, scene.placement, subjectOf(scene, found, row), wanted);
+  return maskOfInput(scene.source, scene.placement, inputOf(scene, found, row), wanted);
 }
 
 /** Most pixels of a mask: those of the largest size, 32,768 x 32,768. */
@@ -79,16 +79,16 @@ const MOST_PIXELS = 2 ** 30;
 const NO_PIXELS = /* @__PURE__ */ new Uint8Array(0);
 
 /** Makes one mask in memory of its own. */
-export function maskOfSubject(
+export function maskOfInput(
   source: MaskSource,
   placement: Placement,
-  subject: Subject,
+  input: MaskInput,
   wanted: Wanted,
 ): Mask {
   const { space, axes } = openSpace(source, wanted, placement);
   let data = NO_PIXELS;
   let [left, top, width, height] = [0, 0, 0, 0];
-  makeMask(space, axes, source, subject, wanted, (x, y) => {
+  makeMask(space, axes, source, input, wanted, (x, y) => {
     if (x.to > x.from && y.to > y.from)
       [left, top, width, height] = [x.from, y.from, x.to - x.from, y.to - y.from];
     if (width * height > MOST_PIXELS)

@@ -3,7 +3,7 @@ import * as M from "../core/masks-abi.ts";
 import { TYPE_F16, TYPE_F32, TYPE_I8, TYPE_U8 } from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import type { MasksEngine } from "../engine/masks.ts";
-import type { Range } from "./axis.ts";
+import type { Span } from "./axis.ts";
 import type { MaskSpace } from "./space.ts";
 
 /** Shape, address steps and quantisation of the prototypes of one image. */
@@ -55,16 +55,16 @@ export interface Place {
 export interface MaskSource {
   readonly engine: EngineName | "auto";
   readonly prototypes: Prototypes;
-  /** A decoder's memory, or a copy of the bytes, which `writeValues` copies into the space when it needs them. */
+  /** A decoder's memory, or the bytes of the prototypes, which `writeValues` copies into the space if need be. */
   readonly place: Place | { readonly bytes: Uint8Array };
   /** Called if a value of a mask is NaN or infinite: notes it, or throws. */
   readonly reportNaN: (coefficients: Float32Array) => void;
 }
 
-/** A window of prototype pixels. */
-export interface Window {
-  readonly x: Range;
-  readonly y: Range;
+/** A rectangle of cells. */
+export interface CellWindow {
+  readonly x: Span;
+  readonly y: Span;
 }
 
 /**
@@ -77,7 +77,7 @@ export function writeValues(
   space: MaskSpace,
   { place, prototypes }: MaskSource,
   coefficients: Float32Array,
-  { x, y }: Window,
+  { x, y }: CellWindow,
   sigmoid: boolean,
   to: number,
   row: number,
@@ -137,8 +137,8 @@ export const hasRoom = ({ free, freeEnd }: Place, { count, width }: Prototypes):
   align(align(free + 4 * M.MASK_JOB_WORDS) + 4 * count) + 4 * width <= freeEnd;
 
 /**
- * Writes the words of a `product` job (core/masks-abi.ts), and its coefficients to the address `at`. Write out the
- * fields of `window`: a spread into an object takes a microsecond, a tenth of a small mask.
+ * Writes the words of a `product` job (core/masks-abi.ts), and its coefficients to the address `at`. Callers list the
+ * fields of `window`: a spread takes a microsecond, a tenth of the time of a small mask.
  */
 function writeJob(
   i32: Int32Array,

@@ -1,4 +1,4 @@
-/** Memory in which masks are made, one for each engine. All decoders share it: no mask needs it once it is made. */
+/** Memory in which masks are made, one for each engine. All decoders share it: a finished mask is copied out of it. */
 import * as M from "../core/masks-abi.ts";
 import { checkSize } from "../core/memory.ts";
 import type { EngineName } from "../core/engine-name.ts";
@@ -21,8 +21,9 @@ export interface Needs {
 
 /** Bytes of a strip. Masks are made in strips, so that a strip is still in the L1 cache when it is copied out. */
 const STRIP_BYTES = 1 << 15;
+/** Address of the job (core/masks-abi.ts), the first thing in a space. */
 const JOB = 16;
-/** Bytes behind each table and buffer: vector instructions write whole vectors, past the last element too. */
+/** Bytes after each table and buffer: vector instructions write whole vectors, past the last element too. */
 const SLACK = 64;
 
 /** Addresses in a space. */
@@ -47,10 +48,11 @@ export class MaskSpace {
   readonly at: Places;
   readonly columns: Table;
   readonly rows: Table;
-  /** The copy of prototypes that stands in the space now, by identity. */
+  /** The `place` of the prototypes whose copy is in the space now. */
   held: object | null = null;
   readonly #room: Needs;
-  readonly #sides: readonly [number, number];
+  /** Bytes of one array of the resize table of columns, and of rows. A table has four arrays. */
+  readonly #arrayBytes: readonly [number, number];
   /** Interpolation and axes that the tables hold. */
   #resize: "nearest" | "bilinear" | null = null;
   #axes: readonly Axis[] = [];
@@ -58,8 +60,9 @@ export class MaskSpace {
   constructor(wanted: EngineName | "auto", room: Needs) {
     this.#room = room;
     const [width, height] = room.size;
-    const side = (pixels: number): number => Math.ceil(pixels / 4) * 16;
-    this.#sides = [side(width), side(height)];
+    // Four bytes for each pixel, in whole vectors of 16 bytes.
+    const bytesFor = (pixels: number): number => Math.ceil(pixels / 4) * 16;
+    this.#arrayBytes = [bytesFor(width), bytesFor(height)];
     let end = JOB + 4 * M.MASK_JOB_WORDS;
     const take = (bytes: number): number => {
       const here = Math.ceil(end / 16) * 16;
@@ -69,10 +72,11 @@ export class MaskSpace {
     this.at = {
       coefficients: take(4 * room.coefficients),
       logits: take(4 * room.cells),
-      columns: take(4 * this.#sides[0]),
-      rows: take(4 * this.#sides[1]),
-      scratch: take(2 * (this.#sides[0] + SLACK)),
-      // A mask at prototype size is one strip.
+      columns: take(4 * this.#arrayBytes[0]),
+      rows: take(4 * this.#arrayBytes[1]),
+      // Two rows of f32, each with room for a vector past its end.
+      scratch: take(2 * (this.#arrayBytes[0] + SLACK)),
+      // A strip has at least one row, so it may exceed STRIP_BYTES. A mask at prototype size is one strip.
       strip: take(Math.max(STRIP_BYTES + width, room.cells)),
       map: take(2 * room.map),
       prototypes: take(room.prototypes),
@@ -83,13 +87,13 @@ export class MaskSpace {
     this.i32 = new Int32Array(buffer);
     this.f32 = new Float32Array(buffer);
     this.u8 = new Uint8Array(buffer);
-    this.columns = tableIn(buffer, this.at.columns, this.#sides[0]);
-    this.rows = tableIn(buffer, this.at.rows, this.#sides[1]);
+    this.columns = tableIn(buffer, this.at.columns, this.#arrayBytes[0]);
+    this.rows = tableIn(buffer, this.at.rows, this.#arrayBytes[1]);
     const words = this.i32;
-    words[(JOB >> 2) + M.M_COLUMNS_SIZE] = this.#sides[0];
-    words[(JOB >> 2) + M.M_ROWS_SIZE] = this.#sides[1];
+    words[(JOB >> 2) + M.M_COLUMNS_SIZE] = this.#arrayBytes[0];
+    words[(JOB >> 2) + M.M_ROWS_SIZE] = this.#arrayBytes[1];
     words[(JOB >> 2) + M.M_SCRATCH] = this.at.scratch;
-    words[(JOB >> 2) + M.M_SCRATCH_ROW] = this.#sides[0] + SLACK;
+    words[(JOB >> 2) + M.M_SCRATCH_ROW] = this.#arrayBytes[0] + SLACK;
   }
 
   /** True if the space has room for all needs. */
@@ -141,11 +145,12 @@ const isSame = (a: Axis, b: Axis): boolean =>
   a.low === b.low &&
   a.high === b.high;
 
-const tableIn = (buffer: ArrayBuffer, at: number, side: number): Table => ({
-  near: new Int32Array(buffer, at, side >> 2),
-  far: new Int32Array(buffer, at + side, side >> 2),
-  nearWeights: new Float32Array(buffer, at + 2 * side, side >> 2),
-  farWeights: new Float32Array(buffer, at + 3 * side, side >> 2),
+/** Returns the views of a resize table at an address: four arrays of `bytes` bytes, one after the other. */
+const tableIn = (buffer: ArrayBuffer, at: number, bytes: number): Table => ({
+  near: new Int32Array(buffer, at, bytes >> 2),
+  far: new Int32Array(buffer, at + bytes, bytes >> 2),
+  nearWeights: new Float32Array(buffer, at + 2 * bytes, bytes >> 2),
+  farWeights: new Float32Array(buffer, at + 3 * bytes, bytes >> 2),
 });
 
 const spaces = new Map<EngineName | "auto", MaskSpace>();

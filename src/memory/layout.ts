@@ -5,11 +5,11 @@
  *      64  plan block of image 0, 1, ... of the batch, then one for gathered rows
  *          head records of each plan block
  *          class lists, class thresholds, prior tables
- *          tensor slots            16-aligned, with 16 bytes of slack behind each for a vector load of the last element
+ *          tensor slots            16-aligned, with 16 bytes of slack after each for a vector load of the last element
  *          candidates              scores f32 | class ids i32 | sources u32 | boxes f32 x 4       28 bytes a row
  *          work                    the phases use the same bytes one after the other:
  *
- *              scan  gathered cell numbers u32 | scratch of scan      behind the bytes of sort if `multiLabel`
+ *              scan  gathered cell numbers u32 | scratch of scan      after the bytes of sort if `multiLabel`
  *              sort  order u32 | spare u32 | counts
  *              nms   order u32 | spare u32 | counts | chains | kept   above ONE_WAVE candidates: the sort goes on
  *                    order u32 | chains | kept                        at most ONE_WAVE: the sort is done
@@ -41,7 +41,7 @@ import { ELEMENTS, volume } from "../core/tensor.ts";
 /** Bytes of the sort's counts, one word for each bucket. */
 const COUNT_BYTES = 4 << BUCKET_BITS;
 
-/** Bytes of the scan's scratch: each of its three columns, and the rows behind them (see `SCAN_BYTES`). */
+/** Bytes of the scan's scratch: each of its three columns, and the rows after them (see `SCAN_BYTES`). */
 export interface ScanRoom {
   readonly column: number;
   readonly rows: number;
@@ -146,11 +146,11 @@ export function columnsOf(
   const work = words(0);
   const inSort = wordsFrom(work);
   const order = inSort(capacity);
-  const behind = inSort(0);
+  const orderEnd = inSort(0);
   const sort = { order, spare: inSort(capacity), counts: inSort(COUNT_BYTES / 4) };
   const inScan = wordsFrom(scanSorts ? inSort(0) : work);
   const scan = { gatherIndex: inScan(gathered), scratch: inScan((3 * room.column + room.rows) / 4) };
-  const inNms = capacity <= ONE_WAVE ? wordsFrom(behind) : inSort;
+  const inNms = capacity <= ONE_WAVE ? wordsFrom(orderEnd) : inSort;
   const suppression = {
     chains: inNms(CHAINS),
     kept: inNms((keptBlocks(maxDetections, classes) * KEPT4_BYTES) / 4),
@@ -197,7 +197,7 @@ function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
     const n = Math.ceil(h.cells / Math.max(1, Math.ceil(h.cells / fit)));
     const row = Math.ceil((n * bytes) / 16) * 16 + 16;
     column = Math.max(column, (row / bytes) * 4);
-    // Once the maxima are used, a word for each candidate stands behind the first two plain rows.
+    // Once the maxima are used, a word for each candidate follows the first two plain rows.
     rows = Math.max(rows, count * row, 2 * ROW_BYTES + column);
   }
   return { column, rows };

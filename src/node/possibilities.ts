@@ -219,7 +219,7 @@ function likelihood(
   return points;
 }
 
-/** True if the priors come as an output, with variances of the same length behind them. */
+/** True if the priors come as an output, with variances of the same length after them. */
 const holdVariances = (priors: TensorSpec | undefined, tensors: readonly TensorSpec[]): boolean =>
   priors !== undefined && tensors.some(({ dims }) => volume(dims) * 2 === volume(priors.dims));
 
@@ -322,7 +322,7 @@ const isPrototypes = ({ dims }: TensorSpec): boolean =>
   (dims[1] === COEFFICIENTS ? dims[2] > COEFFICIENTS : dims[3] === COEFFICIENTS && dims[1] > COEFFICIENTS);
 
 /**
- * Returns how the boxes of networks that do more than detect are read. Behind the classes they have 32 coefficients of
+ * Returns how the boxes of networks that do more than detect are read. After the classes they have 32 coefficients of
  * masks, told by prototypes beside them or by a usual number of classes, the keypoints of one class, or an angle.
  */
 function withMore(inspected: Inspected): Possibility[] {
@@ -367,8 +367,8 @@ function withMore(inspected: Inspected): Possibility[] {
             ...best,
             likelihood: isOpen ? -Infinity : best.likelihood,
             about: beyond
-              ? `${best.about}, and ${what} behind them in ${channels} channels`
-              : `${best.about}, the first ${own} of ${channels} channels alone; ${what} behind them are not decoded`,
+              ? `${best.about}, and ${what} after them in ${channels} channels`
+              : `${best.about}, the first ${own} of ${channels} channels alone; ${what} after them are not decoded`,
             line: beyond ? best.line.replace(/ \}$/, `, ${beyond} }`) : best.line,
           };
     });

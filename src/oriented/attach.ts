@@ -1,7 +1,7 @@
 /** Makes oriented boxes from the candidates of a frame: reads angles, suppresses, and writes boxes and corners. */
 import * as A from "../core/abi.ts";
 import { exp } from "../core/elementary.ts";
-import { type Detections, extend, setLength } from "../decode/detections.ts";
+import { CORNER_VALUES, type Detections, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { AfterImageOfTask, TaskMemory, TaskWork } from "../decode/tasks.ts";
 import type { Column } from "../heads/channels.ts";
@@ -9,9 +9,9 @@ import { imageStart } from "../memory/write.ts";
 import { firstSource, headIndexOf, readChannels } from "../memory/extra.ts";
 import { OrientedKeeper } from "../suppress/oriented-keep.ts";
 import { ORIENTED_WIDTH as WIDTH } from "../suppress/oriented-overlap.ts";
-import { cornersInto, fitInto, regulariseInto, turnInto } from "./geometry.ts";
+import { cornersInto, fitInto, regulariseInto, rotateCentreInto } from "./geometry.ts";
 import { ORIENTED_NMS, type OrientedPlan, type OrientedTask, orientedHeadOf } from "./plan.ts";
-import { CORNERS, ORIENTED_ROWS } from "./rows.ts";
+import { ORIENTED_ROWS } from "./rows.ts";
 
 /** Radians that an angle may lie outside its range without a note: f16 and quantised angles are rounded. */
 const SLACK = 1e-3;
@@ -36,16 +36,16 @@ export function attachOriented(work: TaskMemory, task: OrientedTask): AfterImage
   for (const found of detections)
     extend(
       found,
-      { angles: new Float32Array(rows), corners: new Float32Array(rows * CORNERS) },
+      { angles: new Float32Array(rows), corners: new Float32Array(rows * CORNER_VALUES) },
       ORIENTED_ROWS,
     );
   const maker = new OrientedMaker(work, task, rows);
   return (image, block, frame) => maker.make(image, block >> 2, frame);
 }
 
-// As in C: the second of two zeros, whatever their signs.
-const least = (a: number, b: number): number => (a < b ? a : b);
-const most = (a: number, b: number): number => (a > b ? a : b);
+// Return b for +0 and -0 too, as the C port does. Math.min and Math.max order the two zeros.
+const lesser = (a: number, b: number): number => (a < b ? a : b);
+const greater = (a: number, b: number): number => (a > b ? a : b);
 
 /** The constants of a head that the loop over candidates needs. */
 interface HeadCells {
@@ -57,7 +57,7 @@ interface HeadCells {
   /** Word address of the first angle of the current image. */
   start: number;
   /** True for heads with distances: the angle also rotates the vector from the cell to the centre of the box. */
-  readonly turns: boolean;
+  readonly rotatesCentre: boolean;
   readonly gridWidth: number;
   readonly bias: number;
   /** Width and height of a cell in pixels of the input. */
@@ -77,30 +77,30 @@ class OrientedMaker {
   #boxes = new Float64Array(0);
   #classIds = new Int32Array(0);
   readonly #angle = new Float64Array(1);
-  /** Angles in radians below this or above `#most` get a note. */
-  readonly #least: number;
-  readonly #most: number;
+  /** Angles in radians below this or above `#maxAngle` get a note. */
+  readonly #minAngle: number;
+  readonly #maxAngle: number;
   /** Boxes and corners of the detections. */
-  readonly #turned: Float64Array;
+  readonly #results: Float64Array;
   readonly #corners: Float64Array;
 
   constructor(work: TaskMemory, task: OrientedTask, rows: number) {
     const { plan } = work;
     const { suppression, orEqual, heads } = task;
     this.#work = work;
-    this.#turned = new Float64Array(rows * WIDTH);
-    this.#corners = new Float64Array(rows * CORNERS);
+    this.#results = new Float64Array(rows * WIDTH);
+    this.#corners = new Float64Array(rows * CORNER_VALUES);
     this.#task = task;
     this.#input = plan.inputSize as readonly [number, number];
-    this.#least = task.range ? task.range[0] - SLACK : -4 * Math.PI;
-    this.#most = task.range ? task.range[1] + SLACK : 4 * Math.PI;
+    this.#minAngle = task.range ? task.range[0] - SLACK : -4 * Math.PI;
+    this.#maxAngle = task.range ? task.range[1] + SLACK : 4 * Math.PI;
     this.#keeper = new OrientedKeeper({ ...ORIENTED_NMS[suppression], orEqual });
-    this.#heads = heads.map(({ extra, turns, gridWidth, bias, cell }, k) => ({
+    this.#heads = heads.map(({ extra, rotatesCentre, gridWidth, bias, cell }, k) => ({
       first: firstSource(heads, k),
       extra,
       step: plan.tensors[extra.tensor].type === "f32" ? extra.cell : 0,
       start: 0,
-      turns,
+      rotatesCentre,
       gridWidth,
       bias,
       cell,
@@ -115,26 +115,26 @@ class OrientedMaker {
     const { i32 } = this.#work.memory;
     const count = this.#read(image, plan);
     const { nms } = this.#task;
-    const most = Math.min(count, i32[plan + A.P_MAX_DETECTIONS]);
-    const kept =
+    const limit = Math.min(count, i32[plan + A.P_MAX_DETECTIONS]);
+    const keptCount =
       nms === "none"
-        ? most
+        ? limit
         : this.#keeper.keep(
             this.#boxes,
             count,
             nms === "class" ? this.#classIds : null,
-            most,
+            limit,
             this.#task.iouThreshold(),
           );
     const found = this.#work.detections[image];
-    this.#write(found, kept, nms === "none" ? null : this.#keeper.kept, plan, frame);
+    this.#write(found, keptCount, nms === "none" ? null : this.#keeper.kept, plan, frame);
   }
 
   /**
    * Reads the candidates into `#boxes`, best first. Returns the count of those with a finite angle.
    *
-   * The loops over candidates call nothing: V8 would load the addresses of all arrays again after each call, which
-   * took twice as long.
+   * The loop here and the first one of `#readAngles` call nothing: V8 would load the addresses of all arrays again
+   * after each call, which took twice as long.
    */
   #read(image: number, plan: number): number {
     const { i32, f32 } = this.#work.memory;
@@ -164,7 +164,8 @@ class OrientedMaker {
       boxes[box + 3] = (bottom - top) * height;
       ids[i] = i32[classIds + candidate];
     }
-    if (this.#heads.some(({ turns }) => turns)) this.#turn(count, i32[plan + A.P_SOURCES] >> 2);
+    if (this.#heads.some(({ rotatesCentre }) => rotatesCentre))
+      this.#rotateCentres(count, i32[plan + A.P_SOURCES] >> 2);
     return count;
   }
 
@@ -185,8 +186,8 @@ class OrientedMaker {
     // Most angles are radians in f32 of a single head, and in range.
     const { step, start } = this.#heads[0];
     if (heads.length === 1 && step > 0 && this.#task.angle === "radians") {
-      const lowest = this.#least;
-      const highest = this.#most;
+      const lowest = this.#minAngle;
+      const highest = this.#maxAngle;
       for (; i < ordered; i++) {
         const angle = f32[start + i32[sources + order[i]] * step];
         if (!(angle >= lowest && angle <= highest)) break;
@@ -203,7 +204,7 @@ class OrientedMaker {
       order[count++] = order[i];
     }
     if (count < ordered && !this.#hasToldLost) {
-      // Note the first frame only: each further count would be a note of its own.
+      // Note the first frame only: a decoder drops repeated texts, but this text holds the count.
       this.#hasToldLost = true;
       this.#work.note(
         `${ordered - count} boxes have an angle that is NaN or infinite, and are dropped: has the network overflowed?`,
@@ -213,30 +214,33 @@ class OrientedMaker {
   }
 
   /** Rotates the boxes of heads with distances around their cells. */
-  #turn(count: number, sources: number): void {
+  #rotateCentres(count: number, sources: number): void {
     const { i32 } = this.#work.memory;
     const { heads } = this.#task;
     const boxes = this.#boxes;
     for (let i = 0; i < count; i++) {
       const source = i32[sources + this.#order[i]];
       const head = this.#heads[headIndexOf(heads, source)];
-      if (!head.turns) continue;
+      if (!head.rotatesCentre) continue;
       const cell = source - head.first;
       const column = cell % head.gridWidth;
       const x = (column + head.bias) * head.cell[0];
       const y = ((cell - column) / head.gridWidth + head.bias) * head.cell[1];
-      turnInto(boxes, i * WIDTH, x, y, boxes, i * WIDTH);
+      rotateCentreInto(boxes, i * WIDTH, x, y, boxes, i * WIDTH);
     }
   }
 
-  /** Returns the angle of a cell, NaN if it is not finite. */
+  /**
+   * Returns the angle of a cell, NaN if it is not finite. Notes an angle in radians that is out of range.
+   * @throws TensorError if a value that should be the result of a sigmoid is outside 0..1
+   */
   #angleOf({ extra, step, start }: HeadCells, image: number, cell: number): number {
     const { angle: activation } = this.#task;
     if (step === 0) readChannels(this.#work, extra, image, cell, 1, this.#angle);
     const raw = step === 0 ? this.#angle[0] : this.#work.memory.f32[start + cell * step];
     if (!Number.isFinite(raw)) return NaN;
     if (activation === "radians") {
-      if (raw < this.#least || raw > this.#most) this.#noteRange(raw);
+      if (raw < this.#minAngle || raw > this.#maxAngle) this.#noteRange(raw);
       return raw;
     }
     if (activation === "sigmoid" && (raw < -0.01 || raw > 1.01))
@@ -252,7 +256,7 @@ class OrientedMaker {
   #noteRange(angle: number): void {
     const { range } = this.#task;
     const told = "an angle in radians lies outside";
-    // Note one angle only: the text holds its value, so that each further angle would be a note of its own.
+    // Note one angle only: a decoder drops repeated texts, but this text holds the angle.
     if (this.#hasToldRange) return;
     this.#hasToldRange = true;
     this.#work.note(
@@ -282,13 +286,13 @@ class OrientedMaker {
   }
 
   /**
-   * Writes the rows of the detections, in the coordinates of the frame. Its loops call nothing that stays a call, as
-   * those of `#read`.
+   * Writes the rows of the detections, in the coordinates of the frame. V8 inlines every call in its loops, for the
+   * reason given at `#read`.
    * @param kept indices among the candidates; null: the first ones
    */
   #write(found: Detections, count: number, kept: Int32Array | null, plan: number, frame?: Frame): void {
     const { i32, f32 } = this.#work.memory;
-    const boxes = this.#turned;
+    const boxes = this.#results;
     const at = this.#corners;
     const candidates = this.#boxes;
     for (let row = 0; row < count; row++) {
@@ -296,11 +300,11 @@ class OrientedMaker {
       if (this.#task.regular) regulariseInto(candidates, from, boxes, row * WIDTH);
       else for (let k = 0; k < WIDTH; k++) boxes[row * WIDTH + k] = candidates[from + k];
     }
-    for (let row = 0; row < count; row++) cornersInto(boxes, row * WIDTH, at, row * CORNERS);
+    for (let row = 0; row < count; row++) cornersInto(boxes, row * WIDTH, at, row * CORNER_VALUES);
     if (frame?.resize === "stretch") this.#unstretch(frame, count);
     else this.#toFrame(plan, count);
     const { angles, corners } = found as { angles: Float32Array; corners: Float32Array };
-    for (let c = 0; c < count * CORNERS; c++) corners[c] = at[c];
+    for (let c = 0; c < count * CORNER_VALUES; c++) corners[c] = at[c];
     writeBounds(corners, count, found.boxes);
     const { scores, classIds, sources } = found;
     const ids = this.#classIds;
@@ -325,7 +329,7 @@ class OrientedMaker {
     const scaleY = f32[plan + A.P_SCALE_Y] / this.#input[1];
     const shiftX = f32[plan + A.P_SHIFT_X];
     const shiftY = f32[plan + A.P_SHIFT_Y];
-    for (let k = 0; k < count * CORNERS; k += 2) {
+    for (let k = 0; k < count * CORNER_VALUES; k += 2) {
       at[k] = at[k] * scaleX + shiftX;
       at[k + 1] = at[k + 1] * scaleY + shiftY;
     }
@@ -337,19 +341,19 @@ class OrientedMaker {
    */
   #unstretch({ width, height }: Frame, count: number): void {
     const at = this.#corners;
-    const boxes = this.#turned;
+    const boxes = this.#results;
     const [w, h] = this.#input;
-    for (let k = 0; k < count * CORNERS; k += 2) {
+    for (let k = 0; k < count * CORNER_VALUES; k += 2) {
       at[k] *= width / w;
       at[k + 1] *= height / h;
     }
     for (let row = 0; row < count; row++) {
       const box = row * WIDTH;
-      fitInto(at, row * CORNERS, boxes, box);
+      fitInto(at, row * CORNER_VALUES, boxes, box);
       if (this.#task.regular) regulariseInto(boxes, box, boxes, box);
-      cornersInto(boxes, box, at, row * CORNERS);
+      cornersInto(boxes, box, at, row * CORNER_VALUES);
     }
-    for (let k = 0; k < count * CORNERS; k += 2) {
+    for (let k = 0; k < count * CORNER_VALUES; k += 2) {
       at[k] /= width;
       at[k + 1] /= height;
     }
@@ -360,12 +364,12 @@ class OrientedMaker {
 function writeBounds(corners: Float32Array, count: number, boxes: Float32Array): void {
   for (let row = 0; row < count; row++)
     for (let k = 0; k < 2; k++) {
-      const c = row * CORNERS + k;
+      const c = row * CORNER_VALUES + k;
       const p = corners[c];
       const q = corners[c + 2];
       const r = corners[c + 4];
       const s = corners[c + 6];
-      boxes[row * 4 + k] = least(least(p, q), least(r, s));
-      boxes[row * 4 + k + 2] = most(most(p, q), most(r, s));
+      boxes[row * 4 + k] = lesser(lesser(p, q), lesser(r, s));
+      boxes[row * 4 + k + 2] = greater(greater(p, q), greater(r, s));
     }
 }

@@ -3,7 +3,7 @@
  * radians. y points down and the angle turns x towards y, so that positive angles are clockwise on a screen.
  */
 
-import { angleOf, turnOf } from "../core/elementary.ts";
+import { angleOfVector, writeCosSin } from "../core/elementary.ts";
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 
@@ -13,7 +13,7 @@ export type OrientedBox = readonly [cx: number, cy: number, width: number, heigh
 const QUARTER = Math.PI / 2;
 
 /** Cosine and sine of the last angle. */
-const turn = /* @__PURE__ */ new Float64Array(2);
+const cosSin = /* @__PURE__ */ new Float64Array(2);
 
 /** Returns the remainder in [0, by), as Python's `%`. */
 const modulo = (value: number, by: number): number => {
@@ -30,15 +30,15 @@ const modulo = (value: number, by: number): number => {
  */
 export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const half = modulo(box[from + 4], Math.PI);
-  const turns = half >= QUARTER;
+  const swapsSides = half >= QUARTER;
   const width = box[from + 2];
   const height = box[from + 3];
   to[at] = box[from];
   to[at + 1] = box[from + 1];
-  to[at + 2] = turns ? height : width;
-  to[at + 3] = turns ? width : height;
+  to[at + 2] = swapsSides ? height : width;
+  to[at + 3] = swapsSides ? width : height;
   // The difference is exact: `half` is within a factor of 2 of QUARTER (Sterbenz).
-  to[at + 4] = turns ? half - QUARTER : half;
+  to[at + 4] = swapsSides ? half - QUARTER : half;
 }
 
 /**
@@ -48,9 +48,9 @@ export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64
 export function cornersInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const x = box[from];
   const y = box[from + 1];
-  turnOf(box[from + 4], turn);
-  const cos = turn[0] / 2;
-  const sin = turn[1] / 2;
+  writeCosSin(box[from + 4], cosSin);
+  const cos = cosSin[0] / 2;
+  const sin = cosSin[1] / 2;
   const ux = box[from + 2] * cos;
   const uy = box[from + 2] * sin;
   const vx = -box[from + 3] * sin;
@@ -88,14 +88,14 @@ export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Arr
   const isWide = width >= height;
   to[at + 2] = isWide ? along : across;
   to[at + 3] = isWide ? across : along;
-  to[at + 4] = isWide ? angleOf(ux, uy) : angleOf(vy, -vx);
+  to[at + 4] = isWide ? angleOfVector(ux, uy) : angleOfVector(vy, -vx);
 }
 
 /**
  * Writes the oriented box of a cell whose distances left, top, right and bottom are measured along the box's own axes.
- * `box` is the box that these distances make at angle 0, with its angle behind. Rotates its centre around the cell.
+ * `box` is the box that these distances make at angle 0, followed by its angle. Rotates its centre around the cell.
  */
-export function turnInto(
+export function rotateCentreInto(
   box: ArrayLike<number>,
   from: number,
   cellX: number,
@@ -106,9 +106,9 @@ export function turnInto(
   const dx = box[from] - cellX;
   const dy = box[from + 1] - cellY;
   const angle = box[from + 4];
-  turnOf(angle, turn);
-  const cos = turn[0];
-  const sin = turn[1];
+  writeCosSin(angle, cosSin);
+  const cos = cosSin[0];
+  const sin = cosSin[1];
   to[at] = cellX + dx * cos - dy * sin;
   to[at + 1] = cellY + dx * sin + dy * cos;
   to[at + 2] = box[from + 2];
@@ -196,8 +196,9 @@ function inOrder(corners: readonly number[]): readonly number[] {
 }
 
 /**
- * Returns the smallest rectangle around four corners of a rectangle that a stretch has bent. Corners of a rectangle
- * come back as it was if they are in the order of `cornersOf`. Corners in another order may exchange width and height.
+ * Returns the smallest rectangle around the four corners of a rectangle that a stretch has made a parallelogram. If they
+ * still form a rectangle, returns that rectangle. Corners in another order than that of `cornersOf` may exchange its
+ * width and height.
  * @example
  * import { cornersOf, fitCorners } from "boxwright/oriented";
  *

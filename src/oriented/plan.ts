@@ -26,7 +26,7 @@ export type OrientedNms = keyof typeof ORIENTED_NMS;
 
 export interface OrientedPlan extends TaskPlan {
   readonly angle: AngleActivation;
-  /** Range of the network's angles in radians; `null` if the family has none. Angles outside get a note. */
+  /** Range of the network's angles in radians; `null`: any angle up to two turns. An angle outside gets a note. */
   readonly range: readonly [number, number] | null;
   /** True: angles of detections are in [0, pi/2). False: they are those of the network. */
   readonly regular: boolean;
@@ -35,19 +35,19 @@ export interface OrientedPlan extends TaskPlan {
   readonly orEqual: boolean;
 }
 
-/** The cells of a head whose boxes are turned. */
+/** A head of oriented boxes: its cells, and the column of its angles. */
 export interface OrientedHead extends Pick<Head, "cells" | "gridWidth"> {
   /** Column of the angles. */
   readonly extra: Column;
   /** True for heads with distances: the angle also rotates the vector from the cell to the centre of the box. */
-  readonly turns: boolean;
+  readonly rotatesCentre: boolean;
   /** Place of a cell's centre, in cells from its corner. */
   readonly bias: number;
   /** Width and height of a cell in pixels of the input. */
   readonly cell: readonly [number, number];
 }
 
-/** Returns what turns the boxes of a head. */
+/** Returns the fields of a head that the oriented task needs. */
 export const orientedHeadOf = (
   { cells, extra, kind, gridWidth, xyBias, unit }: Head,
   [width, height]: readonly [number, number],
@@ -55,7 +55,7 @@ export const orientedHeadOf = (
   cells,
   gridWidth,
   extra: extra as Column,
-  turns: kind === "distance",
+  rotatesCentre: kind === "distance",
   bias: xyBias,
   cell: [unit[0] * width, unit[1] * height],
 });
@@ -66,7 +66,7 @@ export interface OrientedTask extends Pick<
   "about" | "angle" | "range" | "regular" | "suppression" | "orEqual"
 > {
   readonly nms: Conventions["nms"];
-  /** Returns the threshold of today. */
+  /** Returns the current IoU threshold, which may change from frame to frame. */
   readonly iouThreshold: () => number;
   readonly heads: readonly OrientedHead[];
 }

@@ -9,7 +9,7 @@ import type { Conventions } from "../core/conventions.ts";
 import type { PlanTools } from "../plan/task.ts";
 import { type AngleActivation, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "./plan.ts";
 
-/** The fields of a config that a query carries along. */
+/** A query, with the fields of the config that it carries along. */
 type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Conventions> };
 
 /** An interpretation whose heads have their angles. */
@@ -21,7 +21,7 @@ interface Found {
 
 /** Returns every interpretation of the tensors as oriented boxes. Throws if there is none. */
 export function readOriented(query: HeadQuery, specs: Specs, tools: PlanTools): readonly Interpretation[] {
-  const found = [...behindClasses(query, specs, tools), ...besideBoxes(query, specs, tools)];
+  const found = [...readAfterClasses(query, specs, tools), ...readOtherTensors(query, specs, tools)];
   if (found.length === 0) refuseShapes(query, specs, tools);
   const full = fullest(found.map(({ boxes }) => boxes));
   return found
@@ -39,8 +39,8 @@ export function readOriented(query: HeadQuery, specs: Specs, tools: PlanTools): 
     });
 }
 
-/** Reads tensors in which the angle is the last channel, behind the classes. */
-function behindClasses(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] {
+/** Reads tensors in which the angle is the last channel, after the classes. */
+function readAfterClasses(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] {
   if (query.roles?.angles) return [];
   return interpretBoxes(
     query,
@@ -53,9 +53,9 @@ function behindClasses(query: HeadQuery, specs: Specs, tools: PlanTools): Found[
 }
 
 /** Reads angles in tensors of their own. */
-function besideBoxes(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] {
+function readOtherTensors(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] {
   const named = query.roles?.angles === undefined ? null : [query.roles.angles].flat();
-  // A named tensor of angles may look like one of scores of one class.
+  // Hide named tensors of angles: they have the shape of scores of one class.
   const others = named ? specs.map((s) => (named.includes(s.name) ? { ...s, dims: [] } : s)) : specs;
   return interpretBoxes(query, others, tools).flatMap((boxes) => {
     const joined = joinExtra(boxes, specs, 1, (i) => named === null || named.includes(specs[i].name));

@@ -1,7 +1,8 @@
-/** The columns of oriented boxes: objects of their rows, copies, and rows that a packet brings. */
+/** Adds angles and corners to detections: to the objects of their rows, to copies, and to detections of a packet. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import {
+  CORNER_VALUES,
   type DetectionFields,
   type Detections,
   type Extras,
@@ -10,23 +11,20 @@ import {
   extend,
 } from "../decode/detections.ts";
 
-/** Values of the corners of a row. */
-export const CORNERS = 8;
-
-/** Gives the objects of rows their angle and corners. */
+/** Writes angle and corners to the object of a row, and copies both columns. */
 export const ORIENTED_ROWS: Extras = {
   row: ({ angles, corners }, row, d) => {
     if (!angles || !corners) return;
     d.angle = angles[row];
     d.corners = [0, 2, 4, 6].map((k) => ({
-      x: corners[row * CORNERS + k],
-      y: corners[row * CORNERS + k + 1],
+      x: corners[row * CORNER_VALUES + k],
+      y: corners[row * CORNER_VALUES + k + 1],
     }));
   },
   copy: ({ angles, corners, length }, copy) =>
     extend(
       copy,
-      { angles: angles?.slice(0, length), corners: corners?.slice(0, length * CORNERS) },
+      { angles: angles?.slice(0, length), corners: corners?.slice(0, length * CORNER_VALUES) },
       ORIENTED_ROWS,
     ),
 };
@@ -35,8 +33,8 @@ const isPoint = (p: Partial<Point> | null): boolean =>
   p !== null && Number.isFinite(p.x) && Number.isFinite(p.y);
 
 /**
- * Gives detections that were made of records the angles and corners of these.
- * @param task says that a frame without detections is one of oriented boxes
+ * Adds the angles and corners of the records of a packet to the detections that were made of these records.
+ * @param task task of the packet; decides for a frame without detections, in which no record shows the task
  * @throws RangeError if some records lack an angle or corners
  */
 export function readOrientedRows(

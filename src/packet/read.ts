@@ -48,7 +48,7 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   const heads = outputs.map((output, i, { length }) => readTensor(output, i, length, `outputs[${i}]`));
   let at = bytes.length;
   for (const [, size] of heads) at -= size;
-  // The JSON of our responses is padded. Behind that of others the tensors may begin at once.
+  // The JSON of our responses is padded. After that of others the tensors may begin at once.
   const first = isOwn && !isEvent ? padded(end) : end;
   need(
     at === first || (at === padded(end) && bytes.subarray(end, at).every((byte) => byte === 32)),

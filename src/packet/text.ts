@@ -39,7 +39,7 @@ export function parse(text: () => string): unknown {
 }
 
 /**
- * Returns the JSON that a packet begins with, and the index behind it.
+ * Returns the JSON that a packet begins with, and the index after it.
  * @throws PacketError if the bytes are too many, cut off, or begin with other JSON than an event or a response
  */
 export function readHead(
@@ -58,7 +58,7 @@ export function readHead(
   return [head, end];
 }
 
-/** Returns the index behind the JSON object that the bytes begin with: 0 if there is none, -1 if it does not end. */
+/** Returns the index after the JSON object that the bytes begin with: 0 if there is none, -1 if it does not end. */
 function endOfObject(bytes: Uint8Array): number {
   let depth = 0;
   let isText = false;

@@ -55,7 +55,7 @@ export const NAMES = /* @__PURE__ */ Object.keys(CLASSES);
 export const isIndex = (n: number, limit = Infinity): boolean => n >= 0 && n < limit && n % 1 === 0;
 
 /**
- * A tensor of the JSON: its index among the network's outputs, the count of its bytes behind the JSON, its elements if
+ * A tensor of the JSON: its index among the network's outputs, the count of its bytes after the JSON, its elements if
  * they are in the JSON, and the function that makes the tensor of its bytes.
  */
 type TensorHead = readonly [

@@ -88,7 +88,7 @@ export function toPacket(
   );
 }
 
-/** Returns JSON with arrays behind: in `into` if it is long enough, else in new memory. */
+/** Returns JSON followed by arrays: in `into` if it is long enough, else in new memory. */
 function pack(json: object, arrays: readonly WireArray[], into: Uint8Array | undefined): Uint8Array {
   const head = bytesOf(json);
   let at = padded(head.length);

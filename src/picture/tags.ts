@@ -62,7 +62,7 @@ export function boxArea(d: Drawn, { width, height, stroke }: Canvas): Area {
 }
 
 /**
- * Returns the tag of a box, inside the photo and beside the tags that are placed already, if there is room. Behind
+ * Returns the tag of a box, inside the photo and beside the tags that are placed already, if there is room. After
  * `MOST_PLACED` tags it stands at its first place.
  */
 export function placeTag(text: string, box: Area, canvas: Canvas, placed: readonly Area[]): Tag {

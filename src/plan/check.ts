@@ -52,7 +52,7 @@ export function checkNamed(
 }
 
 /**
- * Throws a TensorError if a column ends behind its tensor: class ids too short, batches that differ, one count for
+ * Throws a TensorError if a column ends past its tensor: class ids too short, batches that differ, one count for
  * several images.
  */
 export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Interpretation): void {

@@ -55,7 +55,7 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
   const { cells, elements, classes, groups } = needs;
   within(elements, 0, memoryBytes, 0);
 
-  // The vector kernel divides its scratch by these two. With groups it keeps a word for each cell behind two rows.
+  // The vector kernel divides its scratch by these two. With groups it keeps a word for each cell after two rows.
   const column = within(word(A.P_COLUMN), 0, memoryBytes, A.COLUMN_BYTES);
   const scanRows = within(
     word(A.P_ROWS),
@@ -64,7 +64,7 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
     groups ? 2 * A.ROW_BYTES + column : A.PLAIN_ROWS_BYTES,
   );
 
-  // Regions that a kernel writes lie behind the image, each behind the one before it, as `layout.ts` draws them.
+  // The regions that a kernel writes follow the image, one after the other, as `layout.ts` draws them.
   // A full multi-label plan makes room by dropping candidates, and so needs some.
   const isMultiLabel = (word(A.P_FLAGS) & A.FLAG_MULTI_LABEL) > 0;
   const capacity = within(word(A.P_CAPACITY), 0, memoryBytes, isMultiLabel ? Math.min(cells, 1) : cells);
@@ -95,8 +95,8 @@ function checkHead(
   largestOf: LargestOf,
 ): void {
   const word = (index: number): number => file.word(head, index);
-  // Checks that `rows` and `channels` steps from the first element lead to another one, of a known type. Behind each
-  // tensor lie 16 bytes, so that four bytes fit there in any case.
+  // Checks that `rows` and `channels` steps from the first element lead to another one, of a known type. 16 bytes
+  // follow each tensor, so that four bytes fit there in any case.
   const reads = (at: number, type: number, rows = 0, step = 0, channels = 0, channel = 0): void => {
     within(word(type), 0, A.TYPE_I32, 0);
     within(word(at), rows * word(step) + channels * word(channel) + 4, tensorsEnd);

@@ -1,7 +1,7 @@
 /** Reads the masks of a plan file. `boxwright/masks` registers it beside the reader of configs. */
 import { prototypesOf, typeProblem } from "../masks/plan.ts";
 import { PROTOTYPE_TYPES, type Prototypes } from "../masks/source.ts";
-import { attachMasks } from "../masks/task.ts";
+import { attachMasks } from "../masks/attach.ts";
 import { volume } from "../core/tensor.ts";
 import * as F from "./format.ts";
 import { openSection } from "./section.ts";
@@ -20,19 +20,20 @@ export const masksInFile: FileReader = {
     const problem = typeProblem(spec);
     if (problem) refuse(...problem);
     const [count, width, height] = [F.T_COUNT, F.T_WIDTH, F.T_HEIGHT].map(word);
-    const isAs = ({ type, ...steps }: Prototypes): boolean => {
+    const hasFileSteps = ({ type, ...steps }: Prototypes): boolean => {
       const { bytes } = PROTOTYPE_TYPES[type];
       return [steps.column, steps.row, steps.plane].every((step, k) => step === word(F.T_COLUMN + k) * bytes);
     };
-    // Copies of prototypes have no gaps, and the kernels know two orders. So no other steps can be.
+    // Accept only the steps of NCHW or NHWC without gaps: the kernels read no other layout.
     const prototypes =
       (["NCHW", "NHWC"] as const)
         .map((order) => prototypesOf({ count, width, height, order }, spec))
-        .find(isAs) ?? refuse("prototypes with gaps", "elements that follow each other, as NCHW or NHWC");
+        .find(hasFileSteps) ??
+      refuse("prototypes with gaps", "elements that follow each other, as NCHW or NHWC");
     const elements = volume(spec.dims) / batch;
     if (word(F.T_IMAGE) !== elements || count * width * height !== elements)
       refuse(`${elements} elements for ${count} prototypes of ${width}x${height}`, "as many as these have");
-    // A mask at the size of the input has so many pixels.
+    // Limit the input size: a mask of size "network" has that many pixels, and a forged file could ask for any count.
     inputSize?.forEach((side, k) => within(side, 0, MOST_STRIDE * (k === 0 ? width : height), 1));
     return { known: { name: "segment" }, afterImage: attachMasks(work, { tensor, prototypes, heads }) };
   },

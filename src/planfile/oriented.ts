@@ -31,7 +31,7 @@ export const orientedInFile: FileReader = {
       (iou >= 0 && iou <= 1) || refuse(`an IoU threshold of ${iou}`, "0..1");
     for (const { plan: block } of images) {
       const rules = file.word(block, A.P_FLAGS) & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL);
-      // The kernel must leave all candidates: it would suppress upright boxes.
+      // Refuse suppression by the kernel: it would compare upright boxes.
       if (rules !== 0) refuse("suppression by the kernel", "none in a plan of oriented boxes");
       checkThreshold(file.float(block, A.P_IOU));
     }
@@ -45,7 +45,7 @@ export const orientedInFile: FileReader = {
         cells,
         gridWidth,
         extra,
-        turns: within(file.word(row, F.E_TURNS), 0, 1, 0) === 1,
+        rotatesCentre: within(file.word(row, F.E_TURNS), 0, 1, 0) === 1,
         bias: double(F.E_ADD),
         cell: [double(F.E_UNIT_X), double(F.E_UNIT_Y)],
       };
@@ -61,7 +61,8 @@ export const orientedInFile: FileReader = {
         suppression: SUPPRESSIONS[Math.max(F.ORIENTED_ULTRALYTICS, suppression) - 1],
         orEqual: has(F.TASK_FLAG_AT_THRESHOLD),
         nms: suppression === F.ORIENTED_NONE ? "none" : has(F.TASK_FLAG_PER_CLASS) ? "class" : "all",
-        // A threshold of today is an f32. Restore its decimals: overlaps are doubles, and 0.7 in f32 is below 0.7.
+        // The threshold in memory is an f32. Return the double that it was made of, or else round it to 7 digits:
+        // overlaps are doubles, and the f32 of 0.7 is below 0.7.
         iouThreshold: () =>
           f32[iouAt] === Math.fround(planned) ? planned : Number(f32[iouAt].toPrecision(7)),
         heads: heads.map(headOf),

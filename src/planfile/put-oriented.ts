@@ -1,4 +1,4 @@
-/** Writes how boxes are turned and how they suppress each other. `task.ts` writes where their angles are. */
+/** Writes how oriented boxes get their angles and are suppressed. `task.ts` writes where the angles are. */
 import type { AngleActivation, OrientedNms, OrientedPlan } from "../oriented/plan.ts";
 import * as F from "./format.ts";
 

@@ -12,7 +12,7 @@ import * as F from "./format.ts";
 
 /** Contents of a plan file. */
 export interface PlanFile {
-  /** The whole file, in memory of its own. The task record stands behind `image`. */
+  /** The whole file, in memory of its own. The task record follows `image`. */
   readonly file: PlanBytes;
   /** Leading part of memory. */
   readonly image: Uint8Array;
@@ -152,7 +152,7 @@ function readImages(file: PlanBytes, { imageBytes, memoryBytes, rows }: Limits):
   return images;
 }
 
-/** Reads a row of the slot table. Slots lie behind the image. */
+/** Reads a row of the slot table. Slots lie after the image. */
 function readSlotRow(file: PlanBytes, row: number, { imageBytes, memoryBytes }: Limits): PlanSlot {
   const rank = file.word(row, F.S_RANK);
   const type = TYPES.find((t) => ELEMENTS[t].code === file.word(row, F.S_TYPE));

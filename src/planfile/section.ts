@@ -1,4 +1,4 @@
-/** Reads the parts of a plan file's section that all tasks have. Only imports of tasks use this file. */
+/** Reads what the sections of all tasks share in a plan file. Only imports of tasks use this module. */
 import * as A from "../core/abi.ts";
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
@@ -25,8 +25,8 @@ export interface Section {
 }
 
 /**
- * Reads the section. The head table has to agree with the head records: rows of detections carry sources of these, and
- * their extra channels are found by that.
+ * Reads the section. Throws unless its head table agrees with the head records of every image. A detection stores the
+ * source of its cell, counted over the head records. The head table says where the extra channels of that cell are.
  */
 export function openSection({ plan, engine, ...rest }: LoadedFile): Section {
   const { file, image, images, slots, inputSize } = plan;
@@ -45,7 +45,7 @@ export function openSection({ plan, engine, ...rest }: LoadedFile): Section {
       workEnd: file.word(first, A.P_DET_BOXES),
     },
   };
-  const same = (what: string, got: number, expected: number): unknown =>
+  const checkEqual = (what: string, got: number, expected: number): unknown =>
     got === expected || rest.refuse(`${what} ${got}`, String(expected));
   let source = 0;
   const heads = file.table(F.T_HEAD_TABLE, F.T_HEADS, F.EXTRA_WORDS, at).map((row, k): HeadInFile => {
@@ -57,18 +57,18 @@ export function openSection({ plan, engine, ...rest }: LoadedFile): Section {
       channel: field(F.E_CHANNEL),
       cell: field(F.E_CELL),
     };
-    same(`a head at source`, field(F.E_SOURCE), source);
-    same("steps from image to image of", field(F.E_IMAGE), imageStart(work.plan, extra, 1));
+    checkEqual(`a head at source`, field(F.E_SOURCE), source);
+    checkEqual("steps from image to image of", field(F.E_IMAGE), imageStart(work.plan, extra, 1));
     for (const block of images) {
       const record = file.word(block.plan, A.P_HEAD0) + k * A.HEAD_WORDS * 4;
-      same("a head record at source", file.word(record, A.H_SOURCE), source);
+      checkEqual("a head record at source", file.word(record, A.H_SOURCE), source);
       // A head of which no class is kept has no cells in its record.
-      same("cells of a head record", file.word(record, A.H_CELLS) || cells, cells);
+      checkEqual("cells of a head record", file.word(record, A.H_CELLS) || cells, cells);
     }
     source += cells;
     return { cells, gridWidth: field(F.E_GRID_W), extra, row };
   });
-  for (const block of images) same("heads", file.word(block.plan, A.P_HEADS), heads.length);
+  for (const block of images) checkEqual("heads", file.word(block.plan, A.P_HEADS), heads.length);
   rest.within(heads.length, 0, heads.length, 1);
   return {
     work,

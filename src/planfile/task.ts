@@ -83,8 +83,8 @@ export function putTask(
       doubles.forEach((x, k) => view.setFloat64(row + (F.E_SCALE_X + 2 * k) * 4, x, true));
     if (isPose) putDoubles(doublesOf(plan, plan.task as PosePlan, head));
     if (isOriented) {
-      const { turns, cell, bias } = orientedHeadOf(head, plan.inputSize as readonly [number, number]);
-      put(row, F.E_TURNS, Number(turns));
+      const { rotatesCentre, cell, bias } = orientedHeadOf(head, plan.inputSize as readonly [number, number]);
+      put(row, F.E_TURNS, Number(rotatesCentre));
       putDoubles([0, 0, ...cell, bias]);
     }
     source += cells;

@@ -1,7 +1,7 @@
 /**
  * How the import of a task joins in when a plan file is loaded. `loadPlan` reads boxes alone. It hands the section of
- * another task (task record and head table, see format.ts) to the reader that `boxwright/pose` or `boxwright/masks`
- * registered. Without that import it refuses the file.
+ * another task (task record and head table, see format.ts) to the reader that `boxwright/pose`, `boxwright/masks` or
+ * `boxwright/oriented` registered. Without that import `loadPlan` refuses the file.
  */
 import type { refuseFor } from "../core/errors.ts";
 import { TASKS, type TaskName, providedReaders } from "../core/tasks.ts";
@@ -28,12 +28,12 @@ export interface LoadedFile {
 
 /** A task whose columns are added to the detections. */
 export interface AttachedTask {
-  /** What records of a packet lack. */
+  /** Name of the task and edges of the keypoints, which the records of a packet do not state. */
   readonly known: KnownTask;
   readonly afterImage: AfterImageOfTask;
 }
 
-/** The part of a task's reader that reads plan files. The reader of a task without it stands in no plan file. */
+/** The part of a task's reader that reads plan files. A task without this part cannot be loaded from a plan file. */
 export interface FileReader {
   /**
    * Reads the section of a file whose counts and addresses `checkTask` has checked, and adds the task's columns to the

@@ -60,7 +60,7 @@ export function compilePlan(
       `"${plan.suppression.method}"`,
       "none: a plan file suppresses greedily, as the kernels do",
     );
-  // Plan files say how boxes are turned and suppressed. All else that a task does to boxes is beyond them.
+  // A plan file holds what oriented boxes need. It does not hold what other tasks do to boxes and scores.
   if (plan.task?.isNeeded && plan.task.name !== "oriented")
     throw new TensorError(
       `got ${plan.task.about}, expected a network whose boxes need no more than the kernel: a plan file has nothing else`,
@@ -110,7 +110,7 @@ interface Contents {
   readonly iouThreshold: number;
 }
 
-/** Offsets of the parts of a file behind the image. */
+/** Offsets of the parts of a file after the image. */
 interface Offsets {
   readonly task: number;
   readonly headTable: number;

@@ -1,6 +1,6 @@
 /**
  * Reads the forms of tensors that only pose and face networks have. A form is one layout of boxes, scores and points
- * over tensors. `read.ts` reads the other networks, whose boxes are laid out as without points.
+ * over tensors. `read.ts` reads the other networks, whose boxes have the layout of a detector without points.
  */
 import type { PointShape } from "../core/keypoints.ts";
 import type { FamilyTraits } from "../core/families.ts";
@@ -35,8 +35,8 @@ const withPoints = (found: Interpretation, extraOf: (head: HeadDraft) => Column)
 /** Returns the query with a class count: the stated one, else 1. */
 const withClassCount = (query: HeadQuery): CountedQuery => ({ ...query, classes: query.classes ?? 1 });
 
-/** Reads BlazeFace and MediaPipe's palms: points stand behind the four box channels, as offsets from the prior. */
-const behindPriors: Form = {
+/** Reads BlazeFace and MediaPipe's palms: points follow the four box channels, as offsets from the prior. */
+const afterBoxes: Form = {
   read: (query, specs, [count], { interpret }) =>
     interpret(query, specs).flatMap((found): Formed[] => {
       const [{ box, cells }] = found.heads;
@@ -100,10 +100,10 @@ function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape, { interpret
     { ...withClassCount(query), traits },
     specs.map((spec) => ({ ...spec, extra: points })),
   );
-  // A map without a channel for its only class is no map of this network.
+  // Drop readings without a class channel (rule "objectness"): this network has one, even for a single class.
   const whole = found.filter(({ heads: [{ rule }] }) => rule !== "objectness");
   return whole.map(({ heads, ...reading }) => ({
-    // `interpret` takes the channels behind objectness for classes. The points stand there.
+    // `interpret` takes the channels after objectness for classes. The points stand there.
     found: {
       ...reading,
       heads: heads.map((head) => ({
@@ -133,7 +133,7 @@ type TensorView = ChannelView & { readonly index: number; readonly spec: TensorS
 
 /**
  * Returns the tensors of each level: one of boxes, one of points, and `scores` tensors of one channel. Each has
- * `anchors` rows for a cell. Returns `null` if a level lacks one of them or has a candidate too many.
+ * `anchors` rows for a cell. Returns `null` if a level lacks one of these tensors, or if more tensors fit.
  */
 function levelsOf(
   query: HeadQuery,
@@ -336,22 +336,22 @@ const manyPoses: Form = {
 
 /**
  * Reads rows of decoded poses, y before x, in one tensor.
- * @param form channel count of a row, the channels at which box and score begin, fields of the head, and `specOf`,
+ * @param layout channel count of a row, the channels at which box and score begin, fields of the head, and `specOf`,
  * which returns the spec of a tensor with rows as its last dimensions
  */
 function readPoses(
   query: HeadQuery,
   specs: Specs,
   shape: PointShape,
-  form: {
+  layout: {
     readonly channels: number;
     readonly at: { readonly box: number; readonly score: number };
     readonly fields: Partial<HeadDraft>;
     readonly specOf: (spec: TensorSpec) => TensorSpec;
   },
 ): Formed[] {
-  const { channels, at, fields } = form;
-  const matches = matchOne(specs.map(form.specOf), rows, {
+  const { channels, at, fields } = layout;
+  const matches = matchOne(specs.map(layout.specOf), rows, {
     count: channels,
     boxes: at.box,
     scores: at.score,
@@ -375,7 +375,7 @@ function readPoses(
 }
 
 export const FORMS: { readonly [F in PoseForm]: Form } = {
-  "behind-priors": behindPriors,
+  "after-boxes": afterBoxes,
   face,
   "anchor-rows": anchorRows,
   yunet,

@@ -70,7 +70,10 @@ function flattened(query: HeadQuery, spec: TensorSpec, [count, values]: PointSha
 const planar: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell === 1);
 const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell !== 1);
 
-/** Reads networks whose boxes are laid out as without points. Points stand behind them or in tensors of their own. */
+/**
+ * Reads networks whose boxes have the layout of a detector without points. Points follow the boxes and classes, or are
+ * in tensors of their own.
+ */
 function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret }: PlanTools): Formed[] {
   const channels = shape[0] * shape[1];
   const plain = withoutPoints(query);
@@ -84,8 +87,8 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret 
   const flat = specs.map((spec) => flattened(query, spec, shape));
   const join = (boxes: Specs, mayHold: (index: number) => boolean): readonly Interpretation[] =>
     interpret(plain, boxes).flatMap((found) => joinExtra(found, flat, channels, mayHold) ?? []);
-  // Without the tensors of points, none of them is taken for boxes or scores. Else those may have as many channels.
-  const apart = (mayHold: (index: number) => boolean): readonly Interpretation[] =>
+  // Hide the tensors of points: boxes or scores may have as many channels.
+  const joinHidden = (mayHold: (index: number) => boolean): readonly Interpretation[] =>
     join(
       blankExcept(specs, (_, i) => !mayHold(i)),
       mayHold,
@@ -97,19 +100,19 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret 
     : [planar, interleaved, rows, (...see: Parameters<Views>) => [...maps(...see), ...rows(...see)]].map(
         (views) => flat.map((spec) => views(spec, channels).length > 0),
       );
-  const tries = kinds.map((holds) => apart((i) => holds[i]));
+  const tries = kinds.map((holds) => joinHidden((i) => holds[i]));
   const used = tries.map((some) => Math.max(0, ...some.map(({ uses }) => uses.length)));
   const most = Math.max(...used);
   const last = kinds[kinds.length - 1];
   const beside = most > 0 ? tries[used.indexOf(most)] : join(specs, (i) => last[i]);
-  const behind = fullest([...fused, ...beside]).filter((found) => fused.includes(found));
-  return behind.length > 0
-    ? behind.map((found) => formedOf(query, found, specs, shape, true))
+  const fullestFused = fullest([...fused, ...beside]).filter((found) => fused.includes(found));
+  return fullestFused.length > 0
+    ? fullestFused.map((found) => formedOf(query, found, specs, shape, true))
     : beside.map((found) => formedOf(query, found, flat, shape, false));
 }
 
 /**
- * Returns the interpretation with the rule of its points. Points in feature maps, or behind boxes in feature maps, are
+ * Returns the interpretation with the rule of its points. Points in feature maps, or after boxes in feature maps, are
  * raw. Points in rows or planes are decoded. Exporters of NN Archives decode x and y but leave the confidence raw.
  */
 function formedOf(
@@ -204,15 +207,15 @@ function refuseShapeless(query: HeadQuery, specs: Specs, { refuseFor }: PlanTool
   );
 }
 
-/** Returns phrases for an error: the keypoints that `channels` could hold behind boxes and classes. */
+/** Returns phrases for an error: the keypoints that `channels` could hold after boxes and classes. */
 function readingsOf(channels: number, classes: number | null): string[] {
-  const behind = channels - 4 - (classes ?? 1);
-  if (behind < 2 || behind > 600) return [];
+  const extra = channels - 4 - (classes ?? 1);
+  if (extra < 2 || extra > 600) return [];
   const of = `${channels} channels of ${classes ?? 1} ${classes === null || classes === 1 ? "class" : "classes"}`;
   return [
     ...[3, 2]
-      .filter((values) => behind % values === 0)
-      .map((values) => `${of} would be keypoints: [${behind / values}, ${values}]`),
+      .filter((values) => extra % values === 0)
+      .map((values) => `${of} would be keypoints: [${extra / values}, ${values}]`),
     ...(classes === null ? [`without keypoints they would be ${channels - 4} classes`] : []),
   ];
 }

@@ -10,7 +10,7 @@ import { type Candidates, orderOf } from "./candidates.ts";
 import { type Settings, type SuppressOptions, settingsOf } from "./options.ts";
 import { outcomeOf } from "./suppress.ts";
 
-/** Options of `suppress` that a decoder states elsewhere, and where. */
+/** Options of `suppress()` that the option `suppression` refuses, each with what to state in its place. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   suppress: "conventions: { suppress }",
   pixelOffset: "conventions: { pixelOffset }",
@@ -54,12 +54,12 @@ function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: n
   const ownScores = i32[plan + A.P_SCORES] >> 2;
   const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
   const { maxDetections } = work.thresholds();
-  const thresholdOf = thresholdsNow(work, suppression);
-  const size = sizeOf(work);
+  const thresholdOf = currentThresholdOf(work, suppression);
+  const size = overlapScaleOf(work);
   const candidates = readCandidates(work, suppression, plan);
-  const { rows, scores, corners } = outcomeOf(candidates, settingsNow(work, suppression));
-  let kept = 0;
-  for (let i = 0; i < rows.length && kept < maxDetections; i++) {
+  const { rows, scores, corners } = outcomeOf(candidates, currentSettings(work, suppression));
+  let count = 0;
+  for (let i = 0; i < rows.length && count < maxDetections; i++) {
     const row = rows[i];
     // The kernel compared the network's score with the threshold. Compare again what the method has lowered.
     const score = Math.fround(scores[i]);
@@ -67,24 +67,27 @@ function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: n
     f32[ownScores + row] = score;
     if (corners) for (let k = 0; k < 4; k++) f32[boxes + row * 4 + k] = corners[i * 4 + k] / size[k & 1];
     // `detect` is the last step of the kernels: it transforms, clamps and copies a candidate.
-    detect(work.memory, plan, row, kept++, i32[plan + A.P_FLAGS]);
+    detect(work.memory, plan, row, count++, i32[plan + A.P_FLAGS]);
   }
-  setLength(work.detections[image], kept);
+  setLength(work.detections[image], count);
 }
 
-/** Returns the unit of overlaps: pixels of the input. DIoU and the pixel offset need one in which both axes agree. */
-const sizeOf = ({ plan }: TaskWork): readonly [number, number] => plan.inputSize ?? [1, 1];
+/**
+ * Returns the width and height that turn normalised boxes into pixels of the input; [1, 1] if the input size is
+ * unknown. DIoU and the pixel offset need pixels, in which both axes have the same unit.
+ */
+const overlapScaleOf = ({ plan }: TaskWork): readonly [number, number] => plan.inputSize ?? [1, 1];
 
 /** Reads the candidate columns. The best P_ORDERED of them take part. */
 function readCandidates(work: TaskWork, { nms }: PlannedSuppression, plan: number): Candidates {
   const { i32, f32 } = work.memory;
-  const size = sizeOf(work);
+  const size = overlapScaleOf(work);
   const count = i32[plan + A.P_CANDIDATES];
   const boxes = i32[plan + A.P_BOXES] >> 2;
-  const first = i32[plan + A.P_SCORES] >> 2;
+  const scoresAt = i32[plan + A.P_SCORES] >> 2;
   const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
   const corners = Float64Array.from(f32.subarray(boxes, boxes + count * 4), (v, i) => v * size[i & 1]);
-  const scores = Float64Array.from(f32.subarray(first, first + count));
+  const scores = Float64Array.from(f32.subarray(scoresAt, scoresAt + count));
   return {
     corners,
     scores,
@@ -94,8 +97,8 @@ function readCandidates(work: TaskWork, { nms }: PlannedSuppression, plan: numbe
   };
 }
 
-/** Returns the settings of the method, with the thresholds of today where the option states none. */
-function settingsNow({ plan, thresholds }: TaskWork, suppression: PlannedSuppression): Settings {
+/** Returns the settings of the method, with the decoder's current thresholds where the option states none. */
+function currentSettings({ plan, thresholds }: TaskWork, suppression: PlannedSuppression): Settings {
   const { iouThreshold, confidenceThreshold } = thresholds();
   const { method } = suppression;
   return {
@@ -107,8 +110,8 @@ function settingsNow({ plan, thresholds }: TaskWork, suppression: PlannedSuppres
   };
 }
 
-/** Returns the threshold of each class for scores that the method lowered. */
-function thresholdsNow(
+/** Returns the function that gives the current threshold of a class, for scores that the method lowered. */
+function currentThresholdOf(
   { plan, thresholds }: TaskWork,
   { scoreThreshold }: PlannedSuppression,
 ): (classId: number) => number {

@@ -28,7 +28,7 @@ export interface Outcome {
 }
 
 /** Reads boxes as corners. The two corners of a box may come in either order. */
-export function cornersOf(boxes: ArrayLike<number>, n: number, format: SuppressBoxFormat): Float64Array {
+export function readCorners(boxes: ArrayLike<number>, n: number, format: SuppressBoxFormat): Float64Array {
   const corners = new Float64Array(n * 4);
   for (let i = 0; i < n * 4; i += 4) {
     let a = boxes[i];

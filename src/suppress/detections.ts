@@ -1,12 +1,9 @@
 /** Suppression of a decoder's detections. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
-import { Detections, extend, extrasOf, setLength } from "../decode/detections.ts";
+import { CORNER_VALUES, Detections, extend, extrasOf, setLength } from "../decode/detections.ts";
 import { DETECTION_RULES, type SuppressOptions, settingsOf } from "./options.ts";
 import { suppress } from "./suppress.ts";
-
-/** Values of the corners of an oriented box. */
-const CORNERS = 8;
 
 type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
@@ -21,18 +18,18 @@ export type SuppressDetectionsOptions = Without<SuppressOptions, "classIds" | "b
   readonly size?: readonly [number, number];
 };
 
-/** Methods that average boxes. No mean of turned boxes is published. */
+/** Methods that average boxes. No mean of oriented boxes is published. */
 const AVERAGES = ["weighted", "merge", "nmw"];
 
 /**
- * Suppresses the detections of a decoder by a named method. Oriented boxes keep angles and corners. Overlaps are those
- * of the upright boxes around them: `nmsOriented`, and `orientedNms` of a decoder, measure them turned. Each row keeps
- * its mask. If the method moves the box, the new box crops the mask.
+ * Suppresses the detections of a decoder by a named method. Oriented boxes keep angles and corners. Their overlaps are
+ * measured on the upright boxes around them. Use `nmsOriented`, or the decoder's option `orientedNms`, to measure the
+ * oriented boxes. Each row keeps its mask. If the method moves the box, the new box crops the mask.
  *
  * Decode without suppression, `conventions: { nms: "none" }`,
  * with `maxDetections` as large as the number of candidates.
- * @returns detections of their own, which the next `decode` leaves alone; scores and boxes are those of the method.
- * "weighted" moves keypoints as it moves boxes; every other method leaves those of the row
+ * @returns new detections in memory of their own, which the next `decode` does not overwrite. Scores and boxes are
+ * those of the method. "weighted" moves keypoints as it moves boxes; every other method leaves the keypoints of the row
  * @throws RangeError as `suppress` does, for "diou" and `pixelOffset` without `size`, and for a method that averages
  * boxes if they are oriented
  * @example
@@ -90,10 +87,12 @@ export function suppressDetections(
   extrasOf(copy)?.select?.(rows, result);
   const extras = extrasOf(detections) ?? { copy: () => undefined };
   if (angles && corners) {
-    const turned = rows.flatMap((row) => [...corners.subarray(row * CORNERS, (row + 1) * CORNERS)]);
+    const leftCorners = rows.flatMap((row) => [
+      ...corners.subarray(row * CORNER_VALUES, (row + 1) * CORNER_VALUES),
+    ]);
     extend(
       result,
-      { angles: Float32Array.from(rows, (row) => angles[row]), corners: Float32Array.from(turned) },
+      { angles: Float32Array.from(rows, (row) => angles[row]), corners: Float32Array.from(leftCorners) },
       extras,
     );
   }

@@ -1,10 +1,10 @@
 /** Weighted boxes fusion (Solovyev et al., 2021): fuses the boxes of several models into one list. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
-import { type SuppressBoxFormat, cornersOf, orderOf, writeBox } from "./candidates.ts";
+import { type SuppressBoxFormat, readCorners, orderOf, writeBox } from "./candidates.ts";
 import { COMMON_RULES, UNIT, checkLengths, checkOptions } from "./options.ts";
 
-/** What one model found. */
+/** The boxes that one model found. */
 export interface ModelBoxes {
   /** Four values a box. */
   readonly boxes: ArrayLike<number>;
@@ -22,8 +22,8 @@ export interface FuseOptions {
   /** Boxes below this score take no part, before weights. Default 0. */
   readonly scoreThreshold?: number;
   /**
-   * "average": mean of weighted scores, lowered if fewer boxes met than there are models. "max": the largest weighted
-   * score by the largest weight. Default "average".
+   * "average": the mean of the weighted scores, times the smaller of the counts of boxes and models, divided by the sum
+   * of the weights. "max": the largest weighted score divided by the largest weight. Default "average".
    */
   readonly score?: "average" | "max";
   /** Largest number of boxes that come out. Default: all. */
@@ -85,7 +85,7 @@ function iouOfBoxes(a: readonly number[], b: readonly number[]): number {
 function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, threshold: number): Box[] {
   return models
     .flatMap(({ boxes, scores, classIds, weight = 1 }, model) => {
-      const corners = cornersOf(boxes, scores.length, format);
+      const corners = readCorners(boxes, scores.length, format);
       return Array.from(orderOf(corners, 4, scores, -Infinity))
         .filter((row) => scores[row] >= threshold && hasArea(corners, row * 4))
         .map((row) => ({
@@ -109,7 +109,10 @@ function join(cluster: Cluster, box: Box): void {
   if (cluster.sum > 0) cluster.mean = cluster.sums.map((v) => v / cluster.sum);
 }
 
-/** Puts each box into the cluster of its class whose mean it overlaps most, or into a new one. */
+/**
+ * Puts each box into the cluster of its class whose mean it overlaps most, if that IoU is above the threshold. Puts
+ * other boxes into new clusters.
+ */
 function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
   const clusters: Cluster[] = [];
   for (const box of boxes) {
@@ -158,11 +161,14 @@ function checkModels(models: readonly ModelBoxes[]): void {
         "class ids of all models or of none",
         RangeError,
       );
-    // Boxes within 1 pixel beside boxes beyond 8 pixels are in 0..1.
-    if (farthest(boxes) <= 1 && filled.some((other) => farthest(other.boxes) > FAR))
+    // Take boxes for normalised if none has a coordinate above 1 and another model has one above MOST_NORMALISED.
+    if (
+      largestCoordinate(boxes) <= 1 &&
+      filled.some((other) => largestCoordinate(other.boxes) > MOST_NORMALISED)
+    )
       refuse(
         `models[${i}].boxes`,
-        `no coordinate above ${farthest(boxes)} beside models in pixels`,
+        `no coordinate above ${largestCoordinate(boxes)} beside models in pixels`,
         "boxes of all models in the same unit",
         RangeError,
       );
@@ -174,20 +180,20 @@ const isSameArray = (a: ArrayLike<number>, b: ArrayLike<number>): boolean =>
   a === b ||
   (ArrayBuffer.isView(a) && ArrayBuffer.isView(b) && a.buffer === b.buffer && a.byteOffset === b.byteOffset);
 
-/** Largest coordinate of boxes in 0..1, which may reach over the edge of the image. */
-const FAR = 8;
+/** Normalised coordinate above which boxes must be in pixels. Boxes may reach over the edge, so the limit is not 1. */
+const MOST_NORMALISED = 8;
 
 /** Returns the largest finite coordinate of boxes. */
-function farthest(boxes: ArrayLike<number>): number {
+function largestCoordinate(boxes: ArrayLike<number>): number {
   let most = 0;
   for (let i = 0; i < boxes.length; i++) if (boxes[i] > most && boxes[i] < Infinity) most = boxes[i];
   return most;
 }
 
 /**
- * Fuses the boxes of several models (weighted boxes fusion, as the package ensemble-boxes). A box that one of two equal
- * models has seen keeps half of its score.
- * @param models what each model found, in the same unit
+ * Fuses the boxes of several models (weighted boxes fusion, as the package ensemble-boxes). Of two models with equal
+ * weights, a box that only one model found keeps half of its score.
+ * @param models boxes of each model, all in the same unit
  * @throws RangeError for lengths that do not fit, for unknown options, and for models that differ in unit or class ids
  * @example
  * import { fuse } from "boxwright/suppress";

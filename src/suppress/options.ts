@@ -3,10 +3,11 @@ import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { SuppressBoxFormat } from "./candidates.ts";
 
-/** What every method reads. */
+/** Options of every method. */
 export interface CommonSuppressOptions {
   /**
-   * Boxes at or below this score take no part. Methods that lower scores also drop what falls below it. Default: none.
+   * Boxes at or below this score take no part. Methods that lower scores also drop a box whose score falls below it
+   * ("soft-tensorflow": to it or below). Default: none.
    */
   readonly scoreThreshold?: number;
   /** Largest number of boxes that come out. Default: all. */
@@ -76,8 +77,9 @@ export interface MatrixOptions extends CommonSuppressOptions {
 }
 
 /**
- * Methods that average boxes. "weighted" (MediaPipe): a box with all it overlaps, by score. "nmw": each box goes to the
- * one that it overlaps most, by score x IoU. "merge" (YOLOv5): greedy, then each box with all above the threshold.
+ * Methods that average boxes whose IoU is above the threshold. "weighted" (MediaPipe): the best box with all it
+ * overlaps, by score. "nmw": each box goes to the one that it overlaps most, by score x IoU. "merge" (YOLOv5): greedy,
+ * then each kept box with all it overlaps.
  */
 export interface MergeOptions extends CommonSuppressOptions {
   readonly method: "weighted" | "merge" | "nmw";
@@ -95,7 +97,7 @@ export type SuppressOptions =
   | MatrixOptions
   | MergeOptions;
 
-/** Names a method of suppression. */
+/** Name of a suppression method. */
 export type SuppressMethod = NonNullable<SuppressOptions["method"]>;
 
 export type Rule = readonly [expected: string, passes: (x: unknown) => boolean];
@@ -123,7 +125,7 @@ const isNumber = (x: unknown): x is number => typeof x === "number" && x === x;
 export const UNIT: Rule = ["a number in 0..1", (x) => isNumber(x) && x >= 0 && x <= 1];
 const POSITIVE: Rule = ["a number above 0", (x) => isNumber(x) && x > 0 && x < Infinity];
 
-/** True for an array of numbers. Strings and 64-bit integers are none. */
+/** True for an array-like of numbers. False for a string and for an array of BigInt. */
 export const isList = (x: unknown): boolean =>
   typeof x === "object" &&
   typeof (x as Float32Array | null)?.length === "number" &&
@@ -150,7 +152,7 @@ const IOU: Readonly<Record<string, Rule>> = { iouThreshold: UNIT };
 const SIGMA: Readonly<Record<string, Rule>> = { sigma: POSITIVE };
 const HARD = { ...IOU, suppress: SUPPRESS };
 
-/** Rules of each method's own options, and the defaults that differ. */
+/** Rules of each method's own options, and its defaults where they are not an IoU of 0.45 and a sigma of 0.5. */
 const METHODS: Readonly<
   Record<
     SuppressMethod,
@@ -201,10 +203,10 @@ export function settingsOf(given: SuppressOptions, common = RULES): Settings {
   if (typeof given !== "object" || given === null)
     refuse("options", show(given), 'an object such as { method: "soft-gaussian" }', RangeError);
   const method = given.method ?? "hard";
-  const isMethod = oneOf(...Object.keys(METHODS));
-  if (!isMethod[1](method)) refuse("method", show(method), isMethod[0], RangeError);
+  const methodRule = oneOf(...Object.keys(METHODS));
+  if (!methodRule[1](method)) refuse("method", show(method), methodRule[0], RangeError);
   const { rules, iou = 0.45, sigma = 0.5 } = METHODS[method];
-  checkOptions(given, { method: isMethod, ...rules, ...common }, ` for "${method}"`);
+  checkOptions(given, { method: methodRule, ...rules, ...common }, ` for "${method}"`);
   const own = given as Partial<Settings>;
   return {
     method,
@@ -244,7 +246,10 @@ export function checkLengths(
 const isAnyNumber = (x: unknown): boolean => typeof x === "number";
 const isClassId = (x: unknown): boolean => typeof x === "number" && (x | 0) === x;
 
-/** Throws if an element is of another kind. JavaScript would make numbers of texts and null, and ids of fractions. */
+/**
+ * Throws a RangeError if an element does not pass. Without this check JavaScript would convert strings and null to
+ * numbers, and cut class ids to whole numbers.
+ */
 export function checkElements(
   name: string,
   list: ArrayLike<number>,

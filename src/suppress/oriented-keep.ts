@@ -10,7 +10,7 @@ export interface OrientedRule {
   readonly orEqual: boolean;
 }
 
-/** Largest count of the grid's cells along an axis: a row of cells has a bit each in a word. */
+/** Largest count of grid cells along an axis: a 32-bit word holds one bit for each cell of a grid row. */
 const CELLS = 32;
 
 /** Suppresses lists of oriented boxes. Its memory grows with the longest list and is used again. */
@@ -19,7 +19,7 @@ export class OrientedKeeper {
   readonly #overlaps: Overlaps;
   /** Newest box of each cell of the grid, row by row, -1 for none. */
   readonly #newest = new Int32Array(CELLS * CELLS);
-  /** For each row of the grid, bits of the cells that hold boxes. */
+  /** For each row of the grid, one bit for each cell that holds a box. */
   readonly #taken = new Int32Array(CELLS);
   /** For each box, the one before it in its cell. */
   #before = new Int32Array(0);
@@ -102,7 +102,7 @@ export class OrientedKeeper {
     return count;
   }
 
-  /** Lays a grid over the centres, with cells no smaller than the longest reach of a box. */
+  /** Lays a grid over the centres, with cells at least as wide as the largest radius. */
   #layGrid(boxes: ArrayLike<number>, n: number): void {
     let left = Infinity;
     let top = Infinity;
@@ -120,17 +120,20 @@ export class OrientedKeeper {
       if (radii[i] > longest) longest = radii[i];
     }
     const side = Math.max((right - left) / CELLS, (bottom - top) / CELLS, longest, 1e-30);
-    const isWide = n > 0 && side < Infinity;
+    const hasGrid = n > 0 && side < Infinity;
     this.#left = left;
     this.#top = top;
     this.#perUnit = 1 / side;
     this.#longest = longest;
-    this.#columns = isWide ? Math.min(CELLS, Math.floor((right - left) / side) + 1) : 1;
-    this.#rows = isWide ? Math.min(CELLS, Math.floor((bottom - top) / side) + 1) : 1;
+    this.#columns = hasGrid ? Math.min(CELLS, Math.floor((right - left) / side) + 1) : 1;
+    this.#rows = hasGrid ? Math.min(CELLS, Math.floor((bottom - top) / side) + 1) : 1;
     this.#newest.fill(-1);
     this.#taken.fill(0);
   }
 }
 
-/** Returns the cell of a place, in cells. Must be monotone: a range of places then is a range of cells. */
-const cellAt = (place: number, last: number): number => (place > 0 ? (place < last ? place | 0 : last) : 0);
+/**
+ * Returns the index of the grid cell at a coordinate in cell widths, clamped to 0..last. The index must never fall as
+ * the coordinate grows: `keep` searches all cells from that of x - reach to that of x + reach.
+ */
+const cellAt = (x: number, last: number): number => (x > 0 ? (x < last ? x | 0 : last) : 0);

@@ -1,9 +1,9 @@
 /** Overlaps of oriented boxes: rows of centre x, centre y, width, height and angle in radians. */
 
-import { exp, turnOf } from "../core/elementary.ts";
+import { exp, writeCosSin } from "../core/elementary.ts";
 import { log } from "../core/exp.ts";
 
-/** Values of a box: centre x, centre y, width, height, angle. */
+/** Count of a box's values: centre x, centre y, width, height, angle. */
 export const ORIENTED_WIDTH = 5;
 
 /** Keeps denominators and logarithms finite. The value is that of the published ProbIoU (eps = 1e-7). */
@@ -13,7 +13,7 @@ export const LITTLE = 1e-7;
 const NEARLY_ONE = 0.999999900000005;
 
 /** Cosine and sine of the last angle. */
-const turn = /* @__PURE__ */ new Float64Array(2);
+const cosSin = /* @__PURE__ */ new Float64Array(2);
 
 /** Overlaps of the boxes of a list. The memory grows with the longest list and is used again. */
 export interface Overlaps {
@@ -45,24 +45,24 @@ export class ProbIou implements Overlaps {
   radii = new Float64Array(0);
   /** Seven values a box: centre x, y, variances along x and y, covariance, root of determinant, largest variance. */
   #gaussians = new Float64Array(0);
-  /** Squared distance of two centres, divided by the sum of both largest variances, above which no overlap passes. */
-  #reach = Infinity;
+  /** Quotient of squared centre distance and sum of both largest variances above which no overlap passes. */
+  #farRatio = Infinity;
   #threshold = 0;
   /** Bhattacharyya distance at which the overlap equals the threshold. */
   #limit = 0;
   /** Result of `#measure`: the part of the Bhattacharyya distance that comes from the centres. */
-  #places = 0.5;
-  /** Result of `#measure`: the part that comes from the shapes is ln(`#shapes`) / 2. */
-  #shapes = 0.5;
+  #centreTerm = 0.5;
+  /** Result of `#measure`: the part that comes from the shapes is ln(`#shapeRatio`) / 2. */
+  #shapeRatio = 0.5;
 
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
     this.#threshold = threshold;
     this.#limit = -log(1 + LITTLE - (1 - threshold) * (1 - threshold));
-    // ProbIoU > t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). The distance of the centres alone makes
-    // it d^2 / 4 by the largest variance. One percent is left for rounding.
+    // ProbIoU > t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). The distance d of the centres alone makes
+    // it at least d^2 / (4 v), with v the sum of the largest variances. Take 4.04 for 4: one percent for rounding.
     const rest = 1 - Math.max(threshold, 1e-6);
     const most = -log(1 - rest * rest + LITTLE);
-    this.#reach = threshold > 0 ? 4.04 * most + LITTLE : Infinity;
+    this.#farRatio = threshold > 0 ? 4.04 * most + LITTLE : Infinity;
     if (this.radii.length < n) {
       this.radii = new Float64Array(n);
       this.#gaussians = new Float64Array(n * 7);
@@ -72,9 +72,9 @@ export class ProbIou implements Overlaps {
       const row = i * ORIENTED_WIDTH;
       const along = (boxes[row + 2] * boxes[row + 2]) / 12;
       const across = (boxes[row + 3] * boxes[row + 3]) / 12;
-      turnOf(boxes[row + 4], turn);
-      const cos = turn[0];
-      const sin = turn[1];
+      writeCosSin(boxes[row + 4], cosSin);
+      const cos = cosSin[0];
+      const sin = cosSin[1];
       const xx = along * cos * cos + across * sin * sin;
       const yy = along * sin * sin + across * cos * cos;
       const xy = (along - across) * cos * sin;
@@ -87,13 +87,14 @@ export class ProbIou implements Overlaps {
       gaussians[at + 5] = Math.sqrt(Math.max(0, xx * yy - xy * xy));
       const extent = Math.max(along, across);
       gaussians[at + 6] = extent;
-      // d^2 <= reach * (a + b) + reach * LITTLE needs d <= the sum of both roots.
-      this.radii[i] = Math.sqrt(this.#reach * (extent + LITTLE)) * (1 + LITTLE);
+      // `#measure` returns false if d^2 is above `#farRatio` * (the sum of both extents + LITTLE). That is so wherever
+      // d is above the sum of both radii.
+      this.radii[i] = Math.sqrt(this.#farRatio * (extent + LITTLE)) * (1 + LITTLE);
     }
   }
 
   of(a: number, b: number): number {
-    return this.#measure(a, b) ? overlapAt(this.#places, this.#shapes) : 0;
+    return this.#measure(a, b) ? overlapAt(this.#centreTerm, this.#shapeRatio) : 0;
   }
 
   anyPasses(
@@ -112,14 +113,14 @@ export class ProbIou implements Overlaps {
   #passes(a: number, b: number, orEqual: boolean): boolean {
     const threshold = this.#threshold;
     if (!this.#measure(a, b)) return orEqual ? threshold <= 0 : threshold < 0;
-    const places = this.#places;
-    const shapes = this.#shapes;
+    const centreTerm = this.#centreTerm;
+    const shapeRatio = this.#shapeRatio;
     // Decide most pairs without a logarithm, by 0 <= ln(s) <= s - 1. Leave 1e-9 around the limit for rounding.
-    if (shapes >= 1) {
-      if (places > this.#limit + 1e-9) return false;
-      if (places + (shapes - 1) / 2 < this.#limit - 1e-9) return true;
+    if (shapeRatio >= 1) {
+      if (centreTerm > this.#limit + 1e-9) return false;
+      if (centreTerm + (shapeRatio - 1) / 2 < this.#limit - 1e-9) return true;
     }
-    const overlap = overlapAt(places, shapes);
+    const overlap = overlapAt(centreTerm, shapeRatio);
     return orEqual ? overlap >= threshold : overlap > threshold;
   }
 
@@ -130,22 +131,22 @@ export class ProbIou implements Overlaps {
     const j = b * 7;
     const dx = g[i] - g[j];
     const dy = g[i + 1] - g[j + 1];
-    if (dx * dx + dy * dy > this.#reach * (g[i + 6] + g[j + 6]) + this.#reach * LITTLE) return false;
+    if (dx * dx + dy * dy > this.#farRatio * (g[i + 6] + g[j + 6]) + this.#farRatio * LITTLE) return false;
     const xx = g[i + 2] + g[j + 2];
     const yy = g[i + 3] + g[j + 3];
     const xy = g[i + 4] + g[j + 4];
     // Boxes without area can have a determinant a hair below 0, whose logarithm is NaN.
     const determinant = Math.max(0, xx * yy - xy * xy);
-    this.#places = ((xx * dy * dy + yy * dx * dx) / 4 - (xy * dx * dy) / 2) / (determinant + LITTLE);
-    this.#shapes = determinant / (4 * (g[i + 5] * g[j + 5]) + LITTLE) + LITTLE;
+    this.#centreTerm = ((xx * dy * dy + yy * dx * dx) / 4 - (xy * dx * dy) / 2) / (determinant + LITTLE);
+    this.#shapeRatio = determinant / (4 * (g[i + 5] * g[j + 5]) + LITTLE) + LITTLE;
     return true;
   }
 }
 
 /** Returns the overlap of two Gaussians from the two parts of their distance. */
-function overlapAt(places: number, shapes: number): number {
-  // e to the minus distance, which is places + ln(shapes) / 2 and at least LITTLE.
-  const alike = exp(-places) / Math.sqrt(shapes);
+function overlapAt(centreTerm: number, shapeRatio: number): number {
+  // Compute e^-distance. The distance is centreTerm + ln(shapeRatio) / 2, and at least LITTLE.
+  const alike = exp(-centreTerm) / Math.sqrt(shapeRatio);
   return 1 - Math.sqrt(1 - (alike > NEARLY_ONE ? NEARLY_ONE : alike) + LITTLE);
 }
 
@@ -176,9 +177,9 @@ export class PolygonIou implements Overlaps {
       const y = boxes[row + 1];
       const width = boxes[row + 2];
       const height = boxes[row + 3];
-      turnOf(boxes[row + 4], turn);
-      const cos = turn[0];
-      const sin = turn[1];
+      writeCosSin(boxes[row + 4], cosSin);
+      const cos = cosSin[0];
+      const sin = cosSin[1];
       const ax = (width / 2) * cos;
       const ay = (width / 2) * sin;
       const bx = (-height / 2) * sin;

@@ -99,7 +99,7 @@ function checkBoxes(boxes: ArrayLike<number>, iou: "probiou" | "polygon"): void 
  * Suppresses oriented boxes. By default as Ultralytics does: ProbIoU, and a suppressed box suppresses too.
  * `{ iou: "polygon", method: "hard" }` is OpenCV's NMSBoxesRotated.
  * @param boxes rows of centre x, centre y, width, height, angle in radians, in a unit in which both axes count alike
- * @param scores one for each box; a box with a NaN score or that is not finite is left out
+ * @param scores one for each box. A box is left out if its score is NaN or one of its values is not finite
  * @returns indices of the kept boxes in order of score, ties by index
  * @throws RangeError for lengths that do not fit, for unknown options or values, for negative sizes, for angles in
  * degrees, and for boxes in 0..1 with ProbIoU

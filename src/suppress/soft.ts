@@ -4,19 +4,19 @@ import { type Candidates, type Outcome, iouOf, isSameClass } from "./candidates.
 /** Returns the factor for the score of a box from its IoU with a better one. */
 export type Decay = (iou: number) => number;
 
-/** Bodla's linear form: 1 - IoU above the threshold. */
+/** Bodla's linear form: 1 - IoU above the threshold, else 1. */
 export const linearDecay =
   (threshold: number): Decay =>
   (iou) =>
     iou > threshold ? 1 - iou : 1;
 
-/** Bodla's Gaussian form, for every box. */
+/** Bodla's Gaussian form: exp(-IoU^2 / sigma), at any IoU. */
 export const gaussianDecay =
   (sigma: number): Decay =>
   (iou) =>
     Math.exp((-iou * iou) / sigma);
 
-/** TensorFlow's Gaussian form: twice the sigma of Bodla's, and nothing is left above the threshold. */
+/** TensorFlow's Gaussian form: exp(-IoU^2 / (2 sigma)), and 0 above the threshold. */
 export const tensorflowDecay =
   (sigma: number, threshold: number): Decay =>
   (iou) =>
@@ -24,7 +24,7 @@ export const tensorflowDecay =
 
 /**
  * Keeps the best remaining box and lowers the scores of the boxes that it overlaps, again and again. Ends when the best
- * remaining score does not pass.
+ * remaining score does not pass, or when `max` boxes are kept.
  */
 export function keepSoftly(
   c: Candidates,
@@ -36,7 +36,7 @@ export function keepSoftly(
   const left = Int32Array.from(c.order);
   let n = left.length;
   const rows: number[] = [];
-  const kept: number[] = [];
+  const keptScores: number[] = [];
   while (n > 0 && rows.length < max) {
     let best = 0;
     for (let i = 1; i < n; i++)
@@ -45,7 +45,7 @@ export function keepSoftly(
     const score = scores[best];
     if (!passes(score)) break;
     rows.push(row);
-    kept.push(score);
+    keptScores.push(score);
     n--;
     left[best] = left[n];
     scores[best] = scores[n];
@@ -55,7 +55,7 @@ export function keepSoftly(
       if (overlap > 0) scores[i] *= decay(overlap);
     }
   }
-  return { rows, scores: kept, corners: null, members: null };
+  return { rows, scores: keptScores, corners: null, members: null };
 }
 
 /**
@@ -84,7 +84,7 @@ export function keepByMatrix(
       // Without overlap the factor is 1 or more.
       if (ious[i] === 0) continue;
       const own = decay(covered[i]);
-      // Skip a better box whose own decay is 0: the quotient would be undefined, and the box itself is as good as gone.
+      // Skip a better box whose own decay is 0: the quotient would be undefined, and its own score is lowered to 0.
       if (own > 0) factor = Math.min(factor, decay(ious[i]) / own);
     }
     const score = c.scores[row] * factor;

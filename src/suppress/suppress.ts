@@ -1,18 +1,18 @@
 /** `boxwright/suppress`: suppression by name, each method as its reference defines it. */
 import { refuse } from "../core/errors.ts";
-import { type Candidates, type Outcome, cornersOf, orderOf, writeBox } from "./candidates.ts";
+import { type Candidates, type Outcome, orderOf, readCorners, writeBox } from "./candidates.ts";
 import { byOverlap, keepFast, keepGreedily, unchanged } from "./greedy.ts";
-import { mergeAfter, mergeNmw, mergeWeighted } from "./merge.ts";
+import { mergeIntoKept, mergeNmw, mergeWeighted } from "./merge.ts";
 import { type Settings, type SuppressOptions, checkLengths, settingsOf } from "./options.ts";
 import { gaussianDecay, keepByMatrix, keepSoftly, linearDecay, tensorflowDecay } from "./soft.ts";
 
-/** What `suppress` leaves, best first. */
+/** The boxes that `suppress` leaves, best first. */
 export interface Suppressed {
   /** Row of each box that is left. */
   readonly indices: Int32Array;
-  /** Score of each of them: the lowered one for "soft" and "matrix", else its own. */
+  /** Score of each box: lowered by "soft-linear", "soft-gaussian", "soft-tensorflow" and "matrix", else its own. */
   readonly scores: Float32Array;
-  /** Four values of each, in the format of the input: the merged box for methods that merge, else its own. */
+  /** Four values of each box, in the format of the input: the merged box for methods that merge, else its own. */
   readonly boxes: Float32Array;
   /**
    * Rows that each box was made of, its own first; null for methods that do not merge. Average keypoints over them with
@@ -28,7 +28,7 @@ export function candidatesOf(
   { boxFormat, classIds, scoreThreshold, pixelOffset }: Settings,
 ): Candidates {
   const n = scores.length;
-  const corners = cornersOf(boxes, n, boxFormat);
+  const corners = readCorners(boxes, n, boxFormat);
   return {
     corners,
     scores: Float64Array.from(scores),
@@ -76,7 +76,7 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
     case "weighted":
       return mergeWeighted(c, iou, max);
     case "merge":
-      return mergeAfter(c, iou, max);
+      return mergeIntoKept(c, iou, max);
     case "nmw":
       return mergeNmw(c, iou, max);
   }
@@ -85,7 +85,7 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
 /**
  * Suppresses boxes by a named method. Overlaps are computed in doubles.
  * @param boxes four values a box, in any unit; "diou" needs one in which both axes count alike
- * @param scores one for each box; a box with a NaN score or that is not finite is left out
+ * @param scores one for each box. A box is left out if its score is NaN or one of its values is not finite
  * @returns rows, scores and boxes of what is left, best first, ties by row
  * @throws RangeError for lengths that do not fit, for unknown options, for options of another method, and for negative
  * scores if the method multiplies them

@@ -2,6 +2,7 @@
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import {
+  CORNER_VALUES,
   Detections,
   type Extras,
   type TaskColumns,
@@ -11,7 +12,7 @@ import {
 } from "../decode/detections.ts";
 import { type Candidates, isSameClass } from "../suppress/candidates.ts";
 import { keepGreedily } from "../suppress/greedy.ts";
-import { groupGreedily, groupTransitively, matchOf } from "../suppress/merge.ts";
+import { groupGreedily, groupTransitively, overlapBy } from "../suppress/groups.ts";
 import { type Tile, sizeOf } from "./plan.ts";
 
 /** Options of `createTileMerger` and `mergeTiles`. */
@@ -110,8 +111,6 @@ const WITHOUT_MASKS: Extras = {
     ),
 };
 
-/** Values of the corners of an oriented box. */
-const CORNERS = 8;
 /** Doubles of a row: corners in pixels of the picture, score. */
 const ROW = 5;
 
@@ -127,7 +126,7 @@ class Merger implements TileMerger {
   /** Keypoints of each row, 0..1 of the picture: x, y, confidence. Empty where the network has none. */
   private points: Float32Array[] = [];
   /** Angle and corners of each row, 0..1 of the picture. Empty where boxes are upright. */
-  private turned: { readonly angle: number; readonly corners: Float32Array }[] = [];
+  private oriented: { readonly angle: number; readonly corners: Float32Array }[] = [];
   /** What the rows that are held have besides boxes. */
   private kind = "";
   private hasMasks = false;
@@ -164,7 +163,7 @@ class Merger implements TileMerger {
       this.sources[row] = sources[i];
     }
     if (detections.keypoints && n > 0) this.addPoints(tile, detections);
-    if (detections.angles && n > 0) this.addTurned(tile, detections);
+    if (detections.angles && n > 0) this.addOriented(tile, detections);
     this.length += n;
     this.labels ??= detections.labels;
     this.hasMasks ||= extrasOf(detections)?.mask !== undefined;
@@ -203,14 +202,14 @@ class Merger implements TileMerger {
   }
 
   /** Keeps the angles and corners of a tile's rows, moved into the picture. */
-  private addTurned({ x, y, width, height }: Tile, detections: Detections): void {
+  private addOriented({ x, y, width, height }: Tile, detections: Detections): void {
     const { angles, corners } = detections as { angles: Float32Array; corners: Float32Array };
     const [w, h] = this.size;
     for (let i = 0; i < detections.length; i++)
-      this.turned[this.length + i] = {
+      this.oriented[this.length + i] = {
         angle: angles[i],
         corners: corners
-          .slice(i * CORNERS, (i + 1) * CORNERS)
+          .slice(i * CORNER_VALUES, (i + 1) * CORNER_VALUES)
           .map((v, k) => (k % 2 === 0 ? (x + v * width) / w : (y + v * height) / h)),
       };
     this.named ??= { columns: {}, extras: extrasOf(detections) ?? { copy: () => undefined } };
@@ -226,7 +225,7 @@ class Merger implements TileMerger {
         c.order,
         max,
         (better, row) =>
-          isSameClass(c, better, row) && matchOf(c, rule.metric, better, row) >= rule.threshold,
+          isSameClass(c, better, row) && overlapBy(c, rule.metric, better, row) >= rule.threshold,
       );
       return this.result(
         c,
@@ -245,7 +244,7 @@ class Merger implements TileMerger {
     this.length = this.dropped = 0;
     this.labels = null;
     this.points = [];
-    this.turned = [];
+    this.oriented = [];
     this.named = null;
     this.hasMasks = false;
   }
@@ -292,7 +291,7 @@ class Merger implements TileMerger {
         this.classIds[to] = this.classIds[from];
         this.sources[to] = this.sources[from];
         if (this.points.length > 0) this.points[to] = this.points[from];
-        if (this.turned.length > 0) this.turned[to] = this.turned[from];
+        if (this.oriented.length > 0) this.oriented[to] = this.oriented[from];
       });
     this.dropped += this.length - most;
     this.length = most;
@@ -326,7 +325,7 @@ class Merger implements TileMerger {
     const left = [group[0]];
     c.corners.copyWithin(grown * 4, group[0] * 4, group[0] * 4 + 4);
     for (let i = 1; i < group.length; i++) {
-      if (!(matchOf(c, metric, grown, group[i]) > threshold)) continue;
+      if (!(overlapBy(c, metric, grown, group[i]) > threshold)) continue;
       left.push(group[i]);
       for (let k = 0; k < 4; k++) {
         const v = c.corners[group[i] * 4 + k];
@@ -359,12 +358,12 @@ class Merger implements TileMerger {
       }
     });
     setLength(result, n);
-    if (this.named && this.turned.length > 0)
+    if (this.named && this.oriented.length > 0)
       extend(
         result,
         {
-          angles: Float32Array.from(groups, ([first]) => this.turned[first].angle),
-          corners: Float32Array.from(groups.flatMap(([first]) => [...this.turned[first].corners])),
+          angles: Float32Array.from(groups, ([first]) => this.oriented[first].angle),
+          corners: Float32Array.from(groups.flatMap(([first]) => [...this.oriented[first].corners])),
         },
         this.named.extras,
       );

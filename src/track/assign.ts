@@ -20,7 +20,7 @@ export class Assignment {
   private edgeRow = new Int32Array(0);
   private edgeColumn = new Int32Array(0);
 
-  /** Parent of each row, and of each column behind the rows, in a forest whose trees are the groups. */
+  /** Parent of each row, then of each column, in a forest whose trees are the groups. */
   private parent = new Int32Array(0);
   /** Edges of a group as a list: the first by its root, each next by the one before. -1 ends it. */
   private firstEdge = new Int32Array(0);
@@ -147,7 +147,7 @@ class Solver {
   /** Prices of rows and columns: no cost is below the sum of its two, and chosen costs equal it. */
   private rowPrice = new Float64Array(0);
   private columnPrice = new Float64Array(0);
-  /** Row of each column, -1 for none. The column behind the last one holds the row that is being placed. */
+  /** Row of each column, -1 for none. The column after the last one holds the row that is being placed. */
   private rowAt = new Int32Array(0);
   private columnAt = new Int32Array(0);
   /** Column before each column on the shortest path to it, and the length of that path. */

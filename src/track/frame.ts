@@ -29,7 +29,7 @@ export class Frame {
   /** Count of frames, this one included. */
   count = 0;
   /** Count of boxes in all frames whose corners are exchanged, and of all boxes. */
-  private turned = 0;
+  private swapped = 0;
   private seen = 0;
   boxes = new Float64Array(0);
   scores = new Float64Array(0);
@@ -78,23 +78,23 @@ export class Frame {
 
   /** Throws if most boxes so far have exchanged corners: they are centre and size, or corner and size. */
   private checkCorners(boxes: ArrayLike<number>, n: number): void {
-    let turned = this.turned;
-    for (let i = 0; i < n * 4; i += 4) if (boxes[i + 2] < boxes[i] || boxes[i + 3] < boxes[i + 1]) turned++;
+    let swapped = this.swapped;
+    for (let i = 0; i < n * 4; i += 4) if (boxes[i + 2] < boxes[i] || boxes[i + 3] < boxes[i + 1]) swapped++;
     const seen = this.seen + n;
-    if (turned >= FEWEST_TURNED && turned * 2 > seen)
+    if (swapped >= FEWEST_SWAPPED && swapped * 2 > seen)
       refuse(
         "boxes",
-        `${turned} of ${seen} with x_max < x_min or y_max < y_min`,
+        `${swapped} of ${seen} with x_max < x_min or y_max < y_min`,
         "corners, x_min, y_min, x_max and y_max: no width and height",
         RangeError,
       );
-    this.turned = turned;
+    this.swapped = swapped;
     this.seen = seen;
   }
 }
 
 /** Fewest boxes with exchanged corners that are refused: a network may give a few. */
-const FEWEST_TURNED = 3;
+const FEWEST_SWAPPED = 3;
 
 /** Sides whose product, quotient and squares stay numbers: 1e-9 to 1e9 pixels. */
 const MOST_PIXELS = 1e9;

@@ -644,7 +644,7 @@ test.each([
     ],
     "yolov8",
     80,
-    "and 32 coefficients of masks behind them in 116 channels",
+    "and 32 coefficients of masks after them in 116 channels",
   ],
   [
     "YOLOv8-seg without prototypes",
@@ -661,7 +661,7 @@ test.each([
     ],
     "yolov5",
     80,
-    "and 32 coefficients of masks behind them in 117 channels",
+    "and 32 coefficients of masks after them in 117 channels",
   ],
   [
     "YOLOv8-seg of two classes",
@@ -671,9 +671,9 @@ test.each([
     ],
     "yolov8",
     2,
-    "and 32 coefficients of masks behind them in 38 channels",
+    "and 32 coefficients of masks after them in 38 channels",
   ],
-  ["YOLOv8-pose", [[1, 56, 8400]], "yolov8", 1, "and 17 keypoints behind them in 56 channels"],
+  ["YOLOv8-pose", [[1, 56, 8400]], "yolov8", 1, "and 17 keypoints after them in 56 channels"],
 ])("inspect of %s names what can be decoded of it first", (_, dims, family, classes, about) => {
   const { text } = inspect(
     undefined,
@@ -692,7 +692,7 @@ test("[1,20,8400]: inspect names classes, classes with an angle, and keypoints",
     '{ family: "yolov8", classes: 1, inputSize: [width, height], task: "pose", keypoints: [5, 3] }',
   ])
     expect(text.split("\n").map((line) => line.trim())).toContain(wanted);
-  expect(text).toContain("[1,19,8400] as planes, and an angle behind them in 20 channels");
+  expect(text).toContain("[1,19,8400] as planes, and an angle after them in 20 channels");
   // A usual number of classes stays the likeliest; an option settles it.
   expect(inspect(undefined, [{ dims: [1, 84, 8400] }]).text).not.toContain("oriented");
   expect(inspect(undefined, [{ dims: [1, 20, 8400] }], { classes: 15 }).text).toContain('task: "oriented"');

@@ -364,7 +364,7 @@ describe("decoded boxes taken for distributions", () => {
     o.data.fill(-2, 84 * 8400);
     const seg = { ...config, classes: 52, activation: "logits" };
     expect(() => decoded(seg, { o })).toThrow(
-      /: got box channels of which the first four are pixels and the other 60 lie in 0\.\.1, expected .* masks or keypoints behind them: say task/,
+      /: got box channels of which the first four are pixels and the other 60 lie in 0\.\.1, expected .* masks or keypoints after them: say task/,
     );
   });
   test("logits are not", () => {

@@ -29,7 +29,9 @@ test.each([
 });
 
 test("a mask of a frame without detections", () => {
-  expect(() => found(0.1).mask(0)).toThrow("mask: got row 0, expected no call, as nothing is found");
+  expect(() => found(0.1).mask(0)).toThrow(
+    "mask: got row 0, expected a frame with detections: this one has none",
+  );
 });
 
 test("a mask of more pixels than a picture can have", () => {
@@ -86,8 +88,11 @@ test("masksOf with boxes in another format or unit", () => {
     "box 1: got 0.5, 0.5, 0.2, 0.6, expected corners x_min, y_min, x_max, y_max",
   );
   expect(() => make(40, 30, 90, 80)).toThrow("box 0: got 40, 30, 90, 80, expected 0..1 across the image");
-  // A box far outside of the photo is none in pixels, if it lies at the height of the photo.
+  // A box in pixels may begin at the photo's corner.
+  expect(() => make(0, 0, 300, 200)).toThrow("box 0: got 0, 0, 300, 200, expected 0..1 across the image");
+  // A normalised box may lie far outside of the photo along one axis, or reach far over its edges along both.
   expect(make(9, 0.2, 9.5, 0.4)[0].area).toBe(0);
+  expect(make(-8, -8, 9, 9)).toHaveLength(1);
 });
 
 test("sizes that are turned", () => {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type OrientedBox, cornersOf, fitCorners, regularise } from "../../src/entries/oriented.ts";
-import { turnInto } from "../../src/oriented/geometry.ts";
+import { rotateCentreInto } from "../../src/oriented/geometry.ts";
 import { nmsOriented, orientedIou } from "../../src/entries/suppress.ts";
 import { readBeyond } from "../support/beyond.ts";
 
@@ -22,7 +22,7 @@ const boxes = fc
 test("distances 2, 1, 4, 3 of cell (5, 3) at stride 16, turned by 0.5", () => {
   // Without an angle, the box goes from (5.5 - 2, 3.5 - 1) to (5.5 + 4, 3.5 + 3) cells.
   const box = Float64Array.of(6.5 * 16, 4.5 * 16, 96, 64, 0.5);
-  turnInto(box, 0, 5.5 * 16, 3.5 * 16, box, 0);
+  rotateCentreInto(box, 0, 5.5 * 16, 3.5 * 16, box, 0);
   close([...box], [94.370512, 77.71213, 96, 64, 0.5]);
   const expected = [121.153, 128.807, 151.836, 72.642, 67.588, 26.617, 36.905, 82.782];
   close(cornersOf([...box] as unknown as OrientedBox).flat(), expected, 3);

@@ -50,7 +50,7 @@ export class Flatbuffer {
   }
 
   /**
-   * Returns the text behind the offset at `at`.
+   * Returns the text that the offset at `at` leads to.
    * @throws ConfigError if it is longer than `most` bytes
    */
   text(at: number, most: number): string {

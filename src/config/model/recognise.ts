@@ -119,7 +119,7 @@ function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows
   return null;
 }
 
-/** Returns how many channels stand behind the classes: keypoints, mask coefficients or an angle. */
+/** Returns how many channels follow the classes: keypoints, mask coefficients or an angle. */
 function extraChannels({ file, metadata }: Evidence): number {
   if (metadata?.task === "oriented") return 1;
   if (metadata?.task === "pose" && metadata.keypoints) return metadata.keypoints[0] * metadata.keypoints[1];

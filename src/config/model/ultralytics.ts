@@ -1,4 +1,4 @@
-/** Reads the metadata of Ultralytics' exports: in ONNX, and in the zip behind TFLite. */
+/** Reads the metadata of Ultralytics' exports: in ONNX, and in the zip that follows a TFLite file. */
 import { type Task, ULTRALYTICS_TASKS } from "../../core/exporters.ts";
 import { refuseFile } from "./bytes.ts";
 import { type Literal, readLiteral } from "./literal.ts";

@@ -1,5 +1,5 @@
 /**
- * Reads a zip by the directory at its end: NumPy's .npz, and the metadata behind a TFLite file. Sizes come from the
+ * Reads a zip by the directory at its end: NumPy's .npz, and the metadata after a TFLite file. Sizes come from the
  * directory, since local headers may hold placeholders.
  */
 import { crc32 } from "../../core/crc32.ts";

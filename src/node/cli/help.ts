@@ -16,7 +16,7 @@ NN_config or nn_config file, or typed options.`;
 interface Page {
   readonly usage: readonly string[];
   readonly about: string;
-  /** Text behind the command's own options. */
+  /** Text after the command's own options. */
   readonly note?: string;
   readonly examples: readonly string[];
 }

@@ -65,7 +65,7 @@ export const NETWORK: Options = {
   },
   task: {
     value: "NAME",
-    help: "what the network gives: detect (boxes, the default), pose, segment (and masks) or oriented (turned boxes)",
+    help: "what the network gives: detect (boxes, the default), pose, segment (and masks) or oriented (boxes with an angle)",
     sets: "task",
     example: "pose",
   },

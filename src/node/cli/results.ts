@@ -27,7 +27,7 @@ export function formatOf(value: string | undefined, usual: Format): Format {
   return format;
 }
 
-/** Text in front of the results, of one result, and behind all, so that results can be printed as they come. */
+/** Text in front of the results, of one result, and after all, so that results can be printed as they come. */
 export interface Formatter {
   readonly begin: string;
   /** `index` counts the results from 0. */

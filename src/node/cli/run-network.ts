@@ -32,7 +32,7 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
     throw new UsageError("no network is given. Name a model file (.onnx), then photos.");
   if (words.length === 0)
     throw new UsageError(
-      "no photos are given. Name files, folders or patterns behind the model file, or - for standard input.",
+      "no photos are given. Name files, folders or patterns after the model file, or - for standard input.",
     );
   const format = formatOf(textOf(values, "format"), "table");
   const out = textOf(values, "out");

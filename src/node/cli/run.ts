@@ -4,7 +4,7 @@ import { isRefusal } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { DrawError } from "../../picture/drawn.ts";
 import { provideSuppressor, provideTask } from "../../decode/tasks.ts";
-import { segment } from "../../masks/task.ts";
+import { SEGMENT } from "../../masks/reader.ts";
 import { ORIENTED } from "../../oriented/reader.ts";
 import { poseReader } from "../../pose/reader.ts";
 import { SUPPRESSOR } from "../../suppress/attach.ts";
@@ -33,7 +33,7 @@ const commands: Readonly<Record<CommandName, (parsed: Parsed, io: Io) => Promise
 
 // The command reads every task.
 provideTask(poseReader);
-provideTask(segment);
+provideTask(SEGMENT);
 provideTask(ORIENTED);
 provideSuppressor(SUPPRESSOR);
 

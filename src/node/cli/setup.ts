@@ -102,7 +102,7 @@ async function labelsIn(values: Values): Promise<readonly string[] | undefined> 
     throw wrongValue(
       "labels",
       value,
-      "a file that can be read, coco80, coco91, voc20, voc21, or names separated by commas. Write a single name with a comma behind it.",
+      "a file that can be read, coco80, coco91, voc20, voc21, or names separated by commas. Write a single name with a comma after it.",
     );
   const labels = (file === null ? value.split(",") : linesOf(file, value)).map((label) => label.trim());
   // An empty label in between stays: it is a class without a name.

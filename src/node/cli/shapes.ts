@@ -4,7 +4,7 @@ import { elementType } from "../files/bin.ts";
 import { ELEMENT_TYPES, type TensorHead } from "../files/tensor.ts";
 import { UsageError } from "./options.ts";
 
-/** `SCALE[,ZERO]`, as behind a shape and in --quantised. */
+/** `SCALE[,ZERO]`, as after a shape and in --quantised. */
 const SCALE = String.raw`(-?[\d.e+-]+)(?:,(-?\d+(?:\.\d+)?))?`;
 const SHAPE = new RegExp(String.raw`^(?:(.+):)?(\d+(?:x\d+)+|\d+)(?::([a-z]\w*))?(?::${SCALE})?$`, "i");
 const QUANTISED = new RegExp(`^(?:(.+)=)?${SCALE}$`, "i");

@@ -20,7 +20,7 @@ import {
  * Returns the element type that a spelling means, or null.
  *
  * A decoder's slot takes wider elements narrowed, so the names of a slot type include those of wider types: f32 lists
- * "f64 fp64 ..." behind its own names. A file's type is the last name of the form f32 or u8 up to the spelling.
+ * "f64 fp64 ..." after its own names. A file's type is the last name of the form f32 or u8 up to the spelling.
  */
 export function elementType(spelling: unknown): ElementType | null {
   const word = typeof spelling === "string" ? spelling.toLowerCase() : "";

@@ -7,7 +7,7 @@ import { isZip, parseNpz } from "./npz.ts";
 import { readSafetensors } from "./safetensors.ts";
 import { type NamedTensor, checkBytes, refusal } from "./tensor.ts";
 
-/** The brace that begins the header of safetensors, behind the 8 bytes of its length. */
+/** The brace that begins the header of safetensors, after the 8 bytes of its length. */
 const BRACE = 0x7b;
 
 /**

@@ -73,7 +73,7 @@ export function readSafetensors(
   return { tensors, metadata };
 }
 
-/** Returns the parsed header of a file, and the bytes behind the header. */
+/** Returns the parsed header of a file, and the bytes after the header. */
 function splitFile(bytes: Uint8Array, where: string): { header: Record<string, unknown>; data: Uint8Array } {
   checkBytes(bytes, where);
   if (bytes.length < LENGTH_BYTES)

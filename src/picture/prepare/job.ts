@@ -44,7 +44,7 @@ export interface JobLayout {
 
 /** A strip's source rows and its rows of the tensor together fit the nearest caches. */
 const STRIP_BYTES = 1 << 17;
-/** Behind the strip vectors may read on. */
+/** Bytes after the strip: vector instructions may read past its end. */
 const SLACK = 64;
 
 const FORMATS: { readonly [F in ImageFormat]: number } = {

@@ -234,7 +234,7 @@ function bringIn({ bytes, layout }: Workspace, image: CheckedImage, { firstRow, 
         pixels + (row - firstRow) * pixelStride,
       );
   else {
-    // Nothing behind the last row: the planes of chroma stand there, or the buffer ends.
+    // Copy nothing after the last row: the planes of chroma stand there, or the buffer ends.
     const end = Math.min(endRow * stride, height * stride, data.length);
     bytes.set(data.subarray(firstRow * stride, end), isPixels ? pixels : source);
   }

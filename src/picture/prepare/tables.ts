@@ -19,7 +19,7 @@ export interface Axis {
 
 /** The table of an axis. */
 export interface AxisTable {
-  /** First source pixel of each pixel, and the one behind its last. */
+  /** First source pixel of each pixel, and the one after its last. */
   readonly first: Int32Array;
   readonly end: Int32Array;
   /** KIND_LINEAR: two i16 in a word. KIND_AREA: f32. KIND_TAPS: i32. `taps` of them for each pixel. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createDecoder, createDecoderSync, parseConfig } from "../../../src/entries/index.ts";
 import { type Model, readModel } from "../../../src/entries/model.ts";
 import { provideTask } from "../../../src/decode/tasks.ts";
-import { segment } from "../../../src/masks/task.ts";
+import { SEGMENT } from "../../../src/masks/reader.ts";
 import { ORIENTED } from "../../../src/oriented/reader.ts";
 import { poseReader } from "../../../src/pose/reader.ts";
 import { withZip } from "../../support/archives.ts";
@@ -194,7 +194,7 @@ describe("Ultralytics, ONNX", () => {
     expect(() => createDecoderSync(model)).toThrow(
       'got "segment", expected import "boxwright/masks" beside it',
     );
-    provideTask(segment);
+    provideTask(SEGMENT);
     const decoder = createDecoderSync(model);
     expect(decoder.describe().text).toContain(
       "masks: 32 coefficients, prototypes output1 [1,32,16,16] f32 as NCHW",

@@ -67,7 +67,7 @@ test.each<[string, string[], RegExp]>([
   [
     "an option for a value",
     ["decode", "--iou", "--json"],
-    /--iou has no value, and "--json" behind it looks like an option. Write --iou=--json if it is the value./,
+    /--iou has no value, and "--json" after it looks like an option. Write --iou=--json if it is the value./,
   ],
   ["a value too many", ["decode", "--json=3"], /--json takes no value: got "3"/],
   [

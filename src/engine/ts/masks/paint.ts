@@ -10,7 +10,7 @@ export function paint({ i32, i16, u8 }: MaskMemory, job: number): void {
   const isFree = i32[at + M.M_FREE] === 1;
   let from = i32[at + M.M_OUT];
   let to = i32[at + M.M_MAP] >> 1;
-  for (let y = i32[at + M.M_FIRST]; y < i32[at + M.M_LAST]; y++) {
+  for (let y = i32[at + M.M_FIRST]; y < i32[at + M.M_END]; y++) {
     for (let x = 0; x < width; x++)
       if (u8[from + x] === 1 && (!isFree || i16[to + x] === -1)) i16[to + x] = label;
     from += width;

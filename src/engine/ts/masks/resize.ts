@@ -18,7 +18,7 @@ export function resize(m: MaskMemory, job: number): void {
   let heldEven = -1;
   let heldOdd = -1;
   let to = i32[at + M.M_OUT];
-  for (let y = i32[at + M.M_FIRST]; y < i32[at + M.M_LAST]; y++, to += width) {
+  for (let y = i32[at + M.M_FIRST]; y < i32[at + M.M_END]; y++, to += width) {
     const table = (i32[at + M.M_ROWS] >> 2) + y;
     // Neighbours have different places in scratch: even rows the first, odd rows the second.
     for (let k = 0; k < 2; k++) {

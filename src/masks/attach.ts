@@ -1,64 +1,20 @@
-/** The reader of the task "segment". `boxwright/masks` registers it. */
+/**
+ * Adds masks to detections. A scene makes the masks of one image on request: `LiveScene` from the decoder's memory,
+ * `CopiedScene` from a copy.
+ */
 import { P_SCALE_X } from "../core/abi.ts";
-import { refuse } from "../core/errors.ts";
-import { ELEMENTS, show, volume } from "../core/tensor.ts";
-import { COUNT, type FieldReader, isText } from "../config/fields.ts";
-import type { Config, TaskConfig } from "../config/types.ts";
-import { type Detections, type Extras, extend } from "../decode/detections.ts";
+import { ELEMENTS, volume } from "../core/tensor.ts";
+import { type Detections, extend } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
-import type { AfterImageOfTask, TaskMemory, TaskReader, TaskWork } from "../decode/tasks.ts";
+import type { AfterImageOfTask, TaskMemory, TaskWork } from "../decode/tasks.ts";
 import { masksEngineIn } from "../engine/choose-masks.ts";
 import type { Head } from "../heads/head.ts";
 import { firstSource, headIndexOf, readChannels } from "../memory/extra.ts";
 import type { Placement } from "./axis.ts";
-import { type LabelMap, type LabelMapOptions, paintLabels } from "./labels.ts";
+import { type MaskExtras, paintLabels } from "./labels.ts";
+import type { SegmentPlan } from "./plan.ts";
 import { type Scene, maskIn } from "./scene.ts";
-import { type SegmentPlan, readSegment } from "./plan.ts";
-import { type MaskSource, type Place, type Prototypes, prototypeBytes, hasRoom } from "./source.ts";
-
-/** Functions of detections with masks. */
-export interface MaskExtras extends Extras {
-  readonly labelMap: (found: Detections, options?: LabelMapOptions) => LabelMap;
-}
-
-export const segment: TaskReader = {
-  task: "segment",
-  options: ["maskCoefficients"],
-  families: {},
-  readOptions: (r) => taskOf({ maskCoefficients: r.take("maskCoefficients", COUNT) ?? undefined }),
-  readArchive,
-  read: readSegment,
-  attach,
-};
-
-/** Returns the task's config without the fields that are not stated. */
-function taskOf(fields: Omit<TaskConfig, "name">): TaskConfig {
-  const said = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return { name: "segment", ...Object.fromEntries(said) };
-}
-
-/** Reads the mask fields of an archive's head. Returns `null` if the head has no masks. */
-function readArchive(metadata: FieldReader, config: Config): Partial<Config> | null {
-  const names = (config.outputs ?? []).map(({ name }) => name);
-  const prototypes =
-    metadata.take<string>("protos_outputs", ["the name of an output", isText]) ??
-    names.find((name) => /protos_output/i.test(name));
-  const stated = metadata.texts("mask_outputs");
-  const coefficients =
-    stated ?? names.filter((name) => /(^|_)masks?(_|$)/i.test(name) && name !== prototypes);
-  const count = metadata.take("n_prototypes", COUNT);
-  if (count === null && stated === null && prototypes === undefined) return null;
-  const outputs = [...coefficients, ...(prototypes === undefined ? [] : [prototypes])];
-  return {
-    task: taskOf({ maskCoefficients: count ?? undefined }),
-    roles: {
-      ...config.roles,
-      ...(coefficients.length > 0 && { coefficients }),
-      ...(prototypes !== undefined && { prototypes }),
-    },
-    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...outputs])],
-  };
-}
+import { type MaskSource, type Place, type Prototypes, hasRoom, prototypeBytes } from "./source.ts";
 
 /** A placement that is overwritten frame by frame. */
 type OwnPlacement = { -readonly [K in keyof Placement]: Placement[K] };
@@ -69,29 +25,29 @@ export interface MaskTask {
   readonly tensor: number;
   /** The prototypes of one image. */
   readonly prototypes: Prototypes;
-  /** Count of the cells of each head, and the channels of its coefficients. */
+  /** Count of the grid cells of each head, and the channels of its coefficients. */
   readonly heads: readonly Pick<Head, "cells" | "extra">[];
 }
 
 /** Attaches the task of a plan. */
-function attach(work: TaskWork): AfterImageOfTask {
+export function attachPlan(work: TaskWork): AfterImageOfTask {
   const { heads, task } = work.plan;
   const { tensors, prototypes } = task as SegmentPlan;
   return attachMasks(work, { tensor: tensors[0], prototypes, heads });
 }
 
-/** Adds masks to the detections of a plan. Makes a mask only on request, from the tensors that stand in memory. */
+/** Adds masks to the detections of a plan. Makes a mask only on request, from the tensors in memory. */
 export function attachMasks(work: TaskMemory, task: MaskTask): AfterImageOfTask {
   const { memory, detections } = work;
-  const images = detections.map((found, image) => new Image(work, task, found, image));
+  const scenes = detections.map((found, image) => new LiveScene(work, task, found, image));
   return (image, block, frame) => {
     const at = (block >> 2) + P_SCALE_X;
-    images[image].begin(frame, memory.f32, at);
+    scenes[image].begin(frame, memory.f32, at);
   };
 }
 
 /** One image of the batch, whose prototypes and coefficients stand in the decoder's memory until the next frame. */
-class Image implements Scene {
+class LiveScene implements Scene {
   readonly inputSize: readonly [number, number] | null;
   readonly placement: OwnPlacement = { frame: null, scale: [1, 1], shift: [0, 0] };
   readonly #work: TaskMemory;
@@ -101,7 +57,7 @@ class Image implements Scene {
   /** Coefficients of the row that was asked for last. */
   readonly #coefficients: Float32Array;
   /** A copy of this frame's prototypes, shared by copies of the detections. */
-  #kept: { readonly bytes: Uint8Array } | null = null;
+  #prototypeCopy: { readonly bytes: Uint8Array } | null = null;
 
   constructor(work: TaskMemory, task: MaskTask, found: Detections, index: number) {
     const { plan, layout, engine, memory } = work;
@@ -122,7 +78,7 @@ class Image implements Scene {
       freeEnd: layout.workEnd,
     };
     const extras: MaskExtras = {
-      copy: (from, to) => extend(to, {}, this.#keep(from).extras),
+      copy: (from, to) => extend(to, {}, this.#copyScene(from).extras),
       mask: (from, row, options) => maskIn(this, from, row, options),
       labelMap: (from, options) => paintLabels(this, from, options),
     };
@@ -131,7 +87,7 @@ class Image implements Scene {
 
   /** Stores the placement of a new frame, whose scale and shift stand at word `at`. */
   begin(frame: Frame | undefined, f32: Float32Array, at: number): void {
-    this.#kept = null;
+    this.#prototypeCopy = null;
     const { placement } = this;
     placement.scale = [f32[at], f32[at + 1]];
     placement.shift = [f32[at + 2], f32[at + 3]];
@@ -160,15 +116,18 @@ class Image implements Scene {
     return new Uint8Array(this.#place.engine.buffer, this.#place.at, prototypeBytes(this.#task.prototypes));
   }
 
-  /** Returns what the masks of a copy need. All copies of the frame's detections share the prototypes. */
-  #keep(found: Detections): Kept {
+  /** Returns the scene of a copy of the detections. All copies of the frame's detections share the prototypes. */
+  #copyScene(found: Detections): CopiedScene {
     const { source, placement, inputSize } = this;
-    const place = (this.#kept ??= { bytes: this.#bytes().slice() });
+    const place = (this.#prototypeCopy ??= { bytes: this.#bytes().slice() });
     const { count } = source.prototypes;
     const coefficients = new Float32Array(found.length * count);
     for (let row = 0; row < found.length; row++)
       coefficients.set(this.coefficientsOf(found, row), row * count);
-    return new Kept({ inputSize, placement: { ...placement }, source: { ...source, place } }, coefficients);
+    return new CopiedScene(
+      { inputSize, placement: { ...placement }, source: { ...source, place } },
+      coefficients,
+    );
   }
 
   coefficientsOf({ sources }: Detections, row: number): Float32Array {
@@ -185,7 +144,7 @@ class Image implements Scene {
 }
 
 /** Prototypes, coefficients and placement of copied detections, which later frames do not change. */
-class Kept implements Scene {
+class CopiedScene implements Scene {
   readonly inputSize: Scene["inputSize"];
   readonly placement: Placement;
   readonly source: MaskSource;
@@ -200,7 +159,7 @@ class Kept implements Scene {
     this.#coefficients = coefficients;
     this.extras = {
       copy: (_, to) => extend(to, {}, this.extras),
-      select: (rows, to) => extend(to, {}, new Kept(this, this.#joined(rows)).extras),
+      select: (rows, to) => extend(to, {}, new CopiedScene(this, this.#coefficientsOfRows(rows)).extras),
       mask: (from, row, options) => maskIn(this, from, row, options),
       labelMap: (from, options) => paintLabels(this, from, options),
     };
@@ -212,7 +171,7 @@ class Kept implements Scene {
   }
 
   /** Returns the coefficients of rows, side by side. */
-  #joined(rows: readonly number[]): Float32Array {
+  #coefficientsOfRows(rows: readonly number[]): Float32Array {
     const { count } = this.source.prototypes;
     const joined = new Float32Array(rows.length * count);
     rows.forEach((row, i) =>
@@ -220,27 +179,4 @@ class Kept implements Scene {
     );
     return joined;
   }
-}
-
-/**
- * Returns which detection each pixel of a picture belongs to, all masks of an image in one pass.
- * @throws TypeError if the detections have no masks, RangeError for options that cannot be
- * @example
- * import { createDecoderSync } from "boxwright";
- * import { labelMap } from "boxwright/masks";
- *
- * const decoder = createDecoderSync({ family: "yolo26", inputSize: [16, 8], task: "segment", coordinates: "pixels" });
- * // Two boxes, x1 y1 x2 y2 score class and one coefficient each, and one prototype of 4 x 2 pixels.
- * const found = decoder.decode({
- *   output0: { data: [0, 0, 12, 8, 0.9, 0, 1, 4, 0, 16, 8, 0.8, 0, 1], dims: [1, 2, 7] },
- *   output1: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
- * });
- * const map = labelMap(found, { size: "prototype" });
- * console.log(map.width, map.height, [...map.data]); // 4 2 [0,0,0,1,-1,0,0,-1]
- */
-export function labelMap(found: Detections, options?: LabelMapOptions): LabelMap {
-  const labelMap = (found as unknown as { extras?: Partial<MaskExtras> } | null)?.extras?.labelMap;
-  if (!labelMap)
-    return refuse("labelMap", show(found), 'detections of a decoder with task "segment"', TypeError);
-  return labelMap(found, options);
 }
