@@ -5,7 +5,7 @@ import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { context } from "esbuild";
 
-/** Milliseconds that a test may take besides four times of what it took without a mutant. */
+/** Milliseconds that a test may take on top of four times its time without a mutant. */
 const PATIENCE = 5000;
 const LOADING = "loading";
 
@@ -13,7 +13,7 @@ const KERNELS = ["", "prepare.", "masks."].flatMap((prefix) =>
   ["simd", "scalar"].map((kind) => ({ file: `${prefix}${kind}.wasm`, prefix, kind })),
 );
 
-/** Hands the binaries of a folder to the engines. */
+/** Returns the source of a module that provides the binaries of a folder to the engines. */
 const setupOf = (folder) => `
 import { readFileSync } from "node:fs";
 import { provideMasksKernel } from "./src/engine/masks-wasm.ts";
@@ -48,8 +48,8 @@ function bundlesOf(folder, tests, tsAlone) {
 }
 
 /**
- * Makes a battery of test files in a folder of its own. It has the tests of `engines` alone. With `tsAlone` there is no
- * WebAssembly in it: the other engines are no judges.
+ * Makes a battery of test files in a folder of its own. It has the tests of `engines` alone. With `tsAlone` it holds
+ * no WebAssembly: another engine must not kill a mutant of the engine in TypeScript.
  */
 export async function makeBattery(folder, tests, { tsAlone, engines }) {
   mkdirSync(folder, { recursive: true });

@@ -6,10 +6,10 @@ import { pathToFileURL } from "node:url";
 import { build, context } from "esbuild";
 import { sourcesPlugin } from "./battery.mjs";
 
-/** Milliseconds that a case may take, which takes some without a mutant. */
+/** Milliseconds without a new case after which a mutant hangs. A case takes a few without a mutant. */
 const PATIENCE = 4000;
 /** Mutants after which a judge is replaced: modules that it loaded stay in its memory. */
-const TERM = 300;
+const MUTANTS_PER_PROCESS = 300;
 
 const bundling = (changed, tsAlone) => ({
   bundle: true,
@@ -31,7 +31,7 @@ class Judge {
 
   /** Returns why a mutant is wrong, or null. */
   async judge(mutant) {
-    if (this.#judged++ % TERM === 0) this.end();
+    if (this.#judged++ % MUTANTS_PER_PROCESS === 0) this.end();
     if (this.#process === null) await this.#start();
     this.#process.send(mutant);
     const answer = await this.#answer(PATIENCE);
@@ -67,7 +67,10 @@ class Judge {
   }
 }
 
-/** Makes a judge of `what` with so many cases, and checks that it passes what is no mutant. */
+/**
+ * Makes a judge of `what`, "kernel" or "decoder", with `count` cases. Call its `check` before the first mutant: it
+ * throws unless the code without a mutant passes.
+ */
 export async function makeJudge(folder, what, count) {
   mkdirSync(folder, { recursive: true });
   const changed = new Map();

@@ -19,11 +19,11 @@ import { kinds } from "../../test/support/seeded-networks.ts";
 type Verb = "scan" | "sort" | "nms";
 const VERBS: readonly Verb[] = ["scan", "sort", "nms"];
 
-/** Runs a bundle with a mutated decoder, whose address the parent sends. */
+/** Runs a bundle with a mutated decoder, whose file URL the parent sends. */
 type JudgeDecoder = (address: string) => Promise<string | null>;
 type JudgeKernel = (file: string) => string | null;
 
-/** Tells the parent that another case is done, at once: a mutant that hangs lets no message out. */
+/** Tells the parent that a case begins. Writes synchronously: a mutant that hangs would block `process.send`. */
 const beat = (): number => writeSync(3, ".");
 
 // ---- By the specification --------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ const SMALL = { cells: 64, classes: 5, batch: 2 };
 
 function decoderJudge(count: number): JudgeDecoder {
   const made = Array.from({ length: count }, (_, i) => {
-    // Small cases are fast, large ones reach vectors' ends, waves of the sort and blocks of the scan.
+    // Small cases are fast. Large ones span several vectors, passes of the sort and blocks of the scan.
     const c = makeCase(i, i % 8 === 0 ? undefined : SMALL);
     return c === null ? null : { c, allowed: [...allowedBy(c)] };
   }).filter((x) => x !== null);

@@ -88,7 +88,7 @@ export function mutantsOf(file, text) {
     found.push({ file, line, start, end, from: text.slice(start, end), to });
   };
   const visit = (node) => {
-    if (skips(node)) return;
+    if (isSkipped(node)) return;
     mutateNode(node, source, add);
     ts.forEachChild(node, visit);
   };
@@ -96,8 +96,8 @@ export function mutantsOf(file, text) {
   return found;
 }
 
-/** True for what computes nothing: imports, types, decorators, interfaces. */
-function skips(node) {
+/** True for nodes without mutants: imports, types, decorators, interfaces, and the messages of errors. */
+function isSkipped(node) {
   return (
     ts.isImportDeclaration(node) ||
     ts.isExportDeclaration(node) ||
@@ -146,7 +146,10 @@ function mutateNode(node, source, add) {
   if (node.kind === K.FalseKeyword) replace(node, "true");
 }
 
-/** A number becomes its neighbours. An index of one becomes only the next one: index -1 is no access at all. */
+/**
+ * Replaces an integer by both neighbours, but 0 by 1 alone: an index of -1 reads nothing. Scales a fraction by 1.01 and
+ * 0.99.
+ */
 function mutateNumber(node, replace) {
   const value = Number(node.text);
   const isFloat = /[.e]/i.test(node.getText());

@@ -1,6 +1,7 @@
 /**
  * Stands in for vitest in a battery: many test files in one bundle, run in order, up to the first failure. It starts in
- * a tenth of a second, and writes the index of each test to descriptor 3, so that the parent knows which one hangs.
+ * a tenth of a second, and writes the name of each test to descriptor 3 before the test starts, so that the parent knows
+ * which one hangs.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { format } from "node:util";
@@ -72,7 +73,10 @@ function* chainOf(of) {
 
 const say = (...words) => writeSync(3, `${JSON.stringify(words)}\n`);
 
-/** Runs the tests of a bundle, without those that BATTERY_SKIP lists; goes on after a failure if BATTERY_ALL is set. */
+/**
+ * Runs the tests of a bundle, without those that the file BATTERY_SKIP names. Stops at the first failure unless
+ * BATTERY_ALL is set. Hooks of `afterAll` do not run: the process ends after the last test.
+ */
 export async function run() {
   const skipped = new Set(JSON.parse(readFileSync(process.env.BATTERY_SKIP, "utf8")));
   console.log = () => undefined;

@@ -196,9 +196,9 @@ function inOrder(corners: readonly number[]): readonly number[] {
 }
 
 /**
- * Returns the smallest rectangle around the four corners of a rectangle that a stretch has made a parallelogram. If they
- * still form a rectangle, returns that rectangle. Corners in another order than that of `cornersOf` may exchange its
- * width and height.
+ * Returns the smallest rectangle around the four corners of a rectangle that a stretch has made a parallelogram. If
+ * they still form a rectangle, returns that rectangle. Corners in another order than that of `cornersOf` may exchange
+ * its width and height.
  * @example
  * import { cornersOf, fitCorners } from "boxwright/oriented";
  *

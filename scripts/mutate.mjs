@@ -1,9 +1,10 @@
 /**
  * Mutation tests of the kernels, of their twin and of folders of src/:
- * node scripts/mutate-kernel.mjs TARGET [--minutes 20] [--seed 1] [--count N] [--only assembly/nms.ts[:120]] [--list]
+ * node scripts/mutate.mjs TARGET [--minutes 20] [--seed 1] [--count N] [--only assembly/nms.ts[:120]] [--list]
  *
- * Mutants come in a seeded order, so that those of any time are a fair sample. No file of the tree changes. Survivors
- * stand on the screen and in build/mutate/TARGET.json. A survivor is a missing test, or code that changes nothing.
+ * Mutants are tried in a seeded random order, so that a run that ends early is still a fair sample. No file of the tree
+ * changes. Survivors are printed, and written to build/mutate/TARGET.json. A survivor is a missing test, or code that
+ * changes nothing.
  */
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -15,11 +16,11 @@ import { makeBattery } from "./mutate/battery.mjs";
 import { makeJudge } from "./mutate/court.mjs";
 import { mutantsOf } from "./mutate/operators.mjs";
 
-/** Each target: its sources, the tests that may kill, the fastest first, and for a kernel its compiler settings. */
 const LAWS = ["laws/formulas", "truth/golden", "truth/recorded"];
 const ENGINE = ["engine/*", "decode/nms"];
 /** Tests of one source, which take longer than all others together: mutants of other files are not shown to them. */
 const ONLY_FOR = new Map([["test/decode/best.test.ts", "src/decode/best.ts"]]);
+/** Each target: its sources, the tests that may kill, the fastest first, and for a kernel its compiler settings. */
 const TARGETS = {
   kernel: {
     sources: ["assembly"],
@@ -117,7 +118,7 @@ function drawMutants() {
 /** Compiles a kernel with one source replaced. Returns null if the compiler refuses it. */
 async function compile(kind, file, text) {
   const { entries, options: shared, targets } = JSON.parse(readFileSync(target.config, "utf8"));
-  // Optimising less takes a quarter of the time.
+  // Compile with less optimisation: it takes a quarter of the time.
   const settings = { ...shared, ...targets[kind], optimizeLevel: 1, shrinkLevel: 0 };
   delete settings.outFile;
   delete settings.textFile;
@@ -140,7 +141,10 @@ async function compile(kind, file, text) {
   return error ? null : Buffer.from(binary);
 }
 
-/** Tries a mutant of a kernel on the build that has it. A build that stays the same proves that nothing changes. */
+/**
+ * Compiles a mutant of a kernel, without vectors and with them, and tests the builds that differ from the original. If
+ * none differs, the mutant changes nothing.
+ */
 async function tryKernel(battery, mutant, text, originals) {
   const kinds = basename(mutant.file).endsWith("4.ts") ? ["simd"] : ["scalar", "simd"];
   for (const kind of kinds) {
