@@ -1,7 +1,7 @@
 /**
  * Stands in for vitest in a battery: many test files in one bundle, run in order, up to the first failure. It starts in
- * a tenth of a second, and writes the name of each test to descriptor 3 before the test starts, so that the parent knows
- * which one hangs.
+ * a tenth of a second, and writes the name of each test to descriptor 3 before the test starts, so that the parent
+ * knows which one hangs.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { format } from "node:util";
