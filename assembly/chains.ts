@@ -1,4 +1,8 @@
-/** What both ways of suppression share: the chains of kept boxes, and the bound of rounding. */
+/**
+ * What nms.ts and nms4.ts share: the chains of kept boxes, and the bound of rounding.
+ *
+ * Only here: the whole file. The TypeScript engine has one way of suppression, and these lines stand in it.
+ */
 import { CHAINS } from "../src/core/abi";
 
 /** A little below 1, by 2^-22: more than the rounding of a quotient and of its bound together. */
