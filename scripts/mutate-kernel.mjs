@@ -50,6 +50,7 @@ const TARGETS = {
       "truth/recorded",
       "engine/overflow",
       "engine/chains",
+      "engine/gates",
       "decode/nms",
     ],
     tsAlone: true,
