@@ -51,6 +51,7 @@ const TARGETS = {
       "engine/overflow",
       "engine/chains",
       "engine/gates",
+      "engine/boxes",
       "decode/nms",
     ],
     tsAlone: true,
