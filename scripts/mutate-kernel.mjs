@@ -52,6 +52,7 @@ const TARGETS = {
       "engine/chains",
       "engine/gates",
       "engine/boxes",
+      "memory/gather",
       "decode/nms",
     ],
     tsAlone: true,

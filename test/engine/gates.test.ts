@@ -14,7 +14,7 @@ function floatsAbove(x: number, n: number): number {
   return float[0];
 }
 
-/** The scores that a logit may have: core/exp.ts promises a relative error below 1e-10, before the rounding to f32. */
+/** The scores that a logit may have: core/exp.ts states a relative error below 1e-10, then rounds to f32. */
 const scoresOf = (x: number): readonly number[] =>
   [-1e-10, 1e-10].map((error) => Math.fround((1 + error) / (1 + Math.exp(-x))));
 
