@@ -52,6 +52,7 @@ const TARGETS = {
       "engine/chains",
       "engine/gates",
       "engine/boxes",
+      "engine/value",
       "memory/gather",
       "decode/nms",
     ],

@@ -19,7 +19,7 @@ const scoresOf = (x: number): readonly number[] =>
   [-1e-10, 1e-10].map((error) => Math.fround((1 + error) / (1 + Math.exp(-x))));
 
 describe.each(engines)("%s", (engine) => {
-  // Groups of eight cells with one value each: the gate tests eight floats at once. The probability 1/2 has the logit 0.
+  // Groups of eight cells with one value each: the gate tests eight floats at once.
   test.each([
     ["planes", 1],
     ["planes", 2],
@@ -109,5 +109,23 @@ describe.each(engines)("%s", (engine) => {
       const ids = new Map([...found.sources.subarray(0, cells)].map((s, i) => [s, found.classIds[i]]));
       expect(pairs.map((_, cell) => ids.get(cell))).toEqual(pairs.map(([first]) => first));
     }
+  });
+
+  // The infinite class is the best one, and its score is none: another class must not take its place.
+  test.each(["planes", "rows"] as const)("an infinite class drops its cell, %s", (order) => {
+    const classes = 11;
+    const channels = 5 + classes;
+    const data = new Float32Array(classes * channels);
+    for (let cell = 0; cell < classes; cell++)
+      for (let c = 0; c < channels; c++)
+        data[order === "rows" ? cell * channels + c : c * classes + cell] =
+          c === 5 + cell ? Infinity : c === 4 ? 1 : 0.75;
+    const decoder = createDecoderSync(
+      { family: "yolov5", classes, coordinates: "normalised", reading: "objectness-rows" },
+      { engine },
+    );
+    const dims = order === "rows" ? [1, classes, channels] : [1, channels, classes];
+    expect(decoder.decode({ o: { data, dims, order } }).length).toBe(0);
+    expect(decoder.stats.dropped.notFinite).toBe(classes);
   });
 });
