@@ -128,4 +128,32 @@ describe.each(engines)("%s", (engine) => {
     expect(decoder.decode({ o: { data, dims, order } }).length).toBe(0);
     expect(decoder.stats.dropped.notFinite).toBe(classes);
   });
+
+  // objectness^0.6 x class^0.4. Networks give probabilities a little below 0: the product of two such is 0.
+  test("a negative probability counts as 0 in a power", () => {
+    const decoder = createDecoderSync(
+      {
+        family: "fastestdet",
+        classes: 1,
+        inputSize: [64, 64],
+        confidenceThreshold: 0,
+        conventions: { gate: ">=", nms: "none" },
+      },
+      { engine },
+    );
+    const scoresOf = (...pairs: [number, number][]): number[] => {
+      const data = new Float32Array(6 * 16);
+      pairs.forEach(([objectness, probability], cell) => {
+        data[cell] = objectness;
+        data[5 * 16 + cell] = probability;
+      });
+      const found = decoder.decode({ o: { data, dims: [1, 6, 4, 4] } });
+      return [...found.scores.subarray(0, found.length)];
+    };
+    // The first frame is checked for probabilities below 0.
+    expect(scoresOf([0.5, 0.5])[0]).toBeCloseTo(0.5, 6);
+    const [first, ...more] = scoresOf([-0.25, -0.5], [0.5, -0.25], [0.25, 0.5]);
+    expect(first).toBeCloseTo(0.25 ** 0.6 * 0.5 ** 0.4, 6);
+    expect(new Set(more)).toEqual(new Set([0]));
+  });
 });
