@@ -1,6 +1,7 @@
 /**
  * Mutation tests of the kernels, of their twin and of folders of src/:
  * node scripts/mutate.mjs TARGET [--minutes 20] [--seed 1] [--count N] [--only assembly/nms.ts[:120]] [--list]
+ * node scripts/mutate.mjs TARGET --again, for the survivors of the last run, after tests were added
  *
  * Mutants are tried in a seeded random order, so that a run that ends early is still a fair sample. No file of the tree
  * changes. Survivors are printed, and written to build/mutate/TARGET.json. A survivor is a missing test, or code that
@@ -51,6 +52,11 @@ const TARGETS = {
       "truth/recorded",
       "engine/overflow",
       "engine/chains",
+      "engine/gates",
+      "engine/boxes",
+      "engine/value",
+      "memory/gather",
+      "memory/gather",
       "decode/nms",
     ],
     tsAlone: true,
@@ -81,6 +87,7 @@ const { values: options, positionals } = parseArgs({
     only: { type: "string", default: "" },
     times: { type: "boolean", default: false },
     list: { type: "boolean", default: false },
+    again: { type: "boolean", default: false },
   },
 });
 const target = TARGETS[positionals[0]];
@@ -190,7 +197,16 @@ function report(tried, all) {
   );
 }
 
-const mutants = drawMutants();
+/** Returns the survivors of the last run that are mutants of today's sources. */
+function lastSurvivors(all) {
+  const saved = JSON.parse(readFileSync(results, "utf8")).filter(({ result }) => result === "survived");
+  return all.filter((m) =>
+    saved.some((s) => ["file", "start", "from", "to"].every((key) => s[key] === m[key])),
+  );
+}
+
+const results = `build/mutate/${positionals[0]}.json`;
+const mutants = options.again ? lastSurvivors(drawMutants()) : drawMutants();
 if (options.list) {
   for (const { file, line, from, to } of mutants) console.log(`${file}:${line}: ${from} -> ${to}`);
   process.exit(0);
@@ -222,9 +238,9 @@ for (const mutant of mutants.slice(0, Number(options.count))) {
   if (Date.now() > end) break;
   const outcome = await tryMutant(battery, mutant, originals);
   tried.push({ ...mutant, ...outcome });
-  writeFileSync(`build/mutate/${positionals[0]}.json`, JSON.stringify(tried, null, 1));
+  if (!options.again) writeFileSync(results, JSON.stringify(tried, null, 1));
   const { file, line, from, to } = mutant;
-  if (outcome.result === "survived" || options.only)
+  if (outcome.result === "survived" || options.only || options.again)
     console.log(
       `${outcome.result} ${file}:${line}: ${from.replace(/\s+/g, " ")} -> ${to.replace(/\s+/g, " ")}${outcome.by ? `  (${outcome.by.split("\n")[0]})` : ""}`,
     );

@@ -124,6 +124,35 @@ describe("numbers for each map", () => {
   });
 });
 
+describe("columns beside the boxes", () => {
+  const roles = { boxes: "b", labels: "l", scores: "s", count: "n" };
+  const post = { family: "tflite-postprocess", classes: 2, roles };
+  const shapes = (labels: number[], count: number[], batch = 1): Shapes => ({
+    b: [batch, 9, 4],
+    s: [batch, 9],
+    l: labels,
+    n: count,
+  });
+
+  test("class ids that are one too few are refused, one more does no harm", () => {
+    expect(plan(post, shapes([1, 9], [1])).heads).toHaveLength(1);
+    expect(plan(post, shapes([1, 10], [1])).heads).toHaveLength(1);
+    expect(refused(post, shapes([1, 8], [1])).message).toContain(
+      "l [1,8]: got 8 elements, expected 9 cells for each of 1 image",
+    );
+  });
+
+  test("a batch needs class ids and a count for each of its images", () => {
+    expect(plan(post, shapes([2, 9], [2], 2)).batch).toBe(2);
+    expect(refused(post, shapes([2, 8], [2], 2)).message).toContain(
+      "l [2,8]: got 16 elements, expected 9 cells for each of 2 images",
+    );
+    expect(refused(post, shapes([2, 9], [1], 2)).message).toContain(
+      "n [1]: got 1 elements, expected 1 cell for each of 2 images",
+    );
+  });
+});
+
 describe("rules", () => {
   test("scores of independent classes apart from their boxes make pairs of query and class", () => {
     const rules = (shapes: Shapes): boolean => plan(DETR, shapes).rules.multiLabel;
