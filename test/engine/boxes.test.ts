@@ -118,13 +118,14 @@ describe.each(engines)("%s", (engine) => {
 
   // Classes are folded in groups of planes. Each cell is sure of another class.
   test.each(["f32", "f16", "i8", "u8", "i16", "i32"] as const)("logits of many classes of %s", (type) => {
-    for (const classes of [2, 5, 8, 9, 16, 17, 40, 80])
+    for (const classes of [2, 3, 5, 8, 9, 16, 17, 40, 80])
       for (const order of ["rows", "planes"] as const)
-        // Above and below the logit 0. A byte without a sign holds none below it.
+        // Above and below the logit 0, and 0 itself. A byte without a sign holds none below it.
         for (const [best, confidenceThreshold] of type === "u8"
           ? [[3, 0.75]]
           : [
               [3, 0.75],
+              [0, 0.25],
               [-0.5, 0.25],
             ]) {
           const at = (cell: number, c: number): number =>
