@@ -313,6 +313,16 @@ describe.each(engines)("nms, %s", (engine) => {
       }
   });
 
+  test.each([25, 100, 5000])("%i negative scores stand in order, among positive ones and alone", (n) => {
+    const boxes = Float32Array.from({ length: n * 4 }, (_, i) => (i >> 2) * 2 + (i % 4 > 1 ? 1 : 0));
+    for (const shift of [0.5, 2]) {
+      const random = mulberry32(n);
+      const scores = Float32Array.from({ length: n }, () => random() - shift);
+      const order = [...scores.keys()].sort((a, b) => scores[b] - scores[a] || a - b);
+      expect([...nms(boxes, scores, { engine })]).toEqual(order);
+    }
+  });
+
   test("negative scores and both zeros stand in order", () => {
     const apart = [0, 0, 1, 1, 2, 0, 3, 1, 4, 0, 5, 1, 6, 0, 7, 1, 8, 0, 9, 1];
     expect([...nms(apart, [-1, 0, -0, 2, -Infinity], { engine })]).toEqual([3, 1, 2, 0, 4]);

@@ -16,7 +16,7 @@ const TYPES = {
 
 /** The bits of an f16 that is no subnormal. */
 function halfOf(x: number): number {
-  if (x < 0) return 0x8000 | halfOf(-x);
+  if (x < 0 || Object.is(x, -0)) return 0x8000 | halfOf(-x);
   if (x === 0) return 0;
   const exponent = Math.floor(Math.log2(x));
   return ((exponent + 15) << 10) | ((x / 2 ** exponent - 1) * 1024);
@@ -118,13 +118,14 @@ describe.each(engines)("%s", (engine) => {
 
   // Classes are folded in groups of planes. Each cell is sure of another class.
   test.each(["f32", "f16", "i8", "u8", "i16", "i32"] as const)("logits of many classes of %s", (type) => {
-    for (const classes of [2, 5, 8, 9, 16, 17, 40, 80])
+    for (const classes of [2, 3, 5, 8, 9, 16, 17, 40, 80])
       for (const order of ["rows", "planes"] as const)
-        // Above and below the logit 0. A byte without a sign holds none below it.
+        // Above and below the logit 0, and 0 itself. A byte without a sign holds none below it.
         for (const [best, confidenceThreshold] of type === "u8"
           ? [[3, 0.75]]
           : [
               [3, 0.75],
+              [0, 0.25],
               [-0.5, 0.25],
             ]) {
           const at = (cell: number, c: number): number =>
@@ -150,5 +151,37 @@ describe.each(engines)("%s", (engine) => {
           expect([...found.sources.subarray(0, n)], what).toEqual([...Array(classes).keys()]);
           expect([...found.classIds.subarray(0, n)], what).toEqual([...Array(classes).keys()]);
         }
+  });
+
+  test.each(["f32", "f16"] as const)("of -0 and 0 the first, as they are equal: %s", (type) => {
+    const classes = 5;
+    const pairs = Array.from({ length: classes }, (_, i) =>
+      Array.from({ length: i }, (_, k) => [k, i]),
+    ).flat();
+    for (const order of ["rows", "planes"] as const)
+      for (const [first, second] of [
+        [-0, 0],
+        [0, -0],
+      ]) {
+        const at = (cell: number, c: number): number =>
+          order === "rows" ? cell * (4 + classes) + c : c * pairs.length + cell;
+        const values = new Array<number>(pairs.length * (4 + classes)).fill(0);
+        pairs.forEach(([a, b], cell) => {
+          for (let c = 0; c < classes; c++) values[at(cell, 4 + c)] = c === a ? first : c === b ? second : -2;
+        });
+        const dims = order === "rows" ? [1, pairs.length, 4 + classes] : [1, 4 + classes, pairs.length];
+        const found = createDecoderSync(
+          {
+            family: "yolov8",
+            classes,
+            activation: "logits",
+            coordinates: "normalised",
+            reading: "class-rows",
+            conventions: { nms: "none" },
+          },
+          { engine },
+        ).decode({ o: { ...tensor(type, values, dims, 1), order } });
+        expect([...found.classIds.subarray(0, found.length)]).toEqual(pairs.map(([a]) => a));
+      }
   });
 });
