@@ -153,6 +153,31 @@ describe.each(engines)("%s", (engine) => {
         }
   });
 
+  // The kernel has at most 16 groups of planes: those of so many classes hold 24 planes each.
+  test.each(["f32", "f16", "i8"] as const)("logits of 300 classes of %s, in planes", (type) => {
+    const classes = 300;
+    const cells = 25;
+    const classOf = (cell: number): number => cell * 12 + (cell % 12);
+    for (const best of [3, 0, -0.5]) {
+      const values = new Array<number>(cells * (4 + classes)).fill(best - 2.5).fill(0, 0, 4 * cells);
+      for (let cell = 0; cell < cells; cell++) values[(4 + classOf(cell)) * cells + cell] = best;
+      const found = createDecoderSync(
+        {
+          family: "yolov8",
+          classes,
+          activation: "logits",
+          coordinates: "normalised",
+          reading: "class-rows",
+          confidenceThreshold: best > 0 ? 0.75 : 0.25,
+          conventions: { nms: "none" },
+        },
+        { engine },
+      ).decode({ o: { ...tensor(type, values, [1, 4 + classes, cells], 0.5), order: "planes" } });
+      const ids = Array.from({ length: cells }, (_, cell) => classOf(cell));
+      expect([...found.classIds.subarray(0, found.length)]).toEqual(ids);
+    }
+  });
+
   test.each(["f32", "f16"] as const)("of -0 and 0 the first, as they are equal: %s", (type) => {
     const classes = 5;
     const pairs = Array.from({ length: classes }, (_, i) =>
