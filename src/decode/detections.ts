@@ -1,6 +1,7 @@
 /** The result of a decode: columns for speed, objects for those who iterate. */
 import { refuse } from "../core/errors.ts";
 import { providedReaders } from "../core/tasks.ts";
+import { isInPixels } from "../core/unit.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
 
 /** A keypoint. Coordinates have the unit of the detection's box. */
@@ -335,15 +336,13 @@ export interface RowReader {
   readonly readRows?: (found: Detections, rows: readonly DetectionFields[], task: KnownTask | null) => void;
 }
 
-/** True for a box in pixels. As where boxes are drawn: no network finds one whose centre lies eight images away. */
-const isFarAway = (d: DetectionFields): boolean => d.x_min + d.x_max > 16 && d.y_min + d.y_max > 16;
-
 /** Throws a RangeError for records in another unit. A network may give a few boxes whose corners are exchanged. */
 function checkRecords(rows: readonly DetectionFields[]): void {
-  let turned = 0;
+  let swapped = 0;
   for (const d of rows) {
-    if (d.x_max < d.x_min || d.y_max < d.y_min) turned += 2;
-    if (isFarAway(d) || d.confidence > 1.01 || turned > rows.length)
+    const { x_min, y_min, x_max, y_max } = d;
+    if (x_max < x_min || y_max < y_min) swapped++;
+    if (isInPixels(x_min, y_min, x_max, y_max) || d.confidence > 1.01 || swapped * 2 > rows.length)
       refuse("detections", JSON.stringify(d), "corners and confidence in 0..1", RangeError);
   }
 }
@@ -419,7 +418,7 @@ export function toPixels(d: DetectionFields, width: number, height: number): Det
     throw new RangeError(
       `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
     );
-  if (isFarAway(d))
+  if (isInPixels(d.x_min, d.y_min, d.x_max, d.y_max))
     throw new RangeError(
       `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1: is it in pixels already?`,
     );

@@ -3,6 +3,7 @@ import { refuse } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import { type TensorInput, type SlotArray, ELEMENTS, show, shape, specOf } from "../core/tensor.ts";
 import type { EngineName } from "../core/engine-name.ts";
+import { isInPixels } from "../core/unit.ts";
 import type { Mask, MaskOptions } from "../decode/detections.ts";
 import { type Frame, affineOf, checkFrame } from "../decode/frame.ts";
 import type { Placement } from "./axis.ts";
@@ -116,9 +117,6 @@ function checkNumbers(name: string, list: ArrayLike<number>): void {
       refuse(`${name}[${i}]`, show(list[i]), "a finite number", RangeError);
 }
 
-/** Normalised coordinate above which a box must be in pixels. Boxes may reach over the edge, so the limit is not 1. */
-const MOST_NORMALISED = 8;
-
 /**
  * Throws if the corners of a box are swapped, or if its centre lies so far right and down that it must be in pixels.
  * Boxes in another format or unit give masks that are cut or empty.
@@ -136,8 +134,7 @@ function checkBoxes(boxes: ArrayLike<number>): void {
         "corners x_min, y_min, x_max, y_max: no centre, no width and height",
         RangeError,
       );
-    // Compare the centre: the corners of a normalised box may lie anywhere, if the network overshoots.
-    if ((x1 + x2) / 2 > MOST_NORMALISED && (y1 + y2) / 2 > MOST_NORMALISED)
+    if (isInPixels(x1, y1, x2, y2))
       refuse(`box ${i / 4}`, got(), "0..1 across the image, not pixels", RangeError);
   }
 }

@@ -1,5 +1,6 @@
 /** A detection as it is drawn, and the checks before its numbers become coordinates. */
 import { isRecord, showJson } from "../core/json.ts";
+import { isInPixels } from "../core/unit.ts";
 
 /**
  * A detection to draw. A `Detection` has all of it. Coordinates are normalised to the photo, 0..1, as before
@@ -56,13 +57,6 @@ export function checkDetections(detections: Iterable<Drawn>): Drawn[] {
   return list;
 }
 
-/**
- * Distance in photo sizes that tells boxes in pixels. The centre of a box in pixels lies farther right and down than
- * this, unless it lies within as many pixels of the left or top edge. A normalised box may have any size, but its
- * centre lies near the network input, which exceeds a letterboxed photo along one side only.
- */
-const FAR = 8;
-
 function checkDetection(d: Drawn): void {
   const isComplete =
     isRecord(d) &&
@@ -77,7 +71,7 @@ function checkDetection(d: Drawn): void {
     throw new DrawError(`got corners ${showJson(corners)}, expected four {x, y}, in order around the box`);
   if (keypoints !== undefined && !(Array.isArray(keypoints) && keypoints.every(isRecord)))
     throw new DrawError(`got keypoints ${showJson(keypoints)}, expected a list of {x, y, confidence}`);
-  if (d.x_min + d.x_max > 2 * FAR && d.y_min + d.y_max > 2 * FAR)
+  if (isInPixels(d.x_min, d.y_min, d.x_max, d.y_max))
     throw new DrawError(
       `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1. Pass the detections as they were before toPixels.`,
     );

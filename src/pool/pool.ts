@@ -109,7 +109,7 @@ const MAX_THREADS = 256;
 /** A pool gives up after so many threads have died one after the other without a result. */
 const MAX_CRASHES = 3;
 
-/** What the caller says about a frame. */
+/** Options of one frame. */
 interface About {
   readonly frame?: Frame;
   readonly network?: number;
