@@ -1,5 +1,5 @@
 /**
- * What nms.ts and nms4.ts share: the chains of kept boxes, and the bound of rounding.
+ * Chains of kept boxes, and the bound of rounding: nms.ts and nms4.ts share them.
  *
  * Only here: the whole file. The TypeScript engine has one way of suppression, and these lines stand in it.
  */

@@ -18,7 +18,7 @@ const setting = { fixtures: join(root, "test", "fixtures"), rounds: 2 };
 /** Height of the picture, and the white between its parts, in pixels. */
 const HEIGHT = 400;
 const GAP = 6;
-/** Of 100. */
+/** Quality of the JPEG, 0 to 100. */
 const QUALITY = 85;
 
 const PARTS = [

@@ -18,7 +18,7 @@ const compareMasks = (masks, recorded) =>
     return count === 0 ? [] : [`row ${i}: pixels of the mask that differ: ${count}`];
   });
 
-/** What of a mask must be equal on all engines. */
+/** Returns the parts of a mask that must be equal on all engines. */
 const bytesOf = ({ x, y, width, height, data }) => [
   x,
   y,

@@ -461,7 +461,7 @@ describe("what no reading fits", () => {
     // A map has no rows, and its width is none of channels.
     expect(refused({ family: "yolov8", classes: 2 }, [1, 9, 9, 9])).not.toContain("alone");
     expect(refused({ family: "yolov8", classes: 2 }, [9, 7])).not.toContain("alone");
-    // Of four numbers more, none is what it may mean.
+    // Four more channels are no angle, no keypoints and no coefficients.
     expect(refused({ family: "yolov8", classes: 2 }, [1, 10, 84])).not.toContain("alone");
     expect(refused({ family: "yolov8", classes: 2 }, [1, 7, 84])).toContain(
       "if the last channel is an angle",

@@ -1,4 +1,4 @@
-/** What `describe()` says, word for word: each line is a fact of the config or of the shapes. */
+/** Tests the text of `describe()` word for word: each line is a fact of the config or of the shapes. */
 import { expect, test } from "vitest";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import { createDecoderSync } from "../../src/decode/decoder.ts";
