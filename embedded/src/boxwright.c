@@ -378,7 +378,7 @@ uint32_t bxw_keypoint_count(const bxw_decoder *d) {
     return word(t, BXW_T_KIND) == BXW_TASK_KEYPOINTS ? word(t, BXW_T_COUNT) : 0;
 }
 
-/* Uses the steps and the precision of src/pose/points.ts, so that the bits agree. */
+/* Uses the steps and the precision of src/tasks/pose/points.ts, so that the bits agree. */
 int32_t bxw_keypoints(bxw_decoder *d, uint32_t image, uint32_t index, float *xyc) {
     const uint8_t *t = task_of(d), *e = NULL;
     uint32_t cell = 0;
@@ -427,7 +427,7 @@ bxw_window bxw_mask_size(const bxw_decoder *d) {
 
 /*
  * Returns the first of `pixels` pixels at or behind an edge, or -1 if the edge is NaN. Edges are f32, which holds a
- * whole number of pixels only nearly: an edge so near to one is that. As cropOf in src/masks/axis.ts.
+ * whole number of pixels only nearly: an edge so near to one is that. As cropOf in src/tasks/masks/axis.ts.
  */
 static int64_t edge(double normalised, uint32_t pixels) {
     const double place = normalised * pixels;

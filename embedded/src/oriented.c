@@ -2,7 +2,7 @@
  * Makes oriented boxes: reads angles, suppresses, writes boxes and corners. An object of its own, so that programs with
  * upright boxes do not pay for it.
  *
- * Steps and precision are those of src/oriented/, src/suppress/oriented-overlap.ts and src/core/elementary.ts, which say
+ * Steps and precision are those of src/tasks/oriented/, src/tasks/suppression/oriented-overlap.ts and src/core/elementary.ts, which say
  * why they are these. So the bits agree. Needs no sin, exp or sqrt of a C library, whose bits differ.
  */
 #include "boxwright.h"
@@ -124,7 +124,7 @@ static double root_of(double x) {
     return scaled((double)((root + 1) >> 1), (exponent - 54) / 2 + 1);
 }
 
-/* ---- Boxes, twins of src/oriented/geometry.ts ------------------------------------------------------------------- */
+/* ---- Boxes, twins of src/tasks/oriented/geometry.ts ------------------------------------------------------------------- */
 
 typedef struct turned {
     double x, y, width, height, angle;
@@ -177,7 +177,7 @@ static turned fitted(const double c[8]) {
     return b;
 }
 
-/* ---- Overlaps, twins of src/suppress/oriented-overlap.ts -------------------------------------------------------- */
+/* ---- Overlaps, twins of src/tasks/suppression/oriented-overlap.ts -------------------------------------------------------- */
 
 static const double LITTLE = 1e-7;
 
@@ -363,7 +363,7 @@ static int is_suppressed(const overlap_rule *r, const bxw_candidate *rows, uint3
     return 0;
 }
 
-/* ---- Candidates, twins of src/oriented/attach.ts ----------------------------------------------------------------- */
+/* ---- Candidates, twins of src/tasks/oriented/attach.ts ----------------------------------------------------------------- */
 
 /* The candidate columns of an image. */
 typedef struct candidates {

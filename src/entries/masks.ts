@@ -3,12 +3,12 @@
  * have `mask`.
  */
 import { provideTask } from "../decode/tasks.ts";
-import { SEGMENT } from "../masks/reader.ts";
+import { SEGMENT } from "../tasks/masks/reader.ts";
 import { masksInFile } from "../planfile/masks.ts";
 
-export { masksOf, type MaskInputs } from "../masks/from.ts";
-export { classMap, type ClassMap, type ClassMapOptions } from "../masks/semantic.ts";
-export { labelMap, type LabelMap, type LabelMapOptions } from "../masks/labels.ts";
+export { masksOf, type MaskInputs } from "../tasks/masks/from.ts";
+export { classMap, type ClassMap, type ClassMapOptions } from "../tasks/masks/semantic.ts";
+export { labelMap, type LabelMap, type LabelMapOptions } from "../tasks/masks/labels.ts";
 export type { Mask, MaskOptions, MaskPolygon, MaskRle, MaskRule } from "../decode/detections.ts";
 
 provideTask({ ...SEGMENT, ...masksInFile });

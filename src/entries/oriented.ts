@@ -3,9 +3,9 @@
  * such boxes.
  */
 import { provideTask } from "../decode/tasks.ts";
-import { ORIENTED } from "../oriented/reader.ts";
+import { ORIENTED } from "../tasks/oriented/reader.ts";
 import { orientedInFile } from "../planfile/oriented.ts";
 
 provideTask({ ...ORIENTED, ...orientedInFile });
 
-export { type OrientedBox, cornersOf, fitCorners, regularise } from "../oriented/geometry.ts";
+export { type OrientedBox, cornersOf, fitCorners, regularise } from "../tasks/oriented/geometry.ts";

@@ -1,7 +1,7 @@
 /** `boxwright/pose`: keypoints of pose, face and hand networks. Importing it lets decoders read them. */
 import { provideTask } from "../decode/tasks.ts";
 import { poseInFile } from "../planfile/pose.ts";
-import { poseReader } from "../pose/reader.ts";
+import { poseReader } from "../tasks/pose/reader.ts";
 
 export {
   BLAZEFACE6_NAMES,

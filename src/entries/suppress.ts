@@ -3,15 +3,15 @@
  * read the option `suppression`.
  */
 import { provideSuppressor } from "../decode/tasks.ts";
-import { SUPPRESSOR } from "../suppress/attach.ts";
+import { SUPPRESSOR } from "../tasks/suppression/attach.ts";
 
 provideSuppressor(SUPPRESSOR);
 
-export { type Suppressed, nms, suppress } from "../suppress/suppress.ts";
-export { type SuppressDetectionsOptions, suppressDetections } from "../suppress/detections.ts";
-export { type FuseOptions, type Fused, type ModelBoxes, fuse } from "../suppress/fuse.ts";
-export { type OrientedOptions, nmsOriented, orientedIou } from "../suppress/oriented.ts";
-export type { SuppressBoxFormat } from "../suppress/candidates.ts";
+export { type Suppressed, nms, suppress } from "../tasks/suppression/suppress.ts";
+export { type SuppressDetectionsOptions, suppressDetections } from "../tasks/suppression/detections.ts";
+export { type FuseOptions, type Fused, type ModelBoxes, fuse } from "../tasks/suppression/fuse.ts";
+export { type OrientedOptions, nmsOriented, orientedIou } from "../tasks/suppression/oriented.ts";
+export type { SuppressBoxFormat } from "../tasks/suppression/candidates.ts";
 export type {
   CommonSuppressOptions,
   DiouOptions,
@@ -22,5 +22,5 @@ export type {
   SoftLinearOptions,
   SoftTensorflowOptions,
   SuppressOptions,
-} from "../suppress/options.ts";
+} from "../tasks/suppression/options.ts";
 export { type Detection, Detections } from "../decode/detections.ts";

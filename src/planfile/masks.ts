@@ -1,7 +1,7 @@
 /** Reads the masks of a plan file. `boxwright/masks` registers it beside the reader of configs. */
-import { prototypesOf, typeProblem } from "../masks/plan.ts";
-import { PROTOTYPE_TYPES, type Prototypes } from "../masks/source.ts";
-import { attachMasks } from "../masks/attach.ts";
+import { prototypesOf, typeProblem } from "../tasks/masks/plan.ts";
+import { PROTOTYPE_TYPES, type Prototypes } from "../tasks/masks/source.ts";
+import { attachMasks } from "../tasks/masks/attach.ts";
 import { volume } from "../core/tensor.ts";
 import * as F from "./format.ts";
 import { openSection } from "./section.ts";

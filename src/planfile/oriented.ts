@@ -1,13 +1,13 @@
 /** Reads the oriented boxes of a plan file. `boxwright/oriented` registers it beside the reader of configs. */
 import * as A from "../core/abi.ts";
-import { attachOriented } from "../oriented/attach.ts";
+import { attachOriented } from "../tasks/oriented/attach.ts";
 import {
   ANGLE_ACTIVATIONS,
   ORIENTED_NMS,
   type OrientedHead,
   type OrientedNms,
   SIGMOID_RANGE,
-} from "../oriented/plan.ts";
+} from "../tasks/oriented/plan.ts";
 import * as F from "./format.ts";
 import { type HeadInFile, openSection } from "./section.ts";
 import type { FileReader } from "./tasks.ts";

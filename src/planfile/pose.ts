@@ -1,8 +1,8 @@
 /** Reads the keypoints of a plan file. `boxwright/pose` registers it beside the reader of configs. */
 import type { Edges } from "../core/keypoints.ts";
-import { MOST_POINTS, type PointRule } from "../pose/plan.ts";
-import { attachPoints } from "../pose/points.ts";
-import { KEYPOINT_WIDTH } from "../pose/rows.ts";
+import { MOST_POINTS, type PointRule } from "../tasks/pose/plan.ts";
+import { attachPoints } from "../tasks/pose/points.ts";
+import { KEYPOINT_WIDTH } from "../tasks/pose/rows.ts";
 import * as F from "./format.ts";
 import { type HeadInFile, openSection } from "./section.ts";
 import type { FileReader } from "./tasks.ts";

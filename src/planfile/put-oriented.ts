@@ -1,5 +1,5 @@
 /** Writes how oriented boxes get their angles and are suppressed. `task.ts` writes where the angles are. */
-import type { AngleActivation, OrientedNms, OrientedPlan } from "../oriented/plan.ts";
+import type { AngleActivation, OrientedNms, OrientedPlan } from "../tasks/oriented/plan.ts";
 import * as F from "./format.ts";
 
 const ANGLES: { readonly [A in AngleActivation]: number } = {

@@ -4,12 +4,12 @@ import type { Edges } from "../core/keypoints.ts";
 import { ELEMENTS, volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
-import type { SegmentPlan } from "../masks/plan.ts";
+import type { SegmentPlan } from "../tasks/masks/plan.ts";
 import type { Layout } from "../memory/layout.ts";
 import { imageStart } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
-import { type OrientedPlan, orientedHeadOf } from "../oriented/plan.ts";
-import { type PointRule, type PosePlan, pointHeadOf } from "../pose/plan.ts";
+import { type OrientedPlan, orientedHeadOf } from "../tasks/oriented/plan.ts";
+import { type PointRule, type PosePlan, pointHeadOf } from "../tasks/pose/plan.ts";
 import * as F from "./format.ts";
 import { putOriented } from "./put-oriented.ts";
 

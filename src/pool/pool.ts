@@ -8,8 +8,8 @@ import { type TensorInput, show } from "../core/tensor.ts";
 import { Detections, type Extras, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { type Outputs, asOutputs } from "../decode/inputs.ts";
-import { ORIENTED_ROWS } from "../oriented/rows.ts";
-import { POSE_ROWS } from "../pose/rows.ts";
+import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
+import { POSE_ROWS } from "../tasks/pose/rows.ts";
 import {
   type Columns,
   type PoolNetwork,

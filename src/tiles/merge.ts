@@ -10,9 +10,9 @@ import {
   extrasOf,
   setLength,
 } from "../decode/detections.ts";
-import { type Candidates, isSameClass } from "../suppress/candidates.ts";
-import { keepGreedily } from "../suppress/greedy.ts";
-import { groupGreedily, groupTransitively, overlapBy } from "../suppress/groups.ts";
+import { type Candidates, isSameClass } from "../tasks/suppression/candidates.ts";
+import { keepGreedily } from "../tasks/suppression/greedy.ts";
+import { groupGreedily, groupTransitively, overlapBy } from "../tasks/suppression/groups.ts";
 import { type Tile, sizeOf } from "./plan.ts";
 
 /** Options of `createTileMerger` and `mergeTiles`. */

@@ -17,13 +17,13 @@ const LAYERS = [
   "memory",
   "engine",
   "decode",
-  "suppress",
-  "oriented",
+  "tasks/suppression",
+  "tasks/oriented",
   "tiles",
   "track",
-  "pose",
+  "tasks/pose",
   "picture",
-  "masks",
+  "tasks/masks",
   "planfile",
   "packet",
   "pool",
@@ -52,7 +52,7 @@ const importsIn = (folder: URL): Map<string, string[]> =>
   new Map(filesIn(folder).map((f) => [f, importsOf(f, readFileSync(new URL(f, folder), "utf8"))]));
 
 const imports = importsIn(root);
-const layerOf = (file: string): number => LAYERS.indexOf(file.split("/")[0]);
+const layerOf = (file: string): number => LAYERS.findIndex((layer) => file.startsWith(`${layer}/`));
 
 /** Returns every import that goes from a layer to a later one. */
 const forward = (all: ReadonlyMap<string, readonly string[]>): string[] =>

@@ -2,7 +2,7 @@
 import { deflateSync } from "node:zlib";
 import { crc32 } from "../../core/crc32.ts";
 import { type Detection, type Detections, type MaskRle, extrasOf } from "../../decode/detections.ts";
-import { labelMap } from "../../masks/labels.ts";
+import { labelMap } from "../../tasks/masks/labels.ts";
 import { UsageError, type Values } from "./options.ts";
 import { textOf } from "./values.ts";
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { createDecoder, createDecoderSync, parseConfig } from "../../../src/entries/index.ts";
 import { type Model, readModel } from "../../../src/entries/model.ts";
 import { provideTask } from "../../../src/decode/tasks.ts";
-import { SEGMENT } from "../../../src/masks/reader.ts";
-import { ORIENTED } from "../../../src/oriented/reader.ts";
-import { poseReader } from "../../../src/pose/reader.ts";
+import { SEGMENT } from "../../../src/tasks/masks/reader.ts";
+import { ORIENTED } from "../../../src/tasks/oriented/reader.ts";
+import { poseReader } from "../../../src/tasks/pose/reader.ts";
 import { withZip } from "../../support/archives.ts";
 import {
   input,

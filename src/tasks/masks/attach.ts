@@ -1,0 +1,182 @@
+/**
+ * Adds masks to detections. A scene makes the masks of one image on request: `LiveScene` from the decoder's memory,
+ * `CopiedScene` from a copy.
+ */
+import { P_SCALE_X } from "../../core/abi.ts";
+import { ELEMENTS, volume } from "../../core/tensor.ts";
+import { type Detections, extend } from "../../decode/detections.ts";
+import type { Frame } from "../../decode/frame.ts";
+import type { AfterImageOfTask, TaskMemory, TaskWork } from "../../decode/tasks.ts";
+import { masksEngineIn } from "../../engine/choose-masks.ts";
+import type { Head } from "../../heads/head.ts";
+import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
+import type { Placement } from "./axis.ts";
+import { type MaskExtras, paintLabels } from "./labels.ts";
+import type { SegmentPlan } from "./plan.ts";
+import { type Scene, maskIn } from "./scene.ts";
+import { type MaskSource, type Place, type Prototypes, hasRoom, prototypeBytes } from "./source.ts";
+
+/** A placement that is overwritten frame by frame. */
+type OwnPlacement = { -readonly [K in keyof Placement]: Placement[K] };
+
+/** Everything that `attachMasks` needs to know. A plan file holds it too. */
+export interface MaskTask {
+  /** Index of the tensor of the prototypes. */
+  readonly tensor: number;
+  /** The prototypes of one image. */
+  readonly prototypes: Prototypes;
+  /** Count of the grid cells of each head, and the channels of its coefficients. */
+  readonly heads: readonly Pick<Head, "cells" | "extra">[];
+}
+
+/** Attaches the task of a plan. */
+export function attachPlan(work: TaskWork): AfterImageOfTask {
+  const { heads, task } = work.plan;
+  const { tensors, prototypes } = task as SegmentPlan;
+  return attachMasks(work, { tensor: tensors[0], prototypes, heads });
+}
+
+/** Adds masks to the detections of a plan. Makes a mask only on request, from the tensors in memory. */
+export function attachMasks(work: TaskMemory, task: MaskTask): AfterImageOfTask {
+  const { memory, detections } = work;
+  const scenes = detections.map((found, image) => new LiveScene(work, task, found, image));
+  return (image, block, frame) => {
+    const at = (block >> 2) + P_SCALE_X;
+    scenes[image].begin(frame, memory.f32, at);
+  };
+}
+
+/** One image of the batch, whose prototypes and coefficients stand in the decoder's memory until the next frame. */
+class LiveScene implements Scene {
+  readonly inputSize: readonly [number, number] | null;
+  readonly placement: OwnPlacement = { frame: null, scale: [1, 1], shift: [0, 0] };
+  readonly #work: TaskMemory;
+  readonly #task: MaskTask;
+  readonly #index: number;
+  readonly #place: Place;
+  /** Coefficients of the row that was asked for last. */
+  readonly #coefficients: Float32Array;
+  /** A copy of this frame's prototypes, shared by copies of the detections. */
+  #prototypeCopy: { readonly bytes: Uint8Array } | null = null;
+
+  constructor(work: TaskMemory, task: MaskTask, found: Detections, index: number) {
+    const { plan, layout, engine, memory } = work;
+    this.#work = work;
+    this.#task = task;
+    this.#index = index;
+    this.inputSize = plan.inputSize;
+    this.#coefficients = new Float32Array(task.prototypes.count);
+    const { tensor } = task;
+    const { dims, type } = plan.tensors[tensor];
+    this.#place = {
+      engine: masksEngineIn(engine),
+      i32: memory.i32,
+      f32: memory.f32,
+      at: layout.slots[tensor] + (volume(dims) / plan.batch) * index * ELEMENTS[type].bytes,
+      // Scratch is free between frames.
+      free: layout.order,
+      freeEnd: layout.workEnd,
+    };
+    const extras: MaskExtras = {
+      copy: (from, to) => extend(to, {}, this.#copyScene(from).extras),
+      mask: (from, row, options) => maskIn(this, from, row, options),
+      labelMap: (from, options) => paintLabels(this, from, options),
+    };
+    extend(found, {}, extras);
+  }
+
+  /** Stores the placement of a new frame, whose scale and shift stand at word `at`. */
+  begin(frame: Frame | undefined, f32: Float32Array, at: number): void {
+    this.#prototypeCopy = null;
+    const { placement } = this;
+    placement.scale = [f32[at], f32[at + 1]];
+    placement.shift = [f32[at + 2], f32[at + 3]];
+    // Copy a frame that is not frozen: the caller may change it after decode().
+    placement.frame = frame ? (Object.isFrozen(frame) ? frame : { ...frame }) : null;
+  }
+
+  get source(): MaskSource {
+    const { engine } = this.#place;
+    const { prototypes } = this.#task;
+    const inMemory = hasRoom(this.#place, prototypes);
+    return {
+      engine: engine.name,
+      prototypes,
+      place: inMemory ? this.#place : { bytes: this.#bytes() },
+      reportNaN: this.#reportNaN,
+    };
+  }
+
+  readonly #reportNaN = (coefficients: Float32Array): void => {
+    const what = coefficients.every(Number.isFinite) ? "prototypes" : "coefficients";
+    this.#work.note(`${what} of a mask are NaN or infinite: no pixel that is NaN is set`);
+  };
+
+  #bytes(): Uint8Array {
+    return new Uint8Array(this.#place.engine.buffer, this.#place.at, prototypeBytes(this.#task.prototypes));
+  }
+
+  /** Returns the scene of a copy of the detections. All copies of the frame's detections share the prototypes. */
+  #copyScene(found: Detections): CopiedScene {
+    const { source, placement, inputSize } = this;
+    const place = (this.#prototypeCopy ??= { bytes: this.#bytes().slice() });
+    const { count } = source.prototypes;
+    const coefficients = new Float32Array(found.length * count);
+    for (let row = 0; row < found.length; row++)
+      coefficients.set(this.coefficientsOf(found, row), row * count);
+    return new CopiedScene(
+      { inputSize, placement: { ...placement }, source: { ...source, place } },
+      coefficients,
+    );
+  }
+
+  coefficientsOf({ sources }: Detections, row: number): Float32Array {
+    const {
+      heads,
+      prototypes: { count },
+    } = this.#task;
+    const values = this.#coefficients;
+    const k = headIndexOf(heads, sources[row]);
+    const column = heads[k].extra as NonNullable<Head["extra"]>;
+    readChannels(this.#work, column, this.#index, sources[row] - firstSource(heads, k), count, values);
+    return values;
+  }
+}
+
+/** Prototypes, coefficients and placement of copied detections, which later frames do not change. */
+class CopiedScene implements Scene {
+  readonly inputSize: Scene["inputSize"];
+  readonly placement: Placement;
+  readonly source: MaskSource;
+  readonly extras: MaskExtras;
+  /** Coefficients of each row, side by side. */
+  readonly #coefficients: Float32Array;
+
+  constructor({ inputSize, placement, source }: Omit<Scene, "coefficientsOf">, coefficients: Float32Array) {
+    this.inputSize = inputSize;
+    this.placement = placement;
+    this.source = source;
+    this.#coefficients = coefficients;
+    this.extras = {
+      copy: (_, to) => extend(to, {}, this.extras),
+      select: (rows, to) => extend(to, {}, new CopiedScene(this, this.#coefficientsOfRows(rows)).extras),
+      mask: (from, row, options) => maskIn(this, from, row, options),
+      labelMap: (from, options) => paintLabels(this, from, options),
+    };
+  }
+
+  coefficientsOf(_: Detections, row: number): Float32Array {
+    const { count } = this.source.prototypes;
+    return this.#coefficients.subarray(row * count, (row + 1) * count);
+  }
+
+  /** Returns the coefficients of rows, side by side. */
+  #coefficientsOfRows(rows: readonly number[]): Float32Array {
+    const { count } = this.source.prototypes;
+    const joined = new Float32Array(rows.length * count);
+    rows.forEach((row, i) =>
+      joined.set(this.#coefficients.subarray(row * count, (row + 1) * count), i * count),
+    );
+    return joined;
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Maps pixels of a picture to pixels of the prototypes, along one axis. A picture is what a mask is drawn on: the
+ * prototypes themselves, the network's input, or the image. A cell is one pixel of the prototypes.
+ */
+import { roundToEven } from "../../picture/prepare/place.ts";
+import type { Frame } from "../../decode/frame.ts";
+
+/** One axis of a picture, and its place on the same axis of the prototypes. */
+export interface Axis {
+  /** Count of the picture's pixels. */
+  readonly pixels: number;
+  /** Place of the picture's first edge among the prototypes, in cells. May be a fraction. */
+  readonly start: number;
+  /** Length of the picture in cells. May be a fraction. */
+  readonly length: number;
+  /** First cell that may be read. */
+  readonly low: number;
+  /** Cell after the last one that may be read. */
+  readonly high: number;
+}
+
+/** Returns the axis of a picture that shows all prototypes. */
+export const wholeAxis = (pixels: number, cells: number): Axis => ({
+  pixels,
+  start: 0,
+  length: cells,
+  low: 0,
+  high: cells,
+});
+
+/** Place of the image in the network's input, both normalised: input = (image - shift) / scale. */
+export interface Placement {
+  readonly frame: Frame | null;
+  readonly scale: readonly [number, number];
+  readonly shift: readonly [number, number];
+}
+
+/**
+ * Returns both axes of a picture of the image. For a letterboxed image, cuts the padding off at whole cells, as
+ * Ultralytics does. If the placement does not match that letterbox, the axes are exact and resizing may read padding.
+ */
+export function imageAxes(
+  size: readonly [number, number],
+  cells: readonly [number, number],
+  { frame, scale, shift }: Placement,
+): readonly [Axis, Axis] {
+  const exact = (k: 0 | 1): Axis => ({
+    pixels: size[k],
+    start: (-shift[k] / scale[k]) * cells[k],
+    length: cells[k] / scale[k],
+    low: 0,
+    high: cells[k],
+  });
+  const x = exact(0);
+  const y = exact(1);
+  if (!frame || !frame.resize.startsWith("letterbox")) return [x, y];
+  const gain = Math.min(cells[0] / frame.width, cells[1] / frame.height);
+  const whole = (axis: Axis, cellCount: number, side: number): Axis => {
+    const padding = cellCount - roundToEven(side * gain);
+    const isCentred = frame.resize === "letterbox";
+    const low = isCentred ? roundToEven(padding / 2 - 0.1) : 0;
+    const high = cellCount - (isCentred ? roundToEven(padding / 2 + 0.1) : padding);
+    return { ...axis, start: low, length: high - low, low, high };
+  };
+  const cutX = whole(x, cells[0], frame.width);
+  const cutY = whole(y, cells[1], frame.height);
+  // Keep the exact axes if the whole cells are more than one cell away: a caller's frame may place the image elsewhere.
+  const isNear = (a: Axis, b: Axis): boolean => Math.abs(a.start - b.start) <= 1 && a.high > a.low;
+  return isNear(cutX, x) && isNear(cutY, y) ? [cutX, cutY] : [x, y];
+}
+
+/**
+ * Resize table of an axis, in the memory layout of core/masks-abi.ts. Pixel i of the picture is
+ * `nearWeights[i] * cell near[i] + farWeights[i] * cell far[i]`.
+ */
+export interface Table {
+  readonly near: Int32Array;
+  readonly far: Int32Array;
+  readonly nearWeights: Float32Array;
+  readonly farWeights: Float32Array;
+}
+
+/** Writes the table of bilinear resizing. Half-pixel centres, clamped at the edges (align_corners false in PyTorch). */
+export function fillBilinear({ pixels, start, length, low, high }: Axis, table: Table): void {
+  const { near, far, nearWeights, farWeights } = table;
+  for (let i = 0; i < pixels; i++) {
+    const place = start + (((i + 0.5) * length) / pixels - 0.5);
+    const inside = place < low ? low : place > high - 1 ? high - 1 : place;
+    const first = Math.floor(inside);
+    near[i] = first;
+    far[i] = first + 1 < high ? first + 1 : first;
+    farWeights[i] = inside - first;
+    nearWeights[i] = 1 - farWeights[i];
+  }
+}
+
+/** Writes the table of nearest resizing: floor(i * n / N), as `cv2.resize` with INTER_NEAREST. */
+export function fillNearest({ pixels, start, length, low, high }: Axis, table: Table): void {
+  const { near, far, nearWeights, farWeights } = table;
+  for (let i = 0; i < pixels; i++) {
+    const place = Math.floor(start + (i * length) / pixels);
+    near[i] = far[i] = place < low ? low : place > high - 1 ? high - 1 : place;
+    nearWeights[i] = 1;
+    farWeights[i] = 0;
+  }
+}
+
+/** Pixels or cells from `from` up to `to`, which is excluded. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** 2^-21, as a number: a power takes longer than all else in `cropOf`. */
+const NEAR_WHOLE = 1 / 2097152;
+
+/**
+ * Returns the pixels of a box along an axis: x >= low edge and x < high edge, in pixels. Takes an edge within
+ * pixels * 2^-21 of a whole number for that number: normalised f32 edges hold whole pixels only nearly.
+ * @param low lower edge of the box, normalised
+ * @param high upper edge of the box, normalised
+ * @param pixels pixels of the whole axis
+ * @param start first pixel that may be returned
+ * @param end pixel after the last one that may be returned
+ */
+export function cropOf(low: number, high: number, pixels: number, start = 0, end = pixels): Span {
+  const edge = (normalised: number): number => {
+    const place = normalised * pixels;
+    const whole = Math.round(place);
+    const first = Math.abs(place - whole) <= pixels * NEAR_WHOLE ? whole : Math.ceil(place);
+    return first < start ? start : first > end ? end : first;
+  };
+  const from = edge(low);
+  const to = edge(high);
+  // Return an empty span for NaN edges too: the comparison is false for NaN.
+  return to > from ? { from, to } : { from: start, to: start };
+}
+
+/** Returns the pixels of a picture that read any cell of a span. */
+export function pixelsThatRead({ near, far }: Table, pixels: number, { from, to }: Span): Span {
+  if (to <= from) return { from: 0, to: 0 };
+  return { from: firstAtLeast(far, pixels, from), to: firstAtLeast(near, pixels, to) };
+}
+
+/** Returns the pixels of an axis that show the network's input. A cropped image has pixels that the input never saw. */
+export function visibleOf({ pixels, start, length, low, high }: Axis): Span {
+  const from = Math.max(0, Math.ceil(((low - start) / length) * pixels - 0.5));
+  const to = Math.min(pixels, Math.ceil(((high - start) / length) * pixels - 0.5));
+  return { from, to };
+}
+
+/** Returns the first index whose value is at least `least`. The values never fall. */
+function firstAtLeast(values: Int32Array, count: number, least: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] >= least) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

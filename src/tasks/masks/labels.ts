@@ -1,0 +1,83 @@
+/** Paints label maps: pictures that say which detection each pixel belongs to. */
+import * as M from "../../core/masks-abi.ts";
+import { refuse } from "../../core/errors.ts";
+import { show } from "../../core/tensor.ts";
+import type { Detections, Extras, MaskOptions } from "../../decode/detections.ts";
+import { makeMask, openSpace } from "./make.ts";
+import { readMaskOptions } from "./rules.ts";
+import { type Scene, sizesOf, inputOf } from "./scene.ts";
+
+/** Options of a label map. */
+export interface LabelMapOptions extends MaskOptions {
+  /** Which of two detections has a pixel: the one with the higher score, "first" (default), or the other, "last". */
+  readonly overlap?: "first" | "last";
+}
+
+/** A picture whose pixels are indices of detections. */
+export interface LabelMap {
+  readonly width: number;
+  readonly height: number;
+  /** Index of the detection that each pixel belongs to; -1: none. */
+  readonly data: Int16Array;
+}
+
+/** Functions of detections with masks. */
+export interface MaskExtras extends Extras {
+  readonly labelMap: (found: Detections, options?: LabelMapOptions) => LabelMap;
+}
+
+/** Largest i16, the element type of a label map. */
+const MOST_ROWS = 32767;
+
+/** Paints all masks of an image into one picture. */
+export function paintLabels(scene: Scene, found: Detections, options: LabelMapOptions = {}): LabelMap {
+  const { overlap = "first", ...rest } = options ?? {};
+  if (overlap !== "first" && overlap !== "last")
+    refuse("overlap", show(overlap), '"first" or "last"', RangeError);
+  if (found.length > MOST_ROWS)
+    refuse("labelMap", `${found.length} detections`, `at most ${MOST_ROWS}, as labels are i16`, RangeError);
+  const wanted = readMaskOptions(rest, sizesOf(scene));
+  const [width, height] = wanted.size;
+  const { source } = scene;
+  const { space, axes } = openSpace(source, wanted, scene.placement, width * height);
+  const { map, strip } = space.at;
+  const labels = new Int16Array(space.engine.buffer, map, width * height).fill(-1);
+  const { i32, job } = space;
+  const w = job >> 2;
+  i32[w + M.M_FREE] = overlap === "first" ? 1 : 0;
+  i32[w + M.M_MAP_ROW] = 2 * width;
+  for (let row = 0; row < found.length; row++)
+    makeMask(space, axes, source, inputOf(scene, found, row), wanted, () => (_, x, y, rows) => {
+      i32[w + M.M_LABEL] = row;
+      i32[w + M.M_FIRST] = y;
+      i32[w + M.M_END] = y + rows;
+      i32[w + M.M_OUT] = strip;
+      i32[w + M.M_OUT_WIDTH] = x.to - x.from;
+      i32[w + M.M_MAP] = map + 2 * (y * width + x.from);
+      space.engine.paint(job);
+    });
+  return { width, height, data: labels.slice() };
+}
+
+/**
+ * Returns which detection each pixel of a picture belongs to, all masks of an image in one pass.
+ * @throws TypeError if the detections have no masks, RangeError for invalid options
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ * import { labelMap } from "boxwright/masks";
+ *
+ * const decoder = createDecoderSync({ family: "yolo26", inputSize: [16, 8], task: "segment", coordinates: "pixels" });
+ * // Two boxes, x1 y1 x2 y2 score class and one coefficient each, and one prototype of 4 x 2 pixels.
+ * const found = decoder.decode({
+ *   output0: { data: [0, 0, 12, 8, 0.9, 0, 1, 4, 0, 16, 8, 0.8, 0, 1], dims: [1, 2, 7] },
+ *   output1: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
+ * });
+ * const map = labelMap(found, { size: "prototype" });
+ * console.log(map.width, map.height, [...map.data]); // 4 2 [0,0,0,1,-1,0,0,-1]
+ */
+export function labelMap(found: Detections, options?: LabelMapOptions): LabelMap {
+  const paint = (found as unknown as { extras?: Partial<MaskExtras> } | null)?.extras?.labelMap;
+  if (!paint)
+    return refuse("labelMap", show(found), 'detections of a decoder with task "segment"', TypeError);
+  return paint(found, options);
+}

@@ -1,0 +1,227 @@
+/** Makes the mask of one detection. */
+import * as M from "../../core/masks-abi.ts";
+import {
+  type Axis,
+  type Placement,
+  type Span,
+  cropOf,
+  imageAxes,
+  pixelsThatRead,
+  visibleOf,
+  wholeAxis,
+} from "./axis.ts";
+import type { Wanted } from "./rules.ts";
+import { type CellWindow, type MaskSource, hasRoom, prototypeBytes, writeValues } from "./source.ts";
+import { type MaskSpace, spaceFor } from "./space.ts";
+
+/** Boxes and coefficients of one detection. Boxes are x_min, y_min, x_max, y_max, normalised. */
+export interface MaskInput {
+  /** Box in the network's input. */
+  readonly inputBox: readonly number[];
+  /** Box in the image. */
+  readonly imageBox: readonly number[];
+  readonly coefficients: Float32Array;
+}
+
+/** Takes a strip of a mask: rows `y` to `y + rows` of the picture, one byte a pixel, at `space.at.strip`. */
+export type StripHandler = (space: MaskSpace, x: Span, y: number, rows: number) => void;
+
+/** The pixels of a mask, and the window of cells that they read. */
+interface Extent {
+  readonly x: Span;
+  readonly y: Span;
+  readonly window: CellWindow;
+  /** Part of the window inside the box, for rules that crop before resizing. The values outside of it are 0. */
+  readonly inside: CellWindow;
+}
+
+/**
+ * Returns a space with room for the masks of a picture, its resize tables filled, and the axes of the picture.
+ * @param map pixels of a label map; 0 for none
+ */
+export function openSpace(
+  { engine, prototypes, place }: MaskSource,
+  wanted: Wanted,
+  placement: Placement,
+  map = 0,
+): { readonly space: MaskSpace; readonly axes: readonly [Axis, Axis] } {
+  const { width, height, count } = prototypes;
+  const inPlace = !("bytes" in place) && hasRoom(place, prototypes);
+  const space = spaceFor(engine, {
+    prototypes: inPlace ? 0 : prototypeBytes(prototypes),
+    coefficients: count,
+    cells: width * height,
+    size: wanted.size,
+    map,
+  });
+  const axes =
+    wanted.picture === "image"
+      ? imageAxes(wanted.size, [width, height], placement)
+      : ([wholeAxis(wanted.size[0], width), wholeAxis(wanted.size[1], height)] as const);
+  if (wanted.picture !== "prototype") space.makeTables(wanted.steps.resize, axes);
+  return { space, axes };
+}
+
+/**
+ * Makes a mask and passes it on in strips.
+ * @param handlerFor called once with the pixels of the mask, before they are made. Returns the handler of the strips
+ */
+export function makeMask(
+  space: MaskSpace,
+  axes: readonly [Axis, Axis],
+  source: MaskSource,
+  input: MaskInput,
+  wanted: Wanted,
+  handlerFor: (x: Span, y: Span) => StripHandler,
+): void {
+  const extent = extentOf(space, axes, source, input, wanted);
+  const { x, y } = extent;
+  const handle = handlerFor(x, y);
+  if (x.to <= x.from || y.to <= y.from) return;
+  fillWindow(space, source, input, extent, wanted);
+  space.f32[(space.job >> 2) + M.M_THRESHOLD] = wanted.limit;
+  if (wanted.picture === "prototype") cutOut(space, extent, handle);
+  else resizeInStrips(space, extent, handle);
+}
+
+/** Returns the bytes of a row of the window's values. */
+const rowBytes = ({ window }: Extent): number => 4 * (window.x.to - window.x.from);
+
+/** Writes the logits or probabilities of the window's cells to `space.at.logits`, and 0 outside of the box. */
+function fillWindow(
+  space: MaskSpace,
+  source: MaskSource,
+  { coefficients }: MaskInput,
+  extent: Extent,
+  { steps }: Wanted,
+): void {
+  const { window, inside } = extent;
+  const { logits } = space.at;
+  const row = rowBytes(extent);
+  if (inside !== window) space.f32.fill(0, logits >> 2, (logits + row * (window.y.to - window.y.from)) >> 2);
+  const first = logits + (inside.y.from - window.y.from) * row + 4 * (inside.x.from - window.x.from);
+  writeValues(space, source, coefficients, inside, steps.sigmoid, first, row);
+  if (!areFinite(space.f32, first >> 2, row >> 2, inside)) source.reportNaN(coefficients);
+}
+
+/** Makes a mask at the size of the prototypes: one strip. */
+function cutOut(space: MaskSpace, extent: Extent, handle: StripHandler): void {
+  const { x, y } = extent;
+  const { i32, at, job } = space;
+  const w = job >> 2;
+  i32[w + M.M_OUT] = at.strip;
+  i32[w + M.M_LOGITS] = at.logits;
+  i32[w + M.M_LOGITS_ROW] = rowBytes(extent);
+  i32[w + M.M_WIDTH] = x.to - x.from;
+  i32[w + M.M_HEIGHT] = y.to - y.from;
+  space.engine.cut(job);
+  handle(space, x, y.from, y.to - y.from);
+}
+
+/** Makes a mask at another size, strip by strip. */
+function resizeInStrips(space: MaskSpace, extent: Extent, handle: StripHandler): void {
+  const { x, y, window } = extent;
+  const { i32, at, job } = space;
+  const row = rowBytes(extent);
+  const w = job >> 2;
+  const width = x.to - x.from;
+  i32[w + M.M_OUT] = at.strip;
+  i32[w + M.M_OUT_WIDTH] = width;
+  i32[w + M.M_RESIZED] = at.logits - window.y.from * row - 4 * window.x.from;
+  i32[w + M.M_LOGITS_ROW] = row;
+  i32[w + M.M_COLUMNS] = at.columns + 4 * x.from;
+  i32[w + M.M_ROWS] = at.rows;
+  const stripRows = space.stripRows(width);
+  for (let from = y.from; from < y.to; from += stripRows) {
+    const to = Math.min(y.to, from + stripRows);
+    i32[w + M.M_FIRST] = from;
+    i32[w + M.M_END] = to;
+    space.engine.resize(job);
+    handle(space, x, from, to - from);
+  }
+}
+
+/**
+ * True if no value of a window is NaN or infinite. Adds the values up instead of testing each: a sum of f32 values in
+ * doubles is finite exactly if all of them are. Uses four sums: each addition to one sum waits for the previous one.
+ * @param first index of the window's first value
+ * @param row values from a row to the next
+ */
+function areFinite(values: Float32Array, first: number, row: number, { x, y }: CellWindow): boolean {
+  const width = x.to - x.from;
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  for (let start = first, left = y.to - y.from; left > 0; left--, start += row) {
+    const end = start + width;
+    let i = start;
+    for (; i + 4 <= end; i += 4) {
+      a += values[i];
+      b += values[i + 1];
+      c += values[i + 2];
+      d += values[i + 3];
+    }
+    for (; i < end; i++) a += values[i];
+  }
+  return Number.isFinite(a + b + c + d);
+}
+
+/** Returns the pixels of a mask inside the box, and the window of cells that they read. */
+function extentOf(
+  space: MaskSpace,
+  axes: readonly [Axis, Axis],
+  { prototypes }: MaskSource,
+  { inputBox, imageBox }: MaskInput,
+  { picture, steps }: Wanted,
+): Extent {
+  return steps.cropsFirst
+    ? extentOfCells(space, axes, prototypes, inputBox, picture === "prototype", steps.resize === "nearest")
+    : extentOfPixels(space, axes, picture === "image" ? imageBox : inputBox);
+}
+
+/** Returns the extent of a rule that crops cells: the cells inside the box, and the pixels that read any of them. */
+function extentOfCells(
+  { columns, rows }: MaskSpace,
+  [xAxis, yAxis]: readonly [Axis, Axis],
+  { width, height }: MaskSource["prototypes"],
+  box: readonly number[],
+  isPrototypePicture: boolean,
+  isNearest: boolean,
+): Extent {
+  const inside = {
+    x: cropOf(box[0], box[2], width, xAxis.low, xAxis.high),
+    y: cropOf(box[1], box[3], height, yAxis.low, yAxis.high),
+  };
+  // Each pixel of the picture is a cell.
+  if (isPrototypePicture) return { x: inside.x, y: inside.y, window: inside, inside };
+  const x = intersect(pixelsThatRead(columns, xAxis.pixels, inside.x), visibleOf(xAxis));
+  const y = intersect(pixelsThatRead(rows, yAxis.pixels, inside.y), visibleOf(yAxis));
+  if (isNearest) return { x, y, window: inside, inside };
+  // Pixels at the edge also read cells outside of the box, whose values count as 0.
+  return { x, y, window: { x: cellsOf(columns, x), y: cellsOf(rows, y) }, inside };
+}
+
+/** Returns the extent of a rule that crops pixels: the pixels inside the box, and the cells that these read. */
+function extentOfPixels(
+  { columns, rows }: MaskSpace,
+  [xAxis, yAxis]: readonly [Axis, Axis],
+  box: readonly number[],
+): Extent {
+  const visibleX = visibleOf(xAxis);
+  const visibleY = visibleOf(yAxis);
+  const x = cropOf(box[0], box[2], xAxis.pixels, visibleX.from, visibleX.to);
+  const y = cropOf(box[1], box[3], yAxis.pixels, visibleY.from, visibleY.to);
+  const window = { x: cellsOf(columns, x), y: cellsOf(rows, y) };
+  return { x, y, window, inside: window };
+}
+
+/** Returns the cells that the pixels of a span read. */
+const cellsOf = ({ near, far }: MaskSpace["columns"], { from, to }: Span): Span =>
+  to <= from ? { from: 0, to: 0 } : { from: near[from], to: far[to - 1] + 1 };
+
+function intersect(a: Span, b: Span): Span {
+  const from = Math.max(a.from, b.from);
+  const to = Math.min(a.to, b.to);
+  return to > from ? { from, to } : { from, to: from };
+}

@@ -1,0 +1,192 @@
+/** Finds the prototypes and the coefficients among the tensors of a network. */
+import type { TensorSpec } from "../../core/tensor.ts";
+import { few, shape } from "../../core/tensor.ts";
+import { fullest, joinExtra, withExtra } from "../../heads/extra.ts";
+import type { Interpretation, Specs, TaskPlan } from "../../heads/head.ts";
+import { preferred } from "../../heads/match.ts";
+import type { HeadQuery } from "../../heads/query.ts";
+import type { PlanTools } from "../../plan/task.ts";
+import { PROTOTYPE_TYPES, type PrototypeType, type Prototypes } from "./source.ts";
+
+/** The plan of a network with masks. */
+export interface SegmentPlan extends TaskPlan {
+  /** The prototypes of one image. */
+  readonly prototypes: Prototypes;
+}
+
+/** One way to read a tensor as prototypes. */
+interface PrototypeView {
+  readonly tensor: number;
+  /** True if the shape has a batch. */
+  readonly batched: boolean;
+  readonly batch: number;
+  readonly count: number;
+  readonly width: number;
+  readonly height: number;
+  readonly order: "NCHW" | "NHWC";
+}
+
+/** Returns every way to read a tensor as prototypes: [N,M,h,w] or [N,h,w,M], and both without a batch. */
+export function prototypeViews({ dims, order }: TensorSpec, tensor = 0): PrototypeView[] {
+  const batched = dims.length === 4;
+  const [batch, a, b, c] = batched ? dims : [1, ...dims];
+  if (dims.length < 3 || dims.length > 4 || dims.includes(0)) return [];
+  const stated = order?.toUpperCase() ?? "";
+  const ways: PrototypeView[] = [];
+  if (!/HWC$/.test(stated))
+    ways.push({ tensor, batched, batch, count: a, width: c, height: b, order: "NCHW" });
+  if (!/CHW$/.test(stated))
+    ways.push({ tensor, batched, batch, count: c, width: b, height: a, order: "NHWC" });
+  return ways;
+}
+
+/** Returns the address steps, element type and quantisation of prototypes. */
+export function prototypesOf(
+  seen: Pick<PrototypeView, "count" | "width" | "height" | "order">,
+  spec: TensorSpec,
+): Prototypes {
+  const { count, width, height, order } = seen;
+  const type = spec.type as PrototypeType;
+  const { bytes } = PROTOTYPE_TYPES[type];
+  const isPlanes = order === "NCHW";
+  return {
+    type,
+    count,
+    width,
+    height,
+    column: isPlanes ? bytes : bytes * count,
+    row: isPlanes ? bytes * width : bytes * count * width,
+    plane: isPlanes ? bytes * width * height : bytes,
+    scale: spec.scale ?? 1,
+    zeroPoint: spec.zeroPoint,
+  };
+}
+
+/** Returns what was got and expected if masks cannot read the element type of the prototypes, else `null`. */
+export function typeProblem({ type, scale }: TensorSpec): [got: string, expected: string] | null {
+  if (!Object.hasOwn(PROTOTYPE_TYPES, type)) return [`type ${type}`, "f32, f16, u8 or i8"];
+  return scale === null ? [`${type} without a scale`, "scale and zeroPoint of the tensor"] : null;
+}
+
+const listOf = (names: string | readonly string[] | undefined): readonly string[] => [names ?? []].flat();
+
+/**
+ * Returns every interpretation of the tensors of a network with masks. Throws if no tensor fits as the prototypes, or
+ * if several do.
+ */
+export function readSegment(
+  query: HeadQuery,
+  specs: Specs,
+  { interpret, refuseFor }: PlanTools,
+): readonly Interpretation[] {
+  const { roles, task } = query;
+  const wanted = roles?.prototypes;
+  const isNamed = specs.some(({ name }) => name === wanted);
+  const coefficientNames = listOf(roles?.coefficients);
+  const ways = specs
+    .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : prototypeViews(spec, i)))
+    .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
+    .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames, interpret) }))
+    .filter(({ found }) => found.length > 0);
+  const left = likeliest(ways, query.inputSize);
+  const got = specs.map(shape).join(", ");
+  if (left.length === 0)
+    refuseFor(
+      [{ option: "maskCoefficients" }, { option: "classes" }, { option: "roles" }],
+      "segment",
+      got,
+      expectedShapes(query),
+    );
+  if (left.length > 1)
+    refuseFor(
+      [{ option: "maskCoefficients" }, { option: "outputs" }, { option: "roles" }],
+      "segment",
+      `${got}, which can be read in ${left.length} ways: ${few(
+        left.map(
+          ({ seen: { tensor, count, width, height, order } }) =>
+            `"${specs[tensor].name}" as ${count} prototypes of ${width}x${height} (${order})`,
+        ),
+        4,
+      )}`,
+      "order of the prototypes (NCHW or NHWC), maskCoefficients, or roles: {prototypes}",
+    );
+  const [{ seen, found }] = left;
+  const spec = specs[seen.tensor];
+  const problem = typeProblem(spec);
+  if (problem) refuseFor([{ option: "quantisation" }], `prototypes "${spec.name}"`, ...problem);
+  const { count, width, height, order } = seen;
+  const plan: SegmentPlan = {
+    name: "segment",
+    about: `masks: ${count} coefficients, prototypes ${shape(spec)} ${spec.type} as ${order}, ${width}x${height}`,
+    tensors: [seen.tensor],
+    prototypes: prototypesOf(seen, spec),
+  };
+  return found.map((reading) => ({ ...reading, uses: [...reading.uses, seen.tensor], task: plan }));
+}
+
+/**
+ * Returns the ways that are left when shapes decide. A boxes tensor fits as prototypes too: [1,67,8400] is one of
+ * 8400x67, if [1,32,160,160] beside it looks like a raw map of boxes.
+ */
+function likeliest<W extends { readonly seen: PrototypeView }>(
+  ways: readonly W[],
+  inputSize: HeadQuery["inputSize"],
+): readonly W[] {
+  const [inputWidth, inputHeight] = inputSize ?? [0, 0];
+  // Prototypes have the proportions of the input, within the cell by which an input that is no multiple is rounded up.
+  const isAlike = ({ seen: { width, height } }: W): boolean =>
+    Math.abs(width * inputHeight - height * inputWidth) < Math.max(inputWidth, inputHeight);
+  const alike = preferred(ways, isAlike);
+  // Prototypes with a batch are more likely than ones without: a network leaves the batch out everywhere, or nowhere.
+  const batched = preferred(alike, ({ seen }) => seen.batched);
+  // Keep the largest: prototypes have more pixels than any map of coefficients.
+  const mostPixels = Math.max(...batched.map(({ seen }) => seen.width * seen.height));
+  const largest = batched.filter(({ seen }) => seen.width * seen.height === mostPixels);
+  // Prefer exact proportions: for an input of 192 x 128, [1,32,48,32] is NHWC, 48 wide and 32 high.
+  return preferred(largest, ({ seen: { width, height } }) => width * inputHeight === height * inputWidth);
+}
+
+/**
+ * Returns the interpretations of boxes with `count` coefficients, after the classes or in tensors of their own. Each
+ * has the batch of the prototypes.
+ * @param names names of the tensors of coefficients that the option `roles` states
+ */
+function withCoefficients(
+  query: HeadQuery,
+  specs: Specs,
+  { tensor, batch, count }: PrototypeView,
+  names: readonly string[],
+  interpret: PlanTools["interpret"],
+): readonly Interpretation[] {
+  // Hide the prototypes, so that no head takes them for boxes or scores.
+  const others = specs.map((spec, i) => (i === tensor ? { ...spec, dims: [] } : spec));
+  // Hide named coefficients from the search for scores: 32 of them look like 32 classes.
+  const boxes = others.map((spec) => (names.includes(spec.name) ? { ...spec, dims: [] } : spec));
+  const isFree = (i: number): boolean =>
+    i !== tensor && (names.length === 0 || names.includes(specs[i].name));
+  const mayFollowClasses = names.every((name) => !specs.some((spec) => spec.name === name));
+  const afterClasses = mayFollowClasses
+    ? interpret(
+        query,
+        others.map((spec) => ({ ...spec, extra: count })),
+      ).map(withExtra)
+    : [];
+  const inOwnTensors = interpret(query, boxes).flatMap(
+    (found) => joinExtra(found, others, count, isFree) ?? [],
+  );
+  const full = fullest([...afterClasses, ...inOwnTensors]).filter((reading) =>
+    afterClasses.includes(reading),
+  );
+  return (full.length > 0 ? full : inOwnTensors).filter((reading) => reading.batch === batch);
+}
+
+/** Returns the shapes that an error asks for. */
+function expectedShapes({ classes, task, inputSize }: HeadQuery): string {
+  const c = classes ?? "C";
+  const m = task?.maskCoefficients ?? 32;
+  const map = inputSize ? `${inputSize[1] / 4},${inputSize[0] / 4}` : "H/4,W/4";
+  return (
+    `boxes with ${m} coefficients after them, such as [1,4+${c}+${m},N], [1,N,5+${c}+${m}] or [1,300,6+${m}], ` +
+    `or coefficients in tensors of their own, and prototypes [1,${m},${map}] or [1,${map},${m}]`
+  );
+}

@@ -1,0 +1,87 @@
+/**
+ * Traces the outlines of a mask along the edges of its pixels. A filled outline gives the same pixels again. The walk
+ * keeps set pixels on its right: outer rings run clockwise on the screen, holes counter-clockwise.
+ */
+import type { MaskPolygon } from "../../decode/detections.ts";
+
+/** Steps from a corner to the next one, by direction: right, down, left, up. */
+const DX = [1, 0, -1, 0];
+const DY = [0, 1, 0, -1];
+const DOWN = 1;
+const UP = 3;
+
+interface Pixels {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array;
+}
+
+/** Returns the 4-connected parts of a mask: pixels that touch only at a corner are two parts. Holes are 8-connected. */
+export function polygonsOf(mask: Pixels): MaskPolygon[] {
+  const { width, height, data } = mask;
+  const polygons: { outer: number[]; holes: number[][] }[] = [];
+  /** For each vertical edge: 0 if it was not walked, else 1 + the index of its polygon. */
+  const walked = new Int32Array((width + 1) * height);
+  for (let y = 0; y < height; y++) {
+    /** Mark of the nearest edge to the left. A hole that begins at x belongs to the polygon of that mark. */
+    let left = 0;
+    for (let x = 0, before = 0; x <= width; x++) {
+      const pixel = x < width ? data[y * width + x] : 0;
+      if (pixel !== before) {
+        const edge = y * (width + 1) + x;
+        if (walked[edge] === 0) {
+          // The first edge of a ring, in reading order, has a set pixel on its right side if the ring is an outer one.
+          if (pixel === 1)
+            polygons.push({ outer: walk(mask, walked, x, y, UP, polygons.length + 1), holes: [] });
+          else polygons[left - 1].holes.push(walk(mask, walked, x, y, DOWN, left));
+        }
+        left = walked[edge];
+      }
+      before = pixel;
+    }
+  }
+  return polygons;
+}
+
+/**
+ * Walks one ring, from the vertical edge on the left of pixel x, y. Marks its vertical edges. Returns its corners,
+ * x and y in turn, in pixels of the picture.
+ */
+function walk(
+  { x: originX, y: originY, width, height, data }: Pixels,
+  walked: Int32Array,
+  startX: number,
+  startY: number,
+  startDirection: number,
+  mark: number,
+): number[] {
+  const isSet = (x: number, y: number): boolean =>
+    x >= 0 && y >= 0 && x < width && y < height && data[y * width + x] === 1;
+  const ring: number[] = [];
+  let direction = startDirection;
+  let x = startX;
+  let y = direction === UP ? startY + 1 : startY;
+  const [firstX, firstY] = [x, y];
+  do {
+    if (direction === UP) walked[(y - 1) * (width + 1) + x] = mark;
+    else if (direction === DOWN) walked[y * (width + 1) + x] = mark;
+    x += DX[direction];
+    y += DY[direction];
+    // Look at the two pixels ahead, one on each side of the walk.
+    const right = isSet(x + AHEAD_RIGHT_X[direction], y + AHEAD_RIGHT_Y[direction]);
+    const left = isSet(x + AHEAD_LEFT_X[direction], y + AHEAD_LEFT_Y[direction]);
+    // Where two set pixels meet only at this corner, turn right and stay with the own pixel: parts are 4-connected.
+    const next = !right ? (direction + 1) & 3 : left ? (direction + 3) & 3 : direction;
+    if (next !== direction) ring.push(originX + x, originY + y);
+    direction = next;
+  } while (x !== firstX || y !== firstY || direction !== startDirection);
+  return ring;
+}
+
+// From a corner to the pixels ahead of it, by direction: right, down, left, up.
+const AHEAD_RIGHT_X = [0, -1, -1, 0];
+const AHEAD_RIGHT_Y = [0, 0, -1, -1];
+const AHEAD_LEFT_X = [0, 0, -1, -1];
+const AHEAD_LEFT_Y = [-1, 0, 0, -1];

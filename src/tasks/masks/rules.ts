@@ -1,0 +1,125 @@
+/** The mask rules, which fix the order of crop, resize and sigmoid, and the check of a mask's options. */
+import { refuse } from "../../core/errors.ts";
+import { show } from "../../core/tensor.ts";
+import type { MaskOptions, MaskRule } from "../../decode/detections.ts";
+
+/** The steps of a rule. */
+export interface Steps {
+  /** Pictures that the rule can make. */
+  readonly pictures: readonly Picture[];
+  /** Interpolation from cells to the pixels of the picture. */
+  readonly resize: "nearest" | "bilinear";
+  /** True if the box crops cells before they are resized; false: pixels of the picture afterwards. */
+  readonly cropsFirst: boolean;
+  /** True if the sigmoid comes before the resizing; false: logits are resized. */
+  readonly sigmoid: boolean;
+}
+
+/** The content of a picture: the prototypes, the network's input, or the image without the input's padding. */
+export type Picture = "prototype" | "network" | "image";
+
+const EVERY: readonly Picture[] = ["prototype", "network", "image"];
+
+export const RULES: { readonly [R in MaskRule]: Steps } = {
+  proto: { pictures: EVERY, resize: "nearest", cropsFirst: true, sigmoid: false },
+  input: { pictures: ["network"], resize: "bilinear", cropsFirst: false, sigmoid: false },
+  input_crop_first: { pictures: ["network"], resize: "bilinear", cropsFirst: true, sigmoid: false },
+  image: { pictures: ["image"], resize: "bilinear", cropsFirst: false, sigmoid: false },
+  sigmoid_input: { pictures: ["network"], resize: "bilinear", cropsFirst: false, sigmoid: true },
+  sigmoid_input_crop_first: { pictures: ["network"], resize: "bilinear", cropsFirst: true, sigmoid: true },
+  sigmoid_image: { pictures: ["image"], resize: "bilinear", cropsFirst: false, sigmoid: true },
+};
+
+/** Default rule of each picture. */
+const USUAL: { readonly [P in Picture]: MaskRule } = { prototype: "proto", network: "input", image: "image" };
+
+const SIZES = '"prototype", "network", "frame" or [width, height]';
+
+const NO_OPTIONS: MaskOptions = {};
+
+/** The options of a mask, checked and with defaults. */
+export interface Wanted {
+  readonly picture: Picture;
+  /** Width and height of the picture. */
+  readonly size: readonly [number, number];
+  readonly steps: Steps;
+  /** A pixel is set if its value, a logit or a probability, is greater. */
+  readonly limit: number;
+}
+
+/** Width and height that each name of the option `size` stands for; `null` if unknown. */
+export interface KnownSizes {
+  readonly prototype: readonly [number, number];
+  readonly network: readonly [number, number] | null;
+  readonly frame: readonly [number, number] | null;
+}
+
+const NAMES: readonly string[] = ["size", "rule", "threshold"];
+
+/**
+ * Checks the options of a mask and fills in the defaults.
+ * @throws RangeError that names the option
+ */
+export function readMaskOptions(options: MaskOptions | null | undefined, known: KnownSizes): Wanted {
+  const given: unknown = options ?? NO_OPTIONS;
+  if (typeof given !== "object" || Array.isArray(given))
+    refuse("options", show(given), `an object with some of ${NAMES.join(", ")}`, RangeError);
+  const unknown = Object.keys(given as object).find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) refuse(unknown, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
+  const { size = known.frame ? "frame" : "network", threshold = 0.5 } = options ?? NO_OPTIONS;
+  const picture = pictureOf(size);
+  const rule = options?.rule ?? USUAL[picture];
+  if (!Object.hasOwn(RULES, rule))
+    refuse("rule", show(rule), `one of ${Object.keys(RULES).join(", ")}`, RangeError);
+  const steps = RULES[rule];
+  if (!steps.pictures.includes(picture))
+    refuse(
+      "rule",
+      `"${rule}" with size ${show(size)}`,
+      `${steps.pictures[0] === "network" ? 'size "network"' : 'size "frame" or [width, height]'} with it, or rule "${USUAL[picture]}"`,
+      RangeError,
+    );
+  if (!(typeof threshold === "number" && threshold > 0 && threshold < 1))
+    refuse("threshold", show(threshold), "a probability between 0 and 1", RangeError);
+  if (threshold < 0.5 && steps.cropsFirst && steps.resize === "bilinear" && !steps.sigmoid)
+    refuse(
+      "threshold",
+      `${threshold} with rule "${rule}"`,
+      "0.5 or more: the rule puts logits of 0 outside the box, which are a probability of 0.5",
+      RangeError,
+    );
+  checkSwappedSize(size, known.frame);
+  return {
+    picture,
+    size: sizeOf(size, known),
+    steps,
+    limit: steps.sigmoid ? threshold : Math.log(threshold / (1 - threshold)),
+  };
+}
+
+function pictureOf(size: unknown): Picture {
+  if (size === "prototype" || size === "network") return size;
+  const isSize =
+    Array.isArray(size) && size.length === 2 && size.every((x) => Number.isInteger(x) && x > 0 && x <= 32768);
+  if (size !== "frame" && !isSize) refuse("size", show(size), SIZES, RangeError);
+  return "image";
+}
+
+/** Throws if a size is height and width of the frame: the mask would be stretched. */
+function checkSwappedSize(size: unknown, frame: readonly [number, number] | null): void {
+  if (!Array.isArray(size) || frame === null || frame[0] === frame[1]) return;
+  if (size[0] === frame[1] && size[1] === frame[0])
+    refuse("size", `[${size.join(", ")}], height and width of the frame`, "[width, height]", RangeError);
+}
+
+function sizeOf(size: NonNullable<MaskOptions["size"]>, known: KnownSizes): readonly [number, number] {
+  if (typeof size !== "string") return size;
+  const found = known[size];
+  if (found) return found;
+  return refuse(
+    "size",
+    size === "frame" ? '"frame", and decode() got no frame' : '"network", but the input size is unknown',
+    size === "frame" ? "a frame, or the image's [width, height]" : "inputSize: [width, height]",
+    RangeError,
+  );
+}

@@ -1,0 +1,111 @@
+/** Makes masks of the detections of one image. */
+import { refuse } from "../../core/errors.ts";
+import { show } from "../../core/tensor.ts";
+import type { Detections, Mask, MaskOptions } from "../../decode/detections.ts";
+import type { Placement } from "./axis.ts";
+import { type MaskInput, openSpace, makeMask } from "./make.ts";
+import { PixelMask } from "./mask.ts";
+import { type KnownSizes, type Wanted, readMaskOptions } from "./rules.ts";
+import type { MaskSource } from "./source.ts";
+
+/** The data that the masks of one image need: in a decoder's memory (`LiveScene`), or in copies (`CopiedScene`). */
+export interface Scene {
+  readonly source: MaskSource;
+  readonly inputSize: readonly [number, number] | null;
+  readonly placement: Placement;
+  /** Returns the coefficients of a row. The next call may overwrite them. */
+  coefficientsOf(found: Detections, row: number): Float32Array;
+}
+
+/** Returns the width and height that each name of the option `size` stands for. */
+export function sizesOf({
+  source: { prototypes },
+  inputSize,
+  placement: { frame },
+}: Omit<Scene, "coefficientsOf">): KnownSizes {
+  return {
+    prototype: [prototypes.width, prototypes.height],
+    network: inputSize,
+    frame: frame && [Math.round(frame.width), Math.round(frame.height)],
+  };
+}
+
+/** Returns boxes and coefficients of a row. */
+export function inputOf(scene: Scene, found: Detections, row: number): MaskInput {
+  const { boxes } = found;
+  const b = 4 * row;
+  const imageBox = [boxes[b], boxes[b + 1], boxes[b + 2], boxes[b + 3]];
+  return {
+    imageBox,
+    inputBox: inputBoxOf(imageBox, scene.placement),
+    coefficients: scene.coefficientsOf(found, row),
+  };
+}
+
+/** Returns a box of the image as a box of the network's input, both normalised. */
+export const inputBoxOf = (
+  [x1, y1, x2, y2]: readonly number[],
+  { scale: [scaleX, scaleY], shift: [shiftX, shiftY] }: Placement,
+): number[] => [
+  (x1 - shiftX) / scaleX,
+  (y1 - shiftY) / scaleY,
+  (x2 - shiftX) / scaleX,
+  (y2 - shiftY) / scaleY,
+];
+
+/**
+ * Makes the mask of a row.
+ * @param i index of the row; negative indices count from the end
+ * @throws RangeError for a row out of range, and for invalid options
+ */
+export function maskIn(scene: Scene, found: Detections, i: number, options?: MaskOptions): Mask {
+  const row = i < 0 ? found.length + i : i;
+  if (!(Number.isInteger(row) && row >= 0 && row < found.length))
+    refuse(
+      "mask",
+      `row ${show(i)}`,
+      found.length > 0
+        ? `0 to ${found.length - 1}, or a negative one from the end`
+        : "a frame with detections: this one has none",
+      RangeError,
+    );
+  const wanted = readMaskOptions(options, sizesOf(scene));
+  return maskOfInput(scene.source, scene.placement, inputOf(scene, found, row), wanted);
+}
+
+/** Most pixels of a mask: those of the largest size, 32,768 x 32,768. */
+const MOST_PIXELS = 2 ** 30;
+
+const NO_PIXELS = /* @__PURE__ */ new Uint8Array(0);
+
+/** Makes one mask in memory of its own. */
+export function maskOfInput(
+  source: MaskSource,
+  placement: Placement,
+  input: MaskInput,
+  wanted: Wanted,
+): Mask {
+  const { space, axes } = openSpace(source, wanted, placement);
+  let data = NO_PIXELS;
+  let [left, top, width, height] = [0, 0, 0, 0];
+  makeMask(space, axes, source, input, wanted, (x, y) => {
+    if (x.to > x.from && y.to > y.from)
+      [left, top, width, height] = [x.from, y.from, x.to - x.from, y.to - y.from];
+    if (width * height > MOST_PIXELS)
+      refuse(
+        "mask",
+        `a box of ${width}x${height} pixels`,
+        `at most ${MOST_PIXELS}: give a size, "network" or [width, height]`,
+        RangeError,
+      );
+    return ({ u8, at }, _, first, rows) => {
+      // Most masks are a single strip. A copy of it takes less time than an array of zeros to write to.
+      if (rows === height) data = u8.slice(at.strip, at.strip + rows * width);
+      else {
+        if (first === top) data = new Uint8Array(width * height);
+        data.set(u8.subarray(at.strip, at.strip + rows * width), (first - top) * width);
+      }
+    };
+  });
+  return new PixelMask(left, top, width, height, wanted.size, data);
+}

@@ -1,0 +1,214 @@
+/**
+ * The geometry of oriented boxes. An oriented box is five numbers: centre x, centre y, width, height, and the angle in
+ * radians. y points down and the angle turns x towards y, so that positive angles are clockwise on a screen.
+ */
+
+import { angleOfVector, writeCosSin } from "../../core/elementary.ts";
+import { refuse } from "../../core/errors.ts";
+import { show } from "../../core/tensor.ts";
+
+/** Numbers of a box: centre x, centre y, width, height, angle. */
+export type OrientedBox = readonly [cx: number, cy: number, width: number, height: number, angle: number];
+
+const QUARTER = Math.PI / 2;
+
+/** Cosine and sine of the last angle. */
+const cosSin = /* @__PURE__ */ new Float64Array(2);
+
+/** Returns the remainder in [0, by), as Python's `%`. */
+const modulo = (value: number, by: number): number => {
+  // Avoid `%`, which takes as long as a cosine: most angles are in range already.
+  if (value >= 0 && value < by) return value;
+  const rest = value > -by && value < by ? value : value % by;
+  // Return 0 for a tiny negative rest: `rest + by` would round to `by`, which is out of range.
+  return rest < 0 ? (rest + by < by ? rest + by : 0) : rest;
+};
+
+/**
+ * Writes an equal box with an angle in [0, pi/2), as Ultralytics reports boxes. The height may then be the longer side.
+ * `box` and `to` may be the same.
+ */
+export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
+  const half = modulo(box[from + 4], Math.PI);
+  const swapsSides = half >= QUARTER;
+  const width = box[from + 2];
+  const height = box[from + 3];
+  to[at] = box[from];
+  to[at + 1] = box[from + 1];
+  to[at + 2] = swapsSides ? height : width;
+  to[at + 3] = swapsSides ? width : height;
+  // The difference is exact: `half` is within a factor of 2 of QUARTER (Sterbenz).
+  to[at + 4] = swapsSides ? half - QUARTER : half;
+}
+
+/**
+ * Writes the four corners of a box: x, y of each. With u along the width and v along the height, they are c + u + v,
+ * c + u - v, c - u - v and c - u + v.
+ */
+export function cornersInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
+  const x = box[from];
+  const y = box[from + 1];
+  writeCosSin(box[from + 4], cosSin);
+  const cos = cosSin[0] / 2;
+  const sin = cosSin[1] / 2;
+  const ux = box[from + 2] * cos;
+  const uy = box[from + 2] * sin;
+  const vx = -box[from + 3] * sin;
+  const vy = box[from + 3] * cos;
+  to[at] = x + ux + vx;
+  to[at + 1] = y + uy + vy;
+  to[at + 2] = x + ux - vx;
+  to[at + 3] = y + uy - vy;
+  to[at + 4] = x - ux - vx;
+  to[at + 5] = y - uy - vy;
+  to[at + 6] = x - ux + vx;
+  to[at + 7] = y - uy + vy;
+}
+
+/**
+ * Writes the smallest rectangle around a parallelogram with corners in the order of `cornersInto`. One side of the
+ * smallest rectangle lies along the longer side of the parallelogram.
+ */
+export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
+  const ux = (corners[from] - corners[from + 6] + corners[from + 2] - corners[from + 4]) / 2;
+  const uy = (corners[from + 1] - corners[from + 7] + corners[from + 3] - corners[from + 5]) / 2;
+  const vx = (corners[from] - corners[from + 2] + corners[from + 6] - corners[from + 4]) / 2;
+  const vy = (corners[from + 1] - corners[from + 3] + corners[from + 7] - corners[from + 5]) / 2;
+  const width = Math.sqrt(ux * ux + uy * uy);
+  const height = Math.sqrt(vx * vx + vy * vy);
+  const longer = Math.max(width, height);
+  to[at] = (corners[from] + corners[from + 2] + corners[from + 4] + corners[from + 6]) / 4;
+  to[at + 1] = (corners[from + 1] + corners[from + 3] + corners[from + 5] + corners[from + 7]) / 4;
+  if (longer === 0) {
+    to.fill(0, at + 2, at + 5);
+    return;
+  }
+  const along = longer + Math.abs(ux * vx + uy * vy) / longer;
+  const across = Math.abs(ux * vy - uy * vx) / longer;
+  const isWide = width >= height;
+  to[at + 2] = isWide ? along : across;
+  to[at + 3] = isWide ? across : along;
+  to[at + 4] = isWide ? angleOfVector(ux, uy) : angleOfVector(vy, -vx);
+}
+
+/**
+ * Writes the oriented box of a cell whose distances left, top, right and bottom are measured along the box's own axes.
+ * `box` is the box that these distances make at angle 0, followed by its angle. Rotates its centre around the cell.
+ */
+export function rotateCentreInto(
+  box: ArrayLike<number>,
+  from: number,
+  cellX: number,
+  cellY: number,
+  to: Float64Array,
+  at: number,
+): void {
+  const dx = box[from] - cellX;
+  const dy = box[from + 1] - cellY;
+  const angle = box[from + 4];
+  writeCosSin(angle, cosSin);
+  const cos = cosSin[0];
+  const sin = cosSin[1];
+  to[at] = cellX + dx * cos - dy * sin;
+  to[at + 1] = cellY + dx * sin + dy * cos;
+  to[at + 2] = box[from + 2];
+  to[at + 3] = box[from + 3];
+  to[at + 4] = angle;
+}
+
+/** Throws a RangeError if a list has not as many numbers as it needs. */
+function checkLength(list: unknown, length: number, name: string, expected: string): void {
+  const isList = typeof list === "object" && (list as ArrayLike<unknown> | null)?.length === length;
+  if (!isList) refuse(name, show(list), expected, RangeError);
+}
+
+/** Throws a RangeError if a list is not of so many finite numbers. */
+function checkNumbers(list: unknown, length: number, name: string, expected: string): void {
+  checkLength(list, length, name, expected);
+  if (!Array.from(list as ArrayLike<unknown>).every(Number.isFinite))
+    refuse(name, show(list), `${expected}, finite numbers`, RangeError);
+}
+
+const BOX = "[cx, cy, width, height, angle]";
+
+/** Angle beyond which a whole number is one of degrees: two turns. */
+const MOST_ANGLE = 4 * Math.PI;
+
+/** Throws a RangeError if a box is none, or has negative sides or an angle in degrees. */
+function checkBox(box: OrientedBox): void {
+  checkNumbers(box, 5, "box", BOX);
+  const [, , width, height, angle] = box;
+  if (width < 0 || height < 0)
+    refuse("box", `width ${width}, height ${height}`, `${BOX}: no corners`, RangeError);
+  // A network may give any angle, but hardly a whole number of radians so far away.
+  if (Math.abs(angle) > MOST_ANGLE && Number.isInteger(angle))
+    refuse("box", `the angle ${angle}`, "radians, not degrees: multiply by pi / 180", RangeError);
+}
+
+const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unknown as OrientedBox;
+
+/**
+ * Returns an equal box with an angle in [0, pi/2), as Ultralytics reports boxes.
+ * @throws RangeError for negative sides, and for an angle that is a whole number beyond two turns: it is in degrees
+ * @example
+ * import { regularise } from "boxwright/oriented";
+ *
+ * console.log(regularise([9, 7, 50, 20, -0.3]).map((v) => v.toFixed(6)).join(" "));
+ * // 9.000000 7.000000 20.000000 50.000000 1.270796
+ */
+export function regularise(box: OrientedBox): OrientedBox {
+  checkBox(box);
+  const to = new Float64Array(5);
+  regulariseInto(box, 0, to, 0);
+  return asBox(to);
+}
+
+/**
+ * Returns the four corners of a box in order around it, x and y of each. Width and height have to be in one unit.
+ * @throws RangeError as `regularise` does
+ * @example
+ * import { cornersOf } from "boxwright/oriented";
+ *
+ * console.log(cornersOf([10, 20, 6, 4, 0])); // [[13,22],[13,18],[7,18],[7,22]]
+ */
+export function cornersOf(box: OrientedBox): [x: number, y: number][] {
+  checkBox(box);
+  const to = new Float64Array(8);
+  cornersInto(box, 0, to, 0);
+  return [0, 2, 4, 6].map((k) => [to[k], to[k + 1]]);
+}
+
+/** Turns below this part of the square of the longest edge are rounding of a box without height. */
+const LEAST_TURN = 1e-4;
+
+/** Returns four corners in an order around them: exchanges two of a walk that crosses itself, as "Z" does. */
+function inOrder(corners: readonly number[]): readonly number[] {
+  const [a, b, c, d] = [0, 2, 4, 6].map((k) => [corners[k], corners[k + 1]]);
+  const all = [a, b, c, d];
+  const edges = all.map(([x, y], k) => [all[(k + 1) & 3][0] - x, all[(k + 1) & 3][1] - y]);
+  /** Cross products of the edges that meet at each corner: positive if the walk turns from x towards y. */
+  const turns = edges.map(([x, y], k) => edges[(k + 3) & 3][0] * y - edges[(k + 3) & 3][1] * x);
+  const longest = Math.max(...edges.map(([x, y]) => x * x + y * y));
+  const signs = turns.map((t) => (Math.abs(t) > LEAST_TURN * longest ? Math.sign(t) : 0)).join();
+  if (signs === "1,1,-1,-1" || signs === "-1,-1,1,1") return [a, b, d, c].flat();
+  if (signs === "1,-1,-1,1" || signs === "-1,1,1,-1") return [a, c, b, d].flat();
+  return corners;
+}
+
+/**
+ * Returns the smallest rectangle around the four corners of a rectangle that a stretch has made a parallelogram. If
+ * they still form a rectangle, returns that rectangle. Corners in another order than that of `cornersOf` may exchange
+ * its width and height.
+ * @example
+ * import { cornersOf, fitCorners } from "boxwright/oriented";
+ *
+ * console.log(fitCorners(cornersOf([10, 20, 6, 4, 0]))); // [10,20,6,4,0]
+ */
+export function fitCorners(corners: readonly (readonly [x: number, y: number])[]): OrientedBox {
+  checkLength(corners, 4, "corners", "four corners [x, y]");
+  const flat = Array.from(corners).flat();
+  checkNumbers(flat, 8, "corners", "four corners [x, y]");
+  const to = new Float64Array(5);
+  fitInto(inOrder(flat), 0, to, 0);
+  return asBox(to);
+}

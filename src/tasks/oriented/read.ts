@@ -1,0 +1,151 @@
+/** Finds the boxes and the angles among the tensors. */
+import { list, volume } from "../../core/tensor.ts";
+import { READINGS } from "../../core/readings.ts";
+import { fullest, joinExtra, withExtra } from "../../heads/extra.ts";
+import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
+import type { HeadQuery } from "../../heads/query.ts";
+import type { TaskConfig } from "../../config/types.ts";
+import type { Conventions } from "../../core/conventions.ts";
+import type { PlanTools } from "../../plan/task.ts";
+import { type AngleActivation, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "./plan.ts";
+
+/** A query, with the fields of the config that it carries along. */
+type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Conventions> };
+
+/** An interpretation whose heads have their angles. */
+interface Found {
+  readonly boxes: Interpretation;
+  /** True if one tensor has the angles of all feature maps. Exporters differ in how far they decode this tensor. */
+  readonly hasJoinedAngles: boolean;
+}
+
+/** Returns every interpretation of the tensors as oriented boxes. Throws if there is none. */
+export function readOriented(query: HeadQuery, specs: Specs, tools: PlanTools): readonly Interpretation[] {
+  const found = [...readAfterClasses(query, specs, tools), ...readOtherTensors(query, specs, tools)];
+  if (found.length === 0) refuseShapes(query, specs, tools);
+  const full = fullest(found.map(({ boxes }) => boxes));
+  return found
+    .filter(({ boxes }) => full.includes(boxes))
+    .map(({ boxes, hasJoinedAngles }) => {
+      if (boxes.inputSize === null)
+        tools.refuseFor(
+          [{ option: "inputSize" }],
+          boxes.about,
+          "oriented boxes and no input size",
+          "inputSize: [width, height]. Angles are measured in pixels, where both axes count alike",
+        );
+      const task = planOf(query as Query, boxes, hasJoinedAngles, tools);
+      return { ...boxes, task };
+    });
+}
+
+/** Reads tensors in which the angle is the last channel, after the classes. */
+function readAfterClasses(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] {
+  if (query.roles?.angles) return [];
+  return interpretBoxes(
+    query,
+    specs.map((spec) => ({ ...spec, extra: 1 })),
+    tools,
+  ).map((boxes) => ({
+    boxes: withExtra(boxes),
+    hasJoinedAngles: false,
+  }));
+}
+
+/** Reads angles in tensors of their own. */
+function readOtherTensors(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] {
+  const named = query.roles?.angles === undefined ? null : [query.roles.angles].flat();
+  // Hide named tensors of angles: they have the shape of scores of one class.
+  const others = named ? specs.map((s) => (named.includes(s.name) ? { ...s, dims: [] } : s)) : specs;
+  return interpretBoxes(query, others, tools).flatMap((boxes) => {
+    const joined = joinExtra(boxes, specs, 1, (i) => named === null || named.includes(specs[i].name));
+    if (joined === null) return [];
+    const tensors = new Set(joined.heads.map(({ extra }) => extra?.tensor));
+    return { boxes: joined, hasJoinedAngles: joined.heads.length > 1 && tensors.size === 1 };
+  });
+}
+
+/**
+ * Returns the interpretations of the boxes. Reads finished lists of detections as centres: exporters write cx cy w h
+ * for oriented boxes, and corners only for upright ones. Drops other readings with corners.
+ */
+function interpretBoxes(query: HeadQuery, specs: Specs, { interpret }: PlanTools): Interpretation[] {
+  const asCentres = (head: HeadDraft): HeadDraft => ({ ...head, kind: "centre" });
+  return interpret(query, specs).flatMap((found) => {
+    const hasCorners = query.boxFormat === null && found.heads.some(({ kind }) => kind === "corners");
+    if (!hasCorners) return found;
+    return READINGS[found.name].finished ? { ...found, heads: found.heads.map(asCentres) } : [];
+  });
+}
+
+function planOf(
+  query: Query,
+  found: Interpretation,
+  hasJoinedAngles: boolean,
+  tools: PlanTools,
+): OrientedPlan {
+  const { task, traits, rules } = query;
+  const isRaw = READINGS[found.name].maps === true;
+  const own: AngleActivation = isRaw ? (traits.angle ?? "logits") : "radians";
+  if (hasJoinedAngles && isRaw && !task?.angleActivation)
+    tools.refuseFor(
+      [{ option: "angleActivation" }],
+      found.about,
+      "raw maps, and the angles of all maps in one tensor",
+      'angleActivation: "radians" if the exporter decoded the angles, "sigmoid" if it applied the sigmoid (rknn), "logits" if they are raw',
+    );
+  const angle = task?.angleActivation ?? own;
+  const suppression = task?.orientedNms ?? "ultralytics";
+  const orEqual = rules?.suppress ? rules.suppress === ">=" : ORIENTED_NMS[suppression].orEqual;
+  const regular = task?.angleRange !== "raw";
+  const { iou, method } = ORIENTED_NMS[suppression];
+  const way =
+    `"${suppression}" (${iou === "probiou" ? "ProbIoU" : "polygon IoU"} ` +
+    `${orEqual ? ">=" : ">"}, ${method === "fast" ? "suppressed boxes suppress too" : "greedy"})`;
+  const isDone = rules?.nms ? rules.nms === "none" : READINGS[found.name].suppressed === true;
+  return {
+    name: "oriented",
+    about:
+      `oriented boxes: ${ANGLES[angle]}; suppression ${isDone ? "none" : way}; angles of results ` +
+      (regular ? "in [0, pi/2)" : "as the network gives them"),
+    tensors: [],
+    isNeeded: true,
+    angle,
+    range: traits.angle ? null : SIGMOID_RANGE,
+    regular,
+    suppression,
+    orEqual,
+  };
+}
+
+const ANGLES: { readonly [A in AngleActivation]: string } = {
+  radians: "angles in radians",
+  logits: "angles (sigmoid(v) - 0.25) pi",
+  sigmoid: "angles (v - 0.25) pi",
+};
+
+/** Throws a TensorError that lists the shapes of oriented networks, and the class counts that the channels allow. */
+function refuseShapes(query: HeadQuery, specs: Specs, { refuseFor }: PlanTools): never {
+  const { classes, family, traits } = query;
+  const c = classes ?? "C";
+  const channels = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) : []));
+  const readings = [...new Set(channels)]
+    .filter((n) => n > 5)
+    .map((n) => `${n} channels are ${n - 5} classes and an angle, or ${n - 4} classes without`);
+  const forms = [
+    `[1,${classes === null ? "4+C+1" : 5 + classes},N] or rows of it (cx cy w h, ${c} classes, angle)`,
+    "[1,N,7] (cx cy w h, score, class, angle)",
+    ...(traits.head === "distance"
+      ? [
+          `maps of boxes, of ${c} classes and of angles [1,1,h,w] (roles: {angles: ["name", ...]} tells them from classes)`,
+        ]
+      : []),
+  ];
+  const counted = classes === null ? "the number of classes (option classes, or labels), for " : "";
+  return refuseFor(
+    classes === null ? [{ option: "classes" }, { option: "labels" }] : [{ option: "classes" }],
+    "",
+    specs.some(({ dims }) => volume(dims) > 0) ? list(specs) : "no tensors",
+    [`oriented boxes of ${family}: ${counted}${forms.join("; ")}`, ...readings].join("; "),
+  );
+}

@@ -1,0 +1,65 @@
+/** Adds angles and corners to detections: to the objects of their rows, to copies, and to detections of a packet. */
+import { refuse } from "../../core/errors.ts";
+import { show } from "../../core/tensor.ts";
+import {
+  CORNER_VALUES,
+  type DetectionFields,
+  type Detections,
+  type Extras,
+  type KnownTask,
+  type Point,
+  extend,
+} from "../../decode/detections.ts";
+
+/** Writes angle and corners to the object of a row, and copies both columns. */
+export const ORIENTED_ROWS: Extras = {
+  row: ({ angles, corners }, row, d) => {
+    if (!angles || !corners) return;
+    d.angle = angles[row];
+    d.corners = [0, 2, 4, 6].map((k) => ({
+      x: corners[row * CORNER_VALUES + k],
+      y: corners[row * CORNER_VALUES + k + 1],
+    }));
+  },
+  copy: ({ angles, corners, length }, copy) =>
+    extend(
+      copy,
+      { angles: angles?.slice(0, length), corners: corners?.slice(0, length * CORNER_VALUES) },
+      ORIENTED_ROWS,
+    ),
+};
+
+const isPoint = (p: Partial<Point> | null): boolean =>
+  p !== null && Number.isFinite(p.x) && Number.isFinite(p.y);
+
+/**
+ * Adds the angles and corners of the records of a packet to the detections that were made of these records.
+ * @param task task of the packet; decides for a frame without detections, in which no record shows the task
+ * @throws RangeError if some records lack an angle or corners
+ */
+export function readOrientedRows(
+  found: Detections,
+  rows: readonly DetectionFields[],
+  task: KnownTask | null,
+): void {
+  if (rows.length === 0 ? task?.name !== "oriented" : rows.every((d) => d.angle === undefined)) return;
+  rows.forEach(({ angle, corners }, i) => {
+    const isBox = Array.isArray(corners) && corners.length === 4 && corners.every(isPoint);
+    if (!(isBox && Number.isFinite(angle)))
+      refuse(
+        `detections[${i}].corners`,
+        `${show(corners)} and angle ${show(angle)}`,
+        "4 points of x and y, and an angle, in each detection",
+        RangeError,
+      );
+  });
+  const points = rows.flatMap((d) => d.corners as NonNullable<DetectionFields["corners"]>);
+  extend(
+    found,
+    {
+      angles: Float32Array.from(rows, (d) => d.angle as number),
+      corners: Float32Array.from(points.flatMap(({ x, y }) => [x, y])),
+    },
+    ORIENTED_ROWS,
+  );
+}

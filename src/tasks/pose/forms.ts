@@ -1,0 +1,384 @@
+/**
+ * Reads the forms of tensors that only pose and face networks have. A form is one layout of boxes, scores and points
+ * over tensors. `read.ts` reads the other networks, whose boxes have the layout of a detector without points.
+ */
+import type { PointShape } from "../../core/keypoints.ts";
+import type { FamilyTraits } from "../../core/families.ts";
+import { type PoseForm, yunetPriors } from "../../core/pose-families.ts";
+import { type TensorSpec, volume } from "../../core/tensor.ts";
+import { buildInterpretation, decodedBoxes, each, unitOf } from "../../heads/build.ts";
+import { type ChannelView, type Column, beside, move, rows } from "../../heads/channels.ts";
+import { type Grid, gridsOf } from "../../heads/grids.ts";
+import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
+import { type TensorMatch, join, matchOne, playersOf, preferred } from "../../heads/match.ts";
+import type { CountedQuery, HeadQuery } from "../../heads/query.ts";
+import type { PlanTools } from "../../plan/task.ts";
+import type { PointReading } from "./plan.ts";
+
+/** An interpretation whose heads have their points as `extra`, and the rule that makes x and y of the points. */
+export type Formed = PointReading & { readonly found: Interpretation; readonly shape: PointShape };
+
+interface Form {
+  /** Returns every reading of the tensors in this form. */
+  readonly read: (query: HeadQuery, specs: Specs, shape: PointShape, tools: PlanTools) => readonly Formed[];
+  /** Returns the shapes of the form, for an error. */
+  readonly expected: (query: HeadQuery, shape: PointShape) => string;
+}
+
+const volumeOf = ([count, values]: PointShape): number => count * values;
+
+const withPoints = (found: Interpretation, extraOf: (head: HeadDraft) => Column): Interpretation => ({
+  ...found,
+  heads: found.heads.map((head) => ({ ...head, extra: extraOf(head) })),
+});
+
+/** Returns the query with a class count: the stated one, else 1. */
+const withClassCount = (query: HeadQuery): CountedQuery => ({ ...query, classes: query.classes ?? 1 });
+
+/** Reads BlazeFace and MediaPipe's palms: points follow the four box channels, as offsets from the prior. */
+const afterBoxes: Form = {
+  read: (query, specs, [count], { interpret }) =>
+    interpret(query, specs).flatMap((found): Formed[] => {
+      const [{ box, cells }] = found.heads;
+      const channels = volume(specs[box.tensor].dims) / found.batch / cells - 4;
+      if (channels % 2 !== 0 || (query.task?.keypoints && channels !== count * 2)) return [];
+      const shape = [channels / 2, 2] as const;
+      return [
+        { found: withPoints(found, (head) => beside(head.box, 4)), shape, rule: "prior", logits: false },
+      ];
+    }),
+  expected: (_, [count]) =>
+    `[1,N,${4 + count * 2}] + [1,N,1] with inputSize, and ${count} points of two values`,
+};
+
+/** Reads YOLOv5-face: decoded rows, and raw maps with anchors. The points stand between objectness and classes. */
+const face: Form = {
+  read: (query, specs, shape, tools) => [
+    ...faceRows(query, specs, shape),
+    ...faceMaps(query, specs, shape, tools),
+  ],
+  expected: (query, shape) => {
+    const channels = 5 + volumeOf(shape) + withClassCount(query).classes;
+    const anchors = query.anchorSets?.map((set) => set.anchors.length) ?? [];
+    const perMap = anchors.map((count) => `[1,${count} x ${channels},h,w]`).join(", ") || "raw maps";
+    return `decoded rows [1,N,${channels}]; ${perMap} (anchors: got ${anchors.length || "none"}, one list for each map)`;
+  },
+};
+
+/** Reads rows of YOLOv5-face. The export has decoded all channels. */
+function faceRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
+  const { classes } = withClassCount(query);
+  const points = volumeOf(shape);
+  const matches = matchOne(specs, rows, {
+    count: 5 + points + classes,
+    boxes: 0,
+    objectness: 4,
+    scores: 5 + points,
+  });
+  return each(
+    withClassCount(query),
+    {
+      name: "objectness-rows",
+      title: "boxes, objectness, points, classes",
+      usual: "sigmoid",
+      fields: decodedBoxes(query),
+    },
+    matches,
+  ).map((found) => ({
+    found: withPoints(found, ({ box }) => beside(box, 5)),
+    shape,
+    rule: "decoded",
+    logits: false,
+  }));
+}
+
+/** Reads raw maps of YOLOv5-face. */
+function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape, { interpret }: PlanTools): Formed[] {
+  const points = volumeOf(shape);
+  const traits: FamilyTraits = { ...query.traits, exports: ["anchor-maps"], raw: "logits" };
+  const found = interpret(
+    { ...withClassCount(query), traits },
+    specs.map((spec) => ({ ...spec, extra: points })),
+  );
+  // Drop readings without a class channel (rule "objectness"): this network has one, even for a single class.
+  const whole = found.filter(({ heads: [{ rule }] }) => rule !== "objectness");
+  return whole.map(({ heads, ...reading }) => ({
+    // `interpret` takes the channels after objectness for classes. The points stand there.
+    found: {
+      ...reading,
+      heads: heads.map((head) => ({
+        ...head,
+        score: beside(head.box, 5 + points),
+        extra: beside(head.box, 5),
+      })),
+    },
+    shape,
+    rule: "grid",
+    logits: true,
+    byAnchor: true,
+  }));
+}
+
+/** The tensors of one feature map: one level of the pyramid. */
+interface Level {
+  readonly grid: Grid;
+  readonly scores: readonly Column[];
+  readonly boxes: Column;
+  readonly points: Column;
+  readonly match: TensorMatch;
+}
+
+/** A tensor with its index and one way to read its dims. */
+type TensorView = ChannelView & { readonly index: number; readonly spec: TensorSpec };
+
+/**
+ * Returns the tensors of each level: one of boxes, one of points, and `scores` tensors of one channel. Each has
+ * `anchors` rows for a cell. Returns `null` if a level lacks one of these tensors, or if more tensors fit.
+ */
+function levelsOf(
+  query: HeadQuery,
+  specs: Specs,
+  points: number,
+  { anchors, scores }: { readonly anchors: number; readonly scores: number },
+): Level[] | null {
+  const found = gridsOf(query, [8, 16, 32]).map((grid): Level | null => {
+    const viewsOf = (channels: number): readonly TensorView[] =>
+      preferred<TensorView>(
+        specs.flatMap((spec, index) =>
+          rows(spec, channels)
+            .filter(({ cells, layout }) => cells === grid.cells * anchors && layout === "rows")
+            .map((view) => ({ ...view, index, spec })),
+        ),
+        // Prefer tensors whose last dimension is the channel count: one row of 4 has the size of four rows of 1.
+        ({ spec: { dims } }) => dims[dims.length - 1] === channels,
+      );
+    const scoreViews = viewsOf(1).filter(({ batch }, _, all) => batch === all[0].batch);
+    const [boxes, secondBoxes] = viewsOf(4);
+    const [point, secondPoint] = viewsOf(points);
+    if (scoreViews.length !== scores || !boxes || secondBoxes || !point || secondPoint) return null;
+    const columnOf = ({ index, channel, cell }: TensorView): Column => ({
+      tensor: index,
+      offset: 0,
+      channel,
+      cell,
+    });
+    const tensors = [boxes, ...scoreViews].map(({ index, spec: { name, dims }, layout }, i) => ({
+      index,
+      name,
+      dims,
+      layout,
+      parts: i === 0 ? (["boxes"] as const) : (["scores"] as const),
+    }));
+    const view = { ...boxes, w: grid.w, h: grid.h, cells: grid.cells };
+    const box = columnOf(boxes);
+    const columns = scoreViews.map(columnOf);
+    const match = {
+      tensors,
+      anchor: null,
+      rows: null,
+      view,
+      box,
+      score: columns[0],
+      objectness: columns[1] ?? null,
+    };
+    return { grid, scores: columns, boxes: box, points: columnOf(point), match };
+  });
+  const whole = found.filter((level) => level !== null);
+  return whole.length > 0 && whole.length === found.length ? whole : null;
+}
+
+/** Reads SCRFD: for each level rows of scores, of distances and of points. A cell has one row or two in succession. */
+const anchorRows: Form = {
+  read: (query, specs, shape) =>
+    [1, 2].flatMap((anchors): Formed[] => {
+      const levels = levelsOf(query, specs, volumeOf(shape), { anchors, scores: 1 });
+      if (!levels) return [];
+      const parts = levels.flatMap((level) =>
+        Array.from({ length: anchors }, (_, a) => {
+          const rowsOfAnchor = (column: Column): Column => ({
+            ...move(column, a * column.cell),
+            cell: column.cell * anchors,
+          });
+          const { match } = level;
+          return {
+            ...match,
+            box: rowsOfAnchor(match.box),
+            score: rowsOfAnchor(match.score),
+            points: rowsOfAnchor(level.points),
+          };
+        }),
+      );
+      const found = buildInterpretation(withClassCount(query), {
+        name: "anchor-grid",
+        title: "distances from the cell's left upper corner, points",
+        usual: "sigmoid",
+        // SCRFD measures distances and points from the upper left corner of the cell, not from its centre.
+        fields: (part: (typeof parts)[number]) => ({ kind: "distance", rule: "class", extra: part.points }),
+        matches: levels.map(({ match }) => match),
+        parts,
+        alsoUses: levels.map(({ points }) => points.tensor),
+      });
+      return [{ found, shape, rule: "grid", logits: false }];
+    }),
+  expected: (_, shape) =>
+    `[1,2hw,1] + [1,2hw,4] + [1,2hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
+};
+
+/** Reads YuNet: the networks from 2023 on, and those of 2022. */
+const yunet: Form = {
+  read: (query, specs, shape) => [...pointRows(query, specs, shape), ...facePriors(query, specs, shape)],
+  expected: (query, shape) => {
+    const points = volumeOf(shape);
+    const rowCount = query.inputSize ? yunetPriors(query.inputSize).length / 4 : "N";
+    return (
+      `[1,hw,1] + [1,hw,1] + [1,hw,4] + [1,hw,${points}] for each of strides 8, 16, 32, with inputSize; ` +
+      `of 2022 [${rowCount},${4 + points}] + [${rowCount},2] + [${rowCount},1], with inputSize`
+    );
+  },
+};
+
+/** Reads YuNet from 2023 on: for each level rows of class, objectness, box and points, one row for each cell. */
+function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
+  const levels = levelsOf(query, specs, volumeOf(shape), { anchors: 1, scores: 2 });
+  if (!levels) return [];
+  const parts = levels.map((level) => ({ ...level.match, points: level.points }));
+  const found = buildInterpretation(withClassCount(query), {
+    name: "point-grid",
+    title: "point grids with points",
+    usual: "sigmoid",
+    fields: (part: (typeof parts)[number]) => ({
+      rule: "product",
+      whFn: "exp",
+      size: unitOf(query, part),
+      extra: part.points,
+    }),
+    matches: levels.map(({ match }) => match),
+    parts,
+    alsoUses: levels.map(({ points }) => points.tensor),
+  });
+  return [{ found, shape, rule: "grid", logits: false, root: true }];
+}
+
+/**
+ * Factors of YuNet of 2022 on the offsets from priors. Width and height have different ones: OpenCV's face_detect.cpp
+ * of 2022.
+ */
+const YUNET_VARIANCES = [0.1, 0.1, 0.1, 0.2] as const;
+
+/**
+ * Reads YuNet of 2022: box and points, background and face, and the predicted IoU of each prior. The score is the root
+ * of face score x IoU, with the IoU clamped to 0..1.
+ */
+function facePriors(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
+  if (!query.inputSize) return [];
+  const priors = yunetPriors(query.inputSize);
+  const boxes = matchOne(playersOf(query, specs, "boxes"), rows, { count: 4 + volumeOf(shape), boxes: 0 });
+  const mine = boxes.filter(({ view }) => view.cells === priors.length / 4);
+  const scored = join(query, specs, mine, "scores", rows, 2);
+  const matches = join(query, specs, scored, "objectness", rows, 1);
+  const reading = {
+    name: "prior-rows",
+    title: "offsets from priors with points, background and face, IoU",
+    usual: "sigmoid",
+    fields: ({ box, score }: TensorMatch): Partial<HeadDraft> => ({
+      kind: "prior",
+      rule: "product",
+      score: beside(score, 1),
+      objectnessFn: "clamp",
+      whFn: "exp",
+      unit: [1, 1],
+      priors,
+      variances: YUNET_VARIANCES,
+      extra: beside(box, 4),
+    }),
+  } as const;
+  return each(withClassCount(query), reading, matches).map((found) => ({
+    found,
+    shape,
+    rule: "prior",
+    logits: false,
+    root: true,
+  }));
+}
+
+/** Reads MoveNet's [1,1,17,3]: y, x, confidence of each point of the only person, and no box. */
+const onePose: Form = {
+  read: (query, specs, shape) => {
+    const points = volumeOf(shape);
+    const [count, values] = shape;
+    const hasPose = ({ dims }: TensorSpec): boolean =>
+      dims.slice(-2).join() === `${count},${values}` && volume(dims) === dims[0] * points;
+    return readPoses(query, specs, shape, {
+      // A head needs a box and a score. Point both at the first keypoint: points.ts replaces them (`fillOne`).
+      channels: points,
+      at: { box: 0, score: 2 },
+      fields: { kind: "centre", boxChannels: [1, 0, 2, 2] },
+      specOf: (spec) =>
+        hasPose(spec) ? { ...spec, dims: [spec.dims[0], 1, points] } : { ...spec, dims: [] },
+    }).map((formed) => ({ ...formed, alone: true }));
+  },
+  expected: (_, [count, values]) => `[1,1,${count},${values}]`,
+};
+
+/** Reads MoveNet's [1,6,56]: y, x, confidence of each point, y1, x1, y2, x2 of the box, and the person's score. */
+const manyPoses: Form = {
+  read: (query, specs, shape) => {
+    const points = volumeOf(shape);
+    return readPoses(query, specs, shape, {
+      channels: points + 5,
+      at: { box: points, score: points + 4 },
+      fields: { kind: "corners", boxChannels: [1, 0, 3, 2] },
+      specOf: (spec) => spec,
+    });
+  },
+  expected: (_, shape) => `[1,N,${volumeOf(shape) + 5}]`,
+};
+
+/**
+ * Reads rows of decoded poses, y before x, in one tensor.
+ * @param layout channel count of a row, the channels at which box and score begin, fields of the head, and `specOf`,
+ * which returns the spec of a tensor with rows as its last dimensions
+ */
+function readPoses(
+  query: HeadQuery,
+  specs: Specs,
+  shape: PointShape,
+  layout: {
+    readonly channels: number;
+    readonly at: { readonly box: number; readonly score: number };
+    readonly fields: Partial<HeadDraft>;
+    readonly specOf: (spec: TensorSpec) => TensorSpec;
+  },
+): Formed[] {
+  const { channels, at, fields } = layout;
+  const matches = matchOne(specs.map(layout.specOf), rows, {
+    count: channels,
+    boxes: at.box,
+    scores: at.score,
+  });
+  return each(
+    withClassCount(query),
+    {
+      name: "postprocess",
+      title: "points of persons",
+      usual: null,
+      fields: () => ({ unit: [1, 1], ...fields }),
+    },
+    matches.filter(({ view }) => view.layout === "rows"),
+  ).map((found) => ({
+    found: withPoints(found, ({ box }) => beside(box, -at.box)),
+    shape,
+    rule: "decoded",
+    logits: false,
+    yFirst: true,
+  }));
+}
+
+export const FORMS: { readonly [F in PoseForm]: Form } = {
+  "after-boxes": afterBoxes,
+  face,
+  "anchor-rows": anchorRows,
+  yunet,
+  "one-pose": onePose,
+  poses: manyPoses,
+};

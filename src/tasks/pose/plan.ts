@@ -1,0 +1,96 @@
+/** The part of a plan about keypoints. Plain data. */
+import type { Edges } from "../../core/keypoints.ts";
+import type { Conventions } from "../../core/conventions.ts";
+import type { Column } from "../../heads/channels.ts";
+import type { Head, TaskPlan } from "../../heads/head.ts";
+import type { Plan } from "../../plan/plan.ts";
+
+/** Most keypoints of one object. */
+export const MOST_POINTS = 10_000;
+
+/**
+ * How channels become x and y of the network's input.
+ * - `decoded`: the network finished them, in the unit that `normalised` says
+ * - `grid`: x = (factor * raw + column + offset) cells, or, with `byAnchor`, raw * anchor width + column cells
+ * - `prior`: x = centre of the prior + raw * variance * width of the prior
+ */
+export type PointRule = "decoded" | "grid" | "prior";
+
+/** The facts about points that follow from the form of the tensors. */
+export interface PointReading {
+  readonly rule: PointRule;
+  /** True if confidences are raw, before the sigmoid. */
+  readonly logits: boolean;
+  /** True if the rule `grid` multiplies raw values by the size of the head's anchor, not by that of a cell. */
+  readonly byAnchor?: boolean;
+  /** True if y stands before x. */
+  readonly yFirst?: boolean;
+  /** True if the network outputs one pose and no box. */
+  readonly alone?: boolean;
+  /** True if the score is the square root of objectness x class score. The kernel computes the product only. */
+  readonly root?: boolean;
+}
+
+/** The facts about points that do not depend on the head. */
+export interface PointFacts extends PointReading {
+  /** For people: the task and how it is read. */
+  readonly about: string;
+  /** Count of the keypoints of an object. */
+  readonly count: number;
+  /** Channels of a keypoint: x and y, or x, y and confidence. */
+  readonly values: 2 | 3;
+  /** True if decoded points are 0..1 across the network's input; false: pixels of the input. */
+  readonly normalised: boolean;
+  readonly names: readonly string[] | null;
+  readonly edges: Edges | null;
+}
+
+export interface PosePlan extends TaskPlan, PointFacts {
+  /** Factor of the rule `grid`. */
+  readonly factor: number;
+  /** Offset of the rule `grid`, in cells. */
+  readonly offset: number;
+}
+
+/**
+ * The channels of a head's points, and the numbers that turn them into 0..1 of the network's input. With a cell at
+ * `column` and a raw x:
+ * - `decoded`: raw * scale
+ * - `grid`: raw * scale + (column + add) * unit
+ * - `prior`: raw * (scale * width of the prior) + centre of the prior
+ */
+export interface PointHead extends Pick<Head, "cells" | "gridWidth"> {
+  readonly extra: Column;
+  readonly scale: readonly [x: number, y: number];
+  /** Width and height of a cell; 0 for other rules than `grid`. */
+  readonly unit: readonly [x: number, y: number];
+  readonly add: number;
+  /** Rows of cx cy w h, one for each cell; `null` for other rules than `prior`. */
+  readonly priors: Float32Array | null;
+}
+
+/** Everything that `attachPoints` needs to know. A plan file holds it too. */
+export interface PointTask extends PointFacts {
+  readonly clamp: Conventions["clamp"];
+  readonly heads: readonly PointHead[];
+}
+
+/** Returns the numbers of a head of a plan. */
+export function pointHeadOf({ inputSize }: Plan, pose: PosePlan, head: Head): PointHead {
+  const { cells, gridWidth, priors, variances, unit, size } = head;
+  const { rule, factor, offset, normalised, byAnchor } = pose;
+  const shared = {
+    cells,
+    gridWidth,
+    extra: head.extra as Column,
+    unit: [0, 0],
+    add: 0,
+    priors: null,
+  } as const;
+  if (rule === "grid") {
+    const [width, height] = byAnchor ? size : unit;
+    return { ...shared, scale: [factor * width, factor * height], unit, add: offset };
+  }
+  if (rule === "prior") return { ...shared, scale: [variances[0], variances[1]], priors };
+  return { ...shared, scale: inputSize && !normalised ? [1 / inputSize[0], 1 / inputSize[1]] : [1, 1] };
+}

@@ -1,0 +1,238 @@
+/** Computes the keypoints of the detections that suppression kept. All engines share this code. */
+import * as A from "../../core/abi.ts";
+import { expInPlace } from "../../core/number.ts";
+import { type Detections, extend, setLength } from "../../decode/detections.ts";
+import type { AfterImageOfTask, TaskMemory, TaskWork } from "../../decode/tasks.ts";
+import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
+import { type PointHead, type PointTask, type PosePlan, pointHeadOf } from "./plan.ts";
+import { KEYPOINT_WIDTH as WIDTH, POSE_ROWS as ROWS, countOf } from "./rows.ts";
+
+/** Confidences may lie outside 0..1 by a step of a quantised tensor. */
+const SLACK = 0.02;
+
+/** Attaches the task of a plan. */
+export function attachPose(work: TaskWork): AfterImageOfTask {
+  const { plan } = work;
+  const pose = plan.task as PosePlan;
+  const heads = plan.heads.map((head) => pointHeadOf(plan, pose, head));
+  return attachPoints(work, { ...pose, clamp: plan.rules.clamp, heads });
+}
+
+/** Adds the column of keypoints to the detections of a plan. Returns the function that fills it after each image. */
+export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTask {
+  const { count, names, edges } = plan;
+  for (const found of work.detections)
+    extend(
+      found,
+      {
+        keypoints: new Float32Array(found.scores.length * count * WIDTH),
+        ...(names && { keypointNames: names }),
+        ...(edges && { edges }),
+      },
+      ROWS,
+    );
+  const raw = new Float64Array(count * plan.values);
+  let mayBeNormalised = plan.rule === "decoded" && !plan.normalised && !plan.alone;
+  return (image, block) => {
+    const found = work.detections[image];
+    if (plan.root)
+      for (let row = 0; row < found.length; row++) found.scores[row] = Math.sqrt(found.scores[row]);
+    if (plan.alone) fillOne(work, plan, image, block, raw);
+    else {
+      fillRows(work, plan, image, raw);
+      if (mayBeNormalised) mayBeNormalised = !checkUnit(work, plan, found, block);
+      placeInFrame(work, plan, found, block);
+    }
+    noteStrangePoints(work, plan, found);
+  };
+}
+
+/** Computes the keypoints of each detection, 0..1 across the network's input. */
+function fillRows(work: TaskMemory, plan: PointTask, image: number, raw: Float64Array): void {
+  const { heads } = plan;
+  const found = work.detections[image];
+  const { sources } = found;
+  for (let row = 0; row < found.length; row++) {
+    const k = headIndexOf(heads, sources[row]);
+    fillRow(work, plan, image, heads[k], sources[row] - firstSource(heads, k), raw, row);
+  }
+}
+
+/** Fewer points than this may all lie in the corner of the input. */
+const FEW = 4;
+/** Points in 0..1 that are taken for pixels lie within so many pixels of the corner. */
+const CORNER = 2;
+/** A box that reaches further than so many pixels is none of the corner. */
+const BEYOND = 16;
+
+/**
+ * Checks points in pixels, 0..1 across the input, beside boxes in the coordinates of the frame.
+ * @returns true if there were enough points to tell
+ * @throws TensorError if all lie in the corner of the input, and a box does not
+ */
+function checkUnit(work: TaskMemory, { count, about }: PointTask, found: Detections, block: number): boolean {
+  const { inputSize } = work.plan;
+  const end = found.length * count * WIDTH;
+  if (!inputSize || end < FEW * WIDTH) return false;
+  const keypoints = found.keypoints as Float32Array;
+  const { f32 } = work.memory;
+  let furthest = 0;
+  let reach = 0;
+  for (let axis = 0; axis < 2; axis++) {
+    for (let at = axis; at < end; at += WIDTH)
+      furthest = Math.max(furthest, Math.abs(keypoints[at]) * inputSize[axis]);
+    const p = (block >> 2) + axis;
+    for (let at = axis + 2; at < found.length * 4; at += 4)
+      reach = Math.max(
+        reach,
+        ((found.boxes[at] - f32[p + A.P_SHIFT_X]) / f32[p + A.P_SCALE_X]) * inputSize[axis],
+      );
+  }
+  // Points at 0 are missing. NaN compares as false.
+  if (furthest > 0 && furthest <= CORNER && reach > BEYOND)
+    work.refuseFor(
+      [{ option: "keypointCoordinates", value: "normalised" }],
+      about,
+      `keypoints within ${Number(furthest.toPrecision(3))} pixels of the corner beside boxes that reach ${Math.round(reach)}`,
+      `pixels of a ${inputSize.join("x")} input; if they are 0..1, say keypointCoordinates: "normalised"`,
+    );
+  return true;
+}
+
+/** Argument and result of the exponential in `fillRow`. An array, since a plain number would become a heap number. */
+const power = new Float64Array(1);
+
+/**
+ * Writes the keypoints of a cell to `row` of the detections, 0..1 across the network's input.
+ * @param raw scratch for the channels of all keypoints
+ */
+function fillRow(
+  work: TaskMemory,
+  plan: PointTask,
+  image: number,
+  head: PointHead,
+  cell: number,
+  raw: Float64Array,
+  row: number,
+): void {
+  const { count, values, rule, yFirst, logits } = plan;
+  const { extra, gridWidth, unit, add, priors } = head;
+  readChannels(work, extra, image, cell, count * values, raw);
+  const keypoints = work.detections[image].keypoints as Float32Array;
+  // By index: a pattern would make an iterator, which is garbage until V8 sees through it.
+  let scaleX = head.scale[0];
+  let scaleY = head.scale[1];
+  let shiftX = 0;
+  let shiftY = 0;
+  if (rule === "grid") {
+    const line = Math.floor(cell / gridWidth);
+    shiftX = (cell - line * gridWidth + add) * unit[0];
+    shiftY = (line + add) * unit[1];
+  } else if (priors) {
+    const at = cell * 4;
+    scaleX *= priors[at + 2];
+    scaleY *= priors[at + 3];
+    shiftX = priors[at];
+    shiftY = priors[at + 1];
+  }
+  const x = yFirst ? 1 : 0;
+  for (let k = 0, from = 0, to = row * count * WIDTH; k < count; k++, from += values, to += WIDTH) {
+    keypoints[to] = raw[from + x] * scaleX + shiftX;
+    keypoints[to + 1] = raw[from + 1 - x] * scaleY + shiftY;
+    let confidence = values === 3 ? raw[from + 2] : 1;
+    if (logits) {
+      power[0] = -confidence;
+      expInPlace(power);
+      confidence = 1 / (1 + power[0]);
+    }
+    keypoints[to + 2] = confidence;
+  }
+}
+
+const clampToUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
+
+/** Maps the keypoints from the network's input to the image of the frame, with the kernel's rules for boxes. */
+function placeInFrame(
+  { memory: { f32 } }: TaskMemory,
+  { clamp }: PointTask,
+  found: Detections,
+  block: number,
+): void {
+  const p = block >> 2;
+  const keypoints = found.keypoints as Float32Array;
+  const end = found.length * countOf(found) * WIDTH;
+  for (let at = 0; at < end; at += WIDTH)
+    for (let axis = 0; axis < 2; axis++) {
+      let x = keypoints[at + axis];
+      if (clamp === "before") x = clampToUnit(x);
+      x = x * f32[p + A.P_SCALE_X + axis] + f32[p + A.P_SHIFT_X + axis];
+      keypoints[at + axis] = clamp === "after" || clamp === "centre" ? clampToUnit(x) : x;
+    }
+}
+
+/**
+ * Writes the only detection of a network that outputs one pose and no box. The score is the mean of the confidences.
+ * The box is the smallest one around the points.
+ */
+function fillOne(work: TaskMemory, plan: PointTask, image: number, block: number, raw: Float64Array): void {
+  const found = work.detections[image];
+  const { i32, f32 } = work.memory;
+  fillRow(work, plan, image, plan.heads[0], 0, raw, 0);
+  const keypoints = found.keypoints as Float32Array;
+  let sum = 0;
+  for (let k = 0; k < plan.count; k++) sum += keypoints[k * WIDTH + 2];
+  const score = Math.fround(sum / plan.count);
+  // Compare with the threshold in the head record: `writeThresholds` has combined score threshold and gate in it.
+  const passes = score >= f32[(i32[(block >> 2) + A.P_HEAD0] >> 2) + A.H_THRESHOLD];
+  setLength(found, passes ? 1 : 0);
+  if (!passes) return;
+  placeInFrame(work, plan, found, block);
+  const box = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let k = 0; k < plan.count; k++)
+    for (let axis = 0; axis < 2; axis++) {
+      const x = keypoints[k * WIDTH + axis];
+      if (x < box[axis]) box[axis] = x;
+      if (x > box[axis + 2]) box[axis + 2] = x;
+    }
+  found.boxes.set(box);
+  found.scores[0] = score;
+  found.classIds[0] = 0;
+  found.sources[0] = 0;
+}
+
+/** Notes keypoints that are not finite or lie far outside the image. Throws if confidences are no probabilities. */
+function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections): void {
+  const keypoints = found.keypoints as Float32Array;
+  const end = found.length * plan.count * WIDTH;
+  let lost = 0;
+  let least = Infinity;
+  let most = -Infinity;
+  let furthest = 0;
+  for (let at = 0; at < end; at += WIDTH) {
+    const x = keypoints[at];
+    const y = keypoints[at + 1];
+    const confidence = keypoints[at + 2];
+    // `x - x` is not 0 for NaN and the infinities.
+    if (x - x !== 0 || y - y !== 0 || confidence - confidence !== 0) lost++;
+    if (confidence < least) least = confidence;
+    if (confidence > most) most = confidence;
+    if (x > furthest) furthest = x;
+    if (y > furthest) furthest = y;
+  }
+  // Give no count: each one would be a note of its own.
+  if (lost > 0) work.note("keypoints are NaN or infinite, and are given as they are");
+  if (plan.values === 3 && !plan.logits && (most > 1 + SLACK || least < -SLACK))
+    work.refuseFor(
+      [{ option: "keypointActivation", value: "logits" }],
+      plan.about,
+      `confidences of keypoints from ${Number(least.toPrecision(4))} to ${Number(most.toPrecision(4))}`,
+      'probabilities in 0..1; if they are raw, say keypointActivation: "logits"',
+    );
+  if (plan.rule === "decoded" && plan.normalised && furthest > FAR)
+    work.note(
+      `keypoints lie more than ${FAR} images away: if they are in pixels, say keypointCoordinates: "pixels"`,
+    );
+}
+
+/** A normalised coordinate above this is no place near the image: the note suggests that the unit is pixels. */
+const FAR = 16;

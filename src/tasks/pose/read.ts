@@ -1,0 +1,272 @@
+/** Finds the keypoints among the tensors, and returns the interpretations of a pose network. */
+import type { PointShape } from "../../core/keypoints.ts";
+import { POINT_FACTS } from "../../core/pose-families.ts";
+import { READINGS } from "../../core/readings.ts";
+import { type TensorSpec, list, volume } from "../../core/tensor.ts";
+import { type Views, maps, rows } from "../../heads/channels.ts";
+import { fullest, joinExtra, readInOneOrder, withExtra } from "../../heads/extra.ts";
+import { gridsOf } from "../../heads/grids.ts";
+import type { Interpretation, Specs } from "../../heads/head.ts";
+import { blankExcept } from "../../heads/match.ts";
+import type { HeadQuery } from "../../heads/query.ts";
+import type { PlanTools } from "../../plan/task.ts";
+import { FORMS, type Formed } from "./forms.ts";
+import type { PosePlan } from "./plan.ts";
+
+/** Returns every interpretation of the tensors, with points. Throws a TensorError if there is none. */
+export function readPose(query: HeadQuery, specs: Specs, tools: PlanTools): readonly Interpretation[] {
+  const facts = POINT_FACTS[query.family] ?? {};
+  const stated = query.task?.keypoints ?? facts.keypoints ?? null;
+  if (stated === null) return refuseShapeless(query, specs, tools);
+  const form = facts.form && FORMS[facts.form];
+  const found = form
+    ? form.read(query, specs, stated, tools)
+    : readInOneOrder(specs, (ordered) =>
+        readAny(query, ordered, stated, tools).map((formed) => ({ ...formed.found, formed })),
+      ).map(({ formed }) => formed);
+  if (found.length === 0) refuseAll(query, specs, stated, form?.expected(query, stated) ?? null, tools);
+  return found.map((formed) => ({
+    ...formed.found,
+    task: planOf(query, formed, specs, tools),
+  }));
+}
+
+/**
+ * Returns the query of the boxes alone. Drops the role of the keypoints: `interpret` prefers readings that use every
+ * named tensor, and no reading of boxes uses this one. Adds the variances of POINT_FACTS and the priors they need.
+ */
+function withoutPoints(query: HeadQuery): HeadQuery {
+  const roles = Object.entries(query.roles ?? {}).filter(([role]) => role !== "keypoints");
+  const facts = POINT_FACTS[query.family];
+  const boxes = { ...query, roles: roles.length > 0 ? Object.fromEntries(roles) : null };
+  if (!facts?.variances) return boxes;
+  const { inputSize, traits, priors, variances } = query;
+  return {
+    ...boxes,
+    variances: variances ?? facts.variances,
+    priors: priors ?? (inputSize && traits.buildPriors ? traits.buildPriors(inputSize) : null),
+    priorFormat: priors ? query.priorFormat : (traits.priorFormat ?? null),
+    // Do not count the background: the only class of these networks has class id 0.
+    countBackground: false,
+  };
+}
+
+/**
+ * Returns a spec whose points are one dimension: [1,17,3,N] becomes [1,51,N], [1,N,17,3] becomes [1,N,51]. Leaves a map
+ * of the input alone: [1,2,2,4] is two points of two values, and 2 x 2 cells of four channels.
+ */
+function flattened(query: HeadQuery, spec: TensorSpec, [count, values]: PointShape): TensorSpec {
+  const { dims } = spec;
+  if (dims.length !== 4) return spec;
+  const grids = gridsOf(query);
+  if (maps(spec, count * values).some(({ w, h }) => grids.some((grid) => grid.w === w && grid.h === h)))
+    return spec;
+  const [batch, a, b, c] = dims;
+  if (a === count && b === values) return { ...spec, dims: [batch, count * values, c], order: "planes" };
+  if (b === count && c === values) return { ...spec, dims: [batch, a, count * values], order: "rows" };
+  return spec;
+}
+
+const planar: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell === 1);
+const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell !== 1);
+
+/**
+ * Reads networks whose boxes have the layout of a detector without points. Points follow the boxes and classes, or are
+ * in tensors of their own.
+ */
+function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret }: PlanTools): Formed[] {
+  const channels = shape[0] * shape[1];
+  const plain = withoutPoints(query);
+  const named = query.roles?.keypoints ? [query.roles.keypoints].flat() : null;
+  const fused = named
+    ? []
+    : interpret(
+        plain,
+        specs.map((spec) => ({ ...spec, extra: channels })),
+      ).map(withExtra);
+  const flat = specs.map((spec) => flattened(query, spec, shape));
+  const join = (boxes: Specs, mayHold: (index: number) => boolean): readonly Interpretation[] =>
+    interpret(plain, boxes).flatMap((found) => joinExtra(found, flat, channels, mayHold) ?? []);
+  // Hide the tensors of points: boxes or scores may have as many channels.
+  const joinHidden = (mayHold: (index: number) => boolean): readonly Interpretation[] =>
+    join(
+      blankExcept(specs, (_, i) => !mayHold(i)),
+      mayHold,
+    );
+  // A map that is as wide as points have channels looks like points too: [1,64,10,10] beside points [1,10,10,10].
+  // So each kind of tensors gets its turn, and the one that leaves the fewest tensors alone is right.
+  const kinds = named
+    ? [flat.map(({ name }) => named.includes(name))]
+    : [planar, interleaved, rows, (...see: Parameters<Views>) => [...maps(...see), ...rows(...see)]].map(
+        (views) => flat.map((spec) => views(spec, channels).length > 0),
+      );
+  const tries = kinds.map((holds) => joinHidden((i) => holds[i]));
+  const used = tries.map((some) => Math.max(0, ...some.map(({ uses }) => uses.length)));
+  const most = Math.max(...used);
+  const last = kinds[kinds.length - 1];
+  const beside = most > 0 ? tries[used.indexOf(most)] : join(specs, (i) => last[i]);
+  const fullestFused = fullest([...fused, ...beside]).filter((found) => fused.includes(found));
+  return fullestFused.length > 0
+    ? fullestFused.map((found) => formedOf(query, found, specs, shape, true))
+    : beside.map((found) => formedOf(query, found, flat, shape, false));
+}
+
+/**
+ * Returns the interpretation with the rule of its points. Points in feature maps, or after boxes in feature maps, are
+ * raw. Points in rows or planes are decoded. Exporters of NN Archives decode x and y but leave the confidence raw.
+ */
+function formedOf(
+  query: HeadQuery,
+  found: Interpretation,
+  specs: Specs,
+  shape: PointShape,
+  isFused: boolean,
+): Formed {
+  const [head] = found.heads;
+  const { maps: areMaps, finished } = READINGS[found.name];
+  const extra = head.extra as NonNullable<typeof head.extra>;
+  const hasMap = isFused || maps(specs[extra.tensor], shape[0] * shape[1]).length > 0;
+  const rule = head.priors ? "prior" : areMaps && hasMap ? "grid" : "decoded";
+  const isExported = !isFused && query.format === "nn-archive" && !finished && areMaps === true;
+  return { found, shape, rule, logits: rule === "grid" || isExported };
+}
+
+function planOf(query: HeadQuery, formed: Formed, specs: Specs, { refuseFor }: PlanTools): PosePlan {
+  const { shape, rule, byAnchor, yFirst, alone, root } = formed;
+  const [count, values] = shape;
+  const { task, traits, coordinates, inputSize, family } = query;
+  const facts = POINT_FACTS[family] ?? {};
+  const [factor, offset] = facts.grid ?? [2, 0];
+  const isUsual = shape.join() === facts.keypoints?.join();
+  const names = task?.keypointNames ?? (isUsual ? facts.names : null) ?? null;
+  if (names && names.length !== count)
+    refuseFor(
+      [{ option: "keypointNames" }],
+      "keypointNames",
+      `${names.length} names`,
+      `${count}, one per keypoint`,
+    );
+  const normalised = (task?.keypointCoordinates ?? coordinates ?? traits.coordinates) === "normalised";
+  if (rule === "decoded" && !normalised && !inputSize)
+    refuseFor(
+      [{ option: "inputSize" }, { option: "coordinates", value: "normalised" }],
+      list(specs),
+      "keypoints in pixels and no input size",
+      'inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)',
+    );
+  const logits =
+    values === 3 && (task?.keypointActivation ? task.keypointActivation === "logits" : formed.logits);
+  const each =
+    values === 2 ? "x and y" : logits ? "x, y and a raw confidence" : "x, y and a confidence in 0..1";
+  const how = {
+    decoded: `decoded, ${normalised ? "0..1" : "in pixels"}`,
+    grid: byAnchor
+      ? "raw x anchor + cell x stride"
+      : `(${factor === 1 ? "" : `${factor} `}raw + cell${offset === 0 ? "" : ` ${offset < 0 ? "-" : "+"} ${Math.abs(offset)}`}) x stride`,
+    prior: "offsets from priors",
+  }[rule];
+  return {
+    rule,
+    ...(byAnchor && { byAnchor }),
+    ...(yFirst && { yFirst }),
+    ...(alone && { alone }),
+    ...(root && { root }),
+    ...((alone || root) && { isNeeded: true }),
+    name: "pose",
+    about: `pose: ${count} keypoints of ${each}, ${how}`,
+    tensors: [],
+    count,
+    values,
+    logits,
+    factor,
+    offset,
+    normalised,
+    names,
+    edges: task?.edges ?? (isUsual ? facts.edges : null) ?? null,
+  };
+}
+
+/** Returns the channel counts that a tensor may have, in either order of its last two dims. */
+const channelsOf = ({ dims }: TensorSpec): number[] => (dims.length === 3 ? [...new Set(dims.slice(1))] : []);
+
+/** Most readings of a channel count that an error names. */
+const MOST = 6;
+
+/** Throws a TensorError because the keypoint count is not stated. Lists the counts that the channels allow. */
+function refuseShapeless(query: HeadQuery, specs: Specs, { refuseFor }: PlanTools): never {
+  const { classes } = query;
+  const words = specs
+    .filter(({ dims }) => volume(dims) > 0)
+    .flatMap((spec) => channelsOf(spec).flatMap((channels) => readingsOf(channels, classes)));
+  const few = [...new Set(words)].slice(0, MOST);
+  return refuseFor(
+    [{ option: "keypoints" }],
+    list(specs),
+    "no number of keypoints",
+    `keypoints: [count, 2 or 3]${few.length > 0 ? `; ${few.join(", or ")}` : ""}`,
+  );
+}
+
+/** Returns phrases for an error: the keypoints that `channels` could hold after boxes and classes. */
+function readingsOf(channels: number, classes: number | null): string[] {
+  const extra = channels - 4 - (classes ?? 1);
+  if (extra < 2 || extra > 600) return [];
+  const of = `${channels} channels of ${classes ?? 1} ${classes === null || classes === 1 ? "class" : "classes"}`;
+  return [
+    ...[3, 2]
+      .filter((values) => extra % values === 0)
+      .map((values) => `${of} would be keypoints: [${extra / values}, ${values}]`),
+    ...(classes === null ? [`without keypoints they would be ${channels - 4} classes`] : []),
+  ];
+}
+
+/** Throws a TensorError because no tensor fits the stated keypoints. Lists the shapes that would. */
+function refuseAll(
+  query: HeadQuery,
+  specs: Specs,
+  [count, values]: PointShape,
+  form: string | null,
+  { refuseFor, interpret }: PlanTools,
+): never {
+  const points = count * values;
+  const { classes, traits } = query;
+  const of = `${count} keypoints of ${values} values`;
+  if (form === null && classes === null && traits.classes === undefined)
+    refuseFor([{ option: "classes" }, { option: "labels" }], list(specs), of, "the number of classes too");
+  const first = traits.head === "anchor" ? 5 : 4;
+  const own = first + (classes ?? 1);
+  const expected =
+    form ??
+    `[1,${own + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ${points} values of points), [1,N,${6 + points}] (one row per detection), ${own > 4 + (classes ?? 1) ? `maps [1,A x ${own + points},h,w] with anchors, ` : ""}or the tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
+  const plain = withoutPoints(query);
+  // The boxes alone fit: the points are what is missing.
+  const fits = form === null && trueWithoutError(() => interpret(plain, specs).length > 0);
+  return refuseFor(
+    [
+      { option: "keypoints" },
+      { option: "classes" },
+      ...(query.inputSize ? [] : [{ option: "inputSize" } as const]),
+    ],
+    list(specs),
+    `no tensor with ${of}${fits ? ", although the boxes are there" : ""}`,
+    `for ${query.family}: ${expected}${keypointsThatFit(specs, first, classes, values)}`,
+  );
+}
+
+/** Returns a phrase for an error: the `keypoints` option under which the tensors fit; empty if not exactly one. */
+function keypointsThatFit(specs: Specs, first: number, classes: number | null, values: number): string {
+  const counts = specs
+    .flatMap(channelsOf)
+    .map((channels) => (channels - first - (classes ?? 1)) / values)
+    .filter((n) => Number.isInteger(n) && n > 0 && n <= 200);
+  return counts.length === 1 ? `; with keypoints: [${counts[0]}, ${values}] these would fit` : "";
+}
+
+/** Returns the result of a check, or false if the check throws. */
+function trueWithoutError(read: () => boolean): boolean {
+  try {
+    return read();
+  } catch {
+    return false;
+  }
+}

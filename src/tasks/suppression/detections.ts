@@ -1,0 +1,130 @@
+/** Suppression of a decoder's detections. */
+import { refuse } from "../../core/errors.ts";
+import { show } from "../../core/tensor.ts";
+import { CORNER_VALUES, Detections, extend, extrasOf, setLength } from "../../decode/detections.ts";
+import { DETECTION_RULES, type SuppressOptions, settingsOf } from "./options.ts";
+import { suppress } from "./suppress.ts";
+
+type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
+
+/** Options of `suppressDetections`: a method with its settings, and what detections need. */
+export type SuppressDetectionsOptions = Without<SuppressOptions, "classIds" | "boxFormat"> & {
+  /** False: boxes of different classes suppress each other. Default true. */
+  readonly perClass?: boolean;
+  /**
+   * Width and height of the frame. "diou" and `pixelOffset` measure in its pixels and are refused without; the IoU
+   * needs none.
+   */
+  readonly size?: readonly [number, number];
+};
+
+/** Methods that average boxes. No mean of oriented boxes is published. */
+const AVERAGES = ["weighted", "merge", "nmw"];
+
+/**
+ * Suppresses the detections of a decoder by a named method. Oriented boxes keep angles and corners. Their overlaps are
+ * measured on the upright boxes around them. Use `nmsOriented`, or the decoder's option `orientedNms`, to measure the
+ * oriented boxes. Each row keeps its mask. If the method moves the box, the new box crops the mask.
+ *
+ * Decode without suppression, `conventions: { nms: "none" }`,
+ * with `maxDetections` as large as the number of candidates.
+ * @returns new detections in memory of their own, which the next `decode` does not overwrite. Scores and boxes are
+ * those of the method. "weighted" moves keypoints as it moves boxes; every other method leaves the keypoints of the row
+ * @throws RangeError as `suppress` does, for "diou" and `pixelOffset` without `size`, and for a method that averages
+ * boxes if they are oriented
+ * @example
+ * import { createDecoderSync } from "boxwright/ts";
+ * import { suppressDetections } from "boxwright/suppress";
+ *
+ * const decoder = createDecoderSync({
+ *   family: "boxes", classes: 2, coordinates: "normalised", confidenceThreshold: 0.1,
+ *   conventions: { nms: "none" }, maxDetections: 1000,
+ * });
+ * const found = decoder.decode({
+ *   boxes: { data: [0, 0, 0.5, 0.5, 0, 0, 0.5, 0.4, 0.6, 0.6, 1, 1], dims: [1, 3, 4] },
+ *   scores: { data: [0.75, 0, 0.25, 0, 0, 0.5], dims: [1, 3, 2] },
+ * });
+ * const merged = suppressDetections(found, { method: "weighted" });
+ * console.log(found.length, merged.length, merged.at(0)?.y_max.toFixed(3)); // 3 2 0.475
+ */
+export function suppressDetections(
+  detections: Detections,
+  options: SuppressDetectionsOptions = {},
+): Detections {
+  if (typeof (detections as Partial<Detections> | null)?.copy !== "function")
+    refuse("detections", show(detections), "what decode() returned: no array, and no clone", RangeError);
+  const { method } = settingsOf(options as SuppressOptions, DETECTION_RULES);
+  const { perClass = true, size = [1, 1], ...rest } = options;
+  if (!options.size && (method === "diou" || options.pixelOffset))
+    refuse(
+      "size",
+      `none beside ${method === "diou" ? 'method "diou"' : "pixelOffset"}`,
+      "[width, height] of the frame: boxes in 0..1 say nothing of pixels",
+      RangeError,
+    );
+  const n = detections.length;
+  if (detections.angles && AVERAGES.includes(method))
+    refuse(
+      "method",
+      `"${method}", which averages boxes, for oriented ones`,
+      'a method that leaves boxes as they are, such as "hard"',
+      RangeError,
+    );
+  const copy = detections.copy();
+  const { boxes, scores, classIds, sources, labels, keypoints, keypointNames, edges, angles, corners } = copy;
+
+  const scaled = Float64Array.from(boxes, (v, i) => v * size[i & 1]);
+  const left = suppress(scaled, scores, { ...rest, ...(perClass ? { classIds } : {}) } as SuppressOptions);
+  const rows = Array.from(left.indices);
+  const result = new Detections(
+    left.boxes.map((v, i) => v / size[i & 1]),
+    left.scores,
+    Int32Array.from(rows, (row) => classIds[row]),
+    Uint32Array.from(rows, (row) => sources[row]),
+    labels,
+  );
+  setLength(result, Math.min(n, rows.length));
+  extrasOf(copy)?.select?.(rows, result);
+  const extras = extrasOf(detections) ?? { copy: () => undefined };
+  if (angles && corners) {
+    const leftCorners = rows.flatMap((row) => [
+      ...corners.subarray(row * CORNER_VALUES, (row + 1) * CORNER_VALUES),
+    ]);
+    extend(
+      result,
+      { angles: Float32Array.from(rows, (row) => angles[row]), corners: Float32Array.from(leftCorners) },
+      extras,
+    );
+  }
+  if (keypoints) {
+    const groups = method === "weighted" ? left.members : null;
+    const moved = rows.flatMap((row, i) =>
+      meanOf(keypoints, keypoints.length / n, groups?.[i] ?? [row], scores),
+    );
+    extend(
+      result,
+      {
+        keypoints: Float32Array.from(moved),
+        ...(keypointNames && { keypointNames }),
+        ...(edges && { edges }),
+      },
+      extras,
+    );
+  }
+  return result;
+}
+
+/** Returns the mean of rows by score: `width` numbers each. */
+function meanOf(
+  values: Float32Array,
+  width: number,
+  rows: readonly number[],
+  scores: Float32Array,
+): number[] {
+  const sum = rows.reduce((total, row) => total + scores[row], 0);
+  return Array.from({ length: width }, (_, k) =>
+    sum > 0
+      ? rows.reduce((total, row) => total + scores[row] * values[row * width + k], 0) / sum
+      : values[rows[0] * width + k],
+  );
+}

@@ -1,0 +1,231 @@
+/** Weighted boxes fusion (Solovyev et al., 2021): fuses the boxes of several models into one list. */
+import { refuse } from "../../core/errors.ts";
+import { show } from "../../core/tensor.ts";
+import { type SuppressBoxFormat, readCorners, orderOf, writeBox } from "./candidates.ts";
+import { COMMON_RULES, UNIT, checkLengths, checkOptions } from "./options.ts";
+
+/** The boxes that one model found. */
+export interface ModelBoxes {
+  /** Four values a box. */
+  readonly boxes: ArrayLike<number>;
+  readonly scores: ArrayLike<number>;
+  /** Class id of each box. Default: one class. */
+  readonly classIds?: ArrayLike<number>;
+  /** Weight of the model. Default 1. */
+  readonly weight?: number;
+}
+
+/** Options of `fuse`. */
+export interface FuseOptions {
+  /** A box joins the fused box that it overlaps most, if their IoU is above this. Default 0.55. */
+  readonly iouThreshold?: number;
+  /** Boxes below this score take no part, before weights. Default 0. */
+  readonly scoreThreshold?: number;
+  /**
+   * "average": the mean of the weighted scores, times the smaller of the counts of boxes and models, divided by the sum
+   * of the weights. "max": the largest weighted score divided by the largest weight. Default "average".
+   */
+  readonly score?: "average" | "max";
+  /** Largest number of boxes that come out. Default: all. */
+  readonly maxDetections?: number;
+  /** Meaning of a box's four values. Default: corners, "xyxy". */
+  readonly boxFormat?: SuppressBoxFormat;
+}
+
+/** Fused boxes, best first. */
+export interface Fused {
+  /** Four values of each box, in the format of the input. */
+  readonly boxes: Float32Array;
+  readonly scores: Float32Array;
+  readonly classIds: Int32Array;
+  /** Boxes that each one was made of, as [model, row], best first. */
+  readonly members: readonly (readonly (readonly [model: number, row: number])[])[];
+}
+
+interface Box {
+  readonly model: number;
+  readonly row: number;
+  readonly classId: number;
+  /** Score x weight of the model. */
+  readonly score: number;
+  readonly corners: readonly number[];
+}
+
+interface Cluster {
+  readonly members: Box[];
+  /** Sum of the members' weighted scores. */
+  sum: number;
+  /** Sums of the members' corners, each times its weighted score. */
+  readonly sums: number[];
+  /** Running mean of the corners. */
+  mean: readonly number[];
+}
+
+const RULES = {
+  iouThreshold: UNIT,
+  scoreThreshold: COMMON_RULES["scoreThreshold"],
+  score: ['"average" or "max"', (x: unknown) => x === "average" || x === "max"],
+  maxDetections: COMMON_RULES["maxDetections"],
+  boxFormat: [
+    "xyxy, yxyx, cxcywh or xywh",
+    (x: unknown) => ["xyxy", "yxyx", "cxcywh", "xywh"].includes(x as string),
+  ],
+} as const;
+
+/** Returns intersection / union of two boxes as corners. */
+function iouOfBoxes(a: readonly number[], b: readonly number[]): number {
+  const width = Math.min(a[2], b[2]) - Math.max(a[0], b[0]);
+  const height = Math.min(a[3], b[3]) - Math.max(a[1], b[1]);
+  if (!(width > 0 && height > 0)) return 0;
+  const both = width * height;
+  return both / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both);
+}
+
+/** Returns the boxes of all models by falling weighted score, ties in the order of the models. */
+function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, threshold: number): Box[] {
+  return models
+    .flatMap(({ boxes, scores, classIds, weight = 1 }, model) => {
+      const corners = readCorners(boxes, scores.length, format);
+      return Array.from(orderOf(corners, 4, scores, -Infinity))
+        .filter((row) => scores[row] >= threshold && hasArea(corners, row * 4))
+        .map((row) => ({
+          model,
+          row,
+          classId: classIds?.[row] ?? 0,
+          score: scores[row] * weight,
+          corners: Array.from(corners.subarray(row * 4, row * 4 + 4)),
+        }));
+    })
+    .sort((a, b) => b.score - a.score);
+}
+
+const hasArea = (v: Float64Array, i: number): boolean => v[i + 2] > v[i] && v[i + 3] > v[i + 1];
+
+/** Adds a box to a cluster, and updates the mean of its corners. */
+function join(cluster: Cluster, box: Box): void {
+  cluster.members.push(box);
+  cluster.sum += box.score;
+  box.corners.forEach((v, k) => (cluster.sums[k] += v * box.score));
+  if (cluster.sum > 0) cluster.mean = cluster.sums.map((v) => v / cluster.sum);
+}
+
+/**
+ * Puts each box into the cluster of its class whose mean it overlaps most, if that IoU is above the threshold. Puts
+ * other boxes into new clusters.
+ */
+function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
+  const clusters: Cluster[] = [];
+  for (const box of boxes) {
+    let best: Cluster | null = null;
+    let largest = threshold;
+    for (const cluster of clusters) {
+      if (cluster.members[0].classId !== box.classId) continue;
+      const overlap = iouOfBoxes(cluster.mean, box.corners);
+      if (overlap > largest) [best, largest] = [cluster, overlap];
+    }
+    if (best === null) {
+      best = { members: [], sum: 0, sums: [0, 0, 0, 0], mean: box.corners };
+      clusters.push(best);
+    }
+    join(best, box);
+  }
+  return clusters;
+}
+
+function checkModels(models: readonly ModelBoxes[]): void {
+  if (!Array.isArray(models) || models.length === 0)
+    refuse("models", show(models), "a list of {boxes, scores}, one for each model", RangeError);
+  models.forEach((model: ModelBoxes | null, i) => {
+    if (typeof model !== "object" || model === null)
+      refuse(`models[${i}]`, show(model), "{boxes, scores}", RangeError);
+    const { boxes, scores, classIds, weight = 1 } = model;
+    if (!(weight > 0 && weight < Infinity))
+      refuse(`models[${i}].weight`, show(weight), "a number above 0", RangeError);
+    checkLengths(boxes, scores, classIds ?? null, 4);
+  });
+  const filled = models.map((model, i) => ({ ...model, i })).filter(({ scores }) => scores.length > 0);
+  for (const { boxes, classIds, i } of filled) {
+    const [first] = filled;
+    const before = filled.find((other) => other.i < i && isSameArray(other.boxes, boxes));
+    if (before !== undefined)
+      refuse(
+        `models[${i}].boxes`,
+        `the array of models[${before.i}]`,
+        "arrays of its own: if decode() made both, copy() the first, which the second overwrote",
+        RangeError,
+      );
+    if ((classIds === undefined) !== (first.classIds === undefined))
+      refuse(
+        `models[${i}].classIds`,
+        `${show(classIds)}, and models[${first.i}] has ${first.classIds ? "some" : "none"}`,
+        "class ids of all models or of none",
+        RangeError,
+      );
+    // Take boxes for normalised if none has a coordinate above 1 and another model has one above MOST_NORMALISED.
+    if (
+      largestCoordinate(boxes) <= 1 &&
+      filled.some((other) => largestCoordinate(other.boxes) > MOST_NORMALISED)
+    )
+      refuse(
+        `models[${i}].boxes`,
+        `no coordinate above ${largestCoordinate(boxes)} beside models in pixels`,
+        "boxes of all models in the same unit",
+        RangeError,
+      );
+  }
+}
+
+/** True for one array, and for two views that begin at the same place of a memory. */
+const isSameArray = (a: ArrayLike<number>, b: ArrayLike<number>): boolean =>
+  a === b ||
+  (ArrayBuffer.isView(a) && ArrayBuffer.isView(b) && a.buffer === b.buffer && a.byteOffset === b.byteOffset);
+
+/** Normalised coordinate above which boxes must be in pixels. Boxes may reach over the edge, so the limit is not 1. */
+const MOST_NORMALISED = 8;
+
+/** Returns the largest finite coordinate of boxes. */
+function largestCoordinate(boxes: ArrayLike<number>): number {
+  let most = 0;
+  for (let i = 0; i < boxes.length; i++) if (boxes[i] > most && boxes[i] < Infinity) most = boxes[i];
+  return most;
+}
+
+/**
+ * Fuses the boxes of several models (weighted boxes fusion, as the package ensemble-boxes). Of two models with equal
+ * weights, a box that only one model found keeps half of its score.
+ * @param models boxes of each model, all in the same unit
+ * @throws RangeError for lengths that do not fit, for unknown options, and for models that differ in unit or class ids
+ * @example
+ * import { fuse } from "boxwright/suppress";
+ *
+ * const first = { boxes: [0, 0, 10, 10], scores: [0.75] };
+ * const second = { boxes: [0, 0, 10, 12, 50, 50, 60, 60], scores: [0.25, 0.5] };
+ * const { boxes, scores } = fuse([first, second]);
+ * console.log([...boxes], [...scores]); // [0,0,10,10.5,50,50,60,60] [0.5,0.25]
+ */
+export function fuse(models: readonly ModelBoxes[], options: FuseOptions = {}): Fused {
+  checkModels(models);
+  checkOptions(options, RULES);
+  const { iouThreshold = 0.55, scoreThreshold = 0, score = "average", boxFormat = "xyxy" } = options;
+  const weights = models.map(({ weight = 1 }) => weight);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const fused = clustersOf(sortedBoxes(models, boxFormat, scoreThreshold), iouThreshold)
+    .map(({ members, sum, mean }) => ({
+      members,
+      mean,
+      score:
+        score === "max"
+          ? members[0].score / Math.max(...weights)
+          : ((sum / members.length) * Math.min(models.length, members.length)) / total,
+    }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, options.maxDetections);
+  const boxes = new Float32Array(fused.length * 4);
+  fused.forEach(({ mean }, i) => writeBox(boxes, i * 4, mean, 0, boxFormat));
+  return {
+    boxes,
+    scores: Float32Array.from(fused, (f) => f.score),
+    classIds: Int32Array.from(fused, ({ members: [first] }) => first.classId),
+    members: fused.map(({ members }) => members.map(({ model, row }) => [model, row] as const)),
+  };
+}

@@ -1,0 +1,139 @@
+/** `boxwright/suppress`: suppression by name, each method as its reference defines it. */
+import { refuse } from "../../core/errors.ts";
+import { type Candidates, type Outcome, orderOf, readCorners, writeBox } from "./candidates.ts";
+import { byOverlap, keepFast, keepGreedily, unchanged } from "./greedy.ts";
+import { mergeIntoKept, mergeNmw, mergeWeighted } from "./merge.ts";
+import { type Settings, type SuppressOptions, checkLengths, settingsOf } from "./options.ts";
+import { gaussianDecay, keepByMatrix, keepSoftly, linearDecay, tensorflowDecay } from "./soft.ts";
+
+/** The boxes that `suppress` leaves, best first. */
+export interface Suppressed {
+  /** Row of each box that is left. */
+  readonly indices: Int32Array;
+  /** Score of each box: lowered by "soft-linear", "soft-gaussian", "soft-tensorflow" and "matrix", else its own. */
+  readonly scores: Float32Array;
+  /** Four values of each box, in the format of the input: the merged box for methods that merge, else its own. */
+  readonly boxes: Float32Array;
+  /**
+   * Rows that each box was made of, its own first; null for methods that do not merge. Average keypoints over them with
+   * the scores as weights.
+   */
+  readonly members: readonly (readonly number[])[] | null;
+}
+
+/** Reads boxes, scores and class ids as candidates. */
+export function candidatesOf(
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  { boxFormat, classIds, scoreThreshold, pixelOffset }: Settings,
+): Candidates {
+  const n = scores.length;
+  const corners = readCorners(boxes, n, boxFormat);
+  return {
+    corners,
+    scores: Float64Array.from(scores),
+    classIds: classIds === null ? new Int32Array(n) : Int32Array.from(classIds),
+    order: orderOf(corners, 4, scores, scoreThreshold),
+    offset: pixelOffset,
+  };
+}
+
+/** Methods that only compare scores, or drop those that are not above 0. All others multiply by them. */
+const TAKE_NEGATIVES = ["hard", "fast", "diou", "soft-tensorflow"];
+
+/** Throws if a method that multiplies scores got negative ones: logits would rise, and boxes leave their members. */
+function checkScores({ order, scores }: Candidates, method: Settings["method"]): void {
+  const lowest = order[order.length - 1];
+  if (scores[lowest] < 0 && !TAKE_NEGATIVES.includes(method))
+    refuse(
+      `scores[${lowest}]`,
+      `${scores[lowest]} for "${method}", which multiplies scores`,
+      "scores from 0 up: apply the sigmoid to logits, or give scoreThreshold: 0",
+      RangeError,
+    );
+}
+
+/** Suppresses candidates by the method of the settings. */
+export function outcomeOf(c: Candidates, o: Settings): Outcome {
+  const { iouThreshold: iou, maxDetections: max, scoreThreshold, sigma } = o;
+  const isLeft = (score: number): boolean => score >= scoreThreshold;
+  switch (o.method) {
+    case "hard":
+      return unchanged(c, keepGreedily(c.order, max, byOverlap(c, iou, o.suppress === ">=")));
+    case "fast":
+      return unchanged(c, keepFast(c.order, max, byOverlap(c, iou, o.suppress === ">=")));
+    case "diou":
+      return unchanged(c, keepGreedily(c.order, max, byOverlap(c, iou, o.suppress === ">=", o.beta)));
+    case "soft-linear":
+      return keepSoftly(c, linearDecay(iou), isLeft, max);
+    case "soft-gaussian":
+      return keepSoftly(c, gaussianDecay(sigma), isLeft, max);
+    case "soft-tensorflow":
+      // TensorFlow drops a score equal to the threshold. Without a threshold, drop the scores that fell to 0.
+      return keepSoftly(c, tensorflowDecay(sigma, iou), (score) => score > Math.max(scoreThreshold, 0), max);
+    case "matrix":
+      return keepByMatrix(c, o.kernel === "linear" ? linearDecay(0) : gaussianDecay(1 / sigma), isLeft, max);
+    case "weighted":
+      return mergeWeighted(c, iou, max);
+    case "merge":
+      return mergeIntoKept(c, iou, max);
+    case "nmw":
+      return mergeNmw(c, iou, max);
+  }
+}
+
+/**
+ * Suppresses boxes by a named method. Overlaps are computed in doubles.
+ * @param boxes four values a box, in any unit; "diou" needs one in which both axes count alike
+ * @param scores one for each box. A box is left out if its score is NaN or one of its values is not finite
+ * @returns rows, scores and boxes of what is left, best first, ties by row
+ * @throws RangeError for lengths that do not fit, for unknown options, for options of another method, and for negative
+ * scores if the method multiplies them
+ * @example
+ * import { suppress } from "boxwright/suppress";
+ *
+ * const boxes = [0, 0, 10, 10, 2, 0, 12, 10, 20, 0, 30, 10]; // the IoU of the first two is 2/3
+ * const scores = [0.9, 0.8, 0.7];
+ * const soft = suppress(boxes, scores, { method: "soft-gaussian", sigma: 0.5 });
+ * console.log([...soft.indices], soft.scores[2].toFixed(6)); // [0,2,1] 0.328890
+ * const merged = suppress(boxes, scores, { method: "weighted" });
+ * console.log([...merged.indices], merged.boxes[0].toFixed(6), merged.members); // [0,2] 0.941176 [[0,1],[2]]
+ */
+export function suppress(
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  options: SuppressOptions = {},
+): Suppressed {
+  const settings = settingsOf(options);
+  checkLengths(boxes, scores, settings.classIds, 4);
+  const candidates = candidatesOf(boxes, scores, settings);
+  checkScores(candidates, settings.method);
+  const outcome = outcomeOf(candidates, settings);
+  const { rows, corners, members } = outcome;
+  const left = new Float32Array(rows.length * 4);
+  rows.forEach((row, i) => {
+    if (corners !== null) writeBox(left, i * 4, corners, i * 4, settings.boxFormat);
+    else for (let k = 0; k < 4; k++) left[i * 4 + k] = boxes[row * 4 + k];
+  });
+  return { indices: Int32Array.from(rows), scores: Float32Array.from(outcome.scores), boxes: left, members };
+}
+
+/**
+ * Suppresses boxes by a named method and returns the indices alone. The `nms` of `boxwright` is faster for
+ * `method: "hard"`.
+ * @param boxes four values a box, in any unit
+ * @param scores one for each box
+ * @returns indices of what is left, best first, ties by index
+ * @throws RangeError as `suppress` does
+ * @example
+ * import { nms } from "boxwright/suppress";
+ *
+ * const boxes = [0, 0, 10, 10, 2, 0, 12, 10, 3, 0, 16, 10]; // each overlaps the next
+ * console.log([...nms(boxes, [0.9, 0.8, 0.7], { method: "hard" })]); // [0,2]
+ * console.log([...nms(boxes, [0.9, 0.8, 0.7], { method: "fast" })]); // [0]
+ */
+export const nms = (
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  options: SuppressOptions = {},
+): Int32Array => suppress(boxes, scores, options).indices;

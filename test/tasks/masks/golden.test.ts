@@ -1,0 +1,130 @@
+/** Masks of seeded networks against answers computed in doubles by plain formulas (fixtures/beyond/README.md). */
+import { describe, expect, test } from "vitest";
+import { createDecoderSync } from "../../../src/entries/index.ts";
+import "../../../src/entries/masks.ts";
+import type { Mask } from "../../../src/decode/detections.ts";
+import type { TensorInput } from "../../../src/core/tensor.ts";
+import { engines } from "../../support/engines.ts";
+import { fixtures, readBytes } from "../../support/shared-data.ts";
+
+interface Answer {
+  readonly size: readonly [height: number, width: number];
+  readonly area: number;
+  readonly rle: readonly number[];
+}
+
+interface Case {
+  readonly input: { readonly width: number; readonly height: number };
+  readonly classes: number;
+  readonly outputs: readonly {
+    readonly name: string;
+    readonly file: string;
+    readonly shape: readonly number[];
+  }[];
+  readonly detections: readonly {
+    readonly row: number;
+    readonly class_id: number;
+    readonly confidence: number;
+    readonly x_min: number;
+    readonly masks: { readonly [R in "proto" | "input" | "input_crop_first"]: Answer };
+    readonly least_logit: number;
+  }[];
+}
+
+const SIZES = { proto: "prototype", input: "network", input_crop_first: "network" } as const;
+
+const folder = (task: string): string[] => [fixtures, "beyond", "heads", task];
+const read = (task: string): Case =>
+  JSON.parse(new TextDecoder().decode(readBytes(...folder(task), "fixture.json"))) as Case;
+
+function tensors(task: string, { outputs }: Case, names: readonly string[]): Record<string, TensorInput> {
+  const wanted = outputs.filter(({ name }) => names.includes(name));
+  return Object.fromEntries(
+    wanted.map(({ name, file, shape: dims }) => [
+      name,
+      { data: new Float32Array(readBytes(...folder(task), file).buffer), dims },
+    ]),
+  );
+}
+
+/** Returns a mask as pixels of its whole picture. */
+function wholePicture({ x, y, width, height, data, size }: Mask): Uint8Array {
+  const all = new Uint8Array(size[0] * size[1]);
+  for (let row = 0; row < height; row++)
+    all.set(data.subarray(row * width, (row + 1) * width), (y + row) * size[0] + x);
+  return all;
+}
+
+/** Returns the pixels of run lengths, row by row, zeros first. */
+function pixelsOf({ rle, size: [height, width] }: Answer): Uint8Array {
+  const all = new Uint8Array(width * height);
+  let at = 0;
+  rle.forEach((length, i) => {
+    if (i % 2 === 1) all.fill(1, at, at + length);
+    at += length;
+  });
+  expect(at).toBe(all.length);
+  return all;
+}
+
+const differing = (a: Uint8Array, b: Uint8Array): number =>
+  a.reduce((sum, x, i) => sum + (x === b[i] ? 0 : 1), 0);
+
+/** Moves channels to the end. */
+function toNhwc({ data, dims }: TensorInput): TensorInput {
+  const [n, c, h, w] = dims;
+  const moved = new Float32Array(data.length);
+  for (let k = 0; k < c; k++)
+    for (let i = 0; i < h * w; i++) moved[i * c + k] = (data as Float32Array)[k * h * w + i];
+  return { data: moved, dims: [n, h, w, c] };
+}
+
+const RAW = ["box3", "cls3", "coef3", "box4", "cls4", "coef4", "box5", "cls5", "coef5", "output1"];
+
+describe.each(engines)("%s", (engine) => {
+  test.each([
+    ["seg_v8", "yolov8", ["output0", "output1"], false],
+    ["seg_v8", "yolov8", ["output0", "output1"], true],
+    ["seg_v8", "yolov8", RAW, false],
+    ["seg_26", "yolo26", ["output0", "output1"], false],
+    ["seg_26", "yolo26", ["output0", "output1"], true],
+  ] as const)("%s, %s, %s, NHWC %s", (task, family, names, isNhwc) => {
+    const golden = read(task);
+    const outputs = tensors(task, golden, names);
+    expect(Object.keys(outputs)).toHaveLength(names.length);
+    if (isNhwc) outputs.output1 = toNhwc(outputs.output1);
+    const decoder = createDecoderSync(
+      {
+        family,
+        classes: golden.classes,
+        inputSize: [golden.input.width, golden.input.height],
+        task: "segment",
+        coordinates: names.length > 2 ? undefined : "pixels",
+      },
+      {
+        engine,
+        confidenceThreshold: 0.26,
+        iouThreshold: 0.45,
+        conventions: { clamp: "none" },
+        ...(names.length > 2 && { activation: "logits" }),
+      },
+    );
+    const found = decoder.decode(outputs);
+    expect(found.length).toBe(golden.detections.length);
+    const copied = found.copy();
+    golden.detections.forEach((answer, i) => {
+      expect(found.sources[i], `row ${i}`).toBe(answer.row);
+      for (const rule of ["proto", "input", "input_crop_first"] as const) {
+        const mask = found.mask(i, { size: SIZES[rule], rule });
+        const wanted = answer.masks[rule];
+        expect([mask.size[1], mask.size[0]]).toEqual(wanted.size);
+        const pixels = wholePicture(mask);
+        // Only logits within 1e-3 of the threshold may fall on the other side.
+        const slack = 0;
+        expect(differing(pixels, pixelsOf(wanted)), `${rule} of ${i}`).toBeLessThanOrEqual(slack);
+        expect(Math.abs(mask.area - wanted.area)).toBeLessThanOrEqual(slack);
+        expect(differing(wholePicture(copied.mask(i, { size: SIZES[rule], rule })), pixels)).toBe(0);
+      }
+    });
+  });
+});
