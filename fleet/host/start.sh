@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Starts the host from a clone: installs and builds what is missing, then runs the command with the arguments given.
+set -eu
+folder=$(cd "$(dirname "$0")" && pwd)
+install() { [ -d node_modules ] || npm ci --no-progress --no-audit --no-fund --loglevel error; }
+(cd "$folder/../.." && install && npm run --silent build) >&2
+(cd "$folder/.." && install && cd host && npm run --silent build) >&2
+exec node "$folder/dist/cli/main.js" "$@"

@@ -1,0 +1,57 @@
+/**
+ * Looks before all tests what the machine has, and starts one PostgreSQL server for all files. Tests that need what is
+ * missing are skipped, and this says so. With BOXWRIGHT_HOST_CI=1 that is an error.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { TestProject } from "vitest/node";
+import { startPostgres } from "./postgres.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Address of a PostgreSQL server whose user may make databases. */
+    postgres: string | undefined;
+    nats: boolean;
+    chromium: string | undefined;
+    /** True if a test may mount a small disk for itself. */
+    disk: boolean;
+    systemd: boolean;
+    /** True if the agent beside this workspace is built. */
+    agent: boolean;
+  }
+}
+
+const AGENT = fileURLToPath(new URL("../../../agent/dist/cli/main.js", import.meta.url));
+
+/** Arguments of `unshare` for a mount namespace. */
+const NAMESPACE = process.getuid?.() === 0 ? ["-m"] : ["-rm"];
+
+const has = (command: string): boolean => spawnSync("which", [command]).status === 0;
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const chromium = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
+  const nats = has("nats-server") || existsSync("/usr/sbin/nats-server");
+  const postgres = await startPostgres();
+  const disk = spawnSync("unshare", [...NAMESPACE, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
+  const systemd = has("systemd-analyze");
+  const agent = existsSync(AGENT);
+  const missing = [
+    ...(postgres ? [] : ["PostgreSQL (Debian: postgresql)"]),
+    ...(nats ? [] : ["nats-server (Debian: nats-server)"]),
+    ...(chromium ? [] : ["Chromium (Debian: chromium)"]),
+    ...(disk ? [] : ["mount namespaces (Debian: util-linux, mount; containers may forbid them)"]),
+    ...(systemd ? [] : ["systemd-analyze (Debian: systemd)"]),
+    ...(agent ? [] : ["built agent (../agent: npm run build)"]),
+  ];
+  if (missing.length > 0 && process.env["BOXWRIGHT_HOST_CI"] === "1")
+    throw new Error(`BOXWRIGHT_HOST_CI=1: got a machine without ${missing.join(", ")}`);
+  for (const what of missing) console.warn(`SKIPPED, because this machine has no ${what}: tests that need it.`);
+  project.provide("postgres", postgres?.url);
+  project.provide("nats", nats);
+  project.provide("chromium", chromium);
+  project.provide("disk", disk);
+  project.provide("systemd", systemd);
+  project.provide("agent", agent);
+  return async () => postgres?.stop();
+}

@@ -1,0 +1,166 @@
+/** The package, the unit and the proxy example, run as an operator runs them. */
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import https from "node:https";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
+import { startHub, temporaryFolder, type TestHub } from "../support/hub.ts";
+import { freePort } from "../support/postgres-server.ts";
+import { BODY } from "../support/raw.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const read = (name: string): string => readFileSync(join(root, "deploy", name), "utf8");
+
+let folder: { path: string; remove: () => void };
+beforeEach(() => void (folder = temporaryFolder()));
+afterEach(() => folder.remove());
+
+// The install asks the registry for the dependencies, so only CI does it.
+describe.skipIf(!inject("full"))("the packed tarball", () => {
+  it("puts `hub` on the path, packed from a fresh clone and used in another folder", async () => {
+    // As after a clone and `npm ci`: nothing is built.
+    const clone = join(folder.path, "clone");
+    const unbuilt = (path: string): boolean => !/\/(node_modules|dist|out|demo-data)$/.test(path);
+    cpSync(root, clone, { recursive: true, filter: unbuilt });
+    symlinkSync(join(root, "../node_modules"), join(clone, "node_modules"));
+    // `npx` and `npm test` leave their settings, and the programs of packages around this one: an old npm, for one.
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
+    const path = process.env["PATH"]!.split(":").filter((part) => !part.includes("node_modules"));
+    const clean = { ...Object.fromEntries(own), PATH: path.join(":") };
+    const npm = (...args: string[]): string => execFileSync("npm", args, { cwd: clone, encoding: "utf8", env: clean });
+    const [{ filename }] = JSON.parse(npm("pack", "--json", "--silent").replace(/^[^[]*/, "")) as [
+      { filename: string },
+    ];
+    const prefix = join(folder.path, "prefix");
+    npm("install", "--global", "--prefix", prefix, "--prefer-offline", join(clone, filename));
+    const elsewhere = join(folder.path, "elsewhere");
+    mkdirSync(elsewhere);
+    const env = { PATH: `${join(prefix, "bin")}:${clean.PATH}`, HUB_PORT: "0" };
+    const shell = (line: string): string => execFileSync("sh", ["-c", line], { cwd: elsewhere, env, encoding: "utf8" });
+    expect(shell("hub --help")).toContain("hub keys revoke");
+    expect(JSON.parse(shell("hub init --email you@example.org")) as object).toHaveProperty("link");
+    const child = spawn("hub", ["serve"], { cwd: elsewhere, env });
+    let said = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+    await vi.waitFor(() => expect(said).toContain('"listening"'), 20_000);
+    const { listening } = JSON.parse(said.split("\n")[0]!) as { listening: string };
+    for (const path of ["/sign-in", "/app.css", "/readyz"]) expect((await fetch(listening + path)).status).toBe(200);
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGTERM");
+    expect(await ended).toBe(0);
+  });
+});
+
+describe.skipIf(!inject("systemd"))("the systemd unit", () => {
+  it("is accepted by systemd, and confined", () => {
+    const unit = join(folder.path, "boxwright-hub.service");
+    // The program must be there for systemd to accept it.
+    writeFileSync(unit, read("boxwright-hub.service").replace("/usr/local/bin/hub", process.execPath));
+    const verified = spawnSync("systemd-analyze", ["verify", "--man=no", unit], { encoding: "utf8" });
+    expect([verified.status, verified.stdout + verified.stderr]).toEqual([0, ""]);
+    const level = ["security", "--offline=true", "--threshold=20", "--no-pager", unit];
+    const secure = spawnSync("systemd-analyze", level, { encoding: "utf8" });
+    expect([secure.status, secure.stdout.split("\n").at(-2)]).toEqual([0, expect.stringContaining("OK")]);
+  });
+});
+
+describe("the files of deploy/", () => {
+  it("call only commands and settings that there are", () => {
+    const help = execFileSync(process.execPath, [join(root, "dist/cli/main.js"), "--help"], { encoding: "utf8" });
+    for (const name of ["boxwright-hub.service", "nginx.conf", "Containerfile"]) {
+      for (const [setting] of read(name).matchAll(/\bHUB_[A-Z_]+\b/g))
+        expect([name, setting, help]).toEqual([name, setting, expect.stringContaining(setting)]);
+      for (const [command] of read(name).matchAll(/\bhub (init|serve|keys|teams)\b/g)) expect(help).toContain(command);
+    }
+    expect(read("boxwright-hub.service")).toMatch(/^ExecStart=\S+\/hub serve --create$/m);
+    expect(read("Containerfile")).toContain('CMD ["hub", "serve", "--create"]');
+  });
+});
+
+describe.skipIf(!inject("nginx"))("the proxy example in nginx", () => {
+  let hub: TestHub;
+  let nginx: ChildProcess;
+  let port: number;
+  let place: { path: string; remove: () => void };
+  beforeAll(async () => {
+    place = temporaryFolder();
+    const file = (name: string): string => join(place.path, name);
+    port = await freePort();
+    hub = await startHub({
+      env: { HUB_BASE_URL: "https://hub.example.org", HUB_ADDRESS_RATE: "1", HUB_ADDRESS_BURST: "5" },
+    });
+    execFileSync(
+      "openssl",
+      [
+        ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=hub.example.org"],
+        ...["-keyout", file("key.pem"), "-out", file("cert.pem")],
+      ],
+      { stdio: "pipe" },
+    );
+    const example = read("nginx.conf")
+      .replace("listen 443", `listen 127.0.0.1:${port}`)
+      .replace("/etc/ssl/hub.example.org.pem", file("cert.pem"))
+      .replace("/etc/ssl/hub.example.org.key", file("key.pem"))
+      .replace("127.0.0.1:8787", `127.0.0.1:${hub.running.port}`);
+    const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+      (name) => `${name}_temp_path ${file(name)};`,
+    );
+    writeFileSync(file("example.conf"), example);
+    writeFileSync(
+      file("nginx.conf"),
+      `daemon off; pid ${file("pid")}; error_log stderr; events {} http { access_log off; ${paths.join(" ")} include ${file("example.conf")}; }`,
+    );
+    nginx = spawn("/usr/sbin/nginx", ["-c", file("nginx.conf"), "-p", place.path], { stdio: "ignore" });
+    await vi.waitFor(async () => expect((await send("GET", "/readyz", "127.0.0.1")).status).toBe(200), 20_000);
+  });
+  afterAll(async () => {
+    const ended = new Promise((resolve) => nginx.once("exit", resolve));
+    nginx.kill("SIGTERM");
+    await ended;
+    await hub.stop();
+    place.remove();
+  });
+
+  function send(method: string, path: string, localAddress: string, headers: Record<string, string> = {}, body = "") {
+    return new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const options = { host: "127.0.0.1", port, method, path, localAddress, rejectUnauthorized: false, agent: false };
+      https
+        .request({ ...options, headers: { host: "hub.example.org", ...headers } }, (response) => {
+          let text = "";
+          response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+          response.on("end", () => resolve({ status: response.statusCode, text }));
+        })
+        .on("error", reject)
+        .end(body);
+    });
+  }
+  const json = () => ({ authorization: `Bearer ${hub.key}`, "content-type": "application/json" });
+
+  it("passes pages, forms and queries on", async () => {
+    expect((await send("GET", "/sign-in", "127.0.0.2")).text).toContain("Sign in");
+    const answer = await send("POST", "/graphql", "127.0.0.2", json(), BODY);
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("north")]);
+    const form = { origin: "https://hub.example.org", "content-type": "application/x-www-form-urlencoded" };
+    const signedIn = await send(
+      "POST",
+      "/sign-in",
+      "127.0.0.2",
+      form,
+      `email=${hub.admin.email}&password=correct horse battery`,
+    );
+    expect(signedIn.status).toBe(303);
+  });
+
+  it("hides /metrics, and counts callers by their own address, whatever they write", async () => {
+    expect((await send("GET", "/metrics", "127.0.0.3")).status).toBe(404);
+    const forged = (i: number) => ({ ...json(), "x-forwarded-for": `198.51.100.${i}` });
+    const statuses: (number | undefined)[] = [];
+    for (let i = 0; i < 8; i++) statuses.push((await send("POST", "/graphql", "127.0.0.3", forged(i), BODY)).status);
+    expect(statuses.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
+    expect(statuses.at(-1)).toBe(429);
+    expect((await send("POST", "/graphql", "127.0.0.4", json(), BODY)).status).toBe(200);
+    expect(hub.logs()).toContain('"address":"127.0.0.3"');
+    expect(hub.logs()).not.toContain("198.51.100.");
+  });
+});
