@@ -2,9 +2,11 @@
  * Reads unknown JSON and the options over it into one `Config`. Tensors are not known here: what only they can tell
  * stays `null`.
  */
-import { ConfigError, mismatch } from "../core/errors.ts";
+import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
 import { ENGINE_NAMES } from "../core/engine-name.ts";
 import { few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
+import { readAnchors } from "./anchors.ts";
+import { alignLabels } from "./background.ts";
 import { FieldReader, isObject, type Json, oneOf } from "./fields.ts";
 import { isModel, missingIn, readModelConfig } from "./model-config.ts";
 import { readArchive } from "./nn-archive.ts";
@@ -54,7 +56,7 @@ function read(json: unknown, options: DecoderOptions): Config {
   const r = new FieldReader(root);
   const file = readFormat(r, root);
   const over = new FieldReader({ options }, "", r.problems).object("options");
-  over.reportUnknown(["engine", "onNote", "fresh", ...settingNames(), "outputs"]);
+  over.reportUnknown(["engine", "onNote", "fresh", ...settingNames(), "anchors", "anchorMasks", "outputs"]);
   over.take("engine", oneOf(["auto", ...ENGINE_NAMES]));
   over.take("onNote", ["a function", (x) => typeof x === "function"]);
   over.take("fresh", ["true or false", (x) => typeof x === "boolean"]);
@@ -64,11 +66,20 @@ function read(json: unknown, options: DecoderOptions): Config {
     (x) => typeof x === "object" && Object.values(x as object).every(isObject),
   ]);
   if (isModel(root)) r.problems.push(...missingIn(root, over));
+  dropSettled(r.problems, over);
   // A config that is half read would give further problems that are none.
   r.throwProblems();
-  const config = overlay(over, file, settings);
+  const config = alignLabels(overlay(over, file, settings));
+  const anchorSets = readAnchors(over, config) ?? config.anchorSets;
   r.throwProblems();
-  return outputs ? { ...config, outputs: outputSpecs(outputs) } : config;
+  return { ...config, anchorSets, ...(outputs && { outputs: outputSpecs(outputs) }) };
+}
+
+/** Removes the problems of a file that an option over it settles. Labels state the number of classes too. */
+function dropSettled(problems: ConfigProblem[], over: FieldReader): void {
+  const isOpen = ({ option }: ConfigProblem): boolean =>
+    option === undefined || !(over.has(option) || (option === "classes" && over.has("labels")));
+  problems.splice(0, Infinity, ...problems.filter(isOpen));
 }
 
 /** Returns the document as an object. Throws a ConfigError for what can be no config. */

@@ -80,11 +80,12 @@ export class FieldReader {
     this.problems = problems;
   }
 
-  /** Reports a problem of the field `key`. */
-  report(key: string, got: string, expected: string): void {
+  /** Reports a problem of the field `key`. An option of `createDecoder` may settle it. */
+  report(key: string, got: string, expected: string, option?: OptionName): void {
     this.problems.push({
       path: this.path && key ? `${this.path}.${key}` : this.path + key,
       message: mismatch(got, expected),
+      ...(option && { option }),
     });
   }
 
@@ -93,10 +94,9 @@ export class FieldReader {
     this.report(key, show(got), expected);
   }
 
-  /** Reports an option that is missing. */
-  reportMissing(option: OptionName, expected: string): void {
-    const path = this.path ? `${this.path}.${option}` : option;
-    this.problems.push({ path, message: mismatch(show(this.json[option]), expected), option });
+  /** Reports an option that is missing. A file may have another key for it. */
+  reportMissing(option: OptionName, expected: string, key: string = option): void {
+    this.report(key, show(this.json[key]), expected, option);
   }
 
   /** Reports every key that is none of these. A misspelt name would do nothing. */

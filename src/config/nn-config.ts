@@ -49,7 +49,7 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
     confidenceThreshold: threshold("confidence_threshold"),
     iouThreshold: threshold("iou_threshold"),
     // Anchors beside a misspelt family are read too, to report all problems at once.
-    anchorSets: hasAnchors && block.has("NN_family") ? readAnchors(metadata, inputSize) : null,
+    anchorSets: hasAnchors ? readAnchors(metadata, inputSize) : null,
   };
 }
 
@@ -62,9 +62,10 @@ function readKind(block: FieldReader, format: Config["outputFormat"]): NetworkKi
     families,
   );
   if (!block.has("NN_family") && (format === "detection" || isObject(block.json.NN_specific_metadata)))
-    block.reportValue(
+    block.reportMissing(
+      "family",
+      `${families}, as ${format === "detection" ? 'output_format is "detection"' : "NN_specific_metadata is there"}, or the option family`,
       "NN_family",
-      `${families}, as ${format === "detection" ? 'output_format is "detection"' : "NN_specific_metadata is there"}`,
     );
   return KIND_NAMES.find((name) => KINDS[name].nnFamily === spelled) ?? null;
 }
@@ -78,7 +79,7 @@ function readClasses(
 ): number | null {
   const stated = metadata.take("classes", COUNT);
   if (kind !== null && KINDS[kind].anchors && !metadata.has("classes") && !labels)
-    metadata.reportValue("classes", "the number of classes");
+    metadata.reportMissing("classes", "the number of classes");
   if (kind === null || stated === null || !labels?.length) return stated;
   // Labels of a mobilenet count the background as the first class. Its number of classes may leave it out.
   const most = hasBackground(kind, null) ? stated + 1 : stated;

@@ -231,6 +231,21 @@ export interface DecoderOptions extends TaskFields {
   readonly strides?: readonly number[];
   /** Grid sensitivity of anchor heads (YOLOv4: 1.05 to 1.2): one value, or one per map, largest first. */
   readonly scaleXY?: number | readonly number[];
+  /**
+   * Anchors of raw maps of YOLOv2 to v7, width and height in pixels of the network input (YOLOv2: in cells), from the
+   * largest map to the smallest. Four forms: flat (w, h, w, h, ...), pairs, a flat list per map, a list of pairs per
+   * map.
+   */
+  readonly anchors?:
+    | readonly number[]
+    | readonly (readonly [number, number])[]
+    | readonly (readonly number[])[]
+    | readonly (readonly (readonly [number, number])[])[];
+  /**
+   * Indices of the anchors of each map: a list per map, largest first, or by the map's width (`side26`) or output
+   * name.
+   */
+  readonly anchorMasks?: readonly (readonly number[])[] | { readonly [side: string]: readonly number[] };
   /** Prior boxes of SSD heads: four numbers per box, or eight with the variances after them (Caffe). */
   readonly priors?: Float32Array;
   /** How the rows of `priors` are written. */
@@ -288,19 +303,4 @@ export interface DecoderOptions extends TaskFields {
 /** Typed options, in place of a config file: `{ family: "yolov8", classes: 80, inputSize: [640, 640] }`. */
 export interface TypedOptions extends Omit<DecoderOptions, "engine" | "outputs" | "onNote" | "fresh"> {
   readonly family: Family;
-  /**
-   * Anchors of raw maps of YOLOv2 to v7, width and height in pixels of the network input (YOLOv2: in cells), from the
-   * largest map to the smallest. Four forms: flat (w, h, w, h, ...), pairs, a flat list per map, a list of pairs per
-   * map.
-   */
-  readonly anchors?:
-    | readonly number[]
-    | readonly (readonly [number, number])[]
-    | readonly (readonly number[])[]
-    | readonly (readonly (readonly [number, number])[])[];
-  /**
-   * Indices of the anchors of each map: a list per map, largest first, or by the map's width (`side26`) or output
-   * name.
-   */
-  readonly anchorMasks?: readonly (readonly number[])[] | { readonly [side: string]: readonly number[] };
 }

@@ -122,6 +122,8 @@ export interface FamilyTraits {
   readonly classes?: "in shapes" | 1;
   /** Score column that means "nothing here". Lists with an entry per class may then name it. Usual: no column. */
   readonly background?: "first" | "last";
+  /** Class ids come from an operator that subtracts the background: id 0 is the first real class. */
+  readonly idsLeaveOutBackground?: true;
   /** Unit of boxes that the network decoded. Usual: pixels of the network input. */
   readonly coordinates?: "normalised";
   /** Keypoints follow the four box channels. */
@@ -370,6 +372,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     raw: "sigmoid",
     classes: "in shapes",
     background: "first",
+    idsLeaveOutBackground: true,
     coordinates: "normalised",
     suggested: 3,
     prepare: SIGNED,
@@ -539,10 +542,15 @@ export interface FamilyReason {
     | "subtype"
     | "output name"
     | "model name"
+    | "exporter"
     | "no anchors"
     | "default";
   readonly value: string | null;
 }
+
+/** True if archives give networks of the named family the subtype of another one, whose maps look the same. */
+const sharesSubtype = (marked: Family | null, named: Family | null): boolean =>
+  marked !== null && named !== null && TRAITS[marked].objectness === "gate" && TRAITS[marked].like === named;
 
 /**
  * Settles the family of a config. A file cannot always tell: one of YOLOv3 and one of YOLOv5 can be identical, yet
@@ -560,6 +568,8 @@ export function settleFamily(evidence: FamilyEvidence): { family: Family; why: F
     [kind && KINDS[kind].family, "file", kind ? KINDS[kind].nnFamily : null],
     // A "-u" export of an anchor model has no anchors. With anchors it is the classic head after all.
     [stated === "yolov5-u" && anchors ? "yolov5" : null, "subtype with anchors", subtype],
+    // The exporter marks YOLOX as YOLOv6 r1, which multiplies no objectness. The name then tells.
+    [sharesSubtype(familyOfSubtype(stated), model) ? model : null, "model name", modelName],
     [familyOfSubtype(stated), "subtype", subtype],
     ...outputNames.map(
       (name) => [fitting(familyInName(/_(yolo.*)$/i.exec(name)?.[1] ?? "")), "output name", name] as const,
@@ -570,6 +580,8 @@ export function settleFamily(evidence: FamilyEvidence): { family: Family; why: F
       "model name",
       modelName,
     ],
+    // Only tools.luxonis.com names a model.xml, and of networks with anchors it takes YOLOv5 and v7, which agree.
+    [anchors && /\.xml$/i.test(modelName ?? "") ? "yolov5" : null, "exporter", modelName],
     [anchors === false ? "yolov8" : null, "no anchors", null],
     ["yolov3", "default", null],
   ];

@@ -24,6 +24,8 @@ export function familyReason({ kind, value }: FamilyReason): string {
       return `family ${value}`;
     case "subtype with anchors":
       return `subtype "${value}" with anchors`;
+    case "exporter":
+      return `only tools.luxonis.com names a file like "${value}"`;
     case "no anchors":
       return "empty anchors mean left-top-right-bottom distances";
     case "default":

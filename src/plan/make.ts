@@ -18,7 +18,7 @@ import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
 import { checkBatch, checkNamed, checkReading, COLUMNS, columnsOf, isSoftmax } from "./check.ts";
 import { keepIds } from "./classes.ts";
-import { notesOf } from "./notes.ts";
+import { notesOf, notesOfFamily } from "./notes.ts";
 import type { GatherHead, Plan } from "./plan.ts";
 import { plannerOf } from "./task.ts";
 
@@ -98,7 +98,7 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
     familyWhy: why,
     reading: name,
     about,
-    notes: notesOf(query, interpretation, settled, specs, unused),
+    notes: [...notesOfFamily(query, why), ...notesOf(query, interpretation, settled, specs, unused)],
     activation,
     activationWhy: activationWhy(config, query, interpretation),
     inputSize,

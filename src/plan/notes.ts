@@ -1,5 +1,6 @@
 /** Notes of a plan: sentences about what is odd in a config or its tensors, and decoded all the same. */
 import type { Conventions } from "../core/conventions.ts";
+import type { FamilyReason } from "../core/families.ts";
 import { READINGS } from "../core/readings.ts";
 import { few, list, type TensorSpec } from "../core/tensor.ts";
 import { areUsualStrides, cellsOf, gridsOf, gridsOfRows } from "../heads/grids.ts";
@@ -8,6 +9,19 @@ import { type HeadQuery, namesOf } from "../heads/query.ts";
 
 /** Rows per cell of all maps: one, or one per anchor. */
 const ROWS_PER_CELL = [1, 2, 3, 5];
+
+/** Returns a note if the evidence that settled the family leaves another one likely. */
+export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: FamilyReason): string[] {
+  if (kind === "exporter")
+    return [
+      `read as ${family}: only tools.luxonis.com names a file like "${value}", and with anchors it takes YOLOv5 and v7 alone. Another network needs the option family`,
+    ];
+  return kind === "subtype" && traits.objectness === "gate"
+    ? [
+        `scores are class scores alone, as in depthai-core. Archives mark ${traits.like} as "${value}" too: if it is one, say family: "${traits.like}", which multiplies by objectness`,
+      ]
+    : [];
+}
 
 /** Returns the notes of an interpretation. */
 export function notesOf(

@@ -96,7 +96,7 @@ describe("options over a config", () => {
     expect(() => readConfig(yolo({ classes: -1 }), options)).toThrow(
       [
         "NN_specific_metadata.classes: got -1, expected a positive whole number below 1e9",
-        `options.clases: got an unknown name, expected one of engine, onNote, fresh, ${settingNames().join(", ")}, outputs`,
+        `options.clases: got an unknown name, expected one of engine, onNote, fresh, ${settingNames().join(", ")}, anchors, anchorMasks, outputs`,
         "options.iouThreshold: got 2, expected a number in 0..1",
       ].join("\n"),
     );

@@ -146,7 +146,9 @@ describe("refused NN_config", () => {
     [
       "missing family",
       { NN_config: { output_format: "detection" } },
-      ['NN_config.NN_family: got undefined, expected "YOLO" or "mobilenet", as output_format is "detection"'],
+      [
+        'NN_config.NN_family: got undefined, expected "YOLO" or "mobilenet", as output_format is "detection", or the option family',
+      ],
     ],
     [
       "unknown family",

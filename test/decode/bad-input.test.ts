@@ -95,7 +95,7 @@ describe("configs", () => {
     [
       "missing family, NN_config",
       () => parseConfig({ NN_config: { output_format: "detection" } }),
-      'NN_config.NN_family: got undefined, expected "YOLO" or "mobilenet", as output_format is "detection"',
+      'NN_config.NN_family: got undefined, expected "YOLO" or "mobilenet", as output_format is "detection", or the option family',
     ],
     [
       "odd anchor count",
@@ -125,7 +125,7 @@ describe("options", () => {
     [
       "a misspelt option",
       option({ confThreshold: 0.5 } as unknown as DecoderOptions),
-      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointActivation, keypointCoordinates, maskCoefficients, orientedNms, angleRange, angleActivation, outputs",
+      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointActivation, keypointCoordinates, maskCoefficients, orientedNms, angleRange, angleActivation, anchors, anchorMasks, outputs",
     ],
     ["family", option({ family: "yolo" }), `options.family: got "yolo", expected one of ${FAMILIES}`],
     [

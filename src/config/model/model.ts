@@ -3,6 +3,7 @@ import { type ConfigProblem, type OptionName, mismatch } from "../../core/errors
 import { TRAITS } from "../../core/families.ts";
 import { isBytes, show } from "../../core/tensor.ts";
 import type { TypedOptions } from "../types.ts";
+import { withoutBackground } from "../background.ts";
 import { type Unxz, packingOf, readArchiveJson } from "./archive.ts";
 import { archiveModel } from "./archive-model.ts";
 import { refuseFile } from "./bytes.ts";
@@ -71,7 +72,7 @@ function modelOf(file: NetworkFile): Model {
   const input = inputOf(file.inputs, file.normalisation);
   const inputSize = sizeOf(input) ?? metadata?.inputSize ?? null;
   const found = recognise({ file, metadata, input, inputSize });
-  const names = metadata?.names ?? withoutBackground(file.labels);
+  const names = metadata?.names ?? (file.labels && withoutBackground(file.labels));
   const task = metadata?.task ?? null;
   const options: Partial<TypedOptions> = {
     ...found?.options,
@@ -101,14 +102,6 @@ function modelOf(file: NetworkFile): Model {
     missing: missingIn({ file, metadata, options, input }),
   };
 }
-
-/**
- * Names of a first line in label files that stands for the background. Operators that give class ids do not count it.
- */
-const BACKGROUND = ["???", "background"];
-
-const withoutBackground = (labels: readonly string[] | null): readonly string[] | null =>
-  labels && labels.slice(BACKGROUND.includes(labels[0]) ? 1 : 0);
 
 interface Findings {
   readonly file: NetworkFile;
@@ -152,14 +145,6 @@ function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[
       "the option inputSize, [width, height] in pixels",
       "inputSize",
     );
-  for (const { name, quantisation } of outputs)
-    if (quantisation && quantisation.scale.length > 1)
-      add(
-        "outputs",
-        `${quantisation.scale.length} scales for ${name}`,
-        "one: dequantise the output, and pass its dims as the option outputs",
-        "outputs",
-      );
   return problems;
 }
 

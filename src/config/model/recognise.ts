@@ -156,7 +156,8 @@ function coordinatesOf(
 ): Partial<TypedOptions> {
   if (file.format !== "tflite" || metadata === null || TRAITS[form.family].coordinates !== undefined)
     return {};
-  const [scale] = output.quantisation?.scale ?? [];
+  // Of several scales, those of box channels are the largest.
+  const scale = output.quantisation ? Math.max(...output.quantisation.scale) : undefined;
   const range = { u8: 255, i8: 255, i16: 32767 }[output.type];
   if (scale !== undefined && range !== undefined)
     return { coordinates: scale * range < NORMALISED_BELOW ? "normalised" : "pixels" };

@@ -1,5 +1,7 @@
 /** Reads what stands beside a TFLite network: TFLite Metadata, and the files in the zip at the end. */
-import { MAX_ENTRIES, MAX_NAME, MAX_PORTS, MAX_TEXT } from "./bytes.ts";
+import { show } from "../../core/tensor.ts";
+import { readLabelFile } from "../label-file.ts";
+import { MAX_ENTRIES, MAX_NAME, MAX_PORTS, MAX_TEXT, refuseFile } from "./bytes.ts";
 import { Flatbuffer, type Table } from "./flatbuffers.ts";
 import { type Literal, readLiteral } from "./literal.ts";
 import type { ModelInput } from "./types.ts";
@@ -82,7 +84,7 @@ const entriesOf = (dict: Dict): { readonly [key: string]: string } =>
       .map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
   );
 
-/** Returns the lines of the label file of an output. Files in a language of their own are translations. */
+/** Returns the labels in the label file of an output. Files in a language of their own are translations. */
 async function readLabels(
   bytes: Uint8Array,
   zip: readonly ZipEntry[],
@@ -96,10 +98,10 @@ async function readLabels(
     .map((file) => file.text(FILE.name, MAX_NAME));
   const entry = zip.find(({ name }) => names.includes(name) && name !== dictName);
   if (!entry) return null;
-  const lines = (await zipText(bytes, entry)).split(/\r?\n/);
-  // The last line ends with a line break in most files.
-  if (lines.at(-1) === "") lines.pop();
-  return lines;
+  const read = readLabelFile(await zipText(bytes, entry));
+  return "labels" in read
+    ? read.labels
+    : refuseFile(`label file ${show(entry.name)} of the TFLite file`, read.got, read.expected);
 }
 
 /** Returns mean and standard deviation of the first input, in the unit of its pixels. */

@@ -51,7 +51,7 @@ export const NETWORK: Options = {
   },
   labels: {
     value: "FILE|a,b,c|NAME",
-    help: "class names, one per line or separated by commas; or coco80, coco91, voc20, voc21",
+    help: "class names: a file (one name per line, id and name, YAML, labelmap.pbtxt), names separated by commas, or coco80, coco91, voc20, voc21",
     sets: "labels",
     example: "names.txt",
     aliases: ["names", "classnames"],
@@ -103,15 +103,15 @@ export const NETWORK: Options = {
   },
   anchors: {
     value: "w,h,w,h,...",
-    help: "anchors in input pixels (yolov2: in cells); not beside a config file",
+    help: "anchors in input pixels (yolov2: in cells)",
     sets: "anchors",
-    example: "w,h,w,h,... (not beside a config file)",
+    example: "w,h,w,h,...",
   },
   masks: {
     value: "rle|png|JSON",
-    help: `rle: masks of task segment in the results, as COCO's runs. png: label maps beside the drawings of run. JSON: anchors of each feature map: '{"side26":[0,1,2],"side13":[3,4,5]}'; not beside a config file`,
+    help: `rle: masks of task segment in the results, as COCO's runs. png: label maps beside the drawings of run. JSON: anchors of each feature map: '{"side26":[0,1,2],"side13":[3,4,5]}'`,
     sets: "anchorMasks",
-    example: "'[[0,1,2],[3,4,5]]' (not beside a config file)",
+    example: "'[[0,1,2],[3,4,5]]'",
   },
   strides: {
     value: "8,16,32",

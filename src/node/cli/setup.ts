@@ -1,5 +1,6 @@
 /** Turns options of the command line into the arguments of `createDecoder`. */
 import type { DecoderOptions } from "../../config/types.ts";
+import { readLabelFile } from "../../config/label-file.ts";
 import { load, nullIfAbsent } from "../files/load.ts";
 import { readInputUpTo, tensorsOf } from "../files/read.ts";
 import { isLabelSet, labelsOf } from "../../core/labels.ts";
@@ -27,26 +28,20 @@ export interface Setup {
 
 /** @param file text of the config file, if there is one */
 export async function setupOf(values: Values, file: string | undefined): Promise<Setup> {
-  checkAnchorOptions(values, file !== undefined);
   const options = await decoderOptions(values, file !== undefined);
   if (file !== undefined) return { config: file, options };
-  const { family, classes, strides } = options;
-  if (family === undefined) return { config: undefined, options };
-  const anchors = { anchors: numbersOf(values, "anchors"), anchorMasks: masksOf(values) };
-  return { config: defined({ family, classes, strides, ...anchors }), options };
+  const { family } = options;
+  if (family === undefined) checkAnchorOptions(values);
+  // Typed options have other defaults than an empty config.
+  return { config: family && { family }, options };
 }
 
-/** Throws if anchors are given beside a config file, or without a family: they are no options of the decoder. */
-function checkAnchorOptions(values: Values, hasFile: boolean): void {
+/** Throws if anchors are given, and nothing says whose they are. */
+function checkAnchorOptions(values: Values): void {
   const given = ["anchors", "masks"].find(
     (option) => values[option] !== undefined && !(option === "masks" && wantsMasks(values)),
   );
-  if (given === undefined) return;
-  if (hasFile)
-    throw new UsageError(
-      `--${given} cannot be combined with a config file. Put the anchors into the file, or replace the file by --family.`,
-    );
-  if (values["family"] === undefined)
+  if (given !== undefined)
     throw new UsageError(`--${given} describes a network without a family. Add --family.`);
 }
 
@@ -66,6 +61,8 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
     suppression: values["suppression"],
     angleRange: values["angle-range"],
     angleActivation: values["angle-activation"],
+    anchors: numbersOf(values, "anchors"),
+    anchorMasks: masksOf(values),
     strides: numbersOf(values, "strides"),
     scaleXY: scaleXY?.length === 1 ? scaleXY[0] : scaleXY,
     activation: values["activation"],
@@ -90,7 +87,7 @@ const defined = (object: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
 /**
- * Reads labels from a file, one per line. If there is no such file, the value is the name of a list that the package
+ * Reads labels from a file. If there is no such file, the value is the name of a list that the package
  * has, or is itself a list of labels.
  */
 async function labelsIn(values: Values): Promise<readonly string[] | undefined> {
@@ -104,28 +101,20 @@ async function labelsIn(values: Values): Promise<readonly string[] | undefined> 
       value,
       "a file that can be read, coco80, coco91, voc20, voc21, or names separated by commas. Write a single name with a comma after it.",
     );
-  const labels = (file === null ? value.split(",") : linesOf(file, value)).map((label) => label.trim());
+  const labels =
+    file === null ? value.split(",").map((label) => label.trim()) : [...labelsOfFile(file, value)];
   // An empty label in between stays: it is a class without a name.
   while (labels[labels.length - 1] === "") labels.pop();
   if (labels.length === 0) throw wrongValue("labels", value, "one name or more");
   return labels;
 }
 
-function linesOf(file: Uint8Array, path: string): string[] {
+function labelsOfFile(file: Uint8Array, path: string): readonly string[] {
   const text = utf8(file);
   if (text === null) throw wrongValue("labels", path, "a text file in UTF-8");
-  if (isJsonDocument(text)) throw wrongValue("labels", path, "a text file with one name per line, not JSON");
-  return text.split(/\r?\n/);
-}
-
-/** True if a text is a JSON object or list. A single word or number may be a label. */
-function isJsonDocument(text: string): boolean {
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === "object" && json !== null;
-  } catch {
-    return false;
-  }
+  const read = readLabelFile(text);
+  if ("labels" in read) return read.labels;
+  throw new UsageError(`--labels ${path}: got ${read.got}, expected ${read.expected}.`);
 }
 
 /** Reads --keypoints, such as 17x3. */

@@ -290,12 +290,20 @@ describe("Ultralytics, TFLite", () => {
     expect(rows.options.coordinates).toBe("normalised");
   });
 
-  test("several scales of an output are told, since no decoder reads them", async () => {
-    const model = await readModel(ultralyticsTflite({ type: "int8", scale: [1, 2, 3, 4, 5, 6], axis: 1 }));
-    expect(missing(model)).toEqual(["outputs"]);
-    expect(() => createDecoderSync(model)).toThrow("outputs: got 6 scales for Identity, expected one");
-    const outputs = [{ name: "Identity", dims: [1, 6, 84], type: "f32" as const }];
-    expect(createDecoderSync(model, { outputs }).describe().text).toContain("class-rows");
+  test("each channel of an output may have a scale of its own", async () => {
+    const scale = [1, 1, 1, 1, 0.25, 0.0078125];
+    const model = await readModel(
+      ultralyticsTflite({ type: "int8", scale, zeroPoint: [0, 0, 0, 0, 0, 0], axis: 1 }),
+    );
+    expect(missing(model)).toEqual([]);
+    expect(model.options.coordinates).toBe("pixels");
+    const data = new Int8Array(6 * 84);
+    // A box around (32, 16) with the second class at 96 / 128.
+    [32, 16, 20, 24, 0, 96].forEach((value, channel) => (data[channel * 84 + 10] = value));
+    const [found] = createDecoderSync(model)
+      .decode({ Identity: { data, dims: [1, 6, 84] } })
+      .toArray();
+    expect(found).toMatchObject({ class_id: 1, confidence: 0.75, x_min: 22 / 64, y_max: 28 / 64 });
   });
 
   test("JSON and a dict of Python say the same", async () => {

@@ -86,10 +86,7 @@ test("suggests the options that would settle an error, unless they were given", 
     [["compile", ...yolov8], "--outputs output0:1x84x8400:f32"],
     [["compile", ...shaped], "--input-size 640x640, --coordinates normalised"],
     [["inspect", "--family", "yolov8", "o:1x84x8400"], "--classes 80, --labels names.txt"],
-    [
-      ["inspect", "--family=yolov5", "--classes=80", "o:1x255x80x80"],
-      "--anchors w,h,w,h,... (not beside a config file)",
-    ],
+    [["inspect", "--family=yolov5", "--classes=80", "o:1x255x80x80"], "--anchors w,h,w,h,..."],
     [["inspect", ...ssd], "--priors priors.npy, --variances 0.1,0.1,0.2,0.2, --scales 10,10,5,5"],
     [["inspect", ...ssd, "--variances=1,1,1,1"], "--priors priors.npy"],
   ] as const)

@@ -111,11 +111,6 @@ test.each<[string, string[], RegExp]>([
     /--input-size: got "640", expected WxH/,
   ],
   [
-    "anchors beside a config",
-    ["decode", ...ssd("coffee"), "--anchors", "3,4"],
-    /--anchors cannot be combined with a config file. Put the anchors into the file, or replace the file by --family./,
-  ],
-  [
     "labels that are none",
     ["decode", ...ssd("coffee"), "--labels", "nofile.txt"],
     /--labels: got "nofile.txt"/,
@@ -201,7 +196,7 @@ test.each<[string, string[], RegExp]>([
   [
     "names as JSON",
     ["decode", ...ssd("coffee"), "--labels", fixture("mobilenet-ssd/config.json")],
-    /--labels: got .*, expected a text file with one name per line, not JSON/,
+    /--labels .*config.json: got JSON, expected one name per line, an id and a name per line/,
   ],
   [
     "names in another encoding",

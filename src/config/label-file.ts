@@ -1,0 +1,142 @@
+/**
+ * Reads label files: one name per line, an id and a name per line, `names:` of a data set's YAML, and `labelmap.pbtxt`.
+ */
+
+/** Labels by class id, or what is wrong with the file. */
+export type LabelFile =
+  { readonly labels: readonly string[] } | { readonly got: string; readonly expected: string };
+
+/** Name of an id that a file leaves out, as TensorFlow's own label files have it. */
+const UNUSED = "???";
+/** Largest class id. A larger one is a number of another kind. */
+const MAX_ID = 65_535;
+/** Names that files give to several unused ids. */
+const NONE = /^(\?\?\?|n\/a|unused|unlabeled)$/i;
+const FORMS =
+  "one name per line, an id and a name per line, `names:` of a YAML, or items of a labelmap.pbtxt";
+
+const wrong = (got: string, expected = FORMS): LabelFile => ({ got, expected });
+
+/** Reads the text of a label file. */
+export function readLabelFile(text: string): LabelFile {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  if (isJson(text)) return wrong("JSON");
+  if (/^\s*item\s*:?\s*\{/m.test(text)) return readPbtxt(text);
+  // A name may end in a colon, but a file of names has no line "names:".
+  const start = lines.findIndex((line) => /^["']?names["']?\s*:/.test(line));
+  if (start >= 0) return readYaml(lines, start);
+  if (lines.some((line) => /^(train|val|nc|path)\s*:/.test(line))) return wrong("a YAML without `names:`");
+  return readLines(lines.map((line) => line.trim()));
+}
+
+/** True if a text is a JSON object or list. A single word or number may be a label. */
+function isJson(text: string): boolean {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === "object" && json !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads lines of names, all of them behind their ids or none. */
+function readLines(lines: readonly string[]): LabelFile {
+  const filled = lines.filter((line) => line !== "");
+  const rows = filled.flatMap((line) => {
+    const found = /^(\d+)(?:\s*[:,;]\s*|\s+)(\S.*)$/.exec(line);
+    return found ? [[Number(found[1]), found[2]] as const] : [];
+  });
+  // A single name may begin with a number: "18 wheeler".
+  if (rows.length <= 1 && filled.length > 1) return plain(lines);
+  if (rows.length === 0) return plain(lines);
+  if (rows.length === filled.length) return byId(rows);
+  return wrong(
+    `${rows.length} of ${filled.length} lines that begin with a number`,
+    "an id in front of every name or of none",
+  );
+}
+
+/** Returns lines as names. An empty one in between stays: it is a class without a name. */
+function plain(lines: readonly string[]): LabelFile {
+  const labels = [...lines];
+  while (labels.at(-1) === "") labels.pop();
+  return { labels };
+}
+
+/** Returns names by their ids. */
+function byId(rows: readonly (readonly [id: number, name: string])[]): LabelFile {
+  const labels: string[] = [];
+  for (const [id, name] of rows) {
+    if (id > MAX_ID) return wrong(`class id ${id}`, `class ids up to ${MAX_ID}`);
+    if (labels[id] !== undefined) return wrong(`class id ${id} twice`, "each id once");
+    labels[id] = name;
+  }
+  // "1 cent, 2 cent, 5 cent" are names, and look the same.
+  const names = rows.map(([, name]) => name);
+  const isDense = rows.every(([id], i) => id === i);
+  const twice = isDense ? undefined : names.find((name, i) => names.indexOf(name) !== i && !NONE.test(name));
+  if (twice !== undefined)
+    return wrong(
+      `the name ${JSON.stringify(twice)} for several ids`,
+      "names that differ, or one name per line without ids",
+    );
+  return { labels: Array.from(labels, (name) => name ?? UNUSED) };
+}
+
+/** Returns the text between quotes, or a bare word without a comment after it; `null` for other YAML. */
+function scalar(text: string): string | null {
+  const word = text.trim();
+  const quoted = /^(?:"((?:[^"\\]|\\["\\])*)"|'((?:[^']|'')*)')\s*(?:#.*)?$/.exec(word);
+  if (quoted) return quoted[1]?.replace(/\\(.)/g, "$1") ?? quoted[2].replaceAll("''", "'");
+  const bare = word.replace(/\s+#.*$/, "");
+  return bare === "" || /^["'[{&*!|>%@`#]/.test(bare) ? null : bare;
+}
+
+/** Reads the value of `names:` in a YAML: a list or a map by id, in lines or in brackets. */
+function readYaml(lines: readonly string[], start: number): LabelFile {
+  const rest = lines[start].slice(lines[start].indexOf(":") + 1).replace(/^\s*#.*$/, "");
+  if (rest.trim() !== "") return readFlow(rest + lines.slice(start + 1).join("\n"));
+  const rows: [number, string][] = [];
+  for (const line of lines.slice(start + 1)) {
+    if (/^\s*(#.*)?$/.test(line)) continue;
+    // A line at the margin that is no item is the next key.
+    const item = /^\s*-\s+(.*)$/.exec(line);
+    const entry = /^\s+["']?(\d+)["']?\s*:\s*(.*)$/.exec(line);
+    if (!item && !/^\s/.test(line)) break;
+    const name = scalar(item?.[1] ?? entry?.[2] ?? "");
+    if (name === null) return wrong(`the line ${JSON.stringify(line.trim().slice(0, 40))} below \`names:\``);
+    rows.push([entry ? Number(entry[1]) : rows.length, name]);
+  }
+  return rows.length > 0 ? byId(rows) : wrong("no names below `names:`");
+}
+
+/** Reads `[a, b]` or `{0: a, 1: b}`. */
+function readFlow(text: string): LabelFile {
+  const [, open, body] = /^\s*([[{])([^\]}]*)[\]}]/.exec(text) ?? [];
+  if (body === undefined) return wrong("`names:` with neither a list nor a map");
+  const parts = body.match(/(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,])+/g) ?? [];
+  const rows: [number, string][] = [];
+  for (const part of parts.filter((one) => one.trim() !== "")) {
+    const entry = open === "{" ? /^\s*["']?(\d+)["']?\s*:(.*)$/s.exec(part) : null;
+    const name = scalar(entry?.[2] ?? (open === "[" ? part : ""));
+    if (name === null) return wrong(`${JSON.stringify(part.trim().slice(0, 40))} in \`names:\``);
+    rows.push([entry ? Number(entry[1]) : rows.length, name]);
+  }
+  return rows.length > 0 ? byId(rows) : wrong("no names in `names:`");
+}
+
+/** Reads the items of TensorFlow's Object Detection API: `item { id: 1 name: "x" display_name: "person" }`. */
+function readPbtxt(text: string): LabelFile {
+  const rows: [number, string][] = [];
+  const string = `("(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*')`;
+  for (const [, body] of text.replace(/^\s*#.*$/gm, "").matchAll(/item\s*:?\s*\{([^}]*)\}/g)) {
+    const id = /(?:^|[\s,;])id\s*:\s*(\d+)/.exec(body)?.[1];
+    const name = ["display_name", "name"]
+      .map((key) => new RegExp(`(?:^|[\\s,;])${key}\\s*:\\s*${string}`).exec(body)?.[1])
+      .find((found) => found !== undefined);
+    if (id === undefined || name === undefined)
+      return wrong(`an item ${JSON.stringify(body.trim().slice(0, 40))}`, "an id and a name in each item");
+    rows.push([Number(id), name.slice(1, -1).replace(/\\(.)/g, "$1")]);
+  }
+  return rows.length > 0 ? byId(rows) : wrong("no whole item");
+}
