@@ -6,21 +6,39 @@ import { type Box, clampCorners } from "./boxes.ts";
 export interface Frame {
   readonly width: number;
   readonly height: number;
-  readonly resize: "letterbox" | "letterbox-topleft" | "stretch";
+  readonly resize: "letterbox" | "letterbox-topleft" | "stretch" | "crop";
 }
 
 /**
  * Returns where the image lies in the input, in pixels of the input: left, top, width, height.
  * A letterbox scales both sides by the same factor, to whole pixels, and centres: left = floor((input - width) / 2).
- * Source: Ultralytics' LetterBox. Sizes that end in exactly one half are rounded up here; Python rounds them to even.
+ * Source: Ultralytics' LetterBox. Sizes that end in exactly one half go to the even neighbour, as in Python.
+ * A crop scales by the exact f32 factor that fills the input. The smaller half of the surplus pixels goes off first.
+ * Source: cv2.dnn.blobFromImage with crop=True.
  */
 export function placeInInput(frame: Frame, input: readonly [number, number]): Box {
   if (frame.resize === "stretch") return [0, 0, input[0], input[1]];
-  const scale = Math.min(input[0] / frame.width, input[1] / frame.height);
-  const width = Math.max(1, Math.round(frame.width * scale));
-  const height = Math.max(1, Math.round(frame.height * scale));
+  const [across, down] = [input[0] / frame.width, input[1] / frame.height];
+  if (frame.resize === "crop") {
+    const factor = Math.fround(Math.max(across, down));
+    const cut = (side: number, end: number): number => -Math.floor((roundToEven(side * factor) - end) / 2);
+    return [
+      cut(frame.width, input[0]),
+      cut(frame.height, input[1]),
+      frame.width * factor,
+      frame.height * factor,
+    ];
+  }
+  const width = Math.max(1, roundToEven(frame.width * Math.min(across, down)));
+  const height = Math.max(1, roundToEven(frame.height * Math.min(across, down)));
   if (frame.resize === "letterbox-topleft") return [0, 0, width, height];
   return [Math.floor((input[0] - width) / 2), Math.floor((input[1] - height) / 2), width, height];
+}
+
+/** Python's round, and OpenCV's cvRound: halves to even. */
+export function roundToEven(x: number): number {
+  const rounded = Math.round(x);
+  return Math.abs(x - Math.trunc(x)) === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
 }
 
 /** Returns a box normalised to the image, from one that is normalised to the input. */

@@ -2,8 +2,10 @@
  * Masks in plain doubles: the whole picture, one step after the other, in the order that a rule names. Sources: the
  * published decoders that docs/masks.md lists. Pictures are rows of numbers.
  */
+import type { Box } from "./boxes.ts";
+import { placeInInput } from "./frame.ts";
+
 export type Picture = readonly (readonly number[])[];
-type Box = readonly [x1: number, y1: number, x2: number, y2: number];
 
 /** The logit of each prototype pixel. `prototypes`: one picture for each coefficient. */
 export const logitsOf = (prototypes: readonly Picture[], coefficients: readonly number[]): Picture =>
@@ -51,20 +53,9 @@ export const nearest = (picture: Picture, width: number, height: number): Pictur
 /** Cuts the padding of a centred letterbox off the prototypes, as Ultralytics does. */
 export function cutPadding(picture: Picture, imageWidth: number, imageHeight: number): Picture {
   const [height, width] = [picture.length, picture[0].length];
-  const gain = Math.min(height / imageHeight, width / imageWidth);
-  const range = (cells: number, side: number): readonly [number, number] => {
-    const padding = (cells - roundToEven(side * gain)) / 2;
-    return [roundToEven(padding - 0.1), cells - roundToEven(padding + 0.1)];
-  };
-  const [left, right] = range(width, imageWidth);
-  const [top, bottom] = range(height, imageHeight);
-  return picture.slice(top, bottom).map((row) => row.slice(left, right));
-}
-
-/** Python's round: halves to even. */
-function roundToEven(x: number): number {
-  const rounded = Math.round(x);
-  return Math.abs(x - Math.trunc(x)) === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
+  const frame = { width: imageWidth, height: imageHeight, resize: "letterbox" } as const;
+  const [left, top, columns, rows] = placeInInput(frame, [width, height]);
+  return picture.slice(top, top + rows).map((row) => row.slice(left, left + columns));
 }
 
 const scaled = ([x1, y1, x2, y2]: Box, width: number, height: number): Box => [

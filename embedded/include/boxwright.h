@@ -50,9 +50,10 @@ typedef enum bxw_status {
 
 /* How the original image was resized to the input of the network. */
 typedef enum bxw_resize {
-    BXW_STRETCH = 0,          /* width and height scaled independently */
-    BXW_LETTERBOX = 1,        /* aspect ratio kept, image centred */
-    BXW_LETTERBOX_TOPLEFT = 2 /* aspect ratio kept, image in the top left corner */
+    BXW_STRETCH = 0,           /* width and height scaled independently */
+    BXW_LETTERBOX = 1,         /* aspect ratio kept, image centred */
+    BXW_LETTERBOX_TOPLEFT = 2, /* aspect ratio kept, image in the top left corner */
+    BXW_CROP = 3               /* aspect ratio kept, input filled, the surplus cut off on both sides */
 } bxw_resize;
 
 typedef struct bxw_decoder {

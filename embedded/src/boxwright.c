@@ -487,19 +487,29 @@ bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mas
     return BXW_OK;
 }
 
-/*
- * Computes scale and shift that undo the letterbox along one axis. Uses the steps and the precision of the TypeScript
- * engine, so that the bits agree.
- */
-static void undo_letterbox(uint32_t input, double resized, int centred, float *scale, float *shift) {
-    const uint32_t pixels = (uint32_t)resized;
-    const uint32_t before = centred ? (input - pixels) / 2 : 0;
-    *scale = (float)((double)input / resized);
-    *shift = (float)(-(double)before / resized);
+/* Returns the nearest integer, an even one of two that are as near, as OpenCV and Python round. */
+static uint32_t round_to_even(double x) {
+    const uint32_t whole = (uint32_t)x;
+    const double rest = x - whole;
+    return whole + (rest > 0.5 || (rest == 0.5 && (whole & 1) == 1));
 }
 
-/* Returns at least one pixel, for images that are a thousand times as wide as high. */
-static uint32_t at_least_one(uint32_t pixels) { return pixels > 0 ? pixels : 1; }
+/*
+ * Computes scale and shift that undo the resizing of one side of the image. Uses the steps and the precision of
+ * src/core/place.ts, so that the bits agree.
+ */
+static void undo_resize(uint32_t input, uint32_t side, double factor, bxw_resize resize, float *scale, float *shift) {
+    const double exact = side * factor;
+    /* Keep one pixel of an image that is a thousand times as wide as high. */
+    const uint32_t pixels = exact > 0.5 ? round_to_even(exact) : 1;
+    /* A crop keeps its exact size, and cuts the smaller half of the surplus off before the input. */
+    const double length = resize == BXW_CROP ? exact : pixels;
+    double before = 0;
+    if (resize == BXW_CROP && pixels > input) before = -(double)((pixels - input) / 2);
+    else if (resize == BXW_LETTERBOX) before = (input - pixels) / 2;
+    *scale = (float)((double)input / length);
+    *shift = (float)(-before / length);
+}
 
 bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_resize resize) {
     const uint32_t w = word(d->plan, BXW_F_INPUT_WIDTH);
@@ -508,17 +518,15 @@ bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_re
     float shift[2] = {0, 0};
     if ((width == 0) != (height == 0)) return refuse(d, BXW_BAD_VALUE, width == 0 ? width : height, 1);
     if (width != 0 && resize != BXW_STRETCH) {
-        if (resize != BXW_LETTERBOX && resize != BXW_LETTERBOX_TOPLEFT)
-            return refuse(d, BXW_BAD_VALUE, (size_t)resize, BXW_LETTERBOX_TOPLEFT);
+        if (resize != BXW_LETTERBOX && resize != BXW_LETTERBOX_TOPLEFT && resize != BXW_CROP)
+            return refuse(d, BXW_BAD_VALUE, (size_t)resize, BXW_CROP);
         if (w == 0 || h == 0) return refuse(d, BXW_BAD_VALUE, 0, 1);
         const double across = (double)w / width;
         const double down = (double)h / height;
-        const double factor = across < down ? across : down;
-        /* Round to the nearest pixel, halves up. The smaller factor keeps both sides within the input. */
-        const uint32_t rw = at_least_one((uint32_t)(width * factor + 0.5));
-        const uint32_t rh = at_least_one((uint32_t)(height * factor + 0.5));
-        undo_letterbox(w, rw, resize == BXW_LETTERBOX, &scale[0], &shift[0]);
-        undo_letterbox(h, rh, resize == BXW_LETTERBOX, &scale[1], &shift[1]);
+        /* OpenCV crops with an f32. The smaller factor keeps both sides within the input, the greater one fills it. */
+        const double factor = resize == BXW_CROP ? (float)(across > down ? across : down) : across < down ? across : down;
+        undo_resize(w, width, factor, resize, &scale[0], &shift[0]);
+        undo_resize(h, height, factor, resize, &scale[1], &shift[1]);
     }
     d->frame_width = width;
     d->frame_height = height;

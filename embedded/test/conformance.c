@@ -387,7 +387,7 @@ static void check_calls(uint32_t c) {
     expect("at most 0 detections", bxw_set_max_detections(&d, 0), BXW_BAD_VALUE);
     expect("more detections than rows", bxw_set_max_detections(&d, 21), BXW_BAD_VALUE);
     expect("a width without height", bxw_set_frame(&d, 5, 0, BXW_STRETCH), BXW_BAD_VALUE);
-    expect("an unknown resize", bxw_set_frame(&d, 5, 5, (bxw_resize)3), BXW_BAD_VALUE);
+    expect("an unknown resize", bxw_set_frame(&d, 5, 5, (bxw_resize)4), BXW_BAD_VALUE);
     /* As in JavaScript: at least one row of pixels remains. */
     expect("an image a million times as wide as high", bxw_set_frame(&d, 1000000, 1, BXW_LETTERBOX), BXW_OK);
 }

@@ -25,7 +25,7 @@ import { cases, largeCases } from "./cases/networks.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const build = join(here, "build");
-const RESIZES = ["stretch", "letterbox", "letterbox-topleft"];
+const RESIZES = ["stretch", "letterbox", "letterbox-topleft", "crop"];
 const run = promisify(execFile);
 
 const bytesOf = ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength);

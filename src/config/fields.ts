@@ -1,5 +1,6 @@
 /** Reads unknown JSON and collects every problem with its path, so that one edit mends the file. */
 import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../core/errors.ts";
+import { isNearly, plainName } from "../core/names.ts";
 import { show } from "../core/tensor.ts";
 
 export type Json = { readonly [key: string]: unknown };
@@ -53,18 +54,6 @@ export const oneOf = <T extends string>(values: readonly T[]): Rule<T> => [
 export const inPairs = (flat: readonly number[]): [number, number][] =>
   flat.flatMap((w, i) => (i % 2 ? [] : [[w, flat[i + 1]]]));
 
-/** Returns a name in small letters, without what joins its words. */
-const plain = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
-
-/** True if two words differ in one letter at most: another one, one too many or one too few. */
-function isNearly(a: string, b: string): boolean {
-  let i = 0;
-  while (i < a.length && a[i] === b[i]) i++;
-  const [x, y] = [a.slice(i), b.slice(i)];
-  const [restOfX, restOfY] = [x.slice(1), y.slice(1)];
-  return restOfX === y || x === restOfY || restOfX === restOfY;
-}
-
 /**
  * Reads the fields of one object. A field is named once: its value and its path follow from its key. An absent field
  * reads as `null`, and so does `null` itself; a wrong field reads as `null` and is reported.
@@ -110,10 +99,10 @@ export class FieldReader {
    */
   reportMisspelt(keys: readonly string[], elsewhere: { readonly [name: string]: string } = {}): void {
     for (const key of Object.keys(this.json)) {
-      const name = plain(key);
+      const name = plainName(key);
       const meant = keys.includes(key)
         ? undefined
-        : (keys.find((k) => isNearly(name, plain(k))) ??
+        : (keys.find((k) => isNearly(name, plainName(k))) ??
           Object.keys(elsewhere).find((k) => elsewhere[k].split(" ").includes(name)));
       if (meant !== undefined) this.report(key, "an unknown name", meant);
     }

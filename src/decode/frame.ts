@@ -3,6 +3,8 @@
  * image was resized into a part of that input, so one scale and one shift per axis bring a box back.
  */
 import { refuse, refuseFor } from "../core/errors.ts";
+import { namesFor } from "../core/names.ts";
+import { placeOf } from "../core/place.ts";
 import type { PrepareResize } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
 import { type Affine, IDENTITY } from "../memory/write.ts";
@@ -21,10 +23,12 @@ export interface Frame {
   readonly resize: PrepareResize;
   /**
    * [left, top, width, height] of the whole resized image in the input, in pixels of the input, as `prepare` used them.
-   * Left and top of a crop are negative. Default: what `resize` gives, with sizes rounded.
+   * Left and top of a crop are negative. Default: what `resize` gives (`placeOf`).
    */
   readonly placed?: readonly [number, number, number, number];
 }
+
+const KEYS: readonly string[] = ["width", "height", "resize", "placed"];
 
 const RESIZES: readonly unknown[] = ["letterbox", "letterbox-topleft", "stretch", "crop"];
 
@@ -72,6 +76,9 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       "one frame, {width, height, resize}. decodeBatch() takes a list, one frame for each image",
       RangeError,
     );
+  // Every enumerable key counts, inherited ones too: a frame may be made by Object.create.
+  for (const key in frame)
+    if (!KEYS.includes(key)) refuse(`frame.${key}`, "an unknown name", namesFor(key, KEYS), RangeError);
   const { width, height, resize, placed } = frame;
   if (!isSize(width) || !isSize(height))
     refuse(
@@ -104,31 +111,14 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
 }
 
 /**
- * Returns what undoes the resizing of a checked frame: x_image = x_input * scale + shift, both normalised.
- *
- * Resizers round: the resized image is round(width * scale) pixels wide, and its left edge lies at
- * floor((input - resized) / 2). The exact quotients would move boxes by up to a pixel.
- *
- *     |<- left ->|<------ resized ------>|<- rest ->|      scale  input / resized
- *     |<---------------- input -------------------->|      shift  -left / resized
+ * Returns what undoes the resizing of a checked frame: x_image = x_input * scale + shift, both normalised. Scale is
+ * input / placed size, shift is -left / placed width.
  */
 export function affineOf(frame: Frame, input: readonly [number, number] | null): Affine {
-  const { width, height, resize, placed } = frame;
+  const { resize, placed } = frame;
   if (resize === "stretch" || input === null) return IDENTITY;
-  const [w, h] = input;
-  if (placed) return undoPlace(placed, input);
-  const scale = Math[resize === "crop" ? "max" : "min"](w / width, h / height);
-  // Keep one pixel: an image a thousand times as wide as high would vanish.
-  const resizedWidth = Math.max(1, Math.round(width * scale));
-  const resizedHeight = Math.max(1, Math.round(height * scale));
-  const isCentred = resize !== "letterbox-topleft";
-  // A crop cuts the smaller half off at the left and at the top.
-  const left = isCentred ? Math.trunc((w - resizedWidth) / 2) : 0;
-  const top = isCentred ? Math.trunc((h - resizedHeight) / 2) : 0;
-  return undoPlace([left, top, resizedWidth, resizedHeight], input);
+  const { left, top, width, height } = placed
+    ? { left: placed[0], top: placed[1], width: placed[2], height: placed[3] }
+    : placeOf([frame.width, frame.height], input, resize);
+  return [input[0] / width, input[1] / height, -left / width, -top / height];
 }
-
-const undoPlace = (
-  [left, top, width, height]: NonNullable<Frame["placed"]>,
-  [w, h]: readonly [number, number],
-): Affine => [w / width, h / height, -left / width, -top / height];

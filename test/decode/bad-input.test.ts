@@ -593,6 +593,14 @@ roles settles it: {boxes: "name", scores: "name"}`,
           'frame: got resize "fit", expected "letterbox", "letterbox-topleft", "stretch" or "crop"',
         ],
         [
+          { width: 3, height: 3, resize: "stretch", resise: "crop" },
+          "frame.resise: got an unknown name, expected one of width, height, resize, placed; did you mean resize?",
+        ],
+        [
+          { width: 3, height: 3, resize: "stretch", orientation: 6 },
+          "frame.orientation: got an unknown name, expected one of width, height, resize, placed",
+        ],
+        [
           [{ width: 3, height: 3 }],
           "frame: got a list, expected one frame, {width, height, resize}. decodeBatch() takes a list, one frame for each image",
         ],

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { halfToFloat } from "../../src/core/number.ts";
 import { type Decoder, createDecoderSync } from "../../src/decode/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
+import type { Frame } from "../../src/decode/frame.ts";
 import type { Detection, Detections } from "../../src/decode/detections.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { ElementType, TensorInput } from "../../src/core/tensor.ts";
@@ -495,17 +496,7 @@ describe("frame", () => {
     });
   const first = (d: Detections): number[] => [...d.boxes.subarray(0, 4)];
 
-  test.each<
-    [
-      string,
-      readonly [number, number],
-      number,
-      number,
-      "letterbox" | "letterbox-topleft" | "stretch",
-      number[],
-      number[],
-    ]
-  >([
+  test.each<[string, readonly [number, number], number, number, Frame["resize"], number[], number[]]>([
     // 1000x500 into 640x640: 640x320, 160 rows above
     ["wide", [640, 640], 1000, 500, "letterbox", [0, 160, 640, 480], [0, 0, 1, 1]],
     ["wide, inner box", [640, 640], 1000, 500, "letterbox", [64, 192, 320, 320], [0.1, 0.1, 0.5, 0.5]],
@@ -534,6 +525,12 @@ describe("frame", () => {
       [0, 0, 241, 320],
       [0, 0, 1, 1],
     ],
+    // 1280x853 into 640x640: 426.5 rows. cvRound and Python's round go to the even 426: 107 rows above
+    ["a half, to even", [640, 640], 1280, 853, "letterbox", [0, 107, 640, 533], [0, 0, 1, 1]],
+    ["a half, to even, tall", [640, 640], 853, 1280, "letterbox", [107, 0, 533, 640], [0, 0, 1, 1]],
+    ["top left, a half", [640, 640], 1280, 853, "letterbox-topleft", [0, 0, 640, 426], [0, 0, 1, 1]],
+    // 853x1280 into 640x640, as cv2.dnn.blobFromImage: factor 640/853, 960.375 rows, (960 - 640) / 2 of them above
+    ["crop", [640, 640], 853, 1280, "crop", [0, 0, 640, 640], [0, 160 / 960.375, 1, 800 / 960.375]],
     ["top left", [640, 640], 1000, 500, "letterbox-topleft", [0, 0, 640, 320], [0, 0, 1, 1]],
     ["top left, tall", [416, 416], 300, 400, "letterbox-topleft", [0, 0, 312, 416], [0, 0, 1, 1]],
     ["stretch", [640, 480], 333, 777, "stretch", [64, 48, 320, 240], [0.1, 0.1, 0.5, 0.5]],

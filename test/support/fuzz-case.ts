@@ -158,7 +158,7 @@ function drawFrames(random: Random, batch: number): Frame | readonly Frame[] | u
   if (chance(random, 0.5)) return undefined;
   const side = (): number => 1 + Math.floor(random() ** 2 * 2000);
   const one = (): Frame => {
-    const resize = pick(random, ["letterbox", "letterbox-topleft", "stretch"] as const);
+    const resize = pick(random, ["letterbox", "letterbox-topleft", "stretch", "crop"] as const);
     return { width: side(), height: side(), resize };
   };
   return batch > 1 && chance(random, 0.5) ? Array.from({ length: batch }, one) : one();

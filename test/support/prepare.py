@@ -53,6 +53,23 @@ def rgb_of(case):
 CV = {"bilinear": cv2.INTER_LINEAR, "area": cv2.INTER_AREA, "nearest": cv2.INTER_NEAREST}
 
 
+def crop(image, in_width, in_height, how):
+    """cv2.dnn.blobFromImage with crop=True, which scales by an f32 factor. Pillow has whole sizes only."""
+    height, width = image.shape[:2]
+    factor = float(max(np.float32(in_width) / np.float32(width), np.float32(in_height) / np.float32(height)))
+    if how == "pillow":
+        whole = resample(image, round(width * factor), round(height * factor), how)
+    else:
+        whole = cv2.resize(image, None, fx=factor, fy=factor, interpolation=CV[how])
+    left, top = int(0.5 * (whole.shape[1] - in_width)), int(0.5 * (whole.shape[0] - in_height))
+    cut = whole[top : top + in_height, left : left + in_width]
+    if how == "bilinear":
+        size = (in_width, in_height)
+        blob = cv2.dnn.blobFromImage(image, 1.0, size, crop=True, ddepth=cv2.CV_8U)
+        assert np.array_equal(blob[0].transpose(1, 2, 0), cut), "blobFromImage crops otherwise"
+    return cut
+
+
 def resample(image, width, height, how):
     if how == "pillow":
         return np.asarray(Image.fromarray(image).resize((width, height), Image.BILINEAR))
@@ -67,10 +84,7 @@ def placed(image, rule):
     if mode == "stretch":
         return resample(image, in_width, in_height, how)
     if mode == "crop":
-        r = max(in_width / width, in_height / height)
-        w, h = max(in_width, round(width * r)), max(in_height, round(height * r))
-        left, top = int(0.5 * (w - in_width)), int(0.5 * (h - in_height))
-        return resample(image, w, h, how)[top : top + in_height, left : left + in_width]
+        return crop(image, in_width, in_height, how)
     r = min(in_height / height, in_width / width)
     w, h = max(1, int(round(width * r))), max(1, int(round(height * r)))
     dw, dh = in_width - w, in_height - h

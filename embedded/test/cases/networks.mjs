@@ -102,6 +102,18 @@ function planesCases() {
       outputs: { output0: planes(3600, 1, 9) },
       frame: { width: 1000, height: 333, resize: "letterbox-topleft" },
     },
+    {
+      name: "planes, letterbox of 426.5 rows",
+      config: { ...yolov8, inputSize: [640, 640], coordinates: "pixels", classes: 1 },
+      outputs: { output0: planes(8400, 1, 31) },
+      frame: { width: 1280, height: 853, resize: "letterbox" },
+    },
+    {
+      name: "planes, crop by the exact factor",
+      config: { ...yolov8, inputSize: [640, 640], coordinates: "pixels", classes: 1 },
+      outputs: { output0: planes(8400, 1, 32) },
+      frame: { width: 853, height: 1280, resize: "crop" },
+    },
   ];
 }
 

@@ -2,7 +2,7 @@
 import * as A from "../../core/prepare-abi.ts";
 import { checkSize } from "../../core/memory.ts";
 import type { ImageFormat, PreparedData } from "../../decode/prepare.ts";
-import type { Place } from "./place.ts";
+import { type Place, roundToEven } from "../../core/place.ts";
 import { type CheckedImage, type CheckedRule, chromaStrideOf } from "./rule.ts";
 import { type Axis, type AxisTable, type Resampling, edgeColumns, resamplingOf } from "./tables.ts";
 import { PICTURE_ELEMENTS, valueOf } from "./values.ts";
@@ -60,12 +60,16 @@ const FORMATS: { readonly [F in ImageFormat]: number } = {
 /** Returns the memory map of a picture. */
 export function layOut(image: CheckedImage, rule: CheckedRule, place: Place): JobLayout {
   const [width, height] = rule.size;
-  const axis = (source: number, resized: number, start: number, input: number): Axis => ({
-    source,
-    resized,
-    from: Math.max(0, -start),
-    count: Math.min(resized, input),
-  });
+  const axis = (source: number, length: number, start: number, input: number): Axis => {
+    const resized = roundToEven(length);
+    return {
+      source,
+      resized,
+      factor: length / source,
+      from: Math.max(0, -start),
+      count: Math.min(resized, input),
+    };
+  };
   const x = axis(image.width, place.width, place.left, width);
   const y = axis(image.height, place.height, place.top, height);
   const resampling = resamplingOf(x, y, rule.resample);

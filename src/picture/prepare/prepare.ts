@@ -2,6 +2,7 @@
 import { refuse } from "../../core/errors.ts";
 import * as A from "../../core/prepare-abi.ts";
 import type { EngineName } from "../../core/engine-name.ts";
+import { type Place, placeOf, roundToEven } from "../../core/place.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
 import { kindOf } from "../../core/tensor.ts";
 import type { Frame } from "../../decode/frame.ts";
@@ -9,7 +10,6 @@ import type { ImageInput, PrepareOptions, Prepared, PreparedData } from "../../d
 import { makePrepareEngine } from "../../engine/choose-prepare.ts";
 import type { PrepareEngine } from "../../engine/prepare.ts";
 import { JOB, type JobLayout, type Strip, layOut, valuesIn, writeJob } from "./job.ts";
-import { type Place, placeOf } from "./place.ts";
 import { type CheckedImage, type CheckedRule, checkImage, checkRule, chromaStrideOf } from "./rule.ts";
 import { PICTURE_ELEMENTS } from "./values.ts";
 
@@ -93,7 +93,7 @@ const NO_BYTES = new Uint8Array(0);
 
 function makeWorkspace(image: CheckedImage, rule: CheckedRule, wanted: EngineName | "auto"): Workspace {
   const { width, height } = image;
-  const place = placeOf([width, height], rule.size, rule.resize);
+  const place = placeFor([width, height], rule);
   const layout = layOut(image, rule, place);
   const engine = makePrepareEngine(wanted, layout.bytes);
   writeJob(engine.buffer, image, rule, layout);
@@ -118,6 +118,13 @@ function makeWorkspace(image: CheckedImage, rule: CheckedRule, wanted: EngineNam
   };
   padStrip(work);
   return work;
+}
+
+/** Returns the place of an image. Pillow resizes to whole pixels only, so a crop of its pixels has a whole size too. */
+function placeFor(image: readonly [number, number], { size, resize, resample }: CheckedRule): Place {
+  const place = placeOf(image, size, resize);
+  if (resample !== "pillow") return place;
+  return { ...place, width: roundToEven(place.width), height: roundToEven(place.height) };
 }
 
 /** Returns a strip's rows of each plane. */

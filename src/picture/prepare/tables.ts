@@ -4,7 +4,7 @@
  */
 import * as A from "../../core/prepare-abi.ts";
 import type { Resample } from "../../core/prepare-rule.ts";
-import { roundToEven } from "./place.ts";
+import { roundToEven } from "../../core/place.ts";
 
 /** One axis of a resampling. */
 export interface Axis {
@@ -12,6 +12,8 @@ export interface Axis {
   readonly source: number;
   /** Pixels of the whole resized image. */
   readonly resized: number;
+  /** Pixels per source pixel. `resized / source`, except for a crop, whose size is rounded after the scaling. */
+  readonly factor: number;
   /** The part of the resized image that is made: its first pixel and their count. */
   readonly from: number;
   readonly count: number;
@@ -37,7 +39,7 @@ export interface Resampling {
 }
 
 /** Source pixels per pixel. OpenCV divides twice. */
-const scaleOf = ({ source, resized }: Axis): number => 1 / (resized / source);
+const scaleOf = ({ factor }: Axis): number => 1 / factor;
 
 /** Returns how an image is resampled to the size of the axes. */
 export function resamplingOf(x: Axis, y: Axis, resample: Resample): Resampling {
@@ -105,7 +107,7 @@ const bilinearAt: LinearAt = (pixel, axis) => {
 /** INTER_AREA where an axis grows. */
 const areaAt: LinearAt = (pixel, axis) => {
   const source = Math.floor(pixel * scaleOf(axis));
-  const rest = Math.fround(pixel + 1 - (source + 1) * (axis.resized / axis.source));
+  const rest = Math.fround(pixel + 1 - (source + 1) * axis.factor);
   return [source, rest <= 0 ? 0 : Math.fround(rest - Math.floor(rest))];
 };
 

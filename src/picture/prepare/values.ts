@@ -2,7 +2,7 @@
 import { ELEMENT_BYTE, ELEMENT_F32, ELEMENT_HALF } from "../../core/prepare-abi.ts";
 import type { PreparedData } from "../../decode/prepare.ts";
 import type { CheckedRule } from "./rule.ts";
-import { roundToEven } from "./place.ts";
+import { roundToEven } from "../../core/place.ts";
 
 const fround = Math.fround;
 

@@ -2,7 +2,7 @@
  * Maps pixels of a picture to pixels of the prototypes, along one axis. A picture is what a mask is drawn on: the
  * prototypes themselves, the network's input, or the image. A cell is one pixel of the prototypes.
  */
-import { roundToEven } from "../../picture/prepare/place.ts";
+import { placeOf } from "../../core/place.ts";
 import type { Frame } from "../../decode/frame.ts";
 
 /** One axis of a picture, and its place on the same axis of the prototypes. */
@@ -54,18 +54,11 @@ export function imageAxes(
   const x = exact(0);
   const y = exact(1);
   if (!frame || !frame.resize.startsWith("letterbox")) return [x, y];
-  const gain = Math.min(cells[0] / frame.width, cells[1] / frame.height);
-  const whole = (axis: Axis, cellCount: number, side: number): Axis => {
-    const padding = cellCount - roundToEven(side * gain);
-    const isCentred = frame.resize === "letterbox";
-    const low = isCentred ? roundToEven(padding / 2 - 0.1) : 0;
-    const high = cellCount - (isCentred ? roundToEven(padding / 2 + 0.1) : padding);
-    return { ...axis, start: low, length: high - low, low, high };
-  };
-  const cutX = whole(x, cells[0], frame.width);
-  const cutY = whole(y, cells[1], frame.height);
+  const { left, top, width, height } = placeOf([frame.width, frame.height], cells, frame.resize);
+  const cutX = { ...x, start: left, length: width, low: left, high: left + width };
+  const cutY = { ...y, start: top, length: height, low: top, high: top + height };
   // Keep the exact axes if the whole cells are more than one cell away: a caller's frame may place the image elsewhere.
-  const isNear = (a: Axis, b: Axis): boolean => Math.abs(a.start - b.start) <= 1 && a.high > a.low;
+  const isNear = (a: Axis, b: Axis): boolean => Math.abs(a.start - b.start) <= 1;
   return isNear(cutX, x) && isNear(cutY, y) ? [cutX, cutY] : [x, y];
 }
 

@@ -1,0 +1,63 @@
+/** Places a resized image in the network's input. Preparation, decoding and masks share this rule. */
+import type { PrepareResize } from "./prepare-rule.ts";
+
+/** The whole resized image in the input, in pixels of the input. */
+export interface Place {
+  /** Left edge. Whole. Negative where the image is cropped. */
+  readonly left: number;
+  readonly top: number;
+  /** Size of the image. Whole, except for a crop. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * Returns the place of an image in the input.
+ *
+ * - A letterbox has whole sizes, rounded as Python's `round` does: halves to even. The left and upper padding is
+ *   Ultralytics' round(half - 0.1), the smaller half.
+ * - A crop is that of `cv2.dnn.blobFromImage`, which scales by the exact factor, an f32. Its size may be a fraction of
+ *   a pixel off the whole pixels that OpenCV makes. The smaller half of what stands over is cut off at the left and at
+ *   the top.
+ *
+ *     |<- left ->|<------- width ------->|<- rest ->|
+ *     |<----------------- input ------------------->|
+ */
+export function placeOf(
+  [width, height]: readonly [number, number],
+  [inputWidth, inputHeight]: readonly [number, number],
+  resize: PrepareResize,
+): Place {
+  if (resize === "stretch") return { left: 0, top: 0, width: inputWidth, height: inputHeight };
+  if (resize === "crop") {
+    const factor = Math.fround(Math.max(inputWidth / width, inputHeight / height));
+    const [cropWidth, cropHeight] = [width * factor, height * factor];
+    return {
+      left: smallerHalf(inputWidth - roundToEven(cropWidth)),
+      top: smallerHalf(inputHeight - roundToEven(cropHeight)),
+      width: cropWidth,
+      height: cropHeight,
+    };
+  }
+  const scale = Math.min(inputWidth / width, inputHeight / height);
+  // Keep one pixel of an image a thousand times as wide as high.
+  const place = {
+    width: Math.max(1, roundToEven(width * scale)),
+    height: Math.max(1, roundToEven(height * scale)),
+  };
+  if (resize === "letterbox-topleft") return { left: 0, top: 0, ...place };
+  return {
+    left: smallerHalf(inputWidth - place.width),
+    top: smallerHalf(inputHeight - place.height),
+    ...place,
+  };
+}
+
+const smallerHalf = (pixels: number): number => Math.trunc(pixels / 2);
+
+/** Returns the nearest integer, an even one of two that are as near. */
+export function roundToEven(x: number): number {
+  const floor = Math.floor(x);
+  const rest = x - floor;
+  return rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1;
+}
