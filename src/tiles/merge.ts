@@ -35,7 +35,7 @@ export interface MergeTilesOptions {
   readonly secondTest?: "none" | "sahi";
   /** Detections that are held at a time, the best ones. Memory is bounded by it. Default 10,000. */
   readonly maxCandidates?: number;
-  /** Largest number of detections that come out. Default 300. */
+  /** Largest number of detections that come out. Default: all, as in SAHI. */
   readonly maxDetections?: number;
 }
 
@@ -43,7 +43,7 @@ export interface MergeTilesOptions {
 export interface TileMerger {
   /** Count of detections that are held. */
   readonly length: number;
-  /** Count of detections that were dropped for lack of room, those with the lowest scores. */
+  /** Count of detections that were dropped beyond `maxCandidates`, those with the lowest scores. */
   readonly dropped: number;
   /**
    * Takes the detections of a tile: copies them, moved to the tile's place. Boxes are in 0..1 of the tile, as `decode`
@@ -66,7 +66,7 @@ const DEFAULTS: Settings = {
   perClass: true,
   secondTest: "none",
   maxCandidates: 10_000,
-  maxDetections: 300,
+  maxDetections: Infinity,
 };
 
 const oneOf = (...values: readonly string[]) =>
@@ -221,12 +221,11 @@ class Merger implements TileMerger {
     const rule = { metric: settings.metric, threshold: settings.threshold };
     const max = settings.maxDetections;
     if (settings.method === "nms") {
-      const kept = keepGreedily(
-        c.order,
-        max,
-        (better, row) =>
+      const kept = keepGreedily(c, max, {
+        suppresses: (better, row) =>
           isSameClass(c, better, row) && overlapBy(c, rule.metric, better, row) >= rule.threshold,
-      );
+        matchApart: rule.threshold <= 0,
+      });
       return this.result(
         c,
         kept.map((row) => [row]),

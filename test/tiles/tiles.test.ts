@@ -242,6 +242,27 @@ describe.each(METHODS)("merge by %s", (method) => {
     });
   });
 
+  test("all boxes come out, as many as there are", () => {
+    const size = [64 * 40, 64 * 40] as const;
+    const merger = createTileMerger(size, { method });
+    const whole = { x: 0, y: 0, width: size[0], height: size[1] };
+    // 1,600 pairs, far apart; the second box of a pair lies in the first one.
+    const found = Array.from({ length: 3200 }, (_, i) => {
+      const x = 64 * ((i >> 1) % 40);
+      const y = 64 * Math.floor((i >> 1) / 40);
+      const inner = 4 * (i & 1);
+      return {
+        box: [x + inner, y + inner, x + 32 - inner, y + 32 - inner],
+        score: 0.9 - 0.1 * (i & 1),
+        classId: 0,
+      };
+    });
+    merger.add(whole, detections(whole, found as never));
+    const merged = merger.merge();
+    expect([merged.length, merger.dropped]).toEqual([1600, 0]);
+    expect([...merged.sources].every((source) => source % 2 === 0)).toBe(true);
+  });
+
   test("maxDetections cuts the end", () => {
     law((found) => {
       const all = merge(found, { method });

@@ -1,5 +1,6 @@
 /** Groups the rows of boxes that overlap. `merge.ts` averages such groups, `tiles/merge.ts` merges them over tiles. */
 import { type Candidates, iosOf, iouOf, isSameClass } from "./candidates.ts";
+import { Neighbours } from "./near.ts";
 
 /**
  * Groups the rows. The best row takes all rows of its class that match it, then the best of the remaining rows does.
@@ -8,18 +9,24 @@ import { type Candidates, iosOf, iouOf, isSameClass } from "./candidates.ts";
 export function groupByBest(
   c: Candidates,
   max: number,
+  near: Neighbours,
   takes: (best: number, row: number) => boolean,
 ): number[][] {
   const groups: number[][] = [];
-  let left = Array.from(c.order);
-  while (left.length > 0 && groups.length < max) {
-    const [best] = left;
+  const isTaken = new Uint8Array(c.order.length);
+  for (let rank = 0; rank < c.order.length && groups.length < max; rank++) {
+    if (isTaken[rank] === 1) continue;
+    const best = c.order[rank];
     const group = [best];
-    const rest: number[] = [];
-    for (let i = 1; i < left.length; i++)
-      (isSameClass(c, best, left[i]) && takes(best, left[i]) ? group : rest).push(left[i]);
+    near.findBestFirst(rank);
+    for (let k = 0; k < near.count; k++) {
+      const other = near.ranks[k];
+      const row = c.order[other];
+      if (other <= rank || isTaken[other] === 1 || !isSameClass(c, best, row) || !takes(best, row)) continue;
+      isTaken[other] = 1;
+      group.push(row);
+    }
     groups.push(group);
-    left = rest;
   }
   return groups;
 }
@@ -34,15 +41,26 @@ export interface MatchRule {
 export const overlapBy = (c: Candidates, metric: MatchRule["metric"], a: number, b: number): number =>
   metric === "iou" ? iouOf(c, a, b) : iosOf(c, a, b);
 
+/** Returns the neighbours of rows under a rule: all rows if its threshold is 0, which rows apart reach too. */
+const neighboursFor = (c: Candidates, { threshold }: MatchRule): Neighbours =>
+  new Neighbours(c, threshold <= 0);
+
 /** Groups the rows. The best row takes every free row that matches it, then the next free row does. */
-export const groupGreedily = (c: Candidates, { metric, threshold }: MatchRule, max: number): number[][] =>
-  groupByBest(c, max, (best, row) => overlapBy(c, metric, best, row) >= threshold);
+export const groupGreedily = (c: Candidates, rule: MatchRule, max: number): number[][] =>
+  groupByBest(
+    c,
+    max,
+    neighboursFor(c, rule),
+    (best, row) => overlapBy(c, rule.metric, best, row) >= rule.threshold,
+  );
 
 /**
  * Groups the rows transitively: rows that match a member of a group join it too, not only those that match its first
  * row. A row that has begun a group never joins another.
  */
-export function groupTransitively(c: Candidates, { metric, threshold }: MatchRule): number[][] {
+export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
+  const { metric, threshold } = rule;
+  const near = neighboursFor(c, rule);
   const groupOf = new Map<number, number[]>();
   const groups: number[][] = [];
   c.order.forEach((row, place) => {
@@ -54,9 +72,10 @@ export function groupTransitively(c: Candidates, { metric, threshold }: MatchRul
     }
     // Claim only rows with lower scores.
     const claims: number[] = [];
-    for (let i = place + 1; i < c.order.length; i++) {
-      const other = c.order[i];
-      if (groupOf.has(other) || !isSameClass(c, row, other)) continue;
+    near.find(place);
+    for (let k = 0; k < near.count; k++) {
+      const other = c.order[near.ranks[k]];
+      if (near.ranks[k] <= place || groupOf.has(other) || !isSameClass(c, row, other)) continue;
       if (overlapBy(c, metric, row, other) >= threshold) claims.push(other);
     }
     // Add claims in the order of the rows, as the published method does: the order of a group changes the merged box.

@@ -2,6 +2,7 @@
 import { type Candidates, type Outcome, iouOf, isSameClass } from "./candidates.ts";
 import { byOverlap, keepGreedily } from "./greedy.ts";
 import { groupByBest } from "./groups.ts";
+import { Neighbours } from "./near.ts";
 
 /** Returns the mean of the rows' corners by weight. */
 function meanBox(
@@ -36,7 +37,7 @@ const outcomeOfGroups = (
 export const mergeWeighted = (c: Candidates, threshold: number, max: number): Outcome =>
   outcomeOfGroups(
     c,
-    groupByBest(c, max, (best, row) => iouOf(c, best, row) > threshold),
+    groupByBest(c, max, new Neighbours(c), (best, row) => iouOf(c, best, row) > threshold),
     (rows) => meanBox(c, rows, (row) => c.scores[row]),
   );
 
@@ -45,32 +46,49 @@ export const mergeWeighted = (c: Candidates, threshold: number, max: number): Ou
  * --merge). A box may take part in several averages.
  */
 export function mergeIntoKept(c: Candidates, threshold: number, max: number): Outcome {
-  const kept = keepGreedily(c.order, max, byOverlap(c, threshold, false));
-  const groups = kept.map((row) => [
-    row,
-    ...Array.from(c.order).filter(
-      (other) => other !== row && isSameClass(c, row, other) && iouOf(c, row, other) > threshold,
-    ),
-  ]);
+  const kept = keepGreedily(c, max, byOverlap(c, threshold, false));
+  const near = new Neighbours(c);
+  const rankOf = new Int32Array(c.classIds.length);
+  c.order.forEach((row, rank) => (rankOf[row] = rank));
+  const groups = kept.map((row) => {
+    near.findBestFirst(rankOf[row]);
+    const group = [row];
+    for (let k = 0; k < near.count; k++) {
+      const other = c.order[near.ranks[k]];
+      if (other !== row && isSameClass(c, row, other) && iouOf(c, row, other) > threshold) group.push(other);
+    }
+    return group;
+  });
   return outcomeOfGroups(c, groups, (rows) => meanBox(c, rows, (row) => c.scores[row]));
 }
+
+/** Groups that are compared one by one: fewer than the grid finds of 8,400 boxes of 100 objects. */
+const FEW_GROUPS = 256;
 
 /**
  * Adds each box to the group whose first box it overlaps most, then averages each group. Weights are score x IoU with
  * the first box (NMW).
  */
 export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome {
+  const near = new Neighbours(c);
   const groups: number[][] = [];
-  for (const row of c.order) {
+  /** Group that the row of each rank has begun. */
+  const begunBy: (number[] | undefined)[] = [];
+  c.order.forEach((row, rank) => {
     let best: number[] | null = null;
     let largest = threshold;
-    for (const group of groups) {
-      const overlap = isSameClass(c, group[0], row) ? iouOf(c, group[0], row) : 0;
-      if (overlap > largest) [best, largest] = [group, overlap];
+    const compare = (group: number[] | undefined): void => {
+      const overlap = group !== undefined && isSameClass(c, group[0], row) ? iouOf(c, group[0], row) : 0;
+      if (group !== undefined && overlap > largest) [best, largest] = [group, overlap];
+    };
+    if (groups.length <= FEW_GROUPS) groups.forEach(compare);
+    else {
+      near.findBestFirst(rank);
+      for (let k = 0; k < near.count; k++) compare(begunBy[near.ranks[k]]);
     }
-    if (best === null) groups.push([row]);
-    else best.push(row);
-  }
+    if (best !== null) (best as number[]).push(row);
+    else groups.push((begunBy[rank] = [row]));
+  });
   return outcomeOfGroups(c, groups.slice(0, max), ([first, ...others]) =>
     meanBox(c, [first, ...others], (row) => c.scores[row] * (row === first ? 1 : iouOf(c, first, row))),
   );

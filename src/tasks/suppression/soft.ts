@@ -1,5 +1,6 @@
 /** Methods that lower scores: soft suppression and matrix suppression. */
 import { type Candidates, type Outcome, iouOf, isSameClass } from "./candidates.ts";
+import { Neighbours } from "./near.ts";
 
 /** Returns the factor for the score of a box from its IoU with a better one. */
 export type Decay = (iou: number) => number;
@@ -32,16 +33,22 @@ export function keepSoftly(
   passes: (score: number) => boolean,
   max: number,
 ): Outcome {
-  const scores = Float64Array.from(c.order, (row) => c.scores[row]);
-  const left = Int32Array.from(c.order);
+  const { order } = c;
+  const near = new Neighbours(c);
+  /** Remaining ranks in no order, their scores, and the place of each rank among them; -1 for a kept one. */
+  const left = Int32Array.from(order.keys());
+  const scores = Float64Array.from(order, (row) => c.scores[row]);
+  const placeOf = Int32Array.from(left);
   let n = left.length;
   const rows: number[] = [];
   const keptScores: number[] = [];
   while (n > 0 && rows.length < max) {
     let best = 0;
     for (let i = 1; i < n; i++)
-      if (scores[i] > scores[best] || (scores[i] === scores[best] && left[i] < left[best])) best = i;
-    const row = left[best];
+      if (scores[i] > scores[best] || (scores[i] === scores[best] && order[left[i]] < order[left[best]]))
+        best = i;
+    const rank = left[best];
+    const row = order[rank];
     const score = scores[best];
     if (!passes(score)) break;
     rows.push(row);
@@ -49,10 +56,15 @@ export function keepSoftly(
     n--;
     left[best] = left[n];
     scores[best] = scores[n];
-    for (let i = 0; i < n; i++) {
-      const overlap = isSameClass(c, row, left[i]) ? iouOf(c, row, left[i]) : 0;
-      // Every decay is 1 without overlap, and most pairs have none.
-      if (overlap > 0) scores[i] *= decay(overlap);
+    placeOf[left[best]] = best;
+    placeOf[rank] = -1;
+    near.find(rank);
+    for (let k = 0; k < near.count; k++) {
+      const other = near.ranks[k];
+      if (placeOf[other] < 0 || !isSameClass(c, row, order[other])) continue;
+      const overlap = iouOf(c, row, order[other]);
+      // Every decay is 1 without overlap.
+      if (overlap > 0) scores[placeOf[other]] *= decay(overlap);
     }
   }
   return { rows, scores: keptScores, corners: null, members: null };
@@ -69,6 +81,7 @@ export function keepByMatrix(
   max: number,
 ): Outcome {
   const n = c.order.length;
+  const near = new Neighbours(c);
   /** Largest IoU of each box with a better one. */
   const covered = new Float64Array(n);
   const ious = new Float64Array(n);
@@ -76,16 +89,18 @@ export function keepByMatrix(
   for (let j = 0; j < n; j++) {
     const row = c.order[j];
     let factor = 1;
-    for (let i = 0; i < j; i++) {
-      ious[i] = isSameClass(c, c.order[i], row) ? iouOf(c, c.order[i], row) : 0;
-      if (ious[i] > covered[j]) covered[j] = ious[i];
+    near.find(j);
+    for (let k = 0; k < near.count; k++) {
+      const i = near.ranks[k];
+      ious[k] = i < j && isSameClass(c, c.order[i], row) ? iouOf(c, c.order[i], row) : 0;
+      if (ious[k] > covered[j]) covered[j] = ious[k];
     }
-    for (let i = 0; i < j; i++) {
+    for (let k = 0; k < near.count; k++) {
       // Without overlap the factor is 1 or more.
-      if (ious[i] === 0) continue;
-      const own = decay(covered[i]);
+      if (ious[k] === 0) continue;
+      const own = decay(covered[near.ranks[k]]);
       // Skip a better box whose own decay is 0: the quotient would be undefined, and its own score is lowered to 0.
-      if (own > 0) factor = Math.min(factor, decay(ious[i]) / own);
+      if (own > 0) factor = Math.min(factor, decay(ious[k]) / own);
     }
     const score = c.scores[row] * factor;
     if (passes(score)) left.push([row, score]);

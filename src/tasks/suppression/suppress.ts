@@ -59,11 +59,11 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
   const isLeft = (score: number): boolean => score >= scoreThreshold;
   switch (o.method) {
     case "hard":
-      return unchanged(c, keepGreedily(c.order, max, byOverlap(c, iou, o.suppress === ">=")));
+      return unchanged(c, keepGreedily(c, max, byOverlap(c, iou, o.suppress === ">=")));
     case "fast":
-      return unchanged(c, keepFast(c.order, max, byOverlap(c, iou, o.suppress === ">=")));
+      return unchanged(c, keepFast(c, max, byOverlap(c, iou, o.suppress === ">=")));
     case "diou":
-      return unchanged(c, keepGreedily(c.order, max, byOverlap(c, iou, o.suppress === ">=", o.beta)));
+      return unchanged(c, keepGreedily(c, max, byOverlap(c, iou, o.suppress === ">=", o.beta)));
     case "soft-linear":
       return keepSoftly(c, linearDecay(iou), isLeft, max);
     case "soft-gaussian":

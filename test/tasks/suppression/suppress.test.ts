@@ -59,6 +59,42 @@ const scenes = fc
 const run = ({ boxes, scores, classIds }: Scene, options: SuppressOptions, perClass = true) =>
   suppress(boxes, scores, { ...options, ...(perClass ? { classIds } : {}) });
 
+describe.each(METHODS)("%s of many scenes far apart", (method) => {
+  // A scene alone has too few boxes for the grid; all of them together have enough for every short cut.
+  test("leaves in each scene what it leaves there alone", () => {
+    fc.assert(
+      fc.property(fc.array(scenes, { minLength: 40, maxLength: 60 }), fc.boolean(), (all, perClass) => {
+        const together = run(
+          {
+            boxes: all.flatMap(({ boxes }, i) =>
+              boxes.map((v, k) => v + (k & 1 ? 64 * (i >> 3) : 64 * (i & 7))),
+            ),
+            scores: all.flatMap(({ scores }) => scores),
+            classIds: all.flatMap(({ classIds }) => classIds),
+          },
+          { method },
+          perClass,
+        );
+        let first = 0;
+        for (const scene of all) {
+          const alone = run(scene, { method }, perClass);
+          const end = first + scene.scores.length;
+          const places = [...together.indices.keys()].filter(
+            (i) => together.indices[i] >= first && together.indices[i] < end,
+          );
+          expect(places.map((i) => together.indices[i] - first)).toEqual([...alone.indices]);
+          expect(places.map((i) => together.scores[i])).toEqual([...alone.scores]);
+          expect(places.map((i) => together.members?.[i].map((row) => row - first))).toEqual(
+            places.map((_, i) => alone.members?.[i]),
+          );
+          first = end;
+        }
+      }),
+      { numRuns: 8 },
+    );
+  });
+});
+
 describe("three boxes by hand", () => {
   const boxes = [0, 0, 10, 10, 2, 0, 12, 10, 20, 0, 30, 10];
   const scores = [0.9, 0.8, 0.7];

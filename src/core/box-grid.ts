@@ -1,0 +1,184 @@
+/** Finds the boxes that a box may overlap, so that not every pair is compared. */
+
+/** Cells along an axis, times the root of the count of boxes: a cell then holds few boxes unless they crowd. */
+const CELLS_PER_ROOT = 2;
+/** Most entries of all cells, per box. A few boxes over the whole picture would fill every cell of a fine grid. */
+const MOST_ENTRIES = 16;
+
+/** A grid over boxes. Each cell lists the boxes that reach into it. Arrays are used again for the next boxes. */
+export class BoxGrid {
+  /** Places of the boxes that the last call found. The first `count` are valid. */
+  found = new Int32Array(0);
+  count = 0;
+  private length = 0;
+  private boxes: Float64Array = new Float64Array(0);
+  private rows: Int32Array | null = null;
+  /** Added to widths and heights of the intersection. */
+  private offset = 0;
+  private readonly x: GridAxis = { low: 0, scale: 0, cells: 1 };
+  private readonly y: GridAxis = { low: 0, scale: 0, cells: 1 };
+  /** First entry of each cell in `members`; one more at the end. */
+  private starts = new Int32Array(0);
+  private members = new Int32Array(0);
+  /** Number of the search that found each place last. A box is listed in several cells, and found once. */
+  private seenIn = new Int32Array(0);
+  private searches = 0;
+
+  /**
+   * Takes boxes: corners x1, y1, x2, y2. The grid reads them until the next call.
+   * @param rows row of the box at each place; null: the place itself
+   * @param offset added to widths and heights of an intersection, so boxes that are so far apart are found too
+   */
+  fill(boxes: Float64Array, rows: Int32Array | null, length: number, offset: number): void {
+    this.boxes = boxes;
+    this.rows = rows;
+    this.length = length;
+    this.offset = offset;
+    this.setAxis(this.x, 0);
+    this.setAxis(this.y, 1);
+    while (this.entries() > MOST_ENTRIES * length) {
+      halve(this.x);
+      halve(this.y);
+    }
+    const cells = this.x.cells * this.y.cells;
+    if (this.starts.length <= cells) this.starts = new Int32Array(cells + 1);
+    if (this.seenIn.length < length) {
+      this.seenIn = new Int32Array(2 * length);
+      this.found = new Int32Array(2 * length);
+      this.searches = 0;
+    }
+    this.list(cells);
+  }
+
+  /**
+   * Finds the places whose boxes share an area with a box, `offset` included, in no order. Boxes that only touch may be
+   * among them.
+   * @param box corners, from `at` on
+   */
+  find(box: Float64Array, at: number): void {
+    const { x, y, offset, boxes, rows, starts, members, seenIn, found } = this;
+    const x1 = box[at] - offset;
+    const y1 = box[at + 1] - offset;
+    const x2 = box[at + 2] + offset;
+    const y2 = box[at + 3] + offset;
+    const search = this.nextSearch();
+    const lastColumn = cellAt(x, x2);
+    const lastRow = cellAt(y, y2);
+    let count = 0;
+    for (let r = cellAt(y, y1); r <= lastRow; r++)
+      for (let cell = r * x.cells + cellAt(x, x1); cell <= r * x.cells + lastColumn; cell++)
+        for (let i = starts[cell]; i < starts[cell + 1]; i++) {
+          const place = members[i];
+          if (seenIn[place] === search) continue;
+          seenIn[place] = search;
+          const b = (rows === null ? place : rows[place]) * 4;
+          if (boxes[b] <= x2 && boxes[b + 2] >= x1 && boxes[b + 1] <= y2 && boxes[b + 3] >= y1)
+            found[count++] = place;
+        }
+    this.count = count;
+  }
+
+  /** Finds the same places as `find`, in rising order. */
+  findInOrder(box: Float64Array, at: number): void {
+    this.find(box, at);
+    const { found, count } = this;
+    if (count > 32) {
+      found.subarray(0, count).sort();
+      return;
+    }
+    for (let i = 1; i < count; i++) {
+      const place = found[i];
+      let k = i;
+      for (; k > 0 && found[k - 1] > place; k--) found[k] = found[k - 1];
+      found[k] = place;
+    }
+  }
+
+  private nextSearch(): number {
+    if (this.searches === 0x7fffffff) {
+      this.seenIn.fill(0);
+      this.searches = 0;
+    }
+    return ++this.searches;
+  }
+
+  /** Chooses the cells of an axis: as wide as a box on average, but not too many. */
+  private setAxis(axis: GridAxis, first: number): void {
+    let low = Infinity;
+    let high = -Infinity;
+    let sum = 0;
+    for (let place = 0; place < this.length; place++) {
+      const i = (this.rows === null ? place : this.rows[place]) * 4 + first;
+      const from = this.boxes[i];
+      const to = this.boxes[i + 2];
+      // Leave out a NaN: it overlaps nothing.
+      if (!(from <= to)) continue;
+      low = Math.min(low, from);
+      high = Math.max(high, to);
+      sum += to - from;
+    }
+    const span = high - low;
+    const most = Math.ceil(CELLS_PER_ROOT * Math.sqrt(this.length));
+    const cells = Math.floor((span * this.length) / sum);
+    const isUsable = span > 0 && Number.isFinite(span) && cells > 1;
+    axis.cells = isUsable ? Math.min(cells, most) : 1;
+    axis.low = isUsable ? low : 0;
+    axis.scale = isUsable ? axis.cells / span : 0;
+  }
+
+  /** Returns the count of entries that the cells will have. */
+  private entries(): number {
+    const { x, y, boxes, rows } = this;
+    let count = 0;
+    for (let place = 0; place < this.length; place++) {
+      const b = (rows === null ? place : rows[place]) * 4;
+      const columns = cellAt(x, boxes[b + 2]) - cellAt(x, boxes[b]) + 1;
+      count += Math.max(0, columns) * Math.max(0, cellAt(y, boxes[b + 3]) - cellAt(y, boxes[b + 1]) + 1);
+    }
+    return count;
+  }
+
+  /** Lists the boxes of each cell: counts them, then writes them. */
+  private list(cells: number): void {
+    const { starts } = this;
+    starts.fill(0, 0, cells + 1);
+    this.forEachCell((cell) => starts[cell]++);
+    for (let cell = 1; cell <= cells; cell++) starts[cell] += starts[cell - 1];
+    const total = starts[cells];
+    if (this.members.length < total) this.members = new Int32Array(Math.ceil(1.5 * total));
+    const { members } = this;
+    this.forEachCell((cell, place) => (members[--starts[cell]] = place));
+  }
+
+  /** Calls back for every cell that every box reaches into. */
+  private forEachCell(callback: (cell: number, place: number) => void): void {
+    const { x, y, boxes, rows } = this;
+    for (let place = 0; place < this.length; place++) {
+      const b = (rows === null ? place : rows[place]) * 4;
+      const lastColumn = cellAt(x, boxes[b + 2]);
+      const lastRow = cellAt(y, boxes[b + 3]);
+      const firstColumn = cellAt(x, boxes[b]);
+      for (let r = cellAt(y, boxes[b + 1]); r <= lastRow; r++)
+        for (let c = firstColumn; c <= lastColumn; c++) callback(r * x.cells + c, place);
+    }
+  }
+}
+
+interface GridAxis {
+  low: number;
+  /** Cells per unit. */
+  scale: number;
+  cells: number;
+}
+
+function halve(axis: GridAxis): void {
+  const cells = Math.ceil(axis.cells / 2);
+  axis.scale *= cells / axis.cells;
+  axis.cells = cells;
+}
+
+/** Returns the cell of a coordinate. The cells at the ends hold what lies outside; NaN is in the first one. */
+function cellAt({ low, scale, cells }: GridAxis, coordinate: number): number {
+  const cell = Math.floor((coordinate - low) * scale);
+  return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;
+}
