@@ -18,11 +18,21 @@ import { openSink } from "./sinks/open.ts";
 import { RefusedFolder } from "./sinks/refused.ts";
 import { type OpenSource, openSource } from "./sources/open.ts";
 import { lockFolder } from "./spool/lock.ts";
-import { Spool } from "./spool/spool.ts";
+import { type DropReason, Spool } from "./spool/spool.ts";
 
-/** Counts of a run over recorded sources. */
+/** What the log says when the spool drops packets, by reason. */
+const DROPS: Readonly<Record<DropReason, string>> = {
+  cap: "the spool is full: dropped its oldest packets (policy drop-oldest). Raise spool.maxBytes or check the receiver",
+  disk: "the disk is full or broken: dropped packets (policy drop-oldest). Free space in the state folder",
+  "too large": "dropped a packet above spool.maxBytes. Raise spool.maxBytes, or send detections in place of tensors",
+};
+
+/** Counts of a run, those of packets that an earlier run left in the spool included. */
 export interface RunResult {
-  readonly spooled: number;
+  /** Count of packets that every sink took. */
+  readonly sent: number;
+  /** Count of packets that stay in the spool for the next start. */
+  readonly waiting: number;
   /** Count of frames that failed and photos that cannot be read. */
   readonly failed: number;
   /** Count of packets that a receiver refused permanently and frames that the spool dropped. */
@@ -36,6 +46,8 @@ export class Agent {
   port: number | null = null;
   readonly #parts: Parts & { readonly spool: Spool };
   readonly #sources: readonly OpenSource[];
+  /** Count of packets that an earlier run left in the spool. */
+  readonly #left: number;
   readonly #network: Network;
   readonly #log: Logger;
   readonly #unlock: () => void;
@@ -53,6 +65,8 @@ export class Agent {
     const sinks = settings.sinks.map((sink) => openSink(sink, (hash) => configs.find(hash)));
     const names = sinks.map(({ name }) => name);
     const spool = new Spool(join(state, "spool"), names, settings.spool);
+    spool.onDrop = (reason, count) => log.warn({ reason, count, ...spool.stats.dropped }, DROPS[reason]);
+    this.#left = spool.waiting;
     const refused = new RefusedFolder(state, settings.spool.refusedBytes);
     const previews = settings.preview && new Previews(settings.preview, settings.device, sinks, log);
     const device: Device = {
@@ -100,7 +114,7 @@ export class Agent {
     this.#tasks = Promise.allSettled([taking, delivering]);
     await Promise.race([taking, delivering]);
     await Promise.race([spool.drained(this.#end.signal), delivering]);
-    const result = this.#result();
+    const result = this.result();
     const isComplete = !this.#end.signal.aborted && result.failed === 0 && result.lost === 0;
     if (isComplete) for (const source of this.#sources) source.finish?.();
     return result;
@@ -134,13 +148,17 @@ export class Agent {
     }
   }
 
-  #result(): RunResult {
-    const { cameras, deliveries } = this.#parts;
+  result(): RunResult {
+    const { cameras, deliveries, spool } = this.#parts;
     const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+    const lost = sum([...Object.values(spool.stats.dropped), ...deliveries.map(({ stats }) => stats.refused)]);
+    // Frames that the spool never took are lost too. They are not among the spooled ones.
+    const offered = this.#left + sum(cameras.map(({ stats }) => stats.spooled + stats.lost));
     return {
-      spooled: sum(cameras.map(({ stats }) => stats.spooled)),
+      sent: Math.max(0, offered - spool.waiting - lost),
+      waiting: spool.waiting,
       failed: sum(cameras.map(({ stats, source }) => stats.failed + source.stats.unreadable)),
-      lost: sum([...cameras.map(({ stats }) => stats.lost), ...deliveries.map(({ stats }) => stats.refused)]),
+      lost,
     };
   }
 

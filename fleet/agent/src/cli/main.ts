@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command `boxwright-agent`. */
 import { readFileSync } from "node:fs";
-import { Agent } from "../agent.ts";
+import { Agent, type RunResult } from "../agent.ts";
 import { messageOf } from "../core/errors.ts";
 import { openLog } from "../core/log.ts";
 import { Network } from "../network/network.ts";
@@ -32,16 +32,22 @@ async function run(settings: Settings): Promise<number> {
     isEnding = true;
     log.info({ signal }, "ending");
     setTimeout(() => process.exit(INCOMPLETE), GRACE).unref();
-    void agent.close().then(() => process.exit(FINE));
+    // Exit 0 whatever was lost: the service manager asked for the end. The summary tells the losses.
+    void agent.close().then(() => (printSummary(agent.result()), process.exit(FINE)));
   };
   process.on("SIGTERM", end);
   process.on("SIGINT", end);
-  const { spooled, failed, lost } = await agent.run();
+  const result = await agent.run();
   // Wait: the handler of the signal ends the process when everything is closed.
   if (isEnding) return new Promise(() => undefined);
   await agent.close();
-  process.stderr.write(`${spooled} frames sent, ${failed} failed, ${lost} lost\n`);
-  return failed + lost === 0 ? FINE : INCOMPLETE;
+  printSummary(result);
+  return result.failed + result.lost === 0 ? FINE : INCOMPLETE;
+}
+
+function printSummary({ sent, waiting, failed, lost }: RunResult): void {
+  const rest = waiting > 0 ? `, ${waiting} wait for the next start` : "";
+  process.stderr.write(`${sent} frames sent, ${failed} failed, ${lost} lost${rest}\n`);
 }
 
 /** Opens model and config, runs a blank picture, and says what the agent would do. */

@@ -1,4 +1,4 @@
-/** An abortable wait, a backoff, a bell that wakes waiting tasks, and a queue that runs one task at a time. */
+/** Waits and queues: an abortable wait, a task with a timeout, a backoff, a bell for waiting tasks, tasks in turns. */
 
 /** Waits. Resolves early, without an error, if the signal aborts. */
 export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
@@ -12,6 +12,30 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
     const timer = setTimeout(end, milliseconds);
     signal?.addEventListener("abort", end);
   });
+}
+
+/**
+ * Runs a task with a signal that aborts when the given signal does, or after the timeout. The timer holds the signal:
+ * `AbortSignal.any([signal, AbortSignal.timeout(...)])` can be collected before it fires, and a request to a receiver
+ * that hangs then waits for the 300 s of `fetch` itself.
+ */
+export async function runWithin<R>(
+  milliseconds: number,
+  signal: AbortSignal,
+  task: (signal: AbortSignal) => Promise<R>,
+): Promise<R> {
+  const end = new AbortController();
+  const abort = (): void => end.abort(signal.reason);
+  const late = (): void => end.abort(new Error(`no answer within ${milliseconds / 1000} s`));
+  const timer = setTimeout(late, milliseconds);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
+  try {
+    return await task(end.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+  }
 }
 
 /**

@@ -1,11 +1,14 @@
 /** The sink "http": sends packets, configs and previews to a host. */
 import { packetHeaders } from "boxwright/packet";
 import { connectionProblem } from "../core/errors.ts";
+import { runWithin } from "../core/wait.ts";
 import type { HttpSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
 /** Milliseconds until a request without an answer is aborted. */
 const PATIENCE = 30_000;
+/** The same for a preview: a later one replaces it. */
+const PREVIEW_PATIENCE = 5000;
 /** Count of characters of an answer that are kept. */
 const MOST_TEXT = 500;
 /** Longest wait that a receiver may ask for, in milliseconds. */
@@ -24,12 +27,15 @@ export class HttpSink implements Sink {
   readonly inFlight: number;
   readonly #settings: HttpSettings;
   readonly #findConfig: FindConfig;
+  readonly #patience: number;
 
-  constructor(settings: HttpSettings, findConfig: FindConfig) {
+  /** @param patience milliseconds until a request without an answer is aborted */
+  constructor(settings: HttpSettings, findConfig: FindConfig, patience = PATIENCE) {
     this.name = settings.name;
     this.inFlight = settings.inFlight;
     this.#settings = settings;
     this.#findConfig = findConfig;
+    this.#patience = patience;
   }
 
   async send(packet: Uint8Array, signal: AbortSignal): Promise<Outcome> {
@@ -45,8 +51,9 @@ export class HttpSink implements Sink {
   }
 
   async preview(preview: Preview): Promise<void> {
-    const signal = AbortSignal.timeout(5000);
-    const answer = await this.#call("POST", "/v1/previews", previewHeaders(preview), preview.jpeg, signal);
+    const send = (signal: AbortSignal): Promise<Answer> =>
+      this.#request("POST", "/v1/previews", previewHeaders(preview), preview.jpeg, signal);
+    const answer = await runWithin(PREVIEW_PATIENCE, new AbortController().signal, send);
     if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`);
   }
 
@@ -68,7 +75,18 @@ export class HttpSink implements Sink {
     return outcomeOf(answer);
   }
 
-  async #call(
+  #call(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body: Uint8Array | string,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    // The timeout covers the body of the answer too.
+    return runWithin(this.#patience, signal, (both) => this.#request(method, path, headers, body, both));
+  }
+
+  async #request(
     method: string,
     path: string,
     headers: Record<string, string>,
@@ -82,7 +100,7 @@ export class HttpSink implements Sink {
       body: body as string | Uint8Array<ArrayBuffer>,
       // Follow no redirect: packets go only to the address in the settings.
       redirect: "error",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]),
+      signal,
     });
     return {
       status: response.status,

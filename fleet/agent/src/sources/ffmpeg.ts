@@ -17,7 +17,7 @@ export function argumentsFor(settings: VideoSettings | RtspSettings | V4l2Settin
     ...inputFor(settings),
     ...["-map", "0:v:0", "-an", "-sn", "-dn"],
     // Without a rate, pass each frame of the input exactly once: ffmpeg would otherwise repeat or drop some.
-    ...(fps === null ? ["-vsync", "passthrough"] : ["-vf", `fps=${fps}`]),
+    ...(fps === null ? ["-fps_mode", "passthrough"] : ["-vf", `fps=${fps}`]),
     ...["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"],
   ];
 }
@@ -25,10 +25,8 @@ export function argumentsFor(settings: VideoSettings | RtspSettings | V4l2Settin
 function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
   // Allow the protocol "file" alone: a playlist may name addresses, which ffmpeg would open.
   if (settings.kind === "video") return ["-protocol_whitelist", "file", "-i", `file:${settings.path}`];
-  if (settings.kind === "rtsp") {
-    const url = settings.url.replace(/^rtsps?:/, (scheme) => scheme.toLowerCase());
-    return ["-rtsp_transport", "tcp", "-timeout", "10000000", "-i", url];
-  }
+  if (settings.kind === "rtsp")
+    return ["-f", "concat", "-safe", "0", "-protocol_whitelist", "pipe,rtsp,rtp,tcp,udp,tls", "-i", "pipe:0"];
   const { size, fps, path } = settings;
   return [
     ...["-f", "v4l2"],
@@ -36,6 +34,16 @@ function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string
     ...(fps === null ? [] : ["-framerate", String(fps)]),
     ...["-i", path],
   ];
+}
+
+/**
+ * Returns the text for the standard input of ffmpeg; "" if there is none. The address of a camera holds its password,
+ * and every user of the machine can read the arguments of a process. A playlist of the "concat" demuxer hides both.
+ */
+export function playlistFor(settings: VideoSettings | RtspSettings | V4l2Settings): string {
+  if (settings.kind !== "rtsp") return "";
+  const url = settings.url.replace(/^rtsps?:/i, (scheme) => scheme.toLowerCase()).replaceAll("'", String.raw`'\''`);
+  return `ffconcat version 1.0\nfile '${url}'\noption rtsp_transport tcp\noption timeout 10000000\n`;
 }
 
 /** Result of a run of ffmpeg. */
@@ -55,10 +63,15 @@ export class Ffmpeg {
   readonly #child: ChildProcess;
   #message = "";
 
-  /** @param onFrame called for each frame; an error that it throws ends the run */
-  constructor(args: readonly string[], onFrame: (frame: PpmFrame) => void, command = "ffmpeg") {
+  /**
+   * @param onFrame called for each frame; an error that it throws ends the run
+   * @param input text for the standard input
+   */
+  constructor(args: readonly string[], onFrame: (frame: PpmFrame) => void, command = "ffmpeg", input = "") {
     // Start a process group, so that the children of ffmpeg can be ended with it.
-    this.#child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+    this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
+    // Ignore a closed pipe: the exit code and the log of the process tell the reason.
+    this.#child.stdin!.on("error", () => undefined).end(input);
     const reader = new PpmReader(MOST_PIXELS, onFrame);
     this.#child.stdout!.on("data", (chunk: Buffer) => {
       try {

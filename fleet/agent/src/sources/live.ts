@@ -11,6 +11,8 @@ const QUEUE = 2;
 export interface LiveOptions {
   readonly camera: string;
   readonly args: readonly string[];
+  /** Text for the program's standard input; none by default. */
+  readonly input?: string;
   /** The program; "ffmpeg" by default. */
   readonly command?: string;
   /** Milliseconds without a frame after which ffmpeg is restarted. */
@@ -64,7 +66,8 @@ export class LiveSource implements Source {
     while (!signal.aborted) {
       const before = this.#count;
       this.#lastFrame = performance.now();
-      this.#ffmpeg = new Ffmpeg(this.#options.args, (frame) => this.#take(frame), this.#options.command);
+      const { args, command, input } = this.#options;
+      this.#ffmpeg = new Ffmpeg(args, (frame) => this.#take(frame), command, input);
       const watchdog = this.#watchStall(this.#ffmpeg);
       const { code, message } = await this.#ffmpeg.ended;
       clearInterval(watchdog);

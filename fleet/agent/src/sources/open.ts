@@ -1,7 +1,7 @@
 /** Opens the source that settings name. */
 import type { Logger } from "pino";
 import type { SourceSettings } from "../settings/types.ts";
-import { argumentsFor } from "./ffmpeg.ts";
+import { argumentsFor, playlistFor } from "./ffmpeg.ts";
 import { FolderSource } from "./folder.ts";
 import { LiveSource } from "./live.ts";
 import type { Source } from "./source.ts";
@@ -22,6 +22,6 @@ export function openSource(settings: SourceSettings, state: string, log: Logger)
       return new VideoSource(settings, state, log);
     case "rtsp":
     case "v4l2":
-      return new LiveSource({ camera, args: argumentsFor(settings) }, log);
+      return new LiveSource({ camera, args: argumentsFor(settings), input: playlistFor(settings) }, log);
   }
 }

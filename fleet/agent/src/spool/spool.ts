@@ -20,12 +20,15 @@ const MOST_SEGMENT_BYTES = 2 ** 24;
 /** Milliseconds between two attempts to write to a full disk. */
 const RETRY = 1000;
 
+/** Why packets were lost: the cap, a full or broken disk, one packet above the cap. */
+export type DropReason = "cap" | "disk" | "too large";
+
 /** Counts of a spool. The spool updates the object in place. */
 export interface SpoolStats {
   /** Packets written. */
   written: number;
-  /** Packets lost, by reason: "cap", "disk" (full or broken), "too large" (one packet above the cap). */
-  readonly dropped: { cap: number; disk: number; "too large": number };
+  /** Packets lost, by reason. */
+  readonly dropped: Record<DropReason, number>;
   /** Damaged records: packets or ends of segments whose checksums do not match. */
   damaged: number;
 }
@@ -36,6 +39,8 @@ export class Spool {
   diskProblem: string | null = null;
   /** True while packets wait for free space. */
   isBlocked = false;
+  /** Called after packets were dropped. */
+  onDrop: (reason: DropReason, count: number) => void = () => undefined;
   readonly #folder: string;
   readonly #settings: SpoolSettings;
   readonly #disk: Disk;
@@ -96,7 +101,7 @@ export class Spool {
   async append(packet: Uint8Array, signal?: AbortSignal): Promise<boolean> {
     const size = packet.length + HEADER_BYTES;
     if (size > this.#settings.maxBytes) {
-      this.stats.dropped["too large"]++;
+      this.#countDrop("too large", 1);
       return false;
     }
     try {
@@ -108,7 +113,7 @@ export class Spool {
           return true;
         } else if (this.#settings.policy === "drop-oldest") {
           if (this.#dropOldest("disk")) continue;
-          this.stats.dropped.disk++;
+          this.#countDrop("disk", 1);
           return false;
         } else {
           this.isBlocked = true;
@@ -220,11 +225,18 @@ export class Spool {
     if (this.#segments.length === 1) {
       if (oldest.bytes === 0 || !this.#tryEndSegment()) return false;
     }
-    this.stats.dropped[reason] += oldest.next - Math.max(oldest.first, Math.min(oldest.next, this.#firstNeeded()));
+    const needed = Math.max(oldest.first, Math.min(oldest.next, this.#firstNeeded()));
+    this.#countDrop(reason, oldest.next - needed);
     for (const reader of this.#readers.values()) reader.skipTo(oldest.next);
     this.#removeFirst();
     this.#freed.ring();
     return true;
+  }
+
+  #countDrop(reason: DropReason, count: number): void {
+    if (count === 0) return;
+    this.stats.dropped[reason] += count;
+    this.onDrop(reason, count);
   }
 
   #removeFirst(): void {

@@ -1,5 +1,5 @@
 /** Live cameras: one over RTSP that dies and comes back, and one of V4L2. */
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Packet } from "boxwright/packet";
@@ -48,6 +48,9 @@ describe.skipIf(!hasFfmpeg || !hasRtspServer)("a camera over RTSP", () => {
     await camera.start(0xc86432);
     const { agent, host, health, metric, log } = await start({ kind: "rtsp", url: camera.url() });
     await until(() => host.stored.size >= 10, "ten frames");
+    const processes = execFileSync("ps", ["-eo", "args"]).toString();
+    expect(processes).toContain("ffmpeg -nostdin");
+    expect(processes).not.toContain("user:secret");
     expect((await health()).code).toBe(200);
     expect(await metric(UP)).toBe(1);
 

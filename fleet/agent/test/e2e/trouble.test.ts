@@ -90,9 +90,29 @@ describe("the cap of the spool", () => {
     expect(state.problems.join()).toMatch(/packets dropped so far/);
     expect(state.spool.bytes).toBeLessThanOrEqual(2 ** 16);
     await host.start();
-    await until(() => host.stored.size + state.spool.dropped.cap === 300, "what is left");
+    const { cap } = state.spool.dropped;
+    await until(() => host.stored.size + cap === 300, "what is left");
+    await until(async () => (await health()).spool.packets === 0, "the last acknowledgement");
     agent.kill("SIGTERM");
-    expect((await agent.ended).code).toBe(0);
+    const { code, text } = await agent.ended;
+    expect(code).toBe(0);
+    expect(text).toContain(`${300 - cap} frames sent, 0 failed, ${cap} lost`);
+    expect(text).toContain("the spool is full: dropped its oldest packets");
+  });
+
+  it("drop-oldest: a run over recorded photos that loses some says so and exits with 1", async () => {
+    const { folder, host, settings } = await setUp(300);
+    await host.stop();
+    const spool = { policy: "drop-oldest", maxBytes: 2 ** 16 };
+    const agent = startProcess([writeSettings(folder, { ...settings, spool })]);
+    const { health } = await readerOf(agent);
+    await until(async () => (await health()).cameras[0].spooled === 300, "all photos");
+    const { cap } = (await health()).spool.dropped;
+    await host.start();
+    const { code, text } = await agent.ended;
+    expect(code).toBe(1);
+    expect(cap).toBeGreaterThan(0);
+    expect(text).toContain(`${300 - cap} frames sent, 0 failed, ${cap} lost`);
   });
 });
 

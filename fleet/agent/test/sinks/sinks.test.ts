@@ -1,5 +1,9 @@
 import { appendFileSync, existsSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createDecoderSync } from "boxwright";
 import { fromPacket, toPacket } from "boxwright/packet";
 import { pino } from "pino";
@@ -123,6 +127,24 @@ describe("HTTP", () => {
     const { milliseconds } = (await sink.send(rawPacket("a"), NEVER)) as { milliseconds: number };
     expect(milliseconds).toBeGreaterThan(50_000);
     expect(milliseconds).toBeLessThanOrEqual(60_000);
+  });
+
+  it("gives up a host that hangs, also while memory is collected", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const server = createServer(() => undefined);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void (server.closeAllConnections(), server.close()));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const settings = { kind: "http", name: "h", url, token: null, inFlight: 4 } as const;
+    const sink = new HttpSink(settings, () => null, 500);
+    const outcomes: Outcome[] = [];
+    for (let n = 0; n < 20; n++)
+      void sink.send(rawPacket(String(n)), new AbortController().signal).then((outcome) => outcomes.push(outcome));
+    const timer = setInterval(collect, 50);
+    onTestFinished(() => clearInterval(timer));
+    await until(() => outcomes.length === 20, "an end of all requests");
+    expect(outcomes[0]).toEqual({ kind: "later", reason: "no answer within 0.5 s" });
   });
 
   it("does not follow a host that sends it elsewhere", async () => {

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "
 import { join } from "node:path";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { argumentsFor } from "../../src/sources/ffmpeg.ts";
+import { argumentsFor, playlistFor } from "../../src/sources/ffmpeg.ts";
 import { FolderSource } from "../../src/sources/folder.ts";
 import { LiveSource } from "../../src/sources/live.ts";
 import { readPicture } from "../../src/sources/picture.ts";
@@ -296,9 +296,10 @@ describe("a camera", () => {
   });
 
   it("gives ffmpeg a list of arguments", () => {
-    const rtsp = argumentsFor({ kind: "rtsp", camera: "c", url: "rtsp://cam/1; rm -rf /", fps: 5 });
-    expect(rtsp).toContain("rtsp://cam/1; rm -rf /");
-    expect(rtsp.join(" ")).toContain("-rtsp_transport tcp");
+    const camera = { kind: "rtsp", camera: "c", url: "RTSP://user:it's@cam/1;rm", fps: 5 } as const;
+    expect(argumentsFor(camera).join(" ")).not.toContain("it's");
+    expect(playlistFor(camera)).toContain(String.raw`file 'rtsp://user:it'\''s@cam/1;rm'`);
+    expect(playlistFor(camera)).toContain("option rtsp_transport tcp");
     const v4l2 = argumentsFor({ kind: "v4l2", camera: "c", path: "/dev/video0", size: [640, 480], fps: null });
     expect(v4l2.join(" ")).toContain("-f v4l2 -video_size 640x480 -i /dev/video0");
   });

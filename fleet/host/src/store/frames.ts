@@ -31,7 +31,7 @@ const COLUMNS = [
 ] as readonly (keyof StoredFrame)[];
 
 /** Count of sequences that an agent reserves for one start (agent/src/core/starts.ts). */
-const SEQUENCES_PER_START = 2 ** 32;
+export const SEQUENCES_PER_START = 2 ** 32;
 
 /** Counts of rows of an INSERT. Few of them: each is a statement that the database keeps prepared. */
 const SIZES = [64, 8, 1];

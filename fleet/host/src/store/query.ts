@@ -1,7 +1,7 @@
 /** Reads stored frames and cameras. */
 import { sortableTime } from "../core/time.ts";
 import type { Queries, Value } from "./database.ts";
-import type { StoredFrame } from "./frames.ts";
+import { SEQUENCES_PER_START, type StoredFrame } from "./frames.ts";
 
 /** Place in the order of frames: time, sequence, id, source. */
 export type Cursor = readonly [time: string, sequence: number, id: string, source: string];
@@ -121,9 +121,15 @@ export interface CameraRow {
   readonly stored_at: number;
 }
 
+/**
+ * The first sequence of a start. An agent counts from `start * SEQUENCES_PER_START`, so frames that it dropped before
+ * the first arrival are missing too. Start 0 belongs to other senders, who may begin anywhere.
+ */
+const FIRST = `(CASE WHEN start > 0 THEN start * ${SEQUENCES_PER_START} ELSE first_sequence END)`;
+
 /** Counts the gaps of a camera. If sequences of one start came twice, returns a negative number. */
-const GAPS = `SELECT CASE WHEN min(last_sequence - first_sequence + 1 - frames) < 0 THEN -1
-  ELSE CAST(sum(last_sequence - first_sequence + 1 - frames) AS BIGINT) END
+const GAPS = `SELECT CASE WHEN min(last_sequence - ${FIRST} + 1 - frames) < 0 THEN -1
+  ELSE CAST(sum(last_sequence - ${FIRST} + 1 - frames) AS BIGINT) END
   FROM camera_starts AS s WHERE s.source = cameras.source AND s.subject = cameras.subject`;
 
 /** Returns the cameras that were heard of last. */

@@ -128,6 +128,9 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     // Late ones fill the gaps, over batches too.
     await store([frame(2), frame(8, { sequence: second + 2 })]);
     expect(await missing()).toBe(1);
+    // Frames that were dropped before the first of a start arrived are missing too.
+    await store([frame(10, { sequence: 30 * second + 7 })]);
+    expect(await missing()).toBe(8);
     // An agent that lost its state counts from the start again.
     await store([frame(9, { sequence: 1 })]);
     expect(await missing()).toBeNull();
