@@ -9,6 +9,7 @@ import {
   type ParserTraits,
 } from "../core/families.ts";
 import { show } from "../core/tensor.ts";
+import { areChannelsLast } from "./archive-input.ts";
 import { defaultConfig } from "./defaults.ts";
 import { archiveTask, taskOptions } from "./task.ts";
 import { type FieldReader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
@@ -172,11 +173,8 @@ function inputSizeOf(model: FieldReader): [number, number] | null {
     const shape = shapeOf(input);
     const layout = (input.take("layout", TEXT) ?? "NCHW").toUpperCase();
     if (size !== null || !shape || shape.length < 3) continue;
-    // Some archives have wrong letters. An image has few channels, so an end with few is the channels' end.
     const [first, middle, last] = shape.slice(-3);
-    const letteredLast = layout.length === shape.length && layout.endsWith("C");
-    const channelsLast = letteredLast ? last <= 4 || first > 4 : last <= 4 && first > 4;
-    size = channelsLast ? [middle, first] : [last, middle];
+    size = areChannelsLast(shape, layout) ? [middle, first] : [last, middle];
   }
   return size;
 }

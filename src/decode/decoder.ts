@@ -1,6 +1,6 @@
 /** `createDecoder`: the first frame, or the shapes given beforehand, make a plan; every frame runs it. */
 import type { EngineName } from "../core/engine-name.ts";
-import { mismatch, refuse, refuseFor, TensorError } from "../core/errors.ts";
+import { ConfigError, mismatch, refuse, refuseFor, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import { type Before, type TensorInput, type TensorSpec, show, specOf } from "../core/tensor.ts";
@@ -327,8 +327,18 @@ class TensorDecoder implements Decoder {
     const description = plan
       ? describePlan(config, { ...plan, notes: this.#diagnostics.notes })
       : describeConfig(config);
-    const text = providedPrepare()?.ruleText(this.prepareRule);
+    const text = this.#pictureText();
     return text ? { ...description, text: `${description.text}\npicture: ${text}` } : description;
+  }
+
+  /** Returns how pictures are prepared, or why they cannot be. A decoder that is given tensors needs no picture. */
+  #pictureText(): string | undefined {
+    try {
+      return providedPrepare()?.ruleText(this.prepareRule);
+    } catch (error) {
+      if (error instanceof ConfigError) return `not prepared: ${error.message.replaceAll("\n", "; ")}`;
+      throw error;
+    }
   }
 
   #workInSlots(): Workspace {

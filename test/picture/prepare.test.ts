@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../src/entries/index.ts";
 import { prepareImage } from "../../src/entries/prepare.ts";
-import type { PrepareResize, PrepareRule } from "../../src/core/prepare-rule.ts";
+import type { PartialRule, PrepareResize, PrepareRule } from "../../src/core/prepare-rule.ts";
 import type { ImageInput } from "../../src/decode/prepare.ts";
 import { ruleOf } from "../../src/picture/prepare/config-rule.ts";
 import { halfOf } from "../../src/picture/prepare/values.ts";
-import { parseConfig } from "../../src/config/config.ts";
+import { parseConfig, readConfig } from "../../src/config/config.ts";
 import { FAMILIES, TRAITS } from "../../src/core/families.ts";
 import { halfToFloat } from "../../src/core/number.ts";
 import { engines } from "../support/engines.ts";
@@ -277,18 +277,102 @@ describe("where a rule comes from", () => {
     },
   });
 
+  const ruleIn = (preprocessing: unknown, input: object = {}, prepare?: PartialRule): PartialRule => {
+    const json = archive(preprocessing) as { model: { inputs: object[] } };
+    Object.assign(json.model.inputs[0], input);
+    return ruleOf(readConfig(json, prepare ? { prepare } : {}));
+  };
+
   test("the preprocessing block of an NN Archive", () => {
-    expect(ruleOf(parseConfig(archive({ mean: [1, 2, 3], scale: [4, 5, 6], dai_type: "BGR888i" })))).toEqual({
-      size: [64, 32],
+    const plain = { size: [64, 32], type: "f32", layout: "NCHW" };
+    expect(ruleIn({ mean: [1, 2, 3], scale: [4, 5, 6], dai_type: "BGR888p" })).toEqual({
+      ...plain,
       mean: [1, 2, 3],
       std: [4, 5, 6],
       order: "BGR",
-      layout: "NHWC",
     });
-    expect(ruleOf(parseConfig(archive({ mean: null, scale: null, reverse_channels: true })))).toEqual({
-      size: [64, 32],
+    // luxonis-ml: null is the default of each field, and modelconverter takes it for RGB, 0 and 1.
+    for (const block of [{}, { mean: null, scale: null }, { reverse_channels: null, dai_type: null }])
+      expect(ruleIn(block)).toEqual({ ...plain, order: "RGB", mean: 0, std: 1 });
+    expect(ruleIn({ mean: null, scale: [2] })).toMatchObject({ mean: 0, std: [2] });
+    expect(ruleIn(undefined)).toEqual(plain);
+  });
+
+  test.each<[string, object, string]>([
+    ["reverse_channels: true", { reverse_channels: true }, "RGB"],
+    ["reverse_channels: false", { reverse_channels: false }, "BGR"],
+    ["dai_type over it", { reverse_channels: false, dai_type: "RGB888p" }, "RGB"],
+  ])("%s", (_, block, order) => {
+    expect(ruleIn(block).order).toBe(order);
+  });
+
+  const nhwc = { shape: [1, 32, 64, 3] };
+  test.each<[string, object, object, object]>([
+    ["the shape", {}, nhwc, { layout: "NHWC" }],
+    ["letters", {}, { ...nhwc, layout: "NHWC" }, { layout: "NHWC" }],
+    ["letters without a batch", {}, { shape: [32, 64, 3], layout: "hwc" }, { layout: "NHWC" }],
+    ["letters of which two say nothing", {}, { layout: "NCDE" }, { layout: "NCHW" }],
+    ["interleaved_to_planar", { interleaved_to_planar: true }, nhwc, { layout: "NHWC" }],
+    ["dai_type over both", { interleaved_to_planar: false, dai_type: "RGB888i" }, nhwc, { layout: "NHWC" }],
+    ["dtype", {}, { dtype: "float16" }, { type: "f16" }],
+    ["dai_type without dtype", { dai_type: "RGBF16F16F16p" }, { dtype: undefined }, { type: "f16" }],
+    [
+      "bytes that are pixels",
+      { mean: null, scale: [1, 1, 1] },
+      { dtype: "uint8" },
+      { type: "u8", std: [1, 1, 1] },
+    ],
+  ])("layout and type by %s", (_, block, input, expected) => {
+    expect(ruleIn(block, input)).toMatchObject({ size: [64, 32], ...expected });
+  });
+
+  test.each<[string, object, object, string]>([
+    ["grey", { dai_type: "GRAY8" }, {}, 'preprocessing.dai_type: got "GRAY8", expected RGB or BGR'],
+    ["one channel", {}, { shape: [1, 1, 32, 64] }, "shape: got 1 channels in [1,1,32,64], expected 3"],
+    ["four channels", {}, { shape: [1, 32, 64, 4] }, "shape: got 4 channels in [1,32,64,4], expected 3"],
+    ["a vector", {}, { input_type: "raw" }, 'input_type: got "raw", expected "image"'],
+    ["a type", {}, { dtype: "int16" }, 'dtype: got "int16", expected one of float32, float16, uint8, int8'],
+    ["quantised", {}, { dtype: "int8" }, 'dtype: got "int8", a quantised input'],
+    [
+      "scaled bytes",
+      { scale: [255, 255, 255] },
+      { dtype: "uint8" },
+      'dtype: got "uint8" beside a mean and a scale',
+    ],
+    ["planes", { dai_type: "RGB888p" }, nhwc, 'preprocessing.dai_type: got "RGB888p", which means NCHW'],
+    ["a flag", { interleaved_to_planar: true }, {}, "interleaved_to_planar: got true, which means NHWC"],
+    ["letters", {}, { layout: "NHWC" }, 'layout: got "NHWC", which means NHWC, expected NCHW, as shape'],
+    ["letters for other dimensions", {}, { layout: "CHW" }, 'layout: got "CHW", expected 4 letters'],
+    ["a mean", { mean: [1, 2] }, {}, "preprocessing.mean: got [1,2], expected three numbers, or null"],
+    [
+      "a scale",
+      { scale: [1, 0, 1] },
+      {},
+      "preprocessing.scale: got [1,0,1], expected three numbers other than 0",
+    ],
+    ["a word", { reverse_channels: "no" }, {}, 'reverse_channels: got "no", expected true, false or null'],
+    [
+      "a key",
+      { resize: "crop" },
+      {},
+      "preprocessing.resize: got an unknown name, expected one of mean, scale",
+    ],
+    ["a key of the input", {}, { encoding: "BGR" }, "model.inputs[0].encoding: got an unknown name"],
+  ])("refused by name: %s", (_, block, input, message) => {
+    expect(() => ruleIn(block, input)).toThrow(message);
+  });
+
+  test("the option prepare settles it, and decoding needs no picture", () => {
+    expect(ruleIn({ dai_type: "RGB888p" }, nhwc, { layout: "NHWC" })).toMatchObject({ layout: "NHWC" });
+    expect(ruleIn({}, { dtype: "int16" }, { type: "f32" })).toMatchObject({ type: "f32" });
+    expect(ruleIn({}, { dtype: "int8" }, { scale: 0.5, zeroPoint: 3 })).toMatchObject({
+      type: "i8",
+      scale: 0.5,
     });
-    expect(ruleOf(parseConfig(archive(undefined)))).toEqual({ size: [64, 32] });
+    const json = archive({ dai_type: "GRAY8" });
+    expect(createDecoderSync(json).describe().text).toContain(
+      "picture: not prepared: model.inputs[0].preprocessing.dai_type",
+    );
   });
 
   const model = (input: object): unknown => ({

@@ -1,10 +1,11 @@
 /** Reads the network out of the `config.json` of an NN Archive. */
+import { pictureOf } from "../archive-input.ts";
 import { FieldReader, isObject, type Json } from "../fields.ts";
 import { readArchive } from "../nn-archive.ts";
 import type { Task } from "../../core/exporters.ts";
 import { elementType } from "../../core/tensor.ts";
 import { inputOf } from "./input.ts";
-import type { Model, ModelTensor } from "./types.ts";
+import type { Model, ModelInput, ModelTensor } from "./types.ts";
 
 /** Keys of a head's metadata that tell what the network finds besides boxes. */
 const TASKS: readonly (readonly [key: string, task: Task])[] = [
@@ -44,7 +45,7 @@ export function archiveModel(json: unknown): Model {
     stride: config.strides?.at(-1) ?? null,
     endToEnd: null,
     keypoints: Number.isSafeInteger(points) ? [points as number, POINT_VALUES] : null,
-    input: inputOf(image < 0 ? tensors : [tensors[image]], preparationOf(inputs[Math.max(image, 0)])),
+    input: inputOf(image < 0 ? tensors : [tensors[image]], normalisationOf(inputs)),
     inputs: tensors,
     outputs: listOf(model["outputs"]).map(tensorOf),
     metadata: {},
@@ -69,10 +70,8 @@ function tensorOf(json: Json): ModelTensor {
   };
 }
 
-/** Returns mean and divisor of the archive's `preprocessing`. */
-function preparationOf(input: Json | undefined): { mean: readonly number[]; std: readonly number[] } | null {
-  const preparation = isObject(input?.["preprocessing"]) ? input["preprocessing"] : {};
-  const { mean, scale } = preparation;
-  const areNumbers = (list: unknown): list is number[] => Array.isArray(list) && list.every(Number.isFinite);
-  return areNumbers(mean) && areNumbers(scale) ? { mean, std: scale } : null;
+/** Returns mean and divisor of the archive's picture. */
+function normalisationOf(inputs: readonly Json[]): ModelInput["normalisation"] {
+  const { mean, std } = pictureOf(inputs).rule;
+  return mean === undefined || std === undefined ? null : { mean: [mean].flat(), std: [std].flat() };
 }

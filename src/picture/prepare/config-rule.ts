@@ -1,17 +1,23 @@
 /** The rule of a config: what its option says, over what its file says, over what is usual for the family. */
 import type { Config } from "../../config/types.ts";
-import { type Json, isObject } from "../../config/fields.ts";
+import { pictureOf } from "../../config/archive-input.ts";
 import type { ModelInput } from "../../config/model/types.ts";
+import { ConfigError } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
 import { elementType } from "../../core/tensor.ts";
 import { familyOf } from "../../heads/query.ts";
 
-/** Returns how the network of a config wants its picture. */
+/**
+ * Returns how the network of a config wants its picture.
+ * @throws ConfigError if the file states what no preparation can follow, and the option `prepare` does not settle it
+ */
 export function ruleOf(config: Config): PartialRule {
   const { inputSize, outputs, headOutputs, prepare, picture } = config;
   const ours = (outputs ?? []).filter(({ name }) => headOutputs?.includes(name) ?? true);
-  const file = Array.isArray(picture) ? archiveRule(picture) : modelRule(picture as ModelInput | null);
+  const file = Array.isArray(picture)
+    ? archiveRule(picture, prepare ?? {})
+    : modelRule(picture as ModelInput | null);
   const stated = merge(file, prepare ?? {});
   // Bytes without a scale are the pixels themselves.
   const isRaw = stated.type === "u8" && stated.scale === undefined;
@@ -38,28 +44,11 @@ function merge(below: PartialRule, over: PartialRule): PartialRule {
   return merged;
 }
 
-/** Returns what an NN Archive states of its picture. An empty block leaves all to the family. */
-function archiveRule(inputs: readonly unknown[]): PartialRule {
-  for (const input of inputs) {
-    const block = isObject(input) && isObject(input.preprocessing) ? input.preprocessing : {};
-    const { mean, scale } = block;
-    const rule: PartialRule = {
-      ...(Array.isArray(mean) && { mean: mean as number[] }),
-      ...(Array.isArray(scale) && { std: scale as number[] }),
-      ...typeRule(block),
-    };
-    if (Object.keys(rule).length > 0) return rule;
-  }
-  return {};
-}
-
-/**
- * Reads `dai_type`, "RGB888p" for instance: channel order, bits, planes or interleaved. `reverse_channels` is
- * deprecated and was read both ways.
- */
-function typeRule({ dai_type: type }: Json): PartialRule {
-  const [, order, lay] = /^(RGB|BGR)888([pi])$/.exec(String(type)) ?? [];
-  return order ? { order: order as "RGB" | "BGR", layout: lay === "p" ? "NCHW" : "NHWC" } : {};
+/** Returns what an NN Archive states of its picture. Throws a ConfigError about fields that cannot be followed. */
+function archiveRule(inputs: readonly unknown[], prepare: PartialRule): PartialRule {
+  const { rule, problems } = pictureOf(inputs, prepare);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return rule;
 }
 
 /** Returns what a model file states of its picture. */
