@@ -46,9 +46,17 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "NanoDet-Plus is known by its four maps, at strides 8, 16, 32 and 64.",
   ],
   fastestdet: ["FastestDet"],
+  rfdetr: [
+    "RF-DETR and LW-DETR",
+    "One query may give several detections: the best pairs of query and class count, as many as there are queries. `conventions: { multiLabel: false }` takes the best class of each query.",
+    "C + 1 columns: the last one was never trained, and is left out. `background: 0` leaves out the first instead.",
+    "Weights of COCO have 91 columns, and class ids are COCO's own, 1 to 90. Pass `labels: COCO80` or `COCO91` of `boxwright/labels`.",
+    "Masks and keypoints are left alone.",
+  ],
   detr: [
     "DETR and RT-DETR",
     'DETR has a class for "nothing" after the others, RT-DETR has none. The shapes tell.',
+    'RF-DETR has C + 1 columns too. DETR\'s are taken for DETR\'s if the name of the output has "logits" in it, or with `activation: "softmax"`.',
     "RT-DETR wants `prepare: { mean: 0, std: 255 }`.",
   ],
   ssd: [
@@ -113,6 +121,10 @@ const FORMS: {
   "class-rows": () => ["`[1, 4 + C, N]`, or `[1, 4, N]` + `[1, C, N]`", "decoded boxes and classes"],
   "end-to-end": () => ["`[1, N, 6]`", "corners, score, class id: the network has suppressed already"],
   queries: () => ["`[1, N, 4]` + `[1, N, C]` or `[1, N, C + 1]`", "boxes and classes of each query"],
+  "query-columns": () => [
+    "`[1, N, 4]` + `[1, N, C]` or `[1, N, C + 1]`",
+    "`dets` and `labels`: boxes of each query, and its logits",
+  ],
   "prior-rows": ({ keypoints }) =>
     keypoints
       ? ["`[1, N, 16]` + `[1, N, 1]`", "offsets and six keypoints, and scores, for each prior"]

@@ -170,6 +170,20 @@ const detr = exampleOf({
   prints: "cat 0.91 22 4 42 28",
 });
 
+const rfdetr = exampleOf({
+  options: LABELS,
+  size: [64, 64],
+  body: [
+    "// 100 queries: centre and size in 0..1, and the logits of two classes and of a column that nobody trained.",
+    "const boxes = new Float32Array(100 * 4);",
+    "const logits = new Float32Array(100 * 3).fill(-5);",
+    "boxes.set([0.5, 0.25, 0.3125, 0.375], 7 * 4);",
+    "logits.set([-5, 2, 3], 7 * 3); // query 7 sees a cat: 1 / (1 + exp(-2))",
+  ],
+  outputs: two("dets: { data: boxes, dims: [1, 100, 4] }", "labels: { data: logits, dims: [1, 100, 3] }"),
+  prints: "cat 0.88 22 4 42 28",
+});
+
 const ssd = exampleOf({
   options: `${LABELS}, ${INPUT}, priors: [0.25, 0.25, 0.75, 0.75], variances: [0.1, 0.1, 0.2, 0.2]`,
   size: [64, 64],
@@ -269,6 +283,7 @@ const BY_FAMILY: { readonly [F in Exclude<Family, PoseFamily>]: (family: Family)
   yolo26: endToEnd,
   nanodet,
   fastestdet,
+  rfdetr,
   detr,
   ssd,
   "ssd-detection-output": detectionOutput,

@@ -5,7 +5,7 @@
 import type { Family } from "./families.ts";
 
 /** Names the program that wrote a model file. "tensorflow": the file ends in TensorFlow's operator for detections. */
-export type Exporter = "ultralytics" | "yolox" | "nanodet" | "tensorflow";
+export type Exporter = "ultralytics" | "yolox" | "nanodet" | "tensorflow" | "rfdetr";
 
 /** Task that a network was trained for. */
 export type Task = "detect" | "pose" | "segment" | "oriented" | "classify";
@@ -84,6 +84,44 @@ export const ROWS_FORMS: readonly RowsForm[] = [
       [8, 16, 32, 64],
     ],
     statesStrides: true,
+  },
+];
+
+/** Outputs with the names that a family's exporter writes, and no metadata. */
+export interface NamesForm {
+  readonly exporter: Exporter;
+  readonly family: Family;
+  /** Last dimension of each output. `null`: any. */
+  readonly outputs: { readonly [name: string]: number | null };
+}
+
+export const NAMES_FORMS: readonly NamesForm[] = [
+  { exporter: "rfdetr", family: "rfdetr", outputs: { dets: 4, labels: null } },
+];
+
+/** A key of the metadata whose value says, as JSON, what a network is. */
+export interface MetadataForm {
+  readonly exporter: Exporter;
+  readonly family: Family;
+  readonly key: string;
+  /** Names of the file's tasks that give boxes alone, or boxes and more that is left alone. */
+  readonly tasks: { readonly [name: string]: Task };
+}
+
+export const METADATA_FORMS: readonly MetadataForm[] = [
+  {
+    exporter: "rfdetr",
+    family: "rfdetr",
+    key: "rfdetr_inference",
+    tasks: {
+      detect: "detect",
+      detection: "detect",
+      segment: "segment",
+      segmentation: "segment",
+      pose: "pose",
+      keypoint: "pose",
+      keypoints: "pose",
+    },
   },
 ];
 

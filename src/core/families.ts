@@ -28,6 +28,7 @@ export type Family =
   | "nanodet"
   | "fastestdet"
   | "detr"
+  | "rfdetr"
   | "ssd"
   | "ssd-detection-output"
   | "tflite-postprocess"
@@ -75,6 +76,7 @@ export type ExportName =
   | "class-rows"
   | "end-to-end"
   | "queries"
+  | "query-columns"
   | "prior-rows"
   | "offsets-or-boxes"
   | "detection-output"
@@ -124,6 +126,18 @@ export interface FamilyTraits {
   readonly background?: "first" | "last";
   /** Class ids come from an operator that subtracts the background: id 0 is the first real class. */
   readonly idsLeaveOutBackground?: true;
+  /**
+   * Detections of a network with queries, where scores stand in a tensor of their own. "pairs": the best pairs of query
+   * and class, as many as there are queries, so that a query may give several. Usual: the best class of each query. The
+   * rule `multiLabel` of the option `conventions` changes it.
+   */
+  readonly select?: "pairs";
+  /** Names of the outputs in the exporter's files, by role. */
+  readonly outputNames?: { readonly boxes: string; readonly scores: string };
+  /**
+   * Family whose tensors have the same shapes and another meaning. An output of scores with such a name is of this one.
+   */
+  readonly lookalike?: { readonly family: Family; readonly ours: RegExp };
   /** Unit of boxes that the network decoded. Usual: pixels of the network input. */
   readonly coordinates?: "normalised";
   /** Keypoints follow the four box channels. */
@@ -330,10 +344,28 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     word: /fastestdet/,
     prepare: { resize: "stretch", order: "BGR" },
   },
+  // RF-DETR and LW-DETR. Before "detr", whose word is in theirs.
+  rfdetr: {
+    head: "plain",
+    exports: ["query-columns"],
+    raw: "logits",
+    select: "pairs",
+    outputNames: { boxes: "dets", scores: "labels" },
+    coordinates: "normalised",
+    title: "RF-DETR, LW-DETR",
+    word: /(rf|lw)[-_]?detr/,
+    prepare: {
+      resize: "stretch",
+      mean: [123.675, 116.28, 103.53],
+      std: [58.395, 57.12, 57.375],
+    },
+  },
   detr: {
     head: "plain",
     exports: ["queries"],
     raw: "logits",
+    select: "pairs",
+    lookalike: { family: "rfdetr", ours: /logits/i },
     background: "last",
     coordinates: "normalised",
     title: "DETR, RT-DETR",

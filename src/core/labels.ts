@@ -2,6 +2,7 @@
  * `boxwright/labels`: class names of the usual data sets, by class id. A decoder never guesses names: a network that
  * was trained further has the same shapes and other classes.
  */
+import { COCO_UNUSED } from "./coco.ts";
 import { refuse } from "./errors.ts";
 import { show } from "./tensor.ts";
 
@@ -17,14 +18,11 @@ const COCO = [
   "book", "clock", "vase", "scissors", "teddy bear", "hair drier", "toothbrush",
 ] as const;
 
-/** Ids of COCO's own numbering that no class has. */
-const UNUSED = [12, 26, 29, 30, 45, 66, 68, 69, 71, 83];
-
 /** Returns COCO's names by COCO's own ids, 1..90, with the background in front. */
 function cocoByOwnId(): string[] {
   const names: string[] = ["background"];
   for (const name of COCO) {
-    while (UNUSED.includes(names.length)) names.push("n/a");
+    while (COCO_UNUSED.includes(names.length)) names.push("n/a");
     names.push(name);
   }
   return names;

@@ -35,6 +35,8 @@ export interface Reading<M extends TensorMatch = TensorMatch> {
   /** Number of classes where the query does not say. */
   readonly classes?: number;
   readonly inputSize?: readonly [number, number] | null;
+  readonly pairs?: boolean;
+  readonly listIds?: readonly number[];
 }
 
 /** Returns the interpretation of a reading: one head per match, or per part. */
@@ -57,6 +59,8 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
     uses: [...matches.flatMap(usesOf), ...(reading.alsoUses ?? [])],
     notes: reading.notes ?? [],
     inputSize: reading.inputSize === undefined ? query.inputSize : reading.inputSize,
+    ...(reading.pairs && { pairs: true }),
+    ...(reading.listIds && { listIds: reading.listIds }),
   };
 }
 

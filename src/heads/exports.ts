@@ -1,5 +1,6 @@
 /** The forms of output tensors that exporters write: how each is read, and how an error describes it. */
 import type { AnchorSet } from "../config/types.ts";
+import { COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import type { OptionHint } from "../core/errors.ts";
 import type { ExportName } from "../core/families.ts";
 import { anchorMaps } from "./anchors.ts";
@@ -15,6 +16,7 @@ import {
   objectnessRows,
   postprocess,
   queries,
+  queryColumns,
 } from "./rows.ts";
 import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
 
@@ -98,6 +100,22 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     counted: true,
     read: queries,
     expected: ({ classes }) => `${rowsOf(4, classes)}; ${rowsOf(4, classes + 1)}`,
+  },
+  "query-columns": {
+    counted: true,
+    read: queryColumns,
+    expected: ({ classes, labels }) =>
+      [
+        rowsOf(4, classes),
+        classes === COCO_LAST && labels === null
+          ? `${rowsOf(4, classes + 1)} with background: ${classes} if nobody trained the last column, or with classes: ${classes + 1} if a column is COCO's id of the class`
+          : `${rowsOf(4, classes + 1)} whose last column nobody trained`,
+        ...(classes === COCO_CLASSES
+          ? [`${rowsOf(4, COCO_LAST + 1)} with COCO's ${classes} names as labels`]
+          : []),
+        "background: 0 if the first column is no class",
+      ].join("; "),
+    asks: () => [{ option: "background" }, { option: "classes" }, { option: "labels" }],
   },
   "prior-rows": {
     counted: false,

@@ -116,6 +116,10 @@ export interface Interpretation {
   readonly notes: readonly string[];
   /** [width, height] of the network input in pixels, inferred where the config says nothing. */
   readonly inputSize: readonly [number, number] | null;
+  /** Every class of a cell makes a detection, and there are as many at most as cells. Absent: the rules decide. */
+  readonly pairs?: true;
+  /** Class ids of lists with an entry per class, where ids have gaps and such lists have none. */
+  readonly listIds?: readonly number[];
   /** What a task reads besides boxes. Absent where boxes are all. */
   readonly task?: TaskPlan;
 }

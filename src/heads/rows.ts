@@ -1,4 +1,7 @@
 /** Reads rows of boxes that the network decoded. */
+import { areCoco, COCO_CLASSES, COCO_LAST, cocoIds } from "../core/coco.ts";
+import { refuseFor } from "../core/errors.ts";
+import { titleOf } from "../core/families.ts";
 import { volume } from "../core/tensor.ts";
 import {
   buildInterpretation,
@@ -12,6 +15,7 @@ import {
 import { beside, type Column, rows } from "./channels.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { mayPlay, pairs, type TensorMatch, matchOne } from "./match.ts";
+import { originText } from "./print.ts";
 import type { CountedQuery, HeadQuery } from "./query.ts";
 
 /** True if every tensor of the match has one row per box. */
@@ -81,22 +85,30 @@ export const endToEnd = (query: HeadQuery, specs: Specs): Interpretation[] =>
  * Reads DETR (softmax, the last class is "nothing") and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query.
  */
 export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
-  const { classes, roles, traits } = query;
+  const { classes, roles, traits, background } = query;
   const fields = decodedBoxes(query);
   const name = "queries";
   const withNothing: HeadFields = decodedBoxes(query, undefined, (_, logits) =>
     softmax(logits, 0, classes + 1),
   );
+  const nothing = background === false ? [] : pairs(query, specs, rows, 4, classes + 1);
+  nothing.forEach((match) => checkSoftmax(query, match));
   return [
     ...each(
       query,
-      { name, title: "boxes, independent classes (RT-DETR)", usual: traits.raw, fields },
+      {
+        name,
+        title: "boxes, independent classes (RT-DETR)",
+        usual: traits.raw,
+        fields,
+        pairs: traits.select === "pairs",
+      },
       pairs(query, specs, rows, 4, classes),
     ),
     ...each(
       query,
       { name, title: "boxes, classes and nothing (DETR)", usual: traits.raw, fields: withNothing },
-      pairs(query, specs, rows, 4, classes + 1),
+      nothing,
     ),
     // Ultralytics' export is one tensor of rows [N,Q,4+C] with probabilities. Roles that name two tensors rule it out.
     ...(roles?.boxes && roles.scores
@@ -107,6 +119,90 @@ export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
           matchOne(specs, rows, { count: 4 + classes, boxes: 0, scores: 4 }),
         )),
   ];
+}
+
+/**
+ * Throws a TensorError if C + 1 columns of logits may be of a lookalike, in which each column is a class of its own.
+ * The name of the output or the option `activation` tells.
+ */
+function checkSoftmax({ traits, activation, classes }: CountedQuery, match: TensorMatch): void {
+  const { lookalike } = traits;
+  const [, scores] = match.tensors;
+  if (!lookalike || traits.softmax || activation === "sigmoid" || lookalike.ours.test(scores.name)) return;
+  const { family } = lookalike;
+  refuseFor(
+    [
+      { option: "family", value: family },
+      { option: "activation", value: "softmax" },
+    ],
+    originText(match),
+    `${classes + 1} columns for ${classes} ${classes === 1 ? "class" : "classes"}, which can be read in 2 ways`,
+    `family: "${family}" if it is ${titleOf(family)} (each column goes through a sigmoid), or activation: "softmax" if it is DETR (the last column means "nothing")`,
+  );
+}
+
+/** The score columns of a network of which one may be no class. */
+interface ClassColumns {
+  /** Score columns of the tensor. */
+  readonly width: number;
+  /** First column that is a class, and how many are. */
+  readonly first: number;
+  readonly count: number;
+  readonly listIds?: readonly number[];
+}
+
+/**
+ * Returns the ways in which a network of RF-DETR's kind can have its classes. Networks that were trained further have a
+ * last column that nobody trained. COCO's own weights have 91 columns: a column is COCO's id of the class, up to 90.
+ */
+function classColumns({ classes, labels, background }: CountedQuery): readonly ClassColumns[] {
+  const whole = { width: classes, first: 0, count: classes };
+  if (background === false) return [whole];
+  if (background !== null)
+    return [classes, classes + 1]
+      .filter((width) => width > 1 && (background === 0 || background === width - 1))
+      .map((width) => ({ width, first: background === 0 ? 1 : 0, count: width - 1 }));
+  const ids = COCO_LAST + 1;
+  if (areCoco(labels, COCO_LAST)) return [whole, { width: ids, first: 1, count: COCO_LAST }];
+  // Without labels nobody can tell COCO's 90 ids from 90 classes, of which the last column is none.
+  if (classes === COCO_LAST && labels === null) return [whole];
+  return [
+    whole,
+    { width: classes + 1, first: 0, count: classes },
+    ...(areCoco(labels, COCO_CLASSES) ? [{ width: ids, first: 0, count: ids, listIds: cocoIds() }] : []),
+  ];
+}
+
+/**
+ * Reads RF-DETR and LW-DETR: boxes cx cy w h in 0..1 and a column of logits for each class, one row per query.
+ * Source: `models/postprocess.py` of rf-detr.
+ */
+export function queryColumns(query: CountedQuery, specs: Specs): Interpretation[] {
+  const { traits, countBackground } = query;
+  const usual = traits.outputNames;
+  const isUsual = usual && Object.values(usual).every((name) => specs.some((s) => s.name === name));
+  const mine = { ...query, roles: { ...(isUsual ? usual : {}), ...query.roles } };
+  return classColumns(query).flatMap(({ width, first, count, listIds }) => {
+    const shift = countBackground ? 0 : first;
+    const read = first > 0 ? `columns ${first}..${width - 1}` : count < width ? `the first ${count}` : "all";
+    return each(
+      mine,
+      {
+        name: "queries",
+        title: `boxes, independent classes (${read})`,
+        usual: traits.raw,
+        classes: first + count - shift,
+        fields: decodedBoxes(query, undefined, ({ score }) => ({
+          classes: count,
+          classBase: first - shift,
+          score: beside(score, first),
+        })),
+        pairs: traits.select === "pairs",
+        ...(listIds && { listIds }),
+      },
+      pairs(mine, specs, rows, 4, width).filter(isRows),
+    );
+  });
 }
 
 /** Reads SSD's DetectionOutput [1,1,N,7]: image, class id, score, x1, y1, x2, y2. A negative image ends the list. */

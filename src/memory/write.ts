@@ -5,7 +5,7 @@ import type { Config } from "../config/types.ts";
 import { rawThreshold, smallestPassing } from "./thresholds.ts";
 import type { Columns, Layout } from "./layout.ts";
 import type { Memory } from "../core/memory.ts";
-import { listStart } from "../plan/classes.ts";
+import { listStart, withGaps } from "../plan/classes.ts";
 import type { GatherHead, Plan } from "../plan/plan.ts";
 import { cellsOf } from "../heads/grids.ts";
 import type { Fn, Head, Kind } from "../heads/head.ts";
@@ -281,8 +281,8 @@ export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresh
   const { i32, f32 } = memory;
   const { gate } = plan.rules;
   const { confidenceThreshold: confidence } = t;
-  const perClass = typeof confidence === "number" ? null : confidence;
   const lowest = Math.min(...[confidence].flat());
+  const perClass = typeof confidence === "number" ? null : withGaps(plan, confidence, lowest);
   const passing = (x: number): number => smallestPassing(plan.task?.root ? x * x : x, gate);
   for (const at of layout.blocks) {
     f32[(at >> 2) + A.P_IOU] = t.iouThreshold;

@@ -5,7 +5,18 @@ import { few } from "../core/tensor.ts";
 import type { Plan } from "./plan.ts";
 
 /** The fields of a plan that tell the class of an entry. */
-type ClassFields = Pick<Plan, "heads" | "classes" | "rules" | "backgroundLast">;
+type ClassFields = Pick<Plan, "heads" | "classes" | "rules" | "backgroundLast" | "listIds">;
+
+/**
+ * Returns a list per class with an entry for every class id. Ids that no class has get the entry `gap`. Lists that have
+ * these entries already are returned as they are.
+ */
+export function withGaps<T>({ listIds, classes }: ClassFields, list: readonly T[], gap: T): readonly T[] {
+  if (list.length !== listIds?.length) return list;
+  const all = Array<T>(classes).fill(gap);
+  listIds.forEach((id, i) => (all[id] = list[i]));
+  return all;
+}
 
 /**
  * Returns the class id of the first entry of a list that has one entry per class. The length of the list tells: the
@@ -24,6 +35,7 @@ const firstClass = ({ heads }: ClassFields): number =>
 /** True if a list has an entry per class, with the background or without it. */
 export const isPerClass = (plan: ClassFields, { length }: readonly unknown[]): boolean =>
   length === plan.classes ||
+  length === plan.listIds?.length ||
   listStart(plan, length) !== 0 ||
   (plan.backgroundLast && length === plan.classes + 1);
 
@@ -36,10 +48,9 @@ export function checkPerClass(plan: ClassFields, confidence: number | readonly n
 /** Returns the labels by class id, `null` where the config has none. Frozen: every result shows the same list. */
 export function labelsOf(plan: ClassFields, labels: readonly string[] | null): readonly string[] | null {
   if (!labels) return null;
-  const start = listStart(plan, labels.length);
-  return Object.freeze(
-    start < 0 ? labels.slice(-start) : [...Array<string>(start).fill("background"), ...labels],
-  );
+  const all = withGaps(plan, labels, "n/a");
+  const start = listStart(plan, all.length);
+  return Object.freeze(start < 0 ? all.slice(-start) : [...Array<string>(start).fill("background"), ...all]);
 }
 
 /** Returns `keep` as sorted class ids. Throws a TensorError if an entry is no class, or if all are the background. */

@@ -16,7 +16,7 @@ import type { ActivationReason } from "../heads/print.ts";
 import { familyOf, type HeadQuery, outputsOf, queryOf } from "../heads/query.ts";
 import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
-import { checkBatch, checkNamed, checkReading, COLUMNS, columnsOf, isSoftmax } from "./check.ts";
+import { checkBatch, checkNamed, checkReading, COLUMNS, columnsOf } from "./check.ts";
 import { keepIds } from "./classes.ts";
 import { notesOf, notesOfFamily } from "./notes.ts";
 import type { GatherHead, Plan } from "./plan.ts";
@@ -83,7 +83,7 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
   if (found.length === 0) refuseAll(query, why, specs);
   if (found.length > 1) refuseSeveral(found, specs);
   const [interpretation] = found;
-  const { name, uses, activation, about, inputSize, batch } = interpretation;
+  const { name, uses, activation, about, inputSize, batch, listIds } = interpretation;
   const unused = specs.filter((_, i) => !uses.includes(i));
   checkNamed(config, interpretation, specs, unused);
   checkBatch(specs, interpretation);
@@ -106,8 +106,9 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
     classes,
     // Only tensors that are read get a slot. Memory and printing keep the order of the outputs.
     ...compacted,
-    keep: config.keep && keepIds(config, config.keep, { heads, classes, rules, backgroundLast }),
+    keep: config.keep && keepIds(config, config.keep, { heads, classes, rules, backgroundLast, listIds }),
     backgroundLast,
+    ...(listIds && { listIds }),
     maxDetections: config.maxDetections,
     ...(config.suppression && {
       suppression: { ...config.suppression, nms: rules.nms === "all" ? "all" : "class" },
@@ -142,17 +143,15 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
 }
 
 /** Returns the rules of a plan: the network's own work is not done again, unless the config names the rule. */
-function settledRules(config: Config, rules: Conventions, { name, heads }: Interpretation): Conventions {
+function settledRules(config: Config, rules: Conventions, found: Interpretation): Conventions {
+  const { name, heads, pairs } = found;
   const { suppressed, unclamped } = READINGS[name];
-  const [{ score, box }] = heads;
-  // RT-DETR takes the best (query, class) pairs. Ultralytics takes the best class of each query of its own export.
-  const takesPairs = name === "queries" && !isSoftmax(heads) && score.tensor !== box.tensor;
   return {
     ...rules,
     ...EXCEPTIONS[config.conventions]?.[name],
     nms: suppressed ? "none" : rules.nms,
     clamp: unclamped ? "none" : rules.clamp,
-    multiLabel: takesPairs || rules.multiLabel,
+    ...(pairs && { multiLabel: true, maxCandidates: cellsOf(heads) }),
     ...config.rules,
     // the cap of the set, or else the bound that the config or an option gives
     maxDetections: config.maxDetections,

@@ -36,6 +36,8 @@ export interface Plan {
   readonly maxDetections: number;
   /** The background is the last of the class columns. Lists that name it do so at their end. */
   readonly backgroundLast: boolean;
+  /** Class id of each entry of a list per class, where class ids have gaps and the list has none. Absent: no gaps. */
+  readonly listIds?: readonly number[] | undefined;
   /** Rows of the candidate columns. */
   readonly capacity: number;
   /** How a caller's array can be read in part; `null`: it is copied whole. */

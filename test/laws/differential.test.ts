@@ -210,6 +210,7 @@ const detr = {
   family: "detr",
   classes: 2,
   roles: { boxes: "b", scores: "s" },
+  activation: "softmax",
   confidenceThreshold: 0,
   conventions: { gate: ">=" },
 } as const;

@@ -7,6 +7,7 @@ import { withoutBackground } from "../background.ts";
 import { type Unxz, packingOf, readArchiveJson } from "./archive.ts";
 import { archiveModel } from "./archive-model.ts";
 import { refuseFile } from "./bytes.ts";
+import { readInference } from "./inference.ts";
 import type { NetworkFile } from "./file.ts";
 import { inputOf, sizeOf } from "./input.ts";
 import { readOnnx } from "./onnx.ts";
@@ -69,10 +70,13 @@ const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[]
 /** Returns the model of an ONNX or TFLite file. */
 function modelOf(file: NetworkFile): Model {
   const metadata = readUltralytics(file.metadata);
+  const inference = readInference(file.metadata);
   const input = inputOf(file.inputs, file.normalisation);
-  const inputSize = sizeOf(input) ?? metadata?.inputSize ?? null;
-  const found = recognise({ file, metadata, input, inputSize });
-  const names = metadata?.names ?? (file.labels && withoutBackground(file.labels));
+  const inputSize = sizeOf(input) ?? metadata?.inputSize ?? inference?.inputSize ?? null;
+  const found = inference
+    ? { exporter: inference.form.exporter, options: inference.options }
+    : recognise({ file, metadata, input, inputSize });
+  const names = metadata?.names ?? inference?.names ?? (file.labels && withoutBackground(file.labels));
   const task = metadata?.task ?? null;
   const options: Partial<TypedOptions> = {
     ...found?.options,
@@ -87,7 +91,7 @@ function modelOf(file: NetworkFile): Model {
     opset: file.opset,
     exporter: found?.exporter ?? (metadata && "ultralytics"),
     description: file.description,
-    task: metadata ? metadata.task : found && "detect",
+    task: metadata ? metadata.task : inference ? inference.task : found && "detect",
     names,
     inputSize,
     stride: metadata?.stride ?? null,

@@ -1,5 +1,6 @@
 /** Finds the form of export that a file has, and says in the options of `createDecoder` what the form means. */
 import {
+  NAMES_FORMS,
   OPERATOR_FORMS,
   PAIRS_FORMS,
   type PairsForm,
@@ -35,6 +36,12 @@ export function recognise(evidence: Evidence): Recognition | null {
     if (outputs === undefined || outputs.length !== form.roles.length) continue;
     const roles: Roles = Object.fromEntries(form.roles.map((role, i) => [role, outputs[i]]));
     return { exporter: form.exporter, options: { family: form.family, roles } };
+  }
+  for (const { exporter, family, outputs } of NAMES_FORMS) {
+    const isNamed = Object.entries(outputs).every(([name, last]) =>
+      file.outputs.some((o) => o.name === name && o.dims?.length === 3 && [o.dims[2], null].includes(last)),
+    );
+    if (isNamed) return { exporter, options: { family } };
   }
   for (const form of PAIRS_FORMS) {
     const classes = classesOfPairs(form, file.outputs);

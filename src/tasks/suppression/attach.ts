@@ -4,7 +4,7 @@ import { refuse } from "../../core/errors.ts";
 import { setLength } from "../../decode/detections.ts";
 import type { Suppressor, TaskWork } from "../../decode/tasks.ts";
 import { detect } from "../../engine/ts/detect.ts";
-import { listStart } from "../../plan/classes.ts";
+import { listStart, withGaps } from "../../plan/classes.ts";
 import type { PlannedSuppression } from "../../plan/plan.ts";
 import { type Candidates, orderOf } from "./candidates.ts";
 import { type Settings, type SuppressOptions, settingsOf } from "./options.ts";
@@ -118,6 +118,7 @@ function currentThresholdOf(
   const { confidenceThreshold } = thresholds();
   if (scoreThreshold !== undefined) return () => scoreThreshold;
   if (typeof confidenceThreshold === "number") return () => confidenceThreshold;
-  const start = listStart(plan, confidenceThreshold.length);
-  return (classId) => confidenceThreshold[classId - start] ?? 0;
+  const perClass = withGaps(plan, confidenceThreshold, 0);
+  const start = listStart(plan, perClass.length);
+  return (classId) => perClass[classId - start] ?? 0;
 }

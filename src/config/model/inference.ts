@@ -1,0 +1,97 @@
+/** Reads metadata that says, as JSON under one key, what a network is: `rfdetr_inference` of RF-DETR. */
+import { METADATA_FORMS, type MetadataForm, type Task } from "../../core/exporters.ts";
+import { COUNT, FieldReader, TEXT, isObject, isText } from "../fields.ts";
+import type { Roles, TypedOptions } from "../types.ts";
+import { refuseFile } from "./bytes.ts";
+
+/** Most classes. */
+const MAX_CLASSES = 100_000;
+
+/** What the metadata says of a network. */
+export interface InferenceMetadata {
+  readonly form: MetadataForm;
+  readonly task: Task | null;
+  readonly taskName: string | null;
+  readonly names: readonly string[] | null;
+  readonly inputSize: readonly [number, number] | null;
+  readonly options: Partial<TypedOptions>;
+}
+
+/**
+ * Returns what the metadata says, `null` if no exporter that writes such a key wrote the file.
+ * @throws ConfigError if the key is there and cannot be read
+ */
+export function readInference(metadata: { readonly [key: string]: string }): InferenceMetadata | null {
+  const form = METADATA_FORMS.find(({ key }) => metadata[key] !== undefined);
+  if (!form) return null;
+  const path = `metadata.${form.key}`;
+  const json = parsed(metadata[form.key]);
+  if (!isObject(json)) return refuseFile(path, "a text that is no JSON object", "the object of its exporter");
+  const r = new FieldReader(json, path);
+  const names = namesOf(r);
+  const classes = names ? null : r.take("num_classes", COUNT);
+  const taskName = r.take("task", TEXT);
+  const select = r.take("num_select", COUNT);
+  const roles = rolesOf(r);
+  const shape = r.positives("input_shape");
+  const [mean, std] = [bytesOf(r, "means"), bytesOf(r, "stds")];
+  r.throwProblems();
+  return {
+    form,
+    task: taskName === null ? "detect" : Object.hasOwn(form.tasks, taskName) ? form.tasks[taskName] : null,
+    taskName,
+    names,
+    inputSize: sizeOf(shape),
+    options: {
+      family: form.family,
+      ...(classes !== null && { classes }),
+      ...(roles && { roles }),
+      ...(select !== null && { maxDetections: select, conventions: { maxCandidates: select } }),
+      ...((mean ?? std) && { prepare: { ...(mean && { mean }), ...(std && { std }) } }),
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns means or divisors of channels in 0..1 as those of channels in 0..255. */
+function bytesOf(r: FieldReader, key: string): readonly number[] | null {
+  const values = r.positives(key, 3);
+  // Six digits: 0.485 x 255 is 123.675.
+  return values && values.map((value) => Number((value * 255).toPrecision(6)));
+}
+
+/** Returns [width, height] of a shape: [N, 3, h, w], [3, h, w] or [h, w]. */
+function sizeOf(shape: readonly number[] | null): readonly [number, number] | null {
+  if (!shape || shape.length < 2 || shape.length > 4) return null;
+  const [height, width] = shape.slice(-2);
+  return Number.isSafeInteger(width) && Number.isSafeInteger(height) ? [width, height] : null;
+}
+
+/** Returns the roles of the outputs. The file names them by what the network calls them inside. */
+function rolesOf(r: FieldReader): Roles | null {
+  const outputs = r.object("outputs");
+  const [boxes, scores] = ["pred_boxes", "pred_logits"].map((key) => outputs.take(key, TEXT));
+  return boxes !== null && scores !== null ? { boxes, scores } : null;
+}
+
+/** Returns class names by class id. Ids that no class has are "n/a", as in the lists of `boxwright/labels`. */
+function namesOf(r: FieldReader): readonly string[] | null {
+  const byId = r.object("class_id_to_name").json;
+  const ids = Object.keys(byId).map(Number);
+  if (ids.length === 0) return r.labels("class_names");
+  if (
+    !ids.every((id) => Number.isSafeInteger(id) && id >= 0 && id < MAX_CLASSES) ||
+    !Object.values(byId).every(isText)
+  ) {
+    r.reportValue("class_id_to_name", "a name for each class id");
+    return null;
+  }
+  return Array.from({ length: Math.max(...ids) + 1 }, (_, id) => (byId[id] as string | undefined) ?? "n/a");
+}

@@ -1,0 +1,102 @@
+/** Golden cases of families of networks, answered by the formulas of their authors' code. */
+import { describe, expect, test } from "vitest";
+import { createDecoderSync } from "../../src/entries/index.ts";
+import { COCO80, COCO91 } from "../../src/entries/labels.ts";
+import type { TypedOptions } from "../../src/config/types.ts";
+import { engines } from "../support/engines.ts";
+import { type Row, describeShared, readBytes, readJson } from "../support/shared-data.ts";
+
+interface Answer {
+  readonly detections: readonly (Row & { readonly row: number })[];
+}
+
+interface Fixture extends Answer {
+  readonly outputs: readonly {
+    readonly name: string;
+    readonly file: string;
+    readonly shape: readonly number[];
+  }[];
+  readonly gate: number;
+  readonly by_query?: Answer;
+  readonly all_logits?: Answer;
+}
+
+interface Case {
+  readonly title: string;
+  readonly name: string;
+  readonly options: TypedOptions;
+  readonly answer?: "by_query" | "all_logits";
+  /** Label of a class id. */
+  readonly label?: (id: number) => string;
+}
+
+const FOUR = ["a", "b", "c", "d"];
+
+const CASES: readonly Case[] = [
+  {
+    title: "COCO's weights: class ids are COCO's own, and 90 is one",
+    name: "rfdetr-coco",
+    options: { family: "rfdetr", labels: COCO80 },
+    label: (id) => COCO91[id],
+  },
+  {
+    title: "COCO's weights, with a label for each column",
+    name: "rfdetr-coco",
+    options: { family: "rfdetr", labels: COCO91 },
+    label: (id) => COCO91[id],
+  },
+  {
+    title: "COCO's weights, best class of each query",
+    name: "rfdetr-coco",
+    options: { family: "rfdetr", classes: 91, conventions: { multiLabel: false } },
+    answer: "by_query",
+  },
+  {
+    title: "trained further: the last column is left out",
+    name: "rfdetr-custom",
+    options: { family: "rfdetr", labels: FOUR },
+    label: (id) => FOUR[id],
+  },
+  {
+    title: "trained further: the last column is a class where the count says so",
+    name: "rfdetr-custom",
+    options: { family: "rfdetr", classes: 5 },
+    answer: "all_logits",
+  },
+  { title: "boxes beside masks", name: "rfdetr-seg", options: { family: "rfdetr", classes: 0 } },
+];
+
+const ROUND = { box: 2e-4, score: 1e-4 };
+
+describeShared("golden cases of families", (data) => {
+  describe.each(CASES)("$name: $title", ({ name, options, answer, label }) => {
+    const folder = [data, "golden", "families", name];
+    const fixture = readJson(...folder, "fixture.json") as Fixture & { readonly classes: number };
+    const outputs = Object.fromEntries(
+      fixture.outputs.map(({ name: output, file, shape }) => [
+        output,
+        { data: new Float32Array(readBytes(...folder, file).buffer), dims: shape },
+      ]),
+    );
+    const { detections } = answer ? (fixture[answer] as Answer) : fixture;
+    test.each(engines)("%s", (engine) => {
+      const stated = options.classes === 0 ? { ...options, classes: fixture.classes } : options;
+      const decoder = createDecoderSync(
+        { ...stated, confidenceThreshold: fixture.gate },
+        { engine, conventions: { ...(options.conventions as object), clamp: "none" } },
+      );
+      const found = decoder.decode(outputs);
+      const rows = found.toArray();
+      expect(rows.map((d, i) => [d.class_id, found.sources[i]])).toEqual(
+        detections.map((d) => [d.class_id, d.row]),
+      );
+      rows.forEach((d, i) => {
+        const right = detections[i];
+        expect(Math.abs(d.confidence - right.confidence)).toBeLessThan(ROUND.score);
+        for (const edge of ["x_min", "y_min", "x_max", "y_max"] as const)
+          expect(Math.abs(d[edge] - right[edge])).toBeLessThan(ROUND.box);
+        if (label) expect(d.label).toBe(label(d.class_id));
+      });
+    });
+  });
+});
