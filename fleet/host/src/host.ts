@@ -16,7 +16,7 @@ import { Previews } from "./live/previews.ts";
 import { Broker } from "./nats/broker.ts";
 import type { Database } from "./store/database.ts";
 import { openDatabase } from "./store/open.ts";
-import { deleteBefore } from "./store/retention.ts";
+import { Retention } from "./store/retention.ts";
 import { Writer } from "./store/writer.ts";
 
 export interface Host {
@@ -34,8 +34,6 @@ export interface HostOptions {
 }
 
 const BROKER_RETRY_MS = 1000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export async function startHost({ config, log, now = Date.now }: HostOptions): Promise<Host> {
   const metrics = createMetrics();
@@ -75,11 +73,12 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       // Stop the broker at once if the host was stopped during the connection.
       if (end.signal.aborted) void found?.stop();
     });
-    const sweep = startRetention(config, db, now, log);
+    const retention = new Retention({ db, log, keepDays: config.keepDays, keepBytes: config.keepBytes, now });
+    await retention.open();
+    retention.start();
     const stop = async (): Promise<void> => {
       end.abort();
-      clearInterval(sweep);
-      await Promise.all([listening.stop(), broker?.stop()]);
+      await Promise.all([listening.stop(), broker?.stop(), retention.stop()]);
       await closeParts();
     };
     let stopping: Promise<void> | undefined;
@@ -128,22 +127,6 @@ async function startBroker(
       await sleep(BROKER_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   return null;
-}
-
-function startRetention(
-  { keepDays }: Config,
-  db: Database,
-  now: () => number,
-  log: Logger,
-): NodeJS.Timeout | undefined {
-  if (keepDays === 0) return undefined;
-  const sweep = (): void =>
-    void deleteBefore(db, now() - keepDays * DAY_MS).then(
-      (deleted) => log.info({ deleted }, "old frames deleted"),
-      (error: unknown) => log.warn({ error: messageOf(error) }, "cannot delete old frames"),
-    );
-  sweep();
-  return setInterval(sweep, HOUR_MS);
 }
 
 function addGauges(metrics: Metrics, writer: Writer, decoding: Decoding): void {

@@ -10,6 +10,7 @@ export interface Config {
   readonly database: string;
   readonly databasePool: number;
   readonly keepDays: number;
+  readonly keepBytes: number;
   readonly nats: string | undefined;
   readonly partitions: number;
   readonly consume: readonly number[] | undefined;
@@ -63,6 +64,7 @@ function list(item: Parse): Parse {
 
 const token = text("at least 16 letters, digits, . _ ~ + / = or -", /^[\w.~+/=-]{16,256}$/, true);
 const MIB = 2 ** 20;
+const GB = 1e9;
 
 interface Option {
   readonly parse: Parse;
@@ -85,7 +87,16 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     about: "SQLite file, or address of a PostgreSQL database that several hosts share",
   },
   databasePool: { parse: number(1, 100), fallback: 4, about: "PostgreSQL connections of this process" },
-  keepDays: { parse: number(0, 36_500, false), fallback: 0, about: "frames older than this are deleted; 0 keeps all" },
+  keepDays: {
+    parse: number(0, 36_500, false),
+    fallback: 30,
+    about: "days after which frames are deleted; 0 keeps all",
+  },
+  keepBytes: {
+    parse: number(0, 2 ** 50),
+    fallback: 20 * GB,
+    about: "bytes of frames beyond which the oldest are deleted; 0 sets no limit",
+  },
   nats: {
     parse: text("an address like nats://127.0.0.1:4222", /^(nats|tls):\/\/\S+$/, true),
     about: "NATS server with JetStream; without it packets come over HTTP only",

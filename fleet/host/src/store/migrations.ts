@@ -66,6 +66,8 @@ const STEPS: readonly ((text: string) => readonly string[])[] = [
       SELECT source, subject, sequence / 4294967296, count(*), min(sequence), max(sequence)
       FROM frames WHERE sequence >= 0 GROUP BY source, subject, sequence / 4294967296`,
   ],
+  // Old frames are deleted by time of storing.
+  () => ["CREATE INDEX frames_by_arrival ON frames (stored_at)"],
 ];
 
 const MOST_TRIES = 20;

@@ -1,23 +1,200 @@
-/** Deletes old frames in small transactions, so that no other write waits long. */
-import { sortableNow } from "../core/time.ts";
+/**
+ * Deletes old frames by time of storing: slowly, in small transactions, so that no other write waits long.
+ *
+ * A wrong clock must not delete anything. The limit by days therefore goes by a trusted time, which never runs faster
+ * than this process does:
+ *
+ *     trusted = min(clock, start + time that the process has run)
+ *     start   = min(clock at start, time of the newest stored frame + one day)
+ *
+ * A clock that jumps ahead does not move it. After a long pause the trusted time is behind, and frames stay longer.
+ */
+import type { Logger } from "../core/log.ts";
+import { messageOf } from "../core/errors.ts";
 import type { Database } from "./database.ts";
 
 const AT_ONCE = 1000;
+/** Most frames of a sweep: a minute's worth of 1,000 frames a second. */
+const MOST_OF_SWEEP = 60_000;
+const SWEEP_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Clock difference that is worth a line in the log. */
+const JUMP_MS = 60_000;
+/** Count of the newest frames whose mean size stands for all. */
+const SAMPLE = 200;
+/** Bytes of a row besides its texts: numbers, and its entries in four indexes. Measured on SQLite: 210 to 260. */
+const ROW_BYTES = 250;
+
+export interface RetentionOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  /** Days after which a frame is deleted; 0 keeps all. */
+  readonly keepDays: number;
+  /** Bytes of frames beyond which the oldest are deleted; 0 sets no limit. */
+  readonly keepBytes: number;
+  /** Returns the clock in milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Returns milliseconds that never jump. */
+  readonly elapsed?: () => number;
+}
+
+/** What the stored frames take, and how fast they grow. */
+export interface StoreSize {
+  readonly frames: number;
+  /** Estimated bytes of all frames. */
+  readonly bytes: number;
+  /** Estimated bytes of 30 days at the rate of the last hour. */
+  readonly bytesPerMonth: number;
+}
+
+export class Retention {
+  readonly #options: Required<RetentionOptions>;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<unknown> = Promise.resolve();
+  #isStopped = false;
+  #startTime = 0;
+  #startElapsed = 0;
+  #isAhead = false;
+
+  constructor(options: RetentionOptions) {
+    this.#options = { now: Date.now, elapsed: () => performance.now(), ...options };
+  }
+
+  /** Reads the time of the newest frame, and logs what the frames take. Call it before the others. */
+  async open(): Promise<void> {
+    const { db, now, elapsed } = this.#options;
+    const [newest] = await db.all<{ at: number | null }>("SELECT max(stored_at) AS at FROM frames");
+    this.#startTime = Math.min(now(), (newest?.at ?? now()) + DAY_MS);
+    this.#startElapsed = elapsed();
+    await this.#logSize();
+  }
+
+  /** Sweeps now and every minute, if there is a limit. */
+  start(): void {
+    const { keepDays, keepBytes } = this.#options;
+    if (keepDays === 0 && keepBytes === 0) return;
+    const sweep = (): void => void (this.#running = this.#running.then(() => this.#trySweep()));
+    sweep();
+    this.#timer = setInterval(sweep, SWEEP_MS);
+  }
+
+  /** Ends after the transaction under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  /** Deletes what is beyond the limits, at most MOST_OF_SWEEP frames. Returns their count. */
+  async sweep(): Promise<number> {
+    const { db, keepDays, keepBytes } = this.#options;
+    let deleted = 0;
+    const remove = async (before: number, most: number): Promise<void> => {
+      for (let rest = most; rest > 0 && !this.#isStopped;) {
+        const count = await deleteOldest(db, before, Math.min(AT_ONCE, rest));
+        deleted += count;
+        rest -= count;
+        if (count < AT_ONCE) return;
+      }
+    };
+    if (keepDays > 0) await remove(this.#trustedTime() - keepDays * DAY_MS, MOST_OF_SWEEP);
+    if (keepBytes > 0 && deleted < MOST_OF_SWEEP) {
+      const { frames, bytes } = await sizeOf(db, this.#options.now());
+      const beyond = bytes > keepBytes ? Math.ceil(frames * (1 - keepBytes / bytes)) : 0;
+      await remove(Infinity, Math.min(beyond, MOST_OF_SWEEP - deleted));
+    }
+    if (deleted > 0) await releaseSpace(db);
+    return deleted;
+  }
+
+  #trustedTime(): number {
+    const { now, elapsed, log } = this.#options;
+    const trusted = this.#startTime + elapsed() - this.#startElapsed;
+    const ahead = now() - trusted;
+    if (ahead > JUMP_MS !== this.#isAhead) {
+      this.#isAhead = ahead > JUMP_MS;
+      const text = `the clock is ${Math.round(ahead / 1000)} s ahead of the time that this host has run since its newest frame`;
+      if (this.#isAhead) log.warn(`${text}: old frames stay longer. If the clock is right, a restart catches up`);
+      else log.info("the clock agrees with the running time again");
+    }
+    return Math.min(now(), trusted);
+  }
+
+  async #trySweep(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      const deleted = this.#isStopped ? 0 : await this.sweep();
+      if (deleted > 0) log.info({ deleted }, "old frames deleted");
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, "cannot delete old frames");
+    }
+  }
+
+  async #logSize(): Promise<void> {
+    const { db, log, now, keepDays, keepBytes } = this.#options;
+    const { frames, bytes, bytesPerMonth } = await sizeOf(db, now());
+    const limits = [keepDays > 0 ? `${keepDays} days` : "", keepBytes > 0 ? readable(keepBytes) : ""].filter(Boolean);
+    log.info(
+      { frames, bytes, bytesPerMonth, keepDays, keepBytes },
+      `${readable(bytes)} of frames stored; 30 days at the rate of the last hour take ${readable(bytesPerMonth)}; ` +
+        (limits.length > 0 ? `older frames are deleted beyond ${limits.join(" or ")}` : "nothing is ever deleted"),
+    );
+  }
+}
+
+/** Returns a count of bytes as people read it. */
+function readable(bytes: number): string {
+  const unit = Math.min(4, Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(1000)));
+  return `${(bytes / 1000 ** unit).toFixed(unit > 1 ? 1 : 0)} ${["B", "kB", "MB", "GB", "TB"][unit]}`;
+}
+
+/** Deletes the frames that were stored first, if they were stored before a moment. Returns their count. */
+export async function deleteOldest(db: Database, before: number, most: number): Promise<number> {
+  const bound = Number.isFinite(before) ? Math.floor(before) : Number.MAX_SAFE_INTEGER;
+  const rows = await db.write((tx) =>
+    tx.all(
+      "DELETE FROM frames WHERE (source, id) IN (SELECT source, id FROM frames WHERE stored_at < ? ORDER BY stored_at LIMIT ?) RETURNING id",
+      [bound, most],
+    ),
+  );
+  return rows.length;
+}
+
+/** Returns how many frames are stored, the bytes that they take, and how many come in a month. */
+export async function sizeOf(db: Database, now: number): Promise<StoreSize> {
+  const frames = await countFrames(db);
+  const [{ bytes: mean = 0 } = {}] = await db.all<{ bytes: number | null }>(
+    `SELECT avg(length(detections) + length(source) * 4 + length(id) * 4 + length(subject) * 2 + length(coalesce(frame, ''))) AS bytes
+      FROM (SELECT * FROM frames ORDER BY stored_at DESC LIMIT ${SAMPLE}) AS newest`,
+  );
+  const each = mean === null || frames === 0 ? 0 : Number(mean) + ROW_BYTES;
+  const [{ hour = 0 } = {}] = await db.all<{ hour: number }>(
+    "SELECT count(*) AS hour FROM frames WHERE stored_at > ? AND stored_at <= ?",
+    [Math.floor(now - HOUR_MS), Math.floor(now)],
+  );
+  return {
+    frames,
+    bytes: Math.round(frames * each),
+    bytesPerMonth: Math.round(hour * 24 * 30 * each),
+  };
+}
 
 /**
- * Deletes frames that were captured and stored before a moment. Returns their count. Frames of a device whose
- * clock is set to 1970 stay as long as others.
- * @param before milliseconds since 1970
+ * Returns the count of frames. Large tables of PostgreSQL give their own estimate: counting them reads every page.
  */
-export async function deleteBefore(db: Database, before: number): Promise<number> {
-  for (let deleted = 0; ;) {
-    const rows = await db.write((tx) =>
-      tx.all(
-        "DELETE FROM frames WHERE (source, id) IN (SELECT source, id FROM frames WHERE time < ? AND stored_at < ? ORDER BY time LIMIT ?) RETURNING id",
-        [sortableNow(before), before, AT_ONCE],
-      ),
+async function countFrames(db: Database): Promise<number> {
+  if (db.kind === "postgres") {
+    const [row] = await db.all<{ n: number }>(
+      "SELECT n_live_tup AS n FROM pg_stat_user_tables WHERE relname = 'frames' AND schemaname = current_schema()",
     );
-    deleted += rows.length;
-    if (rows.length < AT_ONCE) return deleted;
+    if (row && row.n > 1e6) return row.n;
   }
+  const [row] = await db.all<{ n: number }>("SELECT count(*) AS n FROM frames");
+  return row?.n ?? 0;
+}
+
+/** Gives the pages of deleted frames back to the file system, some at a time. PostgreSQL vacuums by itself. */
+async function releaseSpace(db: Database): Promise<void> {
+  if (db.kind === "sqlite") await db.write((tx) => tx.all("PRAGMA incremental_vacuum(5000)"));
 }

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createMetrics } from "../../src/core/metrics.ts";
-import { sortableTime } from "../../src/core/time.ts";
+import { createLogger } from "../../src/core/log.ts";
+import { sortableNow, sortableTime } from "../../src/core/time.ts";
 import type { Database } from "../../src/store/database.ts";
 import type { StoredFrame } from "../../src/store/frames.ts";
 import { openDatabase } from "../../src/store/open.ts";
 import { type Cursor, cameras, cursorText, framesInOrder, missingOf, readCursor } from "../../src/store/query.ts";
 import { recordRefused } from "../../src/store/refused.ts";
-import { deleteBefore } from "../../src/store/retention.ts";
+import { Retention, sizeOf } from "../../src/store/retention.ts";
 import { Writer } from "../../src/store/writer.ts";
 import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";
 
@@ -142,7 +143,8 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     const before = await counts();
     expect(before).toHaveLength(2);
     await db.write(async (tx) => {
-      await tx.all("DELETE FROM schema_versions WHERE version = 2");
+      await tx.all("DELETE FROM schema_versions WHERE version > 1");
+      await tx.all("DROP INDEX frames_by_arrival");
       await tx.all("DROP TABLE camera_starts");
     });
     const again = await openDatabase({ database, databasePool: 1 });
@@ -180,10 +182,55 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
 
-  test("old frames are deleted, by capture and by arrival", async () => {
-    await store([frame(0), frame(1000), frame(0, { id: "slow", stored_at: 1e12 + 9e9 })]);
-    expect(await deleteBefore(db, 1e12 + 500)).toBe(1);
-    expect((await read()).map(({ id }) => id)).toEqual(["slow", "frame-1000"]);
+  const DAY = 86_400_000;
+  /** Opens a retention whose clock and running time the test moves. */
+  const openRetention = async (
+    limits: { keepDays?: number; keepBytes?: number },
+    time: { clock: number; ran: number },
+  ): Promise<Retention> => {
+    const clocks = { now: () => time.clock, elapsed: () => time.ran };
+    const retention = new Retention({
+      db,
+      log: createLogger("silent"),
+      keepDays: 0,
+      keepBytes: 0,
+      ...limits,
+      ...clocks,
+    });
+    await retention.open();
+    return retention;
+  };
+
+  test("old frames are deleted by time of storing, whatever a device's clock says", async () => {
+    const at = (n: number, days: number): StoredFrame => frame(n, { stored_at: 1e12 + days * DAY });
+    await store([at(0, 0), at(1, 2), frame(2, { stored_at: 1e12 + 2 * DAY, time: sortableNow(0) })]);
+    const retention = await openRetention({ keepDays: 1 }, { clock: 1e12 + 2.5 * DAY, ran: 0 });
+    expect(await retention.sweep()).toBe(1);
+    expect((await read()).map(({ id }) => id).sort()).toEqual(["frame-1", "frame-2"]);
+  });
+
+  test("a clock that jumps ahead deletes nothing", async () => {
+    await store([frame(0), frame(1)]);
+    const time = { clock: 1e12 + 1000, ran: 0 };
+    const retention = await openRetention({ keepDays: 1 }, time);
+    time.clock += 4000 * DAY;
+    time.ran += 60_000;
+    expect(await retention.sweep()).toBe(0);
+    // The same jump while the host was off.
+    const later = await openRetention({ keepDays: 2 }, time);
+    expect(await later.sweep()).toBe(0);
+    time.ran += 2 * DAY;
+    expect(await retention.sweep()).toBe(2);
+  });
+
+  test("a limit of bytes deletes those that were stored first", async () => {
+    await store(Array.from({ length: 100 }, (_, n) => frame(n, { detections: JSON.stringify("x".repeat(1000)) })));
+    const { bytes } = await sizeOf(db, 1e12);
+    expect(bytes / 100).toBeGreaterThan(1200);
+    const retention = await openRetention({ keepBytes: bytes / 4 }, { clock: 1e12, ran: 0 });
+    expect(await retention.sweep()).toBe(75);
+    const left = (await read()).map(({ id }) => Number(id.slice(6)));
+    expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, n) => 75 + n));
   });
 
   test("refused packets are recorded once", async () => {
