@@ -4,6 +4,7 @@ import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import type { Detections, Extras, MaskOptions } from "../../decode/detections.ts";
 import { makeMask, openSpace } from "./make.ts";
+import { FreePixels } from "./needed.ts";
 import { readMaskOptions } from "./rules.ts";
 import { type Scene, sizesOf, inputOf } from "./scene.ts";
 
@@ -44,18 +45,31 @@ export function paintLabels(scene: Scene, found: Detections, options: LabelMapOp
   const labels = new Int16Array(space.engine.buffer, map, width * height).fill(-1);
   const { i32, job } = space;
   const w = job >> 2;
-  i32[w + M.M_FREE] = overlap === "first" ? 1 : 0;
+  const free = new FreePixels(labels, width, height);
+  i32[w + M.M_FREE] = 1;
   i32[w + M.M_MAP_ROW] = 2 * width;
-  for (let row = 0; row < found.length; row++)
-    makeMask(space, axes, source, inputOf(scene, found, row), wanted, () => (_, x, y, rows) => {
-      i32[w + M.M_LABEL] = row;
-      i32[w + M.M_FIRST] = y;
-      i32[w + M.M_END] = y + rows;
-      i32[w + M.M_OUT] = strip;
-      i32[w + M.M_OUT_WIDTH] = x.to - x.from;
-      i32[w + M.M_MAP] = map + 2 * (y * width + x.from);
-      space.engine.paint(job);
-    });
+  const paint = (row: number): void =>
+    makeMask(
+      space,
+      axes,
+      source,
+      inputOf(scene, found, row),
+      wanted,
+      () => (_, x, y, rows) => {
+        i32[w + M.M_LABEL] = row;
+        i32[w + M.M_FIRST] = y;
+        i32[w + M.M_END] = y + rows;
+        i32[w + M.M_OUT] = strip;
+        i32[w + M.M_OUT_WIDTH] = x.to - x.from;
+        i32[w + M.M_MAP] = map + 2 * (y * width + x.from);
+        space.engine.paint(job);
+        free.update(y, y + rows);
+      },
+      free,
+    );
+  // Begin with the mask that has the pixel in the end: pixels with a label need not be made again.
+  const { length } = found;
+  for (let i = 0; i < length; i++) paint(overlap === "first" ? i : length - 1 - i);
   return { width, height, data: labels.slice() };
 }
 

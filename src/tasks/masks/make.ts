@@ -10,9 +10,10 @@ import {
   visibleOf,
   wholeAxis,
 } from "./axis.ts";
+import { type FreePixels, SetPixels } from "./needed.ts";
 import type { Wanted } from "./rules.ts";
 import { type CellWindow, type MaskSource, hasRoom, prototypeBytes, writeValues } from "./source.ts";
-import { type MaskSpace, spaceFor } from "./space.ts";
+import { type MaskSpace, STRIP_BYTES, spaceFor } from "./space.ts";
 
 /** Boxes and coefficients of one detection. Boxes are x_min, y_min, x_max, y_max, normalised. */
 export interface MaskInput {
@@ -65,6 +66,7 @@ export function openSpace(
 /**
  * Makes a mask and passes it on in strips.
  * @param handlerFor called once with the pixels of the mask, before they are made. Returns the handler of the strips
+ * @param free pixels that count; others of a resized mask need not be passed on. `null`: all
  */
 export function makeMask(
   space: MaskSpace,
@@ -73,6 +75,7 @@ export function makeMask(
   input: MaskInput,
   wanted: Wanted,
   handlerFor: (x: Span, y: Span) => StripHandler,
+  free: FreePixels | null = null,
 ): void {
   const extent = extentOf(space, axes, source, input, wanted);
   const { x, y } = extent;
@@ -81,7 +84,12 @@ export function makeMask(
   fillWindow(space, source, input, extent, wanted);
   space.f32[(space.job >> 2) + M.M_THRESHOLD] = wanted.limit;
   if (wanted.picture === "prototype") cutOut(space, extent, handle);
-  else resizeInStrips(space, extent, handle);
+  else if (free === null) resizeInStrips(space, extent, handle);
+  else {
+    // A negative threshold sets pixels that read no positive logit.
+    const set = wanted.limit >= 0 ? new SetPixels(space, axes[0], extent.window) : null;
+    resizeNeeded(space, extent, handle, free, set);
+  }
 }
 
 /** Returns the bytes of a row of the window's values. */
@@ -120,25 +128,76 @@ function cutOut(space: MaskSpace, extent: Extent, handle: StripHandler): void {
 
 /** Makes a mask at another size, strip by strip. */
 function resizeInStrips(space: MaskSpace, extent: Extent, handle: StripHandler): void {
-  const { x, y, window } = extent;
+  const { x, y } = extent;
+  const stripRows = space.stripRows(x.to - x.from);
+  for (let from = y.from; from < y.to; from += stripRows)
+    resizeStrip(space, extent, x, from, Math.min(y.to, from + stripRows), handle);
+}
+
+/** Makes the needed part of a mask, in strips as wide as their widest rows. Skips rows that need nothing. */
+function resizeNeeded(
+  space: MaskSpace,
+  extent: Extent,
+  handle: StripHandler,
+  free: FreePixels,
+  set: SetPixels | null,
+): void {
+  const { x, y } = extent;
+  let first = y.from;
+  let from = 0;
+  let to = 0;
+  const finish = (end: number): void => {
+    if (to > from) resizeStrip(space, extent, { from, to }, first, end, handle);
+    from = to = 0;
+  };
+  for (let row = y.from; row < y.to; row++) {
+    const own = set?.spanAt(row) ?? x;
+    const ownFrom = Math.max(x.from, own.from, free.from[row]);
+    const ownTo = Math.min(x.to, own.to, free.to[row]);
+    if (ownTo <= ownFrom) {
+      finish(row);
+      continue;
+    }
+    if (to > from) {
+      const low = Math.min(from, ownFrom);
+      const high = Math.max(to, ownTo);
+      if ((row + 1 - first) * (high - low) <= STRIP_BYTES) {
+        from = low;
+        to = high;
+        continue;
+      }
+      finish(row);
+    }
+    first = row;
+    from = ownFrom;
+    to = ownTo;
+  }
+  finish(y.to);
+}
+
+/** Makes the rows from `first` up to `end` of a mask, and passes them on. */
+function resizeStrip(
+  space: MaskSpace,
+  extent: Extent,
+  x: Span,
+  first: number,
+  end: number,
+  handle: StripHandler,
+): void {
   const { i32, at, job } = space;
+  const { window } = extent;
   const row = rowBytes(extent);
   const w = job >> 2;
-  const width = x.to - x.from;
   i32[w + M.M_OUT] = at.strip;
-  i32[w + M.M_OUT_WIDTH] = width;
+  i32[w + M.M_OUT_WIDTH] = x.to - x.from;
   i32[w + M.M_RESIZED] = at.logits - window.y.from * row - 4 * window.x.from;
   i32[w + M.M_LOGITS_ROW] = row;
   i32[w + M.M_COLUMNS] = at.columns + 4 * x.from;
   i32[w + M.M_ROWS] = at.rows;
-  const stripRows = space.stripRows(width);
-  for (let from = y.from; from < y.to; from += stripRows) {
-    const to = Math.min(y.to, from + stripRows);
-    i32[w + M.M_FIRST] = from;
-    i32[w + M.M_END] = to;
-    space.engine.resize(job);
-    handle(space, x, from, to - from);
-  }
+  i32[w + M.M_FIRST] = first;
+  i32[w + M.M_END] = end;
+  space.engine.resize(job);
+  handle(space, x, first, end - first);
 }
 
 /**

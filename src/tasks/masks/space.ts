@@ -20,7 +20,7 @@ export interface Needs {
 }
 
 /** Bytes of a strip. Masks are made in strips, so that a strip is still in the L1 cache when it is copied out. */
-const STRIP_BYTES = 1 << 15;
+export const STRIP_BYTES = 1 << 15;
 /** Address of the job (core/masks-abi.ts), the first thing in a space. */
 const JOB = 16;
 /** Bytes after each table and buffer: vector instructions write whole vectors, past the last element too. */

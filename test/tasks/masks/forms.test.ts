@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { mulberry32 } from "../../../bench/random.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
-import type { Detections } from "../../../src/decode/detections.ts";
+import type { Detections, MaskOptions } from "../../../src/decode/detections.ts";
 import type { Frame } from "../../../src/decode/frame.ts";
 import { createDecoderSync } from "../../../src/entries/index.ts";
 import { labelMap, masksOf } from "../../../src/entries/masks.ts";
@@ -128,4 +128,73 @@ test.each(engines)("%s: quantised outputs, and prototypes in a slot", (engine) =
   check(found, { ...protos, data: decoder.slots.b.data.slice() }, frame);
   expect(kept.mask(0)).toEqual(before);
   expect(found.mask(0).data).not.toEqual(before.data);
+});
+
+const bytesOf = (map: Int16Array): Uint8Array => new Uint8Array(map.buffer, map.byteOffset, map.byteLength);
+
+/** Paints the masks of detections one by one, as the definition of a label map says. */
+function paintedBy(found: Detections, options: { overlap?: "first" | "last" } & MaskOptions): Int16Array {
+  const { overlap = "first", ...rest } = options;
+  const [width, height] = found.mask(0, rest).size;
+  const map = new Int16Array(width * height).fill(-1);
+  const rows = Array.from({ length: found.length }, (_, row) => row);
+  for (const row of overlap === "first" ? rows.reverse() : rows) {
+    const mask = found.mask(row, rest);
+    mask.data.forEach((isSet, i) => {
+      const x = mask.x + (i % mask.width);
+      const y = mask.y + Math.floor(i / mask.width);
+      if (isSet === 1) map[y * width + x] = row;
+    });
+  }
+  return map;
+}
+
+test.each(engines)("%s: a label map is its masks, painted one over the other", (engine) => {
+  const count = 24;
+  /** Boxes over everything, small ones, and half a pixel outside. */
+  const boxOf = (i: number): number[] =>
+    i % 4 === 0
+      ? [32, 16, 64, 32]
+      : [4 + 56 * random(), 2 + 28 * random(), 6 + 30 * random(), 4 + 20 * random()];
+  const rows = Array.from({ length: count }, (_, i) => [
+    ...boxOf(i),
+    0.95 - 0.02 * i,
+    ...Array.from({ length: M }, () => 2 * random() - 1.2),
+  ]);
+  const decoder = createDecoderSync(
+    { ...base, family: "boxes", boxFormat: "cxcywh", coordinates: "pixels", conventions: { nms: "none" } },
+    { engine, roles: { boxes: "loc", scores: "conf", coefficients: "mask", prototypes: "proto" } },
+  );
+  // Blobs of different sizes, so that masks have holes, empty rows and borders of all kinds.
+  const protos = Float32Array.from({ length: M * 16 * 8 }, (_, i) => {
+    const [plane, y, x] = [Math.floor(i / 128), Math.floor((i % 128) / 16), i % 16];
+    return 3 * Math.sin(x / (plane + 1) + plane) + 3 * Math.cos(y / (5 - plane) - plane);
+  });
+  const found = decoder.decode(
+    {
+      loc: { data: Float32Array.from(rows.flatMap((row) => row.slice(0, 4))), dims: [1, count, 4] },
+      conf: { data: Float32Array.from(rows, (row) => row[4]), dims: [1, count, 1] },
+      mask: { data: Float32Array.from(rows.flatMap((row) => row.slice(5))), dims: [1, count, M] },
+      proto: { data: protos, dims: [1, M, 8, 16] },
+    },
+    frame,
+  );
+  expect(found.length).toBe(count);
+  for (const overlap of ["first", "last"] as const)
+    for (const options of [
+      {},
+      { size: "network" },
+      { size: "prototype" },
+      { size: [333, 300] },
+      { size: "network", rule: "input_crop_first" },
+      { size: "network", rule: "sigmoid_input" },
+      { size: "network", rule: "proto" },
+      { threshold: 0.2 },
+      { threshold: 0.9 },
+    ] as MaskOptions[]) {
+      const { data } = labelMap(found, { overlap, ...options });
+      const painted = paintedBy(found, { overlap, ...options });
+      expect(data.some((label) => label > 3)).toBe(true);
+      expect(Buffer.compare(bytesOf(data), bytesOf(painted)), JSON.stringify(options)).toBe(0);
+    }
 });
