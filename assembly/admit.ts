@@ -108,6 +108,13 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   else admitBest(plan, head, row, objectness, outOfRange, best, top, sum);
 }
 
+/** Returns the class id nearest to a number. Quantised columns hold fractions. f64 holds the sum exactly. */
+// @ts-ignore: decorator
+@inline
+function nearestId(classId: f32): i32 {
+  return <i32>Math.floor(<f64>classId + 0.5);
+}
+
 /** Makes the candidate of a cell whose class id stands in a column of its own. */
 function admitClassId(plan: usize, head: usize, row: i32): void {
   const fn = int(head, H_SCORE_FN);
@@ -127,7 +134,7 @@ function admitClassId(plan: usize, head: usize, row: i32): void {
   );
   // A class id that no i32 holds is no class id.
   if (!(classId > -2147483000 && classId < 2147483000)) increment(plan, P_NOT_FINITE);
-  else emitWithClassId(plan, head, row, <i32>classId + int(head, H_CLASS_BASE), score);
+  else emitWithClassId(plan, head, row, nearestId(classId) + int(head, H_CLASS_BASE), score);
 }
 
 /** Returns the largest of `n` logits of a row; -Infinity if all are NaN. */

@@ -190,9 +190,10 @@ function classesOf(head: Head, read: ColumnReader, cell: number, classIds: reado
   if (rule === "objectness") return [make(classBase, objectness as number, 1)];
   const scores = activatedScores(head, read, cell);
   const rawOf = (channel: number): number => read.real(head.score, cell, channel);
-  // A class id of a column is truncated. Source: depthai-core, and the host script that came with the first NN_config
-  // files.
-  if (head.classId) return [make(Math.trunc(read.real(head.classId, cell)) + classBase, rawOf(0), scores[0])];
+  // The class id of a column is the nearest whole number: a quantised column is off by half a step at most. Published
+  // decoders truncate, which is the same for whole numbers.
+  if (head.classId)
+    return [make(Math.floor(read.real(head.classId, cell) + 0.5) + classBase, rawOf(0), scores[0])];
   return classIds.map((id) => make(id, rawOf(id - classBase), scores[id - classBase]));
 }
 

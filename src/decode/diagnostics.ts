@@ -13,6 +13,7 @@ import { type Ready, isOutOfRange } from "./loop.ts";
 import {
   checkBackground,
   checkBoxes,
+  checkClassIds,
   checkDistributions,
   checkLabels,
   checkOverlaps,
@@ -158,6 +159,7 @@ export class Diagnostics {
     const classes = READINGS[work.plan.reading].bareClassIds ? this.#config.classes : null;
     const labels = checkLabels(classIds.subarray(0, length), this.#labels, classes);
     for (const check of [checkBoxes, checkOverlaps, checkBackground]) this.#notes.add(check(work, block));
+    this.#notes.add(checkClassIds(work, block, image));
     this.#notes.add(labels);
     this.#hasCheckedBoxes = true;
   }

@@ -13,7 +13,7 @@ import { READINGS } from "../core/readings.ts";
 import { cellsOf } from "../heads/grids.ts";
 import { activationReason } from "../heads/print.ts";
 import type { Fn, Head } from "../heads/head.ts";
-import { ELEMENTS, shape } from "../core/tensor.ts";
+import { ELEMENTS, isFloat, shape } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 
 /** Makes the error for a probability outside 0..1. It names the option that would explain it. */
@@ -309,4 +309,35 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
   return wins >= cells * MOST
     ? `class ${id} wins ${wins} of ${cells} ${plan.reading === "queries" ? "queries" : "priors"}: is it the background ("no object")? Then leave it out of classes, and say its place by background`
     : null;
+}
+
+/** A float that stands for a class id is off by less than this. */
+const ID_SLACK = 0.1;
+
+/**
+ * Checks whether the class ids of the first candidates are whole numbers. Those of a quantised column are off by half a
+ * step at most.
+ */
+export function checkClassIds(
+  { memory, plan, layout }: MemoryImage,
+  at: number,
+  image: number,
+): string | null {
+  const [{ classId }] = plan.heads;
+  // Lists have one head.
+  if (!classId || plan.heads.length > 1) return null;
+  const { i32 } = memory;
+  const p = at >> 2;
+  const s = plan.tensors[classId.tensor];
+  const { bytes, code } = ELEMENTS[s.type];
+  const slack = Math.max(ID_SLACK, isFloat(s) ? 0 : (s.scale ?? 1) * 0.51);
+  const first = imageStart(plan, classId, image) + classId.offset;
+  for (let i = 0; i < i32[p + A.P_CANDIDATES]; i++) {
+    const cell = i32[(i32[p + A.P_SOURCES] >> 2) + i];
+    const element = layout.slots[classId.tensor] + (first + cell * classId.cell) * bytes;
+    const id = value(memory, code, element, s.scale ?? 1, s.zeroPoint);
+    if (Math.abs(id - Math.round(id)) > slack)
+      return `class id ${Number(id.toPrecision(4))} is no whole number, and is rounded: does the column hold class ids?`;
+  }
+  return null;
 }

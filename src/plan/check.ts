@@ -83,6 +83,7 @@ export function checkReading(
 ): void {
   for (const head of heads) {
     checkListEnds(head, specs);
+    checkClassIdSteps(head, specs);
     for (const column of columnsOf(head, ["score", "objectness", "box"]))
       checkScale(column, head, specs, activation);
   }
@@ -106,6 +107,20 @@ function checkListEnds(head: HeadDraft, specs: readonly TensorSpec[]): void {
         shape(spec),
         `${type} of scale ${scale} and zeroPoint ${zeroPoint}`,
         "numbers as they stand, as they say where the list ends",
+      );
+  }
+}
+
+/** Throws a TensorError if the steps of a quantised column of class ids skip some. */
+function checkClassIdSteps(head: HeadDraft, specs: readonly TensorSpec[]): void {
+  for (const column of columnsOf(head, ["classId"])) {
+    const spec = specs[column.tensor];
+    const scale = spec.scale ?? 1;
+    if (scale > 1 && !isFloat(spec))
+      refuse(
+        shape(spec),
+        `class ids in steps of ${scale}`,
+        "steps of 1 at most, since larger ones leave out classes: export the class ids as an output of their own",
       );
   }
 }

@@ -56,6 +56,11 @@ export function admit(m: Memory, plan: number, head: number, row: number, best: 
   else admitBest(m, plan, head, row, outOfRange, best);
 }
 
+/** Returns the class id nearest to a number. Quantised columns hold fractions. */
+function nearestId(classId: number): number {
+  return Math.floor(classId + 0.5);
+}
+
 /** Makes the candidate of a cell whose class id stands in a column of its own. */
 function admitClassId(m: Memory, plan: number, head: number, row: number): void {
   const { i32, f32 } = m;
@@ -73,7 +78,7 @@ function admitClassId(m: Memory, plan: number, head: number, row: number): void 
   const classId = scratch32[0];
   // A class id that no i32 holds is no class id.
   if (!(classId > -2147483000 && classId < 2147483000)) i32[plan + A.P_NOT_FINITE]++;
-  else emitWithClassId(m, plan, head, row, (classId | 0) + i32[head + A.H_CLASS_BASE]);
+  else emitWithClassId(m, plan, head, row, nearestId(classId) + i32[head + A.H_CLASS_BASE]);
 }
 
 /** Puts the largest of `n` logits of a row into the TOP_LOGIT register; -Infinity if all are NaN. */
