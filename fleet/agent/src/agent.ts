@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Camera, type Device } from "./camera.ts";
-import { messageOf } from "./core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import { reserveSequences } from "./core/starts.ts";
 import { HealthReport } from "./health/health.ts";
 import { Metrics, type Parts } from "./health/metrics.ts";

@@ -1,6 +1,6 @@
 /** Runs the frames of one source through the network and writes their packets to the spool. */
 import type { Logger } from "pino";
-import { messageOf } from "./core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import { RareLog } from "./core/log.ts";
 import type { LiveConfig } from "./network/live-config.ts";
 import type { Network, Processed } from "./network/network.ts";

@@ -1,6 +1,6 @@
 /** Sends preview pictures of each camera for a live page. Does not spool pictures: a newer one replaces a lost one. */
 import type { Logger } from "pino";
-import { messageOf } from "./core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import { wait } from "./core/wait.ts";
 import type { PreviewSettings } from "./settings/types.ts";
 import type { Sink } from "./sinks/sink.ts";

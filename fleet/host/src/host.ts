@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "./core/config.ts";
-import { Refusal, UserError, connectionProblem, messageOf } from "./core/errors.ts";
+import { UserError, connectionProblem, messageOf } from "boxwright-service/errors";
+import { Refusal } from "./core/errors.ts";
 import type { Logger } from "./core/log.ts";
 import { type Metrics, addGauge, createMetrics } from "./core/metrics.ts";
 import { Decoding } from "./decode/decoding.ts";
@@ -14,7 +15,7 @@ import { Intake } from "./intake/intake.ts";
 import { Live } from "./live/live.ts";
 import { Previews } from "./live/previews.ts";
 import { Broker } from "./nats/broker.ts";
-import type { Database } from "./store/database.ts";
+import type { Database } from "boxwright-service/database";
 import { openDatabase } from "./store/open.ts";
 import { Retention } from "./store/retention.ts";
 import { Writer } from "./store/writer.ts";

@@ -8,7 +8,7 @@ import { createApp, type App } from "./app.ts";
 import type { Passwords } from "./auth/password.ts";
 import type { Config } from "./core/config.ts";
 import type { Logger } from "./core/log.ts";
-import type { Database } from "./database/database.ts";
+import type { Database } from "boxwright-service/database";
 import { limitConnections } from "./http/connections.ts";
 
 export interface Running {

@@ -2,7 +2,7 @@
 /** The command `boxwright-agent`. */
 import { readFileSync } from "node:fs";
 import { Agent, type RunResult } from "../agent.ts";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import { openLog } from "../core/log.ts";
 import { Network } from "../network/network.ts";
 import type { Settings } from "../settings/types.ts";

@@ -1,7 +1,8 @@
 /** `/healthz` and `/metrics` over HTTP. */
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { SettingsError, messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
+import { SettingsError } from "../core/errors.ts";
 import type { HealthSettings } from "../settings/types.ts";
 import type { HealthReport } from "./health.ts";
 import type { Metrics } from "./metrics.ts";

@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { codeOf, messageOf } from "../core/errors.ts";
+import { codeOf, messageOf } from "boxwright-service/errors";
 import { sha256 } from "../core/ids.ts";
 import type { Network } from "./network.ts";
 import type { NetworkPlan } from "./plan.ts";

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import type { Frame, ImageInput, Outputs, TensorInput } from "boxwright";
 import { type PacketAbout, type PacketKind, toPacket } from "boxwright/packet";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import { Turns } from "../core/wait.ts";
 import type { NetworkSettings } from "../settings/types.ts";
 import { type NetworkPlan, makePlan } from "./plan.ts";

@@ -1,7 +1,8 @@
 /** Checks a settings file as a whole. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type Problem, SettingsError, messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
+import { type Problem, SettingsError } from "../core/errors.ts";
 import { Fields, isObject } from "./fields.ts";
 import { readSink } from "./sinks.ts";
 import { readSource } from "./sources.ts";

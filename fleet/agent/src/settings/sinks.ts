@@ -1,6 +1,6 @@
 /** Checks the settings of a sink. */
 import { readFileSync } from "node:fs";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import type { Fields } from "./fields.ts";
 import type { SinkSettings } from "./types.ts";
 

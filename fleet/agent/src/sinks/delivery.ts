@@ -1,6 +1,6 @@
 /** Sends packets from the spool to one sink, until the sink has acknowledged or refused each. */
 import type { Logger } from "pino";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import { Backoff, Turns, wait } from "../core/wait.ts";
 import type { Reader } from "../spool/reader.ts";
 import type { Spooled } from "../spool/segment.ts";

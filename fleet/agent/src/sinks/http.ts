@@ -1,6 +1,6 @@
 /** The sink "http": sends packets, configs and previews to a host. */
 import { packetHeaders } from "boxwright/packet";
-import { connectionProblem } from "../core/errors.ts";
+import { connectionProblem } from "boxwright-service/errors";
 import { runWithin } from "../core/wait.ts";
 import type { HttpSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";

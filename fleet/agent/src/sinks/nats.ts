@@ -4,7 +4,7 @@ import { type JetStreamClient, JetStreamApiError, jetstream } from "@nats-io/jet
 import { type KV, Kvm } from "@nats-io/kv";
 import { type ConnectionOptions, type MsgHdrs, type NatsConnection, connect, headers } from "@nats-io/transport-node";
 import { fromPacket, packetHeaders } from "boxwright/packet";
-import { connectionProblem } from "../core/errors.ts";
+import { connectionProblem } from "boxwright-service/errors";
 import { messageId, sha256 } from "../core/ids.ts";
 import type { NatsSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";

@@ -3,7 +3,7 @@ import { type Dirent } from "node:fs";
 import { readFile, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import { sha256 } from "../core/ids.ts";
 import { wait } from "../core/wait.ts";
 import { Journal } from "./journal.ts";

@@ -1,7 +1,7 @@
 /** Locks the state folder, so that only one agent uses it. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../core/errors.ts";
+import { codeOf } from "boxwright-service/errors";
 
 /** The error of a state folder that another process uses. */
 export class LockError extends Error {

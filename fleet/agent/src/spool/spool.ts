@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import { sha256 } from "../core/ids.ts";
 import { Bell, wait } from "../core/wait.ts";
 import type { SpoolSettings } from "../settings/types.ts";

@@ -5,6 +5,6 @@ import { sayWhatIsMissing } from "./tools.ts";
 
 export default function setup(): void {
   const folder = fileURLToPath(new URL("../..", import.meta.url));
-  execFileSync("npx", ["tsc", "-p", "tsconfig.build.json"], { cwd: folder, stdio: "inherit" });
+  execFileSync("npm", ["run", "--silent", "build"], { cwd: folder, stdio: "inherit" });
   sayWhatIsMissing();
 }

@@ -2,10 +2,10 @@
 /** The command `boxwright-host`. */
 import { parseArgs } from "node:util";
 import { type Config, options, readConfig, readJsonFile } from "../core/config.ts";
-import { UserError, messageOf } from "../core/errors.ts";
+import { UserError, messageOf } from "boxwright-service/errors";
 import { createLogger } from "../core/log.ts";
 import { startHost } from "../host.ts";
-import { DatabaseAway } from "../store/database.ts";
+import { UnavailableError } from "boxwright-service/errors";
 
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -71,7 +71,7 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   const isWrong = error instanceof UserError;
-  if (error instanceof DatabaseAway) {
+  if (error instanceof UnavailableError) {
     const { message, cause } = error;
     console.error(`database: ${message}${cause === undefined ? "" : ` (${messageOf(cause)})`}`);
   } else console.error(isWrong ? error.message : error);

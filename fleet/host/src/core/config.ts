@@ -1,6 +1,6 @@
 /** Reads the configuration: defaults, a JSON file, then flags. One error lists all problems. */
 import { readFileSync } from "node:fs";
-import { UserError, messageOf } from "./errors.ts";
+import { UserError, messageOf } from "boxwright-service/errors";
 
 export interface Config {
   readonly address: string;

@@ -62,22 +62,3 @@ export class Refusal extends Error {
     return this.status === 400 || this.status === 413;
   }
 }
-
-/** The error of a command or configuration that the operator has to change. */
-export class UserError extends Error {
-  override readonly name = "UserError";
-}
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** Codes of certificates that no known authority has signed. */
-const UNTRUSTED =
-  /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/;
-
-/** Returns why a connection failed, and what to do about a certificate that this machine does not trust. */
-export function connectionProblem(error: unknown): string {
-  const { code } = (error ?? {}) as { code?: unknown };
-  const isUntrusted = typeof code === "string" && UNTRUSTED.test(code);
-  const hint = ". Name the file of its authority in the variable NODE_EXTRA_CA_CERTS";
-  return `${messageOf(error)}${isUntrusted ? hint : ""}`;
-}

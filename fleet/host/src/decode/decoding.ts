@@ -1,6 +1,7 @@
 /** Decodes raw packets in a pool of threads, which is started with the first network. */
 import { type DecoderPool, type PoolResult, type PoolStats, PoolError, createPool } from "boxwright/pool";
-import { Refusal, messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
+import { Refusal } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import type { Network } from "./networks.ts";
 // Import the tasks: decoders then read networks for keypoints, masks and oriented boxes.

@@ -1,7 +1,8 @@
 /** Reads configs as agents send them, and checks new ones in a thread. */
 import { Worker } from "node:worker_threads";
 import type { DecoderOptions } from "boxwright";
-import { Refusal, messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
+import { Refusal } from "../core/errors.ts";
 
 /** A network that the pool decodes. */
 export interface Network {

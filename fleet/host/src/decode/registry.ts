@@ -1,7 +1,7 @@
 /** Finds the configs that this host decodes with: in memory, in the database, or in the broker's store. */
 import { Refusal } from "../core/errors.ts";
 import { countConfigs, storeConfig, storedConfig } from "../store/configs.ts";
-import type { Database } from "../store/database.ts";
+import type { Database } from "boxwright-service/database";
 import { type Network, checkNetwork, isHash, readNetwork } from "./networks.ts";
 import type { Decoding } from "./decoding.ts";
 

@@ -1,7 +1,7 @@
 /** All routes of the host. */
 import { Hono } from "hono";
 import type { Logger } from "../core/log.ts";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import { refusalOf } from "../intake/intake.ts";
 import { refusalAnswer, safeHeaders } from "./answers.ts";
 import { type DeviceRoutes, addDeviceRoutes } from "./devices.ts";

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
-import { UserError } from "../core/errors.ts";
+import { UserError } from "boxwright-service/errors";
 import type { Metrics } from "../core/metrics.ts";
 import type { Env } from "./guards.ts";
 

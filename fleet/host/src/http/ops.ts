@@ -1,12 +1,12 @@
 /** Routes of the operator: health and metrics. */
 import type { Hono } from "hono";
 import type { Metrics } from "../core/metrics.ts";
-import type { Queries } from "../store/database.ts";
+import type { Database } from "boxwright-service/database";
 import type { Writer } from "../store/writer.ts";
 import type { Env, Guards } from "./guards.ts";
 
 export interface OpsRoutes {
-  readonly db: Queries;
+  readonly db: Database;
   readonly writer: Writer;
   readonly metrics: Metrics;
   readonly guards: Guards;
@@ -19,11 +19,11 @@ const PATIENCE_MS = 2000;
 export function addOpsRoutes(app: Hono<Env>, { db, writer, metrics, guards, broker }: OpsRoutes): void {
   app.get("/healthz", async (c) => {
     const [answers, isConnected] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
-    // Ask the writer too: the SELECT succeeds on a full disk.
-    const { problem } = writer;
+    // Ask more: the SELECT succeeds on a full disk, and in a file that was deleted.
+    const problem = writer.problem ?? (await db.problem()) ?? null;
     const ok = answers && problem === null && isConnected !== false;
     const said = (isThere: boolean): string => (isThere ? "ok" : "away");
-    const database = answers ? (problem ?? "ok") : "away";
+    const database = problem ?? said(answers);
     const body = { ok, database, broker: isConnected === null ? "none" : said(isConnected) };
     return c.json(body, ok ? 200 : 503);
   });

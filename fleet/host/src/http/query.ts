@@ -2,7 +2,7 @@
 import type { Hono } from "hono";
 import { stream } from "hono/streaming";
 import { Refusal } from "../core/errors.ts";
-import type { Queries } from "../store/database.ts";
+import type { Queries } from "boxwright-service/database";
 import { cameras, frameLine, framesInOrder, missingOf, readCursor } from "../store/query.ts";
 import type { Env, Guards } from "./guards.ts";
 

@@ -6,7 +6,7 @@ import type { Metrics, Way } from "../core/metrics.ts";
 import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";
 import type { Decoding } from "../decode/decoding.ts";
 import type { Registry } from "../decode/registry.ts";
-import { DatabaseAway } from "../store/database.ts";
+import { UnavailableError } from "boxwright-service/errors";
 import type { StoredFrame } from "../store/frames.ts";
 import type { Writer } from "../store/writer.ts";
 
@@ -136,7 +136,7 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof PacketError) return new Refusal(error.kind, error.message);
   if (error instanceof TensorError || error instanceof ConfigError || error instanceof RangeError)
     return new Refusal("tensors", error.message);
-  if (error instanceof DatabaseAway) return new Refusal("unavailable", error.message, { retryAfter: 5 });
+  if (error instanceof UnavailableError) return new Refusal("unavailable", error.message, { retryAfter: 5 });
   const refusal = new Refusal("unavailable", "the host failed. Its log says why", { retryAfter: 5 });
   refusal.cause = error;
   return refusal;

@@ -1,5 +1,5 @@
 /** Makes what the page shows: each camera with its counts, its last picture, and the boxes of that picture. */
-import { type Queries } from "../store/database.ts";
+import { type Queries } from "boxwright-service/database";
 import { type StoredFrame } from "../store/frames.ts";
 import { type CameraRow, cameras, frameById, frameByTime, missingOf } from "../store/query.ts";
 import { type Preview, type Previews, cameraKey } from "./previews.ts";

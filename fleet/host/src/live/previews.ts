@@ -1,7 +1,8 @@
 /** Keeps the last preview picture of each camera in memory. Browsers decode the pictures, the host does not. */
 import { createHash } from "node:crypto";
 import { type ImageInfo, imageInfo } from "boxwright/node";
-import { Refusal, messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
+import { Refusal } from "../core/errors.ts";
 import type { Metrics } from "../core/metrics.ts";
 import { sortableTime } from "../core/time.ts";
 

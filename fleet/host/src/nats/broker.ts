@@ -7,7 +7,7 @@ import type { Metrics } from "../core/metrics.ts";
 import type { Registry } from "../decode/registry.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Previews } from "../live/previews.ts";
-import type { Database } from "../store/database.ts";
+import type { Database } from "boxwright-service/database";
 import { sharedConfigs } from "./configs.ts";
 import { connectTo } from "./connect.ts";
 import { Consumption } from "./consume.ts";

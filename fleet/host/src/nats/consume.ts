@@ -1,7 +1,7 @@
 /** Takes packets of one partition from the stream. Each packet goes to one of the hosts that share the consumer. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConsumerMessages, JetStreamClient, JsMsg } from "@nats-io/jetstream";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import type { Metrics } from "../core/metrics.ts";
 import { STREAM, type StreamSettings, consumerOf, ensureConsumer, ensureStream } from "./stream.ts";
 import { type TakeOptions, takePacket } from "./take.ts";

@@ -7,7 +7,7 @@ import {
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
-import { UserError } from "../core/errors.ts";
+import { UserError } from "boxwright-service/errors";
 import type { Logger } from "../core/log.ts";
 
 export const STREAM = "BOXWRIGHT";

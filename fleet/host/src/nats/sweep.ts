@@ -4,7 +4,7 @@
  * them. The database drops frames that it has.
  */
 import { type ConsumerInfo, type JetStreamClient, type JetStreamManager, RetentionPolicy } from "@nats-io/jetstream";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
 import { STREAM } from "./stream.ts";
 import { type TakeOptions, takePacket } from "./take.ts";
 

@@ -1,8 +1,9 @@
 /** Takes one packet of the stream, and decides what the broker has to do with it. */
-import { Refusal, messageOf } from "../core/errors.ts";
+import { messageOf } from "boxwright-service/errors";
+import { Refusal } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import { type Intake, refusalOf } from "../intake/intake.ts";
-import type { Database } from "../store/database.ts";
+import type { Database } from "boxwright-service/database";
 import { recordRefused } from "../store/refused.ts";
 
 export interface TakeOptions {

@@ -1,5 +1,5 @@
 /** Configs by hash. */
-import type { Database } from "./database.ts";
+import type { Database } from "boxwright-service/database";
 
 export async function storedConfig(db: Database, hash: string): Promise<string | undefined> {
   const [row] = await db.all<{ body: string }>("SELECT body FROM configs WHERE hash = ?", [hash]);

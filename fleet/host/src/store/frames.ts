@@ -1,6 +1,6 @@
 /** Defines a stored frame, and stores many frames in a transaction. */
 import { millisecondsOf } from "../core/time.ts";
-import type { Queries, Value } from "./database.ts";
+import type { Queries, Value } from "boxwright-service/database";
 
 /** A frame with its detections. `source` and `id` name it for good. */
 export interface StoredFrame {

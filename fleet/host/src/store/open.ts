@@ -1,21 +1,14 @@
 /** Opens the configured database and brings its schema up to date. */
+import type { Database } from "boxwright-service/database";
+import { openDatabase as open } from "boxwright-service/open-database";
 import type { Config } from "../core/config.ts";
-import type { Database } from "./database.ts";
-import { migrate } from "./migrations.ts";
-import { Postgres } from "./postgres.ts";
-import { Sqlite } from "./sqlite.ts";
+import { OLD_VERSIONS, migrations } from "./migrations.ts";
 
-export async function openDatabase(
+export const openDatabase = (
   { database, databasePool }: Pick<Config, "database" | "databasePool">,
-  onError: (error: Error) => void = () => undefined,
-): Promise<Database> {
-  const isPostgres = /^postgres(ql)?:\/\//.test(database);
-  const db = isPostgres ? new Postgres(database, databasePool, onError) : new Sqlite(database);
-  try {
-    await migrate(db);
-    return db;
-  } catch (error) {
-    await db.close();
-    throw error;
-  }
-}
+  onError?: (error: Error) => void,
+): Promise<Database> =>
+  open({
+    ...{ service: "host", steps: migrations, before: OLD_VERSIONS },
+    ...{ place: database, poolSize: databasePool, isolation: "READ COMMITTED", patience: 30_000, onError },
+  });

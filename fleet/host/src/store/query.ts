@@ -1,6 +1,6 @@
 /** Reads stored frames and cameras. */
 import { sortableTime } from "../core/time.ts";
-import type { Queries, Value } from "./database.ts";
+import type { Queries, Value } from "boxwright-service/database";
 import { SEQUENCES_PER_START, type StoredFrame } from "./frames.ts";
 
 /** Place in the order of frames: time, sequence, id, source. */

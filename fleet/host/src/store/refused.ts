@@ -1,7 +1,7 @@
 /** Records packets of the broker that the host refuses for good. Nothing else remembers them. */
 import { createHash } from "node:crypto";
 import { sanitise } from "../core/log.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "boxwright-service/database";
 
 const MOST_ROWS = 10_000;
 

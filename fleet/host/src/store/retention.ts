@@ -10,8 +10,8 @@
  * A clock that jumps ahead does not move it. After a long pause the trusted time is behind, and frames stay longer.
  */
 import type { Logger } from "../core/log.ts";
-import { messageOf } from "../core/errors.ts";
-import type { Database } from "./database.ts";
+import { messageOf } from "boxwright-service/errors";
+import type { Database } from "boxwright-service/database";
 
 const AT_ONCE = 1000;
 /** Most frames of a sweep: a minute's worth of 1,000 frames a second. */

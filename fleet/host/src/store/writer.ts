@@ -1,6 +1,7 @@
 /** Stores frames in batches. Frames that arrive while a transaction runs go into the next one. */
 import type { Metrics } from "../core/metrics.ts";
-import { type Database, DatabaseAway } from "./database.ts";
+import type { Database } from "boxwright-service/database";
+import { UnavailableError } from "boxwright-service/errors";
 import { type StoredFrame, insertFrames } from "./frames.ts";
 
 const MOST_FRAMES = 256;
@@ -68,12 +69,12 @@ export class Writer {
       this.#metrics.batch.observe(batch.length);
       batch.forEach(({ resolve }, i) => resolve(isNew[i]!));
     } catch (error) {
-      if (error instanceof DatabaseAway) {
+      if (error instanceof UnavailableError) {
         this.#failedAt = performance.now();
         this.#note(error.message);
       }
       // Store the frames one by one: the database may refuse only one of them.
-      if (batch.length === 1 || error instanceof DatabaseAway) batch.forEach(({ reject }) => reject(error));
+      if (batch.length === 1 || error instanceof UnavailableError) batch.forEach(({ reject }) => reject(error));
       else for (const one of batch) await this.#store([one]);
     }
   }

@@ -32,8 +32,8 @@ test("a port, an address or a database that cannot be used is told in a sentence
   const cases: [string[], number, string | RegExp][] = [
     [["--port", String(port), ...database], 2, `port: got ${port}, which another program listens on`],
     [["--port", "0", "--address", "192.0.2.1", ...tokens, ...database], 2, "address: got 192.0.2.1"],
-    [["--port", "0", "--database", file], 2, /database: got .*photo\.jpg, expected a SQLite file/],
-    [["--port", "0", "--database", join(file, "host.db")], 2, /database: got .*expected a SQLite file/],
+    [["--port", "0", "--database", file], 2, /database file .*photo\.jpg: .*expected a SQLite file/],
+    [["--port", "0", "--database", join(file, "host.db")], 2, /database file .*expected a SQLite file/],
     // It may come later: a service is started again.
     [["--port", "0", "--database", "postgres://user:secret@127.0.0.1:1/x"], 1, /cannot be reached .*ECONNREFUSED/],
   ];

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createMetrics } from "../../src/core/metrics.ts";
 import { createLogger } from "../../src/core/log.ts";
 import { sortableNow, sortableTime } from "../../src/core/time.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "boxwright-service/database";
 import type { StoredFrame } from "../../src/store/frames.ts";
 import { openDatabase } from "../../src/store/open.ts";
 import { type Cursor, cameras, cursorText, framesInOrder, missingOf, readCursor } from "../../src/store/query.ts";
@@ -143,7 +143,10 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     const before = await counts();
     expect(before).toHaveLength(2);
     await db.write(async (tx) => {
-      await tx.all("DELETE FROM schema_versions WHERE version > 1");
+      // As hosts made it before the services had one base.
+      await tx.all("DROP TABLE schema_migrations");
+      await tx.all("CREATE TABLE schema_versions (version BIGINT PRIMARY KEY)");
+      await tx.all("INSERT INTO schema_versions (version) VALUES (1)");
       await tx.all("DROP INDEX frames_by_arrival");
       await tx.all("DROP TABLE camera_starts");
     });
@@ -172,7 +175,9 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
   });
 
   test("a newer schema is refused", async () => {
-    await db.write((tx) => tx.all("INSERT INTO schema_versions (version) VALUES (99)"));
+    await db.write((tx) =>
+      tx.all("INSERT INTO schema_migrations (version, name, applied_at) VALUES (99, 'future', 0)"),
+    );
     await expect(openDatabase({ database, databasePool: 1 })).rejects.toThrow("schema version 99");
   });
 

@@ -1,6 +1,6 @@
 /** Judges the Authorization header of a program: is the token a key of a team, and does the key hold? */
 import { hashKey, readKey, sameHash } from "../core/key.ts";
-import type { Queries } from "../database/database.ts";
+import type { Queries } from "boxwright-service/database";
 import { lookUpKey, type KeyRow } from "../nouns/apikey.ts";
 
 export type Credentials =

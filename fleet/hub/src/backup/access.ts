@@ -1,5 +1,5 @@
 /** Access that was taken away: a restore does not bring it back. */
-import type { Queries } from "../database/database.ts";
+import type { Queries } from "boxwright-service/database";
 import type { AuditAction } from "../nouns/audit.ts";
 import type { Role } from "../nouns/role.ts";
 

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { UserError } from "../core/errors.ts";
-import type { Database, Queries, Value } from "../database/database.ts";
+import type { Database, Queries, Value } from "boxwright-service/database";
 import { schemaVersion } from "../database/migrations.ts";
 import { FORMAT, tables, type Row, type Table } from "./format.ts";
 

@@ -9,7 +9,7 @@
  *
  * Sessions and one-time links are left out: restored, they would open doors that were closed since.
  */
-import type { Value } from "../database/database.ts";
+import type { Value } from "boxwright-service/database";
 
 export const FORMAT = "boxwright-hub-backup";
 /** The tables have not changed since this version of the schema. */

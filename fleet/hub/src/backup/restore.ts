@@ -1,6 +1,6 @@
 /** Fills a database from a backup. Access that was taken away since the backup stays away. */
 import { UserError } from "../core/errors.ts";
-import type { Database, Queries } from "../database/database.ts";
+import type { Database, Queries } from "boxwright-service/database";
 import { audit } from "../nouns/audit.ts";
 import { memberKey, readKnown, readTakenAway, type Known, type TakenAway } from "./access.ts";
 import { LEFT_OUT, tables, type Row, type Table } from "./format.ts";

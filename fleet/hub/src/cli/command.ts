@@ -1,6 +1,6 @@
 /** The shape of a command, and what it is called with. */
 import type { Config } from "../core/config.ts";
-import type { Database } from "../database/database.ts";
+import type { Database } from "boxwright-service/database";
 import { findTeam, type Team } from "../nouns/team.ts";
 
 /** The actor that the audit names for the command line. */

@@ -1,6 +1,6 @@
 /** `hub users`: accounts, and their roles in teams. */
 import { UserError } from "../core/errors.ts";
-import type { Database } from "../database/database.ts";
+import type { Database } from "boxwright-service/database";
 import { keysMadeBy } from "../nouns/apikey.ts";
 import { parseRole } from "../nouns/role.ts";
 import { findTeam, membersOf, removeMember, setRole, teamsOf, type Team } from "../nouns/team.ts";

@@ -1,10 +1,10 @@
-/** The two kinds of error that are not a fault of the hub. */
+/** The error of the pages. It is not a fault of the hub. */
+import { UserError as OperatorError } from "boxwright-service/errors";
 
 export type UserStatus = 400 | 403 | 404 | 409 | 413 | 415 | 429 | 503;
 
 /** Somebody asked for what cannot be done. They may see the message. */
-export class UserError extends Error {
-  override readonly name = "UserError";
+export class UserError extends OperatorError {
   /** HTTP status of a page that answers with this error. */
   readonly status: UserStatus;
   /** The sentence for the person who uses the pages. The message itself is for operators: got and expected. */
@@ -15,9 +15,4 @@ export class UserError extends Error {
     this.status = status;
     this.shown = shown;
   }
-}
-
-/** The database could not be reached or did not answer. The request is not at fault and may be repeated. */
-export class UnavailableError extends Error {
-  override readonly name = "UnavailableError";
 }

@@ -2,14 +2,7 @@
  * The schema, as numbered steps. A step that was released never changes: the next change gets the next number. Both
  * databases run the same statements. The type of text columns differs, so that both order text by bytes.
  */
-import type { Database } from "./database.ts";
-
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-  /** Returns the statements. `text` is the type of columns that hold text. */
-  readonly sql: (text: string) => string;
-}
+import type { Migration } from "boxwright-service/migrate";
 
 export const migrations: readonly Migration[] = [
   {
@@ -96,47 +89,3 @@ UPDATE links SET created_by = (
 ];
 
 export const schemaVersion = migrations.at(-1)!.version;
-
-/**
- * Brings the schema up to date, all or nothing. Returns how many steps ran. Any number of processes may call it at
- * once.
- */
-export async function migrate(
-  db: Database,
-  now: () => number = Date.now,
-  steps: readonly Migration[] = migrations,
-): Promise<number> {
-  const text = db.kind === "postgres" ? 'TEXT COLLATE "C"' : "TEXT";
-  let applied = 0;
-  await db.migrate(async (tx) => {
-    applied = 0;
-    await tx.script(
-      `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name ${text} NOT NULL, applied_at BIGINT NOT NULL)`,
-    );
-    const [row] = await tx.all<{ version: number | null }>("SELECT max(version) AS version FROM schema_migrations");
-    const current = row?.version ?? 0;
-    const newest = steps.at(-1)?.version ?? 0;
-    if (current > newest) {
-      throw new Error(
-        `got a database of schema version ${current}, expected at most ${newest}: this hub is older than the one that made it`,
-      );
-    }
-    for (const step of steps) {
-      if (step.version <= current) continue;
-      await tx.script(step.sql(text));
-      await tx.all("INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)", [
-        step.version,
-        step.name,
-        now(),
-      ]);
-      applied++;
-    }
-  });
-  return applied;
-}
-
-/** Returns the version of the schema in the database. */
-export async function databaseVersion(db: Database): Promise<number> {
-  const [row] = await db.all<{ version: number | null }>("SELECT max(version) AS version FROM schema_migrations");
-  return row?.version ?? 0;
-}

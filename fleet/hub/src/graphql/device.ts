@@ -1,6 +1,6 @@
 /** Devices of a team as GraphQL answers them: whole or in pages, with a limit on the values of one answer. */
 import { MAX_VALUES } from "../core/answer.ts";
-import type { Queries } from "../database/database.ts";
+import type { Queries } from "boxwright-service/database";
 import { listDevices, type Device } from "../nouns/device.ts";
 import { isDeviceId } from "../nouns/text.ts";
 import { queryError } from "./errors.ts";

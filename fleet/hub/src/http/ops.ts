@@ -2,7 +2,8 @@
 import { readCredentials } from "../auth/teamkey.ts";
 import { isLoopback } from "../core/config.ts";
 import { sameText } from "../core/ids.ts";
-import { databaseVersion, schemaVersion } from "../database/migrations.ts";
+import { databaseVersion } from "boxwright-service/migrate";
+import { schemaVersion } from "../database/migrations.ts";
 import { authorizationOf, callerOf } from "./caller.ts";
 import type { Exchange } from "./exchange.ts";
 import { refuse } from "./refusals.ts";

@@ -1,5 +1,5 @@
 /** API keys in the database: made, looked up, revoked. Only their hash is stored, and no page lists them. */
-import type { Database, Queries } from "../database/database.ts";
+import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { isKeyId, mintKey, type MintedKey } from "../core/key.ts";

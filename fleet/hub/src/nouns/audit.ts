@@ -1,5 +1,5 @@
 /** The audit log: one row for each change of who may do what. Rows are only ever added. */
-import type { Queries } from "../database/database.ts";
+import type { Queries } from "boxwright-service/database";
 import { newId } from "../core/ids.ts";
 
 export type AuditAction =

@@ -1,5 +1,5 @@
 /** A team's devices, in the order of their ids. Ids that the hub makes sort by age. */
-import type { Database, Queries } from "../database/database.ts";
+import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { cleanDeviceId, cleanName } from "./text.ts";

@@ -1,7 +1,7 @@
 /** Open invitations into a team: listed and cancelled. They are made in user.ts and used as links. */
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import { UserError } from "../core/errors.ts";
-import type { Database, Queries } from "../database/database.ts";
+import type { Database, Queries } from "boxwright-service/database";
 import { audit } from "./audit.ts";
 import type { Role } from "./role.ts";
 import { requireAdmin } from "./team.ts";

@@ -3,7 +3,7 @@
  * SHA-256.
  */
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
-import type { Queries } from "../database/database.ts";
+import type { Queries } from "boxwright-service/database";
 import { sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import type { Role } from "./role.ts";

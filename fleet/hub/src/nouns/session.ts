@@ -3,7 +3,7 @@
  * out, after `idleMs` without a request, after `absoluteMs` in any case, and when the password changes.
  */
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
-import type { Database } from "../database/database.ts";
+import type { Database } from "boxwright-service/database";
 import { newToken, sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import type { User } from "./user.ts";

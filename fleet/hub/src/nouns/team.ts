@@ -1,5 +1,5 @@
 /** Teams and who belongs to them. */
-import type { Database, Queries } from "../database/database.ts";
+import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { audit } from "./audit.ts";

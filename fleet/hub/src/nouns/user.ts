@@ -1,5 +1,5 @@
 /** Accounts: how they begin, change and end. */
-import type { Database, Queries } from "../database/database.ts";
+import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId, newToken, sha256 } from "../core/ids.ts";
 import { audit } from "./audit.ts";

@@ -1,6 +1,7 @@
 /** Answers of pages, and how they are sent. Every answer is `no-store`, so Back never shows a key again. */
 import type { Child } from "hono/jsx";
-import { UnavailableError, UserError } from "../core/errors.ts";
+import { UnavailableError } from "boxwright-service/errors";
+import { UserError } from "../core/errors.ts";
 import type { AnswerHeaders, Exchange } from "../http/exchange.ts";
 import { Layout, Message, type Frame } from "./layout.tsx";
 

@@ -1,7 +1,12 @@
 /** The schema, on both databases. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { databaseVersion, migrate, migrations, schemaVersion } from "../../src/database/migrations.ts";
+import { databaseVersion, migrate as bring, type Migration } from "boxwright-service/migrate";
+import type { Database } from "boxwright-service/database";
+import { migrations, schemaVersion } from "../../src/database/migrations.ts";
 import { kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
+
+const migrate = (db: Database, steps: readonly Migration[] = migrations): Promise<number> =>
+  bring(db, { service: "hub", steps });
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`migrations on ${kind}`, () => {
@@ -26,7 +31,7 @@ for (const { kind, skip } of kinds) {
         name: "bad",
         sql: (text: string) => `CREATE TABLE half (id ${text}); SELECT * FROM does_not_exist;`,
       };
-      await expect(migrate(db(), Date.now, [...migrations, bad])).rejects.toThrow(/does_not_exist/);
+      await expect(migrate(db(), [...migrations, bad])).rejects.toThrow(/does_not_exist/);
       expect(await databaseVersion(db())).toBe(schemaVersion);
       await expect(db().all("SELECT * FROM half")).rejects.toThrow(/half/);
       await db().write((tx) =>
@@ -39,7 +44,7 @@ for (const { kind, skip } of kinds) {
 
     it("learns from the audit who made the invitations that are open when the schema changes", async () => {
       const fresh = await openTestDatabase(kind, { migrated: false });
-      await migrate(fresh.db, Date.now, migrations.slice(0, 1));
+      await migrate(fresh.db, migrations.slice(0, 1));
       await fresh.db.write(async (tx) => {
         await tx.all("INSERT INTO teams (id, name, created_at) VALUES ('t', 'T', 1)");
         await tx.all("INSERT INTO users (id, email, password, created_at) VALUES ('u', 'ann@example.org', 'hash', 1)");

@@ -1,7 +1,7 @@
 /** Breaking connections, which only the PostgreSQL driver meets. */
 import pg from "pg";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
-import { Postgres } from "../../src/database/postgres.ts";
+import { Postgres } from "boxwright-service/postgres";
 
 const url = inject("postgres");
 
@@ -10,7 +10,7 @@ describe.skipIf(url === undefined)("a PostgreSQL connection", () => {
 
   it("may break between the moment the pool hands it out and its first query", async () => {
     const errors: string[] = [];
-    const db = new Postgres(url!, { poolSize: 1, onError: (error) => errors.push(error.message) });
+    const db = new Postgres(url!, { service: "hub", poolSize: 1, onError: (error) => errors.push(error.message) });
     const connect = pg.Pool.prototype.connect as unknown as () => Promise<pg.PoolClient>;
     vi.spyOn(pg.Pool.prototype, "connect").mockImplementation(async function (this: pg.Pool) {
       const client = await connect.call(this);
@@ -25,8 +25,8 @@ describe.skipIf(url === undefined)("a PostgreSQL connection", () => {
 
   it("that the server ends while idle is reported once, and the next query gets another", async () => {
     const errors: string[] = [];
-    const db = new Postgres(url!, { poolSize: 1, onError: (error) => errors.push(error.message) });
-    const other = new Postgres(url!, { poolSize: 1, onError: () => undefined });
+    const db = new Postgres(url!, { service: "hub", poolSize: 1, onError: (error) => errors.push(error.message) });
+    const other = new Postgres(url!, { service: "hub", poolSize: 1, onError: () => undefined });
     const [{ pid }] = (await db.all<{ pid: number }>("SELECT pg_backend_pid() AS pid")) as [{ pid: number }];
     await other.all("SELECT pg_terminate_backend(?)", [pid]);
     await vi.waitFor(() => expect(errors).toHaveLength(1), { timeout: 20_000 });
@@ -38,8 +38,8 @@ describe.skipIf(url === undefined)("a PostgreSQL connection", () => {
 
   it("that the server ends inside a transaction fails the transaction, and the next one gets another", async () => {
     const errors: string[] = [];
-    const db = new Postgres(url!, { poolSize: 1, onError: (error) => errors.push(error.message) });
-    const other = new Postgres(url!, { poolSize: 1, onError: () => undefined });
+    const db = new Postgres(url!, { service: "hub", poolSize: 1, onError: (error) => errors.push(error.message) });
+    const other = new Postgres(url!, { service: "hub", poolSize: 1, onError: () => undefined });
     const failed = db.write(async (tx) => {
       const [row] = await tx.all<{ pid: number }>("SELECT pg_backend_pid() AS pid");
       await other.all("SELECT pg_terminate_backend(?)", [row!.pid]);

@@ -1,6 +1,6 @@
 /** /readyz and /metrics. */
 import { describe, expect, it } from "vitest";
-import { UnavailableError } from "../../src/core/errors.ts";
+import { UnavailableError } from "boxwright-service/errors";
 import { startHub } from "../support/hub.ts";
 
 describe("readiness", () => {

@@ -1,7 +1,7 @@
 /** Requests that /graphql refuses, on both databases. */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { UnavailableError } from "../../src/core/errors.ts";
+import { UnavailableError } from "boxwright-service/errors";
 import { kinds, LIST, Person, startHub, type TestHub } from "../support/hub.ts";
 import { BODY, JSON_TYPE, raw } from "../support/raw.ts";
 

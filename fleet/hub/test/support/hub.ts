@@ -6,10 +6,11 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, inject } from "vitest";
 import { readConfig, type Config } from "../../src/core/config.ts";
-import type { Database, Queries, Value } from "../../src/database/database.ts";
-import { migrate } from "../../src/database/migrations.ts";
-import { Postgres } from "../../src/database/postgres.ts";
-import { Sqlite } from "../../src/database/sqlite.ts";
+import type { Database, Queries, Value } from "boxwright-service/database";
+import { migrate } from "boxwright-service/migrate";
+import { Postgres } from "boxwright-service/postgres";
+import { Sqlite } from "boxwright-service/sqlite";
+import { migrations } from "../../src/database/migrations.ts";
 import { createLogger } from "../../src/core/log.ts";
 import { createKey } from "../../src/nouns/apikey.ts";
 import { addDevices } from "../../src/nouns/device.ts";
@@ -68,13 +69,13 @@ export async function openTestDatabase(kind: Kind, options: { migrated?: boolean
   const open = (): Database => {
     const db =
       databaseUrl === undefined
-        ? new Sqlite(databaseFile)
-        : new Postgres(databaseUrl, { poolSize: 5, onError: () => undefined });
+        ? new Sqlite(databaseFile, { service: "hub" })
+        : new Postgres(databaseUrl, { service: "hub", poolSize: 5, onError: () => undefined });
     others.push(db);
     return db;
   };
   const db = open();
-  if (options.migrated !== false) await migrate(db);
+  if (options.migrated !== false) await migrate(db, { service: "hub", steps: migrations });
   return {
     db,
     config: { databaseUrl, databaseFile },

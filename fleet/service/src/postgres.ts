@@ -1,13 +1,13 @@
-/** PostgreSQL: several hub processes behind a balancer can share it. */
+/** PostgreSQL: several processes of a service can share it. */
 import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UnavailableError } from "../core/errors.ts";
-import { DISK_FULL, tryWrite, type Database, type Queries, type Value } from "./database.ts";
+import { DISK_FULL, tryWrite, type Database, type Owner, type Queries, type Schema, type Value } from "./database.ts";
+import { codeOf, messageOf, UnavailableError, UserError } from "./errors.ts";
 
-/** Advisory lock under which schemas change: "hub" in ASCII. */
-const MIGRATION_LOCK = 0x687562;
 const MAX_TRIES = 20;
 const DISK_FULL_CODE = "53100";
+/** Codes of an address that the operator has to change: no such database, no such role, a wrong password. */
+const WRONG = /^(3D000|28000|28P01)$/;
 
 interface Prepared {
   readonly name: string;
@@ -21,7 +21,7 @@ function prepare(sql: string): Prepared {
   if (found === undefined) {
     const [start = "", ...rest] = sql.split("?");
     const text = rest.reduce((all, part, i) => `${all}$${i + 1}${part}`, start);
-    found = { name: `hub_${prepared.size}`, text };
+    found = { name: `s${prepared.size}`, text };
     prepared.set(sql, found);
   }
   return found;
@@ -34,16 +34,14 @@ const types: pg.CustomTypesConfig = {
     oid === BIGINT ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
 };
 
-const code = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
-
 /** True if the server is away. False if the query is at fault. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // 08: connection. 53: out of resources. 57P: shutting down or starting. The others are codes of the socket and
   // messages of the pool.
   return (
-    /^(08|53|57P)/.test(code(error)) ||
-    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT|EAI_AGAIN)/.test(code(error)) ||
+    /^(08|53|57P)/.test(codeOf(error)) ||
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT|EAI_AGAIN)/.test(codeOf(error)) ||
     /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|client has encountered a connection error/i.test(
       error.message,
     )
@@ -51,8 +49,9 @@ function isAway(error: unknown): boolean {
 }
 
 function translate(error: unknown): unknown {
-  if (code(error) === DISK_FULL_CODE) return new UnavailableError(DISK_FULL, { cause: error });
-  return isAway(error) ? new UnavailableError("the database cannot be reached", { cause: error }) : error;
+  if (codeOf(error) === DISK_FULL_CODE) return new UnavailableError(DISK_FULL, { cause: error });
+  if (isAway(error)) return new UnavailableError("the database cannot be reached", { cause: error });
+  return WRONG.test(codeOf(error)) ? new UserError(`database: ${messageOf(error)}`, { cause: error }) : error;
 }
 
 async function run<T extends object>(
@@ -64,27 +63,45 @@ async function run<T extends object>(
   return (await client.query<T & pg.QueryResultRow>({ name, text, values: params as Value[] })).rows;
 }
 
+export interface PostgresOptions extends Owner {
+  readonly poolSize: number;
+  readonly onError: (error: Error) => void;
+  /** How transactions that write see each other. */
+  readonly isolation?: "SERIALIZABLE" | "READ COMMITTED";
+  /** Milliseconds that a query may take. */
+  readonly patience?: number;
+}
+
 export class Postgres implements Database {
   readonly kind = "postgres";
   readonly #pool: pg.Pool;
   /** True from an error "disk full" to the next write that succeeds. */
   #full = false;
 
-  constructor(url: string, options: { poolSize: number; onError: (error: Error) => void }) {
+  readonly #begin: string;
+  readonly #lock: number;
+
+  constructor(
+    url: string,
+    { service, poolSize, onError, isolation = "SERIALIZABLE", patience = 10_000 }: PostgresOptions,
+  ) {
+    this.#begin = `BEGIN ISOLATION LEVEL ${isolation}`;
+    // Advisory lock under which the schema changes: the name of the service in ASCII.
+    this.#lock = Buffer.from(service).readUIntBE(0, Math.min(service.length, 6));
     this.#pool = new pg.Pool({
       connectionString: url,
-      max: options.poolSize,
+      max: poolSize,
       connectionTimeoutMillis: 3000,
-      query_timeout: 10_000,
-      statement_timeout: 10_000,
+      query_timeout: patience,
+      statement_timeout: patience,
       idle_in_transaction_session_timeout: 10_000,
       keepAlive: true,
-      application_name: "boxwright-hub",
+      application_name: `boxwright-${service}`,
       types,
     });
     // A connection may break at any time, and an error that nobody listens to ends the process. Listen from the moment
     // it is made: the pool takes its own listener away before it hands a connection out.
-    this.#pool.on("connect", (client) => client.on("error", options.onError));
+    this.#pool.on("connect", (client) => client.on("error", onError));
     // The pool repeats the error of an idle connection, which was reported above.
     this.#pool.on("error", () => undefined);
   }
@@ -100,13 +117,13 @@ export class Postgres implements Database {
   async write<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const result = await this.#transaction("BEGIN ISOLATION LEVEL SERIALIZABLE", work);
+        const result = await this.#transaction(this.#begin, work);
         this.#full = false;
         return result;
       } catch (error) {
-        if (code(error) === DISK_FULL_CODE) this.#full = true;
+        if (codeOf(error) === DISK_FULL_CODE) this.#full = true;
         // 40001: two transactions could not be put in an order. 40P01: deadlock. Both were rolled back whole.
-        if (attempt >= MAX_TRIES || !/^40(001|P01)$/.test(code(error))) throw translate(error);
+        if (attempt >= MAX_TRIES || !/^40(001|P01)$/.test(codeOf(error))) throw translate(error);
         await sleep(Math.random() * 5 * attempt);
       }
     }
@@ -118,12 +135,12 @@ export class Postgres implements Database {
     });
   }
 
-  async migrate(work: (tx: Queries & { script(sql: string): Promise<void> }) => Promise<void>): Promise<void> {
+  async migrate(work: (tx: Schema) => Promise<void>): Promise<void> {
     await this.#transaction("BEGIN", async (tx, client) => {
       // The lock is held until the transaction ends, however it ends.
-      await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+      await client.query(`SELECT pg_advisory_xact_lock(${this.#lock})`);
       await work({
-        all: tx.all,
+        all: (sql, params) => tx.all(sql, params),
         script: async (sql) => {
           await client.query(sql);
         },

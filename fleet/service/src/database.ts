@@ -1,7 +1,7 @@
 /**
- * The database as the hub uses it. Both kinds run the same SQL text.
+ * The database as a service uses it. SQLite and PostgreSQL run the same SQL text.
  *
- * The SQL is plain: placeholders `?`, ON CONFLICT, RETURNING. Eight small tables need no query builder. Each database
+ * The SQL is plain: placeholders `?`, ON CONFLICT, RETURNING. A few small tables need no query builder. Each database
  * prepares a text once and keeps it.
  */
 export type Value = string | number | null;
@@ -10,23 +10,34 @@ export interface Queries {
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]>;
 }
 
+/** What a migration may do: queries, and texts of several statements. */
+export interface Schema extends Queries {
+  script(sql: string): Promise<void>;
+}
+
 export interface Database extends Queries {
   readonly kind: "sqlite" | "postgres";
   /**
-   * Runs one transaction: serializable, and durable when the promise resolves. PostgreSQL may ask to run `work` again
-   * after a conflict, so `work` does nothing but queries.
+   * Runs one transaction, which is durable when the promise resolves. PostgreSQL may ask to run `work` again after a
+   * conflict, so `work` does nothing but queries.
    */
   write<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
   /** Runs reads that all see one moment. */
   snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
   /** Runs `work` while no other process migrates. */
-  migrate(work: (tx: Queries & { script(sql: string): Promise<void> }) => Promise<void>): Promise<void>;
+  migrate(work: (tx: Schema) => Promise<void>): Promise<void>;
   /**
    * Returns why the database is of no use although it answers, or undefined: a full disk, a file that was deleted.
    * Costs nearly nothing while all is well. After a full disk it tries to write.
    */
   problem(): Promise<string | undefined>;
   close(): Promise<void>;
+}
+
+/** The service that a database belongs to. */
+export interface Owner {
+  /** Name of the service in one word: "hub". Messages and the database server know it. */
+  readonly service: string;
 }
 
 /**

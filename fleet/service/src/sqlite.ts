@@ -11,17 +11,16 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statfsSync, stat
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Libsql from "libsql";
-import { UnavailableError } from "../core/errors.ts";
-import { DISK_FULL, tryWrite, type Database, type Queries, type Value } from "./database.ts";
+import { DISK_FULL, tryWrite, type Database, type Owner, type Queries, type Schema, type Value } from "./database.ts";
+import { codeOf, messageOf, UnavailableError, UserError } from "./errors.ts";
 
 const LOCK_PATIENCE_MS = 10_000;
-/** The hub looks this often whether its file is still the one it opened. */
+/** The service looks this often whether its file is still the one it opened. */
 const WATCH_MS = 1000;
 /** With less space than this, readiness tries a write: the log may grow by so much at once. */
 const LOW_SPACE = 4 * 2 ** 20;
 /** The shared memory of a log begins with 32 KiB. */
 const MIN_SPACE = 64 * 1024;
-const FILE_GONE = "the database file was deleted or replaced under the running hub; restart the hub";
 
 class Connection implements Queries {
   readonly #db: Libsql.Database;
@@ -32,6 +31,8 @@ class Connection implements Queries {
     // The file keeps the journal mode. Turning it on needs a moment alone, and two first starts may meet here. PRAGMA
     // honours the busy timeout, which is set for this statement only.
     this.#db.exec("PRAGMA busy_timeout = 5000");
+    // Takes effect in a new file only: pages of deleted rows can be given back.
+    this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA busy_timeout = 0");
     this.#db.exec("PRAGMA synchronous = FULL");
@@ -62,36 +63,44 @@ class Connection implements Queries {
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
-}
-
 /** Returns device and inode of the file that has this name, or an empty text. */
 function identityOf(file: string): string {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined ? "" : `${stat.dev} ${stat.ino}`;
 }
 
-/** Returns the bytes that the hub may still write on the disk of this file. */
+/** Returns the bytes that this process may still write on the disk of this file. */
 function freeSpace(file: string): number {
   const { bavail, bsize } = statfsSync(dirname(file));
   return bavail * bsize;
 }
 
-/** Says ENOSPC if an error comes from a full disk; else returns the error as it is. */
-export function explainDisk(file: string, error: unknown): unknown {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+/** Returns the error, as UnavailableError if the disk is at fault. */
+function explainDisk(file: string, error: unknown): unknown {
+  const code = codeOf(error);
+  const isTrouble = /^SQLITE_(IOERR|CANTOPEN)/.test(code);
   // Without room for its shared memory or log, SQLite reports errors of input and output, or that it cannot open.
-  const full = code.startsWith("SQLITE_FULL") || (/^SQLITE_(IOERR|CANTOPEN)/.test(code) && freeSpace(file) < MIN_SPACE);
-  if (!full) return error;
-  return new UnavailableError(`${DISK_FULL}: database file ${file}`, { cause: error });
+  if (code.startsWith("SQLITE_FULL") || (isTrouble && freeSpace(file) < MIN_SPACE))
+    return new UnavailableError(`${DISK_FULL}: database file ${file}`, { cause: error });
+  if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) return notDatabase(file, error);
+  if (!isTrouble) return error;
+  return new UnavailableError(`the disk of the database fails: database file ${file} (${messageOf(error)})`, {
+    cause: error,
+  });
 }
+
+/** SQLite says "file is not a database" without its name. */
+const notDatabase = (file: string, error: unknown): UserError =>
+  new UserError(`database file ${file}: ${messageOf(error)}; expected a SQLite file, or a place for one`, {
+    cause: error,
+  });
 
 export class Sqlite implements Database {
   readonly kind = "sqlite";
   readonly #reader: Connection;
   readonly #writer: Connection;
   readonly #file: string;
+  readonly #service: string;
   readonly #watch: NodeJS.Timeout;
   /** Device and inode of the open file. */
   readonly #identity: string;
@@ -101,14 +110,21 @@ export class Sqlite implements Database {
   #full = false;
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(file: string) {
+  /** @throws UnavailableError if the disk is full; UserError if the file cannot be a database */
+  constructor(file: string, { service }: Owner) {
     this.#file = resolve(file);
-    mkdirSync(dirname(this.#file), { recursive: true });
-    // The file holds hashes of passwords and keys. Make it for its owner only before the first byte is in it.
-    if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
-    chmodSync(this.#file, 0o600);
-    this.#writer = new Connection(this.#file, false);
-    this.#reader = new Connection(this.#file, true);
+    this.#service = service;
+    try {
+      mkdirSync(dirname(this.#file), { recursive: true });
+      // The file may hold hashes of passwords, or who was where. Make it for its owner only before its first byte.
+      if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
+      chmodSync(this.#file, 0o600);
+      this.#writer = new Connection(this.#file, false);
+      this.#reader = new Connection(this.#file, true);
+    } catch (caught) {
+      const error = explainDisk(this.#file, caught);
+      throw error instanceof UnavailableError || error instanceof UserError ? error : notDatabase(this.#file, error);
+    }
     this.#identity = identityOf(this.#file);
     this.#watch = setInterval(() => this.#look(), WATCH_MS).unref();
   }
@@ -116,7 +132,9 @@ export class Sqlite implements Database {
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
     // A deleted file still answers. The operator revokes keys in another one, so refuse.
     if (this.#gone) return Promise.reject(this.#goneError());
-    return this.#reader.all(sql, params);
+    return this.#reader.all<T>(sql, params).catch((error: unknown) => {
+      throw explainDisk(this.#file, error);
+    });
   }
 
   async write<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
@@ -130,7 +148,7 @@ export class Sqlite implements Database {
         return result;
       } catch (error) {
         const told = explainDisk(this.#file, error);
-        this.#full ||= told !== error;
+        this.#full ||= told instanceof UnavailableError && told.message.startsWith(DISK_FULL);
         throw told;
       }
     });
@@ -140,7 +158,7 @@ export class Sqlite implements Database {
 
   async problem(): Promise<string | undefined> {
     this.#look();
-    if (this.#gone) return FILE_GONE;
+    if (this.#gone) return this.#goneError().message;
     if (this.#full || freeSpace(this.#file) < LOW_SPACE) await tryWrite(this).catch(() => undefined);
     return this.#full ? DISK_FULL : undefined;
   }
@@ -150,7 +168,10 @@ export class Sqlite implements Database {
   }
 
   #goneError(): UnavailableError {
-    return new UnavailableError(`${FILE_GONE} (${this.#file})`);
+    const name = this.#service;
+    return new UnavailableError(
+      `the database file was deleted or replaced under the running ${name}; restart the ${name} (${this.#file})`,
+    );
   }
 
   async snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
@@ -162,7 +183,7 @@ export class Sqlite implements Database {
     }
   }
 
-  async migrate(work: (tx: Queries & { script(sql: string): Promise<void> }) => Promise<void>): Promise<void> {
+  async migrate(work: (tx: Schema) => Promise<void>): Promise<void> {
     const writer = this.#writer;
     await this.write(() =>
       work({
@@ -191,7 +212,7 @@ export class Sqlite implements Database {
         connection.exec(begin);
         break;
       } catch (error) {
-        if (!isBusy(error)) throw error;
+        if (!codeOf(error).startsWith("SQLITE_BUSY")) throw error;
         if (performance.now() > deadline)
           throw new UnavailableError("the database file stayed locked by another process", { cause: error });
         await sleep(pause);

@@ -1,0 +1,43 @@
+/** The rules of all parts. A part adds what is its own. */
+import { defineConfig } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+export const base = defineConfig(
+  { ignores: ["dist", "out", "node_modules"] },
+  {
+    files: ["**/*.{ts,tsx}"],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      // `!` stands where a bound was just checked; noUncheckedIndexedAccess asks for it there.
+      "@typescript-eslint/no-non-null-assertion": "off",
+      "@typescript-eslint/restrict-template-expressions": [
+        "error",
+        { allowNumber: true, allowNullish: true, allowBoolean: true },
+      ],
+      "max-params": ["error", 8],
+      // Prettier breaks code. Long texts and SQL stay in one piece.
+      "max-len": [
+        "error",
+        { code: 120, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true },
+      ],
+    },
+  },
+  {
+    files: ["src/**", "client/**", "scripts/**", "examples/**"],
+    rules: { "max-lines-per-function": ["error", 80] },
+  },
+  {
+    // Answers in tests are JSON of no promised shape. Test doubles fill asynchronous interfaces.
+    files: ["test/**", "testing/**"],
+    rules: {
+      "@typescript-eslint/no-unsafe-assignment": "off",
+      "@typescript-eslint/no-unsafe-member-access": "off",
+      "@typescript-eslint/no-unsafe-argument": "off",
+      "@typescript-eslint/no-unsafe-call": "off",
+      "@typescript-eslint/no-unsafe-return": "off",
+      "@typescript-eslint/no-explicit-any": "off",
+      "@typescript-eslint/require-await": "off",
+    },
+  },
+);

@@ -1,0 +1,65 @@
+/**
+ * Brings a schema up to date in numbered steps. A step that was released never changes: the next change gets the next
+ * number.
+ */
+import type { Database, Owner } from "./database.ts";
+import { UserError } from "./errors.ts";
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  /** Returns the statements. `text` is the type of columns that hold text, so that both databases order by bytes. */
+  readonly sql: (text: string) => string;
+}
+
+export interface MigrateOptions extends Owner {
+  readonly steps: readonly Migration[];
+  readonly now?: () => number;
+  /** Statements that run first if no version is known. They bring those of another table into `schema_migrations`. */
+  readonly before?: string;
+}
+
+/**
+ * Runs the steps that the database lacks, all or nothing, and returns their count. Several processes may call it at
+ * once.
+ */
+export async function migrate(
+  db: Database,
+  { service, steps, now = Date.now, before }: MigrateOptions,
+): Promise<number> {
+  const text = db.kind === "postgres" ? 'TEXT COLLATE "C"' : "TEXT";
+  let applied = 0;
+  await db.migrate(async (tx) => {
+    applied = 0;
+    await tx.script(
+      `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name ${text} NOT NULL, applied_at BIGINT NOT NULL)`,
+    );
+    const version = async (): Promise<number> =>
+      (await tx.all<{ version: number | null }>("SELECT max(version) AS version FROM schema_migrations"))[0]?.version ??
+      0;
+    if (before !== undefined && (await version()) === 0) await tx.script(before);
+    const current = await version();
+    const newest = steps.at(-1)?.version ?? 0;
+    if (current > newest)
+      throw new UserError(
+        `got a database of schema version ${current}, expected at most ${newest}: this ${service} is older than the one that made it`,
+      );
+    for (const step of steps) {
+      if (step.version <= current) continue;
+      await tx.script(step.sql(text));
+      await tx.all("INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)", [
+        step.version,
+        step.name,
+        now(),
+      ]);
+      applied++;
+    }
+  });
+  return applied;
+}
+
+/** Returns the version of the schema in the database. */
+export async function databaseVersion(db: Database): Promise<number> {
+  const [row] = await db.all<{ version: number | null }>("SELECT max(version) AS version FROM schema_migrations");
+  return row?.version ?? 0;
+}

@@ -1,0 +1,4 @@
+import type { InlineConfig } from "vitest/node";
+
+export const alias: { find: RegExp; replacement: string }[];
+export const test: InlineConfig;
