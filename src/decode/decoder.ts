@@ -224,7 +224,7 @@ class TensorDecoder implements Decoder {
     this.#diagnostics = new Diagnostics(config, this.stats, onNote ?? null);
     this.#loop = new FrameLoop(this.stats, (image, block, candidates, frame) => {
       const work = this.#work as Workspace;
-      this.#diagnostics.afterImage(work, image, block, candidates);
+      this.#diagnostics.afterImage(work, image, block, candidates, frame);
       for (const finish of work.finish) finish(image, block, frame);
     });
     const specs = knownSpecs(config);

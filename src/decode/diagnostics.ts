@@ -8,7 +8,8 @@ import type { Config } from "../config/types.ts";
 import { READINGS } from "../core/readings.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Best } from "./best.ts";
-import { EmptyFrames, Notes, noteOfEmptied, noteOfNotFinite } from "./frame-notes.ts";
+import type { Frame } from "./frame.ts";
+import { EmptyFrames, Notes, PaddingCheck, noteOfEmptied, noteOfNotFinite } from "./frame-notes.ts";
 import { type Ready, isOutOfRange } from "./loop.ts";
 import {
   checkBackground,
@@ -32,6 +33,7 @@ export class Diagnostics {
   readonly #stats: FrameCounts;
   readonly #notes: Notes;
   #empty = new EmptyFrames();
+  #padding = new PaddingCheck();
   #labels: readonly string[] | null = null;
   #hasCheckedScores = false;
   #hasCheckedBoxes = false;
@@ -66,6 +68,7 @@ export class Diagnostics {
     this.#labels = labels;
     this.#notes.begin(notes);
     this.#empty = new EmptyFrames();
+    this.#padding = new PaddingCheck();
     this.#hasCheckedScores = false;
     this.#hasCheckedBoxes = false;
     this.#hasCheckedEmptied = false;
@@ -93,10 +96,11 @@ export class Diagnostics {
    * Looks at the first candidates there are, and at frames without any.
    * @throws TensorError for a probability above 1, and for boxes that contradict the config
    */
-  afterImage(work: Work, image: number, block: number, candidates: number): void {
+  afterImage(work: Work, image: number, block: number, candidates: number, frame: Frame | undefined): void {
     if (isOutOfRange(work, block)) throw outOfRange(work.plan, work.plan.about, null);
     if (candidates > 0) {
       if (!this.#hasCheckedBoxes) this.#checkBoxes(work, image, block);
+      this.#notes.add(this.#padding.noteOf(work, block, frame));
     } else if (!this.#hasCheckedEmptied && work.memory.i32[(block >> 2) + A.P_EMPTY] > 0) {
       this.#checkEmptied(work, block);
     } else if (!this.#hasToldNotFinite) {

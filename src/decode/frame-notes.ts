@@ -1,5 +1,6 @@
 /** Notes about the frames of a decoder. The decoders of `createDecoder` and `loadPlan` share them. */
 import * as A from "../core/abi.ts";
+import type { Frame } from "./frame.ts";
 import { type Best, recordsOf } from "./best.ts";
 import type { Ready } from "./loop.ts";
 
@@ -126,6 +127,53 @@ export function noteOfEmptied({ engine: { memory } }: Ready, block: number, fram
   return count > 0
     ? `all ${count} candidates of frame ${frame} lie outside the image, and are dropped: are boxFormat, coordinates and inputSize those of the network?`
     : null;
+}
+
+/** Fewer candidates than this in the padding may be false ones, once others have stood in the picture. */
+const FEW = 4;
+
+/** Notices frames whose candidates all lie in the padding: the picture lies elsewhere than the frame says. */
+export class PaddingCheck {
+  #isDone = false;
+  /** A candidate of an earlier frame was centred in the picture. */
+  #hasSeenPicture = false;
+
+  /** Returns a note, once, if the centre of each candidate of an image is more than a pixel outside the picture. */
+  noteOf({ engine: { memory }, inputSize }: Ready, block: number, frame: Frame | undefined): string | null {
+    if (this.#isDone || inputSize === null || !frame?.resize.startsWith("letterbox")) return null;
+    const { i32, f32 } = memory;
+    const p = block >> 2;
+    const count = i32[p + A.P_CANDIDATES];
+    const boxes = i32[p + A.P_BOXES] >> 2;
+    for (let i = 0; i < count; i++)
+      if (
+        !isInPadding(f32, p, boxes + 4 * i, 0, inputSize) &&
+        !isInPadding(f32, p, boxes + 4 * i, 1, inputSize)
+      ) {
+        this.#hasSeenPicture = true;
+        return null;
+      }
+    if (count < (this.#hasSeenPicture ? FEW : 1)) return null;
+    this.#isDone = true;
+    return (
+      `every candidate of a frame of ${frame.width}x${frame.height} is centred in the padding of its ` +
+      `resize "${frame.resize}": was the picture stretched, or placed otherwise, by the step before the network?`
+    );
+  }
+}
+
+/** True if a candidate is centred more than a pixel of the input outside the picture, along one axis. */
+function isInPadding(
+  f32: Float32Array,
+  p: number,
+  box: number,
+  axis: 0 | 1,
+  inputSize: readonly [number, number],
+): boolean {
+  const scale = f32[p + A.P_SCALE_X + axis];
+  const centre = ((f32[box + axis] + f32[box + axis + 2]) / 2) * scale + f32[p + A.P_SHIFT_X + axis];
+  const pixel = scale / inputSize[axis];
+  return centre < -pixel || centre > 1 + pixel;
 }
 
 /** Returns a note if candidates were dropped because their box, score or class id is NaN or infinite, else null. */

@@ -9,7 +9,7 @@ import { type TensorInput, type TensorSpec, few, show, specOf } from "../core/te
 import { type Best, findBest, recordsOf } from "../decode/best.ts";
 import { type Detections, detectionsIn, detectionsOf } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
-import { EmptyFrames, Notes, noteOfEmptied, noteOfNotFinite } from "../decode/frame-notes.ts";
+import { EmptyFrames, Notes, PaddingCheck, noteOfEmptied, noteOfNotFinite } from "../decode/frame-notes.ts";
 import {
   type Inputs,
   type Outputs,
@@ -200,6 +200,7 @@ class FileDecoder implements PlanDecoder {
   readonly #empty = new EmptyFrames();
   /** A note already tells of boxes that are none. */
   #hasToldDropped = false;
+  readonly #padding = new PaddingCheck();
   /** The best score of the last frame; undefined until it is asked for. */
   #best: Best | null | undefined = null;
 
@@ -240,6 +241,7 @@ class FileDecoder implements PlanDecoder {
     this.#loop = new FrameLoop(this.stats, (image, block, candidates, frame) => {
       checkRange(this.#ready, block);
       this.#task?.afterImage(image, block, frame);
+      if (candidates > 0) this.#notes.add(this.#padding.noteOf(this.#ready, block, frame));
       if (candidates > 0 || this.#hasToldDropped) return;
       const { frames } = this.stats;
       const note = noteOfEmptied(this.#ready, block, frames) ?? noteOfNotFinite(this.#ready, block, frames);

@@ -1,6 +1,8 @@
 /** Mistakes that frames show: `best`, `onNote` and `fresh`, and the notes on scores, boxes, strides and anchors. */
 import { describe, expect, test, vi } from "vitest";
 import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import { loadPlanSync } from "../../src/planfile/decoder.ts";
+import { compilePlan } from "../../src/planfile/write.ts";
 import { engines } from "../support/engines.ts";
 
 const notesOf = (d: Decoder): readonly string[] => (d.describe().json as { notes: readonly string[] }).notes;
@@ -454,4 +456,39 @@ test("logits that all lie in 0..1 are told; one above 1 shows that they are logi
   expect(notes(1)).toHaveLength(1);
   expect(notes(1.5)).toEqual([]);
   expect(notes(0)).toEqual([]);
+});
+
+describe("candidates that all lie in the padding of the frame's letterbox", () => {
+  // A picture of 128x64 lies in rows 16 to 48 of the input.
+  const letterbox = { width: 128, height: 64, resize: "letterbox" } as const;
+  const topLeft = { ...letterbox, resize: "letterbox-topleft" } as const;
+  const passing = (box: readonly number[]) => output(planes(() => 0.9, [...box]));
+  const paddingNotes = (notes: readonly string[]) => notes.filter((note) => note.includes("in the padding"));
+
+  test.each([
+    ["above", letterbox, [32, 8, 16, 12], 1],
+    ["below", letterbox, [32, 56, 16, 12], 1],
+    ["in the picture", letterbox, [32, 32, 16, 12], 0],
+    ["at its edge, within a pixel", letterbox, [32, 15.5, 16, 12], 0],
+    ["below a picture in the corner", topLeft, [32, 40, 16, 12], 1],
+    ["anywhere in a stretched picture", { ...letterbox, resize: "stretch" } as const, [32, 8, 16, 12], 0],
+  ] as const)("%s", (_, frame, box, count) => {
+    const d = createDecoderSync(NETWORK);
+    d.decode(passing(box), frame);
+    d.decode(passing(box), frame);
+    expect(paddingNotes(notesOf(d))).toHaveLength(count);
+    const notes: string[] = [];
+    const file = compilePlan(NETWORK, { outputs: [{ name: "output0", dims: [1, 6, ROWS] }] }).bytes;
+    loadPlanSync(file, { onNote: (note) => notes.push(note) }).decode(passing(box), frame);
+    expect(paddingNotes(notes)).toHaveLength(count);
+  });
+
+  test("few of them are no mistake once others have stood in the picture", () => {
+    const d = createDecoderSync(NETWORK);
+    d.decode(passing([32, 32, 16, 12]), letterbox);
+    d.decode(output(planes((cell) => (cell === 7 ? 0.9 : 0), [32, 8, 16, 12])), letterbox);
+    expect(paddingNotes(notesOf(d))).toHaveLength(0);
+    d.decode(passing([32, 8, 16, 12]), letterbox);
+    expect(paddingNotes(notesOf(d))).toHaveLength(1);
+  });
 });

@@ -348,9 +348,10 @@ describe("a plan decoder with keypoints", () => {
     expect(() => decoder.decode(person(0.9, 3))).toThrow(TensorError);
     expect(() => decoder.decode(person(0.9, 3))).toThrow("got confidences of keypoints from 3 to 3");
     const normalised = { ...POSE, keypointCoordinates: "normalised" } as const;
-    const far = loadPlanSync(compile(normalised, RULE, person()), { onNote: (note) => notes.push(note) });
-    far.decode(person());
-    expect(notes[1]).toContain('if they are in pixels, say keypointCoordinates: "pixels"');
+    for (const rule of [RULE, {}]) {
+      const far = loadPlanSync(compile(normalised, rule, person()));
+      expect(() => far.decode(person())).toThrow('if they are pixels, say keypointCoordinates: "pixels"');
+    }
   });
 
   test("packets of detections keep points and edges, also without a detection", () => {

@@ -7,7 +7,7 @@ import { isInPixels } from "../../core/unit.ts";
 import type { Mask, MaskOptions } from "../../decode/detections.ts";
 import { type Frame, affineOf, checkFrame } from "../../decode/frame.ts";
 import type { Placement } from "./axis.ts";
-import { prototypesOf, typeProblem, prototypeViews } from "./plan.ts";
+import { hasProportions, prototypesOf, typeProblem, prototypeViews } from "./plan.ts";
 import { readMaskOptions } from "./rules.ts";
 import { inputBoxOf, maskOfInput, sizesOf } from "./scene.ts";
 import type { MaskSource } from "./source.ts";
@@ -79,6 +79,13 @@ export function masksOf(
       "inputSize",
       `[${inputSize.join(", ")}] for prototypes of ${width} x ${height}`,
       "[width, height], not height and width",
+      RangeError,
+    );
+  if (!hasProportions(prototypes, inputSize))
+    refuse(
+      'tensor "prototypes"',
+      `${width} x ${height} for inputSize [${inputSize.join(", ")}]`,
+      "prototypes with the proportions of the input",
       RangeError,
     );
   if (frame) checkFrame(frame, inputSize);

@@ -88,8 +88,20 @@ export function readSegment(
     .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
     .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames, interpret) }))
     .filter(({ found }) => found.length > 0);
-  const left = likeliest(ways, query.inputSize);
+  const left = likeliest(
+    ways.filter(({ seen }) => hasProportions(seen, query.inputSize)),
+    query.inputSize,
+  );
   const got = specs.map(shape).join(", ");
+  if (left.length === 0 && ways.length > 0 && query.inputSize) {
+    const { tensor, width, height } = ways[0].seen;
+    refuseFor(
+      [{ option: "inputSize" }],
+      "segment",
+      `prototypes ${shape(specs[tensor])}, ${width}x${height}, for an input of ${query.inputSize.join("x")}`,
+      "prototypes with the proportions of the input: inputSize is [width, height]",
+    );
+  }
   if (left.length === 0)
     refuseFor(
       [{ option: "maskCoefficients" }, { option: "classes" }, { option: "roles" }],
@@ -125,6 +137,15 @@ export function readSegment(
 }
 
 /**
+ * True if prototypes have the proportions of the input, within the cell by which an input that is no multiple is
+ * rounded up. True if the input size is not known.
+ */
+export const hasProportions = (
+  { width, height }: Pick<PrototypeView, "width" | "height">,
+  inputSize: HeadQuery["inputSize"],
+): boolean => !inputSize || Math.abs(width * inputSize[1] - height * inputSize[0]) < Math.max(...inputSize);
+
+/**
  * Returns the ways that are left when shapes decide. A boxes tensor fits as prototypes too: [1,67,8400] is one of
  * 8400x67, if [1,32,160,160] beside it looks like a raw map of boxes.
  */
@@ -133,12 +154,8 @@ function likeliest<W extends { readonly seen: PrototypeView }>(
   inputSize: HeadQuery["inputSize"],
 ): readonly W[] {
   const [inputWidth, inputHeight] = inputSize ?? [0, 0];
-  // Prototypes have the proportions of the input, within the cell by which an input that is no multiple is rounded up.
-  const isAlike = ({ seen: { width, height } }: W): boolean =>
-    Math.abs(width * inputHeight - height * inputWidth) < Math.max(inputWidth, inputHeight);
-  const alike = preferred(ways, isAlike);
   // Prototypes with a batch are more likely than ones without: a network leaves the batch out everywhere, or nowhere.
-  const batched = preferred(alike, ({ seen }) => seen.batched);
+  const batched = preferred(ways, ({ seen }) => seen.batched);
   // Keep the largest: prototypes have more pixels than any map of coefficients.
   const mostPixels = Math.max(...batched.map(({ seen }) => seen.width * seen.height));
   const largest = batched.filter(({ seen }) => seen.width * seen.height === mostPixels);

@@ -32,15 +32,18 @@ export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTas
       ROWS,
     );
   const raw = new Float64Array(count * plan.values);
-  let mayBeNormalised = plan.rule === "decoded" && !plan.normalised && !plan.alone;
+  let mayBeWrongUnit = plan.rule === "decoded";
+  const checkOnce = (found: Detections, block: number): void => {
+    if (mayBeWrongUnit) mayBeWrongUnit = !checkUnit(work, plan, found, block);
+  };
   return (image, block) => {
     const found = work.detections[image];
     if (plan.root)
       for (let row = 0; row < found.length; row++) found.scores[row] = Math.sqrt(found.scores[row]);
-    if (plan.alone) fillOne(work, plan, image, block, raw);
+    if (plan.alone) fillOne(work, plan, image, block, raw, checkOnce);
     else {
       fillRows(work, plan, image, raw);
-      if (mayBeNormalised) mayBeNormalised = !checkUnit(work, plan, found, block);
+      checkOnce(found, block);
       placeInFrame(work, plan, found, block);
     }
     noteStrangePoints(work, plan, found);
@@ -64,17 +67,45 @@ const FEW = 4;
 const CORNER = 2;
 /** A box that reaches further than so many pixels is none of the corner. */
 const BEYOND = 16;
+/** Points in 0..1 of which most lie further than so many images away must be pixels. */
+const AWAY = 2;
+/** One normalised coordinate above this may be a point in pixels, or one that the network has made up. */
+const FAR = 16;
 
 /**
- * Checks points in pixels, 0..1 across the input, beside boxes in the coordinates of the frame.
+ * Checks the unit of decoded points, 0..1 across the input, before they are clamped. Boxes have a check of their own:
+ * exports exist whose boxes and points differ.
  * @returns true if there were enough points to tell
- * @throws TensorError if all lie in the corner of the input, and a box does not
+ * @throws TensorError if most points lie many images away, or all lie in the corner and a box does not
  */
-function checkUnit(work: TaskMemory, { count, about }: PointTask, found: Detections, block: number): boolean {
+function checkUnit(work: TaskMemory, plan: PointTask, found: Detections, block: number): boolean {
   const { inputSize } = work.plan;
-  const end = found.length * count * WIDTH;
-  if (!inputSize || end < FEW * WIDTH) return false;
+  const end = found.length * plan.count * WIDTH;
   const keypoints = found.keypoints as Float32Array;
+  if (plan.normalised) {
+    let far = 0;
+    let furthest = 0;
+    for (let at = 0; at < end; at += WIDTH) {
+      const x = Math.abs(keypoints[at]);
+      const y = Math.abs(keypoints[at + 1]);
+      if (x > AWAY || y > AWAY) far++;
+      if (x > furthest && x < Infinity) furthest = x;
+      if (y > furthest && y < Infinity) furthest = y;
+    }
+    if (far * 2 * WIDTH > end)
+      work.refuseFor(
+        [{ option: "keypointCoordinates", value: "pixels" }],
+        plan.about,
+        `keypoints up to ${Number(furthest.toPrecision(4))}`,
+        '0..1; if they are pixels, say keypointCoordinates: "pixels"',
+      );
+    if (furthest > FAR)
+      work.note(
+        `keypoints lie more than ${FAR} images away: if they are in pixels, say keypointCoordinates: "pixels"`,
+      );
+    return end > 0;
+  }
+  if (!inputSize || plan.alone || end < FEW * WIDTH) return false;
   const { f32 } = work.memory;
   let furthest = 0;
   let reach = 0;
@@ -92,7 +123,7 @@ function checkUnit(work: TaskMemory, { count, about }: PointTask, found: Detecti
   if (furthest > 0 && furthest <= CORNER && reach > BEYOND)
     work.refuseFor(
       [{ option: "keypointCoordinates", value: "normalised" }],
-      about,
+      plan.about,
       `keypoints within ${Number(furthest.toPrecision(3))} pixels of the corner beside boxes that reach ${Math.round(reach)}`,
       `pixels of a ${inputSize.join("x")} input; if they are 0..1, say keypointCoordinates: "normalised"`,
     );
@@ -174,7 +205,14 @@ function placeInFrame(
  * Writes the only detection of a network that outputs one pose and no box. The score is the mean of the confidences.
  * The box is the smallest one around the points.
  */
-function fillOne(work: TaskMemory, plan: PointTask, image: number, block: number, raw: Float64Array): void {
+function fillOne(
+  work: TaskMemory,
+  plan: PointTask,
+  image: number,
+  block: number,
+  raw: Float64Array,
+  checkOnce: (found: Detections, block: number) => void,
+): void {
   const found = work.detections[image];
   const { i32, f32 } = work.memory;
   fillRow(work, plan, image, plan.heads[0], 0, raw, 0);
@@ -186,6 +224,7 @@ function fillOne(work: TaskMemory, plan: PointTask, image: number, block: number
   const passes = score >= f32[(i32[(block >> 2) + A.P_HEAD0] >> 2) + A.H_THRESHOLD];
   setLength(found, passes ? 1 : 0);
   if (!passes) return;
+  checkOnce(found, block);
   placeInFrame(work, plan, found, block);
   const box = [Infinity, Infinity, -Infinity, -Infinity];
   for (let k = 0; k < plan.count; k++)
@@ -200,14 +239,17 @@ function fillOne(work: TaskMemory, plan: PointTask, image: number, block: number
   found.sources[0] = 0;
 }
 
-/** Notes keypoints that are not finite or lie far outside the image. Throws if confidences are no probabilities. */
+/** The sigmoids of 0 and of 1: confidences that all lie between are those of values that were probabilities already. */
+const SIGMOID_OF_0 = 0.5;
+const SIGMOID_OF_1 = 0.731059;
+
+/** Notes keypoints that are not finite, and a sigmoid applied twice. Throws if confidences are no probabilities. */
 function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections): void {
   const keypoints = found.keypoints as Float32Array;
   const end = found.length * plan.count * WIDTH;
   let lost = 0;
   let least = Infinity;
   let most = -Infinity;
-  let furthest = 0;
   for (let at = 0; at < end; at += WIDTH) {
     const x = keypoints[at];
     const y = keypoints[at + 1];
@@ -216,8 +258,6 @@ function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections)
     if (x - x !== 0 || y - y !== 0 || confidence - confidence !== 0) lost++;
     if (confidence < least) least = confidence;
     if (confidence > most) most = confidence;
-    if (x > furthest) furthest = x;
-    if (y > furthest) furthest = y;
   }
   // Give no count: each one would be a note of its own.
   if (lost > 0) work.note("keypoints are NaN or infinite, and are given as they are");
@@ -228,11 +268,16 @@ function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections)
       `confidences of keypoints from ${Number(least.toPrecision(4))} to ${Number(most.toPrecision(4))}`,
       'probabilities in 0..1; if they are raw, say keypointActivation: "logits"',
     );
-  if (plan.rule === "decoded" && plan.normalised && furthest > FAR)
+  if (
+    plan.values === 3 &&
+    plan.logits &&
+    end >= FEW * WIDTH &&
+    least >= SIGMOID_OF_0 &&
+    most <= SIGMOID_OF_1 &&
+    most > SIGMOID_OF_0
+  )
     work.note(
-      `keypoints lie more than ${FAR} images away: if they are in pixels, say keypointCoordinates: "pixels"`,
+      "every confidence of a keypoint already lies in 0..1: if the network applies the sigmoid itself, say " +
+        'keypointActivation: "sigmoid"',
     );
 }
-
-/** A normalised coordinate above this is no place near the image: the note suggests that the unit is pixels. */
-const FAR = 16;

@@ -198,3 +198,20 @@ test.each(engines)("%s: a label map is its masks, painted one over the other", (
       expect(Buffer.compare(bytesOf(data), bytesOf(painted)), JSON.stringify(options)).toBe(0);
     }
 });
+
+test("prototypes of other proportions than the input are refused, by a decoder and by masksOf", () => {
+  const flat = toPlanes(
+    rowsOf((row) => [scores[row]]),
+    3,
+  );
+  const boxes = { data: Float32Array.from(flat), dims: [1, 5 + M, 3] };
+  const decoder = createDecoderSync({ ...base, family: "yolov8", coordinates: "pixels" });
+  const square = { data: new Float32Array(M * 12 * 12), dims: [1, M, 12, 12] };
+  expect(() => decoder.decode({ a: boxes, b: square })).toThrow(
+    `[1,${M},12,12], 12x12, for an input of ${SIZE.join("x")}, expected prototypes with the proportions of the input`,
+  );
+  const inputs = { coefficients: coefficients[0], boxes: [0, 0, 1, 1], inputSize: SIZE } as const;
+  expect(() => masksOf({ ...inputs, prototypes: square })).toThrow(
+    "expected prototypes with the proportions",
+  );
+});

@@ -255,7 +255,9 @@ describe("refusals", () => {
     other({ prototypes: { data: new Int8Array(96), dims: [1, 4, 4, 6] } }, "i8 without a scale");
     const square = { data: new Float32Array(64), dims: [1, 4, 4, 4] };
     other({ prototypes: square }, "expected order: NCHW or NHWC");
-    expect(masksOf({ ...inputs, prototypes: { ...square, order: "NHWC" } })).toHaveLength(1);
+    expect(
+      masksOf({ ...inputs, inputSize: [16, 16], prototypes: { ...square, order: "NHWC" } }),
+    ).toHaveLength(1);
     expect(masksOf({ ...inputs, boxes: [], coefficients: [] })).toEqual([]);
   });
 

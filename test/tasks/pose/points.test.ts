@@ -441,10 +441,31 @@ describe("what a decoder does with points", () => {
     const found = createDecoderSync({ ...TYPED, ...options }, PLAIN).decode({ a: data });
     near(pointsOf(found, 0, SIZE).slice(0, 1), [[16, 40, 0.75]]);
     const wrong = createDecoderSync({ ...TYPED, coordinates: "normalised" }, PLAIN);
-    wrong.decode({ a: data });
-    expect(wrong.describe().text).toContain(
-      "keypoints lie more than 16 images away: if they are in pixels, say keypoint",
+    expect(() => wrong.decode({ a: data })).toThrow(
+      'keypoints up to 40, expected 0..1; if they are pixels, say keypointCoordinates: "pixels"',
     );
+    const clamped = createDecoderSync({ ...TYPED, coordinates: "normalised" });
+    expect(() => clamped.decode({ a: data })).toThrow('say keypointCoordinates: "pixels"');
+  });
+
+  test("confidences that are probabilities already get a note where they count as logits", () => {
+    const noteOf = (...confidences: number[]): string | undefined => {
+      const points = confidences.flatMap((c) => [16, 40, c]);
+      const notes: string[] = [];
+      const config = { ...TYPED, keypoints: [confidences.length, 3], keypointActivation: "logits" } as const;
+      createDecoderSync(config, { onNote: (note) => notes.push(note) }).decode({
+        a: {
+          data: [32, 32, 16, 16, 0.9, ...points, ...Array<number>(5 + points.length).fill(0)],
+          dims: [1, 2, 5 + points.length],
+          order: "rows",
+        },
+      });
+      return notes.find((note) => note.includes("keypointActivation"));
+    };
+    expect(noteOf(0.12, 0.95, 0, 1)).toContain("every confidence of a keypoint already lies in 0..1");
+    expect(noteOf(0.12, 0.95, 0.5, -0.1)).toBeUndefined();
+    expect(noteOf(0.12, 0.95, 0.5, 1.1)).toBeUndefined();
+    expect(noteOf(0, 0, 0, 0)).toBeUndefined();
   });
 
   test("a family's names and skeleton, where the config has no others", () => {
