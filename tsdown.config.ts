@@ -52,6 +52,7 @@ const node = {
   ...common,
   platform: "node",
   plugins: [
+    swap("instantiate", "instantiate-node"),
     swap("binary", "binary-node"),
     swap("prepare-binary", "prepare-binary-node"),
     swap("masks-binary", "masks-binary-node"),

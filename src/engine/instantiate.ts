@@ -1,4 +1,7 @@
-/** Instantiates a kernel by AssemblyScript's loader. For browsers the build takes `instantiate-browser.ts`. */
+/**
+ * Instantiates a kernel by AssemblyScript's loader. For browsers the build takes `instantiate-browser.ts`, for Node
+ * `instantiate-node.ts`.
+ */
 import { instantiateSync } from "@assemblyscript/loader";
 
 /** Returns the exports of a kernel. The loader's own copies of them make an array of arguments at each call. */
