@@ -57,6 +57,8 @@ const withInput = (query: HeadQuery): string =>
     ? `N = ${cellsOf(gridsOf(query, [8, 16, 32]))} for inputSize ${query.inputSize.join("x")}`
     : "with inputSize";
 
+const asksInput = ({ inputSize }: HeadQuery): OptionHint[] => (inputSize ? [] : [{ option: "inputSize" }]);
+
 const asksPriors = ({ variances }: HeadQuery): OptionHint[] => [
   { option: "priors" },
   ...(variances ? [] : [{ option: "variances" } as const, { option: "scales" } as const]),
@@ -76,6 +78,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     // A box format says that the network decoded the boxes.
     read: (query, specs) => (query.boxFormat ? objectnessRows : pointRows)(query, specs),
     expected: (query) => `${rowsOf(5 + query.classes)}, ${withInput(query)}`,
+    asks: asksInput,
   },
   "distance-maps": {
     counted: true,
@@ -87,6 +90,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
         ? `${rowsOf(box, c)}; ${rowsOf(box + c)}; ${withInput(query)}`
         : `${mapsOf(5 + c)}; ${mapsOf(box, c)}`;
     },
+    asks: (query) => (query.traits.bins ? asksInput(query) : []),
   },
   "objectness-rows": { counted: true, read: objectnessRows, expected: ({ classes }) => rowsOf(5 + classes) },
   "corner-rows": { counted: true, read: cornerRows, expected: ({ classes }) => rowsOf(5 + classes) },
@@ -124,14 +128,14 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
       traits.buildPriors
         ? `${rowsOf(16, 1)} with inputSize`
         : `${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; boxwright/priors makes those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances after them`,
-    asks: (query) => (query.traits.buildPriors ? [] : asksPriors(query)),
+    asks: (query) => (query.traits.buildPriors ? asksInput(query) : asksPriors(query)),
   },
   "offsets-or-boxes": {
     counted: false,
     read: offsetsOrBoxes,
     expected: (query) =>
       `${rowsOfBoxes(query)} with variances, or with boxFormat: "xyxy" if they are decoded`,
-    asks: () => [{ option: "variances" }],
+    asks: () => [{ option: "variances" }, { option: "boxFormat", value: "xyxy" }],
   },
   "detection-output": { counted: false, read: detectionOutput, expected: () => "[1,1,N,7]" },
   postprocess: {

@@ -1,0 +1,139 @@
+/**
+ * Every refusal that names options is followed, one option after the other, until the network decodes. The networks are
+ * the examples of all families. The facts about each are the options of its example.
+ */
+import { readFileSync, readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import "../../src/entries/oriented.ts";
+import "../../src/entries/pose.ts";
+import { EXAMPLES } from "../../scripts/family-examples.ts";
+import type { DecoderOptions } from "../../src/config/types.ts";
+import { ConfigError, type OptionHint, TensorError } from "../../src/core/errors.ts";
+import { type Detections, createDecoderSync, toPixels } from "../../src/entries/index.ts";
+import type { Outputs } from "../../src/decode/inputs.ts";
+import { COMMAND_NAMES, optionsOf } from "../../src/node/cli/options.ts";
+
+type Covered = keyof typeof EXAMPLES;
+type Facts = Readonly<Record<string, unknown>>;
+
+/** Options that some refusal of this run named. */
+const named = new Set<string>();
+
+const hintsOf = (error: unknown): readonly OptionHint[] => {
+  if (error instanceof ConfigError || error instanceof TensorError) return error.options;
+  throw error;
+};
+
+/** Decodes by a config that states too little, and gives what each refusal asks for. */
+function follow(config: unknown, outputs: Outputs, facts: Facts): Detections {
+  const options: Record<string, unknown> = {};
+  for (let step = 0; step < 12; step++) {
+    try {
+      return createDecoderSync(config, options as DecoderOptions).decode(outputs);
+    } catch (error) {
+      const hints = hintsOf(error);
+      hints.forEach(({ option }) => named.add(option));
+      const known = hints.filter(
+        ({ option }) => facts[option] !== undefined && options[option] === undefined,
+      );
+      // Where the facts are silent, the error itself may know the value.
+      const told = hints.find(({ option, value }) => value !== undefined && options[option] === undefined);
+      if (known.length > 0) for (const { option } of known) options[option] = facts[option];
+      else if (told) options[told.option] = told.value;
+      else throw new Error(`a dead end after ${JSON.stringify(options)}: ${String(error)}`, { cause: error });
+    }
+  }
+  throw new Error(`no end after ${JSON.stringify(options)}`);
+}
+
+/** Runs the example of a family by a decoder that `decode` makes of its options. Returns what it prints. */
+async function run(family: Covered, decode: (facts: Facts, outputs: Outputs) => Detections): Promise<string> {
+  const lines: string[] = [];
+  const code = EXAMPLES[family].replace(/^import .*$/gm, "");
+  const create = (facts: Facts): unknown => ({ decode: (outputs: Outputs) => decode(facts, outputs) });
+  const log = (...words: unknown[]): void => void lines.push(words.join(" "));
+  const AsyncFunction = (async () => {}).constructor as new (
+    ...code: string[]
+  ) => (...values: unknown[]) => Promise<void>;
+  await new AsyncFunction("createDecoder", "toPixels", "console", code)(create, toPixels, { log });
+  return lines.join("\n");
+}
+
+/** Returns what an example prints. Nothing asks for the names of classes, so a class may stand there by its id. */
+const printed = (family: Covered): RegExp =>
+  new RegExp(
+    `^(\\w+) ${EXAMPLES[family].split("\n// ").pop()?.replace(/^\w+ /, "").replaceAll(".", "\\.")}$`,
+  );
+
+const model = {
+  format: "onnx",
+  missing: [
+    { path: "family", message: "got no metadata, expected the option family", option: "family" },
+    { path: "inputSize", message: "got an open input, expected the option inputSize", option: "inputSize" },
+  ],
+  outputs: [],
+  inputs: [],
+  description: null,
+  options: {},
+  archive: null,
+  input: null,
+};
+
+const plain = Object.keys(EXAMPLES) as Covered[];
+
+describe("the advice of refusals leads to the answer", () => {
+  test.each(plain)("%s, from nothing", async (family) => {
+    const got = await run(family, (given, outputs) => follow({ classes: undefined }, outputs, given));
+    expect(got).toMatch(printed(family));
+  });
+
+  test.each(plain)("%s, from a model file", async (family) => {
+    const got = await run(family, (given, outputs) =>
+      follow(model, outputs, { inputSize: [64, 64], ...given }),
+    );
+    expect(got).toMatch(printed(family));
+  });
+
+  test.each(plain)("%s, from an NN_config and an NN Archive without a family", async (family) => {
+    for (const config of [
+      { NN_config: { output_format: "detection" } },
+      { model: { heads: [{ parser: "Other" }], outputs: undefined } },
+    ])
+      await run(family, (given, outputs) => follow(config, outputs, given));
+  });
+});
+
+test("every option that a refusal names is an option of the decoder, and of the command line where it can be", () => {
+  expect(named.size).toBeGreaterThan(5);
+  const onCommandLine = new Set(
+    COMMAND_NAMES.flatMap((name) => Object.values(optionsOf(name)).map(({ sets }) => sets)),
+  );
+  const source = readdirSync(new URL("../../src", import.meta.url), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => readFileSync(new URL(`../../src/${path}`, import.meta.url), "utf8"))
+    .join("\n");
+  const stated = new Set(
+    [...source.matchAll(/option: "(\w+)"|reportMissing\(\s*"(\w+)"/g)].map(([, a, b]) => a ?? b),
+  );
+  expect(stated.size).toBeGreaterThan(12);
+  for (const option of stated) {
+    // A wrong value of a known option is refused otherwise than an unknown name.
+    let message = "";
+    try {
+      createDecoderSync({ family: "yolov8" }, { [option]: Symbol("none") } as DecoderOptions);
+    } catch (error) {
+      message = String(error);
+    }
+    if (option !== "quantisation") expect(message, option).not.toContain("an unknown name");
+    if (!ELSEWHERE.includes(option)) expect(onCommandLine, option).toContain(option);
+  }
+});
+
+/** Options that no command has: the command line prepares by options of its own, and writes no such results. */
+const ELSEWHERE = [
+  "prepare",
+  "keypointNames",
+  "keypointActivation",
+  "keypointCoordinates",
+  "maskCoefficients",
+];
