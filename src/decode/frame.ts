@@ -30,6 +30,10 @@ export interface Frame {
 
 const KEYS: readonly string[] = ["width", "height", "resize", "placed"];
 
+const UNTURNED =
+  "A picture that was turned before the network is stated with the width and height that it has then, and boxes " +
+  "are relative to the turned picture";
+
 const RESIZES: readonly unknown[] = ["letterbox", "letterbox-topleft", "stretch", "crop"];
 
 const isPlace = (placed: readonly unknown[]): boolean =>
@@ -78,7 +82,13 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
     );
   // Every enumerable key counts, inherited ones too: a frame may be made by Object.create.
   for (const key in frame)
-    if (!KEYS.includes(key)) refuse(`frame.${key}`, "an unknown name", namesFor(key, KEYS), RangeError);
+    if (!KEYS.includes(key))
+      refuse(
+        `frame.${key}`,
+        "an unknown name",
+        key === "rotation" ? `${namesFor(key, KEYS)}. ${UNTURNED}` : namesFor(key, KEYS),
+        RangeError,
+      );
   const { width, height, resize, placed } = frame;
   if (!isSize(width) || !isSize(height))
     refuse(

@@ -597,6 +597,10 @@ roles settles it: {boxes: "name", scores: "name"}`,
           "frame.resise: got an unknown name, expected one of width, height, resize, placed; did you mean resize?",
         ],
         [
+          { width: 3, height: 3, resize: "stretch", rotation: 90 },
+          "frame.rotation: got an unknown name, expected one of width, height, resize, placed. A picture that was turned before the network is stated with the width and height that it has then, and boxes are relative to the turned picture",
+        ],
+        [
           { width: 3, height: 3, resize: "stretch", orientation: 6 },
           "frame.orientation: got an unknown name, expected one of width, height, resize, placed",
         ],
