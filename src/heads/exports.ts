@@ -149,8 +149,19 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     counted: false,
     read: boxesScores,
     expected: (query) =>
-      `${rowsOfBoxes(query)}; ${rowsOf(4)} + [1,N] + [1,N] with roles: {boxes, scores, labels}`,
-    asks: () => [{ option: "roles" }],
+      [
+        rowsOfBoxes(query),
+        ...(query.classes !== null && query.background === null
+          ? [
+              `${rowsOf(4, query.classes + 1)} with background: 0, or ${query.classes} if it is the last column`,
+            ]
+          : []),
+        `${rowsOf(4)} + [1,N] + [1,N] with roles: {boxes, scores, labels}`,
+      ].join("; "),
+    asks: ({ background }) => [
+      { option: "roles" },
+      ...(background === null ? [{ option: "background" } as const] : []),
+    ],
   },
 };
 

@@ -48,13 +48,17 @@ function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): reado
   const rest = all.filter((r) => !isList(r));
   if (!list || rest.length === 0 || !query.inputSize) return all;
   const raw = rest.filter((r) => mapsOfRows(query, r) > (query.strides ? 0 : 2));
-  if (raw.length > 0) return raw;
+  // An input with as many cells as exporters list detections, such as 120x118, leaves both readings open.
+  if (raw.length > 0) return cellsOf(list.heads) === USUAL_LIST ? all : raw;
   // As many rows as one or two maps have cells may be chance: 300 detections, and 20 x 15 cells.
   if (rest.some((r) => mapsOfRows(query, r) > 0)) return query.traits.endToEnd ? [list] : all;
   // An export with NMS inside gives corners. Whoever states another format may mean the rows.
   if (query.boxFormat?.startsWith("c")) return all;
   return all.every(({ heads }) => cellsOf(heads) === cellsOf(list.heads)) ? all.filter(isList) : all;
 }
+
+/** Detections that exporters list unless told otherwise. */
+const USUAL_LIST = 300;
 
 /** Returns how many maps the input has that add up to the cells of an interpretation; 0 if none do. */
 const mapsOfRows = (query: HeadQuery, { heads }: Interpretation): number =>

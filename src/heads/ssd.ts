@@ -48,10 +48,15 @@ const backgroundOf = ({ background, traits }: HeadQuery): number | false =>
 
 /**
  * Returns the numbers of score columns. "classes" may count the background (labels of a mobilenet config do) or leave
- * it out.
+ * it out. Where neither the family nor the config has a background, each column is a class.
  */
-const scoreWidths = ({ background, traits }: HeadQuery, classes: number): number[] =>
-  background === false || typeof traits.classes === "number" ? [classes] : [classes, classes + 1];
+const scoreWidths = (query: HeadQuery, classes: number): number[] => {
+  const { background, traits } = query;
+  const hasBackground = backgroundOf(query) !== false || traits.background !== undefined;
+  return background === false || typeof traits.classes === "number" || !hasBackground
+    ? [classes]
+    : [classes, classes + 1];
+};
 
 /** A reading whose scores have so many columns, the background perhaps among them. */
 interface Scored {
