@@ -434,6 +434,20 @@ describe("boxwright in Node", () => {
       expect(other).toEqual({ engine: "simd", read: 1000, compiled: [length] });
     },
   );
+
+  test.each(["index.node.mjs", "index.node.cjs"])("%s loads and decodes without a TextDecoder", (file) => {
+    const program = `
+      delete globalThis.TextDecoder;
+      delete globalThis.TextEncoder;
+      const b = await import(${JSON.stringify(pathToFileURL(join(dist, file)).href)});
+      const data = new Float32Array(6 * 84);
+      [32, 16, 20, 24, 0.1, 0.72].forEach((value, channel) => (data[channel * 84 + 10] = value));
+      const decoder = b.createDecoderSync(${JSON.stringify(config)});
+      const [found] = decoder.decode([{ data, dims: [1, 6, 84] }]).toArray();
+      console.log(decoder.engine, found.class_id, found.x_min);`;
+    const out = execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
+    expect(out).toBe(`simd 1 ${22 / 64}\n`);
+  });
 });
 
 describe("boxwright/ts", () => {
