@@ -1,10 +1,16 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { isThorough } from "./test/support/effort.ts";
 
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // The benchmark is no part of the package: its own tests run where it runs.
+    exclude: isThorough ? [] : ["test/repo/bench-*.test.ts"],
+    // By default vitest leaves one core free: half of a machine that has two.
+    maxWorkers: availableParallelism(),
     globalSetup: ["test/support/temp-folder.ts"],
-    setupFiles: ["test/support/scalar-kernel.ts"],
+    setupFiles: ["test/support/scalar-kernel.ts", "test/support/typed-arrays.ts"],
     // no test is about time: the usual five seconds are short on a small machine that is busy elsewhere
     testTimeout: 60_000,
     coverage: {

@@ -4,4 +4,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 npm install --no-save @stryker-mutator/core@9 @stryker-mutator/vitest-runner@9
-npx stryker run scripts/stryker.config.mjs "$@"
+BOXWRIGHT_TESTS=all npx stryker run scripts/stryker.config.mjs "$@"

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/core/errors.ts";
 import { archive, yolo } from "../support/configs.ts";
+import { repeats } from "../support/effort.ts";
 
 const SHARED = process.env.BOXWRIGHT_SHARED;
 /** Real files to change; the two of the helpers where the shared data is missing. */
@@ -69,21 +70,21 @@ describe("whatever comes in", { timeout: 60_000 }, () => {
         holds(json, true);
         holds(JSON.stringify(json), true);
       }),
-      { numRuns: 2000 },
+      { numRuns: repeats(2000, 300) },
     );
   });
 
   test("any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => holds(text, true)),
-      { numRuns: 2000 },
+      { numRuns: repeats(2000, 300) },
     );
   });
 
   test("any JSON made of the words of the formats", () => {
     fc.assert(
       fc.property(document, (json) => holds(json, true)),
-      { numRuns: 2000 },
+      { numRuns: repeats(2000, 300) },
     );
   });
 
@@ -100,13 +101,13 @@ describe("whatever comes in", { timeout: 60_000 }, () => {
     });
     fc.assert(
       fc.property(anything, (value) => holds(value, false)),
-      { numRuns: 2000 },
+      { numRuns: repeats(2000, 300) },
     );
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...known.split(" ")), anything), (options) =>
         holds({ ...options, family: "ssd" }, false),
       ),
-      { numRuns: 2000 },
+      { numRuns: repeats(2000, 300) },
     );
   });
 
@@ -186,7 +187,7 @@ describe("whatever comes in", { timeout: 60_000 }, () => {
             true,
           ),
       ),
-      { numRuns: 2000 },
+      { numRuns: repeats(2000, 300) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type NmsOptions, nms } from "../../src/decode/nms.ts";
 import { engines } from "../support/engines.ts";
 import { mulberry32, pick, shuffled } from "../support/seeded-networks.ts";
+import { repeats } from "../support/effort.ts";
 
 const fround = Math.fround;
 
@@ -205,7 +206,7 @@ describe.each(engines)("nms, %s", (engine) => {
           expect([...nms(doubled, s.scores, { engine, classIds: s.classIds })]).toEqual(base);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: repeats(60, 15) },
     );
   });
 
@@ -229,7 +230,7 @@ describe.each(engines)("nms, %s", (engine) => {
           ...nms(s.boxes, s.scores, { engine, classIds: Array.from(s.classIds, (c) => other[c]) }),
         ]).toEqual(base);
       }),
-      { numRuns: 60 },
+      { numRuns: repeats(60, 15) },
     );
   });
 
@@ -406,7 +407,7 @@ test("the engines agree on every call", () => {
       },
     ),
     {
-      numRuns: 500,
+      numRuns: repeats(500, 100),
       // The quotient of intersection and union underflows to 0.
       examples: [
         [

@@ -18,10 +18,11 @@ import { type Outputs, makeCase, networks } from "../support/fuzz-case.ts";
 import { runCase, shrink, writeCase } from "../support/fuzz-run.ts";
 import { type Random, mulberry32, pick } from "../support/seeded-networks.ts";
 import { askedOf, elementsOf } from "../support/specification.ts";
+import { repeats } from "../support/effort.ts";
 
 const SECONDS = Number(process.env["BOXWRIGHT_FUZZ_SECONDS"] ?? 0);
 const SEED = Number(process.env["BOXWRIGHT_FUZZ_SEED"] ?? 1);
-const CASES = 150;
+const CASES = repeats(150, 50);
 /** A mutation test asks only whether a case fails: making it small would take longer than finding it. */
 const SHRINKS = process.env["BOXWRIGHT_FUZZ_SHRINK"] !== "0";
 const folder = fileURLToPath(new URL("../../build/fuzz/", import.meta.url));

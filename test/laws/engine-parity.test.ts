@@ -8,6 +8,7 @@ import { CONVENTIONS } from "../../src/core/conventions.ts";
 import { createDecoderSync } from "../../src/decode/decoder.ts";
 import { canGather, gatherRows } from "../../src/memory/gather.ts";
 import { slotsOf } from "../../src/memory/write.ts";
+import { isThorough } from "../support/effort.ts";
 import { engines } from "../support/engines.ts";
 import { expectSameImage, imageOf, runInStep } from "../support/memory-image.ts";
 import { type Case, cases, partsOf } from "../support/parity-cases.ts";
@@ -75,7 +76,8 @@ function run(c: Case): void {
 describe("twins", () => {
   Object.keys(kinds).forEach((kind, k) => {
     test(kind, () => {
-      for (const c of cases(kind, 100 + k)) {
+      // Kinds take turns, so that every grid and every type still comes in some of them.
+      for (const c of cases(kind, 100 + k).filter((_, i) => isThorough || i % 3 === k % 3)) {
         try {
           run(c);
         } catch (e) {
@@ -189,7 +191,7 @@ describe("twins", () => {
   );
 
   test("what ran is what was meant to run", () => {
-    expect(ran.cases).toBeGreaterThan(Object.keys(kinds).length * 100);
+    expect(ran.cases).toBeGreaterThan(Object.keys(kinds).length * (isThorough ? 100 : 33));
     for (const [name, n] of Object.entries(ran)) expect(n, name).toBeGreaterThan(50);
   });
 });

@@ -2,9 +2,14 @@
 import { expect, test } from "vitest";
 import { engines } from "../support/engines.ts";
 import { printedBy } from "../support/garbage.ts";
+import { repeats } from "../support/effort.ts";
 
 const built = (file: string): string =>
   JSON.stringify(new URL(`../../dist/${file}.mjs`, import.meta.url).href);
+
+/** Stretches that are measured, and frames of one: 16 bytes a frame show in a few thousand. */
+const STRETCHES = repeats(8, 4);
+const FRAMES = repeats(8000, 2000);
 
 /**
  * Returns a program that prints the garbage of a frame in bytes: arrays that are gathered, and tensors in their slots.
@@ -38,11 +43,11 @@ for (const [name, frame] of Object.entries(ways)) {
   if (name === "slots") for (const n of Object.keys(outputs)) inSlots.slots[n].data.set(outputs[n].data);
   for (let i = 0; i < 4000; i++) frame();
   globalThis.gc();
-  // the least of eight: what a frame leaves it leaves in all of them, and a compiler that is late only in the first
-  const gained = Array.from({ length: 8 }, () => {
+  // the least of all: what a frame leaves it leaves in each of them, and a compiler that is late only in the first
+  const gained = Array.from({ length: ${STRETCHES} }, () => {
     const before = process.memoryUsage().heapUsed;
-    for (let i = 0; i < 8000; i++) frame();
-    return (process.memoryUsage().heapUsed - before) / 8000;
+    for (let i = 0; i < ${FRAMES}; i++) frame();
+    return (process.memoryUsage().heapUsed - before) / ${FRAMES};
   });
   // a stretch in which the heap was collected after all says nothing
   bytes[name] = Math.min(...gained.filter((n) => n > -16));
@@ -88,10 +93,10 @@ const bytes = {};
 for (const [name, frame] of Object.entries(ways)) {
   for (let i = 0; i < 4000; i++) if (!(frame().keypoints[0] >= 0)) throw new Error("no point was found");
   globalThis.gc();
-  const gained = Array.from({ length: 8 }, () => {
+  const gained = Array.from({ length: ${STRETCHES} }, () => {
     const before = process.memoryUsage().heapUsed;
-    for (let i = 0; i < 4000; i++) frame();
-    return (process.memoryUsage().heapUsed - before) / 4000;
+    for (let i = 0; i < ${FRAMES}; i++) frame();
+    return (process.memoryUsage().heapUsed - before) / ${FRAMES};
   });
   bytes[name] = Math.min(...gained.filter((n) => n > -16));
 }

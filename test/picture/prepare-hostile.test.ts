@@ -63,12 +63,20 @@ describe("images", () => {
     expect(() => prepareImage(image, { size: SIZE })).toThrow(`image: data: got ${message} for format`);
     // A stride says where rows begin, so that bytes may be left over.
     const stride = { rgb: 24, bgr: 24, gray: 8, nv12: 8 }[format];
-    prepareImage({ ...image, stride }, { size: SIZE });
+    const exact = image.data.subarray(0, Number(/expected (\d+)/.exec(message)?.[1]));
+    expect(prepareImage({ ...image, stride }, { size: SIZE }).tensor.data).toEqual(
+      prepareImage({ ...image, data: exact }, { size: SIZE }).tensor.data,
+    );
   });
 
-  test("a buffer that is longer than the image", () => {
-    prepareImage({ ...IMAGE, data: new Uint8Array(1000) }, { size: SIZE });
-    prepareImage({ ...IMAGE, data: bytes(3), format: "rgb" }, { size: SIZE });
+  test("a buffer that is longer than the image: what follows the image is not read", () => {
+    const long = new Uint8Array(1000).fill(200);
+    long.set(IMAGE.data);
+    const rule = { size: SIZE };
+    const { data } = prepareImage({ ...IMAGE, data: long }, rule).tensor;
+    expect(data).toEqual(prepareImage(IMAGE, rule).tensor.data);
+    expect(data).toEqual(prepareImage({ ...IMAGE, data: bytes(3), format: "rgb" }, rule).tensor.data);
+    expect(new Set(data).size).toBe(2); // grey, and the padding
   });
 });
 
@@ -115,14 +123,26 @@ test.each([
   );
 });
 
-test("a place may be anywhere in the input, with sides rounded to blocks", () => {
-  const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
-  const outputs = { o: { data: new Float32Array(5 * 84), dims: [1, 5, 84] } };
-  for (const placed of [
-    [0, 32, 64, 32],
-    [20, 40, 40, 20],
-    [0, 0, 60, 32],
-  ] as const)
-    decoder.decode(outputs, { width: 200, height: 100, resize: "letterbox", placed });
-  decoder.decode(outputs, { width: 200, height: 100, resize: "stretch", placed: [0, 0, 64, 64] });
-});
+test.each([
+  ["letterbox", [0, 32, 64, 32]],
+  ["letterbox", [20, 40, 40, 20]],
+  ["letterbox", [0, 0, 60, 32]],
+  ["stretch", [0, 0, 64, 64]],
+] as const)(
+  "a place may be anywhere in the input, with sides rounded to blocks: %s, %j",
+  (resize, placed) => {
+    const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
+    const [left, top, width, height] = placed;
+    const data = new Float32Array(5 * 84);
+    // A box in the middle of the image, with half its sides.
+    [left + width / 2, top + height / 2, width / 2, height / 2, 0.9].forEach((v, k) => (data[k * 84] = v));
+    const found = decoder.decode(
+      { o: { data, dims: [1, 5, 84] } },
+      { width: 200, height: 100, resize, placed },
+    );
+    expect(found.length).toBe(1);
+    expect([...found.boxes.subarray(0, 4)].map((v) => Number(v.toFixed(6)))).toEqual([
+      0.25, 0.25, 0.75, 0.75,
+    ]);
+  },
+);

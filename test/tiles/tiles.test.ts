@@ -13,6 +13,7 @@ import {
   type TileOptions,
 } from "../../src/entries/tiles.ts";
 import { nms } from "../../src/entries/suppress.ts";
+import { repeats } from "../support/effort.ts";
 
 const side = fc.integer({ min: 1, max: 900 });
 const tileSide = fc.integer({ min: 1, max: 400 }).map((v) => Math.max(v, 20));
@@ -173,7 +174,7 @@ const METHODS = ["greedy-nmm", "nmm", "nms"] as const;
 
 describe.each(METHODS)("merge by %s", (method) => {
   const law = (holds: (found: Found[]) => void): void =>
-    fc.assert(fc.property(scenes, holds), { numRuns: 200 });
+    fc.assert(fc.property(scenes, holds), { numRuns: repeats(200, 50) });
 
   test("every box lies in a merged box of its class, and nothing but them", () => {
     law((found) => {

@@ -23,6 +23,7 @@ import {
 import { block, onnxFile } from "../../support/onnx.ts";
 import { mulberry32 } from "../../support/seeded-networks.ts";
 import { type TfliteTensor, tfliteFile, tfliteMetadata } from "../../support/tflite.ts";
+import { repeats } from "../../support/effort.ts";
 
 const boxes: TfliteTensor = {
   name: "boxes",
@@ -89,7 +90,7 @@ const files: readonly { readonly name: string; readonly bytes: Uint8Array; reado
   { name: "NN Archive, gzipped", bytes: Uint8Array.from(gzipSync(archive)), share: 1 },
 ];
 const shares = files.reduce((sum, { share }) => sum + share, 0);
-const total = Number(process.env["BOXWRIGHT_FUZZ"] ?? 22_000);
+const total = Number(process.env["BOXWRIGHT_FUZZ"] ?? repeats(22_000, 4_400));
 
 /** Returns whole numbers below the one it is given, the same ones for a seed. */
 function dice(seed: number): (below: number) => number {

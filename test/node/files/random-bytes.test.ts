@@ -7,6 +7,7 @@ import { parseNpy } from "../../../src/node/files/npy.ts";
 import { parseNpz } from "../../../src/node/files/npz.ts";
 import { parseTensors } from "../../../src/node/files/parse.ts";
 import { readFixture } from "../../support/files.ts";
+import { repeats } from "../../support/effort.ts";
 
 const load = (name: string) => readFixture(`files/${name}`);
 
@@ -40,7 +41,7 @@ test("random bytes behind the first bytes of each format", () => {
     fc.property(start, fc.uint8Array({ maxLength: 300 }), (s, rest) =>
       check(new Uint8Array(Buffer.concat([Buffer.from(s, "latin1"), rest]))),
     ),
-    { numRuns: 3000 },
+    { numRuns: repeats(3000, 500) },
   );
 });
 
@@ -59,7 +60,7 @@ test.each(["c.npy", "fortran.npy", "version2.npy", "stored.npz", "deflated.npz"]
           check(copy);
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: repeats(1500, 300) },
     );
   },
 );
@@ -80,7 +81,7 @@ test.each(["nnarchive.tar", "nnarchive.tar.gz", "nnarchive.tar.xz"])(
           await readArchiveConfig(copy, "x").catch((e: unknown) => expect(e).toBeInstanceOf(ConfigError));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: repeats(400, 100) },
     );
   },
 );

@@ -8,6 +8,7 @@ import {
   bytesPerElement,
   typedData,
 } from "../../../src/node/files/tensor.ts";
+import { repeats } from "../../support/effort.ts";
 
 /** A file by the letter of the format, independent of the writer. */
 function file(header: unknown, data: Uint8Array = new Uint8Array(0)): Uint8Array {
@@ -262,10 +263,10 @@ const neverThrowsElse = (bytes: Uint8Array) => {
 };
 
 test("any bytes give tensors or a TensorError", () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), neverThrowsElse), { numRuns: 2000 });
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), neverThrowsElse), { numRuns: repeats(2000, 400) });
   fc.assert(
     fc.property(fc.string({ maxLength: 80 }), (s) => neverThrowsElse(file(s))),
-    { numRuns: 1000 },
+    { numRuns: repeats(1000, 200) },
   );
   fc.assert(
     fc.property(
@@ -281,7 +282,7 @@ test("any bytes give tensors or a TensorError", () => {
         neverThrowsElse(file(JSON.stringify(h) ?? ""));
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: repeats(1000, 200) },
   );
 });
 
@@ -297,6 +298,6 @@ test("a damaged file gives tensors or a TensorError", () => {
         neverThrowsElse(copy);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: repeats(3000, 500) },
   );
 });
