@@ -506,6 +506,26 @@ export const PARSERS: readonly ParserTraits[] = [
   },
 ];
 
+/** Networks without a family of their own, by a word in the name of the model or of an output. */
+const UNREAD: readonly { readonly word: RegExp; readonly note: string }[] = [
+  {
+    word: /pico-?det/i,
+    note: 'the name says PicoDet, whose distances start at the centre of a cell: family "nanodet" is half a cell off with four maps; "yolov8" with activation "sigmoid" and the option strides is right',
+  },
+  {
+    word: /rtm-?det/i,
+    note: "the name says RTMDet, whose distances start at the corner of a cell and may be pixels: no family has this rule, and boxes of raw maps are wrong",
+  },
+  {
+    word: /libre-?yolo/i,
+    note: 'the name says LibreYOLO, whose YOLO9 gives corners: boxFormat "xyxy" reads them',
+  },
+];
+
+/** Returns notes on networks that names reveal and no family reads as it is. */
+export const notesOnNames = (names: readonly (string | null)[]): string[] =>
+  UNREAD.filter(({ word }) => names.some((name) => name !== null && word.test(name))).map(({ note }) => note);
+
 /** Every kind of network. */
 export const KIND_NAMES = /* @__PURE__ */ Object.keys(KINDS) as readonly NetworkKind[];
 

@@ -1,6 +1,7 @@
 /** Notes of a plan: sentences about what is odd in a config or its tensors, and decoded all the same. */
 import type { Conventions } from "../core/conventions.ts";
 import type { FamilyReason } from "../core/families.ts";
+import { notesOnNames } from "../core/families.ts";
 import { READINGS } from "../core/readings.ts";
 import { few, list, type TensorSpec } from "../core/tensor.ts";
 import { areUsualStrides, cellsOf, gridsOf, gridsOfRows } from "../heads/grids.ts";
@@ -35,6 +36,7 @@ export function notesOf(
   const reading = READINGS[name];
   return [
     ...notes,
+    ...notesOnNames([query.modelName, ...specs.map((spec) => spec.name)]),
     ...(reading.maps ? strangeMaps(heads, query) : []),
     ...(unused.length > 0
       ? [`left alone: ${list(unused)}${reading.maps ? lostBesides(heads, unused, inputSize) : ""}`]

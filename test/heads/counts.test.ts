@@ -65,3 +65,15 @@ test("rows of an input that has other than 300 cells stay rows", () => {
   const small = createDecoderSync({ ...LIST, inputSize: [64, 64] }, { outputs: { o: { dims: [1, 84, 6] } } });
   expect(small.describe().text).toContain("reading: class-rows");
 });
+
+test.each([
+  ["picodet_cls", "PicoDet"],
+  ["rtmdet-s/bbox", "RTMDet"],
+  ["libreyolo9", "LibreYOLO"],
+])("%s: a note on a network that no family reads as it is", (name, network) => {
+  const decoder = createDecoderSync(
+    { ...LIST, family: "yolov8" },
+    { outputs: { [name]: { dims: [1, 6, 84] } } },
+  );
+  expect(decoder.describe().text).toContain(`the name says ${network}`);
+});
