@@ -32,6 +32,17 @@ export default tseslint.config(
     },
   },
   {
+    // Rules that need types: a promise that nobody awaits fails without a word.
+    files: ["src/**/*.ts"],
+    ignores: ["src/engine/*kernel.ts"],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/no-misused-promises": "error",
+      "@typescript-eslint/await-thenable": "error",
+    },
+  },
+  {
     files: ["src/**/*.ts", "spec/**/*.ts", "bench/**/*.ts", "scripts/**/*.mjs"],
     // The engine in TypeScript is a twin of the kernels, which hand numbers over as parameters.
     ignores: ["src/engine/ts/**", "src/engine/*kernel.ts"],
