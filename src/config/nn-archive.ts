@@ -120,7 +120,9 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
     headOutputs,
     roles,
   };
-  return { ...config, ...archiveTask(metadata, config) };
+  const read = { ...config, ...archiveTask(metadata, config) };
+  const { keypointRefinement } = special ?? {};
+  return keypointRefinement ? { ...read, task: { name: "pose", ...read.task, keypointRefinement } } : read;
 }
 
 /** Reports names that are none of the model's outputs. */

@@ -3,7 +3,7 @@
  * reads the values of one source, `overlay` puts them over a config and checks that they agree.
  */
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conventions.ts";
-import { ACTIVATIONS, FAMILIES, type Family, adoptFamilies, familyTyped } from "../core/families.ts";
+import { ACTIVATIONS, FAMILIES, type Family, TRAITS, adoptFamilies, familyTyped } from "../core/families.ts";
 import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
 import type { FieldReader } from "./fields.ts";
@@ -118,6 +118,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     ...config,
     maxDetections: conventions?.rules.maxDetections ?? Math.min(config.maxDetections, cap),
     ...(scales && { variances: variancesOf(scales) }),
+    ...usualThreshold(config, fields.family),
     ...fields,
     task: fields.task ? { ...config.task, ...fields.task } : config.task,
     classes: fields.classes ?? config.classes ?? fields.labels?.length ?? null,
@@ -134,6 +135,12 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
   // A stated family makes a config decodable that names none.
   return settings.family ? { ...merged, decodes: true, note: null } : merged;
 }
+
+/** Returns the threshold of a family's authors, where typed options or a model file state none. */
+const usualThreshold = ({ format }: Config, family: Config["family"] | undefined): Partial<Config> => {
+  const threshold = format === "options" && family ? TRAITS[family].threshold : undefined;
+  return threshold === undefined ? {} : { confidenceThreshold: threshold };
+};
 
 /** Returns the factors on x, y, w, h. TensorFlow's divisors have the order of its box channels, y x h w. */
 const variancesOf = (scales: readonly number[]): Config["variances"] => [

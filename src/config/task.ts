@@ -30,6 +30,8 @@ const OWNERS: { readonly [O in keyof Required<TaskFields>]: TaskName } = {
   edges: "pose",
   keypointActivation: "pose",
   keypointCoordinates: "pose",
+  keypointRefinement: "pose",
+  keypointScale: "pose",
   maskCoefficients: "segment",
   orientedNms: "oriented",
   angleRange: "oriented",

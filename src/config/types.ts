@@ -73,6 +73,13 @@ export interface TaskFields {
   readonly keypointActivation?: "sigmoid" | "logits";
   /** Unit of decoded keypoints. Default: that of the boxes. Task "pose". */
   readonly keypointCoordinates?: "pixels" | "normalised";
+  /**
+   * How the maximum of a heat map becomes a point: the rule of the family's authors by default. "none": the cell,
+   * without a refinement. Task "pose".
+   */
+  readonly keypointRefinement?: "none" | "centre" | "quarter" | "dark-udp" | "heatmap";
+  /** Divisor that makes 0..1 of decoded keypoints of the family "keypoints". Default 1. Task "pose". */
+  readonly keypointScale?: number;
   /** Number of mask coefficients of a cell, as many as there are prototypes. Task "segment". */
   readonly maskCoefficients?: number;
   /**

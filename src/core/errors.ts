@@ -34,6 +34,8 @@ export type OptionName =
   | "edges"
   | "keypointActivation"
   | "keypointCoordinates"
+  | "keypointRefinement"
+  | "keypointScale"
   | "maskCoefficients"
   | "orientedNms"
   | "angleRange"

@@ -39,7 +39,23 @@ export type Family =
 
 /** Families whose rows `boxwright/pose` brings. */
 export type PoseFamily =
-  "yolov5-face" | "retinaface" | "scrfd" | "yunet" | "mediapipe-palm" | "movenet" | "movenet-multipose";
+  | "yolov5-face"
+  | "retinaface"
+  | "scrfd"
+  | "yunet"
+  | "mediapipe-palm"
+  | "mediapipe-person"
+  | "movenet"
+  | "movenet-multipose"
+  | "rtmo"
+  | "rtmpose"
+  | "hrnet"
+  | "vitpose"
+  | "superanimal"
+  | "keypoints"
+  | "face-mesh"
+  | "hand-landmarks"
+  | "pose-landmarks";
 
 /**
  * "sigmoid": the tensor holds probabilities, the network applied the sigmoid. "logits": the tensor holds raw scores.
@@ -160,6 +176,8 @@ export interface FamilyTraits {
   readonly prepare?: PartialRule;
   /** What angle maps of an oriented network hold. Usual: logits, angle = (sigmoid(v) - 0.25) pi. */
   readonly angle?: "radians";
+  /** Confidence threshold of its authors, if typed options state none. Usual: the one of all typed options. */
+  readonly threshold?: number;
   /** Task of every network of the family. Usual: what the config says. */
   readonly task?: TaskName;
   /** Usual export of its networks for masks and keypoints: these channels follow those of the boxes. */
@@ -488,6 +506,8 @@ export interface ParserTraits {
     readonly iouThreshold: number;
     readonly maxDetections: number;
   };
+  /** How the parser makes points of heat maps, if not as the family's authors do. */
+  readonly keypointRefinement?: "none";
 }
 
 /** Parsers of one family each. `boxwright/pose` reads their networks. */
@@ -503,6 +523,19 @@ export const PARSERS: readonly ParserTraits[] = [
   {
     parser: "MPPalmDetectionParser",
     defaults: { family: "mediapipe-palm", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
+  },
+  {
+    parser: "KeypointParser",
+    defaults: { family: "keypoints", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
+  },
+  {
+    parser: "HRNetParser",
+    defaults: { family: "hrnet", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
+    keypointRefinement: "none",
+  },
+  {
+    parser: "SuperAnimalParser",
+    defaults: { family: "superanimal", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
   },
 ];
 

@@ -96,3 +96,126 @@ export const PALM7_NAMES = [
   "thumb base",
   "thumb second joint",
 ] as const;
+
+/** Four points of MediaPipe's detection of persons, in order. The second and the fourth lie on a circle's rim. */
+export const PERSON4_NAMES = [
+  "middle of the hips",
+  "rim of the body",
+  "middle of the shoulders",
+  "rim of the upper body",
+] as const;
+
+const FINGER_JOINTS = ["base", "middle joint", "end joint", "tip"] as const;
+
+/** Points of MediaPipe's hand, in order. */
+export const HAND21_NAMES: readonly string[] = /* @__PURE__ */ [
+  "wrist",
+  "thumb root",
+  "thumb base",
+  "thumb joint",
+  "thumb tip",
+  ...["index finger", "middle finger", "ring finger", "little finger"].flatMap((finger) =>
+    FINGER_JOINTS.map((joint) => `${finger} ${joint}`),
+  ),
+];
+
+/** The usual skeleton over the points of a hand. */
+export const HAND21_EDGES: Edges = [
+  [0, 1],
+  [1, 2],
+  [2, 3],
+  [3, 4],
+  [0, 5],
+  [5, 6],
+  [6, 7],
+  [7, 8],
+  [5, 9],
+  [9, 10],
+  [10, 11],
+  [11, 12],
+  [9, 13],
+  [13, 14],
+  [14, 15],
+  [15, 16],
+  [13, 17],
+  [0, 17],
+  [17, 18],
+  [18, 19],
+  [19, 20],
+];
+
+/** Points of MediaPipe's pose, in order. Left is the person's own left. */
+export const BODY33_NAMES = [
+  "nose",
+  "left eye, inner",
+  "left eye",
+  "left eye, outer",
+  "right eye, inner",
+  "right eye",
+  "right eye, outer",
+  "left ear",
+  "right ear",
+  "mouth, left",
+  "mouth, right",
+  "left shoulder",
+  "right shoulder",
+  "left elbow",
+  "right elbow",
+  "left wrist",
+  "right wrist",
+  "left little finger",
+  "right little finger",
+  "left index finger",
+  "right index finger",
+  "left thumb",
+  "right thumb",
+  "left hip",
+  "right hip",
+  "left knee",
+  "right knee",
+  "left ankle",
+  "right ankle",
+  "left heel",
+  "right heel",
+  "left foot",
+  "right foot",
+] as const;
+
+/** The usual skeleton over the points of MediaPipe's pose. */
+export const BODY33_EDGES: Edges = [
+  [0, 1],
+  [1, 2],
+  [2, 3],
+  [3, 7],
+  [0, 4],
+  [4, 5],
+  [5, 6],
+  [6, 8],
+  [9, 10],
+  [11, 12],
+  [11, 13],
+  [13, 15],
+  [15, 17],
+  [15, 19],
+  [15, 21],
+  [17, 19],
+  [12, 14],
+  [14, 16],
+  [16, 18],
+  [16, 20],
+  [16, 22],
+  [18, 20],
+  [11, 23],
+  [12, 24],
+  [23, 24],
+  [23, 25],
+  [24, 26],
+  [25, 27],
+  [26, 28],
+  [27, 29],
+  [28, 30],
+  [29, 31],
+  [30, 32],
+  [27, 31],
+  [28, 32],
+];

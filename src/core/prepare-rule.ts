@@ -28,6 +28,13 @@ export interface PrepareRule {
   readonly resize?: PrepareResize;
   /** Channel of the padding, 0..255, normalised like the picture. Default 114. */
   readonly pad?: number;
+  /** What stands outside of the image in a crop: `pad`, or the nearest pixel of the edge. Default "pad". */
+  readonly border?: "pad" | "edge";
+  /**
+   * True if the centres of the first and the last pixel of the input lie on the edges of a crop, as networks that were
+   * trained with UDP want it. Default false: the left upper corner does.
+   */
+  readonly udp?: boolean;
   /** Default "bilinear". */
   readonly resample?: Resample;
   /** Default "NCHW". */

@@ -432,7 +432,7 @@ class TensorDecoder implements Decoder {
       ownNames: places.map((i) => ownNames[i] ?? null),
       known: plan.tensors.map(({ name }) => this.#known(name)),
     });
-    const labels = labelsOf(plan, this.config.labels);
+    const labels = labelsOf(plan, this.config.labels ?? plan.task?.labels ?? null);
     const detections = layout.detections.map((d) =>
       detectionsIn(memory.buffer, d, plan.maxDetections, labels),
     );
@@ -448,6 +448,7 @@ class TensorDecoder implements Decoder {
       blocks: layout.imageBlocks,
       gatherBlocks: [layout.gatherBlock],
       inputSize: plan.inputSize,
+      crops: plan.task?.crops,
       detections,
       finish: attachTask({
         ...image,

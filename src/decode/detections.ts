@@ -12,6 +12,12 @@ export interface Keypoint {
   readonly confidence: number;
   /** Absent where the config names no keypoints. */
   readonly name?: string;
+  /** Depth in the unit of x, smaller in front. Only of networks that give one. */
+  readonly z?: number;
+  /** Probability that the point lies inside of the picture; `confidence` says whether it can be seen too. */
+  readonly presence?: number;
+  /** The point in metres: of a hand about its own middle, of a body about the middle of the hips. */
+  readonly world?: { readonly x: number; readonly y: number; readonly z: number };
 }
 
 /** A point, in the unit of the detection's box. */
@@ -52,6 +58,17 @@ export interface TaskColumns {
   readonly keypointNames?: readonly string[];
   /** Pairs of keypoints that a skeleton joins, if the config has them. */
   readonly edges?: readonly (readonly [number, number])[];
+  /** z of each keypoint, in the unit of x. Only of networks that give a depth. */
+  readonly depths?: Float32Array;
+  /** Probability of each keypoint that it lies inside of the picture. Only of MediaPipe's pose. */
+  readonly presences?: Float32Array;
+  /** x, y, z of each keypoint in metres. Only of MediaPipe's hand and pose. */
+  readonly world?: Float32Array;
+  /**
+   * The crop of each row in the next frame: centre x and y, width and height in pixels of the image, and the angle in
+   * radians. Only of MediaPipe's landmarks.
+   */
+  readonly nextCrops?: Float32Array;
   /** Angle of each row in radians. Only of a network with oriented boxes. */
   readonly angles?: Float32Array;
   /** x, y of each corner, four a row; 0..1, like the boxes. Only of a network with oriented boxes. */
@@ -243,6 +260,10 @@ export class Detections implements Iterable<Detection>, TaskColumns {
   declare readonly keypoints?: Float32Array;
   declare readonly keypointNames?: readonly string[];
   declare readonly edges?: readonly (readonly [number, number])[];
+  declare readonly depths?: Float32Array;
+  declare readonly presences?: Float32Array;
+  declare readonly world?: Float32Array;
+  declare readonly nextCrops?: Float32Array;
   declare readonly angles?: Float32Array;
   declare readonly corners?: Float32Array;
 
@@ -423,7 +444,14 @@ export function toPixels(d: DetectionFields, width: number, height: number): Det
       `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1: is it in pixels already?`,
     );
   const scaled = (key: "keypoints" | "corners"): Partial<DetectionFields> | undefined =>
-    d[key] && { [key]: d[key].map((p) => ({ ...p, x: p.x * width, y: p.y * height })) };
+    d[key] && {
+      [key]: d[key].map((p: Keypoint | Point) => ({
+        ...p,
+        x: p.x * width,
+        y: p.y * height,
+        ...("z" in p && p.z !== undefined && { z: p.z * width }),
+      })),
+    };
   const pixels: DetectionFields = {
     ...d,
     x_min: d.x_min * width,

@@ -2,6 +2,7 @@
  * From the network's input back to the original image. Boxes leave the kernel normalised to the network input. The
  * image was resized into a part of that input, so one scale and one shift per axis bring a box back.
  */
+import { type Crop, isCrop, mapOfCrop } from "../core/crop.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
 import { namesFor } from "../core/names.ts";
 import { placeOf } from "../core/place.ts";
@@ -26,9 +27,14 @@ export interface Frame {
    * Left and top of a crop are negative. Default: what `resize` gives (`placeOf`).
    */
   readonly placed?: readonly [number, number, number, number];
+  /**
+   * The part of the image that the network got, as `prepare` was given it. It needs `resize: "stretch"`. Only networks
+   * that give points of one object take a crop that is turned.
+   */
+  readonly crop?: Crop;
 }
 
-const KEYS: readonly string[] = ["width", "height", "resize", "placed"];
+const KEYS: readonly string[] = ["width", "height", "resize", "placed", "crop"];
 
 const UNTURNED =
   "A picture that was turned before the network is stated with the width and height that it has then, and boxes " +
@@ -89,7 +95,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
         key === "rotation" ? `${namesFor(key, KEYS)}. ${UNTURNED}` : namesFor(key, KEYS),
         RangeError,
       );
-  const { width, height, resize, placed } = frame;
+  const { width, height, resize, placed, crop } = frame;
   if (!isSize(width) || !isSize(height))
     refuse(
       "frame",
@@ -111,6 +117,20 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       `[left, top, width, height] of the resized image, in pixels of the ${input?.join("x") ?? ""} input`,
       RangeError,
     );
+  if (crop !== undefined && !isCrop(crop))
+    refuse(
+      "frame",
+      `crop ${show(crop)}`,
+      "{cx, cy, width, height, angle}: its centre and sides in pixels of the image, its angle in radians",
+      RangeError,
+    );
+  if (crop !== undefined && (resize !== "stretch" || placed !== undefined))
+    refuse(
+      "frame",
+      `a crop and ${placed === undefined ? `resize "${resize}"` : "placed"}`,
+      'resize: "stretch" beside crop: the crop is scaled to the whole input, as prepare does it',
+      RangeError,
+    );
   if (resize !== "stretch" && input === null)
     refuseFor(
       [{ option: "inputSize" }],
@@ -125,7 +145,11 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
  * input / placed size, shift is -left / placed width.
  */
 export function affineOf(frame: Frame, input: readonly [number, number] | null): Affine {
-  const { resize, placed } = frame;
+  const { resize, placed, crop } = frame;
+  if (crop) {
+    const [xx, , x0, , yy, y0] = mapOfCrop({ ...crop, angle: 0 }, [frame.width, frame.height]);
+    return [xx, yy, x0, y0];
+  }
   if (resize === "stretch" || input === null) return IDENTITY;
   const { left, top, width, height } = placed
     ? { left: placed[0], top: placed[1], width: placed[2], height: placed[3] }

@@ -1,6 +1,6 @@
 /** The loop over the images of a frame, which `createDecoder` and `loadPlan` share. */
 import * as A from "../core/abi.ts";
-import { TensorError } from "../core/errors.ts";
+import { TensorError, refuse } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Affine, IDENTITY, writeAffine } from "../memory/write.ts";
 import { type Detections, setLength } from "./detections.ts";
@@ -14,6 +14,11 @@ export interface Ready {
   readonly blocks: readonly number[];
   /** Size of the network input in pixels; null if it is not known. */
   readonly inputSize: readonly [number, number] | null;
+  /**
+   * Crops that a frame may have. "turned": the task itself takes points from the crop. "none": the task reads pixels of
+   * the image. Default "upright".
+   */
+  readonly crops?: "turned" | "upright" | "none";
   /** The result of each image. */
   readonly detections: readonly Detections[];
 }
@@ -74,6 +79,7 @@ export class FrameLoop {
       throw new TensorError(
         `frames: got ${frames.length}, expected ${blocks.length}, one for each image of the batch, or a single one for all`,
       );
+    for (let image = 0; image < blocks.length; image++) checkCrop(ready, frameOf(frames, image));
     for (let image = 0; image < blocks.length; image++)
       writeAffine(engine.memory, blocks[image], this.#affineFor(frames, image, inputSize));
     countFrame(this.#stats);
@@ -94,6 +100,19 @@ export class FrameLoop {
     this.#frame = Object.isFrozen(frame) ? frame : null;
     return this.#affine;
   }
+}
+
+/** Throws if the frame has a crop that the network's results cannot be taken back from. */
+function checkCrop({ crops = "upright" }: Ready, frame: Frame | undefined): void {
+  if (frame?.crop === undefined || crops === "turned") return;
+  if (crops === "none")
+    refuse("frame", "a crop", "the whole image: masks and oriented boxes are not taken back from a crop");
+  if ((frame.crop.angle ?? 0) !== 0)
+    refuse(
+      "frame",
+      `a crop that is turned by ${frame.crop.angle}`,
+      "an upright one: boxes would not stay upright. Networks that give points of one object take it",
+    );
 }
 
 const frameOf = (frames: Frames, image: number): Frame | undefined =>

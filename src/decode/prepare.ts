@@ -2,6 +2,7 @@
  * Where `decoder.prepare` finds its function. The function and its kernels are an import of their own,
  * `boxwright/prepare`, so that a decoder alone does not carry them.
  */
+import type { Crop } from "../core/crop.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import type { Config } from "../config/types.ts";
@@ -33,6 +34,11 @@ export interface PrepareOptions {
   readonly engine?: EngineName | "auto";
   /** Memory to write to, such as that of a runtime's own input tensor. Default: new memory. */
   readonly into?: PreparedData;
+  /**
+   * The part of the image that becomes the input, turned by its angle. Default: the whole image, by `resize`.
+   * Pixels are resampled as `cv2.warpAffine` does it, bilinearly.
+   */
+  readonly crop?: Crop;
 }
 
 /** An input tensor, and what takes its boxes back to the image. */

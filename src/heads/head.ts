@@ -133,6 +133,12 @@ export interface TaskPlan {
   readonly tensors: readonly number[];
   /** True if boxes or scores are wrong without the task. A plan file is then refused, unless the task is "oriented". */
   readonly isNeeded?: boolean;
+  /** Most detections of an image, if the network can give no more than so many. Usual: what the config says. */
+  readonly mostRows?: number;
+  /** Class names, if every network of the family has the same ones. */
+  readonly labels?: readonly string[];
+  /** Crops that a frame may have (`Ready` of decode/loop.ts). */
+  readonly crops?: "turned" | "none";
   /** The score is the square root of what the kernel computes, so that its thresholds are squared. */
   readonly root?: boolean;
   /** The rules of the plan before the task changed them. Only in a plan. */

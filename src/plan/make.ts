@@ -109,7 +109,7 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
     keep: config.keep && keepIds(config, config.keep, { heads, classes, rules, backgroundLast, listIds }),
     backgroundLast,
     ...(listIds && { listIds }),
-    maxDetections: config.maxDetections,
+    maxDetections: Math.min(config.maxDetections, interpretation.task?.mostRows ?? Infinity),
     ...(config.suppression && {
       suppression: { ...config.suppression, nms: rules.nms === "all" ? "all" : "class" },
     }),

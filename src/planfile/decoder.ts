@@ -37,6 +37,7 @@ import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/
 import type { Engine } from "../engine/engine.ts";
 import type { Thresholds } from "../memory/write.ts";
 import { refusePlan, within } from "./bytes.ts";
+import { TASK_BOXES, TASK_KEYPOINTS } from "./format.ts";
 import { type PlanFile, readPlan } from "./read.ts";
 import { type AttachedTask, attachTaskOf } from "./tasks.ts";
 
@@ -223,6 +224,8 @@ class FileDecoder implements PlanDecoder {
       engine,
       blocks: images.map((i) => i.plan),
       inputSize,
+      // Masks and oriented boxes are not taken back from a crop.
+      crops: [TASK_BOXES, TASK_KEYPOINTS].includes(plan.task) ? "upright" : "none",
       detections: images.map((i) => detectionsIn(buffer, i, rows, labels)),
     };
     this.#task = attachTaskOf({

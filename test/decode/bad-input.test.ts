@@ -125,7 +125,7 @@ describe("options", () => {
     [
       "a misspelt option",
       option({ confThreshold: 0.5 } as unknown as DecoderOptions),
-      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointActivation, keypointCoordinates, maskCoefficients, orientedNms, angleRange, angleActivation, anchors, anchorMasks, outputs",
+      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointActivation, keypointCoordinates, keypointRefinement, keypointScale, maskCoefficients, orientedNms, angleRange, angleActivation, anchors, anchorMasks, outputs",
     ],
     ["family", option({ family: "yolo" }), `options.family: got "yolo", expected one of ${FAMILIES}`],
     [
@@ -594,15 +594,15 @@ roles settles it: {boxes: "name", scores: "name"}`,
         ],
         [
           { width: 3, height: 3, resize: "stretch", resise: "crop" },
-          "frame.resise: got an unknown name, expected one of width, height, resize, placed; did you mean resize?",
+          "frame.resise: got an unknown name, expected one of width, height, resize, placed, crop; did you mean resize?",
         ],
         [
           { width: 3, height: 3, resize: "stretch", rotation: 90 },
-          "frame.rotation: got an unknown name, expected one of width, height, resize, placed. A picture that was turned before the network is stated with the width and height that it has then, and boxes are relative to the turned picture",
+          "frame.rotation: got an unknown name, expected one of width, height, resize, placed, crop. A picture that was turned before the network is stated with the width and height that it has then, and boxes are relative to the turned picture",
         ],
         [
           { width: 3, height: 3, resize: "stretch", orientation: 6 },
-          "frame.orientation: got an unknown name, expected one of width, height, resize, placed",
+          "frame.orientation: got an unknown name, expected one of width, height, resize, placed, crop",
         ],
         [
           [{ width: 3, height: 3 }],

@@ -1,14 +1,16 @@
 /** `prepareImage`: from the bytes of an image to a network's input tensor. */
+import { type Crop, isCrop } from "../../core/crop.ts";
 import { refuse } from "../../core/errors.ts";
 import * as A from "../../core/prepare-abi.ts";
 import type { EngineName } from "../../core/engine-name.ts";
 import { type Place, placeOf, roundToEven } from "../../core/place.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
-import { kindOf } from "../../core/tensor.ts";
+import { kindOf, show } from "../../core/tensor.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { ImageInput, PrepareOptions, Prepared, PreparedData } from "../../decode/prepare.ts";
 import { makePrepareEngine } from "../../engine/choose-prepare.ts";
 import type { PrepareEngine } from "../../engine/prepare.ts";
+import { PIXEL_STEPS, writeCrop } from "./crop.ts";
 import { JOB, type JobLayout, type Strip, layOut, valuesIn, writeJob } from "./job.ts";
 import { type CheckedImage, type CheckedRule, checkImage, checkRule, chromaStrideOf } from "./rule.ts";
 import { PICTURE_ELEMENTS } from "./values.ts";
@@ -52,16 +54,58 @@ let last: (CheckedImage & { rule: PrepareRule; engine: string; work: Workspace }
  */
 export function prepareImage(image: ImageInput, rule: PrepareRule, options: PrepareOptions = {}): Prepared {
   const checked = checkImage(image);
-  const { engine = "auto", into } = options ?? {};
+  const { engine = "auto", into, crop } = options ?? {};
   for (const name in options)
-    if (name !== "engine" && name !== "into")
-      refuse(name, "an unknown name", "engine or into. The rule is that of the decoder", RangeError);
+    if (!["engine", "into", "crop"].includes(name))
+      refuse(name, "an unknown name", "engine, into or crop. The rule is that of the decoder", RangeError);
+  if (crop !== undefined) return prepareCrop(checked, rule, crop, { engine, into });
   const work = workspaceFor(checked, rule, engine);
   const data = into === undefined ? newData(work) : into;
   const elements = elementsOf(data, work);
   if (into !== undefined) checkApart(checked.data, elements);
   run(work, checked, elements);
   return { tensor: { data, dims: work.dims, type: work.rule.type }, frame: work.frame };
+}
+
+/** Makes the input tensor of a crop. */
+function prepareCrop(
+  image: CheckedImage,
+  rule: PrepareRule,
+  crop: Crop,
+  { engine = "auto", into }: PrepareOptions,
+): Prepared {
+  if (!isCrop(crop))
+    refuse(
+      "crop",
+      show(crop),
+      "{cx, cy, width, height, angle}: its centre and sides in pixels of the image, its angle in radians",
+      RangeError,
+    );
+  const checked = checkRule(rule);
+  const { array, log } = PICTURE_ELEMENTS[checked.type];
+  const [width, height] = checked.size;
+  const dims = Object.freeze(checked.layout === "NCHW" ? [1, 3, height, width] : [1, height, width, 3]);
+  const length = 3 * width * height;
+  const data = into ?? new array(new ArrayBuffer(length << log), 0, length);
+  const elements = elementsOf(data, { rule: checked, dims });
+  if (into !== undefined) checkApart(image.data, elements);
+  // Other formats than whole pixels are unpacked first, by the kernel.
+  writeCrop(PIXEL_STEPS[image.format] ? image : unpack(image, engine), checked, crop, elements);
+  const frame = {
+    width: image.width,
+    height: image.height,
+    resize: "stretch",
+    crop: Object.freeze({ ...crop }),
+  } as const;
+  return { tensor: { data, dims, type: checked.type }, frame: Object.freeze(frame) };
+}
+
+/** Returns an image as RGB, three bytes a pixel. */
+function unpack(image: CheckedImage, engine: EngineName | "auto"): CheckedImage {
+  const { width, height } = image;
+  const rule = { size: [width, height], resize: "stretch", type: "u8", layout: "NHWC" } as const;
+  const { tensor } = prepareImage(image, rule, { engine });
+  return { data: tensor.data as Uint8Array, width, height, format: "rgb", stride: 3 * width };
 }
 
 /** Returns the workspace of a rule and a kind of image; makes it if it is not among the last ones. */
@@ -165,7 +209,7 @@ function newData({ rule }: Workspace): PreparedData {
 }
 
 /** Returns `into` as the array that elements are written to. Bits of f16 go into a Float16Array through its buffer. */
-function elementsOf(into: PreparedData, { rule, dims }: Workspace): PreparedData {
+function elementsOf(into: PreparedData, { rule, dims }: Pick<Workspace, "rule" | "dims">): PreparedData {
   const { array } = PICTURE_ELEMENTS[rule.type];
   const kind = kindOf(into);
   const length = 3 * rule.size[0] * rule.size[1];

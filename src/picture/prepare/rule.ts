@@ -19,6 +19,8 @@ export interface CheckedRule {
   readonly multiplies: boolean;
   readonly scale: number;
   readonly zeroPoint: number;
+  readonly border: "pad" | "edge";
+  readonly udp: boolean;
 }
 
 const MOST_PIXELS = 1 << 14;
@@ -29,9 +31,10 @@ const WORDS = {
   layout: ["NCHW", "NHWC"],
   type: ["f32", "f16", "u8", "i8"],
   order: ["RGB", "BGR"],
+  border: ["pad", "edge"],
 } as const;
 
-const FIELDS = [...Object.keys(WORDS), "size", "pad", "mean", "std", "factor", "scale", "zeroPoint"];
+const FIELDS = [...Object.keys(WORDS), "size", "pad", "mean", "std", "factor", "scale", "zeroPoint", "udp"];
 
 const isFinite = (x: unknown): x is number => Number.isFinite(x);
 const isPositive = (x: unknown): x is number => isFinite(x) && x > 0 && x < 3e38;
@@ -44,7 +47,7 @@ export function checkRule(rule: PrepareRule): CheckedRule {
   if (typeof rule !== "object" || rule === null) fail("rule", show(rule), "{size: [width, height], ...}");
   const unknown = Object.keys(rule).find((key) => !FIELDS.includes(key));
   if (unknown !== undefined) fail("rule", `an unknown name, ${unknown}`, `one of ${FIELDS.join(", ")}`);
-  const { size, pad = 114, mean = 0, std, factor, scale, zeroPoint = 0 } = rule;
+  const { size, pad = 114, mean = 0, std, factor, scale, zeroPoint = 0, udp = false } = rule;
   if (
     !Array.isArray(size) ||
     size.length !== 2 ||
@@ -64,7 +67,9 @@ export function checkRule(rule: PrepareRule): CheckedRule {
     resample: word(rule, "resample", "bilinear"),
     layout: word(rule, "layout", "NCHW"),
     order: word(rule, "order", "RGB"),
+    border: word(rule, "border", "pad"),
   };
+  if (typeof udp !== "boolean") fail("rule: udp", show(udp), "true or false");
   const isQuantised = type === "u8" || type === "i8";
   if (!isQuantised && (scale !== undefined || zeroPoint !== 0))
     fail("rule", `scale or zeroPoint for type "${type}"`, 'neither: they are of "u8" and "i8"');
@@ -84,6 +89,7 @@ export function checkRule(rule: PrepareRule): CheckedRule {
     multiplies: factor !== undefined,
     scale: scale ?? 1,
     zeroPoint,
+    udp,
   };
   checkRange(checked);
   return checked;

@@ -129,6 +129,7 @@ export function readSegment(
   const { count, width, height, order } = seen;
   const plan: SegmentPlan = {
     name: "segment",
+    crops: "none",
     about: `masks: ${count} coefficients, prototypes ${shape(spec)} ${spec.type} as ${order}, ${width}x${height}`,
     tensors: [seen.tensor],
     prototypes: prototypesOf(seen, spec),

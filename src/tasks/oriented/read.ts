@@ -105,6 +105,7 @@ function planOf(
   const isDone = rules?.nms ? rules.nms === "none" : READINGS[found.name].suppressed === true;
   return {
     name: "oriented",
+    crops: "none",
     about:
       `oriented boxes: ${ANGLES[angle]}; suppression ${isDone ? "none" : way}; angles of results ` +
       (regular ? "in [0, pi/2)" : "as the network gives them"),

@@ -8,6 +8,7 @@ import { type PoseForm, yunetPriors } from "../../core/pose-families.ts";
 import { type TensorSpec, volume } from "../../core/tensor.ts";
 import { buildInterpretation, decodedBoxes, each, unitOf } from "../../heads/build.ts";
 import { type ChannelView, type Column, beside, move, rows } from "../../heads/channels.ts";
+import { joinExtra } from "../../heads/extra.ts";
 import { type Grid, gridsOf } from "../../heads/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import { type TensorMatch, join, matchOne, playersOf, preferred } from "../../heads/match.ts";
@@ -374,6 +375,39 @@ function readPoses(
   }));
 }
 
+/**
+ * Reads RTMO as mmdeploy exports it: [1,N,5] has corners in pixels of the input and the score, [1,N,K,3] the points.
+ * Suppression is done.
+ */
+const boxesAndPoints: Form = {
+  read: (query, specs, [count, values]) => {
+    const isPoints = ({ dims }: TensorSpec): boolean =>
+      dims.length === 4 && dims.slice(2).join() === `${count},${values}`;
+    const flat = specs.map((spec) =>
+      isPoints(spec)
+        ? { ...spec, dims: [...spec.dims.slice(0, 2), count * values], order: "rows" as const }
+        : { ...spec, dims: [] },
+    );
+    const boxes = specs.map((spec) => (isPoints(spec) ? { ...spec, dims: [] } : spec));
+    const matches = matchOne(boxes, rows, { count: 5, boxes: 0, scores: 4 });
+    return each(
+      withClassCount(query),
+      {
+        name: "postprocess",
+        title: "boxes and points of persons",
+        usual: null,
+        fields: decodedBoxes(query, "xyxy"),
+      },
+      matches.filter(({ view }) => view.layout === "rows"),
+    ).flatMap((found): Formed[] => {
+      const joined = joinExtra(found, flat, count * values, () => true);
+      return joined ? [{ found: joined, shape: [count, values], rule: "decoded", logits: false }] : [];
+    });
+  },
+  expected: (_, [count, values]) =>
+    `dets [1,N,5] and keypoints [1,N,${count},${values}], as mmdeploy exports them`,
+};
+
 export const FORMS: { readonly [F in PoseForm]: Form } = {
   "after-boxes": afterBoxes,
   face,
@@ -381,4 +415,5 @@ export const FORMS: { readonly [F in PoseForm]: Form } = {
   yunet,
   "one-pose": onePose,
   poses: manyPoses,
+  "boxes-and-points": boxesAndPoints,
 };

@@ -2,6 +2,7 @@
 import { type FieldReader, type Rule, TEXTS, isWhole, oneOf } from "../../config/fields.ts";
 import type { Config, TaskConfig } from "../../config/types.ts";
 import type { Edges, PointShape } from "../../core/keypoints.ts";
+import { REFINEMENTS } from "../../core/pose-families.ts";
 import { MOST_POINTS } from "./plan.ts";
 
 const isPair = (x: unknown, passes: (v: unknown) => boolean): boolean =>
@@ -17,6 +18,8 @@ const EDGES: Rule<Edges> = [
 ];
 const inRange = (count: number): boolean => count >= 1 && count <= MOST_POINTS;
 
+const POSITIVE: Rule<number> = ["a positive number", (x) => typeof x === "number" && x > 0 && x < Infinity];
+
 /** Names of the options. */
 export const OPTIONS = [
   "keypoints",
@@ -24,6 +27,8 @@ export const OPTIONS = [
   "edges",
   "keypointActivation",
   "keypointCoordinates",
+  "keypointRefinement",
+  "keypointScale",
 ] as const;
 
 /** Returns the fields without those that are null. */
@@ -39,6 +44,8 @@ export function readOptions(r: FieldReader): TaskConfig {
     edges: r.take("edges", EDGES),
     keypointActivation: r.take("keypointActivation", oneOf(["sigmoid", "logits"] as const)),
     keypointCoordinates: r.take("keypointCoordinates", oneOf(["pixels", "normalised"] as const)),
+    keypointRefinement: r.take("keypointRefinement", oneOf(REFINEMENTS)),
+    keypointScale: r.take("keypointScale", POSITIVE),
   });
   checkCounts(r, task, { names: "keypointNames", edges: "edges" });
   return task;
@@ -77,12 +84,14 @@ export function readArchive(metadata: FieldReader, config: Config): Partial<Conf
   const count = names?.length ?? stated;
   if (!count) return null;
   const edges = metadata.take("skeleton_edges", EDGES);
+  const scale = config.family === "keypoints" ? metadata.take("scale_factor", POSITIVE) : null;
   const task: TaskConfig = {
     name: "pose",
     // Three values: the exporter writes x, y and confidence for every keypoint. The archive does not state it.
     keypoints: [count, 3],
     ...(names && { keypointNames: names }),
     ...(edges && { edges }),
+    ...(scale && { keypointScale: scale }),
   };
   checkCounts(metadata, task, { names: nameKey, edges: "skeleton_edges" });
   const outputs = OUTPUT_KEYS.flatMap((key) => metadata.texts(key) ?? []);

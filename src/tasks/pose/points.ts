@@ -4,6 +4,8 @@ import { expInPlace } from "../../core/number.ts";
 import { type Detections, extend, setLength } from "../../decode/detections.ts";
 import type { AfterImageOfTask, TaskMemory, TaskWork } from "../../decode/tasks.ts";
 import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
+import { attachCrop } from "./crop/attach.ts";
+import { isCropPlan } from "./crop/plan.ts";
 import { type PointHead, type PointTask, type PosePlan, pointHeadOf } from "./plan.ts";
 import { KEYPOINT_WIDTH as WIDTH, POSE_ROWS as ROWS, countOf } from "./rows.ts";
 
@@ -13,6 +15,7 @@ const SLACK = 0.02;
 /** Attaches the task of a plan. */
 export function attachPose(work: TaskWork): AfterImageOfTask {
   const { plan } = work;
+  if (isCropPlan(plan.task)) return attachCrop(work);
   const pose = plan.task as PosePlan;
   const heads = plan.heads.map((head) => pointHeadOf(plan, pose, head));
   return attachPoints(work, { ...pose, clamp: plan.rules.clamp, heads });

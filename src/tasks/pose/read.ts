@@ -10,12 +10,14 @@ import type { Interpretation, Specs } from "../../heads/head.ts";
 import { blankExcept } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { PlanTools } from "../../plan/task.ts";
+import { readCrop } from "./crop/read.ts";
 import { FORMS, type Formed } from "./forms.ts";
 import type { PosePlan } from "./plan.ts";
 
 /** Returns every interpretation of the tensors, with points. Throws a TensorError if there is none. */
 export function readPose(query: HeadQuery, specs: Specs, tools: PlanTools): readonly Interpretation[] {
   const facts = POINT_FACTS[query.family] ?? {};
+  if (facts.network) return readCrop(query, specs, facts.network, tools);
   const stated = query.task?.keypoints ?? facts.keypoints ?? null;
   if (stated === null) return refuseShapeless(query, specs, tools);
   const form = facts.form && FORMS[facts.form];

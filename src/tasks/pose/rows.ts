@@ -14,25 +14,40 @@ import {
 /** Values of a keypoint in the column: x, y, confidence. */
 export const KEYPOINT_WIDTH = 3;
 
+/** Values of a crop in the column `nextCrops`: cx, cy, width, height, angle. */
+export const CROP_WIDTH = 5;
+
 /** Gives the objects of rows their keypoints. */
 export const POSE_ROWS: Extras = {
   row(found, row, d: { -readonly [K in keyof Detection]: Detection[K] }) {
-    const { keypoints, keypointNames: names } = found as Required<Detections>;
+    const { keypoints, keypointNames: names, depths, presences, world } = found;
     const count = countOf(found);
     const points: Keypoint[] = [];
-    for (let k = 0, at = row * count * KEYPOINT_WIDTH; k < count; k++, at += KEYPOINT_WIDTH) {
-      const point = { x: keypoints[at], y: keypoints[at + 1], confidence: keypoints[at + 2] };
-      points.push(names ? { ...point, name: names[k] } : point);
+    for (let k = 0, p = row * count; k < count; k++, p++) {
+      const [x, y, confidence] = (keypoints as Float32Array).subarray(p * KEYPOINT_WIDTH);
+      points.push({
+        x,
+        y,
+        confidence,
+        ...(names && { name: names[k] }),
+        ...(depths && { z: depths[p] }),
+        ...(presences && { presence: presences[p] }),
+        ...(world && { world: { x: world[p * 3], y: world[p * 3 + 1], z: world[p * 3 + 2] } }),
+      });
     }
     d.keypoints = points;
   },
   copy(found, copy) {
-    const { keypoints, keypointNames, edges } = found;
-    const length = copy.length * countOf(found) * KEYPOINT_WIDTH;
+    const { keypoints, depths, presences, world, nextCrops, keypointNames, edges } = found;
+    const points = copy.length * countOf(found);
     extend(
       copy,
       {
-        keypoints: keypoints?.slice(0, length),
+        keypoints: keypoints?.slice(0, points * KEYPOINT_WIDTH),
+        ...(depths && { depths: depths.slice(0, points) }),
+        ...(presences && { presences: presences.slice(0, points) }),
+        ...(world && { world: world.slice(0, points * 3) }),
+        ...(nextCrops && { nextCrops: nextCrops.slice(0, copy.length * CROP_WIDTH) }),
         ...(keypointNames && { keypointNames }),
         ...(edges && { edges }),
       },
@@ -72,11 +87,20 @@ export function readPoseRows(
   });
   const points = rows.flatMap((d) => d.keypoints as readonly Keypoint[]);
   const names = points.slice(0, count).map(({ name }) => name);
-  const values = points.flatMap((p) => [p.x, p.y, p.confidence].map((v: number | null) => v ?? NaN));
+  // JSON has null for NaN and the infinities.
+  const column = (valuesOf: (p: Keypoint) => readonly (number | null)[]): Float32Array =>
+    Float32Array.from(points.flatMap(valuesOf).map((v) => v ?? NaN));
+  const haveAll = (key: "z" | "presence" | "world"): boolean =>
+    points.length > 0 && points.every((p) => p[key] !== undefined);
   extend(
     found,
     {
-      keypoints: Float32Array.from(values),
+      keypoints: column((p) => [p.x, p.y, p.confidence]),
+      ...(haveAll("z") && { depths: column(({ z }) => [z as number]) }),
+      ...(haveAll("presence") && { presences: column(({ presence }) => [presence as number]) }),
+      ...(haveAll("world") && {
+        world: column(({ world }) => [world?.x ?? null, world?.y ?? null, world?.z ?? null]),
+      }),
       ...(count > 0 && names.every((name) => typeof name === "string") && { keypointNames: names }),
       ...(task?.edges && { edges: task.edges }),
     },

@@ -72,10 +72,10 @@ test("finds the config behind other files, in a folder, and behind a long name",
 });
 
 test("a config that no decoder reads is told when the decoder is made", async () => {
-  const heads = [{ parser: "HRNetParser", metadata: {} }];
+  const heads = [{ parser: "XFeatMonoParser", metadata: {} }];
   const data = JSON.stringify({ ...config, model: { ...config.model, heads } });
   const model = await readModel(tar([{ name: "config.json", data }]));
-  expect(model.missing[0].message).toContain("HRNetParser");
+  expect(model.missing[0].message).toContain("XFeatMonoParser");
   expect(() => createDecoderSync(model)).toThrow(model.missing[0].message);
 });
 

@@ -148,8 +148,8 @@ test("heads of two parsers are refused by name, and an unknown parser with those
   const model = config["model"] as { heads: object[] };
   const two = { ...config, model: { ...model, heads: [...model.heads, { parser: "YOLO", metadata: {} }] } };
   expect(() => createDecoderSync(two)).toThrow("heads of both YuNetParser and YOLO");
-  expect(() => createDecoderSync(archive("HRNetParser", {}, [64, 64], ["o"]))).toThrow(
-    'got "HRNetParser", expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser',
+  expect(() => createDecoderSync(archive("XFeatMonoParser", {}, [64, 64], ["o"]))).toThrow(
+    'got "XFeatMonoParser", expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser, KeypointParser, HRNetParser, SuperAnimalParser',
   );
 });
 
@@ -167,4 +167,58 @@ test("without the import the parser is refused with it", () => {
   } finally {
     shared[key] = readers;
   }
+});
+
+describe("parsers of points alone", () => {
+  const only = (found: ReturnType<ReturnType<typeof createDecoderSync>["decode"]>) => found.at(0)?.keypoints;
+
+  test("KeypointParser divides by scale_factor and clips", () => {
+    const metadata = {
+      n_keypoints: 2,
+      scale_factor: 200,
+      keypoint_labels: ["tip", "tail"],
+      skeleton_edges: [[0, 1]],
+    };
+    const decoder = createDecoderSync(archive("KeypointParser", metadata, [200, 100], ["out"]));
+    const found = decoder.decode({ out: { data: [100, 50, 20, 250, 0, -4], dims: [1, 6] } });
+    expect(only(found)).toEqual([
+      { x: 0.5, y: 0.25, z: Math.fround(0.1), confidence: 1, name: "tip" },
+      { x: 1, y: 0, z: 0, confidence: 1, name: "tail" },
+    ]);
+    expect(found.edges).toEqual([[0, 1]]);
+    const plain = createDecoderSync(archive("KeypointParser", { n_keypoints: 1 }, [64, 64], ["out"]));
+    expect(only(plain.decode({ out: { data: [0.5, 0.25], dims: [1, 2] } }))).toEqual([
+      { x: 0.5, y: 0.25, confidence: 1 },
+    ]);
+    const lacking = createDecoderSync(archive("KeypointParser", {}, [64, 64], ["out"]));
+    expect(() => lacking.decode({ out: { data: [0.5, 0.25], dims: [1, 2] } })).toThrow(
+      /no number of keypoints/,
+    );
+  });
+
+  test("HRNetParser takes the largest cell and clips its score", () => {
+    const data = new Float32Array(2 * 16 * 12);
+    data[5 * 12 + 3] = 1.25;
+    data[5 * 12 + 4] = 1;
+    data[192 + 15 * 12 + 11] = 0.5;
+    const decoder = createDecoderSync(archive("HRNetParser", { n_keypoints: 2 }, [48, 64], ["heatmaps"]));
+    expect(only(decoder.decode({ heatmaps: { data, dims: [1, 2, 16, 12] } }))).toEqual([
+      { x: 0.25, y: Math.fround(5 / 16), confidence: 1 },
+      { x: Math.fround(11 / 12), y: Math.fround(15 / 16), confidence: 0.5 },
+    ]);
+    expect(decoder.describe().text).toContain('refinement "none"');
+  });
+
+  test("SuperAnimalParser takes the middle of the largest cell", () => {
+    const data = new Float32Array(8 * 8 * 3);
+    data[(2 * 8 + 5) * 3] = 0.75;
+    data[(7 * 8 + 0) * 3 + 1] = 0.5;
+    data[(1 * 8 + 1) * 3 + 2] = -0.5;
+    const decoder = createDecoderSync(archive("SuperAnimalParser", { n_keypoints: 3 }, [64, 64], ["heat"]));
+    const points = only(decoder.decode({ heat: { data, dims: [1, 8, 8, 3] } }));
+    expect(points?.slice(0, 2)).toEqual([
+      { x: 5.5 / 8, y: 2.5 / 8, confidence: 0.75 },
+      { x: 0.5 / 8, y: 7.5 / 8, confidence: 0.5 },
+    ]);
+  });
 });

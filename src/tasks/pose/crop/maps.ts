@@ -1,0 +1,105 @@
+/**
+ * From rows and maps of scores to points. `spec/landmarks.ts` has the same formulas. Cells count from 0, and a point is
+ * written as x, y in cells and its score.
+ */
+import { exp } from "../../../core/elementary.ts";
+import { log } from "../../../core/exp.ts";
+
+/** Returns the index of the largest value, the first of several; -1 if every value is NaN. NaN is never the largest. */
+export function indexOfMost(values: Float64Array, count: number): number {
+  let at = -1;
+  let most = -Infinity;
+  for (let i = 0; i < count; i++)
+    if (values[i] > most) {
+      most = values[i];
+      at = i;
+    }
+  // Nothing is greater than -Infinity: such a value is the largest one of a masked row.
+  return at < 0 && values.indexOf(-Infinity) >= 0 ? values.indexOf(-Infinity) : at;
+}
+
+/**
+ * Moves a point a quarter of a cell towards the larger neighbour on each axis: mmpose, refine_keypoints. Points near
+ * the edge stay.
+ */
+export function refineByQuarter(map: Float64Array, width: number, height: number, point: Float64Array): void {
+  const [x, y] = point;
+  const at = y * width + x;
+  if (x > 1 && x < width - 1 && y > 0) point[0] += Math.sign(map[at + 1] - map[at - 1]) / 4;
+  if (y > 1 && y < height - 1 && x > 0) point[1] += Math.sign(map[at + width] - map[at - width]) / 4;
+}
+
+/** Taps of the blur on each side of the middle: a kernel of 11, whose sigma is 2 (cv2.GaussianBlur of sigma 0). */
+const REACH = 5;
+const TAPS = /* @__PURE__ */ (() => {
+  const taps = Float64Array.from({ length: 2 * REACH + 1 }, (_, i) => exp(-((i - REACH) * (i - REACH)) / 8));
+  const sum = taps.reduce((all, tap) => all + tap, 0);
+  return taps.map((tap) => tap / sum);
+})();
+
+/** Most and least value of a blurred map before its logarithm. */
+const LEAST = 0.001;
+const MOST = 50;
+
+/** What is added to the diagonal of the second derivatives, so that a flat map has an inverse: the epsilon of f32. */
+const EPSILON = 2 ** -23;
+
+/** Scratch of `refineByDarkUdp` for one size of map. */
+export interface BlurScratch {
+  readonly across: Float64Array;
+  readonly blurred: Float64Array;
+}
+
+/**
+ * Moves a point by one Newton step on the logarithm of the blurred map: mmpose, refine_keypoints_dark_udp. The map is
+ * blurred with zeros around it and scaled back to its own maximum.
+ */
+export function refineByDarkUdp(
+  map: Float64Array,
+  width: number,
+  height: number,
+  point: Float64Array,
+  { across, blurred }: BlurScratch,
+): void {
+  blur(map, across, { step: 1, length: width, next: width, lines: height });
+  blur(across, blurred, { step: width, length: height, next: 1, lines: width });
+  let most = -Infinity;
+  for (let i = 0; i < width * height; i++) if (blurred[i] > most) most = blurred[i];
+  const scale = point[2] / most;
+  const at = (dx: number, dy: number): number => {
+    const x = Math.min(Math.max(point[0] + dx, 0), width - 1);
+    const y = Math.min(Math.max(point[1] + dy, 0), height - 1);
+    const value = blurred[y * width + x] * scale;
+    return log(value > LEAST ? (value < MOST ? value : MOST) : LEAST);
+  };
+  const middle = at(0, 0);
+  const [left, right, up, down] = [at(-1, 0), at(1, 0), at(0, -1), at(0, 1)];
+  const dx = (right - left) / 2;
+  const dy = (down - up) / 2;
+  const dxx = right - 2 * middle + left + EPSILON;
+  const dyy = down - 2 * middle + up + EPSILON;
+  const dxy = (at(1, 1) - right - down + 2 * middle - left - up + at(-1, -1)) / 2;
+  const determinant = dxx * dyy - dxy * dxy;
+  point[0] -= (dyy * dx - dxy * dy) / determinant;
+  point[1] -= (dxx * dy - dxy * dx) / determinant;
+}
+
+/** One axis of a map. `step` leads along a line of `length` elements, `next` from line to line. */
+interface Axis {
+  readonly step: number;
+  readonly length: number;
+  readonly next: number;
+  readonly lines: number;
+}
+
+/** Blurs along one axis, with zeros beyond both ends. */
+function blur(from: Float64Array, to: Float64Array, { step, length, next, lines }: Axis): void {
+  for (let line = 0, first = 0; line < lines; line++, first += next)
+    for (let i = 0; i < length; i++) {
+      let sum = 0;
+      const begin = i < REACH ? -i : -REACH;
+      const end = i + REACH < length ? REACH : length - 1 - i;
+      for (let k = begin; k <= end; k++) sum += TAPS[k + REACH] * from[first + (i + k) * step];
+      to[first + i * step] = sum;
+    }
+}

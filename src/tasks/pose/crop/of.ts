@@ -1,0 +1,81 @@
+/** The crop of an object: from a detection, or from the points of the frame before. */
+import { type Crop, type CropRule, cropOfObject } from "../../../core/crop.ts";
+import { refuse } from "../../../core/errors.ts";
+import { PERSON_CROP, POINT_FACTS } from "../../../core/pose-families.ts";
+import { show } from "../../../core/tensor.ts";
+import type { Config } from "../../../config/types.ts";
+import type { DetectionFields, Detections } from "../../../decode/detections.ts";
+import { familyOf } from "../../../heads/query.ts";
+import { CROP_WIDTH } from "../rows.ts";
+
+/** The size of an image in pixels. */
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * Returns the crop that a network of points wants of a detection. `prepare` takes it, and the frame that `prepare`
+ * returns takes the points back to the image.
+ *
+ * Person networks: the box grows by a quarter, then to the proportions of the network's input. MediaPipe's: a square,
+ * turned by two points of the detection. A detection without these points gives an upright crop.
+ * @param decoder the decoder of the network of points
+ * @param detection a record, 0..1 across the image
+ * @param image size of the image in pixels
+ * @param scale factor on the box in place of the family's own
+ * @throws RangeError for a detection or an image that is none, or for a decoder without an input size
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ * import { cropOf } from "boxwright/pose";
+ *
+ * const pose = createDecoderSync({ family: "rtmpose", inputSize: [192, 256] });
+ * const person = { class_id: 0, label: "person", confidence: 0.9, x_min: 0.25, y_min: 0.25, x_max: 0.5, y_max: 0.75 };
+ * console.log(cropOf(pose, person, { width: 640, height: 480 }));
+ * // {"cx":240,"cy":240,"width":225,"height":300,"angle":0}
+ */
+export function cropOf(
+  decoder: { readonly config: Config },
+  detection: DetectionFields,
+  image: ImageSize,
+  scale?: number,
+): Crop {
+  const { inputSize, outputs } = decoder.config;
+  if (!inputSize)
+    refuse("cropOf", "a decoder without inputSize", "the size of the crop that the network gets", RangeError);
+  checkImage(image);
+  const { x_min, y_min, x_max, y_max, keypoints } = detection;
+  const { width, height } = image;
+  const box = [x_min * width, y_min * height, x_max * width, y_max * height] as const;
+  if (!(box.every(Number.isFinite) && box[2] > box[0] && box[3] > box[1]))
+    refuse("cropOf", `a box ${show([x_min, y_min, x_max, y_max])}`, "a detection with an area", RangeError);
+  if (scale !== undefined && !(scale > 0 && scale < Infinity))
+    refuse("cropOf", `scale ${show(scale)}`, "a positive number", RangeError);
+  const rule: CropRule = POINT_FACTS[familyOf(decoder.config, outputs ?? []).family]?.crop ?? PERSON_CROP;
+  const values = Float64Array.from(keypoints?.flatMap(({ x, y }) => [x * width, y * height]) ?? []);
+  const isWhole = values.length > 0 && values.every(Number.isFinite);
+  const points = isWhole ? { values, step: 2, count: values.length / 2 } : null;
+  return cropOfObject(scale === undefined ? rule : { ...rule, scale }, box, points, inputSize);
+}
+
+function checkImage(image: ImageSize): void {
+  const { width, height } = (image as ImageSize | null) ?? ({} as Partial<ImageSize>);
+  if (!([width, height] as unknown[]).every((n) => typeof n === "number" && n > 0 && n < Infinity))
+    refuse(
+      "cropOf",
+      `width ${show(width)}, height ${show(height)}`,
+      "the size of the image in pixels",
+      RangeError,
+    );
+}
+
+/**
+ * Returns the crop of row `row` in the next frame, by the points of this one. Null if the network's authors track
+ * nothing, or if there is no such row.
+ * @param found what the decoder of MediaPipe's landmarks returned
+ */
+export function nextCropOf({ nextCrops, length }: Detections, row: number): Crop | null {
+  if (!nextCrops || !(row >= 0 && row < length)) return null;
+  const [cx, cy, width, height, angle] = nextCrops.subarray(row * CROP_WIDTH, (row + 1) * CROP_WIDTH);
+  return { cx, cy, width, height, angle };
+}
