@@ -63,7 +63,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       ...config,
       guards: createGuards(config, metrics),
       decoding: () => decoding.stats,
-      broker: () => (config.nats === undefined ? null : (broker?.isThere() ?? Promise.resolve(false))),
+      broker: () => (config.nats === undefined ? null : (broker?.state() ?? Promise.resolve("away"))),
     });
     const listening = await listen(app, config, metrics);
     // Do not wait for the broker: HTTP works without it.

@@ -52,8 +52,10 @@ export class HealthReport {
   }
 
   #problems(): string[] {
-    const { cameras, spool, config } = this.#parts;
+    const { cameras, deliveries, spool, config } = this.#parts;
     const problems: string[] = [];
+    for (const { sink, waitsFor, hasMistake } of deliveries)
+      if (hasMistake) problems.push(`sink ${sink.name}: ${waitsFor}`);
     if (config.state.error !== null) problems.push(`config: ${config.state.error}`);
     for (const { source, problem } of cameras) {
       const text = problem ?? source.problem;

@@ -29,7 +29,8 @@ function readKind(kind: (typeof KINDS)[number], fields: Fields): SinkSettings {
   if (servers.length === 0 || servers.length !== (given as unknown[]).length)
     fields.problem("servers", 'expected a list of addresses, ["127.0.0.1:4222"]');
   for (const server of servers) if (!isBroker(server)) fields.problem("servers", `got "${server}", ${EXPECTED}`);
-  const partitions = fields.number("partitions", [1, MOST_PARTITIONS], 1);
+  // Without a count the stream says how many partitions there are.
+  const partitions = fields.optionalNumber("partitions", [1, MOST_PARTITIONS]);
   return { kind, name, servers, token, partitions, inFlight: fields.number("inFlight", [1, 1024], 16) };
 }
 

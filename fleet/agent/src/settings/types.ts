@@ -86,7 +86,8 @@ export interface NatsSettings {
   readonly name: string;
   readonly servers: readonly string[];
   readonly token: string | null;
-  readonly partitions: number;
+  /** Count of partitions that the stream must have; null: as many as the stream says. */
+  readonly partitions: number | null;
   readonly inFlight: number;
 }
 

@@ -1,13 +1,13 @@
 /** The sink "nats": publishes packets to a stream of NATS JetStream, which hosts share. */
 import { crc32 } from "node:zlib";
-import { type JetStreamClient, JetStreamApiError, jetstream } from "@nats-io/jetstream";
+import { type JetStreamClient, JetStreamApiError, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import { type ConnectionOptions, type MsgHdrs, type NatsConnection, connect, headers } from "@nats-io/transport-node";
 import { fromPacket, packetHeaders } from "boxwright/packet";
 import { connectionProblem } from "boxwright-service/errors";
 import { messageId, sha256 } from "../core/ids.ts";
 import type { NatsSettings } from "../settings/types.ts";
-import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
+import { type FindConfig, type Outcome, type Preview, type Sink, SinkMistake, previewHeaders } from "./sink.ts";
 
 const CONFIGS = "boxwright-configs";
 const STREAM = "BOXWRIGHT";
@@ -20,6 +20,8 @@ const FULL = new Set([10077, 10167]);
 interface Open {
   readonly connection: NatsConnection;
   readonly stream: JetStreamClient;
+  /** Count of partitions of the stream. */
+  readonly partitions: number;
   /** Key-value store of configs, which hosts read; null until it is opened. */
   configs: KV | null;
   /** Hashes of the configs that were stored over this connection. */
@@ -52,7 +54,7 @@ export class NatsSink implements Sink {
         return { kind: "refused", reason };
       }
       if (config !== null) await this.#putConfig(open, config);
-      const { duplicate } = await open.stream.publish(this.#subjectOf(source, subject), packet, {
+      const { duplicate } = await open.stream.publish(subjectOf(source, subject, open.partitions), packet, {
         msgID: messageId(source ?? "", id ?? ""),
         headers: message,
         expect: { streamName: STREAM },
@@ -98,7 +100,17 @@ export class NatsSink implements Sink {
       pingInterval: 10_000,
     });
     void connection.closed().then(() => (this.#opening = null));
-    return { connection, stream: jetstream(connection, { timeout: PATIENCE }), configs: null, put: new Set() };
+    const partitions = await partitionsOf(connection, this.#settings.partitions).catch(async (error: unknown) => {
+      await connection.close();
+      throw error;
+    });
+    return {
+      connection,
+      partitions,
+      stream: jetstream(connection, { timeout: PATIENCE }),
+      configs: null,
+      put: new Set(),
+    };
   }
 
   /** Stores a config where hosts look for it. Does so once per connection: the broker may have been replaced. */
@@ -110,12 +122,41 @@ export class NatsSink implements Sink {
     await open.configs.put(hash, record.json);
     open.put.add(hash);
   }
-
-  #subjectOf(source: string | null, camera: string | null): string {
-    const partition = crc32(`${source ?? ""}\n${camera ?? ""}`) % this.#settings.partitions;
-    return `boxwright.packets.${partition}.${cameraToken(camera ?? "")}`;
-  }
 }
+
+/** Returns the subject of a camera's packets. Hosts take packets of a partition in order. */
+function subjectOf(source: string | null, camera: string | null, partitions: number): string {
+  const partition = crc32(`${source ?? ""}\n${camera ?? ""}`) % partitions;
+  return `boxwright.packets.${partition}.${cameraToken(camera ?? "")}`;
+}
+
+/**
+ * Returns the count of partitions of the stream, as its subjects say. The setting counts if this agent may not ask.
+ * @throws SinkMistake if the setting is another count: packets of a partition without a host would stay in the stream
+ */
+async function partitionsOf(connection: NatsConnection, given: number | null): Promise<number> {
+  let subjects: readonly string[];
+  try {
+    const manager = await jetstreamManager(connection, { checkAPI: false, timeout: PATIENCE });
+    ({ subjects } = (await manager.streams.info(STREAM)).config);
+  } catch (error) {
+    if (isDenied(error)) return given ?? 1;
+    throw error;
+  }
+  const count = subjects.filter((subject) => /^boxwright\.packets\.\d+\.>$/.test(subject)).length;
+  if (count !== subjects.length)
+    throw new SinkMistake(
+      `stream ${STREAM}: got subjects ${subjects.join(", ")}, expected one a partition, as boxwright.packets.0.>`,
+    );
+  if (given !== null && given !== count)
+    throw new SinkMistake(
+      `got partitions ${given}, but stream ${STREAM} has ${count}: leave "partitions" out of the sink`,
+    );
+  return count;
+}
+
+/** True if the broker refused a question because this client may not ask it. */
+const isDenied = (error: unknown): boolean => /permission/i.test(connectionProblem(error));
 
 /**
  * Returns the servers and credentials of the settings. The client ignores user, password and tls:// of an address, so
@@ -158,6 +199,7 @@ function sizeOf(all: MsgHdrs): number {
 
 function outcomeOf(error: unknown): Outcome {
   const reason = connectionProblem(error);
+  if (error instanceof SinkMistake) return { kind: "later", reason, isMistake: true };
   if (error instanceof JetStreamApiError && FULL.has(error.code))
     return { kind: "later", reason: `the stream is full: ${reason}` };
   // Refuse permanently: the broker's size limit has changed since the connection stated it.

@@ -11,6 +11,7 @@ import { addressOf, cameraToken } from "../../src/sinks/nats.ts";
 import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { Broker, PROGRAM, freePort } from "../support/nats.ts";
+import { readerOf } from "../support/health.ts";
 import { startProcess, until, writeSettings } from "../support/process.ts";
 
 interface Setup {
@@ -58,7 +59,7 @@ describe.skipIf(!PROGRAM)("a stream of NATS JetStream", () => {
   it("gets each packet once, with its id and partition, and its config beside", async () => {
     const { folder, broker, settings } = await setUp(20, { partitions: 4 });
     await broker.start();
-    await broker.makeStream();
+    await broker.makeStream({}, 4);
     const path = writeSettings(folder, settings);
     expect((await startProcess([path]).ended).code).toBe(0);
     // A second run has the same ids: the broker drops them.
@@ -78,6 +79,25 @@ describe.skipIf(!PROGRAM)("a stream of NATS JetStream", () => {
     const { config, options } = entry.json<{ config: object; options: object }>();
     expect(createDecoderSync(config, options).configHash).toBe(packets[0]!.config);
     await connection.close();
+  });
+
+  it("says how many partitions there are: a setting that differs is an error, and nothing is stranded", async () => {
+    const { folder, broker, settings } = await setUp(5, { partitions: 8 });
+    await broker.start();
+    await broker.makeStream();
+    const path = writeSettings(folder, { ...settings, log: "info", health: { port: 0 } });
+    const agent = startProcess([path]);
+    const { health } = await readerOf(agent);
+    const text = "got partitions 8, but stream BOXWRIGHT has 1";
+    await until(async () => (await health()).problems.join().includes(text), "the mistake in the health report");
+    await until(async () => (await health()).spool.packets === 5, "all photos in the spool");
+    expect((await health()).code).toBe(503);
+    agent.kill("SIGTERM");
+    expect((await agent.ended).text).toContain("0 frames sent, 0 failed, 0 lost, 5 wait for the next start");
+    expect(await broker.messages()).toHaveLength(0);
+    writeSettings(folder, { ...settings, sinks: [{ kind: "nats", servers: [`127.0.0.1:${broker.port}`] }] });
+    expect((await startProcess([path]).ended).text).toContain("5 frames sent, 0 failed, 0 lost");
+    expect(await broker.messages()).toHaveLength(5);
   });
 
   it("takes user and password from the address", async () => {

@@ -55,12 +55,12 @@ export class Broker {
   }
 
   /** Makes the stream that agents and hosts agree on. */
-  async makeStream(more: object = {}): Promise<void> {
+  async makeStream(more: object = {}, partitions = 1): Promise<void> {
     const connection = await this.connect();
     const manager = await jetstreamManager(connection);
     await manager.streams.add({
       name: "BOXWRIGHT",
-      subjects: ["boxwright.packets.>"],
+      subjects: Array.from({ length: partitions }, (_, n) => `boxwright.packets.${n}.>`),
       discard: "new",
       ...more,
     } as never);

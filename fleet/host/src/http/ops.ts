@@ -10,21 +10,20 @@ export interface OpsRoutes {
   readonly writer: Writer;
   readonly metrics: Metrics;
   readonly guards: Guards;
-  /** Null: the host runs without a broker. */
-  readonly broker: () => Promise<boolean> | null;
+  /** Returns "ok", "away" or another problem of the broker; null if the host runs without one. */
+  readonly broker: () => Promise<string> | null;
 }
 
 const PATIENCE_MS = 2000;
 
 export function addOpsRoutes(app: Hono<Env>, { db, writer, metrics, guards, broker }: OpsRoutes): void {
   app.get("/healthz", async (c) => {
-    const [answers, isConnected] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
+    const [answers, brokerState] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
     // Ask more: the SELECT succeeds on a full disk, and in a file that was deleted.
     const problem = writer.problem ?? (await db.problem()) ?? null;
-    const ok = answers && problem === null && isConnected !== false;
-    const said = (isThere: boolean): string => (isThere ? "ok" : "away");
-    const database = problem ?? said(answers);
-    const body = { ok, database, broker: isConnected === null ? "none" : said(isConnected) };
+    const ok = answers && problem === null && (brokerState ?? "ok") === "ok";
+    const database = problem ?? (answers ? "ok" : "away");
+    const body = { ok, database, broker: brokerState ?? "none" };
     return c.json(body, ok ? 200 : 503);
   });
 

@@ -27,12 +27,13 @@ export interface BrokerOptions {
 
 export class Broker {
   readonly #connection: NatsConnection;
-  /** The parts that take packets. */
-  readonly #takers: readonly { stop(): Promise<void> }[];
+  readonly #consumptions: readonly Consumption[];
+  readonly #sweeper: Sweeper;
 
-  private constructor(connection: NatsConnection, takers: readonly { stop(): Promise<void> }[]) {
+  private constructor(connection: NatsConnection, consumptions: readonly Consumption[], sweeper: Sweeper) {
     this.#connection = connection;
-    this.#takers = takers;
+    this.#consumptions = consumptions;
+    this.#sweeper = sweeper;
   }
 
   /**
@@ -55,23 +56,22 @@ export class Broker {
     const consumptions = partitions.map(
       (partition) => new Consumption({ ...options, client, settings: config, inFlight, partition }),
     );
-    return new Broker(connection, [...consumptions, new Sweeper(client, config.ackWait, options)]);
+    return new Broker(connection, consumptions, new Sweeper(client, config.ackWait, options));
   }
 
-  /** True while the broker answers. */
-  async isThere(): Promise<boolean> {
-    if (this.#connection.isClosed()) return false;
-    const late = new Promise<boolean>((resolve) => setTimeout(resolve, 1000, false).unref());
-    // Map the answer to true: rtt() may resolve to 0, which is falsy.
+  /** Returns why the broker delivers nothing, "ok" if it does. */
+  async state(): Promise<string> {
+    if (this.#connection.isClosed()) return "away";
+    const late = new Promise<string>((resolve) => setTimeout(resolve, 1000, "away").unref());
     const answer = this.#connection.rtt().then(
-      () => true,
-      () => false,
+      () => this.#consumptions.find(({ problem }) => problem !== null)?.problem ?? "ok",
+      () => "away",
     );
     return Promise.race([answer, late]);
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#takers.map((taker) => taker.stop()));
+    await Promise.all([...this.#consumptions, this.#sweeper].map((taker) => taker.stop()));
     // Drain instead of closing: acknowledgements may not have been sent yet.
     await this.#connection.drain();
   }

@@ -21,6 +21,8 @@ export class Consumption {
   readonly #working = new Set<Promise<void>>();
   #messages: ConsumerMessages | null = null;
   #isStopped = false;
+  /** Why no packets can be taken; null while they can. */
+  problem: string | null = null;
   readonly #loop: Promise<void>;
 
   constructor(options: ConsumeOptions) {
@@ -45,7 +47,8 @@ export class Consumption {
         await ensureConsumer(manager, partition, settings);
         await this.#consume();
       } catch (error) {
-        log.warn({ partition, error: messageOf(error) }, "cannot take packets from the broker, trying again");
+        this.problem = messageOf(error);
+        log.warn({ partition, error: this.problem }, "cannot take packets from the broker, trying again");
       }
       if (!this.#isStopped) await sleep(1000);
     }
@@ -58,6 +61,7 @@ export class Consumption {
     const messages = await consumer.consume({ max_messages: inFlight, abort_on_missing_resource: true });
     this.#messages = messages;
     if (this.#isStopped) messages.stop();
+    this.problem = null;
     log.info({ partition }, "taking packets");
     for await (const message of messages) {
       const work = this.#handle(message).finally(() => this.#working.delete(work));

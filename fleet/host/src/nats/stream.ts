@@ -11,7 +11,6 @@ import { UserError } from "boxwright-service/errors";
 import type { Logger } from "../core/log.ts";
 
 export const STREAM = "BOXWRIGHT";
-export const SUBJECTS = "boxwright.packets.>";
 export const subjectsOf = (partition: number): string => `boxwright.packets.${partition}.>`;
 export const consumerOf = (partition: number): string => `host-${partition}`;
 
@@ -30,18 +29,23 @@ export interface StreamSettings {
   readonly ackWait: number;
 }
 
-/** Makes the stream if it is missing. A stream that exists belongs to the operator, and is only checked. */
+/**
+ * Makes the stream if it is missing. A stream that exists belongs to the operator, and is only checked. Its subjects
+ * say how many partitions there are: the broker then refuses a packet of a partition that no host takes.
+ * @throws UserError if the stream has other partitions than the settings, or loses packets while no host runs
+ */
 export async function ensureStream(
   manager: JetStreamManager,
-  { streamBytes }: StreamSettings,
+  { streamBytes, partitions }: StreamSettings,
   log: Logger,
 ): Promise<void> {
+  const subjects = Array.from({ length: partitions }, (_, partition) => subjectsOf(partition));
   const { config } = await manager.streams.info(STREAM).catch(async (error: unknown) => {
     if (!isMissing(error)) throw error;
     log.info({ stream: STREAM, bytes: streamBytes }, "making the stream");
     return manager.streams.add({
       name: STREAM,
-      subjects: [SUBJECTS],
+      subjects,
       retention: RetentionPolicy.Workqueue,
       storage: StorageType.File,
       // Refuse new packets when full: agents keep them. The other policy drops the oldest packets without a word.
@@ -50,6 +54,12 @@ export async function ensureStream(
       duplicate_window: DUPLICATE_SECONDS * NANOS_A_SECOND,
     });
   });
+  if (subjects.length !== config.subjects.length || subjects.some((subject) => !config.subjects.includes(subject)))
+    throw new UserError(
+      `stream ${STREAM}: got ${config.subjects.length} subjects (${config.subjects.slice(0, 3).join(", ")}), expected ` +
+        `${partitions}, ${subjects[0]} to ${subjects.at(-1)}, as "partitions" says: change "partitions", or the stream ` +
+        `(nats stream edit ${STREAM} --subjects=...)`,
+    );
   if (config.retention === RetentionPolicy.Interest)
     throw new UserError(
       `stream ${STREAM}: got retention "interest", which drops packets while no host runs; expected "workqueue" or "limits"`,

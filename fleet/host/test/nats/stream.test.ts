@@ -29,3 +29,15 @@ test.each([
 function apiError(code: number, description: string): ConstructorParameters<typeof JetStreamApiError>[0] {
   return { code: 404, err_code: code, description };
 }
+
+test.each([
+  ["fewer", ["boxwright.packets.0.>"]],
+  ["more", Array.from({ length: 9 }, (_, n) => `boxwright.packets.${n}.>`)],
+  ["all in one", ["boxwright.packets.>"]],
+])("a stream with %s partitions than the settings is refused", async (_, subjects) => {
+  const config = { subjects, retention: "workqueue", discard: "new" };
+  const manager = { streams: { info: () => Promise.resolve({ config }) } } as unknown as JetStreamManager;
+  await expect(ensureStream(manager, { streamBytes: 2 ** 20, partitions: 8, ackWait: 30 }, log)).rejects.toThrow(
+    "expected 8, boxwright.packets.0.> to boxwright.packets.7.>",
+  );
+});
