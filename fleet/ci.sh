@@ -37,6 +37,7 @@ for part in "${parts[@]}"; do
   [ "$f" -eq 0 ] || echo "FAILED: $part"
   echo "$part took $((SECONDS / 60)):$(printf %02d $((SECONDS % 60)))"
 done
+[ $# -gt 0 ] || step "packed: installed from tarballs into a clean folder, and running" node packed.mjs
 rm -r "$log"
 
 echo "$passed passed, $failed failed"

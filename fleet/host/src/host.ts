@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "./core/config.ts";
 import { UserError, connectionProblem, messageOf } from "boxwright-service/errors";
 import { Refusal } from "./core/errors.ts";
-import type { Logger } from "./core/log.ts";
+import type { Logger } from "boxwright-service/log";
 import { type Metrics, addGauge, createMetrics } from "./core/metrics.ts";
 import { Decoding } from "./decode/decoding.ts";
 import { Registry } from "./decode/registry.ts";

@@ -10,7 +10,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Passwords } from "./auth/password.ts";
 import type { Config } from "./core/config.ts";
 import { UnavailableError } from "boxwright-service/errors";
-import type { Logger } from "./core/log.ts";
+import type { Logger } from "boxwright-service/log";
 import { createMetrics, type Metrics } from "./core/metrics.ts";
 import type { Database } from "boxwright-service/database";
 import { createEndpoint, type Endpoint } from "./graphql/endpoint.ts";

@@ -2,12 +2,13 @@
 import { readFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { closeServer, refuseBytes } from "boxwright-service/connections";
 import { createApp, type App } from "./app.ts";
 import type { Passwords } from "./auth/password.ts";
 import type { Config } from "./core/config.ts";
-import type { Logger } from "./core/log.ts";
+import type { Logger } from "boxwright-service/log";
 import type { Database } from "boxwright-service/database";
 import { limitConnections } from "./http/connections.ts";
 
@@ -32,9 +33,6 @@ export interface ServeOptions {
 
 /** After SIGTERM, an answer that is still under way is given up after this long. */
 const DRAIN_LIMIT_MS = 30_000;
-/** Time for the first bytes of a request that were on their way when the port closed. */
-const DRAIN_GRACE_MS = 1000;
-const DRAIN_SWEEP_MS = 50;
 /**
  * A connection on which nothing moves for so long is cut. An answer that nobody reads may be of megabytes, and is held
  * until it is read. Longer than any request may wait inside the hub.
@@ -63,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     log.info("draining");
     // A balancer needs time to see /readyz before connections are refused.
     await sleep(config.drainSeconds * 1000);
-    await closeServer(server, () => underWay);
+    await closeServer(server, DRAIN_LIMIT_MS, () => underWay);
     await running.close();
     await db.close();
     log.info("stopped");
@@ -97,40 +95,10 @@ function tlsSettings(tlsCert: string, tlsKey: string, handshakeTimeout: number):
   return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey), minVersion: "TLSv1.2", handshakeTimeout };
 }
 
-const REFUSED_BYTES: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
-};
-
-/** Answers bytes that are no HTTP request, are too many or come too slowly: one short answer, then the end. */
-function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
-  const status = REFUSED_BYTES[error.code ?? ""] ?? "400 Bad Request";
-  if (socket.writable && error.code !== "ECONNRESET")
-    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  setTimeout(() => socket.destroy(), 1000).unref();
-}
-
 async function listen(server: http.Server | https.Server, { port, host }: Config): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
   return (server.address() as AddressInfo).port;
-}
-
-/** Closes the port and waits for the requests under way, at most 30 s. */
-async function closeServer(server: http.Server | https.Server, underWay: () => number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const closedAt = performance.now();
-  const sweep = setInterval(() => {
-    // Answers say `Connection: close` during the drain. Some clients keep the connection all the same.
-    server.closeIdleConnections();
-    // A connection that never sent a request is not idle to Node, and no time limit of Node's ends it any more.
-    if (underWay() === 0 && performance.now() - closedAt > DRAIN_GRACE_MS) server.closeAllConnections();
-  }, DRAIN_SWEEP_MS);
-  const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS);
-  await closed;
-  clearInterval(sweep);
-  clearTimeout(limit);
 }

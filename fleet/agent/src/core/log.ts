@@ -1,10 +1,9 @@
-/** The log: JSON lines on stderr, where systemd and containers collect them. */
-import { type Logger, destination, pino } from "pino";
+/** The log: on stderr, where systemd and containers collect it. */
+import { type Logger, createLogger } from "boxwright-service/log";
+import { destination } from "pino";
 import type { LogLevel } from "../settings/types.ts";
 
-export function openLog(level: LogLevel): Logger {
-  return pino({ level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }, destination(2));
-}
+export const openLog = (level: LogLevel): Logger => createLogger(level, { destination: destination(2) });
 
 /** Logs an error that may repeat with every frame: the 1st, 10th, 100th, ... time in a row that its text occurs. */
 export class RareLog {

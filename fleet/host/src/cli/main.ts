@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 /** The command `boxwright-host`. */
 import { parseArgs } from "node:util";
-import { type Config, options, readConfig, readJsonFile } from "../core/config.ts";
+import { readJsonFile } from "boxwright-service/options";
+import { type Config, options, readConfig } from "../core/config.ts";
 import { UserError, messageOf } from "boxwright-service/errors";
-import { createLogger } from "../core/log.ts";
+import { createLogger } from "boxwright-service/log";
 import { startHost } from "../host.ts";
 import { UnavailableError } from "boxwright-service/errors";
 

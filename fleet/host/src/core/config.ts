@@ -1,6 +1,16 @@
 /** Reads the configuration: defaults, a JSON file, then flags. One error lists all problems. */
-import { readFileSync } from "node:fs";
-import { UserError, messageOf } from "boxwright-service/errors";
+import {
+  ConfigProblems,
+  type Option,
+  isLoopback,
+  list,
+  logLevel,
+  number,
+  readOptions,
+  secret,
+  show,
+  text,
+} from "boxwright-service/options";
 
 export interface Config {
   readonly address: string;
@@ -30,47 +40,9 @@ export interface Config {
   readonly logLevel: string;
 }
 
-/** Returns the parsed value. Throws an Error that says what was got and what was expected. */
-type Parse = (given: unknown) => unknown;
-
-const show = (given: unknown): string => JSON.stringify(given) ?? typeof given;
-
-function number(min: number, max: number, isWhole = true): Parse {
-  return (given) => {
-    const value = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
-    if (typeof value !== "number" || !(value >= min && value <= max) || (isWhole && !Number.isInteger(value)))
-      throw new Error(`got ${show(given)}, expected ${isWhole ? "a whole number" : "a number"} from ${min} to ${max}`);
-    return value;
-  };
-}
-
-/** Parses a text. The message about a secret text does not repeat it. */
-function text(what: string, pattern = /\S/, isSecret = false): Parse {
-  return (given) => {
-    if (typeof given === "string" && pattern.test(given)) return given;
-    const got = isSecret && typeof given === "string" ? `a text of ${given.length} characters` : show(given);
-    throw new Error(`got ${got}, expected ${what}`);
-  };
-}
-
-/** Parses a list, or text with commas. */
-function list(item: Parse): Parse {
-  return (given) => {
-    const items: unknown = typeof given === "string" ? given.split(",").map((part) => part.trim()) : given;
-    if (!Array.isArray(items)) throw new Error(`got ${show(given)}, expected a list`);
-    return items.map((value) => item(value));
-  };
-}
-
-const token = text("at least 16 letters, digits, . _ ~ + / = or -", /^[\w.~+/=-]{16,256}$/, true);
+const token = secret("at least 16 letters, digits, . _ ~ + / = or -", /^[\w.~+/=-]{16,256}$/);
 const MIB = 2 ** 20;
 const GB = 1e9;
-
-interface Option {
-  readonly parse: Parse;
-  readonly fallback?: unknown;
-  readonly about: string;
-}
 
 /** Every option. `boxwright-host --help` prints this list. */
 export const options: Readonly<Record<keyof Config, Option>> = {
@@ -82,7 +54,7 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   agentToken: { parse: token, about: "token that agents send as Authorization: Bearer" },
   pageToken: { parse: token, about: "token of the page and the query API: Bearer, or the password in a browser" },
   database: {
-    parse: text("a file, or an address like postgres://user:password@machine/name", /\S/, true),
+    parse: secret("a file, or an address like postgres://user:password@machine/name", /\S/),
     fallback: "boxwright-host.db",
     about: "SQLite file, or address of a PostgreSQL database that several hosts share",
   },
@@ -98,7 +70,7 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     about: "bytes of frames beyond which the oldest are deleted; 0 sets no limit",
   },
   nats: {
-    parse: text("an address like nats://127.0.0.1:4222", /^(nats|tls):\/\/\S+$/, true),
+    parse: secret("an address like nats://127.0.0.1:4222", /^(nats|tls):\/\/\S+$/),
     about: "NATS server with JetStream; without it packets come over HTTP only",
   },
   partitions: { parse: number(1, 256), fallback: 1, about: "partitions of the stream: the same on agents and hosts" },
@@ -133,46 +105,25 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   previewsPerSecond: { parse: number(0.01, 100, false), fallback: 5, about: "preview pictures a second of a camera" },
   maxCameras: { parse: number(1, 10_000), fallback: 128, about: "cameras on the page, each with its last preview" },
   logLevel: {
-    parse: text("one of trace, debug, info, warn, error, silent", /^(trace|debug|info|warn|error|silent)$/),
+    parse: logLevel,
     fallback: "info",
     about: "least level that is logged",
   },
 };
 
-export const isLoopback = (address: string): boolean =>
-  address === "localhost" || address === "::1" || /^127(\.\d{1,3}){3}$/.test(address);
-
 /**
  * Returns the configuration.
  * @param file what the config file holds
  * @param flags options of command line and environment by name, which go before those of the file
- * @throws UserError that lists every problem
+ * @throws ConfigProblems that lists every problem
  */
 export function readConfig(file: unknown, flags: Readonly<Record<string, unknown>> = {}): Config {
-  const problems: string[] = [];
-  const isObject = typeof file === "object" && file !== null && !Array.isArray(file);
-  if (!isObject) problems.push(`config file: got ${show(file).slice(0, 40)}, expected a JSON object`);
-  const given: Record<string, unknown> = { ...(isObject ? file : {}), ...flags };
-  for (const name of Object.keys(given))
-    if (!Object.hasOwn(options, name))
-      problems.push(`${name}: got an option that does not exist, expected one of ${Object.keys(options).join(", ")}`);
-  const values: Record<string, unknown> = {};
-  for (const [name, { parse, fallback }] of Object.entries(options)) {
-    values[name] = fallback;
-    if (given[name] === undefined) continue;
-    try {
-      values[name] = parse(given[name]);
-    } catch (error) {
-      problems.push(`${name}: ${messageOf(error)}`);
-    }
-  }
+  const given = Object.entries(flags).map(([where, value]) => [where, { where, value }] as const);
+  const { values, problems } = readOptions(options, file, Object.fromEntries(given));
   const config = values as unknown as Config;
   const address = config.address ?? (config.agentToken && config.pageToken ? "0.0.0.0" : "127.0.0.1");
   problems.push(...checkTogether({ ...config, address }));
-  if (problems.length > 0)
-    throw new UserError(
-      `${problems.length} problem${problems.length === 1 ? "" : "s"} in the configuration:\n${problems.map((line) => `  ${line}`).join("\n")}`,
-    );
+  if (problems.length > 0) throw new ConfigProblems(problems);
   return { ...config, address };
 }
 
@@ -189,19 +140,4 @@ function checkTogether({ address, agentToken, pageToken, consume, partitions }: 
   for (const partition of consume ?? [])
     if (partition >= partitions) problems.push(`consume: got ${partition}, expected numbers below ${partitions}`);
   return problems;
-}
-
-/** Reads a JSON file that the operator named. */
-export function readJsonFile(path: string, what = "config file"): unknown {
-  let content: string;
-  try {
-    content = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UserError(`${what}: got ${show(path)}, expected a readable file (${messageOf(error)})`);
-  }
-  try {
-    return JSON.parse(content);
-  } catch (error) {
-    throw new UserError(`${what} ${path}: got text that is not JSON (${messageOf(error)})`);
-  }
 }

@@ -2,7 +2,7 @@
 import { type DecoderPool, type PoolResult, type PoolStats, PoolError, createPool } from "boxwright/pool";
 import { messageOf } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
-import type { Logger } from "../core/log.ts";
+import type { Logger } from "boxwright-service/log";
 import type { Network } from "./networks.ts";
 // Import the tasks: decoders then read networks for keypoints, masks and oriented boxes.
 import "boxwright/masks";

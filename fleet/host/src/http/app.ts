@@ -1,6 +1,6 @@
 /** All routes of the host. */
 import { Hono } from "hono";
-import type { Logger } from "../core/log.ts";
+import type { Logger } from "boxwright-service/log";
 import { messageOf } from "boxwright-service/errors";
 import { refusalOf } from "../intake/intake.ts";
 import { refusalAnswer, safeHeaders } from "./answers.ts";

@@ -1,9 +1,11 @@
 /** Checks who sends a request: agents and readers need their tokens. Without tokens only this machine gets in. */
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, MiddlewareHandler } from "hono";
-import { type Config, isLoopback } from "../core/config.ts";
+import { isLoopback } from "boxwright-service/options";
+import { tokenCheck } from "boxwright-service/tokens";
+import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
-import { tokenCheck, tokenOf } from "../core/token.ts";
+import { tokenOf } from "../core/token.ts";
 
 export interface Env {
   Bindings: HttpBindings;

@@ -1,13 +1,15 @@
 /** Listens on the port with time limits for connections, and closes it in order. */
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
+import { closeServer, refuseBytes } from "boxwright-service/connections";
 import { UserError } from "boxwright-service/errors";
 import type { Metrics } from "../core/metrics.ts";
 import type { Env } from "./guards.ts";
 
 const MOST_CONNECTIONS = 2048;
+/** Milliseconds after which event streams of live pages are cut: they never end by themselves. */
 const DRAIN_MS = 10_000;
 
 export interface Listening {
@@ -37,7 +39,7 @@ export async function listen(
     server.once("error", (error) => reject(explain(error, address, port)));
     server.listen(port, address, resolve);
   });
-  return { port: (server.address() as AddressInfo).port, stop: () => close(server) };
+  return { port: (server.address() as AddressInfo).port, stop: () => closeServer(server, DRAIN_MS) };
 }
 
 /** Returns a UserError for an address or port that the operator can change, else the error itself. */
@@ -50,27 +52,4 @@ function explain(error: NodeJS.ErrnoException, address: string, port: number): E
   };
   const problem = problems[error.code ?? ""];
   return problem === undefined ? error : new UserError(problem, { cause: error });
-}
-
-/** Answers bytes that are no request, or arrive too slowly. */
-function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
-  const status =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? "431 Request Header Fields Too Large"
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? "408 Request Timeout"
-        : "400 Bad Request";
-  if (socket.writable && error.code !== "ECONNRESET")
-    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  setTimeout(() => socket.destroy(), 1000).unref();
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  // Close the event streams of live pages by force: they never end by themselves.
-  const limit = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await closed;
-  clearInterval(sweep);
-  clearTimeout(limit);
 }

@@ -2,7 +2,7 @@
 import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Config } from "../core/config.ts";
-import type { Logger } from "../core/log.ts";
+import type { Logger } from "boxwright-service/log";
 import type { Metrics } from "../core/metrics.ts";
 import type { Registry } from "../decode/registry.ts";
 import type { Intake } from "../intake/intake.ts";

@@ -1,6 +1,6 @@
 /** Connects to the broker, and reconnects for as long as the host runs. */
 import { type ConnectionOptions, type NatsConnection, connect } from "@nats-io/transport-node";
-import type { Logger } from "../core/log.ts";
+import type { Logger } from "boxwright-service/log";
 
 /** Bytes of a raw packet of a common network: [1, 84, 8400] in f32, and its JSON. */
 const WANTED_PAYLOAD = 3_000_000;

@@ -8,7 +8,7 @@ import {
   StorageType,
 } from "@nats-io/jetstream";
 import { UserError } from "boxwright-service/errors";
-import type { Logger } from "../core/log.ts";
+import type { Logger } from "boxwright-service/log";
 
 export const STREAM = "BOXWRIGHT";
 export const subjectsOf = (partition: number): string => `boxwright.packets.${partition}.>`;

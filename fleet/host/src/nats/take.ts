@@ -1,7 +1,7 @@
 /** Takes one packet of the stream, and decides what the broker has to do with it. */
 import { messageOf } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
-import type { Logger } from "../core/log.ts";
+import type { Logger } from "boxwright-service/log";
 import { type Intake, refusalOf } from "../intake/intake.ts";
 import type { Database } from "boxwright-service/database";
 import { recordRefused } from "../store/refused.ts";

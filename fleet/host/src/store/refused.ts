@@ -1,6 +1,5 @@
 /** Records packets of the broker that the host refuses for good. Nothing else remembers them. */
 import { createHash } from "node:crypto";
-import { sanitise } from "../core/log.ts";
 import type { Database } from "boxwright-service/database";
 
 const MOST_ROWS = 10_000;
@@ -31,3 +30,6 @@ export async function recordRefused(db: Database, packet: RefusedPacket, now: nu
     );
   });
 }
+
+/** Cuts a text from outside to 300 characters, and replaces control characters. */
+const sanitise = (text: string): string => text.slice(0, 300).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");

@@ -9,7 +9,7 @@
  *
  * A clock that jumps ahead does not move it. After a long pause the trusted time is behind, and frames stay longer.
  */
-import type { Logger } from "../core/log.ts";
+import type { Logger } from "boxwright-service/log";
 import { messageOf } from "boxwright-service/errors";
 import type { Database } from "boxwright-service/database";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { sortableTime } from "../../src/core/time.ts";
-import { tokenCheck, tokenOf } from "../../src/core/token.ts";
+import { tokenCheck } from "boxwright-service/tokens";
+import { tokenOf } from "../../src/core/token.ts";
 
 test("times sort as texts, whatever their zone and digits", () => {
   expect(sortableTime("2026-01-01T00:30:00.5+01:00")).toBe("2025-12-31T23:30:00.500000000Z");

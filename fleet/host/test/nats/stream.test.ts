@@ -1,6 +1,6 @@
 import { JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
 import { expect, test } from "vitest";
-import { createLogger } from "../../src/core/log.ts";
+import { createLogger } from "boxwright-service/log";
 import { ensureStream } from "../../src/nats/stream.ts";
 
 const log = createLogger("silent");

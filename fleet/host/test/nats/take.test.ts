@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Refusal } from "../../src/core/errors.ts";
-import { createLogger } from "../../src/core/log.ts";
+import { createLogger } from "boxwright-service/log";
 import { type TakeOptions, takePacket } from "../../src/nats/take.ts";
 
 test("a packet of an unknown config is refused after 64 tries, over about half an hour", async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createMetrics } from "../../src/core/metrics.ts";
-import { createLogger } from "../../src/core/log.ts";
+import { createLogger } from "boxwright-service/log";
 import { sortableNow, sortableTime } from "../../src/core/time.ts";
 import type { Database } from "boxwright-service/database";
 import type { StoredFrame } from "../../src/store/frames.ts";

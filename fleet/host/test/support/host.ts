@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, inject } from "vitest";
 import { readConfig } from "../../src/core/config.ts";
-import { createLogger } from "../../src/core/log.ts";
+import { createLogger } from "boxwright-service/log";
 import { type Host, startHost } from "../../src/host.ts";
 import { newDatabase } from "./postgres.ts";
 
@@ -46,7 +46,7 @@ export async function testHost(options: Record<string, unknown> = {}, now?: () =
   const database = join(folder.path, "host.db");
   const config = readConfig({ port: 0, threads: 1, database, ...options });
   let logs = "";
-  const log = createLogger("info", { write: (line: string) => void (logs += line) });
+  const log = createLogger("info", { destination: { write: (line) => void (logs += line) } });
   const host = await startHost({ config, log, ...(now ? { now } : {}) });
   const url = `http://127.0.0.1:${host.port}`;
   const bearer = (token: unknown): Record<string, string> =>

@@ -1,7 +1,8 @@
 /** The session of a browser: its cookie, and the marks that tie a form to it. The rows are in nouns/session.ts. */
 import { parse, serialize } from "hono/utils/cookie";
 import { UserError } from "../core/errors.ts";
-import { newToken, sameText, seal } from "../core/ids.ts";
+import { sameText } from "boxwright-service/tokens";
+import { newToken, seal } from "../core/ids.ts";
 import type { Session } from "../nouns/session.ts";
 
 /** `__Host-`: over TLS or on localhost, for this host and all of its paths. No other host can plant one. */

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { UserError } from "../core/errors.ts";
-import { isObject } from "../core/json.ts";
+import { isObject } from "boxwright-service/options";
 import { schemaVersion } from "../database/migrations.ts";
 import { FORMAT, OLDEST_SCHEMA, tables, type Row, type Table } from "./format.ts";
 

@@ -5,7 +5,8 @@
  */
 import "../core/production.ts";
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { ConfigProblems, options as configOptions, readConfig, readConfigFile, type Config } from "../core/config.ts";
+import { ConfigProblems } from "boxwright-service/options";
+import { options as configOptions, readConfig, readConfigFile, type Config } from "../core/config.ts";
 import { UnavailableError, UserError } from "boxwright-service/errors";
 import { redact } from "../core/log.ts";
 import { openDatabase } from "../database/open.ts";

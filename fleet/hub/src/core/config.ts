@@ -2,9 +2,19 @@
  * Configuration: defaults, then a JSON file, then the environment. It is checked whole at start and tells every problem
  * at once.
  */
-import { readFileSync } from "node:fs";
+import {
+  ConfigProblems,
+  type Option as PlainOption,
+  isLoopback,
+  logLevel,
+  number,
+  readJsonFile,
+  readOptions,
+  secret,
+  show,
+  text,
+} from "boxwright-service/options";
 import { MAX_DEVICES } from "./answer.ts";
-import { isObject } from "./json.ts";
 
 export interface Config {
   readonly databaseUrl: string | undefined;
@@ -31,39 +41,6 @@ export interface Config {
   readonly drainSeconds: number;
 }
 
-/** Returns the value, or throws a sentence with what was got and what was expected. */
-type Parse<T> = (given: unknown) => T;
-
-const show = (given: unknown): string => JSON.stringify(given) ?? typeof given;
-
-function number(min: number, max: number, integer = true): Parse<number> {
-  return (given) => {
-    const value = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
-    if (typeof value !== "number" || !(value >= min && value <= max) || (integer && !Number.isInteger(value))) {
-      throw new Error(`got ${show(given)}, expected ${integer ? "a whole number" : "a number"} from ${min} to ${max}`);
-    }
-    return value;
-  };
-}
-
-function text(what: string, pattern = /\S/): Parse<string> {
-  return (given) => {
-    if (typeof given !== "string" || !pattern.test(given)) throw new Error(`got ${show(given)}, expected ${what}`);
-    return given;
-  };
-}
-
-/** Parses a secret, which the message does not repeat. */
-function secret(what: string, pattern: RegExp): Parse<string> {
-  return (given) => {
-    if (typeof given !== "string" || !pattern.test(given))
-      throw new Error(
-        `got ${typeof given === "string" ? `a text of ${given.length} characters` : typeof given}, expected ${what}`,
-      );
-    return given;
-  };
-}
-
 function origin(given: unknown): string {
   const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
   if (
@@ -79,11 +56,8 @@ function origin(given: unknown): string {
   return url.origin;
 }
 
-interface Option {
+interface Option extends PlainOption {
   readonly env: string;
-  readonly parse: Parse<unknown>;
-  readonly fallback?: unknown;
-  readonly about: string;
 }
 
 /** Every option. `hub --help` and `hub config` print this list. */
@@ -136,7 +110,7 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   },
   logLevel: {
     env: "HUB_LOG_LEVEL",
-    parse: text("one of trace, debug, info, warn, error, silent", /^(trace|debug|info|warn|error|silent)$/),
+    parse: logLevel,
     fallback: "info",
     about: "least level that is logged",
   },
@@ -203,44 +177,13 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   },
 };
 
-export class ConfigProblems extends Error {
-  override readonly name = "ConfigProblems";
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(
-      `${problems.length} problem${problems.length === 1 ? "" : "s"} in the configuration:\n${problems.map((line) => `  ${line}`).join("\n")}`,
-    );
-    this.problems = problems;
-  }
-}
-
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
 /** Returns the configuration, or throws `ConfigProblems`. `file` is the parsed JSON of the config file. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>, file: unknown = {}): Config {
-  const problems: string[] = [];
-  const given = isObject(file) ? file : {};
-  if (given !== file) problems.push(`config file: got ${show(file).slice(0, 40)}, expected a JSON object`);
-  for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(options, name))
-      problems.push(`${name}: got an option that does not exist, expected one of ${Object.keys(options).join(", ")}`);
-  }
-  const values: Record<string, unknown> = {};
-  for (const [name, option] of Object.entries(options)) {
-    const fromEnv = env[option.env];
-    // Most tools unset a variable by making it empty.
-    const [where, value] = fromEnv !== undefined && fromEnv !== "" ? [option.env, fromEnv] : [name, given[name]];
-    values[name] = option.fallback;
-    if (value === undefined) continue;
-    try {
-      values[name] = option.parse(value);
-    } catch (error) {
-      problems.push(`${where}: ${(error as Error).message}`);
-    }
-  }
+  // Most tools unset a variable by making it empty.
+  const given = Object.entries(options).map(
+    ([name, { env: where }]) => [name, env[where] ? { where, value: env[where] } : undefined] as const,
+  );
+  const { values, problems } = readOptions(options, file, Object.fromEntries(given));
   const config = values as unknown as Config;
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
     problems.push(
@@ -271,19 +214,4 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
 }
 
 /** Reads the file that `--config` or HUB_CONFIG names. */
-export function readConfigFile(path: string | undefined): unknown {
-  if (path === undefined || path === "") return {};
-  let content: string;
-  try {
-    content = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new ConfigProblems([
-      `config file: got ${show(path)}, expected a readable file (${(error as Error).message})`,
-    ]);
-  }
-  try {
-    return JSON.parse(content);
-  } catch (error) {
-    throw new ConfigProblems([`config file ${path}: got text that is not JSON (${(error as Error).message})`]);
-  }
-}
+export const readConfigFile = (path: string | undefined): unknown => (path ? readJsonFile(path) : {});

@@ -1,5 +1,5 @@
 /** Identifiers and secrets that are not API keys. */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 
 let lastTime = 0;
 let lastCount = 0;
@@ -36,10 +36,4 @@ export function sha256(text: string): string {
 /** Makes a mark that only the holder of `secret` can make. */
 export function seal(secret: string, purpose: string): string {
   return createHmac("sha256", secret).update(purpose).digest("base64url");
-}
-
-export function sameText(a: string, b: string): boolean {
-  const x = Buffer.from(a);
-  const y = Buffer.from(b);
-  return x.length === y.length && timingSafeEqual(x, y);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { buildSchema, getOperationAST, GraphQLError, Kind, type ExecutionResult } from "graphql";
 import { createHandler, type Handler, type RequestParams, type Response } from "graphql-http";
 import { UnavailableError } from "boxwright-service/errors";
-import { isObject } from "../core/json.ts";
+import { isObject } from "boxwright-service/options";
 import { refusalBody, refusals } from "../http/refusals.ts";
 import { Documents } from "./documents.ts";
 import { queryError, withCode } from "./errors.ts";

@@ -3,7 +3,7 @@
  * half-sent headers locks everybody out.
  */
 import type { Server, Socket } from "node:net";
-import type { Logger } from "../core/log.ts";
+import type { Logger } from "boxwright-service/log";
 import type { Metrics } from "../core/metrics.ts";
 import { callerOf } from "./caller.ts";
 

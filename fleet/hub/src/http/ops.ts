@@ -1,7 +1,7 @@
 /** Routes for operators: /healthz, /readyz and /metrics. */
 import { readCredentials } from "../auth/teamkey.ts";
-import { isLoopback } from "../core/config.ts";
-import { sameText } from "../core/ids.ts";
+import { isLoopback } from "boxwright-service/options";
+import { sameText } from "boxwright-service/tokens";
 import { databaseVersion } from "boxwright-service/migrate";
 import { schemaVersion } from "../database/migrations.ts";
 import { authorizationOf, callerOf } from "./caller.ts";

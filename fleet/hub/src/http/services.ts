@@ -1,7 +1,7 @@
 /** Services that every route may use. app.ts makes them once. */
 import type { Config } from "../core/config.ts";
 import { UnavailableError } from "boxwright-service/errors";
-import type { Logger } from "../core/log.ts";
+import type { Logger } from "boxwright-service/log";
 import type { Metrics } from "../core/metrics.ts";
 import type { Database } from "boxwright-service/database";
 import type { Buckets } from "../limits/bucket.ts";

@@ -2,7 +2,8 @@
  * Messages that tell, on the next page, what a change did. A message travels in the address, sealed for the session and
  * the page: nobody else can make the hub say something.
  */
-import { seal, sameText } from "../core/ids.ts";
+import { sameText } from "boxwright-service/tokens";
+import { seal } from "../core/ids.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Session } from "../nouns/session.ts";
 import { Breakable, Csrf, Message } from "./layout.tsx";

@@ -1,6 +1,7 @@
 /** The configuration is checked whole. */
 import { describe, expect, it } from "vitest";
-import { ConfigProblems, isLoopback, readConfig } from "../../src/core/config.ts";
+import { ConfigProblems, isLoopback } from "boxwright-service/options";
+import { readConfig } from "../../src/core/config.ts";
 
 describe("configuration", () => {
   const problemsOf = (env: Record<string, string>, file?: unknown): readonly string[] => {

@@ -1,6 +1,6 @@
-/** The package, the unit and the proxy example, run as an operator runs them. */
+/** The unit and the proxy example, run as an operator runs them. */
 import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import https from "node:https";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,42 +15,6 @@ const read = (name: string): string => readFileSync(join(root, "deploy", name), 
 let folder: { path: string; remove: () => void };
 beforeEach(() => void (folder = temporaryFolder()));
 afterEach(() => folder.remove());
-
-// The install asks the registry for the dependencies, so only CI does it.
-describe.skipIf(!inject("full"))("the packed tarball", () => {
-  it("puts `hub` on the path, packed from a fresh clone and used in another folder", async () => {
-    // As after a clone and `npm ci`: nothing is built.
-    const clone = join(folder.path, "clone");
-    const unbuilt = (path: string): boolean => !/\/(node_modules|dist|out|demo-data)$/.test(path);
-    cpSync(root, clone, { recursive: true, filter: unbuilt });
-    symlinkSync(join(root, "../node_modules"), join(clone, "node_modules"));
-    // `npx` and `npm test` leave their settings, and the programs of packages around this one: an old npm, for one.
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
-    const path = process.env["PATH"]!.split(":").filter((part) => !part.includes("node_modules"));
-    const clean = { ...Object.fromEntries(own), PATH: path.join(":") };
-    const npm = (...args: string[]): string => execFileSync("npm", args, { cwd: clone, encoding: "utf8", env: clean });
-    const [{ filename }] = JSON.parse(npm("pack", "--json", "--silent").replace(/^[^[]*/, "")) as [
-      { filename: string },
-    ];
-    const prefix = join(folder.path, "prefix");
-    npm("install", "--global", "--prefix", prefix, "--prefer-offline", join(clone, filename));
-    const elsewhere = join(folder.path, "elsewhere");
-    mkdirSync(elsewhere);
-    const env = { PATH: `${join(prefix, "bin")}:${clean.PATH}`, HUB_PORT: "0" };
-    const shell = (line: string): string => execFileSync("sh", ["-c", line], { cwd: elsewhere, env, encoding: "utf8" });
-    expect(shell("hub --help")).toContain("hub keys revoke");
-    expect(JSON.parse(shell("hub init --email you@example.org")) as object).toHaveProperty("link");
-    const child = spawn("hub", ["serve"], { cwd: elsewhere, env });
-    let said = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
-    await vi.waitFor(() => expect(said).toContain('"listening"'), 20_000);
-    const { listening } = JSON.parse(said.split("\n")[0]!) as { listening: string };
-    for (const path of ["/sign-in", "/app.css", "/readyz"]) expect((await fetch(listening + path)).status).toBe(200);
-    const ended = new Promise((resolve) => child.once("exit", resolve));
-    child.kill("SIGTERM");
-    expect(await ended).toBe(0);
-  });
-});
 
 describe.skipIf(!inject("systemd"))("the systemd unit", () => {
   it("is accepted by systemd, and confined", () => {

@@ -42,7 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (full) throw new Error(`HUB_CI=1: got a machine without ${missing.join("; without ")}`);
     console.warn(missing.map((what) => `SKIPPED, because this machine has no ${what}.`).join("\n"));
   }
-  if (!full) console.warn("Durability runs 5 rounds here; HUB_CI=1 runs 100, and installs the packed tarball.");
+  if (!full) console.warn("Durability runs 5 rounds here; HUB_CI=1 runs 100.");
   const server = findPostgres() === undefined ? undefined : await PostgresServer.create();
   project.provide("postgres", server?.url());
   project.provide("chromium", chromium);

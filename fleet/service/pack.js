@@ -1,0 +1,15 @@
+/**
+ * `node ../service/pack.js in` puts a copy of this package into the part that is packed, since npm bundles what stands
+ * there and follows no link of a workspace. `out` takes it away: the part would run on an old copy. A part has nothing
+ * else in its own node_modules: the workspace has one for all.
+ */
+import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const target = "node_modules/boxwright-service";
+rmSync("node_modules", { recursive: true, force: true });
+if (process.argv[2] === "in") {
+  mkdirSync(target, { recursive: true });
+  for (const name of ["package.json", "dist"])
+    cpSync(fileURLToPath(new URL(name, import.meta.url)), `${target}/${name}`, { recursive: true });
+}

@@ -1,0 +1,39 @@
+/**
+ * The log of every service: one JSON object a line, with `level` as a word and `time` in ISO 8601. Fields are chosen one
+ * by one: never headers, tokens or packets.
+ */
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
+import { messageOf } from "./errors.ts";
+
+export type { DestinationStream, Logger };
+
+export interface LogOptions {
+  /** Where lines go; by default standard output, each line at once. */
+  readonly destination?: DestinationStream | undefined;
+  /** Cuts secrets out of the texts of errors, which come from elsewhere. */
+  readonly redact?: (text: string) => string;
+}
+
+/** @param level least level that is logged */
+export function createLogger(level: string, { destination, redact = (text) => text }: LogOptions = {}): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: {
+        err: (error: unknown) =>
+          error instanceof Error
+            ? {
+                name: error.name,
+                message: redact(error.message),
+                stack: redact(error.stack ?? ""),
+                ...(error.cause === undefined ? {} : { cause: redact(messageOf(error.cause)) }),
+              }
+            : redact(messageOf(error)),
+      },
+    },
+    destination ?? pino.destination({ dest: 1, sync: true }),
+  );
+}

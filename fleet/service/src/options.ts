@@ -1,0 +1,127 @@
+/**
+ * Reads flat options, as a table states them: defaults, then a JSON file, then environment or flags. Every problem is
+ * told at once.
+ */
+import { readFileSync } from "node:fs";
+import { messageOf, UserError } from "./errors.ts";
+
+/** Returns the value, or throws a sentence with what was got and what was expected. */
+export type Parse<T = unknown> = (given: unknown) => T;
+
+export interface Option {
+  readonly parse: Parse;
+  readonly fallback?: unknown;
+  readonly about: string;
+}
+
+/** The configuration is wrong. The message has a line for each problem. */
+export class ConfigProblems extends UserError {
+  override readonly name = "ConfigProblems";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    const lines = problems.map((line) => `  ${line}`).join("\n");
+    super(`${problems.length} problem${problems.length === 1 ? "" : "s"} in the configuration:\n${lines}`);
+    this.problems = problems;
+  }
+}
+
+/** True for a JSON object, false for a list, a text, a number and null. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Returns a value as messages repeat it. */
+export const show = (given: unknown): string => JSON.stringify(given) ?? typeof given;
+
+export function number(min: number, max: number, isWhole = true): Parse<number> {
+  return (given) => {
+    const value = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
+    if (typeof value !== "number" || !(value >= min && value <= max) || (isWhole && !Number.isInteger(value)))
+      throw new Error(`got ${show(given)}, expected ${isWhole ? "a whole number" : "a number"} from ${min} to ${max}`);
+    return value;
+  };
+}
+
+export function text(what: string, pattern = /\S/): Parse<string> {
+  return (given) => {
+    if (typeof given === "string" && pattern.test(given)) return given;
+    throw new Error(`got ${show(given)}, expected ${what}`);
+  };
+}
+
+/** Parses a secret, which the message does not repeat. */
+export function secret(what: string, pattern: RegExp): Parse<string> {
+  return (given) => {
+    if (typeof given === "string" && pattern.test(given)) return given;
+    const got = typeof given === "string" ? `a text of ${given.length} characters` : typeof given;
+    throw new Error(`got ${got}, expected ${what}`);
+  };
+}
+
+/** Parses a list, or text with commas. */
+export function list<T>(item: Parse<T>): Parse<T[]> {
+  return (given) => {
+    const items: unknown = typeof given === "string" ? given.split(",").map((part) => part.trim()) : given;
+    if (!Array.isArray(items)) throw new Error(`got ${show(given)}, expected a list`);
+    return items.map((value) => item(value));
+  };
+}
+
+export const logLevel = text(
+  "one of trace, debug, info, warn, error, silent",
+  /^(trace|debug|info|warn|error|silent)$/,
+);
+
+/** A value that goes before that of the file, and the name by which problems tell it. */
+export interface Given {
+  readonly where: string;
+  readonly value: unknown;
+}
+
+/**
+ * Returns the values of a table of options, and the problems. An option with a problem has its default.
+ * @param file what the config file holds
+ * @param given values of environment or flags, by name of the option
+ */
+export function readOptions(
+  options: Readonly<Record<string, Option>>,
+  file: unknown,
+  given: Readonly<Record<string, Given | undefined>>,
+): { values: Record<string, unknown>; problems: string[] } {
+  const problems: string[] = [];
+  if (!isObject(file)) problems.push(`config file: got ${show(file).slice(0, 40)}, expected a JSON object`);
+  const fromFile = isObject(file) ? file : {};
+  for (const name of Object.keys({ ...fromFile, ...given }))
+    if (!Object.hasOwn(options, name))
+      problems.push(`${name}: got an option that does not exist, expected one of ${Object.keys(options).join(", ")}`);
+  const values: Record<string, unknown> = {};
+  for (const [name, { parse, fallback }] of Object.entries(options)) {
+    const { where, value } = given[name] ?? { where: name, value: fromFile[name] };
+    values[name] = fallback;
+    if (value === undefined) continue;
+    try {
+      values[name] = parse(value);
+    } catch (error) {
+      problems.push(`${where}: ${messageOf(error)}`);
+    }
+  }
+  return { values, problems };
+}
+
+export const isLoopback = (address: string): boolean =>
+  address === "localhost" || address === "::1" || /^127(\.\d{1,3}){3}$/.test(address);
+
+/** Reads a JSON file that the operator named. */
+export function readJsonFile(path: string, what = "config file"): unknown {
+  let content: string;
+  try {
+    content = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new ConfigProblems([`${what}: got ${show(path)}, expected a readable file (${messageOf(error)})`]);
+  }
+  try {
+    return JSON.parse(content);
+  } catch (error) {
+    throw new ConfigProblems([`${what} ${path}: got text that is not JSON (${messageOf(error)})`]);
+  }
+}

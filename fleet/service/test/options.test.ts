@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { list, number, readOptions, secret, text } from "boxwright-service/options";
+
+const options = {
+  port: { parse: number(0, 65535), fallback: 80, about: "" },
+  names: { parse: list(text("a name")), about: "" },
+  token: { parse: secret("at least 4 letters", /^\w{4,}$/), about: "" },
+};
+
+test("values of environment and flags go before the file, and defaults come last", () => {
+  const { values, problems } = readOptions(
+    options,
+    { port: 1, names: ["a"] },
+    { port: { where: "HUB_PORT", value: "2" } },
+  );
+  expect(problems).toEqual([]);
+  expect(values).toEqual({ port: 2, names: ["a"], token: undefined });
+  expect(readOptions(options, {}, {}).values["port"]).toBe(80);
+});
+
+test("every problem is told at once, where it stands, and no secret is repeated", () => {
+  const given = { token: { where: "HUB_TOKEN", value: "abc" } };
+  const { problems } = readOptions(options, { port: "x", names: [1], prot: 3 }, given);
+  expect(problems).toEqual([
+    "prot: got an option that does not exist, expected one of port, names, token",
+    'port: got "x", expected a whole number from 0 to 65535',
+    "names: got 1, expected a name",
+    "HUB_TOKEN: got a text of 3 characters, expected at least 4 letters",
+  ]);
+  expect(readOptions(options, [], {}).problems).toEqual(["config file: got [], expected a JSON object"]);
+});
